@@ -1,0 +1,6 @@
+package limit
+
+// A Ring holds the times of a key's admitted requests that still lie inside a rolling window.
+type Ring struct {
+	times []Time
+}

@@ -1,0 +1,83 @@
+package parse
+
+import (
+	"time"
+
+	"shadow/limit"
+)
+
+// MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Wants.Extra).
+const MaxExtra = 4
+
+// NotLogged stands for a number that the line does not tell.
+const NotLogged = -1
+
+// A Record is one request as its line tells it. It is reused: its slices point into the line (or into a buffer of the
+// Parser that filled it) and are valid until the line's buffer or the Parser is used again.
+//
+// A field that the format does not have is nil. A field that the server logged as "-" is nil as well, apart from
+// Extra, which keeps it. Escapes (\x22, \") are undone.
+type Record struct {
+	Stamp limit.Time // the moment written in the line
+	Start limit.Time // when the request began: Stamp, less the request time where the server stamps the end (nginx)
+
+	Client    []byte // address or host name of the peer, without port
+	User      []byte // authenticated user
+	Method    []byte // GET; nil when the request line is not HTTP
+	Path      []byte // request target with its query; of a request line that is not HTTP, all of it
+	Host      []byte // virtual host, without port
+	Referer   []byte
+	Agent     []byte // User-Agent
+	Forwarded []byte // X-Forwarded-For, as it came
+
+	Status       int32      // HTTP status, 0 when not logged
+	Bytes        int64      // sent to the client; 0 when "-"
+	RequestTime  limit.Time // NotLogged, or how long the request took
+	UpstreamTime limit.Time // NotLogged, or how long the upstreams took (the sum, if there were several)
+
+	Extra [MaxExtra][]byte // the fields of Wants.Extra, in that order
+}
+
+// A Fault says why a line cannot be read. The zero Fault means that it could.
+type Fault struct {
+	Reason string // a constant text, such as "no closing quote after the request"; nothing from the line
+	Column int    // the byte of the line where reading stopped, from 1
+}
+
+// OK tells whether the line could be read.
+func (f Fault) OK() bool { return f.Reason == "" }
+
+// A Parser turns lines of one format into records. It holds caches: one per goroutine.
+type Parser interface {
+	// Parse fills r from line, which has no line ending, and may undo escapes inside line's own bytes.
+	// What r held before is gone. It does not allocate (the gonx parser does).
+	Parse(line []byte, r *Record) Fault
+}
+
+// A Field is one thing that a format can tell of a request.
+type Field uint8
+
+// The fields of a Record.
+const (
+	FieldTime Field = iota
+	FieldClient
+	FieldUser
+	FieldMethod
+	FieldPath
+	FieldHost
+	FieldReferer
+	FieldAgent
+	FieldForwarded
+	FieldStatus
+	FieldBytes
+	FieldRequestTime
+	FieldUpstreamTime
+	fieldCount
+)
+
+// Wants says what a caller needs of a format beyond the usual.
+type Wants struct {
+	Zone  *time.Location // of stamps that do not name theirs; nil is UTC
+	Extra []string       // names of further fields (nginx variables without "$", JSON keys, Apache header names), at most MaxExtra
+	Gonx  bool           // read with gonx.Parser even where the scanner could
+}

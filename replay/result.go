@@ -1,0 +1,84 @@
+package replay
+
+import (
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// An Event is what would have been blocked at one moment: Count refused requests of one policy that share time,
+// client, action and status. The sum of Count over a policy's events is exactly its number of refused requests.
+type Event struct {
+	Policy int32 // index into Result.Policies
+	Client int32 // Tables.Clients
+	Action int32 // Tables.Actions
+	Status uint16
+	Count  uint32
+	At     limit.Time
+}
+
+// A Source hands over requests, batch by batch, in time order from batch to batch within each key.
+type Source interface {
+	// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
+	Next() (*traffic.Batch, error)
+}
+
+// A Sink takes the events of a run as they come. Write must not keep events.
+type Sink interface {
+	Write(events []Event) error
+}
+
+// A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.
+type Result struct {
+	Stats    traffic.Stats
+	Tables   *traffic.Tables
+	Clients  []ClientTally // by client id
+	Actions  []int64       // requests by action id
+	Policies []PolicyTally
+}
+
+// ClientTally is what is known of one client apart from any policy.
+type ClientTally struct {
+	ByClass   [traffic.ClassCount]int64 // requests, by the class of their agent
+	LastAgent int32                     // of the client's latest request in the order read; Tables.Agents
+}
+
+// Requests is how many requests the client sent.
+func (c *ClientTally) Requests() (n int64) {
+	for _, k := range c.ByClass {
+		n += k
+	}
+	return n
+}
+
+// Class is the class of most of the client's requests; of several with as many, the first in the order of classes.
+func (c *ClientTally) Class() traffic.Class {
+	best := traffic.Browser
+	for k := range c.ByClass {
+		if c.ByClass[k] > c.ByClass[best] {
+			best = traffic.Class(k)
+		}
+	}
+	return best
+}
+
+// PolicyTally is what one policy did.
+type PolicyTally struct {
+	Policy   policy.Policy
+	Requests int64 // judged
+	Refused  int64
+	Hits     []Hit   // the clients with a refused request, by client id
+	ByAction []int64 // refused, by action id
+
+	WorstMinute        limit.Time // start of the minute (UTC) with most refusals, the earliest of several
+	WorstMinuteRefused int64
+	BytesSaved         int64      // bytes that the refused requests were answered with
+	UpstreamSaved      limit.Time // time that upstreams spent on them, if logged
+}
+
+// A Hit is a client that a policy refused at least once.
+type Hit struct {
+	Client      int32
+	Refused     int64
+	First, Last limit.Time // times of its first and last refused request
+}

@@ -1,0 +1,9 @@
+package traffic
+
+// Tables are the dictionaries of a run: what the ids in a Batch stand for. Several goroutines may use them at once.
+type Tables struct {
+	Clients *Dict
+	Agents  *Agents
+	Actions *Dict
+	Hosts   *Dict
+}
