@@ -1,0 +1,96 @@
+package traffic
+
+import (
+	"errors"
+	"strings"
+)
+
+// A glob is a pattern for a whole text, in which
+//
+//	?   stands for one byte other than "/"
+//	*   stands for any number of bytes other than "/"
+//	**  stands for any number of bytes
+//
+// and everything else for itself. There is nothing to escape with: no path needs it.
+type glob struct {
+	pattern []byte // with anyRun for **, oneRun for * and oneByte for ?
+	fold    bool   // whether ASCII letters fit in either case
+}
+
+// The wildcards are bytes that UTF-8 never uses, so a pattern may hold any text.
+const (
+	oneByte = 0xFD
+	oneRun  = 0xFE
+	anyRun  = 0xFF
+)
+
+var wildcards = strings.NewReplacer("**", "\xFF", "*", "\xFE", "?", "\xFD")
+
+var errGlob = errors.New("a pattern must be valid UTF-8")
+
+// newGlob compiles a pattern for paths.
+func newGlob(s string) (glob, error) {
+	if strings.ToValidUTF8(s, "") != s {
+		return glob{}, errGlob
+	}
+	return glob{pattern: []byte(wildcards.Replace(s))}, nil
+}
+
+// newTextGlob compiles a pattern for texts in which "/" is nothing special, in either case. A pattern without
+// wildcards fits wherever it occurs.
+func newTextGlob(s string) (glob, error) {
+	if !strings.ContainsAny(s, "*?") {
+		s = "*" + s + "*"
+	}
+	g, err := newGlob(s)
+	for i, c := range g.pattern {
+		if c == oneRun {
+			g.pattern[i] = anyRun
+		}
+	}
+	g.pattern = []byte(strings.ToLower(string(g.pattern)))
+	g.fold = true
+	return g, err
+}
+
+// fits matches in one pass with two places to return to. When the pattern fails, the last * takes one more byte; if
+// it cannot, the last ** does. Earlier wildcards need not be tried again: whatever they gave up, a later one can take.
+func (g *glob) fits(text []byte) bool {
+	p := g.pattern
+	var i, j int // in p, in text
+	run, any := mark{i: -1}, mark{i: -1}
+	for i < len(p) || j < len(text) {
+		switch {
+		case i < len(p) && p[i] == anyRun:
+			i++
+			any, run.i = mark{i, j}, -1
+		case i < len(p) && p[i] == oneRun:
+			i++
+			run = mark{i, j}
+		case i < len(p) && j < len(text) && g.fitsByte(p[i], text[j]):
+			i, j = i+1, j+1
+		case run.i >= 0 && run.j < len(text) && text[run.j] != '/':
+			run.j++
+			i, j = run.i, run.j
+		case any.i >= 0 && any.j < len(text):
+			any.j++
+			i, j, run.i = any.i, any.j, -1
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// A mark is where matching goes on after a wildcard: with pattern[i:] at text[j:].
+type mark struct{ i, j int }
+
+func (g *glob) fitsByte(want, c byte) bool {
+	if want == oneByte {
+		return g.fold || c != '/'
+	}
+	if g.fold && c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return want == c
+}
