@@ -1,0 +1,15 @@
+package parse
+
+// MaxLine is the longest line that is handed over whole, in bytes without its line feed. Of a longer one only the
+// first MaxLine+1 bytes come, so that its length tells; the rest is skipped unseen, and it counts as one line.
+const MaxLine = 1 << 20
+
+// blockSize is how many bytes of content a Block holds when no line is longer than that.
+const blockSize = 1 << 20
+
+// A Block is a run of whole lines of one input.
+type Block struct {
+	Data   []byte // whole lines; the last one may lack its line feed at the end of the input
+	Line   int64  // number of its first line, from 1; 0 when reading began in the middle of the file (see SkipTo)
+	Offset int64  // of its first byte in the input (after decompression)
+}

@@ -1,0 +1,114 @@
+package parse
+
+import (
+	"bytes"
+	"io"
+	"slices"
+)
+
+// A cutter cuts a stream into blocks of whole lines.
+//
+//	stream  aaaa\nbbbb\ncccc\ndddd\n
+//	read    |------------|              into the caller's buffer, in one piece
+//	block   aaaa\nbbbb\n
+//	carry               ccc             moved to the front of the next block: the only bytes that are copied
+//
+// A line that does not fit the buffer makes it grow, up to max bytes. What is longer is cut: its first max+1 bytes
+// become a block of their own, and the cutter skips to the next line feed.
+type cutter struct {
+	src  io.Reader
+	size int // bytes of a block, at most max+1
+	max  int // bytes of the longest whole line, without its line feed
+
+	carry    []byte // beginning of the line that the last block left unfinished
+	line     int64  // number of the next line, 0 when unknown
+	offset   int64  // of the next byte to hand over
+	skipping bool   // inside a line of which no more is wanted
+	err      error  // what ended src
+}
+
+// newCutter cuts src, whose first byte lies at offset in the input. Line numbers are known from the beginning only.
+func newCutter(src io.Reader, offset int64) *cutter {
+	c := &cutter{src: src, size: blockSize, max: MaxLine, offset: offset}
+	if offset == 0 {
+		c.line = 1
+	}
+	return c
+}
+
+// next fills b with the next lines, or returns what ended the stream once all of it has been handed over.
+func (c *cutter) next(b *Block) error {
+	data := append(b.Data[:0], c.carry...)
+	c.carry = c.carry[:0]
+	data = c.fill(c.skip(data), c.size)
+	end := bytes.LastIndexByte(data, '\n') + 1
+	for end == 0 && c.err == nil && len(data) <= c.max {
+		data = c.fill(data, min(2*len(data), c.max+1))
+		end = bytes.LastIndexByte(data, '\n') + 1
+	}
+	if len(data) == 0 {
+		b.Data = data
+		return c.err
+	}
+	switch {
+	case end == 0 && len(data) > c.max:
+		c.hand(b, data)
+		c.endLine(b)
+	case c.err != nil:
+		c.hand(b, data)
+	default:
+		c.carry = append(c.carry, data[end:]...)
+		c.hand(b, data[:end])
+	}
+	return nil
+}
+
+// fill reads until data is n bytes long or the stream ends.
+func (c *cutter) fill(data []byte, n int) []byte {
+	if cap(data) < n {
+		data = slices.Grow(data, n+1-len(data)) // and a line feed, should the line be cut
+	}
+	for len(data) < n && c.err == nil {
+		var k int
+		k, c.err = c.src.Read(data[len(data):n])
+		data = data[:len(data)+k]
+	}
+	return data
+}
+
+// skip drops the rest of an unwanted line from data, and reads on until that line has ended.
+func (c *cutter) skip(data []byte) []byte {
+	for c.skipping {
+		data = c.fill(data, c.size)
+		n := bytes.IndexByte(data, '\n') + 1
+		if n == 0 {
+			n = len(data)
+			c.skipping = c.err == nil
+		} else {
+			c.skipping = false
+		}
+		c.offset += int64(n)
+		data = data[:copy(data, data[n:])]
+	}
+	return data
+}
+
+// endLine ends the cut line in b, and sees to it that the rest of the line is skipped.
+func (c *cutter) endLine(b *Block) {
+	b.Data = append(b.Data, '\n')
+	c.skipping = true
+	if c.line > 0 {
+		c.line++
+	}
+}
+
+// hand makes data the content of b.
+func (c *cutter) hand(b *Block, data []byte) {
+	b.Data, b.Line, b.Offset = data, c.line, c.offset
+	c.offset += int64(len(data))
+	if c.line > 0 {
+		c.line += int64(bytes.Count(data, newline))
+	}
+}
+
+var newline = []byte{'\n'}

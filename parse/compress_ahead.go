@@ -1,0 +1,77 @@
+package parse
+
+import "io/fs"
+
+// aheadBlocks is how many blocks wait to be taken while the next one is cut.
+const aheadBlocks = 2
+
+// ahead cuts blocks in a goroutine of its own, a few in advance, so that decompressing one block and parsing another
+// keep two cores busy. Buffers travel in a circle and are never copied: the reader's buffer is exchanged for a full one.
+//
+//	goroutine  ── full ──▶  next  ── the caller's empty buffer ──┐
+//	    ▲────────────────────── free ────────────────────────────┘
+type ahead struct {
+	full chan Block
+	free chan []byte
+	done <-chan struct{} // closed by Input.Close
+
+	codec *codec // how the content is stored; known once next has returned
+	err   error  // what ended the content; known once full is closed
+}
+
+// startAhead starts to read what open opens, which may take as long as it likes.
+func startAhead(open func() (*content, error), done <-chan struct{}) *ahead {
+	a := &ahead{
+		full: make(chan Block, aheadBlocks),
+		free: make(chan []byte, aheadBlocks+1),
+		done: done,
+	}
+	for range cap(a.free) {
+		a.free <- nil // made when first filled
+	}
+	go a.run(open)
+	return a
+}
+
+func (a *ahead) run(open func() (*content, error)) {
+	defer close(a.full)
+	src, err := open()
+	if err != nil {
+		a.err = err
+		return
+	}
+	defer src.close()
+	a.codec = src.codec
+	cut := newCutter(src, 0)
+	var b Block
+	for {
+		select {
+		case b.Data = <-a.free:
+		case <-a.done:
+			return
+		}
+		if a.err = cut.next(&b); a.err != nil {
+			return
+		}
+		select {
+		case a.full <- b:
+		case <-a.done:
+			return
+		}
+	}
+}
+
+// next exchanges b for the next block.
+func (a *ahead) next(b *Block) error {
+	select {
+	case full, more := <-a.full:
+		if !more {
+			return a.err
+		}
+		a.free <- b.Data
+		*b = full
+		return nil
+	case <-a.done:
+		return fs.ErrClosed
+	}
+}

@@ -1,0 +1,109 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Expand turns the arguments of a command line into the names of inputs, in their order:
+//
+//   - "-" and a file or a pipe stand for themselves, whatever they are called;
+//   - a directory stands for the logs in it and below it, in the order of their names (see isLog for what is left out);
+//   - a pattern such as "logs/access.log*", when there is no file of that name, stands for what it matches. As in a
+//     shell, "*" does not match a leading dot.
+//
+// A file that several arguments name, by whatever path or link, comes once. Expand fails when an argument stands for
+// nothing, or for a file that may not be read: better before the replay than an hour into it.
+func Expand(args []string) ([]string, error) {
+	e := expansion{seen: map[any]bool{}}
+	for _, arg := range args {
+		if err := e.add(arg); err != nil {
+			return nil, err
+		}
+	}
+	return e.names, nil
+}
+
+// An expansion collects inputs.
+type expansion struct {
+	names []string
+	seen  map[any]bool // by fileKey
+}
+
+func (e *expansion) add(arg string) error {
+	if arg == "-" {
+		e.once(arg, arg)
+		return nil
+	}
+	info, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) && isPattern(arg) {
+		return e.addPattern(arg)
+	}
+	if err != nil {
+		return explain(arg, err)
+	}
+	return e.addExisting(arg, info)
+}
+
+func (e *expansion) addExisting(name string, info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return e.addDirectory(name)
+	case mode&fs.ModeSocket != 0:
+		return fmt.Errorf("parse: %s: is a socket, not a log", name)
+	case mode.IsRegular():
+		return e.addFile(name, info)
+	}
+	e.once(fileKey(name, info), name) // a pipe or a device: to open it would wait for its writer
+	return nil
+}
+
+// addFile takes in a regular file if it may be read.
+func (e *expansion) addFile(name string, info fs.FileInfo) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return explain(name, err)
+	}
+	f.Close()
+	e.once(fileKey(name, info), name)
+	return nil
+}
+
+func (e *expansion) addPattern(pattern string) error {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return fmt.Errorf("parse: %s: no file of that name, and not a pattern either: %w", pattern, err)
+	}
+	found := false
+	for _, name := range names {
+		if hidden(name) && !hidden(pattern) {
+			continue
+		}
+		found = true
+		if err := e.add(name); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return noMatch(pattern)
+	}
+	return nil
+}
+
+func (e *expansion) once(key any, name string) {
+	if !e.seen[key] {
+		e.seen[key] = true
+		e.names = append(e.names, name)
+	}
+}
+
+func isPattern(arg string) bool { return strings.ContainsAny(arg, "*?[") }
+
+func hidden(name string) bool {
+	base := filepath.Base(name)
+	return base != "." && base != ".." && base[0] == '.'
+}

@@ -1,0 +1,63 @@
+package parse
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// peekSize is how much Peek shows, in bytes of content.
+const peekSize = 256 << 10
+
+// Peek returns the first 256 KiB of the content, decompressed and ended after a whole line if there is one. Next
+// returns them again. A file is closed again right away; what a pipe has sent is kept for Next. Content that is
+// damaged or cut short is shown as far as it goes. The bytes are valid until the next call of Next.
+func (in *Input) Peek() ([]byte, error) {
+	if in.regular() {
+		return in.peekFile()
+	}
+	if in.peeked == nil {
+		var b Block
+		if err := in.take(&b); err == io.EOF {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		in.peeked = &b
+	}
+	data := in.peeked.Data
+	return wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize), nil
+}
+
+func (in *Input) peekFile() ([]byte, error) {
+	f, err := in.openFile()
+	if err != nil {
+		return nil, explain(in.name, err)
+	}
+	var uncounted atomic.Int64
+	src, err := openContent(&fileReader{file: f, left: in.id.size, consumed: &uncounted}, func() { f.Close() })
+	if err != nil {
+		return nil, explainPeek(in.name, err)
+	}
+	defer src.close()
+	data := make([]byte, peekSize)
+	n, err := io.ReadFull(src, data)
+	return wholeLines(data[:n], err != nil), nil
+}
+
+// explainPeek keeps damage for Next to report.
+func explainPeek(name string, err error) error {
+	if _, ok := err.(*os.PathError); ok {
+		return explain(name, err)
+	}
+	return nil
+}
+
+// wholeLines drops an unfinished line from the end, unless the content ends there or nothing would be left.
+func wholeLines(data []byte, all bool) []byte {
+	if end := bytes.LastIndexByte(data, '\n') + 1; end > 0 && !all {
+		return data[:end]
+	}
+	return data
+}
