@@ -1,0 +1,55 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// DuckDB says what went wrong in prose only. This file knows the sentences that an operator is likely to meet when a
+// database is opened, and says what to do about them; tests provoke each of them for real.
+
+func explainOpen(path string, err error) error {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
+		return fmt.Errorf("database %s: %s holds it open: wait until it has ended, or choose another file with --db",
+			path, holder(text))
+	case strings.Contains(text, "different configuration than existing connections"):
+		return fmt.Errorf("database %s: this process has it open already", path)
+	case strings.Contains(text, "not a valid DuckDB database file"):
+		return fmt.Errorf("database %s: is not a DuckDB database: choose another file with --db", path)
+	case strings.Contains(text, "Trying to read a database file with version number"):
+		return fmt.Errorf("database %s: was written by another version of DuckDB: %s", path, firstLine(text))
+	}
+	return fmt.Errorf("database %s: %s", path, firstLine(text))
+}
+
+// holder names the process in DuckDB's "Conflicting lock is held in /usr/bin/duckdb (PID 123) by user …".
+func holder(text string) string {
+	_, rest, ok := strings.Cut(text, "(PID ")
+	digits, _, _ := strings.Cut(rest, ")")
+	pid, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return "another process"
+	}
+	if name := processName(pid); name != "" {
+		return fmt.Sprintf("process %d (%s)", pid, name)
+	}
+	return fmt.Sprintf("process %d", pid)
+}
+
+// processName is what the system calls a process, or empty when it does not tell.
+func processName(pid int) string {
+	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return encodeText(strings.TrimSpace(string(comm)))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+var (
+	started  = time.Date(2026, 3, 1, 9, 30, 0, 123456000, time.UTC)
+	finished = started.Add(90 * time.Second)
+	dayOne   = limit.Time(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC).UnixMicro())
+)
+
+var info = RunInfo{Command: "shadow replay access.log --limit 6/30s", Version: "1.0", Started: started, Events: AllEvents}
+
+// names are what logs can hold as a client, an agent or an action.
+var names = []string{
+	"192.0.2.1", "2001:db8::1", "-", "", "ünïcode ⚡ 🚦", "'; DROP TABLE runs; --", `quote " and \ backslash`,
+	"not\xffutf8\xc3", "nul\x00inside", "\x1b[31mred\x1b[0m", "tab\tnewline\n", `\xff`, `\x5c\x5c`, "\u202eevil", "\u0085",
+}
+
+// A made run is a random result with events that agree with it.
+type madeRun struct {
+	result replay.Result
+	events []replay.Event
+}
+
+func makeRun(seed uint64, policies, clients, events int) madeRun {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := madeRun{result: replay.Result{
+		Tables: &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()},
+	}}
+	res := &m.result
+	for i := range clients {
+		name := names[i%len(names)]
+		if i >= len(names) {
+			name += string(rune('a'+i%26)) + time.Duration(i).String()
+		}
+		res.Tables.Clients.ID([]byte(name))
+		res.Tables.Agents.ID([]byte(name))
+		res.Clients = append(res.Clients, replay.ClientTally{LastAgent: int32(rng.IntN(res.Tables.Agents.Len()))})
+	}
+	for _, name := range names[:5] {
+		res.Tables.Actions.ID([]byte(name))
+	}
+	res.Actions = make([]int64, res.Tables.Actions.Len())
+	for i := range policies {
+		res.Policies = append(res.Policies, replay.PolicyTally{
+			Policy: policy.Policy{
+				Name: "token:" + time.Duration(i).String(), By: policy.Key(i % int(policy.KeyCount)),
+				Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
+			},
+			ByAction: make([]int64, len(res.Actions)),
+		})
+	}
+	m.addEvents(rng, events)
+	res.Stats = stats(res)
+	return m
+}
+
+// addEvents makes up events, and tallies them the slow and obvious way.
+func (m *madeRun) addEvents(rng *rand.Rand, n int) {
+	res := &m.result
+	hits := make([]map[int32]*replay.Hit, len(res.Policies))
+	for i := range hits {
+		hits[i] = map[int32]*replay.Hit{}
+	}
+	for i := range n {
+		e := replay.Event{
+			Policy: int32(rng.IntN(len(res.Policies))), Client: int32(rng.IntN(len(res.Clients))), Action: int32(rng.IntN(len(res.Actions))),
+			Status: uint16(rng.IntN(3) * 200), Count: uint32(1 + rng.IntN(3)), At: dayOne + limit.Time(i)*limit.Millisecond,
+		}
+		m.events = append(m.events, e)
+		p, count := &res.Policies[e.Policy], int64(e.Count)
+		p.Refused += count
+		p.ByAction[e.Action] += count
+		res.Actions[e.Action] += count
+		res.Clients[e.Client].ByClass[rng.IntN(int(traffic.ClassCount))] += count
+		h := hits[e.Policy][e.Client]
+		if h == nil {
+			h = &replay.Hit{Client: e.Client, First: e.At}
+			hits[e.Policy][e.Client] = h
+		}
+		h.Refused, h.Last = h.Refused+count, e.At
+	}
+	for i := range res.Policies {
+		for client := range int32(len(res.Clients)) {
+			if h := hits[i][client]; h != nil {
+				res.Policies[i].Hits = append(res.Policies[i].Hits, *h)
+			}
+		}
+	}
+}
+
+func stats(res *replay.Result) traffic.Stats {
+	var requests int64
+	for i := range res.Clients {
+		requests += res.Clients[i].Requests()
+	}
+	for i := range res.Policies {
+		res.Policies[i].Requests = requests
+		res.Policies[i].BytesSaved = 1000 * res.Policies[i].Refused
+	}
+	return traffic.Stats{
+		Lines: requests + 16, Parsed: requests + 12, Unreadable: 4, Excluded: 7, Warm: 5, Late: 3, Refusals: 2, Bytes: 1 << 40,
+		FirstAt: dayOne, LastAt: dayOne + limit.Hour, Resolution: limit.Second, HasAgents: true,
+		Inputs: []traffic.InputStats{
+			{Name: "access.log", Format: "combined", Size: 1 << 33, Head: 1<<64 - 1, Tail: 7, Lines: requests + 16, Parsed: requests + 12, FirstAt: dayOne, LastAt: dayOne + limit.Hour},
+			{Name: "-", Format: "nginx json", Compression: "gzip", Size: -1, Problem: "truncated gzip"},
+		},
+		Faults: []traffic.FaultAt{{Input: "access.log", Line: 3, Fault: parse.Fault{Reason: "no closing quote", Column: 7}, Text: "bad \xff line"}},
+	}
+}
+
+// dbPath is a file that is not there yet.
+func dbPath(t testing.TB) string { return filepath.Join(t.TempDir(), "shadow.duckdb") }
+
+func openStore(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// storeRun stores a made run in a file that it opens and closes.
+func storeRun(t testing.TB, path string, m madeRun, info RunInfo) {
+	t.Helper()
+	s := openStore(t, path)
+	r, err := s.Begin(context.Background(), info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(m.events); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(&m.result, finished); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask returns all rows of a query, or its error.
+func ask(path, query string) (rows [][]any, err error) {
+	r, err := Query(context.Background(), path, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		row, err := r.Next()
+		if err == io.EOF {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+}
+
+func mustAsk(t testing.TB, path, query string) [][]any {
+	t.Helper()
+	rows, err := ask(path, query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return rows
+}
+
+// askNumber asks for one integer.
+func askNumber(t testing.TB, path, query string) int64 {
+	t.Helper()
+	return mustAsk(t, path, query)[0][0].(int64)
+}

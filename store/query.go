@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Rows are the answer to a question, row by row.
+type Rows struct {
+	// Columns are the names of the columns.
+	Columns []string
+
+	types  []string // DuckDB's names of the columns' types
+	rows   *sql.Rows
+	cells  []any // of the current row, as the driver hands them over
+	into   []any // pointers to cells
+	closer func() error
+	ctx    context.Context
+}
+
+// Query asks the database at path, which it can neither change nor leave: the file is opened for reading only, other
+// files cannot be reached from SQL, and no statement can loosen that. It never creates the file. The rows must be
+// closed.
+func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
+	if err := checkExists(path); err != nil {
+		return nil, err
+	}
+	conn, closer, err := openReader(ctx, path, readerOptions, readerLock())
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, errors.Join(explainQuery(ctx, err), closer())
+	}
+	r := &Rows{rows: rows, closer: closer, ctx: ctx}
+	if err := r.describe(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// readerOptions hold from the moment of opening.
+var readerOptions = map[string]string{
+	"access_mode":                  "READ_ONLY",
+	"autoinstall_known_extensions": "false",
+	"autoload_known_extensions":    "false",
+	"memory_limit":                 "1GB",
+}
+
+// readerLock closes the doors behind us: first where large answers may spill, then no other file, then for good.
+func readerLock() string {
+	spill := filepath.Join(os.TempDir(), fmt.Sprintf("shadow-query-%d", os.Getpid()))
+	return "SET temp_directory = '" + strings.ReplaceAll(spill, "'", "''") + "';" +
+		"SET enable_external_access = false; SET lock_configuration = true;"
+}
+
+func (r *Rows) describe() error {
+	types, err := r.rows.ColumnTypes()
+	if err != nil {
+		return duckError(err)
+	}
+	for _, t := range types {
+		r.Columns = append(r.Columns, t.Name())
+		r.types = append(r.types, t.DatabaseTypeName())
+	}
+	r.cells, r.into = make([]any, len(types)), make([]any, len(types))
+	for i := range r.cells {
+		r.into[i] = &r.cells[i]
+	}
+	return nil
+}
+
+// Next returns the next row, or io.EOF. The caller may keep it. Its values are what encoding/json and Text
+// understand: nil, bool, int64, uint64, float64, string, json.Number for what is too exact for those, []any and
+// map[string]any.
+func (r *Rows) Next() (_ []any, err error) {
+	defer func() { // the driver panics on maps whose keys are lists
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot read the answer: %v", p)
+		}
+	}()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return nil, explainQuery(r.ctx, err)
+		}
+		return nil, io.EOF
+	}
+	if err := r.rows.Scan(r.into...); err != nil {
+		return nil, duckError(err)
+	}
+	row := make([]any, len(r.cells))
+	for i, cell := range r.cells {
+		row[i] = plainValue(cell, r.types[i])
+	}
+	return row, nil
+}
+
+// Close gives the database free.
+func (r *Rows) Close() error { return errors.Join(r.rows.Close(), r.closer()) }
+
+func explainQuery(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return duckError(err)
+}
+
+// checkExists keeps a question from being asked of a file that is not there.
+func checkExists(path string) error {
+	if err := checkPath(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("database %s: no such file: shadow replay makes one, --db names another", path)
+	case err != nil:
+		return fmt.Errorf("database %s: %w", path, err)
+	case info.IsDir():
+		return fmt.Errorf("database %s: is a directory", path)
+	}
+	return nil
+}
+
+// checkPath refuses names that the driver's reader would take for options, or for a database in memory.
+func checkPath(path string) error {
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		return fmt.Errorf("database %q: want the name of a file", path)
+	}
+	if _, err := url.Parse(path); err != nil || strings.ContainsAny(path, "?#") {
+		return fmt.Errorf("database %q: the name of a database cannot contain ?, #, control characters or a lone %%", path)
+	}
+	return nil
+}

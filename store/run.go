@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"shadow/limit"
+	"shadow/replay"
+)
+
+// RunInfo says what a run is, before anything is known of its results.
+type RunInfo struct {
+	Command string    // as typed
+	Version string    // of shadow
+	Started time.Time // when
+	Events  Events    // whose would-blocks are kept
+}
+
+// A Run is a replay on its way into the database: a replay.Sink, to be ended with Finish or Abort. Nothing of it can
+// be seen before Finish has returned without error, and everything from then on. It must be used by one goroutine at
+// a time.
+type Run struct {
+	store *Store
+	ctx   context.Context
+	info  RunInfo
+	id    int32
+	load  *loader
+	over  bool
+}
+
+var errOver = errors.New("store: the run is over")
+
+// Begin starts a run. When ctx is done, Write and Finish give up; the caller still calls Abort.
+func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
+	if s.busy {
+		return nil, errors.New("store: Begin before the end of the last Run")
+	}
+	if err := s.duck.exec("BEGIN"); err != nil {
+		return nil, s.wrap(err)
+	}
+	r := &Run{store: s, ctx: ctx, info: info}
+	if err := r.start(); err != nil {
+		return nil, errors.Join(s.wrap(err), s.duck.exec("ROLLBACK"))
+	}
+	s.busy = true
+	return r, nil
+}
+
+func (r *Run) start() error {
+	last, err := r.store.duck.number("SELECT coalesce(max(run), 0) FROM runs")
+	if err != nil {
+		return err
+	}
+	if last >= math.MaxInt32 {
+		return errors.New("there are no run numbers left")
+	}
+	r.id = int32(last) + 1
+	r.load, err = startLoader(r.store.duck, r.id)
+	return err
+}
+
+// ID is the run's number in the database.
+func (r *Run) ID() int32 { return r.id }
+
+// Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.
+func (r *Run) Write(events []replay.Event) error {
+	if r.over {
+		return errOver
+	}
+	if err := r.load.write(r.ctx, events, r.info.Events); err != nil {
+		return r.store.wrap(err)
+	}
+	return nil
+}
+
+// Finish stores the results and makes the run visible. After an error nothing of the run is in the database.
+func (r *Run) Finish(res *replay.Result, finished time.Time) error {
+	if r.over {
+		return errOver
+	}
+	r.over, r.store.busy = true, false
+	err := r.load.stop()
+	if err == nil {
+		err = r.writeResult(res, finished)
+	}
+	if err == nil {
+		err = context.Cause(r.ctx)
+	}
+	if err == nil {
+		err = r.commit()
+	}
+	if err != nil {
+		r.store.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
+		return r.store.wrap(err)
+	}
+	return nil
+}
+
+// commit makes the run durable: COMMIT appends it to the log of changes beside the file, in one synced write;
+// CHECKPOINT moves it into the file. Should the latter fail, the run is stored all the same, and the next Open moves it.
+func (r *Run) commit() error {
+	if err := r.store.duck.exec("COMMIT"); err != nil {
+		return err
+	}
+	r.store.duck.exec("CHECKPOINT") //nolint:errcheck // see above
+	return nil
+}
+
+// Abort forgets the run. After Finish, or a second time, it does nothing.
+func (r *Run) Abort() error {
+	if r.over {
+		return nil
+	}
+	r.over, r.store.busy = true, false
+	r.load.cancel()
+	if err := r.store.duck.exec("ROLLBACK"); err != nil {
+		return r.store.wrap(err)
+	}
+	return nil
+}
+
+func (s *Store) wrap(err error) error { return fmt.Errorf("database %s: %w", s.path, err) }
+
+func fromClock(t time.Time) limit.Time { return limit.Time(t.UnixMicro()) }

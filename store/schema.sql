@@ -1,0 +1,129 @@
+-- The tables of a shadow database. docs/schema.md explains them; views.sql gives them readable names.
+--
+-- No keys, no indices, no enums: loading stays a plain append, and DuckDB's own row-group statistics find a run. Ids of
+-- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
+
+CREATE TABLE shadow_schema (version INTEGER NOT NULL);
+INSERT INTO shadow_schema VALUES (1);
+
+CREATE TABLE runs (
+    run           INTEGER   NOT NULL, -- from 1, growing
+    command       VARCHAR   NOT NULL, -- as typed
+    version       VARCHAR   NOT NULL, -- of shadow
+    started       TIMESTAMP NOT NULL,
+    finished      TIMESTAMP NOT NULL,
+    lines         BIGINT    NOT NULL, -- = parsed + unreadable
+    bytes         BIGINT    NOT NULL, -- read, after decompression
+    parsed        BIGINT    NOT NULL, -- = excluded + warm + requests
+    unreadable    BIGINT    NOT NULL,
+    excluded      BIGINT    NOT NULL,
+    warm          BIGINT    NOT NULL, -- judged before --since, counted nowhere
+    requests      BIGINT    NOT NULL, -- judged
+    late          BIGINT    NOT NULL, -- more than --lateness behind
+    refusals      BIGINT    NOT NULL, -- the server itself had answered 429 or 503
+    first_at      TIMESTAMP,          -- of the requests; NULL when there were none
+    last_at       TIMESTAMP,
+    resolution_us BIGINT    NOT NULL, -- of the stamps, in microseconds
+    has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
+    has_upstream  BOOLEAN   NOT NULL  -- the log tells upstream times
+);
+
+CREATE TABLE inputs (
+    run         INTEGER NOT NULL,
+    input       INTEGER NOT NULL, -- from 0
+    name        VARCHAR NOT NULL,
+    format      VARCHAR NOT NULL, -- combined, nginx json …
+    format_text VARCHAR NOT NULL, -- as the server's configuration would write it
+    compression VARCHAR,          -- NULL: plain
+    size        BIGINT,           -- bytes on disk; NULL: unknown (standard input)
+    head_hash   UBIGINT,          -- of the first and the last block on disk; NULL: unknown
+    tail_hash   UBIGINT,
+    lines       BIGINT  NOT NULL,
+    parsed      BIGINT  NOT NULL,
+    unreadable  BIGINT  NOT NULL,
+    first_at    TIMESTAMP,
+    last_at     TIMESTAMP,
+    problem     VARCHAR           -- what ended the input early; NULL: nothing
+);
+
+CREATE TABLE unreadable_lines ( -- the first few
+    run    INTEGER NOT NULL,
+    input  VARCHAR NOT NULL, -- inputs.name
+    line   BIGINT,           -- from 1; NULL: reading began in the middle of the file
+    col    INTEGER NOT NULL, -- byte of the line where reading stopped, from 1
+    reason VARCHAR NOT NULL,
+    text   VARCHAR NOT NULL  -- the line's beginning
+);
+
+CREATE TABLE policies (
+    run                  INTEGER NOT NULL,
+    policy               INTEGER NOT NULL, -- from 0, in the order of the command line
+    name                 VARCHAR NOT NULL, -- the limit's canonical text: token:6/30s
+    counts_by            VARCHAR NOT NULL, -- client, client+action, action, host or site
+    algorithm            VARCHAR NOT NULL,
+    limit_count          BIGINT  NOT NULL, -- requests …
+    period_us            BIGINT  NOT NULL, -- … per this many microseconds
+    options              VARCHAR NOT NULL,
+    requests             BIGINT  NOT NULL, -- judged
+    refused              BIGINT  NOT NULL,
+    clients_hit          BIGINT  NOT NULL,
+    worst_minute         TIMESTAMP,        -- its start; NULL: nothing was refused
+    worst_minute_refused BIGINT  NOT NULL,
+    bytes_saved          BIGINT  NOT NULL,
+    upstream_saved_us    BIGINT,           -- NULL: the log tells no upstream times
+    events_kept          BOOLEAN NOT NULL  -- whether table events holds this policy's would-blocks
+);
+
+CREATE TABLE clients (
+    run      INTEGER NOT NULL,
+    client   INTEGER NOT NULL,
+    name     VARCHAR NOT NULL, -- address, prefix, user …
+    class    VARCHAR NOT NULL, -- browser, crawler, tool, monitor or unknown: that of most of its requests
+    agent    INTEGER NOT NULL, -- of its latest request: agents.agent
+    requests BIGINT  NOT NULL,
+    browser  BIGINT  NOT NULL, -- requests by the class of their agent
+    crawler  BIGINT  NOT NULL,
+    tool     BIGINT  NOT NULL,
+    monitor  BIGINT  NOT NULL,
+    unknown  BIGINT  NOT NULL
+);
+
+CREATE TABLE agents (
+    run   INTEGER NOT NULL,
+    agent INTEGER NOT NULL,
+    name  VARCHAR NOT NULL, -- the User-Agent
+    class VARCHAR NOT NULL
+);
+
+CREATE TABLE actions (
+    run      INTEGER NOT NULL,
+    action   INTEGER NOT NULL,
+    name     VARCHAR NOT NULL,
+    requests BIGINT  NOT NULL
+);
+
+CREATE TABLE client_tallies ( -- clients with a refused request
+    run           INTEGER   NOT NULL,
+    policy        INTEGER   NOT NULL,
+    client        INTEGER   NOT NULL,
+    refused       BIGINT    NOT NULL,
+    first_refused TIMESTAMP NOT NULL,
+    last_refused  TIMESTAMP NOT NULL
+);
+
+CREATE TABLE action_tallies ( -- actions with a refused request
+    run     INTEGER NOT NULL,
+    policy  INTEGER NOT NULL,
+    action  INTEGER NOT NULL,
+    refused BIGINT  NOT NULL
+);
+
+CREATE TABLE events ( -- would-blocks; equal ones of one moment may share a row: sum the counts
+    run    INTEGER   NOT NULL,
+    policy INTEGER   NOT NULL,
+    time   TIMESTAMP NOT NULL,
+    client INTEGER   NOT NULL,
+    action INTEGER   NOT NULL,
+    status USMALLINT NOT NULL, -- 0: not logged
+    count  UINTEGER  NOT NULL
+);

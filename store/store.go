@@ -1,0 +1,111 @@
+package store
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+)
+
+//go:embed schema.sql
+var schemaSQL string
+
+//go:embed views.sql
+var viewsSQL string
+
+// schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
+const schemaVersion = 1
+
+// Options bound what the database may take from the machine. The zero value is the default.
+type Options struct {
+	MemoryMB int // at most this much for DuckDB's buffers; 0 is 128
+	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
+}
+
+func (o Options) settings() map[string]string {
+	if o.MemoryMB == 0 {
+		o.MemoryMB = 128
+	}
+	if o.Threads == 0 {
+		o.Threads = 1
+	}
+	return map[string]string{
+		"memory_limit":                 fmt.Sprintf("%dMB", o.MemoryMB),
+		"threads":                      fmt.Sprint(o.Threads),
+		"autoinstall_known_extensions": "false",
+		"autoload_known_extensions":    "false",
+		// The log of changes stays the one commit until we checkpoint: a commit then is one write that either
+		// reaches the disk or does not (see Run.commit).
+		"checkpoint_threshold": "1TB",
+	}
+}
+
+// A Store is a database file opened for writing. Until Close no other process can open it, not even to read: a
+// long-lived process should open it, store a run, and close it.
+type Store struct {
+	path string
+	duck *duck
+	busy bool // a Run is under way
+}
+
+// Open opens the database at path for writing, and creates it when there is no such file.
+func Open(path string, o Options) (*Store, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	d, err := openDuck(path, o.settings())
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	if err := d.prepare(); err != nil {
+		d.close()
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return &Store{path: path, duck: d}, nil
+}
+
+// Close ends a Run that is still under way, without a trace, and gives the file free.
+func (s *Store) Close() error {
+	if s.duck == nil {
+		return nil
+	}
+	if s.busy {
+		return errors.New("store: Close before the end of a Run")
+	}
+	s.duck.close()
+	s.duck = nil
+	return nil
+}
+
+// prepare creates the schema in an empty database and checks its version in any other.
+func (d *duck) prepare() error {
+	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
+	if err != nil {
+		return err
+	}
+	if ours > 0 {
+		version, err := d.number("SELECT version FROM shadow_schema")
+		if err != nil {
+			return err
+		}
+		return checkVersion(version)
+	}
+	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
+	if err != nil {
+		return err
+	}
+	if others > 0 {
+		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
+	}
+	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
+}
+
+func checkVersion(version int64) error {
+	switch {
+	case version > schemaVersion:
+		return fmt.Errorf("was written by a newer shadow (schema %d, this one knows %d): update shadow, or choose another file with --db",
+			version, schemaVersion)
+	case version < schemaVersion:
+		return fmt.Errorf("has schema %d, which no released shadow has written", version)
+	}
+	return nil
+}
