@@ -1,7 +1,8 @@
 package samplelogs
 
 // Actors are the clients that a rate limit is meant for, and those that it must not hit: scrapers that walk the
-// catalogue, somebody who tries passwords, monitors at exact intervals. Each acts by itself: for a while at its own
+// catalogue, somebody who tries passwords, monitors at exact intervals, callers of the
+// programming interface. Each acts by itself: for a while at its own
 // pace, then it pauses.
 
 type role uint8
@@ -10,6 +11,7 @@ const (
 	scraper role = iota
 	passwords
 	watcher
+	caller
 )
 
 // An actor acts at next, then every pace milliseconds (± a quarter, unless it is a watcher) until its run ends.
@@ -23,6 +25,8 @@ type actor struct {
 	run    int64 // length of a run, milliseconds
 	pause  int64 // between runs, milliseconds
 	walked int64 // how far a scraper has come
+
+	limited bool // the server already answers four of five tries of passwords with 429
 }
 
 // act pushes what the actor does before the end of a second.
@@ -51,14 +55,24 @@ func (a *actor) request(r *random, s *site) event {
 	case watcher:
 		e.target, e.status = s.health, 200
 	case passwords:
-		e.target, e.status = s.login, 401
-		if r.perMille(2) {
-			e.status = 302
-		}
+		e.target, e.status = s.login, a.refusal(r)
 	case scraper:
 		e.target = a.walk(s)
+	case caller:
+		e.target = s.api.at(r.below(int64(s.api.count)))
 	}
 	return e
+}
+
+// refusal is the status of a try: hardly ever the password fits.
+func (a *actor) refusal(r *random) int16 {
+	switch chance := r.below(1000); {
+	case a.limited && chance >= 200:
+		return 429
+	case chance < 2:
+		return 302
+	}
+	return 401
 }
 
 // walk goes through the catalogue: a listing, then ten products.

@@ -3,6 +3,7 @@ package samplelogs
 import (
 	"bufio"
 	"io"
+	"math"
 )
 
 // A Generator writes one log, second by second of its time: everything that begins in a second is filed, the second
@@ -18,6 +19,7 @@ type Generator struct {
 	next    int64 // the next visit, microseconds since the Unix epoch
 	every   int64 // mean time between visits, microseconds
 	known   int64 // clients introduced so far
+	end     int64 // second at which the log ends even if lines are missing
 	written int64 // lines
 }
 
@@ -33,6 +35,7 @@ func New(c Config) *Generator {
 		writer: newLineWriter(c.Format, shop, kinds, appendAddress),
 		next:   c.Start.UnixMicro(),
 		every:  c.visitInterval(),
+		end:    math.MaxInt64,
 	}
 	g.actors = cast(c, kinds)
 	return g
@@ -41,7 +44,7 @@ func New(c Config) *Generator {
 // WriteTo writes the whole log.
 func (g *Generator) WriteTo(w io.Writer) (size int64, err error) {
 	out := bufio.NewWriterSize(w, 1<<20)
-	for second := g.next / 1_000_000; g.written < g.config.Lines; second++ {
+	for second := g.next / 1_000_000; g.written < g.config.Lines && second < g.end; second++ {
 		g.fill(second)
 		n, err := g.write(out, second)
 		size += n

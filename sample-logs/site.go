@@ -52,7 +52,7 @@ func newSite() *site {
 	s.home = s.page(shell, images, 4, "/", 21000)
 	s.robots = s.plain("GET", "/robots.txt", 124)
 	s.health = s.plain("GET", "/health", 2)
-	s.login = s.plain("POST", "/session", 1840)
+	s.login = s.plain("POST", "/login", 1840)
 	s.addPages(shell, images)
 	s.api = s.add(pathCount-len(s.targets), func(i int) target {
 		return target{path: fmt.Sprintf("/api/v1/stock/%d", 1000+7*i), size: int64(180 + i%90)}
@@ -60,10 +60,10 @@ func newSite() *site {
 	return s
 }
 
-// addPages adds what people look at: the login form, the basket, listings, searches, products and articles.
+// addPages adds what people look at: the account, the basket, listings, searches, products and articles.
 func (s *site) addPages(shell, images span) {
 	first := int32(len(s.targets))
-	s.page(shell, images, 0, "/login", 5200)
+	s.page(shell, images, 0, "/account", 5200)
 	s.page(shell, images, 2, "/basket", 8800)
 	s.listings.first = int32(len(s.targets))
 	for i := range 12 * len(materials) {
