@@ -1,6 +1,130 @@
 package limit
 
-// A Ring holds the times of a key's admitted requests that still lie inside a rolling window.
+import "unsafe"
+
+// A rolling window remembers a time for each request inside it, eight bytes each, for millions of keys of which most
+// hold two or three. So a ring's header and its times lie in one block of memory:
+//
+//	head │ size │ class    16 bytes
+//	times …                8 bytes each, capacity of them, oldest at head, wrapping around
+//
+// Blocks come in classes of 24, 32, 48, 64, 96, 128 … bytes, which are sizes that Go's allocator has too. A ring that is
+// full moves to the next class, one that is three quarters empty to the smallest that holds it, and blocks go back
+// to a free list (see blocks.go), so that in the long run nothing is allocated per request.
+
+// A Ring holds the times of a key's admitted requests that still lie inside a rolling window, oldest first.
+// A nil Ring is empty.
 type Ring struct {
-	times []Time
+	head  uint32 // where the oldest time is
+	size  uint32 // how many times there are
+	full  uint32 // how many there may be
+	class uint32 // of the block
+}
+
+// MaxRing is how many times a ring can hold.
+const MaxRing = 1 << 28
+
+const headerSize = unsafe.Sizeof(Ring{})
+
+// times is the part of the block behind the header.
+func (r *Ring) times() []Time {
+	return unsafe.Slice((*Time)(unsafe.Add(unsafe.Pointer(r), headerSize)), int(r.full))
+}
+
+// Len is how many times the ring holds.
+func (r *Ring) Len() int {
+	if r == nil {
+		return 0
+	}
+	return int(r.size)
+}
+
+// Oldest is the oldest time. The ring must not be empty.
+func (r *Ring) Oldest() Time { return r.times()[r.head] }
+
+// Nth is the time after n older ones, n < Len.
+func (r *Ring) Nth(n int) Time { return r.times()[r.index(uint32(n))] }
+
+// Push adds the newest time. It returns false, and adds nothing, when the ring is full.
+func (r *Ring) Push(t Time) bool {
+	if r.size == r.full {
+		return false
+	}
+	r.times()[r.index(r.size)] = t
+	r.size++
+	return true
+}
+
+// index is the place of the time after n older ones.
+func (r *Ring) index(n uint32) uint32 {
+	i := r.head + n
+	if i >= r.full {
+		i -= r.full
+	}
+	return i
+}
+
+// Expire drops the times that at now are age old or older. No time may be later than now.
+func (r *Ring) Expire(now, age Time) {
+	for r.size > 0 && uint64(now-r.Oldest()) >= uint64(age) { // as unsigned numbers, differences of times never overflow
+		r.head = r.index(1)
+		r.size--
+	}
+}
+
+// copyTo writes the times of r into the empty ring to, which must have room.
+func (r *Ring) copyTo(to *Ring) {
+	times := r.times()
+	n := copy(to.times(), times[r.head:min(r.head+r.size, r.full)])
+	copy(to.times()[n:], times[:int(r.size)-n])
+	to.size = r.size
+}
+
+// Ring is the ring of s, nil when it has none.
+func (s *State) Ring() *Ring { return s.ring }
+
+// Push adds t, which must not be earlier than any time in the ring of s, and returns the ring. Before the ring grows,
+// times that are age old or older are dropped.
+func (s *State) Push(t, age Time) *Ring {
+	switch r := s.ring; {
+	case r == nil:
+		s.ring = takeRing(0)
+	case r.size == r.full:
+		r.Expire(t, age)
+		if 4*uint64(r.size) > 3*uint64(r.full) { // little was dropped: the next full ring would come too soon
+			s.moveRing(r.class + 1)
+		}
+	}
+	s.ring.Push(t)
+	return s.ring
+}
+
+// Trim drops the times of s that at now are age old or older, and gives back memory that is no longer needed.
+func (s *State) Trim(now, age Time) {
+	r := s.ring
+	if r == nil {
+		return
+	}
+	r.Expire(now, age)
+	switch {
+	case r.size == 0:
+		s.dropRing()
+	case r.size <= r.full/4:
+		s.moveRing(classFor(r.size))
+	}
+}
+
+// moveRing moves the ring of s to a block of another class, in which it must fit.
+func (s *State) moveRing(class uint32) {
+	to := takeRing(class)
+	s.ring.copyTo(to)
+	s.dropRing()
+	s.ring = to
+}
+
+func (s *State) dropRing() {
+	if s.ring != nil {
+		giveRing(s.ring)
+		s.ring = nil
+	}
 }

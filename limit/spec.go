@@ -1,10 +1,143 @@
 package limit
 
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A limit is written
+//
+//	[ALGORITHM:]COUNT/PERIOD[,OPTION…]
+//
+// as in 6/30s, token:6/30s or token:10/s,burst=20,initial=0. An option is a name or name=value. What algorithms and
+// options there are is not known here: any name will do until a constructor reads it (see Args and package policy).
+//
+// Several limits that differ in their count only can be written as one, with a list or a range (see ParseAll).
+
 // A Spec is one limit as people write it: an algorithm with its numbers. Specs are comparable, and
-// Parse(s.String()) == s.
+// Parse(s.String()) == s for every s that Parse has returned.
 type Spec struct {
-	Algorithm string // "token", "leaky", "window" …
+	Algorithm string // "token", "leaky", "window" …; "" when the text named none
 	Count     int64  // requests
 	Period    Time   // per this long
 	Options   string // the rest in canonical form, "burst=10,initial=3"; "" when there is none
+}
+
+// String is the canonical text of the limit.
+func (s Spec) String() string {
+	var b strings.Builder
+	if s.Algorithm != "" {
+		b.WriteString(s.Algorithm)
+		b.WriteByte(':')
+	}
+	b.WriteString(strconv.FormatInt(s.Count, 10))
+	b.WriteByte('/')
+	b.WriteString(FormatPeriod(s.Period))
+	if s.Options != "" {
+		b.WriteByte(',')
+		b.WriteString(s.Options)
+	}
+	return b.String()
+}
+
+// Parse reads one limit.
+func Parse(text string) (Spec, error) {
+	specs, err := ParseAll(text)
+	if err != nil {
+		return Spec{}, err
+	}
+	if len(specs) != 1 {
+		return Spec{}, fmt.Errorf("limit %q: stands for %d limits where one is wanted", text, len(specs))
+	}
+	return specs[0], nil
+}
+
+// ParseAll reads a limit whose count may be a list, a range, or a list of both, and returns one Spec for each count
+// in the order written: 6,10/30s is 6/30s and 10/30s, 5..20:5/30s is 5, 10, 15 and 20 per 30s.
+func ParseAll(text string) ([]Spec, error) {
+	specs, err := parseAll(strings.TrimSpace(text))
+	if err != nil {
+		return nil, fmt.Errorf("limit %q: %w", text, err)
+	}
+	return specs, nil
+}
+
+var (
+	errEmpty  = errors.New("is empty; want COUNT/PERIOD, such as 6/30s")
+	errSpace  = errors.New("has a blank inside; write it in one piece, such as token:6/30s,burst=10")
+	errPlus   = errors.New("'+' joins several limits; here one is wanted, such as 6/30s")
+	errNoRate = errors.New("has no period; want COUNT/PERIOD, such as 6/30s")
+)
+
+func parseAll(text string) ([]Spec, error) {
+	switch {
+	case text == "":
+		return nil, errEmpty
+	case strings.ContainsFunc(text, isBlank):
+		return nil, errSpace
+	case strings.Contains(text, "+"):
+		return nil, errPlus
+	}
+	algorithm, rest := CutAlgorithm(text)
+	if algorithm != "" && !isName(algorithm) {
+		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before a colon", algorithm)
+	}
+	counts, rest, found := strings.Cut(rest, "/")
+	if !found {
+		return nil, errNoRate
+	}
+	period, options, _ := strings.Cut(rest, ",")
+	spec, err := specOf(algorithm, period, options, strings.HasSuffix(rest, ","))
+	if err != nil {
+		return nil, err
+	}
+	return spec.each(counts)
+}
+
+// CutAlgorithm splits the name of the algorithm, "" if there is none, from the rest of a limit.
+// A colon further back belongs to a range: 5..50:5/30s.
+func CutAlgorithm(text string) (algorithm, rest string) {
+	text = strings.TrimSpace(text)
+	if text == "" || isDigit(text[0]) {
+		return "", text
+	}
+	if before, after, found := strings.Cut(text, ":"); found {
+		return before, after
+	}
+	return "", text
+}
+
+// specOf is a Spec that still lacks its count.
+func specOf(algorithm, period, options string, comma bool) (Spec, error) {
+	p, err := ParsePeriod(period)
+	if err != nil {
+		return Spec{}, err
+	}
+	if options == "" && comma {
+		return Spec{}, errors.New("ends with a comma; want an option after it, such as burst=10")
+	}
+	o, err := canonicalOptions(options)
+	if err != nil {
+		return Spec{}, err
+	}
+	return Spec{Algorithm: algorithm, Period: p, Options: o}, nil
+}
+
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isName tells whether text may name an algorithm or an option: a lower-case letter, then letters, digits, '-', '~'.
+func isName(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z':
+		case i > 0 && (isDigit(c) || c == '-' || c == '~'):
+		default:
+			return false
+		}
+	}
+	return text != ""
 }

@@ -1,0 +1,153 @@
+package bucket
+
+import (
+	"fmt"
+	"math"
+
+	"shadow/limit"
+)
+
+// The token bucket: token:N/P
+//
+// A bucket holds N tokens (burst=B: B tokens), starts full (initial=I: with I tokens) and refills evenly, N tokens per
+// P. A request takes one token; where there is no whole one left it is refused and takes nothing.
+//
+// The source is the generic cell rate algorithm of the ATM Forum (Traffic Management 4.1, annex C: "continuous-state
+// leaky bucket"), of which this is the mirror image: we count what is missing, and a bucket that lacks nothing is full.
+//
+// To be exact for any N and P we count in shares: a token is P/g shares and each microsecond brings N/g of them, where g is
+// the greatest common divisor of N and P. For 6/30s a token is 5,000,000 shares and a microsecond brings one.
+//
+// State: At is the latest moment in microseconds, Level how many shares are missing from a full bucket, Extra 1 once
+// the key has been seen.
+
+// Token is a token bucket.
+type Token struct {
+	burst    int64  // tokens that the bucket holds
+	token    int64  // shares in a token
+	inflow   int64  // shares that a microsecond brings
+	room     int64  // shares that may be missing for a request to be admitted: capacity − token
+	full     uint64 // microseconds after which the emptiest bucket is full
+	initial  int64  // shares missing from the bucket of a new key
+	forgetMe limit.Time
+}
+
+// NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial.
+func NewToken(spec limit.Spec) (limit.Limiter, error) {
+	args := spec.Args()
+	burst := args.Int("burst", spec.Count)
+	initial := args.Int("initial", burst)
+	if err := args.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case spec.Count < 1 || spec.Period < 1:
+		return nil, fmt.Errorf("limit %q: count and period must be positive", spec)
+	case burst < 1:
+		return nil, fmt.Errorf("limit %q: burst=0 would admit nothing; it is the capacity in all, at least 1", spec)
+	case initial > burst:
+		return nil, fmt.Errorf("limit %q: initial=%d is more than the %d tokens that the bucket holds", spec, initial, burst)
+	}
+	g := limit.GCD(spec.Count, int64(spec.Period))
+	token, inflow := int64(spec.Period)/g, spec.Count/g
+	if burst > (math.MaxInt64-inflow)/token { // then no sum below can overflow
+		return nil, fmt.Errorf("limit %q: too large to be exact: %d tokens of %d shares do not fit into 64 bits; take a shorter period or a rounder count",
+			spec, burst, token)
+	}
+	capacity := burst * token
+	b := &Token{
+		burst: burst, token: token, inflow: inflow, room: capacity - token,
+		full:    uint64(limit.CeilDiv(capacity, inflow)),
+		initial: capacity - initial*token,
+	}
+	b.forgetMe = limit.Time(b.full)
+	if b.initial != 0 {
+		b.forgetMe = limit.Never // a forgotten key would begin anew, with less than it had
+	}
+	return b, nil
+}
+
+// Horizon is the time in which the emptiest bucket refills; never when new keys do not start with a full bucket.
+func (b *Token) Horizon() limit.Time { return b.forgetMe }
+
+// missing is how many shares the bucket lacks at t, and t itself or the latest moment of the key, if that is later.
+func (b *Token) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
+	switch {
+	case s.Extra == 0:
+		return b.initial, t
+	case t <= s.At:
+		return s.Level, s.At
+	}
+	elapsed := uint64(t - s.At) // as unsigned numbers, differences of times never overflow
+	if elapsed >= b.full {
+		return 0, t
+	}
+	return max(0, s.Level-int64(elapsed)*b.inflow), t
+}
+
+// Wait implements limit.Limiter.
+func (b *Token) Wait(s *limit.State, t limit.Time) limit.Time {
+	missing, now := b.missing(s, t)
+	if missing <= b.room {
+		return 0
+	}
+	return limit.WaitFrom(t, now, limit.Time(limit.CeilDiv(missing-b.room, b.inflow)))
+}
+
+// Charge implements limit.Limiter.
+func (b *Token) Charge(s *limit.State, t limit.Time, refused bool) {
+	s.Level, s.At = b.missing(s, t)
+	s.Extra = 1
+	if !refused {
+		s.Level += b.token
+	}
+}
+
+// Refuse implements limit.Limiter.
+func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	if len(at) == 0 {
+		return dst
+	}
+	missing, last := b.missing(s, at[0])
+	for i, t := range at {
+		if t > last {
+			elapsed := uint64(t - last)
+			last = t
+			if elapsed >= b.full {
+				missing = 0
+			} else {
+				missing = max(0, missing-int64(elapsed)*b.inflow)
+			}
+		}
+		if missing <= b.room {
+			missing += b.token
+		} else {
+			dst = append(dst, int32(i))
+		}
+	}
+	s.At, s.Level, s.Extra = last, missing, 1
+	return dst
+}
+
+// Semantics implements limit.Describer.
+func (b *Token) Semantics() string {
+	return fmt.Sprintf("continuous token bucket: %d at once, then one every %s%s; a refused request costs nothing",
+		b.burst, limit.Interval(b.inflow, limit.Time(b.token)), b.startText())
+}
+
+// Shape implements limit.Describer.
+func (b *Token) Shape() limit.Shape {
+	s := limit.Shape{Count: b.inflow, Period: limit.Time(b.token), AtOnce: b.burst, Kin: true}
+	if b.initial != 0 {
+		s.Unlike = "new keys start full there"
+	}
+	return s
+}
+
+// startText tells how full a new bucket is, if it is not full.
+func (b *Token) startText() string {
+	if b.initial == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; a new key starts with %d", b.burst-b.initial/b.token)
+}

@@ -1,0 +1,116 @@
+package limit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Args reads a Spec's options for a constructor. The constructor asks for each option that it knows, with the value
+// that stands for a missing one, and then for Err, which tells the first thing that was wrong: a value of the wrong
+// kind, or an option that nobody asked for.
+//
+//	args := spec.Args()
+//	burst := args.Int("burst", spec.Count)
+//	drip := args.Duration("drip", 0)
+//	if err := args.Err(); err != nil { … }
+type Args struct {
+	spec  Spec
+	given map[string]string // the options not yet asked for; those without a value have ""
+	known []string          // the options asked for, as help shows them: "burst=N"
+	names []string          // the same, names only
+	err   error
+}
+
+// Args begins to read the options of s.
+func (s Spec) Args() *Args {
+	a := &Args{spec: s, given: map[string]string{}}
+	if s.Options == "" {
+		return a
+	}
+	for option := range strings.SplitSeq(s.Options, ",") {
+		name, value, _ := strings.Cut(option, "=")
+		a.given[name] = value
+	}
+	return a
+}
+
+// Int is the whole number, at least 0, that the option name has, or missing.
+func (a *Args) Int(name string, missing int64) int64 {
+	value, given := a.take(name, "=N")
+	if !given {
+		return missing
+	}
+	n, err := strconv.ParseUint(value, 10, 63)
+	if err != nil {
+		a.fail("the option %s wants a whole number, such as %s=10, not %q", name, name, value)
+		return missing
+	}
+	return int64(n)
+}
+
+// Duration is the length of time, longer than 0, that the option name has, or missing.
+func (a *Args) Duration(name string, missing Time) Time {
+	value, given := a.take(name, "=PERIOD")
+	if !given {
+		return missing
+	}
+	p, err := ParsePeriod(value)
+	if err != nil || !isDigit(value[0]) {
+		a.fail("the option %s wants a length of time, such as %s=30s, not %q", name, name, value)
+		return missing
+	}
+	return p
+}
+
+// Flag tells whether the option name is there; it has no value.
+func (a *Args) Flag(name string) bool {
+	value, given := a.take(name, "")
+	if value != "" {
+		a.fail("the option %s takes no value, not %q", name, value)
+	}
+	return given
+}
+
+// Err is the first thing that was wrong, or nil. An option that was not asked for until now is unknown.
+func (a *Args) Err() error {
+	if a.err != nil || len(a.given) == 0 {
+		return a.err
+	}
+	for option := range strings.SplitSeq(a.spec.Options, ",") {
+		if name := optionName(option); !slices.Contains(a.names, name) {
+			a.fail("%s", unknownOption(a.spec.Algorithm, name, a.names, a.known))
+		}
+	}
+	return a.err
+}
+
+// take hands out an option and strikes it off. shape is what follows its name in help: "=N".
+func (a *Args) take(name, shape string) (value string, given bool) {
+	a.names = append(a.names, name)
+	a.known = append(a.known, name+shape)
+	value, given = a.given[name]
+	delete(a.given, name)
+	return value, given
+}
+
+func (a *Args) fail(format string, args ...any) {
+	if a.err == nil {
+		a.err = fmt.Errorf("limit %q: "+format, append([]any{a.spec.String()}, args...)...)
+	}
+}
+
+func unknownOption(algorithm, name string, names, known []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "unknown option %q", name)
+	if near := Nearest(name, names); near != "" {
+		fmt.Fprintf(&b, ", did you mean %q?", near)
+	}
+	if len(known) == 0 {
+		fmt.Fprintf(&b, "; %s takes no options", algorithm)
+	} else {
+		fmt.Fprintf(&b, "; %s takes %s", algorithm, strings.Join(known, ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,32 @@
+package limit
+
+import "fmt"
+
+// A Describer is a Limiter that can tell what it means, for reports.
+type Describer interface {
+	// Semantics is one line, without the numbers of the limit repeated: what fills and empties it, how many it admits at
+	// once, and whether a refused request counts.
+	Semantics() string
+
+	// Shape is the continuous bucket that comes closest to the limiter.
+	Shape() Shape
+}
+
+// A Shape is a continuous bucket: AtOnce requests from a full one, refilled evenly with Count per Period. It is what most
+// servers offer, so a report can say what to configure.
+type Shape struct {
+	Count  int64
+	Period Time
+	AtOnce int64
+	Kin    bool   // whether the limiter is such a bucket, apart from what Unlike says
+	Unlike string // how the limiter differs; "" when not at all
+}
+
+// Interval is the text of the time between two of count requests per period: "5s", or "1/3 of 10s".
+func Interval(count int64, period Time) string {
+	g := GCD(count, int64(period))
+	if count == g {
+		return FormatPeriod(period / Time(count))
+	}
+	return fmt.Sprintf("1/%d of %s", count, FormatPeriod(period))
+}

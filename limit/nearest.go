@@ -1,0 +1,36 @@
+package limit
+
+// Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a
+// third of its letters, and at least one, may be missing, too many or wrong. Of several as near, the first.
+func Nearest(word string, choices []string) string {
+	best, nearest := "", 0
+	for _, choice := range choices {
+		d := editDistance(word, choice)
+		if d <= max(1, len(choice)/3) && (best == "" || d < nearest) {
+			best, nearest = choice, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the bytes to insert, delete or replace to make b of a (Levenshtein 1965), row by row of the
+// table of distances between prefixes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

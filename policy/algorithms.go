@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/bucket"
+	"shadow/leaky"
+	"shadow/limit"
+	"shadow/window"
+)
+
+// An Algorithm is a kind of limiter that limits may name.
+type Algorithm struct {
+	Name    string // as written before the colon
+	New     func(limit.Spec) (limit.Limiter, error)
+	Options string // as help shows them
+	Summary string // one line
+	Bare    bool   // whether a limit without algorithm and options means this one too
+}
+
+// Algorithms are all that there are, in the order in which reports show them. The first is meant by a limit that has
+// options and names no algorithm.
+var Algorithms = []Algorithm{
+	{"token", bucket.NewToken, "burst=N, initial=N", "token bucket, refilled evenly", true},
+	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
+	{"window", window.NewRolling, "", "exact rolling window", true},
+}
+
+// find returns the algorithm called name.
+func find(name string) (*Algorithm, error) {
+	names := make([]string, len(Algorithms))
+	for i := range Algorithms {
+		if Algorithms[i].Name == name {
+			return &Algorithms[i], nil
+		}
+		names[i] = Algorithms[i].Name
+	}
+	hint := ""
+	if near := limit.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf(", did you mean %q?", near)
+	}
+	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, hint, strings.Join(names, ", "))
+}
