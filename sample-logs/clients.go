@@ -49,5 +49,5 @@ func appendIPv6(dst []byte, id uint32) []byte {
 	dst = append(dst, ':')
 	dst = strconv.AppendUint(dst, uint64(1+id&0x7fff), 16)
 	dst = append(dst, "::"...)
-	return strconv.AppendUint(dst, 1+uint64(mix(uint64(id))>>32)%0xfffe, 16)
+	return strconv.AppendUint(dst, 1+mix(uint64(id))>>32%0xfffe, 16)
 }

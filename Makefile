@@ -1,0 +1,21 @@
+# The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
+
+.PHONY: build test lint check bench samples
+
+build: ## the program, as ./shadow
+	go build -o shadow ./cmd/shadow
+
+test: ## installs what the tests need and runs all of them
+	scripts/test
+
+lint: ## golangci-lint and gofumpt, as .golangci.yml says
+	scripts/lint
+
+check: ## everything that CI checks
+	.ci/run
+
+bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay -lines 1000000')
+	go run ./bench $(BENCH)
+
+samples: ## writes the logs of sample-logs/ anew
+	go test ./sample-logs -update
