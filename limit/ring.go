@@ -39,6 +39,14 @@ func (r *Ring) Len() int {
 	return int(r.size)
 }
 
+// Bytes is how much memory the ring takes.
+func (r *Ring) Bytes() int {
+	if r == nil {
+		return 0
+	}
+	return int(headerSize) + 8*int(r.full)
+}
+
 // Oldest is the oldest time. The ring must not be empty.
 func (r *Ring) Oldest() Time { return r.times()[r.head] }
 

@@ -1,0 +1,147 @@
+package bucket
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"shadow/limit"
+	"shadow/limit/limittest"
+)
+
+func TestToken(t *testing.T) {
+	limittest.Run(t, limittest.Suite{Draw: drawToken, New: NewToken, Model: modelToken})
+}
+
+func TestScripts(t *testing.T) { limittest.Scripts(t, NewToken) }
+
+// drawToken is a random token bucket, often one whose interval is a fraction of a microsecond.
+func drawToken(r *rand.Rand) limit.Spec {
+	units := []limit.Time{1, 1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
+	s := limit.Spec{Algorithm: "token", Count: 1 + r.Int64N(12), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
+	burst := s.Count
+	if r.IntN(2) == 0 {
+		burst = 1 + r.Int64N(12)
+		s.Options = fmt.Sprintf("burst=%d", burst)
+	}
+	if r.IntN(4) == 0 {
+		s.Options = fmt.Sprintf("burst=%d,initial=%d", burst, r.Int64N(burst+1))
+	}
+	return s
+}
+
+// modelToken keeps the tokens as a fraction.
+func modelToken(s limit.Spec) limittest.Model {
+	args := s.Args()
+	burst := args.Int("burst", s.Count)
+	capacity := big.NewRat(burst, 1)
+	tokens := big.NewRat(args.Int("initial", burst), 1)
+	one := big.NewRat(1, 1)
+	var last *limit.Time
+	return func(t limit.Time, blocked bool) bool {
+		if last == nil {
+			last = &t
+		}
+		if t > *last {
+			tokens.Add(tokens, big.NewRat(int64(t-*last)*s.Count, int64(s.Period)))
+			*last = t
+		}
+		if tokens.Cmp(capacity) > 0 {
+			tokens.Set(capacity)
+		}
+		refused := tokens.Cmp(one) < 0
+		if !refused && !blocked {
+			tokens.Sub(tokens, one)
+		}
+		return refused
+	}
+}
+
+// The limiter of golang.org/x/time counts in floating point, so only limits are compared that are exact there too: with
+// intervals and times that are whole numbers of seconds divided by a power of two.
+func TestTokenAgreesWithTimeRate(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		perSecond, burst := int64(1)<<r.IntN(7), 1+r.Int64N(20)
+		spec, err := limit.Parse(fmt.Sprintf("token:%d/s,burst=%d", perSecond, burst))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, err := NewToken(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := rate.NewLimiter(rate.Limit(perSecond), int(burst))
+		var state limit.State
+		now := limit.Time(1_700_000_000) * limit.Second
+		for i := range 60 {
+			want := !theirs.AllowN(time.UnixMicro(int64(now)), 1)
+			got := len(ours.Refuse(nil, &state, []limit.Time{now})) > 0
+			if got != want {
+				t.Fatalf("seed %d, %v: request %d: refused %v, want %v", seed, spec, i, got, want)
+			}
+			now += limit.Time(r.Int64N(4*burst)) * limit.Second / 64
+		}
+	}
+}
+
+func TestNewTokenErrors(t *testing.T) {
+	for _, text := range []string{
+		"token:6/30s,burst=0", "token:6/30s,initial=7", "token:6/30s,burst=3,initial=4", "token:6/30s,drip=3s",
+		"token:6/30s,burst=9223372036854775807", "token:9223372036854775807/1us", "token:9223372036854775806/52w",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewToken(spec); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+	if _, err := NewToken(limit.Spec{}); err == nil {
+		t.Error("the zero Spec is taken")
+	}
+}
+
+// Where the numbers just fit, the largest differences of time do not overflow.
+func TestTokenExtremes(t *testing.T) {
+	for _, text := range []string{
+		"token:100000000/24h", "token:6/30s,burst=1800000000000", "token:9000000000000000000/1us,burst=1", "token:1/2540400h",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := NewToken(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const first, last = -1 << 63, 1<<63 - 1
+		if got := l.Refuse(nil, new(limit.State), []limit.Time{first, 0, last, first}); len(got) > 1 {
+			t.Errorf("%s refuses %v", text, got)
+		}
+	}
+}
+
+func TestTokenNearestBucket(t *testing.T) {
+	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := l.(limit.Describer)
+	if got, want := d.Semantics(), "continuous token bucket: 6 at once, then one every 5s; a new key starts with 2; a refused request costs nothing"; got != want {
+		t.Errorf("Semantics = %q, want %q", got, want)
+	}
+	want := limit.Shape{Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"}
+	if got := d.Shape(); got != want {
+		t.Errorf("Shape = %+v, want %+v", got, want)
+	}
+}
+
+func BenchmarkToken(b *testing.B) {
+	limittest.Bench(b, NewToken, "token:6/30s", "token:10/1s,burst=20")
+}

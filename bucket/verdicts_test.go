@@ -1,0 +1,74 @@
+package bucket
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+)
+
+// Verdicts that golang.org/x/time/rate and throttled/v2 gave on 200,000 requests with explicit times.
+
+const verdictsFile = "../../shared/verdicts/library-verdicts.csv.gz"
+
+// recorded are the limits in the file, by the part of the column's name behind the library's.
+var recorded = map[string]string{
+	"6per30s": "token:6/30s", "60per1m": "token:60/1m", "10rps-b20": "token:10/1s,burst=20",
+}
+
+func TestTokenAgreesWithRecordedVerdicts(t *testing.T) {
+	rows := readVerdicts(t)
+	for column := 2; column < len(rows[0]); column++ {
+		t.Run(rows[0][column], func(t *testing.T) { compare(t, rows, column) })
+	}
+}
+
+func compare(t *testing.T, rows [][]string, column int) {
+	_, name, _ := strings.Cut(rows[0][column], ":")
+	spec, err := limit.Parse(recorded[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewToken(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree, states := 0, map[string]*limit.State{}
+	for _, row := range rows[1:] {
+		us, err := strconv.ParseInt(row[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if states[row[1]] == nil {
+			states[row[1]] = new(limit.State)
+		}
+		admitted := len(l.Refuse(nil, states[row[1]], []limit.Time{limit.Time(us)})) == 0
+		if admitted == (row[column] == "1") {
+			agree++
+		}
+	}
+	if agree != 200_000 {
+		t.Errorf("%d of %d verdicts agree, want 200000", agree, len(rows)-1)
+	}
+}
+
+func readVerdicts(t *testing.T) [][]string {
+	f, err := os.Open(verdictsFile)
+	if err != nil {
+		t.Skip("the recorded verdicts are not here: ", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}

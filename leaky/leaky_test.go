@@ -1,0 +1,133 @@
+package leaky
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"shadow/limit"
+	"shadow/limit/limittest"
+)
+
+func TestLeaky(t *testing.T) {
+	limittest.Run(t, limittest.Suite{Draw: draw, New: New, Model: model})
+}
+
+func TestScripts(t *testing.T) { limittest.Scripts(t, New) }
+
+// draw is a random leaky bucket, often one whose tick is a fraction of a microsecond.
+func draw(r *rand.Rand) limit.Spec {
+	units := []limit.Time{1, 1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
+	s := limit.Spec{Algorithm: "leaky", Count: 1 + r.Int64N(12), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
+	if r.IntN(3) == 0 {
+		s.Options = "drip=" + limit.FormatPeriod(limit.Time(1+r.Int64N(int64(s.Period))))
+	}
+	return s
+}
+
+// model counts drops and asks how many ticks have been, floor(t·N/P), in arithmetic of any size.
+func model(s limit.Spec) limittest.Model {
+	n, p := s.Count, int64(s.Period)
+	if drip := s.Args().Duration("drip", 0); drip > 0 {
+		n, p = 1, int64(drip)
+	}
+	ticks := func(t limit.Time) int64 {
+		product := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(n))
+		return product.Div(product, big.NewInt(p)).Int64() // Div rounds down for a positive divisor
+	}
+	drops, last, seen := int64(0), limit.Time(0), false
+	return func(t limit.Time, blocked bool) bool {
+		if seen && t > last {
+			drops = max(0, drops-(ticks(t)-ticks(last)))
+		}
+		if !seen || t > last {
+			last, seen = t, true
+		}
+		refused := drops >= s.Count
+		if !refused && !blocked {
+			drops++
+		}
+		return refused
+	}
+}
+
+// The remainder by multiplication is exact for every drop and every number that may come.
+func TestMod(t *testing.T) {
+	for seed := range uint64(100_000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		drop := 1 + r.Int64N(1<<(1+r.IntN(62)))
+		l := &Leaky{drop: drop, inverse: ^uint64(0) / uint64(drop)}
+		for _, n := range []uint64{
+			0, uint64(drop) - 1, uint64(drop), uint64(drop) + 1, r.Uint64() >> (1 + r.IntN(63)),
+			1<<63 - 1, (1<<63-1)/uint64(drop)*uint64(drop) - 1, (1<<63 - 1) / uint64(drop) * uint64(drop),
+		} {
+			if got, want := l.mod(n), int64(n%uint64(drop)); got != want {
+				t.Fatalf("%d mod %d = %d, want %d", n, drop, got, want)
+			}
+		}
+	}
+}
+
+func TestNewErrors(t *testing.T) {
+	for _, text := range []string{
+		"leaky:6/30s,burst=3", "leaky:6/30s,drip=5", "leaky:9223372036854775807/1us", "leaky:9223372036854775806/52w",
+		"leaky:4611686018427387904/1h,drip=2us",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(spec); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+	if _, err := New(limit.Spec{}); err == nil {
+		t.Error("the zero Spec is taken")
+	}
+}
+
+// Where the numbers just fit, the largest differences of time do not overflow.
+func TestLeakyExtremes(t *testing.T) {
+	for _, text := range []string{
+		"leaky:99999999/24h", "leaky:3000000000/1us", "leaky:1/2540400h", "leaky:9223372036854775805/1us,drip=1us", "leaky:999983/1s",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const first, last = -1 << 63, 1<<63 - 1
+		judge := model(spec)
+		for i, at := range []limit.Time{first, 0, 1, last - 1, last, first} {
+			var state limit.State
+			if got, want := len(l.Refuse(nil, &state, []limit.Time{at})) > 0, judge(at, false); got != want && i < 1 {
+				t.Errorf("%s at %d: refused %v, want %v", text, at, got, want)
+			}
+		}
+		if got := l.Refuse(nil, new(limit.State), []limit.Time{first, 0, last, first}); len(got) > 1 {
+			t.Errorf("%s refuses %v", text, got)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	l, err := New(limit.Spec{Algorithm: "leaky", Count: 6, Period: 30 * limit.Second, Options: "drip=30s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := l.(limit.Describer)
+	if got, want := d.Semantics(), "leaky bucket: 6 at once, then one on each tick of 30s since the epoch; a refused request adds nothing"; got != want {
+		t.Errorf("Semantics = %q, want %q", got, want)
+	}
+	if got := fmt.Sprint(d.Shape()); got == "" {
+		t.Error("no Shape")
+	}
+}
+
+func BenchmarkLeaky(b *testing.B) {
+	limittest.Bench(b, New, "leaky:6/30s", "leaky:7/1s", "leaky:10/1s")
+}

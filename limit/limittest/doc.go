@@ -1,0 +1,3 @@
+// Package limittest is the suite that every limiter passes: a limiter and a slow, obvious model of it come in, test
+// results go out. It also runs scripts, which are examples that people can read.
+package limittest

@@ -1,0 +1,105 @@
+package limittest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"shadow/limit"
+)
+
+// The checks of what a State holds and for how long.
+
+func encode(s *limit.State) []byte {
+	b, err := s.AppendBinary(nil)
+	if err != nil {
+		panic(err) // AppendBinary never returns one
+	}
+	return b
+}
+
+// after is the part of the timeline that begins again at the moment now.
+func (t trial) after(now limit.Time) []limit.Time {
+	later := slices.Clone(t.at)
+	for i := range later {
+		later[i] += now - t.at[0]
+	}
+	return later
+}
+
+// horizon: a key that has been idle for Horizon may be forgotten.
+func (s Suite) horizon(t trial) string {
+	h := t.limiter.Horizon()
+	if h == limit.Never {
+		return ""
+	}
+	var kept limit.State
+	t.limiter.Refuse(nil, &kept, t.at)
+	later := t.after(slices.Max(t.at) + h + limit.Time(t.rand.IntN(2)))
+	return differ("after the horizon", t.limiter.Refuse(nil, &kept, later), t.limiter.Refuse(nil, new(limit.State), later))
+}
+
+// copies: a clone and a State that was encoded and decoded go on as the original does, and the original does not
+// change them.
+func (s Suite) copies(t trial) string {
+	cut := t.rand.IntN(len(t.at))
+	var state limit.State
+	t.limiter.Refuse(nil, &state, t.at[:cut])
+	text := encode(&state)
+	clone := state.Clone()
+	decoded, rest, err := limit.DecodeState(append(text, "rest"...))
+	if err != nil || string(rest) != "rest" {
+		return fmt.Sprintf("decode: %v, left %q", err, rest)
+	}
+	want := t.limiter.Refuse(nil, &state, t.at[cut:])
+	if !bytes.Equal(encode(&clone), text) || !bytes.Equal(encode(&decoded), text) {
+		return "the original changes its clone, or decoding does not undo encoding"
+	}
+	if d := differ("clone", t.limiter.Refuse(nil, &clone, t.at[cut:]), want); d != "" {
+		return d
+	}
+	return differ("decoded", t.limiter.Refuse(nil, &decoded, t.at[cut:]), want)
+}
+
+// expire: memory given back is not missed by requests that come later.
+func (s Suite) expire(t trial) string {
+	e, ok := t.limiter.(limit.Expirer)
+	if !ok {
+		return ""
+	}
+	var state limit.State
+	t.limiter.Refuse(nil, &state, t.at)
+	expired := state.Clone()
+	now := slices.Max(t.at) + limit.Time(t.rand.Int64N(int64(2*t.spec.Period)))
+	e.Expire(&expired, now)
+	later := t.after(now)
+	return differ("after Expire", t.limiter.Refuse(nil, &expired, later), t.limiter.Refuse(nil, &state, later))
+}
+
+// allocations: a warm limiter allocates nothing, even when keys fall idle and come back.
+func (s Suite) allocations(t trial) string {
+	if raceEnabled {
+		return "" // the race detector makes free lists forget at random
+	}
+	var state, slow limit.State
+	dst := make([]int32, 0, len(t.at))
+	span := slices.Max(t.at) - slices.Min(t.at) + t.spec.Period
+	expirer, _ := t.limiter.(limit.Expirer)
+	n := testing.AllocsPerRun(50, func() {
+		dst = t.limiter.Refuse(dst[:0], &state, t.at)
+		for _, at := range t.at {
+			t.limiter.Charge(&slow, at, t.limiter.Wait(&slow, at) > 0)
+		}
+		for i := range t.at {
+			t.at[i] += span
+		}
+		if expirer != nil {
+			expirer.Expire(&state, t.at[0])
+		}
+	})
+	if n > 0 {
+		return fmt.Sprintf("%v allocations for %d requests", n, len(t.at))
+	}
+	return ""
+}
