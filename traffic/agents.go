@@ -1,17 +1,52 @@
 package traffic
 
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	maxAgents   = 1 << 16
+	namedAgents = maxAgents - int(ClassCount) // agents that keep their names; then there is one more for each class
+)
+
 // Agents is the dictionary of user agents, each with the class that it claims. Any number of goroutines may use it.
-type Agents struct{ dict Dict }
+//
+// It holds at most 65,536 agents. When it is full, further ones are folded into one per class, such as "(further
+// browser agents)", so agents made up at random take no memory, and the requests of each class are counted right still.
+type Agents struct {
+	dict    Dict
+	mu      sync.Mutex               // held while an agent is taken in
+	classes [maxAgents]atomic.Uint32 // class + 1 by id; 0 is not yet known
+	folded  [1 << 12]atomic.Uint64   // classes of agents without a name: hash, its last 3 bits replaced by the class
+}
 
 // NewAgents returns an empty dictionary.
 func NewAgents() *Agents { return new(Agents) }
 
+var noAgent = []byte("-")
+
 // ID returns the id of an agent. No agent, nil or empty, is an agent as well: "-".
 func (a *Agents) ID(agent []byte) int32 {
 	if len(agent) == 0 {
-		return a.dict.ID([]byte("-"))
+		agent = noAgent
 	}
-	return a.dict.ID(agent)
+	if id, ok := a.dict.Find(agent); ok {
+		return id
+	}
+	return a.insert(agent)
+}
+
+// insert takes an agent in, under its name or that of its class.
+func (a *Agents) insert(agent []byte) int32 {
+	a.mu.Lock()
+	if a.dict.Len() < namedAgents {
+		defer a.mu.Unlock()
+		return a.dict.ID(agent)
+	}
+	a.mu.Unlock()
+	return a.dict.ID([]byte(furtherAgents[a.foldedClass(agent)]))
 }
 
 // Name returns the agent with this id.
@@ -21,4 +56,42 @@ func (a *Agents) Name(id int32) string { return a.dict.Name(id) }
 func (a *Agents) Len() int { return a.dict.Len() }
 
 // Class is what the agent with this id claims to be.
-func (a *Agents) Class(id int32) Class { return Unknown }
+func (a *Agents) Class(id int32) Class {
+	if c := a.classes[id].Load(); c != 0 {
+		return Class(c - 1)
+	}
+	c := classOfName(a.dict.Name(id))
+	a.classes[id].Store(uint32(c) + 1)
+	return c
+}
+
+// foldedClass is Classify with a memory of fixed size.
+func (a *Agents) foldedClass(agent []byte) Class {
+	const bits = 7
+	h := maphash.Bytes(seed, agent)
+	p := &a.folded[h>>(64-12)]
+	if seen := p.Load(); (seen^h)&^bits == 0 {
+		return Class(seen & bits)
+	}
+	c := Classify(agent)
+	p.Store(h&^bits | uint64(c))
+	return c
+}
+
+// furtherAgents are the names of agents that did not fit.
+var furtherAgents = func() (names [ClassCount]string) {
+	for c := range ClassCount {
+		names[c] = "(further " + c.String() + " agents)"
+	}
+	return names
+}()
+
+// classOfName is Classify for agents and for what stands for many.
+func classOfName(name string) Class {
+	for c, further := range furtherAgents {
+		if name == further {
+			return Class(c)
+		}
+	}
+	return Classify([]byte(name))
+}
