@@ -5,11 +5,15 @@ type Format struct {
 	Name   string // "combined", "vhost-combined", "nginx json", or "custom"
 	Text   string // as the server's configuration would write it, or the JSON field mapping
 	fields [fieldCount]bool
+	extra  [MaxExtra]bool
 	parser func() Parser
 }
 
 // Has tells whether the format has a field, so that a report can say what a log cannot tell.
 func (f *Format) Has(field Field) bool { return f.fields[field] }
+
+// HasExtra tells whether the format has the field that Wants.Extra names in place i.
+func (f *Format) HasExtra(i int) bool { return f.extra[i] }
 
 // NewParser returns a parser for one goroutine.
 func (f *Format) NewParser() Parser { return f.parser() }

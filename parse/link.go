@@ -1,0 +1,194 @@
+package parse
+
+import (
+	"errors"
+	"strings"
+)
+
+// Linking turns the pieces of a format into a program: text that opens the line, then one step per variable, each of
+// which reads its value and the text behind it.
+
+// A program is what a format compiles to. It is immutable; all parsers of the format share it.
+type program struct {
+	open     string // stands at the start of each line
+	noOpen   string // the reason of the Fault when it does not
+	steps    []step
+	lenient  bool // whether anything may follow the last step
+	endStamp bool // whether the stamp is the end of the request, so that Start lies a request time before it
+	pieced   bool // whether the stamp comes in the pieces of a layout
+	overlaps bool // whether an extra field shares its bytes with a usual one
+}
+
+// A step reads one value and the text that follows it.
+type step struct {
+	use    use
+	span   span
+	idle   bool
+	stop   byte   // the first byte of follow, or the quote before it
+	last   bool   // whether no step follows
+	tail   bool   // whether the line may end behind this value, or go on with a space and what we do not read
+	extra  int    // the value's place in Record.Extra, or −1
+	follow string // the text behind the value, without the quote of a quoted one
+	layout layout
+
+	noEnd  string // the reason of a Fault when the value's end is not found
+	bad    string // the reason when the value cannot be read or is not followed by what it should
+	excess string // the reason when the number is too large
+}
+
+// A span says how the end of a value is found.
+type span uint8
+
+const (
+	spanMeasured span = iota // the value knows its own end
+	spanQuoted               // at an unescaped quote with follow behind it
+	spanPhrase               // where follow begins
+	spanWord                 // where follow begins, which must be at its first byte, unless that goes on a list
+	spanSlash                // before the slash that the next value begins with
+	spanRest                 // at the end of the line
+)
+
+// errAdjacent says that two variables touch and nothing tells where one ends: the scanner cannot read such a format.
+var errAdjacent = errors.New("two variables without text between them")
+
+// link makes the program of pieces that choose has settled.
+func link(pieces []piece, lenient bool) (*program, error) {
+	prog := &program{lenient: lenient}
+	prog.open, pieces = leadingText(pieces)
+	prog.noOpen = missingText(prog.open) + " at the start of the line"
+	core := lastCore(pieces)
+	for i := 0; i < len(pieces); {
+		p := &pieces[i]
+		follow, next := leadingText(pieces[i+1:])
+		if follow == "" {
+			next = merge(p, next)
+			if follow, next = leadingText(next); !p.bounded(follow, next) {
+				return nil, errAdjacent
+			}
+		}
+		s := newStep(p, follow, next)
+		s.tail, s.last = lenient && i >= core, len(next) == 0
+		s.relax()
+		prog.add(s)
+		i = len(pieces) - len(next)
+	}
+	return prog, nil
+}
+
+// linkApart makes a program whose steps have no ends: another one cuts the lines.
+func linkApart(pieces []piece) *program {
+	prog := &program{}
+	for i := range pieces {
+		if p := &pieces[i]; p.variable() {
+			follow, next := leadingText(pieces[i+1:])
+			prog.add(newStep(p, follow, next))
+		}
+	}
+	return prog
+}
+
+// add appends a step.
+func (prog *program) add(s step) {
+	prog.steps = append(prog.steps, s)
+	prog.pieced = prog.pieced || s.use == useLayout && !s.idle
+	prog.overlaps = prog.overlaps || s.extra >= 0 && s.use != useSkip && !s.use.measured()
+}
+
+// leadingText takes the literal text off the start of pieces.
+func leadingText(pieces []piece) (string, []piece) {
+	var text strings.Builder
+	for len(pieces) > 0 && !pieces[0].variable() {
+		text.WriteString(pieces[0].text)
+		pieces = pieces[1:]
+	}
+	return text.String(), pieces
+}
+
+// lastCore is the place of the last variable that a line cannot do without; a lenient format takes lines that end
+// behind it.
+func lastCore(pieces []piece) (last int) {
+	for i := range pieces {
+		switch p := &pieces[i]; p.use {
+		case useClient, useRequest, useMethod, usePath, useStatus, useBytes:
+			last = i
+		default:
+			if p.use.stamp() && !p.idle {
+				last = i
+			}
+		}
+	}
+	return last
+}
+
+// merge lets p take in the variables that touch it, where that loses nothing: a query goes on a path, and what is
+// read over may as well be read over at once.
+func merge(p *piece, next []piece) []piece {
+	for len(next) > 0 && next[0].use == useSkip && next[0].extra < 0 {
+		if p.use == useSkip && p.extra < 0 && !next[0].path || p.use == usePath && next[0].query {
+			next = next[1:]
+			continue
+		}
+		break
+	}
+	return next
+}
+
+// bounded tells whether the end of p's value can be found: something follows, or nothing at all, or the value knows
+// its own width, or the next one begins with a slash.
+func (p *piece) bounded(follow string, next []piece) bool {
+	return follow != "" || len(next) == 0 || p.use.stamp() || next[0].path && !p.path && !p.use.measured()
+}
+
+// newStep makes the step of one variable.
+func newStep(p *piece, follow string, next []piece) step {
+	s := step{use: p.use, idle: p.idle, extra: p.extra, follow: follow, layout: p.layout}
+	noun := kinds[p.use].noun
+	switch {
+	case p.use.measured():
+		s.bad = kinds[p.use].bad
+		s.excess = noun + " is too large"
+	case follow == "" && len(next) > 0:
+		s.span, s.stop, s.noEnd = spanSlash, '/', "no '/' behind the "+noun
+	case follow == "":
+		s.span = spanRest
+	case follow[0] == '"':
+		s.span, s.stop, s.follow, s.noEnd = spanQuoted, '"', follow[1:], "no closing quote behind the "+noun
+		if p.use == useSkip {
+			s.noEnd = "no closing quote"
+		}
+	default:
+		s.span, s.stop = spanPhrase, follow[0]
+		if p.list || p.use == useClient {
+			s.span = spanWord
+		}
+		s.noEnd = missingText(follow) + where(next)
+		s.bad = s.noEnd
+	}
+	return s
+}
+
+// relax lets the last value of a lenient format end at a space.
+func (s *step) relax() {
+	if s.last && s.tail && s.span == spanRest {
+		s.span, s.stop = spanWord, ' '
+	}
+}
+
+// missingText says in words that text is not there.
+func missingText(text string) string {
+	switch bare := strings.TrimSpace(text); {
+	case bare != "":
+		return "no '" + bare + "'"
+	case strings.HasPrefix(text, "\t"):
+		return "no tab"
+	}
+	return "no space"
+}
+
+// where says in words in front of what some text is missing.
+func where(next []piece) string {
+	if len(next) == 0 {
+		return " at the end of the line"
+	}
+	return " before the " + kinds[next[0].use].noun
+}

@@ -1,0 +1,62 @@
+package parse
+
+import "shadow/limit"
+
+// measureStamp reads a stamp, or a part of one.
+func (s *reader) measureStamp(st *step, b []byte) (n int, reason string) {
+	var t limit.Time
+	switch st.use {
+	case useLocal:
+		t, n, reason = s.clock.local(b)
+	case useISO:
+		t, n, reason = s.clock.iso(b)
+	case useEpoch:
+		t, n, reason = s.clock.epoch(b)
+	case useEpochMilli:
+		t, n, reason = epochOf(b, limit.Millisecond, st.bad)
+	case useEpochMicro:
+		t, n, reason = epochOf(b, limit.Microsecond, st.bad)
+	default:
+		return s.measurePart(st, b)
+	}
+	if !st.idle {
+		s.stamp = t
+	}
+	return n, reason
+}
+
+// epochOf reads a whole number of units since the epoch.
+func epochOf(b []byte, unit limit.Time, bad string) (t limit.Time, n int, reason string) {
+	if t, n = thousandths(b, unit); n <= 0 {
+		return 0, 0, bad
+	}
+	return t, n, ""
+}
+
+// measurePart reads what one of several pieces tells of a stamp.
+func (s *reader) measurePart(st *step, b []byte) (n int, reason string) {
+	m := &s.moment
+	if st.idle {
+		m = &s.unused
+	}
+	switch st.use {
+	case useMilliFrac:
+		n = m.fraction(b, 3)
+	case useMicroFrac:
+		n = m.fraction(b, 6)
+	default:
+		n = m.read(st.layout, b)
+	}
+	if n < 0 {
+		return 0, st.bad
+	}
+	return n, ""
+}
+
+// time is the stamp of the line that has been read.
+func (s *reader) time() (limit.Time, string) {
+	if !s.prog.pieced {
+		return s.stamp + s.moment.micros, ""
+	}
+	return s.moment.time(&s.clock)
+}

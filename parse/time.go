@@ -1,0 +1,168 @@
+package parse
+
+import (
+	"time"
+
+	"shadow/limit"
+)
+
+// Three spellings of a moment cover nearly every log:
+//
+//	10/Oct/2000:13:55:36 -0700        $time_local, %t       clock.local
+//	2000-10-10T13:55:36.123-07:00     $time_iso8601         clock.iso
+//	971211336.123                     $msec                 clock.epoch
+//
+// A reader takes what lies at the start of b and tells how many bytes that was, or a constant reason why it is not a
+// moment. All three refuse what the calendar does not have (31 Feb, hour 25), take a leap second as the next second,
+// and stay within the years 0 to 9999, so that no arithmetic wraps.
+
+// Reasons why a stamp cannot be read.
+const (
+	notLocal = "time is not dd/Mon/yyyy:hh:mm:ss zone"
+	notISO   = "time is not yyyy-mm-ddThh:mm:ss zone"
+	notEpoch = "time is not a number of seconds"
+	noDate   = "no such date or time of day"
+)
+
+// A clock reads stamps for one goroutine. Lines of the same second repeat their stamp letter by letter, so it keeps
+// the last one.
+type clock struct {
+	zone *time.Location // of stamps that do not name theirs; nil is UTC
+
+	localText [26]byte   // the last $time_local with a zone; never a prefix of zeros, so the zero clock matches nothing
+	localTime limit.Time // what it means
+
+	isoText [19]byte // the last date and time of day in ISO 8601
+	isoTime int64    // what they mean, in seconds since the epoch, had they been UTC
+
+	minute int64 // the civil minute whose offset was last looked up in zone, plus one, so that 0 is none
+	east   int64 // that offset, in seconds
+}
+
+// local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
+func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
+	if len(b) >= len(c.localText) && [26]byte(b) == c.localText {
+		return c.localTime, len(c.localText), ""
+	}
+	return c.newLocal(b)
+}
+
+func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
+	if len(b) < 20 || b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' {
+		return 0, 0, notLocal
+	}
+	day := civil{
+		year: four(b[7:]), month: monthNamed(b[3:]), day: two(b),
+		hour: two(b[12:]), minute: two(b[15:]), second: two(b[18:]),
+	}
+	if !day.numeric() || day.month == 0 {
+		return 0, 0, notLocal
+	}
+	if !day.valid() {
+		return 0, 0, noDate
+	}
+	t, n = c.finish(day.unix(), b, 20)
+	if n == len(c.localText) {
+		c.localText, c.localTime = [26]byte(b), t
+	}
+	return t, n, ""
+}
+
+// iso reads yyyy-mm-ddThh:mm:ss (or with a space for the T), with a fraction or not, with a zone (Z, +01:00, +0100)
+// or not.
+func (c *clock) iso(b []byte) (t limit.Time, n int, reason string) {
+	if len(b) < len(c.isoText) {
+		return 0, 0, notISO
+	}
+	if [19]byte(b) != c.isoText {
+		day, reason := isoCivil(b)
+		if reason != "" {
+			return 0, 0, reason
+		}
+		c.isoText, c.isoTime = [19]byte(b), day.unix()
+	}
+	t, n = c.finish(c.isoTime, b, len(c.isoText))
+	return t, n, ""
+}
+
+// isoCivil reads the 19 bytes of a date and a time of day.
+func isoCivil(b []byte) (civil, string) {
+	if b[4] != '-' || b[7] != '-' || b[10] != 'T' && b[10] != ' ' && b[10] != 't' || b[13] != ':' || b[16] != ':' {
+		return civil{}, notISO
+	}
+	day := civil{
+		year: four(b), month: two(b[5:]), day: two(b[8:]),
+		hour: two(b[11:]), minute: two(b[14:]), second: two(b[17:]),
+	}
+	if !day.numeric() {
+		return civil{}, notISO
+	}
+	if !day.valid() {
+		return civil{}, noDate
+	}
+	return day, ""
+}
+
+// epoch reads seconds since 1970, with a fraction or not.
+func (c *clock) epoch(b []byte) (t limit.Time, n int, reason string) {
+	t, n = seconds(b)
+	if n <= 0 {
+		return 0, 0, notEpoch
+	}
+	return t, n, ""
+}
+
+// finish adds to the seconds of a civil time what may follow them in b at n: a fraction, and a zone.
+func (c *clock) finish(seconds int64, b []byte, n int) (limit.Time, int) {
+	micros, m := fraction(b[n:])
+	n += m
+	east, m := zone(b[n:])
+	if m == 0 {
+		east = c.eastOf(seconds)
+	}
+	return limit.Time(seconds-east)*limit.Second + micros, n + m
+}
+
+// zone reads Z, +01:00, +0100 or +01, with or without a space before it, as seconds east of Greenwich.
+func zone(b []byte) (east int64, n int) {
+	if len(b) > 0 && (b[0] == 'Z' || b[0] == 'z') {
+		return 0, 1
+	}
+	if len(b) > 0 && b[0] == ' ' {
+		n = 1
+	}
+	if len(b) < n+3 || b[n] != '+' && b[n] != '-' {
+		return 0, 0
+	}
+	west := b[n] == '-'
+	hours, minutes := two(b[n+1:]), 0
+	n += 3
+	if rest := b[n:]; len(rest) >= 3 && rest[0] == ':' && two(rest[1:]) < 100 {
+		minutes, n = two(rest[1:]), n+3
+	} else if len(rest) >= 2 && two(rest) < 100 {
+		minutes, n = two(rest), n+2
+	}
+	if hours > 23 || minutes > 59 {
+		return 0, 0
+	}
+	east = int64(hours*3600 + minutes*60)
+	if west {
+		east = -east
+	}
+	return east, n
+}
+
+// eastOf is how far east of Greenwich the clock's zone is at a civil time, given in seconds since the epoch as if it
+// were UTC. A zone changes on a whole minute, so one look-up serves all lines of the minute.
+func (c *clock) eastOf(seconds int64) int64 {
+	if c.zone == nil || c.zone == time.UTC {
+		return 0
+	}
+	minute := floorDiv(seconds, 60) + 1
+	if minute != c.minute {
+		u := time.Unix((minute-1)*60, 0).UTC()
+		there := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), 0, 0, c.zone)
+		c.minute, c.east = minute, u.Unix()-there.Unix()
+	}
+	return c.east
+}

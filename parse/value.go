@@ -1,0 +1,192 @@
+package parse
+
+import (
+	"bytes"
+
+	"shadow/limit"
+)
+
+// Values become fields in three moves. Texts are kept as they stand (keep), numbers and stamps are read where they
+// stand (measure); when the whole line has turned out readable, the stamp is put together, escapes are undone and
+// addresses are cleaned (complete). The scanner and the gonx parser share this and differ in how they cut the line.
+
+// A reader fills records with the values of a program.
+type reader struct {
+	prog   *program
+	clock  clock
+	stamp  limit.Time // that this line has told
+	moment moment     // or its parts
+	unused moment     // the parts of a stamp that is read over
+}
+
+// blank is what each Record starts from.
+var blank = Record{RequestTime: NotLogged, UpstreamTime: NotLogged}
+
+// keep stores a text.
+func keep(u use, v []byte, r *Record) {
+	if len(v) == 1 && v[0] == '-' {
+		return
+	}
+	switch u {
+	case useClient:
+		r.Client = v
+	case useUser:
+		r.User = v
+	case useRequest:
+		r.Method, r.Path = requestParts(v)
+	case useMethod:
+		r.Method = v
+	case usePath:
+		r.Path = v
+	case useHost:
+		r.Host = v
+	case useReferer:
+		r.Referer = v
+	case useAgent:
+		r.Agent = v
+	case useForwarded:
+		r.Forwarded = v
+	}
+}
+
+// measure reads the number or stamp that b opens with and tells its length, or the reason why it cannot be read.
+// "-" stands for a number that the server does not have, and so does nothing at all, which nginx writes into JSON.
+func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
+	if st.use.stamp() {
+		return s.measureStamp(st, b)
+	}
+	if len(b) > 0 && b[0] == '-' && st.use != useUpstream {
+		return 1, ""
+	}
+	var t limit.Time
+	switch st.use {
+	case useStatus:
+		n, reason = status(b, r)
+		return n, reason
+	case useBytes:
+		r.Bytes, n = integer(b)
+	case useUpstream:
+		r.UpstreamTime, n = sumOfSeconds(b)
+	case useSeconds:
+		t, n = seconds(b)
+	case useMillis:
+		t, n = thousandths(b, limit.Millisecond)
+	default:
+		t, n = thousandths(b, limit.Microsecond)
+	}
+	if n == tooLarge {
+		return 0, st.excess
+	}
+	if n > 0 && kinds[st.use].feeds == FieldRequestTime {
+		r.RequestTime = t
+	}
+	return n, ""
+}
+
+// status reads the three digits of an HTTP status.
+func status(b []byte, r *Record) (n int, reason string) {
+	value, n := integer(b)
+	if n == 0 {
+		return 0, "status is not a number"
+	}
+	if n < 0 || value > 999 {
+		return 0, "status is too large"
+	}
+	r.Status = int32(value)
+	return n, ""
+}
+
+// thousandths reads a whole number of milli- or microseconds.
+func thousandths(b []byte, unit limit.Time) (t limit.Time, n int) {
+	value, n := integer(b)
+	if n > 0 && value > maxSeconds*int64(limit.Second/unit) {
+		return 0, tooLarge
+	}
+	return limit.Time(value) * unit, n
+}
+
+// sumOfSeconds adds up the times of the upstreams that served a request: nginx separates those of one group by ", ",
+// and groups by " : "; one that was not reached has "-".
+func sumOfSeconds(b []byte) (sum limit.Time, n int) {
+	sum = NotLogged
+	for {
+		if n < len(b) && b[n] == '-' {
+			n++
+		} else {
+			t, m := seconds(b[n:])
+			if m == tooLarge || t > maxSeconds*limit.Second-max(sum, 0) {
+				return NotLogged, tooLarge
+			}
+			if m == 0 {
+				return sum, n
+			}
+			sum, n = max(sum, 0)+t, n+m
+		}
+		m := separator(b[n:])
+		if m == 0 {
+			return sum, n
+		}
+		n += m
+	}
+}
+
+// separator is the length of the separator between the times of two upstreams, 0 if there is no further one.
+func separator(b []byte) (n int) {
+	switch {
+	case bytes.HasPrefix(b, []byte(", ")):
+		n = 2
+	case bytes.HasPrefix(b, []byte(" : ")):
+		n = 3
+	}
+	if n == 0 || n == len(b) || b[n] != '-' && b[n]-'0' > 9 {
+		return 0
+	}
+	return n
+}
+
+// complete makes a Record of what a readable line held.
+func (s *reader) complete(r *Record, escaped bool) Fault {
+	stamp, reason := s.time()
+	if reason != "" {
+		return Fault{reason, 1}
+	}
+	r.Stamp, r.Start = stamp, stamp
+	if s.prog.endStamp && r.RequestTime != NotLogged {
+		r.Start -= r.RequestTime
+	}
+	if escaped {
+		s.unescape(r)
+	}
+	cleanAddresses(r)
+	return Fault{}
+}
+
+// unescape undoes the escapes of all texts. An extra field that shares its bytes with a usual one gets its own first.
+func (s *reader) unescape(r *Record) {
+	if s.prog.overlaps {
+		for i := range r.Extra {
+			r.Extra[i] = bytes.Clone(r.Extra[i])
+		}
+	}
+	for _, text := range []*[]byte{&r.Client, &r.User, &r.Path, &r.Host, &r.Referer, &r.Agent, &r.Forwarded} {
+		*text = unescape(*text)
+	}
+	for i := range r.Extra {
+		r.Extra[i] = unescape(r.Extra[i])
+	}
+}
+
+// cleanAddresses takes ports off. Where the client's address is a list, a front server wrote the addresses that the
+// request came through into its place: the first is the client, and the whole list is what it was forwarded for.
+func cleanAddresses(r *Record) {
+	if comma := bytes.IndexByte(r.Client, ','); comma >= 0 {
+		if r.Forwarded == nil {
+			r.Forwarded = r.Client
+		}
+		r.Client = r.Client[:comma]
+	}
+	r.Client, r.Host = host(r.Client), host(r.Host)
+	if string(r.User) == `""` { // how Apache writes an empty name
+		r.User = nil
+	}
+}
