@@ -204,8 +204,8 @@ func (c *chunk) discard() error {
 	return nil
 }
 
-// openReader opens an existing file for reading. The statements of first run before anything else can.
-func openReader(ctx context.Context, path string, settings map[string]string, first string) (*sql.Conn, func() error, error) {
+// openReader opens an existing file for reading.
+func openReader(ctx context.Context, path string, settings map[string]string) (*sql.Conn, func() error, error) {
 	options := url.Values{}
 	for name, value := range settings {
 		options.Set(name, value)
@@ -216,9 +216,6 @@ func openReader(ctx context.Context, path string, settings map[string]string, fi
 	}
 	db := sql.OpenDB(connector) // closes the connector
 	conn, err := db.Conn(ctx)
-	if err == nil {
-		_, err = conn.ExecContext(ctx, first)
-	}
 	if err != nil {
 		return nil, nil, errors.Join(duckError(err), db.Close())
 	}

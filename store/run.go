@@ -94,7 +94,7 @@ func (r *Run) Finish(res *replay.Result, finished time.Time) error {
 	}
 	if err != nil {
 		r.store.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
-		return r.store.wrap(err)
+		return r.store.wrap(fmt.Errorf("the run is not stored: %w", err))
 	}
 	return nil
 }

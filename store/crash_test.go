@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestKilledWhileWriting(t *testing.T) {
+	path := dbPath(t)
+	storeRun(t, path, makeRun(1, 2, 10, 1000), info)
+	before := fingerprint(t, path)
+
+	p := startChild(t, "write", path)
+	if got := p.line(t); got != "ready" {
+		t.Fatal(got)
+	}
+	if grown := fileSize(t, path); grown < 4<<20 {
+		t.Fatalf("%d bytes: the child has not written into the file yet, so killing it proves nothing", grown)
+	}
+	p.Process.Kill()
+	p.Wait()
+
+	if after := fingerprint(t, path); after != before {
+		t.Errorf("after the crash:\n%s\nbefore:\n%s", after, before)
+	}
+	storeRun(t, path, makeRun(2, 2, 10, 1000), info)
+	if n := askNumber(t, path, "SELECT count(DISTINCT run) FROM events"); n != 2 {
+		t.Errorf("%d runs after another one was stored, want 2", n)
+	}
+}
+
+func TestAbort(t *testing.T) {
+	path := dbPath(t)
+	storeRun(t, path, makeRun(1, 2, 10, 1000), info)
+	before := fingerprint(t, path)
+
+	s := openStore(t, path)
+	m := makeRun(2, 3, 1000, 500_000)
+	r := begin(t, s, context.Background())
+	if err := r.Write(m.events); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.Abort(), r.Abort()); err != nil {
+		t.Fatal(err)
+	}
+	if r.Write(m.events) == nil || r.Finish(&m.result, finished) == nil {
+		t.Error("an aborted run can go on")
+	}
+	s.Close()
+	if after := fingerprint(t, path); after != before {
+		t.Errorf("after Abort:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	path := dbPath(t)
+	s := openStore(t, path)
+	ctx, cancel := context.WithCancel(context.Background())
+	r := begin(t, s, ctx)
+	m := makeRun(1, 3, 1000, 200_000)
+	if err := r.Write(m.events); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := r.Finish(&m.result, finished); !errors.Is(err, context.Canceled) {
+		t.Errorf("Finish: %v", err)
+	}
+	s.Close()
+	if n := askNumber(t, path, "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM events) + (SELECT count(*) FROM clients)"); n != 0 {
+		t.Errorf("%d rows of the interrupted run", n)
+	}
+}
+
+// A result that contradicts the events is an error of ours; it must not land.
+func TestEventsMustAddUp(t *testing.T) {
+	for name, spoil := range map[string]func(*madeRun){
+		"lost event":     func(m *madeRun) { m.events = m.events[1:] },
+		"unknown client": func(m *madeRun) { m.events[5].Client = 10 },
+		"unknown action": func(m *madeRun) { m.events[5].Action = 77 },
+		"unknown policy": func(m *madeRun) { m.events[5].Policy = 2 },
+		"negative id":    func(m *madeRun) { m.events[5].Client = -1 },
+		"endless time":   func(m *madeRun) { m.events[5].At = 1<<63 - 1 },
+		"ancient time":   func(m *madeRun) { m.events[5].At = -1 << 63 },
+		"ancient tally":  func(m *madeRun) { m.result.Policies[0].Hits[0].First = -1 << 63 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := dbPath(t)
+			s := openStore(t, path)
+			r := begin(t, s, context.Background())
+			m := makeRun(1, 2, 10, 1000)
+			spoil(&m)
+			r.Write(m.events)
+			err := r.Finish(&m.result, finished)
+			if err == nil {
+				t.Fatal("stored")
+			}
+			t.Log(err)
+			s.Close()
+			if n := askNumber(t, path, "SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM events)"); n != 0 {
+				t.Errorf("%d rows of the run", n)
+			}
+		})
+	}
+}
+
+func begin(t *testing.T, s *Store, ctx context.Context) *Run {
+	t.Helper()
+	r, err := s.Begin(ctx, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// fingerprint is the number of rows and a hash of the contents of every table.
+func fingerprint(t *testing.T, path string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, row := range mustAsk(t, path, "SELECT table_name FROM duckdb_tables() ORDER BY ALL") {
+		table := row[0].(string)
+		sum := mustAsk(t, path, "SELECT count(*), sum(hash(t)) FROM "+table+" t")[0]
+		b.WriteString(table + " " + Text(sum[0]) + " " + Text(sum[1]) + "\n")
+	}
+	return b.String()
+}
+
+func fileSize(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
