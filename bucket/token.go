@@ -78,11 +78,12 @@ func (b *Token) missing(s *limit.State, t limit.Time) (int64, limit.Time) {
 	case t <= s.At:
 		return s.Level, s.At
 	}
-	elapsed := uint64(t - s.At) // as unsigned numbers, differences of times never overflow
-	if elapsed >= b.full {
-		return 0, t
-	}
-	return max(0, s.Level-int64(elapsed)*b.inflow), t
+	return b.refill(s.Level, uint64(t-s.At)), t // as unsigned numbers, differences of times never overflow
+}
+
+// refill is how many of the missing shares still lack after elapsed microseconds.
+func (b *Token) refill(missing int64, elapsed uint64) int64 {
+	return max(0, missing-int64(min(elapsed, b.full))*b.inflow)
 }
 
 // Wait implements limit.Limiter.
@@ -110,15 +111,9 @@ func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	}
 	missing, last := b.missing(s, at[0])
 	for i, t := range at {
-		if t > last {
-			elapsed := uint64(t - last)
-			last = t
-			if elapsed >= b.full {
-				missing = 0
-			} else {
-				missing = max(0, missing-int64(elapsed)*b.inflow)
-			}
-		}
+		now := max(last, t)
+		missing = b.refill(missing, uint64(now-last))
+		last = now
 		if missing <= b.room {
 			missing += b.token
 		} else {

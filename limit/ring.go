@@ -91,20 +91,26 @@ func (r *Ring) copyTo(to *Ring) {
 // Ring is the ring of s, nil when it has none.
 func (s *State) Ring() *Ring { return s.ring }
 
+// Open returns the ring of s. If it has none yet, it gets one with room for n times, or for a few if n is large.
+func (s *State) Open(n int) *Ring {
+	if s.ring == nil {
+		s.ring = takeRing(classFor(uint32(min(n, 6))))
+	}
+	return s.ring
+}
+
 // Push adds t, which must not be earlier than any time in the ring of s, and returns the ring. Before the ring grows,
 // times that are age old or older are dropped.
 func (s *State) Push(t, age Time) *Ring {
-	switch r := s.ring; {
-	case r == nil:
-		s.ring = takeRing(0)
-	case r.size == r.full:
+	r := s.Open(1)
+	if r.size == r.full {
 		r.Expire(t, age)
-		if 4*uint64(r.size) > 3*uint64(r.full) { // little was dropped: the next full ring would come too soon
-			s.moveRing(r.class + 1)
+		if 4*uint64(r.size) > 3*uint64(r.full) { // little was dropped: it would be full again too soon
+			r = s.moveRing(r.class + 1)
 		}
 	}
-	s.ring.Push(t)
-	return s.ring
+	r.Push(t)
+	return r
 }
 
 // Trim drops the times of s that at now are age old or older, and gives back memory that is no longer needed.
@@ -122,12 +128,13 @@ func (s *State) Trim(now, age Time) {
 	}
 }
 
-// moveRing moves the ring of s to a block of another class, in which it must fit.
-func (s *State) moveRing(class uint32) {
+// moveRing moves the ring of s to a block of another class, in which it must fit, and returns it.
+func (s *State) moveRing(class uint32) *Ring {
 	to := takeRing(class)
 	s.ring.copyTo(to)
 	s.dropRing()
 	s.ring = to
+	return to
 }
 
 func (s *State) dropRing() {

@@ -76,17 +76,17 @@ func (w *Rolling) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	if len(at) == 0 {
 		return dst
 	}
-	last, ring := now(s, at[0]), s.Ring()
+	last, ring := now(s, at[0]), s.Open(min(len(at), w.count))
 	for i, t := range at {
 		last = max(last, t)
 		if ring.Len() >= w.count {
-			ring.Expire(last, w.length)
-			if ring.Len() >= w.count {
+			if uint64(last-ring.Oldest()) < uint64(w.length) {
 				dst = append(dst, int32(i))
 				continue
 			}
+			ring.Expire(last, w.length)
 		}
-		if ring == nil || !ring.Push(last) {
+		if !ring.Push(last) {
 			ring = s.Push(last, w.length)
 		}
 	}
