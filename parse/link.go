@@ -28,7 +28,9 @@ type step struct {
 	last   bool   // whether no step follows
 	tail   bool   // whether the line may end behind this value, or go on with a space and what we do not read
 	extra  int    // the value's place in Record.Extra, or −1
-	follow string // the text behind the value, without the quote of a quoted one
+	follow []byte // the text behind the value, without the quote of a quoted one
+	want   uint64 // its first eight bytes as a number, the first byte lowest
+	mask   uint64 // the bits of want that count
 	layout layout
 
 	noEnd  string // the reason of a Fault when the value's end is not found
@@ -141,7 +143,7 @@ func (p *piece) bounded(follow string, next []piece) bool {
 
 // newStep makes the step of one variable.
 func newStep(p *piece, follow string, next []piece) step {
-	s := step{use: p.use, idle: p.idle, extra: p.extra, follow: follow, layout: p.layout}
+	s := step{use: p.use, idle: p.idle, extra: p.extra, layout: p.layout}
 	noun := kinds[p.use].noun
 	switch {
 	case p.use.measured():
@@ -152,7 +154,8 @@ func newStep(p *piece, follow string, next []piece) step {
 	case follow == "":
 		s.span = spanRest
 	case follow[0] == '"':
-		s.span, s.stop, s.follow, s.noEnd = spanQuoted, '"', follow[1:], "no closing quote behind the "+noun
+		s.span, s.stop, s.noEnd = spanQuoted, '"', "no closing quote behind the "+noun
+		follow = follow[1:]
 		if p.use == useSkip {
 			s.noEnd = "no closing quote"
 		}
@@ -162,9 +165,18 @@ func newStep(p *piece, follow string, next []piece) step {
 			s.span = spanWord
 		}
 		s.noEnd = missingText(follow) + where(next)
-		s.bad = s.noEnd
 	}
+	s.expect(follow)
 	return s
+}
+
+// expect sets the text that has to stand behind the value.
+func (s *step) expect(follow string) {
+	s.follow = []byte(follow)
+	for i := range min(len(follow), 8) {
+		s.want |= uint64(follow[i]) << (8 * i)
+		s.mask |= 0xFF << (8 * i)
+	}
 }
 
 // relax lets the last value of a lenient format end at a space.

@@ -1,6 +1,9 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // The scanner runs a program over the bytes of a line: each step finds the end of its value, keeps it, and goes on
 // behind the text that follows. There is no going back, no regular expression and no allocation; most of the time is
@@ -24,7 +27,7 @@ func (s *scanner) Parse(line []byte, r *Record) Fault {
 	return fault
 }
 
-// scan runs the steps.
+// scan runs the steps. It is one loop because it is where the time goes.
 func (s *scanner) scan(line []byte, r *Record) Fault {
 	prog := s.prog
 	if len(line) < len(prog.open) || string(line[:len(prog.open)]) != prog.open {
@@ -33,24 +36,35 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 	at := len(prog.open)
 	for i := range prog.steps {
 		st := &prog.steps[i]
-		end, reason := s.value(st, line, at, r)
-		if reason != "" {
-			return Fault{reason, at + 1}
+		var end, next int
+		switch st.span {
+		case spanMeasured:
+			n, reason := s.measure(st, line[at:], r)
+			if reason != "" {
+				return Fault{reason, at + 1}
+			}
+			end = at + n
+			if next = st.behind(line, end); next == nowhere {
+				return Fault{st.bad, end + 1}
+			}
+		case spanQuoted:
+			end, next = st.quoted(line, at)
+		default:
+			end, next = st.find(line, at)
+		}
+		if next == nowhere {
+			return Fault{st.noEnd, at + 1}
+		}
+		if st.span != spanMeasured {
+			keep(st.use, line[at:end], r)
 		}
 		if st.extra >= 0 {
 			r.Extra[st.extra] = line[at:end]
 		}
-		at = end
-		if st.span == spanQuoted {
-			at++
+		if next == enough {
+			return Fault{}
 		}
-		if !st.follows(line, at) {
-			if st.tail && endsField(line, at) {
-				return Fault{}
-			}
-			return Fault{st.bad, at + 1}
-		}
-		at += len(st.follow)
+		at = next
 	}
 	if at < len(line) && !(prog.lenient && line[at] == ' ') {
 		return Fault{"text behind the last field", at + 1}
@@ -58,48 +72,59 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 	return Fault{}
 }
 
-// value reads the value that begins at from, keeps it in r, and returns its end.
-func (s *scanner) value(st *step, line []byte, from int, r *Record) (end int, reason string) {
-	if st.span == spanMeasured {
-		n, reason := s.measure(st, line[from:], r)
-		return from + n, reason
+// Instead of the place where the next value begins, a search can say:
+const (
+	nowhere = -1 // the value does not end as the format says
+	enough  = -2 // the value ends at the end of a lenient format's line, or where its unread rest begins
+)
+
+// behind returns the place behind st.follow, which should stand in line at end.
+func (st *step) behind(line []byte, end int) int {
+	switch {
+	case st.follows(line, end):
+		return end + len(st.follow)
+	case st.tail && endsField(line, end):
+		return enough
 	}
-	if end = st.find(line, from); end < 0 {
-		return 0, st.noEnd
-	}
-	keep(st.use, line[from:end], r)
-	return end, ""
+	return nowhere
 }
 
-// find returns where the value that begins at from ends, or −1.
-func (st *step) find(line []byte, from int) (end int) {
+// find returns where the value that begins at from ends and where the next one begins.
+func (st *step) find(line []byte, from int) (end, next int) {
+	end = len(line)
 	switch st.span {
-	case spanQuoted:
-		if end = st.quote(line, from, false); end < 0 && st.tail {
-			end = st.quote(line, from, true)
-		}
-		return end
 	case spanPhrase:
 		if end = st.phrase(line, from); end < 0 && st.tail {
 			end = word(line, from, ' ')
 		}
-		return end
 	case spanWord:
-		if end = word(line, from, st.stop); end == len(line) && !st.tail {
-			return -1
-		}
-		return end
+		end = word(line, from, st.stop)
 	case spanSlash:
-		if n := bytes.IndexByte(line[from:], '/'); n >= 0 {
-			return from + n
+		if end = bytes.IndexByte(line[from:], '/'); end >= 0 {
+			end += from
 		}
-		return -1
 	}
-	return len(line)
+	if end < 0 {
+		return 0, nowhere
+	}
+	return end, st.behind(line, end)
 }
 
-// quote finds the quote that closes the value: an unescaped one with st.follow behind it, or if tail is set one that
-// ends a field. Others are taken for quotes that the writer failed to escape.
+// quoted finds the quote that closes the value: an unescaped one with st.follow behind it. Others are taken for quotes that the writer
+// failed to escape. When there is none, a tail may end at a quote that ends a field.
+func (st *step) quoted(line []byte, from int) (end, next int) {
+	if end = st.quote(line, from, false); end >= 0 {
+		return end, end + 1 + len(st.follow)
+	}
+	if st.tail {
+		if end = st.quote(line, from, true); end >= 0 {
+			return end, enough
+		}
+	}
+	return 0, nowhere
+}
+
+// quote finds the unescaped quote with st.follow behind it, or if tail is set the first one that ends a field.
 func (st *step) quote(line []byte, from int, tail bool) int {
 	for at := from; ; at++ {
 		n := bytes.IndexByte(line[at:], '"')
@@ -140,6 +165,9 @@ func (st *step) phrase(line []byte, from int) int {
 		}
 		return -1
 	}
+	if from+1 < len(line) && line[from] == '-' && st.follows(line, from+1) {
+		return from + 1
+	}
 	for at := from; ; at++ {
 		n := bytes.IndexByte(line[at:], st.stop)
 		if n < 0 {
@@ -172,9 +200,13 @@ func word(line []byte, from int, stop byte) int {
 	}
 }
 
-// follows tells whether st.follow stands in line at at.
+// follows tells whether st.follow stands in line at at. Eight bytes are compared at once, as one number, where there are
+// as many.
 func (st *step) follows(line []byte, at int) bool {
-	return len(line)-at >= len(st.follow) && string(line[at:at+len(st.follow)]) == st.follow
+	if len(line)-at >= 8 && len(st.follow) <= 8 {
+		return binary.LittleEndian.Uint64(line[at:])&st.mask == st.want
+	}
+	return bytes.HasPrefix(line[at:], st.follow)
 }
 
 // endsField tells whether a field can end at at: with the line or before a space.

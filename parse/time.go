@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"encoding/binary"
 	"time"
 
 	"shadow/limit"
@@ -41,10 +42,16 @@ type clock struct {
 
 // local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
 func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
-	if len(b) >= len(c.localText) && [26]byte(b) == c.localText {
+	if len(b) >= len(c.localText) && same26((*[26]byte)(b), &c.localText) {
 		return c.localTime, len(c.localText), ""
 	}
 	return c.newLocal(b)
+}
+
+// same26 compares 26 bytes as four numbers of eight, the last two of which overlap.
+func same26(a, b *[26]byte) bool {
+	u64 := binary.LittleEndian.Uint64
+	return u64(a[18:]) == u64(b[18:]) && u64(a[16:]) == u64(b[16:]) && u64(a[8:]) == u64(b[8:]) && u64(a[:]) == u64(b[:])
 }
 
 func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
