@@ -42,14 +42,13 @@ func newTextGlob(s string) (glob, error) {
 	if !strings.ContainsAny(s, "*?") {
 		s = "*" + s + "*"
 	}
-	g, err := newGlob(s)
+	g, err := newGlob(string(lowerASCII(nil, []byte(s))))
+	g.fold = true
 	for i, c := range g.pattern {
 		if c == oneRun {
 			g.pattern[i] = anyRun
 		}
 	}
-	g.pattern = []byte(strings.ToLower(string(g.pattern)))
-	g.fold = true
 	return g, err
 }
 

@@ -53,6 +53,9 @@ func (m *Matcher) find(method, path []byte) int32 {
 		}
 	}
 	m.buf = appendAction(m.buf[:0], path)
+	if m.buf[0] != '/' {
+		return m.actions.dict.ID(m.buf) // static and the like, of which there are few
+	}
 	return m.actions.pathAction(m.buf)
 }
 

@@ -25,11 +25,11 @@ const (
 // pathOf returns the path of a request target: without query and fragment, and in the absolute form that proxies are
 // sent (http://host/path) without the host.
 func pathOf(target []byte) []byte {
-	for i, c := range target {
-		if c == '?' || c == '#' {
-			target = target[:i]
-			break
-		}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	if i := bytes.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
 	}
 	if len(target) > 0 && target[0] != '/' {
 		return afterHost(target)
