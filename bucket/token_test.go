@@ -27,6 +27,9 @@ func drawToken(r *rand.Rand) limit.Spec {
 	if r.IntN(2) == 0 {
 		burst = 1 + r.Int64N(12)
 		s.Options = fmt.Sprintf("burst=%d", burst)
+		if r.IntN(4) == 0 {
+			s.Count = 1 + r.Int64N(1<<40) // so that a pause brings more tokens than 64 bits hold shares of
+		}
 	}
 	if r.IntN(4) == 0 {
 		s.Options = fmt.Sprintf("burst=%d,initial=%d", burst, r.Int64N(burst+1))
@@ -47,7 +50,7 @@ func modelToken(s limit.Spec) limittest.Model {
 			last = &t
 		}
 		if t > *last {
-			tokens.Add(tokens, big.NewRat(int64(t-*last)*s.Count, int64(s.Period)))
+			tokens.Add(tokens, new(big.Rat).Mul(big.NewRat(s.Count, int64(s.Period)), big.NewRat(int64(t-*last), 1)))
 			*last = t
 		}
 		if tokens.Cmp(capacity) > 0 {

@@ -69,6 +69,41 @@ func TestMod(t *testing.T) {
 	}
 }
 
+// After any pause the water is what arithmetic of any size says: drops less the ticks that have been, none below an
+// empty bucket, minus the phase.
+func TestSink(t *testing.T) {
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		spec := limit.Spec{Count: 1 + r.Int64N(1<<(1+r.IntN(30))), Period: limit.Time(1 + r.Int64N(1<<(1+r.IntN(30))))}
+		limiter, err := New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := limiter.(*Leaky)
+		elapsed, from := r.Uint64()>>(2+r.IntN(62)), limit.Time(r.Uint64())>>2
+		to := from + limit.Time(elapsed)
+		drops := 1 + r.Int64N(spec.Count)
+
+		before, _ := ticks(l, from)
+		after, phase := ticks(l, to)
+		left := new(big.Int).Sub(big.NewInt(drops), after.Sub(after, before))
+		want := max(0, left.Int64())*l.drop - phase
+		if !left.IsInt64() {
+			want = -phase
+		}
+		if got := l.sink(drops*l.drop-l.phase(from), elapsed, to); got != want {
+			t.Fatalf("seed %d: %v: %d drops at %d leave %d at %d, want %d", seed, spec, drops, from, got, to, want)
+		}
+	}
+}
+
+// ticks is how many ticks have been since the epoch at t, and the phase.
+func ticks(l *Leaky, t limit.Time) (*big.Int, int64) {
+	shares := new(big.Int).Mul(big.NewInt(int64(t)), big.NewInt(l.drain))
+	n, phase := shares.DivMod(shares, big.NewInt(l.drop), new(big.Int))
+	return n, phase.Int64()
+}
+
 func TestNewErrors(t *testing.T) {
 	for _, text := range []string{
 		"leaky:6/30s,burst=3", "leaky:6/30s,drip=5", "leaky:9223372036854775807/1us", "leaky:9223372036854775806/52w",
