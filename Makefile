@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint check bench samples
+.PHONY: build test lint fuzz check bench samples
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -10,6 +10,9 @@ test: ## installs what the tests need and runs all of them
 
 lint: ## golangci-lint and gofumpt, as .golangci.yml says
 	scripts/lint
+
+fuzz: ## every fuzz target for FUZZTIME each
+	scripts/fuzz $(FUZZTIME)
 
 check: ## everything that CI checks
 	.ci/run
