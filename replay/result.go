@@ -32,8 +32,8 @@ type Sink interface {
 type Result struct {
 	Stats    traffic.Stats
 	Tables   *traffic.Tables
-	Clients  []ClientTally // by client id
-	Actions  []int64       // requests by action id
+	Clients  *Paged[ClientTally] // by client id; a client all of whose requests were before --since has none
+	Actions  []int64             // requests by action id
 	Policies []PolicyTally
 }
 
@@ -67,18 +67,11 @@ type PolicyTally struct {
 	Policy   policy.Policy
 	Requests int64 // judged
 	Refused  int64
-	Hits     []Hit   // the clients with a refused request, by client id
+	Hits     Hits    // the clients with a refused request
 	ByAction []int64 // refused, by action id
 
 	WorstMinute        limit.Time // start of the minute (UTC) with most refusals, the earliest of several
 	WorstMinuteRefused int64
 	BytesSaved         int64      // bytes that the refused requests were answered with
 	UpstreamSaved      limit.Time // time that upstreams spent on them, if logged
-}
-
-// A Hit is a client that a policy refused at least once.
-type Hit struct {
-	Client      int32
-	Refused     int64
-	First, Last limit.Time // times of its first and last refused request
 }

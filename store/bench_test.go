@@ -76,8 +76,8 @@ func emptyResult(policies int) *replay.Result {
 		m.result.Tables.Actions.ID([]byte{byte(len(m.result.Actions))})
 		m.result.Actions = append(m.result.Actions, 0)
 	}
-	for i := range m.result.Clients {
-		m.result.Clients[i].ByClass[traffic.Browser] = 1
+	for i := range m.result.Clients.Len() {
+		m.result.Clients.At(int32(i)).ByClass[traffic.Browser] = 1
 	}
 	return &m.result
 }

@@ -84,7 +84,7 @@ func TestEventsMustAddUp(t *testing.T) {
 		"negative id":    func(m *madeRun) { m.events[5].Client = -1 },
 		"endless time":   func(m *madeRun) { m.events[5].At = 1<<63 - 1 },
 		"ancient time":   func(m *madeRun) { m.events[5].At = -1 << 63 },
-		"ancient tally":  func(m *madeRun) { m.result.Policies[0].Hits[0].First = -1 << 63 },
+		"ancient tally":  func(m *madeRun) { m.result.Policies[0].Hits.At(0).First = -1 << 63 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := dbPath(t)

@@ -52,3 +52,6 @@ func (e *Events) Set(text string) error {
 
 // Type is what the flag's help calls the value.
 func (e *Events) Type() string { return "all|none|N" }
+
+// Of is for how many of so many policies events are kept.
+func (e Events) Of(policies int) int { return min(int(e), policies) }

@@ -39,7 +39,8 @@ type madeRun struct {
 func makeRun(seed uint64, policies, clients, events int) madeRun {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := madeRun{result: replay.Result{
-		Tables: &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()},
+		Clients: new(replay.Paged[replay.ClientTally]),
+		Tables:  &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()},
 	}}
 	res := &m.result
 	for i := range clients {
@@ -49,7 +50,8 @@ func makeRun(seed uint64, policies, clients, events int) madeRun {
 		}
 		res.Tables.Clients.ID([]byte(name))
 		res.Tables.Agents.ID([]byte(name))
-		res.Clients = append(res.Clients, replay.ClientTally{LastAgent: int32(rng.IntN(res.Tables.Agents.Len()))})
+		res.Clients.Grow(res.Clients.Len() + 1)
+		res.Clients.At(int32(res.Clients.Len() - 1)).LastAgent = int32(rng.IntN(res.Tables.Agents.Len()))
 	}
 	for _, name := range names[:5] {
 		res.Tables.Actions.ID([]byte(name))
@@ -72,13 +74,9 @@ func makeRun(seed uint64, policies, clients, events int) madeRun {
 // addEvents makes up events, and tallies them the slow and obvious way.
 func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 	res := &m.result
-	hits := make([]map[int32]*replay.Hit, len(res.Policies))
-	for i := range hits {
-		hits[i] = map[int32]*replay.Hit{}
-	}
 	for i := range n {
 		e := replay.Event{
-			Policy: int32(rng.IntN(len(res.Policies))), Client: int32(rng.IntN(len(res.Clients))), Action: int32(rng.IntN(len(res.Actions))),
+			Policy: int32(rng.IntN(len(res.Policies))), Client: int32(rng.IntN(res.Clients.Len())), Action: int32(rng.IntN(len(res.Actions))),
 			Status: uint16(rng.IntN(3) * 200), Count: uint32(1 + rng.IntN(3)), At: dayOne + limit.Time(i)*limit.Millisecond,
 		}
 		m.events = append(m.events, e)
@@ -86,27 +84,15 @@ func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 		p.Refused += count
 		p.ByAction[e.Action] += count
 		res.Actions[e.Action] += count
-		res.Clients[e.Client].ByClass[rng.IntN(int(traffic.ClassCount))] += count
-		h := hits[e.Policy][e.Client]
-		if h == nil {
-			h = &replay.Hit{Client: e.Client, First: e.At}
-			hits[e.Policy][e.Client] = h
-		}
-		h.Refused, h.Last = h.Refused+count, e.At
-	}
-	for i := range res.Policies {
-		for client := range int32(len(res.Clients)) {
-			if h := hits[i][client]; h != nil {
-				res.Policies[i].Hits = append(res.Policies[i].Hits, *h)
-			}
-		}
+		res.Clients.At(e.Client).ByClass[rng.IntN(int(traffic.ClassCount))] += count
+		p.Hits.Add(e.Client, count, e.At, e.At)
 	}
 }
 
 func stats(res *replay.Result) traffic.Stats {
 	var requests int64
-	for i := range res.Clients {
-		requests += res.Clients[i].Requests()
+	for i := range res.Clients.Len() {
+		requests += res.Clients.At(int32(i)).Requests()
 	}
 	for i := range res.Policies {
 		res.Policies[i].Requests = requests

@@ -97,7 +97,7 @@ func (r *Run) writePolicies(res *replay.Result) error {
 			upstream = int64(p.UpstreamSaved)
 		}
 		t.add(r.id, int32(i), p.Policy.Name, p.Policy.By.String(), spec.Algorithm, spec.Count, int64(spec.Period), spec.Options,
-			p.Requests, p.Refused, int64(len(p.Hits)), timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused,
+			p.Requests, p.Refused, int64(p.Hits.Len()), timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused,
 			p.BytesSaved, upstream, r.keeps(i))
 	}
 	return t.done()
@@ -105,8 +105,8 @@ func (r *Run) writePolicies(res *replay.Result) error {
 
 func (r *Run) writeClients(res *replay.Result) error {
 	t := r.store.duck.table("clients")
-	for i := range res.Clients {
-		c := &res.Clients[i]
+	for i := range res.Clients.Len() {
+		c := res.Clients.At(int32(i))
 		requests := c.Requests()
 		if requests == 0 {
 			continue // seen in lines that count nowhere: excluded, or before --since
@@ -139,7 +139,7 @@ func (r *Run) writeActions(res *replay.Result) error {
 func (r *Run) writeClientTallies(res *replay.Result) error {
 	t := r.store.duck.table("client_tallies")
 	for i := range res.Policies {
-		for _, h := range res.Policies[i].Hits {
+		for h := range res.Policies[i].Hits.All() {
 			t.add(r.id, int32(i), h.Client, h.Refused, h.First, h.Last)
 		}
 	}

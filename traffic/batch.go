@@ -3,22 +3,115 @@ package traffic
 import "shadow/limit"
 
 // A Batch is a set of requests, one row each, as columns of integers. Rows stand in the order in which they were
-// read; what counts is the order within a key, which is that of Order and then of the rows (see Group).
+// read; what counts is the order within a key, which a Group restores.
 type Batch struct {
-	At       []limit.Time // when the request began
-	Order    []limit.Time // its place in time: At, or for a request that came too late, the moment it was let in; nil when it is At for every row
-	Client   []int32      // Tables.Clients
-	Agent    []int32      // Tables.Agents; its class is Tables.Agents.Class(id)
-	Action   []int32      // Tables.Actions
-	Host     []int32      // Tables.Hosts
-	Status   []uint16     // HTTP status, 0 when not logged
-	Bytes    []int64      // sent to the client
-	Upstream []int64      // microseconds spent by upstream servers; nil when the log does not say
+	At     []limit.Time // when the request began
+	Client []int32      // Tables.Clients
+	Agent  []uint16     // Tables.Agents; its class is Tables.Agents.Class
+	Action []uint16     // Tables.Actions
+	Status []uint16     // HTTP status, 0 when not logged
+	Bytes  []int64      // sent to the client
 
-	// Warm requests lie before --since: they are judged, so that the limiters are in the state that they would have
-	// been in, and counted nowhere.
+	// The following columns are nil when nobody needs them or the log does not tell.
+	Order    []limit.Time // place in time: At, or for a request that came too late the moment it was let in; nil: At
+	Source   []uint16     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
+	Host     []int32      // Tables.Hosts
+	Upstream []int64      // microseconds spent by upstream servers
+
+	// Warm requests lie before --since: they are judged, so that the limiters are in the state in which they would
+	// have been, and counted nowhere.
 	Warm bool
 }
 
 // Len is the number of requests in the batch.
 func (b *Batch) Len() int { return len(b.At) }
+
+// newBatch returns an empty batch with room for n rows, and with the optional columns that like has. Memory that is
+// never written to is never resident, so generous room costs nothing.
+func newBatch(n int, like columns) *Batch {
+	b := &Batch{
+		At:     make([]limit.Time, 0, n),
+		Client: make([]int32, 0, n),
+		Agent:  make([]uint16, 0, n),
+		Action: make([]uint16, 0, n),
+		Status: make([]uint16, 0, n),
+		Bytes:  make([]int64, 0, n),
+	}
+	if like.source {
+		b.Source = make([]uint16, 0, n)
+	}
+	if like.host {
+		b.Host = make([]int32, 0, n)
+	}
+	if like.upstream {
+		b.Upstream = make([]int64, 0, n)
+	}
+	return b
+}
+
+// columns says which of the optional columns a run has.
+type columns struct{ source, host, upstream bool }
+
+// reset empties the batch and keeps its room.
+func (b *Batch) reset() {
+	b.truncate(0)
+	b.Order, b.Warm = nil, false
+}
+
+// needOrder makes room for places that differ from the rows' times.
+func (b *Batch) needOrder() {
+	if b.Order == nil {
+		b.Order = append(make([]limit.Time, 0, cap(b.At)), b.At...)
+	}
+}
+
+// truncate keeps the first n rows.
+func (b *Batch) truncate(n int) {
+	b.At, b.Client, b.Agent = b.At[:n], b.Client[:n], b.Agent[:n]
+	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
+	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
+	b.Host, b.Upstream = head(b.Host, n), head(b.Upstream, n)
+}
+
+// head is the first n rows of a column that may be nil.
+func head[T any](column []T, n int) []T {
+	if column == nil {
+		return nil
+	}
+	return column[:n]
+}
+
+// take appends the rows i … j−1 of src, which has the same optional columns apart from Order.
+func (b *Batch) take(src *Batch, i, j int) {
+	if src.Order != nil {
+		b.needOrder()
+	}
+	if b.Order != nil {
+		b.Order = append(b.Order, src.order()[i:j]...)
+	}
+	b.At = append(b.At, src.At[i:j]...)
+	b.Client = append(b.Client, src.Client[i:j]...)
+	b.Agent = append(b.Agent, src.Agent[i:j]...)
+	b.Action = append(b.Action, src.Action[i:j]...)
+	b.Status = append(b.Status, src.Status[i:j]...)
+	b.Bytes = append(b.Bytes, src.Bytes[i:j]...)
+	b.Source = appendRun(b.Source, src.Source, i, j)
+	b.Host = appendRun(b.Host, src.Host, i, j)
+	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
+}
+
+// appendRun appends the rows i … j−1 of a column that may be nil.
+func appendRun[T any](dst, src []T, i, j int) []T {
+	if src == nil {
+		return dst
+	}
+	return append(dst, src[i:j]...)
+}
+
+// order is the column that says where rows lie in time.
+func (b *Batch) order() []limit.Time {
+	if b.Order != nil {
+		return b.Order
+	}
+	return b.At
+}

@@ -34,7 +34,8 @@ type InputStats struct {
 	Head, Tail                uint64 // hashes of its first and last block on disk; 0 when unknown
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
-	Problem                   string // what ended the input early: "truncated gzip …"; empty if nothing did
+	Warnings                  []string // what looks odd about it
+	Problem                   string   // what ended the input early: "truncated gzip …"; empty if nothing did
 }
 
 // FaultAt is an unreadable line and where it stands.
@@ -43,4 +44,87 @@ type FaultAt struct {
 	Line  int64  // from 1; 0 when reading began in the middle of the file
 	Fault parse.Fault
 	Text  string // the beginning of the line, with control characters replaced
+}
+
+// count adds what a job, and taking in its rows, came to.
+func (s *Stats) count(j *job, sum added) {
+	r, f := &j.rows, j.feed
+	s.Lines += r.lines
+	s.Bytes += r.bytes
+	s.Parsed += r.parsed
+	s.Unreadable += r.unreadable
+	s.Excluded += r.excluded + sum.dropped
+	s.Warm += sum.warm
+	s.Late += sum.late
+	s.Refusals += r.refusals
+	s.refine(r)
+	s.note(j)
+	cover(&s.FirstAt, &s.LastAt, sum)
+	f.stats.Lines += r.lines
+	f.stats.Parsed += r.parsed
+	f.stats.Unreadable += r.unreadable
+	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
+}
+
+// refine makes the resolution as fine as the finest stamp seen.
+func (s *Stats) refine(r *rows) {
+	switch {
+	case r.submilli:
+		s.Resolution = limit.Microsecond
+	case r.subsecond && s.Resolution != limit.Microsecond:
+		s.Resolution = limit.Millisecond
+	case s.Resolution == 0 && r.parsed > 0:
+		s.Resolution = limit.Second
+	}
+}
+
+// note keeps the first faults, with their places in the whole input.
+func (s *Stats) note(j *job) {
+	for _, fault := range j.rows.faults {
+		if len(s.Faults) == faultsShown {
+			return
+		}
+		fault.Input = j.feed.name
+		if j.block.Line > 0 {
+			fault.Line += j.block.Line - 1
+		} else {
+			fault.Line = 0
+		}
+		s.Faults = append(s.Faults, fault)
+	}
+}
+
+// cover widens a stretch of time to hold what was added. A stretch from dusk to dawn is empty.
+func cover(first, last *limit.Time, sum added) {
+	*first, *last = min(*first, sum.first), max(*last, sum.last)
+}
+
+// finish closes the account of an input that has come to its end.
+func (s *Stats) finish(f *feed) {
+	f.finished = true
+	in := &f.stats
+	in.Name, in.Warnings = f.name, f.warnings
+	in.Compression, in.Problem = f.input.Compression(), f.input.Problem()
+	in.Size, in.Head, in.Tail = f.input.Identity()
+	if f.format != nil {
+		in.Format, in.FormatText = f.format.Name, f.format.Text
+	}
+	s.HasAgents = s.HasAgents || f.has(parse.FieldAgent)
+	s.HasUpstream = s.HasUpstream || f.has(parse.FieldUpstreamTime)
+}
+
+// close makes the statistics whole once all inputs have come to their end.
+func (s *Stats) close(feeds []*feed) {
+	empty(&s.FirstAt, &s.LastAt)
+	for _, f := range feeds {
+		empty(&f.stats.FirstAt, &f.stats.LastAt)
+		s.Inputs = append(s.Inputs, f.stats)
+	}
+}
+
+// empty makes a stretch without any moment the zero one.
+func empty(first, last *limit.Time) {
+	if *first > *last {
+		*first, *last = 0, 0
+	}
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreadable  = 3 // done, but too many lines could not be read
+	exitInterrupted = 130
+)
+
+// errUsage marks errors in how the command was called.
+var errUsage = errors.New("usage")
+
+// usage makes an error one of how the command was called.
+func usage(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+type usageError struct{ error }
+
+func (e *usageError) Is(target error) bool { return target == errUsage }
+func (e *usageError) Unwrap() error        { return e.error }
+
+// errUnreadable says that more lines than --max-bad could not be read.
+type errUnreadable struct{ share, most float64 } // in percent
+
+func (e errUnreadable) Error() string {
+	return fmt.Sprintf("%.2f %% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
+		" `shadow parse FILE` shows what they lack", e.share, e.most)
+}
+
+// exitCode is the one place where errors become exit codes.
+func exitCode(ctx context.Context, err error) int {
+	var unreadable errUnreadable
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.As(err, &unreadable):
+		return exitUnreadable
+	}
+	return exitFailed
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"shadow/parse"
+	"shadow/report"
+)
+
+func newFormats() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "formats",
+		Short: "List the log formats that are known by name",
+		Long: `Formats lists what --format takes by name, and what --format auto tells apart. Any other format can
+be given as the server's configuration writes it, or be found in that configuration:
+
+  --format '$remote_addr [$time_local] "$request" $status'     an nginx log_format
+  --format '%h %l %u %t "%r" %>s %b %D'                        an Apache LogFormat
+  --nginx-conf /etc/nginx/nginx.conf --log-name main           the log_format called main
+  --field time=ts,client=remote_addr                           JSON with names of its own`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			known := knownRows(parse.Catalogue())
+			return report.WriteTable(cmd.OutOrStdout(), output, []string{"format", "what", "as the server writes it"}, &known)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format` of the list: "+strings.Join(report.Formats(), ", "))
+	completeWords(cmd, "output", report.Formats()...)
+	return cmd
+}
+
+// knownRows are the known formats as rows of a table.
+type knownRows []parse.Known
+
+// Next implements report.Rows.
+func (k *knownRows) Next() ([]any, error) {
+	if len(*k) == 0 {
+		return nil, io.EOF
+	}
+	first := (*k)[0]
+	*k = (*k)[1:]
+	return []any{first.Name, first.Summary, first.Text}, nil
+}

@@ -1,0 +1,24 @@
+// Command shadow answers what a rate limit should be, and who it would hit, from the access log that an operator has
+// already. Flags come in; each command wires a pipeline of the packages beneath, and an exit code goes out.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() { // a second Ctrl-C ends the program however busy it is
+		<-ctx.Done()
+		stop()
+	}()
+	err := newRoot().ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "shadow:", err)
+	}
+	os.Exit(exitCode(ctx, err))
+}

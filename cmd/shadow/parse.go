@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/report"
+)
+
+// parseFlags are the options of `shadow parse`.
+type parseFlags struct {
+	formatFlags
+	lines  int
+	fields []string
+}
+
+func newParse() *cobra.Command {
+	f := &parseFlags{}
+	cmd := &cobra.Command{
+		Use:   "parse LOG…",
+		Short: "Show how the first lines of a log are read, field by field",
+		Long: `Parse shows the format that was chosen and the first lines of each log, field by field. Of a line that
+cannot be read it shows what it lacks, and where.`,
+		Example: `  shadow parse access.log
+  shadow parse access.log --lines 20 --format '$remote_addr [$time_local] "$request" $status'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().IntVarP(&f.lines, "lines", "n", 5, "how many lines to show of each log")
+	cmd.Flags().StringSliceVar(&f.fields, "show", nil, "further `fields` to show, by their names in the format")
+	completeWords(cmd, "parser", "auto", "gonx")
+	return cmd
+}
+
+func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
+	choice, err := f.choice(f.fields)
+	if err != nil {
+		return err
+	}
+	names, err := parse.Expand(args)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := f.show(cmd.OutOrStdout(), name, cmd.InOrStdin(), choice); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// show prints the beginning of one log.
+func (f *parseFlags) show(w io.Writer, name string, stdin io.Reader, choice parse.Choice) error {
+	input, err := parse.OpenInput(name, stdin)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	sample, err := input.Peek()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\n", report.Visible(name))
+	if len(sample) == 0 {
+		fmt.Fprintln(w, "  empty")
+		return nil
+	}
+	found, err := choice.For(sample)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "  format %s: %s\n", found.Format.Name, report.Visible(found.Format.Text))
+	fmt.Fprintf(w, "  %d of the first %d lines can be read\n", found.Read, found.Lines)
+	for _, warning := range found.Warnings {
+		fmt.Fprintf(w, "  warning: %s\n", report.Visible(warning))
+	}
+	return f.showLines(w, sample, found.Format)
+}
+
+// showLines prints the first lines, and the first few that cannot be read, wherever they stand in the sample.
+func (f *parseFlags) showLines(w io.Writer, sample []byte, format *parse.Format) error {
+	parser := format.NewParser()
+	var record parse.Record
+	number, bad := 0, 0
+	for line := range bytes.Lines(sample) {
+		number++
+		line = bytes.TrimRight(line, "\r\n")
+		text := string(line) // parsing undoes escapes in place
+		fault := parser.Parse(line, &record)
+		switch {
+		case !fault.OK() && bad < f.lines:
+			bad++
+			fmt.Fprintf(w, "\nline %d cannot be read: column %d: %s\n  %s\n",
+				number, fault.Column, fault.Reason, report.Visible(cut(text, 200)))
+		case fault.OK() && number <= f.lines:
+			fmt.Fprintf(w, "\nline %d\n", number)
+			f.showRecord(w, &record)
+		}
+	}
+	return nil
+}
+
+// cut shortens a text to n bytes.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return text[:n] + "…"
+}
+
+func (f *parseFlags) showRecord(w io.Writer, r *parse.Record) {
+	field := func(name string, value []byte) {
+		if value != nil {
+			fmt.Fprintf(w, "  %-14s %s\n", name, report.Visible(cut(string(value), 1000)))
+		}
+	}
+	fmt.Fprintf(w, "  %-14s %s\n", "time", moment(r.Stamp))
+	if r.Start != r.Stamp {
+		fmt.Fprintf(w, "  %-14s %s\n", "start", moment(r.Start))
+	}
+	field("client", r.Client)
+	field("forwarded", r.Forwarded)
+	field("user", r.User)
+	field("host", r.Host)
+	field("method", r.Method)
+	field("path", r.Path)
+	fmt.Fprintf(w, "  %-14s %d\n  %-14s %d\n", "status", r.Status, "bytes", r.Bytes)
+	field("referer", r.Referer)
+	field("agent", r.Agent)
+	took(w, "request time", r.RequestTime)
+	took(w, "upstream time", r.UpstreamTime)
+	for i, name := range f.fields {
+		field(name, r.Extra[i])
+	}
+}
+
+func moment(t limit.Time) string {
+	return time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z")
+}
+
+// took prints how long something took, if the line tells.
+func took(w io.Writer, name string, t limit.Time) {
+	if t != parse.NotLogged {
+		fmt.Fprintf(w, "  %-14s %s\n", name, time.Duration(t)*time.Microsecond)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"time"
+	_ "time/tzdata" // --timezone works on machines without a zone database
+
+	"github.com/spf13/pflag"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// formatFlags say how lines are read.
+type formatFlags struct {
+	format    string
+	nginxConf string
+	logName   string
+	fields    string
+	parser    string
+	timezone  string
+}
+
+func (f *formatFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx log_format or an Apache LogFormat string")
+	flags.StringVar(&f.nginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
+	flags.StringVar(&f.logName, "log-name", "", "which log_format of --nginx-conf (default main)")
+	flags.StringVar(&f.fields, "field", "", "names in JSON logs: time=ts,client=remote_addr,… as `name=key,…`")
+	flags.StringVar(&f.parser, "parser", "auto", "auto, or gonx to read with the gonx library: slower")
+	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of time stamps that do not name theirs, such as Europe/Berlin or Local")
+}
+
+// choice is how the format is chosen. extra are the names of further fields that are needed.
+func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
+	zone, err := time.LoadLocation(f.timezone)
+	if err != nil {
+		return parse.Choice{}, usage("--timezone %s: no such zone; want a name such as UTC, Europe/Berlin or Local", f.timezone)
+	}
+	if f.parser != "auto" && f.parser != "gonx" {
+		return parse.Choice{}, usage("--parser %s: want auto or gonx", f.parser)
+	}
+	if f.logName != "" && f.nginxConf == "" {
+		return parse.Choice{}, usage("--log-name needs --nginx-conf FILE")
+	}
+	return parse.Choice{
+		Format: f.format, NginxConf: f.nginxConf, LogName: f.logName, Fields: f.fields,
+		Wants: parse.Wants{Zone: zone, Extra: extra, Gonx: f.parser == "gonx"},
+	}, nil
+}
+
+// readingFlags say which requests take part, and what they are taken for.
+type readingFlags struct {
+	formatFlags
+	client        string
+	clientFrom    string
+	trusted       []string
+	exclude       []string
+	excludeStatus []string
+	lateness      period
+	since, until  string
+	cold          bool
+}
+
+func (f *readingFlags) add(flags *pflag.FlagSet) {
+	f.formatFlags.add(flags)
+	f.lateness = period(traffic.DefaultLateness)
+	flags.StringVar(&f.client, "client", "addr", "who a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a `field` of the line")
+	flags.StringVar(&f.clientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
+	flags.StringSliceVar(&f.trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out requests by `what`: 10.0.0.0/8, /health*, agent:*kube-probe*, status:404 (repeatable)")
+	flags.StringSliceVar(&f.excludeStatus, "exclude-status", nil, "leave out requests by status: 429,503 (what the server refused already)")
+	flags.Var(&f.lateness, "lateness", "how far out of order requests may come")
+	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
+	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
+	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
+}
+
+// options puts together how requests are read. warmup is how long before --since the limiters must be fed.
+func (f *readingFlags) options(rules []traffic.Rule, hosts bool, warmup limit.Time, now time.Time) (o traffic.Options, err error) {
+	o.Tables = &traffic.Tables{
+		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
+	}
+	if o.Clients, err = traffic.ParseClientRule(f.client, f.clientFrom, f.trusted); err != nil {
+		return o, usage("%w", err)
+	}
+	if o.Exclude, err = f.excluded(o.Clients); err != nil {
+		return o, err
+	}
+	if o.Format, err = f.choice(o.Clients.Extra()); err != nil {
+		return o, err
+	}
+	if o.Actions, err = traffic.NewActions(rules, o.Tables.Actions); err != nil {
+		return o, usage("%w", err)
+	}
+	o.Lateness, o.Hosts = limit.Time(f.lateness), hosts
+	if !f.cold {
+		o.Warmup = warmup
+	}
+	return o, f.moments(&o, now)
+}
+
+func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, error) {
+	what := f.exclude
+	for _, status := range f.excludeStatus {
+		what = append(what[:len(what):len(what)], "status:"+status)
+	}
+	if len(what) == 0 {
+		return nil, nil
+	}
+	exclude, err := traffic.ParseExclude(what)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return exclude.Of(clients), nil
+}
+
+// moments reads --since and --until.
+func (f *readingFlags) moments(o *traffic.Options, now time.Time) (err error) {
+	if f.since != "" {
+		o.HasSince = true
+		if o.Since, err = parseMoment(f.since, now); err != nil {
+			return usage("--since %w", err)
+		}
+	}
+	if f.until != "" {
+		o.HasUntil = true
+		if o.Until, err = parseMoment(f.until, now); err != nil {
+			return usage("--until %w", err)
+		}
+	}
+	if o.HasSince && o.HasUntil && o.Since >= o.Until {
+		return usage("--since %s is not before --until %s", f.since, f.until)
+	}
+	return nil
+}

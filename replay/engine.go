@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"io"
+	"math"
+	"time"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// An Engine judges requests. For each key that policies count by, it sorts a batch into timelines once, and hands each
+// timeline to the limiter of each policy in one call:
+//
+//	batch ──▶ timelines by client ──▶ policy 1 ──▶ refused rows ──▶ tallies, events
+//	      │                       └─▶ policy 2 ──▶ …
+//	      └─▶ timelines by action ──▶ policy 3 ──▶ …
+//
+// Keys never interact, so it does not matter how the requests are cut into batches.
+type Engine struct {
+	options    Options
+	keyings    []*keying
+	candidates []*candidate // in the order of the policies
+	clients    Paged[ClientTally]
+	classes    []traffic.Class // by agent id
+	actions    []int64
+	requests   int64
+	times      StageTimes
+	last       time.Time
+}
+
+// Options says how to judge.
+type Options struct {
+	Tables   *traffic.Tables
+	Policies []policy.Policy
+	Lateness limit.Time // a key whose time steps back by more starts anew
+
+	Sink          Sink // nil: events go nowhere
+	EventPolicies int  // the first so many policies have their events sent to the sink
+
+	Clock func() time.Time // to time the stages with; nil: they are not timed
+}
+
+// StageTimes is how long the stages of judging took.
+type StageTimes struct {
+	Group time.Duration // sorting into timelines
+	Judge time.Duration // limiters, and tallies of what they refused
+	Count time.Duration // tallies of all requests
+}
+
+// New returns an Engine that has seen nothing.
+func New(o Options) *Engine {
+	e := &Engine{options: o}
+	byKey := map[policy.Key]*keying{}
+	for i, p := range o.Policies {
+		k := byKey[p.By]
+		if k == nil {
+			k = &keying{key: p.By, now: math.MinInt64}
+			byKey[p.By] = k
+			e.keyings = append(e.keyings, k)
+		}
+		c := newCandidate(p)
+		if o.Sink != nil && i < o.EventPolicies {
+			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
+		}
+		k.add(c, o.Lateness)
+		e.candidates = append(e.candidates, c)
+	}
+	return e
+}
+
+// Run judges all requests of a source.
+func (e *Engine) Run(src Source) error {
+	for {
+		b, err := src.Next()
+		if err == io.EOF {
+			return e.flush()
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.Judge(b); err != nil {
+			return err
+		}
+	}
+}
+
+// Judge judges the requests of one batch.
+func (e *Engine) Judge(b *traffic.Batch) error {
+	e.start()
+	if !b.Warm {
+		e.count(b)
+	}
+	e.lap(&e.times.Count)
+	for _, k := range e.keyings {
+		k.sort(b, e.options.Tables, e.options.Lateness)
+		e.lap(&e.times.Group)
+		for _, c := range k.candidates {
+			if err := c.judge(b, k); err != nil {
+				return err
+			}
+		}
+		k.forget(b)
+		e.lap(&e.times.Judge)
+	}
+	return nil
+}
+
+// count adds the batch to what is known of clients and actions apart from any policy.
+func (e *Engine) count(b *traffic.Batch) {
+	e.requests += int64(b.Len())
+	e.clients.Grow(e.options.Tables.Clients.Len())
+	for id := len(e.classes); id < e.options.Tables.Agents.Len(); id++ {
+		e.classes = append(e.classes, e.options.Tables.Agents.Class(int32(id)))
+	}
+	for i, id := range b.Client {
+		c, agent := e.clients.At(id), b.Agent[i]
+		c.ByClass[e.classes[agent]]++
+		c.LastAgent = int32(agent)
+	}
+	e.actions = grow(e.actions, e.options.Tables.Actions.Len())
+	for _, id := range b.Action {
+		e.actions[id]++
+	}
+}
+
+// flush sends the sink what it has not got yet.
+func (e *Engine) flush() error {
+	for _, c := range e.candidates {
+		if err := c.events.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Result is what the Engine has found so far. The Engine must not be used while the Result is.
+func (e *Engine) Result(s traffic.Stats) *Result {
+	e.clients.Grow(e.options.Tables.Clients.Len())
+	r := &Result{
+		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
+		Actions: grow(e.actions, e.options.Tables.Actions.Len()),
+	}
+	for _, c := range e.candidates {
+		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))
+	}
+	return r
+}
+
+// Times tells how long the stages have taken so far.
+func (e *Engine) Times() StageTimes { return e.times }
+
+func (e *Engine) start() {
+	if e.options.Clock != nil {
+		e.last = e.options.Clock()
+	}
+}
+
+// lap adds the time since the last lap to a stage.
+func (e *Engine) lap(stage *time.Duration) {
+	if e.options.Clock != nil {
+		now := e.options.Clock()
+		*stage += now.Sub(e.last)
+		e.last = now
+	}
+}
+
+// grow makes s at least n elements long.
+func grow[T any](s []T, n int) []T {
+	return append(s, make([]T, max(0, n-len(s)))...)
+}

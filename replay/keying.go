@@ -1,0 +1,165 @@
+package replay
+
+import (
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// A keying is one way to tell whose bucket a request falls into, shared by all policies that count by it.
+type keying struct {
+	key        policy.Key
+	candidates []*candidate
+	group      traffic.Group
+	column     []int32 // the key of each row of the batch
+	keys       int     // how many keys there are
+	pairs      pairs   // for client+action
+
+	latest   Paged[limit.Time] // by key: its latest moment since it began or began anew; 0: never seen
+	restarts []int32           // indices into the group's requests before which a key starts anew, ascending
+	idle     limit.Time        // a key that was idle for longer is forgotten; or limit.Never
+	now      limit.Time        // the latest place in time that has been judged
+	turn     int32             // the key that forget looked at last
+}
+
+// sort makes the group the timelines of the batch.
+func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) {
+	k.fill(b, t)
+	k.group.Sort(b, k.column, k.keys)
+	k.latest.Grow(k.keys)
+	for _, c := range k.candidates {
+		c.states.Grow(k.keys)
+		c.byAction = grow(c.byAction, t.Actions.Len())
+	}
+	k.findRestarts(b, lateness)
+}
+
+// add takes in a policy that counts by this key.
+func (k *keying) add(c *candidate, lateness limit.Time) {
+	k.candidates = append(k.candidates, c)
+	if horizon := c.policy.Limiter.Horizon(); horizon == limit.Never {
+		k.idle = limit.Never
+	} else {
+		k.idle = max(k.idle, horizon+lateness)
+	}
+}
+
+// fill makes the column of keys.
+func (k *keying) fill(b *traffic.Batch, t *traffic.Tables) {
+	switch k.key {
+	case policy.ByClient:
+		k.column, k.keys = b.Client, t.Clients.Len()
+	case policy.ByHost:
+		k.column, k.keys = b.Host, t.Hosts.Len()
+	case policy.ByAction:
+		k.column = k.column[:0]
+		for _, action := range b.Action {
+			k.column = append(k.column, int32(action))
+		}
+		k.keys = t.Actions.Len()
+	case policy.ByClientAction:
+		k.column = k.column[:0]
+		for i, client := range b.Client {
+			k.column = append(k.column, k.pairs.id(client, b.Action[i]))
+		}
+		k.keys = k.pairs.n
+	case policy.BySite:
+		k.column = grow(k.column[:0], b.Len())
+		k.keys = 1
+	}
+}
+
+// findRestarts notes where a key starts anew:
+//
+//   - where its time steps back by more than the lateness: there the log's clock was set back, or older logs were
+//     appended, and no limiter should hold the new requests against the old ones;
+//   - at a request that came too late, when by then the key had been forgotten (see forget).
+//
+// Inside a timeline both can only happen when some request came late.
+func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
+	k.restarts = k.restarts[:0]
+	var start int32
+	for i, end := range k.group.Ends {
+		latest := k.latest.At(k.group.Keys[i])
+		at := k.group.At[start:end]
+		if b.Order == nil && at[0] >= *latest-lateness {
+			*latest = known(max(at[len(at)-1], *latest))
+			start = end
+			continue
+		}
+		for j, t := range at {
+			row := start + int32(j)
+			if *latest != 0 && (t < *latest-lateness || k.forgotten(*latest, place(b, k.group.Rows[row]))) {
+				k.restarts = append(k.restarts, row)
+				*latest = known(t)
+			} else if *latest == 0 || t > *latest {
+				*latest = known(t)
+			}
+		}
+		start = end
+	}
+}
+
+// place is where a row lies in time.
+func place(b *traffic.Batch, row int32) limit.Time {
+	if b.Order != nil {
+		return b.Order[row]
+	}
+	return b.At[row]
+}
+
+// forgotten tells whether a key that was last seen at latest has been forgotten by now: it was idle for longer than any
+// limiter remembers, and for the lateness on top, so that a request that is out of order still finds its key.
+func (k *keying) forgotten(latest, now limit.Time) bool {
+	return k.idle != limit.Never && now-latest > k.idle
+}
+
+// forget frees what the limiters remember of idle keys. Each batch looks at as many keys as it has requests, so that
+// the cost is bounded and every key has its turn.
+func (k *keying) forget(b *traffic.Batch) {
+	if k.idle == limit.Never {
+		return
+	}
+	for row := range b.At {
+		k.now = max(k.now, place(b, int32(row)))
+	}
+	for range min(b.Len(), k.keys) {
+		if k.turn++; int(k.turn) >= k.keys {
+			k.turn = 0
+		}
+		if latest := k.latest.At(k.turn); *latest != 0 && k.forgotten(*latest, k.now) {
+			*latest = 0
+			for _, c := range k.candidates {
+				c.states.At(k.turn).Release()
+			}
+		}
+	}
+}
+
+// known is t, but never the 0 that stands for a key never seen: one microsecond does not matter here.
+func known(t limit.Time) limit.Time {
+	if t == 0 {
+		return 1
+	}
+	return t
+}
+
+// pairs gives each pair of client and action that occurs a dense id.
+type pairs struct {
+	ids map[uint64]int32
+	n   int
+}
+
+func (p *pairs) id(client int32, action uint16) int32 {
+	if p.ids == nil {
+		p.ids = map[uint64]int32{}
+	}
+	pair := uint64(client)<<16 | uint64(action)
+	id, ok := p.ids[pair]
+	if !ok {
+		id = int32(p.n)
+		p.ids[pair] = id
+		p.n++
+	}
+	return id
+}

@@ -1,0 +1,27 @@
+package replay
+
+// A Paged is a growing array of zero values that never moves, so growing costs no copy and leaves no garbage. Its index
+// is a dense id.
+type Paged[T any] struct {
+	pages []*[pageSize]T
+	n     int
+}
+
+const (
+	pageBits = 10
+	pageSize = 1 << pageBits
+)
+
+// Len is the number of elements.
+func (p *Paged[T]) Len() int { return p.n }
+
+// At is the element with an id below Len. The pointer stays valid.
+func (p *Paged[T]) At(id int32) *T { return &p.pages[id>>pageBits][id&(pageSize-1)] }
+
+// Grow makes the array n elements long, unless it is longer already.
+func (p *Paged[T]) Grow(n int) {
+	for len(p.pages)*pageSize < n {
+		p.pages = append(p.pages, new([pageSize]T))
+	}
+	p.n = max(p.n, n)
+}

@@ -1,0 +1,148 @@
+package traffic
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"shadow/limit"
+	"shadow/parse"
+)
+
+// A feed is one input on its way through a Reader.
+type feed struct {
+	name      string
+	input     *parse.Input
+	format    *parse.Format // nil for an input without a line
+	warnings  []string
+	rank      uint16       // among the inputs, by first moment and name: the order on the command line does not matter
+	first     limit.Time   // a moment from which on the input tells, dawn if its beginning does not say
+	mark      atomic.Int64 // how far in time the input has come, for the choice of what to read next
+	exhausted bool         // fetch has seen the end
+
+	watermark watermark // what collect has let through
+	finished  bool      // collect has seen the end
+	stats     InputStats
+}
+
+// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others.
+func openFeeds(names []string, stdin io.Reader, o *Options) ([]*feed, error) {
+	if len(names) > math.MaxUint16 {
+		return nil, fmt.Errorf("%d inputs are too many: %d can be read at once", len(names), math.MaxUint16)
+	}
+	feeds := make([]*feed, len(names))
+	for i, name := range names {
+		f, err := openFeed(name, stdin, o)
+		if err != nil {
+			for _, open := range feeds[:i] {
+				open.close()
+			}
+			return nil, err
+		}
+		feeds[i] = f
+	}
+	slices.SortStableFunc(feeds, func(f, g *feed) int {
+		return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
+	})
+	for i, f := range feeds {
+		f.rank = uint16(i)
+	}
+	return feeds, nil
+}
+
+func openFeed(name string, stdin io.Reader, o *Options) (*feed, error) {
+	input, err := parse.OpenInput(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{name: name, input: input, watermark: newWatermark(), first: dawn}
+	f.stats = InputStats{FirstAt: dusk, LastAt: dawn}
+	sample, err := input.Peek()
+	if err == nil && len(sample) > 0 {
+		err = f.look(sample, o)
+	}
+	if err != nil {
+		input.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f.mark.Store(int64(f.first))
+	return f, nil
+}
+
+// look chooses the format from the beginning of the input, and skips what lies before the time that takes part.
+func (f *feed) look(sample []byte, o *Options) error {
+	found, err := o.Format.For(sample)
+	if err != nil {
+		return err
+	}
+	f.format, f.warnings = found.Format, found.Warnings
+	span := o.span()
+	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
+	if span.warm == dawn {
+		return nil
+	}
+	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
+}
+
+// firstMoment is the earlier one of the first two requests that take part: the watermark that they will set.
+func firstMoment(sample []byte, parser parse.Parser, span span, exclude *Exclude) limit.Time {
+	var record parse.Record
+	w := newWatermark()
+	for len(sample) > 0 && w.mark == dawn {
+		var line []byte
+		line, sample = cutLine(sample)
+		if parser.Parse(line, &record).OK() && span.holds(record.Start) && !exclude.Match(&record) {
+			w.pass(record.Start, 0)
+		}
+	}
+	return w.mark
+}
+
+// olderThan tells of a line whether it lies before t, if it can be read.
+func olderThan(parser parse.Parser, t limit.Time) func([]byte) (older, known bool) {
+	var record parse.Record
+	return func(line []byte) (older, known bool) {
+		fault := parser.Parse(line, &record)
+		return record.Start < t, fault.OK()
+	}
+}
+
+// has tells whether the input's format has a field.
+func (f *feed) has(field parse.Field) bool { return f.format != nil && f.format.Has(field) }
+
+// next reads the next block.
+func (f *feed) next(b *parse.Block) error {
+	if f.format == nil {
+		return io.EOF
+	}
+	return f.input.Next(b)
+}
+
+// publish tells fetch how far the input has come.
+func (f *feed) publish() { f.mark.Store(int64(max(f.first, f.watermark.mark))) }
+
+func (f *feed) close() { f.input.Close() }
+
+// furthestBack is the input to read next; nil when all are at their end.
+func furthestBack(feeds []*feed) (back *feed) {
+	for _, f := range feeds {
+		if !f.exhausted && (back == nil || f.mark.Load() < back.mark.Load()) {
+			back = f
+		}
+	}
+	return back
+}
+
+// floor is the moment before which nothing can come any more.
+func floor(feeds []*feed, lateness limit.Time) limit.Time {
+	lowest := dusk
+	for _, f := range feeds {
+		if !f.finished {
+			lowest = min(lowest, limit.Time(f.mark.Load()))
+		}
+	}
+	return max(dawn, lowest-lateness)
+}

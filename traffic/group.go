@@ -1,0 +1,129 @@
+package traffic
+
+import (
+	"cmp"
+	"slices"
+
+	"shadow/limit"
+)
+
+// A Group is a batch sorted into timelines: the requests of each key side by side, in time order. It costs one
+// counting sort, once for all policies that count by the same key.
+//
+//	rows of the batch   c1 c2 c1 c3 c2 c1        Keys    c1     c2    c3
+//	                                             Rows    0 2 5  1 4   3
+type Group struct {
+	Keys []int32      // the keys that occur
+	Ends []int32      // Ends[i] is where the timeline of Keys[i] ends, and the next one begins
+	Rows []int32      // rows of the batch
+	At   []limit.Time // their times
+
+	next []int32 // by key: how many rows, then where its next row goes; all zero between calls
+}
+
+// Sort makes g the timelines of b by the given column of keys, which are below keys.
+func (g *Group) Sort(b *Batch, column []int32, keys int) {
+	g.count(column, keys)
+	g.place()
+	g.Rows = resize(g.Rows, len(column))
+	g.At = resize(g.At, len(column))
+	for row, key := range column {
+		to := g.next[key]
+		g.next[key]++
+		g.Rows[to], g.At[to] = int32(row), b.At[row]
+	}
+	for _, key := range g.Keys {
+		g.next[key] = 0
+	}
+	g.restore(b)
+}
+
+// count notes which keys occur, and how often each. Where most keys occur they are listed in the order of their ids, so
+// that whoever keeps a state per key walks through memory in one direction.
+func (g *Group) count(column []int32, keys int) {
+	g.next = append(g.next, make([]int32, max(0, keys-len(g.next)))...)
+	g.Keys = g.Keys[:0]
+	for _, key := range column {
+		if g.next[key] == 0 {
+			g.Keys = append(g.Keys, key)
+		}
+		g.next[key]++
+	}
+	if len(g.Keys) <= keys/8 {
+		return
+	}
+	g.Keys = g.Keys[:0]
+	for key, n := range g.next[:keys] {
+		if n != 0 {
+			g.Keys = append(g.Keys, int32(key))
+		}
+	}
+}
+
+// place turns the counts into the places where the timelines begin.
+func (g *Group) place() {
+	g.Ends = g.Ends[:0]
+	var sum int32
+	for _, key := range g.Keys {
+		start := sum
+		sum += g.next[key]
+		g.next[key] = start
+		g.Ends = append(g.Ends, sum)
+	}
+}
+
+// restore puts the timelines into time order. Nearly all of them are already.
+func (g *Group) restore(b *Batch) {
+	plain := b.Order == nil && b.Source == nil
+	var start int32
+	for _, end := range g.Ends {
+		rows, at := g.Rows[start:end], g.At[start:end]
+		if plain && slices.IsSorted(at) || !plain && slices.IsSortedFunc(rows, b.compare) {
+			start = end
+			continue
+		}
+		b.sortRows(rows)
+		for i, row := range rows {
+			at[i] = b.At[row]
+		}
+		start = end
+	}
+}
+
+// sortRows sorts the rows of one timeline: by insertion, since a request is rarely far from its place, until that
+// proves to be a bad idea.
+func (b *Batch) sortRows(rows []int32) {
+	budget := 16 * len(rows)
+	for i := 1; i < len(rows); i++ {
+		row, j := rows[i], i
+		for ; j > 0 && b.compare(rows[j-1], row) > 0; j-- {
+			rows[j] = rows[j-1]
+		}
+		rows[j] = row
+		if budget -= i - j; budget < 0 {
+			slices.SortFunc(rows, b.compare)
+			return
+		}
+	}
+}
+
+// compare tells which of two rows comes first: the one with the earlier place, then the one of the lower input, then the
+// one that was read first.
+func (b *Batch) compare(x, y int32) int {
+	place := b.order()
+	if c := cmp.Compare(place[x], place[y]); c != 0 {
+		return c
+	}
+	if b.Source != nil && b.Source[x] != b.Source[y] {
+		return cmp.Compare(b.Source[x], b.Source[y])
+	}
+	return cmp.Compare(x, y)
+}
+
+// resize returns a slice of n elements, s itself if it has the room.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}

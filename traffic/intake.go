@@ -1,0 +1,230 @@
+package traffic
+
+import (
+	"bytes"
+	"time"
+
+	"shadow/limit"
+	"shadow/parse"
+)
+
+// An intake turns blocks of lines into rows. It works in tiles of a few hundred lines: first it parses them all, then it
+// looks up all their clients, then all their agents, and so on. So each loop stays in the caches, and the look-ups of
+// different lines overlap.
+//
+//	block ──▶ tile of records ──▶ clients ──▶ agents ──▶ actions ──▶ rows
+
+// tile is how many records are in hand at once.
+const tile = 256
+
+// An intake belongs to one goroutine.
+type intake struct {
+	tables  *Tables
+	clients *Extractor
+	actions *Matcher
+	exclude *Exclude
+	span    span
+	columns columns
+	parsers map[*parse.Format]parse.Parser
+	clock   stopwatch
+
+	records [tile]parse.Record
+}
+
+// rows are what one block came to.
+type rows struct {
+	Batch
+	lines, parsed, excluded int64
+	refusals                int64
+	bytes                   int64
+	subsecond, submilli     bool      // whether a stamp has a fraction of a second, of a millisecond
+	faults                  []FaultAt // the first few, with the line counted from the start of the block
+	unreadable              int64
+	times                   StageTimes
+}
+
+// fill replaces what r held by the rows of one block.
+func (in *intake) fill(r *rows, block *parse.Block, format *parse.Format) {
+	r.clear()
+	r.bytes = int64(len(block.Data))
+	parser := in.parser(format)
+	in.clock.start()
+	for data := block.Data; len(data) > 0; {
+		var n int
+		n, data = in.scan(r, parser, data)
+		in.clock.lap(&r.times.Parse)
+		in.look(r, in.records[:n])
+	}
+}
+
+// clear empties r and keeps its room.
+func (r *rows) clear() {
+	batch := r.Batch
+	batch.reset()
+	*r = rows{Batch: batch, faults: r.faults[:0]}
+}
+
+// parser is this goroutine's parser of a format.
+func (in *intake) parser(f *parse.Format) parse.Parser {
+	p := in.parsers[f]
+	if p == nil {
+		p = f.NewParser()
+		in.parsers[f] = p
+	}
+	return p
+}
+
+// scan parses lines until the tile is full, and returns how many records it made and what is left of data.
+func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) {
+	n := 0
+	for n < tile && len(data) > 0 {
+		var line []byte
+		line, data = cutLine(data)
+		r.lines++
+		record := &in.records[n]
+		if fault := parser.Parse(line, record); !fault.OK() {
+			r.fault(fault, line)
+			continue
+		}
+		r.parsed++
+		if f := record.Stamp % limit.Second; f != 0 {
+			r.subsecond = true
+			r.submilli = r.submilli || f%limit.Millisecond != 0
+		}
+		if in.wanted(record) {
+			n++
+		} else {
+			r.excluded++
+		}
+	}
+	return n, data
+}
+
+// cutLine splits data after its first line, which it returns without its line ending.
+func cutLine(data []byte) (line, rest []byte) {
+	i := bytes.IndexByte(data, '\n')
+	if i < 0 {
+		line = data
+	} else {
+		line, rest = data[:i], data[i+1:]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, rest
+}
+
+// wanted tells whether a request takes part.
+func (in *intake) wanted(record *parse.Record) bool {
+	return in.span.holds(record.Start) && !in.exclude.Match(record)
+}
+
+// look appends the rows of the tile's records.
+func (in *intake) look(r *rows, records []parse.Record) {
+	for i := range records {
+		r.Client = append(r.Client, in.tables.Clients.ID(in.clients.Key(&records[i])))
+	}
+	in.clock.lap(&r.times.Clients)
+	for i := range records {
+		r.Agent = append(r.Agent, uint16(in.tables.Agents.ID(records[i].Agent)))
+	}
+	in.clock.lap(&r.times.Agents)
+	for i := range records {
+		r.Action = append(r.Action, uint16(in.actions.ID(records[i].Method, records[i].Path)))
+	}
+	in.clock.lap(&r.times.Actions)
+	for i := range records {
+		record := &records[i]
+		r.At = append(r.At, record.Start)
+		r.Status = append(r.Status, uint16(record.Status))
+		r.Bytes = append(r.Bytes, record.Bytes)
+		if Refusal(record.Status) && record.Start >= in.span.since {
+			r.refusals++
+		}
+	}
+	in.optional(r, records)
+	in.clock.lap(&r.times.Parse)
+}
+
+// optional appends to the columns that not every run has.
+func (in *intake) optional(r *rows, records []parse.Record) {
+	if in.columns.host {
+		for i := range records {
+			r.Host = append(r.Host, in.tables.Hosts.ID(dash(records[i].Host)))
+		}
+	}
+	if in.columns.upstream {
+		for i := range records {
+			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
+		}
+	}
+}
+
+// dash is how a name that was not logged is called.
+func dash(name []byte) []byte {
+	if len(name) == 0 {
+		return []byte("-")
+	}
+	return name
+}
+
+// Faults are for people to read: a few of them, each with the beginning of its line.
+const (
+	faultsShown    = 10
+	faultTextBytes = 200
+)
+
+// fault counts an unreadable line, which has just been counted as a line.
+func (r *rows) fault(f parse.Fault, line []byte) {
+	r.unreadable++
+	if len(r.faults) < faultsShown {
+		text := string(line[:min(len(line), faultTextBytes)])
+		r.faults = append(r.faults, FaultAt{Line: r.lines, Fault: f, Text: text})
+	}
+}
+
+// A span says which requests take part, by their time: those from warm on are judged, those from since on are counted,
+// and those from until on are left out.
+type span struct{ warm, since, until limit.Time }
+
+func (s span) holds(t limit.Time) bool { return t >= s.warm && t < s.until }
+
+// A stopwatch adds up the time that stages take, if it has a clock.
+type stopwatch struct {
+	now  func() time.Time // nil: off
+	last time.Time
+}
+
+func (w *stopwatch) start() {
+	if w.now != nil {
+		w.last = w.now()
+	}
+}
+
+// lap adds the time since the last lap to a stage.
+func (w *stopwatch) lap(stage *time.Duration) {
+	if w.now != nil {
+		now := w.now()
+		*stage += now.Sub(w.last)
+		w.last = now
+	}
+}
+
+// StageTimes is how long the stages of reading took, summed over all goroutines.
+type StageTimes struct {
+	Read    time.Duration // getting blocks, decompression included
+	Parse   time.Duration
+	Clients time.Duration
+	Agents  time.Duration
+	Actions time.Duration
+	Order   time.Duration // putting requests in time order
+}
+
+func (t *StageTimes) add(u StageTimes) {
+	t.Read += u.Read
+	t.Parse += u.Parse
+	t.Clients += u.Clients
+	t.Agents += u.Agents
+	t.Actions += u.Actions
+	t.Order += u.Order
+}

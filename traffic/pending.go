@@ -1,0 +1,149 @@
+package traffic
+
+import (
+	"math"
+	"slices"
+
+	"shadow/limit"
+)
+
+// Lines of a busy log are out of order, because a server writes a line when it is done with the request, and several
+// files have to be merged. So requests wait here until nothing older can come.
+//
+//	read ──▶ ………………………………│──────────── pending ────────────│
+//	                      floor = watermark − lateness    watermark
+//
+// Each input has a watermark: the highest moment that two successive lines of it have reached. A single stamp far in
+// the future, with ordinary lines around it, does not move it. A request that lies more than the lateness behind the
+// watermark of its own input is late: it takes its place at the moment when it is let in. So a request's place depends
+// on the inputs alone, not on how they are cut into blocks, how fast each is read or in which order they were named.
+//
+// What lies before the floor, the lowest watermark of all inputs less the lateness, can be judged: whatever comes from
+// now on has its place at the floor or later. So requests of one moment are handed out together.
+
+// Dawn is before every time stamp, and dusk after: neither can overflow when a lateness is taken off or added.
+const (
+	dawn limit.Time = math.MinInt64 / 2
+	dusk limit.Time = math.MaxInt64 / 2
+)
+
+// A watermark follows the time of one input.
+type watermark struct {
+	mark limit.Time // the highest moment that two successive requests have reached
+	last limit.Time // of the latest request
+}
+
+func newWatermark() watermark { return watermark{mark: dawn, last: dawn} }
+
+// pass lets a request through at t and returns its place in time.
+func (w *watermark) pass(t, lateness limit.Time) limit.Time {
+	place := max(t, w.mark-lateness)
+	w.mark = max(w.mark, min(w.last, t))
+	w.last = t
+	return place
+}
+
+// pending holds the requests that wait for older ones.
+type pending struct {
+	Batch
+	lateness limit.Time
+	since    limit.Time // requests from here on are counted, those before it only warm the limiters
+	floor    limit.Time // requests before it have been handed out
+}
+
+// added is what taking in one block came to.
+type added struct {
+	late, warm, dropped int64
+	first, last         limit.Time // of the requests that count
+}
+
+// add takes in the rows of one block of the input that w belongs to.
+func (p *pending) add(b *Batch, w *watermark) added {
+	sum := added{first: dusk, last: dawn}
+	row := p.Len()
+	p.take(b, 0, b.Len())
+	for i := row; i < p.Len(); i++ {
+		at := p.At[i]
+		// A request may be too late twice: for its input, and because too many waited and its moment was handed out.
+		place := max(w.pass(at, p.lateness), p.floor)
+		if place != at {
+			sum.late++
+			p.setOrder(i, place)
+		}
+		if at >= p.since {
+			sum.first, sum.last = min(sum.first, at), max(sum.last, at)
+		} else if place < p.since {
+			sum.warm++
+		} else { // too late to warm anything
+			sum.dropped++
+			continue
+		}
+		p.move(row, i, i+1)
+		row++
+	}
+	p.truncate(row)
+	return sum
+}
+
+// setOrder notes a place that differs from the row's time.
+func (p *pending) setOrder(row int, place limit.Time) {
+	p.needOrder()
+	p.Order[row] = place
+}
+
+// release moves the rows whose place is before the floor into out.
+func (p *pending) release(floor limit.Time, out *Batch) {
+	p.floor = max(p.floor, floor)
+	place := p.order()
+	kept := 0
+	for i, j := 0, 0; i < len(place); i = j {
+		for j = i; j < len(place) && place[j] < floor; j++ {
+		}
+		out.take(&p.Batch, i, j)
+		for i = j; j < len(place) && place[j] >= floor; j++ {
+		}
+		p.move(kept, i, j)
+		kept += j - i
+	}
+	p.truncate(kept)
+	if kept == 0 {
+		p.Order = nil
+	}
+}
+
+// oldest is a floor that lets about a quarter of the waiting requests go, and at least one. It is taken from a sample
+// of every so many rows.
+func (p *pending) oldest() limit.Time {
+	const sample = 4096
+	step := max(p.Len()/sample, 1)
+	var places []limit.Time
+	for i := 0; i < p.Len(); i += step {
+		places = append(places, p.order()[i])
+	}
+	slices.Sort(places)
+	return places[len(places)/4] + 1
+}
+
+// move copies the rows i … j−1 up to row at.
+func (b *Batch) move(at, i, j int) {
+	if at == i || i == j {
+		return
+	}
+	moveRun(b.At, at, i, j)
+	moveRun(b.Order, at, i, j)
+	moveRun(b.Client, at, i, j)
+	moveRun(b.Agent, at, i, j)
+	moveRun(b.Action, at, i, j)
+	moveRun(b.Status, at, i, j)
+	moveRun(b.Bytes, at, i, j)
+	moveRun(b.Source, at, i, j)
+	moveRun(b.Host, at, i, j)
+	moveRun(b.Upstream, at, i, j)
+}
+
+// moveRun is move for one column, which may be nil.
+func moveRun[T any](column []T, at, i, j int) {
+	if column != nil {
+		copy(column[at:], column[i:j])
+	}
+}
