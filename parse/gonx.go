@@ -140,13 +140,13 @@ func newGonxParser(text string) (*gonx.Parser, error) {
 	}
 }
 
-// Parse implements Parser.
+// Parse implements Parser. gonx does not say where a line stops to fit, so the column of a Fault is 1.
 func (g *gonxParser) Parse(line []byte, r *Record) Fault {
 	*r = blank
 	if bytes.Contains(line, []byte(mark)) {
-		return Fault{"a control character that the gonx parser cannot have", bytes.IndexByte(line, mark[0]) + 1}
+		return Fault{"a control character that the gonx parser cannot have", 1}
 	}
-	fault := Fault{"line does not fit the format", 1}
+	fault := Fault{Reason: "line does not fit the format"}
 	for i := range g.cuts {
 		cut := &g.cuts[i]
 		entry, err := cut.parser.ParseString(mark + string(line) + cut.end)
@@ -154,12 +154,12 @@ func (g *gonxParser) Parse(line []byte, r *Record) Fault {
 			continue
 		}
 		if fault = g.fill(cut, entry.Fields(), r); fault.OK() {
-			fault = g.complete(r, bytes.IndexByte(line, '\\') >= 0)
+			fault = g.complete(line, r)
 		}
 		break
 	}
 	if !fault.OK() {
-		*r = blank
+		*r, fault.Column = blank, 1
 	}
 	return fault
 }
@@ -171,7 +171,7 @@ func (g *gonxParser) fill(cut *gonxCut, values gonx.Fields, r *Record) Fault {
 		suffix := cut.names[i][1+len(strconv.Itoa(i)):]
 		text, ok := strings.CutSuffix(values[cut.names[i]], suffix)
 		if !ok {
-			return Fault{st.noEnd, 1}
+			return Fault{Reason: st.noEnd}
 		}
 		if st.extra >= 0 {
 			r.Extra[st.extra] = []byte(text)
@@ -181,9 +181,9 @@ func (g *gonxParser) fill(cut *gonxCut, values gonx.Fields, r *Record) Fault {
 			continue
 		}
 		if n, reason := g.measure(st, []byte(text), r); reason != "" {
-			return Fault{reason, 1}
+			return Fault{Reason: reason}
 		} else if n < len(text) {
-			return Fault{st.bad, 1}
+			return Fault{Reason: st.bad}
 		}
 	}
 	return Fault{}

@@ -77,7 +77,7 @@ var kinds = [useCount]kind{
 	useAgent:      {noun: "user agent", feeds: FieldAgent},
 	useForwarded:  {noun: "forwarded addresses", feeds: FieldForwarded},
 	useStatus:     {noun: "status", feeds: FieldStatus, bad: "status is not a number"},
-	useBytes:      {noun: "bytes", feeds: FieldBytes, bad: "bytes are not a number"},
+	useBytes:      {noun: "byte count", feeds: FieldBytes, bad: "byte count is not a number"},
 	useSeconds:    {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of seconds"},
 	useMillis:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of milliseconds"},
 	useMicros:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of microseconds"},

@@ -19,7 +19,7 @@ func (s *scanner) Parse(line []byte, r *Record) Fault {
 	*r = blank
 	fault := s.scan(line, r)
 	if fault.OK() {
-		fault = s.complete(r, bytes.IndexByte(line, '\\') >= 0)
+		fault = s.complete(line, r)
 	}
 	if !fault.OK() {
 		*r = blank

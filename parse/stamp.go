@@ -45,7 +45,7 @@ func (s *reader) measurePart(st *step, b []byte) (n int, reason string) {
 	case useMicroFrac:
 		n = m.fraction(b, 6)
 	default:
-		n = m.read(st.layout, b)
+		n, s.rest = m.read(st.layout, b), len(b)
 	}
 	if n < 0 {
 		return 0, st.bad

@@ -17,6 +17,7 @@ type reader struct {
 	stamp  limit.Time // that this line has told
 	moment moment     // or its parts
 	unused moment     // the parts of a stamp that is read over
+	rest   int        // how much of the line there was from the last layout on
 }
 
 // blank is what each Record starts from.
@@ -145,16 +146,16 @@ func separator(b []byte) (n int) {
 }
 
 // complete makes a Record of what a readable line held.
-func (s *reader) complete(r *Record, escaped bool) Fault {
+func (s *reader) complete(line []byte, r *Record) Fault {
 	stamp, reason := s.time()
 	if reason != "" {
-		return Fault{reason, 1}
+		return Fault{reason, len(line) - s.rest + 1}
 	}
 	r.Stamp, r.Start = stamp, stamp
 	if s.prog.endStamp && r.RequestTime != NotLogged {
 		r.Start -= r.RequestTime
 	}
-	if escaped {
+	if bytes.IndexByte(line, '\\') >= 0 {
 		s.unescape(r)
 	}
 	cleanAddresses(r)
