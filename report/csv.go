@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strconv"
+
+	"shadow/traffic"
+)
+
+// The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
+// classes, its top clients and its top actions. A cell that makes no sense at its level is empty.
+var csvHead = []string{
+	"policy", "by", "level", "name", "class", "requests", "refused", "clients", "clients_hit",
+	"first_refused", "last_refused", "worst_minute", "worst_minute_refused", "bytes_saved", "upstream_seconds_saved", "agent",
+	"lines", "parsed", "unreadable", "excluded", "warm", "late",
+}
+
+func (m *Model) csv() ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for _, row := range m.csvRows() {
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+func (m *Model) csvRows() [][]string {
+	in := &m.Input
+	rows := [][]string{csvHead, csvRow(map[string]string{
+		"level": "input", "requests": plain(in.Requests), "clients": plain(in.Clients),
+		"lines": plain(in.Lines), "parsed": plain(in.Parsed), "unreadable": plain(in.Unreadable),
+		"excluded": plain(in.Excluded), "warm": plain(in.Warm), "late": plain(in.Late),
+	})}
+	for i := range m.Policies {
+		p := &m.Policies[i]
+		for _, cells := range p.csvCells() {
+			cells["policy"], cells["by"] = csvText(p.Policy), p.By
+			rows = append(rows, csvRow(cells))
+		}
+	}
+	return rows
+}
+
+func (p *Policy) csvCells() []map[string]string {
+	all := []map[string]string{p.csvTotals()}
+	for class, f := range p.ByClass {
+		name := traffic.Class(class).String()
+		all = append(all, map[string]string{
+			"level": "class", "name": name, "class": name, "requests": plain(f.Requests), "refused": plain(f.Refused),
+			"clients": plain(f.Clients), "clients_hit": plain(f.ClientsHit),
+		})
+	}
+	for _, c := range p.TopClients {
+		all = append(all, map[string]string{
+			"level": "client", "name": csvText(c.Client), "class": c.Class, "agent": csvText(c.Agent),
+			"requests": plain(c.Requests), "refused": plain(c.Refused),
+			"first_refused": c.First.String(), "last_refused": c.Last.String(),
+		})
+	}
+	for _, a := range p.TopActions {
+		all = append(all, map[string]string{
+			"level": "action", "name": csvText(a.Action), "requests": plain(a.Requests), "refused": plain(a.Refused),
+		})
+	}
+	return all
+}
+
+func (p *Policy) csvTotals() map[string]string {
+	cells := map[string]string{
+		"level": "policy", "requests": plain(p.Requests), "refused": plain(p.Refused),
+		"clients": plain(p.Clients), "clients_hit": plain(p.ClientsHit), "bytes_saved": plain(p.BytesSaved),
+	}
+	if p.WorstMinute != nil {
+		cells["worst_minute"] = p.WorstMinute.Start.String()
+		cells["worst_minute_refused"] = plain(p.WorstMinute.Refused)
+	}
+	if p.UpstreamSecondsSaved != nil {
+		cells["upstream_seconds_saved"] = strconv.FormatFloat(*p.UpstreamSecondsSaved, 'f', -1, 64)
+	}
+	return cells
+}
+
+func csvRow(cells map[string]string) []string {
+	row := make([]string, len(csvHead))
+	for i, name := range csvHead {
+		row[i] = cells[name]
+	}
+	return row
+}
+
+func plain(n int64) string { return strconv.FormatInt(n, 10) }

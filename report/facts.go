@@ -1,0 +1,132 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// A fact is one thing to know about the input, in a word and a sentence; terminal and Markdown show the same ones.
+type fact struct {
+	label, text string
+	details     []string // further lines
+}
+
+// namedFiles is how many inputs are listed by name.
+const namedFiles = 3
+
+func facts(m *Model) []fact {
+	in := &m.Input
+	all := []fact{
+		{label: "read", text: readText(in)},
+		{label: "format", text: formatText(in.Formats)},
+		{label: "requests", text: requestsText(in)},
+		{label: "stamps", text: stampsText(in)},
+		{label: "unreadable", text: unreadableText(in), details: faultLines(in.Faults)},
+		{label: "excluded", text: unlessNone(in.Excluded, count(in.Excluded, "request"))},
+		{label: "warm", text: unlessNone(in.Warm, count(in.Warm, "request")+" before --since: judged, not counted")},
+		{label: "late", text: unlessNone(in.Late, lateText(in))},
+		{label: "enforced", text: unlessNone(in.AlreadyRefused, count(in.AlreadyRefused, "request")+
+			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
+		{label: "agents", text: agentsText(in)},
+	}
+	kept := all[:0]
+	for _, f := range all {
+		if f.text != "" {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func unlessNone(n int64, text string) string {
+	if n == 0 {
+		return ""
+	}
+	return text
+}
+
+func readText(in *Input) string {
+	text := count(in.Lines, "line") + ", " + size(in.Bytes)
+	switch {
+	case len(in.Files) == 0:
+		return text
+	case len(in.Files) > namedFiles:
+		return text + ", " + count(int64(len(in.Files)), "file")
+	}
+	names := make([]string, len(in.Files))
+	for i, f := range in.Files {
+		names[i] = f.Name
+	}
+	return text + ": " + strings.Join(names, ", ")
+}
+
+func formatText(formats []Format) string {
+	texts := make([]string, len(formats))
+	for i, f := range formats {
+		texts[i] = cmp.Or(f.Format, "unknown")
+		if f.Format == "custom" {
+			texts[i] += " '" + f.Text + "'"
+		}
+		if len(formats) > 1 {
+			texts[i] += " (" + count(int64(f.Files), "file") + ")"
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func requestsText(in *Input) string {
+	if in.Span == nil {
+		return "none to judge"
+	}
+	const layout = "2006-01-02 15:04:05"
+	return fmt.Sprintf("%s from %s, %s to %s UTC (%s)", thousands(in.Requests), count(in.Clients, "client"),
+		in.Span.First.format(layout), in.Span.Last.format(layout), span(in.Span.length()))
+}
+
+func stampsText(in *Input) string {
+	zone := "; without a zone they are read as " + in.Timezone
+	if in.Requests == 0 {
+		return ""
+	}
+	if in.Resolution == "second" {
+		return "whole seconds, in the order logged" + zone
+	}
+	return in.Resolution + "s" + zone
+}
+
+func unreadableText(in *Input) string {
+	if in.Unreadable == 0 {
+		return "none"
+	}
+	text := fmt.Sprintf("%s (%s%%)", count(in.Unreadable, "line"), percent(in.UnreadablePercent))
+	if n := int64(len(in.Faults)); 0 < n && n < in.Unreadable {
+		text += fmt.Sprintf(", the first %d:", n)
+	}
+	return text
+}
+
+// faultLines gives each fault two lines: where and why, then the line itself.
+func faultLines(faults []Fault) []string {
+	var lines []string
+	for _, f := range faults {
+		place := f.File
+		if f.Line > 0 {
+			place += ":" + fmt.Sprint(f.Line)
+		}
+		lines = append(lines, fmt.Sprintf("%s, column %d: %s", place, f.Column, f.Reason), "  "+f.Text)
+	}
+	return lines
+}
+
+func lateText(in *Input) string {
+	return fmt.Sprintf("%s (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
+		count(in.Late, "request"), percent(percentOf(in.Late, in.Parsed)))
+}
+
+func agentsText(in *Input) string {
+	if in.AgentsLogged || in.Requests == 0 {
+		return ""
+	}
+	return "not logged: every client is of class unknown"
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+var townOptions = Options{
+	Version: "1.2.3", Command: "shadow replay access.log* --limit 6/30s", Database: "shadow.duckdb", Run: "7",
+	Warnings: []string{"the year was guessed"},
+}
+
+// TestGolden compares whole reports with the files in testdata; -update rewrites them.
+func TestGolden(t *testing.T) {
+	at := func(width int) Options {
+		o := townOptions
+		o.Width = width
+		return o
+	}
+	for _, c := range []struct {
+		file, format string
+		model        *Model
+	}{
+		{"town.txt", "table", New(town(), townOptions)},
+		{"town-80.txt", "table", New(town(), at(80))},
+		{"town-100.txt", "table", New(town(), at(100))},
+		{"town-160.txt", "table", New(town(), at(160))},
+		{"town.json", "json", New(town(), townOptions)},
+		{"town.csv", "csv", New(town(), townOptions)},
+		{"town.md", "markdown", New(town(), townOptions)},
+		{"sweep.txt", "table", New(sweep(), at(100))},
+		{"site.txt", "table", New(site(), at(100))},
+		{"peaceful.txt", "table", New(peaceful(), Options{Width: 100})},
+		{"empty.txt", "table", New(empty(), Options{Width: 100})},
+		{"empty.json", "json", New(empty(), Options{})},
+		{"empty.csv", "csv", New(empty(), Options{})},
+		{"empty.md", "markdown", New(empty(), Options{})},
+	} {
+		t.Run(c.file, func(t *testing.T) { golden(t, c.file, write(t, described(c.model), c.format)) })
+	}
+}
+
+// described gives the policies texts that do not change with the limiters' own.
+func described(m *Model) *Model {
+	for i := range m.Policies {
+		m.Policies[i].Semantics = "a bucket of 6, refilled evenly by 6 in 30 s, full at first; a refused request takes nothing out"
+		m.Policies[i].Nginx = "rate=12r/m burst=5 nodelay (nginx counts in milliseconds)"
+	}
+	return m
+}
+
+func write(t testing.TB, m *Model, format string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b, format); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", path, diff)
+	}
+}
+
+// sweep is the town under twelve limits: more than --top.
+func sweep() *replay.Result {
+	res := town()
+	for len(res.Policies) < 12 {
+		res.Policies = append(res.Policies, res.Policies[:2]...)
+	}
+	return res
+}
+
+// site is the town under a limit for the whole site, in a log without agents and within one day.
+func site() *replay.Result {
+	res := town()
+	res.Stats.HasAgents, res.Stats.HasUpstream = false, false
+	res.Stats.LastAt = res.Stats.FirstAt + limit.Hour
+	res.Stats.Resolution = limit.Second
+	res.Policies[1].Policy.By = policy.BySite
+	return res
+}
+
+// peaceful is the town under a limit that nobody meets.
+func peaceful() *replay.Result {
+	res := town()
+	t := res.Policies[0]
+	t.Refused, t.Hits, t.ByAction = 0, replay.Hits{}, make([]int64, len(t.ByAction))
+	t.WorstMinute, t.WorstMinuteRefused, t.BytesSaved, t.UpstreamSaved = 0, 0, 0, 0
+	res.Policies = []replay.PolicyTally{t}
+	return res
+}
+
+// empty is an empty file.
+func empty() *replay.Result {
+	res := nobody()
+	res.Stats.Inputs = []traffic.InputStats{{Name: "empty.log"}}
+	res.Policies = []replay.PolicyTally{{Policy: policy.Policy{Name: "token:6/30s"}}}
+	return res
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into
+// several blocks below each other, each of which repeats the first column.
+//
+//	limit        refused     %      limit        browsers  crawlers
+//	token:6/30s      123  1.20      token:6/30s        20         3
+//	leaky:6/30s      140  1.37  …   leaky:6/30s        21         3
+
+// gap is the space between two columns.
+const gap = "  "
+
+// blocks folds the grid and sets each block as lines, the first of which is the head.
+func (g *grid) blocks(width, most int) [][]string {
+	g = g.cleaned(most)
+	natural, need := g.widths()
+	var blocks [][]string
+	for _, shown := range fold(g.columns, need, width) {
+		blocks = append(blocks, g.set(shown, spread(shown, natural, need, width)))
+	}
+	return blocks
+}
+
+// whole sets the grid as it is, however wide.
+func (g *grid) whole() []string { return g.blocks(math.MaxInt, 0)[0] }
+
+// cleaned is the grid as a terminal may see it, with cells of at most so many columns where they may be cut at all.
+func (g *grid) cleaned(most int) *grid {
+	clean := &grid{columns: g.columns, rows: make([][]string, len(g.rows))}
+	for i, row := range g.rows {
+		cells := make([]string, len(row))
+		for j, cell := range row {
+			cells[j] = visible(cell)
+			if g.columns[j].least > 0 && most > 0 {
+				cells[j] = cut(cells[j], most)
+			}
+		}
+		clean.rows[i] = cells
+	}
+	return clean
+}
+
+// widths are those that the columns would like, and those that they need.
+func (g *grid) widths() (natural, need []int) {
+	natural, need = make([]int, len(g.columns)), make([]int, len(g.columns))
+	for j, c := range g.columns {
+		natural[j] = columnsOf(visible(c.head))
+		for _, row := range g.rows {
+			natural[j] = max(natural[j], columnsOf(row[j]))
+		}
+		if need[j] = natural[j]; c.least > 0 {
+			need[j] = min(natural[j], c.least)
+		}
+	}
+	return natural, need
+}
+
+// fold deals the columns out to blocks that fit into width, joined ones together, each group to the first block that
+// has room for it. Every block begins with column 0.
+func fold(columns []column, need []int, width int) [][]int {
+	var blocks [][]int
+	var used []int
+	for from := 1; from < len(columns); {
+		to, wide := from, 0
+		for ; to < len(columns) && (to == from || columns[to].joined); to++ {
+			wide += len(gap) + need[to]
+		}
+		i := slices.IndexFunc(used, func(u int) bool { return u+wide <= width })
+		if i < 0 {
+			i = len(blocks)
+			blocks, used = append(blocks, []int{0}), append(used, need[0])
+		}
+		used[i] += wide
+		for ; from < to; from++ {
+			blocks[i] = append(blocks[i], from)
+		}
+	}
+	if blocks == nil {
+		blocks = [][]int{{0}}
+	}
+	return blocks
+}
+
+// spread gives the room that a block leaves to those of its columns that would like more than they need.
+func spread(shown, natural, need []int, width int) []int {
+	widths := make([]int, len(shown))
+	spare := width + len(gap)
+	for i, j := range shown {
+		widths[i] = need[j]
+		spare -= need[j] + len(gap)
+	}
+	for i, j := range shown {
+		more := max(0, min(spare, natural[j]-need[j]))
+		widths[i] += more
+		spare -= more
+	}
+	return widths
+}
+
+// set lays some columns out as lines without trailing space.
+func (g *grid) set(shown, widths []int) []string {
+	var b bytes.Buffer
+	alignment := make(tw.Alignment, len(shown))
+	head := make([]string, len(shown))
+	for i, j := range shown {
+		head[i] = visible(g.columns[j].head)
+		if alignment[i] = tw.AlignLeft; g.columns[j].right {
+			alignment[i] = tw.AlignRight
+		}
+	}
+	t := plainTable(&b, alignment)
+	t.Header(head)
+	for _, row := range g.rows {
+		cells := make([]string, len(shown))
+		for i, j := range shown {
+			cells[i] = cut(row[j], widths[i])
+		}
+		_ = t.Append(cells) // into memory
+	}
+	_ = t.Render()
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// plainTable has neither borders nor lines: the columns carry it.
+func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
+	return tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, ShowHeader: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.Off},
+			},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithEastAsian(tw.Off), // by the text, not by the locale of whoever runs it
+		tablewriter.WithPadding(tw.Padding{Right: gap, Overwrite: true}),
+		tablewriter.WithAlignment(alignment),
+	)
+}
+
+// columnsOf is how many columns of a terminal s takes up.
+func columnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
+
+// cut shortens s to at most width columns, the last of which tells that something is missing.
+func cut(s string, width int) string {
+	if columnsOf(s) <= width {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += columnsOf(string(r)); used > width-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

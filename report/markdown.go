@@ -1,0 +1,68 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// markdown writes the report for a wiki or a pull request. Nothing is folded; agents are cut as on a page.
+func (m *Model) markdown() []byte {
+	var b bytes.Buffer
+	fmt.Fprint(&b, "# Rate limits, replayed\n\n")
+	for _, f := range facts(m) {
+		fmt.Fprintf(&b, "- **%s**: %s\n", f.label, markdownText(f.text))
+		for _, line := range f.details {
+			fmt.Fprintf(&b, "  - %s\n", markdownText(strings.TrimSpace(line)))
+		}
+	}
+	for _, w := range m.Warnings {
+		fmt.Fprintf(&b, "\n> **Warning**: %s\n", markdownText(w))
+	}
+	if len(m.Policies) > 0 && m.Input.Requests > 0 {
+		policyGrid(m).markdown(&b)
+		for i := range m.Policies {
+			m.Policies[i].markdown(&b, m, i < m.view.detailed)
+		}
+	}
+	if m.Stored != nil {
+		fmt.Fprintf(&b, "\nStored in %s.\n", markdownText(storedText(m.Stored)))
+	}
+	return b.Bytes()
+}
+
+func (p *Policy) markdown(b *bytes.Buffer, m *Model, detailed bool) {
+	fmt.Fprintf(b, "\n## %s\n\n%s.\n", markdownText(p.Policy), markdownText(sentence(headline(p))))
+	if detailed && len(p.TopClients) > 0 {
+		clientGrid(m, p).markdown(b)
+	}
+	if detailed && len(p.TopActions) > 0 {
+		actionGrid(p).markdown(b)
+	}
+	fmt.Fprintf(b, "\n- **means**: %s\n- **nginx**: %s\n", markdownText(p.Semantics), markdownText(p.Nginx))
+}
+
+// sentence begins with a capital letter; s does with an ASCII one.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func (g *grid) markdown(b io.Writer) {
+	heads, rules := make([]string, len(g.columns)), make([]string, len(g.columns))
+	for i, c := range g.columns {
+		heads[i] = markdownText(c.head)
+		if rules[i] = ":--"; c.right {
+			rules[i] = "--:"
+		}
+	}
+	fmt.Fprintf(b, "\n| %s |\n| %s |\n", strings.Join(heads, " | "), strings.Join(rules, " | "))
+	for _, row := range g.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = markdownText(cut(visible(cell), markdownCell))
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// markdownCell is the most that one cell shows, in columns.
+const markdownCell = 100

@@ -1,0 +1,147 @@
+package report
+
+import "shadow/traffic"
+
+// A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may
+// be added, and are neither renamed nor left out when there is nothing to say.
+type Model struct {
+	Version  string   `json:"version"` // of shadow
+	Command  string   `json:"command"` // as typed
+	Input    Input    `json:"input"`
+	Warnings []string `json:"warnings"`
+	Policies []Policy `json:"policies"`
+	Stored   *Stored  `json:"stored"` // nil: nowhere
+
+	view view
+}
+
+// Input is what was read, whatever the policies.
+type Input struct {
+	Lines             int64   `json:"lines"`
+	Parsed            int64   `json:"parsed"`
+	Unreadable        int64   `json:"unreadable"`
+	UnreadablePercent float64 `json:"unreadable_percent"` // of the lines
+	Excluded          int64   `json:"excluded"`
+	Warm              int64   `json:"warm"`
+	Late              int64   `json:"late"`
+	Requests          int64   `json:"requests"` // counted: neither excluded nor warm
+	Clients           int64   `json:"clients"`  // with a counted request
+	AlreadyRefused    int64   `json:"already_refused"`
+	Bytes             int64   `json:"bytes"`
+	AgentsLogged      bool    `json:"agents_logged"`
+	UpstreamLogged    bool    `json:"upstream_logged"`
+
+	Span       *Span    `json:"span"`       // of the counted requests; nil without any
+	Resolution string   `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
+	Timezone   string   `json:"timezone"`   // of stamps that do not name theirs
+	Formats    []Format `json:"formats"`
+	Files      []File   `json:"files"`
+	Faults     []Fault  `json:"faults"` // the first few unreadable lines
+}
+
+// A Span is the time from the first counted request to the last.
+type Span struct {
+	First   Moment  `json:"first"`
+	Last    Moment  `json:"last"`
+	Seconds float64 `json:"seconds"`
+}
+
+// A Format is a log format and how much came in it.
+type Format struct {
+	Format string `json:"format"` // its name
+	Text   string `json:"text"`   // as a server's configuration would write it
+	Files  int    `json:"files"`
+	Lines  int64  `json:"lines"`
+}
+
+// A File is one input.
+type File struct {
+	Name        string  `json:"name"`
+	Format      string  `json:"format"`
+	Compression string  `json:"compression"` // "" for none
+	Size        int64   `json:"size"`        // bytes on disk; -1 when unknown
+	Lines       int64   `json:"lines"`
+	Parsed      int64   `json:"parsed"`
+	Unreadable  int64   `json:"unreadable"`
+	First       *Moment `json:"first"` // of its counted requests; nil without any
+	Last        *Moment `json:"last"`
+	Problem     string  `json:"problem"` // what ended it early; "" if nothing did
+}
+
+// A Fault is an unreadable line.
+type Fault struct {
+	File   string `json:"file"`
+	Line   int64  `json:"line"`   // from 1; 0 when unknown
+	Column int    `json:"column"` // byte, from 1
+	Reason string `json:"reason"`
+	Text   string `json:"text"` // beginning of the line
+}
+
+// A Policy is what one candidate would have done.
+type Policy struct {
+	Policy    string `json:"policy"` // canonical text of its limit
+	By        string `json:"by"`     // key that it counts by
+	Semantics string `json:"semantics"`
+	Nginx     string `json:"nginx"` // nearest equivalent
+
+	Requests          int64   `json:"requests"`
+	Refused           int64   `json:"refused"`
+	RefusedPercent    float64 `json:"refused_percent"` // of its requests
+	Clients           int64   `json:"clients"`
+	ClientsHit        int64   `json:"clients_hit"`         // with at least one refused request
+	ClientsHitPercent float64 `json:"clients_hit_percent"` // of its clients
+	ByClass           Classes `json:"by_class"`
+
+	WorstMinute          *Minute  `json:"worst_minute"` // nil when nothing was refused
+	BytesSaved           int64    `json:"bytes_saved"`
+	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged
+
+	TopClients []Client `json:"top_clients"`
+	TopActions []Action `json:"top_actions"`
+
+	kind string // policies of one kind differ in their numbers only
+}
+
+// Classes are the figures of a policy per class of client, in the order of the classes.
+type Classes [traffic.ClassCount]ClassFigures
+
+// ClassFigures are those of all clients of one class. All four go by the client's class, that of most of its requests.
+type ClassFigures struct {
+	Requests   int64 `json:"requests"`
+	Refused    int64 `json:"refused"`
+	Clients    int64 `json:"clients"`
+	ClientsHit int64 `json:"clients_hit"`
+}
+
+// A Minute is a minute of the clock (UTC) and what was refused in it.
+type Minute struct {
+	Start   Moment `json:"start"`
+	Refused int64  `json:"refused"`
+}
+
+// A Client is one that a policy refused.
+type Client struct {
+	Client         string  `json:"client"`
+	Requests       int64   `json:"requests"`
+	Refused        int64   `json:"refused"`
+	RefusedPercent float64 `json:"refused_percent"` // of its requests
+	Class          string  `json:"class"`
+	Agent          string  `json:"agent"` // its latest
+	First          Moment  `json:"first_refused"`
+	Last           Moment  `json:"last_refused"`
+}
+
+// An Action is one of which a policy refused requests.
+type Action struct {
+	Action         string  `json:"action"`
+	Requests       int64   `json:"requests"`
+	Refused        int64   `json:"refused"`
+	RefusedPercent float64 `json:"refused_percent"` // of its requests
+	SharePercent   float64 `json:"share_percent"`   // of all that the policy refused
+}
+
+// Stored says where the run was kept.
+type Stored struct {
+	Database string `json:"database"`
+	Run      string `json:"run"`
+}

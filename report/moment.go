@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"shadow/limit"
+)
+
+// A Moment is a time that is written in UTC.
+type Moment limit.Time
+
+// stamp is RFC 3339 with all the microseconds, so that texts sort as their times do.
+const stamp = "2006-01-02T15:04:05.000000Z"
+
+// String is the moment in RFC 3339, UTC, with microseconds.
+func (m Moment) String() string { return m.format(stamp) }
+
+// MarshalText writes the moment as String does.
+func (m Moment) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+func (m Moment) format(layout string) string {
+	return time.UnixMicro(int64(m)).UTC().Format(layout)
+}
+
+// layouts are how tables write times: with no more of the date than the span of the log needs.
+type layouts struct{ second, minute string }
+
+func layoutsFor(s *Span) layouts {
+	switch {
+	case s == nil || s.First.format(time.DateOnly) == s.Last.format(time.DateOnly):
+		return layouts{"15:04:05", "15:04"}
+	case s.First.format("2006") == s.Last.format("2006"):
+		return layouts{"01-02 15:04:05", "01-02 15:04"}
+	}
+	return layouts{"2006-01-02 15:04:05", "2006-01-02 15:04"}
+}
+
+// span writes a length of time in its two largest units: "17 d 23 h", "4 min 10 s", "0.35 s".
+func span(d limit.Time) string {
+	two := func(big limit.Time, bigName string, small limit.Time, smallName string) string {
+		return fmt.Sprintf("%s %s %d %s", thousands(int64(d/big)), bigName, d%big/small, smallName)
+	}
+	switch {
+	case d >= limit.Day:
+		return two(limit.Day, "d", limit.Hour, "h")
+	case d >= limit.Hour:
+		return two(limit.Hour, "h", limit.Minute, "min")
+	case d >= limit.Minute:
+		return two(limit.Minute, "min", limit.Second, "s")
+	case d%limit.Second == 0:
+		return fmt.Sprintf("%d s", d/limit.Second)
+	}
+	return fmt.Sprintf("%.2f s", float64(d)/float64(limit.Second))
+}
+
+// length is the time from the first moment to the last.
+func (s *Span) length() limit.Time { return limit.Time(s.Last - s.First) }
+
+// seconds is a number of seconds that may be missing, as a length of time.
+func seconds(s *float64) limit.Time {
+	if s == nil {
+		return 0
+	}
+	return limit.Time(*s * float64(limit.Second))
+}

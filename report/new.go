@@ -1,0 +1,154 @@
+package report
+
+import (
+	"cmp"
+	"time"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// DefaultTop is how many rows a list has when Options.Top is 0.
+const DefaultTop = 10
+
+// Options are what a report needs beside the result. The zero Options give a plain report.
+type Options struct {
+	Top      int      // rows per list, and policies shown in detail; 0 is DefaultTop, less is none
+	Sort     string   // one of Sorts; "" is the first
+	Width    int      // columns of the terminal; 0 when it is none
+	Color    bool     // whether escape sequences may be used
+	Version  string   // of shadow
+	Command  string   // as typed
+	Timezone string   // of stamps that do not name theirs; "" is UTC
+	Warnings []string // of whoever wired the run; those of the report follow them
+	Database string   // where the run was stored; "" is nowhere
+	Run      string   // its id there
+}
+
+// New computes every figure of the report. It keeps neither res nor anything of it.
+func New(res *replay.Result, o Options) *Model {
+	o.Top = cmp.Or(o.Top, DefaultTop)
+	who := census(res.Clients)
+	m := &Model{
+		Version:  o.Version,
+		Command:  o.Command,
+		Input:    input(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
+		Warnings: append([]string{}, o.Warnings...),
+		Policies: make([]Policy, 0, len(res.Policies)),
+	}
+	if o.Database != "" {
+		m.Stored = &Stored{Database: o.Database, Run: o.Run}
+	}
+	for i := range res.Policies {
+		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, o))
+	}
+	m.Warnings = append(m.Warnings, warnings(res, who)...)
+	m.view = viewOf(m, o)
+	return m
+}
+
+func input(s *traffic.Stats, who *population, timezone string) Input {
+	in := Input{
+		Lines:             s.Lines,
+		Parsed:            s.Parsed,
+		Unreadable:        s.Unreadable,
+		UnreadablePercent: percentOf(s.Unreadable, s.Lines),
+		Excluded:          s.Excluded,
+		Warm:              s.Warm,
+		Late:              s.Late,
+		Requests:          who.requests,
+		Clients:           who.clients,
+		AlreadyRefused:    s.Refusals,
+		Bytes:             s.Bytes,
+		AgentsLogged:      s.HasAgents,
+		UpstreamLogged:    s.HasUpstream,
+		Resolution:        resolution(s.Resolution),
+		Timezone:          timezone,
+		Formats:           formatsOf(s.Inputs),
+		Files:             make([]File, 0, len(s.Inputs)),
+		Faults:            make([]Fault, 0, len(s.Faults)),
+	}
+	if who.requests > 0 {
+		seconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
+		in.Span = &Span{First: Moment(s.FirstAt), Last: Moment(s.LastAt), Seconds: seconds.Seconds()}
+	}
+	for i := range s.Inputs {
+		in.Files = append(in.Files, file(&s.Inputs[i]))
+	}
+	for _, f := range s.Faults {
+		in.Faults = append(in.Faults, Fault{f.Input, f.Line, f.Fault.Column, f.Fault.Reason, f.Text})
+	}
+	return in
+}
+
+func file(s *traffic.InputStats) File {
+	f := File{
+		Name: s.Name, Format: s.Format, Compression: s.Compression, Size: s.Size,
+		Lines: s.Lines, Parsed: s.Parsed, Unreadable: s.Unreadable, Problem: s.Problem,
+	}
+	if s.FirstAt != 0 || s.LastAt != 0 {
+		first, last := Moment(s.FirstAt), Moment(s.LastAt)
+		f.First, f.Last = &first, &last
+	}
+	return f
+}
+
+func resolution(r limit.Time) string {
+	switch {
+	case r == 0:
+		return "unknown"
+	case r >= limit.Second:
+		return "second"
+	case r >= limit.Millisecond:
+		return "millisecond"
+	}
+	return "microsecond"
+}
+
+// formatsOf folds the inputs into the formats that they came in, in the order of their first.
+func formatsOf(inputs []traffic.InputStats) []Format {
+	formats := []Format{}
+	at := map[[2]string]int{}
+	for _, f := range inputs {
+		key := [2]string{f.Format, f.FormatText}
+		i, seen := at[key]
+		if !seen {
+			i = len(formats)
+			at[key] = i
+			formats = append(formats, Format{Format: f.Format, Text: f.FormatText})
+		}
+		formats[i].Files++
+		formats[i].Lines += f.Lines
+	}
+	return formats
+}
+
+func judge(res *replay.Result, t *replay.PolicyTally, who *population, o Options) Policy {
+	p := Policy{
+		Policy:            t.Policy.Name,
+		By:                t.Policy.By.String(),
+		Semantics:         policy.Semantics(t.Policy),
+		Nginx:             policy.Nearest(t.Policy),
+		Requests:          t.Requests,
+		Refused:           t.Refused,
+		RefusedPercent:    percentOf(t.Refused, t.Requests),
+		Clients:           who.clients,
+		ClientsHit:        int64(t.Hits.Len()),
+		ClientsHitPercent: percentOf(int64(t.Hits.Len()), who.clients),
+		ByClass:           who.byClass(&t.Hits),
+		BytesSaved:        t.BytesSaved,
+		TopClients:        topClients(res, t, who, o),
+		TopActions:        topActions(res, t, o),
+		kind:              t.Policy.Spec.Algorithm + "," + t.Policy.Spec.Options,
+	}
+	if t.WorstMinuteRefused > 0 {
+		p.WorstMinute = &Minute{Start: Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
+	}
+	if res.Stats.HasUpstream {
+		seconds := float64(t.UpstreamSaved) / float64(limit.Second)
+		p.UpstreamSecondsSaved = &seconds
+	}
+	return p
+}

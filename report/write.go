@@ -1,0 +1,38 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Formats are the values of --output.
+func Formats() []string { return []string{"table", "json", "csv", "markdown"} }
+
+// Write writes the report in one of Formats, all of it or nothing.
+func (m *Model) Write(w io.Writer, format string) error {
+	text, err := m.render(format)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func (m *Model) render(format string) ([]byte, error) {
+	switch format {
+	case "table":
+		return m.table(), nil
+	case "json":
+		return m.json()
+	case "csv":
+		return m.csv()
+	case "markdown":
+		return m.markdown(), nil
+	}
+	return nil, unknownFormat(format)
+}
+
+func unknownFormat(format string) error {
+	return fmt.Errorf("output %q: want one of %s", format, strings.Join(Formats(), ", "))
+}
