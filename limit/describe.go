@@ -25,8 +25,8 @@ type Shape struct {
 // Interval is the text of the time between two of count requests per period: "5s", or "1/3 of 10s".
 func Interval(count int64, period Time) string {
 	g := GCD(count, int64(period))
-	if count == g {
-		return FormatPeriod(period / Time(count))
+	if count, period = count/g, period/Time(g); count > 1 {
+		return fmt.Sprintf("1/%d of %s", count, FormatPeriod(period))
 	}
-	return fmt.Sprintf("1/%d of %s", count, FormatPeriod(period))
+	return FormatPeriod(period)
 }

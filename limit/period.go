@@ -42,23 +42,21 @@ func parsePeriod(text string) (Time, error) {
 	if text == "" || text[0] == '+' || text[0] == '-' {
 		return 0, errNoPeriod
 	}
-	number, unit := text[:len(text)-1], text[len(text)-1]
-	switch {
-	case unit == 'd':
-		return daysOf(number, Day)
-	case unit == 'w':
-		return daysOf(number, Week)
-	case number == "":
+	if 'a' <= text[0] && text[0] <= 'z' { // a bare unit
 		text = "1" + text
+	}
+	number, unit := text[:len(text)-1], text[len(text)-1]
+	switch unit {
+	case 'd':
+		return daysOf(number, Day)
+	case 'w':
+		return daysOf(number, Week)
 	}
 	return durationOf(text)
 }
 
-// daysOf is number times unit, which is a day or a week; no number is one.
+// daysOf is number times unit, which is a day or a week.
 func daysOf(number string, unit Time) (Time, error) {
-	if number == "" {
-		return unit, nil
-	}
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil {
 		return 0, errNoPeriod

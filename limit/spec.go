@@ -81,8 +81,8 @@ func parseAll(text string) ([]Spec, error) {
 		return nil, errPlus
 	}
 	algorithm, rest := CutAlgorithm(text)
-	if algorithm != "" && !isName(algorithm) {
-		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before a colon", algorithm)
+	if (algorithm != "" || text[0] == ':') && !isName(algorithm) {
+		return nil, fmt.Errorf("%q is no name of an algorithm; want one such as token, before the colon", algorithm)
 	}
 	counts, rest, found := strings.Cut(rest, "/")
 	if !found {
