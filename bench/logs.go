@@ -18,6 +18,14 @@ const seed = 1
 // bytesPerLine is what a generated line takes, rounded up; for asking whether a log fits on the disk.
 const bytesPerLine = 230
 
+// sizes are the numbers of lines of the logs that are measured.
+func (b *bench) sizes() []int64 {
+	if b.large == 0 {
+		return []int64{b.lines}
+	}
+	return []int64{b.lines, b.large}
+}
+
 // log returns the path of a generated log, which it makes if it is not there, and reads once so that it lies in the
 // page cache. Files are kept for the next run.
 func (b *bench) log(lines, clients int64) (string, error) {

@@ -10,10 +10,7 @@ import "fmt"
 var sixteen = []string{"--limit", "6,10,20,40,60/30s", "--limit", "token:100/m"}
 
 func (b *bench) replay() error {
-	for _, lines := range []int64{b.lines, b.large} {
-		if lines == 0 {
-			continue
-		}
+	for _, lines := range b.sizes() {
 		if err := b.replayLog(lines); err != nil {
 			return err
 		}
