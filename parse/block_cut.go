@@ -65,7 +65,7 @@ func (c *cutter) next(b *Block) error {
 
 // fill reads until data is n bytes long or the stream ends.
 func (c *cutter) fill(data []byte, n int) []byte {
-	if cap(data) < n {
+	if cap(data) < n && c.err == nil {
 		data = slices.Grow(data, n+1-len(data)) // and a line feed, should the line be cut
 	}
 	for len(data) < n && c.err == nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -25,7 +26,7 @@ type codec struct {
 	name   string
 	magic  string // the first bytes; "?" stands for any byte
 	open   func(*bufio.Reader) (io.ReadCloser, error)
-	advice string // what to do instead, where open is nil
+	advice string // where open is nil: a command that undoes it
 }
 
 var plain = &codec{open: func(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }}
@@ -37,10 +38,10 @@ var codecs = []*codec{
 	{name: "bzip2", magic: "BZh?1AY&SY", open: openBzip2},
 	{name: "bzip2", magic: "BZh?\x17\x72\x45\x38\x50\x90", open: openBzip2}, // nothing, compressed
 	{name: "xz", magic: "\xfd7zXZ\x00", open: openXz},
-	{name: "zip", magic: "PK\x03\x04", advice: "unzip -p FILE | shadow replay -"},
-	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", advice: "7z x -so FILE | shadow replay -"},
-	{name: "compress", magic: "\x1f\x9d", advice: "zcat FILE | shadow replay -"},
-	{name: "lz4", magic: "\x04\x22\x4d\x18", advice: "lz4cat FILE | shadow replay -"},
+	{name: "zip", magic: "PK\x03\x04", advice: "unzip -p"},
+	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", advice: "7z x -so"},
+	{name: "compress", magic: "\x1f\x9d", advice: "zcat"},
+	{name: "lz4", magic: "\x04\x22\x4d\x18", advice: "lz4cat"},
 }
 
 // codecOf tells how content that begins with head is stored.
@@ -63,6 +64,13 @@ func (c *codec) matches(head []byte) bool {
 		}
 	}
 	return true
+}
+
+var errUnsupported = errors.New("which is not supported")
+
+// unsupported says what to do with a file that is stored in this way.
+func (c *codec) unsupported(name string) error {
+	return fmt.Errorf("is a %s file, %w; try: %s %s | shadow replay -", c.name, errUnsupported, c.advice, name)
 }
 
 func openGzip(r *bufio.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }

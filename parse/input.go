@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -82,8 +81,7 @@ func (in *Input) inspect() error {
 	}
 	in.id, in.codec = id, codecOf(head)
 	if in.codec.open == nil {
-		advice := strings.ReplaceAll(in.codec.advice, "FILE", in.name)
-		return fmt.Errorf("parse: %s: is a %s file, which is not supported; try: %s", in.name, in.codec.name, advice)
+		return fmt.Errorf("parse: %s: %w", in.name, in.codec.unsupported(in.name))
 	}
 	return nil
 }

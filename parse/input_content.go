@@ -57,7 +57,7 @@ func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 	c := codecOf(head)
 	if c.open == nil {
 		closeRaw()
-		return nil, errors.New("is a " + c.name + " file, which is not supported; try: " + c.advice)
+		return nil, c.unsupported("FILE")
 	}
 	r, err := c.open(br)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Next fills b with the next lines, about 1 MiB of them, and returns io.EOF when there are no more. It uses the
+// Next fills b with the next lines, about 512 KiB of them, and returns io.EOF when there are no more. It uses the
 // capacity of b.Data, or exchanges it for another buffer; either way the array that b.Data had belongs to the Input
 // afterwards, and the new one to the caller until b is handed to Next again. It returns fs.ErrClosed after Close, and
 // no other error: see Problem.
@@ -48,6 +48,9 @@ func (in *Input) begin() {
 	if err == nil {
 		err = in.hold(f)
 	}
+	if err == nil {
+		_, err = f.Seek(in.start, io.SeekStart)
+	}
 	cut := newCutter(&fileReader{file: f, left: in.id.size - in.start, consumed: &in.consumed}, in.start)
 	cut.err = err
 	in.blocks = cut
@@ -69,7 +72,7 @@ func (in *Input) end(err error) error {
 func (in *Input) describe(err error) string {
 	var path *os.PathError
 	switch {
-	case errors.Is(err, errShrunk), errors.Is(err, errGone):
+	case errors.Is(err, errShrunk), errors.Is(err, errGone), errors.Is(err, errUnsupported):
 		return err.Error()
 	case errors.As(err, &path):
 		return fmt.Sprintf("cannot be read: %v", path.Err)

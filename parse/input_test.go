@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // write makes a file in a fresh directory.
-func write(t *testing.T, name string, content []byte) string {
+func write(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, content, 0o644); err != nil {
@@ -21,7 +19,7 @@ func write(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-func open(t *testing.T, name string, stdin io.Reader) *Input {
+func openInput(t testing.TB, name string, stdin io.Reader) *Input {
 	t.Helper()
 	in, err := OpenInput(name, stdin)
 	if err != nil {
@@ -52,17 +50,6 @@ func readAll(t *testing.T, in *Input) string {
 	}
 }
 
-func gzipped(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(content)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func manyLines(n int) []byte {
 	return []byte(strings.Repeat("192.0.2.1 - - [10/Oct/2025:13:55:36 +0000] \"GET / HTTP/1.1\" 200 2326\n", n))
 }
@@ -75,7 +62,7 @@ func TestInputReadsPlainAndCompressed(t *testing.T) {
 		"two members": append(gzipped(t, lines[:1_000_000]), gzipped(t, lines[1_000_000:])...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := open(t, write(t, "access.log", content), nil)
+			in := openInput(t, write(t, "access.log", content), nil)
 			head, err := in.Peek()
 			if err != nil || !bytes.HasPrefix(lines, head) || len(head) < peekSize-100 || head[len(head)-1] != '\n' {
 				t.Fatalf("Peek gives %d bytes, %v", len(head), err)
@@ -88,7 +75,7 @@ func TestInputReadsPlainAndCompressed(t *testing.T) {
 			}
 		})
 		t.Run(name+" from stdin", func(t *testing.T) {
-			in := open(t, "-", bytes.NewReader(content))
+			in := openInput(t, "-", bytes.NewReader(content))
 			if head, err := in.Peek(); err != nil || !bytes.HasPrefix(lines, head) || len(head) == 0 {
 				t.Fatalf("Peek gives %d bytes, %v", len(head), err)
 			}

@@ -1,0 +1,194 @@
+package parse
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+)
+
+// compressors are all ways in which a log may be stored.
+var compressors = map[string]func(t tb, content []byte) []byte{
+	"":      func(_ tb, content []byte) []byte { return content },
+	"gzip":  gzipped,
+	"zstd":  zstded,
+	"bzip2": func(t tb, content []byte) []byte { return command(t, content, "bzip2", "-c") },
+	"xz":    func(t tb, content []byte) []byte { return command(t, content, "xz", "-c", "-0") },
+}
+
+// tb is what testing.T, testing.B and rapid.T share.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Skipf(string, ...any)
+}
+
+func gzipped(t tb, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(content)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zstded(t tb, content []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(content, nil)
+}
+
+// command filters content through a program; Go has no writers of its own for bzip2 and xz.
+func command(t tb, content []byte, name string, args ...string) []byte {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") != "true" {
+		t.Skipf("%s is not installed", name)
+	}
+	c := exec.Command(name, args...)
+	c.Stdin = bytes.NewReader(content)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+func TestCompressionIsToldByContent(t *testing.T) {
+	lines := manyLines(100)
+	for compression, compress := range compressors {
+		for _, name := range []string{"access.log", "access.log.gz", "access.log.zst", "access.log.bz2", "access.log.xz"} {
+			in := openInput(t, write(t, name, compress(t, lines)), nil)
+			if in.Compression() != compression {
+				t.Errorf("%s with %q inside: Compression() = %q", name, compression, in.Compression())
+			}
+			if readAll(t, in) != string(lines) || in.Problem() != "" {
+				t.Errorf("%s with %q inside: read something else; problem %q", name, compression, in.Problem())
+			}
+		}
+	}
+}
+
+func TestConcatenatedMembersAreOneContent(t *testing.T) {
+	lines := manyLines(20_000)
+	seam := len(lines)/2 + 7 // in the middle of a line
+	for compression, compress := range compressors {
+		joined := append(compress(t, lines[:seam]), compress(t, lines[seam:])...)
+		in := openInput(t, write(t, "access.log", joined), nil)
+		if readAll(t, in) != string(lines) || in.Problem() != "" {
+			t.Errorf("%s: read something else; problem %q", compression, in.Problem())
+		}
+	}
+}
+
+func TestNothingCompressedIsNothing(t *testing.T) {
+	for compression, compress := range compressors {
+		in := openInput(t, write(t, "access.log", compress(t, nil)), nil)
+		if in.Compression() != compression && compression != "" {
+			t.Errorf("%s: Compression() = %q", compression, in.Compression())
+		}
+		if got := readAll(t, in); got != "" || in.Problem() != "" {
+			t.Errorf("%s: read %q; problem %q", compression, got, in.Problem())
+		}
+	}
+}
+
+// Cut a compressed file anywhere: what comes out is a beginning of the content, and the report says that it is one.
+func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
+	lines := logLike(300_000)
+	for compression, compress := range compressors {
+		if compression == "" {
+			continue
+		}
+		whole := compress(t, lines)
+		for _, n := range []int{11, 20, 40, len(whole) / 3, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
+			in := openInput(t, write(t, "access.log", whole[:n]), nil)
+			if _, err := in.Peek(); err != nil {
+				t.Errorf("%s, %d of %d bytes: Peek: %v", compression, n, len(whole), err)
+			}
+			got := readAll(t, in)
+			if !strings.HasPrefix(string(lines), got) {
+				t.Errorf("%s, %d of %d bytes: read something else", compression, n, len(whole))
+			}
+			if want := "truncated " + compression; !strings.HasPrefix(in.Problem(), want) {
+				t.Errorf("%s, %d of %d bytes: problem %q, want %q", compression, n, len(whole), in.Problem(), want)
+			}
+			if compression == "gzip" && n == len(whole)-9 && len(got) < len(lines)*9/10 {
+				t.Errorf("gzip without its last bytes gives only %d bytes of %d", len(got), len(lines))
+			}
+		}
+	}
+}
+
+func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
+	lines := logLike(4_000_000)
+	for compression, compress := range compressors {
+		if compression == "" {
+			continue
+		}
+		damaged := compress(t, lines)
+		for i := range 64 {
+			damaged[len(damaged)*3/4+i] ^= 0xa5
+		}
+		in := openInput(t, write(t, "access.log", damaged), nil)
+		got := readAll(t, in)
+		if len(got) < len(lines)/4 || got[:len(lines)/4] != string(lines[:len(lines)/4]) {
+			t.Errorf("%s: %d bytes of %d came before the damage", compression, len(got), len(lines))
+		}
+		if !strings.HasPrefix(in.Problem(), "damaged "+compression) && !strings.HasPrefix(in.Problem(), "truncated "+compression) {
+			t.Errorf("%s: problem %q", compression, in.Problem())
+		}
+	}
+}
+
+func TestGarbageBehindCompressedContentIsNamed(t *testing.T) {
+	lines := manyLines(10)
+	in := openInput(t, write(t, "access.log", append(gzipped(t, lines), "garbage garbage"...)), nil)
+	if got := readAll(t, in); got != string(lines) || !strings.HasPrefix(in.Problem(), "damaged gzip") {
+		t.Errorf("read %d bytes of %d; problem %q", len(got), len(lines), in.Problem())
+	}
+}
+
+func TestUnsupportedArchivesSayWhatToDo(t *testing.T) {
+	zip := []byte("PK\x03\x04 and so on")
+	path := write(t, "access.log", zip)
+	_, err := OpenInput(path, nil)
+	if want := "parse: " + path + ": is a zip file, which is not supported; try: unzip -p " + path + " | shadow replay -"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	in := openInput(t, "-", bytes.NewReader(zip))
+	if got := readAll(t, in); got != "" || !strings.HasPrefix(in.Problem(), "is a zip file") {
+		t.Errorf("piped in: read %q; problem %q", got, in.Problem())
+	}
+}
+
+// Whatever the content, the compression and the size of a block: the same lines come out.
+func TestBlocksGiveBackTheLines(t *testing.T) {
+	for compression, compress := range compressors {
+		t.Run("compression "+compression, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				max := rapid.IntRange(1, 200).Draw(t, "max")
+				size := rapid.IntRange(1, max+1).Draw(t, "size")
+				content := drawContent(t, max)
+				src, err := openContent(bytes.NewReader(compress(t, content)), func() {})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.close()
+				cut := newCutter(src, 0)
+				cut.size, cut.max = size, max
+				compareLines(t, cut, content)
+			})
+		})
+	}
+}
