@@ -30,10 +30,10 @@ const (
 type clock struct {
 	zone *time.Location // of stamps that do not name theirs; nil is UTC
 
-	localText [26]byte   // the last $time_local with a zone; never a prefix of zeros, so the zero clock matches nothing
+	localText [26]byte   // the last $time_local with a zone, or zeros, which a line may hold as well
 	localTime limit.Time // what it means
 
-	isoText [19]byte // the last date and time of day in ISO 8601
+	isoText [19]byte // the last date and time of day in ISO 8601, or zeros
 	isoTime int64    // what they mean, in seconds since the epoch, had they been UTC
 
 	minute int64 // the civil minute whose offset was last looked up in zone, plus one, so that 0 is none
@@ -42,7 +42,7 @@ type clock struct {
 
 // local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
 func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
-	if len(b) >= len(c.localText) && same26((*[26]byte)(b), &c.localText) {
+	if len(b) >= len(c.localText) && b[2] == '/' && same26((*[26]byte)(b), &c.localText) {
 		return c.localTime, len(c.localText), ""
 	}
 	return c.newLocal(b)
@@ -81,7 +81,7 @@ func (c *clock) iso(b []byte) (t limit.Time, n int, reason string) {
 	if len(b) < len(c.isoText) {
 		return 0, 0, notISO
 	}
-	if [19]byte(b) != c.isoText {
+	if b[4] != '-' || [19]byte(b) != c.isoText {
 		day, reason := isoCivil(b)
 		if reason != "" {
 			return 0, 0, reason
