@@ -23,13 +23,13 @@ import (
 
 // Token is a token bucket.
 type Token struct {
-	burst    int64  // tokens that the bucket holds
-	token    int64  // shares in a token
-	inflow   int64  // shares that a microsecond brings
-	room     int64  // shares that may be missing for a request to be admitted: capacity − token
-	full     uint64 // microseconds after which the emptiest bucket is full
-	initial  int64  // shares missing from the bucket of a new key
-	forgetMe limit.Time
+	burst   int64  // tokens that the bucket holds
+	token   int64  // shares in a token
+	inflow  int64  // shares that a microsecond brings
+	room    int64  // shares that may be missing for a request to be admitted: capacity − token
+	full    uint64 // microseconds after which the emptiest bucket is full
+	initial int64  // shares missing from the bucket of a new key
+	horizon limit.Time
 }
 
 // NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial.
@@ -60,15 +60,15 @@ func NewToken(spec limit.Spec) (limit.Limiter, error) {
 		full:    uint64(limit.CeilDiv(capacity, inflow)),
 		initial: capacity - initial*token,
 	}
-	b.forgetMe = limit.Time(b.full)
+	b.horizon = limit.Time(b.full)
 	if b.initial != 0 {
-		b.forgetMe = limit.Never // a forgotten key would begin anew, with less than it had
+		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
 	}
 	return b, nil
 }
 
 // Horizon is the time in which the emptiest bucket refills; never when new keys do not start with a full bucket.
-func (b *Token) Horizon() limit.Time { return b.forgetMe }
+func (b *Token) Horizon() limit.Time { return b.horizon }
 
 // missing is how many shares the bucket lacks at t, and t itself or the latest moment of the key, if that is later.
 func (b *Token) missing(s *limit.State, t limit.Time) (int64, limit.Time) {

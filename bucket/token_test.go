@@ -13,9 +13,11 @@ import (
 	"shadow/limit/limittest"
 )
 
-func TestToken(t *testing.T) {
-	limittest.Run(t, limittest.Suite{Draw: drawToken, New: NewToken, Model: modelToken})
-}
+var tokenSuite = limittest.Suite{Draw: drawToken, New: NewToken, Model: modelToken}
+
+func TestToken(t *testing.T) { limittest.Run(t, tokenSuite) }
+
+func FuzzToken(f *testing.F) { limittest.Fuzz(f, tokenSuite) }
 
 func TestScripts(t *testing.T) { limittest.Scripts(t, NewToken) }
 

@@ -163,7 +163,7 @@ func (l *Leaky) Semantics() string {
 func (l *Leaky) Shape() limit.Shape {
 	return limit.Shape{
 		Count: l.drain, Period: limit.Time(l.drop), AtOnce: l.count, Kin: true,
-		Unlike: "it leaks evenly, not on ticks, and so admits a request up to " + l.tick() + " later",
+		Unlike: "it leaks evenly, not on ticks: a request may be admitted up to " + l.tick() + " later",
 	}
 }
 

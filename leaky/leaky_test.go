@@ -10,9 +10,11 @@ import (
 	"shadow/limit/limittest"
 )
 
-func TestLeaky(t *testing.T) {
-	limittest.Run(t, limittest.Suite{Draw: draw, New: New, Model: model})
-}
+var leakySuite = limittest.Suite{Draw: draw, New: New, Model: model}
+
+func TestLeaky(t *testing.T) { limittest.Run(t, leakySuite) }
+
+func FuzzLeaky(f *testing.F) { limittest.Fuzz(f, leakySuite) }
 
 func TestScripts(t *testing.T) { limittest.Scripts(t, New) }
 

@@ -3,6 +3,7 @@ package limit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,7 +26,9 @@ func (s Spec) each(counts string) ([]Spec, error) {
 		if (last-first)/step >= maxSpecs-int64(len(specs)) {
 			return nil, errTooMany
 		}
-		for n := (last - first) / step; n >= 0; n-- {
+		more := (last - first) / step
+		specs = slices.Grow(specs, int(more)+1)
+		for ; more >= 0; more-- {
 			s.Count = first
 			specs = append(specs, s)
 			first += step

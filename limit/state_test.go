@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -117,14 +118,14 @@ func TestDecodeErrors(t *testing.T) {
 			t.Errorf("the first %d bytes of %d: %+v, %v", n, len(text), got, err)
 		}
 	}
-	for name, text := range map[string][]byte{
-		"a number of 11 bytes":  bytes.Repeat([]byte{0xff}, 11),
-		"more times than bytes": {0, 0, 0, 100, 0, 0},
-		"very many times":       append([]byte{0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0),
-		"a time out of range":   {0, 0, 0, 2, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
+	for want, text := range map[string][]byte{
+		"longer than 64 bits":           bytes.Repeat([]byte{0xff}, 11),
+		"a ring of 100 times":           {0, 0, 0, 100, 0, 0},
+		"a ring of 9223372036854775807": {0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0},
+		"out of range":                  {0, 0, 0, 2, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
 	} {
-		if got, _, err := DecodeState(text); err == nil {
-			t.Errorf("%s: %+v", name, got)
+		if got, _, err := DecodeState(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("% x: %+v, %v; want %s", text, got, err, want)
 		}
 	}
 }

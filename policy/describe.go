@@ -12,7 +12,7 @@ func Semantics(p Policy) string {
 	if d, ok := p.Limiter.(limit.Describer); ok {
 		return d.Semantics()
 	}
-	return "not described"
+	return p.Name
 }
 
 // Nearest is one line with the settings of nginx's limit_req that come closest to the policy's limit, and how they

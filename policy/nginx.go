@@ -58,9 +58,9 @@ func nginxFor(s limit.Shape) (setting, deviation string) {
 	return setting, rateText(rate, off)
 }
 
-// rateText tells how far a rate is off.
+// rateText tells how far a rate is off, if anybody could notice.
 func rateText(rate nginxRate, off float64) string {
-	if off == 0 {
+	if math.Abs(off) < 1e-6 {
 		return ""
 	}
 	direction := "faster"

@@ -108,10 +108,11 @@ func (w *Rolling) Semantics() string {
 		w.count, limit.FormatPeriod(w.length))
 }
 
-// Shape implements limit.Describer.
+// Shape implements limit.Describer. A window of one request is a bucket of one.
 func (w *Rolling) Shape() limit.Shape {
-	return limit.Shape{
-		Count: int64(w.count), Period: w.length, AtOnce: int64(w.count),
-		Unlike: fmt.Sprintf("it admits up to %d in some spans of %s", 2*w.count-1, limit.FormatPeriod(w.length)),
+	s := limit.Shape{Count: int64(w.count), Period: w.length, AtOnce: int64(w.count), Kin: w.count == 1}
+	if !s.Kin {
+		s.Unlike = fmt.Sprintf("it admits up to %d in some spans of %s", 2*w.count-1, limit.FormatPeriod(w.length))
 	}
+	return s
 }

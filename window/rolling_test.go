@@ -9,9 +9,11 @@ import (
 	"shadow/limit/limittest"
 )
 
-func TestRolling(t *testing.T) {
-	limittest.Run(t, limittest.Suite{Draw: draw, New: NewRolling, Model: model})
-}
+var rollingSuite = limittest.Suite{Draw: draw, New: NewRolling, Model: model}
+
+func TestRolling(t *testing.T) { limittest.Run(t, rollingSuite) }
+
+func FuzzRolling(f *testing.F) { limittest.Fuzz(f, rollingSuite) }
 
 func TestScripts(t *testing.T) { limittest.Scripts(t, NewRolling) }
 

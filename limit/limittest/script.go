@@ -1,7 +1,6 @@
 package limittest
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,9 +19,7 @@ import (
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
 // Rows of at, want and, if wanted, wait (seconds until the request would be admitted) may follow each other: time goes
-// on. What follows # is a comment. With -update, want and wait are written anew.
-
-var update = flag.Bool("update", false, "rewrite the expected results")
+// on. Lines that begin with # are comments. With -update, want and wait are written anew.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
 func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
@@ -37,29 +34,15 @@ func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
 }
 
 func runFile(t *testing.T, file string, build func(limit.Spec) (limit.Limiter, error)) {
-	want, err := os.ReadFile(file)
+	script, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := play(string(want), build)
+	got, err := play(string(script), build)
 	if err != nil {
 		t.Fatalf("%s:%v", file, err)
 	}
-	if got == string(want) {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	for i, line := range strings.Split(got, "\n") {
-		if was := strings.Split(string(want)+"\n", "\n")[min(i, strings.Count(string(want), "\n"))]; was != line {
-			t.Errorf("%s:%d:\nwant  %s\ngot   %s", file, i+1, was, line)
-		}
-	}
-	t.Log("-update rewrites the scripts")
+	Golden(t, file, got)
 }
 
 // A player plays one script.
@@ -91,10 +74,9 @@ func play(script string, build func(limit.Spec) (limit.Limiter, error)) (string,
 
 // line plays one line. withWaits says that a row of waits follows and wants wide enough columns.
 func (p *player) line(line string, withWaits bool) (string, error) {
-	text, _, _ := strings.Cut(line, "#")
-	fields := strings.Fields(text)
+	fields := strings.Fields(line)
 	switch {
-	case len(fields) == 0:
+	case len(fields) == 0 || line[0] == '#':
 		return line, nil
 	case fields[0] == "limit" && len(fields) == 2:
 		return line, p.start(fields[1])

@@ -1,0 +1,77 @@
+package limittest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+)
+
+// A once admits one request of a key, ever.
+type once struct{}
+
+func (once) Wait(s *limit.State, _ limit.Time) limit.Time {
+	return limit.Time(s.Level) * 1500 * limit.Millisecond
+}
+
+func (once) Charge(s *limit.State, _ limit.Time, refused bool) { s.Level = 1 }
+
+func (once) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	s.Level = int64(min(1, len(at))) // and no request refused, which is wrong
+	return dst
+}
+
+func (once) Horizon() limit.Time { return limit.Never }
+
+func newOnce(s limit.Spec) (limit.Limiter, error) {
+	if s.Algorithm != "once" {
+		return nil, errors.New("not once")
+	}
+	return once{}, nil
+}
+
+// Rows are set below each other, and time goes on from row to row until the next limit.
+func TestPlay(t *testing.T) {
+	got, err := play(strings.Join([]string{
+		"# a comment", "", "limit once:1/s", "at 0  0.000001 2", "want . . .", "wait", "at 7", "want", "limit once:1/s", "at -1.5 10 10", "want",
+	}, "\n"), newOnce)
+	want := strings.Join([]string{
+		"# a comment", "", "limit once:1/s", "at    0 0.000001 2", "want  . x        x", "wait  0 1.5      1.5", "at    7", "want  x", "limit once:1/s",
+		"at    -1.5 10 10", "want  .    x  x",
+	}, "\n")
+	if err != nil || got != want {
+		t.Errorf("got\n%s\n(%v), want\n%s", got, err, want)
+	}
+}
+
+func TestPlayErrors(t *testing.T) {
+	for script, want := range map[string]string{
+		"":                           "1: the script has no limit",
+		"at 0":                       "1: want a limit first",
+		"limit once:1/s\nat x":       `2: time "x": want seconds`,
+		"\nlimit nonce:1/s":          "2: not once",
+		"limit 1":                    "no period",
+		"limit once:1/s\nwaits 3":    "2: unknown line",
+		"limit once:1/s 2/s\nat 0 0": "1: want a limit first",
+	} {
+		if _, err := play(script, newOnce); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want it to say %s", script, err, want)
+		}
+	}
+}
+
+// The suite finds a limiter whose Refuse is not the loop of Wait and Charge, and reports as few requests as will do.
+func TestSuiteFinds(t *testing.T) {
+	fails := func(at []limit.Time) bool {
+		return Suite{}.twins(trial{limiter: once{}, at: at, rand: rand.New(rand.NewPCG(1, 2))}) != ""
+	}
+	at := []limit.Time{0, 1, 2, 3}
+	if !fails(at) {
+		t.Fatal("nothing found")
+	}
+	if at = shrink(at, fails); len(at) != 2 {
+		t.Errorf("shrunk to %v, want two requests", at)
+	}
+}

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/limit/limittest"
+)
+
+// The texts of reports, in a file that -update rewrites: limits at the margin, what was made of them indented.
+func TestLimits(t *testing.T) {
+	const file = "testdata/limits.txt"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case strings.HasPrefix(line, " "):
+			continue
+		case strings.HasPrefix(line, "#") || line == "\n":
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(line)
+		policies, err := ParseLimits([]string{line}, ByClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range policies {
+			b.WriteString("    " + p.Name + "\n        means  " + Semantics(p) + "\n        nginx  " + Nearest(p) + "\n")
+		}
+	}
+	limittest.Golden(t, file, b.String())
+}
+
+func TestParseLimits(t *testing.T) {
+	for texts, want := range map[string]string{
+		"6/30s":                                "token:6/30s leaky:6/30s window:6/30s",
+		"6/30s,burst=9":                        "token:6/30s,burst=9",
+		"6,7/30s":                              "token:6/30s leaky:6/30s window:6/30s token:7/30s leaky:7/30s window:7/30s",
+		"token:6..8/m":                         "token:6/1m token:7/1m token:8/1m",
+		"window:6/30s 6/30s token:6/30000ms":   "window:6/30s token:6/30s leaky:6/30s",
+		"leaky:5..7:2,6/60s,drip=1s leaky:5/m": "leaky:5/1m,drip=1s leaky:7/1m,drip=1s leaky:6/1m,drip=1s leaky:5/1m",
+		"token:6/30s,initial=1,burst=7 6/30s,burst=7,initial=1": "token:6/30s,burst=7,initial=1",
+	} {
+		policies, err := ParseLimits(strings.Fields(texts), ByHost)
+		if err != nil {
+			t.Errorf("%s: %v", texts, err)
+			continue
+		}
+		var names []string
+		for _, p := range policies {
+			names = append(names, p.Name)
+			if p.By != ByHost || p.Limiter == nil || p.Spec.String() != p.Name {
+				t.Errorf("%s: %+v", texts, p)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s is %s, want %s", texts, got, want)
+		}
+	}
+	if policies, err := ParseLimits(nil, ByClient); err != nil || len(policies) != 0 {
+		t.Errorf("no limits are %v, %v", policies, err)
+	}
+}
+
+func TestParseLimitsErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"6/30s+60/1m":          "joined by '+' cannot be judged yet",
+		"nginx:10r/s,burst=20": `unknown algorithm "nginx"; there are token, leaky, window`,
+		"tokn:6/30s":           `unknown algorithm "tokn", did you mean "token"?; there are token, leaky, window`,
+		"6":                    "has no period",
+		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",
+		"window:6/30s,step=5s": "window takes no options",
+		"token:6/30s,burst=0":  "burst=0 would admit nothing",
+		"token":                "has no period",
+	} {
+		_, err := ParseLimits([]string{"6/30s", text}, ByClient)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "limit ") {
+			t.Errorf("%s: %v, want it to say %s", text, err, want)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	p, err := New(limit.Spec{Count: 6, Period: 30 * limit.Second}, BySite)
+	if err != nil || p.Name != "token:6/30s" || p.Spec.Algorithm != "token" || p.By != BySite {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := New(limit.Spec{Algorithm: "gcra", Count: 6, Period: 30}, BySite); err == nil {
+		t.Error("gcra is there")
+	}
+}
+
+// The table says the same as the constructors: each option in it is taken, and no other.
+func TestAlgorithms(t *testing.T) {
+	for _, a := range Algorithms {
+		spec := limit.Spec{Algorithm: a.Name, Count: 6, Period: 30 * limit.Second, Options: "nosuchthing"}
+		_, err := a.New(spec)
+		want := a.Name + " takes no options"
+		if a.Options != "" {
+			want = a.Name + " takes " + a.Options
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want it to end in %q", err, want)
+		}
+		spec.Options = ""
+		limiter, err := a.New(spec)
+		if _, ok := limiter.(limit.Describer); !ok || err != nil || a.Summary == "" {
+			t.Errorf("%s does not describe itself (%v)", a.Name, err)
+		}
+	}
+}
+
+func TestParseKey(t *testing.T) {
+	for k := range KeyCount {
+		if got, err := ParseKey(k.String()); err != nil || got != k {
+			t.Errorf("%s is %v, %v", k, got, err)
+		}
+	}
+	_, err := ParseKey("clients")
+	want := `key "clients": limits cannot count by that, did you mean "client"?; want one of client, client+action, action, host, site`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A rate that nginx keeps exactly has no deviation; 10r/m is 166 thousandths, 1r/m is 16.
+func TestNearestRate(t *testing.T) {
+	for _, test := range []struct {
+		count     int64
+		period    limit.Time
+		want      string
+		kept      int64 // thousandths
+		deviation float64
+	}{
+		{6, 30 * limit.Second, "rate=12r/m", 200, 0},
+		{10, limit.Minute, "rate=10r/m", 166, -0.004},
+		{1, limit.Minute, "rate=1r/m", 16, -0.04},
+		{10, limit.Second, "rate=10r/s", 10000, 0},
+		{600, limit.Minute, "rate=10r/s", 10000, 0},
+		{3, 2 * limit.Second, "rate=90r/m", 1500, 0},
+	} {
+		r := nearestRate(test.count, test.period)
+		off := r.deviation(test.count, test.period) - test.deviation
+		if r.String() != test.want || r.thousandths() != test.kept || off > 1e-9 || off < -1e-9 {
+			t.Errorf("%d per %v: %v, %d thousandths, off by %v", test.count, test.period, r, r.thousandths(), off)
+		}
+	}
+}
