@@ -27,8 +27,11 @@ type request struct {
 func readAll(t testing.TB, names []string, lateness limit.Time) []request {
 	t.Helper()
 	var files [][]request
+	known := traffic.NewDict()
+	actions, err := traffic.NewActions(nil, known)
+	check(t, err)
 	for _, name := range names {
-		files = append(files, readFile(t, name, lateness))
+		files = append(files, readFile(t, name, lateness, actions.NewMatcher(), known))
 	}
 	slices.SortStableFunc(files, func(a, b []request) int { return cmp.Compare(firstMoment(a), firstMoment(b)) })
 	var all []request
@@ -53,20 +56,14 @@ func firstMoment(file []request) limit.Time {
 
 // readFile reads the requests of one file and gives each its place: a request more than the lateness behind what two
 // successive ones before it have reached counts as coming just then.
-func readFile(t testing.TB, name string, lateness limit.Time) (file []request) {
+func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.Matcher, known *traffic.Dict) (file []request) {
 	t.Helper()
 	text := content(t, name)
 	format := formatOf(t, name, text)
 	if format == nil {
 		return nil
 	}
-	actions, err := traffic.NewActions(nil, traffic.NewDict())
-	check(t, err)
-	names := traffic.NewDict()
-	named, err := traffic.NewActions(nil, names)
-	check(t, err)
-	_ = actions
-	parser, matcher := format.NewParser(), named.NewMatcher()
+	parser := format.NewParser()
 	var r parse.Record
 	mark, last := limit.Time(-1<<62), limit.Time(-1<<62)
 	for line := range bytes.Lines(text) {
@@ -76,7 +73,7 @@ func readFile(t testing.TB, name string, lateness limit.Time) (file []request) {
 		}
 		q := request{
 			at: r.Start, place: max(r.Start, mark-lateness), client: string(r.Client),
-			action: names.Name(matcher.ID(r.Method, r.Path)), status: uint16(r.Status),
+			action: known.Name(actions.ID(r.Method, r.Path)), status: uint16(r.Status),
 		}
 		if q.client == "" {
 			q.client = "-"

@@ -1,0 +1,116 @@
+package shadow_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The picture of layers in docs/architecture.md is the rule: a package may import packages of lower layers only.
+// docs/architecture.md also names the one home of each third-party package.
+
+const module = "shadow/"
+
+// layers reads the picture: which layer each folder is on.
+func layers(t *testing.T, page string) map[string]int {
+	layers := map[string]int{}
+	for _, line := range regexp.MustCompile(`(?m)^(\d)  (\S.*)$`).FindAllStringSubmatch(page, -1) {
+		layer, err := strconv.Atoi(line[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range strings.Fields(line[2]) {
+			layers[folder] = layer
+		}
+	}
+	if len(layers) < 10 {
+		t.Fatalf("the picture of layers has only %d folders", len(layers))
+	}
+	return layers
+}
+
+// homes reads the table: for each folder the words that stand for its third-party packages.
+func homes(page string) map[string]string {
+	homes := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\S+)/` \\| .* \\| (.*) \\|$").FindAllStringSubmatch(page, -1) {
+		homes[row[1]] = row[2]
+	}
+	return homes
+}
+
+// imports lists what each package of the module imports, tests left out.
+func imports(t *testing.T) map[string][]string {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		imports[strings.TrimPrefix(words[0], module)] = words[1:]
+	}
+	return imports
+}
+
+func TestLayers(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := layers(t, string(page))
+	for folder, imports := range imports(t) {
+		layer, known := layers[folder]
+		if !known {
+			continue // beside the house
+		}
+		for _, path := range imports {
+			other, ours := strings.CutPrefix(path, module)
+			if !ours {
+				continue
+			}
+			if below, known := layers[other]; !known || below >= layer {
+				t.Errorf("%s (layer %d) imports %s, which is not on a lower layer", folder, layer, other)
+			}
+		}
+	}
+	for folder := range layers {
+		if _, err := os.Stat(folder); err != nil {
+			t.Errorf("the picture has a folder that is not there: %s", folder)
+		}
+	}
+}
+
+func TestHomes(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	homes, layers := homes(string(page)), layers(t, string(page))
+	for folder, imports := range imports(t) {
+		if _, known := layers[folder]; !known {
+			continue
+		}
+		for _, path := range imports {
+			if domain, _, _ := strings.Cut(path, "/"); !strings.Contains(domain, ".") {
+				continue // the standard library, or ours
+			}
+			if !names(homes[folder], path) {
+				t.Errorf("%s imports %s, of which docs/architecture.md does not make it the home", folder, path)
+			}
+		}
+	}
+}
+
+// names tells whether one of the words of a table cell stands for the package.
+func names(cell, path string) bool {
+	for word := range strings.SplitSeq(cell, ",") {
+		word = strings.TrimPrefix(strings.TrimSpace(word), "x/")
+		if word != "–" && strings.Contains(path, "/"+word) {
+			return true
+		}
+	}
+	return false
+}
