@@ -36,7 +36,8 @@ type clock struct {
 	isoText [19]byte // the last date and time of day in ISO 8601, or zeros
 	isoTime int64    // what they mean, in seconds since the epoch, had they been UTC
 
-	minute int64 // the civil minute whose offset was last looked up in zone, plus one, so that 0 is none
+	looked bool  // whether the two below are known
+	minute int64 // the civil minute whose offset was last looked up in zone
 	east   int64 // that offset, in seconds
 }
 
@@ -69,7 +70,7 @@ func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
 		return 0, 0, noDate
 	}
 	t, n = c.finish(day.unix(), b, 20)
-	if n == len(c.localText) {
+	if n == len(c.localText) && b[20] == ' ' { // which is a zone, not a fraction that may go on
 		c.localText, c.localTime = [26]byte(b), t
 	}
 	return t, n, ""
@@ -165,11 +166,11 @@ func (c *clock) eastOf(seconds int64) int64 {
 	if c.zone == nil || c.zone == time.UTC {
 		return 0
 	}
-	minute := floorDiv(seconds, 60) + 1
-	if minute != c.minute {
-		u := time.Unix((minute-1)*60, 0).UTC()
+	minute := floorDiv(seconds, 60)
+	if minute != c.minute || !c.looked {
+		u := time.Unix(minute*60, 0).UTC()
 		there := time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), 0, 0, c.zone)
-		c.minute, c.east = minute, u.Unix()-there.Unix()
+		c.looked, c.minute, c.east = true, minute, u.Unix()-there.Unix()
 	}
 	return c.east
 }
