@@ -12,8 +12,8 @@ import (
 // A bucket holds N tokens (burst=B: B tokens), starts full (initial=I: with I tokens) and refills evenly, N tokens per
 // P. A request takes one token; where there is no whole one left it is refused and takes nothing.
 //
-// The source is the generic cell rate algorithm of the ATM Forum (Traffic Management 4.1, annex C: "continuous-state
-// leaky bucket"), of which this is the mirror image: we count what is missing, and a bucket that lacks nothing is full.
+// The source is the generic cell rate algorithm in its form as a continuous-state leaky bucket (ATM Forum, Traffic
+// Management 4.1): it counts what has been poured in and drains evenly, as we count what is missing from a full bucket.
 //
 // To be exact for any N and P we count in shares: a token is P/g shares and each microsecond brings N/g of them, where g is
 // the greatest common divisor of N and P. For 6/30s a token is 5,000,000 shares and a microsecond brings one.
