@@ -51,7 +51,7 @@ func visible(s string) string {
 	b.WriteString(s[:clean])
 	for rest := s[clean:]; rest != ""; {
 		r, n := utf8.DecodeRuneInString(rest)
-		if harmless(r) && !(r == utf8.RuneError && n == 1) {
+		if harmless(r) && (r != utf8.RuneError || n > 1) {
 			b.WriteString(rest[:n])
 		} else {
 			b.WriteString(escaped(r, n, rest[0]))

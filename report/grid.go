@@ -46,11 +46,11 @@ func policyGrid(m *Model) *grid {
 	g.columns = append(g.columns, number("refused"))
 	g.columns = append(g.columns, with(number("%"), number("clients hit"), number("%"))...)
 	if m.Input.AgentsLogged {
-		g.columns = append(g.columns, number("browsers"))
-		g.columns = append(g.columns, with(number("crawlers"), number("tools"), number("monitors"), number("unknown"))...)
+		g.columns = append(g.columns, number("browser"))
+		g.columns = append(g.columns, with(number("crawler"), number("tool"), number("monitor"), number("unknown"))...)
 	}
 	g.columns = append(g.columns, text("worst minute"))
-	g.columns = append(g.columns, with(number("refused in it"))...)
+	g.columns = append(g.columns, with(number("in it"))...)
 	g.columns = append(g.columns, number("saved"))
 	if m.Input.UpstreamLogged {
 		g.columns = append(g.columns, with(number("upstream saved"))...)

@@ -16,9 +16,9 @@ import (
 // A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into
 // several blocks below each other, each of which repeats the first column.
 //
-//	limit        refused     %      limit        browsers  crawlers
-//	token:6/30s      123  1.20      token:6/30s        20         3
-//	leaky:6/30s      140  1.37  …   leaky:6/30s        21         3
+//	limit        refused     %      limit        browser  crawler
+//	token:6/30s      123  1.20      token:6/30s       20        3
+//	leaky:6/30s      140  1.37  …   leaky:6/30s       21        3
 
 // gap is the space between two columns.
 const gap = "  "
