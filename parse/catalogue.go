@@ -1,0 +1,135 @@
+package parse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The formats that have a name. One table serves "shadow formats", --format NAME and detection.
+
+// A Known is a format that has a name.
+type Known struct {
+	Name    string // as --format takes it
+	Text    string // as the server's configuration has it, or a field mapping for JSON
+	Example string // a line
+	Summary string // what writes it
+}
+
+// The formats that others are built from.
+const (
+	combinedText = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
+	commonText   = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent`
+
+	agentsText = ` "%r" %>s %b "%{Referer}i" "%{User-Agent}i"` // Apache's, behind the time
+)
+
+// catalogue holds the formats of text; those of JSON stand in knownJSON.
+var catalogue = []Known{
+	{
+		"combined", combinedText,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
+		"nginx's default; Apache's combined where no identity is looked up",
+	},
+	{
+		"vhost-common", `$host ` + commonText,
+		`example.org 192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312`,
+		"common with the virtual host in front",
+	},
+	{
+		"common", commonText,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312`,
+		"Apache's common, CERN and NCSA: no referer, no agent",
+	},
+	{
+		"vhost-combined", `$host ` + combinedText,
+		`example.org:443 192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
+		"Apache's vhost_combined, and nginx with $host in front",
+	},
+	{
+		"apache-combined", `%h %l %u %t` + agentsText,
+		`192.0.2.7 ident alice [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
+		"Apache's combined with something in the place of the identity",
+	},
+	{
+		"apache-iso", `%h %l %u [%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t]` + agentsText,
+		`192.0.2.7 CH - [2026-01-01 00:00:00.250000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
+		"Apache with microseconds, as in the netnea tutorials",
+	},
+	{
+		"nginx-iso", strings.Replace(combinedText, "$time_local", "$time_iso8601", 1),
+		`192.0.2.7 - - [2026-01-01T00:00:00+00:00] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
+		"combined with $time_iso8601",
+	},
+	{
+		"bare", `$remote_addr [$time_local] "$request" $status`,
+		`192.0.2.7 [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 0.004`,
+		"nginx without identity and user",
+	},
+	{
+		"main", combinedText + ` "$http_x_forwarded_for"`,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0" "198.51.100.9"`,
+		"the log_format of nginx's packages",
+	},
+	{
+		"ingress-nginx", combinedText + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name]` +
+			` $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id`,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0" 89 0.004 [shop-web-80] [] 10.0.0.5:8080 312 0.003 200 0f8fad5bd9cb469fa16570867728950e`,
+		"Kubernetes' ingress-nginx",
+	},
+	{
+		"traefik", traefikText,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0" 17 "shop@docker" "http://10.0.0.5:80" 4ms`,
+		"Traefik's own (CLF with count, router, server and milliseconds)",
+	},
+}
+
+// Traefik stamps the start of a request, as Apache does.
+const traefikText = `%h - %u %t` + agentsText + ` %{count}n "%{router}n" "%{server}n" %{ms}Tms`
+
+// Catalogue lists the formats that have a name.
+func Catalogue() []Known {
+	all := append([]Known(nil), catalogue...)
+	for _, k := range knownJSON {
+		all = append(all, Known{dashed(k.name), k.mapping, k.example, k.summary})
+	}
+	return all
+}
+
+// Named compiles a format of the catalogue. Fields may follow its last one, and the last ones may be missing.
+func Named(name string, w Wants) (*Format, error) {
+	for _, k := range catalogue {
+		if k.Name == name {
+			return compileLenient(k.Text, w, k.Name)
+		}
+	}
+	if name == "json" {
+		return compileJSON("json", FieldMapping(nil).WithKnown(), w)
+	}
+	for _, k := range knownJSON {
+		if dashed(k.name) == dashed(name) {
+			m, err := ParseFieldMapping(k.mapping)
+			if err != nil {
+				return nil, err
+			}
+			return compileJSON(k.name, m, w)
+		}
+	}
+	return nil, fmt.Errorf("no format is called %q; there are %s", name, strings.Join(names(), ", "))
+}
+
+// catalogueText is the text of a format that the catalogue has.
+func catalogueText(name string) string {
+	i := slices.IndexFunc(catalogue, func(k Known) bool { return k.Name == name })
+	return catalogue[i].Text
+}
+
+func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
+
+func names() []string {
+	var names []string
+	for _, k := range Catalogue() {
+		names = append(names, k.Name)
+	}
+	return append(names, "json")
+}

@@ -1,0 +1,78 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A Choice is what the command line says of the format. The zero Choice leaves it to detection.
+type Choice struct {
+	Format    string // "auto" or "", a name of the catalogue, or a text as nginx's log_format or Apache's LogFormat has it
+	NginxConf string // path of an nginx configuration
+	LogName   string // name of its log_format; see FromNginxConf
+	Fields    string // a field mapping for JSON; what it leaves open has the known names
+	Wants     Wants
+}
+
+// For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
+// and Lines of the result tell how well it does.
+func (c Choice) For(sample []byte) (Detection, error) {
+	if err := c.verify(); err != nil {
+		return Detection{}, err
+	}
+	if c.automatic() {
+		return Detect(sample, c.Wants)
+	}
+	format, err := c.stated()
+	if err != nil {
+		return Detection{}, err
+	}
+	return judge(format, sampleLines(sample)), nil
+}
+
+// verify tells whether more than one format was stated.
+func (c Choice) verify() error {
+	stated := 0
+	for _, s := range []string{c.Format, c.NginxConf, c.Fields} {
+		if s != "" && s != "auto" {
+			stated++
+		}
+	}
+	switch {
+	case stated > 1:
+		return errors.New("state one of --format, --nginx-conf and --field, not several")
+	case c.LogName != "" && c.NginxConf == "":
+		return errors.New("--log-name goes with --nginx-conf")
+	}
+	return nil
+}
+
+func (c Choice) automatic() bool {
+	return c.NginxConf == "" && c.Fields == "" && (c.Format == "" || c.Format == "auto")
+}
+
+// stated compiles what was stated.
+func (c Choice) stated() (*Format, error) {
+	switch {
+	case c.NginxConf != "":
+		return FromNginxConf(c.NginxConf, c.LogName, c.Wants)
+	case c.Fields != "":
+		m, err := ParseFieldMapping(c.Fields)
+		if err != nil {
+			return nil, err
+		}
+		format, err := CompileJSON(m.WithKnown(), c.Wants)
+		if err == nil {
+			format.Text = m.String()
+		}
+		return format, err
+	case !strings.ContainsAny(c.Format, "$%"):
+		return Named(c.Format, c.Wants)
+	}
+	format, err := compileLogFormat(c.Format, c.Wants)
+	if err != nil {
+		return nil, fmt.Errorf("--format: %w", err)
+	}
+	return format, nil
+}

@@ -1,0 +1,153 @@
+package parse
+
+import "bytes"
+
+// Detection tries the formats below on the first lines of a log and takes the one that reads most of them; of those
+// that read as many, the one that learns most from them. The scanner is strict about what stands in front of the
+// time, so that a line "www.example.org 192.0.2.7 - - [" does not make the virtual host the client. What follows the
+// agent is looked at afterwards (detect_tail.go).
+
+// detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
+// these in what follows, or lacks, at the end.
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare"}
+
+// shorter says what a format is called without referers and agents.
+var shorter = map[string]string{"combined": "common", "vhost-combined": "vhost-common"}
+
+// minRead is the share of the sample, in percent, that a format must read to be taken. It is low, because a log with
+// many broken lines is better read and reported as such than refused.
+const minRead = 50
+
+// A Detection is a format and how it fares with the first lines of a log.
+type Detection struct {
+	Format   *Format
+	Lines    int      // lines of the sample, without empty ones and comments
+	Read     int      // how many of them the format reads
+	Warnings []string // what a person should look at
+
+	learnt int   // how many fields the lines told
+	agents int   // how many lines told a referer or an agent
+	fault  Fault // of the first line that cannot be read
+}
+
+// Detect finds the format that reads a log of which sample is the beginning, ended after a whole line. The error for
+// a log that no format reads says what the log looks like and what to do.
+func Detect(sample []byte, w Wants) (Detection, error) {
+	lines := sampleLines(sample)
+	if err := refuse(sample, lines); err != nil {
+		return Detection{}, err
+	}
+	if len(lines) == 0 {
+		format, err := Named("combined", w)
+		return Detection{Format: format, Warnings: []string{"there is no line to tell the format by: combined is assumed"}}, err
+	}
+	best, tried, err := bestOf(lines, w)
+	if err != nil {
+		return Detection{}, err
+	}
+	if best.Read*100 < minRead*best.Lines {
+		return Detection{}, &UnknownFormatError{First: firstLine(lines), Lines: len(lines), tried: tried, looks: looksLike(lines)}
+	}
+	return best.withTail(lines, w)
+}
+
+// bestOf judges all formats that detection knows. The first of several that are as good is the best.
+func bestOf(lines [][]byte, w Wants) (best Detection, tried []Detection, err error) {
+	for _, compile := range candidates(lines) {
+		format, err := compile(w)
+		if err != nil {
+			return best, nil, err
+		}
+		d := judge(format, lines)
+		tried = append(tried, d)
+		if best.Format == nil || d.better(best) {
+			best = d
+		}
+	}
+	return best, tried, nil
+}
+
+func (d Detection) better(other Detection) bool {
+	if d.Read != other.Read {
+		return d.Read > other.Read
+	}
+	return d.learnt > other.learnt
+}
+
+// A candidate compiles a format that detection may take.
+type candidate func(w Wants) (*Format, error)
+
+// candidates are the formats to try: those of JSON if the log looks like it, else those of text.
+func candidates(lines [][]byte) (all []candidate) {
+	if mostly(lines, func(line []byte) bool { return line[0] == '{' }) {
+		return jsonCandidates(lines)
+	}
+	for _, name := range detectable {
+		all = append(all, func(w Wants) (*Format, error) { return Named(name, w) })
+	}
+	return all
+}
+
+// jsonCandidates are the servers' own mappings, and all known names as far as the sample has them.
+func jsonCandidates(lines [][]byte) (all []candidate) {
+	for _, k := range knownJSON {
+		all = append(all, func(w Wants) (*Format, error) { return Named(k.name, w) })
+	}
+	return append(all, func(w Wants) (*Format, error) {
+		return compileJSON("json", FieldMapping(nil).WithKnown().found(lines), w)
+	})
+}
+
+// found is the part of a mapping whose keys occur in the lines.
+func (m FieldMapping) found(lines [][]byte) FieldMapping {
+	part := FieldMapping{}
+	for field, keys := range m {
+		for _, key := range keys {
+			if tree, err := newJSONTree(FieldMapping{field: {key}}, nil); err == nil && occurs(tree, lines) {
+				part[field] = append(part[field], key)
+			}
+		}
+	}
+	if !part.has("time") && !part.has("start") {
+		part["time"] = m["time"]
+	}
+	return part
+}
+
+// occurs tells whether a key of the tree has a value in one of the lines.
+func occurs(tree *jsonNode, lines [][]byte) bool {
+	var s jsonScanner
+	for _, line := range lines {
+		if !s.scan(bytes.Clone(line), tree) {
+			continue
+		}
+		for _, v := range s.found {
+			if v.text != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sampleLines are the lines of a sample without their endings, and without empty lines and comments.
+func sampleLines(sample []byte) (lines [][]byte) {
+	for line := range bytes.Lines(sample) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(bytes.TrimSpace(line)) > 0 && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// mostly tells whether at least half of the lines are of a kind.
+func mostly(lines [][]byte, is func([]byte) bool) bool {
+	n := 0
+	for _, line := range lines {
+		if is(line) {
+			n++
+		}
+	}
+	return 2*n >= len(lines) && n > 0
+}

@@ -1,0 +1,96 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+)
+
+// Some files are no access logs of a web server that we read, and are better told so by name.
+
+// refuse tells what must not even be tried: data that is not text, and logs that declare themselves in a comment.
+func refuse(sample []byte, lines [][]byte) error {
+	for _, magic := range magics {
+		if bytes.HasPrefix(sample, []byte(magic.bytes)) {
+			return errors.New(magic.says)
+		}
+	}
+	if mostlyBinary(sample) {
+		return errors.New("the file is not text: too many control characters")
+	}
+	if w3cFields.Match(sample) && !mostly(lines, jsonLike) {
+		return errors.New("the log is in W3C extended format (#Fields: …; IIS, CloudFront), which cannot be read: " +
+			"its fields differ from file to file; convert it, or state its fields with --format")
+	}
+	return nil
+}
+
+// magics are the first bytes of files that are not text. Compressed input is decompressed before detection, so that
+// what still looks compressed here was compressed twice, or is of a kind that is not decompressed.
+var magics = []struct{ bytes, says string }{
+	{"\x1f\x8b", "the log is gzip data within: decompress it once more"},
+	{"\x28\xb5\x2f\xfd", "the log is zstd data within: decompress it once more"},
+	{"BZh", "the log is bzip2 data within: decompress it once more"},
+	{"\xfd7zXZ\x00", "the log is xz data within: decompress it once more"},
+	{"PK\x03\x04", "the file is a ZIP archive: unpack it first"},
+	{"7z\xbc\xaf\x27\x1c", "the file is a 7z archive: unpack it first"},
+	{"\x04\x22\x4d\x18", "the file is lz4 data: decompress it first"},
+	{"\xff\xfe", "the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"},
+	{"\xfe\xff", "the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"},
+	{"PAR1", "the file is Parquet, not a log"},
+	{"SQLite format 3\x00", "the file is a SQLite database, not a log"},
+}
+
+var w3cFields = regexp.MustCompile(`(?m)^#Fields:`)
+
+func jsonLike(line []byte) bool { return line[0] == '{' }
+
+// mostlyBinary tells whether more than a tenth of the bytes are control characters. Some are normal: bytes of a
+// broken disk block, escape sequences of an attacker.
+func mostlyBinary(sample []byte) bool {
+	n := 0
+	for _, c := range sample {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			n++
+		}
+	}
+	return 10*n > len(sample)
+}
+
+// lookalikes are logs of other kinds, known by the shape of a line.
+var lookalikes = []struct {
+	line *regexp.Regexp
+	says string
+}{
+	{
+		regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `),
+		"this is an nginx error log; the requests stand in the access log",
+	},
+	{
+		regexp.MustCompile(`^\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[\w:]*\] `),
+		"this is an Apache error log; the requests stand in the access log",
+	},
+	{
+		regexp.MustCompile(`\S+:\d+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ ?\S*:? `),
+		"this is a HAProxy log, which cannot be read; HAProxy can write another one: " +
+			`log-format '%ci - - [%trl] %{+Q}r %ST %B "-" "-"'`,
+	},
+	{
+		regexp.MustCompile(`^(https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z (app|net)/`),
+		"this is a log of an AWS application load balancer (ALB), which cannot be read; the web servers behind it have logs of their own",
+	},
+	{
+		regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z \S+ [\da-f.:]+:\d+ ([\da-f.:]+:\d+|-) `),
+		"this is a log of an AWS classic load balancer (ELB), which cannot be read; the web servers behind it have logs of their own",
+	},
+}
+
+// looksLike says what most lines look like, "" when that is not known.
+func looksLike(lines [][]byte) string {
+	for _, l := range lookalikes {
+		if mostly(lines, l.line.Match) {
+			return l.says
+		}
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+
+	"shadow/limit"
+)
+
+// A JSON line is read in two steps. The scanner (jsonscan.go) walks the whole line and notes where the values of the
+// mapping stand; what follows here makes a Record of them, in the order in which fields depend on each other. Numbers
+// may be written as strings: nginx knows nothing but strings.
+
+// CompileJSON makes a format of the keys that a mapping names, and of no others: see FieldMapping.WithKnown.
+func CompileJSON(m FieldMapping, w Wants) (*Format, error) {
+	return compileJSON("json", m, w)
+}
+
+func compileJSON(name string, m FieldMapping, w Wants) (*Format, error) {
+	if len(w.Extra) > MaxExtra {
+		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(w.Extra))
+	}
+	if !m.has("time") && !m.has("start") {
+		return nil, fmt.Errorf("the field mapping %q has no time", m)
+	}
+	tree, err := newJSONTree(m, w.Extra)
+	if err != nil {
+		return nil, err
+	}
+	f := &Format{Name: name, Text: m.String(), fields: m.fields()}
+	for i := range w.Extra {
+		f.extra[i] = true
+	}
+	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: w.Zone}} }
+	return f, nil
+}
+
+// fields are those that a mapping can fill.
+func (m FieldMapping) fields() (has [fieldCount]bool) {
+	for _, f := range jsonFields {
+		switch {
+		case !m.has(f.name):
+		case f.slot == slotStart:
+			has[FieldTime] = true
+		case f.slot == slotRequest:
+			has[FieldMethod], has[FieldPath] = true, true
+		default:
+			has[f.slot] = true
+		}
+	}
+	return has
+}
+
+type jsonParser struct {
+	jsonScanner
+	tree  *jsonNode
+	clock clock
+}
+
+// Parse implements Parser.
+func (p *jsonParser) Parse(line []byte, r *Record) Fault {
+	*r = blank
+	if p.scan(line, p.tree) && p.fillTexts(r) && p.fillNumbers(r) && p.fillTimes(r) {
+		return Fault{}
+	}
+	*r = blank
+	return p.fault
+}
+
+// fillTexts fills what is taken as it is. A request line tells more than method and path apart, so it goes first.
+func (p *jsonParser) fillTexts(r *Record) bool {
+	text := func(f Field) []byte { return p.found[f].text }
+	r.Client, r.User, r.Host = text(FieldClient), text(FieldUser), text(FieldHost)
+	r.Referer, r.Agent, r.Forwarded = text(FieldReferer), text(FieldAgent), text(FieldForwarded)
+	cleanAddresses(r)
+	if request := p.found[slotRequest].text; request != nil {
+		r.Method, r.Path = requestParts(request)
+	}
+	if r.Method == nil {
+		r.Method = text(FieldMethod)
+	}
+	if r.Path == nil {
+		r.Path = text(FieldPath)
+	}
+	for i := range r.Extra {
+		r.Extra[i] = p.found[slotExtra+slot(i)].text
+	}
+	if r.Client == nil && r.Path == nil && p.found[FieldStatus].text == nil {
+		return p.failAt(jsonValue{}, "an object without client, path and status: not a request")
+	}
+	return true
+}
+
+func (p *jsonParser) fillNumbers(r *Record) bool {
+	if v := p.found[FieldStatus]; v.text != nil {
+		status, ok := wholeNumber(v.text)
+		if !ok || status < 0 || status > 999 {
+			return p.failAt(v, "the status is not a number of three digits")
+		}
+		r.Status = int32(status)
+	}
+	if v := p.found[FieldBytes]; v.text != nil {
+		size, ok := wholeNumber(v.text)
+		if !ok || size < 0 {
+			return p.failAt(v, "the size is not a number")
+		}
+		r.Bytes = size
+	}
+	if v := p.found[FieldRequestTime]; v.text != nil {
+		took, ok := duration(v.text, v.unit)
+		if !ok {
+			return p.failAt(v, "the request time is not a duration")
+		}
+		r.RequestTime = took
+	}
+	if v := p.found[FieldUpstreamTime]; v.text != nil {
+		took, ok := durations(v.text, v.unit)
+		if !ok {
+			return p.failAt(v, "the upstream time is not a duration")
+		}
+		r.UpstreamTime = took
+	}
+	return true
+}
+
+// fillTimes prefers a time that is the start. Any other stamp is taken as nginx's: the end.
+func (p *jsonParser) fillTimes(r *Record) bool {
+	v, isStart := p.found[slotStart], true
+	if v.text == nil {
+		v, isStart = p.found[FieldTime], false
+	}
+	if v.text == nil {
+		return p.failAt(jsonValue{}, "no time")
+	}
+	stamp, ok := p.stamp(v.text)
+	if !ok {
+		return p.failAt(v, "the time is neither ISO 8601 nor seconds since 1970 nor as in $time_local")
+	}
+	r.Stamp, r.Start = stamp, stamp
+	if !isStart && r.RequestTime != NotLogged {
+		r.Start -= r.RequestTime
+	}
+	return true
+}
+
+// stamp reads a time of any kind, which must be all of text.
+func (p *jsonParser) stamp(text []byte) (limit.Time, bool) {
+	if t, ok := epoch(text); ok {
+		return t, true
+	}
+	if t, n, reason := p.clock.iso(text); reason == "" {
+		return t, n == len(text)
+	}
+	t, n, reason := p.clock.local(text)
+	return t, reason == "" && n == len(text)
+}
+
+func (p *jsonParser) failAt(v jsonValue, reason string) bool {
+	p.fault = Fault{Reason: reason, Column: v.at + 1}
+	return false
+}
+
+// durations adds up what nginx writes for several upstreams: "0.010, 0.020 : -".
+func durations(b []byte, unit int8) (sum limit.Time, ok bool) {
+	sum = NotLogged
+	for len(b) > 0 {
+		end := bytes.IndexAny(b, ",:")
+		part := b
+		if end < 0 {
+			b = nil
+		} else {
+			part, b = b[:end], b[end+1:]
+		}
+		if part = bytes.TrimSpace(part); len(part) == 0 || string(part) == "-" {
+			continue
+		}
+		d, ok := duration(part, unit)
+		if !ok || max(sum, 0) > maxDuration-d {
+			return 0, false
+		}
+		sum = max(sum, 0) + d
+	}
+	return sum, true
+}

@@ -1,0 +1,254 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+)
+
+// record writes down what a line tells, field by field; fields that it does not tell are left out.
+func (r *Record) describe() string {
+	var b strings.Builder
+	text := func(name string, v []byte) {
+		if v != nil {
+			fmt.Fprintf(&b, " %s=%s", name, v)
+		}
+	}
+	number := func(name string, v, none int64) {
+		if v != none {
+			fmt.Fprintf(&b, " %s=%d", name, v)
+		}
+	}
+	number("stamp", int64(r.Stamp), 0)
+	number("start", int64(r.Start), int64(r.Stamp))
+	text("client", r.Client)
+	text("user", r.User)
+	text("method", r.Method)
+	text("path", r.Path)
+	text("host", r.Host)
+	text("referer", r.Referer)
+	text("agent", r.Agent)
+	text("forwarded", r.Forwarded)
+	number("status", int64(r.Status), 0)
+	number("bytes", r.Bytes, 0)
+	number("took", int64(r.RequestTime), NotLogged)
+	number("upstream", int64(r.UpstreamTime), NotLogged)
+	for i, v := range r.Extra {
+		text(fmt.Sprintf("extra%d", i), v)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// readJSON parses one line with the known names, or with those of a mapping besides.
+func readJSON(t *testing.T, mapping, line string, extra ...string) (string, Fault) {
+	t.Helper()
+	var m FieldMapping
+	if mapping != "" {
+		var err error
+		if m, err = ParseFieldMapping(mapping); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := CompileJSON(m.WithKnown(), Wants{Extra: extra})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Record
+	fault := f.NewParser().Parse([]byte(line), &r)
+	return r.describe(), fault
+}
+
+func TestJSON(t *testing.T) {
+	for _, c := range []struct{ name, mapping, line, want string }{
+		{
+			"nginx", "",
+			`{"time_local":"01/Jan/2026:01:00:10 +0100","remote_addr":"192.0.2.7","request_time":0.250,"request":"GET /a?b HTTP/2.0","status":200,"body_bytes_sent":100,"http_user_agent":"curl/8"}`,
+			"stamp=1767225610000000 start=1767225609750000 client=192.0.2.7 method=GET path=/a?b agent=curl/8 status=200 bytes=100 took=250000",
+		},
+		{
+			"nginx logs all as strings, and nothing as an empty one", "",
+			`{"msec":"1767225610.250","time_local":"01/Jan/2026:00:00:10 +0000","remote_addr":"2001:db8::7","remote_user":"","request":"POST /x HTTP/1.1","status":"404","body_bytes_sent":"12","request_time":"0.004","upstream_response_time":"0.001, 0.002 : -","http_referer":"","http_user_agent":"-"}`,
+			"stamp=1767225610250000 start=1767225610246000 client=2001:db8::7 method=POST path=/x status=404 bytes=12 took=4000 upstream=3000",
+		},
+		{
+			"caddy", "",
+			`{"level":"info","ts":1767225610.2504999,"request":{"remote_ip":"10.0.0.1","client_ip":"192.0.2.7","method":"GET","host":"example.org:8080","uri":"/","headers":{"User-Agent":["curl/8","second"],"Accept":[]}},"user_id":"","size":312,"status":200}`,
+			"stamp=1767225610250499 client=192.0.2.7 method=GET path=/ host=example.org agent=curl/8 status=200 bytes=312",
+		},
+		{
+			"traefik stamps the start, and a list of addresses begins with the client", "",
+			`{"ClientHost":"192.0.2.7, 10.0.0.1","ClientUsername":"-","DownstreamContentSize":0,"DownstreamStatus":204,"Duration":2337877,"OriginDuration":823492,"RequestMethod":"OPTIONS","RequestPath":"/s","StartUTC":"2026-01-01T00:00:10.645779561Z","time":"2026-01-01T00:00:11Z"}`,
+			"stamp=1767225610645779 client=192.0.2.7 method=OPTIONS path=/s forwarded=192.0.2.7, 10.0.0.1 status=204 took=2337 upstream=823",
+		},
+		{
+			"other names", "time=when,client=who.addr,agent=who.browser,request_time_ms=took",
+			`{"when":1767225610250,"took":1.5,"who":{"addr":"[2001:db8::7]:443","browser":"x"},"url":"/p"}`,
+			"stamp=1767225610250000 start=1767225610248500 client=2001:db8::7 path=/p agent=x took=1500",
+		},
+		{
+			"a flat key with points", "",
+			`{"@timestamp":"2026-01-01T00:00:10,5Z","client.ip":"192.0.2.7:5000","url.original":"/p"}`,
+			"stamp=1767225610500000 client=192.0.2.7 path=/p",
+		},
+		{
+			"escapes", "",
+			`{"ts":1767225610,"client_ip":"192.0.2.7","uri":"\/\u00e9\ud83d\ude00\"\\","user_\u0061gent":"a\tb\x22c\ud800"}`,
+			"stamp=1767225610000000 client=192.0.2.7 path=/é😀\"\\ agent=a\tb\"c\ufffd",
+		},
+		{
+			"of equal keys the last, of several keys the best that says something", "",
+			`{"ts":1,"client_ip":"192.0.2.1","client_ip":"192.0.2.2","remote_addr":"-","status":200,"status":404,"user":"a","user":null}`,
+			"stamp=1000000 client=192.0.2.2 status=404",
+		},
+		{
+			"what nginx leaves out without quotes", "",
+			`{"ts":1,"client_ip":"192.0.2.1","upstream_response_time":-,"body_bytes_sent": ,"request_time":}`,
+			"stamp=1000000 client=192.0.2.1",
+		},
+		{"a request line that is not HTTP", "", `{"ts":1,"client_ip":"192.0.2.1","request":"\x16\x03"}`, "stamp=1000000 client=192.0.2.1 path=\x16\x03"},
+		{"white space", "", " { \"ts\" : 1 ,\t\"client_ip\" : \"192.0.2.1\" } \r", "stamp=1000000 client=192.0.2.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, fault := readJSON(t, c.mapping, c.line)
+			if !fault.OK() {
+				t.Fatalf("cannot read %s\n%+v", c.line, fault)
+			}
+			if got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.line, got, c.want)
+			}
+		})
+	}
+}
+
+func TestJSONFaults(t *testing.T) {
+	for _, c := range []struct {
+		line, reason string
+		column       int
+	}{
+		{``, "not a JSON object", 1},
+		{`[1]`, "not a JSON object", 1},
+		{`{"ts":1`, "the line ends inside the JSON object", 8},
+		{`{"ts":1,"client_ip":"192.0`, "the line ends inside a string", 27},
+		{`{"ts":1,"client_ip":"a"`, "the line ends inside the JSON object", 24},
+		{`{"ts":1 "a":2}`, "no comma or brace after a value of an object", 9},
+		{`{"ts":1,"client_ip":"a"} x`, "something follows the JSON object", 26},
+		{`{"ts":1,}`, "no key where one is expected in an object", 9},
+		{`{"ts" 1}`, "no colon after a key", 7},
+		{`{"ts":[1 2]}`, "no comma or bracket after an element of an array", 10},
+		{`{"ts":[,]}`, "neither a string nor a number, true, false or null", 8},
+		{`{"ts":01}`, "neither a string nor a number, true, false or null", 7},
+		{`{"ts":1,"client_ip":"\q"}`, "an escape in a string that JSON does not have", 22},
+		{`{"ts":1,"client_ip":"\u12g4"}`, "an escape in a string that JSON does not have", 22},
+		{"{\"ts\":1,\"client_ip\":\"a\x00b\"}", "a control character in a string", 23},
+		{`{"client_ip":"a"}`, "no time", 1},
+		{`{"ts":"noon","client_ip":"a"}`, "the time is neither ISO 8601 nor seconds since 1970 nor as in $time_local", 8},
+		{`{"ts":1,"client_ip":"a","status":"OK"}`, "the status is not a number of three digits", 35},
+		{`{"ts":1,"client_ip":"a","bytes":true}`, "the size is not a number", 33},
+		{`{"ts":1,"client_ip":"a","request_time":"soon"}`, "the request time is not a duration", 41},
+		{`{"ts":1,"msg":"started"}`, "an object without client, path and status: not a request", 1},
+		{`{"a":` + strings.Repeat("[", 100000), "objects nest too deep", 69},
+	} {
+		_, fault := readJSON(t, "", c.line)
+		if want := (Fault{c.reason, c.column}); fault != want {
+			t.Errorf("%.60s\n got %+v\nwant %+v", c.line, fault, want)
+		}
+	}
+}
+
+func TestJSONExtra(t *testing.T) {
+	line := `{"ts":1,"client_ip":"192.0.2.1","session":"-","request":{"headers":{"X-Api-Key":["k1","k2"]}}}`
+	got, fault := readJSON(t, "", line, "session", "request.headers.X-Api-Key", "absent")
+	if want := "stamp=1000000 client=192.0.2.1 extra0=- extra1=k1"; got != want || !fault.OK() {
+		t.Errorf("got %s %+v\nwant %s", got, fault, want)
+	}
+}
+
+func TestEpochMagnitude(t *testing.T) {
+	for text, want := range map[string]limit.Time{
+		"0":                    0,
+		"1767225610":           1767225610_000000,
+		"1767225610.25":        1767225610_250000,
+		"1.76722561025e9":      1767225610_250000,
+		"1767225610250":        1767225610_250000,
+		"1767225610250.5":      1767225610_250500,
+		"1767225610250111":     1767225610_250111,
+		"1767225610250111222":  1767225610_250111,
+		"-1.5":                 -1_500000,
+		"99999999999":          99999999999_000000,
+		"1767225610.250111999": 1767225610_250111,
+	} {
+		if got, ok := epoch([]byte(text)); !ok || got != want {
+			t.Errorf("epoch(%s) = %d, %v, want %d", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "-", ".", "1.", "1x", "1e999", "99999999999999999999999999"} {
+		if got, ok := epoch([]byte(text)); ok {
+			t.Errorf("epoch(%s) = %d, want none", text, got)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		unit int8
+		want limit.Time
+	}{
+		{"0.004", unitSeconds, 4000},
+		{"12", unitMillis, 12000},
+		{"2337877", unitNanos, 2337},
+		{"1.5e-3", unitSeconds, 1500},
+		{"350µs", unitSeconds, 350},
+		{"1m2.5s", unitNanos, 62_500000},
+		{"1.25ms", unitSeconds, 1250},
+	} {
+		if got, ok := duration([]byte(c.text), c.unit); !ok || got != c.want {
+			t.Errorf("duration(%s) = %d, %v, want %d", c.text, got, ok, c.want)
+		}
+	}
+	for _, text := range []string{"", "-", "-1", "1 s", "s", "1e300", "99999999999999"} {
+		if got, ok := duration([]byte(text), unitSeconds); ok {
+			t.Errorf("duration(%q) = %d, want none", text, got)
+		}
+	}
+}
+
+func TestJSONDoesNotAllocate(t *testing.T) {
+	for _, known := range knownJSON {
+		m, err := ParseFieldMapping(known.mapping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := CompileJSON(m, Wants{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, line, work := f.NewParser(), []byte(known.example+"  "), make([]byte, 0, 1000)
+		var r Record
+		allocs := testing.AllocsPerRun(100, func() {
+			work = append(work[:0], line...) // because escapes are undone in it
+			if fault := p.Parse(work, &r); !fault.OK() {
+				t.Fatalf("%s: %+v", known.name, fault)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations a line, want none", known.name, allocs)
+		}
+	}
+}
+
+func BenchmarkJSON(b *testing.B) {
+	f, err := Named("nginx-json", Wants{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, line := f.NewParser(), []byte(knownJSON[len(knownJSON)-1].example)
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	var r Record
+	for b.Loop() {
+		p.Parse(line, &r)
+	}
+}

@@ -1,0 +1,119 @@
+package parse
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A log_format may be a template of JSON: {"at":"$time_iso8601","client":{"ip":"$remote_addr"},"status":$status}
+//
+// With its bare variables put in quotes it is JSON itself. Each string in it that is one variable tells under which
+// key that variable is logged, and the names of the variables tell what they mean.
+
+func isJSONTemplate(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && strings.Contains(text, `"`)
+}
+
+func compileJSONTemplate(text string, w Wants) (*Format, error) {
+	var template any
+	if err := json.Unmarshal([]byte(quoteVariables(text)), &template); err != nil {
+		return nil, fmt.Errorf("the format looks like JSON but is not: %w", err)
+	}
+	keys := map[string]string{}
+	collectVariables(keys, "", template)
+	w.Extra = slices.Clone(w.Extra)
+	for i, name := range w.Extra {
+		if key, ok := keys[name]; ok {
+			w.Extra[i] = key
+		}
+	}
+	return compileJSON("nginx json", mappingOfVariables(keys), w)
+}
+
+// mappingOfVariables turns the keys of nginx variables into a mapping.
+func mappingOfVariables(keys map[string]string) FieldMapping {
+	m := FieldMapping{}
+	for _, name := range slices.SortedFunc(maps.Keys(keys), byRank) {
+		if field := jsonFieldOf(nginxVariables[name].use); field != "" {
+			m[field] = append(m[field], keys[name])
+		}
+	}
+	return m
+}
+
+// byRank orders variables so that of those that feed the same field the best comes first.
+func byRank(a, b string) int {
+	return cmp.Or(cmp.Compare(nginxVariables[a].rank, nginxVariables[b].rank), cmp.Compare(a, b))
+}
+
+// jsonFieldOf is what a mapping calls the meaning of a variable, "" if it has none.
+func jsonFieldOf(u use) string {
+	if u == useText || u == useSkip {
+		return ""
+	}
+	field := slot(kinds[u].feeds)
+	if u == useRequest {
+		field = slotRequest
+	}
+	for _, f := range jsonFields {
+		if f.slot == field {
+			return f.name
+		}
+	}
+	return ""
+}
+
+var (
+	bareVariable = regexp.MustCompile(`^\$(\w+|\{\w+\})`)
+	oneVariable  = regexp.MustCompile(`^\$(?:(\w+)|\{(\w+)\})$`)
+)
+
+// quoteVariables puts quotes around each variable that stands outside of quotes.
+func quoteVariables(text string) string {
+	var b strings.Builder
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\' && i+1 < len(text):
+			b.WriteByte(c)
+			i++
+		case c == '"':
+			inString = !inString
+		case c == '$' && !inString:
+			if name := bareVariable.FindString(text[i:]); name != "" {
+				b.WriteString(`"` + name + `"`)
+				i += len(name) - 1
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// collectVariables notes the path of each value that is one variable.
+func collectVariables(keys map[string]string, path string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if path != "" {
+				key = path + "." + key
+			}
+			collectVariables(keys, key, inner)
+		}
+	case []any:
+		if len(v) > 0 {
+			collectVariables(keys, path, v[0])
+		}
+	case string:
+		if m := oneVariable.FindStringSubmatch(v); m != nil {
+			keys[m[1]+m[2]] = path
+		}
+	}
+}
