@@ -50,10 +50,9 @@ func policyGrid(m *Model) *grid {
 		g.columns = append(g.columns, with(number("crawler"), number("tool"), number("monitor"), number("unknown"))...)
 	}
 	g.columns = append(g.columns, text("worst minute"))
-	g.columns = append(g.columns, with(number("in it"))...)
-	g.columns = append(g.columns, number("saved"))
+	g.columns = append(g.columns, with(number("in it"), number("saved"))...)
 	if m.Input.UpstreamLogged {
-		g.columns = append(g.columns, with(number("upstream saved"))...)
+		g.columns = append(g.columns, number("upstream saved"))
 	}
 	for i := range m.Policies {
 		g.rows = append(g.rows, policyRow(m, &m.Policies[i], keyed, at))
