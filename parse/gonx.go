@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -171,7 +172,7 @@ func (g *gonxParser) fill(cut *gonxCut, values gonx.Fields, r *Record) Fault {
 		suffix := cut.names[i][1+len(strconv.Itoa(i)):]
 		text, ok := strings.CutSuffix(values[cut.names[i]], suffix)
 		if !ok {
-			return Fault{Reason: st.noEnd}
+			return Fault{Reason: cmp.Or(st.noEnd, st.bad)}
 		}
 		if st.extra >= 0 {
 			r.Extra[st.extra] = []byte(text)
