@@ -85,8 +85,8 @@ func fill(path, millions string) error {
 	if err != nil {
 		return err
 	}
-	res, events := emptyResult(3), batch(1_000_000)
-	for range n {
+	res, events := emptyResult(3), batch(100_000)
+	for range 10 * n {
 		if err := r.Write(events); err != nil {
 			return err
 		}
