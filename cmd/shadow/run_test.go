@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// command is this program, to be run in a folder.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("shadow", args...) // testscript.Main puts it on the path
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TZ=UTC")
+	return cmd
+}
+
+// run runs this program, which must succeed, and returns what it prints.
+func run(t *testing.T, dir string, args ...string) []byte {
+	t.Helper()
+	cmd := command(t, dir, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("shadow %q: %v\n%s", args, err, stderr.Bytes())
+	}
+	return out
+}

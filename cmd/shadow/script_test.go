@@ -1,0 +1,79 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the tests expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"shadow": main})
+}
+
+// TestScripts runs testdata/script: the program as people call it.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			samples, err := filepath.Abs("../../sample-logs")
+			env.Setenv("SAMPLES", samples)
+			env.Setenv("TZ", "UTC")
+			env.Setenv("TMPDIR", env.WorkDir)
+			return err
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+	})
+}
+
+// exits CODE COMMAND… runs a command and holds its exit code against CODE.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want := map[string]int{"1": 1, "2": 2, "3": 3, "130": 130}[args[0]]
+	err := ts.Exec(args[1], args[2:]...)
+	code, ok := err.(interface{ ExitCode() int })
+	if !ok {
+		ts.Fatalf("ended with %v, want exit code %d", err, want)
+	}
+	if code.ExitCode() != want {
+		ts.Fatalf("exit code %d, want %d", code.ExitCode(), want)
+	}
+}
+
+// TestSampleReports holds the reports on the sample logs against sample-logs/expected.
+func TestSampleReports(t *testing.T) {
+	samples := map[string][]string{
+		"shop-combined": {"shop-combined.log"},
+		"nginx-timed":   {"nginx-timed.log"},
+		"api":           {"api.json"},
+		"vhosts":        {"vhosts.log", "--by", "host", "--limit", "window:60/1m"},
+		"rotated":       {"rotated"},
+		"broken":        {"broken.log", "--max-bad", "100%"},
+		"empty":         {"empty.log"},
+	}
+	for name, args := range samples {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"replay", "--no-store", "--limit", "6/30s"}, args...)
+			got := run(t, "../../sample-logs", args...)
+			golden := filepath.Join("../../sample-logs/expected", name+".txt")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("the report differs from %s (-update rewrites it):\n%s", golden, got)
+			}
+		})
+	}
+}
