@@ -68,7 +68,7 @@ func TestCompressionIsToldByContent(t *testing.T) {
 	lines := manyLines(100)
 	for compression, compress := range compressors {
 		for _, name := range []string{"access.log", "access.log.gz", "access.log.zst", "access.log.bz2", "access.log.xz"} {
-			in := openInput(t, write(t, name, compress(t, lines)), nil)
+			in := openInput(t, writeFile(t, name, compress(t, lines)), nil)
 			if in.Compression() != compression {
 				t.Errorf("%s with %q inside: Compression() = %q", name, compression, in.Compression())
 			}
@@ -80,11 +80,11 @@ func TestCompressionIsToldByContent(t *testing.T) {
 }
 
 func TestConcatenatedMembersAreOneContent(t *testing.T) {
-	lines := manyLines(20_000)
+	lines := logLike(600_000)
 	seam := len(lines)/2 + 7 // in the middle of a line
 	for compression, compress := range compressors {
 		joined := append(compress(t, lines[:seam]), compress(t, lines[seam:])...)
-		in := openInput(t, write(t, "access.log", joined), nil)
+		in := openInput(t, writeFile(t, "access.log", joined), nil)
 		if readAll(t, in) != string(lines) || in.Problem() != "" {
 			t.Errorf("%s: read something else; problem %q", compression, in.Problem())
 		}
@@ -93,7 +93,7 @@ func TestConcatenatedMembersAreOneContent(t *testing.T) {
 
 func TestNothingCompressedIsNothing(t *testing.T) {
 	for compression, compress := range compressors {
-		in := openInput(t, write(t, "access.log", compress(t, nil)), nil)
+		in := openInput(t, writeFile(t, "access.log", compress(t, nil)), nil)
 		if in.Compression() != compression && compression != "" {
 			t.Errorf("%s: Compression() = %q", compression, in.Compression())
 		}
@@ -112,7 +112,7 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 		}
 		whole := compress(t, lines)
 		for _, n := range []int{11, 20, 40, len(whole) / 3, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
-			in := openInput(t, write(t, "access.log", whole[:n]), nil)
+			in := openInput(t, writeFile(t, "access.log", whole[:n]), nil)
 			if _, err := in.Peek(); err != nil {
 				t.Errorf("%s, %d of %d bytes: Peek: %v", compression, n, len(whole), err)
 			}
@@ -131,7 +131,7 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 }
 
 func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
-	lines := logLike(4_000_000)
+	lines := logLike(3_000_000)
 	for compression, compress := range compressors {
 		if compression == "" {
 			continue
@@ -140,7 +140,7 @@ func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
 		for i := range 64 {
 			damaged[len(damaged)*3/4+i] ^= 0xa5
 		}
-		in := openInput(t, write(t, "access.log", damaged), nil)
+		in := openInput(t, writeFile(t, "access.log", damaged), nil)
 		got := readAll(t, in)
 		if len(got) < len(lines)/4 || got[:len(lines)/4] != string(lines[:len(lines)/4]) {
 			t.Errorf("%s: %d bytes of %d came before the damage", compression, len(got), len(lines))
@@ -153,7 +153,7 @@ func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
 
 func TestGarbageBehindCompressedContentIsNamed(t *testing.T) {
 	lines := manyLines(10)
-	in := openInput(t, write(t, "access.log", append(gzipped(t, lines), "garbage garbage"...)), nil)
+	in := openInput(t, writeFile(t, "access.log", append(gzipped(t, lines), "garbage garbage"...)), nil)
 	if got := readAll(t, in); got != string(lines) || !strings.HasPrefix(in.Problem(), "damaged gzip") {
 		t.Errorf("read %d bytes of %d; problem %q", len(got), len(lines), in.Problem())
 	}
@@ -161,7 +161,7 @@ func TestGarbageBehindCompressedContentIsNamed(t *testing.T) {
 
 func TestUnsupportedArchivesSayWhatToDo(t *testing.T) {
 	zip := []byte("PK\x03\x04 and so on")
-	path := write(t, "access.log", zip)
+	path := writeFile(t, "access.log", zip)
 	_, err := OpenInput(path, nil)
 	if want := "parse: " + path + ": is a zip file, which is not supported; try: unzip -p " + path + " | shadow replay -"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)

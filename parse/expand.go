@@ -35,7 +35,10 @@ type expansion struct {
 }
 
 func (e *expansion) add(arg string) error {
-	if arg == "-" {
+	switch arg {
+	case "":
+		return errors.New("parse: the name of an input is empty")
+	case "-":
 		e.once(arg, arg)
 		return nil
 	}

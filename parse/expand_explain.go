@@ -17,8 +17,8 @@ func explain(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return notThere(name)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("parse: %s: %w; read it as a user who may, or pipe it in: sudo cat %s | shadow replay -",
-			name, fs.ErrPermission, name)
+		return fmt.Errorf("parse: %s: %w; run shadow as a user who may read it, or pipe the log in: sudo cat … | shadow replay -",
+			name, fs.ErrPermission)
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -52,15 +52,15 @@ func noMatch(pattern string) error {
 		if err != nil {
 			return explain(dir, err)
 		}
-		return fmt.Errorf("parse: %s: none of the %d files in %s matches", pattern, len(entries), dir)
+		return fmt.Errorf("parse: %s: none of the %d names in %s matches", pattern, len(entries), dir)
 	}
 }
 
-// nearest is the entry whose name is closest to base, or "" when none is close: at most a third of base is wrong.
+// nearest is the entry whose name is closest to base, but for case, or "" when none is close: about a third may differ.
 func nearest(base string, entries []os.DirEntry) string {
-	best, bestDistance := "", len(base)/3+1
+	best, bestDistance := "", (len(base)+2)/3+1
 	for _, e := range entries {
-		if d := editDistance(base, e.Name()); d < bestDistance {
+		if d := editDistance(strings.ToLower(base), strings.ToLower(e.Name())); d < bestDistance {
 			best, bestDistance = e.Name(), d
 		}
 	}

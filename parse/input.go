@@ -47,7 +47,7 @@ type blocks interface{ next(b *Block) error }
 // not touched before the first Peek or Next.
 func OpenInput(name string, stdin io.Reader) (*Input, error) {
 	in := &Input{name: name, codec: plain, id: identity{size: -1}, done: make(chan struct{})}
-	if name == "-" {
+	if name == "-" && stdin != nil {
 		in.stdin = stdin
 		return in, nil
 	}

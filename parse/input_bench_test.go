@@ -27,7 +27,7 @@ func logLike(size int) []byte {
 
 func BenchmarkInput(b *testing.B) {
 	lines := logLike(64 << 20)
-	plain, compressed := write(b, "access.log", lines), write(b, "access.log.gz", gzipped(b, lines))
+	plain, compressed := writeFile(b, "access.log", lines), writeFile(b, "access.log.gz", gzipped(b, lines))
 	measure := func(name string, read func() int) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(lines)))

@@ -49,11 +49,7 @@ func (in *Input) openHeld() (*content, error) {
 // openContent finds out how raw is compressed, and undoes it. After close of the content, or an error, raw is closed.
 func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 	br := bufio.NewReaderSize(raw, readBuffer)
-	head, err := br.Peek(magicLen)
-	if err != nil && err != io.EOF {
-		closeRaw()
-		return nil, err
-	}
+	head, _ := br.Peek(magicLen) // what went wrong goes wrong again
 	c := codecOf(head)
 	if c.open == nil {
 		closeRaw()
@@ -72,6 +68,9 @@ func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 
 // openFile opens the very file that OpenInput has seen, under the name that log rotation may have given it since.
 func (in *Input) openFile() (*os.File, error) {
+	if in.info.Mode()&fs.ModeNamedPipe != 0 {
+		return in.openPipe()
+	}
 	f, err := os.Open(in.name)
 	if !in.regular() {
 		return f, err

@@ -16,6 +16,9 @@ import (
 // A line longer than MaxLine comes cut, MaxLine+1 bytes long and followed by a line feed. Line endings other than the
 // line feed, NUL bytes and whatever else stands in the file are passed through.
 func (in *Input) Next(b *Block) error {
+	if in.closed() {
+		return fs.ErrClosed
+	}
 	if in.peeked != nil {
 		*b, in.peeked = *in.peeked, nil
 		return nil

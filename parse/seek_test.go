@@ -44,8 +44,8 @@ func (r *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// seek returns where reading begins and how many bytes finding that took.
-func seek(content string, moment int) (start, read int) {
+// seekIn returns where reading begins and how many bytes finding that took.
+func seekIn(content string, moment int) (start, read int) {
 	file := &countingReaderAt{ReaderAt: strings.NewReader(content)}
 	s := seeker{file: file, size: int64(len(content)), before: olderThan(moment)}
 	return int(s.find()), file.bytes
@@ -62,8 +62,8 @@ func firstAt(content string, moment int) (offset int) {
 	return offset
 }
 
-// log makes n lines of some length, one per unit of time.
-func log(from, n, length int) string {
+// numberedLog makes n lines of some length, one per unit of time.
+func numberedLog(from, n, length int) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(numberedLine(from+i, length))
@@ -73,7 +73,7 @@ func log(from, n, length int) string {
 
 func TestSkipToFindsTheMoment(t *testing.T) {
 	const piece, mega = seekPiece, 1 << 20
-	long := log(1000, 40_000, 200) // 8 MB
+	long := numberedLog(1000, 40_000, 200) // 8 MB
 	junk := strings.Repeat("not a log line at all\n", 100)
 	for _, c := range []struct {
 		name    string
@@ -85,7 +85,7 @@ func TestSkipToFindsTheMoment(t *testing.T) {
 		{"empty file", "", 5, 0, 0},
 		{"one line, older", "1 a\n", 5, 0, 4},
 		{"one line, wanted", "7 a\n", 5, 0, 4},
-		{"smaller than a piece", log(0, 100, 200), 50, piece, piece},
+		{"smaller than a piece", numberedLog(0, 100, 200), 50, piece, piece},
 		{"all older", long, 1_000_000, piece, 70 * piece},
 		{"none older", long, 0, 0, piece},
 		{"first line only", long, 1001, piece, piece},
@@ -93,19 +93,19 @@ func TestSkipToFindsTheMoment(t *testing.T) {
 		{"last line only", long, 40_999, 2 * piece, 70 * piece},
 		{"no line feed at the end", strings.TrimSuffix(long, "\n"), 40_999, 2 * piece, 70 * piece},
 		{"half a number at the end", long + "4", 41_000, 2 * piece, 70 * piece},
-		{"junk around the moment", log(0, 20_000, 200) + junk + log(30_000, 20_000, 200), 25_000, 2 * piece, 70 * piece},
-		{"junk in the middle", log(0, 10_000, 200) + strings.Repeat(junk, 2000) + log(10_000, 10_000, 200), 15_000, 2 * piece, 80 * mega},
+		{"junk around the moment", numberedLog(0, 20_000, 200) + junk + numberedLog(30_000, 20_000, 200), 25_000, 2 * piece, 70 * piece},
+		{"junk in the middle", numberedLog(0, 10_000, 200) + strings.Repeat(junk, 2000) + numberedLog(10_000, 10_000, 200), 15_000, 2 * piece, 80 * mega},
 		{"junk at the beginning", junk + long, 30_000, 2 * piece, 70 * piece},
 		{"junk at the end", long + strings.Repeat(junk, 2000), 30_000, 2 * piece, 60 * mega},
 		{"nothing but junk", strings.Repeat(junk, 3_000), 5, 7 * mega, 3 * mega},
-		{"lines of 1 MB", log(0, 30, 1_000_000), 17, 2 * mega, 64 * mega},
-		{"a line of 3 MB in the middle", log(0, 10_000, 200) + numberedLine(10_000, 3_000_000) + log(10_001, 10_000, 200), 15_000, 2 * piece, 70 * mega},
-		{"rotations joined newest first", log(50_000, 10_000, 200) + log(0, 10_000, 200), 55_000, 2 * piece, 70 * piece},
-		{"one stamp far back", log(0, 10_000, 200) + "3 \n" + log(10_000, 10_000, 200), 9_000, 2 * piece, 70 * piece},
+		{"lines of 1 MB", numberedLog(0, 30, 1_000_000), 17, 2 * mega, 64 * mega},
+		{"a line of 3 MB in the middle", numberedLog(0, 10_000, 200) + numberedLine(10_000, 3_000_000) + numberedLog(10_001, 10_000, 200), 15_000, 2 * piece, 70 * mega},
+		{"rotations joined newest first", numberedLog(50_000, 10_000, 200) + numberedLog(0, 10_000, 200), 55_000, 2 * piece, 70 * piece},
+		{"one stamp far back", numberedLog(0, 10_000, 200) + "3 \n" + numberedLog(10_000, 10_000, 200), 9_000, 2 * piece, 70 * piece},
 		{"no line feed at all", strings.Repeat("z", 9*mega), 5, 9 * mega, 3 * mega},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			start, read := seek(c.content, c.moment)
+			start, read := seekIn(c.content, c.moment)
 			first := firstAt(c.content, c.moment)
 			if start > 0 && c.content[start-1] != '\n' {
 				t.Errorf("reading begins at %d, in the middle of a line", start)
@@ -142,7 +142,7 @@ func TestSkipToNeverSkipsAWantedLine(t *testing.T) {
 		}
 		content := b.String()
 		moment := rapid.IntRange(0, lines+jitter).Draw(t, "moment")
-		start, _ := seek(content, moment-jitter)
+		start, _ := seekIn(content, moment-jitter)
 		if start > 0 && content[start-1] != '\n' {
 			t.Fatalf("reading begins at %d, in the middle of a line", start)
 		}
@@ -154,17 +154,17 @@ func TestSkipToNeverSkipsAWantedLine(t *testing.T) {
 
 // Forty times the file, a few more looks.
 func TestSkipToReadsLogarithmically(t *testing.T) {
-	small, large := log(0, 10_000, 200), log(0, 400_000, 200)
-	_, few := seek(small, 9_000)
-	_, more := seek(large, 390_000)
+	small, large := numberedLog(0, 10_000, 200), numberedLog(0, 400_000, 200)
+	_, few := seekIn(small, 9_000)
+	_, more := seekIn(large, 390_000)
 	if more > few+20*seekPiece {
 		t.Errorf("looked at %d bytes of %d, and at %d of %d", few, len(small), more, len(large))
 	}
 }
 
 func TestReadingAfterSkipTo(t *testing.T) {
-	content := log(1000, 40_000, 200)
-	in := openInput(t, write(t, "access.log", []byte(content)), nil)
+	content := numberedLog(1000, 40_000, 200)
+	in := openInput(t, writeFile(t, "access.log", []byte(content)), nil)
 	if _, err := in.Peek(); err != nil {
 		t.Fatal(err)
 	}
@@ -192,11 +192,11 @@ func TestReadingAfterSkipTo(t *testing.T) {
 }
 
 func TestSkipToLeavesTheRestAlone(t *testing.T) {
-	content := []byte(log(1000, 40_000, 200))
+	content := []byte(numberedLog(1000, 40_000, 200))
 	for name, in := range map[string]*Input{
-		"gzip":        openInput(t, write(t, "access.log", gzipped(t, content)), nil),
+		"gzip":        openInput(t, writeFile(t, "access.log", gzipped(t, content)), nil),
 		"stdin":       openInput(t, "-", bytes.NewReader(content)),
-		"none before": openInput(t, write(t, "access.log", content), nil),
+		"none before": openInput(t, writeFile(t, "access.log", content), nil),
 	} {
 		moment := 20_000
 		if name == "none before" {

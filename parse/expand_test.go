@@ -1,0 +1,146 @@
+package parse
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tree is a directory with logs, and with what lies beside them.
+var tree = []string{
+	"logs/access.log", "logs/access.log.1", "logs/access.log.2.gz", "logs/error.log", "logs/error.log.1.gz",
+	"logs/site/terror.access.log", "logs/site/ssl_error_log", "logs/site/ssl_access_log", "logs/site/site-errors.2.gz",
+	"logs/site/.access.log.swp", "logs/site/shadow.duckdb", "logs/site/README.md", "logs/site/access-logs.tar.gz",
+	"logs/.hidden/access.log", "logs/2025.txt", "logs/requests.json", "logs/mirrors.log",
+	"errors-only/error.log", "errors-only/error.log.1", "[odd].log", "UPPER.LOG", "empty/.keep",
+}
+
+// inTree changes into a fresh copy of tree.
+func inTree(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, name := range tree {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(name+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"link.log": "logs/access.log", "logs/current.log": "access.log", "logs/nowhere.log": "gone", "all": "logs", "logs/loop": ".",
+	} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link("logs/access.log.1", "hard.log"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("bare", 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	const directory = "2025.txt access.log access.log.1 access.log.2.gz mirrors.log requests.json site/ssl_access_log site/terror.access.log"
+	under := func(dir string) string {
+		return dir + "/" + strings.ReplaceAll(directory, " ", " "+dir+"/")
+	}
+	inTree(t)
+	for _, c := range []struct{ args, want string }{
+		{"", ""},
+		{"-", "-"},
+		{"- -", "-"},
+		{"logs/access.log", "logs/access.log"},
+		{"logs/error.log", "logs/error.log"}, // named, so wanted
+		{"logs/access.log.1 - logs/access.log", "logs/access.log.1 - logs/access.log"},
+		{"logs/access.log logs/../logs/access.log ./logs/access.log", "logs/access.log"},
+		{"link.log logs/access.log", "link.log"},
+		{"logs/access.log.1 hard.log", "logs/access.log.1"},
+		{"logs", under("logs")},
+		{"all", under("all")},
+		{"logs logs", under("logs")},
+		{"logs/access.log.2.gz logs/site logs/access.log.2.gz", "logs/access.log.2.gz logs/site/ssl_access_log logs/site/terror.access.log"},
+		{"logs/access.log*", "logs/access.log logs/access.log.1 logs/access.log.2.gz"},
+		{"logs/*.gz", "logs/access.log.2.gz logs/error.log.1.gz"},
+		{"l?nk.log", "link.log"},
+		{"*/site", "all/site/ssl_access_log all/site/terror.access.log"},
+		{"logs/si*/*.log", "logs/site/terror.access.log"},
+		{"logs/site/.*", "logs/site/.access.log.swp"},
+		{"[odd].log", "[odd].log"},
+		{"[U]PPER*", "UPPER.LOG"},
+	} {
+		got, err := Expand(strings.Fields(c.args))
+		if diff := cmp.Diff(strings.Fields(c.want), append([]string{}, got...)); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", c.args, err, diff)
+		}
+	}
+}
+
+func TestExpandSaysWhatToDo(t *testing.T) {
+	inTree(t)
+	for _, c := range []struct{ arg, want string }{
+		{"logs/acces.log", "parse: logs/acces.log: file does not exist; did you mean logs/access.log?"},
+		{"upper.log", "parse: upper.log: file does not exist; did you mean UPPER.LOG?"},
+		{"lgos", "parse: lgos: file does not exist; did you mean logs?"},
+		{"something-else-entirely", "parse: something-else-entirely: file does not exist"},
+		{"no/such/file", "parse: no/such/file: file does not exist: there is no directory no/such"},
+		{"logs/access.log/x", "parse: logs/access.log/x: not a directory"},
+		{"site/*.log", "parse: site: file does not exist"},
+		{"logs/*.zst", "parse: logs/*.zst: none of the 13 names in logs matches"},
+		{"lo*/*.zst", "parse: lo*/*.zst: no file matches"},
+		{"logs/**/x.log", `parse: logs/**/x.log: no file matches; "**" is no more than "*": name a directory to read all below it`},
+		{"[log", "parse: [log: no file of that name, and not a pattern either: syntax error in pattern"},
+		{"bare", "parse: bare: no files in this directory"},
+		{"empty", "parse: empty: no logs in this directory, by their names; to read one of its 1 files nevertheless, name it"},
+		{"errors-only", "parse: errors-only: no logs in this directory, by their names; to read one of its 2 files nevertheless, name it"},
+		{"", "parse: the name of an input is empty"},
+	} {
+		names, err := Expand([]string{c.arg})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s\ngot  %v, %q\nwant %s", c.arg, err, names, c.want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"kitten", "sitting", 3}, // Levenshtein's textbook pair
+		{"access.log", "acces.log", 1},
+		{"flaw", "lawn", 2},
+	} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// Ten thousand files are nothing special.
+func TestExpandTakesManyFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range manyNames(2000) {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, err := Expand([]string{".", "*"}); err != nil || len(names) != 2000 {
+		t.Errorf("%d names, %v", len(names), err)
+	}
+}
+
+func manyNames(n int) (names []string) {
+	for i := range n {
+		names = append(names, "access.log."+strings.Repeat("i", i%40)+string(rune('a'+i/40%26))+string(rune('a'+i/1040)))
+	}
+	return names
+}
