@@ -1,6 +1,10 @@
 package parse
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
@@ -26,4 +30,67 @@ func TestLenientTakesShorterAndLongerLines(t *testing.T) {
 			t.Errorf("%s: referer %q, agent %q, client %q", c.tail, r.Referer, r.Agent, r.Client)
 		}
 	}
+}
+
+// FuzzCompile compiles arbitrary texts in all ways and reads lines by them: no panic, no hang, and where both the
+// scanner and gonx read a line, whatever the format, they agree.
+func FuzzCompile(f *testing.F) {
+	for _, text := range []string{
+		nginxCombined, `$remote_addr\t$time_local`, `a$time_local$b`, `$time_local$status`, `x${time_iso8601}y$host.`,
+		`%h %l %u %t \"%r\" %>s %b`, `[%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t]`, `%{sec}t%{msec_frac}t %!200,304{Referer}i %^FB`,
+		`$msec\\$status`, `5$msec]`, "\x01$msec", `$msec $f1 $`, ` $msec `, `%{sec}t $f0 %h`, `$time_local _PLACEHOLDER___ $msec`,
+	} {
+		f.Add(text, benchLine)
+	}
+	f.Fuzz(func(t *testing.T, text, line string) {
+		if len(text) > 300 || len(line) > 1000 || strings.Contains(line, "\n") {
+			return
+		}
+		wants := Wants{Extra: []string{"session", "status", "f"}}
+		strict, err := Compile(text, wants)
+		lenient, errLenient := compileLenient(text, wants, "lenient")
+		if (err == nil) != (errLenient == nil) && !strings.Contains(fmt.Sprint(err, errLenient), "gonx") {
+			t.Fatalf("%q: strict %v, lenient %v", text, err, errLenient)
+		}
+		wants.Gonx = true
+		slow, errSlow := Compile(text, wants)
+		if errSlow != nil && strings.Contains(errSlow.Error(), "come to an end") {
+			t.Fatal(errSlow)
+		}
+		for _, line := range []string{line, text, benchLine} {
+			fast := parseBy(t, strict, err, line)
+			parseBy(t, lenient, errLenient, line)
+			other := parseBy(t, slow, errSlow, line)
+			if fast != "" && other != "" && fast != other && !gonxDiffers([]byte(line)) && !touching(text) {
+				t.Fatalf("%q reads %q\nfast %s\ngonx %s", text, line, fast, other)
+			}
+		}
+	})
+}
+
+// parseBy reads a line by a format, if there is one, and shows what it holds, if it can be read.
+func parseBy(t *testing.T, f *Format, err error, line string) string {
+	if err != nil {
+		return ""
+	}
+	var r Record
+	fault := f.NewParser().Parse([]byte(line), &r)
+	if !fault.OK() {
+		return ""
+	}
+	return show(&r)
+}
+
+// touching tells whether variables of a format touch, so that gonx gives everything to the first.
+func touching(text string) bool {
+	pieces, _, err := takeApart(unquote(text))
+	if err != nil {
+		return true
+	}
+	for i := range pieces[1:] {
+		if pieces[i].variable() && pieces[i+1].variable() {
+			return true
+		}
+	}
+	return false
 }

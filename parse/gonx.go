@@ -58,6 +58,7 @@ func newGonxCuts(pieces []piece, lenient bool) ([]gonxCut, error) {
 		if err != nil {
 			return nil, err
 		}
+		cut.names = cut.names[:len(cut.names)-1] // but for the rest
 		cuts = append(cuts, cut)
 	}
 	return cuts, nil
@@ -165,9 +166,9 @@ func (g *gonxParser) Parse(line []byte, r *Record) Fault {
 	return fault
 }
 
-// fill reads the values that gonx has cut out; a lenient cut may have fewer than there are steps, and a rest.
+// fill reads the values that gonx has cut out; a lenient cut may have fewer than there are steps.
 func (g *gonxParser) fill(cut *gonxCut, values gonx.Fields, r *Record) Fault {
-	for i := range min(len(cut.names), len(g.prog.steps)) {
+	for i := range cut.names {
 		st := &g.prog.steps[i]
 		suffix := cut.names[i][1+len(strconv.Itoa(i)):]
 		text, ok := strings.CutSuffix(values[cut.names[i]], suffix)
