@@ -42,6 +42,25 @@ func TestDictBehavesLikeAMap(t *testing.T) {
 	})
 }
 
+// Names of one hash are rare; so the hash is made up here.
+func TestDictTellsNamesOfOneHashApart(t *testing.T) {
+	d := NewDict()
+	names := []string{"", "a", "ab", "abc", "\x00", "a\x00", "exactly-15-byte", "exactly-16-bytes", "exactly-16-bytez", "exactly-16-bytes-and-more"}
+	for _, h := range []uint64{0, 1<<64 - 1} { // at the first slot, and around the end
+		first := d.Len()
+		for i, n := range names {
+			if got := d.insert(h, []byte(n)); int(got) != first+i {
+				t.Errorf("%q has id %d, want %d", n, got, first+i)
+			}
+		}
+		for i, n := range names {
+			if got, ok := d.view.Load().find(h, []byte(n)); !ok || int(got) != first+i {
+				t.Errorf("%q is found as %d, %v; want %d", n, got, ok, first+i)
+			}
+		}
+	}
+}
+
 func TestDictGrows(t *testing.T) {
 	const n = 100_000
 	d := NewDict()
