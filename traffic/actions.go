@@ -20,11 +20,14 @@ type Rule struct {
 
 const (
 	maxRules       = 10_000
-	maxPathActions = 1_000 // actions that take their names from paths, so that a scanner cannot make more
+	maxPathActions = 1_000 // actions named after paths
 )
 
 // Actions tells which action a request belongs to: the first rule that fits, else what the path says (see
 // appendAction). Any number of matchers may use it at once.
+//
+// At most 1,000 actions take their names from paths, so that a scanner cannot make more; the requests of further ones
+// are "(other)". Who comes first has a name: with several matchers at work that can differ from run to run.
 type Actions struct {
 	dict    *Dict
 	rules   []compiledRule

@@ -142,6 +142,20 @@ func TestDictFromManyGoroutines(t *testing.T) {
 	}
 }
 
+// An IPv4 client may cost 45 bytes, also right after the slots were doubled.
+func TestDictIsSmall(t *testing.T) {
+	const n = 1<<18/4*3 + 1
+	d := NewDict()
+	for i := range n {
+		d.ID(fmt.Appendf(nil, "%d.%d.%d.%d", 100+i>>18, 100+i>>12&63, 100+i>>6&63, 100+i&63))
+	}
+	v := d.view.Load()
+	bytes := 8*len(v.slots) + len(v.entries)*chunkNames*(1+inlineName) + len(v.blocks)*blockBytes
+	if got := float64(bytes) / float64(d.Len()); got > 45 || d.Len() < n {
+		t.Errorf("%.1f bytes per name, of %d names", got, d.Len())
+	}
+}
+
 func TestDictDoesNotAllocate(t *testing.T) {
 	d := NewDict()
 	names := [][]byte{[]byte("203.0.113.7"), []byte("2001:db8:0:1:2:3:4:5"), []byte(strings.Repeat("long", 200)), {}}

@@ -7,3 +7,8 @@ type Tables struct {
 	Actions *Dict
 	Hosts   *Dict
 }
+
+// NewTables returns empty dictionaries.
+func NewTables() *Tables {
+	return &Tables{Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict()}
+}
