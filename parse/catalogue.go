@@ -52,6 +52,11 @@ var catalogue = []Known{
 		"Apache's combined with something in the place of the identity",
 	},
 	{
+		"apache-common", `%h %l %u %t "%r" %>s %b`,
+		`192.0.2.7 ident alice [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312`,
+		"Apache's common with something in the place of the identity",
+	},
+	{
 		"apache-iso", `%h %l %u [%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t]` + agentsText,
 		`192.0.2.7 CH - [2026-01-01 00:00:00.250000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0"`,
 		"Apache with microseconds, as in the netnea tutorials",
@@ -82,10 +87,30 @@ var catalogue = []Known{
 		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0" 17 "shop@docker" "http://10.0.0.5:80" 4ms`,
 		"Traefik's own (CLF with count, router, server and milliseconds)",
 	},
+	{
+		"haproxy", `$remote_addr:$remote_port [$time_local] $frontend $backend $timers $status $body_bytes_sent` +
+			` $request_cookie $response_cookie $termination $connections $queues "$request"`,
+		`192.0.2.7:40112 [01/Jan/2026:00:00:00.250] web~ shop/shop1 0/0/0/4/4 200 312 - - ---- 1/1/0/0/0 0/0 "GET / HTTP/1.1"`,
+		"HAProxy's option httplog, without what syslog puts in front",
+	},
+	{
+		"alb", `$type ` + balancerText + ` $rest`,
+		`https 2026-01-01T00:00:00.250000Z app/shop/0f8f 192.0.2.7:40112 10.0.0.5:80 0.001 0.003 0.000 200 200 89 312 "GET https://example.org:443/ HTTP/1.1" "curl/8.5.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2`,
+		"AWS application load balancer",
+	},
+	{
+		"elb", balancerText,
+		`2026-01-01T00:00:00.250000Z shop 192.0.2.7:40112 10.0.0.5:80 0.001 0.003 0.000 200 200 89 312 "GET http://example.org:80/ HTTP/1.1" "curl/8.5.0" - -`,
+		"AWS classic load balancer, HTTP listeners",
+	},
 }
 
 // Traefik stamps the start of a request, as Apache does.
 const traefikText = `%h - %u %t` + agentsText + ` %{count}n "%{router}n" "%{server}n" %{ms}Tms`
+
+// balancerText is what the load balancers of AWS have in common.
+const balancerText = `$time_iso8601 $balancer $remote_addr:$remote_port $backend $wait $work $answer $status $backend_status` +
+	` $request_length $body_bytes_sent "$request" "$http_user_agent"`
 
 // Catalogue lists the formats that have a name.
 func Catalogue() []Known {

@@ -12,7 +12,9 @@ import "bytes"
 var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare"}
 
 // shorter says what a format is called without referers and agents.
-var shorter = map[string]string{"combined": "common", "vhost-combined": "vhost-common"}
+var shorter = map[string]string{
+	"combined": "common", "vhost-combined": "vhost-common", "apache-combined": "apache-common",
+}
 
 // minRead is the share of the sample, in percent, that a format must read to be taken. It is low, because a log with
 // many broken lines is better read and reported as such than refused.
@@ -25,9 +27,10 @@ type Detection struct {
 	Read     int      // how many of them the format reads
 	Warnings []string // what a person should look at
 
-	learnt int   // how many fields the lines told
-	agents int   // how many lines told a referer or an agent
-	fault  Fault // of the first line that cannot be read
+	sound  int   // how many of the lines read have a client that can be one
+	learnt int   // how many fields the sound lines told
+	agents int   // how many of them told a referer or an agent
+	fault  Fault // of the first line that cannot be read or is not sound
 }
 
 // Detect finds the format that reads a log of which sample is the beginning, ended after a whole line. The error for
@@ -45,7 +48,7 @@ func Detect(sample []byte, w Wants) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
-	if best.Read*100 < minRead*best.Lines {
+	if best.sound*100 < minRead*best.Lines {
 		return Detection{}, &UnknownFormatError{First: firstLine(lines), Lines: len(lines), tried: tried, looks: looksLike(lines)}
 	}
 	return best.withTail(lines, w)
@@ -67,12 +70,16 @@ func bestOf(lines [][]byte, w Wants) (best Detection, tried []Detection, err err
 	return best, tried, nil
 }
 
+// better tells whether d is to be preferred. A line that is read but makes no sense counts against a format twice: it
+// would put requests on the wrong client.
 func (d Detection) better(other Detection) bool {
-	if d.Read != other.Read {
-		return d.Read > other.Read
+	if d.score() != other.score() {
+		return d.score() > other.score()
 	}
 	return d.learnt > other.learnt
 }
+
+func (d Detection) score() int { return d.sound - 2*(d.Read-d.sound) }
 
 // A candidate compiles a format that detection may take.
 type candidate func(w Wants) (*Format, error)

@@ -27,7 +27,7 @@ func (e *UnknownFormatError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the format of the log is not known\n  first line: %s\n", e.First)
 	for _, d := range e.tried {
-		fmt.Fprintf(&b, "  as %s, %d of %d lines can be read: %s (column %d)\n", d.Format.Name, d.Read, d.Lines, d.fault.Reason, d.fault.Column)
+		fmt.Fprintf(&b, "  as %s, %d of %d lines make sense: %s (column %d)\n", d.Format.Name, d.sound, d.Lines, d.fault.Reason, d.fault.Column)
 	}
 	b.WriteString(e.remedy())
 	return b.String()

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // A format is judged by the lines of the sample that it reads, and by what it learns from them: fields that make no
@@ -16,11 +17,16 @@ func judge(format *Format, lines [][]byte) Detection {
 	p, work := format.NewParser(), []byte(nil)
 	for _, line := range lines {
 		work = append(work[:0], line...) // because a parser may undo escapes in it
-		if fault := p.Parse(work, &r); fault.OK() {
+		fault := p.Parse(work, &r)
+		if fault.OK() {
 			d.Read++
-			d.count(&r)
-			agents.count(r.Agent)
-		} else if d.fault.OK() {
+			if fault = doubt(format, &r); fault.OK() {
+				d.sound++
+				d.count(&r)
+				agents.count(r.Agent)
+			}
+		}
+		if d.fault.OK() {
 			d.fault = fault
 		}
 	}
@@ -41,6 +47,27 @@ func (d *Detection) count(r *Record) {
 	if r.Referer != nil || r.Agent != nil {
 		d.agents++
 	}
+}
+
+// doubt says why a line that can be read is probably of another format.
+func doubt(format *Format, r *Record) Fault {
+	switch {
+	case !isClient(r.Client):
+		return Fault{"the client is neither an address nor a host name", 1}
+	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
+		return Fault{"there are more than three fields before the time", 1}
+	}
+	return Fault{}
+}
+
+// isClient tells whether a text can be an address or the name of a host. A log may lack clients altogether.
+func isClient(client []byte) bool {
+	for _, c := range client {
+		if !isNameByte(c) && c != '.' && c != ':' && c != '-' && c != '%' {
+			return false
+		}
+	}
+	return true
 }
 
 // An agentCensus counts what stands where the user agent should.

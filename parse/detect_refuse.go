@@ -19,8 +19,8 @@ func refuse(sample []byte, lines [][]byte) error {
 		return errors.New("the file is not text: too many control characters")
 	}
 	if w3cFields.Match(sample) && !mostly(lines, jsonLike) {
-		return errors.New("the log is in W3C extended format (#Fields: …; IIS, CloudFront), which cannot be read: " +
-			"its fields differ from file to file; convert it, or state its fields with --format")
+		return errors.New("the log is in the W3C extended format (IIS, CloudFront): its #Fields differ from server to server, " +
+			"so state them, such as --format '%{%Y-%m-%d}t %{%H:%M:%S}t %A %m %U %q %p %u %h \"%{User-Agent}i\" %>s'")
 	}
 	return nil
 }
@@ -72,16 +72,15 @@ var lookalikes = []struct {
 	},
 	{
 		regexp.MustCompile(`\S+:\d+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ ?\S*:? `),
-		"this is a HAProxy log, which cannot be read; HAProxy can write another one: " +
-			`log-format '%ci - - [%trl] %{+Q}r %ST %B "-" "-"'`,
+		"this is a log of HAProxy: --format haproxy reads its default (option httplog) where syslog puts nothing in front",
 	},
 	{
 		regexp.MustCompile(`^(https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z (app|net)/`),
-		"this is a log of an AWS application load balancer (ALB), which cannot be read; the web servers behind it have logs of their own",
+		"this is a log of an AWS application load balancer (ALB), not of a web server: --format alb reads its requests",
 	},
 	{
 		regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z \S+ [\da-f.:]+:\d+ ([\da-f.:]+:\d+|-) `),
-		"this is a log of an AWS classic load balancer (ELB), which cannot be read; the web servers behind it have logs of their own",
+		"this is a log of an AWS classic load balancer (ELB), not of a web server: --format elb reads its requests",
 	},
 }
 

@@ -26,11 +26,8 @@ const tailShare = 90
 // withTail is the detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
 func (d Detection) withTail(lines [][]byte, w Wants) (Detection, error) {
-	if !strings.Contains(d.Format.Text, "$") {
-		return d, nil
-	}
 	d, err := d.withoutAgents(lines, w)
-	if err != nil {
+	if err != nil || !strings.Contains(d.Format.Text, "$") {
 		return d, err
 	}
 	if d.Format.Name == "combined" {
@@ -204,7 +201,7 @@ func (t tail) variables() []string {
 func (t tail) durations() (took, upstream *column) {
 	var all []*column
 	for i := range t.columns {
-		if c := &t.columns[i]; c.all(c.isDurations) && slices.ContainsFunc(c.values, isMillis) {
+		if c := &t.columns[i]; c.all(c.isDurations) && slices.ContainsFunc(c.values, isLogged) {
 			all = append(all, c)
 		}
 	}
@@ -265,6 +262,9 @@ func (c *column) isMsec(i int) bool {
 	t, ok := epoch([]byte(c.values[i]))
 	return ok && t-c.stamps[i] < 2*limit.Second && c.stamps[i]-t < 2*limit.Second
 }
+
+// isLogged tells whether there is more to a value than "-".
+func isLogged(value string) bool { return strings.Trim(value, "-,: ") != "" }
 
 // isDurations tells whether a value is "-" or a list of nginx's durations.
 func (c *column) isDurations(i int) bool {

@@ -1,0 +1,133 @@
+package parse
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what the tests expect")
+
+// describeDetection writes down what detection made of a log.
+func describeDetection(log []byte) string {
+	d, err := Detect(log, Wants{})
+	if err != nil {
+		return "refused: " + err.Error() + "\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, reads %d of %d\n%s\n", d.Format.Name, d.Read, d.Lines, d.Format.Text)
+	for _, w := range d.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	var r Record
+	last := ""
+	p := d.Format.NewParser()
+	for _, line := range sampleLines(log) {
+		if p.Parse(line, &r).OK() {
+			last = r.describe()
+		}
+	}
+	return b.String() + last + "\n"
+}
+
+// TestDetect holds detection against testdata/detect.txtar.
+func TestDetect(t *testing.T) {
+	const file = "testdata/detect.txtar"
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, f := range archive.Files {
+		want[f.Name] = string(f.Data)
+	}
+	var anew []txtar.File
+	for _, f := range archive.Files {
+		if strings.HasSuffix(f.Name, " ⇒") {
+			continue
+		}
+		result := f.Name + " ⇒"
+		got := describeDetection(bytes.Clone(f.Data))
+		anew = append(anew, f, txtar.File{Name: result, Data: []byte(got)})
+		if !*update && got != want[result] {
+			t.Errorf("%s:\n%s\ngot\n%s\nwant\n%s", f.Name, f.Data, got, want[result])
+		}
+	}
+	if *update {
+		archive.Files = anew
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Data that is no text, or is compressed, is refused by name.
+func TestDetectRefusesData(t *testing.T) {
+	for data, want := range map[string]string{
+		"\x1f\x8b\x08\x00":                       "gzip",
+		"BZh91AY&SY":                             "bzip2",
+		"\x28\xb5\x2f\xfd\x00":                   "zstd",
+		"\xfd7zXZ\x00\x00":                       "xz",
+		"PK\x03\x04":                             "ZIP",
+		"\xff\xfe1\x009\x002\x00":                "UTF-16",
+		strings.Repeat("\x00\x01\x02abc\n", 100): "not text",
+	} {
+		if _, err := Detect([]byte(data), Wants{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.10q: got %v, want %q", data, err, want)
+		}
+	}
+}
+
+// A hostile first line reaches the terminal neither whole nor with its control characters.
+func TestDetectShowsLineSafely(t *testing.T) {
+	line := "\x1b[31mred\x00\a\u202e\xff " + strings.Repeat("é", 300)
+	_, err := Detect([]byte(line), Wants{})
+	if err == nil {
+		t.Fatal("want an error")
+	}
+	if strings.ContainsAny(err.Error(), "\x1b\x00\a\u202e") || strings.Contains(err.Error(), "\xff") {
+		t.Errorf("control characters in %q", err)
+	}
+	if n := strings.Count(err.Error(), "é"); n < 80 || n > 100 {
+		t.Errorf("%d letters of the line are shown", n)
+	}
+}
+
+// One spoilt line must not decide: a log of a thousand good lines is read whatever its first one is.
+func TestDetectNeedsNoGoodFirstLine(t *testing.T) {
+	good := catalogue[0].Example + "\n"
+	for _, first := range []string{"#Comment", "{}", "\x00\x00\x00", "x", `"`, "[", strings.Repeat("[\"", 10000)} {
+		d, err := Detect([]byte(first+"\n"+strings.Repeat(good, 1000)), Wants{})
+		if err != nil || d.Format.Name != "combined" || d.Read != 1000 {
+			t.Errorf("%.10q first: %+v, %v", first, d, err)
+		}
+	}
+}
+
+func FuzzDetect(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/detect.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(file.Data)
+	}
+	f.Fuzz(func(t *testing.T, log []byte) {
+		before := bytes.Clone(log)
+		d, err := Detect(log, Wants{})
+		if !bytes.Equal(before, log) {
+			t.Error("the sample was changed")
+		}
+		if err == nil && (d.Format == nil || d.Read > d.Lines) {
+			t.Errorf("%+v", d)
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "\x00\x1b\r") {
+			t.Errorf("control characters in %q", err)
+		}
+	})
+}
