@@ -79,14 +79,19 @@ func (d *duck) exec(query string) error {
 	return nil
 }
 
-// number runs a query whose answer is one integer.
+// number runs a query whose answer is one BIGINT.
 func (d *duck) number(query string) (int64, error) {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
 		return 0, errors.New(mapping.ResultError(&res))
 	}
-	return mapping.ValueInt64(&res, 0, 0), nil
+	rows := mapping.FetchChunk(res)
+	defer mapping.DestroyDataChunk(&rows)
+	if mapping.ColumnType(&res, 0) != mapping.TypeBigInt || rows.Ptr == nil || mapping.DataChunkGetSize(rows) != 1 {
+		return 0, fmt.Errorf("the answer to %q is not one BIGINT", query)
+	}
+	return *(*int64)(mapping.VectorGetData(mapping.DataChunkGetVector(rows, 0))), nil
 }
 
 // A chunk is a handful of rows on their way into a table, as one vector per column.

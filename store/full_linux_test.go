@@ -36,7 +36,7 @@ func storeUnderLimit(path, kB string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Abort() //nolint:errcheck // does nothing when all went well
+	defer r.Abort() // does nothing when all went well
 	events, res := batch(fullEvents), emptyResult(3)
 	tally(res, events)
 	if err := r.Write(events); err != nil {

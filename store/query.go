@@ -35,7 +35,7 @@ func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
 	if err != nil {
 		return nil, explainOpen(path, err)
 	}
-	rows, err := conn.QueryContext(ctx, query)
+	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // Rows.Next checks
 	if err != nil {
 		return nil, errors.Join(explainQuery(ctx, err), closer())
 	}

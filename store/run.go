@@ -50,7 +50,7 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
-	last, err := r.store.duck.number("SELECT coalesce(max(run), 0) FROM runs")
+	last, err := r.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (d *duck) prepare() error {
 		return err
 	}
 	if ours > 0 {
-		version, err := d.number("SELECT version FROM shadow_schema")
+		version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
 		if err != nil {
 			return err
 		}

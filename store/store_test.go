@@ -18,10 +18,27 @@ func TestWhatGoesInComesOut(t *testing.T) {
 	path := dbPath(t)
 	for run := int64(1); run <= 12 && !t.Failed(); run++ {
 		rng := rand.New(rand.NewPCG(uint64(run), 2))
-		m := makeRun(uint64(run), 1+rng.IntN(5), 1+rng.IntN(40), rng.IntN(10_000))
+		events := []int{10, 200, 10_000}[run%3] // with few events, some clients and actions have no request
+		m := makeRun(uint64(run), 1+rng.IntN(5), 1+rng.IntN(40), rng.IntN(events))
 		keep := Events(rng.IntN(6))
 		writePieces(t, path, m, keep, 1+rng.IntN(3000))
 		wantRun(t, path, run, m, keep)
+	}
+}
+
+// A run that fills the loader's buffers many times over comes out in order, every event once.
+func TestBuffersGoRound(t *testing.T) {
+	path := dbPath(t)
+	m := makeRun(1, 3, 100, 12*bufferEvents+77) // no two events at the same time
+	writePieces(t, path, m, AllEvents, 5000)
+	for query, want := range map[string]int64{
+		"SELECT count(*) FROM events":             int64(len(m.events)),
+		"SELECT count(DISTINCT time) FROM events": int64(len(m.events)),
+		"SELECT count(*) FROM (SELECT time, lag(time) OVER (ORDER BY rowid) AS previous FROM events) WHERE time < previous": 0,
+	} {
+		if got := askNumber(t, path, query); got != want {
+			t.Errorf("%s: got %d, want %d", query, got, want)
+		}
 	}
 }
 
@@ -75,6 +92,13 @@ func wantRun(t *testing.T, path string, run int64, m madeRun, keep Events) {
 				c.ByClass[0], c.ByClass[1], c.ByClass[2], c.ByClass[3], c.ByClass[4]))
 		}
 	}
+	var listed [][]any
+	for i, n := range res.Actions {
+		if n > 0 {
+			listed = append(listed, row(int32(i), res.Tables.Actions.Name(int32(i)), n))
+		}
+	}
+	wantRows(t, path, run, "SELECT action, name, requests FROM actions", listed)
 	wantRows(t, path, run, "SELECT policy, epoch_us(time), client, action, status, count FROM events", events)
 	wantRows(t, path, run, "SELECT policy, client, refused, epoch_us(first_refused), epoch_us(last_refused) FROM client_tallies", tallies)
 	wantRows(t, path, run, "SELECT policy, action, refused FROM action_tallies", actions)
@@ -227,7 +251,7 @@ func TestOneRunAtATime(t *testing.T) {
 // Write copies into the loader's buffers and allocates nothing for itself.
 func TestWriteDoesNotAllocate(t *testing.T) {
 	r := begin(t, openStore(t, dbPath(t)), context.Background())
-	defer r.Abort() //nolint:errcheck // the test is over
+	defer r.Abort()
 	events := batch(bufferEvents)
 	if n := testing.AllocsPerRun(20, func() {
 		if err := r.Write(events); err != nil {

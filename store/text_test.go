@@ -12,7 +12,7 @@ func TestEncodeText(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                       "",
 		"192.0.2.1":              "192.0.2.1",
-		"ünïcode ⚡ 👩‍👩‍👧":         "ünïcode ⚡ 👩‍👩‍👧",
+		"ünïcode ⚡ 👩‍👩‍👧":        "ünïcode ⚡ 👩‍👩‍👧",
 		`C:\dir\x`:               `C:\dir\x`,
 		"\xff":                   `\xff`,
 		"a\xc3":                  `a\xc3`,

@@ -19,7 +19,7 @@ func plainValue(v any, duckType string) any {
 	case float64:
 		return plainFloat(v)
 	case float32: // by way of its shortest text, so that 0.1 stays 0.1
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) //nolint:errcheck // parses what was formatted
+		f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 		return plainFloat(f)
 	case *big.Int:
 		if v.IsInt64() {
