@@ -20,13 +20,13 @@ type Rule struct {
 
 const (
 	maxRules       = 10_000
-	maxPathActions = 1_000 // actions named after paths
+	maxPathActions = 50_000 // actions named after paths; with the rules, ids fit into 16 bits
 )
 
 // Actions tells which action a request belongs to: the first rule that fits, else what the path says (see
 // appendAction). Any number of matchers may use it at once.
 //
-// At most 1,000 actions take their names from paths, so that a scanner cannot make more; the requests of further ones
+// At most 50,000 actions take their names from paths, so that a scanner cannot make more; the requests of further ones
 // are "(other)". Who comes first has a name: with several matchers at work that can differ from run to run.
 type Actions struct {
 	dict    *Dict
@@ -91,7 +91,7 @@ func (c *compiledRule) fits(method, path []byte) bool {
 		(c.regexp == nil || c.regexp.Match(path))
 }
 
-// Other returns the id of the action "(other)", which holds the requests whose paths came when 1,000 actions had
+// Other returns the id of the action "(other)", which holds the requests whose paths came when 50,000 actions had
 // been named after paths; false if there were none.
 func (a *Actions) Other() (int32, bool) {
 	id := a.other.Load() - 1

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -131,11 +132,11 @@ func TestActionsAreBounded(t *testing.T) {
 	if _, ok := a.Other(); ok {
 		t.Error("something was folded before anything came")
 	}
-	for i := range 5000 {
+	for i := range maxPathActions + 1000 {
 		get(fmt.Sprintf("/try-%d.php", i))
 	}
 	for path, want := range map[string]string{
-		"/try-0.php": "/try-0.php", "/try-999.php": "/try-999.php", "/try-1000.php": "(other)", "/new": "(other)",
+		"/try-0.php": "/try-0.php", "/try-49999.php": "/try-49999.php", "/try-50000.php": "(other)", "/new": "(other)",
 		"/login": "login",
 	} {
 		if got := get(path); got != want {
@@ -154,6 +155,9 @@ func TestActionsAreBounded(t *testing.T) {
 	}
 	if want := maxPathActions + 5; d.Len() != want {
 		t.Errorf("%d actions, want %d", d.Len(), want)
+	}
+	if most := maxPathActions + maxRules + 5; most > math.MaxUint16 {
+		t.Errorf("%d actions are more than 16 bits tell apart", most)
 	}
 }
 
