@@ -36,7 +36,7 @@ type gonxParser struct {
 type gonxCut struct {
 	parser *gonx.Parser
 	end    string   // what is put behind each line
-	names  []string // of the variables, as gonx calls them: what follows a value up to the first delimiter is a part of the name
+	names  []string // of the variables, as gonx calls them: letters that stand behind a value are a part of its name
 }
 
 // newGonxCuts hands the format to gonx.

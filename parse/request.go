@@ -50,8 +50,8 @@ func protocol(line []byte) int {
 	return space
 }
 
-// host cuts the port off an address or a name: "192.0.2.1:443", "[2001:db8::1]:443", "example.com:80". An IPv6 address without
-// brackets has more colons and no port.
+// host cuts the port off an address or a name: "192.0.2.1:443", "[2001:db8::1]:443", "example.com:80". An IPv6 address
+// without brackets has more colons and no port.
 func host(address []byte) []byte {
 	if len(address) > 0 && address[0] == '[' {
 		if shut := bytes.IndexByte(address, ']'); shut > 0 {

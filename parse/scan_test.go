@@ -128,7 +128,7 @@ func show(r *Record) string {
 	}
 	for i, v := range texts(r) {
 		if v != nil {
-			fmt.Fprintf(&b, " %s=%s", textNames[i], strings.ReplaceAll(string(v), "\n", "␤"))
+			fmt.Fprintf(&b, " %s=%s", textNames[i], visible(v))
 		}
 	}
 	for _, n := range []struct {
@@ -140,6 +140,19 @@ func show(r *Record) string {
 	} {
 		if n.value != n.none {
 			fmt.Fprintf(&b, " %s=%d", n.name, n.value)
+		}
+	}
+	return b.String()
+}
+
+// visible writes control characters as \x16.
+func visible(v []byte) string {
+	var b strings.Builder
+	for _, c := range v {
+		if c < ' ' {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
 		}
 	}
 	return b.String()

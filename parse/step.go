@@ -1,0 +1,98 @@
+package parse
+
+import "strings"
+
+// A step reads one value and the text that follows it.
+type step struct {
+	use    use
+	span   span
+	idle   bool
+	stop   byte   // the first byte of follow, or the quote before it
+	last   bool   // whether no step follows
+	tail   bool   // whether the line may end behind this value, or go on with a space and what we do not read
+	extra  int    // the value's place in Record.Extra, or −1
+	follow []byte // the text behind the value, without the quote of a quoted one
+	want   uint64 // its first eight bytes as a number, the first byte lowest
+	mask   uint64 // the bits of want that count
+	layout layout
+
+	noEnd  string // the reason of a Fault when the value's end is not found
+	bad    string // the reason when the value cannot be read or is not followed by what it should
+	excess string // the reason when the number is too large
+}
+
+// A span says how the end of a value is found.
+type span uint8
+
+const (
+	spanMeasured span = iota // the value knows its own end
+	spanQuoted               // at an unescaped quote with follow behind it
+	spanPhrase               // where follow begins
+	spanWord                 // where follow begins, which must be at its first byte, unless that goes on a list
+	spanSlash                // before the slash that the next value begins with
+	spanRest                 // at the end of the line
+)
+
+// newStep makes the step of one variable.
+func newStep(p *piece, follow string, next []piece) step {
+	s := step{use: p.use, idle: p.idle, extra: p.extra, layout: p.layout}
+	noun := kinds[p.use].noun
+	switch {
+	case p.use.measured():
+		s.bad = kinds[p.use].bad
+		s.excess = noun + " is too large"
+	case follow == "" && len(next) > 0:
+		s.span, s.stop, s.noEnd = spanSlash, '/', "no '/' behind the "+noun
+	case follow == "":
+		s.span = spanRest
+	case follow[0] == '"':
+		s.span, s.stop, s.noEnd = spanQuoted, '"', "no closing quote behind the "+noun
+		follow = follow[1:]
+		if p.use == useSkip {
+			s.noEnd = "no closing quote"
+		}
+	default:
+		s.span, s.stop = spanPhrase, follow[0]
+		if p.list || p.use == useClient {
+			s.span = spanWord
+		}
+		s.noEnd = missingText(follow) + where(next)
+	}
+	s.expect(follow)
+	return s
+}
+
+// expect sets the text that has to stand behind the value.
+func (s *step) expect(follow string) {
+	s.follow = []byte(follow)
+	for i := range min(len(follow), 8) {
+		s.want |= uint64(follow[i]) << (8 * i)
+		s.mask |= 0xFF << (8 * i)
+	}
+}
+
+// relax lets the last value of a lenient format end at a space.
+func (s *step) relax() {
+	if s.last && s.tail && s.span == spanRest {
+		s.span, s.stop = spanWord, ' '
+	}
+}
+
+// missingText says in words that text is not there.
+func missingText(text string) string {
+	switch bare := strings.TrimSpace(text); {
+	case bare != "":
+		return "no '" + bare + "'"
+	case strings.HasPrefix(text, "\t"):
+		return "no tab"
+	}
+	return "no space"
+}
+
+// where says in words in front of what some text is missing.
+func where(next []piece) string {
+	if len(next) == 0 {
+		return " at the end of the line"
+	}
+	return " before the " + kinds[next[0].use].noun
+}
