@@ -8,7 +8,7 @@ import (
 // A line, or the text of a format, taken apart into the fields that a person sees: words, "quoted text", [text in
 // brackets]. A list with ", " or " : " in it is one field.
 
-// fieldsOf takes a line apart.
+// fieldsOf takes a line apart. It may take the square of the line's length: see maxTailLine.
 func fieldsOf(line string) (fields []string) {
 	for at := 0; at < len(line); {
 		if line[at] == ' ' {
@@ -51,7 +51,7 @@ func goesOn(line string, at, end int) bool {
 	if end+1 >= len(line) || line[at] == '"' || line[at] == '[' {
 		return false
 	}
-	return line[end-1] == ',' || line[end-1] == ':' && line[end-2] == ' ' || strings.HasPrefix(line[end:], " : ")
+	return line[end-1] == ',' || strings.HasSuffix(line[at:end], " :") || strings.HasPrefix(line[end:], " : ")
 }
 
 // shapeOf takes quotes or brackets off a field, and says which there were.

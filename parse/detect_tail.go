@@ -81,10 +81,13 @@ func (d Detection) asGood(other Detection) bool { return other.Read*1000 >= d.Re
 // hasQuotes tells whether most lines have a quoted field behind the first n.
 func hasQuotes(lines [][]byte, n int) bool {
 	return mostly(lines, func(line []byte) bool {
-		fields := fieldsOf(string(line))
+		fields := fieldsOf(string(line[:min(len(line), maxTailLine)]))
 		return len(fields) > n && fields[n][0] == '"'
 	})
 }
+
+// maxTailLine is the longest line, in bytes, that is taken apart.
+const maxTailLine = 4096
 
 // A tail is what stands behind the last field of a format, column by column.
 type tail struct {
@@ -109,7 +112,7 @@ func readTail(base *Format, lines [][]byte) tail {
 	byCount := map[int]*tail{}
 	read := 0
 	for _, line := range lines {
-		if !p.Parse(bytes.Clone(line), &r).OK() {
+		if len(line) > maxTailLine || !p.Parse(bytes.Clone(line), &r).OK() {
 			continue
 		}
 		read++

@@ -42,9 +42,7 @@ func FromNginxConf(path, name string, w Wants) (*Format, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: log_format %s: %w", f.file, f.line, f.name, err)
 	}
-	if f.file != "" {
-		format.Name = f.name
-	}
+	format.Name = f.name
 	return format, nil
 }
 
@@ -94,6 +92,11 @@ func missingLogFormat(formats []logFormat, name string) string {
 // readLogFormats reads a configuration with what it includes. What stands in a part that cannot be read is missing,
 // and problem says so; err is for a configuration of which nothing can be read.
 func readLogFormats(path string) (formats []logFormat, problem, err error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, nil, err
+	} else if info.IsDir() {
+		return nil, nil, fmt.Errorf("%s is a folder; want its nginx.conf", path)
+	}
 	payload, err := crossplane.Parse(path, &crossplane.ParseOptions{
 		SkipDirectiveContextCheck: true,
 		SkipDirectiveArgsCheck:    true,
