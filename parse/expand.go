@@ -18,20 +18,23 @@ import (
 //
 // A file that several arguments name, by whatever path or link, comes once. Expand fails when an argument stands for
 // nothing, or for a file that may not be read: better before the replay than an hour into it.
-func Expand(args []string) ([]string, error) {
-	e := expansion{seen: map[any]bool{}}
+//
+// guessed are those names that nobody gave: they were found in a directory and look like logs by their names alone.
+func Expand(args []string) (names []string, guessed map[string]bool, err error) {
+	e := expansion{seen: map[any]bool{}, guessed: map[string]bool{}}
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return e.names, nil
+	return e.names, e.guessed, nil
 }
 
 // An expansion collects inputs.
 type expansion struct {
-	names []string
-	seen  map[any]bool // by fileKey
+	names   []string
+	guessed map[string]bool
+	seen    map[any]bool // by fileKey
 }
 
 func (e *expansion) add(arg string) error {

@@ -68,6 +68,7 @@ func (e *expansion) walk(dir string, left *int) (found bool, err error) {
 			if err := e.addFile(name, info); err != nil {
 				return false, err
 			}
+			e.guessed[name] = true
 		default:
 			*left++
 		}

@@ -46,7 +46,7 @@ func TestFilesThatMayNotBeReadSayWhatToDo(t *testing.T) {
 		"logs/site/*.log":   "logs/site/*.log",
 		"bare":              "bare",
 	} {
-		names, err := Expand([]string{arg})
+		names, _, err := Expand([]string{arg})
 		want := "parse: " + name + ": permission denied; run shadow as a user who may read it, or pipe the log in: sudo cat … | shadow replay -"
 		if err == nil || err.Error() != want || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s\ngot  %v, %q\nwant %s", arg, err, names, want)

@@ -74,7 +74,7 @@ func TestExpand(t *testing.T) {
 		{"[odd].log", "[odd].log"},
 		{"[U]PPER*", "UPPER.LOG"},
 	} {
-		got, err := Expand(strings.Fields(c.args))
+		got, _, err := Expand(strings.Fields(c.args))
 		if diff := cmp.Diff(strings.Fields(c.want), append([]string{}, got...)); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.args, err, diff)
 		}
@@ -100,7 +100,7 @@ func TestExpandSaysWhatToDo(t *testing.T) {
 		{"errors-only", "parse: errors-only: no logs in this directory, by their names; to read one of its 2 files nevertheless, name it"},
 		{"", "parse: the name of an input is empty"},
 	} {
-		names, err := Expand([]string{c.arg})
+		names, _, err := Expand([]string{c.arg})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s\ngot  %v, %q\nwant %s", c.arg, err, names, c.want)
 		}
@@ -133,7 +133,7 @@ func TestExpandTakesManyFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if names, err := Expand([]string{".", "*"}); err != nil || len(names) != 2000 {
+	if names, _, err := Expand([]string{".", "*"}); err != nil || len(names) != 2000 {
 		t.Errorf("%d names, %v", len(names), err)
 	}
 }

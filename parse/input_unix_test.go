@@ -27,7 +27,7 @@ func TestInputReadsNamedPipes(t *testing.T) {
 	lines := logLike(3 * peekSize)
 	for compression, compress := range compressors {
 		path := makeFIFO(t)
-		if names, err := Expand([]string{path, path}); err != nil || len(names) != 1 || names[0] != path {
+		if names, _, err := Expand([]string{path, path}); err != nil || len(names) != 1 || names[0] != path {
 			t.Errorf("Expand gives %q, %v", names, err)
 		}
 		go os.WriteFile(path, compress(t, lines), 0)

@@ -28,21 +28,26 @@ type feed struct {
 	stats     InputStats
 }
 
-// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others.
-func openFeeds(names []string, stdin io.Reader, o *Options) ([]*feed, error) {
+// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
+// says of the inputs that were passed over why.
+func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, passed []error, err error) {
 	if len(names) > math.MaxUint16 {
-		return nil, fmt.Errorf("%d inputs are too many: %d can be read at once", len(names), math.MaxUint16)
+		return nil, nil, fmt.Errorf("%d inputs are too many: %d can be read at once", len(names), math.MaxUint16)
 	}
-	feeds := make([]*feed, len(names))
-	for i, name := range names {
+	for _, name := range names {
 		f, err := openFeed(name, stdin, o)
-		if err != nil {
-			for _, open := range feeds[:i] {
-				open.close()
-			}
-			return nil, err
+		switch {
+		case err == nil:
+			feeds = append(feeds, f)
+		case o.Guessed[name]:
+			passed = append(passed, err)
+		default:
+			closeFeeds(feeds)
+			return nil, nil, err
 		}
-		feeds[i] = f
+	}
+	if len(feeds) == 0 && len(passed) > 0 {
+		return nil, nil, passed[0]
 	}
 	slices.SortStableFunc(feeds, func(f, g *feed) int {
 		return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
@@ -50,7 +55,13 @@ func openFeeds(names []string, stdin io.Reader, o *Options) ([]*feed, error) {
 	for i, f := range feeds {
 		f.rank = uint16(i)
 	}
-	return feeds, nil
+	return feeds, passed, nil
+}
+
+func closeFeeds(feeds []*feed) {
+	for _, f := range feeds {
+		f.close()
+	}
 }
 
 func openFeed(name string, stdin io.Reader, o *Options) (*feed, error) {

@@ -37,6 +37,7 @@ type Options struct {
 	Actions  *Actions
 	Exclude  *Exclude // nil: nothing
 	Format   parse.Choice
+	Guessed  map[string]bool // inputs that are passed over when their format is not known, since nobody named them
 	Lateness limit.Time
 	Hosts    bool // whether the Host column is needed
 
@@ -99,14 +100,14 @@ type job struct {
 
 // NewReader opens the inputs, which parse.Expand has named, chooses their formats and starts to read. The Reader must be closed.
 func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) (*Reader, error) {
-	feeds, err := openFeeds(names, stdin, &o)
+	feeds, passed, err := openFeeds(names, stdin, &o)
 	if err != nil {
 		return nil, err
 	}
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	ctx, cancel := context.WithCancel(ctx)
-	r := &Reader{options: o, feeds: feeds, cancel: cancel, stats: Stats{FirstAt: dusk, LastAt: dawn}}
+	r := &Reader{options: o, feeds: feeds, cancel: cancel, stats: Stats{FirstAt: dusk, LastAt: dawn, Passed: passed}}
 	r.start(ctx)
 	return r, nil
 }
@@ -322,9 +323,7 @@ func (r *Reader) Next() (*Batch, error) {
 func (r *Reader) Close() error {
 	r.cancel()
 	r.running.Wait()
-	for _, f := range r.feeds {
-		f.close()
-	}
+	closeFeeds(r.feeds)
 	return nil
 }
 

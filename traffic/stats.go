@@ -22,6 +22,7 @@ type Stats struct {
 	HasUpstream bool       // whether any has upstream times
 	Inputs      []InputStats
 	Faults      []FaultAt // the first few
+	Passed      []error   // for each input that was passed over, why
 }
 
 // InputStats is what reading told about one input.

@@ -44,7 +44,7 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := parse.Expand(args)
+	names, _, err := parse.Expand(args)
 	if err != nil {
 		return err
 	}

@@ -144,10 +144,8 @@ func (r *replayRun) prepare(args []string) error {
 		r.clock = time.Now
 	}
 	r.reading.Clock = r.clock
-	if r.names, err = parse.Expand(args); err != nil {
-		return err
-	}
-	return nil
+	r.names, r.reading.Guessed, err = parse.Expand(args)
+	return err
 }
 
 // longestHorizon is how long before --since requests still matter.
@@ -238,7 +236,7 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
 		Top: r.top, Sort: r.sort, Width: r.width(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
-		Warnings: inputWarnings(result.Stats.Inputs), Database: database, Run: run,
+		Warnings: inputWarnings(&result.Stats), Database: database, Run: run,
 	})
 	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err
@@ -251,10 +249,10 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 }
 
 // inputWarnings are what reading found odd, each text once.
-func inputWarnings(inputs []traffic.InputStats) []string {
+func inputWarnings(s *traffic.Stats) []string {
 	var texts []string
 	first, more := map[string]string{}, map[string]int{}
-	for _, in := range inputs {
+	for _, in := range s.Inputs {
 		warnings := in.Warnings
 		if in.Problem != "" {
 			warnings = append(warnings[:len(warnings):len(warnings)], "ended early: "+in.Problem)
@@ -273,6 +271,10 @@ func inputWarnings(inputs []traffic.InputStats) []string {
 		if more[w] > 0 {
 			texts[i] = fmt.Sprintf("%s, and %d more: %s", first[w], more[w], w)
 		}
+	}
+	for _, err := range s.Passed {
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		texts = append(texts, "passed over: "+reason)
 	}
 	return texts
 }
