@@ -4,6 +4,9 @@ package parse
 // first MaxLine+1 bytes come, so that its length tells; the rest is skipped unseen, and it counts as one line.
 const MaxLine = 1 << 20
 
+// TooLong is the fault of a line of more than MaxLine bytes, whatever its beginning looks like.
+var TooLong = Fault{Reason: "line longer than 1 MiB", Column: MaxLine + 1}
+
 // blockSize is how many bytes of content a Block holds when no line is longer than that: enough to make what happens
 // once per block cheap, and little enough for a block to stay in the cache of the core that parses it.
 const blockSize = 512 << 10

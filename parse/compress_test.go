@@ -113,8 +113,9 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 		whole := compress(t, lines)
 		for _, n := range []int{11, 20, 40, len(whole) / 3, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
 			in := openInput(t, writeFile(t, "access.log", whole[:n]), nil)
-			if _, err := in.Peek(); err != nil {
-				t.Errorf("%s, %d of %d bytes: Peek: %v", compression, n, len(whole), err)
+			head, err := in.Peek()
+			if err != nil || (len(head) == 0) != (in.Problem() != "") {
+				t.Errorf("%s, %d of %d bytes: Peek gives %d bytes, %v; problem %q", compression, n, len(whole), len(head), err, in.Problem())
 			}
 			got := readAll(t, in)
 			if !strings.HasPrefix(string(lines), got) {
@@ -127,6 +128,14 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 				t.Errorf("gzip without its last bytes gives only %d bytes of %d", len(got), len(lines))
 			}
 		}
+	}
+}
+
+// A gzip that ends in the file name of its header.
+func TestTruncatedHeaderIsNamed(t *testing.T) {
+	in := openInput(t, writeFile(t, "access.log", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03acc")), nil)
+	if got := readAll(t, in); got != "" || !strings.HasPrefix(in.Problem(), "truncated gzip") {
+		t.Errorf("read %q; problem %q", got, in.Problem())
 	}
 }
 

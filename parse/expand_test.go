@@ -92,6 +92,7 @@ func TestExpandSaysWhatToDo(t *testing.T) {
 		{"logs/access.log/x", "parse: logs/access.log/x: not a directory"},
 		{"site/*.log", "parse: site: file does not exist"},
 		{"logs/*.zst", "parse: logs/*.zst: none of the 13 names in logs matches"},
+		{"logs/site/*.swp", "parse: logs/site/*.swp: none of the 8 names in logs/site matches"},
 		{"lo*/*.zst", "parse: lo*/*.zst: no file matches"},
 		{"logs/**/x.log", `parse: logs/**/x.log: no file matches; "**" is no more than "*": name a directory to read all below it`},
 		{"[log", "parse: [log: no file of that name, and not a pattern either: syntax error in pattern"},

@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"io"
-	"os"
 	"sync/atomic"
 )
 
@@ -12,7 +11,8 @@ const peekSize = 256 << 10
 
 // Peek returns the first 256 KiB of the content, decompressed and ended after a whole line if there is one. Next
 // returns them again. A file is closed again right away; what a pipe has sent is kept for Next. Content that is
-// damaged or cut short is shown as far as it goes. The bytes are valid until the next call of Next.
+// damaged or cut short is shown as far as it goes; when nothing can be shown, Problem knows why already. The bytes are
+// valid until the next call of Next.
 func (in *Input) Peek() ([]byte, error) {
 	if in.regular() {
 		return in.peekFile()
@@ -38,20 +38,26 @@ func (in *Input) peekFile() ([]byte, error) {
 	var uncounted atomic.Int64
 	src, err := openContent(&fileReader{file: f, left: in.id.size, consumed: &uncounted}, func() { f.Close() })
 	if err != nil {
-		return nil, explainPeek(in.name, err)
+		in.problem = in.describe(err)
+		return nil, nil
 	}
 	defer src.close()
 	data := make([]byte, peekSize)
-	n, err := io.ReadFull(src, data)
+	n, err := readFull(src, data)
+	if n == 0 && err != io.EOF {
+		in.problem = in.describe(err)
+	}
 	return wholeLines(data[:n], err != nil), nil
 }
 
-// explainPeek keeps damage for Next to report.
-func explainPeek(name string, err error) error {
-	if _, ok := err.(*os.PathError); ok {
-		return explain(name, err)
+// readFull reads until data is full or the content ends, and returns what ended it.
+func readFull(r io.Reader, data []byte) (n int, err error) {
+	for n < len(data) && err == nil {
+		var k int
+		k, err = r.Read(data[n:])
+		n += k
 	}
-	return nil
+	return n, err
 }
 
 // wholeLines drops an unfinished line from the end, unless the content ends there or nothing would be left.

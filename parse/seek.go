@@ -23,8 +23,10 @@ const (
 	seekStrides = 64
 )
 
+var carriageReturn = []byte{'\r'}
+
 // SkipTo moves the beginning of reading forward to the start of some line, so that all lines before it may be skipped.
-// Of a line, without its line feed, before tells whether it is older than the wanted moment, and whether that is known
+// Of a line, without its line ending, before tells whether it is older than the wanted moment, and whether that is known
 // at all (an unreadable line: the following ones are asked).
 //
 // A line may be skipped although it is not older than the moment, if one behind it is: so pass a moment that lies back
@@ -85,8 +87,9 @@ func (s *seeker) find() int64 {
 // stride narrows the file down to the stride in which the first wanted line lies.
 func (s *seeker) stride() (lo, hi int64) {
 	step := max(s.size/seekStrides, seekPiece)
-	for at := int64(0); at < s.size; at += step {
-		switch saw, end := s.look(at, s.size); {
+	for at := int64(0); at < s.size; {
+		saw, end := s.look(at, s.size)
+		switch {
 		case saw == wanted:
 			return lo, at
 		case saw == older:
@@ -94,22 +97,25 @@ func (s *seeker) stride() (lo, hi int64) {
 		case at == 0:
 			return 0, 0 // hardly a log: not worth many looks
 		}
+		at = max(at+step, end)
 	}
 	return lo, s.size
 }
 
-// look reads the lines that begin at or after a place, until a piece held readable ones. It also returns the end of
-// the last readable line.
+// look reads the lines that begin behind a place (or at 0), until a piece held readable ones. It also returns the end
+// of the last readable line, or how far it got without finding one.
 func (s *seeker) look(at, hi int64) (saw sight, end int64) {
-	from := max(at-1, 0) // the line feed before at, if there is one, shows that a line begins at at
-	cut := newCutter(io.NewSectionReader(s.file, from, min(s.size-from, seekLimit)), from)
+	cut := newCutter(io.NewSectionReader(s.file, at, min(s.size-at, seekLimit)), at)
 	cut.size = seekPiece
-	cut.skipping = at > 0
+	cut.skipping = at > 0 // the rest of a line
 	for saw == nothing && cut.offset < hi {
 		if cut.next(&s.block) != nil {
 			break
 		}
 		saw, end = s.judge(&s.block, hi)
+	}
+	if saw == nothing {
+		end = cut.offset
 	}
 	return saw, end
 }
@@ -124,7 +130,7 @@ func (s *seeker) judge(b *Block, hi int64) (saw sight, end int64) {
 		}
 		isOlder, known := false, false
 		if n <= MaxLine {
-			isOlder, known = s.before(rest[:n])
+			isOlder, known = s.before(bytes.TrimSuffix(rest[:n], carriageReturn))
 		}
 		at, rest = at+int64(n)+1, rest[n+1:]
 		switch {

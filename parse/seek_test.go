@@ -12,14 +12,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numberedLine is a line whose time is the number it begins with.
+// numberedLine is a line whose time is the number it begins with. Whoever begins to read in the middle of it sees
+// another time.
 func numberedLine(at, length int) string {
-	head := fmt.Sprintf("%d ", at)
-	return head + strings.Repeat("x", max(length-len(head)-1, 0)) + "\n"
+	head := fmt.Sprintf("%d", at)
+	return head + strings.Repeat(" 1", max(length-len(head)-1, 2)/2) + "\n"
 }
 
 func timeOf(line []byte) (at int, known bool) {
-	head, _, found := strings.Cut(string(line), " ")
+	head, rest, found := strings.Cut(string(line), " ")
+	if strings.HasSuffix(rest, "\r") {
+		return 0, false // as a strict format would
+	}
 	at, err := strconv.Atoi(head)
 	return at, found && err == nil
 }
@@ -54,7 +58,7 @@ func seekIn(content string, moment int) (start, read int) {
 // firstAt is the offset of the first line that is not older than moment; of none, the end.
 func firstAt(content string, moment int) (offset int) {
 	for line := range strings.Lines(content) {
-		if at, known := timeOf([]byte(line)); known && at >= moment {
+		if at, known := timeOf(bytes.TrimRight([]byte(line), "\r\n")); known && at >= moment {
 			break
 		}
 		offset += len(line)
@@ -98,6 +102,8 @@ func TestSkipToFindsTheMoment(t *testing.T) {
 		{"junk at the beginning", junk + long, 30_000, 2 * piece, 70 * piece},
 		{"junk at the end", long + strings.Repeat(junk, 2000), 30_000, 2 * piece, 60 * mega},
 		{"nothing but junk", strings.Repeat(junk, 3_000), 5, 7 * mega, 3 * mega},
+		{"CRLF", strings.ReplaceAll(long, "\n", "\r\n"), 20_000, 2 * piece, 70 * piece},
+		{"too long lines", numberedLog(0, 20, 200) + numberedLog(20, 20, 1_500_000), 30, 40 * mega, 80 * mega},
 		{"lines of 1 MB", numberedLog(0, 30, 1_000_000), 17, 2 * mega, 64 * mega},
 		{"a line of 3 MB in the middle", numberedLog(0, 10_000, 200) + numberedLine(10_000, 3_000_000) + numberedLog(10_001, 10_000, 200), 15_000, 2 * piece, 70 * mega},
 		{"rotations joined newest first", numberedLog(50_000, 10_000, 200) + numberedLog(0, 10_000, 200), 55_000, 2 * piece, 70 * piece},
@@ -150,6 +156,16 @@ func TestSkipToNeverSkipsAWantedLine(t *testing.T) {
 			t.Fatalf("reading begins at %d, behind a wanted line at %d", start, first)
 		}
 	})
+}
+
+// A look that gives up in the middle of a line must not take its beginning for a line.
+func TestLookIgnoresHalfALine(t *testing.T) {
+	junk := strings.Repeat("junk\n", (seekLimit-50)/5)
+	content := junk + numberedLine(1, 200)
+	s := seeker{file: strings.NewReader(content), size: int64(len(content)), before: olderThan(5)}
+	if saw, _ := s.look(0, s.size); saw != nothing {
+		t.Errorf("saw %v", saw)
+	}
 }
 
 // Forty times the file, a few more looks.
