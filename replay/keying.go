@@ -15,18 +15,25 @@ type keying struct {
 	keys       int     // how many keys there are
 	pairs      pairs   // for client+action
 
-	latest   Paged[limit.Time] // by key: its latest moment since it began or began anew; 0: never seen
-	restarts []int32           // indices into the group's requests before which a key starts anew, ascending
-	idle     limit.Time        // a key that was idle for longer is forgotten; or limit.Never
-	now      limit.Time        // the latest place in time that has been judged
-	turn     int32             // the key that forget looked at last
+	sights   Paged[sight] // by key
+	restarts []int32      // indices into the group's requests before which a key starts anew, ascending
+	idle     limit.Time   // a key that was idle for longer is forgotten; or limit.Never
+	now      limit.Time   // the latest place in time that has been judged
+	turn     int32        // the key that forget looked at last
+}
+
+// A sight is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
+// whether it is idle goes by their places in time, which never step back.
+type sight struct {
+	latest limit.Time // its latest moment since it began or began anew
+	place  limit.Time // of its last request; 0: never seen, or forgotten
 }
 
 // sort makes the group the timelines of the batch.
 func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) {
 	k.fill(b, t)
 	k.group.Sort(b, k.column, k.keys)
-	k.latest.Grow(k.keys)
+	k.sights.Grow(k.keys)
 	for _, c := range k.candidates {
 		c.states.Grow(k.keys)
 		c.byAction = grow(c.byAction, t.Actions.Len())
@@ -37,7 +44,8 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) 
 // add takes in a policy that counts by this key.
 func (k *keying) add(c *candidate, lateness limit.Time) {
 	k.candidates = append(k.candidates, c)
-	if horizon := c.policy.Limiter.Horizon(); horizon == limit.Never {
+	horizon := c.policy.Limiter.Horizon()
+	if horizon >= limit.Never-lateness {
 		k.idle = limit.Never
 	} else {
 		k.idle = max(k.idle, horizon+lateness)
@@ -80,24 +88,34 @@ func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
 	k.restarts = k.restarts[:0]
 	var start int32
 	for i, end := range k.group.Ends {
-		latest := k.latest.At(k.group.Keys[i])
-		at := k.group.At[start:end]
-		if b.Order == nil && at[0] >= *latest-lateness {
-			*latest = known(max(at[len(at)-1], *latest))
+		s, at := k.sights.At(k.group.Keys[i]), k.group.At[start:end]
+		if b.Order == nil && (s.place == 0 || at[0] >= s.latest-lateness) {
+			s.see(at[len(at)-1], at[len(at)-1])
 			start = end
 			continue
 		}
 		for j, t := range at {
-			row := start + int32(j)
-			if *latest != 0 && (t < *latest-lateness || k.forgotten(*latest, place(b, k.group.Rows[row]))) {
-				k.restarts = append(k.restarts, row)
-				*latest = known(t)
-			} else if *latest == 0 || t > *latest {
-				*latest = known(t)
+			index := start + int32(j)
+			p := place(b, k.group.Rows[index])
+			if s.place != 0 && (t < s.latest-lateness || k.forgets(s, p)) {
+				k.restarts = append(k.restarts, index)
+				s.place = 0
 			}
+			s.see(t, p)
 		}
 		start = end
 	}
+}
+
+// see notes a request at t, which has its place in time at p.
+func (s *sight) see(t, p limit.Time) {
+	if s.place == 0 || t > s.latest {
+		s.latest = t
+	}
+	if p == 0 {
+		p = 1 // not the 0 that stands for a key never seen: one microsecond does not matter here
+	}
+	s.place = p
 }
 
 // place is where a row lies in time.
@@ -108,10 +126,10 @@ func place(b *traffic.Batch, row int32) limit.Time {
 	return b.At[row]
 }
 
-// forgotten tells whether a key that was last seen at latest has been forgotten by now: it was idle for longer than any
-// limiter remembers, and for the lateness on top, so that a request that is out of order still finds its key.
-func (k *keying) forgotten(latest, now limit.Time) bool {
-	return k.idle != limit.Never && now-latest > k.idle
+// forgets tells whether a key has been forgotten by now: it was idle for longer than any limiter remembers, and for the
+// lateness on top, so that a request that is out of order still finds its key.
+func (k *keying) forgets(s *sight, now limit.Time) bool {
+	return k.idle != limit.Never && now-s.place > k.idle
 }
 
 // forget frees what the limiters remember of idle keys. Each batch looks at as many keys as it has requests, so that
@@ -127,21 +145,13 @@ func (k *keying) forget(b *traffic.Batch) {
 		if k.turn++; int(k.turn) >= k.keys {
 			k.turn = 0
 		}
-		if latest := k.latest.At(k.turn); *latest != 0 && k.forgotten(*latest, k.now) {
-			*latest = 0
+		if s := k.sights.At(k.turn); s.place != 0 && k.forgets(s, k.now) {
+			s.place = 0
 			for _, c := range k.candidates {
 				c.states.At(k.turn).Release()
 			}
 		}
 	}
-}
-
-// known is t, but never the 0 that stands for a key never seen: one microsecond does not matter here.
-func known(t limit.Time) limit.Time {
-	if t == 0 {
-		return 1
-	}
-	return t
 }
 
 // pairs gives each pair of client and action that occurs a dense id.

@@ -184,18 +184,19 @@ func (w *admitted) refuses(t limit.Time) bool {
 func judgeAll(all []request, p policy.Policy, lateness, idle limit.Time, refused func(*request)) {
 	type key struct {
 		limiter textbook
-		latest  limit.Time
+		latest  limit.Time // its highest time
+		place   limit.Time // of its last request
 	}
 	keys := map[string]*key{}
 	for i := range all {
 		q := &all[i]
 		name := keyOf(q, p.By)
 		k := keys[name]
-		if k == nil || q.at < k.latest-lateness || q.place-k.latest > idle {
+		if k == nil || q.at < k.latest-lateness || q.place-k.place > idle {
 			k = &key{limiter: newTextbook(p), latest: q.at}
 			keys[name] = k
 		}
-		k.latest = max(k.latest, q.at)
+		k.latest, k.place = max(k.latest, q.at), q.place
 		if k.limiter.refuses(q.at) {
 			refused(q)
 		}

@@ -1,0 +1,115 @@
+package replay_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A line is one request of a hand-made log.
+type line struct {
+	at     limit.Time
+	place  limit.Time // when it was let in, if it came too late; 0: at
+	client string
+	action string
+	agent  string
+	status uint16
+	bytes  int64
+	spent  limit.Time // by upstreams
+	source uint16
+	warm   bool
+}
+
+// A bench feeds hand-made lines to an engine, and holds what comes out.
+type bench struct {
+	t      testing.TB
+	tables *traffic.Tables
+	engine *replay.Engine
+	events []replay.Event
+}
+
+// Write implements replay.Sink.
+func (b *bench) Write(events []replay.Event) error {
+	b.events = append(b.events, events...)
+	return nil
+}
+
+// newBench makes an engine for limits that count by the given key; all policies have events.
+func newBench(t testing.TB, lateness limit.Time, by policy.Key, limits ...string) *bench {
+	policies, err := policy.ParseLimits(limits, by)
+	check(t, err)
+	return newBenchOf(t, lateness, policies)
+}
+
+func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
+	b := &bench{t: t, tables: &traffic.Tables{
+		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
+	}}
+	b.engine = replay.New(replay.Options{
+		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
+	})
+	return b
+}
+
+// batch makes a batch of lines, which must all be warm or none.
+func (b *bench) batch(lines []line) *traffic.Batch {
+	out := new(traffic.Batch)
+	late := false
+	for _, l := range lines {
+		out.At = append(out.At, l.at)
+		out.Client = append(out.Client, b.tables.Clients.ID([]byte(l.client)))
+		out.Agent = append(out.Agent, uint16(b.tables.Agents.ID([]byte(l.agent))))
+		out.Action = append(out.Action, uint16(b.tables.Actions.ID([]byte(l.action))))
+		out.Host = append(out.Host, b.tables.Hosts.ID([]byte(l.client)))
+		out.Status = append(out.Status, l.status)
+		out.Bytes = append(out.Bytes, l.bytes)
+		out.Upstream = append(out.Upstream, int64(l.spent))
+		out.Source = append(out.Source, l.source)
+		out.Order = append(out.Order, max(l.at, l.place))
+		out.Warm = l.warm
+		late = late || l.place > l.at
+	}
+	if !late {
+		out.Order = nil
+	}
+	return out
+}
+
+// judge judges lines as one batch each.
+func (b *bench) judge(batches ...[]line) {
+	b.t.Helper()
+	for _, lines := range batches {
+		check(b.t, b.engine.Judge(b.batch(lines)))
+	}
+}
+
+// result ends the replay.
+func (b *bench) result() *replay.Result {
+	b.t.Helper()
+	check(b.t, b.engine.Run(nothing{}))
+	return b.engine.Result(traffic.Stats{})
+}
+
+// verdicts writes the refused requests of the first policy as "client@second", joined by blanks.
+func (b *bench) verdicts() string {
+	b.result()
+	var refused []string
+	for _, e := range b.events {
+		if e.Policy == 0 {
+			for range e.Count {
+				refused = append(refused, b.tables.Clients.Name(e.Client)+"@"+limit.FormatPeriod(e.At))
+			}
+		}
+	}
+	return strings.Join(refused, " ")
+}
+
+// nothing is a source without requests.
+type nothing struct{}
+
+func (nothing) Next() (*traffic.Batch, error) { return nil, io.EOF }
