@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"math"
+
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
@@ -67,15 +69,23 @@ func (c *candidate) count(b *traffic.Batch, piece timeline) {
 	for _, i := range c.refused {
 		row := piece.rows[i]
 		c.byAction[b.Action[row]]++
-		c.bytes += b.Bytes[row]
+		c.bytes = sum(c.bytes, b.Bytes[row])
 		c.minutes.add(piece.at[i])
 	}
 	if b.Upstream != nil {
 		for _, i := range c.refused {
-			c.upstream += b.Upstream[piece.rows[i]]
+			c.upstream = sum(c.upstream, b.Upstream[piece.rows[i]])
 		}
 	}
 	c.hit(b, piece)
+}
+
+// sum is x + y, or as much as there is room for: nobody must have sent what a log says. Neither may be negative.
+func sum(x, y int64) int64 {
+	if y > math.MaxInt64-x {
+		return math.MaxInt64
+	}
+	return x + y
 }
 
 // hit notes the clients that were refused, those in a row at once.

@@ -31,11 +31,18 @@ func (w *eventWriter) write(b *traffic.Batch, piece timeline, refused []int32) e
 			Count: 1, At: piece.at[i],
 		}
 		if moment < len(w.events) && w.events[moment].At != e.At {
-			w.join(moment)
+			if err := w.end(moment); err != nil {
+				return err
+			}
 			moment = len(w.events)
 		}
 		w.events = append(w.events, e)
 	}
+	return w.end(moment)
+}
+
+// end joins the events of a moment that is over, and hands over what there is when it has become much.
+func (w *eventWriter) end(moment int) error {
 	w.join(moment)
 	if len(w.events) < eventsAtOnce {
 		return nil

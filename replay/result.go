@@ -17,7 +17,8 @@ type Event struct {
 	At     limit.Time
 }
 
-// A Source hands over requests, batch by batch, in time order from batch to batch within each key.
+// A Source hands over requests, batch by batch. No request has its place in time before one of an earlier batch, and
+// all that have theirs at one moment come together.
 type Source interface {
 	// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
 	Next() (*traffic.Batch, error)
