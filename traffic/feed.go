@@ -26,6 +26,7 @@ type feed struct {
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
 	stats     InputStats
+	faults    []FaultAt // the first few
 }
 
 // openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
@@ -92,7 +93,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.format, f.warnings = found.Format, found.Warnings
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
-	if span.warm == dawn {
+	if span.warm == dawn || f.input.Size() < 0 { // what a pipe has sent cannot be skipped
 		return nil
 	}
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))

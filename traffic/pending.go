@@ -111,8 +111,8 @@ func (p *pending) release(floor limit.Time, out *Batch) {
 	}
 }
 
-// oldest is a floor that lets about a quarter of the waiting requests go, and at least one. It is taken from a sample
-// of every so many rows.
+// oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.
+// It is taken from a sample of every so many rows.
 func (p *pending) oldest() limit.Time {
 	const sample = 4096
 	step := max(p.Len()/sample, 1)

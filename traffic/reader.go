@@ -58,7 +58,7 @@ func (o *Options) span() span {
 	s := span{warm: dawn, since: dawn, until: dusk}
 	if o.HasSince {
 		s.since = o.Since
-		if o.Warmup != limit.Never {
+		if o.Warmup < o.Since-dawn {
 			s.warm = o.Since - o.Warmup
 		}
 	}
@@ -208,8 +208,11 @@ func (r *Reader) collect(ctx context.Context) {
 	next := batch
 	for j := receive(ctx, r.queue); j != nil; j = receive(ctx, r.queue) {
 		<-j.done
-		if r.err = j.err; r.err != nil {
-			r.err = fmt.Errorf("%s: %w", j.feed.name, r.err)
+		if ctx.Err() != nil {
+			break // the rows may be those of an earlier block
+		}
+		if j.err != nil {
+			r.err = fmt.Errorf("%s: %w", j.feed.name, j.err)
 			return
 		}
 		r.account(j)
@@ -220,7 +223,7 @@ func (r *Reader) collect(ctx context.Context) {
 		if !r.emit(ctx, floor(r.feeds, r.options.Lateness)) {
 			break
 		}
-		if r.pending.Len() > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
+		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
 			break
 		}
 		next = r.pending.Len() + batch
@@ -319,11 +322,11 @@ func (r *Reader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// Close ends reading and frees what it holds. It waits for a read under way, which on a pipe may take for ever.
+// Close ends reading and frees what it holds. It does not wait for a pipe.
 func (r *Reader) Close() error {
 	r.cancel()
-	r.running.Wait()
 	closeFeeds(r.feeds)
+	r.running.Wait()
 	return nil
 }
 

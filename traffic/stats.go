@@ -21,7 +21,7 @@ type Stats struct {
 	HasAgents   bool       // whether any format that was read has a user agent
 	HasUpstream bool       // whether any has upstream times
 	Inputs      []InputStats
-	Faults      []FaultAt // the first few
+	Faults      []FaultAt // the first few, input by input
 	Passed      []error   // for each input that was passed over, why
 }
 
@@ -44,7 +44,7 @@ type FaultAt struct {
 	Input string // InputStats.Name
 	Line  int64  // from 1; 0 when reading began in the middle of the file
 	Fault parse.Fault
-	Text  string // the beginning of the line, with control characters replaced
+	Text  string // the beginning of the line: bytes that anybody may have sent, to be made harmless where they are shown
 }
 
 // count adds what a job, and taking in its rows, came to.
@@ -59,7 +59,7 @@ func (s *Stats) count(j *job, sum added) {
 	s.Late += sum.late
 	s.Refusals += r.refusals
 	s.refine(r)
-	s.note(j)
+	f.note(j)
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Lines += r.lines
 	f.stats.Parsed += r.parsed
@@ -80,18 +80,18 @@ func (s *Stats) refine(r *rows) {
 }
 
 // note keeps the first faults, with their places in the whole input.
-func (s *Stats) note(j *job) {
+func (f *feed) note(j *job) {
 	for _, fault := range j.rows.faults {
-		if len(s.Faults) == faultsShown {
+		if len(f.faults) == faultsShown {
 			return
 		}
-		fault.Input = j.feed.name
+		fault.Input = f.name
 		if j.block.Line > 0 {
 			fault.Line += j.block.Line - 1
 		} else {
 			fault.Line = 0
 		}
-		s.Faults = append(s.Faults, fault)
+		f.faults = append(f.faults, fault)
 	}
 }
 
@@ -120,6 +120,7 @@ func (s *Stats) close(feeds []*feed) {
 	for _, f := range feeds {
 		empty(&f.stats.FirstAt, &f.stats.LastAt)
 		s.Inputs = append(s.Inputs, f.stats)
+		s.Faults = append(s.Faults, f.faults[:min(len(f.faults), faultsShown-len(s.Faults))]...)
 	}
 }
 
