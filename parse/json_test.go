@@ -163,6 +163,15 @@ func TestJSONExtra(t *testing.T) {
 	if want := "stamp=1000000 client=192.0.2.1 extra0=- extra1=k1"; got != want || !fault.OK() {
 		t.Errorf("got %s %+v\nwant %s", got, fault, want)
 	}
+	for _, line := range []string{
+		`{"ts":1,"client_ip":"192.0.2.1","request":{"headers":{"X-Api-Key":["k1"]}}}`,
+		`{"ts":1,"client_ip":"192.0.2.1","request_X-Api-Key":"k1"}`,
+		`{"ts":1,"client_ip":"192.0.2.1","x-api-key":"k1","request_X-Api-Key":"k2"}`,
+	} {
+		if got, fault := readJSON(t, "", line, "x-api-key"); got != "stamp=1000000 client=192.0.2.1 extra0=k1" {
+			t.Errorf("%s\n got %s %+v", line, got, fault)
+		}
+	}
 }
 
 func TestEpochMagnitude(t *testing.T) {

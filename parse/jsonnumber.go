@@ -164,8 +164,13 @@ func namedUnit(b []byte) (power int, times int64, n int) {
 		power int8
 		times int64
 	}{
-		{"ms", unitMillis, 1}, {"us", unitMicros, 1}, {"µs", unitMicros, 1}, {"ns", unitNanos, 1},
-		{"s", unitSeconds, 1}, {"m", unitSeconds, 60}, {"h", unitSeconds, 3600},
+		{"ms", unitMillis, 1},
+		{"us", unitMicros, 1},
+		{"µs", unitMicros, 1},
+		{"ns", unitNanos, 1},
+		{"s", unitSeconds, 1},
+		{"m", unitSeconds, 60},
+		{"h", unitSeconds, 3600},
 	} {
 		if len(b) >= len(u.name) && string(b[:len(u.name)]) == u.name {
 			return int(u.power), u.times, len(u.name)

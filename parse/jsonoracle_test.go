@@ -129,6 +129,7 @@ var oracleSeeds = []string{
 	`{"ip":"\ud83d\ude00\ud83d\ud83d\n\u00e9\\","ua":"` + "\xff\xc3" + `","ts":-,"s": }`,
 	`{"\u0069p":"escaped key","ip":"\x22","t":{"s":true},"ts":false}`,
 	`{}`, `{"a":{}}`, `{"a":[]}`, `{"ts":01}`, `{"ts":1}x`, `{"ts":"1`, `[{"ts":1}]`, `{"ts":1,}`, `{,}`, "{\"ip\":\"\x01\"}",
+	"{\"ip\":\"a tab \t far before the quote\"}", "{\"ip\":\"sixteen bytes and\x1f\"}", `{"ip":"a quote \" far before the end"}`,
 }
 
 func TestJSONAgainstOracle(t *testing.T) {
@@ -139,7 +140,7 @@ func TestJSONAgainstOracle(t *testing.T) {
 		line := []byte(jsonObject(t, 3))
 		for range rapid.IntRange(0, 2).Draw(t, "spoilt bytes") {
 			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")
-			line[at] = rapid.SampledFrom([]byte(`{}[]",:\-0xu `)).Draw(t, "byte")
+			line[at] = rapid.SampledFrom([]byte("{}[]\",:\\-0xu \t\x00")).Draw(t, "byte")
 		}
 		checkAgainstOracle(t, line)
 	})

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"net/textproto"
 	"strings"
 )
 
@@ -58,12 +59,21 @@ func newJSONTree(m FieldMapping, extra []string) (*jsonNode, error) {
 			}
 		}
 	}
-	for i, key := range extra {
-		if err := root.add(key, jsonTarget{slot: slotExtra + slot(i)}); err != nil {
-			return nil, err
+	for i, name := range extra {
+		for rank, key := range extraKeys(name) {
+			if err := root.add(key, jsonTarget{slot: slotExtra + slot(i), rank: uint8(rank)}); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return root, nil
+}
+
+// extraKeys are the keys of a further field: its own name, and if that is a request header's, where Caddy and Traefik
+// log it.
+func extraKeys(name string) []string {
+	header := textproto.CanonicalMIMEHeaderKey(name)
+	return []string{name, "request.headers." + header, "request_" + header}
 }
 
 // add hangs a target at a path, and at the flat key of the same spelling.
