@@ -112,7 +112,8 @@ func (in *Input) Problem() string { return in.problem }
 func (in *Input) regular() bool { return in.id.size >= 0 }
 
 // Close ends the input and frees its descriptor. Next returns an error from then on, also one that is waiting for a
-// pipe. Standard input is not closed: a goroutine that waits for its next bytes ends when they come.
+// pipe. Standard input is not closed: a goroutine that waits for its next bytes ends when they come. The error is
+// always nil.
 func (in *Input) Close() error {
 	in.mu.Lock()
 	if !in.shut {
@@ -120,7 +121,8 @@ func (in *Input) Close() error {
 		close(in.done)
 	}
 	in.mu.Unlock()
-	return in.release()
+	in.release()
+	return nil
 }
 
 // closed tells whether Close was called.
@@ -143,13 +145,11 @@ func (in *Input) hold(f *os.File) error {
 }
 
 // release frees the descriptor, if one is held.
-func (in *Input) release() error {
+func (in *Input) release() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.file == nil {
-		return nil
+	if in.file != nil {
+		in.file.Close() // it was only read: nothing can be lost
+		in.file = nil
 	}
-	f := in.file
-	in.file = nil
-	return f.Close()
 }

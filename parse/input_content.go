@@ -43,7 +43,7 @@ func (in *Input) openHeld() (*content, error) {
 	} else {
 		raw = &countingReader{f, &in.consumed}
 	}
-	return openContent(raw, func() { in.release() })
+	return openContent(raw, in.release)
 }
 
 // openContent finds out how raw is compressed, and undoes it. After close of the content, or an error, raw is closed.

@@ -11,8 +11,8 @@ const peekSize = 256 << 10
 
 // Peek returns the first 256 KiB of the content, decompressed and ended after a whole line if there is one. Next
 // returns them again. A file is closed again right away; what a pipe has sent is kept for Next. Content that is
-// damaged or cut short is shown as far as it goes; when nothing can be shown, Problem knows why already. The bytes are
-// valid until the next call of Next.
+// damaged or cut short is shown as far as it goes; when nothing can be shown, Problem knows why already. The bytes belong
+// to the caller, who may change them.
 func (in *Input) Peek() ([]byte, error) {
 	if in.regular() {
 		return in.peekFile()
@@ -27,7 +27,7 @@ func (in *Input) Peek() ([]byte, error) {
 		in.peeked = &b
 	}
 	data := in.peeked.Data
-	return wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize), nil
+	return bytes.Clone(wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize)), nil
 }
 
 func (in *Input) peekFile() ([]byte, error) {

@@ -70,6 +70,7 @@ func TestInputIsPeekedAtAndRead(t *testing.T) {
 				if err != nil || !bytes.HasPrefix(lines, head) || len(head) < peekSize-200 || head[len(head)-1] != '\n' {
 					t.Errorf("%s %s: Peek gives %d bytes, %v", compression, way, len(head), err)
 				}
+				clear(head) // which Next must not notice
 			}
 			if in.Compression() != compression {
 				t.Errorf("%s %s: Compression() = %q", compression, way, in.Compression())
