@@ -36,8 +36,8 @@ func TestInputReadsNamedPipes(t *testing.T) {
 		if err != nil || len(head) == 0 {
 			t.Errorf("%q: Peek gives %d bytes, %v", compression, len(head), err)
 		}
-		if err := in.SkipTo(olderThan(5)); err == nil {
-			t.Errorf("%q: SkipTo after bytes were taken is let pass", compression)
+		if err := in.SkipTo(olderThan(5)); err != nil {
+			t.Errorf("%q: SkipTo: %v", compression, err)
 		}
 		if readAll(t, in) != string(lines) || in.Problem() != "" || in.Compression() != compression || in.Size() != -1 {
 			t.Errorf("%q: read something else; problem %q, compression %q, size %d", compression, in.Problem(), in.Compression(), in.Size())

@@ -36,11 +36,11 @@ var carriageReturn = []byte{'\r'}
 // a file that cannot be read (Next will say so). After skipping, the lines of an input have no numbers: Block.Line is 0.
 // SkipTo must be called before Next.
 func (in *Input) SkipTo(before func(line []byte) (older, known bool)) error {
-	if in.blocks != nil {
-		return errors.New("parse: SkipTo after Next")
-	}
 	if !in.regular() || in.codec != plain {
 		return nil
+	}
+	if in.blocks != nil {
+		return errors.New("parse: SkipTo after Next")
 	}
 	f, err := in.openFile()
 	if err != nil {

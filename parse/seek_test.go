@@ -218,6 +218,9 @@ func TestSkipToLeavesTheRestAlone(t *testing.T) {
 		if name == "none before" {
 			moment = 0
 		}
+		if _, err := in.Peek(); err != nil {
+			t.Errorf("%s: Peek: %v", name, err)
+		}
 		if err := in.SkipTo(olderThan(moment)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
