@@ -114,10 +114,13 @@ func (e *Engine) count(b *traffic.Batch) {
 	for id := len(e.classes); id < e.options.Tables.Agents.Len(); id++ {
 		e.classes = append(e.classes, e.options.Tables.Agents.Class(int32(id)))
 	}
-	for i, id := range b.Client {
-		c, agent := e.clients.At(id), b.Agent[i]
-		c.ByClass[e.classes[agent]]++
-		c.LastAgent = int32(agent)
+	var source uint16
+	for i, place := range b.Places() {
+		if b.Source != nil {
+			source = b.Source[i]
+		}
+		agent := b.Agent[i]
+		e.clients.At(b.Client[i]).add(e.classes[agent], agent, source, place)
 	}
 	e.actions = grow(e.actions, e.options.Tables.Actions.Len())
 	for _, id := range b.Action {

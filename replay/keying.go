@@ -86,6 +86,7 @@ func (k *keying) fill(b *traffic.Batch, t *traffic.Tables) {
 // Inside a timeline both can only happen when some request came late.
 func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
 	k.restarts = k.restarts[:0]
+	places := b.Places()
 	var start int32
 	for i, end := range k.group.Ends {
 		s, at := k.sights.At(k.group.Keys[i]), k.group.At[start:end]
@@ -96,7 +97,7 @@ func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
 		}
 		for j, t := range at {
 			index := start + int32(j)
-			p := place(b, k.group.Rows[index])
+			p := places[k.group.Rows[index]]
 			if s.place != 0 && (t < s.latest-lateness || k.forgets(s, p)) {
 				k.restarts = append(k.restarts, index)
 				s.place = 0
@@ -118,14 +119,6 @@ func (s *sight) see(t, p limit.Time) {
 	s.place = p
 }
 
-// place is where a row lies in time.
-func place(b *traffic.Batch, row int32) limit.Time {
-	if b.Order != nil {
-		return b.Order[row]
-	}
-	return b.At[row]
-}
-
 // forgets tells whether a key has been forgotten by now: it was idle for longer than any limiter remembers, and for the
 // lateness on top, so that a request that is out of order still finds its key.
 func (k *keying) forgets(s *sight, now limit.Time) bool {
@@ -138,8 +131,8 @@ func (k *keying) forget(b *traffic.Batch) {
 	if k.idle == limit.Never {
 		return
 	}
-	for row := range b.At {
-		k.now = max(k.now, place(b, int32(row)))
+	for _, p := range b.Places() {
+		k.now = max(k.now, p)
 	}
 	for range min(b.Len(), k.keys) {
 		if k.turn++; int(k.turn) >= k.keys {

@@ -87,7 +87,7 @@ func (b *Batch) take(src *Batch, i, j int) {
 		b.needOrder()
 	}
 	if b.Order != nil {
-		b.Order = append(b.Order, src.order()[i:j]...)
+		b.Order = append(b.Order, src.Places()[i:j]...)
 	}
 	b.At = append(b.At, src.At[i:j]...)
 	b.Client = append(b.Client, src.Client[i:j]...)
@@ -108,8 +108,8 @@ func appendRun[T any](dst, src []T, i, j int) []T {
 	return append(dst, src[i:j]...)
 }
 
-// order is the column that says where rows lie in time.
-func (b *Batch) order() []limit.Time {
+// Places are where the rows lie in time.
+func (b *Batch) Places() []limit.Time {
 	if b.Order != nil {
 		return b.Order
 	}

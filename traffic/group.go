@@ -110,7 +110,7 @@ func (b *Batch) sortRows(rows []int32) {
 // compare tells which of two rows comes first: the one with the earlier place, then the one of the lower input, then the
 // one that was read first.
 func (b *Batch) compare(x, y int32) int {
-	place := b.order()
+	place := b.Places()
 	if c := cmp.Compare(place[x], place[y]); c != 0 {
 		return c
 	}

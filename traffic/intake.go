@@ -81,8 +81,11 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		var line []byte
 		line, data = cutLine(data)
 		r.lines++
-		record := &in.records[n]
-		if fault := parser.Parse(line, record); !fault.OK() {
+		record, fault := &in.records[n], parse.TooLong
+		if len(line) <= parse.MaxLine {
+			fault = parser.Parse(line, record)
+		}
+		if !fault.OK() {
 			r.fault(fault, line)
 			continue
 		}

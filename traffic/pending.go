@@ -94,7 +94,7 @@ func (p *pending) setOrder(row int, place limit.Time) {
 // release moves the rows whose place is before the floor into out.
 func (p *pending) release(floor limit.Time, out *Batch) {
 	p.floor = max(p.floor, floor)
-	place := p.order()
+	place := p.Places()
 	kept := 0
 	for i, j := 0, 0; i < len(place); i = j {
 		for j = i; j < len(place) && place[j] < floor; j++ {
@@ -118,7 +118,7 @@ func (p *pending) oldest() limit.Time {
 	step := max(p.Len()/sample, 1)
 	var places []limit.Time
 	for i := 0; i < p.Len(); i += step {
-		places = append(places, p.order()[i])
+		places = append(places, p.Places()[i])
 	}
 	slices.Sort(places)
 	return places[len(places)/4] + 1
