@@ -109,6 +109,22 @@ func TestDetectNeedsNoGoodFirstLine(t *testing.T) {
 	}
 }
 
+// A column that some lines lack is not worth those lines.
+func TestDetectKeepsLinesRatherThanColumns(t *testing.T) {
+	line := catalogue[0].Example
+	log := strings.Repeat(line+" 0.010\n", 30)
+	for tail, want := range map[string]string{
+		"":       "combined with $request_time", // the last fields may be missing
+		" x y":   "combined",
+		" 0.010": "combined with $request_time",
+	} {
+		d, err := Detect([]byte(log+line+tail+"\n"), Wants{})
+		if err != nil || d.Format.Name != want || d.Read != 31 {
+			t.Errorf("%q: %+v, %v, want %s", tail, d, err, want)
+		}
+	}
+}
+
 func FuzzDetect(f *testing.F) {
 	archive, err := txtar.ParseFile("testdata/detect.txtar")
 	if err != nil {

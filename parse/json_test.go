@@ -224,6 +224,19 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+// The times of many upstreams do not wrap around.
+func TestDurationsAddUp(t *testing.T) {
+	if got, ok := durations([]byte("0.1, 0.2 : - , 1"), unitSeconds); !ok || got != 1_300000 {
+		t.Errorf("got %d, %v", got, ok)
+	}
+	if got, ok := durations([]byte("-"), unitSeconds); !ok || got != NotLogged {
+		t.Errorf("got %d, %v", got, ok)
+	}
+	if got, ok := durations([]byte(strings.Repeat("860000000,", 20000)), unitSeconds); ok {
+		t.Errorf("got %d, want none", got)
+	}
+}
+
 func TestJSONDoesNotAllocate(t *testing.T) {
 	for _, known := range knownJSON {
 		m, err := ParseFieldMapping(known.mapping)
