@@ -259,3 +259,29 @@ func TestOldest(t *testing.T) {
 		}
 	})
 }
+
+// The floor follows the input that is furthest back, until that has come to its end.
+func TestFloor(t *testing.T) {
+	feeds := []*feed{{first: dawn}, {first: dawn}}
+	at := func(i int, mark limit.Time) { feeds[i].watermark.mark = mark; feeds[i].publish() }
+	expect := func(when string, back *feed, want limit.Time) {
+		t.Helper()
+		if got := floor(feeds, 10); got != want {
+			t.Errorf("%s the floor is %d, want %d", when, got, want)
+		}
+		if got := furthestBack(feeds); got != back {
+			t.Errorf("%s the wrong input is read next", when)
+		}
+	}
+	at(0, dawn)
+	at(1, 100)
+	expect("before all have begun", feeds[0], dawn)
+	at(0, 90)
+	expect("when both are on their way", feeds[0], 80)
+	feeds[0].exhausted = true
+	expect("while the rest of one is on its way", feeds[1], 80)
+	feeds[0].finished = true
+	expect("when one has ended", feeds[1], 90)
+	feeds[1].exhausted, feeds[1].finished = true, true
+	expect("at the end", nil, dusk-10)
+}
