@@ -35,12 +35,11 @@ func TestScanScript(t *testing.T) {
 
 // A scanScript is where a script stands.
 type scanScript struct {
-	wants   Wants
-	lenient bool
-	parser  Parser
-	line    string // a line that still waits to be judged
-	told    string // by the verb before, where a test has several lines
-	checks  int
+	wants  Wants
+	parser Parser
+	line   string // a line that still waits to be judged
+	told   string // by the verb before, where a test has several lines
+	checks int
 }
 
 func (s *scanScript) run(verb, text string) error {
