@@ -21,8 +21,8 @@ import (
 func TestReaderGivesTheSameRows(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
 	var names []string
-	for i := range 3 { // three hosts at the same time, of about 1 MB, which is three blocks
-		lines := busy(rng, 10_000, 40)
+	for i, n := range []int{25_000, 25_000, 500} { // three hosts at the same time; 5,000 lines are about a block
+		lines := busy(rng, n, 40)
 		for range 20 {
 			lines[rng.IntN(len(lines))] = fmt.Sprintf("bad line of host %d\n", i)
 		}
@@ -193,18 +193,22 @@ func TestReaderResolution(t *testing.T) {
 		return fmt.Sprintf(`{"time_iso8601":%q,"remote_addr":"192.0.2.1","request":"GET / HTTP/1.1","status":"200","request_time":"0.123"}`+"\n", stamp)
 	}
 	for name, test := range map[string]struct {
-		text string
-		want limit.Time
+		stamps string // two inputs of two lines each
+		want   limit.Time
 	}{
-		"seconds":         {line("2026-01-01T12:00:00Z") + line("2026-01-01T12:00:01Z"), limit.Second},
-		"milliseconds":    {line("2026-01-01T12:00:00.000Z") + line("2026-01-01T12:00:01.020Z"), limit.Millisecond},
-		"microseconds":    {line("2026-01-01T12:00:00.000001Z") + line("2026-01-01T12:00:01.000Z"), limit.Microsecond},
-		"before 1970":     {line("1969-01-01T12:00:00.5Z"), limit.Millisecond},
-		"nothing to tell": {"", 0},
+		"seconds":      {"12:00:00 12:00:01 12:00:02 12:00:03", limit.Second},
+		"milliseconds": {"12:00:00.000 12:00:01.000 12:00:02.000 12:00:03.120", limit.Millisecond},
+		"microseconds": {"12:00:00.000001 12:00:01.000 12:00:02.000 12:00:03.500", limit.Microsecond},
+		"at the end":   {"12:00:00.000 12:00:01.500 12:00:02.000 12:00:03.500001", limit.Microsecond},
 	} {
-		if got := read(t, readingOptions(t), write(t, t.TempDir(), "x.json", test.text)).stats.Resolution; got != test.want {
+		dir, s := t.TempDir(), strings.Fields(test.stamps)
+		a, b := line("2026-01-01T"+s[0]+"Z")+line("2026-01-01T"+s[1]+"Z"), line("1969-01-01T"+s[2]+"Z")+line("2026-01-01T"+s[3]+"Z")
+		if got := read(t, readingOptions(t), write(t, dir, "a", a), write(t, dir, "b", b)).stats.Resolution; got != test.want {
 			t.Errorf("%s: %d µs, want %d", name, got, test.want)
 		}
+	}
+	if got := read(t, readingOptions(t), write(t, t.TempDir(), "empty", "")).stats.Resolution; got != 0 {
+		t.Errorf("of nothing: %d µs", got)
 	}
 }
 
