@@ -93,7 +93,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.format, f.warnings = found.Format, found.Warnings
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
-	if span.warm == dawn || f.input.Size() < 0 { // what a pipe has sent cannot be skipped
+	if span.warm == dawn {
 		return nil
 	}
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))

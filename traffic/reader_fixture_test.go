@@ -54,7 +54,10 @@ func readingOptions(t testing.TB) Options {
 	tables := &Tables{Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict()}
 	actions, err := NewActions(nil, tables.Actions)
 	check(t, err)
-	return Options{Tables: tables, Actions: actions, Lateness: DefaultLateness, Format: parse.Choice{Format: "auto"}}
+	return Options{
+		Tables: tables, Actions: actions, Lateness: DefaultLateness, Format: parse.Choice{Format: "auto"},
+		Waiting: 100_000, // as many as these logs have lines
+	}
 }
 
 // A haul is all that a Reader gave.

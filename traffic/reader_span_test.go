@@ -67,14 +67,14 @@ func TestReaderSpan(t *testing.T) {
 // Requests that come too late to warm anything are left out, and counted as such.
 func TestReaderLeavesOutWhatComesTooLateToWarm(t *testing.T) {
 	name := write(t, t.TempDir(), "access.log",
-		combined(90, "warm", "/")+combined(100, "a", "/")+combined(120, "b", "/")+combined(121, "c", "/")+
+		strings.ReplaceAll(combined(90, "warm", "/"), " 200 ", " 429 ")+combined(100, "a", "/")+combined(120, "b", "/")+combined(121, "c", "/")+
 			combined(95, "late", "/")+combined(115, "d", "/"))
 	o := readingOptions(t)
 	o.HasSince, o.Since, o.Warmup, o.Lateness = true, noon+100*limit.Second, limit.Never, 10*limit.Second
 	got := read(t, o, name)
 	equalText(t, "counted", clients(got.rows), []string{"a", "d", "b", "c"})
 	equalText(t, "warm", clients(got.warm), []string{"warm"})
-	if got.stats.Excluded != 1 || got.stats.Late != 1 {
+	if got.stats.Excluded != 1 || got.stats.Late != 1 || got.stats.Refusals != 0 {
 		t.Errorf("%+v", got.stats)
 	}
 }
@@ -104,20 +104,22 @@ func TestReaderExcludes(t *testing.T) {
 // In a plain file, what lies before the stretch is not read.
 func TestReaderSkips(t *testing.T) {
 	lines := busy(rand.New(rand.NewPCG(13, 14)), 60_000, 10) // 6,000 seconds, 6 MB
+	// At 5,460 s, a stretch that is older than the warming, but by less than the lateness.
+	lines = slices.Insert(lines, 54_600, slices.Repeat([]string{combined(5445, "c", "/")}, 2_000)...)
 	text := strings.Join(lines, "")
 	name := write(t, t.TempDir(), "access.log", text)
 	all := read(t, readingOptions(t), name)
 	o := readingOptions(t)
-	o.HasSince, o.Since, o.Warmup, o.Lateness = true, noon+5500*limit.Second, 100*limit.Second, 60*limit.Second
+	o.HasSince, o.Since, o.Warmup, o.Lateness = true, noon+5550*limit.Second, 100*limit.Second, 60*limit.Second
 	got := read(t, o, name)
-	equalText(t, "rows", got.rows, spanned(all.rows, 5500, 1<<30))
-	equalText(t, "warm rows", got.warm, spanned(all.rows, 5400, 5500))
-	if got.stats.Bytes > int64(len(text))/8 {
+	equalText(t, "rows", got.rows, spanned(all.rows, 5550, 1<<30))
+	equalText(t, "warm rows", got.warm, spanned(all.rows, 5450, 5550))
+	if got.stats.Bytes > int64(len(text))/6 {
 		t.Errorf("%d of %d bytes were read", got.stats.Bytes, len(text))
 	}
 	piped := readFrom(t, o, strings.NewReader(text), "-")
 	equalText(t, "from a pipe", piped.rows, got.rows)
-	if piped.stats.Lines != 60_000 {
+	if piped.stats.Lines != 62_000 {
 		t.Errorf("%d lines were read from a pipe", piped.stats.Lines)
 	}
 }

@@ -1,0 +1,95 @@
+package traffic
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/parse"
+)
+
+// newTestIntake is an intake for one format, with tables of its own.
+func newTestIntake(t testing.TB, sample []byte) (*intake, *parse.Format) {
+	t.Helper()
+	o := readingOptions(t)
+	found, err := o.Format.For(sample)
+	check(t, err)
+	r := Reader{options: o}
+	return r.newIntake(o.span(), columns{host: true, upstream: true}), found.Format
+}
+
+// A block of clients, agents and paths that are known costs no allocation, nor does putting its rows in order.
+func TestIntakeAllocatesNothing(t *testing.T) {
+	text := []byte(strings.Join(busy(rand.New(rand.NewPCG(1, 1)), 3_000, 10), ""))
+	in, format := newTestIntake(t, text)
+	block, r := parse.Block{Line: 1}, rows{Batch: *newBatch(0, in.columns)}
+	fill := func() {
+		block.Data = append(block.Data[:0], text...)
+		in.fill(&r, &block, format)
+	}
+	if n := testing.AllocsPerRun(5, fill); n > 0 {
+		t.Errorf("%v allocations to fill %d rows", n, r.Len())
+	}
+	if r.Len() != 3_000 || r.parsed != 3_000 || r.lines != 3_000 || r.bytes != int64(len(text)) {
+		t.Fatalf("%d rows of %d lines", r.Len(), r.lines)
+	}
+	p := pending{Batch: *newBatch(10_000, in.columns), lateness: 5 * limit.Second, since: dawn, floor: dawn}
+	w, out := newWatermark(), newBatch(10_000, in.columns)
+	order := func() {
+		p.floor = dawn // the log begins anew
+		w = newWatermark()
+		p.add(&r.Batch, &w)
+		out.reset()
+		p.release(dusk, out)
+	}
+	order()
+	if n := testing.AllocsPerRun(5, order); n > 2 { // once a batch: for the places of those that are late
+		t.Errorf("%v allocations to put %d rows in order", n, r.Len())
+	}
+}
+
+// A stream is a log that is written while it is read: ten lines a second, from 40 clients.
+type stream struct {
+	line, lines int
+	text        []byte // written and not yet read
+}
+
+// Read implements io.Reader.
+func (s *stream) Read(p []byte) (int, error) {
+	for ; len(s.text) < len(p) && s.line < s.lines; s.line++ {
+		s.text = append(s.text, combined(s.line/10, fmt.Sprintf("192.0.2.%d", s.line%40), "/")...)
+	}
+	n := copy(p, s.text)
+	s.text = s.text[:copy(s.text, s.text[n:])]
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// A log ten times as long takes no more memory.
+func TestReaderMemoryIsFlat(t *testing.T) {
+	peak := func(lines int) (most uint64) {
+		o := readingOptions(t)
+		o.Batch, o.Waiting, o.Lateness, o.Workers = 5_000, 20_000, 10*limit.Second, 1
+		r, err := NewReader(t.Context(), []string{"-"}, &stream{lines: lines}, o)
+		check(t, err)
+		defer r.Close()
+		var m runtime.MemStats
+		for {
+			if _, err := r.Next(); err != nil {
+				return most
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	if few, many := peak(30_000), peak(300_000); many > few+few/4 {
+		t.Errorf("%d kB for many lines, %d kB for few", many>>10, few>>10)
+	}
+}
