@@ -26,7 +26,7 @@ type keying struct {
 // whether it is idle goes by their places in time, which never step back.
 type sight struct {
 	latest limit.Time // its latest moment since it began or began anew
-	place  limit.Time // of its last request; 0: never seen, or forgotten
+	place  uint64     // of its last request, as an ordinal; 0: never seen, or forgotten
 }
 
 // sort makes the group the timelines of the batch.
@@ -113,16 +113,13 @@ func (s *sight) see(t, p limit.Time) {
 	if s.place == 0 || t > s.latest {
 		s.latest = t
 	}
-	if p == 0 {
-		p = 1 // not the 0 that stands for a key never seen: one microsecond does not matter here
-	}
-	s.place = p
+	s.place = ordinal(p)
 }
 
 // forgets tells whether a key has been forgotten by now: it was idle for longer than any limiter remembers, and for the
 // lateness on top, so that a request that is out of order still finds its key.
 func (k *keying) forgets(s *sight, now limit.Time) bool {
-	return k.idle != limit.Never && now-s.place > k.idle
+	return k.idle != limit.Never && limit.Time(ordinal(now)-s.place) > k.idle
 }
 
 // forget frees what the limiters remember of idle keys. Each batch looks at as many keys as it has requests, so that

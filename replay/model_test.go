@@ -1,0 +1,243 @@
+package replay_test
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// The model judges one request after the other, asks the limiter, and writes everything down under its name. It never
+// forgets a key, but for the rule that concerns late requests.
+
+// A verdictBook is what one policy did, by names.
+type verdictBook struct {
+	Requests, Refused int64
+	Events            map[eventName]int64
+	Hits              map[string]hit
+	ByAction          map[string]int64
+	WorstMinute       limit.Time
+	WorstRefused      int64
+	Bytes, Upstream   int64
+}
+
+type eventName struct {
+	At             limit.Time
+	Client, Action string
+	Status         uint16
+}
+
+type hit struct {
+	Refused     int64
+	First, Last limit.Time
+}
+
+func newBook() verdictBook {
+	return verdictBook{Events: map[eventName]int64{}, Hits: map[string]hit{}, ByAction: map[string]int64{}}
+}
+
+// modelled judges lines, which stand in the order that counts.
+func modelled(lines []line, p policy.Policy, idle limit.Time) verdictBook {
+	type key struct {
+		state         limit.State
+		latest, place limit.Time
+	}
+	book, keys, minutes := newBook(), map[string]*key{}, map[limit.Time]int64{}
+	for _, l := range lines {
+		place := max(l.at, l.place)
+		k := keys[keyOfLine(&l, p.By)]
+		if k == nil || l.at < k.latest-lateness || place != l.at && place-k.place > idle {
+			k = &key{latest: l.at}
+			keys[keyOfLine(&l, p.By)] = k
+		}
+		k.latest, k.place = max(k.latest, l.at), place
+		refused := p.Limiter.Wait(&k.state, l.at) > 0
+		p.Limiter.Charge(&k.state, l.at, refused)
+		if !l.warm {
+			book.Requests++
+		}
+		if refused && !l.warm {
+			book.refuse(&l)
+			minute := l.at - (l.at%limit.Minute+limit.Minute)%limit.Minute
+			minutes[minute]++
+		}
+	}
+	for _, minute := range slices.Sorted(maps.Keys(minutes)) {
+		if minutes[minute] > book.WorstRefused {
+			book.WorstMinute, book.WorstRefused = minute, minutes[minute]
+		}
+	}
+	return book
+}
+
+func keyOfLine(l *line, by policy.Key) string {
+	switch by {
+	case policy.ByClient, policy.ByHost: // bench has a host for each client
+		return l.client
+	case policy.ByAction:
+		return l.action
+	case policy.ByClientAction:
+		return l.client + " " + l.action
+	}
+	return ""
+}
+
+func (b *verdictBook) refuse(l *line) {
+	b.Refused++
+	b.Events[eventName{l.at, l.client, l.action, l.status}]++
+	b.ByAction[l.action]++
+	b.Bytes += l.bytes
+	b.Upstream += int64(l.spent)
+	h, known := b.Hits[l.client]
+	if !known {
+		h.First, h.Last = l.at, l.at
+	}
+	b.Hits[l.client] = hit{h.Refused + 1, min(h.First, l.at), max(h.Last, l.at)}
+}
+
+// booked is what the engine found, in the same form.
+func (b *bench) booked(r *replay.Result, policy int) verdictBook {
+	book, p := newBook(), &r.Policies[policy]
+	book.Requests, book.Refused, book.Bytes, book.Upstream = p.Requests, p.Refused, p.BytesSaved, int64(p.UpstreamSaved)
+	book.WorstMinute, book.WorstRefused = p.WorstMinute, p.WorstMinuteRefused
+	for _, e := range b.events {
+		if int(e.Policy) == policy {
+			book.Events[eventName{e.At, b.tables.Clients.Name(e.Client), b.tables.Actions.Name(e.Action), e.Status}] += int64(e.Count)
+		}
+	}
+	for h := range p.Hits.All() {
+		book.Hits[b.tables.Clients.Name(h.Client)] = hit{h.Refused, h.First, h.Last}
+		if found, ok := p.Hits.Find(h.Client); !ok || found != h {
+			b.t.Errorf("Find(%d) = %+v, %v; want %+v", h.Client, found, ok, h)
+		}
+	}
+	for id, n := range p.ByAction {
+		if n > 0 {
+			book.ByAction[b.tables.Actions.Name(int32(id))] = n
+		}
+	}
+	return book
+}
+
+// drawLog draws a log in the order that counts: bursts and long pauses, some requests far too late, some lines warm.
+func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
+	place := limit.Time(rapid.SampledFrom([]int{-3600, 0, 1_800_000_000}).Draw(t, "start")) * second
+	warm := rapid.IntRange(-20, 20).Draw(t, "warm")
+	steps := []limit.Time{0, 0, 0, 1, second, second, 5 * second, 31 * second, limit.Minute, idle - 1, idle, idle + 1, 2 * idle}
+	hasLate := rapid.Bool().Draw(t, "has late ones")
+	for i := range rapid.IntRange(0, 80).Draw(t, "lines") {
+		place += rapid.SampledFrom(steps).Draw(t, "step")
+		l := line{
+			at: place, client: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client"),
+			action: rapid.SampledFrom([]string{"/x", "/y"}).Draw(t, "action"), agent: rapid.SampledFrom([]string{"curl/8", "-"}).Draw(t, "agent"),
+			status: rapid.SampledFrom([]uint16{200, 404}).Draw(t, "status"), source: uint16(rapid.IntRange(0, 1).Draw(t, "source")),
+			bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,
+		}
+		if hasLate && rapid.IntRange(0, 4).Draw(t, "late") == 0 {
+			l.place, l.at = place, place-rapid.SampledFrom([]limit.Time{second, lateness, lateness + 1, limit.Hour, idle}).Draw(t, "by")
+		}
+		lines = append(lines, l)
+	}
+	for i := 1; i < len(lines); i++ { // warm ends between two moments
+		lines[i].warm = lines[i].warm || lines[i-1].warm && max(lines[i].at, lines[i].place) == max(lines[i-1].at, lines[i-1].place)
+	}
+	sortLines(lines)
+	return lines
+}
+
+func sortLines(lines []line) {
+	slices.SortStableFunc(lines, func(x, y line) int {
+		return cmp.Or(cmp.Compare(max(x.at, x.place), max(y.at, y.place)), cmp.Compare(x.source, y.source))
+	})
+}
+
+// cutLog cuts a log into batches between two moments, anywhere. Inputs come in turns of any length, so a batch is out of
+// order but for the lines of one moment and input.
+func cutLog(t *rapid.T, lines []line) (batches [][]line) {
+	for len(lines) > 0 {
+		n := rapid.IntRange(1, len(lines)).Draw(t, "rows")
+		for n < len(lines) && (max(lines[n].at, lines[n].place) == max(lines[n-1].at, lines[n-1].place)) {
+			n++
+		}
+		for i := range n { // neither can a batch be warm in part
+			if lines[i].warm != lines[0].warm {
+				n = i
+				break
+			}
+		}
+		batch := slices.Clone(lines[:n])
+		slices.SortStableFunc(batch, func(x, y line) int { return cmp.Compare(y.source, x.source) })
+		batches, lines = append(batches, batch), lines[n:]
+	}
+	return batches
+}
+
+// Whatever a limit counts by and however a log is cut, tallies, hits and events are those of the model.
+func TestEngineAgainstModel(t *testing.T) {
+	for by := range policy.KeyCount {
+		t.Run(by.String(), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				policies, err := policy.ParseLimits([]string{"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m"}, by)
+				check(t, err)
+				idle := lateness
+				for _, p := range policies {
+					idle = max(idle, p.Limiter.Horizon()+lateness)
+				}
+				lines := drawLog(rt, idle)
+				b := newBenchOf(t, lateness, policies)
+				b.judge(cutLog(rt, lines)...)
+				r := b.result()
+				for i, p := range policies {
+					if got, want := b.booked(r, i), modelled(lines, p, idle); !reflect.DeepEqual(got, want) {
+						rt.Fatalf("%s by %s:\n%+v, want\n%+v", p.Name, by, got, want)
+					}
+				}
+				checkClients(rt, b, r, lines)
+			})
+		})
+	}
+}
+
+// checkClients compares what is known of clients and actions apart from any policy.
+func checkClients(t *rapid.T, b *bench, r *replay.Result, lines []line) {
+	type client struct {
+		requests, tools int64
+		agent           string
+	}
+	want, actions := map[string]client{}, map[string]int64{}
+	for _, l := range lines {
+		c := want[l.client]
+		if !l.warm {
+			c.requests++
+			if c.agent = l.agent; l.agent == "curl/8" {
+				c.tools++
+			}
+			actions[l.action]++
+		}
+		want[l.client] = c
+	}
+	for name, w := range want {
+		id, _ := b.tables.Clients.Find([]byte(name))
+		c := r.Clients.At(id)
+		got := client{requests: c.Requests(), tools: c.ByClass[traffic.Tool]}
+		if got.requests > 0 {
+			got.agent = b.tables.Agents.Name(c.LastAgent)
+		}
+		if got != w {
+			t.Fatalf("client %s: %+v, want %+v", name, got, w)
+		}
+	}
+	for id, n := range r.Actions {
+		if name := b.tables.Actions.Name(int32(id)); n != actions[name] {
+			t.Fatalf("action %s: %d requests, want %d", name, n, actions[name])
+		}
+	}
+}
