@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -29,9 +30,9 @@ func BenchmarkWriteEvents(b *testing.B) {
 	events := batch(1 << 16)
 	for b.Loop() {
 		b.StopTimer()
-		s := openStore(b, dbPath(b))
+		s, res := openStore(b, dbPath(b)), emptyResult(3)
 		b.StartTimer()
-		loadEvents(b, s, events, 64) // 4 M
+		loadEvents(b, s, res, events, 64) // 4 M
 		b.StopTimer()
 		s.Close()
 		b.StartTimer()
@@ -40,13 +41,12 @@ func BenchmarkWriteEvents(b *testing.B) {
 }
 
 // loadEvents stores a run that has the same events over and over, each time later.
-func loadEvents(t testing.TB, s *Store, events []replay.Event, times int) {
+func loadEvents(t testing.TB, s *Store, res *replay.Result, events []replay.Event, times int) {
 	t.Helper()
 	r, err := s.Begin(context.Background(), info)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := emptyResult(3)
 	shift := events[len(events)-1].At - events[0].At + limit.Second
 	for range times {
 		if err := r.Write(events); err != nil {
@@ -69,15 +69,23 @@ func tally(res *replay.Result, events []replay.Event) {
 	}
 }
 
-// emptyResult has 50,000 clients and 40 actions with names, and tallies of nothing.
+// emptyResult has 50,000 clients, 265 agents and 40 actions, and tallies of nothing.
 func emptyResult(policies int) *replay.Result {
-	m := makeRun(1, policies, 50_000, 0)
-	for len(m.result.Actions) < 40 {
-		m.result.Tables.Actions.ID([]byte{byte(len(m.result.Actions))})
-		m.result.Actions = append(m.result.Actions, 0)
+	m := makeRun(1, policies, 1, 0)
+	res := &m.result
+	res.Tables.Clients, res.Tables.Agents = traffic.NewDict(), traffic.NewAgents()
+	for i := range 265 {
+		res.Tables.Agents.ID(fmt.Appendf(nil, "Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%d.0", i, i))
 	}
-	for i := range m.result.Clients.Len() {
-		m.result.Clients.At(int32(i)).ByClass[traffic.Browser] = 1
+	res.Clients.Grow(50_000)
+	for i := range int32(50_000) {
+		res.Tables.Clients.ID(fmt.Appendf(nil, "10.%d.%d.%d", i%199, i/199%256, i%7))
+		*res.Clients.At(i) = replay.ClientTally{LastAgent: i % 265}
+		res.Clients.At(i).ByClass[traffic.Browser] = 1
 	}
-	return &m.result
+	for len(res.Actions) < 40 {
+		res.Tables.Actions.ID(fmt.Appendf(nil, "action %d", len(res.Actions)))
+		res.Actions = append(res.Actions, 0)
+	}
+	return res
 }

@@ -100,7 +100,8 @@ type chunk struct {
 	rows     mapping.DataChunk
 	logical  []mapping.LogicalType
 	types    []mapping.Type   // of the columns
-	data     []unsafe.Pointer // of the columns: chunkRows values each, until the next send
+	vectors  []mapping.Vector // of the columns
+	data     []unsafe.Pointer // of the vectors: chunkRows values each, until the next send
 }
 
 // chunkRows is how many rows fit in a chunk.
@@ -117,15 +118,16 @@ func (d *duck) newChunk(table string) (*chunk, error) {
 		c.types = append(c.types, mapping.GetTypeId(t))
 	}
 	c.rows = mapping.CreateDataChunk(c.logical)
-	c.data = make([]unsafe.Pointer, len(c.types))
+	c.vectors, c.data = make([]mapping.Vector, len(c.types)), make([]unsafe.Pointer, len(c.types))
 	c.point()
 	return c, nil
 }
 
-// point finds the vectors' data, which may move when the chunk is emptied.
+// point finds the vectors and their data, which may move when the chunk is emptied.
 func (c *chunk) point() {
 	for i := range c.data {
-		c.data[i] = mapping.VectorGetData(mapping.DataChunkGetVector(c.rows, mapping.IdxT(i)))
+		c.vectors[i] = mapping.DataChunkGetVector(c.rows, mapping.IdxT(i))
+		c.data[i] = mapping.VectorGetData(c.vectors[i])
 	}
 }
 
@@ -166,13 +168,12 @@ func (c *chunk) setText(i, row int, text string) {
 	if c.types[i] != mapping.TypeVarchar {
 		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not VARCHAR", i, c.types[i]))
 	}
-	mapping.VectorAssignStringElement(mapping.DataChunkGetVector(c.rows, mapping.IdxT(i)), mapping.IdxT(row), text)
+	mapping.VectorAssignStringElement(c.vectors[i], mapping.IdxT(row), text)
 }
 
 func (c *chunk) setNull(i, row int) {
-	v := mapping.DataChunkGetVector(c.rows, mapping.IdxT(i))
-	mapping.VectorEnsureValidityWritable(v)
-	mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(v), mapping.IdxT(row))
+	mapping.VectorEnsureValidityWritable(c.vectors[i])
+	mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(c.vectors[i]), mapping.IdxT(row))
 }
 
 // send hands the first n rows over and empties the chunk.

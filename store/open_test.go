@@ -20,6 +20,11 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid), "wait until it has ended", "--db")
 	_, err = Query(context.Background(), path, "SELECT 1")
 	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid))
+
+	p.Process.Kill() // the new file's schema is still in the log of changes beside it
+	p.Wait()
+	mustAsk(t, path, "FROM latest_run")
+	openStore(t, path)
 }
 
 func TestHeldByThisProcess(t *testing.T) {

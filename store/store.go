@@ -96,7 +96,7 @@ func (d *duck) prepare() error {
 	if others > 0 {
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
+	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
 func checkVersion(version int64) error {
