@@ -51,7 +51,7 @@ func TestReaderIsCancelled(t *testing.T) {
 	check(t, w.Close())
 	names := []string{write(t, dir, "a.log", text), write(t, dir, "b.log", text), write(t, dir, "c.log.gz", packed.String())}
 	before := runtime.NumGoroutine()
-	for i := range 20 {
+	for i := range 12 {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := readingOptions(t)
 		o.Batch, o.Lateness = 500, 0

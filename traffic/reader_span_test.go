@@ -24,6 +24,7 @@ func spanned(rows []string, from, until int) (some []string) {
 
 // --since and --until cut out a stretch; a horizon before it warms the limiters, unless they are to be cold.
 func TestReaderSpan(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lines := busy(rand.New(rand.NewPCG(9, 10)), 12_000, 30) // 1,200 seconds
 	name := write(t, dir, "access.log", strings.Join(lines, ""))
@@ -103,6 +104,7 @@ func TestReaderExcludes(t *testing.T) {
 
 // In a plain file, what lies before the stretch is not read.
 func TestReaderSkips(t *testing.T) {
+	t.Parallel()
 	lines := busy(rand.New(rand.NewPCG(13, 14)), 60_000, 10) // 6,000 seconds, 6 MB
 	// At 5,460 s, a stretch that is older than the warming, but by less than the lateness.
 	lines = slices.Insert(lines, 54_600, slices.Repeat([]string{combined(5445, "c", "/")}, 2_000)...)

@@ -1,0 +1,55 @@
+package traffic
+
+import (
+	"time"
+
+	"shadow/limit"
+	"shadow/parse"
+)
+
+// DefaultLateness is how far a replay lets requests come out of order.
+const DefaultLateness = 20 * limit.Minute
+
+// What Options.Batch and Options.Waiting are unless they say otherwise.
+const (
+	defaultBatch   = 512 << 10
+	defaultWaiting = 4 << 20
+)
+
+// Options says what to read and how.
+type Options struct {
+	Tables   *Tables
+	Clients  ClientRule
+	Actions  *Actions
+	Exclude  *Exclude // nil: nothing
+	Format   parse.Choice
+	Guessed  map[string]bool // inputs that are passed over when their format is not known, since nobody named them
+	Lateness limit.Time
+	Hosts    bool // whether the Host column is needed
+
+	Since, Until limit.Time // requests outside are left out, if there are such bounds
+	HasSince     bool
+	HasUntil     bool
+	Warmup       limit.Time // how long before Since requests are judged to warm the limiters; limit.Never: from the first line on
+
+	Workers int // goroutines that parse; 0: one per core
+	Batch   int // rows at which a batch is handed out; 0: half a million
+	Waiting int // rows that may wait for older ones, beyond which the oldest are let go early; 0: four million
+
+	Clock func() time.Time // to time the stages with; nil: they are not timed
+}
+
+// span is the time that takes part.
+func (o *Options) span() span {
+	s := span{warm: dawn, since: dawn, until: dusk}
+	if o.HasSince {
+		s.since = o.Since
+		if o.Warmup < o.Since-dawn {
+			s.warm = o.Since - o.Warmup
+		}
+	}
+	if o.HasUntil {
+		s.until = o.Until
+	}
+	return s
+}
