@@ -66,9 +66,16 @@ func (c *contender) run(ctx context.Context) error {
 	return nil
 }
 
+// patience is how long a lap may take. One that hangs is asked where, which a Go program answers with its goroutines.
+const patience = 5 * time.Minute
+
 func (c *contender) lap(ctx context.Context) (lap, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	cmd.WaitDelay = 10 * time.Second
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	if c.cores > 0 {
