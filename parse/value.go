@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"shadow/limit"
 )
@@ -180,14 +181,46 @@ func (s *reader) unescape(r *Record) {
 // cleanAddresses takes ports off. Where the client's address is a list, a front server wrote the addresses that the
 // request came through into its place: the first is the client, and the whole list is what it was forwarded for.
 func cleanAddresses(r *Record) {
+	if !dotted(r.Client) {
+		cleanClient(r)
+	}
+	if r.Host != nil {
+		r.Host = host(r.Host)
+	}
+	if string(r.User) == `""` { // how Apache writes an empty name
+		r.User = nil
+	}
+}
+
+func cleanClient(r *Record) {
 	if comma := bytes.IndexByte(r.Client, ','); comma >= 0 {
 		if r.Forwarded == nil {
 			r.Forwarded = r.Client
 		}
 		r.Client = r.Client[:comma]
 	}
-	r.Client, r.Host = host(r.Client), host(r.Host)
-	if string(r.User) == `""` { // how Apache writes an empty name
-		r.User = nil
+	r.Client = host(r.Client)
+}
+
+// dotted tells of an IPv4 address that it needs no cleaning: nothing in it is beyond '.' and the digits. It looks at
+// eight bytes at once, the last eight of which may overlap the first; longer and shorter ones are looked at closely.
+//
+// A byte b lies in '.' … '9' when neither b + (0x7F − '9') nor b − '.', of which no borrow comes when b has its top bit
+// set beforehand, shows a wrong top bit.
+func dotted(b []byte) bool {
+	if len(b) < 8 || len(b) > 16 {
+		return false
 	}
+	u64 := binary.LittleEndian.Uint64
+	return dottedWord(u64(b)) && dottedWord(u64(b[len(b)-8:]))
+}
+
+func dottedWord(w uint64) bool {
+	const (
+		ones = 0x0101010101010101
+		top  = 0x80 * ones
+	)
+	above := w + (0x7F-'9')*ones  // top bit: beyond '9', if w's was not set
+	below := (w | top) - '.'*ones // top bit: '.' or beyond
+	return (w|above|^below)&top == 0
 }
