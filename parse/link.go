@@ -17,6 +17,7 @@ type program struct {
 	endStamp bool // whether the stamp is the end of the request, so that Start lies a request time before it
 	pieced   bool // whether the stamp comes in the pieces of a layout
 	overlaps bool // whether an extra field shares its bytes with a usual one
+	head     bool // whether its first steps are those of the combined format (see head.go)
 }
 
 // errAdjacent says that two variables touch and nothing tells where one ends: the scanner cannot read such a format.
@@ -43,6 +44,7 @@ func link(pieces []piece, lenient bool) (*program, error) {
 		prog.add(s)
 		i = len(pieces) - len(next)
 	}
+	prog.head = hasHead(prog)
 	return prog, nil
 }
 

@@ -28,9 +28,14 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 	if len(line) < len(prog.open) || string(line[:len(prog.open)]) != prog.open {
 		return Fault{prog.noOpen, 1}
 	}
-	at := len(prog.open)
-	for i := range prog.steps {
-		st := &prog.steps[i]
+	at, steps := len(prog.open), prog.steps
+	if prog.head {
+		if n := s.head(line, r); n > 0 {
+			at, steps = n, steps[len(headSteps):]
+		}
+	}
+	for i := range steps {
+		st := &steps[i]
 		var end, next int
 		switch st.span {
 		case spanMeasured:

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -105,6 +106,7 @@ func FuzzScan(f *testing.F) {
 			if i%2 == 0 && !strings.Contains(formats[i/2], "$host$request_uri") { // of which gonx takes all for the host
 				checkGonx(t, slow[i/2], line, first, fault)
 			}
+			checkHead(t, p.(*scanner), line, fault, first)
 			if want, ok := slowCombinedRead(string(line)); ok && i == 0 {
 				want.Extra[1] = first.Extra[1]
 				if !fault.OK() || !sameRecord(first, &want) {
@@ -113,6 +115,49 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 	})
+}
+
+// checkHead reads the line once more without the quick way over its head, which must make no difference.
+func checkHead(t *testing.T, p *scanner, line []byte, fault Fault, got *Record) {
+	t.Helper()
+	prog := *p.prog
+	prog.head = false
+	want := rubbish()
+	twin := scanner{reader{prog: &prog, clock: clock{zone: p.clock.zone}}}
+	if other := twin.Parse(bytes.Clone(line), want); other != fault || !sameRecord(got, want) {
+		t.Fatalf("%q\n got %+v %s\nwant %+v %s", line, fault, show(got), other, show(want))
+	}
+}
+
+// TestHead changes good lines in one place and then another, and reads them with and without the head.
+func TestHead(t *testing.T) {
+	c, err := compileLenient(nginxCombined, Wants{}, "combined")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := c.NewParser().(*scanner)
+	if !p.prog.head {
+		t.Fatal("the combined format has no head")
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const odd = `"" \\ --[]:,/09azAZ%` + "\x00\xff"
+	heads := 0
+	for range 200_000 {
+		line := []byte(benchLine)
+		for range rng.IntN(3) {
+			line[rng.IntN(len(line))] = odd[rng.IntN(len(odd))]
+		}
+		line = line[:len(line)-rng.IntN(2)*rng.IntN(len(line))]
+		var r Record
+		if p.head(line, &r) > 0 {
+			heads++
+		}
+		fault := p.Parse(bytes.Clone(line), &r)
+		checkHead(t, p, line, fault, &r)
+	}
+	if heads < 50_000 || heads > 150_000 {
+		t.Errorf("%d of 200,000 lines were read by their heads", heads)
+	}
 }
 
 // checkInside tells whether all texts lie in the line, apart from copies of extra fields.
