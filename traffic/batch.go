@@ -1,6 +1,10 @@
 package traffic
 
-import "shadow/limit"
+import (
+	"slices"
+
+	"shadow/limit"
+)
 
 // A Batch is a set of requests, one row each, as columns of integers. Rows stand in the order in which they were
 // read; what counts is the order within a key, which a Group restores.
@@ -17,6 +21,8 @@ type Batch struct {
 	Source   []uint16     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
 	Upstream []int64      // microseconds spent by upstream servers
+
+	room []limit.Time // for Order
 
 	// Warm requests lie before --since: they are judged, so that the limiters are in the state in which they would
 	// have been, and counted nowhere.
@@ -60,8 +66,20 @@ func (b *Batch) reset() {
 
 // needOrder makes room for places that differ from the rows' times.
 func (b *Batch) needOrder() {
-	if b.Order == nil {
-		b.Order = append(make([]limit.Time, 0, cap(b.At)), b.At...)
+	if b.Order != nil {
+		return
+	}
+	if b.room == nil {
+		b.room = make([]limit.Time, 0, cap(b.At))
+	}
+	b.Order = append(b.room, b.At...)
+	b.room = b.Order[:0]
+}
+
+// dropOrder forgets the places of rows if all are the rows' times.
+func (b *Batch) dropOrder() {
+	if b.Order != nil && slices.Equal(b.Order, b.At) {
+		b.Order = nil
 	}
 }
 
@@ -83,7 +101,7 @@ func head[T any](column []T, n int) []T {
 
 // take appends the rows i … j−1 of src, which has the same optional columns apart from Order.
 func (b *Batch) take(src *Batch, i, j int) {
-	if src.Order != nil {
+	if src.Order != nil && b.Order == nil && !slices.Equal(src.Order[i:j], src.At[i:j]) {
 		b.needOrder()
 	}
 	if b.Order != nil {

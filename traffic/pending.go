@@ -106,9 +106,7 @@ func (p *pending) release(floor limit.Time, out *Batch) {
 		kept += j - i
 	}
 	p.truncate(kept)
-	if kept == 0 {
-		p.Order = nil
-	}
+	p.dropOrder()
 }
 
 // oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.
