@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"slices"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -123,29 +124,35 @@ func (in *intake) wanted(record *parse.Record) bool {
 
 // look appends the rows of the tile's records.
 func (in *intake) look(r *rows, records []parse.Record) {
-	for i := range records {
-		r.Client = append(r.Client, in.tables.Clients.ID(in.clients.Key(&records[i])))
+	n := len(records)
+	for i, ids := 0, extend(&r.Client, n); i < n; i++ {
+		ids[i] = in.tables.Clients.ID(in.clients.Key(&records[i]))
 	}
 	in.clock.lap(&r.times.Clients)
-	for i := range records {
-		r.Agent = append(r.Agent, uint16(in.tables.Agents.ID(records[i].Agent)))
+	for i, ids := 0, extend(&r.Agent, n); i < n; i++ {
+		ids[i] = uint16(in.tables.Agents.ID(records[i].Agent))
 	}
 	in.clock.lap(&r.times.Agents)
-	for i := range records {
-		r.Action = append(r.Action, uint16(in.actions.ID(records[i].Method, records[i].Path)))
+	for i, ids := 0, extend(&r.Action, n); i < n; i++ {
+		ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
 	}
 	in.clock.lap(&r.times.Actions)
+	in.numbers(r, records)
+	in.optional(r, records)
+	in.clock.lap(&r.times.Parse)
+}
+
+// numbers appends what needs no looking up.
+func (in *intake) numbers(r *rows, records []parse.Record) {
+	n := len(records)
+	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)
 	for i := range records {
 		record := &records[i]
-		r.At = append(r.At, record.Start)
-		r.Status = append(r.Status, uint16(record.Status))
-		r.Bytes = append(r.Bytes, record.Bytes)
+		at[i], status[i], size[i] = record.Start, uint16(record.Status), record.Bytes
 		if Refusal(record.Status) && record.Start >= in.span.since {
 			r.refusals++
 		}
 	}
-	in.optional(r, records)
-	in.clock.lap(&r.times.Parse)
 }
 
 // optional appends to the columns that not every run has.
@@ -160,6 +167,13 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
 		}
 	}
+}
+
+// extend makes a column n rows longer and returns the new rows.
+func extend[T any](column *[]T, n int) []T {
+	*column = slices.Grow(*column, n)
+	*column = (*column)[:len(*column)+n]
+	return (*column)[len(*column)-n:]
 }
 
 // dash is how a name that was not logged is called.
