@@ -1,0 +1,57 @@
+package replay_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// BenchmarkJudge judges batches of half a million requests of 50,000 clients, few of which come often. The unit is one
+// request.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{3, 16} {
+		b.Run(fmt.Sprintf("policies=%d", n), func(b *testing.B) {
+			var limits []string
+			for i := range n {
+				limits = append(limits, fmt.Sprintf("%s:%d/30s", []string{"token", "leaky", "window"}[i%3], 6+i/3))
+			}
+			policies, err := policy.ParseLimits(limits, policy.ByClient)
+			check(b, err)
+			batch, tables := manyRequests(512 << 10)
+			engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+			for i := 0; b.Loop(); i++ {
+				for row := range batch.At { // the next half million
+					batch.At[row] += 12 * limit.Hour
+				}
+				check(b, engine.Judge(batch))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Len()), "ns/request")
+		})
+	}
+}
+
+// manyRequests is a batch that lasts half a day.
+func manyRequests(rows int) (*traffic.Batch, *traffic.Tables) {
+	const clients = 50_000
+	tables := traffic.NewTables()
+	for i := range clients {
+		tables.Clients.ID(fmt.Appendf(nil, "192.0.2.%d", i))
+	}
+	tables.Agents.ID(nil)
+	tables.Actions.ID([]byte("/"))
+	rng := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(rng, 1.1, 50, clients-1)
+	b := &traffic.Batch{
+		Agent: make([]uint16, rows), Action: make([]uint16, rows), Status: make([]uint16, rows), Bytes: make([]int64, rows),
+	}
+	for i := range rows {
+		b.At = append(b.At, limit.Time(i)*12*limit.Hour/limit.Time(rows))
+		b.Client = append(b.Client, int32(zipf.Uint64()))
+	}
+	return b, tables
+}
