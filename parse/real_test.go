@@ -41,8 +41,10 @@ func TestRealLogs(t *testing.T) {
 		{"netnea-2015-2016/labor-06*", apacheCombined, true, 0.1},
 		{"netnea-2015-2016/[lt]*-[578]*", `%h %{GEOIP_COUNTRY_CODE}e %u [%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t] "%r" %>s %b ` +
 			`"%{Referer}i" "%{User-Agent}i"`, true, 0.1},
-		{"ocatak-scanners", `"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""`,
-			false, 0.35},
+		{
+			"ocatak-scanners", `"$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent""`,
+			false, 0.35,
+		},
 		{"roadmap-nginx-2024", nginxCombined, false, 0.1},
 		{"sparkdeveloper-2016", apacheCombined, false, 0.1},
 		{"sundog-2017", apacheCombined, false, 0.1},

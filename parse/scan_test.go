@@ -134,8 +134,10 @@ func show(r *Record) string {
 		name        string
 		value, none int64
 	}{
-		{"status", int64(r.Status), 0}, {"bytes", r.Bytes, 0},
-		{"took", int64(r.RequestTime), NotLogged}, {"upstream", int64(r.UpstreamTime), NotLogged},
+		{"status", int64(r.Status), 0},
+		{"bytes", r.Bytes, 0},
+		{"took", int64(r.RequestTime), NotLogged},
+		{"upstream", int64(r.UpstreamTime), NotLogged},
 	} {
 		if n.value != n.none {
 			fmt.Fprintf(&b, " %s=%d", n.name, n.value)

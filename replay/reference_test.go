@@ -18,7 +18,7 @@ import (
 // A request is one line of a log.
 type request struct {
 	at, place      limit.Time
-	rank, sequence int
+	rank           int
 	client, action string
 	status         uint16
 }

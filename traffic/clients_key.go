@@ -57,19 +57,19 @@ func (e *Extractor) key(r *parse.Record) []byte {
 }
 
 // address is the client's address; false if it has none. A rule for something else takes the peer's.
-func (rule *ClientRule) address(r *parse.Record) (netip.Addr, bool) {
-	addr, ok := parseAddr(r.Client)
-	if ok && rule.forwarded {
-		addr = rule.walk(addr, r)
+func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
+	addr, ok := parseAddr(record.Client)
+	if ok && r.forwarded {
+		addr = r.walk(addr, record)
 	}
 	return addr, ok
 }
 
 // field is the first of the rule's extra fields that the format has.
-func (rule *ClientRule) field(r *parse.Record) []byte {
-	for i := range rule.extra {
-		if r.Extra[i] != nil {
-			return r.Extra[i]
+func (r *ClientRule) field(record *parse.Record) []byte {
+	for i := range r.extra {
+		if record.Extra[i] != nil {
+			return record.Extra[i]
 		}
 	}
 	return nil
@@ -77,12 +77,12 @@ func (rule *ClientRule) field(r *parse.Record) []byte {
 
 // walk follows the proxies' list from the right, beginning with the peer, to the first address that is not trusted.
 // What cannot be read was not written by a proxy we trust: the walk ends at the last address that could be.
-func (rule *ClientRule) walk(addr netip.Addr, r *parse.Record) netip.Addr {
-	list := r.Forwarded
-	if len(rule.extra) > 0 {
-		list = rule.field(r)
+func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) netip.Addr {
+	list := record.Forwarded
+	if len(r.extra) > 0 {
+		list = r.field(record)
 	}
-	for len(list) > 0 && within(rule.trusted, addr) {
+	for len(list) > 0 && within(r.trusted, addr) {
 		comma := bytes.LastIndexByte(list, ',')
 		next, ok := parseAddr(hostOf(list[comma+1:]))
 		if !ok {

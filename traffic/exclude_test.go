@@ -63,8 +63,13 @@ func TestExcludeSeveral(t *testing.T) {
 		status int32
 		want   bool
 	}{
-		{"10.1.2.3", 200, true}, {"203.0.113.7", 503, true}, {"203.0.113.7", 200, false},
-		{"host.example.org", 200, false}, {"", 0, false}, {"", -1, false}, {"", 1 << 30, false},
+		{"10.1.2.3", 200, true},
+		{"203.0.113.7", 503, true},
+		{"203.0.113.7", 200, false},
+		{"host.example.org", 200, false},
+		{"", 0, false},
+		{"", -1, false},
+		{"", 1 << 30, false},
 	} {
 		if got := x.Match(&parse.Record{Client: []byte(c.client), Status: c.status}); got != c.want {
 			t.Errorf("%q %d: %v, want %v", c.client, c.status, got, c.want)

@@ -95,15 +95,19 @@ func (p *pending) setOrder(row int, place limit.Time) {
 func (p *pending) release(floor limit.Time, out *Batch) {
 	p.floor = max(p.floor, floor)
 	place := p.Places()
-	kept := 0
-	for i, j := 0, 0; i < len(place); i = j {
-		for j = i; j < len(place) && place[j] < floor; j++ {
+	kept, i := 0, 0
+	for i < len(place) {
+		start := i
+		for i < len(place) && place[i] < floor {
+			i++
 		}
-		out.take(&p.Batch, i, j)
-		for i = j; j < len(place) && place[j] >= floor; j++ {
+		out.take(&p.Batch, start, i)
+		start = i
+		for i < len(place) && place[i] >= floor {
+			i++
 		}
-		p.move(kept, i, j)
-		kept += j - i
+		p.move(kept, start, i)
+		kept += i - start
 	}
 	p.truncate(kept)
 	p.dropOrder()
