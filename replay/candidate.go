@@ -111,6 +111,7 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
 		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream),
 	}
-	t.WorstMinute, t.WorstMinuteRefused = c.minutes.worst()
+	worst := c.minutes.worst()
+	t.WorstMinute, t.WorstMinuteRefused = worst.start, worst.n
 	return t
 }

@@ -122,14 +122,17 @@ func (k *keying) forgets(s *sight, now limit.Time) bool {
 	return k.idle != limit.Never && limit.Time(ordinal(now)-s.place) > k.idle
 }
 
-// forget frees what the limiters remember of idle keys. Each batch looks at as many keys as it has requests, so that
-// the cost is bounded and every key has its turn.
+// forget frees what the limiters remember of idle keys, and the counts of hours that are over. Each batch looks at as
+// many keys as it has requests, so that the cost is bounded and every key has its turn.
 func (k *keying) forget(b *traffic.Batch) {
-	if k.idle == limit.Never {
-		return
-	}
 	for _, p := range b.Places() {
 		k.now = max(k.now, p)
+	}
+	for _, c := range k.candidates {
+		c.minutes.close(k.now)
+	}
+	if k.idle == limit.Never {
+		return
 	}
 	for range min(b.Len(), k.keys) {
 		if k.turn++; int(k.turn) >= k.keys {
