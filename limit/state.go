@@ -30,9 +30,3 @@ func (s *State) Release() {
 	s.dropRing()
 	*s = State{}
 }
-
-// An Expirer is a Limiter whose states hold memory beyond their 32 bytes.
-type Expirer interface {
-	// Expire gives back the memory that s no longer needs when the key's next request comes at now or later.
-	Expire(s *State, now Time)
-}

@@ -95,13 +95,6 @@ func (w *Rolling) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
-// Expire implements limit.Expirer.
-func (w *Rolling) Expire(s *limit.State, now limit.Time) {
-	if s.Ring() != nil && now > s.At {
-		s.Trim(now, w.length)
-	}
-}
-
 // Semantics implements limit.Describer.
 func (w *Rolling) Semantics() string {
 	return fmt.Sprintf("exact rolling window: at most %d admitted in any span of %s; a refused request does not count",

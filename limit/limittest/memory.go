@@ -62,22 +62,7 @@ func (s Suite) copies(t trial) string {
 	return differ("decoded", t.limiter.Refuse(nil, &decoded, t.at[cut:]), want)
 }
 
-// expire: memory given back is not missed by requests that come later.
-func (s Suite) expire(t trial) string {
-	e, ok := t.limiter.(limit.Expirer)
-	if !ok {
-		return ""
-	}
-	var state limit.State
-	t.limiter.Refuse(nil, &state, t.at)
-	expired := state.Clone()
-	now := slices.Max(t.at) + limit.Time(t.rand.Int64N(int64(2*t.spec.Period)))
-	e.Expire(&expired, now)
-	later := t.after(now)
-	return differ("after Expire", t.limiter.Refuse(nil, &expired, later), t.limiter.Refuse(nil, &state, later))
-}
-
-// allocations: a warm limiter allocates nothing, even when keys fall idle and come back.
+// allocations: a warm limiter allocates nothing, even when keys are forgotten and come back.
 func (s Suite) allocations(t trial) string {
 	if raceEnabled {
 		return "" // the race detector makes free lists forget at random
@@ -85,7 +70,6 @@ func (s Suite) allocations(t trial) string {
 	var state, slow limit.State
 	dst := make([]int32, 0, len(t.at))
 	span := slices.Max(t.at) - slices.Min(t.at) + t.spec.Period
-	expirer, _ := t.limiter.(limit.Expirer)
 	n := testing.AllocsPerRun(50, func() {
 		dst = t.limiter.Refuse(dst[:0], &state, t.at)
 		for _, at := range t.at {
@@ -94,9 +78,7 @@ func (s Suite) allocations(t trial) string {
 		for i := range t.at {
 			t.at[i] += span
 		}
-		if expirer != nil {
-			expirer.Expire(&state, t.at[0])
-		}
+		state.Release()
 	})
 	if n > 0 {
 		return fmt.Sprintf("%v allocations for %d requests", n, len(t.at))

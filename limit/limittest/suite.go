@@ -41,7 +41,6 @@ func Run(t *testing.T, s Suite) {
 	t.Run("horizon", func(t *testing.T) { s.each(t, timelines/10, s.horizon) })
 	t.Run("back", func(t *testing.T) { s.each(t, timelines/10, s.back) })
 	t.Run("clone and encode", func(t *testing.T) { s.each(t, timelines/10, s.copies) })
-	t.Run("expire", func(t *testing.T) { s.each(t, timelines/10, s.expire) })
 	t.Run("allocations", func(t *testing.T) { s.each(t, 10, s.allocations) })
 }
 
