@@ -1,12 +1,12 @@
 package limit
 
 // Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a
-// third of its letters, and at least one, may be missing, too many or wrong. Of several as near, the first.
+// third of its letters, rounded up, may be missing, too many or wrong. Of several as near, the first.
 func Nearest(word string, choices []string) string {
 	best, nearest := "", 0
 	for _, choice := range choices {
 		d := editDistance(word, choice)
-		if d <= max(1, len(choice)/3) && (best == "" || d < nearest) {
+		if d <= (len(choice)+2)/3 && (best == "" || d < nearest) {
 			best, nearest = choice, d
 		}
 	}

@@ -217,7 +217,7 @@ func TestNearest(t *testing.T) {
 	choices := []string{"token", "leaky", "window"}
 	for word, want := range map[string]string{
 		"tokn": "token", "tokens": "token", "leeky": "leaky", "windwos": "window", "token": "token",
-		"": "", "nginx": "", "bucket": "", "toooken": "",
+		"": "", "nginx": "", "bucket": "", "toooken": "token", "tooooken": "",
 	} {
 		if got := Nearest(word, choices); got != want {
 			t.Errorf("%q is near to %q, want %q", word, got, want)

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"shadow/limit"
 )
 
 // Errors about files say what is wrong and what to do about it.
@@ -56,34 +59,14 @@ func noMatch(pattern string) error {
 	}
 }
 
-// nearest is the entry whose name is closest to base, but for case, or "" when none is close: about a third may differ.
+// nearest is the entry whose name is closest to base, but for case, or "" when none is close.
 func nearest(base string, entries []os.DirEntry) string {
-	best, bestDistance := "", (len(base)+2)/3+1
-	for _, e := range entries {
-		if d := editDistance(strings.ToLower(base), strings.ToLower(e.Name())); d < bestDistance {
-			best, bestDistance = e.Name(), d
-		}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.ToLower(e.Name())
 	}
-	return best
-}
-
-// editDistance is how many characters must be put in, taken out or changed to make b of a (V. I. Levenshtein, 1966).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1) // of the table: distance between a[:i] and each b[:j]
-	for j := range row {
-		row[j] = j
+	if i := slices.Index(names, limit.Nearest(strings.ToLower(base), names)); i >= 0 {
+		return entries[i].Name()
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

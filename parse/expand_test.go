@@ -108,24 +108,6 @@ func TestExpandSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"abc", "", 3},
-		{"kitten", "sitting", 3}, // Levenshtein's textbook pair
-		{"access.log", "acces.log", 1},
-		{"flaw", "lawn", 2},
-	} {
-		if got := editDistance(c.a, c.b); got != c.want {
-			t.Errorf("editDistance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 // Ten thousand files are nothing special.
 func TestExpandTakesManyFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
