@@ -18,6 +18,9 @@ import (
 // maxWindow bounds what a zstd frame may ask for, in bytes: as much as the zstd command grants without being asked.
 const maxWindow = 128 << 20
 
+// unzstd is how to decompress a frame that asks for more.
+const unzstd = "zstd -dc --long=31"
+
 // magicLen is how many bytes tell a compression.
 const magicLen = 10
 
@@ -26,18 +29,18 @@ type codec struct {
 	name   string
 	magic  string // the first bytes; "?" stands for any byte
 	open   func(*bufio.Reader) (io.ReadCloser, error)
-	advice string // where open is nil: a command that undoes it
+	advice string // a command that undoes what open cannot
 }
 
 var plain = &codec{open: func(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 
 var codecs = []*codec{
 	{name: "gzip", magic: "\x1f\x8b", open: openGzip},
-	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd},
-	{name: "zstd", magic: "?\x2a\x4d\x18", open: openZstd}, // a skippable frame, as pzstd puts in front
+	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, advice: unzstd},
+	{name: "zstd", magic: "?\x2a\x4d\x18", open: openZstd, advice: unzstd}, // a skippable frame, as pzstd puts in front
 	{name: "bzip2", magic: "BZh?1AY&SY", open: openBzip2},
 	{name: "bzip2", magic: "BZh?\x17\x72\x45\x38\x50\x90", open: openBzip2}, // nothing, compressed
-	{name: "xz", magic: "\xfd7zXZ\x00", open: openXz},
+	{name: "xz", magic: "\xfd7zXZ\x00", open: openXz, advice: "xz -dc"},
 	{name: "zip", magic: "PK\x03\x04", advice: "unzip -p"},
 	{name: "7z", magic: "7z\xbc\xaf\x27\x1c", advice: "7z x -so"},
 	{name: "compress", magic: "\x1f\x9d", advice: "zcat"},
@@ -89,6 +92,11 @@ func openBzip2(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(bzi
 func openXz(r *bufio.Reader) (io.ReadCloser, error) {
 	x, err := xz.NewReader(r, xz.DefaultDictMax)
 	return io.NopCloser(x), err
+}
+
+// isTooLarge tells whether compressed content asks for more memory than it gets: nothing is wrong with it.
+func isTooLarge(err error) bool {
+	return errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, xz.ErrMemlimit)
 }
 
 // isTruncation tells whether err, which ended compressed content, means that the rest is missing.

@@ -81,6 +81,8 @@ func (in *Input) describe(err error) string {
 		return fmt.Sprintf("cannot be read: %v", path.Err)
 	case in.codec == plain:
 		return fmt.Sprintf("cannot be read: %v", err)
+	case isTooLarge(err):
+		return fmt.Sprintf("%s that takes too much memory to decompress; try: %s … | shadow replay -", in.codec.name, in.codec.advice)
 	case isTruncation(err):
 		return fmt.Sprintf("truncated %s: the file ends before its compressed data does", in.codec.name)
 	}
