@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A configuration is YAML, read strictly: what it says and we do not know is an error, with its place.
@@ -47,6 +49,9 @@ func LoadConfig(path string) (Config, error) {
 
 // ParseConfig reads a configuration; name is what errors call it.
 func ParseConfig(name string, text []byte) (Config, error) {
+	if err := tooDeep(text); err != nil {
+		return Config{}, placed(name, err)
+	}
 	var file configFile
 	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
@@ -64,4 +69,26 @@ func ParseConfig(name string, text []byte) (Config, error) {
 		config.Actions = append(config.Actions, rule)
 	}
 	return config, nil
+}
+
+// maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB of
+// dashes; a configuration needs two.
+const maxDepth = 50
+
+// tooDeep is the error of a text that nests deeper. A dash is nested no deeper than its column says; a mapping without
+// brackets takes a line with a larger indent for each level, so a short one cannot be deep.
+func tooDeep(text []byte) error {
+	depth := 0
+	for _, t := range lexer.Tokenize(string(text)) {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+		if depth > maxDepth || t.Type == token.SequenceEntryType && t.Position.Column > 2*maxDepth {
+			return fault(t, "nests too deep")
+		}
+	}
+	return nil
 }
