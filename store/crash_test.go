@@ -122,7 +122,7 @@ func fingerprint(t *testing.T, path string) string {
 	for _, row := range mustAsk(t, path, "SELECT table_name FROM duckdb_tables() ORDER BY ALL") {
 		table := row[0].(string)
 		sum := mustAsk(t, path, "SELECT count(*), sum(hash(t)) FROM "+table+" t")[0]
-		b.WriteString(table + " " + Text(sum[0]) + " " + Text(sum[1]) + "\n")
+		b.WriteString(table + " " + keyText(sum[0]) + " " + keyText(sum[1]) + "\n")
 	}
 	return b.String()
 }

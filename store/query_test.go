@@ -121,8 +121,8 @@ func TestText(t *testing.T) {
 		"": nil, "true": true, "-5": int64(-5), "0.000001": 1e-6, "123456789": 123456789.0, `[1,"a"]`: []any{int64(1), "a"},
 		`{"a":null}`: map[string]any{"a": nil}, "12.5": json.Number("12.5"), "x": "x",
 	} {
-		if got := Text(v); got != want {
-			t.Errorf("Text(%v) = %q, want %q", v, got, want)
+		if got := keyText(v); got != want {
+			t.Errorf("keyText(%v) = %q, want %q", v, got, want)
 		}
 	}
 }

@@ -126,11 +126,11 @@ func row(values ...any) []any {
 // wantRows compares the rows of one run, in the order in which they were written.
 func wantRows(t *testing.T, path string, run int64, query string, want [][]any) {
 	t.Helper()
-	got := mustAsk(t, path, query+" WHERE run = "+Text(run)+" ORDER BY rowid")
+	got := mustAsk(t, path, query+" WHERE run = "+keyText(run)+" ORDER BY rowid")
 	for _, r := range got {
 		for i, v := range r {
 			if s, ok := v.(string); ok {
-				r[i] = DecodeText(s)
+				r[i] = decodeText(s)
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func TestViewsAddUp(t *testing.T) {
 func wantSameRows(t *testing.T, query string, got, want [][]any) {
 	t.Helper()
 	order := func(a, b []any) int {
-		return slices.CompareFunc(a, b, func(x, y any) int { return strings.Compare(Text(x), Text(y)) })
+		return slices.CompareFunc(a, b, func(x, y any) int { return strings.Compare(keyText(x), keyText(y)) })
 	}
 	slices.SortFunc(got, order)
 	slices.SortFunc(want, order)

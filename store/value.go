@@ -82,7 +82,7 @@ func plainMap(m duckMap) any {
 	keys, values := m.Keys(), m.Values()
 	fields := make(map[string]any, len(keys))
 	for i := range keys {
-		fields[Text(plainValue(keys[i], ""))] = plainValue(values[i], "")
+		fields[keyText(plainValue(keys[i], ""))] = plainValue(values[i], "")
 	}
 	return fields
 }
@@ -161,8 +161,8 @@ func bytesText(b []byte, duckType string) string {
 	return s.String()
 }
 
-// Text writes a value of Rows.Next for people and for CSV: NULL is empty, lists and structures are JSON.
-func Text(v any) string {
+// keyText writes a value of Rows.Next as a key of an object: NULL is empty, lists and structures are JSON.
+func keyText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
