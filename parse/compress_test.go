@@ -164,7 +164,7 @@ func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
 // reads is not for the file to decide on, and what is refused is not called damaged.
 func TestHugeWindowsAreRefused(t *testing.T) {
 	for content, want := range map[string]string{
-		"\x28\xb5\x2f\xfd\x04\xa8\x09\x00\x00x\x00\x00\x00\x00": "zstd that takes too much memory to decompress; try: zstd -dc --long=31 … | shadow replay -",
+		"\x28\xb5\x2f\xfd\x04\xa8\x09\x00\x00x\x00\x00\x00\x00":                                             "zstd that takes too much memory to decompress; try: zstd -dc --long=31 … | shadow replay -",
 		"\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x25\x00\x00\x00\x3b\x78\x7b\x41\x01\x00\x00x": "xz that takes too much memory to decompress; try: xz -dc … | shadow replay -",
 	} {
 		in := openInput(t, writeFile(t, "access.log", []byte(content)), nil)
