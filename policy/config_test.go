@@ -56,8 +56,9 @@ func TestParseConfigErrors(t *testing.T) {
 		"actions:\n  - a\n":                                                 "shadow.yaml:2:5: ",
 		"actions:\n- name: a\n  prefix:: [\n":                               "shadow.yaml:3:",
 		"actions: []\n---\nactions: []\n":                                   "shadow.yaml: holds more than one document",
-		"actions: " + strings.Repeat("[", 100_000):                          "shadow.yaml:1:60: brackets nest too deep",
-		"actions:\n" + strings.Repeat("{\n", 100_000):                       "shadow.yaml:52:1: brackets nest too deep",
+		"actions: " + strings.Repeat("[", 100):                              "shadow.yaml:1:60: nests too deep",
+		"actions:\n  " + strings.Repeat("- ", 100):                          "shadow.yaml:2:101: nests too deep",
+		"actions:\n" + strings.Repeat("{\n", 100):                           "shadow.yaml:52:1: nests too deep",
 	} {
 		got, err := ParseConfig("shadow.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "shadow.yaml:") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
