@@ -105,7 +105,7 @@ func unknownOption(algorithm, name string, names, known []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown option %q", name)
 	if near := Nearest(name, names); near != "" {
-		fmt.Fprintf(&b, ", did you mean %q?", near)
+		fmt.Fprintf(&b, " (did you mean %q?)", near)
 	}
 	if len(known) == 0 {
 		fmt.Fprintf(&b, "; %s takes no options", algorithm)

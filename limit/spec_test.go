@@ -184,7 +184,7 @@ func TestArgs(t *testing.T) {
 
 func TestArgsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"token:6/30s,bursty=4":                  `limit "token:6/30s,bursty=4": unknown option "bursty", did you mean "burst"?; token takes burst=N, drip=PERIOD, debt`,
+		"token:6/30s,bursty=4":                  `limit "token:6/30s,bursty=4": unknown option "bursty" (did you mean "burst"?); token takes burst=N, drip=PERIOD, debt`,
 		"token:6/30s,zzz":                       `limit "token:6/30s,zzz": unknown option "zzz"; token takes burst=N, drip=PERIOD, debt`,
 		"token:6/30s,burst=-4":                  "wants a whole number, such as burst=10",
 		"token:6/30s,burst=4s":                  "wants a whole number",

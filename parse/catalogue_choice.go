@@ -18,7 +18,7 @@ type Choice struct {
 // For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
 // and Lines of the result tell how well it does.
 func (c Choice) For(sample []byte) (Detection, error) {
-	if err := c.verify(); err != nil {
+	if err := c.single(); err != nil {
 		return Detection{}, err
 	}
 	if c.automatic() {
@@ -31,8 +31,17 @@ func (c Choice) For(sample []byte) (Detection, error) {
 	return judge(format, sampleLines(sample)), nil
 }
 
-// verify tells whether more than one format was stated.
-func (c Choice) verify() error {
+// Verify tells whether what was stated is a format, before there is a log to read.
+func (c Choice) Verify() error {
+	err := c.single()
+	if err == nil && !c.automatic() {
+		_, err = c.stated()
+	}
+	return err
+}
+
+// single tells whether more than one format was stated.
+func (c Choice) single() error {
 	stated := 0
 	for _, s := range []string{c.Format, c.NginxConf, c.Fields} {
 		if s != "" && s != "auto" {
@@ -60,7 +69,7 @@ func (c Choice) stated() (*Format, error) {
 	case c.Fields != "":
 		m, err := ParseFieldMapping(c.Fields)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--field: %w", err)
 		}
 		format, err := CompileJSON(m.WithKnown(), c.Wants)
 		if err == nil {
@@ -68,7 +77,11 @@ func (c Choice) stated() (*Format, error) {
 		}
 		return format, err
 	case !strings.ContainsAny(c.Format, "$%"):
-		return Named(c.Format, c.Wants)
+		format, err := Named(c.Format, c.Wants)
+		if err != nil {
+			return nil, fmt.Errorf("--format: %w", err)
+		}
+		return format, nil
 	}
 	format, err := compileLogFormat(c.Format, c.Wants)
 	if err != nil {

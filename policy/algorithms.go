@@ -38,7 +38,7 @@ func find(name string) (*Algorithm, error) {
 	}
 	hint := ""
 	if near := limit.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf(", did you mean %q?", near)
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, hint, strings.Join(names, ", "))
 }

@@ -15,7 +15,7 @@ func ParseKey(text string) (Key, error) {
 	}
 	hint := ""
 	if near := limit.Nearest(text, keyNames[:]); near != "" {
-		hint = fmt.Sprintf(", did you mean %q?", near)
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return 0, fmt.Errorf("key %q: limits cannot count by that%s; want one of %s", text, hint, strings.Join(keyNames[:], ", "))
 }

@@ -72,7 +72,7 @@ func TestParseLimitsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"6/30s+60/1m":          "joined by '+' cannot be judged yet",
 		"nginx:10r/s,burst=20": `unknown algorithm "nginx"; there are token, leaky, window`,
-		"tokn:6/30s":           `unknown algorithm "tokn", did you mean "token"?; there are token, leaky, window`,
+		"tokn:6/30s":           `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                    "has no period",
 		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",
 		"window:6/30s,step=5s": "window takes no options",
@@ -123,7 +123,7 @@ func TestParseKey(t *testing.T) {
 		}
 	}
 	_, err := ParseKey("clients")
-	want := `key "clients": limits cannot count by that, did you mean "client"?; want one of client, client+action, action, host, site`
+	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -56,7 +56,7 @@ func readText(in *Input) string {
 	}
 	names := make([]string, len(in.Files))
 	for i, f := range in.Files {
-		names[i] = f.Name
+		names[i] = inputName(f.Name)
 	}
 	return text + ": " + strings.Join(names, ", ")
 }
@@ -129,4 +129,12 @@ func agentsText(in *Input) string {
 		return ""
 	}
 	return "not logged: every client is of class unknown"
+}
+
+// inputName is what people call an input.
+func inputName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }

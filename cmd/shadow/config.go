@@ -9,8 +9,11 @@ import (
 	"shadow/traffic"
 )
 
-// defaultConfig is read if it lies in the working directory.
-const defaultConfig = "shadow.yaml"
+// What lies in the working directory unless flags say otherwise. The configuration need not be there.
+const (
+	defaultConfig = "shadow.yaml"
+	defaultDB     = "shadow.duckdb"
+)
 
 // loadConfig reads the file that was named, or the one in the working directory, or none.
 func loadConfig(name string) (policy.Config, error) {

@@ -32,7 +32,7 @@ func (e *usageError) Unwrap() error        { return e.error }
 type errUnreadable struct{ share, most float64 } // in percent
 
 func (e errUnreadable) Error() string {
-	return fmt.Sprintf("%.2f %% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
+	return fmt.Sprintf("%.2f%% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
 		" `shadow parse FILE` shows what they lack", e.share, e.most)
 }
 
@@ -50,4 +50,15 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUnreadable
 	}
 	return exitFailed
+}
+
+// complaint is what to say about an error. Whatever failed because of Ctrl-C, that is the reason.
+func complaint(ctx context.Context, err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case ctx.Err() != nil && !errors.Is(err, errInterrupted):
+		return "interrupted"
+	}
+	return err.Error()
 }

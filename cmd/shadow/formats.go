@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,14 +21,16 @@ be given as the server's configuration writes it, or be found in that configurat
   --format '%h %l %u %t "%r" %>s %b %D'                        an Apache LogFormat
   --nginx-conf /etc/nginx/nginx.conf --log-name main           the log_format called main
   --field time=ts,client=remote_addr                           JSON with names of its own`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := verifyOutput(output); err != nil {
+				return err
+			}
 			known := knownRows(parse.Catalogue())
 			return report.WriteTable(cmd.OutOrStdout(), output, []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format` of the list: "+strings.Join(report.Formats(), ", "))
-	completeWords(cmd, "output", report.Formats()...)
+	addOutput(cmd, &output, "list")
 	return cmd
 }
 

@@ -17,8 +17,8 @@ func main() {
 		stop()
 	}()
 	err := newRoot().ExecuteContext(ctx)
-	if err != nil && err.Error() != "" {
-		fmt.Fprintln(os.Stderr, "shadow:", err)
+	if text := complaint(ctx, err); text != "" {
+		fmt.Fprintln(os.Stderr, "shadow:", text)
 	}
 	os.Exit(exitCode(ctx, err))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"shadow/report"
@@ -19,20 +19,32 @@ type outputFlags struct {
 	sort   string
 }
 
-func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.Formats(), ", "))
-	flags.IntVar(&f.top, "top", report.DefaultTop, "rows per list of clients and actions")
-	flags.StringVar(&f.sort, "sort", report.Sorts()[0], "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
+func (f *outputFlags) add(cmd *cobra.Command) {
+	addOutput(cmd, &f.output, "report")
+	cmd.Flags().IntVar(&f.top, "top", report.DefaultTop, "`rows` per list of clients and actions")
+	cmd.Flags().StringVar(&f.sort, "sort", report.Sorts()[0], "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
+	completeWords(cmd, "sort", report.Sorts()...)
 }
 
 func (f *outputFlags) verify() error {
 	switch {
-	case !slices.Contains(report.Formats(), f.output):
-		return usage("--output %s: want one of %s", f.output, strings.Join(report.Formats(), ", "))
 	case !slices.Contains(report.Sorts(), f.sort):
-		return usage("--sort %s: want one of %s", f.sort, strings.Join(report.Sorts(), ", "))
+		return usage("--sort %q: want one of %s", f.sort, strings.Join(report.Sorts(), ", "))
 	case f.top < 1:
 		return usage("--top %d: want at least 1", f.top)
+	}
+	return verifyOutput(f.output)
+}
+
+// addOutput adds the flag --output to a command that prints a table of some kind.
+func addOutput(cmd *cobra.Command, output *string, what string) {
+	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(report.Formats(), ", "))
+	completeWords(cmd, "output", report.Formats()...)
+}
+
+func verifyOutput(output string) error {
+	if !slices.Contains(report.Formats(), output) {
+		return usage("--output %q: want one of %s", output, strings.Join(report.Formats(), ", "))
 	}
 	return nil
 }

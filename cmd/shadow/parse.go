@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -16,7 +18,7 @@ import (
 // parseFlags are the options of `shadow parse`.
 type parseFlags struct {
 	formatFlags
-	lines  int
+	lines  uint
 	fields []string
 }
 
@@ -29,16 +31,16 @@ func newParse() *cobra.Command {
 cannot be read it shows what it lacks, and where.`,
 		Example: `  shadow parse access.log
   shadow parse access.log --lines 20 --format '$remote_addr [$time_local] "$request" $status'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.add(cmd.Flags())
-	cmd.Flags().IntVarP(&f.lines, "lines", "n", 5, "how many lines to show of each log")
+	f.add(cmd)
+	cmd.Flags().UintVarP(&f.lines, "lines", "n", 5, "how `many` lines to show of each log")
 	cmd.Flags().StringSliceVar(&f.fields, "show", nil, "further `fields` to show, by their names in the format")
-	completeWords(cmd, "parser", "auto", "gonx")
 	return cmd
 }
 
+// run shows every log, whatever is wrong with the others.
 func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 	choice, err := f.choice(f.fields)
 	if err != nil {
@@ -48,25 +50,41 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := f.show(cmd.OutOrStdout(), name, cmd.InOrStdin(), choice); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	var failed error
+	for i, name := range names {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		shown, err := interruptible(cmd.Context(), func() ([]byte, error) { return f.show(name, cmd.InOrStdin(), choice) })
+		w.Write(shown)
+		if cmd.Context().Err() != nil {
+			return err
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return nil
+	return errors.Join(w.Flush(), failed)
 }
 
-// show prints the beginning of one log.
-func (f *parseFlags) show(w io.Writer, name string, stdin io.Reader, choice parse.Choice) error {
+// show describes the beginning of one log, as far as it can be read.
+func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]byte, error) {
 	input, err := parse.OpenInput(name, stdin)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer input.Close()
 	sample, err := input.Peek()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var w bytes.Buffer
+	err = f.describe(&w, name, sample, choice)
+	return w.Bytes(), err
+}
+
+func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choice parse.Choice) error {
 	fmt.Fprintf(w, "%s\n", report.Visible(name))
 	if len(sample) == 0 {
 		fmt.Fprintln(w, "  empty")
@@ -81,14 +99,20 @@ func (f *parseFlags) show(w io.Writer, name string, stdin io.Reader, choice pars
 	for _, warning := range found.Warnings {
 		fmt.Fprintf(w, "  warning: %s\n", report.Visible(warning))
 	}
-	return f.showLines(w, sample, found.Format)
+	for i, field := range f.fields {
+		if !found.Format.HasExtra(i) {
+			fmt.Fprintf(w, "  warning: this format has no field %s, which --show asks for\n", report.Visible(field))
+		}
+	}
+	f.showLines(w, sample, found.Format)
+	return nil
 }
 
 // showLines prints the first lines, and the first few that cannot be read, wherever they stand in the sample.
-func (f *parseFlags) showLines(w io.Writer, sample []byte, format *parse.Format) error {
+func (f *parseFlags) showLines(w *bytes.Buffer, sample []byte, format *parse.Format) {
 	parser := format.NewParser()
 	var record parse.Record
-	number, bad := 0, 0
+	var number, bad uint
 	for line := range bytes.Lines(sample) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
@@ -104,7 +128,6 @@ func (f *parseFlags) showLines(w io.Writer, sample []byte, format *parse.Format)
 			f.showRecord(w, &record)
 		}
 	}
-	return nil
 }
 
 // cut shortens a text to n bytes.
@@ -115,7 +138,7 @@ func cut(text string, n int) string {
 	return text[:n] + "…"
 }
 
-func (f *parseFlags) showRecord(w io.Writer, r *parse.Record) {
+func (f *parseFlags) showRecord(w *bytes.Buffer, r *parse.Record) {
 	field := func(name string, value []byte) {
 		if value != nil {
 			fmt.Fprintf(w, "  %-14s %s\n", name, report.Visible(cut(string(value), 1000)))
@@ -146,7 +169,7 @@ func moment(t limit.Time) string {
 }
 
 // took prints how long something took, if the line tells.
-func took(w io.Writer, name string, t limit.Time) {
+func took(w *bytes.Buffer, name string, t limit.Time) {
 	if t != parse.NotLogged {
 		fmt.Fprintf(w, "  %-14s %s\n", name, time.Duration(t)*time.Microsecond)
 	}

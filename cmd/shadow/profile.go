@@ -17,32 +17,43 @@ func (f *profileFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
 }
 
-// start begins to profile; the function that it returns ends that.
+// start begins to profile; the function that it returns ends that. Both files are made now: better to know before the
+// replay that one cannot be written.
 func (f *profileFlags) start() (stop func() error, err error) {
-	if f.cpu == "" {
-		return f.writeMemory, nil
-	}
-	file, err := os.Create(f.cpu)
+	memory, err := create(f.memory)
 	if err != nil {
 		return nil, err
 	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, errors.Join(err, file.Close())
+	cpu, err := create(f.cpu)
+	if err == nil && cpu != nil {
+		err = pprof.StartCPUProfile(cpu)
 	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return errors.Join(file.Close(), f.writeMemory())
-	}, nil
+	if err != nil {
+		return nil, err // the program ends, and the files with it
+	}
+	return func() error { return errors.Join(endCPU(cpu), writeMemory(memory)) }, nil
 }
 
-func (f *profileFlags) writeMemory() error {
-	if f.memory == "" {
+// create makes a file, or none if it has no name.
+func create(name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return os.Create(name)
+}
+
+func endCPU(to *os.File) error {
+	if to == nil {
 		return nil
 	}
-	file, err := os.Create(f.memory)
-	if err != nil {
-		return err
+	pprof.StopCPUProfile()
+	return to.Close()
+}
+
+func writeMemory(to *os.File) error {
+	if to == nil {
+		return nil
 	}
 	runtime.GC() // count what is live now
-	return errors.Join(pprof.WriteHeapProfile(file), file.Close())
+	return errors.Join(pprof.WriteHeapProfile(to), to.Close())
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"os"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -9,43 +11,67 @@ import (
 	"shadow/traffic"
 )
 
-// A progress is a bar on standard error. A nil progress shows nothing.
+const (
+	barAfter = 400 * time.Millisecond // what is done sooner needs no bar
+	barTick  = 150 * time.Millisecond
+	barWidth = 40 // columns, where the terminal has them
+)
+
+// A progress is a bar on standard error while reading takes a while. A nil progress shows nothing.
 type progress struct {
-	bars *mpb.Progress
-	bar  *mpb.Bar
-	end  chan struct{}
-	over chan struct{}
+	reader *traffic.Reader
+	begin  time.Time
+	end    chan struct{} // closed to take the bar away
+	over   chan struct{} // closed when it is away
 }
 
 // startProgress shows how much of the inputs has been read, if somebody is there to see it.
 func (r *replayRun) startProgress(reader *traffic.Reader) *progress {
-	if r.quiet || !isTerminal(r.cmd.ErrOrStderr()) {
+	w := r.cmd.ErrOrStderr()
+	if r.quiet || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	p := &progress{end: make(chan struct{}), over: make(chan struct{})}
-	p.bars = mpb.New(mpb.WithOutput(r.cmd.ErrOrStderr()), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
-	_, size := reader.Progress()
-	after := []decor.Decorator{decor.AverageSpeed(decor.SizeB1000(0), "% .0f")}
-	if size > 0 {
-		after = append(after, decor.Name("  "), decor.AverageETA(decor.ET_STYLE_GO))
-	}
-	p.bar = p.bars.AddBar(size, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Name("reading "), decor.CountersKiloByte("% .0f / % .0f")),
-		mpb.AppendDecorators(after...))
-	go p.follow(reader)
+	p := &progress{reader: reader, begin: time.Now(), end: make(chan struct{}), over: make(chan struct{})}
+	go p.run(w)
 	return p
 }
 
-// follow moves the bar until stop is called.
-func (p *progress) follow(reader *traffic.Reader) {
+// run shows the bar from barAfter on until stop is called.
+func (p *progress) run(w io.Writer) {
 	defer close(p.over)
-	tick := time.NewTicker(150 * time.Millisecond)
+	select {
+	case <-p.end:
+		return
+	case <-time.After(barAfter):
+	}
+	bars := mpb.New(mpb.WithOutput(w), mpb.WithWidth(barWidth), mpb.WithRefreshRate(barTick))
+	bar := p.newBar(bars)
+	p.follow(bar)
+	bar.Abort(true)
+	bars.Wait()
+}
+
+func (p *progress) newBar(bars *mpb.Progress) *mpb.Bar {
+	_, size := p.reader.Progress()
+	speed := decor.NewAverageSpeed(decor.SizeB1000(0), "% .0f", p.begin)
+	if size == 0 { // a pipe, which nobody knows the end of
+		return bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Name("reading "), decor.CurrentKiloByte("% .0f"), decor.Name("  ")), mpb.AppendDecorators(speed))
+	}
+	return bars.AddBar(size, mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Name("reading "), decor.CountersKiloByte("% .0f / % .0f")),
+		mpb.AppendDecorators(speed, decor.Name("  "), decor.NewAverageETA(decor.ET_STYLE_GO, p.begin, nil)))
+}
+
+// follow moves the bar.
+func (p *progress) follow(bar *mpb.Bar) {
+	tick := time.NewTicker(barTick)
 	defer tick.Stop()
 	for {
+		read, _ := p.reader.Progress()
+		bar.SetCurrent(read)
 		select {
 		case <-tick.C:
-			done, _ := reader.Progress()
-			p.bar.SetCurrent(done)
 		case <-p.end:
 			return
 		}
@@ -59,6 +85,4 @@ func (p *progress) stop() {
 	}
 	close(p.end)
 	<-p.over
-	p.bar.Abort(true)
-	p.bars.Wait()
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +14,20 @@ func newQuery() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Ask the database of runs; it cannot be changed that way",
+		Long: `Query asks the database that shadow replay fills, and prints the answer. The database is opened
+read-only, and the question reaches no other file. "SHOW TABLES" lists tables and views.`,
 		Example: `  shadow query "SELECT policy, refused, clients_hit FROM latest_policy_totals"
   shadow query "SELECT client, sum(count) FROM would_blocks GROUP BY client ORDER BY 2 DESC LIMIT 10" --output csv
   shadow query "DESCRIBE would_blocks"`,
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee `%s --help`.", len(args), cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(report.Formats(), output) {
-				return usage("--output %s: want one of %s", output, strings.Join(report.Formats(), ", "))
+			if err := verifyOutput(output); err != nil {
+				return err
 			}
 			rows, err := store.Query(cmd.Context(), db, args[0])
 			if err != nil {
@@ -31,8 +36,7 @@ func newQuery() *cobra.Command {
 			return errors.Join(report.WriteTable(cmd.OutOrStdout(), output, rows.Columns, rows), rows.Close())
 		},
 	}
-	cmd.Flags().StringVar(&db, "db", "shadow.duckdb", "DuckDB `file` of the runs")
-	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format` of the answer: "+strings.Join(report.Formats(), ", "))
-	completeWords(cmd, "output", report.Formats()...)
+	cmd.Flags().StringVar(&db, "db", defaultDB, "DuckDB `file` of the runs")
+	addOutput(cmd, &output, "answer")
 	return cmd
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 	_ "time/tzdata" // --timezone works on machines without a zone database
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -21,13 +21,25 @@ type formatFlags struct {
 	timezone  string
 }
 
-func (f *formatFlags) add(flags *pflag.FlagSet) {
+func (f *formatFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx log_format or an Apache LogFormat string")
 	flags.StringVar(&f.nginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
-	flags.StringVar(&f.logName, "log-name", "", "which log_format of --nginx-conf (default main)")
-	flags.StringVar(&f.fields, "field", "", "names in JSON logs: time=ts,client=remote_addr,… as `name=key,…`")
-	flags.StringVar(&f.parser, "parser", "auto", "auto, or gonx to read with the gonx library: slower")
+	flags.StringVar(&f.logName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
+	flags.StringVar(&f.fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
+	flags.StringVar(&f.parser, "parser", "auto", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
+	completeWords(cmd, "parser", "auto", "gonx")
+	completeWords(cmd, "format", formatNames()...)
 	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of time stamps that do not name theirs, such as Europe/Berlin or Local")
+}
+
+// formatNames are the formats that have names.
+func formatNames() []string {
+	names := []string{"auto"}
+	for _, known := range parse.Catalogue() {
+		names = append(names, known.Name)
+	}
+	return names
 }
 
 // choice is how the format is chosen. extra are the names of further fields that are needed.
@@ -42,10 +54,14 @@ func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
 	if f.logName != "" && f.nginxConf == "" {
 		return parse.Choice{}, usage("--log-name needs --nginx-conf FILE")
 	}
-	return parse.Choice{
+	choice := parse.Choice{
 		Format: f.format, NginxConf: f.nginxConf, LogName: f.logName, Fields: f.fields,
 		Wants: parse.Wants{Zone: zone, Extra: extra, Gonx: f.parser == "gonx"},
-	}, nil
+	}
+	if err := choice.Verify(); err != nil {
+		return choice, usage("%w", err)
+	}
+	return choice, nil
 }
 
 // readingFlags say which requests take part, and what they are taken for.
@@ -61,14 +77,16 @@ type readingFlags struct {
 	cold          bool
 }
 
-func (f *readingFlags) add(flags *pflag.FlagSet) {
-	f.formatFlags.add(flags)
+func (f *readingFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.formatFlags.add(cmd)
 	f.lateness = period(traffic.DefaultLateness)
-	flags.StringVar(&f.client, "client", "addr", "who a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a `field` of the line")
+	flags.StringVar(&f.client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a field of the line")
+	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
 	flags.StringVar(&f.clientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
 	flags.StringSliceVar(&f.trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
-	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out requests by `what`: 10.0.0.0/8, /health*, agent:*kube-probe*, status:404 (repeatable)")
-	flags.StringSliceVar(&f.excludeStatus, "exclude-status", nil, "leave out requests by status: 429,503 (what the server refused already)")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
+	flags.StringSliceVar(&f.excludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
 	flags.Var(&f.lateness, "lateness", "how far out of order requests may come")
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
@@ -81,7 +99,7 @@ func (f *readingFlags) options(rules []traffic.Rule, hosts bool, warmup limit.Ti
 		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
 	}
 	if o.Clients, err = traffic.ParseClientRule(f.client, f.clientFrom, f.trusted); err != nil {
-		return o, usage("%w", err)
+		return o, usage("--%w", err)
 	}
 	if o.Exclude, err = f.excluded(o.Clients); err != nil {
 		return o, err
@@ -109,7 +127,7 @@ func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, e
 	}
 	exclude, err := traffic.ParseExclude(what)
 	if err != nil {
-		return nil, usage("%w", err)
+		return nil, usage("--%w", err)
 	}
 	return exclude.Of(clients), nil
 }
@@ -119,13 +137,13 @@ func (f *readingFlags) moments(o *traffic.Options, now time.Time) (err error) {
 	if f.since != "" {
 		o.HasSince = true
 		if o.Since, err = parseMoment(f.since, now); err != nil {
-			return usage("--since %w", err)
+			return badFlag("since", f.since, err)
 		}
 	}
 	if f.until != "" {
 		o.HasUntil = true
 		if o.Until, err = parseMoment(f.until, now); err != nil {
-			return usage("--until %w", err)
+			return badFlag("until", f.until, err)
 		}
 	}
 	if o.HasSince && o.HasUntil && o.Since >= o.Until {

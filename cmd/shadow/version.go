@@ -28,14 +28,18 @@ func versionText() string {
 	return "development"
 }
 
+// versionLine is what `shadow version` and `shadow --version` print.
+func versionLine() string {
+	return fmt.Sprintf("shadow %s %s/%s %s\n", versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "shadow %s %s/%s %s\n",
-				versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
 			return err
 		},
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What is wrong with a flag is said once, with the flag in front: --limit "6": has no period; want …
+
+// badFlag is an error of usage about the value of a flag. Errors of the packages beneath open with what they are
+// about, and often with the value as well; neither is said twice.
+func badFlag(name, value string, err error) error {
+	text := err.Error()
+	rest, named := strings.CutPrefix(text, name+" ")
+	switch {
+	case named:
+		return usage("--%s %s", name, rest)
+	case strings.Contains(text, strconv.Quote(value)):
+		return usage("--%s: %s", name, text)
+	}
+	return usage("--%s %q: %s", name, value, text)
+}
+
+// flagError makes an error of usage of what pflag complains about.
+func flagError(cmd *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return usage("%w\nSee `%s --help`.", err, cmd.CommandPath())
+	}
+	cause := bad.Unwrap()
+	if number := new(strconv.NumError); errors.As(cause, &number) {
+		cause = errors.New(wanted[bad.GetFlag().Value.Type()])
+	}
+	return badFlag(bad.GetFlag().Name, bad.GetValue(), cause)
+}
+
+// wanted is what values of pflag's own types must be.
+var wanted = map[string]string{
+	"int": "want a whole number", "uint": "want a whole number, at least 0", "bool": "want true or false",
+}

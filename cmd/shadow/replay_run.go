@@ -1,0 +1,187 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report"
+	"shadow/store"
+	"shadow/traffic"
+)
+
+// A replayRun is one call of `shadow replay`, with everything looked up that its flags name.
+type replayRun struct {
+	*replayFlags
+	cmd      *cobra.Command
+	names    []string
+	policies []policy.Policy
+	reading  traffic.Options
+	started  time.Time
+	clock    func() time.Time // nil unless --timing
+}
+
+// run verifies the flags, replays, and reports.
+func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
+	r := &replayRun{replayFlags: f, cmd: cmd, started: time.Now()}
+	if err := r.prepare(args); err != nil {
+		return err
+	}
+	stop, err := f.profileFlags.start()
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.replay(cmd.Context()), stop())
+}
+
+// prepare looks up everything that the flags name.
+func (r *replayRun) prepare(args []string) error {
+	if err := r.outputFlags.verify(); err != nil {
+		return err
+	}
+	switch {
+	case len(r.limits) == 0:
+		return usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds)")
+	case r.quiet && r.verbose:
+		return usage("--quiet and --verbose are opposites: state one")
+	}
+	key, err := policy.ParseKey(r.by)
+	if err != nil {
+		return badFlag("by", r.by, err)
+	}
+	if r.policies, err = policy.FromSpecs(r.limits, key); err != nil {
+		return badFlag("limit", "", err)
+	}
+	config, err := loadConfig(r.config)
+	if err != nil {
+		return usage("%w", err)
+	}
+	r.reading, err = r.options(actionRules(config), key == policy.ByHost, longestHorizon(r.policies), r.started)
+	if err != nil {
+		return err
+	}
+	if r.timing {
+		r.clock = time.Now
+	}
+	r.reading.Clock = r.clock
+	r.names, r.reading.Guessed, err = parse.Expand(args)
+	return err
+}
+
+// longestHorizon is how long before --since requests still matter.
+func longestHorizon(policies []policy.Policy) (longest limit.Time) {
+	for _, p := range policies {
+		longest = max(longest, p.Limiter.Horizon())
+	}
+	return longest
+}
+
+// replay does the work: into the database, if there is to be one, and to the report.
+func (r *replayRun) replay(ctx context.Context) error {
+	if r.noStore {
+		result, err := r.judge(ctx, nil)
+		if err != nil {
+			return err
+		}
+		return r.report(result, "", "")
+	}
+	_, err := os.Stat(r.db)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	db, err := store.Open(r.db, store.Options{})
+	if err != nil {
+		return err
+	}
+	result, id, err := r.keep(ctx, db)
+	if err != nil && fresh { // leave nothing where nothing was; until Close the file is ours alone
+		err = errors.Join(err, os.Remove(r.db))
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return r.report(result, r.db, fmt.Sprint(id))
+}
+
+// keep replays into the database: all of it, or nothing.
+func (r *replayRun) keep(ctx context.Context, db *store.Store) (*replay.Result, int32, error) {
+	run, err := db.Begin(ctx, store.RunInfo{
+		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	result, err := r.judge(ctx, run)
+	if err == nil {
+		err = run.Finish(result, time.Now())
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, run.Abort())
+	}
+	return result, run.ID(), nil
+}
+
+// judge reads the logs and judges their requests. sink may be nil.
+func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result, error) {
+	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
+		return traffic.NewReader(ctx, r.names, r.cmd.InOrStdin(), r.reading)
+	})
+	if err != nil {
+		return nil, err
+	}
+	engine := replay.New(replay.Options{
+		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
+		Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Clock: r.clock,
+	})
+	progress := r.startProgress(reader)
+	err = engine.Run(reader)
+	progress.stop()
+	if ctx.Err() != nil { // at once: do not wait for a read under way
+		return nil, errInterrupted
+	}
+	if err := cmp.Or(err, reader.Close()); err != nil {
+		return nil, err
+	}
+	stats := reader.Stats()
+	r.say(&stats)
+	if r.timing {
+		writeTiming(r.cmd.ErrOrStderr(), &stats, reader.Times(), engine.Times(), time.Since(r.started))
+	}
+	return engine.Result(stats), nil
+}
+
+// say tells, with --verbose, what was chosen.
+func (r *replayRun) say(s *traffic.Stats) {
+	if !r.verbose || r.quiet {
+		return
+	}
+	for _, in := range s.Inputs {
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "%s: %s, %d lines: %s\n", in.Name, cmp.Or(in.Format, "empty"), in.Lines, in.FormatText)
+	}
+}
+
+// report prints the result, and complains if too much could not be read.
+func (r *replayRun) report(result *replay.Result, database, run string) error {
+	model := report.New(result, report.Options{
+		Top: r.top, Sort: r.sort, Width: r.width(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
+		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
+		Warnings: r.warnings(&result.Stats), Database: database, Run: run,
+	})
+	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
+		return err
+	}
+	s := &result.Stats
+	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(r.maxBad) {
+		return errUnreadable{share, float64(r.maxBad)}
+	}
+	return nil
+}
