@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,10 @@ func explainOpen(path string, err error) error {
 		return fmt.Errorf("database %s: is not a DuckDB database: choose another file with --db", path)
 	case strings.Contains(text, "Trying to read a database file with version number"):
 		return fmt.Errorf("database %s: was written by another version of DuckDB: %s", path, firstLine(text))
+	case strings.Contains(text, "No such file or directory"):
+		return fmt.Errorf("database %s: there is no directory %s: make it, or choose another file with --db", path, filepath.Dir(path))
+	case strings.Contains(text, "Permission denied"), strings.Contains(text, "Read-only file system"):
+		return fmt.Errorf("database %s: permission denied: choose another file with --db", path)
 	}
 	return fmt.Errorf("database %s: %s", path, firstLine(text))
 }

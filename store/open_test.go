@@ -70,7 +70,7 @@ func TestNotADatabase(t *testing.T) {
 	_, err := Open(dir, Options{})
 	wantError(t, err, dir)
 	_, err = Open(filepath.Join(dir, "nowhere", "a.duckdb"), Options{})
-	wantError(t, err, "nowhere", "No such file or directory")
+	wantError(t, err, "nowhere", "there is no directory")
 	for _, bad := range []string{"", ":memory:", "a?access_mode=read_write", "a#b", "a%zz"} {
 		_, err := Open(bad, Options{})
 		wantError(t, err, "database ")

@@ -24,10 +24,9 @@ event in a DuckDB file for your own questions.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
-
-		SuggestionsMinimumDistance: 2,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2 // letters
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)

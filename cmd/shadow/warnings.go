@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,33 +42,66 @@ func (r *replayRun) bounds() string {
 	return strings.Join(texts, " ")
 }
 
-// inputWarnings are what reading found odd, each text once.
+// inputWarnings are what reading found odd.
 func inputWarnings(s *traffic.Stats) []string {
-	var texts []string
-	first, more := map[string]string{}, map[string]int{}
+	var c collector
 	for _, in := range s.Inputs {
-		warnings := in.Warnings
+		for _, text := range in.Warnings {
+			c.add(in.Name, text)
+		}
 		if in.Problem != "" {
-			warnings = append(warnings[:len(warnings):len(warnings)], "ended early: "+in.Problem)
-		}
-		for _, w := range warnings {
-			if _, seen := first[w]; seen {
-				more[w]++
-				continue
-			}
-			first[w] = in.Name
-			texts = append(texts, w)
+			c.add(in.Name, "ended early: "+in.Problem)
 		}
 	}
-	for i, w := range texts {
-		texts[i] = first[w] + ": " + w
-		if more[w] > 0 {
-			texts[i] = fmt.Sprintf("%s, and %d more: %s", first[w], more[w], w)
-		}
-	}
+	var passed collector
 	for _, err := range s.Passed {
-		reason, _, _ := strings.Cut(err.Error(), "\n")
-		texts = append(texts, "passed over: "+reason)
+		passed.add(passedOver(err))
+	}
+	texts := c.all()
+	for _, text := range passed.all() {
+		texts = append(texts, "passed over: "+text)
 	}
 	return texts
+}
+
+// passedOver takes apart why an input was passed over: its name, and the reason without details.
+func passedOver(err error) (name, reason string) {
+	text := err.Error()
+	if cause := errors.Unwrap(err); cause != nil {
+		reason = cause.Error()
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(text, reason), ": ")
+	reason, _, _ = strings.Cut(reason, "\n")
+	return name, reason
+}
+
+// A collector gathers texts about inputs, each once: "a.log, and 3 more: ended early".
+type collector struct {
+	texts []string
+	first map[string]string // by text: the input that it came with first
+	more  map[string]int    // by text: how many others
+}
+
+func (c *collector) add(input, text string) {
+	if c.first == nil {
+		c.first, c.more = map[string]string{}, map[string]int{}
+	}
+	if _, seen := c.first[text]; seen {
+		c.more[text]++
+		return
+	}
+	c.first[text] = input
+	c.texts = append(c.texts, text)
+}
+
+func (c *collector) all() []string {
+	var all []string
+	for _, text := range c.texts {
+		inputs := c.first[text]
+		if n := c.more[text]; n > 0 {
+			inputs += fmt.Sprintf(", and %d more", n)
+		}
+		all = append(all, inputs+": "+text)
+	}
+	return all
 }
