@@ -144,13 +144,13 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	case from == "" && len(trusted) == 0:
 		return nil
 	case from == "":
-		return fmt.Errorf("trusted proxies given, but no header to take the client from (x-forwarded-for)")
+		return fmt.Errorf("trusted-proxy goes with --client-from: which header names the client? (x-forwarded-for)")
 	case r.source != fromAddress:
-		return fmt.Errorf("client %q does not come from an address: leave out the header %q", r.text, from)
+		return fmt.Errorf("client %q does not come from an address: leave out --client-from %s", r.text, from)
 	case len(trusted) == 0:
-		return fmt.Errorf("client from %q: name the proxies whose word counts (an address, a prefix, or private)", from)
+		return fmt.Errorf("client-from %q: say with --trusted-proxy whose word counts (an address, a prefix, or private)", from)
 	case !isFieldName(from):
-		return fmt.Errorf("client from %q: not the name of a header", from)
+		return fmt.Errorf("client-from %q: not the name of a header", from)
 	}
 	r.forwarded = true
 	if !strings.EqualFold(from, "x-forwarded-for") {
@@ -159,7 +159,7 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	for _, s := range trusted {
 		prefixes, err := parseNetworks(s)
 		if err != nil {
-			return fmt.Errorf("trusted proxy %w", err)
+			return fmt.Errorf("trusted-proxy %w", err)
 		}
 		r.trusted = append(r.trusted, prefixes...)
 	}
