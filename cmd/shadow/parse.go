@@ -57,9 +57,11 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintln(w)
 		}
 		shown, err := interruptible(cmd.Context(), func() ([]byte, error) { return f.show(name, cmd.InOrStdin(), choice) })
-		w.Write(shown)
 		if cmd.Context().Err() != nil {
 			return err
+		}
+		if _, lost := w.Write(shown); lost != nil {
+			return lost
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))

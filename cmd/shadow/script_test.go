@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SAMPLES", samples)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("TMPDIR", env.WorkDir)
+			env.Vars = append(env.Vars, raceExit)
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},

@@ -18,9 +18,15 @@ func writeTiming(w io.Writer, s *traffic.Stats, read traffic.StageTimes, judge r
 		name string
 		took time.Duration
 	}{
-		{"read", read.Read}, {"parse", read.Parse}, {"clients", read.Clients}, {"agents", read.Agents},
-		{"actions", read.Actions}, {"order", read.Order},
-		{"count", judge.Count}, {"group", judge.Group}, {"judge", judge.Judge},
+		{"read", read.Read},
+		{"parse", read.Parse},
+		{"clients", read.Clients},
+		{"agents", read.Agents},
+		{"actions", read.Actions},
+		{"order", read.Order},
+		{"count", judge.Count},
+		{"group", judge.Group},
+		{"judge", judge.Judge},
 	}
 	var sum time.Duration
 	for _, stage := range stages {
