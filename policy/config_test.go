@@ -49,6 +49,8 @@ func TestParseConfigErrors(t *testing.T) {
 		"actions:\n  - name: a\n    name: b\n    prefix: /\n":               "shadow.yaml:3:5: ",
 		"actions:\n  - name: a\n    regexp: ^/a(\n":                         `shadow.yaml:3:13: action "a": error parsing regexp: missing closing )`,
 		"actions:\n  - name: a\n    prefix: /a\n    glob: /b\n":             `action "a" has 2 of prefix, glob and regexp; want exactly one`,
+		"actions:\n  - name: a\n    prefix: login\n":                        `action "a": "login" fits no path; want a slash at its beginning`,
+		"actions:\n  - name: a\n    glob: '*.php'\n":                        `action "a": "*.php" fits no path; want a slash at its beginning`,
 		"actions:\n  - name: a\n":                                           `action "a" has 0 of prefix, glob and regexp; want exactly one`,
 		"actions:\n  - prefix: /a\n":                                        "shadow.yaml:2:11: an action needs a name",
 		"actions:\n  - name: a\n    prefix: /a\n    method: [GET, 'G T']\n": `shadow.yaml:4:19: action "a": "G T" is no method; want one such as POST`,

@@ -51,6 +51,11 @@ func (a *actionEntry) rule() (ActionRule, error) {
 	if patterns != 1 {
 		return r, fault(a.at, "action %q has %d of prefix, glob and regexp; want exactly one", r.Name, patterns)
 	}
+	for _, s := range []scalar{f.Prefix, f.Glob} {
+		if s.text != "" && s.text[0] != '/' && !strings.HasPrefix(s.text, "**") {
+			return r, fault(s.at, "action %q: %q fits no path; want a slash at its beginning", r.Name, s.text)
+		}
+	}
 	for _, m := range f.Method {
 		if !isMethod(m.text) {
 			return r, fault(m.at, "action %q: %q is no method; want one such as POST", r.Name, m.text)
