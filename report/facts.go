@@ -64,7 +64,7 @@ func readText(in *Input) string {
 func formatText(formats []Format) string {
 	texts := make([]string, len(formats))
 	for i, f := range formats {
-		texts[i] = cmp.Or(f.Format, "unknown")
+		texts[i] = cmp.Or(f.Format, "empty") // no format is chosen for an input without a line
 		if f.Format == "custom" {
 			texts[i] += " '" + f.Text + "'"
 		}
