@@ -14,7 +14,8 @@ import (
 // gzip input beside decompression alone, with the library that package parse uses, in a process of its own.
 
 func (b *bench) gzip() error {
-	log, err := b.log(b.lines, 50_000)
+	lines := max(b.lines, b.large)
+	log, err := b.log(lines, 50_000)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (b *bench) gzip() error {
 	if err := race(b.ctx, b.rounds, alone, replay); err != nil {
 		return err
 	}
-	plain := logSize{b.lines, size(log)}
+	plain := logSize{lines, size(log)}
 	t := newTable(b.out, fmt.Sprintf("gzip: %d lines, %d MB packed to %d MB", plain.lines, plain.bytes/1e6, size(packed)/1e6),
 		"\ttime s\tlines/s\tMB/s\tCPU ns/line\t× alone\ttarget\t")
 	t.speed(alone, alone, plain, "")
