@@ -7,6 +7,9 @@ const MaxLine = 1 << 20
 // TooLong is the fault of a line of more than MaxLine bytes, whatever its beginning looks like.
 var TooLong = Fault{Reason: "line longer than 1 MiB", Column: MaxLine + 1}
 
+// Empty is the fault of a line without a byte, whatever the format.
+var Empty = Fault{Reason: "empty line", Column: 1}
+
 // blockSize is how many bytes of content a Block holds when no line is longer than that: enough to make what happens
 // once per block cheap, and little enough for a block to stay in the cache of the core that parses it.
 const blockSize = 512 << 10

@@ -12,7 +12,7 @@ import (
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
 // used only if all its values leave no doubt:
 //
-//	"-"  "192.0.2.7, 10.0.0.1"    in quotes, nothing but lists of addresses: $http_x_forwarded_for
+//	"-"  "192.0.2.7, 10.0.0.1"    in quotes, nearly all lists of addresses: $http_x_forwarded_for
 //	1767225610.250                within seconds of the stamp:              $msec
 //	0.004                         three decimals as nginx writes them:      $request_time
 //	0.003  -  "0.001, 0.002"      the same, but it may be missing:          $upstream_response_time
@@ -249,13 +249,29 @@ func (c *column) all(holds func(i int) bool) bool {
 }
 
 // forwarded tells whether a column is X-Forwarded-For. With nothing but "-" in it, it must be the first one, where
-// nginx's "main" has it.
+// nginx's "main" has it. Clients can write what they like into the header: for each odd value there must be
+// forwardedPerOdd lists of addresses.
 func (c *column) forwarded() bool {
-	if c.shape != `"%s"` || !c.all(func(i int) bool { return c.values[i] == "-" || isAddressList(c.values[i]) }) {
+	if c.shape != `"%s"` {
 		return false
 	}
-	return c.place == 1 || slices.ContainsFunc(c.values, isAddressList)
+	lists, odd := 0, 0
+	for _, value := range c.values {
+		switch {
+		case isAddressList(value):
+			lists++
+		case value != "-":
+			odd++
+		}
+	}
+	if lists == 0 {
+		return c.place == 1 && odd == 0
+	}
+	return odd*forwardedPerOdd <= lists
 }
+
+// forwardedPerOdd is how many lists of addresses outweigh a value that is none.
+const forwardedPerOdd = 9
 
 // isMsec tells whether a value is the stamp of its line again, to the millisecond.
 func (c *column) isMsec(i int) bool {

@@ -9,7 +9,8 @@ import (
 )
 
 // A Rule names the requests that it fits. What is left empty fits every request; what is given must all fit. Rules
-// see the path as it was logged, without the query, and only requests that are HTTP.
+// see the path as it was logged, without the query, and only requests that are HTTP. A rule with methods
+// does not fit where the log tells none.
 type Rule struct {
 	Name    string
 	Methods []string // GET, POST …

@@ -27,10 +27,10 @@ func (a *Actions) NewMatcher() *Matcher {
 	return &Matcher{actions: a, buf: make([]byte, 0, maxSegment+16)}
 }
 
-// ID returns the id of a request's action. A method of no bytes means that the request is not HTTP. It allocates only
-// for an action that is new.
+// ID returns the id of a request's action. A request without a method is not HTTP, unless its target is a path: there
+// are formats that log no method. It allocates only for an action that is new.
 func (m *Matcher) ID(method, target []byte) int32 {
-	if len(method) == 0 {
+	if len(method) == 0 && (len(target) == 0 || target[0] != '/') {
 		return m.idOfNotHTTP()
 	}
 	path := pathOf(target)

@@ -50,6 +50,7 @@ func TestActionsFromPaths(t *testing.T) {
 		{"GET", "?", "(no path)"},
 		{"", "\x16\x03\x01", "(not http)"},
 		{"", "", "(not http)"},
+		{"", "/product/1", "/product/…"}, // the format logs no method
 		{"GET", "/assets/site.css", "static"},
 		{"GET", "/assets/site.CSS?v=3", "static"},
 		{"GET", "/favicon.ico", "static"},
@@ -99,7 +100,9 @@ func TestActionRules(t *testing.T) {
 		{"GET", "/img/a/b.jpg", "static"},
 		{"PATCH", "/anything", "writes"},
 		{"GET", "http://example.org/product/2", "items"},
-		{"", "/login", "(not http)"},
+		{"", "/login", "/login"}, // without a method it fits no rule that asks for one
+		{"", "/product/1", "items"},
+		{"", "\x16\x03/product/1", "(not http)"},
 	} {
 		for range 2 {
 			if got := d.Name(m.ID([]byte(c.method), []byte(c.target))); got != c.want {

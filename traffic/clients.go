@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"shadow/parse"
 )
 
 // A ClientRule says who a client is. The zero rule takes the address of the peer as it was logged.
@@ -16,7 +18,8 @@ import (
 //	header:X-Api-Key  a request header that the format logs
 //	session           any other field of the line: an nginx variable, a JSON key
 //
-// Whoever does not have what the rule asks for is the client "-".
+// Whoever does not have what the rule asks for is the client "-". That no log at all has it is an
+// error, other than for the address as logged.
 type ClientRule struct {
 	text   string
 	source clientSource
@@ -46,6 +49,15 @@ var usualFields = map[string]clientSource{
 	"host":  fromHost,
 	"agent": fromAgent, "http_user_agent": fromAgent,
 	"referer": fromReferer, "http_referer": fromReferer,
+}
+
+// sourceFields are what a format must have for a source.
+var sourceFields = map[clientSource]parse.Field{
+	fromAddress: parse.FieldClient,
+	fromUser:    parse.FieldUser,
+	fromHost:    parse.FieldHost,
+	fromAgent:   parse.FieldAgent,
+	fromReferer: parse.FieldReferer,
 }
 
 // ParseClientRule reads the flags --client, --client-from and --trusted-proxy; each may be empty.
@@ -81,6 +93,31 @@ func (r ClientRule) String() string {
 // Extra are the names that must stand at the beginning of parse.Wants.Extra for the rule to work. They are several
 // names of one field (nginx and Apache call headers differently); a format will know one of them.
 func (r ClientRule) Extra() []string { return r.extra }
+
+// plain tells whether the client is the address as logged.
+func (r *ClientRule) plain() bool { return r.source == fromAddress && !r.prefix && !r.forwarded }
+
+// lacks names what the rule goes by and a format does not have, or is empty.
+func (r *ClientRule) lacks(f *parse.Format) string {
+	switch {
+	case len(r.extra) > 0:
+		return r.lacksExtra(f)
+	case r.forwarded && !f.Has(parse.FieldForwarded):
+		return "x-forwarded-for"
+	case !r.plain() && !f.Has(sourceFields[r.source]):
+		return r.text
+	}
+	return ""
+}
+
+func (r *ClientRule) lacksExtra(f *parse.Format) string {
+	for i := range r.extra {
+		if f.HasExtra(i) {
+			return ""
+		}
+	}
+	return r.extra[0]
+}
 
 // parsePrefixes reads what follows "addr": nothing, "/24", "/24,/64".
 func (r *ClientRule) parsePrefixes(s string) error {

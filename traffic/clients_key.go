@@ -19,7 +19,7 @@ type Extractor struct {
 
 // NewExtractor returns an extractor for one goroutine.
 func (r ClientRule) NewExtractor() *Extractor {
-	return &Extractor{rule: r, plain: r.source == fromAddress && !r.prefix && !r.forwarded, buf: make([]byte, 0, 64)}
+	return &Extractor{rule: r, plain: r.plain(), buf: make([]byte, 0, 64)}
 }
 
 // Key returns the client's name, "-" if the record does not tell it. It is valid until the next call of Key, and no

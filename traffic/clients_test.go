@@ -70,6 +70,45 @@ func TestClientRulesByField(t *testing.T) {
 	}
 }
 
+// What a format does not tell cannot tell clients apart.
+func TestClientRulesThatALogCannotFollow(t *testing.T) {
+	for _, c := range []struct{ format, client, from, lacks string }{
+		{"combined", "", "", ""},
+		{"combined", "addr", "", ""},
+		{"[$time_local] $status", "addr", "", ""}, // one client, as it says
+		{"[$time_local] $status", "addr/24", "", "addr/24"},
+		{"combined", "user", "", ""},
+		{"combined", "agent", "", ""},
+		{"common", "agent", "", "agent"},
+		{"combined", "host", "", "host"},
+		{"vhost-combined", "host", "", ""},
+		{"combined", "session", "", "session"},
+		{"combined", "header:X-Api-Key", "", "X-Api-Key"},
+		{"combined", "header:Referer", "", ""},
+		{"combined", "", "x-forwarded-for", "x-forwarded-for"},
+		{"main", "", "x-forwarded-for", ""},
+		{"main", "", "x-real-ip", "x-real-ip"},
+		{`$remote_addr [$time_local] "$http_x_real_ip"`, "addr/24", "x-real-ip", ""},
+	} {
+		var trusted []string
+		if c.from != "" {
+			trusted = []string{"private"}
+		}
+		rule, err := ParseClientRule(c.client, c.from, trusted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice := parse.Choice{Format: c.format, Wants: parse.Wants{Extra: rule.Extra()}}
+		found, err := choice.For(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.lacks(found.Format); got != c.lacks {
+			t.Errorf("%s: client %q from %q lacks %q, want %q", c.format, c.client, c.from, got, c.lacks)
+		}
+	}
+}
+
 func TestClientFromProxies(t *testing.T) {
 	trusted := []string{"10.0.0.0/8", "2001:db8:ffff::/48"}
 	for _, c := range []struct{ peer, list, want string }{

@@ -50,6 +50,10 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 	if len(feeds) == 0 && len(passed) > 0 {
 		return nil, nil, passed[0]
 	}
+	if err := tellApart(feeds, o); err != nil {
+		closeFeeds(feeds)
+		return nil, nil, err
+	}
 	slices.SortStableFunc(feeds, func(f, g *feed) int {
 		return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
 	})
@@ -57,6 +61,30 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		f.rank = uint16(i)
 	}
 	return feeds, passed, nil
+}
+
+// tellApart warns of inputs that do not tell by what requests are to be told apart: all of theirs count as one. When no
+// input tells it, that is an error.
+func tellApart(feeds []*feed, o *Options) error {
+	var none error
+	told := false
+	for _, f := range feeds {
+		if f.format == nil {
+			continue
+		}
+		what := o.lacks(f.format)
+		if what == "" {
+			told = true
+			continue
+		}
+		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: its requests count as those of one, \"-\"", what))
+		none = cmp.Or(none, fmt.Errorf("%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
+			f.name, f.format.Name, what, f.format.Text))
+	}
+	if told {
+		return nil
+	}
+	return none
 }
 
 func closeFeeds(feeds []*feed) {

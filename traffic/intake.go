@@ -82,7 +82,10 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		line, data = cutLine(data)
 		r.lines++
 		record, fault := &in.records[n], parse.TooLong
-		if len(line) <= parse.MaxLine {
+		switch {
+		case len(line) == 0:
+			fault = parse.Empty
+		case len(line) <= parse.MaxLine:
 			fault = parser.Parse(line, record)
 		}
 		if !fault.OK() {

@@ -39,6 +39,14 @@ type Options struct {
 	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
 
+// lacks names what requests are told apart by and a format does not have, or is empty.
+func (o *Options) lacks(f *parse.Format) string {
+	if o.Hosts && !f.Has(parse.FieldHost) {
+		return "the host"
+	}
+	return o.Clients.lacks(f)
+}
+
 // span is the time that takes part.
 func (o *Options) span() span {
 	s := span{warm: dawn, since: dawn, until: dusk}

@@ -157,7 +157,16 @@ func TestReaderOfSeveralFormats(t *testing.T) {
 	if _, err := r.Next(); err == nil {
 		t.Error("another batch")
 	}
-	if s := r.Stats(); !s.HasAgents || !s.HasUpstream || s.Resolution != limit.Second || s.Inputs[0].Format == s.Inputs[1].Format {
+	s := r.Stats()
+	if !s.HasAgents || !s.HasUpstream || s.Resolution != limit.Second || s.Inputs[0].Format == s.Inputs[1].Format {
 		t.Errorf("%+v", s)
+	}
+	for _, in := range s.Inputs {
+		if (len(in.Warnings) == 1) != (in.Name == a) {
+			t.Errorf("%s: warnings %q; want one of the log without hosts", in.Name, in.Warnings)
+		}
+	}
+	if _, err := NewReader(t.Context(), []string{a}, nil, o); err == nil {
+		t.Error("no log tells the host")
 	}
 }
