@@ -12,8 +12,8 @@ const MaxExtra = 4
 // NotLogged stands for a number that the line does not tell.
 const NotLogged = -1
 
-// A Record is one request as its line tells it. It is reused: its slices point into the line (or into a buffer of the
-// Parser that filled it) and are valid until the line's buffer or the Parser is used again.
+// A Record is one request as its line tells it. It is reused: its slices point into the line and are valid until the
+// line's buffer is used again; a caller may hold the records of many lines before it looks at them.
 //
 // A field that the format does not have is nil. A field that the server logged as "-" is nil as well, apart from
 // Extra, which keeps it. Escapes (\x22, \") are undone.
