@@ -15,7 +15,7 @@ type Rule struct {
 	Name    string
 	Methods []string // GET, POST …
 	Prefix  string   // of the path: /login fits /login, /login/now and /login-help
-	Glob    string   // of the whole path: * within a segment, ** across segments, ? one byte
+	Glob    string   // of the whole path: * within a segment, ** across segments, /**/ any, ? one byte
 	Regexp  string   // anywhere in the path, in Go's syntax
 }
 

@@ -7,24 +7,29 @@ import (
 
 // A glob is a pattern for a whole text, in which
 //
-//	?   stands for one byte other than "/"
-//	*   stands for any number of bytes other than "/"
-//	**  stands for any number of bytes
+//	?     stands for one byte other than "/"
+//	*     stands for any number of bytes other than "/"
+//	**    stands for any number of bytes
+//	/**/  stands for "/", or two of them with anything between: /**/search fits /search and /de/shop/search
 //
 // and everything else for itself. There is nothing to escape with: no path needs it.
 type glob struct {
-	pattern []byte // with anyRun for **, oneRun for * and oneByte for ?
+	pattern []byte // with anyDirs for **/ behind a /, anyRun for **, oneRun for * and oneByte for ?
 	fold    bool   // whether ASCII letters fit in either case
 }
 
 // The wildcards are bytes that UTF-8 never uses, so a pattern may hold any text.
 const (
+	anyDirs = 0xFC
 	oneByte = 0xFD
 	oneRun  = 0xFE
 	anyRun  = 0xFF
 )
 
-var wildcards = strings.NewReplacer("**", "\xFF", "*", "\xFE", "?", "\xFD")
+var (
+	wildcards     = strings.NewReplacer("/**/", "/\xFC", "**", "\xFF", "*", "\xFE", "?", "\xFD")
+	textWildcards = strings.NewReplacer("*", "\xFF", "?", "\xFD")
+)
 
 var errGlob = errors.New("a pattern must be valid UTF-8")
 
@@ -39,28 +44,25 @@ func newGlob(s string) (glob, error) {
 // newTextGlob compiles a pattern for texts in which "/" is nothing special, in either case. A pattern without
 // wildcards fits wherever it occurs.
 func newTextGlob(s string) (glob, error) {
+	if strings.ToValidUTF8(s, "") != s {
+		return glob{}, errGlob
+	}
 	if !strings.ContainsAny(s, "*?") {
 		s = "*" + s + "*"
 	}
-	g, err := newGlob(string(lowerASCII(nil, []byte(s))))
-	g.fold = true
-	for i, c := range g.pattern {
-		if c == oneRun {
-			g.pattern[i] = anyRun
-		}
-	}
-	return g, err
+	return glob{pattern: []byte(textWildcards.Replace(string(lowerASCII(nil, []byte(s))))), fold: true}, nil
 }
 
 // fits matches in one pass with two places to return to. When the pattern fails, the last * takes one more byte; if
-// it cannot, the last ** does. Earlier wildcards need not be tried again: whatever they gave up, a later one can take.
+// it cannot, the last ** does, or the last /**/ takes all up to the next "/". Earlier wildcards need not be tried
+// again: whatever they gave up, a later one can take.
 func (g *glob) fits(text []byte) bool {
 	p := g.pattern
 	var i, j int // in p, in text
 	run, any := mark{i: -1}, mark{i: -1}
 	for i < len(p) || j < len(text) {
 		switch {
-		case i < len(p) && p[i] == anyRun:
+		case i < len(p) && (p[i] == anyRun || p[i] == anyDirs):
 			i++
 			any, run.i = mark{i, j}, -1
 		case i < len(p) && p[i] == oneRun:
@@ -73,6 +75,9 @@ func (g *glob) fits(text []byte) bool {
 			i, j = run.i, run.j
 		case any.i >= 0 && any.j < len(text):
 			any.j++
+			if p[any.i-1] == anyDirs && text[any.j-1] != '/' {
+				continue
+			}
 			i, j, run.i = any.i, any.j, -1
 		default:
 			return false

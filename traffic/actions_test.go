@@ -84,6 +84,7 @@ func TestActionRules(t *testing.T) {
 		Rule{Name: "search", Regexp: `^/(search|find)\b`},
 		Rule{Name: "thumbs", Prefix: "/img/", Glob: "**.jpg", Regexp: `\d`},
 		Rule{Name: "late", Prefix: "/product/"},
+		Rule{Name: "feed", Glob: "/**/feed"},
 		Rule{Name: "writes", Methods: []string{"PUT", "PATCH"}},
 	)
 	m := a.NewMatcher()
@@ -102,6 +103,9 @@ func TestActionRules(t *testing.T) {
 		{"GET", "http://example.org/product/2", "items"},
 		{"", "/login", "/login"}, // without a method it fits no rule that asks for one
 		{"", "/product/1", "items"},
+		{"GET", "/feed", "feed"},
+		{"GET", "/de/news/feed", "feed"},
+		{"GET", "/newsfeed", "/newsfeed"},
 		{"", "\x16\x03/product/1", "(not http)"},
 	} {
 		for range 2 {
@@ -188,7 +192,10 @@ func slowGlob(pattern string, fold bool) *regexp.Regexp {
 	if fold {
 		one, many = `.`, `.*`
 	}
-	s = strings.NewReplacer(`\*\*`, `.*`, `\*`, many, `\?`, one).Replace(s)
+	if !fold {
+		s = strings.ReplaceAll(s, `/\*\*/`, `/(?:.*/)?`)
+	}
+	s = strings.NewReplacer(`(?:.*/)?`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, many, `\?`, one).Replace(s)
 	if fold {
 		s = `(?i)` + s
 	}
