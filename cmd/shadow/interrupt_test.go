@@ -170,9 +170,6 @@ func TestInterruptAQuestion(t *testing.T) {
 
 // kill -9 while events are being written: the next run finds the database as it was, and works.
 func TestKilledWhileStoring(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while to store so much")
-	}
 	dir := withRun(t)
 	before := runsIn(t, dir)
 	database := filepath.Join(dir, "shadow.duckdb")
