@@ -8,7 +8,23 @@ import (
 // A line of 222 bytes, as long as the lines of real combined logs are on average.
 const benchLine = `203.0.113.195 - - [12/Mar/2026:14:07:31 +0100] "GET /product/4711/reviews?page=2&sort=newest HTTP/1.1" 200 15342 "https://www.shop.example.com/product/47" "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Firefox/128.0"`
 
-func BenchmarkParseCombined(b *testing.B) { benchmarkLines(b, []string{benchLine}) }
+func BenchmarkParseCombined(b *testing.B) {
+	benchmarkLines(b, combinedParser(b, Wants{}), []string{benchLine})
+}
+
+// BenchmarkParseCombinedByStep reads the same line without the quick way over its head.
+func BenchmarkParseCombinedByStep(b *testing.B) {
+	p := combinedParser(b, Wants{}).(*scanner)
+	prog := *p.prog
+	prog.head = false
+	p.prog = &prog
+	benchmarkLines(b, p, []string{benchLine})
+}
+
+// BenchmarkParseCombinedGonx reads the same line with gonx.
+func BenchmarkParseCombinedGonx(b *testing.B) {
+	benchmarkLines(b, combinedParser(b, Wants{Gonx: true}), []string{benchLine})
+}
 
 // BenchmarkParseCombinedNewSecond has another second on each line, so that the last stamp never serves again.
 func BenchmarkParseCombinedNewSecond(b *testing.B) {
@@ -17,16 +33,19 @@ func BenchmarkParseCombinedNewSecond(b *testing.B) {
 		second := string([]byte{byte('0' + i/10), byte('0' + i%10)})
 		lines = append(lines, strings.Replace(benchLine, ":31 ", ":"+second+" ", 1))
 	}
-	benchmarkLines(b, lines)
+	benchmarkLines(b, combinedParser(b, Wants{}), lines)
 }
 
-// benchmarkLines parses lines in turn into a block of records, as the caller of a whole log does.
-func benchmarkLines(b *testing.B, texts []string) {
-	f, err := compileLenient(nginxCombined, Wants{}, "combined")
+func combinedParser(b *testing.B, w Wants) Parser {
+	f, err := compileLenient(nginxCombined, w, "combined")
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := f.NewParser()
+	return f.NewParser()
+}
+
+// benchmarkLines parses lines in turn into a block of records, as the caller of a whole log does.
+func benchmarkLines(b *testing.B, p Parser, texts []string) {
 	records := make([]Record, 256)
 	lines := make([][]byte, len(texts))
 	for i, text := range texts {

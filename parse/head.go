@@ -9,7 +9,7 @@ import (
 //
 //	192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "https://example.org/" "…
 //
-// This head of a line is read in one go rather than step by step, which takes half the time. It is the quick twin of
+// This head of a line is read in one go rather than step by step, which spares two fifths of the time of a line. It is the quick twin of
 // the first steps of the program: at the least surprise it gives up, and the program reads the line from its start. So
 // it never decides that a line is bad, and need not know escapes, lists, users or quotes inside of quotes.
 

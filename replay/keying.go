@@ -70,7 +70,7 @@ func (k *keying) fill(b *traffic.Batch, t *traffic.Tables) {
 		for i, client := range b.Client {
 			k.column = append(k.column, k.pairs.id(client, b.Action[i]))
 		}
-		k.keys = k.pairs.n
+		k.keys = len(k.pairs.ids)
 	case policy.BySite:
 		k.column = grow(k.column[:0], b.Len())
 		k.keys = 1
@@ -150,7 +150,6 @@ func (k *keying) forget(b *traffic.Batch) {
 // pairs gives each pair of client and action that occurs a dense id.
 type pairs struct {
 	ids map[uint64]int32
-	n   int
 }
 
 func (p *pairs) id(client int32, action uint16) int32 {
@@ -160,9 +159,8 @@ func (p *pairs) id(client int32, action uint16) int32 {
 	pair := uint64(client)<<16 | uint64(action)
 	id, ok := p.ids[pair]
 	if !ok {
-		id = int32(p.n)
+		id = int32(len(p.ids))
 		p.ids[pair] = id
-		p.n++
 	}
 	return id
 }
