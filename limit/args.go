@@ -64,6 +64,19 @@ func (a *Args) Duration(name string, missing Time) Time {
 	return p
 }
 
+// Choice is the word that the option name has, which must be one of choices, or missing.
+func (a *Args) Choice(name, missing string, choices ...string) string {
+	value, given := a.take(name, "="+strings.Join(choices, "|"))
+	switch {
+	case !given:
+		return missing
+	case slices.Contains(choices, value):
+		return value
+	}
+	a.fail("the option %s wants %s, not %q", name, strings.Join(choices, " or "), value)
+	return missing
+}
+
 // Flag tells whether the option name is there; it has no value.
 func (a *Args) Flag(name string) bool {
 	value, given := a.take(name, "")

@@ -59,8 +59,11 @@ func parseRange(text string) (first, last, step int64, err error) {
 	return first, last, step, nil
 }
 
-// parseCount reads a positive whole number.
+// parseCount reads a positive whole number. An r behind it, as in nginx's 10r/s, is taken for what it says: requests.
 func parseCount(text string) (int64, error) {
+	if digits, requests := strings.CutSuffix(text, "r"); requests && digits != "" {
+		text = digits
+	}
 	for i := range len(text) {
 		if !isDigit(text[i]) {
 			return 0, noCount(text)

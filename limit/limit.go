@@ -37,3 +37,30 @@ type Limiter interface {
 	// Horizon is the idle time after which any State behaves as the zero State and may be forgotten, or Never.
 	Horizon() Time
 }
+
+// What only some limiters can do is an interface of its own, asked for where it is needed.
+
+// A Delayer is a Limiter with a third verdict: a request may be admitted and kept waiting before it is passed on.
+type Delayer interface {
+	Limiter
+
+	// Delay tells how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not changed.
+	Delay(s *State, t Time) Time
+
+	// RefuseAndDelay is Refuse that also appends to late each request that is admitted and kept waiting, in the order
+	// of at.
+	RefuseAndDelay(dst []int32, late []Delayed, s *State, at []Time) ([]int32, []Delayed)
+}
+
+// A Delayed is a request that was admitted and kept waiting.
+type Delayed struct {
+	Index int32 // into the times that were judged
+	By    Time  // how long, more than 0
+}
+
+// A Leveler is a Limiter that can tell how full it is, for plots.
+type Leveler interface {
+	// Level is how many requests count against the key at t, before a request of that moment: 0 for a key
+	// never seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.
+	Level(s *State, t Time) float64
+}

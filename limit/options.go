@@ -58,8 +58,12 @@ func canonicalValue(value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10)
 	}
-	if p, err := ParsePeriod(value); err == nil {
-		return FormatPeriod(p)
+	length, suffix, hasSuffix := strings.Cut(value, "/") // cooldown=30s/extend
+	if p, err := ParsePeriod(length); err == nil {
+		length = FormatPeriod(p)
 	}
-	return value
+	if hasSuffix {
+		return length + "/" + suffix
+	}
+	return length
 }

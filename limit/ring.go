@@ -113,6 +113,14 @@ func (s *State) Push(t, age Time) *Ring {
 	return r
 }
 
+// append adds t to the ring of s and drops nothing.
+func (s *State) append(t Time) {
+	if r := s.Open(1); r.size == r.full {
+		s.moveRing(r.class + 1)
+	}
+	s.ring.Push(t)
+}
+
 // Trim drops the times of s that at now are age old or older, and gives back memory that is no longer needed.
 func (s *State) Trim(now, age Time) {
 	r := s.ring

@@ -30,3 +30,30 @@ func (s *State) Release() {
 	s.dropRing()
 	*s = State{}
 }
+
+// A State may be parked: put aside until a moment, as a key that is kept out for a while after it was refused. What it
+// holds stays as it is, and no limiter may use it before it is unparked. No limiter keeps a negative number in Extra, so
+// there a parked State is told by its complement; the moment lies in the ring, behind the times of a rolling window.
+
+// Park puts s aside until a moment, which must not be before any time in its ring. s must not be parked.
+func (s *State) Park(until Time) {
+	s.Extra = ^s.Extra
+	s.append(until)
+}
+
+// Parked tells until when s is put aside, if it is.
+func (s *State) Parked() (until Time, parked bool) {
+	if s.Extra >= 0 || s.ring.Len() == 0 {
+		return 0, false
+	}
+	return s.ring.Nth(s.ring.Len() - 1), true
+}
+
+// Unpark makes s what it was before it was parked. s must be parked.
+func (s *State) Unpark() {
+	s.Extra = ^s.Extra
+	s.ring.size--
+	if s.ring.size == 0 {
+		s.dropRing()
+	}
+}

@@ -164,3 +164,34 @@ func FuzzDecodeState(f *testing.F) {
 		}
 	})
 }
+
+// A parked State says until when, keeps what it holds, and can be cloned and encoded as any other.
+func TestPark(t *testing.T) {
+	for _, times := range []int{0, 1, 6, 7} {
+		s := State{At: 5, Level: 7, Extra: 1}
+		for i := range times {
+			s.Push(Time(i), Hour)
+		}
+		before, _ := s.AppendBinary(nil)
+		s.Park(Minute)
+		clone := s.Clone()
+		text, _ := s.AppendBinary(nil)
+		decoded, _, err := DecodeState(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, parked := range []*State{&s, &clone, &decoded} {
+			if until, ok := parked.Parked(); !ok || until != Minute {
+				t.Errorf("%d times: parked %v until %d, want until %d", times, ok, until, Minute)
+			}
+			parked.Unpark()
+			text, _ := parked.AppendBinary(nil)
+			if _, ok := parked.Parked(); ok || !bytes.Equal(text, before) {
+				t.Errorf("%d times: unparked, the State is not what it was", times)
+			}
+		}
+	}
+	if _, parked := new(State).Parked(); parked {
+		t.Error("a key never seen is parked")
+	}
+}
