@@ -21,19 +21,14 @@ type cutter struct {
 	max  int // bytes of the longest whole line, without its line feed
 
 	carry    []byte // beginning of the line that the last block left unfinished
-	line     int64  // number of the next line, 0 when unknown
 	offset   int64  // of the next byte to hand over
 	skipping bool   // inside a line of which no more is wanted
 	err      error  // what ended src
 }
 
-// newCutter cuts src, whose first byte lies at offset in the input. Line numbers are known from the beginning only.
+// newCutter cuts src, whose first byte lies at offset in the input.
 func newCutter(src io.Reader, offset int64) *cutter {
-	c := &cutter{src: src, size: blockSize, max: MaxLine, offset: offset}
-	if offset == 0 {
-		c.line = 1
-	}
-	return c
+	return &cutter{src: src, size: blockSize, max: MaxLine, offset: offset}
 }
 
 // next fills b with the next lines, or returns what ended the stream once all of it has been handed over.
@@ -97,18 +92,10 @@ func (c *cutter) skip(data []byte) []byte {
 func (c *cutter) endLine(b *Block) {
 	b.Data = append(b.Data, '\n')
 	c.skipping = true
-	if c.line > 0 {
-		c.line++
-	}
 }
 
 // hand makes data the content of b.
 func (c *cutter) hand(b *Block, data []byte) {
-	b.Data, b.Line, b.Offset = data, c.line, c.offset
+	b.Data, b.Offset = data, c.offset
 	c.offset += int64(len(data))
-	if c.line > 0 {
-		c.line += int64(bytes.Count(data, newline))
-	}
 }
-
-var newline = []byte{'\n'}

@@ -25,16 +25,15 @@ func drawContent(t *rapid.T, max int) []byte {
 // A placed line is a line and where it stands.
 type placedLine struct {
 	text   string
-	number int64
 	offset int64
 }
 
 // slowLines is the obvious twin of cutter: it has the whole content at hand.
 func slowLines(content string, max int) (lines []placedLine) {
 	offset := int64(0)
-	for i, text := range strings.SplitAfter(content, "\n") {
+	for _, text := range strings.SplitAfter(content, "\n") {
 		if text != "" {
-			lines = append(lines, placedLine{cutLine(strings.TrimSuffix(text, "\n"), max), int64(i + 1), offset})
+			lines = append(lines, placedLine{cutLine(strings.TrimSuffix(text, "\n"), max), offset})
 		}
 		offset += int64(len(text))
 	}
@@ -51,15 +50,15 @@ func compareLines(t tb, cut *cutter, content []byte) {
 	var b Block
 	var err error
 	for err = cut.next(&b); err == nil; err = cut.next(&b) {
-		number, offset := b.Line, b.Offset
+		offset := b.Offset
 		if len(b.Data) == 0 || len(b.Data) > cut.max+2 {
 			t.Fatalf("a block of %d bytes", len(b.Data))
 		}
 		for _, text := range strings.SplitAfter(string(b.Data), "\n") {
 			if text != "" {
-				got = append(got, placedLine{strings.TrimSuffix(text, "\n"), number, offset})
+				got = append(got, placedLine{strings.TrimSuffix(text, "\n"), offset})
 			}
-			number, offset = number+1, offset+int64(len(text))
+			offset += int64(len(text))
 		}
 	}
 	if err != io.EOF {

@@ -33,7 +33,8 @@ var carriageReturn = []byte{'\r'}
 // by as much as the log may be out of order. Where readable lines are sorted to that degree, no wanted line is skipped.
 //
 // Of n bytes it reads 64 + O(log n) small pieces. Compressed inputs, pipes and standard input are left as they are, and so is
-// a file that cannot be read (Next will say so). After skipping, the lines of an input have no numbers: Block.Line is 0.
+// a file that cannot be read (Next will say so). The numbers of the lines that
+// are left are not known.
 // SkipTo must be called before Next.
 func (in *Input) SkipTo(before func(line []byte) (older, known bool)) error {
 	if !in.regular() || in.codec != plain {

@@ -25,6 +25,7 @@ type feed struct {
 
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
+	numbered  bool      // whether collect knows the numbers of lines
 	stats     InputStats
 	faults    []FaultAt // the first few
 }

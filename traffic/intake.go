@@ -17,6 +17,9 @@ import (
 // tile is how many records are in hand at once.
 const tile = 256
 
+// recents is how many clients' latest agents are at hand; of two clients that share a place the later one has it.
+const recents = 1 << 13
+
 // An intake belongs to one goroutine.
 type intake struct {
 	tables  *Tables
@@ -29,6 +32,7 @@ type intake struct {
 	clock   stopwatch
 
 	records [tile]parse.Record
+	recent  [recents]uint16 // agents of the clients seen lately, by client id: a client rarely changes its agent
 }
 
 // rows are what one block came to.
@@ -132,8 +136,11 @@ func (in *intake) look(r *rows, records []parse.Record) {
 		ids[i] = in.tables.Clients.ID(in.clients.Key(&records[i]))
 	}
 	in.clock.lap(&r.times.Clients)
+	clients := r.Client[len(r.Client)-n:]
 	for i, ids := 0, extend(&r.Agent, n); i < n; i++ {
-		ids[i] = uint16(in.tables.Agents.ID(records[i].Agent))
+		recent := &in.recent[uint32(clients[i])%recents]
+		ids[i] = in.tables.Agents.Again(*recent, records[i].Agent)
+		*recent = ids[i]
 	}
 	in.clock.lap(&r.times.Agents)
 	for i, ids := 0, extend(&r.Action, n); i < n; i++ {

@@ -79,15 +79,18 @@ func (s *Stats) refine(r *rows) {
 	}
 }
 
-// note keeps the first faults, with their places in the whole input.
+// note keeps the first faults, with their places in the whole input, if reading began at its beginning.
 func (f *feed) note(j *job) {
+	if f.stats.Lines == 0 {
+		f.numbered = j.block.Offset == 0
+	}
 	for _, fault := range j.rows.faults {
 		if len(f.faults) == faultsShown {
 			return
 		}
 		fault.Input = f.name
-		if j.block.Line > 0 {
-			fault.Line += j.block.Line - 1
+		if f.numbered {
+			fault.Line += f.stats.Lines
 		} else {
 			fault.Line = 0
 		}
