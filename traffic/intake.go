@@ -41,8 +41,9 @@ type rows struct {
 	lines, parsed, excluded int64
 	refusals                int64
 	bytes                   int64
-	subsecond, submilli     bool      // whether a stamp has a fraction of a second, of a millisecond
-	faults                  []FaultAt // the first few, with the line counted from the start of the block
+	stamp                   limit.Time // the latest
+	subsecond, submilli     bool       // whether a stamp has a fraction of a second, of a millisecond
+	faults                  []FaultAt  // the first few, with the line counted from the start of the block
 	unreadable              int64
 	times                   StageTimes
 }
@@ -97,9 +98,8 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 			continue
 		}
 		r.parsed++
-		if f := record.Stamp % limit.Second; f != 0 {
-			r.subsecond = true
-			r.submilli = r.submilli || f%limit.Millisecond != 0
+		if record.Stamp != r.stamp {
+			r.see(record.Stamp)
 		}
 		if in.wanted(record) {
 			n++
@@ -108,6 +108,15 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		}
 	}
 	return n, data
+}
+
+// see notes how precise a stamp is.
+func (r *rows) see(stamp limit.Time) {
+	r.stamp = stamp
+	if f := stamp % limit.Second; f != 0 {
+		r.subsecond = true
+		r.submilli = r.submilli || f%limit.Millisecond != 0
+	}
 }
 
 // cutLine splits data after its first line, which it returns without its line ending.

@@ -45,7 +45,7 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 		w = newWatermark()
 		p.add(&r.Batch, &w)
 		out.reset()
-		p.release(dusk, out)
+		p.release(dusk, out, 10_000)
 	}
 	order()
 	if n := testing.AllocsPerRun(5, order); n > 2 { // once a batch: for the places of those that are late

@@ -91,26 +91,37 @@ func (p *pending) setOrder(row int, place limit.Time) {
 	p.Order[row] = place
 }
 
-// release moves the rows whose place is before the floor into out.
-func (p *pending) release(floor limit.Time, out *Batch) {
+// release makes out, which is empty, the rows whose place is before the floor. Most rows are, so when there are at most
+// few of them it is the others that are copied, and the two batches change places.
+func (p *pending) release(floor limit.Time, out *Batch, few int) {
 	p.floor = max(p.floor, floor)
+	change := p.Len() <= few
+	p.part(floor, out, change)
+	if change {
+		p.Batch, *out = *out, p.Batch
+	}
+	p.dropOrder()
+	out.dropOrder()
+}
+
+// part moves the rows before the floor into out, or the others.
+func (p *pending) part(floor limit.Time, out *Batch, others bool) {
 	place := p.Places()
 	kept, i := 0, 0
 	for i < len(place) {
 		start := i
-		for i < len(place) && place[i] < floor {
+		for i < len(place) && place[i] < floor != others {
 			i++
 		}
 		out.take(&p.Batch, start, i)
 		start = i
-		for i < len(place) && place[i] >= floor {
+		for i < len(place) && place[i] < floor == others {
 			i++
 		}
 		p.move(kept, start, i)
 		kept += i - start
 	}
 	p.truncate(kept)
-	p.dropOrder()
 }
 
 // oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.

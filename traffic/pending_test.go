@@ -157,7 +157,7 @@ func (o *outlet) release(p *pending, floor limit.Time) {
 		o.seen = map[int]bool{}
 	}
 	out := newBatch(0, columns{source: true, host: true, upstream: true})
-	p.release(floor, out)
+	p.release(floor, out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(o.t, "few"))
 	for i, place := range out.Places() {
 		n, ok := whole(out, i)
 		if !ok || o.seen[n] || out.At[i] != o.model[n].at || place != o.model[n].place {
@@ -193,7 +193,7 @@ func TestReleaseKeepsOrder(t *testing.T) {
 			p.add(rowsAt(n, times), &w)
 			n += len(times)
 			out := newBatch(0, columns{source: true, host: true, upstream: true})
-			p.release(limit.Time(rapid.IntRange(0, 100).Draw(t, "floor")), out)
+			p.release(limit.Time(rapid.IntRange(0, 100).Draw(t, "floor")), out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(t, "few"))
 			if !slices.IsSorted(out.Client) || !slices.IsSorted(p.Client) {
 				t.Fatalf("out %v, still waiting %v", out.Client, p.Client)
 			}
@@ -243,7 +243,7 @@ func TestOldest(t *testing.T) {
 		}), 1, 200).Draw(t, "times")
 		p.add(rowsAt(0, times), &w)
 		out := newBatch(0, columns{source: true, host: true, upstream: true})
-		p.release(p.oldest(), out)
+		p.release(p.oldest(), out, 0)
 		sorted := slices.Sorted(slices.Values(times))
 		want := 0 // as many as lie at or before the first quarter
 		for want < len(sorted) && sorted[want] <= sorted[len(sorted)/4] {

@@ -75,7 +75,7 @@ func (r *Reader) start(ctx context.Context) {
 		r.free <- &job{rows: rows{Batch: *newBatch(0, cols)}, done: make(chan struct{}, 1)}
 	}
 	for range cap(r.spare) {
-		r.spare <- newBatch(r.options.Batch, cols)
+		r.spare <- newBatch(r.options.Waiting+r.options.Batch, cols)
 	}
 	span := r.options.span()
 	r.pending = pending{

@@ -146,8 +146,8 @@ func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool 
 	clock := stopwatch{now: r.options.Clock}
 	clock.start()
 	b.reset()
+	r.pending.release(floor, b, 2*r.options.Batch)
 	b.Warm = warm
-	r.pending.release(floor, b)
 	clock.lap(&r.times.Order)
 	if b.Len() == 0 {
 		r.spare <- b
