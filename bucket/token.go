@@ -124,6 +124,12 @@ func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
+// Level implements limit.Leveler: the tokens that are missing.
+func (b *Token) Level(s *limit.State, t limit.Time) float64 {
+	missing, _ := b.missing(s, t)
+	return float64(missing) / float64(b.token)
+}
+
 // Semantics implements limit.Describer.
 func (b *Token) Semantics() string {
 	return fmt.Sprintf("continuous token bucket: %d at once, then one every %s%s; a refused request costs nothing",

@@ -147,6 +147,25 @@ func TestTokenNearestBucket(t *testing.T) {
 	}
 }
 
+// The level is the number of missing tokens; asking for it changes nothing.
+func TestTokenLevel(t *testing.T) {
+	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := l.(limit.Leveler).Level
+	var s limit.State
+	if got := level(&s, 0); got != 2 {
+		t.Errorf("a new key has level %v, want 2", got)
+	}
+	l.Refuse(nil, &s, make([]limit.Time, 9))
+	for at, want := range map[limit.Time]float64{-limit.Second: 6, 0: 6, 2500 * limit.Millisecond: 5.5, limit.Minute: 0} {
+		if got := level(&s, at); got != want {
+			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
+		}
+	}
+}
+
 func BenchmarkToken(b *testing.B) {
 	limittest.Bench(b, NewToken, "token:6/30s", "token:10/1s,burst=20")
 }

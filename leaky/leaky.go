@@ -153,6 +153,15 @@ func (l *Leaky) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
+// Level implements limit.Leveler: the drops in the bucket, which leak as a whole.
+func (l *Leaky) Level(s *limit.State, t limit.Time) float64 {
+	water, _ := l.water(s, t)
+	if water <= 0 {
+		return 0
+	}
+	return float64(limit.CeilDiv(water, l.drop))
+}
+
 // Semantics implements limit.Describer.
 func (l *Leaky) Semantics() string {
 	return fmt.Sprintf("leaky bucket: %d at once, then one on each tick of %s since the epoch; a refused request adds nothing",

@@ -158,6 +158,25 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// The level is the number of drops, which leak at once on a tick; asking for it changes nothing.
+func TestLevel(t *testing.T) {
+	l, err := New(limit.Spec{Algorithm: "leaky", Count: 6, Period: 30 * limit.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := l.(limit.Leveler).Level
+	var s limit.State
+	if got := level(&s, 2*limit.Second); got != 0 {
+		t.Errorf("a new key has level %v, want 0", got)
+	}
+	l.Refuse(nil, &s, []limit.Time{2 * limit.Second, 3 * limit.Second, 4 * limit.Second})
+	for at, want := range map[limit.Time]float64{0: 3, 5*limit.Second - 1: 3, 5 * limit.Second: 2, 15 * limit.Second: 0, limit.Minute: 0} {
+		if got := level(&s, at); got != want {
+			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
+		}
+	}
+}
+
 func BenchmarkLeaky(b *testing.B) {
 	limittest.Bench(b, New, "leaky:6/30s", "leaky:7/1s", "leaky:10/1s")
 }
