@@ -25,6 +25,7 @@ var Algorithms = []Algorithm{
 	{"token", bucket.NewToken, "burst=N, initial=N", "token bucket, refilled evenly", true},
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
 	{"window", window.NewRolling, "", "exact rolling window", true},
+	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
 }
 
 // find returns the algorithm called name.
