@@ -19,8 +19,6 @@ func TestToken(t *testing.T) { limittest.Run(t, tokenSuite) }
 
 func FuzzToken(f *testing.F) { limittest.Fuzz(f, tokenSuite) }
 
-func TestScripts(t *testing.T) { limittest.Scripts(t, NewToken) }
-
 // drawToken is a random token bucket, often one whose interval is a fraction of a microsecond.
 func drawToken(r *rand.Rand) limit.Spec {
 	units := []limit.Time{1, 1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
@@ -94,59 +92,6 @@ func TestTokenAgreesWithTimeRate(t *testing.T) {
 	}
 }
 
-func TestNewTokenErrors(t *testing.T) {
-	for _, text := range []string{
-		"token:6/30s,burst=0", "token:6/30s,initial=7", "token:6/30s,burst=3,initial=4", "token:6/30s,drip=3s",
-		"token:6/30s,burst=9223372036854775807", "token:9223372036854775807/1us", "token:9223372036854775806/52w",
-	} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := NewToken(spec); err == nil {
-			t.Errorf("%s is taken", text)
-		}
-	}
-	if _, err := NewToken(limit.Spec{}); err == nil {
-		t.Error("the zero Spec is taken")
-	}
-}
-
-// Where the numbers just fit, the largest differences of time do not overflow.
-func TestTokenExtremes(t *testing.T) {
-	for _, text := range []string{
-		"token:100000000/24h", "token:6/30s,burst=1800000000000", "token:9000000000000000000/1us,burst=1", "token:1/2540400h",
-	} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewToken(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const first, last = -1 << 63, 1<<63 - 1
-		if got := l.Refuse(nil, new(limit.State), []limit.Time{first, 0, last, first}); len(got) > 1 {
-			t.Errorf("%s refuses %v", text, got)
-		}
-	}
-}
-
-func TestTokenNearestBucket(t *testing.T) {
-	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=2"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := l.(limit.Describer)
-	if got, want := d.Semantics(), "continuous token bucket: 6 at once, then one every 5s; a new key starts with 2; a refused request costs nothing"; got != want {
-		t.Errorf("Semantics = %q, want %q", got, want)
-	}
-	want := limit.Shape{Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"}
-	if got := d.Shape(); got != want {
-		t.Errorf("Shape = %+v, want %+v", got, want)
-	}
-}
-
 // The level is the number of missing tokens; asking for it changes nothing.
 func TestTokenLevel(t *testing.T) {
 	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=4"})
@@ -164,8 +109,4 @@ func TestTokenLevel(t *testing.T) {
 			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
 		}
 	}
-}
-
-func BenchmarkToken(b *testing.B) {
-	limittest.Bench(b, NewToken, "token:6/30s", "token:10/1s,burst=20")
 }
