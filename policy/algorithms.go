@@ -26,6 +26,7 @@ var Algorithms = []Algorithm{
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
 	{"window", window.NewRolling, "", "exact rolling window", true},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
+	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
 }
 
 // find returns the algorithm called name.
