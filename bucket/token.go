@@ -32,39 +32,81 @@ type Token struct {
 	horizon limit.Time
 }
 
-// NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial.
+// NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial. With refill=step it
+// is a Step, with debt a Debt.
 func NewToken(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", spec.Count)
 	initial := args.Int("initial", burst)
+	step := args.Choice("refill", "even", "even", "step") == "step"
+	debt, owes := args.FlagOrInt("debt", boundless)
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
+	if err := check(spec, burst, initial); err != nil {
+		return nil, err
+	}
+	switch {
+	case step && owes:
+		return nil, fmt.Errorf("limit %q: debt is paid off as the bucket refills evenly; it does not go with refill=step", spec)
+	case step:
+		return newStep(spec, burst, initial), nil
+	case owes:
+		return newDebt(spec, burst, initial, debt)
+	}
+	token, inflow := shares(spec)
+	return newToken(spec, shape{burst: burst, initial: initial, token: token, inflow: inflow})
+}
+
+// check tells what is wrong with the tokens of a bucket, if anything is.
+func check(spec limit.Spec, burst, initial int64) error {
 	switch {
 	case spec.Count < 1 || spec.Period < 1:
-		return nil, fmt.Errorf("limit %q: count and period must be positive", spec)
+		return fmt.Errorf("limit %q: count and period must be positive", spec)
 	case burst < 1:
-		return nil, fmt.Errorf("limit %q: burst=0 would admit nothing; it is the capacity in all, at least 1", spec)
+		return fmt.Errorf("limit %q: burst=0 would admit nothing; it is the capacity in all, at least 1", spec)
 	case initial > burst:
-		return nil, fmt.Errorf("limit %q: initial=%d is more than the %d tokens that the bucket holds", spec, initial, burst)
+		return fmt.Errorf("limit %q: initial=%d is more than the %d tokens that the bucket holds", spec, initial, burst)
 	}
+	return nil
+}
+
+// shares are how many of them make a token, and how many a microsecond brings.
+func shares(spec limit.Spec) (token, inflow int64) {
 	g := limit.GCD(spec.Count, int64(spec.Period))
-	token, inflow := int64(spec.Period)/g, spec.Count/g
-	if burst > (math.MaxInt64-inflow)/token { // then no sum below can overflow
-		return nil, fmt.Errorf("limit %q: too large to be exact: %d tokens of %d shares do not fit into 64 bits; take a shorter period or a rounder count",
-			spec, burst, token)
+	return int64(spec.Period) / g, spec.Count / g
+}
+
+// A shape is what makes one bucket in shares differ from another.
+type shape struct {
+	burst   int64 // tokens that the bucket holds
+	initial int64 // tokens that a new key starts with
+	token   int64 // shares in a token
+	inflow  int64 // shares that a microsecond brings
+	below   int64 // shares that the bucket may lack beyond being empty
+}
+
+// newToken makes a bucket in which no sum can overflow.
+func newToken(spec limit.Spec, s shape) (*Token, error) {
+	if s.below > math.MaxInt64-s.inflow || s.burst > (math.MaxInt64-s.inflow-s.below)/s.token {
+		return nil, errTooLarge(spec, s.token)
 	}
-	capacity := burst * token
+	capacity := s.burst * s.token
 	b := &Token{
-		burst: burst, token: token, inflow: inflow, room: capacity - token,
-		full:    uint64(limit.CeilDiv(capacity, inflow)),
-		initial: capacity - initial*token,
+		burst: s.burst, token: s.token, inflow: s.inflow, room: capacity - s.token,
+		full:    uint64(limit.CeilDiv(capacity+s.below, s.inflow)),
+		initial: capacity - s.initial*s.token,
 	}
 	b.horizon = limit.Time(b.full)
 	if b.initial != 0 {
 		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
 	}
 	return b, nil
+}
+
+func errTooLarge(spec limit.Spec, token int64) error {
+	return fmt.Errorf("limit %q: too large to be exact: its tokens of %d shares do not fit into 64 bits; take a shorter period or a rounder count",
+		spec, token)
 }
 
 // Horizon is the time in which the emptiest bucket refills; never when new keys do not start with a full bucket.
@@ -122,6 +164,12 @@ func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	}
 	s.At, s.Level, s.Extra = last, missing, 1
 	return dst
+}
+
+// Level implements limit.Leveler: the tokens that are missing.
+func (b *Token) Level(s *limit.State, t limit.Time) float64 {
+	missing, _ := b.missing(s, t)
+	return float64(missing) / float64(b.token)
 }
 
 // Semantics implements limit.Describer.

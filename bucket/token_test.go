@@ -19,8 +19,6 @@ func TestToken(t *testing.T) { limittest.Run(t, tokenSuite) }
 
 func FuzzToken(f *testing.F) { limittest.Fuzz(f, tokenSuite) }
 
-func TestScripts(t *testing.T) { limittest.Scripts(t, NewToken) }
-
 // drawToken is a random token bucket, often one whose interval is a fraction of a microsecond.
 func drawToken(r *rand.Rand) limit.Spec {
 	units := []limit.Time{1, 1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
@@ -94,59 +92,21 @@ func TestTokenAgreesWithTimeRate(t *testing.T) {
 	}
 }
 
-func TestNewTokenErrors(t *testing.T) {
-	for _, text := range []string{
-		"token:6/30s,burst=0", "token:6/30s,initial=7", "token:6/30s,burst=3,initial=4", "token:6/30s,drip=3s",
-		"token:6/30s,burst=9223372036854775807", "token:9223372036854775807/1us", "token:9223372036854775806/52w",
-	} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := NewToken(spec); err == nil {
-			t.Errorf("%s is taken", text)
-		}
-	}
-	if _, err := NewToken(limit.Spec{}); err == nil {
-		t.Error("the zero Spec is taken")
-	}
-}
-
-// Where the numbers just fit, the largest differences of time do not overflow.
-func TestTokenExtremes(t *testing.T) {
-	for _, text := range []string{
-		"token:100000000/24h", "token:6/30s,burst=1800000000000", "token:9000000000000000000/1us,burst=1", "token:1/2540400h",
-	} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewToken(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const first, last = -1 << 63, 1<<63 - 1
-		if got := l.Refuse(nil, new(limit.State), []limit.Time{first, 0, last, first}); len(got) > 1 {
-			t.Errorf("%s refuses %v", text, got)
-		}
-	}
-}
-
-func TestTokenNearestBucket(t *testing.T) {
-	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=2"})
+// The level is the number of missing tokens; asking for it changes nothing.
+func TestTokenLevel(t *testing.T) {
+	l, err := NewToken(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second, Options: "initial=4"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := l.(limit.Describer)
-	if got, want := d.Semantics(), "continuous token bucket: 6 at once, then one every 5s; a new key starts with 2; a refused request costs nothing"; got != want {
-		t.Errorf("Semantics = %q, want %q", got, want)
+	level := l.(limit.Leveler).Level
+	var s limit.State
+	if got := level(&s, 0); got != 2 {
+		t.Errorf("a new key has level %v, want 2", got)
 	}
-	want := limit.Shape{Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"}
-	if got := d.Shape(); got != want {
-		t.Errorf("Shape = %+v, want %+v", got, want)
+	l.Refuse(nil, &s, make([]limit.Time, 9))
+	for at, want := range map[limit.Time]float64{-limit.Second: 6, 0: 6, 2500 * limit.Millisecond: 5.5, limit.Minute: 0} {
+		if got := level(&s, at); got != want {
+			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
+		}
 	}
-}
-
-func BenchmarkToken(b *testing.B) {
-	limittest.Bench(b, NewToken, "token:6/30s", "token:10/1s,burst=20")
 }

@@ -30,13 +30,13 @@ import (
 
 // Leaky is a leaky bucket.
 type Leaky struct {
-	count   int64      // drops that the bucket holds
-	drop    int64      // shares in a drop
-	drain   int64      // shares that a microsecond drains
-	room    int64      // the most water with which a request is admitted: (capacity − 1) drops
-	reach   uint64     // microseconds for which the water may be reckoned on without overflow
-	inverse uint64     // ⌊(2⁶⁴−1)/drop⌋
-	empty   limit.Time // the time that a full bucket takes to run empty
+	count  int64      // drops that the bucket holds
+	drop   int64      // shares in a drop
+	drain  int64      // shares that a microsecond drains
+	room   int64      // the most water with which a request is admitted: (capacity − 1) drops
+	reach  uint64     // microseconds for which the water may be reckoned on without overflow
+	byDrop divisor    // divides by drop
+	empty  limit.Time // the time that a full bucket takes to run empty
 }
 
 // New makes the leaky bucket that spec describes: leaky:N/P with the option drip.
@@ -61,10 +61,10 @@ func New(spec limit.Spec) (limit.Limiter, error) {
 	capacity := spec.Count * drop
 	return &Leaky{
 		count: spec.Count, drop: drop, drain: drain,
-		room:    capacity - drop,
-		reach:   uint64((math.MaxInt64 - drop) / drain),
-		inverse: math.MaxUint64 / uint64(drop),
-		empty:   limit.Time(limit.CeilDiv(capacity, drain)),
+		room:   capacity - drop,
+		reach:  uint64((math.MaxInt64 - drop) / drain),
+		byDrop: newDivisor(drop),
+		empty:  limit.Time(limit.CeilDiv(capacity, drain)),
 	}, nil
 }
 
@@ -99,19 +99,10 @@ func (l *Leaky) sink(water int64, elapsed uint64, t limit.Time) int64 {
 	}
 	water -= int64(elapsed) * l.drain
 	if water <= -l.drop {
-		water = -l.mod(uint64(-water))
+		_, phase := l.byDrop.divide(uint64(-water))
+		water = -int64(phase)
 	}
 	return water
-}
-
-// mod is n mod drop. The product with the inverse, divided by 2⁶⁴, is the quotient or one less, since n < 2⁶³.
-func (l *Leaky) mod(n uint64) int64 {
-	quotient, _ := bits.Mul64(n, l.inverse)
-	n -= quotient * uint64(l.drop)
-	if n >= uint64(l.drop) {
-		n -= uint64(l.drop)
-	}
-	return int64(n)
 }
 
 // Wait implements limit.Limiter.
@@ -151,6 +142,15 @@ func (l *Leaky) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	}
 	s.At, s.Level, s.Extra = last, water, 1
 	return dst
+}
+
+// Level implements limit.Leveler: the drops in the bucket, which leak as a whole.
+func (l *Leaky) Level(s *limit.State, t limit.Time) float64 {
+	water, _ := l.water(s, t)
+	if water <= 0 {
+		return 0
+	}
+	return float64(limit.CeilDiv(water, l.drop))
 }
 
 // Semantics implements limit.Describer.

@@ -16,8 +16,6 @@ func TestLeaky(t *testing.T) { limittest.Run(t, leakySuite) }
 
 func FuzzLeaky(f *testing.F) { limittest.Fuzz(f, leakySuite) }
 
-func TestScripts(t *testing.T) { limittest.Scripts(t, New) }
-
 // draw is a random leaky bucket, often one whose tick is a fraction of a microsecond.
 func draw(r *rand.Rand) limit.Spec {
 	units := []limit.Time{1, 1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
@@ -51,23 +49,6 @@ func model(s limit.Spec) limittest.Model {
 			drops++
 		}
 		return refused
-	}
-}
-
-// The remainder by multiplication is exact for every drop and every number that may come.
-func TestMod(t *testing.T) {
-	for seed := range uint64(100_000) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		drop := 1 + r.Int64N(1<<(1+r.IntN(62)))
-		l := &Leaky{drop: drop, inverse: ^uint64(0) / uint64(drop)}
-		for _, n := range []uint64{
-			0, uint64(drop) - 1, uint64(drop), uint64(drop) + 1, r.Uint64() >> (1 + r.IntN(63)),
-			1<<63 - 1, (1<<63-1)/uint64(drop)*uint64(drop) - 1, (1<<63 - 1) / uint64(drop) * uint64(drop),
-		} {
-			if got, want := l.mod(n), int64(n%uint64(drop)); got != want {
-				t.Fatalf("%d mod %d = %d, want %d", n, drop, got, want)
-			}
-		}
 	}
 }
 
@@ -155,6 +136,25 @@ func TestDescribe(t *testing.T) {
 	}
 	if got := fmt.Sprint(d.Shape()); got == "" {
 		t.Error("no Shape")
+	}
+}
+
+// The level is the number of drops, which leak at once on a tick; asking for it changes nothing.
+func TestLevel(t *testing.T) {
+	l, err := New(limit.Spec{Algorithm: "leaky", Count: 6, Period: 30 * limit.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := l.(limit.Leveler).Level
+	var s limit.State
+	if got := level(&s, 2*limit.Second); got != 0 {
+		t.Errorf("a new key has level %v, want 0", got)
+	}
+	l.Refuse(nil, &s, []limit.Time{2 * limit.Second, 3 * limit.Second, 4 * limit.Second})
+	for at, want := range map[limit.Time]float64{0: 3, 5*limit.Second - 1: 3, 5 * limit.Second: 2, 15 * limit.Second: 0, limit.Minute: 0} {
+		if got := level(&s, at); got != want {
+			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
+		}
 	}
 }
 

@@ -86,6 +86,20 @@ func (a *Args) Flag(name string) bool {
 	return given
 }
 
+// FlagOrInt tells whether the option name is there, which may stand alone or have a whole number. Alone it has bare.
+func (a *Args) FlagOrInt(name string, bare int64) (n int64, given bool) {
+	value, given := a.take(name, "[=N]")
+	if value == "" {
+		return bare, given
+	}
+	parsed, err := strconv.ParseUint(value, 10, 63)
+	if err != nil {
+		a.fail("the option %s stands alone or wants a whole number, such as %s=10, not %q", name, name, value)
+		return bare, given
+	}
+	return int64(parsed), given
+}
+
 // Err is the first thing that was wrong, or nil. An option that was not asked for until now is unknown.
 func (a *Args) Err() error {
 	if a.err != nil || len(a.given) == 0 {

@@ -58,6 +58,16 @@ type Delayed struct {
 	By    Time  // how long, more than 0
 }
 
+// An Approximation is a Limiter whose original cannot be known exactly. It makes the middle assumption itself; Variants
+// are limiters for other values of what is unknown, and a report shows the range that they make.
+type Approximation interface {
+	Limiter
+
+	// Variants are what the original may be as well, without the Approximation itself. Those that are a Describer say
+	// in their Semantics what they assume.
+	Variants() []Limiter
+}
+
 // A Leveler is a Limiter that can tell how full it is, for plots.
 type Leveler interface {
 	// Level is how many requests count against the key at t, before a request of that moment: 0 for a key

@@ -215,6 +215,31 @@ func TestArgsErrors(t *testing.T) {
 	}
 }
 
+func TestArgsFlagOrInt(t *testing.T) {
+	for options, want := range map[string]struct {
+		n     int64
+		given bool
+		err   string
+	}{
+		"":        {0, false, ""},
+		"debt":    {7, true, ""},
+		"debt=3":  {3, true, ""},
+		"debt=0":  {0, true, ""},
+		"debt=3s": {7, true, `the option debt stands alone or wants a whole number, such as debt=10, not "3s"`},
+		"debts":   {7, false, `did you mean "debt"?); token takes debt[=N]`},
+	} {
+		args := Spec{Algorithm: "token", Count: 6, Period: Second, Options: options}.Args()
+		n, given := args.FlagOrInt("debt", 7)
+		err := args.Err()
+		if given != want.given || given && n != want.n || (err == nil) != (want.err == "") {
+			t.Errorf("%q: %d, %v, %v", options, n, given, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), want.err) {
+			t.Errorf("%q: %v, want it to say %s", options, err, want.err)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	choices := []string{"token", "leaky", "window"}
 	for word, want := range map[string]string{

@@ -22,9 +22,11 @@ type Algorithm struct {
 // Algorithms are all that there are, in the order in which reports show them. The first is meant by a limit that has
 // options and names no algorithm.
 var Algorithms = []Algorithm{
-	{"token", bucket.NewToken, "burst=N, initial=N", "token bucket, refilled evenly", true},
+	{"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]", "token bucket, refilled evenly or in steps", true},
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
 	{"window", window.NewRolling, "", "exact rolling window", true},
+	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
+	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
 }
 
 // find returns the algorithm called name.

@@ -71,7 +71,7 @@ func TestParseLimits(t *testing.T) {
 func TestParseLimitsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"6/30s+60/1m":          "joined by '+' cannot be judged yet",
-		"nginx:10r/s,burst=20": `unknown algorithm "nginx"; there are token, leaky, window`,
+		"ngimx:10r/s,burst=20": `unknown algorithm "ngimx" (did you mean "nginx"?); there are token, leaky, window`,
 		"tokn:6/30s":           `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                    "has no period",
 		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",
@@ -99,7 +99,7 @@ func TestNew(t *testing.T) {
 // The table says the same as the constructors: each option in it is taken, and no other.
 func TestAlgorithms(t *testing.T) {
 	for _, a := range Algorithms {
-		spec := limit.Spec{Algorithm: a.Name, Count: 6, Period: 30 * limit.Second, Options: "nosuchthing"}
+		spec := limit.Spec{Algorithm: a.Name, Count: 6, Period: limit.Minute, Options: "nosuchthing"}
 		_, err := a.New(spec)
 		want := a.Name + " takes no options"
 		if a.Options != "" {

@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"sort"
 
 	"shadow/limit"
 )
@@ -28,10 +29,10 @@ func NewRolling(spec limit.Spec) (limit.Limiter, error) {
 	if err := spec.Args().Err(); err != nil {
 		return nil, err
 	}
-	switch {
-	case spec.Count < 1 || spec.Period < 1:
-		return nil, fmt.Errorf("limit %q: count and period must be positive", spec)
-	case spec.Count > limit.MaxRing:
+	if err := positive(spec); err != nil {
+		return nil, err
+	}
+	if spec.Count > limit.MaxRing {
 		return nil, fmt.Errorf("limit %q: a rolling window remembers each request inside it and has room for %d", spec, limit.MaxRing)
 	}
 	return &Rolling{count: int(spec.Count), length: spec.Period}, nil
@@ -93,6 +94,14 @@ func (w *Rolling) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	s.At, s.Level = last, 1
 	s.Trim(last, w.length)
 	return dst
+}
+
+// Level implements limit.Leveler: the admitted requests inside the window.
+func (w *Rolling) Level(s *limit.State, t limit.Time) float64 {
+	now, ring := now(s, t), s.Ring()
+	n := ring.Len()
+	outside := sort.Search(n, func(i int) bool { return uint64(now-ring.Nth(i)) < uint64(w.length) })
+	return float64(n - outside)
 }
 
 // Semantics implements limit.Describer.

@@ -15,8 +15,6 @@ func TestRolling(t *testing.T) { limittest.Run(t, rollingSuite) }
 
 func FuzzRolling(f *testing.F) { limittest.Fuzz(f, rollingSuite) }
 
-func TestScripts(t *testing.T) { limittest.Scripts(t, NewRolling) }
-
 func draw(r *rand.Rand) limit.Spec {
 	units := []limit.Time{1, limit.Millisecond, limit.Second, limit.Minute, limit.Day}
 	return limit.Spec{Algorithm: "window", Count: 1 + r.Int64N(20), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
@@ -120,6 +118,21 @@ func TestRollingExtremes(t *testing.T) {
 	}
 	if got := l.Refuse(nil, new(limit.State), []limit.Time{first, -2, -1, last, last}); !slices.Equal(got, []int32{1, 4}) {
 		t.Errorf("refused %v, want [1 4]", got)
+	}
+}
+
+// The level is the number of admitted requests inside, whether or not the ring still holds others.
+func TestRollingLevel(t *testing.T) {
+	l := must(t, "window:3/30s")
+	var s limit.State
+	l.Refuse(nil, &s, []limit.Time{0, limit.Second, 2 * limit.Second, 2 * limit.Second})
+	for at, want := range map[limit.Time]float64{-limit.Second: 3, 2 * limit.Second: 3, 30*limit.Second - 1: 3, 30 * limit.Second: 2, limit.Minute: 0} {
+		if got := l.(limit.Leveler).Level(&s, at); got != want {
+			t.Errorf("the level at %d µs is %v, want %v", at, got, want)
+		}
+	}
+	if got := l.(limit.Leveler).Level(new(limit.State), 0); got != 0 {
+		t.Errorf("a new key has level %v", got)
 	}
 }
 

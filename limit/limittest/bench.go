@@ -8,7 +8,7 @@ import (
 )
 
 // Bench measures each limit on one key's timeline of bursts, about half of which is refused, and on timelines of
-// three requests, each of another key.
+// three requests, each of another key; and where there are delays, the first once more with them.
 func Bench(b *testing.B, build func(limit.Spec) (limit.Limiter, error), texts ...string) {
 	for _, text := range texts {
 		spec, err := limit.Parse(text)
@@ -20,8 +20,17 @@ func Bench(b *testing.B, build func(limit.Spec) (limit.Limiter, error), texts ..
 			b.Fatal(err)
 		}
 		at := busy(spec, 10_000)
-		b.Run(text+"/long", func(b *testing.B) { bench(b, limiter, at, len(at)) })
-		b.Run(text+"/short", func(b *testing.B) { bench(b, limiter, at, 3) })
+		b.Run(text+"/long", func(b *testing.B) { bench(b, limiter.Refuse, at, len(at)) })
+		b.Run(text+"/short", func(b *testing.B) { bench(b, limiter.Refuse, at, 3) })
+		if d, ok := limiter.(limit.Delayer); ok {
+			late := make([]limit.Delayed, 0, len(at))
+			b.Run(text+"/delays", func(b *testing.B) {
+				bench(b, func(dst []int32, s *limit.State, at []limit.Time) []int32 {
+					dst, late = d.RefuseAndDelay(dst, late[:0], s, at)
+					return dst
+				}, at, len(at))
+			})
+		}
 	}
 }
 
@@ -41,14 +50,14 @@ func busy(spec limit.Spec, n int) []limit.Time {
 }
 
 // bench runs the timeline in pieces of size requests, each of a new key, and reports the time per request.
-func bench(b *testing.B, l limit.Limiter, at []limit.Time, size int) {
+func bench(b *testing.B, refuse func([]int32, *limit.State, []limit.Time) []int32, at []limit.Time, size int) {
 	var state limit.State
 	dst := make([]int32, 0, len(at))
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := 0; i+size <= len(at); i += size {
 			state.Release()
-			dst = l.Refuse(dst[:0], &state, at[i:i+size])
+			dst = refuse(dst[:0], &state, at[i:i+size])
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(at)), "ns/request")

@@ -33,9 +33,21 @@ func slowly(l limit.Limiter, s *limit.State, at []limit.Time) (refused []int32) 
 	return refused
 }
 
+// judge is the slow twin without its delays.
+func (s Suite) judge(spec limit.Spec) Model {
+	if s.ModelDelay == nil {
+		return s.Model(spec)
+	}
+	judge := s.ModelDelay(spec)
+	return func(t limit.Time, blocked bool) bool {
+		refused, _ := judge(t, blocked)
+		return refused
+	}
+}
+
 // model: Refuse agrees with the slow twin.
 func (s Suite) model(t trial) string {
-	judge := s.Model(t.spec)
+	judge := s.judge(t.spec)
 	var want []int32
 	for i, at := range t.at {
 		if judge(at, false) {
@@ -47,7 +59,7 @@ func (s Suite) model(t trial) string {
 
 // blocked: Wait and Charge agree with the slow twin when another limit refuses some of the requests.
 func (s Suite) blocked(t trial) string {
-	judge := s.Model(t.spec)
+	judge := s.judge(t.spec)
 	var state limit.State
 	for i, at := range t.at {
 		blocked := t.rand.IntN(2) == 0

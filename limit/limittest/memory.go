@@ -68,12 +68,16 @@ func (s Suite) allocations(t trial) string {
 		return "" // the race detector makes free lists forget at random
 	}
 	var state, slow limit.State
-	dst := make([]int32, 0, len(t.at))
+	dst, late := make([]int32, 0, len(t.at)), make([]limit.Delayed, 0, len(t.at))
+	delayer, delays := t.limiter.(limit.Delayer)
 	span := slices.Max(t.at) - slices.Min(t.at) + t.spec.Period
 	n := testing.AllocsPerRun(50, func() {
 		dst = t.limiter.Refuse(dst[:0], &state, t.at)
 		for _, at := range t.at {
 			t.limiter.Charge(&slow, at, t.limiter.Wait(&slow, at) > 0)
+		}
+		if delays {
+			dst, late = delayer.RefuseAndDelay(dst[:0], late[:0], &state, t.at)
 		}
 		for i := range t.at {
 			t.at[i] += span

@@ -11,15 +11,17 @@ import (
 	"shadow/limit"
 )
 
-// A script shows limits at work, one key each. Times are in seconds; '.' is admitted and x is refused:
+// A script shows limits at work, one key each. Times are in seconds; '.' is admitted, x is refused and d is admitted but
+// kept waiting:
 //
 //	limit token:6/30s
 //	at    0 0 0 0 0 0 0 5 5 10
 //	want  . . . . . . x . x .
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
-// Rows of at, want and, if wanted, wait (seconds until the request would be admitted) may follow each other: time goes
-// on. Lines that begin with # are comments. With -update, want and wait are written anew.
+// Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an admitted
+// request is kept waiting) may follow each other: time goes on. Lines that begin with # are comments. With -update, the
+// rows below at are written anew.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
 func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
@@ -50,19 +52,41 @@ type player struct {
 	build   func(limit.Spec) (limit.Limiter, error)
 	limiter limit.Limiter
 	state   limit.State
-	stamps  []string     // of the latest row of times, as written
-	waits   []limit.Time // of the same requests
-	widths  []int        // of their columns
+	judged  []judged // the latest row of times
 }
 
-// play returns the script with the rows want and wait as they should be.
+// A judged is one request of a script.
+type judged struct {
+	stamp string     // its time, as written
+	wait  limit.Time // 0 if it is admitted
+	late  limit.Time // how long it is then kept waiting
+	width int        // of its column
+}
+
+// cell is what stands below the request in a row.
+func (j judged) cell(row string) string {
+	switch {
+	case row == "at":
+		return j.stamp
+	case row == "wait":
+		return seconds(j.wait)
+	case row == "late":
+		return seconds(j.late)
+	case j.wait > 0:
+		return "x"
+	case j.late > 0:
+		return "d"
+	}
+	return "."
+}
+
+// play returns the script with the rows below at as they should be.
 func play(script string, build func(limit.Spec) (limit.Limiter, error)) (string, error) {
 	p := player{build: build}
 	lines := strings.Split(script, "\n")
 	for i, line := range lines {
-		withWaits := strings.Contains(strings.Join(lines[i:min(i+3, len(lines))], "\n"), "\nwait")
 		var err error
-		if lines[i], err = p.line(line, withWaits); err != nil {
+		if lines[i], err = p.line(line, lines[i+1:]); err != nil {
 			return "", fmt.Errorf("%d: %w", i+1, err)
 		}
 	}
@@ -72,8 +96,8 @@ func play(script string, build func(limit.Spec) (limit.Limiter, error)) (string,
 	return strings.Join(lines, "\n"), nil
 }
 
-// line plays one line. withWaits says that a row of waits follows and wants wide enough columns.
-func (p *player) line(line string, withWaits bool) (string, error) {
+// line plays one line. The rows below it may want wide columns.
+func (p *player) line(line string, below []string) (string, error) {
 	fields := strings.Fields(line)
 	switch {
 	case len(fields) == 0 || line[0] == '#':
@@ -83,17 +107,29 @@ func (p *player) line(line string, withWaits bool) (string, error) {
 	case p.limiter == nil:
 		return "", fmt.Errorf("want a limit first, not %q", line)
 	case fields[0] == "at":
-		err := p.judge(fields[1:], withWaits)
-		if err != nil {
+		if err := p.judge(fields[1:], rows(below)); err != nil {
 			return "", err
 		}
-		return p.row("at", func(i int) string { return p.stamps[i] }), nil
-	case fields[0] == "want":
-		return p.row("want", p.verdict), nil
-	case fields[0] == "wait":
-		return p.row("wait", func(i int) string { return seconds(p.waits[i]) }), nil
+		return p.row("at"), nil
+	case isResult(fields[0]):
+		return p.row(fields[0]), nil
 	}
 	return "", fmt.Errorf("unknown line %q", line)
+}
+
+// isResult tells whether a row is computed from the times above it.
+func isResult(row string) bool { return row == "want" || row == "wait" || row == "late" }
+
+// rows are the names of the rows of results with which lines begins.
+func rows(lines []string) (names []string) {
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, " ")
+		if !isResult(name) {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func (p *player) start(text string) error {
@@ -102,43 +138,38 @@ func (p *player) start(text string) error {
 		return err
 	}
 	p.state.Release()
-	p.widths = nil
+	p.judged = nil
 	p.limiter, err = p.build(spec)
 	return err
 }
 
-func (p *player) judge(stamps []string, withWaits bool) error {
-	p.stamps, p.waits, p.widths = stamps, nil, nil
+// judge plays a row of times, with columns that are wide enough for the rows of results.
+func (p *player) judge(stamps, rows []string) error {
+	p.judged = nil
 	for _, stamp := range stamps {
 		t, err := parseSeconds(stamp)
 		if err != nil {
 			return err
 		}
-		w := p.limiter.Wait(&p.state, t)
-		p.limiter.Charge(&p.state, t, w > 0)
-		p.waits = append(p.waits, w)
-		width := len(stamp)
-		if withWaits {
-			width = max(width, len(seconds(w)))
+		j := judged{stamp: stamp, wait: p.limiter.Wait(&p.state, t), width: len(stamp)}
+		if d, ok := p.limiter.(limit.Delayer); ok && j.wait == 0 {
+			j.late = d.Delay(&p.state, t)
 		}
-		p.widths = append(p.widths, width)
+		p.limiter.Charge(&p.state, t, j.wait > 0)
+		for _, row := range rows {
+			j.width = max(j.width, len(j.cell(row)))
+		}
+		p.judged = append(p.judged, j)
 	}
 	return nil
 }
 
-func (p *player) verdict(i int) string {
-	if p.waits[i] > 0 {
-		return "x"
-	}
-	return "."
-}
-
 // row is a row of cells, each below its time.
-func (p *player) row(name string, cell func(i int) string) string {
+func (p *player) row(name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s", name)
-	for i, width := range p.widths {
-		fmt.Fprintf(&b, "%-*s ", width, cell(i))
+	for _, j := range p.judged {
+		fmt.Fprintf(&b, "%-*s ", j.width, j.cell(name))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

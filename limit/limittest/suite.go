@@ -11,6 +11,9 @@ import (
 // says that another limit of a combination refuses the request, whatever this one says.
 type Model func(t limit.Time, blocked bool) (refused bool)
 
+// A DelayModel is a Model with a third verdict: late is how long the request is kept waiting, if it is admitted.
+type DelayModel func(t limit.Time, blocked bool) (refused bool, late limit.Time)
+
 // A Suite is what Run needs to know of a limiter.
 type Suite struct {
 	// Draw returns a random limit, with small numbers so that its boundaries are often met.
@@ -21,6 +24,9 @@ type Suite struct {
 
 	// Model returns the slow twin of a key never seen.
 	Model func(limit.Spec) Model
+
+	// ModelDelay does so for a limit.Delayer and takes the place of Model.
+	ModelDelay func(limit.Spec) DelayModel
 
 	// OwnClock says that the limiter has a rule of its own for a time before the last one. Most have not: it counts as
 	// the last one.
@@ -36,6 +42,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("model", func(t *testing.T) { s.each(t, timelines, s.model) })
 	t.Run("blocked by another", func(t *testing.T) { s.each(t, timelines/10, s.blocked) })
 	t.Run("twins", func(t *testing.T) { s.each(t, timelines/10, s.twins) })
+	t.Run("delays", func(t *testing.T) { s.each(t, timelines/10, s.delays) })
 	t.Run("cuts", func(t *testing.T) { s.each(t, timelines/10, s.cuts) })
 	t.Run("wait", func(t *testing.T) { s.each(t, timelines/10, s.wait) })
 	t.Run("horizon", func(t *testing.T) { s.each(t, timelines/10, s.horizon) })

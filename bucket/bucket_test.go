@@ -1,0 +1,188 @@
+package bucket
+
+import (
+	"fmt"
+	"testing"
+
+	"shadow/limit"
+	"shadow/limit/limittest"
+)
+
+// constructors are those of the family, by the name of the algorithm.
+var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
+	"token": NewToken,
+}
+
+// build makes the limiter that spec names.
+func build(spec limit.Spec) (limit.Limiter, error) {
+	if construct := constructors[spec.Algorithm]; construct != nil {
+		return construct(spec)
+	}
+	return nil, fmt.Errorf("no bucket is called %q", spec.Algorithm)
+}
+
+// must is the limiter that text names.
+func must(t *testing.T, text string) limit.Limiter {
+	t.Helper()
+	spec, err := limit.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestScripts(t *testing.T) { limittest.Scripts(t, build) }
+
+func TestErrors(t *testing.T) {
+	for _, text := range []string{
+		"token:6/30s,burst=0", "token:6/30s,initial=7", "token:6/30s,burst=3,initial=4", "token:6/30s,drip=3s",
+		"token:6/30s,burst=9223372036854775807", "token:9223372036854775807/1us", "token:9223372036854775806/52w",
+		"token:6/30s,refill=steps", "token:6/30s,refill=step,debt", "token:6/30s,refill=step,debt=3", "token:6/30s,refill=step,burst=0",
+		"token:6/30s,refill=step,initial=7", "token:6/30s,debt=0", "token:6/30s,debt=x", "token:6/30s,debt=9223372036854775807",
+		"token:6/30s,debt=1844674407365", "token:9223372036854775807/1us,debt",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := build(spec); err == nil {
+			t.Errorf("%s is taken as %+v", text, l)
+		}
+	}
+	for name, construct := range constructors {
+		if _, err := construct(limit.Spec{}); err == nil {
+			t.Errorf("%s: the zero Spec is taken", name)
+		}
+	}
+}
+
+// Where the numbers just fit, the largest differences of time do not overflow.
+func TestExtremes(t *testing.T) {
+	for _, text := range []string{
+		"token:100000000/24h", "token:6/30s,burst=1800000000000", "token:9000000000000000000/1us,burst=1", "token:1/2540400h",
+		"token:6/30s,refill=step", "token:1/2540400h,refill=step", "token:9223372036854775807/1us,refill=step",
+		"token:1/1us,burst=9223372036854775807,refill=step", "token:6/30s,debt", "token:1/2540400h,debt", "token:1/1us,debt",
+		"token:6/30s,debt=1844674407364", "token:4000000000000000000/1us,burst=1,debt=1",
+	} {
+		l := must(t, text)
+		const first, last = -1 << 63, 1<<63 - 1
+		at := []limit.Time{first, 0, last, first}
+		if got := l.Refuse(nil, new(limit.State), at); len(got) > 1 {
+			t.Errorf("%s refuses %v", text, got)
+		}
+		var s limit.State
+		for _, at := range at {
+			if w := l.Wait(&s, at); w < 0 {
+				t.Errorf("%s: Wait at %d is %d", text, at, w)
+			}
+			l.Charge(&s, at, false)
+		}
+	}
+}
+
+// A key may be forgotten after the horizon and not a microsecond before: the requests before make a State of which a
+// burst can tell, one microsecond too early, that it is not new.
+func TestHorizonIsTight(t *testing.T) {
+	for _, test := range []struct {
+		limit  string
+		before []limit.Time // in seconds
+		want   limit.Time   // microseconds
+	}{
+		{"token:6/30s", []limit.Time{0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"token:3/10us,burst=4", []limit.Time{0, 0, 0, 0}, 14},
+		{"token:6/30s,refill=step", []limit.Time{0}, 30 * limit.Second},
+		{"token:6/30s,refill=step,burst=20", []limit.Time{0}, 30 * limit.Second},
+		{"token:6/30s,debt", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"token:6/30s,debt,burst=9", []limit.Time{0, 0, 0, 0, 0, 0, 0, 0, 0}, 45 * limit.Second},
+		{"token:6/30s,debt,burst=2", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"token:6/30s,debt=1,burst=2", []limit.Time{0, 0, 0, 0}, 15 * limit.Second},
+		{"token:6/30s,debt=1,burst=5", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"token:6/30s,debt=1,burst=6", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+	} {
+		l := must(t, test.limit)
+		h := l.Horizon()
+		if h != test.want {
+			t.Errorf("%s: the horizon is %d µs, want %d", test.limit, h, test.want)
+		}
+		for i := range test.before {
+			test.before[i] *= limit.Second
+		}
+		for _, early := range []limit.Time{0, 1} {
+			var s limit.State
+			l.Refuse(nil, &s, test.before)
+			later := make([]limit.Time, 40)
+			for i := range later {
+				later[i] = test.before[len(test.before)-1] + h - early
+			}
+			same := len(l.Refuse(nil, &s, later)) == len(l.Refuse(nil, new(limit.State), later))
+			if same != (early == 0) {
+				t.Errorf("%s: %d µs before the horizon, the same as new is %v", test.limit, early, same)
+			}
+		}
+	}
+	for _, text := range []string{"token:6/30s,initial=5", "token:6/30s,initial=5,refill=step", "token:6/30s,initial=5,debt"} {
+		if h := must(t, text).Horizon(); h != limit.Never {
+			t.Errorf("%s: the horizon is %d µs, want never", text, h)
+		}
+	}
+}
+
+// What limits say of themselves.
+func TestDescribe(t *testing.T) {
+	for text, want := range map[string]string{
+		"token:6/30s,initial=2":                       "continuous token bucket: 6 at once, then one every 5s; a new key starts with 2; a refused request costs nothing",
+		"token:60/60s,refill=step":                    "token bucket refilled in steps: 60 at once, then all again at the end of each 1m, counted from the request that opened the bucket, and anew after 1m without one; a refused request costs nothing",
+		"token:60/60s,burst=90,refill=step,initial=3": "token bucket refilled in steps: 90 at once, then 60 more at the end of each 1m, counted from the request that opened the bucket, and anew after 1m without one; a new key starts with 3; a refused request costs nothing",
+		"token:6/30s,debt":                            "token bucket with debt: 6 at once, then one every 5s; a refused request takes a token, too, until 30s pass without a request",
+		"token:6/30s,debt=3,initial=0":                "token bucket with debt: 6 at once, then one every 5s; a new key starts with 0; a refused request takes a token, too, down to 3 below zero, until 30s pass without a request",
+	} {
+		if got := must(t, text).(limit.Describer).Semantics(); got != want {
+			t.Errorf("%s means\n%s\nwant\n%s", text, got, want)
+		}
+	}
+	for text, want := range map[string]limit.Shape{
+		"token:6/30s,initial=2":           {Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"},
+		"token:6/30s,burst=3,refill=step": {Count: 1, Period: 5 * limit.Second, AtOnce: 3, Unlike: "it refills evenly, not 3 at once"},
+		"token:6/30s,burst=9,debt":        {Count: 1, Period: 5 * limit.Second, AtOnce: 9, Unlike: "refused requests cost nothing there"},
+	} {
+		if got := must(t, text).(limit.Describer).Shape(); got != want {
+			t.Errorf("%s: Shape = %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// How full a bucket is, in requests that count against the key.
+func TestLevel(t *testing.T) {
+	for _, test := range []struct {
+		limit string
+		at    limit.Time // seconds after eight requests at 0
+		want  float64
+	}{
+		{"token:6/30s", 0, 6},
+		{"token:6/30s", 7, 4.6},
+		{"token:6/30s,refill=step", 29, 6},
+		{"token:6/30s,refill=step", 30, 0},
+		{"token:6/30s,debt", 0, 8},
+		{"token:6/30s,debt", 29, 2.2},
+		{"token:6/30s,debt", 30, 0},
+		{"token:6/30s,debt=1", 0, 7},
+	} {
+		l := must(t, test.limit)
+		var s limit.State
+		l.Refuse(nil, &s, make([]limit.Time, 8))
+		if got := l.(limit.Leveler).Level(&s, test.at*limit.Second); got != test.want {
+			t.Errorf("%s after %d s: level %v, want %v", test.limit, test.at, got, test.want)
+		}
+	}
+	if got := must(t, "token:6/30s,initial=2").(limit.Leveler).Level(new(limit.State), 0); got != 4 {
+		t.Errorf("a new key that starts with 2 of 6 has level %v, want 4", got)
+	}
+}
+
+func BenchmarkBuckets(b *testing.B) {
+	limittest.Bench(b, build, "token:6/30s", "token:10/1s,burst=20", "token:60/1m,refill=step", "token:6/30s,debt", "token:6/30s,debt=3")
+}

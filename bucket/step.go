@@ -1,0 +1,179 @@
+package bucket
+
+import (
+	"fmt"
+
+	"shadow/limit"
+)
+
+// The token bucket that refills in steps: token:N/P,refill=step
+//
+// The request that opens a bucket starts its periods. At the end of each, N tokens come at once, before a request of that
+// instant, and what does not fit is lost: with burst=B not above N, as it is without the option, that fills the bucket.
+// When a whole period has passed since the last request, admitted or refused, the bucket counts as new: full, and opened
+// by the request that comes. (initial=I is for a key that was never seen, not for one that has been quiet.)
+//
+//	60/60s   opened        opened again                 end of period
+//	         0             70                           130
+//	         ├─────────────├────────────────────────────┼───▶
+//	         60            60                     125   60       admitted
+//
+// This is how counters in a cache work: an entry with a number of tokens and the moment at which they come back, which
+// falls out of the cache when it has not been touched for that long.
+//
+// Servers with a timer refill in steps as well, all buckets at once and however long nobody asks: see NewEnvoyLocal.
+//
+// State: At is the latest moment in microseconds, Level how many tokens are missing, Extra 1 + how many microseconds of
+// the period have passed; 0 when the key was never seen.
+
+// Step is a token bucket that refills in steps.
+type Step struct {
+	count   int64  // tokens that come at the end of a period
+	burst   int64  // tokens that the bucket holds
+	initial int64  // tokens that are missing from the bucket of a new key
+	period  uint64 // microseconds
+	fills   uint64 // periods that fill an empty bucket
+	timer   bool   // whether the periods lie on the epoch's grid, for all keys alike
+	horizon limit.Time
+}
+
+func newStep(spec limit.Spec, burst, initial int64) *Step {
+	b := &Step{
+		count: spec.Count, burst: burst, initial: burst - initial,
+		period: uint64(spec.Period), fills: uint64(limit.CeilDiv(burst, spec.Count)),
+		horizon: spec.Period,
+	}
+	if b.initial != 0 {
+		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
+	}
+	return b
+}
+
+// Horizon is the period, after which a bucket counts as new; never when new keys do not start with a full bucket.
+func (b *Step) Horizon() limit.Time { return b.horizon }
+
+// open is the bucket of a new key: how many tokens it lacks and how old its period is.
+func (b *Step) open(t limit.Time) (missing int64, age uint64) {
+	if !b.timer {
+		return b.initial, 0
+	}
+	into := t % limit.Time(b.period)
+	if into < 0 {
+		into += limit.Time(b.period)
+	}
+	return b.initial, uint64(into)
+}
+
+// pass is what becomes of a bucket in elapsed microseconds without a request.
+func (b *Step) pass(missing int64, age, elapsed uint64) (int64, uint64) {
+	if elapsed >= b.period {
+		if !b.timer {
+			return 0, 0
+		}
+		missing = b.fill(missing, elapsed/b.period)
+		elapsed %= b.period
+	}
+	age += elapsed
+	if age >= b.period {
+		return b.fill(missing, 1), age - b.period
+	}
+	return missing, age
+}
+
+// fill is how many of the missing tokens still lack when n periods have ended.
+func (b *Step) fill(missing int64, n uint64) int64 {
+	if n >= b.fills {
+		return 0
+	}
+	return max(0, missing-int64(n)*b.count)
+}
+
+// at is the bucket at t, and t itself or the latest moment of the key, if that is later.
+func (b *Step) at(s *limit.State, t limit.Time) (missing int64, age uint64, now limit.Time) {
+	if s.Extra == 0 {
+		missing, age = b.open(t)
+		return missing, age, t
+	}
+	if t <= s.At {
+		return s.Level, uint64(s.Extra - 1), s.At
+	}
+	missing, age = b.pass(s.Level, uint64(s.Extra-1), uint64(t-s.At)) // as unsigned numbers, differences of times never overflow
+	return missing, age, t
+}
+
+// Wait implements limit.Limiter. The end of a period always comes before a bucket counts as new.
+func (b *Step) Wait(s *limit.State, t limit.Time) limit.Time {
+	missing, age, now := b.at(s, t)
+	if missing < b.burst {
+		return 0
+	}
+	return limit.WaitFrom(t, now, limit.Time(b.period-age))
+}
+
+// Charge implements limit.Limiter.
+func (b *Step) Charge(s *limit.State, t limit.Time, refused bool) {
+	missing, age, now := b.at(s, t)
+	if !refused {
+		missing++
+	}
+	s.At, s.Level, s.Extra = now, missing, int64(age)+1
+}
+
+// Refuse implements limit.Limiter.
+func (b *Step) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	if len(at) == 0 {
+		return dst
+	}
+	missing, age, last := b.at(s, at[0])
+	for i, t := range at {
+		if t > last {
+			missing, age = b.pass(missing, age, uint64(t-last))
+			last = t
+		}
+		if missing < b.burst {
+			missing++
+		} else {
+			dst = append(dst, int32(i))
+		}
+	}
+	s.At, s.Level, s.Extra = last, missing, int64(age)+1
+	return dst
+}
+
+// Level implements limit.Leveler.
+func (b *Step) Level(s *limit.State, t limit.Time) float64 {
+	missing, _, _ := b.at(s, t)
+	return float64(missing)
+}
+
+// Semantics implements limit.Describer.
+func (b *Step) Semantics() string {
+	every := limit.FormatPeriod(limit.Time(b.period))
+	periods := fmt.Sprintf("counted from the request that opened the bucket, and anew after %s without one", every)
+	if b.timer {
+		periods = "on the epoch's grid"
+	}
+	start := ""
+	if b.initial != 0 {
+		start = fmt.Sprintf("; a new key starts with %d", b.burst-b.initial)
+	}
+	return fmt.Sprintf("token bucket refilled in steps: %d at once, then %s at the end of each %s, %s%s; a refused request costs nothing",
+		b.burst, b.refillText(), every, periods, start)
+}
+
+// refillText tells what comes at the end of a period.
+func (b *Step) refillText() string {
+	if b.fills == 1 {
+		return "all again"
+	}
+	return fmt.Sprintf("%d more", b.count)
+}
+
+// Shape implements limit.Describer.
+func (b *Step) Shape() limit.Shape {
+	g := limit.GCD(b.count, int64(b.period))
+	return limit.Shape{
+		Count: b.count / g, Period: limit.Time(b.period) / limit.Time(g), AtOnce: b.burst,
+		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(b.count, b.burst)),
+	}
+}

@@ -1,0 +1,39 @@
+package window
+
+import (
+	"fmt"
+	"testing"
+
+	"shadow/limit"
+	"shadow/limit/limittest"
+)
+
+// constructors are those of this package, by the name that limits have for them.
+var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
+	"window": NewRolling,
+	"fixed":  NewFixed,
+}
+
+// build makes the limiter that spec names.
+func build(spec limit.Spec) (limit.Limiter, error) {
+	if c := constructors[spec.Algorithm]; c != nil {
+		return c(spec)
+	}
+	return nil, fmt.Errorf("limit %q: no such algorithm in this package", spec)
+}
+
+// must is the limiter that text describes.
+func must(t testing.TB, text string) limit.Limiter {
+	t.Helper()
+	spec, err := limit.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestScripts(t *testing.T) { limittest.Scripts(t, build) }

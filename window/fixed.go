@@ -1,0 +1,152 @@
+package window
+
+import (
+	"fmt"
+
+	"shadow/limit"
+)
+
+// The fixed window: fixed:N/W
+//
+// Time is cut into windows of length W, on the grid of the epoch, and the first N requests of each are admitted. With
+// align=first a key has windows of its own: one opens with the first request after the last one ended.
+//
+//	   N admitted  │N admitted
+//	         ▒▒▒▒▒▒│▒▒▒▒▒▒              so up to 2N in less than W
+//	├──────────────├──────────────├──
+//
+// A refused request does not count; it would change nothing, since a window that has refused one refuses the rest. But
+// one that another limit has refused is one more that this limit can still admit.
+//
+// The source is Redis, "Pattern: Rate limiter 1" at redis.io/docs/latest/commands/incr: one counter for each period;
+// align=first is its "Rate limiter 2", whose counter expires W after the request that created it.
+//
+// State: At is the latest moment in microseconds, Level how many were admitted in its window, Extra 1 + how long the
+// window had lasted then.
+
+// Fixed is a fixed window.
+type Fixed struct {
+	count int64 // requests
+	grid  grid
+	first bool // whether the first request opens a window
+}
+
+// NewFixed makes the window that spec describes: fixed:N/W with the option align.
+func NewFixed(spec limit.Spec) (limit.Limiter, error) {
+	args := spec.Args()
+	align := args.Choice("align", "epoch", "epoch", "first")
+	if err := args.Err(); err != nil {
+		return nil, err
+	}
+	if err := positive(spec); err != nil {
+		return nil, err
+	}
+	return &Fixed{count: spec.Count, grid: newGrid(spec.Period, 0), first: align == "first"}, nil
+}
+
+// positive refuses what no text of a limit can say, but a Spec.
+func positive(spec limit.Spec) error {
+	if spec.Count < 1 || spec.Period < 1 {
+		return fmt.Errorf("limit %q: count and period must be positive", spec)
+	}
+	return nil
+}
+
+// Horizon is the length of a window.
+func (w *Fixed) Horizon() limit.Time { return w.grid.step }
+
+// at is how many requests count at now, which must not be before s.At, and the last moment of the window. A window of
+// align=first is there only once it has admitted a request.
+func (w *Fixed) at(s *limit.State, now limit.Time) (count int64, last limit.Time) {
+	if s.Extra > 0 && (s.Level > 0 || !w.first) {
+		if last := on(s.At, w.grid.step-limit.Time(s.Extra)); now <= last {
+			return s.Level, last
+		}
+	}
+	return 0, w.open(now)
+}
+
+// open is the last moment of a new window at now.
+func (w *Fixed) open(now limit.Time) limit.Time {
+	if w.first {
+		return on(now, w.grid.step-1)
+	}
+	return w.grid.last(now)
+}
+
+// keep makes s the State of a key whose latest moment is now.
+func (w *Fixed) keep(s *limit.State, now limit.Time, count int64, last limit.Time) {
+	s.At, s.Level, s.Extra = now, count, int64(w.grid.step-(last-now))
+}
+
+// Wait implements limit.Limiter.
+func (w *Fixed) Wait(s *limit.State, t limit.Time) limit.Time {
+	now := latest(s, t)
+	count, last := w.at(s, now)
+	if count < w.count {
+		return 0
+	}
+	return limit.WaitFrom(t, now, on(last-now, 1))
+}
+
+// Charge implements limit.Limiter.
+func (w *Fixed) Charge(s *limit.State, t limit.Time, refused bool) {
+	now := latest(s, t)
+	count, last := w.at(s, now)
+	if !refused {
+		count++
+	}
+	w.keep(s, now, count, last)
+}
+
+// Refuse implements limit.Limiter.
+func (w *Fixed) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	if len(at) == 0 {
+		return dst
+	}
+	now := latest(s, at[0])
+	count, last := w.at(s, now)
+	for i, t := range at {
+		if t > last {
+			count, last = 0, w.open(t)
+		}
+		now = max(now, t)
+		if count < w.count {
+			count++
+		} else {
+			dst = append(dst, int32(i))
+		}
+	}
+	w.keep(s, now, count, last)
+	return dst
+}
+
+// Level implements limit.Leveler: the requests admitted in the window.
+func (w *Fixed) Level(s *limit.State, t limit.Time) float64 {
+	count, _ := w.at(s, latest(s, t))
+	return float64(count)
+}
+
+// Semantics implements limit.Describer.
+func (w *Fixed) Semantics() string {
+	return fmt.Sprintf("fixed window: %d in each window of %s, which %s, so up to %d in less than that; a refused request does not count",
+		w.count, limit.FormatPeriod(w.grid.step), w.opens(), twice(w.count))
+}
+
+func (w *Fixed) opens() string {
+	if w.first {
+		return "opens with the first request after the last one ended"
+	}
+	return "begins at a multiple of that since the epoch"
+}
+
+// Shape implements limit.Describer.
+func (w *Fixed) Shape() limit.Shape {
+	return limit.Shape{
+		Count: w.count, Period: w.grid.step, AtOnce: w.count,
+		Unlike: fmt.Sprintf("it refills evenly, not as a whole when a window ends: never %d at once", twice(w.count)),
+	}
+}
+
+// twice is 2n, for what people read.
+func twice(n int64) uint64 { return 2 * uint64(n) }
