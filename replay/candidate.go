@@ -11,6 +11,7 @@ import (
 // A candidate is one policy on trial: what its limiter remembers of each key, and what it has refused.
 type candidate struct {
 	policy  policy.Policy
+	limiter limit.Limiter
 	states  Paged[limit.State] // by key
 	refused []int32            // of one timeline, reused
 	events  *eventWriter       // nil: its events are not wanted
@@ -23,7 +24,9 @@ type candidate struct {
 	upstream int64 // microseconds
 }
 
-func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p} }
+func newCandidate(p policy.Policy) *candidate {
+	return &candidate{policy: p, limiter: p.Parts[0].Limiter}
+}
 
 // judge hands each timeline of the batch to the limiter.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
@@ -48,7 +51,7 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 
 // refuse judges a piece of a timeline and counts what is refused.
 func (c *candidate) refuse(b *traffic.Batch, g *traffic.Group, state *limit.State, start, end int32) error {
-	c.refused = c.policy.Limiter.Refuse(c.refused[:0], state, g.At[start:end])
+	c.refused = c.limiter.Refuse(c.refused[:0], state, g.At[start:end])
 	if len(c.refused) == 0 || b.Warm {
 		return nil
 	}

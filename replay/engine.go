@@ -54,10 +54,11 @@ func New(o Options) *Engine {
 	e := &Engine{options: o}
 	byKey := map[policy.Key]*keying{}
 	for i, p := range o.Policies {
-		k := byKey[p.By]
+		by := p.Parts[0].By
+		k := byKey[by]
 		if k == nil {
-			k = &keying{key: p.By, now: math.MinInt64}
-			byKey[p.By] = k
+			k = &keying{key: by, now: math.MinInt64}
+			byKey[by] = k
 			e.keyings = append(e.keyings, k)
 		}
 		c := newCandidate(p)

@@ -44,7 +44,7 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) 
 // add takes in a policy that counts by this key.
 func (k *keying) add(c *candidate, lateness limit.Time) {
 	k.candidates = append(k.candidates, c)
-	horizon := c.policy.Limiter.Horizon()
+	horizon := c.policy.Horizon()
 	if horizon >= limit.Never-lateness {
 		k.idle = limit.Never
 	} else {
