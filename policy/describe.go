@@ -6,18 +6,17 @@ import (
 	"shadow/limit"
 )
 
-// Semantics is one line that says what the policy's limit means: what it admits at once, and whether a refused request
-// counts.
-func Semantics(p Policy) string {
+// Semantics is one line that says what the limit means: what it admits at once, and whether a refused request counts.
+func (p Part) Semantics() string {
 	if d, ok := p.Limiter.(limit.Describer); ok {
 		return d.Semantics()
 	}
-	return p.Name
+	return p.Spec.String()
 }
 
-// Nearest is one line with the settings of nginx's limit_req that come closest to the policy's limit, and how they
-// deviate from it, or "none" with the reason.
-func Nearest(p Policy) string {
+// Nearest is one line with the settings of nginx's limit_req that come closest to the limit, and how they deviate from
+// it, or "none" with the reason.
+func (p Part) Nearest() string {
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {
 		return "none"

@@ -21,7 +21,7 @@ func New(spec limit.Spec, by Key) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return Policy{Name: spec.String(), Spec: spec, By: by, Limiter: limiter}, nil
+	return Policy{Name: spec.String(), Parts: []Part{{Spec: spec, By: by, Limiter: limiter}}}, nil
 }
 
 // ParseLimits makes a policy of each limit in texts, in their order and each once. Lists and ranges become one policy

@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range policies {
-			b.WriteString("    " + p.Name + "\n        means  " + Semantics(p) + "\n        nginx  " + Nearest(p) + "\n")
+			b.WriteString("    " + p.Name + "\n        means  " + p.Parts[0].Semantics() + "\n        nginx  " + p.Parts[0].Nearest() + "\n")
 		}
 	}
 	limittest.Golden(t, file, b.String())
@@ -55,7 +55,7 @@ func TestParseLimits(t *testing.T) {
 		var names []string
 		for _, p := range policies {
 			names = append(names, p.Name)
-			if p.By != ByHost || p.Limiter == nil || p.Spec.String() != p.Name {
+			if part := p.Parts[0]; part.By != ByHost || part.Limiter == nil || p.Text() != p.Name || p.By() != "host" {
 				t.Errorf("%s: %+v", texts, p)
 			}
 		}
@@ -88,7 +88,7 @@ func TestParseLimitsErrors(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	p, err := New(limit.Spec{Count: 6, Period: 30 * limit.Second}, BySite)
-	if err != nil || p.Name != "token:6/30s" || p.Spec.Algorithm != "token" || p.By != BySite {
+	if err != nil || p.Name != "token:6/30s" || p.Parts[0].Spec.Algorithm != "token" || p.Parts[0].By != BySite {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := New(limit.Spec{Algorithm: "gcra", Count: 6, Period: 30}, BySite); err == nil {

@@ -1,6 +1,11 @@
 package policy
 
-import "shadow/limit"
+import (
+	"slices"
+	"strings"
+
+	"shadow/limit"
+)
 
 // A Key is what a limit counts by.
 type Key uint8
@@ -20,10 +25,59 @@ var keyNames = [KeyCount]string{"client", "client+action", "action", "host", "si
 // String is the key as --by takes it.
 func (k Key) String() string { return keyNames[k] }
 
-// A Policy is what is judged as one candidate: one limit, counted by a key.
+// A Policy is what is judged as one candidate: one limit, or several that must all admit.
 type Policy struct {
-	Name    string // the canonical text of its limit: token:6/30s
+	Name  string // the canonical text of its limits, joined by '+': token:6/30s; or the name in the configuration
+	Parts []Part // a request is refused when any part refuses it
+}
+
+// A Part is one limit of a policy.
+type Part struct {
 	Spec    limit.Spec
 	By      Key
 	Limiter limit.Limiter
+	Match   Scope // the requests that it may refuse
+	Count   Scope // the requests that it counts
+
+	MatchText, CountText string // the scopes in words; "" for all requests
+}
+
+// A Scope is a set of requests: 0 is all of them, s > 0 those whose row has bit s−1 set in traffic.Batch.Marks.
+type Scope uint8
+
+// Text is the canonical text of the policy's limits, joined by '+'.
+func (p Policy) Text() string {
+	texts := make([]string, len(p.Parts))
+	for i := range p.Parts {
+		texts[i] = p.Parts[i].Spec.String()
+	}
+	return strings.Join(texts, "+")
+}
+
+// Keys are what the policy's limits count by, each once, in their order.
+func (p Policy) Keys() []Key {
+	var keys []Key
+	for i := range p.Parts {
+		if by := p.Parts[i].By; !slices.Contains(keys, by) {
+			keys = append(keys, by)
+		}
+	}
+	return keys
+}
+
+// By names the keys: "client", or "client, site".
+func (p Policy) By() string {
+	var names []string
+	for _, key := range p.Keys() {
+		names = append(names, key.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// Horizon is the idle time after which a key may be forgotten, or limit.Never.
+func (p Policy) Horizon() (longest limit.Time) {
+	for i := range p.Parts {
+		longest = max(longest, p.Parts[i].Limiter.Horizon())
+	}
+	return longest
 }

@@ -32,7 +32,7 @@ func TestAgreesWithReference(t *testing.T) {
 			for i, p := range policies {
 				if got[i] != want[i] {
 					t.Errorf("%s by %s: %d refused (checksum %x), the reference refuses %d (%x)",
-						p.Name, p.By, got[i].refused, got[i].sum, want[i].refused, want[i].sum)
+						p.Name, p.By(), got[i].refused, got[i].sum, want[i].refused, want[i].sum)
 				}
 			}
 		})
@@ -128,11 +128,12 @@ func (v *verdictSum) add(n int64, at limit.Time, client, action string, status u
 func reference(all []request, policies []policy.Policy) []verdictSum {
 	idle := map[policy.Key]limit.Time{}
 	for _, p := range policies {
-		idle[p.By] = max(idle[p.By], p.Limiter.Horizon()+traffic.DefaultLateness)
+		by := p.Parts[0].By
+		idle[by] = max(idle[by], p.Horizon()+traffic.DefaultLateness)
 	}
 	sums := make([]verdictSum, len(policies))
 	for i, p := range policies {
-		judgeAll(all, p, traffic.DefaultLateness, idle[p.By], func(q *request) {
+		judgeAll(all, p, traffic.DefaultLateness, idle[p.Parts[0].By], func(q *request) {
 			sums[i].add(1, q.at, q.client, q.action, q.status)
 		})
 	}

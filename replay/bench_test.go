@@ -35,6 +35,50 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
+// BenchmarkPolicies judges the same batches by a client's two limits in all the ways that a policy can have them. Half of
+// the clients are in one tier, half in another.
+func BenchmarkPolicies(b *testing.B) {
+	tight, wide := part(b, "token:6/30s"), part(b, "token:60/1h")
+	loose, idle := part(b, "token:1000/30s"), part(b, "token:60000/1h")
+	basic, pro := tight, wide
+	basic.Match, basic.Count, pro.Match, pro.Count = 1, 1, 2, 2
+	site := part(b, "token:12/1s")
+	site.By = policy.BySite
+	for _, c := range []struct {
+		name     string
+		policies []policy.Policy
+	}{
+		{"each alone", []policy.Policy{{Parts: []policy.Part{tight}}, {Parts: []policy.Part{wide}}}},
+		{"combined", []policy.Policy{{Parts: []policy.Part{tight, wide}}}},
+		{"combined, none refused", []policy.Policy{{Parts: []policy.Part{loose, idle}}}},
+		{"tiers", []policy.Policy{{Parts: []policy.Part{basic, pro}}}},
+		{"client and site", []policy.Policy{{Parts: []policy.Part{tight, site}}}},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchPolicies(b, c.policies) })
+	}
+}
+
+func part(t testing.TB, text string) policy.Part {
+	return policiesOf(t, text, policy.ByClient)[0].Parts[0]
+}
+
+func benchPolicies(b *testing.B, policies []policy.Policy) {
+	batch, tables := manyRequests(512 << 10)
+	for _, client := range batch.Client {
+		batch.Marks = append(batch.Marks, 1<<(client%2))
+	}
+	engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+	for b.Loop() {
+		for row := range batch.At {
+			batch.At[row] += 12 * limit.Hour
+		}
+		check(b, engine.Judge(batch))
+	}
+	refused := float64(engine.Result(traffic.Stats{}).Policies[0].Refused)
+	b.ReportMetric(100*refused/float64(b.N)/float64(batch.Len()), "%refused")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Len()), "ns/request")
+}
+
 // manyRequests is a batch that lasts half a day.
 func manyRequests(rows int) (*traffic.Batch, *traffic.Tables) {
 	const clients = 50_000

@@ -8,37 +8,49 @@ import (
 	"shadow/traffic"
 )
 
-// A candidate is one policy on trial: what its limiter remembers of each key, and what it has refused.
+// A candidate is one policy on trial: what its limits remember of each key, and what it has refused.
 type candidate struct {
-	policy  policy.Policy
-	states  Paged[limit.State] // by key
-	refused []int32            // of one timeline, reused
-	events  *eventWriter       // nil: its events are not wanted
+	policy      policy.Policy
+	parts       []part
+	combination *combination // nil: one limit for all requests, or several keys
+	variants    []*candidate // of an approximation: the policy under other assumptions
+
+	verdicts verdicts     // on one timeline, reused
+	events   *eventWriter // nil: its events are not wanted
 
 	total    int64
 	hits     Hits
 	byAction []int64
 	minutes  minutes
+	delays   delays
 	bytes    int64
 	upstream int64 // microseconds
 }
 
-func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p} }
+func newCandidate(p policy.Policy) *candidate {
+	c := &candidate{policy: p, parts: partsOf(p)}
+	if len(c.parts) > 1 || c.parts[0].scoped() {
+		c.combination = newCombination(c.parts)
+	}
+	return c
+}
 
-// judge hands each timeline of the batch to the limiter.
+// judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 	g, restarts := &k.group, k.restarts
 	var start int32
 	for i, end := range g.Ends {
-		state := c.states.At(g.Keys[i])
+		key := g.Keys[i]
 		for len(restarts) > 0 && restarts[0] < end {
-			if err := c.refuse(b, g, state, start, restarts[0]); err != nil {
+			if err := c.try(b, k, key, start, restarts[0]); err != nil {
 				return err
 			}
-			state.Release()
+			for j := range c.parts {
+				c.parts[j].states.At(key).Release()
+			}
 			start, restarts = restarts[0], restarts[1:]
 		}
-		if err := c.refuse(b, g, state, start, end); err != nil {
+		if err := c.try(b, k, key, start, end); err != nil {
 			return err
 		}
 		start = end
@@ -46,15 +58,20 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 	return nil
 }
 
-// refuse judges a piece of a timeline and counts what is refused.
-func (c *candidate) refuse(b *traffic.Batch, g *traffic.Group, state *limit.State, start, end int32) error {
-	c.refused = c.policy.Limiter.Refuse(c.refused[:0], state, g.At[start:end])
-	if len(c.refused) == 0 || b.Warm {
-		return nil
+// try judges a piece of a timeline.
+func (c *candidate) try(b *traffic.Batch, k *keying, key, start, end int32) error {
+	v, first := &c.verdicts, &c.parts[0]
+	at := k.group.At[start:end]
+	switch {
+	case c.combination != nil:
+		v.reset()
+		c.combination.judge(v, key, at, k.marksOf(start, end))
+	case first.delayer != nil:
+		v.refused, v.late = first.delayer.RefuseAndDelay(v.refused[:0], v.late[:0], first.states.At(key), at)
+	default:
+		v.refused = first.limiter.Refuse(v.refused[:0], first.states.At(key), at)
 	}
-	piece := timeline{rows: g.Rows[start:end], at: g.At[start:end]}
-	c.count(b, piece)
-	return c.events.write(b, piece, c.refused)
+	return c.book(b, timeline{rows: k.group.Rows[start:end], at: at})
 }
 
 // A timeline is the requests of one key: rows of a batch, and their times.
@@ -63,17 +80,32 @@ type timeline struct {
 	at   []limit.Time
 }
 
+// book counts what was decided on a piece of a timeline.
+func (c *candidate) book(b *traffic.Batch, piece timeline) error {
+	if b.Warm || c.verdicts.empty() {
+		return nil
+	}
+	for _, late := range c.verdicts.late {
+		c.delays.add(late.By)
+	}
+	if len(c.verdicts.refused) == 0 {
+		return nil
+	}
+	c.count(b, piece)
+	return c.events.write(b, piece, c.verdicts.refused)
+}
+
 // count adds what was refused of a timeline to the tallies.
 func (c *candidate) count(b *traffic.Batch, piece timeline) {
-	c.total += int64(len(c.refused))
-	for _, i := range c.refused {
+	c.total += int64(len(c.verdicts.refused))
+	for _, i := range c.verdicts.refused {
 		row := piece.rows[i]
 		c.byAction[b.Action[row]]++
 		c.bytes = sum(c.bytes, b.Bytes[row])
 		c.minutes.add(piece.at[i])
 	}
 	if b.Upstream != nil {
-		for _, i := range c.refused {
+		for _, i := range c.verdicts.refused {
 			c.upstream = sum(c.upstream, b.Upstream[piece.rows[i]])
 		}
 	}
@@ -90,7 +122,7 @@ func sum(x, y int64) int64 {
 
 // hit notes the clients that were refused, those in a row at once.
 func (c *candidate) hit(b *traffic.Batch, piece timeline) {
-	for refused := c.refused; len(refused) > 0; {
+	for refused := c.verdicts.refused; len(refused) > 0; {
 		client := b.Client[piece.rows[refused[0]]]
 		n := 1
 		for n < len(refused) && b.Client[piece.rows[refused[n]]] == client {
@@ -109,9 +141,37 @@ func (c *candidate) hit(b *traffic.Batch, piece timeline) {
 func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	t := PolicyTally{
 		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
-		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream),
+		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream), Delays: c.delaysTally(), Range: c.rangeTally(),
 	}
 	worst := c.minutes.worst()
 	t.WorstMinute, t.WorstMinuteRefused = worst.start, worst.n
 	return t
 }
+
+// delaysTally is how long the policy kept requests waiting, nil if it cannot.
+func (c *candidate) delaysTally() *Delays {
+	for i := range c.parts {
+		if c.parts[i].delayer != nil {
+			p := c.delays.percentiles(50, 99)
+			return &Delays{Requests: c.delays.n, Total: c.delays.total, P50: p[0], P99: p[1]}
+		}
+	}
+	return nil
+}
+
+// rangeTally is between what and what the policy may lie, nil if it is judged exactly.
+func (c *candidate) rangeTally() *Range {
+	if c.variants == nil {
+		return nil
+	}
+	hit := int64(c.hits.Len())
+	r := &Range{Refused: [2]int64{c.total, c.total}, ClientsHit: [2]int64{hit, hit}}
+	for _, v := range c.variants {
+		widen(&r.Refused, v.total)
+		widen(&r.ClientsHit, int64(v.hits.Len()))
+	}
+	return r
+}
+
+// widen makes a range from the lowest to the highest hold n.
+func widen(r *[2]int64, n int64) { r[0], r[1] = min(r[0], n), max(r[1], n) }

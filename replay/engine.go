@@ -17,11 +17,15 @@ import (
 //	      │                       └─▶ policy 2 ──▶ …
 //	      └─▶ timelines by action ──▶ policy 3 ──▶ …
 //
-// Keys never interact, so it does not matter how the requests are cut into batches.
+// Keys never interact, so it does not matter how the requests are cut into batches. Only where the limits of one policy
+// count by different keys they do: see crossing.
 type Engine struct {
 	options    Options
 	keyings    []*keying
+	crossings  []*crossing
 	candidates []*candidate // in the order of the policies
+	all        []*candidate // the same, and the variants of approximations
+	now        limit.Time   // the latest place in time that has been judged
 	clients    Paged[ClientTally]
 	classes    []traffic.Class // by agent id
 	actions    []int64
@@ -33,8 +37,8 @@ type Engine struct {
 // Options says how to judge.
 type Options struct {
 	Tables   *traffic.Tables
-	Policies []policy.Policy
-	Lateness limit.Time // a key whose time steps back by more starts anew
+	Policies []policy.Policy // if any has a scope, batches must have Marks
+	Lateness limit.Time      // a key whose time steps back by more starts anew
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
@@ -51,23 +55,53 @@ type StageTimes struct {
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := &Engine{options: o}
-	byKey := map[policy.Key]*keying{}
+	e := &Engine{options: o, now: math.MinInt64}
 	for i, p := range o.Policies {
-		k := byKey[p.By]
-		if k == nil {
-			k = &keying{key: p.By, now: math.MinInt64}
-			byKey[p.By] = k
-			e.keyings = append(e.keyings, k)
-		}
-		c := newCandidate(p)
+		variants := variantsOf(p)
+		c := e.add(variants[0])
 		if o.Sink != nil && i < o.EventPolicies {
 			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
 		}
-		k.add(c, o.Lateness)
+		for _, other := range variants[1:] {
+			c.variants = append(c.variants, e.add(other))
+		}
 		e.candidates = append(e.candidates, c)
 	}
 	return e
+}
+
+// add puts a policy on trial.
+func (e *Engine) add(p policy.Policy) *candidate {
+	c := newCandidate(p)
+	e.all = append(e.all, c)
+	var keyings []*keying
+	for i := range c.parts {
+		k := e.keying(p.Parts[i].By)
+		k.remember(&c.parts[i], e.options.Lateness)
+		keyings = append(keyings, k)
+	}
+	if len(p.Keys()) == 1 {
+		keyings[0].take(c)
+		return c
+	}
+	e.keying(policy.BySite) // has the order of the batch
+	for _, k := range keyings {
+		k.crossed = true
+	}
+	e.crossings = append(e.crossings, newCrossing(c, keyings))
+	return c
+}
+
+// keying is the one for a key, made if there is none yet.
+func (e *Engine) keying(by policy.Key) *keying {
+	for _, k := range e.keyings {
+		if k.key == by {
+			return k
+		}
+	}
+	k := &keying{key: by}
+	e.keyings = append(e.keyings, k)
+	return k
 }
 
 // Run judges all requests of a source.
@@ -92,6 +126,9 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	if !b.Warm {
 		e.count(b)
 	}
+	for _, c := range e.all {
+		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
+	}
 	e.lap(&e.times.Count)
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables, e.options.Lateness)
@@ -101,10 +138,29 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 				return err
 			}
 		}
-		k.forget(b)
 		e.lap(&e.times.Judge)
 	}
+	for _, x := range e.crossings {
+		if err := x.judge(b, &e.keying(policy.BySite).group); err != nil {
+			return err
+		}
+	}
+	e.forget(b)
+	e.lap(&e.times.Judge)
 	return nil
+}
+
+// forget frees what is known of idle keys, and closes the counts of hours that are over.
+func (e *Engine) forget(b *traffic.Batch) {
+	for _, p := range b.Places() {
+		e.now = max(e.now, p)
+	}
+	for _, k := range e.keyings {
+		k.forget(b, e.now)
+	}
+	for _, c := range e.all {
+		c.minutes.close(e.now)
+	}
 }
 
 // count adds the batch to what is known of clients and actions apart from any policy.

@@ -164,7 +164,7 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 	check(t, err)
 	for by := range policy.KeyCount {
 		for i := range policies {
-			policies[i].By = by
+			policies[i].Parts[0].By = by
 		}
 		tables := newBenchOf(t, lateness, policies)
 		engine := replay.New(replay.Options{Tables: tables.tables, Policies: policies, Lateness: lateness, Sink: discard{}, EventPolicies: 2})

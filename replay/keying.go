@@ -9,16 +9,20 @@ import (
 // A keying is one way to tell whose bucket a request falls into, shared by all policies that count by it.
 type keying struct {
 	key        policy.Key
-	candidates []*candidate
+	candidates []*candidate          // that count by this key only
+	memories   []*Paged[limit.State] // of all parts that count by this key, by key
 	group      traffic.Group
-	column     []int32 // the key of each row of the batch
-	keys       int     // how many keys there are
-	pairs      pairs   // for client+action
+	column     []int32  // the key of each row of the batch
+	keys       int      // how many keys there are
+	pairs      pairs    // for client+action
+	marks      []uint64 // of each row of the group; nil: nobody needs them
+	scoped     bool     // whether some candidate needs the marks
+	crossed    bool     // whether a crossing needs to know by row where a key starts anew
 
 	sights   Paged[sight] // by key
 	restarts []int32      // indices into the group's requests before which a key starts anew, ascending
+	anew     []bool       // the same by row, for crossings; nil: nowhere
 	idle     limit.Time   // a key that was idle for longer is forgotten; or limit.Never
-	now      limit.Time   // the latest place in time that has been judged
 	turn     int32        // the key that forget looked at last
 }
 
@@ -34,17 +38,26 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) 
 	k.fill(b, t)
 	k.group.Sort(b, k.column, k.keys)
 	k.sights.Grow(k.keys)
-	for _, c := range k.candidates {
-		c.states.Grow(k.keys)
-		c.byAction = grow(c.byAction, t.Actions.Len())
+	for _, m := range k.memories {
+		m.Grow(k.keys)
 	}
 	k.findRestarts(b, lateness)
+	k.spreadRestarts(b)
+	k.gatherMarks(b)
 }
 
-// add takes in a policy that counts by this key.
-func (k *keying) add(c *candidate, lateness limit.Time) {
+// take takes in a policy that counts by this key only.
+func (k *keying) take(c *candidate) {
 	k.candidates = append(k.candidates, c)
-	horizon := c.policy.Limiter.Horizon()
+	for i := range c.parts {
+		k.scoped = k.scoped || c.parts[i].scoped()
+	}
+}
+
+// remember takes in a part that counts by this key.
+func (k *keying) remember(p *part, lateness limit.Time) {
+	k.memories = append(k.memories, &p.states)
+	horizon := p.limiter.Horizon()
 	if horizon >= limit.Never-lateness {
 		k.idle = limit.Never
 	} else {
@@ -108,6 +121,37 @@ func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
 	}
 }
 
+// spreadRestarts notes the restarts by row.
+func (k *keying) spreadRestarts(b *traffic.Batch) {
+	k.anew = nil
+	if !k.crossed || len(k.restarts) == 0 {
+		return
+	}
+	k.anew = make([]bool, b.Len())
+	for _, index := range k.restarts {
+		k.anew[k.group.Rows[index]] = true
+	}
+}
+
+// gatherMarks puts the marks in the order of the group.
+func (k *keying) gatherMarks(b *traffic.Batch) {
+	if !k.scoped {
+		return
+	}
+	k.marks = k.marks[:0]
+	for _, row := range k.group.Rows {
+		k.marks = append(k.marks, b.Marks[row])
+	}
+}
+
+// marksOf are the marks of a piece of the group, nil if nobody needs them.
+func (k *keying) marksOf(start, end int32) []uint64 {
+	if !k.scoped {
+		return nil
+	}
+	return k.marks[start:end]
+}
+
 // see notes a request at t, which has its place in time at p.
 func (s *sight) see(t, p limit.Time) {
 	if s.place == 0 || t > s.latest {
@@ -122,15 +166,9 @@ func (k *keying) forgets(s *sight, now limit.Time) bool {
 	return k.idle != limit.Never && limit.Time(ordinal(now)-s.place) > k.idle
 }
 
-// forget frees what the limiters remember of idle keys, and the counts of hours that are over. Each batch looks at as
-// many keys as it has requests, so that the cost is bounded and every key has its turn.
-func (k *keying) forget(b *traffic.Batch) {
-	for _, p := range b.Places() {
-		k.now = max(k.now, p)
-	}
-	for _, c := range k.candidates {
-		c.minutes.close(k.now)
-	}
+// forget frees what the limiters remember of keys that are idle by now. Each batch looks at as many keys as it has
+// requests, so that the cost is bounded and every key has its turn.
+func (k *keying) forget(b *traffic.Batch, now limit.Time) {
 	if k.idle == limit.Never {
 		return
 	}
@@ -138,10 +176,10 @@ func (k *keying) forget(b *traffic.Batch) {
 		if k.turn++; int(k.turn) >= k.keys {
 			k.turn = 0
 		}
-		if s := k.sights.At(k.turn); s.place != 0 && k.forgets(s, k.now) {
+		if s := k.sights.At(k.turn); s.place != 0 && k.forgets(s, now) {
 			s.place = 0
-			for _, c := range k.candidates {
-				c.states.At(k.turn).Release()
+			for _, m := range k.memories {
+				m.At(k.turn).Release()
 			}
 		}
 	}

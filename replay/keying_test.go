@@ -43,7 +43,7 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 		for i, c := range e.candidates {
 			held := 0
 			for id := range int32(clients) {
-				if s := c.states.At(id); *s != (limit.State{}) {
+				if s := c.parts[0].states.At(id); *s != (limit.State{}) {
 					held++
 				}
 			}

@@ -53,14 +53,14 @@ func modelled(lines []line, p policy.Policy, idle limit.Time) verdictBook {
 	book, keys, minutes := newBook(), map[string]*key{}, map[limit.Time]int64{}
 	for _, l := range lines {
 		place := max(l.at, l.place)
-		k := keys[keyOfLine(&l, p.By)]
+		k := keys[keyOfLine(&l, p.Parts[0].By)]
 		if k == nil || l.at < k.latest-lateness || place != l.at && place-k.place > idle {
 			k = &key{latest: l.at}
-			keys[keyOfLine(&l, p.By)] = k
+			keys[keyOfLine(&l, p.Parts[0].By)] = k
 		}
 		k.latest, k.place = max(k.latest, l.at), place
-		refused := p.Limiter.Wait(&k.state, l.at) > 0
-		p.Limiter.Charge(&k.state, l.at, refused)
+		refused := p.Parts[0].Limiter.Wait(&k.state, l.at) > 0
+		p.Parts[0].Limiter.Charge(&k.state, l.at, refused)
 		if !l.warm {
 			book.Requests++
 		}
@@ -189,7 +189,7 @@ func TestEngineAgainstModel(t *testing.T) {
 				check(t, err)
 				idle := lateness
 				for _, p := range policies {
-					idle = max(idle, p.Limiter.Horizon()+lateness)
+					idle = max(idle, p.Horizon()+lateness)
 				}
 				lines := drawLog(rt, idle)
 				b := newBenchOf(t, lateness, policies)

@@ -102,8 +102,9 @@ type textbook interface{ refuses(t limit.Time) bool }
 
 // newTextbook is the limiter that a policy means, without options.
 func newTextbook(p policy.Policy) textbook {
-	n, per := p.Spec.Count, p.Spec.Period
-	switch p.Spec.Algorithm {
+	spec := p.Parts[0].Spec
+	n, per := spec.Count, spec.Period
+	switch spec.Algorithm {
 	case "token":
 		return &tokens{n: n, per: int64(per), level: n * int64(per)}
 	case "leaky":
@@ -190,7 +191,7 @@ func judgeAll(all []request, p policy.Policy, lateness, idle limit.Time, refused
 	keys := map[string]*key{}
 	for i := range all {
 		q := &all[i]
-		name := keyOf(q, p.By)
+		name := keyOf(q, p.Parts[0].By)
 		k := keys[name]
 		if k == nil || q.at < k.latest-lateness || q.place-k.place > idle {
 			k = &key{limiter: newTextbook(p), latest: q.at}

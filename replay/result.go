@@ -89,4 +89,21 @@ type PolicyTally struct {
 	WorstMinuteRefused int64
 	BytesSaved         int64      // bytes that the refused requests were answered with
 	UpstreamSaved      limit.Time // time that upstreams spent on them, if logged
+
+	Delays *Delays // nil: no limit of the policy keeps requests waiting
+	Range  *Range  // nil: the policy is judged exactly
+}
+
+// Delays is how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the
+// requests that had to wait.
+type Delays struct {
+	Requests int64      // that had to wait
+	Total    limit.Time // of them all
+	P50, P99 limit.Time // what half of them, and 99 %, did not exceed; 0 without any
+}
+
+// A Range is the lowest and the highest that an approximation comes to, under all assumptions about what is not known.
+type Range struct {
+	Refused    [2]int64
+	ClientsHit [2]int64
 }

@@ -88,7 +88,7 @@ func nobody() *replay.Result {
 func townPolicy(algorithm string, bytes int64, worst limit.Time) replay.PolicyTally {
 	spec := limit.Spec{Algorithm: algorithm, Count: 6, Period: 30 * limit.Second}
 	return replay.PolicyTally{
-		Policy:      policy.Policy{Name: algorithm + ":6/30s", Spec: spec},
+		Policy:      onePart(spec, policy.ByClient),
 		WorstMinute: worst - worst%limit.Minute, WorstMinuteRefused: 311,
 		BytesSaved: bytes, UpstreamSaved: 4*limit.Hour + 11*limit.Minute + limit.Second/2,
 	}
@@ -117,4 +117,9 @@ func townStats(requests int64) traffic.Stats {
 			{Input: "access.log.1.gz", Line: 18, Fault: parse.Fault{Reason: "no time stamp", Column: 1}, Text: "||||`<img src=x>"},
 		},
 	}
+}
+
+// onePart is the policy of one limit, without a limiter.
+func onePart(spec limit.Spec, by policy.Key) policy.Policy {
+	return policy.Policy{Name: spec.String(), Parts: []policy.Part{{Spec: spec, By: by}}}
 }

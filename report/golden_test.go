@@ -103,7 +103,7 @@ func site() *replay.Result {
 	res.Stats.HasAgents, res.Stats.HasUpstream = false, false
 	res.Stats.LastAt = res.Stats.FirstAt + limit.Hour
 	res.Stats.Resolution = limit.Second
-	res.Policies[1].Policy.By = policy.BySite
+	res.Policies[1].Policy.Parts[0].By = policy.BySite
 	return res
 }
 
@@ -121,6 +121,6 @@ func peaceful() *replay.Result {
 func empty() *replay.Result {
 	res := nobody()
 	res.Stats.Inputs = []traffic.InputStats{{Name: "empty.log"}}
-	res.Policies = []replay.PolicyTally{{Policy: policy.Policy{Name: "token:6/30s"}}}
+	res.Policies = []replay.PolicyTally{{Policy: onePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.ByClient)}}
 	return res
 }

@@ -37,7 +37,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 		name := hostile()
 		count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
 		for range rapid.IntRange(0, 3).Draw(t, "policies") {
-			p := replay.PolicyTally{Policy: policy.Policy{Name: "token:6/30s", By: policy.Key(count(4))}}
+			p := replay.PolicyTally{Policy: onePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
 			p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
 			res.Policies = append(res.Policies, p)
 		}

@@ -60,8 +60,11 @@ func makeRun(seed uint64, policies, clients, events int) madeRun {
 	for i := range policies {
 		res.Policies = append(res.Policies, replay.PolicyTally{
 			Policy: policy.Policy{
-				Name: "token:" + time.Duration(i).String(), By: policy.Key(i % int(policy.KeyCount)),
-				Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
+				Name: "token:" + time.Duration(i).String(),
+				Parts: []policy.Part{{
+					By:   policy.Key(i % int(policy.KeyCount)),
+					Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
+				}},
 			},
 			ByAction: make([]int64, len(res.Actions)),
 		})

@@ -91,12 +91,12 @@ func (r *Run) writePolicies(res *replay.Result) error {
 	t := r.store.duck.table("policies")
 	for i := range res.Policies {
 		p := &res.Policies[i]
-		spec := p.Policy.Spec
+		spec := p.Policy.Parts[0].Spec
 		var upstream any
 		if res.Stats.HasUpstream {
 			upstream = int64(p.UpstreamSaved)
 		}
-		t.add(r.id, int32(i), p.Policy.Name, p.Policy.By.String(), spec.Algorithm, spec.Count, int64(spec.Period), spec.Options,
+		t.add(r.id, int32(i), p.Policy.Name, p.Policy.By(), spec.Algorithm, spec.Count, int64(spec.Period), spec.Options,
 			p.Requests, p.Refused, int64(p.Hits.Len()), timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused,
 			p.BytesSaved, upstream, r.keeps(i))
 	}

@@ -199,7 +199,7 @@ func TestViewsAddUp(t *testing.T) {
 		want := [][]any{}
 		for run, m := range map[int64]madeRun{1: makeRun(1, 4, 60, 20_000), 2: makeRun(2, 3, 80, 30_000)} {
 			for _, p := range m.result.Policies {
-				want = append(want, []any{run, p.Policy.Name, p.Policy.By.String(), p.Refused})
+				want = append(want, []any{run, p.Policy.Name, p.Policy.By(), p.Refused})
 			}
 		}
 		wantSameRows(t, query, mustAsk(t, path, query), want)

@@ -27,10 +27,15 @@ func (a *Actions) NewMatcher() *Matcher {
 	return &Matcher{actions: a, buf: make([]byte, 0, maxSegment+16)}
 }
 
-// ID returns the id of a request's action. A request without a method is not HTTP, unless its target is a path: there
-// are formats that log no method. It allocates only for an action that is new.
+// isHTTP tells whether a request is HTTP. One without a method is not, unless its target is a path: there are formats
+// that log no method.
+func isHTTP(method, target []byte) bool {
+	return len(method) > 0 || len(target) > 0 && target[0] == '/'
+}
+
+// ID returns the id of a request's action. It allocates only for an action that is new.
 func (m *Matcher) ID(method, target []byte) int32 {
-	if len(method) == 0 && (len(target) == 0 || target[0] != '/') {
+	if !isHTTP(method, target) {
 		return m.idOfNotHTTP()
 	}
 	path := pathOf(target)

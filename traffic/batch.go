@@ -21,6 +21,7 @@ type Batch struct {
 	Source   []uint16     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
 	Upstream []int64      // microseconds spent by upstream servers
+	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 
 	room []limit.Time // for Order
 
@@ -52,11 +53,14 @@ func newBatch(n int, like columns) *Batch {
 	if like.upstream {
 		b.Upstream = make([]int64, 0, n)
 	}
+	if like.marks {
+		b.Marks = make([]uint64, 0, n)
+	}
 	return b
 }
 
 // columns says which of the optional columns a run has.
-type columns struct{ source, host, upstream bool }
+type columns struct{ source, host, upstream, marks bool }
 
 // reset empties the batch and keeps its room.
 func (b *Batch) reset() {
@@ -88,7 +92,7 @@ func (b *Batch) truncate(n int) {
 	b.At, b.Client, b.Agent = b.At[:n], b.Client[:n], b.Agent[:n]
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
-	b.Host, b.Upstream = head(b.Host, n), head(b.Upstream, n)
+	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
 }
 
 // head is the first n rows of a column that may be nil.
@@ -116,6 +120,7 @@ func (b *Batch) take(src *Batch, i, j int) {
 	b.Source = appendRun(b.Source, src.Source, i, j)
 	b.Host = appendRun(b.Host, src.Host, i, j)
 	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
+	b.Marks = appendRun(b.Marks, src.Marks, i, j)
 }
 
 // appendRun appends the rows i … j−1 of a column that may be nil.

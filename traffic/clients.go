@@ -151,16 +151,23 @@ func (r *ClientRule) parseField(s string) error {
 		r.source = source
 		return nil
 	}
+	var ok bool
 	r.source = fromExtra
-	if header, ok := strings.CutPrefix(s, "header:"); ok {
-		r.extra = headerNames(header)
-	} else {
-		r.extra = []string{strings.TrimPrefix(s, "$")}
-	}
-	if s == "header" || !isFieldName(r.extra[0]) {
+	if r.extra, ok = fieldNames(s); !ok {
 		return fmt.Errorf("client %q: want addr, addr/24,/64, user, header:NAME or the name of a field of the line", s)
 	}
 	return nil
+}
+
+// fieldNames are the names, one of which a format will know, of a field or, as header:NAME, of a header; false if there
+// can be no such field.
+func fieldNames(s string) (names []string, ok bool) {
+	if header, ok := strings.CutPrefix(s, "header:"); ok {
+		names = headerNames(header)
+	} else {
+		names = []string{strings.TrimPrefix(s, "$")}
+	}
+	return names, s != "header" && isFieldName(names[0])
 }
 
 // headerNames are the names of a request header in Apache's formats, in nginx's, and in most JSON.

@@ -99,19 +99,28 @@ func isStatusList(s string) bool {
 // addStatus reads 404, 5xx and lists of them.
 func (x *Exclude) addStatus(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
-		first, n := part, 1
-		if digit, ok := strings.CutSuffix(strings.ToLower(part), "xx"); ok {
-			first, n = digit+"00", 100
-		}
-		status, err := strconv.ParseUint(first, 10, 16)
-		if err != nil || len(first) != 3 || status < 100 {
-			return fmt.Errorf("%q is not a status such as 404 or 5xx", part)
+		first, n, err := parseStatus(part)
+		if err != nil {
+			return err
 		}
 		for i := range n {
-			x.status[int(status)+i] = true
+			x.status[first+i] = true
 		}
 	}
 	return nil
+}
+
+// parseStatus reads 404 as one status and 5xx as a hundred, the first of which it returns.
+func parseStatus(text string) (first, n int, err error) {
+	digits, n := text, 1
+	if digit, ok := strings.CutSuffix(strings.ToLower(text), "xx"); ok {
+		digits, n = digit+"00", 100
+	}
+	status, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || len(digits) != 3 || status < 100 {
+		return 0, 0, fmt.Errorf("%q is not a status such as 404 or 5xx", text)
+	}
+	return int(status), n, nil
 }
 
 // Match tells whether the request is left out. It does not allocate.

@@ -119,7 +119,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	if err != nil {
 		return err
 	}
-	f.format, f.warnings = found.Format, found.Warnings
+	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.lacks(found.Format)...)
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
 	if span.warm == dawn {

@@ -26,6 +26,7 @@ type intake struct {
 	clients *Extractor
 	actions *Matcher
 	exclude *Exclude
+	marker  *marker // nil unless there are scopes
 	span    span
 	columns columns
 	parsers map[*parse.Format]parse.Parser
@@ -185,6 +186,9 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		for i := range records {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
 		}
+	}
+	if in.columns.marks {
+		in.marker.mark(extend(&r.Marks, len(records)), &r.Batch, records)
 	}
 }
 

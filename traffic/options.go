@@ -22,6 +22,7 @@ type Options struct {
 	Clients  ClientRule
 	Actions  *Actions
 	Exclude  *Exclude // nil: nothing
+	Scopes   *Scopes  // nil: requests have no marks
 	Format   parse.Choice
 	Guessed  map[string]bool // inputs that are passed over when their format is not known, since nobody named them
 	Lateness limit.Time

@@ -152,6 +152,7 @@ func (b *Batch) move(at, i, j int) {
 	moveRun(b.Source, at, i, j)
 	moveRun(b.Host, at, i, j)
 	moveRun(b.Upstream, at, i, j)
+	moveRun(b.Marks, at, i, j)
 }
 
 // moveRun is move for one column, which may be nil.

@@ -91,7 +91,8 @@ func (r *Reader) start(ctx context.Context) {
 
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
-	cols := columns{source: len(r.feeds) > 1, host: r.options.Hosts}
+	o := &r.options
+	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
 	}
@@ -102,7 +103,7 @@ func (r *Reader) newIntake(s span, cols columns) *intake {
 	o := &r.options
 	return &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude,
-		span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
+		marker: o.Scopes.newMarker(o.Tables, o.Clients), span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
 	}
 }
 

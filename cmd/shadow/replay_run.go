@@ -82,7 +82,7 @@ func (r *replayRun) prepare(args []string) error {
 // longestHorizon is how long before --since requests still matter.
 func longestHorizon(policies []policy.Policy) (longest limit.Time) {
 	for _, p := range policies {
-		longest = max(longest, p.Limiter.Horizon())
+		longest = max(longest, p.Horizon())
 	}
 	return longest
 }
