@@ -74,12 +74,3 @@ type Leveler interface {
 	// never seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.
 	Level(s *State, t Time) float64
 }
-
-// An Approximation is a Limiter whose original cannot be known in full, such as how often it polls its counters.
-type Approximation interface {
-	Limiter
-
-	// Variants are the same limit under other assumptions about what is not known. What the original does should lie
-	// among what they do.
-	Variants() []Limiter
-}
