@@ -56,6 +56,7 @@ type StageTimes struct {
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
 	e := &Engine{options: o, now: math.MinInt64}
+	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
 	for i, p := range o.Policies {
 		variants := variantsOf(p)
 		c := e.add(variants[0])
@@ -123,16 +124,16 @@ func (e *Engine) Run(src Source) error {
 // Judge judges the requests of one batch.
 func (e *Engine) Judge(b *traffic.Batch) error {
 	e.start()
-	if !b.Warm {
-		e.count(b)
-	}
 	for _, c := range e.all {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
-	e.lap(&e.times.Count)
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables, e.options.Lateness)
 		e.lap(&e.times.Group)
+		if k.key == policy.ByClient && !b.Warm {
+			e.count(b, &k.group)
+			e.lap(&e.times.Count)
+		}
 		for _, c := range k.candidates {
 			if err := c.judge(b, k); err != nil {
 				return err
@@ -163,20 +164,22 @@ func (e *Engine) forget(b *traffic.Batch) {
 	}
 }
 
-// count adds the batch to what is known of clients and actions apart from any policy.
-func (e *Engine) count(b *traffic.Batch) {
+// count adds the batch to what is known of clients and actions apart from any policy. The last request of a client is
+// that of its timeline in the latest batch.
+func (e *Engine) count(b *traffic.Batch, clients *traffic.Group) {
 	e.requests += int64(b.Len())
 	e.clients.Grow(e.options.Tables.Clients.Len())
 	for id := len(e.classes); id < e.options.Tables.Agents.Len(); id++ {
 		e.classes = append(e.classes, e.options.Tables.Agents.Class(int32(id)))
 	}
-	var source uint16
-	for i, place := range b.Places() {
-		if b.Source != nil {
-			source = b.Source[i]
+	var start int32
+	for i, end := range clients.Ends {
+		tally := e.clients.At(clients.Keys[i])
+		for _, row := range clients.Rows[start:end] {
+			tally.ByClass[e.classes[b.Agent[row]]]++
 		}
-		agent := b.Agent[i]
-		e.clients.At(b.Client[i]).add(e.classes[agent], agent, source, place)
+		tally.LastAgent = int32(b.Agent[clients.Rows[end-1]])
+		start = end
 	}
 	e.actions = grow(e.actions, e.options.Tables.Actions.Len())
 	for _, id := range b.Action {

@@ -42,17 +42,6 @@ type Result struct {
 type ClientTally struct {
 	ByClass   [traffic.ClassCount]int64 // requests, by the class of their agent
 	LastAgent int32                     // of the client's last request; Tables.Agents
-
-	source uint16 // of that request
-	place  uint64 // where it lies in time, as an ordinal
-}
-
-// add counts a request. Several inputs may come in any order, so the last request is not the one that was added last.
-func (c *ClientTally) add(class traffic.Class, agent, source uint16, at limit.Time) {
-	c.ByClass[class]++
-	if p := ordinal(at); p > c.place || p == c.place && source >= c.source {
-		c.LastAgent, c.place, c.source = int32(agent), p, source
-	}
 }
 
 // ordinal maps times to numbers in the same order, of which 0 is the first.
