@@ -17,6 +17,9 @@ var canonicalUnits = []struct {
 	length Time
 }{{"h", Hour}, {"m", Minute}, {"s", Second}, {"ms", Millisecond}, {"us", Microsecond}}
 
+// longest is the longest period, about 292 years: as much as a Go duration holds, so that its text can be read.
+const longest = Never / 1000
+
 // FormatPeriod is the canonical text of a length of time.
 func FormatPeriod(p Time) string {
 	for _, u := range canonicalUnits {
@@ -64,7 +67,7 @@ func daysOf(number string, unit Time) (Time, error) {
 	if n == 0 {
 		return 0, errors.New("must be longer than nothing")
 	}
-	if n > uint64(Never/unit) {
+	if n > uint64(longest/unit) {
 		return 0, errors.New("too long")
 	}
 	return Time(n) * unit, nil

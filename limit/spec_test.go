@@ -260,7 +260,7 @@ func TestNearest(t *testing.T) {
 // Whatever is read can be written and read again, and the fields are as constructors expect them.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"6/30s", "token:10/s,burst=20,initial=0", "5..50:5,60/1m30s", "leaky:3/1.5ms,drip=60s", "x~:1/w,a=0001,b=s/extend", "6,7/30s,", ":/", "1..2..3/s",
+		"6/30s", "token:10/s,burst=20,initial=0", "5..50:5,60/1m30s", "leaky:3/1.5ms,drip=60s", "x~:1/w,a=0001,b=s/extend", "1/110000d", "6,7/30s,", ":/", "1..2..3/s",
 	} {
 		f.Add(text)
 	}
