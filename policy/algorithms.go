@@ -24,7 +24,7 @@ type Algorithm struct {
 var Algorithms = []Algorithm{
 	{"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]", "token bucket, refilled evenly or in steps", true},
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
-	{"window", window.NewRolling, "", "exact rolling window", true},
+	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
 	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
 }

@@ -75,7 +75,7 @@ func TestParseLimitsErrors(t *testing.T) {
 		"tokn:6/30s":           `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                    "has no period",
 		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",
-		"window:6/30s,step=5s": "window takes no options",
+		"window:6/30s,step=7s": "cannot be cut into steps of 7s",
 		"token:6/30s,burst=0":  "burst=0 would admit nothing",
 		"token":                "has no period",
 	} {

@@ -10,8 +10,11 @@ import (
 
 // constructors are those of this package, by the name that limits have for them.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
-	"window": NewRolling,
+	"window": New,
 	"fixed":  NewFixed,
+
+	"haproxy": NewHAProxy,
+	"caddy":   NewCaddy,
 }
 
 // build makes the limiter that spec names.
