@@ -27,6 +27,8 @@ var Algorithms = []Algorithm{
 	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
 	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
+	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false},
+	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false},
 }
 
 // find returns the algorithm called name.
