@@ -26,6 +26,7 @@ var Algorithms = []Algorithm{
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
 	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
+	{"counter", window.NewCounter, "charge=admitted|all", "sliding estimate from two fixed windows", false},
 	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
 	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false},

@@ -10,8 +10,9 @@ import (
 
 // constructors are those of this package, by the name that limits have for them.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
-	"window": New,
-	"fixed":  NewFixed,
+	"window":  New,
+	"fixed":   NewFixed,
+	"counter": NewCounter,
 
 	"haproxy": NewHAProxy,
 	"caddy":   NewCaddy,
