@@ -30,6 +30,9 @@ var Algorithms = []Algorithm{
 	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
 	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false},
+	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false},
+	{"envoy-local", bucket.NewEnvoyLocal, "burst=N", "local rate limit of Envoy up to 1.30, filled by a timer", false},
+	{"traefik", bucket.NewTraefik, "burst=N", "RateLimit of Traefik, with its delays", false},
 }
 
 // find returns the algorithm called name.
