@@ -91,8 +91,8 @@ func TestNew(t *testing.T) {
 	if err != nil || p.Name != "token:6/30s" || p.Spec.Algorithm != "token" || p.By != BySite {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := New(limit.Spec{Algorithm: "gcra", Count: 6, Period: 30}, BySite); err == nil {
-		t.Error("gcra is there")
+	if _, err := New(limit.Spec{Algorithm: "tokens", Count: 6, Period: 30}, BySite); err == nil {
+		t.Error("tokens is there")
 	}
 }
 
