@@ -31,8 +31,11 @@ var Algorithms = []Algorithm{
 	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false},
 	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false},
+	{"envoy", window.NewEnvoy, "", "the global rate limit service of Envoy", false},
 	{"envoy-local", bucket.NewEnvoyLocal, "burst=N", "local rate limit of Envoy up to 1.30, filled by a timer", false},
 	{"traefik", bucket.NewTraefik, "burst=N", "RateLimit of Traefik, with its delays", false},
+	{"cloudflare~", window.NewCloudflare, "", "rate limiting rules of Cloudflare, approximated", false},
+	{"aws~", window.NewAWS, "", "rate-based rules of AWS WAF, approximated", false},
 }
 
 // find returns the algorithm called name.

@@ -99,7 +99,7 @@ func TestNew(t *testing.T) {
 // The table says the same as the constructors: each option in it is taken, and no other.
 func TestAlgorithms(t *testing.T) {
 	for _, a := range Algorithms {
-		spec := limit.Spec{Algorithm: a.Name, Count: 6, Period: limit.Minute, Options: "nosuchthing"}
+		spec := limit.Spec{Algorithm: a.Name, Count: 60, Period: limit.Minute, Options: "nosuchthing"}
 		_, err := a.New(spec)
 		want := a.Name + " takes no options"
 		if a.Options != "" {

@@ -23,7 +23,7 @@ type Attempts struct{ Rolling }
 func (w *Attempts) Charge(s *limit.State, t limit.Time, _ bool) {
 	s.At, s.Level = now(s, t), 1
 	if ring := s.Ring(); ring.Len() == w.count {
-		ring.Drop()
+		ring.Drop(1)
 	}
 	s.Push(s.At, w.length)
 	s.Trim(s.At, w.length)
@@ -41,7 +41,7 @@ func (w *Attempts) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 
 			if uint64(last-ring.Oldest()) < uint64(w.length) {
 				dst = append(dst, int32(i))
 			}
-			ring.Drop()
+			ring.Drop(1)
 		}
 		if !ring.Push(last) {
 			ring = s.Push(last, w.length)

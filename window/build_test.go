@@ -13,6 +13,11 @@ var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
 	"window":  New,
 	"fixed":   NewFixed,
 	"counter": NewCounter,
+	"polled":  newPolledForTest,
+
+	"envoy":       NewEnvoy,
+	"cloudflare~": NewCloudflare,
+	"aws~":        NewAWS,
 
 	"haproxy": NewHAProxy,
 	"caddy":   NewCaddy,

@@ -99,7 +99,7 @@ func (w *Stepped) turn(s *limit.State, now limit.Time) tally {
 	if s.At >= first {
 		return tally{s.Level, s.Extra - 1, last}
 	}
-	for ring := s.Ring(); ring.Len() > 0 && w.out(ring.Oldest(), first); ring.Drop() {
+	for ring := s.Ring(); ring.Len() > 0 && w.out(ring.Oldest(), first); ring.Drop(1) {
 		s.Level -= w.requests(ring.Oldest())
 	}
 	if !w.out(s.At, first) {
