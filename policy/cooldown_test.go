@@ -10,22 +10,26 @@ import (
 	"shadow/limit/limittest"
 )
 
-// cooldownSuite has the cooldown on one algorithm with some options.
+// cooldownSuite has the cooldown on one algorithm with some options. All take ten a minute, and most less and a second.
 func cooldownSuite(algorithm, options string) limittest.Suite {
-	return limittest.Suite{
-		Draw: func(r *rand.Rand) limit.Spec {
-			units := []limit.Time{1, limit.Millisecond, limit.Second, limit.Minute}
-			s := limit.Spec{Algorithm: algorithm, Count: 1 + r.Int64N(8), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
-			if algorithm == "nginx" {
-				s.Period = limit.Second
-			}
-			length := limit.FormatPeriod(1 + limit.Time(r.Int64N(2*int64(s.Period))))
-			s.Options = options + "cooldown=" + length + []string{"", "/extend"}[r.IntN(2)]
-			return s
-		},
-		New:        newLimiter,
-		ModelDelay: modelCooldown,
+	draw := func(r *rand.Rand) limit.Spec {
+		s := limit.Spec{Algorithm: algorithm, Count: 1 + r.Int64N(8), Period: []limit.Time{limit.Second, limit.Minute}[r.IntN(2)]}
+		if strings.HasSuffix(algorithm, "~") {
+			s.Count, s.Period = s.Count+9, limit.Minute
+		}
+		length := limit.FormatPeriod(1 + limit.Time(r.Int64N(2*int64(s.Period))))
+		s.Options = options + "cooldown=" + length + []string{"", "/extend"}[r.IntN(2)]
+		return s
 	}
+	model := func(spec limit.Spec) limittest.Model {
+		judge := modelCooldown(spec)
+		return func(t limit.Time, blocked bool) bool { refused, _ := judge(t, blocked); return refused }
+	}
+	s := limittest.Suite{Draw: draw, New: newLimiter, Model: model, OwnClock: algorithm == "nginx"}
+	if algorithm == "nginx" || algorithm == "traefik" {
+		s.ModelDelay = modelCooldown
+	}
+	return s
 }
 
 func newLimiter(spec limit.Spec) (limit.Limiter, error) {
@@ -66,20 +70,15 @@ func modelCooldown(spec limit.Spec) limittest.DelayModel {
 }
 
 func TestCooldown(t *testing.T) {
-	for _, test := range []struct{ algorithm, options string }{
-		{"token", ""}, {"token", "debt,"}, {"token", "debt=1,"}, {"token", "refill=step,"}, {"token", "initial=1,"}, {"leaky", ""}, {"window", ""}, {"nginx", "burst=3,delay=1,"},
-	} {
-		s := cooldownSuite(test.algorithm, test.options)
-		if test.algorithm != "nginx" {
-			model := s.ModelDelay
-			s.ModelDelay, s.Model = nil, func(spec limit.Spec) limittest.Model {
-				judge := model(spec)
-				return func(t limit.Time, blocked bool) bool { refused, _ := judge(t, blocked); return refused }
-			}
-		} else {
-			s.OwnClock = true
-		}
-		t.Run(test.algorithm+":"+test.options, func(t *testing.T) { limittest.Run(t, s) })
+	tests := [][2]string{
+		{"token", "debt,"}, {"token", "debt=1,"}, {"token", "refill=step,"}, {"token", "initial=1,"}, {"nginx", "burst=3,delay=1,"},
+		{"traefik", "burst=3,"}, {"window", "charge=all,"}, {"window", "step=500ms,"},
+	}
+	for _, a := range Algorithms {
+		tests = append(tests, [2]string{a.Name, ""})
+	}
+	for _, test := range tests {
+		t.Run(test[0]+":"+test[1], func(t *testing.T) { limittest.Run(t, cooldownSuite(test[0], test[1])) })
 	}
 }
 
