@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -10,7 +11,7 @@ import (
 
 // constructors are those of the family, by the name of the algorithm.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
-	"token": NewToken,
+	"token": NewToken, "gcra": NewGCRA, "envoy-local": NewEnvoyLocal, "traefik": NewTraefik,
 }
 
 // build makes the limiter that spec names.
@@ -44,6 +45,9 @@ func TestErrors(t *testing.T) {
 		"token:6/30s,refill=steps", "token:6/30s,refill=step,debt", "token:6/30s,refill=step,debt=3", "token:6/30s,refill=step,burst=0",
 		"token:6/30s,refill=step,initial=7", "token:6/30s,debt=0", "token:6/30s,debt=x", "token:6/30s,debt=9223372036854775807",
 		"token:6/30s,debt=1844674407365", "token:9223372036854775807/1us,debt",
+		"gcra:6/30s,initial=3", "gcra:1001/1us", "gcra:6/30s,burst=9223372036854775807", "gcra:6/30s,burst=9223372036854775806", "gcra:1/52000w",
+		"envoy-local:6/49ms", "envoy-local:6/50500us", "envoy-local:4294967296/s", "envoy-local:6/s,burst=4294967296", "envoy-local:6/s,burst=0",
+		"traefik:6/s,burst=0", "traefik:6/s,delay=3", "traefik:9223372037/s", "traefik:1/52000w", "traefik:6/s,burst=9223372036854775807",
 	} {
 		spec, err := limit.Parse(text)
 		if err != nil {
@@ -67,6 +71,8 @@ func TestExtremes(t *testing.T) {
 		"token:6/30s,refill=step", "token:1/2540400h,refill=step", "token:9223372036854775807/1us,refill=step",
 		"token:1/1us,burst=9223372036854775807,refill=step", "token:6/30s,debt", "token:1/2540400h,debt", "token:1/1us,debt",
 		"token:6/30s,debt=1844674407364", "token:4000000000000000000/1us,burst=1,debt=1",
+		"gcra:1000/1us", "gcra:1/2540400h", "gcra:1/1us,burst=9000000000000000", "envoy-local:1/106751991d,burst=2", "envoy-local:4294967295/50ms",
+		"envoy-local:1/50ms,burst=4294967295", "traefik:9223372036/1us", "traefik:9223372036/2540400h,burst=9", "traefik:1/2540400h", "traefik:1/s,burst=9000000000000",
 	} {
 		l := must(t, text)
 		const first, last = -1 << 63, 1<<63 - 1
@@ -85,11 +91,11 @@ func TestExtremes(t *testing.T) {
 }
 
 // A key may be forgotten after the horizon and not a microsecond before: the requests before make a State of which a
-// burst can tell, one microsecond too early, that it is not new.
+// burst, and a request 50 ms after it, can tell one microsecond too early that it is not new.
 func TestHorizonIsTight(t *testing.T) {
 	for _, test := range []struct {
 		limit  string
-		before []limit.Time // in seconds
+		before []limit.Time // milliseconds
 		want   limit.Time   // microseconds
 	}{
 		{"token:6/30s", []limit.Time{0, 0, 0, 0, 0, 0}, 30 * limit.Second},
@@ -102,6 +108,13 @@ func TestHorizonIsTight(t *testing.T) {
 		{"token:6/30s,debt=1,burst=2", []limit.Time{0, 0, 0, 0}, 15 * limit.Second},
 		{"token:6/30s,debt=1,burst=5", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
 		{"token:6/30s,debt=1,burst=6", []limit.Time{0, 0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"gcra:6/30s", []limit.Time{0}, 5 * limit.Second},
+		{"gcra:6/30s,burst=5", []limit.Time{0, 0, 0, 0, 0, 0}, 30 * limit.Second},
+		{"envoy-local:6/30s", []limit.Time{0}, 30 * limit.Second},
+		{"envoy-local:6/30s,burst=13", []limit.Time{30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000, 30000}, 90 * limit.Second},
+		{"traefik:10/s,burst=15", []limit.Time{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 50}, 1550 * limit.Millisecond},
+		{"traefik:1/s,burst=2", []limit.Time{-500, -500, 0}, 2 * limit.Second},
+		{"traefik:1/10s,burst=2", []limit.Time{0, 0}, 11 * limit.Second},
 	} {
 		l := must(t, test.limit)
 		h := l.Horizon()
@@ -109,16 +122,17 @@ func TestHorizonIsTight(t *testing.T) {
 			t.Errorf("%s: the horizon is %d µs, want %d", test.limit, h, test.want)
 		}
 		for i := range test.before {
-			test.before[i] *= limit.Second
+			test.before[i] *= limit.Millisecond
 		}
 		for _, early := range []limit.Time{0, 1} {
 			var s limit.State
 			l.Refuse(nil, &s, test.before)
-			later := make([]limit.Time, 40)
+			later := make([]limit.Time, 41)
 			for i := range later {
 				later[i] = test.before[len(test.before)-1] + h - early
 			}
-			same := len(l.Refuse(nil, &s, later)) == len(l.Refuse(nil, new(limit.State), later))
+			later[40] += 50 * limit.Millisecond
+			same := slices.Equal(l.Refuse(nil, &s, later), l.Refuse(nil, new(limit.State), later))
 			if same != (early == 0) {
 				t.Errorf("%s: %d µs before the horizon, the same as new is %v", test.limit, early, same)
 			}
@@ -139,6 +153,10 @@ func TestDescribe(t *testing.T) {
 		"token:60/60s,burst=90,refill=step,initial=3": "token bucket refilled in steps: 90 at once, then 60 more at the end of each 1m, counted from the request that opened the bucket, and anew after 1m without one; a new key starts with 3; a refused request costs nothing",
 		"token:6/30s,debt":                            "token bucket with debt: 6 at once, then one every 5s; a refused request takes a token, too, until 30s pass without a request",
 		"token:6/30s,debt=3,initial=0":                "token bucket with debt: 6 at once, then one every 5s; a new key starts with 0; a refused request takes a token, too, down to 3 below zero, until 30s pass without a request",
+		"gcra:7/s,burst=5":                            "generic cell rate algorithm: 6 at once, then one every 1/500 of 71428571us; a refused request costs nothing",
+		"gcra:60/m":                                   "generic cell rate algorithm: 1 at once, then one every 1s; a refused request costs nothing",
+		"envoy-local:3/s":                             "token bucket refilled in steps: 3 at once, then all again at the end of each 1s, on the epoch's grid; a refused request costs nothing",
+		"traefik:100/s,burst=50":                      "token bucket of Traefik: 50 at once, then one every 10ms, kept waiting for up to 5ms if need be; a refused request costs nothing; a key not seen for 2 s is forgotten; exact to a microsecond",
 	} {
 		if got := must(t, text).(limit.Describer).Semantics(); got != want {
 			t.Errorf("%s means\n%s\nwant\n%s", text, got, want)
@@ -148,6 +166,12 @@ func TestDescribe(t *testing.T) {
 		"token:6/30s,initial=2":           {Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"},
 		"token:6/30s,burst=3,refill=step": {Count: 1, Period: 5 * limit.Second, AtOnce: 3, Unlike: "it refills evenly, not 3 at once"},
 		"token:6/30s,burst=9,debt":        {Count: 1, Period: 5 * limit.Second, AtOnce: 9, Unlike: "refused requests cost nothing there"},
+		"gcra:6/30s,burst=5":              {Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true},
+		"envoy-local:3/s":                 {Count: 3, Period: limit.Second, AtOnce: 3, Unlike: "it refills evenly, not 3 at once"},
+		"traefik:1/s": {
+			Count: 1, Period: limit.Second, AtOnce: 1, Kin: true,
+			Unlike: "it neither keeps a request waiting nor forgets a key after 2 s",
+		},
 	} {
 		if got := must(t, text).(limit.Describer).Shape(); got != want {
 			t.Errorf("%s: Shape = %+v, want %+v", text, got, want)
@@ -170,6 +194,12 @@ func TestLevel(t *testing.T) {
 		{"token:6/30s,debt", 29, 2.2},
 		{"token:6/30s,debt", 30, 0},
 		{"token:6/30s,debt=1", 0, 7},
+		{"gcra:6/30s,burst=5", 7, 4.6},
+		{"envoy-local:6/30s", 29, 6},
+		{"envoy-local:6/30s", 30, 0},
+		{"traefik:10/s,burst=2", 0, 2},
+		{"traefik:2/10s,burst=6", 5, 5},
+		{"traefik:2/10s,burst=6", 6, 0},
 	} {
 		l := must(t, test.limit)
 		var s limit.State
@@ -184,5 +214,6 @@ func TestLevel(t *testing.T) {
 }
 
 func BenchmarkBuckets(b *testing.B) {
-	limittest.Bench(b, build, "token:6/30s", "token:10/1s,burst=20", "token:60/1m,refill=step", "token:6/30s,debt", "token:6/30s,debt=3")
+	limittest.Bench(b, build, "token:6/30s", "token:10/1s,burst=20", "token:60/1m,refill=step", "token:6/30s,debt", "token:6/30s,debt=3",
+		"gcra:60/1m,burst=5", "envoy-local:100/1s", "traefik:100/1s,burst=50", "traefik:6/1m,burst=5")
 }

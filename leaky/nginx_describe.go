@@ -8,8 +8,8 @@ import (
 
 // What a zone of limit_req tells of itself.
 //
-// A key whose excess is e and that then asks is a bucket in which e + 1000 thousandths of burst+1 requests are taken: the
-// same bucket as a token bucket of burst+1, in coarser units.
+// It is a bucket of burst+1 requests in coarse units: where the last request left the excess e, there are e + 1000
+// thousandths of a request in it, which sink at the rate.
 
 // Level implements limit.Leveler: how many of burst+1 requests are taken.
 func (n *Nginx) Level(s *limit.State, t limit.Time) float64 {
@@ -25,8 +25,8 @@ func (n *Nginx) undelayed() int64 { return min(n.delay/thousand, n.burst/thousan
 
 // Semantics implements limit.Describer.
 func (n *Nginx) Semantics() string {
-	return fmt.Sprintf("limit_req of nginx: %d at once%s, then one every %s, in whole milliseconds; a refused request costs nothing",
-		n.atOnce(), n.delays(), limit.Interval(n.rate, thousand*limit.Second))
+	return fmt.Sprintf("limit_req of nginx: %d at once%s, then %d.%03d a second, in whole milliseconds; a refused request costs nothing",
+		n.atOnce(), n.delays(), n.rate/thousand, n.rate%thousand)
 }
 
 // delays tells which of the requests at once are delayed.
@@ -41,7 +41,7 @@ func (n *Nginx) delays() string {
 func (n *Nginx) Shape() limit.Shape {
 	s := limit.Shape{Count: n.rate, Period: thousand * limit.Second, AtOnce: n.atOnce(), Kin: true}
 	if d := n.delays(); d != "" {
-		s.Unlike = "it delays requests after the first " + fmt.Sprint(n.undelayed())
+		s.Unlike = fmt.Sprintf("it delays requests after the first %d", n.undelayed())
 	}
 	return s
 }

@@ -29,6 +29,20 @@ func build(spec limit.Spec) (limit.Limiter, error) {
 	return nil, fmt.Errorf("%s is not in this package", spec.Algorithm)
 }
 
+// must is the limiter that text describes.
+func must(t testing.TB, text string) limit.Limiter {
+	t.Helper()
+	spec, err := limit.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := build(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // drawNginx is a random zone, often one whose rate nginx does not keep exactly.
 func drawNginx(r *rand.Rand) limit.Spec {
 	s := limit.Spec{Algorithm: "nginx", Count: 1 + r.Int64N(30), Period: limit.Second}
@@ -121,33 +135,19 @@ func TestNginxZones(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		var zones [3]*zone
-		var limiters [3]limit.Delayer
-		var states [3]limit.State
+		parts, states := make([]limit.Delayer, 3), make([]*limit.State, 3)
 		for i := range zones {
 			spec := drawNginx(r)
-			l, err := NewNginx(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			zones[i], limiters[i] = newZone(spec), l.(limit.Delayer)
+			zones[i], states[i] = newZone(spec), new(limit.State)
+			parts[i] = must(t, spec.String()).(limit.Delayer)
 		}
 		now := limit.Time(r.Int64N(int64(limit.Week)))
 		for range 100 {
 			now += limit.Time(r.Int64N(100) * r.Int64N(10_000))
 			refused, late := handle(zones[:], clock(now))
-			gotRefused, gotLate := false, limit.Time(0)
-			for i, l := range limiters {
-				if l.Wait(&states[i], now) > 0 {
-					gotRefused = true
-				} else {
-					gotLate = max(gotLate, l.Delay(&states[i], now))
-				}
-			}
-			for i, l := range limiters {
-				l.Charge(&states[i], now, gotRefused)
-			}
-			if gotRefused != refused || !refused && gotLate != limit.Time(late)*limit.Millisecond {
-				t.Fatalf("seed %d: refused %v, delayed %d µs; want %v, %d ms", seed, gotRefused, gotLate, refused, late)
+			is, by := judge(parts, states, now)
+			if (is == 'x') != refused || by != limit.Time(late)*limit.Millisecond {
+				t.Fatalf("seed %d: %c, delayed %d µs; want refused %v, %d ms", seed, is, by, refused, late)
 			}
 		}
 	}
@@ -193,15 +193,7 @@ func TestNewNginxErrors(t *testing.T) {
 // nginx keeps whole thousandths of a request per second.
 func TestNginxRate(t *testing.T) {
 	for text, want := range map[string]int64{"nginx:10r/s": 10_000, "nginx:10r/m": 166, "nginx:1r/m": 16, "nginx:60r/m": 1000} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewNginx(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := l.(*Nginx).rate; got != want {
+		if got := must(t, text).(*Nginx).rate; got != want {
 			t.Errorf("%s keeps %d thousandths, want %d", text, got, want)
 		}
 	}
@@ -210,14 +202,7 @@ func TestNginxRate(t *testing.T) {
 // Where the numbers just fit, the largest differences of time do not overflow.
 func TestNginxExtremes(t *testing.T) {
 	for _, text := range []string{"nginx:1r/m", "nginx:1r/m,burst=100000000000", "nginx:100000000000/s,burst=100000000000,delay=3"} {
-		spec, err := limit.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewNginx(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(t, text)
 		const first, last = -1 << 63, 1<<63 - 1
 		var s limit.State
 		if got := l.Refuse(nil, &s, []limit.Time{first, 0, last}); len(got) > 0 || l.Horizon() <= 0 {
@@ -232,10 +217,7 @@ func TestNginxExtremes(t *testing.T) {
 
 // The level is how much of a bucket of burst+1 requests is taken; asking for it changes nothing.
 func TestNginxLevel(t *testing.T) {
-	l, err := NewNginx(limit.Spec{Algorithm: "nginx", Count: 10, Period: limit.Second, Options: "burst=20"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(t, "nginx:10r/s,burst=20")
 	level := l.(limit.Leveler).Level
 	var s limit.State
 	if got := level(&s, 2*limit.Second); got != 0 {

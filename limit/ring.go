@@ -75,14 +75,14 @@ func (r *Ring) index(n uint32) uint32 {
 // Expire drops the times that at now are age old or older. No time may be later than now.
 func (r *Ring) Expire(now, age Time) {
 	for r.size > 0 && uint64(now-r.Oldest()) >= uint64(age) { // as unsigned numbers, differences of times never overflow
-		r.Drop()
+		r.Drop(1)
 	}
 }
 
-// Drop drops the oldest time. The ring must not be empty.
-func (r *Ring) Drop() {
-	r.head = r.index(1)
-	r.size--
+// Drop drops the n oldest times, n ≤ Len.
+func (r *Ring) Drop(n int) {
+	r.head = r.index(uint32(n))
+	r.size -= uint32(n)
 }
 
 // copyTo writes the times of r into the empty ring to, which must have room.

@@ -17,7 +17,7 @@ func New(spec limit.Spec, by Key) (Policy, error) {
 	if err != nil {
 		return Policy{}, fmt.Errorf("limit %q: %w", spec, err)
 	}
-	limiter, err := algorithm.New(spec)
+	limiter, err := construct(algorithm, spec)
 	if err != nil {
 		return Policy{}, err
 	}

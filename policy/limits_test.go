@@ -75,7 +75,7 @@ func TestParseLimitsErrors(t *testing.T) {
 		"tokn:6/30s":           `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                    "has no period",
 		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",
-		"window:6/30s,step=5s": "window takes no options",
+		"window:6/30s,step=7s": "cannot be cut into steps of 7s",
 		"token:6/30s,burst=0":  "burst=0 would admit nothing",
 		"token":                "has no period",
 	} {
@@ -91,15 +91,15 @@ func TestNew(t *testing.T) {
 	if err != nil || p.Name != "token:6/30s" || p.Parts[0].Spec.Algorithm != "token" || p.Parts[0].By != BySite {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := New(limit.Spec{Algorithm: "gcra", Count: 6, Period: 30}, BySite); err == nil {
-		t.Error("gcra is there")
+	if _, err := New(limit.Spec{Algorithm: "tokens", Count: 6, Period: 30}, BySite); err == nil {
+		t.Error("tokens is there")
 	}
 }
 
 // The table says the same as the constructors: each option in it is taken, and no other.
 func TestAlgorithms(t *testing.T) {
 	for _, a := range Algorithms {
-		spec := limit.Spec{Algorithm: a.Name, Count: 6, Period: limit.Minute, Options: "nosuchthing"}
+		spec := limit.Spec{Algorithm: a.Name, Count: 60, Period: limit.Minute, Options: "nosuchthing"}
 		_, err := a.New(spec)
 		want := a.Name + " takes no options"
 		if a.Options != "" {

@@ -10,8 +10,17 @@ import (
 
 // constructors are those of this package, by the name that limits have for them.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
-	"window": NewRolling,
-	"fixed":  NewFixed,
+	"window":  New,
+	"fixed":   NewFixed,
+	"counter": NewCounter,
+	"polled":  newPolledForTest,
+
+	"envoy":       NewEnvoy,
+	"cloudflare~": NewCloudflare,
+	"aws~":        NewAWS,
+
+	"haproxy": NewHAProxy,
+	"caddy":   NewCaddy,
 }
 
 // build makes the limiter that spec names.

@@ -44,14 +44,6 @@ func NewFixed(spec limit.Spec) (limit.Limiter, error) {
 	return &Fixed{count: spec.Count, grid: newGrid(spec.Period, 0), first: align == "first"}, nil
 }
 
-// positive refuses what no text of a limit can say, but a Spec.
-func positive(spec limit.Spec) error {
-	if spec.Count < 1 || spec.Period < 1 {
-		return fmt.Errorf("limit %q: count and period must be positive", spec)
-	}
-	return nil
-}
-
 // Horizon is the length of a window.
 func (w *Fixed) Horizon() limit.Time { return w.grid.step }
 

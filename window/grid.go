@@ -52,6 +52,12 @@ func (g *grid) mod(t limit.Time) limit.Time {
 	return t
 }
 
+// cell is the first and the last moment of the cell of t, as far as there is such time.
+func (g *grid) cell(t limit.Time) (first, last limit.Time) {
+	past := g.past(t)
+	return back(t, past), on(t, g.step-1-past)
+}
+
 // first is the first moment of the cell of t, or the first that there is.
 func (g *grid) first(t limit.Time) limit.Time {
 	return back(t, g.past(t))

@@ -25,7 +25,8 @@ func TestGrid(t *testing.T) {
 		}
 		for _, at := range times {
 			past, first, last := cellOf(at, step, g.phase)
-			if g.past(at) != past || g.first(at) != first || g.last(at) != last {
+			f, l := g.cell(at)
+			if g.past(at) != past || g.first(at) != first || g.last(at) != last || f != first || l != last {
 				t.Fatalf("cell of %d in steps of %d from %d: past %d, from %d to %d, want %d, %d, %d",
 					at, step, g.phase, g.past(at), g.first(at), g.last(at), past, first, last)
 			}

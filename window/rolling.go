@@ -29,13 +29,19 @@ func NewRolling(spec limit.Spec) (limit.Limiter, error) {
 	if err := spec.Args().Err(); err != nil {
 		return nil, err
 	}
+	w, err := rolling(spec)
+	return &w, err
+}
+
+// rolling is the window of spec, whatever its options.
+func rolling(spec limit.Spec) (Rolling, error) {
 	if err := positive(spec); err != nil {
-		return nil, err
+		return Rolling{}, err
 	}
 	if spec.Count > limit.MaxRing {
-		return nil, fmt.Errorf("limit %q: a rolling window remembers each request inside it and has room for %d", spec, limit.MaxRing)
+		return Rolling{}, fmt.Errorf("limit %q: a rolling window remembers each request inside it and has room for %d", spec, limit.MaxRing)
 	}
-	return &Rolling{count: int(spec.Count), length: spec.Period}, nil
+	return Rolling{count: int(spec.Count), length: spec.Period}, nil
 }
 
 // Horizon is the length of the window.

@@ -9,7 +9,7 @@ import (
 	"shadow/limit/limittest"
 )
 
-var rollingSuite = limittest.Suite{Draw: draw, New: NewRolling, Model: model}
+var rollingSuite = limittest.Suite{Draw: draw, New: New, Model: model}
 
 func TestRolling(t *testing.T) { limittest.Run(t, rollingSuite) }
 
@@ -45,7 +45,7 @@ func model(s limit.Spec) limittest.Model {
 
 // A key costs about eight bytes for each request inside its window, a key with nothing inside nothing.
 func TestRollingMemory(t *testing.T) {
-	l, err := NewRolling(limit.Spec{Algorithm: "window", Count: 10_000, Period: limit.Day})
+	l, err := New(limit.Spec{Algorithm: "window", Count: 10_000, Period: limit.Day})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestRollingNests(t *testing.T) {
 	}
 	refused := []int32{}
 	for count := int64(40); count > 0; count-- {
-		l, err := NewRolling(limit.Spec{Algorithm: "window", Count: count, Period: 10 * limit.Second})
+		l, err := New(limit.Spec{Algorithm: "window", Count: count, Period: 10 * limit.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +100,11 @@ func TestNewRollingErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := NewRolling(spec); err == nil {
+		if _, err := New(spec); err == nil {
 			t.Errorf("%s is taken", text)
 		}
 	}
-	if _, err := NewRolling(limit.Spec{}); err == nil {
+	if _, err := New(limit.Spec{}); err == nil {
 		t.Error("the zero Spec is taken")
 	}
 }
@@ -112,7 +112,7 @@ func TestNewRollingErrors(t *testing.T) {
 // The largest differences of time do not overflow.
 func TestRollingExtremes(t *testing.T) {
 	const first, last = -1 << 63, 1<<63 - 1
-	l, err := NewRolling(limit.Spec{Algorithm: "window", Count: 1, Period: limit.Never})
+	l, err := New(limit.Spec{Algorithm: "window", Count: 1, Period: limit.Never})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,5 +137,5 @@ func TestRollingLevel(t *testing.T) {
 }
 
 func BenchmarkRolling(b *testing.B) {
-	limittest.Bench(b, NewRolling, "window:6/30s", "window:100/1m", "window:10000/24h")
+	limittest.Bench(b, New, "window:6/30s", "window:100/1m", "window:10000/24h")
 }

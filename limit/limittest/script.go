@@ -31,11 +31,12 @@ func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
 		t.Fatalf("no scripts in testdata (%v)", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) { runFile(t, file, build) })
+		t.Run(filepath.Base(file), func(t *testing.T) { Script(t, file, build) })
 	}
 }
 
-func runFile(t *testing.T, file string, build func(limit.Spec) (limit.Limiter, error)) {
+// Script runs one file of scripts.
+func Script(t *testing.T, file string, build func(limit.Spec) (limit.Limiter, error)) {
 	script, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,262 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"shadow/limit"
+)
+
+// The cooldown, on any limit: …,cooldown=P
+//
+// After a request at t that the limit refuses, the key is kept out until t+P. What comes before that is refused as well;
+// the limit does not see it, so it charges nothing, and the end stays where it is. With cooldown=P/extend each such
+// request moves the end to P after itself. Then the key is free again, and the limit goes on from where it was.
+//
+//	token:1/10s,cooldown=30s         refused     free
+//	         0    4                      34          time
+//	         .    x──x──x───────x────────.────▶
+//
+// A request that only another limit of a combination refuses starts no cooldown.
+//
+// This is the circuit breaker (M. Nygard, "Release It!", 2007) around a limit, and the jail of programs that ban: they
+// count, and who is over is out for a time that does not depend on the count.
+//
+// State: the limit's own. A key in its cooldown is parked (see limit.State.Park), so that the limit never meets it.
+
+// coolingDown is a limit with a cooldown.
+type coolingDown struct {
+	limit  limit.Limiter
+	length limit.Time // microseconds
+	extend bool
+	clamps bool // whether the limit takes a time before the last one for the last one, which is then in State.At
+}
+
+// coolingDelayer is one whose limit delays, too.
+type coolingDelayer struct {
+	coolingDown
+	delayer limit.Delayer
+}
+
+// coolingApproximation is one whose limit stands for several.
+type coolingApproximation struct {
+	coolingDown
+	variants []limit.Limiter // each with the same cooldown
+}
+
+// construct makes the limiter that spec describes, with a cooldown if it has that option. The constructor of the
+// algorithm does not see the option.
+func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
+	rest, value, cools := cutOption(spec, "cooldown")
+	limiter, err := a.New(rest)
+	if err != nil || !cools {
+		return limiter, err
+	}
+	length, how, hasHow := strings.Cut(value, "/")
+	period, err := limit.ParsePeriod(length)
+	if err != nil || length[0] < '0' || length[0] > '9' || hasHow && how != "extend" {
+		return nil, fmt.Errorf("limit %q: the option cooldown wants a length of time, such as cooldown=30s or cooldown=30s/extend, not %q", spec, value)
+	}
+	return cool(limiter, period, hasHow), nil
+}
+
+// cutOption takes the option called name off spec.
+func cutOption(spec limit.Spec, name string) (rest limit.Spec, value string, found bool) {
+	var others []string
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if n, v, _ := strings.Cut(option, "="); n == name {
+			value, found = v, true
+		} else {
+			others = append(others, option)
+		}
+	}
+	spec.Options = strings.Join(others, ",")
+	return spec, value, found
+}
+
+// cool puts a cooldown on a limiter, which stays what else it is.
+func cool(l limit.Limiter, length limit.Time, extend bool) limit.Limiter {
+	c := coolingDown{l, length, extend, clamps(l)}
+	switch l := l.(type) {
+	case limit.Delayer:
+		return &coolingDelayer{c, l}
+	case limit.Approximation:
+		variants := l.Variants()
+		for i, v := range variants {
+			variants[i] = cool(v, length, extend)
+		}
+		return &coolingApproximation{c, variants}
+	}
+	return &c
+}
+
+// clamps tells whether a limiter keeps the latest moment of a key in State.At, as those do that have no other rule for
+// a time before it.
+func clamps(l limit.Limiter) bool {
+	const moment = 1_234_567_891 // in no other unit a whole number
+	var s limit.State
+	l.Charge(&s, moment, false)
+	at := s.At
+	s.Release()
+	return at == moment
+}
+
+// Horizon is the longer of the limit's and the cooldown.
+func (c *coolingDown) Horizon() limit.Time { return max(c.limit.Horizon(), c.length) }
+
+// end is when a cooldown ends that begins at t.
+func (c *coolingDown) end(t limit.Time) limit.Time {
+	if t > math.MaxInt64-c.length {
+		return math.MaxInt64
+	}
+	return t + c.length
+}
+
+// refused is until when a key is kept out after the limit has refused and charged a request at t.
+func (c *coolingDown) refused(s *limit.State, t limit.Time) limit.Time {
+	if c.clamps {
+		t = s.At
+	}
+	return c.end(t)
+}
+
+// park puts s aside. By its own clock, a limit may hold a time that is later than the end of the cooldown.
+func park(s *limit.State, until limit.Time) {
+	if r := s.Ring(); r.Len() > 0 {
+		until = max(until, r.Nth(r.Len()-1))
+	}
+	s.Park(until)
+}
+
+// ask hands s to f as the limit knows it. After f, which must not change s, it is as before.
+func ask[T any](s *limit.State, f func(*limit.State) T) T {
+	until, parked := s.Parked()
+	if !parked {
+		return f(s)
+	}
+	s.Unpark()
+	answer := f(s)
+	s.Park(until)
+	return answer
+}
+
+// Wait implements limit.Limiter. A key in its cooldown waits for its end, and then for what the limit says.
+func (c *coolingDown) Wait(s *limit.State, t limit.Time) limit.Time {
+	until, parked := s.Parked()
+	if !parked {
+		return c.limit.Wait(s, t)
+	}
+	free := max(t, until)
+	return limit.WaitFrom(t, free, ask(s, func(s *limit.State) limit.Time { return c.limit.Wait(s, free) }))
+}
+
+// Charge implements limit.Limiter.
+func (c *coolingDown) Charge(s *limit.State, t limit.Time, refused bool) {
+	if until, parked := s.Parked(); parked {
+		s.Unpark()
+		if t < until {
+			s.Park(c.inside(t, until))
+			return
+		}
+	}
+	over := refused && c.limit.Wait(s, t) > 0
+	c.limit.Charge(s, t, refused)
+	if over {
+		park(s, c.refused(s, t))
+	}
+}
+
+// Refuse implements limit.Limiter.
+func (c *coolingDown) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	dst, _ = c.judge(dst, nil, nil, s, at)
+	return dst
+}
+
+// judge is Refuse, with the delays if somebody tells them. The limit's own Refuse would not stop at the first refusal.
+func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+	until, cooling := s.Parked()
+	if cooling {
+		s.Unpark()
+	}
+	for i, t := range at {
+		if cooling && t < until {
+			until = c.inside(t, until)
+			dst = append(dst, int32(i))
+			continue
+		}
+		cooling = c.limit.Wait(s, t) > 0
+		if d != nil && !cooling {
+			late = appendLate(late, i, d.Delay(s, t))
+		}
+		c.limit.Charge(s, t, cooling)
+		if cooling {
+			until = c.refused(s, t)
+			dst = append(dst, int32(i))
+		}
+	}
+	if cooling {
+		park(s, until)
+	}
+	return dst, late
+}
+
+func appendLate(late []limit.Delayed, i int, by limit.Time) []limit.Delayed {
+	if by == 0 {
+		return late
+	}
+	return append(late, limit.Delayed{Index: int32(i), By: by})
+}
+
+// inside is until when a key is kept out after a request at t in its cooldown.
+func (c *coolingDown) inside(t, until limit.Time) limit.Time {
+	if c.extend {
+		return max(until, c.end(t))
+	}
+	return until
+}
+
+// Level implements limit.Leveler, with what the limit says.
+func (c *coolingDown) Level(s *limit.State, t limit.Time) float64 {
+	l, ok := c.limit.(limit.Leveler)
+	if !ok {
+		return 0
+	}
+	return ask(s, func(s *limit.State) float64 { return l.Level(s, t) })
+}
+
+// Semantics implements limit.Describer.
+func (c *coolingDown) Semantics() string {
+	text := fmt.Sprintf("after a refusal nothing is admitted for %s", limit.FormatPeriod(c.length))
+	if c.extend {
+		text += ", counted anew from each request in that time"
+	}
+	if d, ok := c.limit.(limit.Describer); ok {
+		text = d.Semantics() + "; " + text
+	}
+	return text
+}
+
+// Shape implements limit.Describer.
+func (c *coolingDown) Shape() limit.Shape {
+	shape := limit.Shape{Count: 1, Period: c.length, AtOnce: 1}
+	if d, ok := c.limit.(limit.Describer); ok {
+		shape = d.Shape()
+	}
+	shape.Kin = false
+	shape.Unlike = join(shape.Unlike, "there is no cooldown there")
+	return shape
+}
+
+// Delay implements limit.Delayer.
+func (c *coolingDelayer) Delay(s *limit.State, t limit.Time) limit.Time {
+	return ask(s, func(s *limit.State) limit.Time { return c.delayer.Delay(s, t) })
+}
+
+// RefuseAndDelay implements limit.Delayer.
+func (c *coolingDelayer) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+	return c.judge(dst, late, c.delayer, s, at)
+}
+
+// Variants implements limit.Approximation.
+func (c *coolingApproximation) Variants() []limit.Limiter { return c.variants }

@@ -1,0 +1,185 @@
+package window
+
+import (
+	"fmt"
+	"math/bits"
+
+	"shadow/limit"
+)
+
+// The sliding counter: counter:N/W
+//
+// Time is cut into windows of length W on the epoch's grid. Only two numbers are kept, what was admitted in the present
+// window and in the previous one, and the last W is taken to hold the share of the previous window that it covers:
+//
+//	    previous        │   current
+//	├───────────────────┼──────────┬────────┤
+//	          └── W − elapsed ──┘  t
+//
+//	admitted when  previous·(W−elapsed)/W + current + 1 ≤ N
+//
+// The source is J. Desgats, "How we built rate limiting capable of scaling to millions of domains"
+// (blog.cloudflare.com/counting-things-a-lot-of-different-things, 2017). charge=all counts refused requests as well.
+// It takes the previous window for even: after N requests at its very end, nearly N more pass in the next.
+//
+// The estimate is a fraction, exact for any N and W: the division is multiplied away, and both products have 128 bits.
+//
+//	previous·(W−elapsed) ≤ (N−1−current)·W
+//
+// State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the previous
+// one.
+
+// Counter is a sliding counter.
+type Counter struct {
+	count int64 // requests
+	grid  grid
+	all   bool // whether refused requests count
+}
+
+// NewCounter makes the counter that spec describes: counter:N/W with the option charge.
+func NewCounter(spec limit.Spec) (limit.Limiter, error) {
+	args := spec.Args()
+	all := chargesAll(args)
+	if err := args.Err(); err != nil {
+		return nil, err
+	}
+	if err := positive(spec); err != nil {
+		return nil, err
+	}
+	return newCounter(spec, 0, all), nil
+}
+
+// newCounter is the counter whose windows begin at a phase of the epoch's grid.
+func newCounter(spec limit.Spec, phase limit.Time, all bool) *Counter {
+	return &Counter{count: spec.Count, grid: newGrid(spec.Period, phase), all: all}
+}
+
+// Horizon is the length of two windows: what came at the beginning of one is seen until the end of the next.
+func (w *Counter) Horizon() limit.Time { return on(w.grid.step, w.grid.step) }
+
+// A pair is what counts against a key in two windows.
+type pair struct {
+	previous, current int64      // requests
+	last              limit.Time // the last moment of the current window
+}
+
+// look is the pair at now, which must not be before s.At.
+func (w *Counter) look(s *limit.State, now limit.Time) pair {
+	if s.Extra == 0 {
+		return pair{last: w.grid.last(now)}
+	}
+	first, last := w.grid.cell(now)
+	if s.At >= first {
+		return pair{s.Extra - 1, s.Level, last}
+	}
+	return pair{previous: w.carry(s.Level, s.At, first), last: last}
+}
+
+// carry is what becomes of a window's count, of which before is a moment, in one that begins with first: it counts as
+// the previous one's if that was the previous one.
+func (w *Counter) carry(count int64, before, first limit.Time) int64 {
+	if uint64(first-before) > uint64(w.grid.step) {
+		return 0
+	}
+	return count
+}
+
+// full tells whether a request at now is refused.
+func (w *Counter) full(c pair, now limit.Time) bool {
+	room := w.count - 1 - c.current
+	if room < 0 {
+		return true
+	}
+	high, low := bits.Mul64(uint64(c.previous), uint64(c.last-now)+1)
+	roomHigh, roomLow := bits.Mul64(uint64(room), uint64(w.grid.step))
+	return high > roomHigh || high == roomHigh && low > roomLow
+}
+
+// keep makes s the State of a key whose latest moment is now.
+func (w *Counter) keep(s *limit.State, now limit.Time, c pair) {
+	s.At, s.Level, s.Extra = now, c.current, 1+c.previous
+}
+
+// Wait implements limit.Limiter. While the current window has room for the request, it waits until enough of the
+// previous one has gone by, and else until enough of the current one has, as the previous one.
+func (w *Counter) Wait(s *limit.State, t limit.Time) limit.Time {
+	now := latest(s, t)
+	c := w.look(s, now)
+	if !w.full(c, now) {
+		return 0
+	}
+	rest := c.last - now + 1
+	if room := w.count - 1 - c.current; room >= 0 {
+		return limit.WaitFrom(t, now, rest-w.covered(room, c.previous))
+	}
+	return limit.WaitFrom(t, now, on(rest, w.grid.step-w.covered(w.count-1, c.current)))
+}
+
+// covered is the most of a window with so many requests that may be covered for room to be left: ⌊room·W/requests⌋.
+// room must be less than requests are in what is covered now, so that this is less than W.
+func (w *Counter) covered(room, requests int64) limit.Time {
+	high, low := bits.Mul64(uint64(room), uint64(w.grid.step))
+	quotient, _ := bits.Div64(high, low, uint64(requests))
+	return limit.Time(quotient)
+}
+
+// Charge implements limit.Limiter.
+func (w *Counter) Charge(s *limit.State, t limit.Time, refused bool) {
+	now := latest(s, t)
+	c := w.look(s, now)
+	if !refused || w.all {
+		c.current++
+	}
+	w.keep(s, now, c)
+}
+
+// Refuse implements limit.Limiter.
+func (w *Counter) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	if len(at) == 0 {
+		return dst
+	}
+	now := latest(s, at[0])
+	c := w.look(s, now)
+	for i, t := range at {
+		if t > c.last {
+			first, last := w.grid.cell(t)
+			c = pair{previous: w.carry(c.current, now, first), last: last}
+		}
+		now = max(now, t)
+		if !w.full(c, now) {
+			c.current++
+			continue
+		}
+		dst = append(dst, int32(i))
+		if w.all {
+			c.current++
+		}
+	}
+	w.keep(s, now, c)
+	return dst
+}
+
+// Level implements limit.Leveler: the estimate.
+func (w *Counter) Level(s *limit.State, t limit.Time) float64 {
+	now := latest(s, t)
+	c := w.look(s, now)
+	return float64(c.previous)*float64(c.last-now+1)/float64(w.grid.step) + float64(c.current)
+}
+
+// Semantics implements limit.Describer.
+func (w *Counter) Semantics() string {
+	return fmt.Sprintf("sliding counter: at most %d in the last %s, of which the part before the present window is estimated from the whole of the previous one; a refused request %s",
+		w.count, limit.FormatPeriod(w.grid.step), chargeText(w.all))
+}
+
+// Shape implements limit.Describer.
+func (w *Counter) Shape() limit.Shape {
+	s := limit.Shape{
+		Count: w.count, Period: w.grid.step, AtOnce: w.count,
+		Unlike: "it refills evenly from each request on, whatever came in a window before",
+	}
+	if w.all {
+		s.Unlike = "refused requests cost nothing there"
+	}
+	return s
+}

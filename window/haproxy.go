@@ -1,0 +1,175 @@
+package window
+
+import (
+	"fmt"
+	"math"
+
+	"shadow/limit"
+)
+
+// http_req_rate of HAProxy: haproxy:N/P
+//
+// HAProxy keeps two counters for a key, of this phase and of the one before. It takes the requests of the last phase to
+// have come evenly, and estimates from them how many came in the last P:
+//
+//	     before         now
+//	├──────────────├──────────────├
+//	        └──────────────┤t            estimate = now + before·remain/P, rounded down
+//	         remain┘
+//
+// A request counts itself first and is refused when the estimate then exceeds N. So refused requests count.
+//
+// The clock is in milliseconds. The first phase begins with the key's first request, the next one P later, and the first
+// again when two periods have passed since it began. The lowest bit of a beginning serves as a lock and is cleared, so
+// phases begin in even milliseconds; and when P is odd, in the one before the one in which the last phase was over.
+//
+// Source: HAProxy 2.6, include/haproxy/freq_ctr.h, update_freq_ctr_period, and src/freq_ctr.c, freq_ctr_total. Two things
+// are left out: the counters wrap around at 2³² there, and the table may drop a key, if its expire is less than 2P.
+//
+// State: At is the latest moment in microseconds, Level the beginning of the phase in microseconds, Extra the counters,
+// before in the upper 32 bits and now in the lower. Now is at least 1 once the key has been seen.
+
+// HAProxy is a rate of HAProxy's stick tables with a bound.
+type HAProxy struct {
+	count  int64      // requests
+	period int64      // milliseconds
+	length limit.Time // the period in microseconds
+	step   limit.Time // microseconds from the beginning of a phase to that of the next
+}
+
+const (
+	mostCounted = math.MaxInt32 // requests in a phase, and milliseconds in a period
+	twoMillis   = 2 * limit.Millisecond
+	counterBits = 32
+	nowMask     = 1<<counterBits - 1
+)
+
+// NewHAProxy makes the limit that spec describes: haproxy:N/P, without options.
+func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
+	if err := spec.Args().Err(); err != nil {
+		return nil, err
+	}
+	if err := positive(spec); err != nil {
+		return nil, err
+	}
+	switch {
+	case spec.Period%limit.Millisecond != 0:
+		return nil, fmt.Errorf("limit %q: HAProxy counts in milliseconds; the period must be a whole number of them", spec)
+	case spec.Period/limit.Millisecond > mostCounted:
+		return nil, fmt.Errorf("limit %q: the period is too long for HAProxy, which takes up to 596h", spec)
+	case spec.Count >= mostCounted:
+		return nil, fmt.Errorf("limit %q: the count must be less than %d", spec, mostCounted)
+	}
+	return &HAProxy{
+		count: spec.Count, period: int64(spec.Period / limit.Millisecond),
+		length: spec.Period, step: spec.Period - spec.Period%twoMillis,
+	}, nil
+}
+
+// Horizon is two periods: then counting starts over.
+func (h *HAProxy) Horizon() limit.Time { return 2 * h.length }
+
+// counters are what HAProxy keeps for a key, taken apart.
+type counters struct {
+	last        limit.Time // the latest moment
+	start       limit.Time // of the phase; a whole number of milliseconds
+	before, now int64      // requests in the phase before and in this one
+}
+
+// counters of a key at t, or at its latest moment if that is later.
+func (h *HAProxy) counters(s *limit.State, t limit.Time) counters {
+	if s.Extra == 0 {
+		return counters{last: t, start: evenMillisecond(t)}
+	}
+	return counters{last: max(t, s.At), start: limit.Time(s.Level), before: s.Extra >> counterBits, now: s.Extra & nowMask}
+}
+
+// evenMillisecond is the beginning of the millisecond of t, or of the one before if that is odd.
+func evenMillisecond(t limit.Time) limit.Time {
+	past := t % twoMillis
+	if past < 0 {
+		past += twoMillis
+	}
+	return t - past // which wraps around at the beginning of time; so do the differences with it
+}
+
+// elapsed is how long the phase has lasted, in microseconds.
+func (c *counters) elapsed() uint64 { return uint64(c.last - c.start) }
+
+// turn begins the next phase, or the first again, when this one is over.
+func (h *HAProxy) turn(c *counters) {
+	switch elapsed := c.elapsed(); {
+	case elapsed < uint64(h.length):
+	case elapsed < 2*uint64(h.length):
+		c.before, c.now, c.start = min(c.now, mostCounted), 0, c.start+h.step
+	default:
+		c.before, c.now, c.start = 0, 0, evenMillisecond(c.last)
+	}
+}
+
+// share is what the phase before adds to the estimate, times the period. The phase must not be over by more than a
+// millisecond.
+func (h *HAProxy) share(c *counters) int64 {
+	return c.before * (h.period - int64(c.elapsed()/uint64(limit.Millisecond)))
+}
+
+// refuses tells whether a request more makes the estimate exceed the count: now + 1 + ⌊share/period⌋ > count.
+func (h *HAProxy) refuses(c *counters, share int64) bool {
+	return share >= (h.count-c.now)*h.period
+}
+
+// Wait implements limit.Limiter.
+func (h *HAProxy) Wait(s *limit.State, t limit.Time) limit.Time {
+	c := h.counters(s, t)
+	asked := c
+	h.turn(&asked)
+	if !h.refuses(&asked, h.share(&asked)) {
+		return 0
+	}
+	return limit.WaitFrom(t, c.last, h.free(&c)-limit.Time(c.elapsed()))
+}
+
+// free is how long after the beginning of the phase a request is admitted that is refused now.
+func (h *HAProxy) free(c *counters) limit.Time {
+	over := c.elapsed() >= uint64(h.length)
+	if room := (h.count-c.now)*h.period - 1; !over && room >= 0 && room >= c.before { // in this phase, when share ≤ room
+		return h.length - limit.Time(room/c.before)*limit.Millisecond
+	}
+	room := h.count*h.period - 1 // in the next one, when now·remain ≤ room
+	remain := limit.Time(min(room/c.now, h.period)) * limit.Millisecond
+	return max(h.length, h.step+h.length-remain)
+}
+
+// Charge implements limit.Limiter.
+func (h *HAProxy) Charge(s *limit.State, t limit.Time, _ bool) {
+	c := h.counters(s, t)
+	h.turn(&c)
+	c.now++
+	c.store(s)
+}
+
+func (c *counters) store(s *limit.State) {
+	s.At, s.Level, s.Extra = c.last, int64(c.start), c.before<<counterBits|min(c.now, mostCounted)
+}
+
+// Refuse implements limit.Limiter.
+func (h *HAProxy) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	if len(at) == 0 {
+		return dst
+	}
+	c := h.counters(s, at[0])
+	share, known := int64(0), false
+	for i, t := range at {
+		if !known || t > c.last || c.elapsed() >= uint64(h.length) { // of an odd period, a phase may be over twice at t
+			c.last = max(t, c.last)
+			h.turn(&c)
+			share, known = h.share(&c), true
+		}
+		if h.refuses(&c, share) {
+			dst = append(dst, int32(i))
+		}
+		c.now++
+	}
+	c.store(s)
+	return dst
+}

@@ -1,0 +1,141 @@
+package window
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+)
+
+// Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read the
+// same ones. Where a key has several requests in one microsecond, their order is not known.
+
+// A reading is one request and what HAProxy counted, itself included.
+type reading struct {
+	key    string
+	at     limit.Time
+	counts []int64 // one for each table
+}
+
+// The project's own recording, made by scripts/record-verdicts. One of its periods is an odd number of milliseconds.
+func TestHAProxyReadsCounters(t *testing.T) {
+	all := readReadings(t, "testdata/verdicts/haproxy-2s-1501ms.log.gz", func(fields []string) (key, at string, counts []string) {
+		return fields[0], fields[1], fields[2:]
+	})
+	expectReadings(t, all, 700, "haproxy:20/2s", "haproxy:10/1501ms")
+}
+
+const shared = "../../shared/verdicts"
+
+// The large recording, which is not part of the project.
+func TestHAProxyReadsSharedCounters(t *testing.T) {
+	if _, err := os.Stat(shared); err != nil {
+		t.Skip("the large recordings are not here: ", err)
+	}
+	all := readReadings(t, shared+"/haproxy-rate30s-rate10s-dry.log.gz", func(fields []string) (key, at string, counts []string) {
+		n := len(fields)
+		return fields[n-3], fields[n-12], fields[n-8 : n-6] // CLIENT, the microsecond, r30= and r10=
+	})
+	expectReadings(t, all, 38_000, "haproxy:6/30s", "haproxy:20/10s")
+}
+
+// expectReadings wants at least so many readings, and each limit to read all of its counters, the first of each request
+// for the first limit.
+func expectReadings(t *testing.T, all []reading, least int, limits ...string) {
+	for table, text := range limits {
+		agree := countReadings(t, must(t, text), all, table)
+		t.Logf("%s: %d of %d counters agree", text, agree, len(all))
+		if agree != len(all) || len(all) < least {
+			t.Errorf("%s: %d of %d counters agree, want all of at least %d", text, agree, len(all), least)
+		}
+	}
+}
+
+// readReadings reads a log that HAProxy wrote, in the order of time. split finds the key, the microsecond and the counters.
+func readReadings(t *testing.T, file string, split func(fields []string) (key, at string, counts []string)) []reading {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []reading
+	lines := bufio.NewScanner(z)
+	for lines.Scan() {
+		key, at, counts := split(strings.Fields(lines.Text()))
+		if key == "-" {
+			continue // <BADREQ>
+		}
+		r := reading{key: key, at: limit.Time(number(t, at))}
+		for _, count := range counts {
+			_, value, _ := strings.Cut(count, "=")
+			r.counts = append(r.counts, number(t, value))
+		}
+		all = append(all, r)
+	}
+	if lines.Err() != nil {
+		t.Fatal(lines.Err())
+	}
+	slices.SortStableFunc(all, func(a, b reading) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
+	})
+	return all
+}
+
+func number(t *testing.T, text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// countReadings is how many counters of a table the limiter reads as HAProxy did. It must refuse those that exceed its
+// count, and no others.
+func countReadings(t *testing.T, l limit.Limiter, all []reading, table int) (agree int) {
+	var s limit.State
+	for i, end := 0, 0; i < len(all); i = end {
+		if i == 0 || all[i].key != all[i-1].key {
+			s.Release()
+		}
+		for end = i + 1; end < len(all) && all[end].key == all[i].key && all[end].at == all[i].at; end++ {
+		}
+		var got, want []int64
+		for _, r := range all[i:end] {
+			refused := len(l.Refuse(nil, &s, []limit.Time{r.at})) > 0
+			read := int64(l.(limit.Leveler).Level(&s, r.at))
+			if refused != (read > l.(*HAProxy).count) {
+				t.Errorf("%s at %d: refused %v, and the counter is %d", r.key, r.at, refused, read)
+			}
+			got, want = append(got, read), append(want, r.counts[table])
+		}
+		agree += common(got, want)
+	}
+	return agree
+}
+
+// common is how many numbers are in both, in any order.
+func common(a, b []int64) (n int) {
+	slices.Sort(a)
+	slices.Sort(b)
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			a, b, n = a[1:], b[1:], n+1
+		}
+	}
+	return n
+}
