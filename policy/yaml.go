@@ -205,6 +205,9 @@ func (d *document) mapping(node ast.Node, what string, keys []string) (fields, b
 	f.at = m
 	for _, v := range m.Values {
 		key := v.Key.GetToken().Value
+		if strings.ContainsFunc(key, isControl) {
+			d.fail(v.Key, "the key %q has a control character in it", key)
+		}
 		if keys != nil && !slices.Contains(keys, key) {
 			f.misfit = true
 			d.fail(v.Key, "unknown key %q%s; %s has %s", key, keyHint(key, keys), what, keysText(keys))

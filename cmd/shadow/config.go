@@ -24,10 +24,14 @@ func loadConfig(name string) (policy.Config, error) {
 		name = defaultConfig
 	}
 	config, err := policy.LoadConfig(name)
-	if err != nil {
-		return config, usage("%w", err)
+	var problems policy.Problems
+	switch {
+	case err == nil:
+		return config, nil
+	case errors.As(err, &problems) && len(problems) > 1:
+		return config, usage("%s has more than one problem:\n%w", name, err)
 	}
-	return config, nil
+	return config, usage("%w", err)
 }
 
 // What the configuration says of requests is carried over to where requests are read, which does not know of policies.
