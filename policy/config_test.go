@@ -187,3 +187,49 @@ func TestLoadConfig(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// A configuration may hold anything: there is an answer, and what is wrong is told line by line, with the file in front.
+func FuzzParseConfig(f *testing.F) {
+	text, err := os.ReadFile("testdata/config.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for piece := range strings.SplitSeq(string(text), "\n---\n") {
+		f.Add([]byte(piece))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 4096 {
+			return
+		}
+		config, err := ParseConfig("shadow.yaml", text)
+		if err == nil {
+			checkScopes(t, &config)
+			return
+		}
+		var problems Problems
+		if !errors.As(err, &problems) || len(problems) == 0 {
+			t.Fatalf("%v is no list of problems", err)
+		}
+		for _, p := range problems {
+			if !strings.HasPrefix(p.String(), p.File+":") || strings.Contains(p.String(), "\n") {
+				t.Errorf("the problem %q of %q", p, text)
+			}
+		}
+	})
+}
+
+// checkScopes checks that parts have scopes that there are, and limits that can be judged.
+func checkScopes(t *testing.T, c *Config) {
+	for _, set := range c.Policies {
+		for _, p := range set.Policies {
+			for _, part := range p.Parts {
+				if int(part.Match) > len(c.Scopes) || int(part.Count) > len(c.Scopes) || part.Limiter == nil {
+					t.Errorf("policy %q has %+v", p.Name, part)
+				}
+			}
+			if p.Name == "" || len(p.Parts) == 0 {
+				t.Errorf("policy %+v", p)
+			}
+		}
+	}
+}
