@@ -1,42 +1,46 @@
 package policy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/token"
+	"slices"
+	"strings"
 )
 
-// A configuration is YAML, read strictly: what it says and we do not know is an error, with its place.
+// A configuration is YAML, read strictly: what it says and we do not know is an error, with its place. docs/policies.md
+// explains every key.
 //
 //	actions:
-//	  - name: login
-//	    method: POST
-//	    prefix: /account/login
-//	  - name: search
-//	    method: [GET, HEAD]
-//	    glob: /*/search
-//	  - name: listing
-//	    regexp: ^/(shop|store)/[0-9]+$
+//	  - {name: login, method: POST, prefix: /account/login}
+//	tiers:
+//	  pro: {addresses: 192.0.2.0/24, file: pro.txt}
+//	exempt: {addresses: 10.0.0.0/8}
+//	policies:
+//	  - name: login and site
+//	    limits:
+//	      - {limit: token:5/15m, match: {action: login}, count: {status: 401}}
+//	      - {limit: token:1000/s, by: site}
 
 // A Config is what shadow.yaml says.
 type Config struct {
-	Actions []ActionRule // in the order of the file: the first that matches wins
+	Actions  []ActionRule // in the order of the file: the first that matches wins
+	Tiers    []Tier       // in the order of the file: the first that holds a client wins
+	Exempt   Tier         // the clients that no policy judges
+	Policies []Set        // in the order of the file
+	Scopes   []Conditions // what the scopes of policies mean: Scope s is Scopes[s-1]
+
+	everyone Scope // all clients but those that are exempt
 }
 
-// An ActionRule names the requests whose method and path it matches. Exactly one of Prefix, Glob and Regexp is set.
-type ActionRule struct {
-	Name    string
-	Methods []string // in upper case; none means all
-	Prefix  string
-	Glob    string
-	Regexp  string
+// A Set is the policies of one entry of the file: one, or if counts of its limits are lists or ranges one for each.
+type Set struct {
+	Name     string
+	Policies []Policy
 }
+
+// NoPolicy is the name that picks none.
+const NoPolicy = "none"
 
 // LoadConfig reads the configuration file at path. An empty file is a Config that says nothing.
 func LoadConfig(path string) (Config, error) {
@@ -47,48 +51,109 @@ func LoadConfig(path string) (Config, error) {
 	return ParseConfig(path, text)
 }
 
-// ParseConfig reads a configuration; name is what errors call it.
+// theFile is what the whole of a configuration is called.
+const theFile = "the configuration"
+
+var fileKeys = []string{"actions", "tiers", "exempt", "policies"}
+
+// ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
+// of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
-	if err := tooDeep(text); err != nil {
-		return Config{}, placed(name, err)
+	r := &configReader{document: document{name: name}, owners: map[member]string{}}
+	if top := r.parse(text); top != nil {
+		r.read(top)
 	}
-	var file configFile
-	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
-	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, placed(name, err)
+	if err := r.err(); err != nil {
+		return Config{}, err
 	}
-	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return Config{}, fmt.Errorf("%s: holds more than one document; want one", name)
-	}
-	var config Config
-	for i := range file.Actions {
-		rule, err := file.Actions[i].rule()
-		if err != nil {
-			return Config{}, placed(name, err)
-		}
-		config.Actions = append(config.Actions, rule)
-	}
-	return config, nil
+	return r.config, nil
 }
 
-// maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB of
-// dashes; a configuration needs two.
-const maxDepth = 50
+// A configReader turns a document into a Config.
+type configReader struct {
+	document
+	config Config
+	owners map[member]string // the tier that names each
+}
 
-// tooDeep is the error of a text that nests deeper. A dash is nested no deeper than its column says; a mapping without
-// brackets takes a line with a larger indent for each level, so a short one cannot be deep.
-func tooDeep(text []byte) error {
-	depth := 0
-	for _, t := range lexer.Tokenize(string(text)) {
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth--
+// read goes through the sections in the order in which they need each other.
+func (r *configReader) read(top node) {
+	f, ok := r.mapping(top, theFile, fileKeys)
+	if !ok {
+		return
+	}
+	for _, item := range r.items(f.values["actions"]) {
+		r.readAction(item)
+	}
+	if exempt := f.values["exempt"]; exempt != nil {
+		r.config.Exempt = r.readMembers(exemptTier, exempt)
+		r.config.everyone = r.scope(exempt, Conditions{})
+	}
+	if tiers := f.values["tiers"]; tiers != nil {
+		r.readTiers(tiers)
+	}
+	for _, item := range r.items(f.values["policies"]) {
+		r.readPolicy(item)
+	}
+}
+
+// Pick returns the policies with these names, or all if there are no names.
+func (c *Config) Pick(names []string) ([]Policy, error) {
+	if slices.Contains(names, NoPolicy) {
+		if len(names) > 1 {
+			return nil, fmt.Errorf("policy %s stands alone", NoPolicy)
 		}
-		if depth > maxDepth || t.Type == token.SequenceEntryType && t.Position.Column > 2*maxDepth {
-			return fault(t, "nests too deep")
+		return nil, nil
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(c.Policies, func(s Set) bool { return s.Name == name }) {
+			return nil, c.unknown(name)
 		}
 	}
-	return nil
+	var picked []Policy
+	for _, set := range c.Policies {
+		if len(names) == 0 || slices.Contains(names, set.Name) {
+			picked = append(picked, set.Policies...)
+		}
+	}
+	return picked, nil
+}
+
+// unknown is the error of a policy that there is not.
+func (c *Config) unknown(name string) error {
+	if len(c.Policies) == 0 {
+		return errors.New("the configuration has no policies")
+	}
+	var names []string
+	for _, set := range c.Policies {
+		names = append(names, set.Name)
+	}
+	return fmt.Errorf("the configuration has none of that name%s; there are %s", meantOf(name, names), strings.Join(names, ", "))
+}
+
+// Spare makes policies that are not of the configuration pass over the clients that it exempts.
+func (c *Config) Spare(policies []Policy) {
+	for _, p := range policies {
+		for i := range p.Parts {
+			p.Parts[i].within(c.everyone, c.everyone, c)
+		}
+	}
+}
+
+// within gives a part its scopes.
+func (p *Part) within(match, count Scope, c *Config) {
+	p.Match, p.Count = match, count
+	p.MatchText, p.CountText = c.scopeText(match), c.scopeText(count)
+}
+
+// scopeText is a scope in words, "" for all requests.
+func (c *Config) scopeText(s Scope) string {
+	if s == 0 {
+		return ""
+	}
+	text := c.Scopes[s-1].String()
+	if c.everyone == 0 || len(c.Scopes[s-1].Tiers) > 0 {
+		return text
+	}
+	return strings.TrimPrefix(text+", tier not exempt", ", ")
 }

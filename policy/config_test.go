@@ -1,70 +1,176 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"shadow/limit/limittest"
 )
 
-func TestParseConfig(t *testing.T) {
-	got, err := ParseConfig("shadow.yaml", []byte(`
-# routes that matter
-actions:
-  - name: login
-    method: post
-    prefix: /account/login
-  - {name: search, method: [GET, HEAD], glob: "/*/search"}
-  - name: listing
-    regexp: ^/(shop|store)/[0-9]+$
-  - name: 404
-    prefix: /404
-`))
+// The texts of testdata/config.txt: configurations, and what is made of each or wrong with it.
+func TestConfigs(t *testing.T) {
+	const file = "testdata/config.txt"
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Actions: []ActionRule{
-		{Name: "login", Methods: []string{"POST"}, Prefix: "/account/login"},
-		{Name: "search", Methods: []string{"GET", "HEAD"}, Glob: "/*/search"},
-		{Name: "listing", Regexp: "^/(shop|store)/[0-9]+$"},
-		{Name: "404", Prefix: "/404"},
-	}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	var out []string
+	for piece := range strings.SplitSeq(string(text), "\n---\n") {
+		var lines []string
+		for line := range strings.SplitSeq(strings.TrimSuffix(piece, "\n"), "\n") {
+			if !strings.HasPrefix(line, "= ") && !strings.HasPrefix(line, "! ") {
+				lines = append(lines, line)
+			}
+		}
+		source := strings.Join(lines, "\n")
+		config, err := ParseConfig("testdata/shadow.yaml", []byte(source+"\n"))
+		if err != nil {
+			lines = append(lines, indented("! ", err.Error())...)
+		} else {
+			lines = append(lines, indented("= ", describeConfig(&config))...)
+		}
+		out = append(out, strings.Join(lines, "\n"))
 	}
-	for _, text := range []string{"", "\n", "# nothing yet\n", "actions:\n", "actions: []\n", "---\n"} {
-		if got, err := ParseConfig("shadow.yaml", []byte(text)); err != nil || len(got.Actions) != 0 {
-			t.Errorf("%q: %+v, %v", text, got, err)
+	limittest.Golden(t, file, strings.Join(out, "\n---\n")+"\n")
+}
+
+func indented(mark, text string) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		lines = append(lines, mark+strings.ReplaceAll(line, "testdata/shadow.yaml", "…"))
+	}
+	return lines
+}
+
+// describeConfig writes a configuration down.
+func describeConfig(c *Config) string {
+	var b strings.Builder
+	for _, a := range c.Actions {
+		fmt.Fprintf(&b, "action %q %q prefix %q glob %q regexp %q\n", a.Name, a.Methods, a.Prefix, a.Glob, a.Regexp)
+	}
+	for _, t := range append([]Tier{c.Exempt}, c.Tiers...) {
+		if t.Name != "" {
+			fmt.Fprintf(&b, "tier %q addresses %q users %q field %q %q\n", t.Name, t.Addresses, t.Users, t.Field, t.Values)
+		}
+	}
+	for _, set := range c.Policies {
+		for _, p := range set.Policies {
+			fmt.Fprintf(&b, "policy %q\n", p.Name)
+			for i := range p.Parts {
+				fmt.Fprintf(&b, "    %s\n", p.Parts[i].String())
+			}
+		}
+	}
+	if b.Len() == 0 {
+		return "nothing"
+	}
+	return b.String()
+}
+
+// What cannot stand in a readable file: texts made by a machine.
+func TestConfigNests(t *testing.T) {
+	for text, want := range map[string]string{
+		"actions: []\n---\nactions: []\n":          "shadow.yaml: holds more than one document; want one",
+		"actions: " + strings.Repeat("[", 100):     "shadow.yaml:1:60: nests too deep",
+		"actions:\n  " + strings.Repeat("- ", 100): "shadow.yaml:2:101: nests too deep",
+		"actions:\n" + strings.Repeat("{\n", 100):  "shadow.yaml:52:1: nests too deep",
+	} {
+		if _, err := ParseConfig("shadow.yaml", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
 	}
 }
 
-// Each error begins with the place.
-func TestParseConfigErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"acts: 1\n":    `shadow.yaml:1:1: unknown field "acts"`,
-		"actions: 3\n": "shadow.yaml:1:10: ",
-		"actions:\n  - name: a\n    perfix: /x\n":                           `shadow.yaml:3:5: unknown field "perfix"`,
-		"actions:\n  - name: a\n    name: b\n    prefix: /\n":               "shadow.yaml:3:5: ",
-		"actions:\n  - name: a\n    regexp: ^/a(\n":                         `shadow.yaml:3:13: action "a": error parsing regexp: missing closing )`,
-		"actions:\n  - name: a\n    prefix: /a\n    glob: /b\n":             `action "a" has 2 of prefix, glob and regexp; want exactly one`,
-		"actions:\n  - name: a\n    prefix: login\n":                        `action "a": "login" fits no path; want a slash at its beginning`,
-		"actions:\n  - name: a\n    glob: '*.php'\n":                        `action "a": "*.php" fits no path; want a slash at its beginning`,
-		"actions:\n  - name: a\n":                                           `action "a" has 0 of prefix, glob and regexp; want exactly one`,
-		"actions:\n  - prefix: /a\n":                                        "shadow.yaml:2:11: an action needs a name",
-		"actions:\n  - name: a\n    prefix: /a\n    method: [GET, 'G T']\n": `shadow.yaml:4:19: action "a": "G T" is no method; want one such as POST`,
-		"actions:\n  - name: [a]\n    prefix: /a\n":                         "shadow.yaml:2:11: want a text here",
-		"actions:\n  - a\n":                                                 "shadow.yaml:2:5: ",
-		"actions:\n- name: a\n  prefix:: [\n":                               "shadow.yaml:3:",
-		"actions: []\n---\nactions: []\n":                                   "shadow.yaml: holds more than one document",
-		"actions: " + strings.Repeat("[", 100):                              "shadow.yaml:1:60: nests too deep",
-		"actions:\n  " + strings.Repeat("- ", 100):                          "shadow.yaml:2:101: nests too deep",
-		"actions:\n" + strings.Repeat("{\n", 100):                           "shadow.yaml:52:1: nests too deep",
+// There are as many problems as can be read, and a count of the others.
+func TestConfigManyProblems(t *testing.T) {
+	_, err := ParseConfig("shadow.yaml", []byte("actions:\n"+strings.Repeat("  - a\n", 60)))
+	var problems Problems
+	if !errors.As(err, &problems) || len(problems) != maxProblems+1 {
+		t.Fatalf("%d problems: %v", len(problems), err)
+	}
+	if last := problems[maxProblems].String(); last != "shadow.yaml: 10 problems more" {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
+// Every condition that differs is a scope of its own, up to as many as a mark has bits; the same ones are one.
+func TestConfigScopes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("policies:\n")
+	for i := range maxScopes {
+		fmt.Fprintf(&b, "  - {name: p%d, limits: [{limit: 5/m, match: {host: h%d}}, {limit: 6/m, match: {host: h%d}}]}\n", i, i, i)
+	}
+	config, err := ParseConfig("shadow.yaml", []byte(b.String()))
+	if err != nil || len(config.Scopes) != maxScopes {
+		t.Fatalf("%d scopes, %v", len(config.Scopes), err)
+	}
+	for i, set := range config.Policies {
+		for _, part := range set.Policies[0].Parts {
+			if part.Match != Scope(i+1) || part.Count != part.Match || part.MatchText != fmt.Sprintf("host h%d", i) {
+				t.Errorf("policy %d has %+v", i, part)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "  - {name: more, limits: {limit: 5/m, match: {host: more}}}\n")
+	_, err = ParseConfig("shadow.yaml", []byte(b.String()))
+	if err == nil || !strings.Contains(err.Error(), "shadow.yaml:66:26: there are more than 64 different conditions") {
+		t.Errorf("one scope too many: %v", err)
+	}
+}
+
+func TestPick(t *testing.T) {
+	config, err := ParseConfig("shadow.yaml", []byte("policies:\n"+
+		"  - {name: login, limits: \"5,6/m\"}\n  - {name: site, limits: {limit: 9/s, by: site}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for names, want := range map[string]string{
+		"": "login, token:5/1m|login, token:6/1m|site", "none": "", "site": "site",
+		"site login": "login, token:5/1m|login, token:6/1m|site", "login": "login, token:5/1m|login, token:6/1m",
+		"lgoin":     `error: the configuration has none of that name (did you mean "login"?); there are login, site`,
+		"none site": "error: policy none stands alone",
 	} {
-		got, err := ParseConfig("shadow.yaml", []byte(text))
-		if err == nil || !strings.HasPrefix(err.Error(), "shadow.yaml:") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%q: %+v, %v; want %s", text, got, err, want)
+		picked, err := config.Pick(strings.Fields(names))
+		got := []string{}
+		for _, p := range picked {
+			got = append(got, p.Name)
+		}
+		text := strings.Join(got, "|")
+		if err != nil {
+			text = "error: " + err.Error()
+		}
+		if text != want {
+			t.Errorf("%q picks %s, want %s", names, text, want)
+		}
+	}
+	if _, err := new(Config).Pick([]string{"a"}); err == nil || err.Error() != "the configuration has no policies" {
+		t.Errorf("of no policies: %v", err)
+	}
+}
+
+// Limits of the command line pass over exempt clients as well.
+func TestSpare(t *testing.T) {
+	for text, want := range map[string]Scope{"": 0, "exempt: {users: a}": 1} {
+		config, err := ParseConfig("shadow.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies, err := ParseLimits([]string{"token:6/30s+window:9/1m"}, BySite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Spare(policies)
+		for _, part := range policies[0].Parts {
+			if part.Match != want || part.Count != want {
+				t.Errorf("%q: %+v", text, part)
+			}
+		}
+		if want == 1 && (len(config.Scopes) != 1 || !reflect.DeepEqual(config.Scopes[0], Conditions{})) {
+			t.Errorf("the scope is %+v", config.Scopes)
 		}
 	}
 }
@@ -79,5 +185,51 @@ func TestLoadConfig(t *testing.T) {
 	}
 	if got, err := LoadConfig(path); err != nil || len(got.Actions) != 1 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A configuration may hold anything: there is an answer, and what is wrong is told line by line, with the file in front.
+func FuzzParseConfig(f *testing.F) {
+	text, err := os.ReadFile("testdata/config.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for piece := range strings.SplitSeq(string(text), "\n---\n") {
+		f.Add([]byte(piece))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 4096 {
+			return
+		}
+		config, err := ParseConfig("shadow.yaml", text)
+		if err == nil {
+			checkScopes(t, &config)
+			return
+		}
+		var problems Problems
+		if !errors.As(err, &problems) || len(problems) == 0 {
+			t.Fatalf("%v is no list of problems", err)
+		}
+		for _, p := range problems {
+			if !strings.HasPrefix(p.String(), p.File+":") || strings.Contains(p.String(), "\n") {
+				t.Errorf("the problem %q of %q", p, text)
+			}
+		}
+	})
+}
+
+// checkScopes checks that parts have scopes that there are, and limits that can be judged.
+func checkScopes(t *testing.T, c *Config) {
+	for _, set := range c.Policies {
+		for _, p := range set.Policies {
+			for _, part := range p.Parts {
+				if int(part.Match) > len(c.Scopes) || int(part.Count) > len(c.Scopes) || part.Limiter == nil {
+					t.Errorf("policy %q has %+v", p.Name, part)
+				}
+			}
+			if p.Name == "" || len(p.Parts) == 0 {
+				t.Errorf("policy %+v", p)
+			}
+		}
 	}
 }

@@ -34,7 +34,7 @@ func cooldownSuite(algorithm, options string) limittest.Suite {
 
 func newLimiter(spec limit.Spec) (limit.Limiter, error) {
 	p, err := New(spec, ByClient)
-	return p.Limiter, err
+	return p.Parts[0].Limiter, err
 }
 
 // modelCooldown asks the limit, of which it keeps the State for itself.
@@ -153,7 +153,7 @@ func TestCooldownText(t *testing.T) {
 		"window:6/30s,cooldown=1d":                "window:6/30s,cooldown=24h",
 	} {
 		policies, err := ParseLimits([]string{text}, ByClient)
-		if err != nil || len(policies) != 1 || policies[0].Name != want || policies[0].Spec.String() != want {
+		if err != nil || len(policies) != 1 || policies[0].Name != want || policies[0].Parts[0].Spec.String() != want {
 			t.Errorf("%s: %+v, %v, want %s", text, policies, err, want)
 		}
 	}

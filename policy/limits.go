@@ -1,8 +1,8 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -10,42 +10,100 @@ import (
 
 // New is the policy of one limit, counted by a key. A limit that names no algorithm is a token bucket.
 func New(spec limit.Spec, by Key) (Policy, error) {
+	part, err := newPart(spec, by)
+	if err != nil {
+		return Policy{}, err
+	}
+	return Policy{Name: part.Spec.String(), Parts: []Part{part}}, nil
+}
+
+// newPart is a limit of a policy, for all requests.
+func newPart(spec limit.Spec, by Key) (Part, error) {
 	if spec.Algorithm == "" {
 		spec.Algorithm = Algorithms[0].Name
 	}
 	algorithm, err := find(spec.Algorithm)
 	if err != nil {
-		return Policy{}, fmt.Errorf("limit %q: %w", spec, err)
+		return Part{}, fmt.Errorf("limit %q: %w", spec, err)
 	}
 	limiter, err := construct(algorithm, spec)
-	if err != nil {
-		return Policy{}, err
-	}
-	return Policy{Name: spec.String(), Parts: []Part{{Spec: spec, By: by, Limiter: limiter}}}, nil
+	return Part{Spec: spec, By: by, Limiter: limiter}, err
 }
 
-// ParseLimits makes a policy of each limit in texts, in their order and each once. Lists and ranges become one policy
-// for each count; a limit without algorithm and options becomes one for each algorithm that is meant by that.
+// ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one policy,
+// whose limits must all admit. Lists and ranges become one policy for each count, or for each combination of counts; a
+// limit that stands alone, without algorithm and options, becomes one for each algorithm that is meant by that.
 func ParseLimits(texts []string, by Key) ([]Policy, error) {
-	var specs []limit.Spec
+	var policies []Policy
+	seen := map[string]bool{}
 	for _, text := range texts {
-		more, err := parseLimit(text)
+		combinations, err := parseCombinations(text)
 		if err != nil {
 			return nil, err
 		}
-		specs = append(specs, more...)
+		for _, specs := range combinations {
+			p, err := combine(specs, by)
+			if err != nil {
+				return nil, err
+			}
+			if !seen[p.Name] {
+				seen[p.Name] = true
+				policies = append(policies, p)
+			}
+		}
 	}
-	return FromSpecs(specs, by)
+	return policies, nil
 }
 
-// errCombination is about a+b.
-var errCombination = errors.New("limits joined by '+' cannot be judged yet; write each as a limit of its own")
-
-// parseLimit is limit.ParseAll, after a look at what it does not know: which algorithms there are.
-func parseLimit(text string) ([]limit.Spec, error) {
-	if strings.Contains(text, "+") {
-		return nil, fmt.Errorf("limit %q: %w", text, errCombination)
+// combine is the policy of limits that must all admit.
+func combine(specs []limit.Spec, by Key) (Policy, error) {
+	var p Policy
+	for _, spec := range specs {
+		part, err := newPart(spec, by)
+		if err != nil {
+			return Policy{}, err
+		}
+		p.Parts = append(p.Parts, part)
 	}
+	p.Name = p.Text()
+	return p, nil
+}
+
+// parseCombinations reads limits joined by '+': the specs of one policy, or of several if there are lists or ranges.
+func parseCombinations(text string) ([][]limit.Spec, error) {
+	texts := strings.Split(text, "+")
+	if len(texts) == 1 {
+		specs, err := parseLimit(text)
+		if err != nil {
+			return nil, err
+		}
+		return products([][]limit.Spec{meant(specs)}), nil // each for itself
+	}
+	parts := make([][]limit.Spec, len(texts))
+	for i, part := range texts {
+		if strings.TrimSpace(part) == "" {
+			return nil, fmt.Errorf("limit %q: lacks a limit beside a '+'; want them joined, such as token:10/s+window:1000/1h", text)
+		}
+		specs, err := parseLimit(part)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = specs
+	}
+	if size(parts) > maxPolicies {
+		return nil, fmt.Errorf("limit %q: %w", text, errTooMany)
+	}
+	return products(parts), nil
+}
+
+// maxPolicies bounds how many policies one text may stand for, as the counts of one limit are bounded.
+const maxPolicies = 10_000
+
+var errTooMany = fmt.Errorf("stands for more than %d policies; take larger steps, such as 10..1000:10", maxPolicies)
+
+// parseLimit reads one limit, which may stand for many by its count. It looks at the name of the algorithm first, since
+// what is wrong with the rest may come from there.
+func parseLimit(text string) ([]limit.Spec, error) {
 	if name, _ := limit.CutAlgorithm(text); name != "" {
 		if _, err := find(name); err != nil {
 			return nil, fmt.Errorf("limit %q: %w", text, err)
@@ -54,41 +112,45 @@ func parseLimit(text string) ([]limit.Spec, error) {
 	return limit.ParseAll(text)
 }
 
-// FromSpecs makes the policies of limits that have been read already, as ParseLimits does.
-func FromSpecs(specs []limit.Spec, by Key) ([]Policy, error) {
-	var policies []Policy
-	seen := map[limit.Spec]bool{}
-	for _, given := range specs {
-		for _, spec := range meant(given) {
-			if seen[spec] {
-				continue
-			}
-			seen[spec] = true
-			p, err := New(spec, by)
-			if err != nil {
-				return nil, err
-			}
-			policies = append(policies, p)
-		}
-	}
-	return policies, nil
-}
-
-// meant is the limits, each with its algorithm, that spec stands for.
-func meant(spec limit.Spec) []limit.Spec {
-	switch {
-	case spec.Algorithm != "":
-		return []limit.Spec{spec}
-	case spec.Options != "":
-		spec.Algorithm = Algorithms[0].Name
-		return []limit.Spec{spec}
-	}
-	var specs []limit.Spec
-	for _, a := range Algorithms {
-		if a.Bare {
-			spec.Algorithm = a.Name
+// meant is the limits, each with its algorithm, that specs stand for when they stand alone.
+func meant(given []limit.Spec) (specs []limit.Spec) {
+	for _, spec := range given {
+		if spec.Algorithm != "" || spec.Options != "" {
 			specs = append(specs, spec)
+			continue
+		}
+		for _, a := range Algorithms {
+			if a.Bare {
+				spec.Algorithm = a.Name
+				specs = append(specs, spec)
+			}
 		}
 	}
 	return specs
+}
+
+// size is how many products there are, or a number beyond maxPolicies.
+func size[T any](choices [][]T) int {
+	n := 1
+	for _, c := range choices {
+		if n *= len(c); n > maxPolicies {
+			break
+		}
+	}
+	return n
+}
+
+// products is every way to take one of each of the choices; the last one changes quickest.
+func products[T any](choices [][]T) [][]T {
+	all := [][]T{nil}
+	for _, choice := range choices {
+		var longer [][]T
+		for _, begun := range all {
+			for _, c := range choice {
+				longer = append(longer, append(slices.Clone(begun), c))
+			}
+		}
+		all = longer
+	}
+	return all
 }

@@ -39,12 +39,16 @@ func TestLimits(t *testing.T) {
 
 func TestParseLimits(t *testing.T) {
 	for texts, want := range map[string]string{
-		"6/30s":                                "token:6/30s leaky:6/30s window:6/30s",
-		"6/30s,burst=9":                        "token:6/30s,burst=9",
-		"6,7/30s":                              "token:6/30s leaky:6/30s window:6/30s token:7/30s leaky:7/30s window:7/30s",
-		"token:6..8/m":                         "token:6/1m token:7/1m token:8/1m",
-		"window:6/30s 6/30s token:6/30000ms":   "window:6/30s token:6/30s leaky:6/30s",
-		"leaky:5..7:2,6/60s,drip=1s leaky:5/m": "leaky:5/1m,drip=1s leaky:7/1m,drip=1s leaky:6/1m,drip=1s leaky:5/1m",
+		"6/30s":                                 "token:6/30s leaky:6/30s window:6/30s",
+		"6/30s,burst=9":                         "token:6/30s,burst=9",
+		"6,7/30s":                               "token:6/30s leaky:6/30s window:6/30s token:7/30s leaky:7/30s window:7/30s",
+		"token:6..8/m":                          "token:6/1m token:7/1m token:8/1m",
+		"window:6/30s 6/30s token:6/30000ms":    "window:6/30s token:6/30s leaky:6/30s",
+		"leaky:5..7:2,6/60s,drip=1s leaky:5/m":  "leaky:5/1m,drip=1s leaky:7/1m,drip=1s leaky:6/1m,drip=1s leaky:5/1m",
+		"10/s+window:1000/h":                    "token:10/1s+window:1000/1h",
+		"6/30s+token:5/m token:6/30000ms+5/60s": "token:6/30s+token:5/1m",
+		"1,2/s+leaky:3,4/m,drip=1s": "token:1/1s+leaky:3/1m,drip=1s token:1/1s+leaky:4/1m,drip=1s " +
+			"token:2/1s+leaky:3/1m,drip=1s token:2/1s+leaky:4/1m,drip=1s",
 		"token:6/30s,initial=1,burst=7 6/30s,burst=7,initial=1": "token:6/30s,burst=7,initial=1",
 	} {
 		policies, err := ParseLimits(strings.Fields(texts), ByHost)
@@ -70,8 +74,12 @@ func TestParseLimits(t *testing.T) {
 
 func TestParseLimitsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"6/30s+60/1m":          "joined by '+' cannot be judged yet",
 		"ngimx:10r/s,burst=20": `unknown algorithm "ngimx" (did you mean "nginx"?); there are token, leaky, window`,
+		"6/30s+":               "lacks a limit beside a '+'",
+		"6/30s+60":             `"60": has no period`,
+		"6/30s+tokn:6/m":       `"tokn:6/m": unknown algorithm`,
+		"6/30s+6/m,drip=3s":    "unknown option",
+		"1..200/s+1..200/m":    "stands for more than 10000 policies",
 		"tokn:6/30s":           `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
 		"6":                    "has no period",
 		"token:6/30s,drip=3s":  "unknown option \"drip\"; token takes burst=N, initial=N",

@@ -17,7 +17,7 @@ import (
 	"shadow/traffic"
 )
 
-// TestAgreesWithReference replays every log, cut in random batches, by 50 random limits, and compares each verdict.
+// TestAgreesWithReference replays every log, cut in random batches, by 50 random policies, and compares each verdict.
 func TestAgreesWithReference(t *testing.T) {
 	for name, files := range logs(t) {
 		t.Run(name, func(t *testing.T) {
@@ -93,18 +93,77 @@ func formatOf(t testing.TB, name string, text []byte) *parse.Format {
 	return found.Format
 }
 
-// randomPolicies are limits that refuse some requests and admit others, as often as not.
+// randomPolicies are limits that refuse some requests and admit others, as often as not, and policies of several such.
 func randomPolicies(t *testing.T, rng *rand.Rand, n int) []policy.Policy {
-	keys := []policy.Key{policy.ByClient, policy.ByClient, policy.ByClientAction, policy.ByAction, policy.BySite}
 	var policies []policy.Policy
-	for len(policies) < n {
-		algorithm := []string{"token", "leaky", "window"}[rng.IntN(3)]
-		per := []string{"1s", "7s", "30s", "1m", "333ms", "10m", "1h", "24h"}[rng.IntN(8)]
-		p, err := policy.ParseLimits([]string{fmt.Sprintf("%s:%d/%s", algorithm, 1+rng.IntN(40), per)}, keys[rng.IntN(len(keys))])
-		check(t, err)
-		policies = append(policies, p...)
+	for i := range n {
+		p := policy.Policy{Parts: []policy.Part{randomPart(t, rng)}}
+		if i%2 == 1 {
+			p.Parts[0].Match, p.Parts[0].Count = randomScopes(rng)
+			for range rng.IntN(3) {
+				part := randomPart(t, rng)
+				part.Match, part.Count = randomScopes(rng)
+				if i%4 == 1 {
+					part.By = p.Parts[0].By
+				}
+				p.Parts = append(p.Parts, part)
+			}
+		}
+		p.Name = fmt.Sprint(i, ": ", p.Text())
+		policies = append(policies, p)
 	}
 	return policies
+}
+
+func randomPart(t *testing.T, rng *rand.Rand) policy.Part {
+	keys := []policy.Key{policy.ByClient, policy.ByClient, policy.ByClientAction, policy.ByAction, policy.BySite}
+	algorithm := []string{"token", "leaky", "window"}[rng.IntN(3)]
+	per := []string{"1s", "7s", "30s", "1m", "333ms", "10m", "1h", "24h"}[rng.IntN(8)]
+	p, err := policy.ParseLimits([]string{fmt.Sprintf("%s:%d/%s", algorithm, 1+rng.IntN(40), per)}, keys[rng.IntN(len(keys))])
+	check(t, err)
+	return p[0].Parts[0]
+}
+
+// randomScopes are the same one as often as not.
+func randomScopes(rng *rand.Rand) (match, count policy.Scope) {
+	match = policy.Scope(rng.IntN(scopes + 1))
+	if count = match; rng.IntN(2) == 0 {
+		count = policy.Scope(rng.IntN(scopes + 1))
+	}
+	return match, count
+}
+
+const scopes = 4
+
+// marksOf puts requests in scopes: two tiers of clients, errors, and what is chosen by all three.
+func marksOf(client, action string, status uint16) (marks uint64) {
+	tier := maphash.String(seed, client) % 2
+	marks = 1 << tier
+	if status >= 400 {
+		marks |= 1 << 2
+	}
+	if maphash.String(seed, action)%3 == tier {
+		marks |= 1 << 3
+	}
+	return marks
+}
+
+// A marking source gives the requests of another their marks.
+type marking struct {
+	replay.Source
+	tables *traffic.Tables
+}
+
+func (m marking) Next() (*traffic.Batch, error) {
+	b, err := m.Source.Next()
+	if err != nil {
+		return nil, err
+	}
+	b.Marks = b.Marks[:0]
+	for i, client := range b.Client {
+		b.Marks = append(b.Marks, marksOf(m.tables.Clients.Name(client), m.tables.Actions.Name(int32(b.Action[i])), b.Status[i]))
+	}
+	return b, nil
 }
 
 // A verdictSum stands for the verdicts of one policy on all requests: equal verdicts have equal sums.
@@ -126,18 +185,25 @@ func (v *verdictSum) add(n int64, at limit.Time, client, action string, status u
 }
 
 func reference(all []request, policies []policy.Policy) []verdictSum {
-	idle := map[policy.Key]limit.Time{}
-	for _, p := range policies {
-		by := p.Parts[0].By
-		idle[by] = max(idle[by], p.Horizon()+traffic.DefaultLateness)
-	}
+	idle := idleTimes(policies, traffic.DefaultLateness)
 	sums := make([]verdictSum, len(policies))
 	for i, p := range policies {
-		judgeAll(all, p, traffic.DefaultLateness, idle[p.Parts[0].By], func(q *request) {
+		judgeAll(all, p, traffic.DefaultLateness, idle, func(q *request) {
 			sums[i].add(1, q.at, q.client, q.action, q.status)
 		})
 	}
 	return sums
+}
+
+// idleTimes are how long a key of each kind is remembered at least.
+func idleTimes(policies []policy.Policy, lateness limit.Time) map[policy.Key]limit.Time {
+	idle := map[policy.Key]limit.Time{}
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			idle[part.By] = max(idle[part.By], part.Limiter.Horizon()+lateness)
+		}
+	}
+	return idle
 }
 
 // A summing sink adds up events.
@@ -166,7 +232,7 @@ func replayed(t *testing.T, files []string, policies []policy.Policy, rng *rand.
 	engine := replay.New(replay.Options{
 		Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Sink: sink, EventPolicies: len(policies),
 	})
-	check(t, engine.Run(reader))
+	check(t, engine.Run(marking{reader, o.Tables}))
 	result := engine.Result(reader.Stats())
 	for i := range result.Policies {
 		if p := &result.Policies[i]; p.Refused != sink.sums[i].refused {

@@ -160,17 +160,22 @@ func TestSumsDoNotWrap(t *testing.T) {
 
 // Once its keys are known, judging a batch allocates nothing.
 func TestJudgeAllocatesNothing(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"6/30s", "window:100/1h"}, policy.ByClient)
-	check(t, err)
 	for by := range policy.KeyCount {
-		for i := range policies {
-			policies[i].Parts[0].By = by
+		policies, err := policy.ParseLimits([]string{"6/30s", "window:100/1h"}, by)
+		check(t, err)
+		parts := []policy.Part{policies[0].Parts[0], policies[3].Parts[0], {By: by, Limiter: queue{5, second}}}
+		scoped := slices.Clone(parts)
+		scoped[0].Match, scoped[1].Count = 1, 2
+		crossed := slices.Clone(parts)
+		crossed[1].By = (by + 1) % policy.KeyCount
+		for _, parts := range [][]policy.Part{parts, scoped, crossed, parts[2:]} {
+			policies = append(policies, policy.Policy{Parts: parts})
 		}
 		tables := newBenchOf(t, lateness, policies)
-		engine := replay.New(replay.Options{Tables: tables.tables, Policies: policies, Lateness: lateness, Sink: discard{}, EventPolicies: 2})
+		engine := replay.New(replay.Options{Tables: tables.tables, Policies: policies, Lateness: lateness, Sink: discard{}, EventPolicies: len(policies)})
 		var lines []line
 		for i := range 20_000 {
-			lines = append(lines, line{at: limit.Time(i) * 10 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7)})
+			lines = append(lines, line{at: limit.Time(i) * 10 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7), marks: uint64(i % 4)})
 		}
 		batch := tables.batch(lines)
 		judge := func() {

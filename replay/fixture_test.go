@@ -22,6 +22,7 @@ type line struct {
 	bytes  int64
 	spent  limit.Time // by upstreams
 	source uint16
+	marks  uint64
 	warm   bool
 }
 
@@ -71,6 +72,7 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Upstream = append(out.Upstream, int64(l.spent))
 		out.Source = append(out.Source, l.source)
 		out.Order = append(out.Order, max(l.at, l.place))
+		out.Marks = append(out.Marks, l.marks)
 		out.Warm = l.warm
 		late = late || l.place > l.at
 	}

@@ -16,6 +16,12 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, second := policies[0].Parts[0], policies[3].Parts[0]
+	site := first
+	site.By = policy.BySite
+	policies = append(policies,
+		policy.Policy{Name: "combined", Parts: []policy.Part{first, second}},
+		policy.Policy{Name: "crossed", Parts: []policy.Part{first, site, second}})
 	tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()}
 	tables.Agents.ID(nil)
 	tables.Actions.ID([]byte("/"))
@@ -41,14 +47,16 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	expect := func(when string, want int) {
 		t.Helper()
 		for i, c := range e.candidates {
-			held := 0
-			for id := range int32(clients) {
-				if s := c.parts[0].states.At(id); *s != (limit.State{}) {
-					held++
+			for j := range c.parts {
+				held := 0
+				for id := range min(clients, c.parts[j].states.Len()) {
+					if s := c.parts[j].states.At(int32(id)); *s != (limit.State{}) {
+						held++
+					}
 				}
-			}
-			if held != want {
-				t.Errorf("%s: %s holds %d states, want %d", when, policies[i].Name, held, want)
+				if held != want && policies[i].Parts[j].By == policy.ByClient {
+					t.Errorf("%s: part %d of %s holds %d states, want %d", when, j, policies[i].Name, held, want)
+				}
 			}
 		}
 	}

@@ -27,6 +27,7 @@ type verdictBook struct {
 	WorstMinute       limit.Time
 	WorstRefused      int64
 	Bytes, Upstream   int64
+	Delays            replay.Delays
 }
 
 type eventName struct {
@@ -44,30 +45,23 @@ func newBook() verdictBook {
 	return verdictBook{Events: map[eventName]int64{}, Hits: map[string]hit{}, ByAction: map[string]int64{}}
 }
 
-// modelled judges lines, which stand in the order that counts.
-func modelled(lines []line, p policy.Policy, idle limit.Time) verdictBook {
-	type key struct {
-		state         limit.State
-		latest, place limit.Time
-	}
-	book, keys, minutes := newBook(), map[string]*key{}, map[limit.Time]int64{}
+// modelled judges lines, which stand in the order that counts. A key that was idle for longer than idle says is forgotten.
+func modelled(lines []line, p policy.Policy, idle map[policy.Key]limit.Time) verdictBook {
+	book, minutes := newBook(), map[limit.Time]int64{}
+	memories := make([]map[string]*memory, len(p.Parts))
+	var delays []limit.Time
 	for _, l := range lines {
-		place := max(l.at, l.place)
-		k := keys[keyOfLine(&l, p.Parts[0].By)]
-		if k == nil || l.at < k.latest-lateness || place != l.at && place-k.place > idle {
-			k = &key{latest: l.at}
-			keys[keyOfLine(&l, p.Parts[0].By)] = k
+		refused, delay := judgeLine(&l, p, memories, idle)
+		if l.warm {
+			continue
 		}
-		k.latest, k.place = max(k.latest, l.at), place
-		refused := p.Parts[0].Limiter.Wait(&k.state, l.at) > 0
-		p.Parts[0].Limiter.Charge(&k.state, l.at, refused)
-		if !l.warm {
-			book.Requests++
+		book.Requests++
+		if delay > 0 {
+			delays = append(delays, delay)
 		}
-		if refused && !l.warm {
+		if refused {
 			book.refuse(&l)
-			minute := l.at - (l.at%limit.Minute+limit.Minute)%limit.Minute
-			minutes[minute]++
+			minutes[l.at-(l.at%limit.Minute+limit.Minute)%limit.Minute]++
 		}
 	}
 	for _, minute := range slices.Sorted(maps.Keys(minutes)) {
@@ -75,7 +69,58 @@ func modelled(lines []line, p policy.Policy, idle limit.Time) verdictBook {
 			book.WorstMinute, book.WorstRefused = minute, minutes[minute]
 		}
 	}
+	book.delayed(delays)
 	return book
+}
+
+// A memory is what one limit of a policy knows of one key.
+type memory struct {
+	state         limit.State
+	latest, place limit.Time
+}
+
+// judgeLine asks all limits that the line concerns, and charges all that count it.
+func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map[policy.Key]limit.Time) (refused bool, delay limit.Time) {
+	place := max(l.at, l.place)
+	states, full := make([]*limit.State, len(p.Parts)), make([]bool, len(p.Parts))
+	for i, part := range p.Parts {
+		name := keyOfLine(l, part.By)
+		m := memories[i][name]
+		if m == nil || l.at < m.latest-lateness || place != l.at && place-m.place > idle[part.By] {
+			m = &memory{latest: l.at}
+			if memories[i] == nil {
+				memories[i] = map[string]*memory{}
+			}
+			memories[i][name] = m
+		}
+		m.latest, m.place, states[i] = max(m.latest, l.at), place, &m.state
+		full[i] = part.Limiter.Wait(states[i], l.at) > 0
+		refused = refused || full[i] && inScope(part.Match, l.marks)
+	}
+	for i, part := range p.Parts {
+		if d, ok := part.Limiter.(limit.Delayer); ok && !refused && inScope(part.Match, l.marks) {
+			delay = max(delay, d.Delay(states[i], l.at))
+		}
+	}
+	for i, part := range p.Parts {
+		if inScope(part.Count, l.marks) {
+			part.Limiter.Charge(states[i], l.at, refused || full[i])
+		}
+	}
+	return refused, delay
+}
+
+// delayed writes down by how much requests were kept waiting.
+func (b *verdictBook) delayed(by []limit.Time) {
+	if len(by) == 0 {
+		return
+	}
+	slices.Sort(by)
+	b.Delays.Requests = int64(len(by))
+	for _, d := range by {
+		b.Delays.Total += d
+	}
+	b.Delays.P50, b.Delays.P99 = by[(len(by)*50+99)/100-1], by[(len(by)*99+99)/100-1]
 }
 
 func keyOfLine(l *line, by policy.Key) string {
@@ -108,6 +153,9 @@ func (b *bench) booked(r *replay.Result, policy int) verdictBook {
 	book, p := newBook(), &r.Policies[policy]
 	book.Requests, book.Refused, book.Bytes, book.Upstream = p.Requests, p.Refused, p.BytesSaved, int64(p.UpstreamSaved)
 	book.WorstMinute, book.WorstRefused = p.WorstMinute, p.WorstMinuteRefused
+	if p.Delays != nil {
+		book.Delays = *p.Delays
+	}
 	for _, e := range b.events {
 		if int(e.Policy) == policy {
 			book.Events[eventName{e.At, b.tables.Clients.Name(e.Client), b.tables.Actions.Name(e.Action), e.Status}] += int64(e.Count)
@@ -139,7 +187,7 @@ func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 			at: place, client: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client"),
 			action: rapid.SampledFrom([]string{"/x", "/y"}).Draw(t, "action"), agent: rapid.SampledFrom([]string{"curl/8", "-"}).Draw(t, "agent"),
 			status: rapid.SampledFrom([]uint16{200, 404}).Draw(t, "status"), source: uint16(rapid.IntRange(0, 1).Draw(t, "source")),
-			bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,
+			marks: uint64(rapid.IntRange(0, 7).Draw(t, "marks")), bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,
 		}
 		if hasLate && rapid.IntRange(0, 4).Draw(t, "late") == 0 {
 			l.place, l.at = place, place-rapid.SampledFrom([]limit.Time{second, lateness, lateness + 1, limit.Hour, idle}).Draw(t, "by")
@@ -187,11 +235,8 @@ func TestEngineAgainstModel(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				policies, err := policy.ParseLimits([]string{"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m"}, by)
 				check(t, err)
-				idle := lateness
-				for _, p := range policies {
-					idle = max(idle, p.Horizon()+lateness)
-				}
-				lines := drawLog(rt, idle)
+				idle := idleTimes(policies, lateness)
+				lines := drawLog(rt, idle[by])
 				b := newBenchOf(t, lateness, policies)
 				b.judge(cutLog(rt, lines)...)
 				r := b.result()

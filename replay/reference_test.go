@@ -21,6 +21,7 @@ type request struct {
 	rank           int
 	client, action string
 	status         uint16
+	marks          uint64
 }
 
 // readAll reads logs line by line.
@@ -78,6 +79,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 		if q.client == "" {
 			q.client = "-"
 		}
+		q.marks = marksOf(q.client, q.action, q.status)
 		mark, last = max(mark, min(last, q.at)), q.at
 		file = append(file, q)
 	}
@@ -97,12 +99,14 @@ func content(t testing.TB, name string) (text []byte) {
 	return text
 }
 
-// A textbook limiter is asked once for each request of one key, in order.
-type textbook interface{ refuses(t limit.Time) bool }
+// A textbook limiter remembers one key. It is asked whether it has room for a request, and told of those that it counts.
+type textbook interface {
+	full(t limit.Time) bool
+	count(t limit.Time, refused bool)
+}
 
-// newTextbook is the limiter that a policy means, without options.
-func newTextbook(p policy.Policy) textbook {
-	spec := p.Parts[0].Spec
+// newTextbook is the limiter that a limit means, without options.
+func newTextbook(spec limit.Spec) textbook {
 	n, per := spec.Count, spec.Period
 	switch spec.Algorithm {
 	case "token":
@@ -112,7 +116,7 @@ func newTextbook(p policy.Policy) textbook {
 	case "window":
 		return &admitted{n: int(n), per: per}
 	}
-	panic(p.Name)
+	panic(spec.String())
 }
 
 // tokens: capacity n, n more per period. The level is in tokens times the period in microseconds.
@@ -122,18 +126,25 @@ type tokens struct {
 	seen          bool
 }
 
-func (b *tokens) refuses(t limit.Time) bool {
-	if b.seen && t > b.last {
-		b.level = min(b.n*b.per, b.level+int64(t-b.last)*b.n)
+func (b *tokens) at(t limit.Time) (level int64, now limit.Time) {
+	if !b.seen {
+		return b.level, t
 	}
-	if !b.seen || t > b.last {
-		b.last, b.seen = t, true
+	now = max(b.last, t)
+	return min(b.n*b.per, b.level+int64(now-b.last)*b.n), now
+}
+
+func (b *tokens) full(t limit.Time) bool {
+	level, _ := b.at(t)
+	return level < b.per
+}
+
+func (b *tokens) count(t limit.Time, refused bool) {
+	b.level, b.last = b.at(t)
+	b.seen = true
+	if !refused {
+		b.level -= b.per
 	}
-	if b.level < b.per {
-		return true
-	}
-	b.level -= b.per
-	return false
 }
 
 // drops: n at most, one leaks at each multiple of period/n.
@@ -142,19 +153,26 @@ type drops struct {
 	seen                bool
 }
 
-func (b *drops) refuses(t limit.Time) bool {
-	tick := int64(t) * b.n / b.per // no log here is from before 1970
-	if b.seen && tick > b.tick {
-		b.level = max(0, b.level-(tick-b.tick))
+func (b *drops) at(t limit.Time) (level, tick int64) {
+	tick = int64(t) * b.n / b.per // no log here is from before 1970
+	if !b.seen {
+		return 0, tick
 	}
-	if !b.seen || tick > b.tick {
-		b.tick, b.seen = tick, true
+	tick = max(tick, b.tick)
+	return max(0, b.level-(tick-b.tick)), tick
+}
+
+func (b *drops) full(t limit.Time) bool {
+	level, _ := b.at(t)
+	return level == b.n
+}
+
+func (b *drops) count(t limit.Time, refused bool) {
+	b.level, b.tick = b.at(t)
+	b.seen = true
+	if !refused {
+		b.level++
 	}
-	if b.level == b.n {
-		return true
-	}
-	b.level++
-	return false
 }
 
 // admitted: at most n in any period.
@@ -166,43 +184,70 @@ type admitted struct {
 	seen  bool
 }
 
-func (w *admitted) refuses(t limit.Time) bool {
+func (w *admitted) at(t limit.Time) limit.Time {
 	if w.seen {
-		t = max(t, w.last)
+		return max(t, w.last)
 	}
-	w.last, w.seen = t, true
-	for len(w.times) > 0 && w.times[0] <= t-w.per {
-		w.times = w.times[1:]
-	}
-	if len(w.times) >= w.n {
-		return true
-	}
-	w.times = append(w.times, t)
-	return false
+	return t
 }
 
-// judgeAll hands each request that p refuses to refused.
-func judgeAll(all []request, p policy.Policy, lateness, idle limit.Time, refused func(*request)) {
-	type key struct {
-		limiter textbook
-		latest  limit.Time // its highest time
-		place   limit.Time // of its last request
+func (w *admitted) full(t limit.Time) bool {
+	recent := 0
+	for i := len(w.times) - 1; i >= 0 && w.times[i] > w.at(t)-w.per; i-- {
+		recent++
 	}
-	keys := map[string]*key{}
+	return recent >= w.n
+}
+
+func (w *admitted) count(t limit.Time, refused bool) {
+	w.last, w.seen = w.at(t), true
+	for len(w.times) > 0 && w.times[0] <= w.last-w.per {
+		w.times = w.times[1:]
+	}
+	if !refused {
+		w.times = append(w.times, w.last)
+	}
+}
+
+// A record is what one limit of a policy knows of one key.
+type record struct {
+	textbook
+	latest limit.Time // its highest time
+	place  limit.Time // of its last request
+}
+
+// judgeAll hands each request that p refuses to refused. A key that was idle for longer than idle says starts anew.
+func judgeAll(all []request, p policy.Policy, lateness limit.Time, idle map[policy.Key]limit.Time, refused func(*request)) {
+	books := make([]map[string]*record, len(p.Parts))
+	for i := range books {
+		books[i] = map[string]*record{}
+	}
+	records, full := make([]*record, len(p.Parts)), make([]bool, len(p.Parts))
 	for i := range all {
-		q := &all[i]
-		name := keyOf(q, p.Parts[0].By)
-		k := keys[name]
-		if k == nil || q.at < k.latest-lateness || q.place-k.place > idle {
-			k = &key{limiter: newTextbook(p), latest: q.at}
-			keys[name] = k
+		q, verdict := &all[i], false
+		for j, part := range p.Parts {
+			name := keyOf(q, part.By)
+			r := books[j][name]
+			if r == nil || q.at < r.latest-lateness || q.place-r.place > idle[part.By] {
+				r = &record{textbook: newTextbook(part.Spec), latest: q.at}
+				books[j][name] = r
+			}
+			r.latest, r.place = max(r.latest, q.at), q.place
+			records[j], full[j] = r, r.full(q.at)
+			verdict = verdict || full[j] && inScope(part.Match, q.marks)
 		}
-		k.latest, k.place = max(k.latest, q.at), q.place
-		if k.limiter.refuses(q.at) {
+		for j, part := range p.Parts {
+			if inScope(part.Count, q.marks) {
+				records[j].count(q.at, verdict || full[j])
+			}
+		}
+		if verdict {
 			refused(q)
 		}
 	}
 }
+
+func inScope(s policy.Scope, marks uint64) bool { return s == 0 || marks>>(s-1)&1 == 1 }
 
 func keyOf(q *request, by policy.Key) string {
 	switch by {

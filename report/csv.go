@@ -14,6 +14,8 @@ var csvHead = []string{
 	"policy", "by", "level", "name", "class", "requests", "refused", "clients", "clients_hit",
 	"first_refused", "last_refused", "worst_minute", "worst_minute_refused", "bytes_saved", "upstream_seconds_saved", "agent",
 	"lines", "parsed", "unreadable", "excluded", "warm", "late",
+	"delayed", "delay_total_seconds", "delay_p50_seconds", "delay_p99_seconds",
+	"refused_low", "refused_high", "clients_hit_low", "clients_hit_high",
 }
 
 func (m *Model) csv() ([]byte, error) {
@@ -79,7 +81,16 @@ func (p *Policy) csvTotals() map[string]string {
 		cells["worst_minute_refused"] = plain(p.WorstMinute.Refused)
 	}
 	if p.UpstreamSecondsSaved != nil {
-		cells["upstream_seconds_saved"] = strconv.FormatFloat(*p.UpstreamSecondsSaved, 'f', -1, 64)
+		cells["upstream_seconds_saved"] = plainSeconds(*p.UpstreamSecondsSaved)
+	}
+	if p.Delay != nil {
+		cells["delayed"] = plain(p.Delayed)
+		cells["delay_total_seconds"] = plainSeconds(p.Delay.Total)
+		cells["delay_p50_seconds"], cells["delay_p99_seconds"] = plainSeconds(p.Delay.P50), plainSeconds(p.Delay.P99)
+	}
+	if r := p.Range; r != nil {
+		cells["refused_low"], cells["refused_high"] = plain(r.Refused[0]), plain(r.Refused[1])
+		cells["clients_hit_low"], cells["clients_hit_high"] = plain(r.ClientsHit[0]), plain(r.ClientsHit[1])
 	}
 	return cells
 }
@@ -93,3 +104,5 @@ func csvRow(cells map[string]string) []string {
 }
 
 func plain(n int64) string { return strconv.FormatInt(n, 10) }
+
+func plainSeconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }

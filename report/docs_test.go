@@ -18,8 +18,7 @@ func TestEveryFigureIsDefined(t *testing.T) {
 	for _, quoted := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
 		defined[quoted[1]] = true
 	}
-	m := New(town(), townOptions)
-	m.Policies[0].By = "site"
+	m := New(made(), townOptions)
 	names := slices.Concat(jsonNames(t, m), csvHead, Sorts())
 	for _, g := range []*grid{policyGrid(m), clientGrid(m, &m.Policies[0]), actionGrid(&m.Policies[0])} {
 		for _, c := range g.columns {

@@ -42,6 +42,10 @@ func TestGolden(t *testing.T) {
 		{"town.md", "markdown", New(town(), townOptions)},
 		{"sweep.txt", "table", New(sweep(), at(100))},
 		{"site.txt", "table", New(site(), at(100))},
+		{"made.txt", "table", New(made(), at(100))},
+		{"made.json", "json", New(made(), at(100))},
+		{"made.csv", "csv", New(made(), at(100))},
+		{"made.md", "markdown", New(made(), at(100))},
 		{"peaceful.txt", "table", New(peaceful(), Options{Width: 100})},
 		{"empty.txt", "table", New(empty(), Options{Width: 100})},
 		{"empty.json", "json", New(empty(), Options{})},
@@ -55,8 +59,13 @@ func TestGolden(t *testing.T) {
 // described gives the policies texts that do not change with the limiters' own.
 func described(m *Model) *Model {
 	for i := range m.Policies {
-		m.Policies[i].Semantics = "a bucket of 6, refilled evenly by 6 in 30 s, full at first; a refused request takes nothing out"
-		m.Policies[i].Nginx = "rate=12r/m burst=5 nodelay (nginx counts in milliseconds)"
+		p := &m.Policies[i]
+		for j := range p.Parts {
+			p.Parts[j].Semantics = "a bucket of 6, refilled evenly by 6 in 30 s, full at first; a refused request takes nothing out"
+			p.Parts[j].Nginx = "rate=12r/m burst=5 nodelay (nginx counts in milliseconds)"
+		}
+		p.Semantics = p.tell(func(part *Part) string { return part.Semantics })
+		p.Nginx = p.tell(func(part *Part) string { return part.Nginx })
 	}
 	return m
 }
@@ -104,6 +113,28 @@ func site() *replay.Result {
 	res.Stats.LastAt = res.Stats.FirstAt + limit.Hour
 	res.Stats.Resolution = limit.Second
 	res.Policies[1].Policy.Parts[0].By = policy.BySite
+	return res
+}
+
+// made is the town under policies that are made of more than one limit for all requests: a client's limits for logins and
+// for all, inside the site's, and an approximation; then a limit that keeps nobody waiting, though it could.
+func made() *replay.Result {
+	res := town()
+	first, second := &res.Policies[0], &res.Policies[1]
+	login := policy.Part{
+		Spec: limit.Spec{Algorithm: "token", Count: 5, Period: 5 * limit.Minute}, Match: 1, Count: 2,
+		MatchText: "action login", CountText: "action login, status 401 or 403",
+	}
+	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: policy.BySite}
+	first.Policy = policy.Policy{Name: "login|<b>", Parts: []policy.Part{login, first.Policy.Parts[0], site}}
+	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
+	second.Policy.Parts[0].Spec.Algorithm = "cloudflare~"
+	second.Policy.Name = second.Policy.Text()
+	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 10}}
+	res.Policies = append(res.Policies, replay.PolicyTally{
+		Policy:   onePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, policy.ByClient),
+		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
+	})
 	return res
 }
 

@@ -1,7 +1,5 @@
 package report
 
-import "fmt"
-
 // A grid is a table before anyone writes it: raw texts, and what each column is like. Terminal and Markdown share it.
 type grid struct {
 	columns []column
@@ -36,15 +34,18 @@ const (
 
 // policyGrid has a row per policy.
 func policyGrid(m *Model) *grid {
-	at := layoutsFor(m.Input.Span)
 	g := &grid{}
-	keyed := !countsByClient(m)
+	shown := shownOf(m)
 	g.columns = append(g.columns, column{head: "limit", least: leastName})
-	if keyed {
+	if shown.keys {
 		g.columns = append(g.columns, with(text("counted by"))...)
 	}
 	g.columns = append(g.columns, number("refused"))
 	g.columns = append(g.columns, with(number("%"), number("clients hit"), number("%"))...)
+	if shown.delays {
+		g.columns = append(g.columns, number("delayed"))
+		g.columns = append(g.columns, with(number("p50 delay"), number("p99 delay"), number("delay in all"))...)
+	}
 	if m.Input.AgentsLogged {
 		g.columns = append(g.columns, number("browser"))
 		g.columns = append(g.columns, with(number("crawler"), number("tool"), number("monitor"), number("unknown"))...)
@@ -55,33 +56,44 @@ func policyGrid(m *Model) *grid {
 		g.columns = append(g.columns, number("upstream saved"))
 	}
 	for i := range m.Policies {
-		g.rows = append(g.rows, policyRow(m, &m.Policies[i], keyed, at))
+		g.rows = append(g.rows, policyRow(m, &m.Policies[i], shown))
 	}
 	return g
 }
 
-func countsByClient(m *Model) bool {
-	for i := range m.Policies {
-		if m.Policies[i].By != "client" {
-			return false
-		}
-	}
-	return true
+// shown is what the table of policies shows where some policy gives reason to, and how it writes times.
+type shown struct {
+	keys, delays bool
+	at           layouts
 }
 
-func policyRow(m *Model, p *Policy, keyed bool, at layouts) []string {
+func shownOf(m *Model) shown {
+	s := shown{at: layoutsFor(m.Input.Span)}
+	for i := range m.Policies {
+		p := &m.Policies[i]
+		s.keys = s.keys || p.By != "client"
+		s.delays = s.delays || p.Delay != nil
+	}
+	return s
+}
+
+func policyRow(m *Model, p *Policy, shown shown) []string {
 	row := []string{p.Policy}
-	if keyed {
+	if shown.keys {
 		row = append(row, p.By)
 	}
-	row = append(row, thousands(p.Refused), percent(p.RefusedPercent), thousands(p.ClientsHit), percent(p.ClientsHitPercent))
+	refused, hit := p.counts()
+	row = append(row, refused, percent(p.RefusedPercent), hit, percent(p.ClientsHitPercent))
+	if shown.delays {
+		row = append(row, delayCells(p)...)
+	}
 	if m.Input.AgentsLogged {
 		for _, f := range p.ByClass {
 			row = append(row, thousands(f.ClientsHit))
 		}
 	}
 	if w := p.WorstMinute; w != nil {
-		row = append(row, w.Start.format(at.minute), thousands(w.Refused))
+		row = append(row, w.Start.format(shown.at.minute), thousands(w.Refused))
 	} else {
 		row = append(row, "–", "–")
 	}
@@ -126,12 +138,25 @@ func actionGrid(p *Policy) *grid {
 	return g
 }
 
-// headline says in a sentence what a policy did.
-func headline(p *Policy) string {
-	if p.Refused == 0 {
-		return fmt.Sprintf("by %s, refuses none of %s", p.By, count(p.Requests, "request"))
+// delayCells tell how long the policy keeps requests waiting, if it does.
+func delayCells(p *Policy) []string {
+	switch {
+	case p.Delay == nil:
+		return []string{"–", "–", "–", "–"}
+	case p.Delayed == 0:
+		return []string{"0", "–", "–", "–"}
 	}
-	return fmt.Sprintf("by %s, refuses %s of %s (%s%%) and hits %s of %s (%s%%)", p.By,
-		thousands(p.Refused), count(p.Requests, "request"), percent(p.RefusedPercent),
-		thousands(p.ClientsHit), count(p.Clients, "client"), percent(p.ClientsHitPercent))
+	return []string{thousands(p.Delayed), wait(p.Delay.P50), wait(p.Delay.P99), wait(p.Delay.Total)}
 }
+
+// counts are the requests refused and the clients hit, with what they may also be if the policy is an approximation.
+func (p *Policy) counts() (refused, hit string) {
+	refused, hit = thousands(p.Refused), thousands(p.ClientsHit)
+	if p.Range != nil {
+		refused += between(p.Range.Refused)
+		hit += between(p.Range.ClientsHit)
+	}
+	return refused, hit
+}
+
+func between(r [2]int64) string { return " (" + thousands(r[0]) + "–" + thousands(r[1]) + ")" }

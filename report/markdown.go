@@ -40,7 +40,13 @@ func (p *Policy) markdown(b *bytes.Buffer, m *Model, detailed bool) {
 	if detailed && len(p.TopActions) > 0 {
 		actionGrid(p).markdown(b)
 	}
-	fmt.Fprintf(b, "\n- **means**: %s\n- **nginx**: %s\n", markdownText(p.Semantics), markdownText(p.Nginx))
+	b.WriteByte('\n')
+	for _, text := range p.told(func(part *Part) string { return part.Semantics }) {
+		fmt.Fprintf(b, "- **means**: %s\n", markdownText(text))
+	}
+	for _, text := range p.told(func(part *Part) string { return part.Nginx }) {
+		fmt.Fprintf(b, "- **nginx**: %s\n", markdownText(text))
+	}
 }
 
 // sentence begins with a capital letter; s does with an ASCII one.

@@ -79,8 +79,9 @@ type Fault struct {
 
 // A Policy is what one candidate would have done.
 type Policy struct {
-	Policy    string `json:"policy"` // canonical text of its limit
-	By        string `json:"by"`     // key that it counts by
+	Policy    string `json:"policy"` // canonical text of its limits, or its name
+	By        string `json:"by"`     // key that it counts by, or several
+	Parts     []Part `json:"parts"`  // its limits
 	Semantics string `json:"semantics"`
 	Nginx     string `json:"nginx"` // nearest equivalent
 
@@ -92,6 +93,10 @@ type Policy struct {
 	ClientsHitPercent float64 `json:"clients_hit_percent"` // of its clients
 	ByClass           Classes `json:"by_class"`
 
+	Delayed int64  `json:"delayed"` // requests that had to wait
+	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting
+	Range   *Range `json:"range"`   // nil when the policy is judged exactly
+
 	WorstMinute          *Minute  `json:"worst_minute"` // nil when nothing was refused
 	BytesSaved           int64    `json:"bytes_saved"`
 	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged
@@ -100,6 +105,31 @@ type Policy struct {
 	TopActions []Action `json:"top_actions"`
 
 	kind string // policies of one kind differ in their numbers only
+}
+
+// A Part is one limit of a policy. Its scopes are "" for all requests.
+type Part struct {
+	Limit     string `json:"limit"` // canonical text
+	By        string `json:"by"`
+	Match     string `json:"match"` // requests that it may refuse
+	Count     string `json:"count"` // requests that it counts
+	Semantics string `json:"semantics"`
+	Nginx     string `json:"nginx"`
+
+	text string // all of the first four in words
+}
+
+// A Delay is how long those requests waited that had to.
+type Delay struct {
+	Total float64 `json:"total_seconds"`
+	P50   float64 `json:"p50_seconds"`
+	P99   float64 `json:"p99_seconds"`
+}
+
+// A Range is between what and what the figures of an approximation lie.
+type Range struct {
+	Refused    [2]int64 `json:"refused"`
+	ClientsHit [2]int64 `json:"clients_hit"`
 }
 
 // Classes are the figures of a policy per class of client, in the order of the classes.

@@ -54,6 +54,17 @@ func span(d limit.Time) string {
 	return fmt.Sprintf("%.2f s", float64(d)/float64(limit.Second))
 }
 
+// wait writes how long a request was kept waiting, in seconds, with two or three digits.
+func wait(seconds float64) string {
+	switch ms := seconds * 1000; {
+	case ms < 9.95:
+		return fmt.Sprintf("%.1f ms", ms)
+	case ms < 999.5:
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return span(limit.Time(seconds * float64(limit.Second)))
+}
+
 // length is the time from the first moment to the last.
 func (s *Span) length() limit.Time { return limit.Time(s.Last - s.First) }
 

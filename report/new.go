@@ -2,11 +2,9 @@ package report
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
 )
@@ -124,52 +122,4 @@ func formatsOf(inputs []traffic.InputStats) []Format {
 		formats[i].Lines += f.Lines
 	}
 	return formats
-}
-
-func judge(res *replay.Result, t *replay.PolicyTally, who *population, o Options) Policy {
-	p := Policy{
-		Policy:            t.Policy.Name,
-		By:                t.Policy.By(),
-		Semantics:         eachPart(t.Policy, policy.Part.Semantics),
-		Nginx:             eachPart(t.Policy, policy.Part.Nearest),
-		Requests:          t.Requests,
-		Refused:           t.Refused,
-		RefusedPercent:    percentOf(t.Refused, t.Requests),
-		Clients:           who.clients,
-		ClientsHit:        int64(t.Hits.Len()),
-		ClientsHitPercent: percentOf(int64(t.Hits.Len()), who.clients),
-		ByClass:           who.byClass(&t.Hits),
-		BytesSaved:        t.BytesSaved,
-		TopClients:        topClients(res, t, who, o),
-		TopActions:        topActions(res, t, o),
-		kind:              kindOf(t.Policy),
-	}
-	if t.WorstMinuteRefused > 0 {
-		p.WorstMinute = &Minute{Start: Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
-	}
-	if res.Stats.HasUpstream {
-		seconds := float64(t.UpstreamSaved) / float64(limit.Second)
-		p.UpstreamSecondsSaved = &seconds
-	}
-	return p
-}
-
-// kindOf is the same for policies that differ in their numbers only.
-func kindOf(p policy.Policy) (kind string) {
-	for i := range p.Parts {
-		kind += p.Parts[i].Spec.Algorithm + "," + p.Parts[i].Spec.Options + "+"
-	}
-	return kind
-}
-
-// eachPart is what there is to tell of the policy's limit, or of each of several by its name.
-func eachPart(p policy.Policy, tell func(policy.Part) string) string {
-	if len(p.Parts) == 1 {
-		return tell(p.Parts[0])
-	}
-	texts := make([]string, len(p.Parts))
-	for i, part := range p.Parts {
-		texts[i] = part.Spec.String() + ": " + tell(part)
-	}
-	return strings.Join(texts, "; ")
 }

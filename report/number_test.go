@@ -60,3 +60,14 @@ func TestSpanText(t *testing.T) {
 		}
 	}
 }
+
+func TestWaitText(t *testing.T) {
+	for d, want := range map[limit.Time]string{
+		0: "0.0 ms", 1: "0.0 ms", 5 * limit.Millisecond: "5.0 ms", 9_949: "9.9 ms", 9_950: "10 ms", 999_499: "999 ms", 999_500: "1.00 s",
+		limit.Second: "1 s", 1_500_000: "1.50 s", 90 * limit.Minute: "1 h 30 min",
+	} {
+		if got := wait(inSeconds(d)); got != want {
+			t.Errorf("wait(%d µs) = %s, want %s", d, got, want)
+		}
+	}
+}

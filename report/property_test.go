@@ -37,9 +37,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 		name := hostile()
 		count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
 		for range rapid.IntRange(0, 3).Draw(t, "policies") {
-			p := replay.PolicyTally{Policy: onePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
-			p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
-			res.Policies = append(res.Policies, p)
+			res.Policies = append(res.Policies, anyTally(t))
 		}
 		for range rapid.IntRange(0, 30).Draw(t, "clients") {
 			id := res.Tables.Clients.ID([]byte(name.Draw(t, "client")))
@@ -69,6 +67,23 @@ func anyResult() *rapid.Generator[*replay.Result] {
 		res.Stats.HasAgents, res.Stats.HasUpstream = count(1) == 1, count(1) == 1
 		return res
 	})
+}
+
+// anyTally draws what one policy did, apart from whom it hit.
+func anyTally(t *rapid.T) replay.PolicyTally {
+	count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
+	p := replay.PolicyTally{Policy: onePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
+	p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
+	if rapid.Bool().Draw(t, "made") {
+		p.Policy.Name = hostile().Draw(t, "name")
+		more := p.Policy.Parts[0]
+		more.MatchText, more.CountText = hostile().Draw(t, "match"), hostile().Draw(t, "count")
+		more.By, more.Count = policy.Key(count(4)), 1
+		p.Policy.Parts = append(p.Policy.Parts, more)
+		p.Delays = &replay.Delays{Requests: count(5), Total: limit.Time(count(1 << 40)), P50: limit.Time(count(1 << 30)), P99: limit.Time(count(1 << 40))}
+		p.Range = &replay.Range{Refused: [2]int64{count(5), count(1 << 50)}, ClientsHit: [2]int64{0, count(5)}}
+	}
+	return p
 }
 
 func anyOptions() *rapid.Generator[Options] {

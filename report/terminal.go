@@ -139,8 +139,20 @@ func (t *terminal) heading(name, text string) {
 }
 
 func (t *terminal) meaning(p *Policy) {
-	t.entry("means", p.Semantics, dim)
-	t.entry("nginx", p.Nginx, dim)
+	for i, text := range p.told(func(part *Part) string { return part.Semantics }) {
+		t.entry(onlyFirst(i, "means"), text, dim)
+	}
+	for i, text := range p.told(func(part *Part) string { return part.Nginx }) {
+		t.entry(onlyFirst(i, "nginx"), text, dim)
+	}
+}
+
+// onlyFirst labels the first of several texts.
+func onlyFirst(i int, label string) string {
+	if i > 0 {
+		return ""
+	}
+	return label
 }
 
 // grid writes a table with an empty line above each of its blocks.

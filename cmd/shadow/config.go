@@ -23,14 +23,84 @@ func loadConfig(name string) (policy.Config, error) {
 		}
 		name = defaultConfig
 	}
-	return policy.LoadConfig(name)
+	config, err := policy.LoadConfig(name)
+	var problems policy.Problems
+	switch {
+	case err == nil:
+		return config, nil
+	case errors.As(err, &problems) && len(problems) > 1:
+		return config, usage("%s has more than one problem:\n%w", name, err)
+	}
+	return config, usage("%w", err)
 }
 
-// actionRules carries the rules over to where requests are read, which does not know of policies.
-func actionRules(c policy.Config) []traffic.Rule {
+// What the configuration says of requests is carried over to where requests are read, which does not know of policies.
+
+func actionRules(c *policy.Config) []traffic.Rule {
 	rules := make([]traffic.Rule, len(c.Actions))
 	for i, a := range c.Actions {
 		rules[i] = traffic.Rule{Name: a.Name, Methods: a.Methods, Prefix: a.Prefix, Glob: a.Glob, Regexp: a.Regexp}
 	}
 	return rules
+}
+
+// newScopes are the scopes that policies use, nil when they use none. extra is what the client rule asks of the parser;
+// with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
+func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*traffic.Scopes, []string, error) {
+	scopes, any := usedScopes(c, policies)
+	if !any {
+		return nil, extra, nil
+	}
+	var tiers *traffic.Tiers
+	if needsTiers(c, scopes) {
+		var err error
+		if tiers, err = traffic.NewTiers(trafficTiers(c), extra); err != nil {
+			return nil, nil, err
+		}
+		extra = tiers.Extra()
+	}
+	compiled, err := traffic.NewScopes(scopes, tiers)
+	return compiled, extra, err
+}
+
+func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []traffic.Scope, any bool) {
+	scopes = make([]traffic.Scope, len(c.Scopes))
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			for _, s := range []policy.Scope{part.Match, part.Count} {
+				if s > 0 {
+					scopes[s-1], any = trafficScope(c.Scopes[s-1]), true
+				}
+			}
+		}
+	}
+	return scopes, any
+}
+
+func trafficScope(c policy.Conditions) traffic.Scope {
+	return traffic.Scope{
+		Actions: c.Actions, Methods: c.Methods, Paths: c.Paths, Prefixes: c.Prefixes, Regexps: c.Regexps,
+		Hosts: c.Hosts, Classes: c.Classes, Tiers: c.Tiers, Statuses: c.Statuses,
+	}
+}
+
+// needsTiers tells whether it matters which tier a client is in.
+func needsTiers(c *policy.Config, scopes []traffic.Scope) bool {
+	for _, s := range scopes {
+		if len(s.Tiers) > 0 {
+			return true
+		}
+	}
+	return c.Exempt.Len() > 0
+}
+
+// trafficTiers are the tiers with the exempt clients first, since being exempt goes before all.
+func trafficTiers(c *policy.Config) (tiers []traffic.Tier) {
+	for _, t := range append([]policy.Tier{c.Exempt}, c.Tiers...) {
+		tiers = append(tiers, traffic.Tier{
+			Name: t.Name, Networks: t.Addresses, Users: t.Users, Field: t.Field, Values: t.Values,
+		})
+	}
+	tiers[0].Exempt = true
+	return tiers
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 	_ "time/tzdata" // --timezone works on machines without a zone database
 
@@ -8,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/policy"
 	"shadow/traffic"
 )
 
@@ -93,26 +95,31 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
 }
 
-// options puts together how requests are read. warmup is how long before --since the limiters must be fed.
-func (f *readingFlags) options(rules []traffic.Rule, hosts bool, warmup limit.Time, now time.Time) (o traffic.Options, err error) {
-	o.Tables = &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
-	}
+// options puts together how requests are read that some policies will judge.
+func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, now time.Time) (o traffic.Options, err error) {
+	o.Tables = traffic.NewTables()
 	if o.Clients, err = traffic.ParseClientRule(f.client, f.clientFrom, f.trusted); err != nil {
 		return o, usage("--%w", err)
 	}
 	if o.Exclude, err = f.excluded(o.Clients); err != nil {
 		return o, err
 	}
-	if o.Format, err = f.choice(o.Clients.Extra()); err != nil {
-		return o, err
-	}
-	if o.Actions, err = traffic.NewActions(rules, o.Tables.Actions); err != nil {
+	if o.Actions, err = traffic.NewActions(actionRules(config), o.Tables.Actions); err != nil {
 		return o, usage("%w", err)
 	}
-	o.Lateness, o.Hosts = limit.Time(f.lateness), hosts
-	if !f.cold {
-		o.Warmup = warmup
+	var extra []string
+	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra()); err != nil {
+		return o, usage("%w", err)
+	}
+	if o.Format, err = f.choice(extra); err != nil {
+		return o, err
+	}
+	o.Lateness = limit.Time(f.lateness)
+	for _, p := range policies {
+		o.Hosts = o.Hosts || slices.Contains(p.Keys(), policy.ByHost)
+		if !f.cold { // how long before --since requests still matter
+			o.Warmup = max(o.Warmup, p.Horizon())
+		}
 	}
 	return o, f.moments(&o, now)
 }

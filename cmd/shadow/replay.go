@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"shadow/limit"
 	"shadow/store"
 )
 
@@ -12,8 +11,7 @@ type replayFlags struct {
 	readingFlags
 	outputFlags
 	profileFlags
-	limits  limit.List
-	by      string
+	policyFlags
 	config  string
 	db      string
 	noStore bool
@@ -27,7 +25,7 @@ type replayFlags struct {
 func newReplay() *cobra.Command {
 	f := &replayFlags{events: store.DefaultEvents, maxBad: 5}
 	cmd := &cobra.Command{
-		Use:   "replay LOG… --limit LIMIT…",
+		Use:   "replay LOG… [--limit LIMIT…]",
 		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
 		Long: `Replay reads access logs (files, globs, directories, or - for standard input; plain, gzip, zstd,
 bzip2 or xz), puts their requests in time order, judges each by every limit, and reports which
@@ -38,7 +36,11 @@ A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
   token:6/30s,burst=20  token bucket: refills 6 per 30 s, holds 20
   leaky:6/30s           leaky bucket: holds 6, leaks one per 5 s
   window:100/1h         rolling window: at most 100 in any hour
-  5..50:5/30s           a range of limits: 5, 10, … 50;  6,10,20/30s  a list`,
+  5..50:5/30s           a range of limits: 5, 10, … 50;  6,10,20/30s  a list
+  10/s+window:1000/1h   one policy of two limits, which must both admit
+
+Policies of limits with keys, scopes and tiers of their own stand in the configuration; they are judged
+besides, or some of them with --policy.`,
 		Example: `  shadow replay access.log --limit 6/30s
   shadow replay access.log access.log.*.gz --limit token:10/s,burst=20 --since yesterday
   shadow replay /var/log/nginx --limit 5..50:5/1m --by client+action --no-store
@@ -54,11 +56,10 @@ A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
 func (f *replayFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.VarP(&f.limits, "limit", "l", "a `limit` to judge by, or a list or range of them (repeatable)")
-	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): client, client+action, action, host or site")
+	f.policyFlags.add(cmd)
 	f.outputFlags.add(cmd)
 	f.readingFlags.add(cmd)
-	flags.StringVar(&f.config, "config", "", "YAML `file` with the actions (default "+defaultConfig+", if it is there)")
+	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
 	flags.Var(&f.events, "events", "keep the would-block events of this many limits: all, none or a `number`")
@@ -67,7 +68,6 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	f.profileFlags.add(flags)
-	completeWords(cmd, "by", "client", "client+action", "action", "host", "site")
 	completeWords(cmd, "events", "all", "none")
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/limit"
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
@@ -50,25 +49,17 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.outputFlags.verify(); err != nil {
 		return err
 	}
-	switch {
-	case len(r.limits) == 0:
-		return usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds)")
-	case r.quiet && r.verbose:
+	if r.quiet && r.verbose {
 		return usage("--quiet and --verbose are opposites: state one")
-	}
-	key, err := policy.ParseKey(r.by)
-	if err != nil {
-		return badFlag("by", r.by, err)
-	}
-	if r.policies, err = policy.FromSpecs(r.limits, key); err != nil {
-		return badFlag("limit", "", err)
 	}
 	config, err := loadConfig(r.config)
 	if err != nil {
-		return usage("%w", err)
+		return err
 	}
-	r.reading, err = r.options(actionRules(config), key == policy.ByHost, longestHorizon(r.policies), r.started)
-	if err != nil {
+	if r.policies, err = r.policyFlags.choose(&config); err != nil {
+		return err
+	}
+	if r.reading, err = r.options(&config, r.policies, r.started); err != nil {
 		return err
 	}
 	if r.timing {
@@ -77,14 +68,6 @@ func (r *replayRun) prepare(args []string) error {
 	r.reading.Clock = r.clock
 	r.names, r.reading.Guessed, err = parse.Expand(args)
 	return err
-}
-
-// longestHorizon is how long before --since requests still matter.
-func longestHorizon(policies []policy.Policy) (longest limit.Time) {
-	for _, p := range policies {
-		longest = max(longest, p.Horizon())
-	}
-	return longest
 }
 
 // replay does the work: into the database, if there is to be one, and to the report.

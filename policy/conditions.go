@@ -1,0 +1,192 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Conditions say which requests are meant. Those that are stated must all fit; of the values of a condition, one must.
+// The zero Conditions mean every request.
+type Conditions struct {
+	Actions  []string // names of actions
+	Methods  []string // in upper case
+	Paths    []string // patterns for the path, as ActionRule.Glob
+	Prefixes []string // beginnings of the path
+	Regexps  []string // for the path, as ActionRule.Regexp
+	Hosts    []string // virtual hosts; * stands for any bytes, ? for one
+	Classes  []string // what the agent claims to be
+	Tiers    []string
+	Statuses []string // of the answer: 401, 4xx
+}
+
+// A condition is one of the Conditions: its key in the configuration, its values, and what can be wrong with one.
+type condition struct {
+	key     string
+	values  func(*Conditions) *[]string
+	problem func(r *configReader, text string) string
+}
+
+// conditions are all that there are, in the order of their keys in texts.
+var conditions = []condition{
+	{"action", func(c *Conditions) *[]string { return &c.Actions }, (*configReader).actionProblem},
+	{"method", func(c *Conditions) *[]string { return &c.Methods }, plainly(methodProblem)},
+	{"path", func(c *Conditions) *[]string { return &c.Paths }, plainly(globProblem)},
+	{"prefix", func(c *Conditions) *[]string { return &c.Prefixes }, plainly(prefixProblem)},
+	{"regexp", func(c *Conditions) *[]string { return &c.Regexps }, plainly(regexpProblem)},
+	{"host", func(c *Conditions) *[]string { return &c.Hosts }, plainly(hostProblem)},
+	{"class", func(c *Conditions) *[]string { return &c.Classes }, plainly(classProblem)},
+	{"tier", func(c *Conditions) *[]string { return &c.Tiers }, (*configReader).tierProblem},
+	{statusKey, func(c *Conditions) *[]string { return &c.Statuses }, plainly(statusProblem)},
+}
+
+// statusKey is the condition that says what is counted and cannot say what is refused: nobody knows the answer before.
+const statusKey = "status"
+
+// conditionKeys are the keys of what may be refused, and of what is counted.
+func conditionKeys(counted bool) (keys []string) {
+	for _, c := range conditions {
+		if counted || c.key != statusKey {
+			keys = append(keys, c.key)
+		}
+	}
+	return keys
+}
+
+// plainly is a check that needs to know nothing of the configuration.
+func plainly(problem func(string) string) func(*configReader, string) string {
+	return func(_ *configReader, text string) string { return problem(text) }
+}
+
+// String is the conditions in words: "action login or search, method POST".
+func (c *Conditions) String() string {
+	var texts []string
+	for _, k := range conditions {
+		if values := *k.values(c); len(values) > 0 {
+			texts = append(texts, k.key+" "+strings.Join(values, " or "))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// is tells whether both state the same.
+func (c *Conditions) is(d *Conditions) bool {
+	for _, k := range conditions {
+		if !slices.Equal(*k.values(c), *k.values(d)) {
+			return false
+		}
+	}
+	return true
+}
+
+// readConditions reads what may be refused, or what is counted. A condition that is stated here takes the place of that
+// in from; the others stay.
+func (r *configReader) readConditions(at node, from Conditions, counted bool) Conditions {
+	what := "match"
+	if counted {
+		what = "count"
+	}
+	f, ok := r.mapping(at, what, conditionKeys(counted))
+	if !ok {
+		return from
+	}
+	if len(f.at.(*ast.MappingNode).Values) == 0 {
+		r.fail(at, "%s states no condition; leave it out", what)
+	}
+	for _, c := range conditions {
+		if f.values[c.key] != nil {
+			*c.values(&from) = r.readCondition(&c, f.values[c.key])
+		}
+	}
+	return from
+}
+
+// readCondition reads the values of a condition; none stands for any.
+func (r *configReader) readCondition(c *condition, at node) (texts []string) {
+	values := r.values(at)
+	for _, v := range values {
+		if v.text == anyValue {
+			if len(values) > 1 {
+				r.fail(v.at, "%q stands alone", anyValue)
+			}
+			return nil
+		}
+		if problem := c.problem(r, v.text); problem != "" {
+			r.fail(v.at, "%s", problem)
+		}
+		if c.key == "method" {
+			v.text = strings.ToUpper(v.text)
+		}
+		texts = append(texts, v.text)
+	}
+	return texts
+}
+
+// Classes are what an agent can claim to be.
+var Classes = []string{"browser", "crawler", "tool", "monitor", "unknown"}
+
+func classProblem(text string) string {
+	if slices.Contains(Classes, text) {
+		return ""
+	}
+	return fmt.Sprintf("unknown class %q%s; there are %s", text, meantOf(text, Classes), strings.Join(Classes, ", "))
+}
+
+func hostProblem(text string) string {
+	if strings.ContainsAny(text, "/ \t") || strings.Count(text, ":") == 1 {
+		return quoted(text) + " is no name of a host; want one without scheme and port, such as shop.example or *.example"
+	}
+	return ""
+}
+
+func statusProblem(text string) string {
+	digits := text
+	if head, ok := strings.CutSuffix(strings.ToLower(text), "xx"); ok {
+		digits = head + "00"
+	}
+	if len(digits) != 3 || digits[0] == '0' || strings.Trim(digits, "0123456789") != "" {
+		return quoted(text) + " is not a status such as 401 or 4xx"
+	}
+	return ""
+}
+
+// tierProblem says what is wrong with the name of a tier.
+func (r *configReader) tierProblem(name string) string {
+	names := []string{}
+	for _, t := range r.config.Tiers {
+		names = append(names, t.Name)
+	}
+	names = append(names, defaultTier)
+	switch {
+	case slices.Contains(names, name):
+		return ""
+	case name == exemptTier:
+		return "no policy judges the clients that are exempt"
+	}
+	return fmt.Sprintf("unknown tier %q%s; there are %s", name, meantOf(name, names), strings.Join(names, ", "))
+}
+
+// Actions that take their names from paths: /, /about, and /product/… for all below /product.
+const below = "/…"
+
+// actionProblem says why no request can have an action of this name. Which paths the log has is not known here.
+func (r *configReader) actionProblem(name string) string {
+	names := []string{"static", "(no path)", "(not http)", "(other)"}
+	for _, rule := range r.config.Actions {
+		names = append(names, rule.Name)
+	}
+	if slices.Contains(names, name) {
+		return ""
+	}
+	if name[0] == '/' {
+		segment := strings.TrimSuffix(name[1:], below)
+		if first, _, deeper := strings.Cut(segment, "/"); deeper {
+			return fmt.Sprintf("no action is called %q: those without a rule go by the first segment, such as /%s and /%s%s; "+
+				"for a path, want path: %s", name, first, first, below, name)
+		}
+		return ""
+	}
+	return fmt.Sprintf("no rule names the action %q%s, and actions without a rule begin with a slash", name, meantOf(name, names))
+}

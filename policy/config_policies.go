@@ -1,0 +1,199 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"shadow/limit"
+)
+
+// A policy of the configuration is a name and its limits, each with a key and scopes.
+
+var (
+	policyKeys = []string{"name", "limits"}
+	limitKeys  = []string{"limit", "by", "match", "count"}
+)
+
+// maxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
+const maxScopes = 64
+
+// readPolicy reads a policy, or as many as the counts of its limits make.
+func (r *configReader) readPolicy(at node) {
+	f, ok := r.mapping(at, "a policy", policyKeys)
+	if !ok {
+		return
+	}
+	name := r.field(f, "name")
+	r.checkPolicyName(f, name)
+	if f.lacks("limits") {
+		r.fail(f.at, "the policy %q has no limits", name)
+	}
+	limits := f.values["limits"]
+	if limits == nil {
+		return
+	}
+	parts := r.readLimits(limits)
+	if len(r.items(limits)) == 0 {
+		r.fail(limits, "the policy %q has no limits", name)
+	}
+	if size(parts) > maxPolicies {
+		r.fail(f.at, "the policy %q %v", name, errTooMany)
+		return
+	}
+	r.config.Policies = append(r.config.Policies, Set{name, named(name, parts)})
+}
+
+func (r *configReader) checkPolicyName(f fields, name string) {
+	at := f.values["name"]
+	switch {
+	case f.lacks("name"):
+		r.fail(f.at, "a policy needs a name")
+	case at == nil:
+	case name == NoPolicy:
+		r.fail(at, "no policy can be called %q, which picks none", name)
+	case slices.ContainsFunc(r.config.Policies, func(s Set) bool { return s.Name == name }):
+		r.fail(at, "there is a policy %q already", name)
+	}
+}
+
+// named are the policies that a name stands for. If there are many, each is called after the limits in which it differs
+// from the others, too: "login, token:5/1m".
+func named(name string, parts [][]Part) (policies []Policy) {
+	for _, taken := range products(parts) {
+		p := Policy{Name: name, Parts: taken}
+		for i, part := range taken {
+			if len(parts[i]) > 1 {
+				p.Name += ", " + part.Spec.String()
+			}
+		}
+		policies = append(policies, p)
+	}
+	return policies
+}
+
+// readLimits reads the limits of a policy, none of which may be there twice.
+func (r *configReader) readLimits(at node) (parts [][]Part) {
+	type same struct {
+		spec         limit.Spec
+		by           Key
+		match, count Scope
+	}
+	seen := map[same]bool{}
+	for _, item := range r.items(at) {
+		before := r.found()
+		choice := r.readLimit(item)
+		if choice == nil || r.found() > before {
+			continue
+		}
+		for _, p := range choice {
+			this := same{p.Spec, p.By, p.Match, p.Count}
+			if seen[this] {
+				r.fail(item, "the limit %s stands here twice", p.Spec)
+			}
+			seen[this] = true
+		}
+		parts = append(parts, choice)
+	}
+	return parts
+}
+
+// readLimit reads one limit of a policy: one part, or one for each of its counts; nil if there is no telling.
+func (r *configReader) readLimit(at node) []Part {
+	switch at.Type() {
+	case ast.StringType, ast.IntegerType, ast.FloatType:
+		everything := r.scope(at, Conditions{})
+		return r.readParts(at, ByClient, everything, everything)
+	}
+	f, ok := r.mapping(at, "a limit", limitKeys)
+	if !ok {
+		return nil
+	}
+	by := ByClient
+	if f.values["by"] != nil {
+		by = r.readKey(f.values["by"])
+	}
+	var match Conditions
+	if f.values["match"] != nil {
+		match = r.readConditions(f.values["match"], match, false)
+	}
+	count := match
+	if f.values["count"] != nil {
+		count = r.readConditions(f.values["count"], match, true)
+	}
+	if f.lacks("limit") {
+		r.fail(f.at, "the limit is missing, such as limit: token:6/30s")
+	}
+	if f.values["limit"] == nil {
+		return nil
+	}
+	return r.readParts(f.values["limit"], by, r.scope(f.at, match), r.scope(f.at, count))
+}
+
+// readKey reads what a limit counts by.
+func (r *configReader) readKey(at node) Key {
+	text, ok := r.text(at)
+	if !ok {
+		return ByClient
+	}
+	by, err := ParseKey(text)
+	if err != nil {
+		r.fail(at, "%v", err)
+	}
+	return by
+}
+
+// readParts reads the text of a limit.
+func (r *configReader) readParts(at node, by Key, match, count Scope) (parts []Part) {
+	text, ok := r.text(at)
+	if !ok {
+		return nil
+	}
+	specs, err := parseLimit(text)
+	for _, spec := range specs {
+		var part Part
+		if part, err = newPart(spec, by); err != nil {
+			break
+		}
+		part.within(match, count, &r.config)
+		parts = append(parts, part)
+	}
+	if err != nil {
+		r.fail(at, "%v", err)
+		return nil
+	}
+	return parts
+}
+
+// scope is the scope of some conditions, one for all that state the same. Without conditions it is everyone's.
+func (r *configReader) scope(at node, c Conditions) Scope {
+	scopes := &r.config.Scopes
+	if r.config.Exempt.Name == "" && c.is(&Conditions{}) {
+		return 0
+	}
+	i := slices.IndexFunc(*scopes, func(d Conditions) bool { return c.is(&d) })
+	if i >= 0 {
+		return Scope(i + 1)
+	}
+	if len(*scopes) == maxScopes {
+		r.fail(at, "there are more than %d different conditions of limits", maxScopes)
+		return 0
+	}
+	*scopes = append(*scopes, c)
+	return Scope(len(*scopes))
+}
+
+// String is a limit of a policy in words: "token:5/1m by client, on action login, counting status 401".
+func (p *Part) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by %s", p.Spec, p.By)
+	if p.MatchText != "" {
+		b.WriteString(", on " + p.MatchText)
+	}
+	if p.Count != p.Match {
+		b.WriteString(", counting " + p.CountText)
+	}
+	return b.String()
+}

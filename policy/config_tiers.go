@@ -1,0 +1,192 @@
+package policy
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
+// values in a field of the line.
+type Tier struct {
+	Name      string
+	Addresses []string // addresses, prefixes, "private" for all networks that are not on the public internet
+	Users     []string
+	Field     string // what the line calls it, or header:NAME; "" for none
+	Values    []string
+}
+
+// Len is how many entries the tier has.
+func (t *Tier) Len() int { return len(t.Addresses) + len(t.Users) + len(t.Values) }
+
+// The names that no tier of the file may have.
+const (
+	defaultTier = "default" // of the clients in no other
+	exemptTier  = "exempt"
+	anyValue    = "any" // of any condition: there is none
+)
+
+var (
+	memberKeys = []string{"addresses", "users", "field", "file"}
+	fieldKeys  = []string{"name", "values"}
+)
+
+// readTiers reads the mapping from names of tiers to their members.
+func (r *configReader) readTiers(at node) {
+	tiers, ok := r.mapping(at, "the section tiers", nil)
+	if !ok {
+		return
+	}
+	for _, f := range tiers.order {
+		switch f.key {
+		case "":
+			r.fail(f.at, "a tier needs a name")
+		case defaultTier, exemptTier, anyValue:
+			r.fail(f.at, "no tier can be called %q", f.key)
+		default:
+			r.config.Tiers = append(r.config.Tiers, r.readMembers(f.key, f.value))
+		}
+	}
+}
+
+// readMembers reads who is in a tier.
+func (r *configReader) readMembers(name string, at node) Tier {
+	t, before := Tier{Name: name}, r.found()
+	f, ok := r.mapping(at, "a tier", memberKeys)
+	if !ok {
+		return t
+	}
+	for _, v := range r.valuesOf(f, "addresses") {
+		r.checkPattern(v, networkProblem)
+		r.checkPattern(v, r.joins(&t, anAddress))
+	}
+	for _, v := range r.valuesOf(f, "users") {
+		r.checkPattern(v, r.joins(&t, aUser))
+	}
+	if f.values["field"] != nil {
+		r.readField(&t, f.values["field"])
+	}
+	if f.values["file"] != nil {
+		r.readMemberFile(&t, f.values["file"])
+	}
+	if t.Len() == 0 && r.found() == before {
+		r.fail(f.at, "nobody is in the tier %q; want addresses, users, or values of a field", name)
+	}
+	return t
+}
+
+// readField reads by which field of the line clients are told, and which values are meant.
+func (r *configReader) readField(t *Tier, at node) {
+	f, ok := r.mapping(at, "a field", fieldKeys)
+	if !ok {
+		return
+	}
+	if t.Field = r.field(f, "name"); f.lacks("name") {
+		r.fail(f.at, "a field needs its name, such as http_x_api_key")
+	}
+	for _, v := range r.valuesOf(f, "values") {
+		r.checkPattern(v, r.joins(t, aValue))
+	}
+}
+
+// valuesOf are the texts of a field, none if it is not there.
+func (r *configReader) valuesOf(f fields, key string) []value {
+	if f.values[key] == nil {
+		return nil
+	}
+	return r.values(f.values[key])
+}
+
+// A memberKind is by what clients are in a tier.
+type memberKind uint8
+
+const (
+	anAddress memberKind = iota
+	aUser
+	aValue // of the tier's field
+)
+
+// A member is what one entry of a tier stands for; two texts of a network are the same one.
+type member struct {
+	kind        memberKind
+	field, text string
+}
+
+// joins takes an entry into a tier. It complains of what another tier names already, since there it would never count.
+func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (problem string) {
+	return func(text string) string {
+		m, list := member{kind: kind, text: text}, &t.Users
+		switch kind {
+		case anAddress:
+			m.text, list = canonicalNetwork(text), &t.Addresses
+		case aValue:
+			m.field, list = t.Field, &t.Values
+		}
+		switch owner, named := r.owners[m]; {
+		case !named:
+			r.owners[m] = t.Name
+			*list = append(*list, text)
+		case owner != t.Name:
+			return fmt.Sprintf("%q is in the tier %q already; the first one counts", text, owner)
+		}
+		return ""
+	}
+}
+
+// canonicalNetwork is one text for the many of a network.
+func canonicalNetwork(text string) string {
+	if p, ok := parseNetwork(text); ok {
+		return p.String()
+	}
+	return text
+}
+
+// parseNetwork reads an address or a prefix. An IPv4 network in its IPv6 form is one of IPv4.
+func parseNetwork(text string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), addr.Zone() == ""
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil || !p.Addr().Is4In6() {
+		return p, err == nil
+	}
+	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96), p.Bits() >= 96
+}
+
+// networkProblem says what is wrong with the text of a network, "" if nothing is.
+func networkProblem(text string) string {
+	p, ok := parseNetwork(text)
+	switch {
+	case text == "private":
+	case !ok:
+		return quoted(text) + " is neither an address nor a prefix such as 192.0.2.0/24"
+	case p != p.Masked():
+		return quoted(text) + " has bits beyond its length; " + p.Masked().String() + " is meant, perhaps"
+	}
+	return ""
+}
+
+// likeNetwork tells whether a text is meant to be an address or a prefix, well written or not.
+func likeNetwork(text string) bool {
+	if head, _, cut := strings.Cut(text, "/"); cut {
+		_, ok := parseNetwork(head)
+		return ok || likeAddress(head)
+	}
+	_, ok := parseNetwork(text)
+	return ok || likeAddress(text)
+}
+
+// likeAddress tells whether a text consists of four numbers, or of groups of hexadecimal digits with colons between.
+func likeAddress(text string) bool {
+	text, _, _ = strings.Cut(text, "%") // fe80::1%eth0
+	numbers := strings.Split(text, ".")
+	if len(numbers) == 4 && !slices.ContainsFunc(numbers, func(s string) bool { return strings.Trim(s, "0123456789") != "" }) {
+		return true
+	}
+	return strings.Count(text, ":") > 1 && strings.Trim(text, "0123456789abcdefABCDEF:.") == ""
+}
+
+func quoted(text string) string { return strconv.Quote(text) }

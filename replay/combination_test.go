@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+)
+
+// Hope is only a shortcut: whatever the limits, their scopes and the timeline, a combination decides as if it had asked
+// them request by request, and remembers as much.
+func TestHopeIsAShortcut(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var hoped, asked int
+	for range 2000 {
+		p := randomPolicy(t, rng)
+		quick, slow := newCombination(partsOf(p)), newCombination(partsOf(p))
+		for _, c := range []*combination{quick, slow} {
+			for i := range c.parts {
+				c.parts[i].states.Grow(1)
+			}
+		}
+		for start := limit.Time(0); start < limit.Hour; start += 20 * limit.Minute {
+			at, marks := randomTimeline(rng, start)
+			var got, want verdicts
+			quick.judge(&got, 0, at, marks)
+			slow.seat(0, 1<<60-1)
+			slow.oneByOne(&want, 0, at, marks)
+			if !slices.Equal(got.refused, want.refused) || !slices.Equal(got.late, want.late) {
+				t.Fatalf("%s: %d requests\n%+v, want\n%+v", describe(p), len(at), got, want)
+			}
+			if len(got.refused) == 0 {
+				hoped++
+			} else if len(got.refused) < len(at) {
+				asked++
+			}
+		}
+	}
+	if hoped < 500 || asked < 500 {
+		t.Errorf("the test is too easy: %d timelines without, %d with refusals", hoped, asked)
+	}
+}
+
+// randomPolicy has up to four limits by client, tight and wide ones.
+func randomPolicy(t *testing.T, rng *rand.Rand) (p policy.Policy) {
+	scopes := rng.IntN(4)
+	for range 1 + rng.IntN(4) {
+		text := fmt.Sprintf("%s:%d/%dm", []string{"token", "leaky", "window"}[rng.IntN(3)], 1+rng.IntN(1<<(1+rng.IntN(11))), 1+rng.IntN(30))
+		policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := policies[0].Parts[0]
+		if rng.IntN(4) == 0 {
+			part.Limiter = sluggish{part.Limiter}
+		}
+		part.Match = policy.Scope(rng.IntN(scopes + 1))
+		if part.Count = part.Match; rng.IntN(3) == 0 {
+			part.Count = policy.Scope(rng.IntN(scopes + 1))
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	return p
+}
+
+// randomTimeline has up to 1,000 requests within 20 minutes, some of them too late.
+func randomTimeline(rng *rand.Rand, start limit.Time) (at []limit.Time, marks []uint64) {
+	for range rng.IntN(1 << rng.IntN(11)) {
+		at = append(at, start+limit.Time(rng.IntN(20))*limit.Minute+limit.Time(rng.IntN(60))*limit.Second)
+	}
+	slices.Sort(at)
+	kind := rng.IntN(3)
+	for i := range at {
+		if rng.IntN(50) == 0 {
+			at[i] -= limit.Minute
+		}
+		switch marks = append(marks, uint64(rng.IntN(8))); kind {
+		case 0: // a tier
+			marks[i] = marks[0]
+		case 1: // an action each
+			marks[i] = 1 << rng.IntN(3)
+		}
+	}
+	return at, marks
+}
+
+func describe(p policy.Policy) (text string) {
+	for _, part := range p.Parts {
+		text += fmt.Sprintf(" %s (%T, match %d, count %d)", part.Spec, part.Limiter, part.Match, part.Count)
+	}
+	return text
+}
+
+// sluggish lets each request that another limiter admits wait for as long as it lies behind the minute.
+type sluggish struct{ limit.Limiter }
+
+func (l sluggish) Delay(_ *limit.State, t limit.Time) limit.Time { return t % limit.Minute }
+
+func (l sluggish) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+	before := len(dst)
+	dst = l.Refuse(dst, s, at)
+	for i, t := range at {
+		if by := l.Delay(s, t); by > 0 && !slices.Contains(dst[before:], int32(i)) {
+			late = append(late, limit.Delayed{Index: int32(i), By: by})
+		}
+	}
+	return dst, late
+}
+
+// What a limit remembers is copied only where that is cheaper than asking it.
+func TestDearCopies(t *testing.T) {
+	policies, err := policy.ParseLimits([]string{"window:10000/24h", "token:10000/24h"}, policy.ByClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCombination(partsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
+	for i := range c.parts {
+		c.parts[i].states.Grow(1)
+	}
+	var at []limit.Time
+	for i := range limit.Time(9_000) {
+		at = append(at, i*limit.Second)
+	}
+	var v verdicts
+	c.judge(&v, 0, at, nil)
+	if c.seat(0, 0); !c.dear(1124) || c.dear(1125) || !v.empty() {
+		t.Errorf("9000 times are dear to copy for 1124, 1125 requests: %v, %v; %+v", c.dear(1124), c.dear(1125), v)
+	}
+}
+
+func TestVerdictsSort(t *testing.T) {
+	v := verdicts{refused: []int32{9, 3, 7, 1, 2}, late: []limit.Delayed{{Index: 9, By: 1}, {Index: 5, By: 1}, {Index: 4, By: 2}, {Index: 5, By: 3}}}
+	v.sort(2, 1)
+	want := verdicts{refused: []int32{9, 3, 1, 2, 7}, late: []limit.Delayed{{Index: 9, By: 1}, {Index: 4, By: 2}, {Index: 5, By: 3}}}
+	if !reflect.DeepEqual(v, want) {
+		t.Errorf("got %+v, want %+v", v, want)
+	}
+}

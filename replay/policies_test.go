@@ -1,0 +1,116 @@
+package replay_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+)
+
+// drawLimiter draws a limiter that remembers its keys for a minute at most.
+func drawLimiter(t *rapid.T) limit.Limiter {
+	n := int64(rapid.IntRange(1, 6).Draw(t, "n"))
+	per := rapid.SampledFrom([]limit.Time{second, 5 * second, 10 * second}).Draw(t, "per")
+	switch rapid.IntRange(0, 5).Draw(t, "limiter") {
+	case 0:
+		return spite{n, per}
+	case 1:
+		return grudge{per}
+	case 2:
+		return queue{n, per / 5}
+	}
+	text := rapid.SampledFrom([]string{"token", "leaky", "window"}).Draw(t, "algorithm")
+	p, err := policy.New(limit.Spec{Algorithm: text, Count: n, Period: per}, policy.ByClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Parts[0].Limiter
+}
+
+// drawPolicy draws a policy of several limits: by one key or by several, for all requests or with scopes.
+func drawPolicy(t *rapid.T) (p policy.Policy) {
+	by := policy.Key(rapid.IntRange(0, int(policy.KeyCount)-1).Draw(t, "by"))
+	keys, scoped := rapid.Bool().Draw(t, "several keys"), rapid.IntRange(0, 3).Draw(t, "scopes")
+	for range rapid.IntRange(1, 4).Draw(t, "parts") {
+		part := policy.Part{By: by, Limiter: drawLimiter(t)}
+		if keys {
+			part.By = policy.Key(rapid.IntRange(0, int(policy.KeyCount)-1).Draw(t, "by"))
+		}
+		part.Match = policy.Scope(rapid.IntRange(0, scoped).Draw(t, "match"))
+		part.Count = part.Match
+		if rapid.Bool().Draw(t, "counts others") {
+			part.Count = policy.Scope(rapid.IntRange(0, scoped).Draw(t, "count"))
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	return p
+}
+
+// Whatever a policy is made of, the engine decides as the model, which knows no timelines.
+func TestPoliciesAgainstModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		policies := rapid.SliceOfN(rapid.Custom(drawPolicy), 1, 4).Draw(rt, "policies")
+		idle := idleTimes(policies, lateness)
+		lines := drawLog(rt, lateness+limit.Minute)
+		tiers := rapid.Bool().Draw(rt, "tiers")
+		for i := range lines {
+			if tiers { // each client is in one
+				lines[i].marks = 1 << (lines[i].client[0] - 'a')
+			}
+		}
+		b := newBenchOf(t, lateness, policies)
+		b.judge(cutLog(rt, lines)...)
+		r := b.result()
+		for i, p := range policies {
+			if got, want := b.booked(r, i), modelled(lines, p, idle); !reflect.DeepEqual(got, want) {
+				rt.Fatalf("%+v:\n%+v, want\n%+v", p, got, want)
+			}
+		}
+	})
+}
+
+// A client's limit inside the site's: 2 per 10 s each, 3 per 10 s together. What the client's limit refuses takes nothing
+// from the others, and what the site's refuses takes nothing from the client.
+func TestClientInsideSite(t *testing.T) {
+	parts := slices.Concat(policiesOf(t, "window:2/10s", policy.ByClient), policiesOf(t, "window:3/10s", policy.BySite))
+	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{parts[0].Parts[0], parts[1].Parts[0]}}})
+	b.judge(slices.Concat(
+		at("a", 0, 1*second, 2*second), // the third is too many for the client
+		at("b", 3*second, 4*second),    // the second for the site
+		at("c", 5*second, 10*second),   // at 10 s the site has room again
+		at("b", 10*second, 11*second),  // and again at 11 s; b had one only
+	))
+	if got, want := b.verdicts(), "a@2s b@4s c@5s b@10s"; got != want {
+		t.Errorf("refused %q, want %q", got, want)
+	}
+}
+
+// Of an approximation the lowest and the highest are told that it comes to; of a policy with two, of all four cases.
+func TestRanges(t *testing.T) {
+	window := func(text string) limit.Limiter { return policiesOf(t, text, policy.ByClient)[0].Parts[0].Limiter }
+	site := func(text string) limit.Limiter { return policiesOf(t, text, policy.BySite)[0].Parts[0].Limiter }
+	one := policy.Part{Limiter: guess{window("window:3/1m"), window("window:2/1m"), window("window:4/1m")}}
+	other := policy.Part{By: policy.BySite, Limiter: guess{site("window:6/1m"), site("window:7/1m"), site("window:3/1m")}}
+	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{one}}, {Parts: []policy.Part{one, other}}, {Parts: policiesOf(t, "window:3/1m", 0)[0].Parts}})
+	b.judge(slices.Concat(at("a", 0, 1, 2, 3), at("b", 4, 5, 6, 7), at("c", 8, 9, 10)))
+	r := b.result()
+	if p := r.Policies[0]; p.Refused != 2 || !reflect.DeepEqual(p.Range, &replay.Range{Refused: [2]int64{0, 5}, ClientsHit: [2]int64{0, 3}}) {
+		t.Errorf("one approximation: %d, %+v", p.Refused, p.Range)
+	}
+	if p := r.Policies[1]; p.Refused != 5 || !reflect.DeepEqual(p.Range, &replay.Range{Refused: [2]int64{4, 8}, ClientsHit: [2]int64{2, 3}}) {
+		t.Errorf("two approximations: %d, %+v", p.Refused, p.Range)
+	}
+	if p := r.Policies[2]; p.Range != nil || len(r.Policies) != 3 {
+		t.Errorf("none: %+v, %d policies", p.Range, len(r.Policies))
+	}
+	for _, e := range b.events {
+		if e.Policy > 2 {
+			t.Errorf("a variant has an event: %+v", e)
+		}
+	}
+}

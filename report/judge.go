@@ -1,0 +1,93 @@
+package report
+
+import (
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+)
+
+// judge computes the figures of one policy.
+func judge(res *replay.Result, t *replay.PolicyTally, who *population, o Options) Policy {
+	p := Policy{
+		Policy:            t.Policy.Name,
+		By:                t.Policy.By(),
+		Parts:             parts(t.Policy),
+		Requests:          t.Requests,
+		Refused:           t.Refused,
+		RefusedPercent:    percentOf(t.Refused, t.Requests),
+		Clients:           who.clients,
+		ClientsHit:        int64(t.Hits.Len()),
+		ClientsHitPercent: percentOf(int64(t.Hits.Len()), who.clients),
+		ByClass:           who.byClass(&t.Hits),
+		BytesSaved:        t.BytesSaved,
+		TopClients:        topClients(res, t, who, o),
+		TopActions:        topActions(res, t, o),
+		kind:              kindOf(t.Policy),
+	}
+	p.Semantics = p.tell(func(part *Part) string { return part.Semantics })
+	p.Nginx = p.tell(func(part *Part) string { return part.Nginx })
+	if t.WorstMinuteRefused > 0 {
+		p.WorstMinute = &Minute{Start: Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
+	}
+	if res.Stats.HasUpstream {
+		seconds := inSeconds(t.UpstreamSaved)
+		p.UpstreamSecondsSaved = &seconds
+	}
+	if d := t.Delays; d != nil {
+		p.Delayed = d.Requests
+		p.Delay = &Delay{Total: inSeconds(d.Total), P50: inSeconds(d.P50), P99: inSeconds(d.P99)}
+	}
+	if r := t.Range; r != nil {
+		p.Range = &Range{Refused: r.Refused, ClientsHit: r.ClientsHit}
+	}
+	return p
+}
+
+func inSeconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }
+
+// parts are the limits of a policy.
+func parts(p policy.Policy) []Part {
+	parts := make([]Part, len(p.Parts))
+	for i, of := range p.Parts {
+		parts[i] = Part{
+			Limit: of.Spec.String(), By: of.By.String(), Match: of.MatchText, Count: of.CountText,
+			Semantics: of.Semantics(), Nginx: of.Nearest(), text: of.String(),
+		}
+	}
+	return parts
+}
+
+// plain tells whether the policy is no more than what its name says: one limit for all requests.
+func (p *Policy) plain() bool {
+	return len(p.Parts) == 1 && p.Parts[0].Limit == p.Policy && p.Parts[0].Match+p.Parts[0].Count == ""
+}
+
+// told is what there is to tell of each limit of the policy, with the limit before it unless that goes without saying.
+func (p *Policy) told(what func(*Part) string) []string {
+	texts := make([]string, len(p.Parts))
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		if texts[i] = what(part); !p.plain() {
+			texts[i] = part.text + ": " + texts[i]
+		}
+	}
+	return texts
+}
+
+// tell is the same in one text.
+func (p *Policy) tell(what func(*Part) string) string { return strings.Join(p.told(what), "; ") }
+
+// kindOf is the same for policies that differ in their numbers only. What has a name of its own is a kind of its own.
+func kindOf(p policy.Policy) string {
+	if p.Name != p.Text() {
+		return p.Name
+	}
+	kind := ""
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		kind += part.Spec.Algorithm + "," + part.Spec.Options + " " + part.MatchText + " " + part.CountText + "+"
+	}
+	return kind
+}
