@@ -25,7 +25,7 @@ import (
 type replayRun struct {
 	*replayFlags
 	cmd      *cobra.Command
-	names    []string
+	found    parse.Expansion
 	policies []policy.Policy
 	reading  traffic.Options
 	started  time.Time
@@ -75,7 +75,8 @@ func (r *replayRun) prepare(args []string) error {
 		r.clock = time.Now
 	}
 	r.reading.Clock = r.clock
-	r.names, r.reading.Guessed, err = parse.Expand(args)
+	r.found, err = parse.Expand(args)
+	r.reading.Guessed = r.found.Guessed
 	return err
 }
 
@@ -133,7 +134,7 @@ func (r *replayRun) keep(ctx context.Context, db *store.Store) (*replay.Result, 
 // judge reads the logs and judges their requests. sink may be nil.
 func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result, error) {
 	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.names, r.cmd.InOrStdin(), r.reading)
+		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
 	})
 	if err != nil {
 		return nil, err

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"shadow/parse"
 	"shadow/traffic"
 )
 
@@ -13,7 +15,7 @@ import (
 
 // warnings are what reading found odd, and flags that came to nothing.
 func (r *replayRun) warnings(s *traffic.Stats) []string {
-	return append(inputWarnings(s), r.idleFlags(s)...)
+	return slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
 }
 
 // idleFlags tell of flags that left everything out, or nothing.
@@ -40,6 +42,26 @@ func (r *replayRun) bounds() string {
 		texts = append(texts, "--until "+r.until)
 	}
 	return strings.Join(texts, " ")
+}
+
+// filesNamed is how many files of a directory are passed over by name; the others are counted.
+const filesNamed = 3
+
+// passedByName tell of files in directories that were not even looked at.
+func passedByName(passed []parse.PassedOver) []string {
+	texts := make([]string, len(passed))
+	for i, p := range passed {
+		text := "passed over %d files in %s that are no access logs by their names: %s; name a file to read it anyway"
+		if len(p.Files) == 1 {
+			text = "passed over %d file in %s that is no access log by its name: %s; name it to read it anyway"
+		}
+		some := strings.Join(p.Files[:min(len(p.Files), filesNamed)], ", ")
+		if len(p.Files) > filesNamed {
+			some += ", …"
+		}
+		texts[i] = fmt.Sprintf(text, len(p.Files), p.Dir, some)
+	}
+	return texts
 }
 
 // inputWarnings are what reading found odd.
