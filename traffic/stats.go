@@ -36,7 +36,7 @@ type InputStats struct {
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
 	Warnings                  []string // what looks odd about it
-	Problem                   string   // what ended the input early: "truncated gzip …"; empty if nothing did
+	Problem                   string   // see parse.Input: "truncated gzip …"; empty if there is none
 }
 
 // FaultAt is an unreadable line and where it stands.

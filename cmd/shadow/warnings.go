@@ -72,7 +72,7 @@ func inputWarnings(s *traffic.Stats) []string {
 			c.add(in.Name, text)
 		}
 		if in.Problem != "" {
-			c.add(in.Name, "ended early: "+in.Problem)
+			c.add(in.Name, in.Problem)
 		}
 	}
 	var passed collector
@@ -97,7 +97,7 @@ func passedOver(err error) (name, reason string) {
 	return name, reason
 }
 
-// A collector gathers texts about inputs, each once: "a.log, and 3 more: ended early".
+// A collector gathers texts about inputs, each once: "a.log.gz, and 3 more: truncated gzip".
 type collector struct {
 	texts []string
 	first map[string]string // by text: the input that it came with first
