@@ -133,9 +133,14 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 
 // A gzip that ends in the file name of its header.
 func TestTruncatedHeaderIsNamed(t *testing.T) {
-	in := openInput(t, writeFile(t, "access.log", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03acc")), nil)
-	if got := readAll(t, in); got != "" || !strings.HasPrefix(in.Problem(), "truncated gzip") {
-		t.Errorf("read %q; problem %q", got, in.Problem())
+	const stored = "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03acc"
+	for way, in := range map[string]*Input{
+		"file":  openInput(t, writeFile(t, "access.log", []byte(stored)), nil),
+		"stdin": openInput(t, "-", strings.NewReader(stored)),
+	} {
+		if got := readAll(t, in); got != "" || in.Compression() != "gzip" || !strings.HasPrefix(in.Problem(), "truncated gzip") {
+			t.Errorf("%s: read %q; %q; problem %q", way, got, in.Compression(), in.Problem())
+		}
 	}
 }
 

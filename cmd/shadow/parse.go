@@ -84,6 +84,9 @@ func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]
 	if err != nil {
 		return nil, err
 	}
+	if problem := input.Problem(); problem != "" && len(sample) == 0 {
+		return nil, errors.New(problem)
+	}
 	var w bytes.Buffer
 	err = f.describe(&w, name, sample, choice)
 	return w.Bytes(), err

@@ -153,6 +153,9 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 		return nil, err
 	}
 	stats := reader.Stats()
+	if err := nothingRead(&stats); err != nil {
+		return nil, err
+	}
 	r.say(&stats)
 	if r.timing {
 		writeTiming(r.cmd.ErrOrStderr(), &stats, reader.Times(), engine.Times(), time.Since(r.started))

@@ -67,13 +67,12 @@ func passedByName(passed []parse.PassedOver) []string {
 // inputWarnings are what reading found odd.
 func inputWarnings(s *traffic.Stats) []string {
 	var c collector
-	for _, in := range s.Inputs {
+	for i := range s.Inputs {
+		in := &s.Inputs[i]
 		for _, text := range in.Warnings {
 			c.add(in.Name, text)
 		}
-		if in.Problem != "" {
-			c.add(in.Name, in.Problem)
-		}
+		c.addProblem(in)
 	}
 	var passed collector
 	for _, err := range s.Passed {
@@ -84,6 +83,19 @@ func inputWarnings(s *traffic.Stats) []string {
 		texts = append(texts, "passed over: "+text)
 	}
 	return texts
+}
+
+// nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long
+// as one gave a line, what is wrong with the others is a warning.
+func nothingRead(s *traffic.Stats) error {
+	var c collector
+	for i := range s.Inputs {
+		c.addProblem(&s.Inputs[i])
+	}
+	if s.Lines > 0 || c.texts == nil {
+		return nil
+	}
+	return fmt.Errorf("no line could be read: %s", strings.Join(c.all(), "; "))
 }
 
 // passedOver takes apart why an input was passed over: its name, and the reason without details.
@@ -114,6 +126,12 @@ func (c *collector) add(input, text string) {
 	}
 	c.first[text] = input
 	c.texts = append(c.texts, text)
+}
+
+func (c *collector) addProblem(in *traffic.InputStats) {
+	if in.Problem != "" {
+		c.add(in.Name, in.Problem)
+	}
 }
 
 func (c *collector) all() []string {
