@@ -116,7 +116,7 @@ func (g *grid) set(shown, widths []int) []string {
 	alignment := make(tw.Alignment, len(shown))
 	head := make([]string, len(shown))
 	for i, j := range shown {
-		head[i] = visible(g.columns[j].head)
+		head[i] = cut(visible(g.columns[j].head), widths[i])
 		if alignment[i] = tw.AlignLeft; g.columns[j].right {
 			alignment[i] = tw.AlignRight
 		}

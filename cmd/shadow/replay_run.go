@@ -176,7 +176,7 @@ func (r *replayRun) say(s *traffic.Stats) {
 // report prints the result, and complains if too much could not be read.
 func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
-		Top: r.top, Sort: r.sort, Width: r.width(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
+		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
 		Warnings: r.warnings(&result.Stats), Database: database, Run: run,
 	})
