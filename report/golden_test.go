@@ -41,6 +41,8 @@ func TestGolden(t *testing.T) {
 		{"town.csv", "csv", New(town(), townOptions)},
 		{"town.md", "markdown", New(town(), townOptions)},
 		{"sweep.txt", "table", New(sweep(), at(100))},
+		{"sweep-page.txt", "table", New(sweep(), townOptions)},
+		{"sweep.md", "markdown", New(sweep(), townOptions)},
 		{"site.txt", "table", New(site(), at(100))},
 		{"peaceful.txt", "table", New(peaceful(), Options{Width: 100})},
 		{"empty.txt", "table", New(empty(), Options{Width: 100})},
