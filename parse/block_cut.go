@@ -15,6 +15,8 @@ import (
 //
 // A line that does not fit the buffer makes it grow, up to max bytes. What is longer is cut: its first max+1 bytes
 // become a block of their own, and the cutter skips to the next line feed.
+//
+// A byte order mark at the beginning, as editors on Windows put in front of UTF-8, is no part of the first line.
 type cutter struct {
 	src  io.Reader
 	size int // bytes of a block, at most max+1
@@ -35,7 +37,7 @@ func newCutter(src io.Reader, offset int64) *cutter {
 func (c *cutter) next(b *Block) error {
 	data := append(b.Data[:0], c.carry...)
 	c.carry = c.carry[:0]
-	data = c.fill(c.skip(data), c.size)
+	data = c.skipMark(c.fill(c.skip(data), c.size))
 	end := bytes.LastIndexByte(data, '\n') + 1
 	for end == 0 && c.err == nil && len(data) <= c.max {
 		data = c.fill(data, min(2*len(data), c.max+1))
@@ -88,6 +90,16 @@ func (c *cutter) skip(data []byte) []byte {
 	return data
 }
 
+// skipMark drops a byte order mark from the beginning of the input.
+func (c *cutter) skipMark(data []byte) []byte {
+	if c.offset > 0 || !bytes.HasPrefix(data, byteOrderMark) {
+		return data
+	}
+	n := len(byteOrderMark)
+	c.offset = int64(n)
+	return c.fill(data[:copy(data, data[n:])], c.size)
+}
+
 // endLine ends the cut line in b, and sees to it that the rest of the line is skipped.
 func (c *cutter) endLine(b *Block) {
 	b.Data = append(b.Data, '\n')
@@ -99,3 +111,5 @@ func (c *cutter) hand(b *Block, data []byte) {
 	b.Data, b.Offset = data, c.offset
 	c.offset += int64(len(data))
 }
+
+var byteOrderMark = []byte("\ufeff")

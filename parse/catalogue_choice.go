@@ -25,6 +25,9 @@ func (c Choice) For(sample []byte) (Detection, error) {
 		return Detect(sample, c.Wants)
 	}
 	format, err := c.stated()
+	if err == nil && isUTF16(sample) {
+		err = errUTF16
+	}
 	if err != nil {
 		return Detection{}, err
 	}

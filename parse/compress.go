@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
 )
@@ -35,7 +34,7 @@ type codec struct {
 var plain = &codec{open: func(r *bufio.Reader) (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 
 var codecs = []*codec{
-	{name: "gzip", magic: "\x1f\x8b", open: openGzip},
+	{name: "gzip", magic: gzipMagic, open: openGzip},
 	{name: "zstd", magic: "\x28\xb5\x2f\xfd", open: openZstd, advice: unzstd},
 	{name: "zstd", magic: "?\x2a\x4d\x18", open: openZstd, advice: unzstd}, // a skippable frame, as pzstd puts in front
 	{name: "bzip2", magic: "BZh?1AY&SY", open: openBzip2},
@@ -75,8 +74,6 @@ var errUnsupported = errors.New("which is not supported")
 func (c *codec) unsupported(name string) error {
 	return fmt.Errorf("is a %s file, %w; try: %s %s | shadow replay -", c.name, errUnsupported, c.advice, name)
 }
-
-func openGzip(r *bufio.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
 
 // openZstd decodes in the goroutine that reads, which is the one that runs ahead (see ahead).
 func openZstd(r *bufio.Reader) (io.ReadCloser, error) {

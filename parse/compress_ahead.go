@@ -36,12 +36,14 @@ func startAhead(open func() (*content, error), done <-chan struct{}) *ahead {
 func (a *ahead) run(open func() (*content, error)) {
 	defer close(a.full)
 	src, err := open()
+	if src != nil {
+		a.codec = src.codec
+	}
 	if err != nil {
 		a.err = err
 		return
 	}
 	defer src.close()
-	a.codec = src.codec
 	cut := newCutter(src, 0)
 	var b Block
 	for {

@@ -133,9 +133,14 @@ func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
 
 // A gzip that ends in the file name of its header.
 func TestTruncatedHeaderIsNamed(t *testing.T) {
-	in := openInput(t, writeFile(t, "access.log", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03acc")), nil)
-	if got := readAll(t, in); got != "" || !strings.HasPrefix(in.Problem(), "truncated gzip") {
-		t.Errorf("read %q; problem %q", got, in.Problem())
+	const stored = "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03acc"
+	for way, in := range map[string]*Input{
+		"file":  openInput(t, writeFile(t, "access.log", []byte(stored)), nil),
+		"stdin": openInput(t, "-", strings.NewReader(stored)),
+	} {
+		if got := readAll(t, in); got != "" || in.Compression() != "gzip" || !strings.HasPrefix(in.Problem(), "truncated gzip") {
+			t.Errorf("%s: read %q; %q; problem %q", way, got, in.Compression(), in.Problem())
+		}
 	}
 }
 
@@ -174,11 +179,47 @@ func TestHugeWindowsAreRefused(t *testing.T) {
 	}
 }
 
-func TestGarbageBehindCompressedContentIsNamed(t *testing.T) {
+// Behind the end of gzip data: what gzip -dc passes over in silence, and what it warns of. Everything in front is read.
+func TestGarbageBehindGzipIsNamed(t *testing.T) {
 	lines := manyLines(10)
-	in := openInput(t, writeFile(t, "access.log", append(gzipped(t, lines), "garbage garbage"...)), nil)
-	if got := readAll(t, in); got != string(lines) || !strings.HasPrefix(in.Problem(), "damaged gzip") {
-		t.Errorf("read %d bytes of %d; problem %q", len(got), len(lines), in.Problem())
+	zeros := strings.Repeat("\x00", 10_240)
+	for behind, want := range map[string]string{
+		"":                                   "",
+		"\x00":                               "",
+		zeros:                                "",
+		"x":                                  "1 byte behind the end of the gzip data is no gzip and was not read",
+		"garbage":                            "7 bytes behind the end of the gzip data are no gzip and were not read",
+		"more garbage than a header is long": "34 bytes behind the end of the gzip data are no gzip and were not read",
+		zeros + "garbage":                    "10247 bytes behind the end of the gzip data are no gzip and were not read",
+		"\x1f":                               "1 byte behind the end of the gzip data is no gzip and was not read",
+		"\x1f\x8b":                           "truncated gzip: the file ends before its compressed data does",
+		"\x1f\x8bgarbage garbage":            "damaged gzip, not read to its end: gzip: invalid header",
+	} {
+		stored := string(gzipped(t, lines)) + behind
+		for way, in := range map[string]*Input{
+			"file":  openInput(t, writeFile(t, "access.log", []byte(stored)), nil),
+			"stdin": openInput(t, "-", strings.NewReader(stored)),
+		} {
+			if head, err := in.Peek(); err != nil || string(head) != string(lines) {
+				t.Errorf("%.20q, %s: Peek gives %d bytes, %v", behind, way, len(head), err)
+			}
+			if got := readAll(t, in); got != string(lines) || in.Problem() != want {
+				t.Errorf("%.20q, %s: read %d bytes of %d; problem %q, want %q", behind, way, len(got), len(lines), in.Problem(), want)
+			}
+			if in.Consumed() != int64(len(stored)) {
+				t.Errorf("%.20q, %s: consumed %d of %d", behind, way, in.Consumed(), len(stored))
+			}
+		}
+	}
+}
+
+// Members go on behind zeros, and empty ones are nothing.
+func TestMembersBehindZerosAreRead(t *testing.T) {
+	lines := manyLines(10)
+	member, none := string(gzipped(t, lines)), string(gzipped(t, nil))
+	in := openInput(t, writeFile(t, "access.log", []byte(none+member+"\x00\x00"+none+none+member+"\x00")), nil)
+	if got := readAll(t, in); got != string(lines)+string(lines) || in.Problem() != "" {
+		t.Errorf("read %d bytes of %d; problem %q", len(got), 2*len(lines), in.Problem())
 	}
 }
 

@@ -8,8 +8,20 @@ import (
 
 // Some files are no access logs of a web server that we read, and are better told so by name.
 
+// errUTF16 says what to do with a file in an encoding that no server logs in, whatever its format is said to be.
+var errUTF16 = errors.New("the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)")
+
+// isUTF16 tells by the byte order mark, with an ASCII character behind it.
+func isUTF16(sample []byte) bool {
+	return len(sample) >= 4 && (sample[0] == 0xff && sample[1] == 0xfe && sample[3] == 0 ||
+		sample[0] == 0xfe && sample[1] == 0xff && sample[2] == 0)
+}
+
 // refuse tells what must not even be tried: data that is not text, and logs that declare themselves in a comment.
 func refuse(sample []byte, lines [][]byte) error {
+	if isUTF16(sample) {
+		return errUTF16
+	}
 	for _, magic := range magics {
 		if bytes.HasPrefix(sample, []byte(magic.bytes)) {
 			return errors.New(magic.says)
@@ -35,8 +47,6 @@ var magics = []struct{ bytes, says string }{
 	{"PK\x03\x04", "the file is a ZIP archive: unpack it first"},
 	{"7z\xbc\xaf\x27\x1c", "the file is a 7z archive: unpack it first"},
 	{"\x04\x22\x4d\x18", "the file is lz4 data: decompress it first"},
-	{"\xff\xfe", "the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"},
-	{"\xfe\xff", "the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"},
 	{"PAR1", "the file is Parquet, not a log"},
 	{"SQLite format 3\x00", "the file is a SQLite database, not a log"},
 }

@@ -83,6 +83,17 @@ func TestDetectRefusesData(t *testing.T) {
 	}
 }
 
+// UTF-16 is refused also where the format is stated: no line of it could be read.
+func TestUTF16IsRefused(t *testing.T) {
+	for _, c := range []Choice{{}, {Format: "combined"}, {Format: "$remote_addr [$time_local]"}, {Fields: "time=ts"}} {
+		for _, data := range []string{"\xff\xfe1\x009\x002\x00\n\x00", "\xfe\xff\x001\x009\x002\x00\n"} {
+			if _, err := c.For([]byte(data)); err == nil || !strings.Contains(err.Error(), "UTF-16 text: convert it first") {
+				t.Errorf("%+v, %.4q: %v", c, data, err)
+			}
+		}
+	}
+}
+
 // A hostile first line reaches the terminal neither whole nor with its control characters.
 func TestDetectShowsLineSafely(t *testing.T) {
 	line := "\x1b[31mred\x00\a\u202e\xff " + strings.Repeat("é", 300)

@@ -9,6 +9,19 @@ import (
 	"strings"
 )
 
+// An Expansion is what the arguments of a command line stand for.
+type Expansion struct {
+	Names   []string          // of the inputs
+	Guessed map[string]string // of the Names that nobody gave, which look like logs by their names alone: the directory that was given
+	Passed  []PassedOver      // what looked like no log
+}
+
+// PassedOver are the files in a directory and below it that are no access logs by their names.
+type PassedOver struct {
+	Dir   string   // as it was given
+	Files []string // as seen from there
+}
+
 // Expand turns the arguments of a command line into the names of inputs, in their order:
 //
 //   - "-" and a file or a pipe stand for themselves, whatever they are called;
@@ -18,23 +31,23 @@ import (
 //
 // A file that several arguments name, by whatever path or link, comes once. Expand fails when an argument stands for
 // nothing, or for a file that may not be read: better before the replay than an hour into it.
-//
-// guessed are those names that nobody gave: they were found in a directory and look like logs by their names alone.
-func Expand(args []string) (names []string, guessed map[string]bool, err error) {
-	e := expansion{seen: map[any]bool{}, guessed: map[string]bool{}}
+func Expand(args []string) (Expansion, error) {
+	e := expansion{seen: map[any]bool{}}
+	e.Guessed = map[string]string{}
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {
-			return nil, nil, err
+			return Expansion{}, err
 		}
 	}
-	return e.names, e.guessed, nil
+	e.tellPassed()
+	return e.Expansion, nil
 }
 
 // An expansion collects inputs.
 type expansion struct {
-	names   []string
-	guessed map[string]bool
-	seen    map[any]bool // by fileKey
+	Expansion
+	seen map[any]bool // by fileKey
+	left []leftOut
 }
 
 func (e *expansion) add(arg string) error {
@@ -103,7 +116,7 @@ func (e *expansion) addPattern(pattern string) error {
 func (e *expansion) once(key any, name string) {
 	if !e.seen[key] {
 		e.seen[key] = true
-		e.names = append(e.names, name)
+		e.Names = append(e.Names, name)
 	}
 }
 

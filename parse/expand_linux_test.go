@@ -46,10 +46,10 @@ func TestFilesThatMayNotBeReadSayWhatToDo(t *testing.T) {
 		"logs/site/*.log":   "logs/site/*.log",
 		"bare":              "bare",
 	} {
-		names, _, err := Expand([]string{arg})
+		got, err := Expand([]string{arg})
 		want := "parse: " + name + ": permission denied; run shadow as a user who may read it, or pipe the log in: sudo cat … | shadow replay -"
 		if err == nil || err.Error() != want || !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("%s\ngot  %v, %q\nwant %s", arg, err, names, want)
+			t.Errorf("%s\ngot  %v, %q\nwant %s", arg, err, got.Names, want)
 		}
 	}
 	if _, err := OpenInput("logs/access.log.1", nil); err == nil || !strings.Contains(err.Error(), "permission denied; run shadow as") {

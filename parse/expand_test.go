@@ -15,7 +15,7 @@ var tree = []string{
 	"logs/site/terror.access.log", "logs/site/ssl_error_log", "logs/site/ssl_access_log", "logs/site/site-errors.2.gz",
 	"logs/site/.access.log.swp", "logs/site/shadow.duckdb", "logs/site/README.md", "logs/site/access-logs.tar.gz",
 	"logs/.hidden/access.log", "logs/2025.txt", "logs/requests.json", "logs/mirrors.log",
-	"errors-only/error.log", "errors-only/error.log.1", "[odd].log", "UPPER.LOG", "empty/.keep",
+	"errors-only/error.log", "errors-only/error.log.1", "[odd].log", "UPPER.LOG", "empty/.keep", "lone/error.log",
 }
 
 // inTree changes into a fresh copy of tree.
@@ -74,8 +74,8 @@ func TestExpand(t *testing.T) {
 		{"[odd].log", "[odd].log"},
 		{"[U]PPER*", "UPPER.LOG"},
 	} {
-		got, _, err := Expand(strings.Fields(c.args))
-		if diff := cmp.Diff(strings.Fields(c.want), append([]string{}, got...)); err != nil || diff != "" {
+		got, err := Expand(strings.Fields(c.args))
+		if diff := cmp.Diff(strings.Fields(c.want), append([]string{}, got.Names...)); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.args, err, diff)
 		}
 	}
@@ -96,14 +96,39 @@ func TestExpandSaysWhatToDo(t *testing.T) {
 		{"lo*/*.zst", "parse: lo*/*.zst: no file matches"},
 		{"logs/**/x.log", `parse: logs/**/x.log: no file matches; "**" is no more than "*": name a directory to read all below it`},
 		{"[log", "parse: [log: no file of that name, and not a pattern either: syntax error in pattern"},
-		{"bare", "parse: bare: no files in this directory"},
-		{"empty", "parse: empty: no logs in this directory, by their names; to read one of its 1 files nevertheless, name it"},
-		{"errors-only", "parse: errors-only: no logs in this directory, by their names; to read one of its 2 files nevertheless, name it"},
+		{"bare", "parse: bare: no files in this directory, hidden ones aside"},
+		{"empty", "parse: empty: no files in this directory, hidden ones aside"},
+		{"lone", "parse: lone: no logs in this directory, by their names; to read lone/error.log nevertheless, name it"},
+		{"errors-only", "parse: errors-only: no logs in this directory, by their names; to read one of its 2 files nevertheless, name it (errors-only/error.log)"},
 		{"", "parse: the name of an input is empty"},
 	} {
-		names, _, err := Expand([]string{c.arg})
+		got, err := Expand([]string{c.arg})
 		if err == nil || err.Error() != c.want {
-			t.Errorf("%s\ngot  %v, %q\nwant %s", c.arg, err, names, c.want)
+			t.Errorf("%s\ngot  %v, %q\nwant %s", c.arg, err, got.Names, c.want)
+		}
+	}
+}
+
+// What a directory leaves out is told, once, unless another argument names it.
+func TestExpandTellsWhatItPassesOver(t *testing.T) {
+	inTree(t)
+	for _, c := range []struct{ args, want string }{
+		{"logs/site", "logs/site: README.md access-logs.tar.gz shadow.duckdb site-errors.2.gz ssl_error_log"},
+		{"logs logs/site logs", "logs: error.log error.log.1.gz site/README.md site/access-logs.tar.gz site/shadow.duckdb site/site-errors.2.gz site/ssl_error_log"},
+		{"logs/error.log logs logs/site/ssl_*", "logs: error.log.1.gz site/README.md site/access-logs.tar.gz site/shadow.duckdb site/site-errors.2.gz"},
+		{"logs/site logs", "logs/site: README.md access-logs.tar.gz shadow.duckdb site-errors.2.gz ssl_error_log; logs: error.log error.log.1.gz"},
+		{".", ".: errors-only/error.log errors-only/error.log.1 logs/error.log logs/error.log.1.gz logs/site/README.md " +
+			"logs/site/access-logs.tar.gz logs/site/shadow.duckdb logs/site/site-errors.2.gz logs/site/ssl_error_log lone/error.log"},
+		{"logs/../logs/site logs/site/ssl_error_log", "logs/../logs/site: README.md access-logs.tar.gz shadow.duckdb site-errors.2.gz"},
+		{"logs/access.log", ""},
+	} {
+		got, err := Expand(strings.Fields(c.args))
+		var passed []string
+		for _, p := range got.Passed {
+			passed = append(passed, p.Dir+": "+strings.Join(p.Files, " "))
+		}
+		if text := strings.Join(passed, "; "); err != nil || text != c.want {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", c.args, err, text, c.want)
 		}
 	}
 }
@@ -116,8 +141,8 @@ func TestExpandTakesManyFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if names, _, err := Expand([]string{".", "*"}); err != nil || len(names) != 2000 {
-		t.Errorf("%d names, %v", len(names), err)
+	if got, err := Expand([]string{".", "*"}); err != nil || len(got.Names) != 2000 {
+		t.Errorf("%d names, %v", len(got.Names), err)
 	}
 }
 

@@ -104,7 +104,7 @@ func (in *Input) Identity() (size int64, head, tail uint64) {
 	return in.id.size, in.id.head, in.id.tail
 }
 
-// Problem says what ended the input early, or is empty. It is known when Next has returned io.EOF, and already when
+// Problem says what ended the input early, or stands unread behind its end, or is empty. It is known when Next has returned io.EOF, and already when
 // Peek has nothing to show.
 func (in *Input) Problem() string { return in.problem }
 

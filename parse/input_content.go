@@ -47,13 +47,14 @@ func (in *Input) openHeld() (*content, error) {
 }
 
 // openContent finds out how raw is compressed, and undoes it. After close of the content, or an error, raw is closed.
+// With an error the content tells its codec and no more.
 func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 	br := bufio.NewReaderSize(raw, readBuffer)
 	head, _ := br.Peek(magicLen) // what went wrong goes wrong again
 	c := codecOf(head)
 	if c.open == nil {
 		closeRaw()
-		return nil, c.unsupported("FILE")
+		return &content{codec: c}, c.unsupported("FILE")
 	}
 	r, err := c.open(br)
 	if err != nil {
@@ -61,7 +62,7 @@ func openContent(raw io.Reader, closeRaw func()) (*content, error) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, err
+		return &content{codec: c}, err
 	}
 	return &content{ReadCloser: r, codec: c, close: func() { r.Close(); closeRaw() }}, nil
 }

@@ -74,7 +74,10 @@ func (in *Input) end(err error) error {
 // describe puts what ended the input early into words.
 func (in *Input) describe(err error) string {
 	var path *os.PathError
+	var behind trailing
 	switch {
+	case errors.As(err, &behind):
+		return behind.Error()
 	case errors.Is(err, errShrunk), errors.Is(err, errGone), errors.Is(err, errUnsupported):
 		return err.Error()
 	case errors.As(err, &path):
@@ -86,5 +89,5 @@ func (in *Input) describe(err error) string {
 	case isTruncation(err):
 		return fmt.Sprintf("truncated %s: the file ends before its compressed data does", in.codec.name)
 	}
-	return fmt.Sprintf("damaged %s: %v", in.codec.name, err)
+	return fmt.Sprintf("damaged %s, not read to its end: %v", in.codec.name, err)
 }

@@ -47,7 +47,7 @@ func (in *Input) peekFile() ([]byte, error) {
 	if n == 0 && err != io.EOF {
 		in.problem = in.describe(err)
 	}
-	return wholeLines(data[:n], err != nil), nil
+	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), byteOrderMark), nil
 }
 
 // readFull reads until data is full or the content ends, and returns what ended it.

@@ -15,11 +15,11 @@ func TestInputReadsRealLogs(t *testing.T) {
 	if _, err := os.Stat(logs); err != nil {
 		t.Skipf("%s is not here", logs)
 	}
-	names, _, err := Expand([]string{logs + "/farmer-*/*.gz", logs + "/webbot-phase2/*.gz", logs + "/odd-formats"})
-	if err != nil || len(names) < 100 {
-		t.Fatalf("%d files, %v", len(names), err)
+	found, err := Expand([]string{logs + "/farmer-*/*.gz", logs + "/webbot-phase2/*.gz", logs + "/odd-formats"})
+	if err != nil || len(found.Names) < 100 {
+		t.Fatalf("%d files, %v", len(found.Names), err)
 	}
-	for _, name := range names {
+	for _, name := range found.Names {
 		in := openInput(t, name, nil)
 		if readAll(t, in) != string(gunzip(t, name)) || in.Problem() != "" {
 			t.Errorf("%s: read something else; problem %q", name, in.Problem())

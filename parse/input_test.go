@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // writeFile makes a file in a fresh directory.
@@ -51,6 +52,36 @@ func readAll(t testing.TB, in *Input) string {
 
 func manyLines(n int) []byte {
 	return []byte(strings.Repeat("192.0.2.1 - - [10/Oct/2025:13:55:36 +0000] \"GET / HTTP/1.1\" 200 2326\n", n))
+}
+
+// A byte order mark is no part of the first line, however the log is stored. Lines keep their places behind it.
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	for _, lines := range [][]byte{manyLines(3), logLike(3 * peekSize), nil, []byte("\xef\xbb")} {
+		content := append([]byte("\xef\xbb\xbf"), lines...)
+		for compression, compress := range compressors {
+			stored := compress(t, content)
+			for way, in := range map[string]*Input{
+				"file":  openInput(t, writeFile(t, "access.log", stored), nil),
+				"stdin": openInput(t, "-", iotest.OneByteReader(bytes.NewReader(stored))),
+			} {
+				if head, err := in.Peek(); err != nil || !bytes.HasPrefix(lines, head) || len(head) == 0 != (len(lines) == 0) {
+					t.Errorf("%s %s: Peek gives %.20q, %v", compression, way, head, err)
+				}
+				var all []byte
+				var b Block
+				err := in.Next(&b)
+				if err == nil && b.Offset != 3 {
+					t.Errorf("%s %s: the first block is at offset %d", compression, way, b.Offset)
+				}
+				for ; err == nil; err = in.Next(&b) {
+					all = append(all, b.Data...)
+				}
+				if err != io.EOF || !bytes.Equal(all, lines) {
+					t.Errorf("%s %s: read %d bytes beginning %.20q, %v; want %d", compression, way, len(all), all, err, len(lines))
+				}
+			}
+		}
+	}
 }
 
 // Every way to store a log, as a file and piped in: Peek shows its beginning, Next gives all of it.
@@ -97,7 +128,8 @@ func TestInputPassesContentThrough(t *testing.T) {
 		"CRLF":             "one\r\ntwo\r\n",
 		"NUL bytes":        "one\x00two\n\x00\x00\n\x00",
 		"binary rubbish":   "\x80\xff\xfe\n\x1b[31m\x7f\xc3\x28",
-		"byte order mark":  "\xef\xbb\xbfone\n",
+		"half a mark":      "\xef\xbbone\n",
+		"a second mark":    "one\n\xef\xbb\xbftwo\n",
 		"lines of 1 MB":    mega + "\n" + mega + "\n" + mega,
 		"longest line":     strings.Repeat("l", MaxLine) + "\nshort\n",
 		"half a magic":     "\x1f",

@@ -27,8 +27,8 @@ func TestInputReadsNamedPipes(t *testing.T) {
 	lines := logLike(3 * peekSize)
 	for compression, compress := range compressors {
 		path := makeFIFO(t)
-		if names, _, err := Expand([]string{path, path}); err != nil || len(names) != 1 || names[0] != path {
-			t.Errorf("Expand gives %q, %v", names, err)
+		if got, err := Expand([]string{path, path}); err != nil || len(got.Names) != 1 || got.Names[0] != path {
+			t.Errorf("Expand gives %q, %v", got.Names, err)
 		}
 		go os.WriteFile(path, compress(t, lines), 0)
 		in := openInput(t, path, nil)

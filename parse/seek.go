@@ -54,6 +54,9 @@ func (in *Input) SkipTo(before func(line []byte) (older, known bool)) error {
 	return nil
 }
 
+// Skipped tells whether reading begins in the middle, after SkipTo.
+func (in *Input) Skipped() bool { return in.start > 0 }
+
 // A seeker looks for a moment in a file.
 type seeker struct {
 	file   io.ReaderAt

@@ -159,11 +159,11 @@ func (m marking) Next() (*traffic.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Marks = b.Marks[:0]
+	marked := *b // which belongs to the other source
 	for i, client := range b.Client {
-		b.Marks = append(b.Marks, marksOf(m.tables.Clients.Name(client), m.tables.Actions.Name(int32(b.Action[i])), b.Status[i]))
+		marked.Marks = append(marked.Marks, marksOf(m.tables.Clients.Name(client), m.tables.Actions.Name(int32(b.Action[i])), b.Status[i]))
 	}
-	return b, nil
+	return &marked, nil
 }
 
 // A verdictSum stands for the verdicts of one policy on all requests: equal verdicts have equal sums.

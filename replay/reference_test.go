@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"shadow/limit"
@@ -73,7 +74,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 			continue
 		}
 		q := request{
-			at: r.Start, place: max(r.Start, mark-lateness), client: string(r.Client),
+			at: r.Start, place: max(r.Start, mark-lateness), client: strings.TrimPrefix(string(r.Client), "::ffff:"),
 			action: known.Name(actions.ID(r.Method, r.Path)), status: uint16(r.Status),
 		}
 		if q.client == "" {

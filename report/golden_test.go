@@ -41,6 +41,8 @@ func TestGolden(t *testing.T) {
 		{"town.csv", "csv", New(town(), townOptions)},
 		{"town.md", "markdown", New(town(), townOptions)},
 		{"sweep.txt", "table", New(sweep(), at(100))},
+		{"sweep-page.txt", "table", New(sweep(), townOptions)},
+		{"sweep.md", "markdown", New(sweep(), townOptions)},
 		{"site.txt", "table", New(site(), at(100))},
 		{"made.txt", "table", New(made(), at(100))},
 		{"made.json", "json", New(made(), at(100))},

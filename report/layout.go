@@ -20,8 +20,13 @@ import (
 //	token:6/30s      123  1.20      token:6/30s       20        3
 //	leaky:6/30s      140  1.37  …   leaky:6/30s       21        3
 
-// gap is the space between two columns.
-const gap = "  "
+// Of a long table, some rows are folded at a time, so that all there is to a row stands on one screen.
+
+const (
+	gap       = "  "            // between two columns
+	someRows  = 20              // of a long table that is folded
+	unbounded = math.MaxInt / 2 // width of a table that is not
+)
 
 // blocks folds the grid and sets each block as lines, the first of which is the head.
 func (g *grid) blocks(width, most int) [][]string {
@@ -31,11 +36,25 @@ func (g *grid) blocks(width, most int) [][]string {
 	for _, shown := range fold(g.columns, need, width) {
 		blocks = append(blocks, g.set(shown, spread(shown, natural, need, width)))
 	}
+	if len(blocks) > 1 && len(g.rows) > someRows {
+		return deal(blocks)
+	}
 	return blocks
 }
 
 // whole sets the grid as it is, however wide.
-func (g *grid) whole() []string { return g.blocks(math.MaxInt, 0)[0] }
+func (g *grid) whole() []string { return g.blocks(unbounded, 0)[0] }
+
+// deal cuts blocks after every someRows rows, and puts together what belongs to the same ones.
+func deal(blocks [][]string) (dealt [][]string) {
+	end := len(blocks[0])
+	for from := 1; from < end; from += someRows {
+		for _, lines := range blocks {
+			dealt = append(dealt, slices.Concat(lines[:1], lines[from:min(from+someRows, end)]))
+		}
+	}
+	return dealt
+}
 
 // cleaned is the grid as a terminal may see it, with cells of at most so many columns where they may be cut at all.
 func (g *grid) cleaned(most int) *grid {
@@ -116,7 +135,7 @@ func (g *grid) set(shown, widths []int) []string {
 	alignment := make(tw.Alignment, len(shown))
 	head := make([]string, len(shown))
 	for i, j := range shown {
-		head[i] = visible(g.columns[j].head)
+		head[i] = cut(visible(g.columns[j].head), widths[i])
 		if alignment[i] = tw.AlignLeft; g.columns[j].right {
 			alignment[i] = tw.AlignRight
 		}

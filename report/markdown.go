@@ -22,8 +22,15 @@ func (m *Model) markdown() []byte {
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		policyGrid(m).markdown(&b)
-		for i := range m.Policies {
-			m.Policies[i].markdown(&b, m, i < m.view.detailed)
+		for _, p := range m.untold() {
+			fmt.Fprintf(&b, "\n%s\n", markdownText(p.Policy))
+			p.markdownMeaning(&b)
+		}
+		for i := range m.Policies[:m.view.detailed] {
+			m.Policies[i].markdown(&b, m)
+		}
+		if more := m.moreDetails(); more != "" {
+			fmt.Fprintf(&b, "\n%s\n", markdownText(more))
 		}
 	}
 	if m.Stored != nil {
@@ -32,14 +39,18 @@ func (m *Model) markdown() []byte {
 	return b.Bytes()
 }
 
-func (p *Policy) markdown(b *bytes.Buffer, m *Model, detailed bool) {
+func (p *Policy) markdown(b *bytes.Buffer, m *Model) {
 	fmt.Fprintf(b, "\n## %s\n\n%s.\n", markdownText(p.Policy), markdownText(sentence(headline(p))))
-	if detailed && len(p.TopClients) > 0 {
+	if len(p.TopClients) > 0 {
 		clientGrid(m, p).markdown(b)
 	}
-	if detailed && len(p.TopActions) > 0 {
+	if len(p.TopActions) > 0 {
 		actionGrid(p).markdown(b)
 	}
+	p.markdownMeaning(b)
+}
+
+func (p *Policy) markdownMeaning(b *bytes.Buffer) {
 	b.WriteByte('\n')
 	for _, text := range p.told(func(part *Part) string { return part.Semantics }) {
 		fmt.Fprintf(b, "- **means**: %s\n", markdownText(text))

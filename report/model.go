@@ -65,7 +65,7 @@ type File struct {
 	Unreadable  int64   `json:"unreadable"`
 	First       *Moment `json:"first"` // of its counted requests; nil without any
 	Last        *Moment `json:"last"`
-	Problem     string  `json:"problem"` // what ended it early; "" if nothing did
+	Problem     string  `json:"problem"` // what ended it early, or was left unread behind its end; "" if nothing
 }
 
 // A Fault is an unreadable line.

@@ -21,13 +21,14 @@ type Rows interface {
 const tableRows = 10_000
 
 // WriteTable writes rows in one of Formats, with the same care for hostile texts as a report. Numbers stay as they
-// are, so that they can be copied.
-func WriteTable(w io.Writer, format string, columns []string, rows Rows) error {
+// are, so that they can be copied. width is that of the terminal, by which a table for people is cut and folded; 0 when
+// it goes elsewhere: then nothing is.
+func WriteTable(w io.Writer, format string, width int, columns []string, rows Rows) error {
 	b := bufio.NewWriter(w)
 	var err error
 	switch format {
 	case "table", "markdown":
-		err = writeGrid(b, format, columns, rows)
+		err = writeGrid(b, format, width, columns, rows)
 	case "csv":
 		err = writeCSV(b, columns, rows)
 	case "json":
@@ -78,14 +79,23 @@ func gridOf(columns []string, rows Rows) (g *grid, more bool, err error) {
 	return g, more, err
 }
 
-func writeGrid(w io.Writer, format string, columns []string, rows Rows) error {
+func writeGrid(w io.Writer, format string, width int, columns []string, rows Rows) error {
 	g, more, err := gridOf(columns, rows)
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	if format == "markdown" {
+	switch {
+	case format == "markdown":
 		g.markdown(w)
-	} else {
+	case width > 0:
+		g.yield()
+		for i, lines := range g.blocks(width, 0) {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintln(w, strings.Join(lines, "\n"))
+		}
+	default:
 		fmt.Fprintln(w, strings.Join(g.whole(), "\n"))
 	}
 	switch {
@@ -95,6 +105,19 @@ func writeGrid(w io.Writer, format string, columns []string, rows Rows) error {
 		fmt.Fprintln(w, "(no rows)")
 	}
 	return nil
+}
+
+// yield lets columns be cut; numbers stay whole, only what stands above them does not.
+func (g *grid) yield() {
+	for j := range g.columns {
+		c := &g.columns[j]
+		c.least = leastAgent
+		for _, row := range g.rows {
+			if c.right {
+				c.least = max(c.least, columnsOf(row[j]))
+			}
+		}
+	}
 }
 
 func writeCSV(w io.Writer, columns []string, rows Rows) error {

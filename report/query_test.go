@@ -68,7 +68,7 @@ client,n,n,'=x|\x1b
 `,
 	} {
 		var b strings.Builder
-		if err := WriteTable(&b, format, columns, &answer{rows: rows}); err != nil {
+		if err := WriteTable(&b, format, 0, columns, &answer{rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if got := "\n" + b.String(); got != want {
@@ -80,10 +80,43 @@ client,n,n,'=x|\x1b
 	}
 }
 
+// On a terminal long texts are cut, and columns that find no room follow below, with the first one again. Numbers stay.
+func TestWriteTableOnTerminal(t *testing.T) {
+	columns := []string{"name", "sum(CASE WHEN refused > 0 THEN 1 END)", "what", "text"}
+	rows := [][]any{
+		{"a", int64(1), "short", strings.Repeat("0123456789", 6)},
+		{strings.Repeat("名", 20), 12345678901234567890.5, strings.Repeat("long ", 10) + "\x1b", nil},
+	}
+	for width, want := range map[int]string{
+		90: `
+name                                   sum(CASE WHEN refused >…  what
+a                                                             1  short
+名名名名名名名名名名名名名名名名名名…      12345678901234567000  long long long long lon…
+
+name                                      text
+a                                         01234567890123456789012345678901234567890123456…
+名名名名名名名名名名名名名名名名名名名名  NULL
+`,
+		200: `
+name                                      sum(CASE WHEN refused > 0 THEN 1 END)  what                                                    text
+a                                                                             1  short                                                   012345678901234567890123456789012345678901234567890123456789
+名名名名名名名名名名名名名名名名名名名名                   12345678901234567000  long long long long long long long long long long \x1b  NULL
+`,
+	} {
+		var b strings.Builder
+		if err := WriteTable(&b, "table", width, columns, &answer{rows: rows}); err != nil {
+			t.Fatal(err)
+		}
+		if got := "\n" + b.String(); got != want {
+			t.Errorf("%d columns:\n%s\nwant:\n%s", width, got, want)
+		}
+	}
+}
+
 func TestWriteTableWithoutRows(t *testing.T) {
 	for format, want := range map[string]string{"table": "a  b\n(no rows)\n", "csv": "a,b\n", "json": "[]\n"} {
 		var b strings.Builder
-		if err := WriteTable(&b, format, []string{"a", "b"}, &answer{}); err != nil || b.String() != want {
+		if err := WriteTable(&b, format, 0, []string{"a", "b"}, &answer{}); err != nil || b.String() != want {
 			t.Errorf("%s: %q, %v, want %q", format, b.String(), err, want)
 		}
 	}
@@ -93,11 +126,11 @@ func TestWriteTableErrors(t *testing.T) {
 	broken := errors.New("disk gone")
 	for _, format := range Formats() {
 		rows := &answer{rows: [][]any{{int64(1)}}, err: broken}
-		if err := WriteTable(io.Discard, format, []string{"a"}, rows); !errors.Is(err, broken) {
+		if err := WriteTable(io.Discard, format, 0, []string{"a"}, rows); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	if err := WriteTable(io.Discard, "html", nil, &answer{}); err == nil || !strings.Contains(err.Error(), `"html"`) {
+	if err := WriteTable(io.Discard, "html", 0, nil, &answer{}); err == nil || !strings.Contains(err.Error(), `"html"`) {
 		t.Errorf("html: %v", err)
 	}
 }
@@ -110,7 +143,7 @@ func TestWriteTableIsBounded(t *testing.T) {
 	}
 	for format, want := range map[string]int{"table": tableRows + 3, "csv": tableRows + 2} {
 		var b strings.Builder
-		if err := WriteTable(&b, format, []string{"a"}, &answer{rows: rows}); err != nil {
+		if err := WriteTable(&b, format, 0, []string{"a"}, &answer{rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(b.String(), "\n"); got != want {

@@ -89,27 +89,44 @@ func (t *terminal) entry(label, text string, c color) {
 }
 
 func (t *terminal) policies(m *Model) {
-	t.grid(policyGrid(m))
-	t.legend(m)
+	width, most := t.tables()
+	if t.width == 0 && t.detailed < len(m.Policies) {
+		width = unbounded // long enough as it is
+	}
+	t.blocks(policyGrid(m).blocks(width, most))
+	for _, p := range m.untold() {
+		fmt.Fprintf(t, "\n%s\n", visible(p.Policy))
+		t.meaning(p)
+	}
 	for i := range m.Policies[:t.detailed] {
 		t.detail(m, &m.Policies[i])
 	}
-	if n := len(m.Policies); t.detailed < n {
-		fmt.Fprintf(t, "\n%s\n", t.paint(dim, fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", t.detailed, n, n)))
+	if more := m.moreDetails(); more != "" {
+		fmt.Fprintf(t, "\n%s\n", t.paint(dim, more))
 	}
 }
 
-// legend says what the limits mean that have no section of their own, once per kind.
-func (t *terminal) legend(m *Model) {
+// untold are the policies of which something must be said though they have no section of their own: what their kind of
+// limit means, if no section says it.
+func (m *Model) untold() (policies []*Policy) {
 	told := map[string]bool{}
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		if i >= t.detailed && !told[p.kind] {
-			fmt.Fprintf(t, "\n%s\n", visible(p.Policy))
-			t.meaning(p)
+		if i >= m.view.detailed && !told[p.kind] {
+			policies = append(policies, p)
 		}
 		told[p.kind] = true
 	}
+	return policies
+}
+
+// moreDetails says how to see the sections that are left out, "" if none is.
+func (m *Model) moreDetails() string {
+	n := len(m.Policies)
+	if m.view.detailed == n {
+		return ""
+	}
+	return fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", m.view.detailed, n, n)
 }
 
 func (t *terminal) detail(m *Model, p *Policy) {
@@ -155,9 +172,11 @@ func onlyFirst(i int, label string) string {
 	return label
 }
 
-// grid writes a table with an empty line above each of its blocks.
-func (t *terminal) grid(g *grid) {
-	for _, lines := range g.blocks(t.tables()) {
+func (t *terminal) grid(g *grid) { t.blocks(g.blocks(t.tables())) }
+
+// blocks writes those of a table with an empty line above each.
+func (t *terminal) blocks(blocks [][]string) {
+	for _, lines := range blocks {
 		fmt.Fprintf(t, "\n%s\n", t.paint(dim, lines[0]))
 		for _, line := range lines[1:] {
 			t.WriteString(line + "\n")

@@ -35,6 +35,9 @@ func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
 	if err != nil {
 		return nil, explainOpen(path, err)
 	}
+	if err := checkSingle(path, readerOptions, query); err != nil {
+		return nil, errors.Join(err, closer())
+	}
 	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // Rows.Next checks
 	if err != nil {
 		return nil, errors.Join(explainQuery(ctx, err), closer())
@@ -55,6 +58,7 @@ var readerOptions = map[string]string{
 	"autoload_known_extensions":    "false",
 	"memory_limit":                 "1GB",
 	"lock_configuration":           "true",
+	"duckdb_api":                   "go", // as the driver itself sets it: connections to one file must agree
 }
 
 func (r *Rows) describe() error {

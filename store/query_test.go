@@ -131,16 +131,43 @@ func TestQueryErrors(t *testing.T) {
 	path := dbPath(t)
 	openStore(t, path).Close()
 	for query, want := range map[string]string{
-		"SELEC 1":                  "syntax error",
-		"SELECT * FROM nope":       "nope",
-		"":                         "empty query",
-		"SELECT MAP([[1]], ['x'])": "MAP key type not supported",
+		"SELEC 1":                        "syntax error",
+		"SELECT * FROM nope":             "nope",
+		"":                               "empty query",
+		"SELECT * FROM nope; SELECT 1":   "Table with name nope",
+		"PIVOT nope ON a USING count(*)": "Table with name nope",
+		"PIVOT policies ON algorithm, nope USING count(*)":                          "\"nope\" not found",
+		"SELECT MAP([[1]], ['x'])":                                                  "MAP key type not supported",
 		"SELECT MAP(['a'::BLOB, 'b'::BLOB], [1, 2])":                                "cannot read the answer",
-		"SELECT 1 / 0; SELECT error('told')":                                        "told",
+		"CREATE TEMP TABLE t AS SELECT 1; SELECT error('told')":                     "told",
 		"SELECT CASE WHEN i = 99999 THEN error('late') END FROM range(100000) r(i)": "late",
 	} {
 		if _, err := ask(path, query); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got error %v, want %q", query, err, want)
+		}
+	}
+}
+
+// Of several answers only one would be shown, so a question has one. What DuckDB takes apart by itself is one.
+func TestQueryIsOneStatement(t *testing.T) {
+	path := dbPath(t)
+	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	for _, query := range []string{
+		"SELECT 1; SELECT 2", "SELECT ';'; SELECT 2;", "SHOW TABLES; SELECT 2", "DESCRIBE runs; SELECT 2", "VALUES (1); SELECT 2",
+		"EXPLAIN SELECT 1; SELECT 2", "SELECT 1;;SELECT 2", "FROM runs; FROM runs", "PRAGMA table_info('runs'); SELECT 2",
+		"CREATE TEMP TABLE t AS SELECT 1; FROM t; SELECT 2", "PIVOT policies ON algorithm USING count(*); SELECT 2",
+	} {
+		if _, err := ask(path, query); err == nil || !strings.Contains(err.Error(), "ask one at a time") {
+			t.Errorf("%s: got error %v", query, err)
+		}
+	}
+	for _, query := range []string{
+		"SELECT 1;", "SELECT ';' -- ; SELECT 2", "SELECT 1; /* ; */ ;", "SHOW TABLES", "DESCRIBE runs", "SUMMARIZE runs", "PRAGMA table_info('runs')",
+		"WITH a AS (SELECT 1) FROM a", "CREATE TEMP TABLE t AS SELECT 1; FROM t", "PIVOT policies ON algorithm USING count(*)",
+		"FROM (PIVOT policies ON algorithm, options USING count(*) GROUP BY run)", "UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b",
+	} {
+		if rows, err := ask(path, query); err != nil || len(rows) == 0 {
+			t.Errorf("%s: %d rows, %v", query, len(rows), err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ CREATE TABLE inputs (
     unreadable  BIGINT  NOT NULL,
     first_at    TIMESTAMP,
     last_at     TIMESTAMP,
-    problem     VARCHAR           -- what ended the input early; NULL: nothing
+    problem     VARCHAR           -- what ended the input early, or was left unread behind its end; NULL: nothing
 );
 
 CREATE TABLE unreadable_lines ( -- the first few

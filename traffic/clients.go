@@ -11,7 +11,7 @@ import (
 
 // A ClientRule says who a client is. The zero rule takes the address of the peer as it was logged.
 //
-//	addr              the address, or the host name, as logged
+//	addr              the address, or the host name, as logged; but ::ffff:192.0.2.7 is 192.0.2.7
 //	addr/24           IPv4 addresses by /24; IPv6 stays whole
 //	addr/24,/64       IPv4 by /24, IPv6 by /64
 //	user              the authenticated user

@@ -25,17 +25,17 @@ func (r ClientRule) NewExtractor() *Extractor {
 // Key returns the client's name, "-" if the record does not tell it. It is valid until the next call of Key, and no
 // longer than the record. It does not allocate.
 func (e *Extractor) Key(r *parse.Record) []byte {
-	key := r.Client
-	if !e.plain {
-		key = e.key(r)
+	if key := r.Client; e.plain && len(key) > 0 && key[0] != ':' {
+		return key
 	}
-	if len(key) == 0 {
-		return absent
+	if key := e.key(r); len(key) > 0 {
+		return key
 	}
-	return key
+	return absent
 }
 
-// key is Key for all rules but the plain address.
+// key is Key for all rules but the plain address, and for addresses that may be IPv4 in their IPv6 form. So write
+// servers that take both on one socket (nginx: listen [::]:80 ipv6only=off): ::ffff:192.0.2.7 is who elsewhere is 192.0.2.7.
 func (e *Extractor) key(r *parse.Record) []byte {
 	switch e.rule.source {
 	case fromUser:
@@ -50,8 +50,8 @@ func (e *Extractor) key(r *parse.Record) []byte {
 		return e.rule.field(r)
 	}
 	addr, ok := e.rule.address(r)
-	if !ok {
-		return r.Client // a host name
+	if !ok || e.plain && !addr.Is4() {
+		return r.Client // a host name, or an address as logged
 	}
 	return e.text(addr)
 }

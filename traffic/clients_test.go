@@ -25,6 +25,13 @@ func TestClientRules(t *testing.T) {
 		{"", "203.0.113.7", "203.0.113.7"},
 		{"addr", "203.0.113.7", "203.0.113.7"},
 		{"addr", "2001:DB8::1", "2001:DB8::1"}, // as logged
+		{"addr", "::ffff:203.0.113.7", "203.0.113.7"},
+		{"addr", "::FFFF:cb00:7107", "203.0.113.7"},
+		{"addr", "::ffff:203.0.113.007", "::ffff:203.0.113.007"},
+		{"addr", "::ffff:203.0.113.7:80", "::ffff:203.0.113.7:80"},
+		{"addr", "::203.0.113.7", "::203.0.113.7"}, // another thing: deprecated, and not written by servers
+		{"addr", "::1", "::1"},
+		{"addr", ":", ":"},
 		{"addr", "dialup-7.example.net", "dialup-7.example.net"},
 		{"addr", "", "-"},
 		{"addr/24", "203.0.113.7", "203.0.113.0/24"},
@@ -177,6 +184,14 @@ func TestClientRulesThatMakeNoSense(t *testing.T) {
 }
 
 func TestClientKeysDoNotAllocate(t *testing.T) {
+	rule, err := ParseClientRule("addr", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, mapped := rule.NewExtractor(), &parse.Record{Client: []byte("::ffff:203.0.113.7")}
+	if n := testing.AllocsPerRun(100, func() { e.Key(mapped) }); n != 0 {
+		t.Errorf("IPv4 in its IPv6 form: %v allocations", n)
+	}
 	r := &parse.Record{Client: []byte("2001:db8:ffff::1"), Forwarded: []byte("2001:db8:1:2:3:4:5:6, 10.0.0.1, [2001:db8:ffff::1]:80")}
 	for _, c := range []struct {
 		client, from string

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"shadow/limit"
@@ -25,7 +26,6 @@ type feed struct {
 
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
-	numbered  bool      // whether collect knows the numbers of lines
 	stats     InputStats
 	faults    []FaultAt // the first few
 }
@@ -41,7 +41,7 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		switch {
 		case err == nil:
 			feeds = append(feeds, f)
-		case o.Guessed[name]:
+		case o.Guessed[name] != "":
 			passed = append(passed, err)
 		default:
 			closeFeeds(feeds)
@@ -49,7 +49,7 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		}
 	}
 	if len(feeds) == 0 && len(passed) > 0 {
-		return nil, nil, passed[0]
+		return nil, nil, nothingToRead(names, passed, o)
 	}
 	if err := tellApart(feeds, o); err != nil {
 		closeFeeds(feeds)
@@ -62,6 +62,21 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		f.rank = uint16(i)
 	}
 	return feeds, passed, nil
+}
+
+// nothingToRead says that no file of the directories that were given can be read, and what is wrong with the first.
+func nothingToRead(names []string, passed []error, o *Options) error {
+	var dirs []string
+	for _, name := range names {
+		if dir := o.Guessed[name]; !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	place := strings.Join(dirs, ", ")
+	if len(passed) == 1 {
+		return fmt.Errorf("%s: the one file that could be a log by its name is none that can be read: %w", place, passed[0])
+	}
+	return fmt.Errorf("%s: none of the %d files that could be logs by their names can be read; the first is %w", place, len(passed), passed[0])
 }
 
 // tellApart warns of inputs that do not tell by what requests are to be told apart: all of theirs count as one. When no

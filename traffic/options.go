@@ -24,7 +24,7 @@ type Options struct {
 	Exclude  *Exclude // nil: nothing
 	Scopes   *Scopes  // nil: requests have no marks
 	Format   parse.Choice
-	Guessed  map[string]bool // inputs that are passed over when their format is not known, since nobody named them
+	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time
 	Hosts    bool // whether the Host column is needed
 

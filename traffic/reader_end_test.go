@@ -165,13 +165,20 @@ func TestReaderPassesOver(t *testing.T) {
 	good := write(t, dir, "good.log", combined(1, "c", "/"))
 	essay := write(t, dir, "essay.txt", strings.Repeat("Once upon a time there was a log.\n", 100))
 	o := readingOptions(t)
-	o.Guessed = map[string]bool{good: true, essay: true}
+	o.Guessed = map[string]string{good: dir, essay: dir}
 	got := read(t, o, good, essay)
 	if len(got.rows) != 1 || len(got.stats.Passed) != 1 || !strings.Contains(got.stats.Passed[0].Error(), essay) {
 		t.Errorf("%d rows, passed over: %v", len(got.rows), got.stats.Passed)
 	}
-	if _, err := NewReader(context.Background(), []string{essay}, nil, o); err == nil {
-		t.Error("nothing but an essay can be read")
+	_, err := NewReader(context.Background(), []string{essay}, nil, o)
+	if want := dir + ": the one file that could be a log by its name is none that can be read: " + essay; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("nothing but an essay: %v", err)
+	}
+	other := write(t, dir, "other.txt", "It was a dark and stormy night.\n")
+	o.Guessed[other] = dir
+	_, err = NewReader(context.Background(), []string{essay, other}, nil, o)
+	if want := dir + ": none of the 2 files that could be logs by their names can be read; the first is " + essay; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("nothing but essays: %v", err)
 	}
 }
 

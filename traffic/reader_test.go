@@ -49,6 +49,21 @@ func TestReaderGivesTheSameRows(t *testing.T) {
 	}
 }
 
+// A byte order mark hides neither the first client nor that a log is JSON.
+func TestReaderSkipsByteOrderMark(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"combined": combined(1, "192.0.2.7", "/"),
+		"json":     `{"time":"2026-01-01T12:00:01Z","remote_addr":"192.0.2.7","request":"GET / HTTP/1.1","status":200}` + "\n",
+	} {
+		o := readingOptions(t)
+		got := read(t, o, write(t, dir, name, "\ufeff"+text))
+		if len(got.rows) != 1 || o.Tables.Clients.Len() != 1 || o.Tables.Clients.Name(0) != "192.0.2.7" {
+			t.Errorf("%s: %q", name, got.rows)
+		}
+	}
+}
+
 // However the bytes arrive, the rows are the same.
 func TestReaderFromEverywhere(t *testing.T) {
 	dir := t.TempDir()

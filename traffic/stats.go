@@ -36,7 +36,7 @@ type InputStats struct {
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
 	Warnings                  []string // what looks odd about it
-	Problem                   string   // what ended the input early: "truncated gzip …"; empty if nothing did
+	Problem                   string   // see parse.Input: "truncated gzip …"; empty if there is none
 }
 
 // FaultAt is an unreadable line and where it stands.
@@ -81,15 +81,12 @@ func (s *Stats) refine(r *rows) {
 
 // note keeps the first faults, with their places in the whole input, if reading began at its beginning.
 func (f *feed) note(j *job) {
-	if f.stats.Lines == 0 {
-		f.numbered = j.block.Offset == 0
-	}
 	for _, fault := range j.rows.faults {
 		if len(f.faults) == faultsShown {
 			return
 		}
 		fault.Input = f.name
-		if f.numbered {
+		if !f.input.Skipped() {
 			fault.Line += f.stats.Lines
 		} else {
 			fault.Line = 0

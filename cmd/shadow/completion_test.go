@@ -46,6 +46,8 @@ func TestCompletions(t *testing.T) {
 		{"parse --format ", strings.Join(formatNames(), " ")},
 		{"replay --client ", "addr addr/24 addr/24,/64 user header:"},
 		{"rep", "replay"},
+		{"help re", "replay"},
+		{"help completion ", "bash fish powershell zsh"},
 	} {
 		out := run(t, t.TempDir(), append([]string{"__completeNoDesc"}, strings.Split(c.line, " ")...)...)
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")

@@ -27,7 +27,8 @@ be given as the server's configuration writes it, or be found in that configurat
 				return err
 			}
 			known := knownRows(parse.Catalogue())
-			return report.WriteTable(cmd.OutOrStdout(), output, []string{"format", "what", "as the server writes it"}, &known)
+			w := cmd.OutOrStdout()
+			return report.WriteTable(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
 	addOutput(cmd, &output, "list")

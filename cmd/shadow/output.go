@@ -49,8 +49,8 @@ func verifyOutput(output string) error {
 	return nil
 }
 
-// width is how many columns the terminal behind w has, 0 if there is none.
-func (f *outputFlags) width(w io.Writer) int {
+// widthOf is how many columns the terminal behind w has, 0 if there is none.
+func widthOf(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok {
 		return 0

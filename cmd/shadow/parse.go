@@ -46,13 +46,16 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, _, err := parse.Expand(args)
+	found, err := parse.Expand(args)
 	if err != nil {
 		return err
 	}
+	for _, text := range passedByName(found.Passed) {
+		fmt.Fprintln(cmd.ErrOrStderr(), report.Visible(text))
+	}
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var failed error
-	for i, name := range names {
+	for i, name := range found.Names {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -80,6 +83,9 @@ func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]
 	sample, err := input.Peek()
 	if err != nil {
 		return nil, err
+	}
+	if problem := input.Problem(); problem != "" && len(sample) == 0 {
+		return nil, errors.New(problem)
 	}
 	var w bytes.Buffer
 	err = f.describe(&w, name, sample, choice)

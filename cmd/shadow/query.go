@@ -33,7 +33,8 @@ read-only, and the question reaches no other file. "SHOW TABLES" lists tables an
 			if err != nil {
 				return err
 			}
-			return errors.Join(report.WriteTable(cmd.OutOrStdout(), output, rows.Columns, rows), rows.Close())
+			w := cmd.OutOrStdout()
+			return errors.Join(report.WriteTable(w, output, widthOf(w), rows.Columns, rows), rows.Close())
 		},
 	}
 	cmd.Flags().StringVar(&db, "db", defaultDB, "DuckDB `file` of the runs")

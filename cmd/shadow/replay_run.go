@@ -24,7 +24,7 @@ import (
 type replayRun struct {
 	*replayFlags
 	cmd      *cobra.Command
-	names    []string
+	found    parse.Expansion
 	policies []policy.Policy
 	reading  traffic.Options
 	started  time.Time
@@ -66,7 +66,8 @@ func (r *replayRun) prepare(args []string) error {
 		r.clock = time.Now
 	}
 	r.reading.Clock = r.clock
-	r.names, r.reading.Guessed, err = parse.Expand(args)
+	r.found, err = parse.Expand(args)
+	r.reading.Guessed = r.found.Guessed
 	return err
 }
 
@@ -116,7 +117,7 @@ func (r *replayRun) keep(ctx context.Context, db *store.Store) (*replay.Result, 
 // judge reads the logs and judges their requests. sink may be nil.
 func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result, error) {
 	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.names, r.cmd.InOrStdin(), r.reading)
+		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
 	})
 	if err != nil {
 		return nil, err
@@ -135,6 +136,9 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 		return nil, err
 	}
 	stats := reader.Stats()
+	if err := nothingRead(&stats); err != nil {
+		return nil, err
+	}
 	r.say(&stats)
 	if r.timing {
 		writeTiming(r.cmd.ErrOrStderr(), &stats, reader.Times(), engine.Times(), time.Since(r.started))
@@ -155,7 +159,7 @@ func (r *replayRun) say(s *traffic.Stats) {
 // report prints the result, and complains if too much could not be read.
 func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
-		Top: r.top, Sort: r.sort, Width: r.width(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
+		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
 		Warnings: r.warnings(&result.Stats), Database: database, Run: run,
 	})

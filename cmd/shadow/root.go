@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"shadow/limit"
 )
 
 // newRoot is the command tree.
@@ -24,15 +26,26 @@ event in a DuckDB file for your own questions.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          showHelp,
 	}
-	root.SuggestionsMinimumDistance = 2 // letters
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newReplay(), newCheckConfig(), newParse(), newFormats(), newQuery(), newVersion())
+	strictCompletion(root)
 	return root
 }
+
+// strictCompletion makes a shell that is not known an error to cobra's command for completion.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = noCommand, showHelp
+	}
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // noCommand complains about a word that is no command.
 func noCommand(cmd *cobra.Command, args []string) error {
@@ -40,10 +53,22 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf(", did you mean %s?", strings.Join(near, " or "))
+	if near := nearestCommand(cmd, args[0]); near != "" {
+		hint = fmt.Sprintf(", did you mean %s?", near)
 	}
 	return usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
+}
+
+// nearestCommand is the command that was likely meant, "" when none was.
+func nearestCommand(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if word != "" && strings.HasPrefix(sub.Name(), word) {
+			return sub.Name()
+		}
+		names = append(names, sub.Name())
+	}
+	return limit.Nearest(word, names)
 }
 
 // logArgs wants at least one log.

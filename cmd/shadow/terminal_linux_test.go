@@ -110,6 +110,22 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 }
 
+// Tables of other commands fit the terminal as well; in a pipe nothing is cut.
+func TestNarrowFormats(t *testing.T) {
+	out := onTerminal(t, 80, nil, "formats")
+	if !strings.Contains(out, "…") {
+		t.Errorf("nothing is cut:\n%s", out)
+	}
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\r\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if out := run(t, t.TempDir(), "formats"); bytes.Contains(out, []byte("…")) {
+		t.Errorf("cut in a pipe:\n%s", out)
+	}
+}
+
 // lastBar is a bar that is taken away again: one line up, and clear to the end of the screen.
 var lastBar = regexp.MustCompile(`reading [^\n]*\r\n\x1b\[1A\x1b\[J$`)
 

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"shadow/parse"
 	"shadow/traffic"
 )
 
@@ -13,7 +15,7 @@ import (
 
 // warnings are what reading found odd, and flags that came to nothing.
 func (r *replayRun) warnings(s *traffic.Stats) []string {
-	return append(inputWarnings(s), r.idleFlags(s)...)
+	return slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
 }
 
 // idleFlags tell of flags that left everything out, or nothing.
@@ -42,16 +44,35 @@ func (r *replayRun) bounds() string {
 	return strings.Join(texts, " ")
 }
 
+// filesNamed is how many files of a directory are passed over by name; the others are counted.
+const filesNamed = 3
+
+// passedByName tell of files in directories that were not even looked at.
+func passedByName(passed []parse.PassedOver) []string {
+	texts := make([]string, len(passed))
+	for i, p := range passed {
+		text := "passed over %d files in %s that are no access logs by their names: %s; name a file to read it anyway"
+		if len(p.Files) == 1 {
+			text = "passed over %d file in %s that is no access log by its name: %s; name it to read it anyway"
+		}
+		some := strings.Join(p.Files[:min(len(p.Files), filesNamed)], ", ")
+		if len(p.Files) > filesNamed {
+			some += ", …"
+		}
+		texts[i] = fmt.Sprintf(text, len(p.Files), p.Dir, some)
+	}
+	return texts
+}
+
 // inputWarnings are what reading found odd.
 func inputWarnings(s *traffic.Stats) []string {
 	var c collector
-	for _, in := range s.Inputs {
+	for i := range s.Inputs {
+		in := &s.Inputs[i]
 		for _, text := range in.Warnings {
 			c.add(in.Name, text)
 		}
-		if in.Problem != "" {
-			c.add(in.Name, "ended early: "+in.Problem)
-		}
+		c.addProblem(in)
 	}
 	var passed collector
 	for _, err := range s.Passed {
@@ -62,6 +83,19 @@ func inputWarnings(s *traffic.Stats) []string {
 		texts = append(texts, "passed over: "+text)
 	}
 	return texts
+}
+
+// nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long
+// as one gave a line, what is wrong with the others is a warning.
+func nothingRead(s *traffic.Stats) error {
+	var c collector
+	for i := range s.Inputs {
+		c.addProblem(&s.Inputs[i])
+	}
+	if s.Lines > 0 || c.texts == nil {
+		return nil
+	}
+	return fmt.Errorf("no line could be read: %s", strings.Join(c.all(), "; "))
 }
 
 // passedOver takes apart why an input was passed over: its name, and the reason without details.
@@ -75,7 +109,7 @@ func passedOver(err error) (name, reason string) {
 	return name, reason
 }
 
-// A collector gathers texts about inputs, each once: "a.log, and 3 more: ended early".
+// A collector gathers texts about inputs, each once: "a.log.gz, and 3 more: truncated gzip".
 type collector struct {
 	texts []string
 	first map[string]string // by text: the input that it came with first
@@ -92,6 +126,12 @@ func (c *collector) add(input, text string) {
 	}
 	c.first[text] = input
 	c.texts = append(c.texts, text)
+}
+
+func (c *collector) addProblem(in *traffic.InputStats) {
+	if in.Problem != "" {
+		c.add(in.Name, in.Problem)
+	}
 }
 
 func (c *collector) all() []string {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newHelp stands in for cobra's own help command, to which an unknown command is no error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usage("%w", err)
+			}
+			if len(rest) > 0 {
+				return noCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag() // so that it is listed
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: completeCommand,
+	}
+}
+
+// completeCommand completes the name of a command below those that are typed already.
+func completeCommand(cmd *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
+	about, rest, err := cmd.Root().Find(args)
+	if err == nil && len(rest) == 0 {
+		for _, sub := range about.Commands() {
+			if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
+				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
