@@ -105,7 +105,7 @@ func TestCounterExtremes(t *testing.T) {
 
 func TestCounterDescribes(t *testing.T) {
 	l := must(t, "counter:60/m,charge=all").(limit.Describer)
-	if got, want := l.Semantics(), "sliding counter: at most 60 in the last 1m, of which the part before the present window is estimated from the whole of the previous one; a refused request counts as well"; got != want {
+	if got, want := l.Semantics(), "sliding counter: at most 60 in the last 1m, as estimated from this window and a share of the one before; a refused request counts as well"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
 	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "refused requests cost nothing there"}

@@ -108,7 +108,7 @@ func TestFixedExtremes(t *testing.T) {
 
 func TestFixedDescribes(t *testing.T) {
 	l := must(t, "fixed:60/m").(limit.Describer)
-	if got, want := l.Semantics(), "fixed window: 60 in each window of 1m, which begins at a multiple of that since the epoch, so up to 120 in less than that; a refused request does not count"; got != want {
+	if got, want := l.Semantics(), "fixed window on the epoch's grid: 60 in each 1m, so up to 120 within less than that; a refused request does not count"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
 	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "it refills evenly, not as a whole when a window ends: never 120 at once"}
