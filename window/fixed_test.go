@@ -89,8 +89,10 @@ func TestFixedExtremes(t *testing.T) {
 		options string
 		want    []int32
 	}{
-		{most, "", []int32{1, 3, 5, 7}}, {most, "align=first", []int32{1, 2, 4, 6, 7}},
-		{1, "", []int32{1, 7}}, {1, "align=first", []int32{1, 7}},
+		{most, "", []int32{1, 3, 5, 7}},
+		{most, "align=first", []int32{1, 2, 4, 6, 7}},
+		{1, "", []int32{1, 7}},
+		{1, "align=first", []int32{1, 7}},
 	} {
 		l, err := NewFixed(limit.Spec{Algorithm: "fixed", Count: 1, Period: c.period, Options: c.options})
 		if err != nil {
