@@ -22,7 +22,7 @@ import (
 // second and more, else after 1+⌊1/rate⌋ s, by a clock of whole seconds: that of 0.9 s is forgotten at 2.0 s.
 //
 // Source: Traefik 3.4.0 (2.x is the same), pkg/middlewares/ratelimiter/rate_limiter.go, New and ServeHTTP, and
-// in_memory_limiter.go, Allow; rate.Limiter of golang.org/x/time; the map is mailgun/ttlmap, Get and Set. Traefik counts
+// in_memory_limiter.go, Allow; rate.Limiter of golang.org/x/time; mailgun/ttlmap, Get and Set. Traefik counts
 // tokens in floating point and delays in nanoseconds, rounded down: ours is exact to a microsecond. It forgets more when
 // there are more than 65,536 keys at a time, which we leave out, as well as what it does with Redis.
 //

@@ -124,7 +124,7 @@ func TestTraefikAgreesWithItsLimiter(t *testing.T) {
 				now += limit.Time(r.Int64N(2*int64(spec.Period)/15625/spec.Count+1)) * 15625
 			}
 			if r.IntN(60) == 0 {
-				now += limit.Time(r.Int64N(4*int64(age))) * limit.Second / 4
+				now += limit.Time(r.Int64N(4*age)) * limit.Second / 4
 			}
 		}
 	}

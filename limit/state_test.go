@@ -62,6 +62,13 @@ func TestRing(t *testing.T) {
 				}
 			case 1:
 				now += Time(r.IntN(int(age)))
+			case 2:
+				s.Trim(now, age)
+				n := r.IntN(s.Ring().Len() + 1)
+				if n > 0 {
+					s.Ring().Drop(n)
+				}
+				want = want[n:]
 			default:
 				s.Push(now, age)
 				want = append(want, now)

@@ -71,8 +71,14 @@ func modelCooldown(spec limit.Spec) limittest.DelayModel {
 
 func TestCooldown(t *testing.T) {
 	tests := [][2]string{
-		{"token", "debt,"}, {"token", "debt=1,"}, {"token", "refill=step,"}, {"token", "initial=1,"}, {"nginx", "burst=3,delay=1,"},
-		{"traefik", "burst=3,"}, {"window", "charge=all,"}, {"window", "step=500ms,"},
+		{"token", "debt,"},
+		{"token", "debt=1,"},
+		{"token", "refill=step,"},
+		{"token", "initial=1,"},
+		{"nginx", "burst=3,delay=1,"},
+		{"traefik", "burst=3,"},
+		{"window", "charge=all,"},
+		{"window", "step=500ms,"},
 	}
 	for _, a := range Algorithms {
 		tests = append(tests, [2]string{a.Name, ""})
@@ -134,8 +140,15 @@ func TestCooldownInCombination(t *testing.T) {
 		blocked bool       // by another limit
 		refused bool
 	}{
-		{0, true, false}, {0, true, false}, {0, true, false}, {0, false, false}, {0, false, false},
-		{1, true, true}, {20, true, true}, {49, false, true}, {79, false, false},
+		{0, true, false},
+		{0, true, false},
+		{0, true, false},
+		{0, false, false},
+		{0, false, false},
+		{1, true, true},
+		{20, true, true},
+		{49, false, true},
+		{79, false, false},
 	} {
 		at := c.at * limit.Second
 		if got := l.Wait(&s, at) > 0; got != c.refused {

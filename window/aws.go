@@ -76,5 +76,5 @@ func (p poll) String() string {
 // Semantics implements limit.Describer.
 func (w AWS) Semantics() string {
 	return "AWS WAF's rate-based rule, approximated: " + w.polled.Semantics() +
-		"; not known: when it looks, how long that takes to be in force (up to minutes), how much more recent requests count"
+		"; not known: when it looks, how late it acts, how much more recent requests count"
 }

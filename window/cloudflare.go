@@ -64,5 +64,5 @@ func (w Cloudflare) Variants() []limit.Limiter {
 // Semantics implements limit.Describer.
 func (w Cloudflare) Semantics() string {
 	return "Cloudflare's rate limiting rule in one data centre, approximated: " + w.Counter.Semantics() +
-		"; not known: where periods begin, whether refused requests count, how many seconds late counters are"
+		"; not known: where windows begin, whether refused requests count, how late counters are"
 }

@@ -168,7 +168,7 @@ func (w *Counter) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (w *Counter) Semantics() string {
-	return fmt.Sprintf("sliding counter: at most %d in the last %s, of which the part before the present window is estimated from the whole of the previous one; a refused request %s",
+	return fmt.Sprintf("sliding counter: at most %d in the last %s, as estimated from this window and a share of the one before; a refused request %s",
 		w.count, limit.FormatPeriod(w.grid.step), chargeText(w.all))
 }
 

@@ -2,7 +2,6 @@ package window
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func drawCounter(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelCounter keeps every request that counts for ever, and estimates with fractions.
+// modelCounter keeps every request that counts for ever. Its numbers are small enough not to overflow.
 func modelCounter(s limit.Spec) limittest.Model { return modelShifted(s, 0) }
 
 // modelShifted is the model of a counter whose windows begin at a phase.
@@ -49,10 +48,9 @@ func modelShifted(s limit.Spec, phase limit.Time) limittest.Model {
 				previous++
 			}
 		}
-		estimate := big.NewRat(int64(begun+s.Period-now), int64(s.Period))
-		estimate.Mul(estimate, big.NewRat(previous, 1))
-		estimate.Add(estimate, big.NewRat(current+1, 1))
-		refused := estimate.Cmp(big.NewRat(s.Count, 1)) > 0
+		length := int64(s.Period)
+		estimate := previous*int64(begun+s.Period-now) + (current+1)*length // in W-ths of a request
+		refused := estimate > s.Count*length
 		if !refused && !blocked || s.Options == "charge=all" {
 			counted = append(counted, now)
 		}
@@ -105,7 +103,7 @@ func TestCounterExtremes(t *testing.T) {
 
 func TestCounterDescribes(t *testing.T) {
 	l := must(t, "counter:60/m,charge=all").(limit.Describer)
-	if got, want := l.Semantics(), "sliding counter: at most 60 in the last 1m, of which the part before the present window is estimated from the whole of the previous one; a refused request counts as well"; got != want {
+	if got, want := l.Semantics(), "sliding counter: at most 60 in the last 1m, as estimated from this window and a share of the one before; a refused request counts as well"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
 	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "refused requests cost nothing there"}

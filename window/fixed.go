@@ -121,15 +121,12 @@ func (w *Fixed) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (w *Fixed) Semantics() string {
-	return fmt.Sprintf("fixed window: %d in each window of %s, which %s, so up to %d in less than that; a refused request does not count",
-		w.count, limit.FormatPeriod(w.grid.step), w.opens(), twice(w.count))
-}
-
-func (w *Fixed) opens() string {
+	where := "on the epoch's grid"
 	if w.first {
-		return "opens with the first request after the last one ended"
+		where = "opened by its first request"
 	}
-	return "begins at a multiple of that since the epoch"
+	return fmt.Sprintf("fixed window %s: %d in each %s, so up to %d within less than that; a refused request does not count",
+		where, w.count, limit.FormatPeriod(w.grid.step), twice(w.count))
 }
 
 // Shape implements limit.Describer.

@@ -89,8 +89,10 @@ func TestFixedExtremes(t *testing.T) {
 		options string
 		want    []int32
 	}{
-		{most, "", []int32{1, 3, 5, 7}}, {most, "align=first", []int32{1, 2, 4, 6, 7}},
-		{1, "", []int32{1, 7}}, {1, "align=first", []int32{1, 7}},
+		{most, "", []int32{1, 3, 5, 7}},
+		{most, "align=first", []int32{1, 2, 4, 6, 7}},
+		{1, "", []int32{1, 7}},
+		{1, "align=first", []int32{1, 7}},
 	} {
 		l, err := NewFixed(limit.Spec{Algorithm: "fixed", Count: 1, Period: c.period, Options: c.options})
 		if err != nil {
@@ -108,7 +110,7 @@ func TestFixedExtremes(t *testing.T) {
 
 func TestFixedDescribes(t *testing.T) {
 	l := must(t, "fixed:60/m").(limit.Describer)
-	if got, want := l.Semantics(), "fixed window: 60 in each window of 1m, which begins at a multiple of that since the epoch, so up to 120 in less than that; a refused request does not count"; got != want {
+	if got, want := l.Semantics(), "fixed window on the epoch's grid: 60 in each 1m, so up to 120 within less than that; a refused request does not count"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
 	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "it refills evenly, not as a whole when a window ends: never 120 at once"}

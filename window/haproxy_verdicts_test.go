@@ -103,14 +103,18 @@ func number(t *testing.T, text string) int64 {
 // count, and no others.
 func countReadings(t *testing.T, l limit.Limiter, all []reading, table int) (agree int) {
 	var s limit.State
-	for i, end := 0, 0; i < len(all); i = end {
-		if i == 0 || all[i].key != all[i-1].key {
+	key := ""
+	for len(all) > 0 {
+		if all[0].key != key {
+			key = all[0].key
 			s.Release()
 		}
-		for end = i + 1; end < len(all) && all[end].key == all[i].key && all[end].at == all[i].at; end++ {
+		n := 1
+		for n < len(all) && all[n].key == key && all[n].at == all[0].at {
+			n++
 		}
 		var got, want []int64
-		for _, r := range all[i:end] {
+		for _, r := range all[:n] {
 			refused := len(l.Refuse(nil, &s, []limit.Time{r.at})) > 0
 			read := int64(l.(limit.Leveler).Level(&s, r.at))
 			if refused != (read > l.(*HAProxy).count) {
@@ -119,6 +123,7 @@ func countReadings(t *testing.T, l limit.Limiter, all []reading, table int) (agr
 			got, want = append(got, read), append(want, r.counts[table])
 		}
 		agree += common(got, want)
+		all = all[n:]
 	}
 	return agree
 }

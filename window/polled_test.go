@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -78,6 +79,23 @@ func TestPolledMemory(t *testing.T) {
 	}
 	if got := s.Ring().Len(); got != 1011 {
 		t.Errorf("%d times, want 11 seen and 1000 not yet", got)
+	}
+}
+
+// The largest differences of time do not overflow.
+func TestPolledExtremes(t *testing.T) {
+	const least, most limit.Time = math.MinInt64, math.MaxInt64
+	at := []limit.Time{least, least, least + 1, least + limit.Hour, -1, 0, 0, 1, most - limit.Hour, most - 1, most, most, least}
+	for _, p := range []poll{{every: 1}, {every: limit.Second, delay: limit.Minute}, {every: limit.Hour, phase: limit.Second}} {
+		w := newPolled(limit.Spec{Count: 1, Period: limit.Minute}, p, true)
+		var s limit.State
+		for _, now := range at {
+			wait := w.Wait(&s, now)
+			w.Charge(&s, now, wait > 0)
+			if wait < 0 || s.Level < 0 || int(s.Level) > s.Ring().Len() {
+				t.Errorf("%v: waits %d at %d, %+v", p, wait, now, s)
+			}
+		}
 	}
 }
 
