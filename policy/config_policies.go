@@ -17,8 +17,8 @@ var (
 	limitKeys  = []string{"limit", "by", "match", "count"}
 )
 
-// maxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
-const maxScopes = 64
+// MaxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
+const MaxScopes = 64
 
 // readPolicy reads a policy, or as many as the counts of its limits make.
 func (r *configReader) readPolicy(at node) {
@@ -177,8 +177,8 @@ func (r *configReader) scope(at node, c Conditions) Scope {
 	if i >= 0 {
 		return Scope(i + 1)
 	}
-	if len(*scopes) == maxScopes {
-		r.fail(at, "there are more than %d different conditions of limits", maxScopes)
+	if len(*scopes) == MaxScopes {
+		r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
 		return 0
 	}
 	*scopes = append(*scopes, c)

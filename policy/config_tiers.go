@@ -21,11 +21,13 @@ type Tier struct {
 // Len is how many entries the tier has.
 func (t *Tier) Len() int { return len(t.Addresses) + len(t.Users) + len(t.Values) }
 
-// The names that no tier of the file may have.
+// DefaultTier is the tier of the clients that are in no other.
+const DefaultTier = "default"
+
+// Further names that no tier of the file may have.
 const (
-	defaultTier = "default" // of the clients in no other
-	exemptTier  = "exempt"
-	anyValue    = "any" // of any condition: there is none
+	exemptTier = "exempt"
+	anyValue   = "any" // of any condition: there is none
 )
 
 var (
@@ -43,7 +45,7 @@ func (r *configReader) readTiers(at node) {
 		switch f.key {
 		case "":
 			r.fail(f.at, "a tier needs a name")
-		case defaultTier, exemptTier, anyValue:
+		case DefaultTier, exemptTier, anyValue:
 			r.fail(f.at, "no tier can be called %q", f.key)
 		default:
 			r.config.Tiers = append(r.config.Tiers, r.readMembers(f.key, f.value))
