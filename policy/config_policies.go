@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -183,17 +181,4 @@ func (r *configReader) scope(at node, c Conditions) Scope {
 	}
 	*scopes = append(*scopes, c)
 	return Scope(len(*scopes))
-}
-
-// String is a limit of a policy in words: "token:5/1m by client, on action login, counting status 401".
-func (p *Part) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s by %s", p.Spec, p.By)
-	if p.MatchText != "" {
-		b.WriteString(", on " + p.MatchText)
-	}
-	if p.Count != p.Match {
-		b.WriteString(", counting " + p.CountText)
-	}
-	return b.String()
 }
