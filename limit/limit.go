@@ -58,18 +58,19 @@ type Delayed struct {
 	By    Time  // how long, more than 0
 }
 
+// An Approximation is a Limiter whose original cannot be known exactly. It makes the middle assumption itself; Variants
+// are limiters for other values of what is unknown, and a report shows the range that they make.
+type Approximation interface {
+	Limiter
+
+	// Variants are what the original may be as well, without the Approximation itself. Those that are a Describer say
+	// in their Semantics what they assume.
+	Variants() []Limiter
+}
+
 // A Leveler is a Limiter that can tell how full it is, for plots.
 type Leveler interface {
 	// Level is how many requests count against the key at t, before a request of that moment: 0 for a key
 	// never seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.
 	Level(s *State, t Time) float64
-}
-
-// An Approximation is a Limiter whose original cannot be known in full, such as how often it polls its counters.
-type Approximation interface {
-	Limiter
-
-	// Variants are the same limit under other assumptions about what is not known. What the original does should lie
-	// among what they do.
-	Variants() []Limiter
 }
