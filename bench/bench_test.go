@@ -38,6 +38,7 @@ func TestGroups(t *testing.T) {
 		says  []string
 	}{
 		{"replay", []string{"wc -l", "3 policies, 1 core", "16 policies", "at most 11", "parse  60.0 ns/line"}},
+		{"policies", []string{"each alone", "by class", "client inside site", "at most 1.2", "at least 5"}},
 		{"store", []string{"--no-store", "4000 event rows"}},
 		{"memory", []string{"900", "50", "of budget"}},
 	} {

@@ -24,6 +24,7 @@ type group struct {
 
 var groups = []group{
 	{"replay", (*bench).replay},
+	{"policies", (*bench).policies},
 	{"store", (*bench).store},
 	{"gzip", (*bench).gzip},
 	{"memory", (*bench).memory},

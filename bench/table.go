@@ -23,9 +23,8 @@ func newTable(w io.Writer, title, header string) table {
 // speed is a row: name, time, lines/s, MB/s, CPU time a line, ratio to a base, target.
 func (t table) speed(c, base *contender, log logSize, target string) {
 	s := c.seconds()
-	cpu := c.median(func(l lap) float64 { return float64(l.cpu) / float64(log.lines) })
 	fmt.Fprintf(t, "%s\t%.3f\t%.2f M\t%.0f\t%.1f\t%.2f\t%s\t\n",
-		c.name, s, float64(log.lines)/s/1e6, float64(log.bytes)/s/1e6, cpu, c.times(base), target)
+		c.name, s, float64(log.lines)/s/1e6, float64(log.bytes)/s/1e6, c.cpuPer(log.lines), c.times(base), target)
 }
 
 type logSize struct{ lines, bytes int64 }

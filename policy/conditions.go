@@ -158,7 +158,7 @@ func (r *configReader) tierProblem(name string) string {
 	for _, t := range r.config.Tiers {
 		names = append(names, t.Name)
 	}
-	names = append(names, defaultTier)
+	names = append(names, DefaultTier)
 	switch {
 	case slices.Contains(names, name):
 		return ""

@@ -3,8 +3,6 @@ package policy
 import (
 	"regexp"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // An ActionRule names the requests whose method and path it matches. Exactly one of Prefix, Glob and Regexp is set.
@@ -15,9 +13,6 @@ type ActionRule struct {
 	Glob    string
 	Regexp  string
 }
-
-// A node is a piece of a document.
-type node = ast.Node
 
 var (
 	actionKeys  = []string{"name", "method", "prefix", "glob", "regexp"}

@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -17,8 +15,8 @@ var (
 	limitKeys  = []string{"limit", "by", "match", "count"}
 )
 
-// maxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
-const maxScopes = 64
+// MaxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
+const MaxScopes = 64
 
 // readPolicy reads a policy, or as many as the counts of its limits make.
 func (r *configReader) readPolicy(at node) {
@@ -177,23 +175,10 @@ func (r *configReader) scope(at node, c Conditions) Scope {
 	if i >= 0 {
 		return Scope(i + 1)
 	}
-	if len(*scopes) == maxScopes {
-		r.fail(at, "there are more than %d different conditions of limits", maxScopes)
+	if len(*scopes) == MaxScopes {
+		r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
 		return 0
 	}
 	*scopes = append(*scopes, c)
 	return Scope(len(*scopes))
-}
-
-// String is a limit of a policy in words: "token:5/1m by client, on action login, counting status 401".
-func (p *Part) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s by %s", p.Spec, p.By)
-	if p.MatchText != "" {
-		b.WriteString(", on " + p.MatchText)
-	}
-	if p.Count != p.Match {
-		b.WriteString(", counting " + p.CountText)
-	}
-	return b.String()
 }

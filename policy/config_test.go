@@ -101,11 +101,11 @@ func TestConfigManyProblems(t *testing.T) {
 func TestConfigScopes(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("policies:\n")
-	for i := range maxScopes {
+	for i := range MaxScopes {
 		fmt.Fprintf(&b, "  - {name: p%d, limits: [{limit: 5/m, match: {host: h%d}}, {limit: 6/m, match: {host: h%d}}]}\n", i, i, i)
 	}
 	config, err := ParseConfig("shadow.yaml", []byte(b.String()))
-	if err != nil || len(config.Scopes) != maxScopes {
+	if err != nil || len(config.Scopes) != MaxScopes {
 		t.Fatalf("%d scopes, %v", len(config.Scopes), err)
 	}
 	for i, set := range config.Policies {

@@ -2,10 +2,7 @@ package policy
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
@@ -21,11 +18,13 @@ type Tier struct {
 // Len is how many entries the tier has.
 func (t *Tier) Len() int { return len(t.Addresses) + len(t.Users) + len(t.Values) }
 
-// The names that no tier of the file may have.
+// DefaultTier is the tier of the clients that are in no other.
+const DefaultTier = "default"
+
+// Further names that no tier of the file may have.
 const (
-	defaultTier = "default" // of the clients in no other
-	exemptTier  = "exempt"
-	anyValue    = "any" // of any condition: there is none
+	exemptTier = "exempt"
+	anyValue   = "any" // of any condition: there is none
 )
 
 var (
@@ -43,7 +42,7 @@ func (r *configReader) readTiers(at node) {
 		switch f.key {
 		case "":
 			r.fail(f.at, "a tier needs a name")
-		case defaultTier, exemptTier, anyValue:
+		case DefaultTier, exemptTier, anyValue:
 			r.fail(f.at, "no tier can be called %q", f.key)
 		default:
 			r.config.Tiers = append(r.config.Tiers, r.readMembers(f.key, f.value))
@@ -133,60 +132,6 @@ func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (proble
 		}
 		return ""
 	}
-}
-
-// canonicalNetwork is one text for the many of a network.
-func canonicalNetwork(text string) string {
-	if p, ok := parseNetwork(text); ok {
-		return p.String()
-	}
-	return text
-}
-
-// parseNetwork reads an address or a prefix. An IPv4 network in its IPv6 form is one of IPv4.
-func parseNetwork(text string) (netip.Prefix, bool) {
-	if addr, err := netip.ParseAddr(text); err == nil {
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen()), addr.Zone() == ""
-	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil || !p.Addr().Is4In6() {
-		return p, err == nil
-	}
-	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96), p.Bits() >= 96
-}
-
-// networkProblem says what is wrong with the text of a network, "" if nothing is.
-func networkProblem(text string) string {
-	p, ok := parseNetwork(text)
-	switch {
-	case text == "private":
-	case !ok:
-		return quoted(text) + " is neither an address nor a prefix such as 192.0.2.0/24"
-	case p != p.Masked():
-		return quoted(text) + " has bits beyond its length; " + p.Masked().String() + " is meant, perhaps"
-	}
-	return ""
-}
-
-// likeNetwork tells whether a text is meant to be an address or a prefix, well written or not.
-func likeNetwork(text string) bool {
-	if head, _, cut := strings.Cut(text, "/"); cut {
-		_, ok := parseNetwork(head)
-		return ok || likeAddress(head)
-	}
-	_, ok := parseNetwork(text)
-	return ok || likeAddress(text)
-}
-
-// likeAddress tells whether a text consists of four numbers, or of groups of hexadecimal digits with colons between.
-func likeAddress(text string) bool {
-	text, _, _ = strings.Cut(text, "%") // fe80::1%eth0
-	numbers := strings.Split(text, ".")
-	if len(numbers) == 4 && !slices.ContainsFunc(numbers, func(s string) bool { return strings.Trim(s, "0123456789") != "" }) {
-		return true
-	}
-	return strings.Count(text, ":") > 1 && strings.Trim(text, "0123456789abcdefABCDEF:.") == ""
 }
 
 func quoted(text string) string { return strconv.Quote(text) }

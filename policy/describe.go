@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"shadow/limit"
 )
@@ -30,4 +32,17 @@ func (p Part) Nearest() string {
 		return fmt.Sprintf("none (closest: %s; %s)", setting, join(shape.Unlike, deviation))
 	}
 	return fmt.Sprintf("%s (%s)", setting, join(shape.Unlike, deviation, "nginx counts in milliseconds"))
+}
+
+// String is a limit of a policy in words: "token:5/1m by client, on action login, counting status 401".
+func (p Part) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by %s", p.Spec, p.By)
+	if p.MatchText != "" {
+		b.WriteString(", on " + p.MatchText)
+	}
+	if p.Count != p.Match {
+		b.WriteString(", counting " + cmp.Or(p.CountText, "every request"))
+	}
+	return b.String()
 }

@@ -238,7 +238,7 @@ func TestSchemaKeys(t *testing.T) {
 	same(t, "by", words(limit["properties"].(schema)["by"].(schema)["enum"]), keyNames[:])
 	same(t, "class", words(definition("class")["enum"]), append([]string{anyValue}, Classes...))
 	names := root["properties"].(schema)["tiers"].(schema)["propertyNames"].(schema)
-	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{defaultTier, exemptTier, anyValue})
+	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{DefaultTier, exemptTier, anyValue})
 }
 
 func same(t *testing.T, what string, got, want []string) {

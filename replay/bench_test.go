@@ -40,6 +40,7 @@ func BenchmarkJudge(b *testing.B) {
 func BenchmarkPolicies(b *testing.B) {
 	tight, wide := part(b, "token:6/30s"), part(b, "token:60/1h")
 	loose, idle := part(b, "token:1000/30s"), part(b, "token:60000/1h")
+	strict, hourly := part(b, "token:1/10m"), part(b, "window:3/1h")
 	basic, pro := tight, wide
 	basic.Match, basic.Count, pro.Match, pro.Count = 1, 1, 2, 2
 	site := part(b, "token:12/1s")
@@ -51,6 +52,8 @@ func BenchmarkPolicies(b *testing.B) {
 		{"each alone", []policy.Policy{{Parts: []policy.Part{tight}}, {Parts: []policy.Part{wide}}}},
 		{"combined", []policy.Policy{{Parts: []policy.Part{tight, wide}}}},
 		{"combined, none refused", []policy.Policy{{Parts: []policy.Part{loose, idle}}}},
+		{"strict, each alone", []policy.Policy{{Parts: []policy.Part{strict}}, {Parts: []policy.Part{hourly}}}},
+		{"strict, combined", []policy.Policy{{Parts: []policy.Part{strict, hourly}}}},
 		{"tiers", []policy.Policy{{Parts: []policy.Part{basic, pro}}}},
 		{"client and site", []policy.Policy{{Parts: []policy.Part{tight, site}}}},
 	} {

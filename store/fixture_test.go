@@ -58,20 +58,34 @@ func makeRun(seed uint64, policies, clients, events int) madeRun {
 	}
 	res.Actions = make([]int64, res.Tables.Actions.Len())
 	for i := range policies {
-		res.Policies = append(res.Policies, replay.PolicyTally{
-			Policy: policy.Policy{
-				Name: "token:" + time.Duration(i).String(),
-				Parts: []policy.Part{{
-					By:   policy.Key(i % int(policy.KeyCount)),
-					Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
-				}},
-			},
-			ByAction: make([]int64, len(res.Actions)),
-		})
+		t := madePolicy(i)
+		t.ByAction = make([]int64, len(res.Actions))
+		res.Policies = append(res.Policies, t)
 	}
 	m.addEvents(rng, events)
 	res.Stats = stats(res)
 	return m
+}
+
+// madePolicy is an approximation of one limit, or a policy of two limits that keeps requests waiting.
+func madePolicy(i int) replay.PolicyTally {
+	t := replay.PolicyTally{Policy: policy.Policy{
+		Name: "token:" + time.Duration(i).String(),
+		Parts: []policy.Part{{
+			By:   policy.Key(i % int(policy.KeyCount)),
+			Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
+		}},
+	}}
+	if i%2 == 0 {
+		t.Range = &replay.Range{Refused: [2]int64{1, 9}, ClientsHit: [2]int64{2, 8}}
+		return t
+	}
+	t.Policy.Parts = append(t.Policy.Parts, policy.Part{
+		By: policy.BySite, Spec: limit.Spec{Algorithm: "window", Count: 5, Period: limit.Hour},
+		MatchText: "action login", CountText: "status 401",
+	})
+	t.Delays = &replay.Delays{Requests: 3, Total: 7 * limit.Second, P50: limit.Second / 2, P99: 5 * limit.Second}
+	return t
 }
 
 // addEvents makes up events, and tallies them the slow and obvious way.

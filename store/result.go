@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"shadow/limit"
@@ -16,7 +17,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 		return err
 	}
 	steps := []func(*replay.Result) error{
-		r.writeInputs, r.writeUnreadable, r.writePolicies, r.writeClients, r.writeAgents, r.writeActions,
+		r.writeInputs, r.writeUnreadable, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
 		r.writeClientTallies, r.writeActionTallies,
 	}
 	for _, step := range steps {
@@ -91,14 +92,42 @@ func (r *Run) writePolicies(res *replay.Result) error {
 	t := r.store.duck.table("policies")
 	for i := range res.Policies {
 		p := &res.Policies[i]
-		spec := p.Policy.Parts[0].Spec
 		var upstream any
 		if res.Stats.HasUpstream {
 			upstream = int64(p.UpstreamSaved)
 		}
-		t.add(r.id, int32(i), p.Policy.Name, p.Policy.By(), spec.Algorithm, spec.Count, int64(spec.Period), spec.Options,
-			p.Requests, p.Refused, int64(p.Hits.Len()), timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused,
-			p.BytesSaved, upstream, r.keeps(i))
+		row := []any{
+			r.id, int32(i), p.Policy.Name, p.Policy.By(), p.Requests, p.Refused, int64(p.Hits.Len()),
+			timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused, p.BytesSaved, upstream, r.keeps(i),
+		}
+		t.add(slices.Concat(row, delayValues(p.Delays), rangeValues(p.Range))...)
+	}
+	return t.done()
+}
+
+// delayValues are the columns about delays, all NULL when the policy has none.
+func delayValues(d *replay.Delays) []any {
+	if d == nil {
+		return make([]any, 4)
+	}
+	return []any{d.Requests, int64(d.Total), int64(d.P50), int64(d.P99)}
+}
+
+// rangeValues are the columns about an approximation, all NULL when the policy is none.
+func rangeValues(r *replay.Range) []any {
+	if r == nil {
+		return make([]any, 4)
+	}
+	return []any{r.Refused[0], r.Refused[1], r.ClientsHit[0], r.ClientsHit[1]}
+}
+
+func (r *Run) writeParts(res *replay.Result) error {
+	t := r.store.duck.table("parts")
+	for i := range res.Policies {
+		for j, p := range res.Policies[i].Policy.Parts {
+			t.add(r.id, int32(i), int32(j), p.By.String(), p.Spec.Algorithm, p.Spec.Count, int64(p.Spec.Period), p.Spec.Options,
+				p.Spec.String(), textIf(p.MatchText), textIf(p.CountText))
+		}
 	}
 	return t.done()
 }

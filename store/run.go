@@ -50,6 +50,11 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
+	if r.store.old {
+		if err := r.store.duck.exec(upgradeSQL + viewsSQL); err != nil {
+			return fmt.Errorf("cannot bring its schema up to date: %w", err)
+		}
+	}
 	last, err := r.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
@@ -105,6 +110,7 @@ func (r *Run) commit() error {
 	if err := r.store.duck.exec("COMMIT"); err != nil {
 		return err
 	}
+	r.store.old = false
 	r.store.duck.exec("CHECKPOINT") //nolint:errcheck // see above
 	return nil
 }

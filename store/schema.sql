@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (1);
+INSERT INTO shadow_schema VALUES (2);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -58,12 +58,8 @@ CREATE TABLE unreadable_lines ( -- the first few
 CREATE TABLE policies (
     run                  INTEGER NOT NULL,
     policy               INTEGER NOT NULL, -- from 0, in the order of the command line
-    name                 VARCHAR NOT NULL, -- the limit's canonical text: token:6/30s
-    counts_by            VARCHAR NOT NULL, -- client, client+action, action, host or site
-    algorithm            VARCHAR NOT NULL,
-    limit_count          BIGINT  NOT NULL, -- requests …
-    period_us            BIGINT  NOT NULL, -- … per this many microseconds
-    options              VARCHAR NOT NULL,
+    name                 VARCHAR NOT NULL, -- canonical text of its limits, token:6/30s, or its name in the configuration
+    counts_by            VARCHAR NOT NULL, -- client, client+action, action, host or site; or several
     requests             BIGINT  NOT NULL, -- judged
     refused              BIGINT  NOT NULL,
     clients_hit          BIGINT  NOT NULL,
@@ -71,7 +67,29 @@ CREATE TABLE policies (
     worst_minute_refused BIGINT  NOT NULL,
     bytes_saved          BIGINT  NOT NULL,
     upstream_saved_us    BIGINT,           -- NULL: the log tells no upstream times
-    events_kept          BOOLEAN NOT NULL  -- whether table events holds this policy's would-blocks
+    events_kept          BOOLEAN NOT NULL, -- whether table events holds this policy's would-blocks
+    delayed              BIGINT,           -- requests that had to wait; NULL: no limit keeps requests waiting, for all four
+    delay_total_us       BIGINT,
+    delay_p50_us         BIGINT,           -- what half of them, and 99 %, did not exceed
+    delay_p99_us         BIGINT,
+    refused_low          BIGINT,           -- of an approximation, under all assumptions; NULL: exact, for all four
+    refused_high         BIGINT,
+    clients_hit_low      BIGINT,
+    clients_hit_high     BIGINT
+);
+
+CREATE TABLE parts ( -- the limits of a policy: a request is refused when any of them refuses it
+    run         INTEGER NOT NULL,
+    policy      INTEGER NOT NULL,
+    part        INTEGER NOT NULL, -- from 0
+    counts_by   VARCHAR NOT NULL,
+    algorithm   VARCHAR NOT NULL,
+    limit_count BIGINT  NOT NULL, -- requests …
+    period_us   BIGINT  NOT NULL, -- … per this many microseconds
+    options     VARCHAR NOT NULL,
+    limit_text  VARCHAR NOT NULL, -- the canonical text of it all
+    matches     VARCHAR,          -- the requests that it may refuse, in words; NULL: all
+    counts      VARCHAR           -- those that it counts
 );
 
 CREATE TABLE clients (

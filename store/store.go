@@ -12,8 +12,11 @@ var schemaSQL string
 //go:embed views.sql
 var viewsSQL string
 
+//go:embed upgrade.sql
+var upgradeSQL string
+
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -44,6 +47,7 @@ func (o Options) settings() map[string]string {
 type Store struct {
 	path string
 	duck *duck
+	old  bool // the file has the schema before; the next Run that is stored brings it up to date
 	busy bool // a Run is under way
 }
 
@@ -56,11 +60,12 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, explainOpen(path, err)
 	}
-	if err := d.prepare(); err != nil {
+	version, err := d.prepare()
+	if err != nil {
 		d.close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return &Store{path: path, duck: d}, nil
+	return &Store{path: path, duck: d, old: version < schemaVersion}, nil
 }
 
 // Close ends a Run that is still under way, without a trace, and gives the file free.
@@ -76,27 +81,27 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// prepare creates the schema in an empty database and checks its version in any other.
-func (d *duck) prepare() error {
+// prepare creates the schema in an empty database and checks its version in any other. It returns the version.
+func (d *duck) prepare() (int64, error) {
 	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if ours > 0 {
 		version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
 		if err != nil {
-			return err
+			return 0, err
 		}
-		return checkVersion(version)
+		return version, checkVersion(version)
 	}
 	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if others > 0 {
-		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
+		return 0, errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
+	return schemaVersion, d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
 func checkVersion(version int64) error {
@@ -104,8 +109,8 @@ func checkVersion(version int64) error {
 	case version > schemaVersion:
 		return fmt.Errorf("was written by a newer shadow (schema %d, this one knows %d): update shadow, or choose another file with --db",
 			version, schemaVersion)
-	case version < schemaVersion:
-		return fmt.Errorf("has schema %d, which no released shadow has written", version)
+	case version < 1:
+		return fmt.Errorf("has schema %d, which no shadow has written", version)
 	}
 	return nil
 }

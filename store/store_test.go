@@ -151,14 +151,13 @@ func TestStatsComeOut(t *testing.T) {
 			int64(1), "shadow replay access.log --limit 6/30s", "1.0", "2026-03-01T09:30:00.123456Z", "2026-03-01T09:31:30.123456Z", int64(1 << 40),
 			int64(4), int64(7), int64(5), int64(3), int64(2), "2026-02-01T00:00:00.000000Z", "2026-02-01T01:00:00.000000Z", int64(1_000_000), true, false,
 		},
-		"SELECT lines - parsed - unreadable, parsed - excluded - warm - requests FROM runs":        {int64(0), int64(0)},
-		"SELECT name, format, compression, size, head_hash, tail_hash FROM inputs WHERE input = 0": {"access.log", "combined", nil, int64(1 << 33), uint64(1<<64 - 1), uint64(7)},
-		"SELECT name, compression, size, head_hash, first_at, problem FROM inputs WHERE input = 1": {"-", "gzip", nil, nil, nil, "truncated gzip"},
-		"SELECT input, line, col, reason, text FROM unreadable_lines":                              {"access.log", int64(3), int64(7), "no closing quote", `bad \xff line`},
-		"SELECT name, counts_by, algorithm, limit_count, period_us, options, worst_minute, upstream_saved_us, events_kept FROM policies WHERE policy = 0": {
-			"token:0s", "client", "token", int64(0), int64(30_000_000), "burst=10", nil, nil, true,
-		},
-		"SELECT counts_by, worst_minute, worst_minute_refused, events_kept FROM policies WHERE policy = 1": {"client+action", "2026-02-01T00:00:00.000000Z", int64(7), false},
+		"SELECT lines - parsed - unreadable, parsed - excluded - warm - requests FROM runs":                   {int64(0), int64(0)},
+		"SELECT name, format, compression, size, head_hash, tail_hash FROM inputs WHERE input = 0":            {"access.log", "combined", nil, int64(1 << 33), uint64(1<<64 - 1), uint64(7)},
+		"SELECT name, compression, size, head_hash, first_at, problem FROM inputs WHERE input = 1":            {"-", "gzip", nil, nil, nil, "truncated gzip"},
+		"SELECT input, line, col, reason, text FROM unreadable_lines":                                         {"access.log", int64(3), int64(7), "no closing quote", `bad \xff line`},
+		"SELECT algorithm, limit_count, period_us, options FROM parts WHERE policy = 0":                       {"token", int64(0), int64(30_000_000), "burst=10"},
+		"SELECT name, counts_by, worst_minute, upstream_saved_us, events_kept FROM policies WHERE policy = 0": {"token:0s", "client", nil, nil, true},
+		"SELECT counts_by, worst_minute, worst_minute_refused, events_kept FROM policies WHERE policy = 1":    {"client+action, site", "2026-02-01T00:00:00.000000Z", int64(7), false},
 	} {
 		if diff := cmp.Diff(want, mustAsk(t, path, query)[0]); diff != "" {
 			t.Errorf("%s:\n%s", query, diff)
@@ -180,6 +179,30 @@ func TestEmptyRun(t *testing.T) {
 	} {
 		if got := askNumber(t, path, query); got != want {
 			t.Errorf("%s: got %d, want %d", query, got, want)
+		}
+	}
+}
+
+// A policy is kept with its limits, its delays, and its range.
+func TestPoliciesOfSeveralLimits(t *testing.T) {
+	path := dbPath(t)
+	storeRun(t, path, makeRun(1, 2, 60, 20_000), info)
+	for query, want := range map[string][][]any{
+		"SELECT policy, delayed, delay_total_seconds, delay_p50_seconds, delay_p99_seconds FROM latest_policy_totals ORDER BY policy": {
+			{"token:0s", nil, nil, nil, nil}, {"token:1ns", int64(3), 7.0, 0.5, 5.0},
+		},
+		"SELECT policy, refused_low, refused_high, clients_hit_low, clients_hit_high FROM latest_policy_totals ORDER BY policy": {
+			{"token:0s", int64(1), int64(9), int64(2), int64(8)}, {"token:1ns", nil, nil, nil, nil},
+		},
+		"SELECT * FROM latest_policy_limits ORDER BY policy, part": {
+			{"token:0s", int64(0), "token:0/30s,burst=10", "client", nil, nil},
+			{"token:1ns", int64(0), "token:1/30s,burst=10", "client+action", nil, nil},
+			{"token:1ns", int64(1), "window:5/1h", "site", "action login", "status 401"},
+		},
+		"SELECT counts_by FROM policies ORDER BY policy": {{"client"}, {"client+action, site"}},
+	} {
+		if diff := cmp.Diff(want, mustAsk(t, path, query)); diff != "" {
+			t.Errorf("%s: want (-) and got (+) differ:\n%s", query, diff)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type rows struct {
 	Batch
 	lines, parsed, excluded int64
 	refusals                int64
+	marked                  uint64 // the scopes that some request is in
 	bytes                   int64
 	stamp                   limit.Time // the latest
 	subsecond, submilli     bool       // whether a stamp has a fraction of a second, of a millisecond
@@ -188,7 +189,11 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		}
 	}
 	if in.columns.marks {
-		in.marker.mark(extend(&r.Marks, len(records)), &r.Batch, records)
+		marks := extend(&r.Marks, len(records))
+		in.marker.mark(marks, &r.Batch, records)
+		for _, m := range marks {
+			r.marked |= m
+		}
 	}
 }
 

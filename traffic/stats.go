@@ -14,6 +14,7 @@ type Stats struct {
 	Excluded    int64      // by --exclude and its kin, or outside --since and --until
 	Warm        int64      // judged before --since and not counted
 	Late        int64      // came more than --lateness behind what had been read of the same input
+	Marked      uint64     // the scopes, as in Batch.Marks, that some request is in
 	Refusals    int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
 	FirstAt     limit.Time // of the requests that were neither excluded nor warm
 	LastAt      limit.Time
@@ -58,6 +59,7 @@ func (s *Stats) count(j *job, sum added) {
 	s.Warm += sum.warm
 	s.Late += sum.late
 	s.Refusals += r.refusals
+	s.Marked |= r.marked
 	s.refine(r)
 	f.note(j)
 	cover(&s.FirstAt, &s.LastAt, sum)

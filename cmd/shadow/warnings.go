@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/parse"
+	"shadow/policy"
 	"shadow/traffic"
 )
 
@@ -15,7 +16,7 @@ import (
 
 // warnings are what reading found odd, and flags that came to nothing.
 func (r *replayRun) warnings(s *traffic.Stats) []string {
-	return slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	return slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s), idleScopes(r.policies, s))
 }
 
 // idleFlags tell of flags that left everything out, or nothing.
@@ -30,6 +31,28 @@ func (r *replayRun) idleFlags(s *traffic.Stats) []string {
 			"; a * does not cross a slash: /health/** is all below /health/")
 	}
 	return texts
+}
+
+// idleScopes tell of limits that concern no request: what they go by may be misspelt.
+func idleScopes(policies []policy.Policy, s *traffic.Stats) (texts []string) {
+	if s.Parsed == s.Excluded {
+		return nil
+	}
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			if idle(part.Match, s) {
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s may refuse (%s)", p.Name, part.Spec, part.MatchText))
+			} else if idle(part.Count, s) {
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s counts (%s)", p.Name, part.Spec, part.CountText))
+			}
+		}
+	}
+	return texts
+}
+
+// idle tells whether no request is in a scope.
+func idle(scope policy.Scope, s *traffic.Stats) bool {
+	return scope > 0 && s.Marked>>(scope-1)&1 == 0
 }
 
 // bounds are --since and --until as they were given.

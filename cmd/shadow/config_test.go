@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// What the configuration says is carried over from policy to traffic, which do not know each other. They have to agree
+// in their words.
+func TestConfigWords(t *testing.T) {
+	if len(policy.Classes) != int(traffic.ClassCount) {
+		t.Errorf("there are %d classes in traffic and %q in policy", traffic.ClassCount, policy.Classes)
+	}
+	for c := range traffic.ClassCount {
+		if policy.Classes[c] != c.String() {
+			t.Errorf("class %s is called %s in policy", c, policy.Classes[c])
+		}
+	}
+	if policy.MaxScopes != traffic.MaxScopes || policy.DefaultTier != traffic.DefaultTier {
+		t.Error("the constants of policy and traffic differ")
+	}
+}
+
+// What the one takes the other takes, too.
+func TestConfigValues(t *testing.T) {
+	for _, text := range []string{
+		"192.0.2.1", "192.0.2.0/24", "2001:db8::/32", "::ffff:192.0.2.0/120", "::ffff:0:0/95", "private", "0.0.0.0/0", "::/0",
+		"192.0.2.1/24", "192.0.2.300", "192.0.2.0/33", "fe80::1%eth0", "192.0.2", "", "1.2.3.4/", "01.2.3.4",
+	} {
+		_, here := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, "tiers: {a: {addresses: %q}}", text))
+		_, there := traffic.NewTiers([]traffic.Tier{{Name: "a", Networks: []string{text}}}, nil)
+		agree(t, "network", text, here, there)
+	}
+	for _, text := range []string{"200", "4xx", "5XX", "099", "0xx", "40", "1000", "xxx", "4x4", "999", "+99"} {
+		here := condition("count", "status", text)
+		_, there := traffic.NewScopes([]traffic.Scope{{Statuses: []string{text}}}, nil)
+		agree(t, "status", text, here, there)
+	}
+	for _, text := range []string{"^/a", "(", "a{1001}", `\pL`} {
+		here := condition("match", "regexp", text)
+		_, there := traffic.NewScopes([]traffic.Scope{{Regexps: []string{text}}}, nil)
+		agree(t, "regexp", text, here, there)
+	}
+}
+
+// condition is what policy finds wrong with a value.
+func condition(scope, key, text string) error {
+	_, err := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, "policies: {name: p, limits: {limit: 5/m, %s: {%s: %q}}}", scope, key, text))
+	return err
+}
+
+func agree(t *testing.T, what, text string, here, there error) {
+	t.Helper()
+	if (here == nil) != (there == nil) {
+		t.Errorf("%s %q: policy says %v, traffic %v", what, text, here, there)
+	}
+}
+
+// A limit with a scope does to a log what the same limit does to the lines of that scope.
+func TestScopeIsAFilter(t *testing.T) {
+	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listing := regexp.MustCompile(`"GET /(product|list)[/?]`)
+	var filtered strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if listing.MatchString(line) {
+			filtered.WriteString(line)
+		}
+	}
+	write("all.log", string(text))
+	write("filtered.log", filtered.String())
+	write("shadow.yaml", `policies:
+  - {name: one, limits: {limit: "token:5/1m", match: {method: GET, regexp: "^/(product|list)(/|$)"}}}
+  - name: two
+    limits:
+      - {limit: "token:5/1m", match: {method: GET, regexp: "^/(product|list)(/|$)"}}
+      - {limit: "window:20/10m", match: {method: GET, path: [/product, /product/**, /list, /list/**]}}
+`)
+	whole := refusedBy(t, dir, "all.log")
+	part := refusedBy(t, dir, "filtered.log", "--policy", "none", "--limit", "token:5/1m", "--limit", "token:5/1m+window:20/10m")
+	if len(whole) != 2 || fmt.Sprint(whole) != fmt.Sprint(part) || whole[0] == "0" || whole[0] == whole[1] {
+		t.Errorf("%q are refused with scopes, %q of the lines alone", whole, part)
+	}
+}
+
+// refusedBy is how many requests each policy refuses.
+func refusedBy(t *testing.T, dir string, args ...string) (refused []string) {
+	out := run(t, dir, append([]string{"replay", "--no-store", "--output", "csv"}, args...)...)
+	for _, row := range regexp.MustCompile(`(?m)^[^,]+,client,policy,,,\d+,(\d+),`).FindAllSubmatch(out, -1) {
+		refused = append(refused, string(row[1]))
+	}
+	return refused
+}
