@@ -54,7 +54,7 @@ func manyLines(n int) []byte {
 	return []byte(strings.Repeat("192.0.2.1 - - [10/Oct/2025:13:55:36 +0000] \"GET / HTTP/1.1\" 200 2326\n", n))
 }
 
-// A byte order mark is no part of the first line, however the log is stored. Lines keep their places behind it.
+// A byte order mark is no part of the first line, however the log is stored.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
 	for _, lines := range [][]byte{manyLines(3), logLike(3 * peekSize), nil, []byte("\xef\xbb")} {
 		content := append([]byte("\xef\xbb\xbf"), lines...)

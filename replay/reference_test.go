@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,9 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 		q := request{
 			at: r.Start, place: max(r.Start, mark-lateness), client: strings.TrimPrefix(string(r.Client), "::ffff:"),
 			action: known.Name(actions.ID(r.Method, r.Path)), status: uint16(r.Status),
+		}
+		if addr, err := netip.ParseAddr(q.client); err == nil && addr.Is4In6() {
+			q.client = addr.Unmap().String() // one client, whichever way it is written
 		}
 		if q.client == "" {
 			q.client = "-"

@@ -161,21 +161,17 @@ func bytesText(b []byte, duckType string) string {
 	return s.String()
 }
 
-// keyText writes a value of Rows.Next as a key of an object: NULL is empty, lists and structures are JSON.
+// keyText writes a value of Rows.Next as a key of an object: text as it is, NULL empty, anything else as JSON.
 func keyText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
 		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []any, map[string]any:
-		text, err := json.Marshal(v)
-		if err != nil {
-			return fmt.Sprint(v)
-		}
-		return string(text)
 	}
-	return fmt.Sprint(v)
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
 }
