@@ -30,7 +30,7 @@ event in a DuckDB file for your own questions.`,
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newReplay(), newParse(), newFormats(), newQuery(), newVersion())
+	root.AddCommand(newReplay(), newParse(), newFormats(), newQuery(), newCalc(), newLimits(), newVersion())
 	return root
 }
 
