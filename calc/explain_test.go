@@ -111,3 +111,23 @@ func TestExplainMute(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// A clock is a made-up limiter that notes when it was first asked.
+type clock struct {
+	quota
+	asked map[limit.Time]bool
+}
+
+func (c clock) Wait(s *limit.State, t limit.Time) limit.Time {
+	c.asked[t] = true
+	return c.quota.Wait(s, t)
+}
+
+// Limiters that count in windows or ticks since the epoch are not met at the beginning of one.
+func TestExplainOffTheGrid(t *testing.T) {
+	c := clock{asked: map[limit.Time]bool{}}
+	Explain([]Part{{limit.Spec{Algorithm: "clock", Count: 4, Period: limit.Minute}, c}}, 2)
+	if !c.asked[20*limit.Second] || c.asked[0] {
+		t.Errorf("asked at %v", c.asked)
+	}
+}

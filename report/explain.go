@@ -21,7 +21,7 @@ func WriteExplanations(w io.Writer, format string, policies [][]calc.Explanation
 			t.WriteByte('\n')
 		}
 		if len(parts) > 1 {
-			t.entry("", fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.", len(parts)), dim)
+			t.paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.", len(parts)))
 			t.WriteByte('\n')
 		}
 		for j, e := range parts {
@@ -52,12 +52,22 @@ func (t *terminal) explanation(e calc.Explanation, plots bool) {
 		t.entry("tried out", "no: it would take too many requests, or too long", dim)
 	} else {
 		t.entry("refused", costText(e), dim)
-		fmt.Fprintf(t, "\nThree clients that send a quarter more than it sustains, for %s:\n", brief(e.Clients[0].Length))
+		t.WriteByte('\n')
+		t.paragraph("Three clients that send a quarter more than it sustains, for " + brief(e.Clients[0].Length) + ":")
 	}
 	for _, c := range e.Clients {
 		t.client(e, c, plots)
 	}
-	t.equivalents(e.Equivalents)
+	if len(e.Equivalents) > 0 {
+		t.equivalents(e.Equivalents)
+	}
+}
+
+// paragraph writes a text from the margin.
+func (t *terminal) paragraph(text string) {
+	for _, line := range wrap(text, t.width) {
+		t.WriteString(line + "\n")
+	}
 }
 
 func atOnceText(e calc.Explanation) string {

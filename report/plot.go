@@ -91,15 +91,15 @@ var timeUnits = []timeUnit{
 	{"d", limit.Day}, {"h", limit.Hour}, {"min", limit.Minute}, {"s", limit.Second}, {"ms", limit.Millisecond}, {"us", limit.Microsecond},
 }
 
-// axisUnit is the largest unit of which the axis has four or more, as a whole number if there is such a unit.
+// axisUnit is the largest unit of which the axis has three or more, as a whole number if there is such a unit.
 func axisUnit(length limit.Time) timeUnit {
 	for _, unit := range timeUnits {
-		if n := length / unit.length; length%unit.length == 0 && 4 <= n && n <= 10_000 {
+		if n := length / unit.length; length%unit.length == 0 && 3 <= n && n <= 10_000 {
 			return unit
 		}
 	}
 	for _, unit := range timeUnits {
-		if length/unit.length >= 4 {
+		if length/unit.length >= 3 {
 			return unit
 		}
 	}
@@ -108,10 +108,15 @@ func axisUnit(length limit.Time) timeUnit {
 
 // ticks is into how many parts an axis is cut so that the labels have the fewest digits, five if that does as well.
 func ticks(end float64) int {
-	best, digits := 0, math.MaxInt
-	for _, n := range []int{5, 6, 4, 8} {
-		if d := len(strings.Trim(significant(end/float64(n)), "0.")); d < digits {
-			best, digits = n, d
+	best, least := 0, math.MaxInt
+	for _, n := range []int{5, 6, 4, 8, 7, 3} {
+		text := significant(end / float64(n))
+		digits := len(strings.Trim(text, "0."))
+		if strings.Contains(text, ".") {
+			digits += 2
+		}
+		if digits < least {
+			best, least = n, digits
 		}
 	}
 	return best
@@ -128,9 +133,10 @@ func significant(v float64) string {
 
 // short writes a number of an axis that ends at top in few columns: 1,500 of 5,000; 80k of 100k; 0.5M of 2M.
 func short(v, top float64) string {
+	v = math.Round(v/top*1e9) / 1e9 * top // next to nothing is nothing
 	if top < 100_000 {
-		if v == math.Trunc(v) {
-			return thousands(int64(v))
+		if whole := math.Round(v); math.Abs(v-whole) < 1e-6*top {
+			return thousands(int64(whole))
 		}
 		return significant(v)
 	}
