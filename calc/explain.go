@@ -19,21 +19,25 @@ type Explanation struct {
 	Means string `json:"means"` // in a line
 
 	// The rest is of the continuous bucket that comes closest.
-	Bucket      bool                `json:"bucket"`         // whether the limit is such a bucket
-	AtOnce      int64               `json:"at_once"`        // requests of a client that has rested
-	AtOnceOfNew int64               `json:"at_once_of_new"` // requests of a client never seen
-	Count       int64               `json:"count"`          // sustained: so many
-	Per         limit.Time          `json:"per_us"`         // in so long
-	Full        limit.Time          `json:"rest_us"`        // from empty to full
-	Cost        Cost                `json:"cost"`
-	Clients     []Client            `json:"clients"`
+	Bucket bool       `json:"bucket"`  // whether the limit is such a bucket
+	AtOnce int64      `json:"at_once"` // requests of a client that has rested; 0: the limiter does not describe itself
+	Count  int64      `json:"count"`   // sustained: so many
+	Per    limit.Time `json:"per_us"`  // in so long
+	Full   limit.Time `json:"rest_us"` // from empty to full
+
+	Trial       *Trial              `json:"trial"`   // nil: too large to try out
+	Clients     []Client            `json:"clients"` // likewise
 	Equivalents []policy.Equivalent `json:"servers"`
 }
 
-// A Cost is by how much refused requests put off the next admission of a client that has used up its limit.
-type Cost struct {
+// A Trial is what became of a client never seen that sent requests at once until one was refused, and some more.
+type Trial struct {
+	AtOnce  int64 `json:"at_once"` // admitted
+	Endless bool  `json:"endless"` // twice what the limit should admit at once was admitted, and none refused
+
+	// By how much refused requests put off the next admission of that client.
 	One  limit.Time `json:"one_us"`  // a single one, at once
-	Many limit.Time `json:"many_us"` // and AtOnce more half-way to the next admission
+	Many limit.Time `json:"many_us"` // and AtOnce of the Explanation more, half-way to the next admission
 }
 
 // mostTried is how many requests at once are tried out.
@@ -60,30 +64,34 @@ func explain(p Part, levels int) Explanation {
 	e.Equivalents = policy.Equivalents(p.Spec, shape)
 	if shape.AtOnce <= mostTried && e.Full < limit.Never/1000 {
 		start := p.Spec.Period / 3 // off the grid that some limiters keep since the epoch
-		e.AtOnceOfNew, e.Cost = tryOut(p.Limiter, start, shape.AtOnce)
+		e.Trial = tryOut(p.Limiter, start, shape.AtOnce)
 		e.Clients = clients(p.Limiter, shape, start, e.Full, levels)
 	}
 	return e
 }
 
-// tryOut sends requests at start until one is refused, and some more.
-func tryOut(l limit.Limiter, start limit.Time, atOnce int64) (admitted int64, cost Cost) {
+// tryOut tries a limiter out at start. It should admit so many at once.
+func tryOut(l limit.Limiter, start limit.Time, atOnce int64) *Trial {
 	var s limit.State
 	defer s.Release()
-	for l.Wait(&s, start) == 0 && admitted <= 2*atOnce {
+	t := &Trial{}
+	for ; l.Wait(&s, start) == 0; t.AtOnce++ {
+		if t.AtOnce == 2*atOnce {
+			t.Endless = true
+			return t
+		}
 		l.Charge(&s, start, false)
-		admitted++
 	}
 	free := after(start, l.Wait(&s, start))
 	l.Charge(&s, start, true)
 	next := after(start, l.Wait(&s, start))
-	cost.One = next - free
+	t.One = next - free
 	half := start + (next-start)/2
 	for range atOnce {
 		l.Charge(&s, half, true)
 	}
-	cost.Many = after(half, l.Wait(&s, half)) - free
-	return admitted, cost
+	t.Many = after(half, l.Wait(&s, half)) - free
+	return t
 }
 
 // after is wait after t, or Never.

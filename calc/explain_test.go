@@ -22,8 +22,8 @@ func explained(t *testing.T, text string) Explanation {
 
 func TestExplain(t *testing.T) {
 	e := explained(t, "token:6/30s,burst=10,initial=3")
-	if e.Limit != "token:6/30s,burst=10,initial=3" || e.AtOnce != 10 || e.AtOnceOfNew != 3 || e.Count != 1 || e.Per != 5*limit.Second ||
-		e.Full != 50*limit.Second || e.Cost != (Cost{}) || len(e.Equivalents) != len(policy.Servers) || len(e.Clients) != 3 {
+	if e.Limit != "token:6/30s,burst=10,initial=3" || e.AtOnce != 10 || *e.Trial != (Trial{AtOnce: 3}) || e.Count != 1 || e.Per != 5*limit.Second ||
+		e.Full != 50*limit.Second || len(e.Equivalents) != len(policy.Servers) || len(e.Clients) != 3 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -88,18 +88,25 @@ func TestCost(t *testing.T) {
 	const second = limit.Second
 	for name, c := range map[string]struct {
 		costs func(s *limit.State, t limit.Time)
-		want  Cost
+		want  Trial
 	}{
-		"nothing":               {func(*limit.State, limit.Time) {}, Cost{}},
-		"debt":                  {func(s *limit.State, _ limit.Time) { s.At += second }, Cost{second, 2 * second}},
-		"cooldown":              {func(s *limit.State, t limit.Time) { s.At = max(s.At, 31*second) }, Cost{30 * second, 30 * second}},
-		"cooldown that extends": {func(s *limit.State, t limit.Time) { s.At = t + 31*second }, Cost{30 * second, 45*second + second/2}},
-		"for ever":              {func(s *limit.State, t limit.Time) { s.At = limit.Never }, Cost{limit.Never - second, limit.Never - second}},
+		"nothing":               {func(*limit.State, limit.Time) {}, Trial{}},
+		"debt":                  {func(s *limit.State, _ limit.Time) { s.At += second }, Trial{One: second, Many: 2 * second}},
+		"cooldown":              {func(s *limit.State, t limit.Time) { s.At = max(s.At, 31*second) }, Trial{One: 30 * second, Many: 30 * second}},
+		"cooldown that extends": {func(s *limit.State, t limit.Time) { s.At = t + 31*second }, Trial{One: 30 * second, Many: 45*second + second/2}},
+		"for ever":              {func(s *limit.State, t limit.Time) { s.At = limit.Never }, Trial{One: limit.Never - second, Many: limit.Never - second}},
 	} {
-		admitted, got := tryOut(guard{costs: c.costs}, 0, 1)
-		if admitted != 1 || got != c.want {
-			t.Errorf("%s: admitted %d, costs %+v, want %+v", name, admitted, got, c.want)
+		c.want.AtOnce = 1
+		if got := tryOut(guard{costs: c.costs}, 0, 1); *got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, *got, c.want)
 		}
+	}
+}
+
+// A limiter that refuses nothing at one moment cannot be used up at one.
+func TestTryOutEndless(t *testing.T) {
+	if got, want := tryOut(pulse{}, 0, 5), (Trial{AtOnce: 10, Endless: true}); *got != want {
+		t.Errorf("%+v, want %+v", *got, want)
 	}
 }
 

@@ -34,6 +34,12 @@ func envoyLocalNearest(s limit.Shape) (setting, deviation string) {
 		join(offText(tokens*each/interval-1), stepText(tokens, float64(s.AtOnce)))
 }
 
+// envoyLocalOwn is the setting that envoy-local:6/30s,burst=10 stands for.
+func envoyLocalOwn(spec limit.Spec) string {
+	burst := spec.Args().Int("burst", spec.Count)
+	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %d, fill_interval: %s", burst, spec.Count, secondsText(float64(spec.Period)/float64(limit.Millisecond)))
+}
+
 // stepText is about the time when tokens came at the end of each interval.
 func stepText(tokens, room float64) string {
 	switch {

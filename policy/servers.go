@@ -11,8 +11,11 @@ import (
 // A Server is something that enforces limits and can be configured to come close to one.
 type Server struct {
 	Name   string // and its directive
-	Preset string // the algorithm of ours that is this server's own
 	Bucket bool   // whether its limiter is a continuous bucket
+
+	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: Nearest tells that as well.
+	Preset string
+	Own    func(limit.Spec) string
 
 	// Nearest returns the setting that comes closest to a shape, and how it deviates ("": in no way that matters); no
 	// setting and the reason, if none comes near.
@@ -25,9 +28,9 @@ type Server struct {
 
 // Servers are all that there are, in the order in which they are shown.
 var Servers = []Server{
-	{Name: "nginx limit_req", Preset: "nginx", Bucket: true, Nearest: nginxNearest},
+	{Name: "nginx limit_req", Preset: "nginx", Own: nginxOwn, Bucket: true, Nearest: nginxNearest},
 	{Name: "HAProxy stick-table", Preset: "haproxy", Nearest: haproxyNearest},
-	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Bucket: true, Nearest: envoyLocalNearest},
+	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: envoyLocalOwn, Bucket: true, Nearest: envoyLocalNearest},
 	{Name: "Envoy ratelimit service", Preset: "envoy", Nearest: envoyNearest, Same: envoySame},
 	{Name: "Traefik rateLimit", Preset: "traefik", Bucket: true, Nearest: traefikNearest},
 	{Name: "Caddy rate_limit", Preset: "caddy", Nearest: caddyNearest, Same: caddySame},
@@ -53,10 +56,15 @@ func Equivalents(spec limit.Spec, s limit.Shape) []Equivalent {
 }
 
 func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
-	if spec.Algorithm == v.Preset {
-		return Equivalent{Setting: spec.String(), Deviation: presetDeviation(spec)}
-	}
+	g := limit.GCD(s.Count, int64(s.Period))
+	s.Count, s.Period = s.Count/g, s.Period/limit.Time(g)
 	setting, deviation := v.Nearest(s)
+	if spec.Algorithm == v.Preset {
+		if v.Own != nil {
+			setting = v.Own(spec)
+		}
+		return Equivalent{Setting: setting, Deviation: presetDeviation(spec)}
+	}
 	if setting == "" {
 		return Equivalent{Deviation: deviation}
 	}
@@ -114,6 +122,21 @@ func offText(off float64) string {
 		return fmt.Sprintf("%.2g %% slower", -100*off)
 	}
 	return fmt.Sprintf("%.2g %% faster", 100*off)
+}
+
+// nginxOwn is the setting that nginx:10r/s,burst=20,delay=8 stands for: rate=10r/s burst=20 delay=8.
+func nginxOwn(spec limit.Spec) string {
+	unit := "s"
+	if spec.Period == limit.Minute {
+		unit = "m"
+	}
+	setting := fmt.Sprintf("rate=%dr/%s", spec.Count, unit)
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if option != "" && !strings.HasPrefix(option, "cooldown") {
+			setting += " " + option
+		}
+	}
+	return setting
 }
 
 // nginxNearest is nginxFor, with the grain of its clock.

@@ -58,17 +58,35 @@ func serversText(t *testing.T, spec limit.Spec) string {
 
 // A limit that is a server's own is exact there, and nowhere else.
 func TestServersPresets(t *testing.T) {
-	shape := limit.Shape{Count: 10, Period: limit.Second, AtOnce: 21, Unlike: "it is not", Kin: true}
-	for _, server := range Servers {
-		spec := limit.Spec{Algorithm: server.Preset, Count: 10, Period: limit.Second, Options: "burst=20"}
+	shape := limit.Shape{Count: 10_000, Period: 1000 * limit.Second, AtOnce: 21, Unlike: "it is not", Kin: true}
+	for text, want := range map[string]string{
+		"nginx:10/s,burst=20,delay=8":           "nginx limit_req: rate=10r/s burst=20 delay=8",
+		"nginx:12/m,burst=5,nodelay":            "nginx limit_req: rate=12r/m burst=5 nodelay",
+		"nginx:12/m":                            "nginx limit_req: rate=12r/m",
+		"haproxy:21/2100ms":                     "HAProxy stick-table: http_req_rate(2100ms) gt 21",
+		"envoy:10/s":                            "Envoy ratelimit service: unit: second, requests_per_unit: 10",
+		"envoy-local:10/1500ms,burst=21":        "Envoy local_ratelimit: max_tokens: 21, tokens_per_fill: 10, fill_interval: 1.5s",
+		"traefik:10/s,burst=21":                 "Traefik rateLimit: average: 1, period: 100ms, burst: 21",
+		"caddy:21/2100ms":                       "Caddy rate_limit: events 21 window 2100ms",
+		"gcra:10/s,burst=20":                    "Redis redis-cell: CL.THROTTLE key 20 10 1",
+		"nginx:12/m,burst=5,cooldown=30s":       "nginx limit_req: rate=12r/m burst=5, cooldown",
+		"gcra:10/s,burst=20,cooldown=1m/extend": "Redis redis-cell: CL.THROTTLE key 20 10 1, cooldown",
+	} {
+		spec, err := limit.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var exact []string
 		for _, e := range Equivalents(spec, shape) {
-			if exact := e.Deviation == "exact" && e.Setting == spec.String(); exact != (e.Server == server.Name) {
-				t.Errorf("%s: %+v", spec, e)
+			switch e.Deviation {
+			case "exact":
+				exact = append(exact, e.Server+": "+e.Setting)
+			case "exact but for the cooldown, which it has not":
+				exact = append(exact, e.Server+": "+e.Setting+", cooldown")
 			}
 		}
-		spec.Options = "burst=20,cooldown=30s"
-		if e := server.equivalent(spec, shape); !strings.Contains(e.Deviation, "cooldown") {
-			t.Errorf("%s: %+v", spec, e)
+		if got := strings.Join(exact, "; "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

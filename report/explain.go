@@ -47,11 +47,13 @@ func (t *terminal) explanation(e calc.Explanation, plots bool) {
 		sustains = "on average " + sustains
 	}
 	t.entry("sustains", sustains, dim)
-	t.entry("recovers", brief(e.Full)+" after the last of those it admits as many at once again", dim)
-	if e.Clients == nil {
+	t.entry("recovers", "within "+brief(e.Full)+" of the last of those, it admits as many at once again", dim)
+	if e.Trial == nil {
 		t.entry("tried out", "no: it would take too many requests, or too long", dim)
 	} else {
 		t.entry("refused", costText(e), dim)
+	}
+	if len(e.Clients) > 0 {
 		t.WriteByte('\n')
 		t.paragraph("Three clients that send a quarter more than it sustains, for " + brief(e.Clients[0].Length) + ":")
 	}
@@ -72,10 +74,14 @@ func (t *terminal) paragraph(text string) {
 
 func atOnceText(e calc.Explanation) string {
 	text := count(e.AtOnce, "request")
-	if e.Clients != nil && e.AtOnceOfNew != e.AtOnce {
-		text += fmt.Sprintf(", %s of a client never seen", thousands(e.AtOnceOfNew))
+	switch trial := e.Trial; {
+	case trial == nil || trial.AtOnce == e.AtOnce:
+		return text
+	case trial.Endless:
+		return text + ", but a client never seen was not refused one of " + thousands(trial.AtOnce)
+	default:
+		return text + fmt.Sprintf(", %s of a client never seen", thousands(trial.AtOnce))
 	}
-	return text
 }
 
 // rateText writes a rate as the time between two, and per second, or per the shortest unit that has one.
@@ -97,11 +103,25 @@ func rateText(n int64, per limit.Time) string {
 }
 
 func costText(e calc.Explanation) string {
-	if e.Cost.One <= 0 && e.Cost.Many <= 0 {
+	switch trial := e.Trial; {
+	case trial.Endless:
+		return "not tried: none was refused at one moment"
+	case trial.One <= 0 && trial.Many <= 0:
 		return "costs nothing: the next request is admitted no later"
+	default:
+		return fmt.Sprintf("one puts off the next admission by %s; %s more, half-way there, by %s",
+			delayText(trial.One), thousands(e.AtOnce), delayText(trial.Many))
 	}
-	return fmt.Sprintf("puts off the next admission by %s; %s more, half-way there, by %s",
-		brief(max(0, e.Cost.One)), thousands(e.AtOnce), brief(max(0, e.Cost.Many)))
+}
+
+func delayText(d limit.Time) string {
+	switch {
+	case d <= 0:
+		return "nothing"
+	case d > limit.Never/2:
+		return "more than all time"
+	}
+	return brief(d)
 }
 
 func (t *terminal) client(e calc.Explanation, c calc.Client, plots bool) {

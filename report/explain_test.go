@@ -15,7 +15,7 @@ import (
 func madeUp() []calc.Explanation {
 	levels := []float64{0, 3, 5, 4, 2, 1}
 	return []calc.Explanation{{
-		Limit: "nginx:10r/s,burst=4", Means: "as nginx has it", Bucket: true, AtOnce: 5, AtOnceOfNew: 5,
+		Limit: "nginx:10r/s,burst=4", Means: "as nginx has it", Bucket: true, AtOnce: 5, Trial: &calc.Trial{AtOnce: 5},
 		Count: 1, Per: 100 * limit.Millisecond, Full: limit.Second / 2,
 		Clients: []calc.Client{
 			{Name: "steady", Every: 80 * limit.Millisecond, Length: 3 * limit.Second, Run: calc.Run{Requests: 38, Admitted: 34, Delayed: 33, Refused: 4, Levels: levels}},
@@ -27,9 +27,10 @@ func madeUp() []calc.Explanation {
 			{Server: "a third", Deviation: "it has none"},
 		},
 	}, {
-		Limit: "window:60/1m,cooldown=30s", Means: "a window", AtOnce: 60, AtOnceOfNew: 20, Count: 60, Per: limit.Minute, Full: limit.Minute,
-		Cost:    calc.Cost{One: 30 * limit.Second, Many: 45 * limit.Second},
+		Limit: "window:60/1m,cooldown=30s", Means: "a window", AtOnce: 60, Trial: &calc.Trial{AtOnce: 20, One: 30 * limit.Second, Many: 45 * limit.Second}, Count: 60, Per: limit.Minute, Full: limit.Minute,
 		Clients: []calc.Client{{Name: "random", Every: 800 * limit.Millisecond, Length: 6 * limit.Minute, Run: calc.Run{Requests: 450, Admitted: 300, Refused: 150}}},
+	}, {
+		Limit: "aws~:10/5m", Means: "looks now and then", AtOnce: 10, Trial: &calc.Trial{AtOnce: 20, Endless: true}, Count: 1, Per: 30 * limit.Second, Full: 5 * limit.Minute,
 	}, {
 		Limit: "mute:1/1s", Means: "mute:1/1s",
 	}}
@@ -55,8 +56,8 @@ func TestExplanationsJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1 || len(got[0]) != 3 || got[0][0].Clients[0].Delayed != 33 || got[0][0].Equivalents[2].Deviation != "it has none" ||
-		got[0][1].Cost != madeUp()[1].Cost || len(got[0][0].Clients[0].Levels) != 6 {
+	if len(got) != 1 || len(got[0]) != 4 || got[0][0].Clients[0].Delayed != 33 || got[0][0].Equivalents[2].Deviation != "it has none" ||
+		*got[0][1].Trial != *madeUp()[1].Trial || len(got[0][0].Clients[0].Levels) != 6 {
 		t.Errorf("%s", b.String())
 	}
 }
