@@ -57,7 +57,7 @@ func decimal(text string) (count, scale int64, err error) {
 	if err != nil {
 		return 0, 0, errRate
 	}
-	return count, int64(scale), nil
+	return count, scale, nil
 }
 
 // PerSecond is the rate as a number, for reports.
