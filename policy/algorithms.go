@@ -17,25 +17,26 @@ type Algorithm struct {
 	Options string // as help shows them
 	Summary string // one line
 	Bare    bool   // whether a limit without algorithm and options means this one too
+	Example string // a limit, as help shows it
 }
 
 // Algorithms are all that there are, in the order in which reports show them. The first is meant by a limit that has
 // options and names no algorithm.
 var Algorithms = []Algorithm{
-	{"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]", "token bucket, refilled evenly or in steps", true},
-	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true},
-	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true},
-	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false},
-	{"counter", window.NewCounter, "charge=admitted|all", "sliding estimate from two fixed windows", false},
-	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false},
-	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false},
-	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false},
-	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false},
-	{"envoy", window.NewEnvoy, "", "the global rate limit service of Envoy", false},
-	{"envoy-local", bucket.NewEnvoyLocal, "burst=N", "local rate limit of Envoy up to 1.30, filled by a timer", false},
-	{"traefik", bucket.NewTraefik, "burst=N", "RateLimit of Traefik, with its delays", false},
-	{"cloudflare~", window.NewCloudflare, "", "rate limiting rules of Cloudflare, approximated", false},
-	{"aws~", window.NewAWS, "", "rate-based rules of AWS WAF, approximated", false},
+	{"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]", "token bucket, refilled evenly or in steps", true, "token:6/30s,burst=10"},
+	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true, "leaky:6/30s,drip=30s"},
+	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true, "window:10000/24h"},
+	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
+	{"counter", window.NewCounter, "charge=admitted|all", "sliding estimate from two fixed windows", false, "counter:60/m"},
+	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8"},
+	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false, "haproxy:20/10s"},
+	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false, "caddy:6/30s"},
+	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false, "gcra:60/m,burst=5"},
+	{"envoy", window.NewEnvoy, "", "the global rate limit service of Envoy", false, "envoy:60/m"},
+	{"envoy-local", bucket.NewEnvoyLocal, "burst=N", "local rate limit of Envoy up to 1.30, filled by a timer", false, "envoy-local:6/30s,burst=10"},
+	{"traefik", bucket.NewTraefik, "burst=N", "RateLimit of Traefik, with its delays", false, "traefik:100/s,burst=50"},
+	{"cloudflare~", window.NewCloudflare, "", "rate limiting rules of Cloudflare, approximated", false, "cloudflare~:60/m"},
+	{"aws~", window.NewAWS, "", "rate-based rules of AWS WAF, approximated", false, "aws~:1000/5m"},
 }
 
 // find returns the algorithm called name.

@@ -136,7 +136,7 @@ func TestQueryErrors(t *testing.T) {
 		"":                               "empty query",
 		"SELECT * FROM nope; SELECT 1":   "Table with name nope",
 		"PIVOT nope ON a USING count(*)": "Table with name nope",
-		"PIVOT policies ON algorithm, nope USING count(*)":                          "\"nope\" not found",
+		"PIVOT parts ON algorithm, nope USING count(*)":                          "\"nope\" not found",
 		"SELECT MAP([[1]], ['x'])":                                                  "MAP key type not supported",
 		"SELECT MAP(['a'::BLOB, 'b'::BLOB], [1, 2])":                                "cannot read the answer",
 		"CREATE TEMP TABLE t AS SELECT 1; SELECT error('told')":                     "told",
@@ -155,7 +155,7 @@ func TestQueryIsOneStatement(t *testing.T) {
 	for _, query := range []string{
 		"SELECT 1; SELECT 2", "SELECT ';'; SELECT 2;", "SHOW TABLES; SELECT 2", "DESCRIBE runs; SELECT 2", "VALUES (1); SELECT 2",
 		"EXPLAIN SELECT 1; SELECT 2", "SELECT 1;;SELECT 2", "FROM runs; FROM runs", "PRAGMA table_info('runs'); SELECT 2",
-		"CREATE TEMP TABLE t AS SELECT 1; FROM t; SELECT 2", "PIVOT policies ON algorithm USING count(*); SELECT 2",
+		"CREATE TEMP TABLE t AS SELECT 1; FROM t; SELECT 2", "PIVOT parts ON algorithm USING count(*); SELECT 2",
 	} {
 		if _, err := ask(path, query); err == nil || !strings.Contains(err.Error(), "ask one at a time") {
 			t.Errorf("%s: got error %v", query, err)
@@ -163,8 +163,8 @@ func TestQueryIsOneStatement(t *testing.T) {
 	}
 	for _, query := range []string{
 		"SELECT 1;", "SELECT ';' -- ; SELECT 2", "SELECT 1; /* ; */ ;", "SHOW TABLES", "DESCRIBE runs", "SUMMARIZE runs", "PRAGMA table_info('runs')",
-		"WITH a AS (SELECT 1) FROM a", "CREATE TEMP TABLE t AS SELECT 1; FROM t", "PIVOT policies ON algorithm USING count(*)",
-		"FROM (PIVOT policies ON algorithm, options USING count(*) GROUP BY run)", "UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b",
+		"WITH a AS (SELECT 1) FROM a", "CREATE TEMP TABLE t AS SELECT 1; FROM t", "PIVOT parts ON algorithm USING count(*)",
+		"FROM (PIVOT parts ON algorithm, options USING count(*) GROUP BY run)", "UNPIVOT (SELECT 1 AS a, 2 AS b) ON a, b",
 	} {
 		if rows, err := ask(path, query); err != nil || len(rows) == 0 {
 			t.Errorf("%s: %d rows, %v", query, len(rows), err)

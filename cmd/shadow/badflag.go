@@ -41,4 +41,5 @@ func flagError(cmd *cobra.Command, err error) error {
 // wanted is what values of pflag's own types must be.
 var wanted = map[string]string{
 	"int": "want a whole number", "uint": "want a whole number, at least 0", "bool": "want true or false",
+	"int64": "want a whole number", "uint64": "want a whole number, at least 0",
 }

@@ -1,0 +1,136 @@
+package calc
+
+import (
+	"math"
+
+	"shadow/limit"
+	"shadow/policy"
+)
+
+// A Part is one limit of those that a request must pass.
+type Part struct {
+	Spec    limit.Spec
+	Limiter limit.Limiter
+}
+
+// An Explanation tells what one limit means, by asking its limiter and by trying it out.
+type Explanation struct {
+	Limit string `json:"limit"`
+	Means string `json:"means"` // in a line
+
+	// The rest is of the continuous bucket that comes closest.
+	Bucket bool       `json:"bucket"`  // whether the limit is such a bucket
+	AtOnce int64      `json:"at_once"` // requests of a client that has rested; 0: the limiter does not describe itself
+	Count  int64      `json:"count"`   // sustained: so many
+	Per    limit.Time `json:"per_us"`  // in so long
+	Full   limit.Time `json:"rest_us"` // from empty to full
+
+	Trial       *Trial              `json:"trial"`   // nil: too large to try out
+	Clients     []Client            `json:"clients"` // likewise
+	Equivalents []policy.Equivalent `json:"servers"`
+}
+
+// A Trial is what became of a client never seen that sent requests at once until one was refused, and some more.
+type Trial struct {
+	AtOnce  int64 `json:"at_once"` // admitted
+	Endless bool  `json:"endless"` // twice what the limit should admit at once was admitted, and none refused
+
+	// By how much refused requests put off the next admission of that client.
+	One  limit.Time `json:"one_us"`  // a single one, at once
+	Many limit.Time `json:"many_us"` // and AtOnce of the Explanation more, half-way to the next admission
+}
+
+// mostTried is how many requests at once are tried out.
+const mostTried = 100_000
+
+// Explain explains each part; the levels of the clients are told at so many moments, at least 2.
+func Explain(parts []Part, levels int) []Explanation {
+	explained := make([]Explanation, len(parts))
+	for i, part := range parts {
+		explained[i] = explain(part, levels)
+	}
+	return explained
+}
+
+func explain(p Part, levels int) Explanation {
+	e := Explanation{Limit: p.Spec.String(), Means: p.Spec.String()}
+	d, ok := p.Limiter.(limit.Describer)
+	if !ok {
+		return e
+	}
+	shape := d.Shape()
+	e.Means, e.Bucket, e.AtOnce, e.Count, e.Per = d.Semantics(), shape.Kin, shape.AtOnce, shape.Count, shape.Period
+	e.Full = limit.Time(mulDivUp(shape.AtOnce, int64(shape.Period), shape.Count))
+	e.Equivalents = policy.Equivalents(p.Spec, shape)
+	if shape.AtOnce <= mostTried && e.Full < limit.Never/1000 {
+		start := p.Spec.Period / 3 // off the grid that some limiters keep since the epoch
+		e.Trial = tryOut(p.Limiter, start, shape.AtOnce)
+		e.Clients = clients(p.Limiter, shape, start, e.Full, levels)
+	}
+	return e
+}
+
+// tryOut tries a limiter out at start. It should admit so many at once.
+func tryOut(l limit.Limiter, start limit.Time, atOnce int64) *Trial {
+	var s limit.State
+	defer s.Release()
+	t := &Trial{}
+	for ; l.Wait(&s, start) == 0; t.AtOnce++ {
+		if t.AtOnce == 2*atOnce {
+			t.Endless = true
+			return t
+		}
+		l.Charge(&s, start, false)
+	}
+	free := after(start, l.Wait(&s, start))
+	l.Charge(&s, start, true)
+	next := after(start, l.Wait(&s, start))
+	t.One = next - free
+	half := start + (next-start)/2
+	for range atOnce {
+		l.Charge(&s, half, true)
+	}
+	t.Many = after(half, l.Wait(&s, half)) - free
+	return t
+}
+
+// after is wait after t, or Never.
+func after(t, wait limit.Time) limit.Time {
+	if t > limit.Never-wait {
+		return limit.Never
+	}
+	return t + wait
+}
+
+// A Client is a made-up client, and what became of its requests.
+type Client struct {
+	Name   string     `json:"name"`
+	Sends  string     `json:"pattern"`
+	Burst  int64      `json:"burst,omitempty"` // requests in each burst
+	Every  limit.Time `json:"every_us"`        // between two requests, or two bursts
+	Length limit.Time `json:"length_us"`
+	Run
+}
+
+// clients sends three clients to the limiter that all send a quarter more than it sustains: steadily, in bursts of half
+// as much again as it admits at once, and at random moments. That goes on for six times as long as it takes to fill.
+func clients(l limit.Limiter, shape limit.Shape, start, full limit.Time, levels int) []Client {
+	const few = 24 // intervals at least
+	if shape.Count > math.MaxInt64/5 || shape.Period > math.MaxInt64/4/few {
+		return nil
+	}
+	rate := Rate{shape.Count * 5, shape.Period * 4}
+	size := shape.AtOnce + (shape.AtOnce+1)/2
+	every := max(1, limit.Time(mulDivUp(size, int64(rate.Per), rate.Count)))
+	length := max(6*full, limit.Time(mulDivUp(few, int64(shape.Period), shape.Count)))
+	all := []Client{
+		{Name: "steady", Every: rate.moment(1)},
+		{Name: "bursty", Every: every, Burst: size},
+		{Name: "random", Every: rate.moment(1)},
+	}
+	for i, pattern := range []Pattern{{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate}} {
+		all[i].Sends, all[i].Length = pattern.String(), length
+		all[i].Run = Simulate(l, limit.State{}, start, length, pattern.Moments(length, 1), levels)
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package calc
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/limit"
+)
+
+// A Pattern is when a made-up client sends its requests, from time 0 on:
+//
+//	none              never
+//	constant:150/s    one each 1/150 s, the first at 0
+//	burst:500@10s     500 at once, every 10 s, the first at 0
+//	random:150/s      as many as constant:150/s, each at a moment of its own, drawn with a seed
+//
+// Moments are whole microseconds. The zero Pattern is none.
+type Pattern struct {
+	kind  kind
+	rate  Rate       // of constant and random
+	size  int64      // requests in a burst
+	every limit.Time // between the beginnings of two bursts
+}
+
+type kind uint8
+
+const (
+	none kind = iota
+	constant
+	burst
+	random
+)
+
+// Patterns are the names of the patterns, with an example each.
+func Patterns() []string { return []string{"none", "constant:150/s", "burst:500@10s", "random:150/s"} }
+
+var errBurst = errors.New("want the requests in a burst and the time between two, such as burst:500@10s")
+
+// ParsePattern reads a pattern.
+func ParsePattern(text string) (Pattern, error) {
+	name, value, _ := strings.Cut(text, ":")
+	var p Pattern
+	var err error
+	switch {
+	case text == "none":
+	case name == "constant":
+		p.kind = constant
+		p.rate, err = ParseRate(value)
+	case name == "random":
+		p.kind = random
+		p.rate, err = ParseRate(value)
+	case name == "burst":
+		p.kind = burst
+		p.size, p.every, err = parseBurst(value)
+	default:
+		err = fmt.Errorf("want one such as %s", strings.Join(Patterns(), ", "))
+	}
+	if err != nil {
+		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
+	}
+	return p, nil
+}
+
+func parseBurst(text string) (size int64, every limit.Time, err error) {
+	number, period, found := strings.Cut(text, "@")
+	size, err = strconv.ParseInt(number, 10, 64)
+	if err != nil || !found || size < 1 {
+		return 0, 0, errBurst
+	}
+	every, err = limit.ParsePeriod(period)
+	return size, every, err
+}
+
+// String is the pattern as ParsePattern reads it.
+func (p Pattern) String() string {
+	switch p.kind {
+	case constant:
+		return "constant:" + p.rate.String()
+	case random:
+		return "random:" + p.rate.String()
+	case burst:
+		return fmt.Sprintf("burst:%d@%s", p.size, limit.FormatPeriod(p.every))
+	}
+	return "none"
+}
+
+// Set and Type make a Pattern a value of a command-line flag.
+func (p *Pattern) Set(text string) error {
+	pattern, err := ParsePattern(text)
+	if err == nil {
+		*p = pattern
+	}
+	return err
+}
+
+// Type is what help calls the value.
+func (p *Pattern) Type() string { return "pattern" }
+
+// Random tells whether the pattern depends on a seed.
+func (p Pattern) Random() bool { return p.kind == random }
+
+// Requests is how many requests there are in [0, window), or the largest number if they are more than that.
+func (p Pattern) Requests(window limit.Time) int64 {
+	switch p.kind {
+	case constant, random:
+		return p.rate.in(window)
+	case burst:
+		bursts := limit.CeilDiv(int64(window), int64(p.every))
+		if bursts > math.MaxInt64/p.size {
+			return math.MaxInt64
+		}
+		return bursts * p.size
+	}
+	return 0
+}
+
+// Moments are the times of the requests in [0, window), in order.
+func (p Pattern) Moments(window limit.Time, seed uint64) iter.Seq[limit.Time] {
+	if p.kind == random {
+		return p.drawn(window, seed)
+	}
+	return func(yield func(limit.Time) bool) {
+		for k := range p.Requests(window) {
+			if !yield(min(p.moment(k), window-1)) {
+				return
+			}
+		}
+	}
+}
+
+// moment is when request number k comes.
+func (p Pattern) moment(k int64) limit.Time {
+	if p.kind == burst {
+		return limit.Time(k/p.size) * p.every
+	}
+	return p.rate.moment(k)
+}
+
+// drawn gives each request a moment of the window, all of them as likely. Whole numbers only, so that a seed means the
+// same on every machine.
+func (p Pattern) drawn(window limit.Time, seed uint64) iter.Seq[limit.Time] {
+	r := rand.New(rand.NewPCG(seed, 0))
+	moments := make([]limit.Time, p.Requests(window))
+	for i := range moments {
+		moments[i] = limit.Time(r.Int64N(int64(window)))
+	}
+	slices.Sort(moments)
+	return slices.Values(moments)
+}

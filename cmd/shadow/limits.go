@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"shadow/calc"
+	"shadow/policy"
+	"shadow/report"
+)
+
+func newLimits() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "limits",
+		Short: "List the algorithms that limits may name; explain a limit",
+		Long: `Limits lists what a limit may name before its colon: [ALGORITHM:]COUNT/PERIOD[,OPTION…]. A limit without
+algorithm and options stands for those marked as side by side. shadow limits explain says what a limit means.`,
+		Example: `  shadow limits
+  shadow limits explain token:6/30s,burst=10`,
+		Args: noCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := verifyCalcOutput(output); err != nil {
+				return err
+			}
+			rows := algorithmRows(policy.Algorithms)
+			w := cmd.OutOrStdout()
+			return report.WriteTable(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
+		},
+	}
+	cmd.SuggestionsMinimumDistance = 2 // letters
+	addCalcOutput(cmd, &output, "list")
+	cmd.AddCommand(newExplain())
+	return cmd
+}
+
+// algorithmRows are the algorithms as rows of a table.
+type algorithmRows []policy.Algorithm
+
+// Next implements report.Rows.
+func (a *algorithmRows) Next() ([]any, error) {
+	if len(*a) == 0 {
+		return nil, io.EOF
+	}
+	first := (*a)[0]
+	*a = (*a)[1:]
+	bare := ""
+	if first.Bare {
+		bare = "yes"
+	}
+	return []any{first.Name, first.Options, first.Summary, first.Example, bare}, nil
+}
+
+func newExplain() *cobra.Command {
+	var output string
+	var noPlot bool
+	cmd := &cobra.Command{
+		Use:   "explain LIMIT…",
+		Short: "Say what a limit admits, try it out, and say what to set on each server",
+		Long: `Explain says in plain words what a limit admits, sends three made-up clients to it (a steady one, one that comes
+in bursts, one that comes at random moments), and says which setting of each server comes closest, and how far off
+that is. The plots show how many requests count against the client.`,
+		Example: `  shadow limits explain token:6/30s,burst=10
+  shadow limits explain 6/30s --no-plot              token, leaky and window one after the other
+  shadow limits explain window:100/1h --output json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("which limit? Say, for instance, %s token:6/30s,burst=10", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := verifyCalcOutput(output); err != nil {
+				return err
+			}
+			policies, err := policy.ParseLimits(args, policy.ByClient)
+			if err != nil {
+				return usage("%w", err)
+			}
+			return writeExplanations(cmd, policies, output, !noPlot)
+		},
+	}
+	addCalcOutput(cmd, &output, "explanation")
+	cmd.Flags().BoolVar(&noPlot, "no-plot", false, "draw no plots of the level over time")
+	return cmd
+}
+
+func writeExplanations(cmd *cobra.Command, policies []policy.Policy, output string, plots bool) error {
+	out := outputFlags{}
+	view := report.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: plots}
+	explained := make([][]calc.Explanation, len(policies))
+	for i, p := range policies {
+		explained[i] = calc.Explain(partsOf(p), report.PlotMoments(view.Width))
+	}
+	return report.WriteExplanations(cmd.OutOrStdout(), output, explained, view)
+}
+
+// partsOf are the limits of a policy, which must all admit a request.
+func partsOf(p policy.Policy) []calc.Part {
+	parts := make([]calc.Part, len(p.Parts))
+	for i, part := range p.Parts {
+		parts[i] = calc.Part{Spec: part.Spec, Limiter: part.Limiter}
+	}
+	return parts
+}

@@ -1,0 +1,149 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"shadow/limit"
+)
+
+// A Server is something that enforces limits and can be configured to come close to one.
+type Server struct {
+	Name   string // and its directive
+	Bucket bool   // whether its limiter is a continuous bucket
+
+	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: Nearest tells that as well.
+	Preset string
+	Own    func(limit.Spec) string
+
+	// Nearest returns the setting that comes closest to a shape, and how it deviates ("": in no way that matters); no
+	// setting and the reason, if none comes near.
+	Nearest func(limit.Shape) (setting, deviation string)
+
+	// Same tells whether the server also judges by this limit, which is not its preset, when set as Nearest says, and what
+	// little deviates. Nil: by none.
+	Same func(limit.Spec, limit.Shape) (deviation string, same bool)
+}
+
+// Servers are all that there are, in the order in which they are shown.
+var Servers = []Server{
+	{Name: "nginx limit_req", Preset: "nginx", Own: nginxOwn, Bucket: true, Nearest: nginxNearest},
+	{Name: "HAProxy stick-table", Preset: "haproxy", Nearest: haproxyNearest},
+	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: envoyLocalOwn, Bucket: true, Nearest: envoyLocalNearest},
+	{Name: "Envoy ratelimit service", Preset: "envoy", Nearest: envoyNearest, Same: envoySame},
+	{Name: "Traefik rateLimit", Preset: "traefik", Bucket: true, Nearest: traefikNearest},
+	{Name: "Caddy rate_limit", Preset: "caddy", Nearest: caddyNearest, Same: caddySame},
+	{Name: "Redis redis-cell", Preset: "gcra", Bucket: true, Nearest: redisNearest},
+}
+
+// An Equivalent is what to set on a server for a limit.
+type Equivalent struct {
+	Server    string `json:"server"`
+	Setting   string `json:"setting"`   // "": nothing comes near
+	Deviation string `json:"deviation"` // "exact", how the setting deviates, or why there is none
+	Closest   bool   `json:"closest"`   // the setting is the closest one, but another kind of limit
+}
+
+// Equivalents are what to set on each server for a limit, whose shape is s.
+func Equivalents(spec limit.Spec, s limit.Shape) []Equivalent {
+	all := make([]Equivalent, len(Servers))
+	for i, server := range Servers {
+		all[i] = server.equivalent(spec, s)
+		all[i].Server = server.Name
+	}
+	return all
+}
+
+func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
+	g := limit.GCD(s.Count, int64(s.Period))
+	s.Count, s.Period = s.Count/g, s.Period/limit.Time(g)
+	setting, deviation := v.Nearest(s)
+	if spec.Algorithm == v.Preset {
+		if v.Own != nil {
+			setting = v.Own(spec)
+		}
+		return Equivalent{Setting: setting, Deviation: presetDeviation(spec)}
+	}
+	if setting == "" {
+		return Equivalent{Deviation: deviation}
+	}
+	if v.Same != nil {
+		if little, same := v.Same(spec, s); same {
+			return Equivalent{Setting: setting, Deviation: orExact(little)}
+		}
+	}
+	unlike := s.Unlike // which compares with a continuous bucket
+	if !v.Bucket {
+		unlike = ""
+		if hasOption(spec, "initial") {
+			unlike = "new keys have nothing used up there"
+		}
+	}
+	return Equivalent{Setting: setting, Deviation: orExact(join(unlike, deviation)), Closest: !v.Bucket || !s.Kin}
+}
+
+// presetDeviation is about a server's own limit, to which we may have added a cooldown.
+func presetDeviation(spec limit.Spec) string {
+	if hasOption(spec, "cooldown") {
+		return "exact but for the cooldown, which it has not"
+	}
+	return "exact"
+}
+
+func orExact(deviation string) string {
+	if deviation == "" {
+		return "exact"
+	}
+	return deviation
+}
+
+func hasOption(spec limit.Spec, name string) bool {
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if option == name || strings.HasPrefix(option, name+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// fill is how long an empty bucket of the shape takes to fill, in microseconds; it need not be a whole number. A window
+// that admits as many at once, and as many in the long run, is as long.
+func fill(s limit.Shape) float64 {
+	return float64(s.AtOnce) * float64(s.Period) / float64(s.Count)
+}
+
+// offText tells how far a rate is off, if anybody could notice: 0.01 is one percent faster.
+func offText(off float64) string {
+	switch {
+	case math.Abs(off) < 1e-6:
+		return ""
+	case off < 0:
+		return fmt.Sprintf("%.2g %% slower", -100*off)
+	}
+	return fmt.Sprintf("%.2g %% faster", 100*off)
+}
+
+// nginxOwn is the setting that nginx:10r/s,burst=20,delay=8 stands for: rate=10r/s burst=20 delay=8.
+func nginxOwn(spec limit.Spec) string {
+	unit := "s"
+	if spec.Period == limit.Minute {
+		unit = "m"
+	}
+	setting := fmt.Sprintf("rate=%dr/%s", spec.Count, unit)
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if option != "" && !strings.HasPrefix(option, "cooldown") {
+			setting += " " + option
+		}
+	}
+	return setting
+}
+
+// nginxNearest is nginxFor, with the grain of its clock.
+func nginxNearest(s limit.Shape) (setting, deviation string) {
+	setting, deviation = nginxFor(s)
+	if setting == "" {
+		return "", deviation
+	}
+	return setting, join(deviation, "counts in milliseconds")
+}

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shadow/limit"
+)
+
+// Numbers that need not be whole, and lengths of time of any size, as people would say them.
+
+// amount writes a number that need not be whole: with two digits behind the point, more if it is small, and none that
+// say nothing. 5,000, 116.67, 62.5, 0.0167.
+func amount(v float64) string {
+	if v < 1 {
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+		return strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
+	whole, fraction, found := strings.Cut(text, ".")
+	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+		whole = thousands(n)
+	}
+	if found {
+		return whole + "." + fraction
+	}
+	return whole
+}
+
+// brief writes a length of time as span does, without what is 0, and short ones in ms or us.
+func brief(d limit.Time) string {
+	switch {
+	case d < limit.Millisecond:
+		return fmt.Sprintf("%d us", d)
+	case d < limit.Second:
+		return significant(float64(d)/float64(limit.Millisecond)) + " ms"
+	case d < limit.Minute:
+		return significant(float64(d)/float64(limit.Second)) + " s"
+	case d < limit.Hour && d%limit.Minute == 0:
+		return fmt.Sprintf("%d min", d/limit.Minute)
+	case d < 2*limit.Day && d%limit.Hour == 0:
+		return fmt.Sprintf("%d h", d/limit.Hour)
+	case d%limit.Day == 0:
+		return thousands(int64(d/limit.Day)) + " d"
+	}
+	return span(d)
+}
+
+// lengthOf is brief of a number of seconds.
+func lengthOf(seconds float64) string {
+	return brief(limit.Time(min(seconds*float64(limit.Second)+0.5, 9e18)))
+}
