@@ -43,6 +43,7 @@ type Options struct {
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
 
+	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
 
@@ -135,6 +136,9 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
+			if err := e.stopped(); err != nil {
+				return err
+			}
 			if err := c.judge(b, k); err != nil {
 				return err
 			}
@@ -149,6 +153,14 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	e.forget(b)
 	e.lap(&e.times.Judge)
 	return nil
+}
+
+// stopped tells why the run should end, or nil.
+func (e *Engine) stopped() error {
+	if e.options.Stop == nil {
+		return nil
+	}
+	return e.options.Stop()
 }
 
 // forget frees what is known of idle keys, and closes the counts of hours that are over.

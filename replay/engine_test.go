@@ -283,3 +283,20 @@ func (b *bench) find(s traffic.Stats) found {
 	maps.DeleteFunc(f.actions, func(_ string, n int64) bool { return n == 0 })
 	return f
 }
+
+// A run that is told to stop does so before the next policy, however many there are.
+func TestStop(t *testing.T) {
+	policies, err := policy.ParseLimits([]string{"1..100/30s"}, policy.ByClient)
+	check(t, err)
+	tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()}
+	asked, why := 0, errors.New("enough")
+	e := replay.New(replay.Options{Tables: tables, Policies: policies, Stop: func() error {
+		if asked++; asked == 3 {
+			return why
+		}
+		return nil
+	}})
+	if err := e.Judge(&traffic.Batch{}); err != why || asked != 3 {
+		t.Errorf("stopped with %v, asked %d times", err, asked)
+	}
+}

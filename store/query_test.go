@@ -136,7 +136,7 @@ func TestQueryErrors(t *testing.T) {
 		"":                               "empty query",
 		"SELECT * FROM nope; SELECT 1":   "Table with name nope",
 		"PIVOT nope ON a USING count(*)": "Table with name nope",
-		"PIVOT parts ON algorithm, nope USING count(*)":                          "\"nope\" not found",
+		"PIVOT parts ON algorithm, nope USING count(*)":                             "\"nope\" not found",
 		"SELECT MAP([[1]], ['x'])":                                                  "MAP key type not supported",
 		"SELECT MAP(['a'::BLOB, 'b'::BLOB], [1, 2])":                                "cannot read the answer",
 		"CREATE TEMP TABLE t AS SELECT 1; SELECT error('told')":                     "told",

@@ -124,7 +124,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Clock: r.clock,
+		Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := r.startProgress(reader)
 	err = engine.Run(reader)
