@@ -77,7 +77,18 @@ func (p Policy) By() string {
 // Horizon is the idle time after which a key may be forgotten, or limit.Never.
 func (p Policy) Horizon() (longest limit.Time) {
 	for i := range p.Parts {
-		longest = max(longest, p.Parts[i].Limiter.Horizon())
+		longest = max(longest, p.Parts[i].Horizon())
+	}
+	return longest
+}
+
+// Horizon is that of the limiter, or of the variant of an approximation that remembers for longest.
+func (p Part) Horizon() limit.Time {
+	longest := p.Limiter.Horizon()
+	if approximation, ok := p.Limiter.(limit.Approximation); ok {
+		for _, variant := range approximation.Variants() {
+			longest = max(longest, variant.Horizon())
+		}
 	}
 	return longest
 }

@@ -200,7 +200,7 @@ func idleTimes(policies []policy.Policy, lateness limit.Time) map[policy.Key]lim
 	idle := map[policy.Key]limit.Time{}
 	for _, p := range policies {
 		for _, part := range p.Parts {
-			idle[part.By] = max(idle[part.By], part.Limiter.Horizon()+lateness)
+			idle[part.By] = max(idle[part.By], part.Horizon()+lateness)
 		}
 	}
 	return idle

@@ -159,4 +159,10 @@ func (p *Policy) counts() (refused, hit string) {
 	return refused, hit
 }
 
-func between(r [2]int64) string { return " (" + thousands(r[0]) + "–" + thousands(r[1]) + ")" }
+// between writes a range, unless it is none.
+func between(r [2]int64) string {
+	if r[0] == r[1] {
+		return ""
+	}
+	return " (" + thousands(r[0]) + "–" + thousands(r[1]) + ")"
+}
