@@ -66,6 +66,24 @@ func rootOfSamples(t *testing.T) string {
 	return root
 }
 
+// TestRecipesAreTested holds the recipes of docs/policies.md against the configuration that the script systems judges by.
+func TestRecipesAreTested(t *testing.T) {
+	page, err := os.ReadFile("../../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("testdata/script/systems.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, config, _ := bytes.Cut(script, []byte("\n-- shadow.yaml --\n"))
+	config, _, _ = bytes.Cut(config, []byte("\n-- "))
+	_, recipes, _ := bytes.Cut(page, []byte("\n## Recipes\n"))
+	if len(config) == 0 || !bytes.Contains(recipes, []byte("\n```yaml\n"+string(config)+"\n```\n")) {
+		t.Error("docs/policies.md has other recipes than testdata/script/systems.txtar")
+	}
+}
+
 // TestEveryFlagIsTested wants each flag of each command in some script of testdata/script, with its command.
 func TestEveryFlagIsTested(t *testing.T) {
 	names, err := filepath.Glob("testdata/script/*.txtar")
