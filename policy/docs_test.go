@@ -73,6 +73,22 @@ func readPage(t *testing.T) string {
 	return string(text)
 }
 
+// The pieces of configuration in README.md are one file, and one that can be read.
+func TestReadmeConfig(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pieces strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		pieces.WriteString(block[1])
+	}
+	c, err := ParseConfig("shadow.yaml", []byte(pieces.String()))
+	if err != nil || len(c.Policies) == 0 || len(c.Actions) == 0 {
+		t.Errorf("%v; %d policies, %d actions", err, len(c.Policies), len(c.Actions))
+	}
+}
+
 // sectionOf is the section under the heading name, with those below it, and where it begins.
 func sectionOf(page, name string) (at int, section string) {
 	_, rest, found := strings.Cut(page, "\n## "+name+"\n")
