@@ -160,9 +160,6 @@ func TestSumsDoNotWrap(t *testing.T) {
 
 // Once its keys are known, judging a batch allocates nothing.
 func TestJudgeAllocatesNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes free lists forget at random")
-	}
 	for by := range policy.KeyCount {
 		policies, err := policy.ParseLimits([]string{"6/30s", "window:100/1h"}, by)
 		check(t, err)
