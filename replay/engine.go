@@ -27,6 +27,7 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	clients    Paged[ClientTally]
+	evidence   *evidence       // nil: not wanted
 	classes    []traffic.Class // by agent id
 	actions    []int64
 	requests   int64
@@ -39,6 +40,7 @@ type Options struct {
 	Tables   *traffic.Tables
 	Policies []policy.Policy // if any has a scope, batches must have Marks
 	Lateness limit.Time      // a key whose time steps back by more starts anew
+	Evidence bool            // whether to gather evidence about clients; batches must have Traces
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
@@ -57,6 +59,9 @@ type StageTimes struct {
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
 	e := &Engine{options: o, now: math.MinInt64}
+	if o.Evidence {
+		e.evidence = new(evidence)
+	}
 	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
 	for i, p := range o.Policies {
 		variants := variantsOf(p)
@@ -133,6 +138,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Group)
 		if k.key == policy.ByClient && !b.Warm {
 			e.count(b, &k.group)
+			e.evidence.gather(b, &k.group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -214,7 +220,7 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	e.clients.Grow(e.options.Tables.Clients.Len())
 	r := &Result{
 		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
-		Actions: grow(e.actions, e.options.Tables.Actions.Len()),
+		Actions: grow(e.actions, e.options.Tables.Actions.Len()), Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))
