@@ -10,10 +10,15 @@ import (
 // says which page it comes from, and the person before it reads at a pace that no clock keeps. Evidence is counted
 // while requests come, one small record per client, and judged at the end (see EvidenceRules).
 //
-//	12:00:00  GET /          a view
-//	12:00:00  GET /site.css  which is dressed: a file of it was fetched
-//	12:00:09  GET /shop      a step that follows: its referer is /; a view, 9 s after the one before
-//	12:00:11  POST /cart     a step that follows, no view
+// An address alone does not tell whether it is a page: it may be a picture or data that a page asked for. A page is what
+// other requests come from, by their referers, or what is asked for without coming from any page of the site:
+//
+//	12:00:00  GET /           from no page         a view of /
+//	12:00:00  GET /site.css   from /               which is dressed: a file of it was fetched
+//	12:00:01  GET /stock      from /               a page, or data of the page at hand: who knows
+//	12:00:09  GET /shop       from /               likewise; it takes the place of /stock
+//	12:00:09  GET /site.css   from /shop           so /shop was a page: a view, 9 s after the one before
+//	12:00:11  POST /cart      from /shop           a step like the two above it, no view
 //
 // docs/evidence.md defines every word.
 
@@ -21,7 +26,7 @@ import (
 type Evidence struct {
 	Views    uint32 // pages shown
 	Dressed  uint32 // views of which a file was fetched
-	Steps    uint32 // requests for something that is no file of a page: views, forms, whatever failed
+	Steps    uint32 // requests for something that is no file of a page: pages, data, forms, whatever failed
 	Referred uint32 // steps with a referer
 	Followed uint32 // steps whose referer is one of the client's latest pages
 	Errors   uint32 // steps that were answered with an error of the client's
@@ -36,13 +41,16 @@ type Evidence struct {
 	row    uint8     // of hours, up to that of the latest view
 	Traits Trait     // what it did at least once
 	naked  bool      // the latest view is not dressed yet
-	recent [4]uint16 // its latest pages, by Trace.Page, the latest first; 0: none
+	page   uint16    // at hand, by Trace.Page; 0: none
+	next   uint16    // asked for from there, and perhaps a page; 0: none
+	wait   uint16    // tenths of a second from the latest view to next
+	older  [2]uint16 // pages before these, the latest first
 	last   limit.Time
 }
 
 // What the words mean, in times.
 const (
-	sameView  = limit.Second      // requests so close to a view belong to it: frames, data, redirects
+	sameView  = limit.Second      // pages that come so close to a view belong to it: frames, redirects
 	dressTime = 10 * limit.Second // in which the first file of a page is asked for
 	quickGap  = 5 * limit.Second  // who shows the next page sooner has hardly read this one
 	restTime  = 30 * limit.Minute // who comes back later has done something else meanwhile
@@ -51,15 +59,21 @@ const (
 
 // Add takes in a request. agents is the set that holds the browser it claims to be, none if it claims no browser.
 func (e *Evidence) Add(at limit.Time, status uint16, agents uint16, t Trace) {
+	if e.Traits == 0 {
+		e.last = at
+	}
 	e.Agents |= agents
 	e.Traits |= t.Traits
 	switch {
 	case t.Traits.Has(FetchedAsset):
+		if t.From != 0 && t.From == e.next {
+			e.confirm()
+		}
 		e.dress(at)
 	case t.Traits.Has(Stepped):
 		e.step(status, t)
 		if t.Traits.Has(Asked) && shown(status) {
-			e.view(at, t.Page)
+			e.ask(at, t)
 		}
 	}
 }
@@ -72,7 +86,7 @@ func (e *Evidence) dress(at limit.Time) {
 	}
 }
 
-// step counts a request for something that is no file.
+// step counts a request for something that is no file, and turns to the page that it comes from.
 func (e *Evidence) step(status uint16, t Trace) {
 	bump(&e.Steps)
 	if blamed(status) {
@@ -81,20 +95,49 @@ func (e *Evidence) step(status uint16, t Trace) {
 	if t.Traits.Has(Referred) {
 		bump(&e.Referred)
 	}
-	if t.From != 0 && e.find(t.From) {
+	if t.From == 0 {
+		return
+	}
+	if t.From == e.page || t.From == e.next || t.From == e.older[0] || t.From == e.older[1] {
 		bump(&e.Followed)
+	}
+	switch t.From {
+	case e.page:
+	case e.next:
+		e.confirm()
+	default: // back to an older one, which was not asked for again
+		e.turn(t.From)
 	}
 }
 
-// view counts a page. One that is asked for again and again is refreshed by itself, and tells nothing.
-func (e *Evidence) view(at limit.Time, page uint16) {
-	again := e.recent[0] == page
-	e.remember(page)
-	gap := at - e.last
-	if e.Views > 0 && (again || -sameView < gap && gap < sameView) {
-		return
+// ask takes in what may be a page. One that is asked for again and again is refreshed by itself, and tells nothing.
+func (e *Evidence) ask(at limit.Time, t Trace) {
+	switch gap := at - e.last; {
+	case t.Page == e.page:
+	case t.From == 0 || gap > restTime:
+		e.view(at, t.Page)
+	default:
+		if t.Page != e.next {
+			e.outdate(e.next)
+		}
+		e.next, e.wait = t.Page, uint16(max(gap, 0)/tenth)
 	}
-	if e.Views > 0 {
+}
+
+// confirm makes what was asked for last a view.
+func (e *Evidence) confirm() {
+	page := e.next
+	e.next = 0
+	e.view(e.last+limit.Time(e.wait)*tenth, page)
+}
+
+// view counts a page.
+func (e *Evidence) view(at limit.Time, page uint16) {
+	e.turn(page)
+	if gap := at - e.last; e.Views > 0 {
+		if -sameView < gap && gap < sameView {
+			return
+		}
 		e.pace(gap)
 	}
 	e.hour(at)
@@ -138,24 +181,18 @@ func hourOf(t limit.Time) limit.Time {
 	return hour
 }
 
-// find tells whether a page is among the latest, of which it becomes the first: who opens many links of a page comes
-// from it again and again.
-func (e *Evidence) find(page uint16) bool {
-	for i, p := range e.recent {
-		if p == page {
-			copy(e.recent[1:i+1], e.recent[:i])
-			e.recent[0] = page
-			return true
-		}
+// turn makes a page the one at hand.
+func (e *Evidence) turn(page uint16) {
+	if page != e.page {
+		e.outdate(e.page)
+		e.page = page
 	}
-	return false
 }
 
-// remember makes a page the latest.
-func (e *Evidence) remember(page uint16) {
-	if !e.find(page) {
-		copy(e.recent[1:], e.recent[:])
-		e.recent[0] = page
+// outdate remembers a page as an older one.
+func (e *Evidence) outdate(page uint16) {
+	if page != 0 && page != e.older[0] {
+		e.older[1], e.older[0] = e.older[0], page
 	}
 }
 

@@ -34,8 +34,8 @@ func (v Verdict) String() string { return verdictNames[v] }
 // EvidenceRules are the thresholds of signs. Shares are in percent.
 type EvidenceRules struct {
 	Sample   int64    // views, steps or gaps that a sign needs to speak against
-	Assets   [2]int64 // views of which a file was fetched: below the first against, from the second on for
-	Referers [2]int64 // steps that follow: likewise
+	Assets   int64    // views of which a file was fetched: from here on for; never to fetch any file speaks against
+	Referers [2]int64 // steps that follow: below the first against, from the second on for
 	Rhythm   int64    // variation of the gaps between views: from here on for, below it by more than chance contradicts
 	Haste    int64    // quick gaps: from here on contradicts
 	Errors   int64    // steps answered with an error of the client's: from here on contradicts
@@ -45,7 +45,7 @@ type EvidenceRules struct {
 
 // DefaultEvidenceRules are what EvidenceRules are unless the configuration says otherwise; docs/evidence.md says why.
 var DefaultEvidenceRules = EvidenceRules{
-	Sample: 6, Assets: [2]int64{2, 20}, Referers: [2]int64{5, 50}, Rhythm: 58,
+	Sample: 6, Assets: 20, Referers: [2]int64{5, 50}, Rhythm: 58,
 	Haste: 50, Errors: 50, Hours: 18, Agents: 5,
 }
 
@@ -103,15 +103,14 @@ type Judgement struct {
 // Judge weighs what a client did against what it claims to be.
 func (r *EvidenceRules) Judge(e *Evidence, claim Class, c *Customs) (j Judgement) {
 	s := &j.Signs
-	views, steps := int64(e.Views), int64(e.Steps)
 	if 100*c.dressed >= c.views {
-		s[AssetsSign] = between(share(e.Dressed, e.Views), r.Assets, views >= r.Sample && !e.Traits.Has(FetchedAsset), views >= fewest)
+		s[AssetsSign] = r.assets(e)
 	}
 	if 100*c.followed >= c.steps {
-		s[RefererSign] = between(share(e.Followed, e.Steps), r.Referers, steps >= r.Sample, steps >= fewest)
+		s[RefererSign] = r.referers(e)
 	}
-	s[ErrorsSign] = unless(steps < r.Sample || share(e.Errors, e.Steps) < r.Errors, Contradicts)
-	if int64(bits.OnesCount16(e.Agents)) >= r.Agents && views > 0 {
+	s[ErrorsSign] = unless(int64(e.Steps) < r.Sample || share(e.Errors, e.Steps) < r.Errors, Contradicts)
+	if int64(bits.OnesCount16(e.Agents)) >= r.Agents && e.Views > 0 {
 		j.Shared = s[AssetsSign] != Against && s[ErrorsSign] == Silent
 		s[AgentsSign] = unless(j.Shared, Against)
 	}
@@ -147,13 +146,24 @@ func (r *EvidenceRules) rhythm(variation, n int64) Voice {
 	return Silent
 }
 
-// between is the voice of a share: against below the first bound, for from the second on, each if it may be.
-func between(percent int64, bounds [2]int64, against, for_ bool) Voice {
+// assets is the voice of the files that the client fetched with its pages.
+func (r *EvidenceRules) assets(e *Evidence) Voice {
 	switch {
-	case percent < bounds[0] && against:
-		return Against
-	case percent >= bounds[1] && for_:
+	case e.Views >= fewest && share(e.Dressed, e.Views) >= r.Assets:
 		return For
+	case int64(e.Steps) >= r.Sample && !e.Traits.Has(FetchedAsset):
+		return Against
+	}
+	return Silent
+}
+
+// referers is the voice of the pages that the client says it came from.
+func (r *EvidenceRules) referers(e *Evidence) Voice {
+	switch follows := share(e.Followed, e.Steps); {
+	case e.Steps >= fewest && follows >= r.Referers[1]:
+		return For
+	case int64(e.Steps) >= r.Sample && follows < r.Referers[0]:
+		return Against
 	}
 	return Silent
 }

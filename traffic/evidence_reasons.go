@@ -30,6 +30,9 @@ func (e *Evidence) tell(s Sign, claim Class) string {
 	case BeaconSign:
 		return "loaded the evidence path"
 	case AssetsSign:
+		if !e.Traits.Has(FetchedAsset) {
+			return fmt.Sprintf("fetched no files in %d steps", e.Steps)
+		}
 		return fmt.Sprintf("fetched files of %d of %d page views", e.Dressed, e.Views)
 	case RefererSign:
 		return fmt.Sprintf("%d of %d steps follow from a page before (%d have a referer)", e.Followed, e.Steps, e.Referred)
@@ -47,5 +50,5 @@ func (e *Evidence) tell(s Sign, claim Class) string {
 		}
 		return "fetched robots.txt"
 	}
-	return fmt.Sprintf("claims to be %d browsers or more and fetches hardly any files", bits.OnesCount16(e.Agents))
+	return fmt.Sprintf("claims to be %d browsers or more and fetches no files", bits.OnesCount16(e.Agents))
 }

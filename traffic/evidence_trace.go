@@ -21,7 +21,7 @@ const (
 	FetchedAsset  Trait = 1 << iota // asked for a file of a page, by its ending
 	Stepped                         // asked for something else
 	Asked                           // with GET, as links do
-	Referred                        // with a referer, of whatever site
+	Referred                        // either with a referer, of whatever site
 	LoadedBeacon                    // asked for what only browsers load
 	FetchedRobots                   // asked for robots.txt
 	Trespassed                      // asked for what robots.txt forbids
@@ -86,7 +86,9 @@ func (t *Tracer) of(r *parse.Record) (trace Trace) {
 	case string(path) == "/robots.txt":
 		return Trace{Traits: FetchedRobots}
 	case isStatic(path):
-		return Trace{Traits: FetchedAsset}
+		trace.Traits = FetchedAsset
+		t.refer(&trace, r)
+		return trace
 	}
 	trace.Traits = Stepped
 	if r.Method == nil || string(r.Method) == "GET" {
