@@ -60,6 +60,30 @@ func TestEvidenceAgainstLabels(t *testing.T) {
 	}
 }
 
+// Crawlers and tools that say so are a second proof: by what they do alone, hardly any may pass for a person. What
+// browsers claim to be is no truth, and so no test, but worth a look.
+func TestEvidenceAgainstDeclared(t *testing.T) {
+	for _, name := range []string{"almhuette-2018", "sparkdeveloper-2016", "sundog-2017", "zanbil-sample-2019"} {
+		log := judgedAs(t, name, "addr", "auto")
+		var found [traffic.ClassCount][traffic.VerdictCount]int
+		for id := range int32(log.Evidence.Len()) {
+			e, claim := log.Evidence.At(id), log.Clients.At(id).Class()
+			if e.Steps >= uint32(traffic.DefaultEvidenceRules.Sample) {
+				found[claim][traffic.DefaultEvidenceRules.Judge(e, traffic.Unknown, &log.customs).Verdict]++
+			}
+		}
+		for _, class := range []traffic.Class{traffic.Browser, traffic.Crawler, traffic.Tool} {
+			v := found[class]
+			all := v[traffic.Human] + v[traffic.Bot] + v[traffic.Undecided]
+			t.Logf("%-19s  %4d clients of class %-7s  by evidence alone: %3d%% human, %3d%% bot, %3d%% undecided", name, all, class,
+				percent(v[traffic.Human], all), percent(v[traffic.Bot], all), percent(v[traffic.Undecided], all))
+			if class != traffic.Browser && percent(v[traffic.Human], all) > 5 {
+				t.Errorf("%s: %d of %d of class %s pass for people", name, v[traffic.Human], all, class)
+			}
+		}
+	}
+}
+
 // A confusion counts clients by what they are and what they were taken for.
 type confusion struct{ right, wrong, missed [2]int }
 
@@ -142,16 +166,21 @@ type judged struct {
 }
 
 func judgedLog(t *testing.T, name string) *judged {
+	return judgedAs(t, name, "session", labelledFormat)
+}
+
+// judgedAs is a log that is read in a format, and whose clients are told by a field.
+func judgedAs(t *testing.T, name, client, format string) *judged {
 	t.Helper()
 	found, err := filepath.Glob("../../shared/logs/" + name + "/*.gz")
 	check(t, err)
 	if len(found) == 0 {
-		t.Skip("the labelled logs are not here")
+		t.Skip("the logs are not here")
 	}
 	o := traffic.Options{Tables: traffic.NewTables(), Lateness: traffic.DefaultLateness}
-	o.Clients, err = traffic.ParseClientRule("session", "", nil)
+	o.Clients, err = traffic.ParseClientRule(client, "", nil)
 	check(t, err)
-	o.Format = parse.Choice{Format: labelledFormat, Wants: parse.Wants{Extra: o.Clients.Extra()}}
+	o.Format = parse.Choice{Format: format, Wants: parse.Wants{Extra: o.Clients.Extra()}}
 	o.Actions, err = traffic.NewActions(nil, o.Tables.Actions)
 	check(t, err)
 	o.Tracer, err = traffic.NewTracer(traffic.TraceRules{})

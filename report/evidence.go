@@ -84,7 +84,14 @@ func (b *jury) hit(hits *replay.Hits) *Verdicts {
 }
 
 func (v *Verdicts) add(j traffic.Judgement) {
-	*[...]*int64{traffic.Human: &v.Human, traffic.Bot: &v.Bot, traffic.Undecided: &v.Undecided}[j.Verdict]++
+	switch j.Verdict {
+	case traffic.Human:
+		v.Human++
+	case traffic.Bot:
+		v.Bot++
+	case traffic.Undecided:
+		v.Undecided++
+	}
 	if j.Shared {
 		v.Shared++
 	}

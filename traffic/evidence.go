@@ -67,11 +67,11 @@ func (e *Evidence) Add(at limit.Time, status uint16, agents uint16, t Trace) {
 	switch {
 	case t.Traits.Has(FetchedAsset):
 		if t.From != 0 && t.From == e.next {
-			e.confirm()
+			e.confirm(at)
 		}
 		e.dress(at)
 	case t.Traits.Has(Stepped):
-		e.step(status, t)
+		e.step(at, status, t)
 		if t.Traits.Has(Asked) && shown(status) {
 			e.ask(at, t)
 		}
@@ -87,7 +87,7 @@ func (e *Evidence) dress(at limit.Time) {
 }
 
 // step counts a request for something that is no file, and turns to the page that it comes from.
-func (e *Evidence) step(status uint16, t Trace) {
+func (e *Evidence) step(at limit.Time, status uint16, t Trace) {
 	bump(&e.Steps)
 	if blamed(status) {
 		bump(&e.Errors)
@@ -104,7 +104,7 @@ func (e *Evidence) step(status uint16, t Trace) {
 	switch t.From {
 	case e.page:
 	case e.next:
-		e.confirm()
+		e.confirm(at)
 	default: // back to an older one, which was not asked for again
 		e.turn(t.From)
 	}
@@ -112,23 +112,27 @@ func (e *Evidence) step(status uint16, t Trace) {
 
 // ask takes in what may be a page. One that is asked for again and again is refreshed by itself, and tells nothing.
 func (e *Evidence) ask(at limit.Time, t Trace) {
-	switch gap := at - e.last; {
+	switch {
 	case t.Page == e.page:
-	case t.From == 0 || gap > restTime:
+	case t.From == 0:
 		e.view(at, t.Page)
 	default:
 		if t.Page != e.next {
 			e.outdate(e.next)
 		}
-		e.next, e.wait = t.Page, uint16(max(gap, 0)/tenth)
+		e.next, e.wait = t.Page, uint16(min(max(at-e.last, 0)/tenth, math.MaxUint16))
 	}
 }
 
-// confirm makes what was asked for last a view.
-func (e *Evidence) confirm() {
+// confirm makes what was asked for last a view, since something comes from there at the given time. After a long rest it
+// is as good as when it was asked for, which is not known any more.
+func (e *Evidence) confirm(at limit.Time) {
 	page := e.next
 	e.next = 0
-	e.view(e.last+limit.Time(e.wait)*tenth, page)
+	if e.wait < math.MaxUint16 {
+		at = e.last + limit.Time(e.wait)*tenth
+	}
+	e.view(at, page)
 }
 
 // view counts a page.
