@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/limit"
 )
 
 func TestSplitReferer(t *testing.T) {
@@ -43,6 +46,7 @@ func TestReaderTraces(t *testing.T) {
 	log.WriteString(referring(43, "/b", "https://search.example/a"))
 	log.WriteString(referring(42, "/a", "https://shop.example/"))
 	log.WriteString(referring(44, "/b", "https://shop.example/a"))
+	log.WriteString(referring(47, "/d", "https://thief.example/"))
 	shop := write(t, dir, "shop.log", log.String())
 	vhost := write(t, dir, "vhost.log", "other.example:80 "+referring(45, "/c", "https://other.example/a")+
 		"other.example:80 "+referring(46, "/c", "https://shop.example/a"))
@@ -50,8 +54,8 @@ func TestReaderTraces(t *testing.T) {
 		rules TraceRules
 		want  string
 	}{
-		{TraceRules{}, "shop.example: 42 true 43 false 44 true 45 true 46 false "},
-		{TraceRules{Hosts: []string{"search.example"}}, "search.example: 42 false 43 true 44 false 45 true 46 false "},
+		{TraceRules{}, "shop.example: 42 true 43 false 44 true 45 true 46 false 47 false "},
+		{TraceRules{Hosts: []string{"search.example"}}, "search.example: 42 false 43 true 44 false 45 true 46 false 47 false "},
 	} {
 		o := readingOptions(t)
 		var err error
@@ -61,7 +65,7 @@ func TestReaderTraces(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.rules, got, c.want)
 		}
 	}
-	if h := read(t, readingOptions(t), shop); len(h.rows) != 44 {
+	if h := read(t, readingOptions(t), shop); len(h.rows) != 45 {
 		t.Errorf("without a tracer there are %d rows", len(h.rows))
 	}
 }
@@ -86,5 +90,37 @@ func traced(t *testing.T, o Options, names ...string) string {
 				text += fmt.Sprintf("%d %v ", (int64(g.At[i])-int64(noon))/1e6, trace.From != 0)
 			}
 		}
+	}
+}
+
+// However rows wait, move and are left out, each keeps its own trace. Here the action tells the page.
+func TestTracesStayWithRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var log strings.Builder
+	for i := range 20_000 {
+		path := fmt.Sprintf("/%d", rng.IntN(5000))
+		line := combined(i/10-rng.IntN(300), "192.0.2.1", path)
+		log.WriteString(strings.Replace(line, `"-" "curl`, fmt.Sprintf(`"https://shop.example%s" "curl`, path), 1))
+	}
+	name := write(t, t.TempDir(), "shop.log", log.String())
+	for _, batch := range []int{1, 100, 100_000} {
+		o := readingOptions(t)
+		o.Batch, o.Waiting, o.Lateness = batch, 3000, 100*limit.Second
+		o.HasSince, o.Since, o.Warmup = true, noon+300*limit.Second, limit.Minute
+		var err error
+		o.Tracer, err = NewTracer(TraceRules{})
+		check(t, err)
+		r, err := NewReader(context.Background(), []string{name}, nil, o)
+		check(t, err)
+		for b, err := r.Next(); err != io.EOF; b, err = r.Next() {
+			check(t, err)
+			for i, trace := range b.Traces {
+				action := []byte(o.Tables.Actions.Name(int32(b.Action[i])))
+				if trace.Page != pageOf(action) || trace.From != trace.Page {
+					t.Fatalf("batches of %d: %s has the trace %+v", batch, action, trace)
+				}
+			}
+		}
+		check(t, r.Close())
 	}
 }

@@ -1,8 +1,11 @@
 package traffic
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // The rules for everybody, by the examples of RFC 9309, sections 2.2.2, 2.2.3 and 5.2, and ours.
@@ -41,4 +44,21 @@ func TestNoRobots(t *testing.T) {
 			t.Errorf("%.40q is read", text)
 		}
 	}
+}
+
+// Patterns fit as the expressions that they stand for.
+func TestRobotsPatterns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := rapid.StringMatching(`[/ab*]{1,8}\$?`).Draw(t, "pattern")
+		target := rapid.StringMatching(`[/ab]{0,10}`).Draw(t, "target")
+		stem, whole := strings.CutSuffix(pattern, "$")
+		expression := "^" + strings.ReplaceAll(regexp.QuoteMeta(stem), `\*`, ".*")
+		if whole {
+			expression += "$"
+		}
+		rule := newRobotsRule(pattern, false)
+		if got, want := rule.fits([]byte(target)), regexp.MustCompile(expression).MatchString(target); got != want {
+			t.Errorf("%s fits %q: %v, want %v", pattern, target, got, want)
+		}
+	})
 }
