@@ -26,6 +26,7 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	clients    Paged[ClientTally]
+	evidence   *evidence       // nil: not wanted
 	classes    []traffic.Class // by agent id
 	actions    []int64
 	requests   int64
@@ -67,6 +68,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Group)
 		if k.key == policy.ByClient && !b.Warm {
 			e.count(b, &k.group)
+			e.evidence.gather(b, &k.group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -148,7 +150,7 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	e.clients.Grow(e.options.Tables.Clients.Len())
 	r := &Result{
 		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
-		Actions: grow(e.actions, e.options.Tables.Actions.Len()),
+		Actions: grow(e.actions, e.options.Tables.Actions.Len()), Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))

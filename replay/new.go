@@ -14,6 +14,7 @@ type Options struct {
 	Tables   *traffic.Tables
 	Policies []policy.Policy // if any has a scope, batches must have Marks
 	Lateness limit.Time      // a key whose time steps back by more starts anew
+	Evidence bool            // whether to gather evidence about clients; batches must have Traces
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
@@ -25,6 +26,9 @@ type Options struct {
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
 	e := &Engine{options: o, now: math.MinInt64}
+	if o.Evidence {
+		e.evidence = new(evidence)
+	}
 	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
 	for i, p := range o.Policies {
 		variants := variantsOf(p)
