@@ -30,6 +30,7 @@ type Engine struct {
 	classes    []traffic.Class // by agent id
 	actions    []int64
 	requests   int64
+	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	last       time.Time
 }
@@ -42,6 +43,8 @@ type Options struct {
 
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
+
+	Observer Observer // nil: nobody observes
 
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
@@ -69,6 +72,7 @@ func New(o Options) *Engine {
 		}
 		e.candidates = append(e.candidates, c)
 	}
+	e.watch()
 	return e
 }
 
@@ -152,7 +156,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.forget(b)
 	e.lap(&e.times.Judge)
-	return nil
+	return e.observe(b)
 }
 
 // stopped tells why the run should end, or nil.
