@@ -93,10 +93,13 @@ func list(texts []string, more int) string {
 
 // layout is how the times of the client are written: with the date, and with fractions of a second if the log has any.
 func (a *Account) layout() string {
-	if a.Input.Resolution == "second" {
-		return time.DateTime
+	switch a.Input.Resolution {
+	case "millisecond":
+		return time.DateTime + ".000"
+	case "microsecond":
+		return time.DateTime + ".000000"
 	}
-	return "2006-01-02 15:04:05.000"
+	return time.DateTime
 }
 
 // fate tells what became of the client under one policy.
@@ -224,12 +227,15 @@ func needText(needs []Need, several bool) string {
 	return strings.Join(texts, "; ")
 }
 
+// mostLine is how many columns of a log line people see; a line may be a megabyte long, and JSON has all of it.
+const mostLine = 2000
+
 // lines writes the log lines of refusals.
 func (t *terminal) lines(refusals []Refusal) {
 	between := "\n"
 	for i := range refusals {
 		if l := refusals[i].Line; l != nil {
-			fmt.Fprintf(t, "%s%s:%d: %s\n", between, visible(l.File), l.Line, visible(l.Text))
+			fmt.Fprintf(t, "%s%s:%d: %s\n", between, visible(l.File), l.Line, cut(visible(l.Text), mostLine))
 			between = ""
 		}
 	}
