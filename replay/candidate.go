@@ -17,6 +17,7 @@ type candidate struct {
 
 	verdicts verdicts     // on one timeline, reused
 	events   *eventWriter // nil: its events are not wanted
+	noted    *Verdicts    // nil: nobody observes
 
 	total    int64
 	hits     Hits
@@ -76,6 +77,7 @@ type timeline struct {
 
 // book counts what was decided on a piece of a timeline.
 func (c *candidate) book(b *traffic.Batch, piece timeline) error {
+	c.noted.note(piece, &c.verdicts)
 	if b.Warm || c.verdicts.empty() {
 		return nil
 	}

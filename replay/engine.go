@@ -30,6 +30,7 @@ type Engine struct {
 	classes    []traffic.Class // by agent id
 	actions    []int64
 	requests   int64
+	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	last       time.Time
 }
@@ -88,7 +89,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.forget(b)
 	e.lap(&e.times.Judge)
-	return nil
+	return e.observe(b)
 }
 
 // stopped tells why the run should end, or nil.

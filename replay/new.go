@@ -19,6 +19,8 @@ type Options struct {
 	Sink          Sink // nil: events go nowhere
 	EventPolicies int  // the first so many policies have their events sent to the sink
 
+	Observer Observer // nil: nobody observes
+
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
@@ -41,6 +43,7 @@ func New(o Options) *Engine {
 		}
 		e.candidates = append(e.candidates, c)
 	}
+	e.watch()
 	return e
 }
 

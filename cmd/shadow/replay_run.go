@@ -30,6 +30,7 @@ type replayRun struct {
 	judging  *traffic.EvidenceRules // nil: no evidence is gathered
 	started  time.Time
 	clock    func() time.Time // nil unless --timing
+	observer replay.Observer  // nil unless verdicts are wanted one by one
 }
 
 // run verifies the flags, replays, and reports.
@@ -128,7 +129,8 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Stop: ctx.Err, Clock: r.clock,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := r.startProgress(reader)
 	err = engine.Run(reader)
@@ -170,7 +172,11 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err
 	}
-	s := &result.Stats
+	return r.unreadable(&result.Stats)
+}
+
+// unreadable complains if too much could not be read.
+func (r *replayRun) unreadable(s *traffic.Stats) error {
 	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(r.maxBad) {
 		return errUnreadable{share, float64(r.maxBad)}
 	}
