@@ -26,10 +26,7 @@ type Engine struct {
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
-	clients    Paged[ClientTally]
-	classes    []traffic.Class // by agent id
-	actions    []int64
-	requests   int64
+	tallies    traffic.Tallies
 	times      StageTimes
 	last       time.Time
 }
@@ -79,7 +76,7 @@ func (e *Engine) add(p policy.Policy) *candidate {
 	var keyings []*keying
 	for i := range c.parts {
 		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i], e.options.Lateness)
+		k.remember(&c.parts[i])
 		keyings = append(keyings, k)
 	}
 	if len(p.Keys()) == 1 {
@@ -97,11 +94,11 @@ func (e *Engine) add(p policy.Policy) *candidate {
 // keying is the one for a key, made if there is none yet.
 func (e *Engine) keying(by policy.Key) *keying {
 	for _, k := range e.keyings {
-		if k.key == by {
+		if k.By == traffic.Key(by) {
 			return k
 		}
 	}
-	k := &keying{key: by}
+	k := newKeying(by, e.options.Lateness)
 	e.keyings = append(e.keyings, k)
 	return k
 }
@@ -129,10 +126,10 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
 	for _, k := range e.keyings {
-		k.sort(b, e.options.Tables, e.options.Lateness)
+		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.key == policy.ByClient && !b.Warm {
-			e.count(b, &k.group)
+		if k.By == traffic.ByClient && !b.Warm {
+			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -146,7 +143,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Judge)
 	}
 	for _, x := range e.crossings {
-		if err := x.judge(b, &e.keying(policy.BySite).group); err != nil {
+		if err := x.judge(b, &e.keying(policy.BySite).Group); err != nil {
 			return err
 		}
 	}
@@ -176,29 +173,6 @@ func (e *Engine) forget(b *traffic.Batch) {
 	}
 }
 
-// count adds the batch to what is known of clients and actions apart from any policy. The last request of a client is
-// that of its timeline in the latest batch.
-func (e *Engine) count(b *traffic.Batch, clients *traffic.Group) {
-	e.requests += int64(b.Len())
-	e.clients.Grow(e.options.Tables.Clients.Len())
-	for id := len(e.classes); id < e.options.Tables.Agents.Len(); id++ {
-		e.classes = append(e.classes, e.options.Tables.Agents.Class(int32(id)))
-	}
-	var start int32
-	for i, end := range clients.Ends {
-		tally := e.clients.At(clients.Keys[i])
-		for _, row := range clients.Rows[start:end] {
-			tally.ByClass[e.classes[b.Agent[row]]]++
-		}
-		tally.LastAgent = int32(b.Agent[clients.Rows[end-1]])
-		start = end
-	}
-	e.actions = grow(e.actions, e.options.Tables.Actions.Len())
-	for _, id := range b.Action {
-		e.actions[id]++
-	}
-}
-
 // flush sends the sink what it has not got yet.
 func (e *Engine) flush() error {
 	for _, c := range e.candidates {
@@ -211,13 +185,10 @@ func (e *Engine) flush() error {
 
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.
 func (e *Engine) Result(s traffic.Stats) *Result {
-	e.clients.Grow(e.options.Tables.Clients.Len())
-	r := &Result{
-		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
-		Actions: grow(e.actions, e.options.Tables.Actions.Len()),
-	}
+	e.tallies.Grow(e.options.Tables)
+	r := &Result{Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions}
 	for _, c := range e.candidates {
-		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))
+		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}
 	return r
 }
