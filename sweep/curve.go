@@ -72,9 +72,8 @@ func (s *Sweep) Result(stats traffic.Stats) *Result {
 		r.Clients[c.class]++
 		r.ByClass[c.class] += c.requests
 	}
-	for i := range s.shapes {
-		r.Curves = append(r.Curves, s.shapes[i].curve(who))
-	}
+	r.Curves = make([]Curve, len(s.shapes))
+	s.each(len(s.shapes), func(i int) { r.Curves[i] = s.shapes[i].curve(who) })
 	return r
 }
 
@@ -192,7 +191,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	}
 	falls := map[int64]*Classes{}
 	for _, c := range who {
-		need := s.rate.need(s.rate.peaks.At(c.id).peak)
+		need := int64(s.rate.peaks.At(c.id).need)
 		if falls[need] == nil {
 			falls[need] = new(Classes)
 		}

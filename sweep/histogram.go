@@ -33,10 +33,11 @@ func newHistogram(by traffic.Key) histogram {
 }
 
 // dense has a number for each limit up to the largest. Where a key belongs to one client each of them occurs: a request
-// needs n only after another has needed n−1.
+// needs n only after another has needed n−1. Few clients have more than 65,535 requests that need the same limit, so two
+// bytes do, with a note of each time that a count goes once around.
 type dense struct {
 	clients traffic.Paged[denseClient]
-	counts  arena[uint32]
+	counts  arena[uint16]
 	full    map[uint64]int64 // by client and limit: how often its count has gone once around
 }
 
@@ -91,7 +92,7 @@ func (h *dense) widen(c *denseClient, most uint32) {
 	}
 }
 
-// carry notes that a count of four bytes is full.
+// carry notes that a count of two bytes is full.
 func (h *dense) carry(client int32, need uint32) {
 	if h.full == nil {
 		h.full = map[uint64]int64{}
@@ -110,7 +111,7 @@ func (h *dense) each(client int32, do func(need uint32, requests int64)) {
 		need := uint32(i + 2)
 		requests := int64(n)
 		if h.full != nil {
-			requests += h.full[uint64(client)<<32|uint64(need)] << 32
+			requests += h.full[uint64(client)<<32|uint64(need)] << 16
 		}
 		if requests > 0 {
 			do(need, requests)

@@ -35,6 +35,18 @@ type strand struct {
 	traffic.Sights
 	counters []counter
 	piece    piece
+	release  func(key int32) // has all counters forget a key; made once
+}
+
+func newStrand(lateness, horizon limit.Time) *strand {
+	s := &strand{Sights: traffic.Sights{Lateness: lateness}}
+	s.Remember(horizon)
+	s.release = func(key int32) {
+		for _, c := range s.counters {
+			c.release(key)
+		}
+	}
+	return s
 }
 
 // judge takes in a batch.
@@ -79,13 +91,7 @@ func (s *strand) hand(c counter, l *traffic.Timelines, picked *picked, key, star
 }
 
 // forget frees what is remembered of keys that are idle by now.
-func (s *strand) forget(requests int, now limit.Time) {
-	s.Forget(requests, now, func(key int32) {
-		for _, c := range s.counters {
-			c.release(key)
-		}
-	})
-}
+func (s *strand) forget(requests int, now limit.Time) { s.Forget(requests, now, s.release) }
 
 // picked are the requests of one action among the timelines of a batch.
 type picked struct {

@@ -28,6 +28,9 @@ type Sweep struct {
 	strands   []*strand
 	shapes    []shaped
 	now       limit.Time // the latest place in time that was seen
+
+	batch *traffic.Batch // that is being taken in
+	work  func(i int)    // has strand i take it in; made once
 }
 
 // Options say what to look at.
@@ -57,7 +60,7 @@ const ratesAtOnce = 5
 // New returns a Sweep that has seen nothing.
 func New(o Options) *Sweep {
 	s := &Sweep{options: o, now: math.MinInt64}
-	s.timelines.By = o.By
+	s.timelines.By, s.work = o.By, s.judge
 	if o.Action != "" {
 		s.picked = new(picked)
 	}
@@ -121,8 +124,7 @@ func (s *Sweep) addRates(rates []Rate) {
 
 // strand adds one whose limits have this horizon.
 func (s *Sweep) strand(horizon limit.Time) *strand {
-	added := &strand{Sights: traffic.Sights{Lateness: s.options.Lateness}}
-	added.Remember(horizon)
+	added := newStrand(s.options.Lateness, horizon)
 	s.strands = append(s.strands, added)
 	return added
 }
@@ -156,10 +158,15 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	for _, p := range b.Places() {
 		s.now = max(s.now, p)
 	}
-	s.each(func(st *strand) {
-		st.judge(b, &s.timelines, s.picked, s.options.Tables.Clients.Len())
-		st.forget(b.Len(), s.now)
-	})
+	s.batch = b
+	s.each(len(s.strands), s.work)
+}
+
+// judge has a strand take in the batch.
+func (s *Sweep) judge(strand int) {
+	st := s.strands[strand]
+	st.judge(s.batch, &s.timelines, s.picked, s.options.Tables.Clients.Len())
+	st.forget(s.batch.Len(), s.now)
 }
 
 // action is the id of the wanted action, −1 as long as no request has it.
@@ -187,20 +194,20 @@ func (s *Sweep) count(b *traffic.Batch) {
 	}
 }
 
-// each does something with all strands, several at once if there are workers.
-func (s *Sweep) each(do func(*strand)) {
+// each does n things, several at once if there are workers.
+func (s *Sweep) each(n int, do func(i int)) {
 	if s.options.Workers == 1 {
-		for _, st := range s.strands {
-			do(st)
+		for i := range n {
+			do(i)
 		}
 		return
 	}
 	var next atomic.Int32
 	var running sync.WaitGroup
-	for range min(s.options.Workers, len(s.strands)) {
+	for range min(s.options.Workers, n) {
 		running.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(s.strands); i = next.Add(1) - 1 {
-				do(s.strands[i])
+			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
+				do(i)
 			}
 		})
 	}

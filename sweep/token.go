@@ -46,9 +46,8 @@ type keyBacklog struct {
 
 // A clientPeak is what is known of a client at the end.
 type clientPeak struct {
-	peak  uint64 // highest backlog of its keys, in shares
-	block uint32 // in counts, if hit: refused requests by burst
-	hit   bool   // whether a chosen burst refused any
+	need  uint32 // the smallest burst that holds the highest backlog of its keys
+	block uint32 // in counts, 1 more: refused requests by burst; 0: the chosen bursts refused none
 }
 
 // newTokenRate makes the buckets of count tokens per period. Bursts that are too large for exact counting must have been
@@ -85,8 +84,9 @@ func (r *tokenRate) judge(p *piece, gaps []uint64) {
 	k.level = level
 	r.top = max(r.top, peak)
 	if !r.shared {
-		c := r.peaks.At(p.client())
-		c.peak = max(c.peak, peak)
+		if c := r.peaks.At(p.client()); peak > uint64(c.need)*r.token {
+			c.need = uint32(min(r.need(peak), math.MaxUint32))
+		}
 	}
 }
 
@@ -144,11 +144,11 @@ func (r *tokenRate) judgeBurst(p *piece, gaps []uint64, i int, level uint64) uin
 // refuse notes refused requests of a client.
 func (r *tokenRate) refuse(client int32, burst int, n uint32) {
 	c := r.peaks.At(client)
-	if !c.hit {
-		c.block, c.hit = r.counts.take(r.class), true
-		clear(r.counts.at(r.class, c.block))
+	if c.block == 0 {
+		c.block = r.counts.take(r.class) + 1
+		clear(r.counts.at(r.class, c.block-1))
 	}
-	count := &r.counts.at(r.class, c.block)[burst]
+	count := &r.counts.at(r.class, c.block-1)[burst]
 	if *count += n; *count < n {
 		r.carry(client, burst)
 	}
@@ -165,10 +165,10 @@ func (r *tokenRate) carry(client int32, burst int) {
 // refused is how many requests of a client a chosen burst refused.
 func (r *tokenRate) refused(client int32, burst int) int64 {
 	c := r.peaks.At(client)
-	if !c.hit {
+	if c.block == 0 {
 		return 0
 	}
-	return int64(r.counts.at(r.class, c.block)[burst]) + r.full[uint64(client)<<32|uint64(burst)]<<32
+	return int64(r.counts.at(r.class, c.block-1)[burst]) + r.full[uint64(client)<<32|uint64(burst)]<<32
 }
 
 // need is the smallest burst that holds a backlog.
