@@ -32,7 +32,7 @@ func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, par
 
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
-	g, restarts := &k.group, k.restarts
+	g, restarts := &k.Group, k.Restarts
 	var start int32
 	for i, end := range g.Ends {
 		key := g.Keys[i]
@@ -56,7 +56,7 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 // try judges a piece of a timeline.
 func (c *candidate) try(b *traffic.Batch, k *keying, key, start, end int32) error {
 	v, first := &c.verdicts, &c.parts[0]
-	at := k.group.At[start:end]
+	at := k.At[start:end]
 	switch {
 	case c.combination != nil:
 		v.reset()
@@ -66,7 +66,7 @@ func (c *candidate) try(b *traffic.Batch, k *keying, key, start, end int32) erro
 	default:
 		v.refused = first.limiter.Refuse(v.refused[:0], first.states.At(key), at)
 	}
-	return c.book(b, timeline{rows: k.group.Rows[start:end], at: at})
+	return c.book(b, timeline{rows: k.Rows[start:end], at: at})
 }
 
 // A timeline is the requests of one key: rows of a batch, and their times.

@@ -43,7 +43,7 @@ func (x *crossing) judge(b *traffic.Batch, order *traffic.Group) error {
 // sit puts part j beside what it remembers of the key of a row.
 func (x *crossing) sit(j int, row int32) {
 	k, s := x.keyings[j], &x.seats[j]
-	s.state = s.states.At(k.column[row])
+	s.state = s.states.At(k.Column[row])
 	if k.anew != nil && k.anew[row] {
 		s.state.Release()
 	}

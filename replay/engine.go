@@ -25,11 +25,8 @@ type Engine struct {
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
-	clients    Paged[ClientTally]
-	evidence   *evidence       // nil: not wanted
-	classes    []traffic.Class // by agent id
-	actions    []int64
-	requests   int64
+	evidence   *evidence    // nil: not wanted
+	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	last       time.Time
@@ -65,11 +62,11 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
 	for _, k := range e.keyings {
-		k.sort(b, e.options.Tables, e.options.Lateness)
+		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.key == policy.ByClient && !b.Warm {
-			e.count(b, &k.group)
-			e.evidence.gather(b, &k.group, e.options.Tables)
+		if k.By == traffic.ByClient && !b.Warm {
+			e.tallies.Count(b, &k.Group, e.options.Tables)
+			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -83,7 +80,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Judge)
 	}
 	for _, x := range e.crossings {
-		if err := x.judge(b, &e.keying(policy.BySite).group); err != nil {
+		if err := x.judge(b, &e.keying(policy.BySite).Group); err != nil {
 			return err
 		}
 	}
@@ -113,29 +110,6 @@ func (e *Engine) forget(b *traffic.Batch) {
 	}
 }
 
-// count adds the batch to what is known of clients and actions apart from any policy. The last request of a client is
-// that of its timeline in the latest batch.
-func (e *Engine) count(b *traffic.Batch, clients *traffic.Group) {
-	e.requests += int64(b.Len())
-	e.clients.Grow(e.options.Tables.Clients.Len())
-	for id := len(e.classes); id < e.options.Tables.Agents.Len(); id++ {
-		e.classes = append(e.classes, e.options.Tables.Agents.Class(int32(id)))
-	}
-	var start int32
-	for i, end := range clients.Ends {
-		tally := e.clients.At(clients.Keys[i])
-		for _, row := range clients.Rows[start:end] {
-			tally.ByClass[e.classes[b.Agent[row]]]++
-		}
-		tally.LastAgent = int32(b.Agent[clients.Rows[end-1]])
-		start = end
-	}
-	e.actions = grow(e.actions, e.options.Tables.Actions.Len())
-	for _, id := range b.Action {
-		e.actions[id]++
-	}
-}
-
 // flush sends the sink what it has not got yet.
 func (e *Engine) flush() error {
 	for _, c := range e.candidates {
@@ -148,13 +122,13 @@ func (e *Engine) flush() error {
 
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.
 func (e *Engine) Result(s traffic.Stats) *Result {
-	e.clients.Grow(e.options.Tables.Clients.Len())
+	e.tallies.Grow(e.options.Tables)
 	r := &Result{
-		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
-		Actions: grow(e.actions, e.options.Tables.Actions.Len()), Evidence: e.evidence.result(e.options.Tables),
+		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions,
+		Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {
-		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))
+		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}
 	return r
 }

@@ -37,7 +37,7 @@ func (g *Gathering) Follow(policies []policy.Policy, i int, lateness limit.Time,
 		k := e.keying(part.By)
 		if !slices.Contains(keyings, k) { // sorting twice would take the second time for later requests
 			k.crossed = true
-			k.sort(b, g.Tables, lateness)
+			k.sort(b, g.Tables)
 		}
 		keyings = append(keyings, k)
 	}

@@ -54,7 +54,7 @@ func (e *Engine) add(p policy.Policy) *candidate {
 	var keyings []*keying
 	for i := range c.parts {
 		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i], e.options.Lateness)
+		k.remember(&c.parts[i])
 		keyings = append(keyings, k)
 	}
 	if len(p.Keys()) == 1 {
@@ -72,11 +72,11 @@ func (e *Engine) add(p policy.Policy) *candidate {
 // keying is the one for a key, made if there is none yet.
 func (e *Engine) keying(by policy.Key) *keying {
 	for _, k := range e.keyings {
-		if k.key == by {
+		if k.By == traffic.Key(by) {
 			return k
 		}
 	}
-	k := &keying{key: by}
+	k := newKeying(by, e.options.Lateness)
 	e.keyings = append(e.keyings, k)
 	return k
 }

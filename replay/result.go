@@ -40,32 +40,10 @@ type Result struct {
 }
 
 // ClientTally is what is known of one client apart from any policy.
-type ClientTally struct {
-	ByClass   [traffic.ClassCount]int64 // requests, by the class of their agent
-	LastAgent int32                     // of the client's last request; Tables.Agents
-}
+type ClientTally = traffic.ClientTally
 
-// ordinal maps times to numbers in the same order, of which 0 is the first.
-func ordinal(t limit.Time) uint64 { return uint64(t) + 1<<63 }
-
-// Requests is how many requests the client sent.
-func (c *ClientTally) Requests() (n int64) {
-	for _, k := range c.ByClass {
-		n += k
-	}
-	return n
-}
-
-// Class is the class of most of the client's requests; of several with as many, the first in the order of classes.
-func (c *ClientTally) Class() traffic.Class {
-	best := traffic.Browser
-	for k := range c.ByClass {
-		if c.ByClass[k] > c.ByClass[best] {
-			best = traffic.Class(k)
-		}
-	}
-	return best
-}
+// A Paged is a growing array whose index is a dense id.
+type Paged[T any] = traffic.Paged[T]
 
 // PolicyTally is what one policy did.
 type PolicyTally struct {

@@ -40,9 +40,9 @@ func TestGolden(t *testing.T) {
 		{"town.json", "json", New(town(), townOptions)},
 		{"town.csv", "csv", New(town(), townOptions)},
 		{"town.md", "markdown", New(town(), townOptions)},
-		{"sweep.txt", "table", New(sweep(), at(100))},
-		{"sweep-page.txt", "table", New(sweep(), townOptions)},
-		{"sweep.md", "markdown", New(sweep(), townOptions)},
+		{"sweep.txt", "table", New(townOfMany(), at(100))},
+		{"sweep-page.txt", "table", New(townOfMany(), townOptions)},
+		{"sweep.md", "markdown", New(townOfMany(), townOptions)},
 		{"site.txt", "table", New(site(), at(100))},
 		{"made.txt", "table", New(made(), at(100))},
 		{"made.json", "json", New(made(), at(100))},
@@ -100,7 +100,7 @@ func golden(t *testing.T, file, got string) {
 }
 
 // sweep is the town under twelve limits: more than --top.
-func sweep() *replay.Result {
+func townOfMany() *replay.Result {
 	res := town()
 	for len(res.Policies) < 12 {
 		res.Policies = append(res.Policies, res.Policies[:2]...)

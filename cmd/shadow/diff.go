@@ -99,5 +99,5 @@ func (r *replayRun) diff(ctx context.Context) error {
 	if err := d.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err
 	}
-	return r.unreadable(&result.Stats)
+	return tooManyUnreadable(&result.Stats, r.maxBad)
 }

@@ -131,7 +131,7 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, client string)
 	if err := account.Write(r.cmd.OutOrStdout(), f.output, !f.noPlot); err != nil {
 		return err
 	}
-	return r.unreadable(&result.Stats)
+	return tooManyUnreadable(&result.Stats, r.maxBad)
 }
 
 // find reads the logs again for the lines of the refusals that are listed.

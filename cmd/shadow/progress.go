@@ -26,9 +26,8 @@ type progress struct {
 }
 
 // startProgress shows how much of the inputs has been read, if somebody is there to see it.
-func (r *replayRun) startProgress(reader *traffic.Reader) *progress {
-	w := r.cmd.ErrOrStderr()
-	if r.quiet || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+func startProgress(w io.Writer, reader *traffic.Reader, quiet bool) *progress {
+	if quiet || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	p := &progress{reader: reader, begin: time.Now(), end: make(chan struct{}), over: make(chan struct{})}

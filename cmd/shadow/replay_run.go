@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -132,7 +133,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
 		Stop: ctx.Err, Clock: r.clock,
 	})
-	progress := r.startProgress(reader)
+	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
 	err = engine.Run(reader)
 	progress.stop()
 	if ctx.Err() != nil { // at once: do not wait for a read under way
@@ -145,20 +146,19 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	if err := nothingRead(&stats); err != nil {
 		return nil, err
 	}
-	r.say(&stats)
+	if r.verbose {
+		sayInputs(r.cmd.ErrOrStderr(), &stats)
+	}
 	if r.timing {
 		writeTiming(r.cmd.ErrOrStderr(), &stats, reader.Times(), engine.Times(), time.Since(r.started))
 	}
 	return engine.Result(stats), nil
 }
 
-// say tells, with --verbose, what was chosen.
-func (r *replayRun) say(s *traffic.Stats) {
-	if !r.verbose || r.quiet {
-		return
-	}
+// sayInputs tells what was chosen for each input.
+func sayInputs(w io.Writer, s *traffic.Stats) {
 	for _, in := range s.Inputs {
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "%s: %s, %d lines: %s\n", in.Name, cmp.Or(in.Format, "empty"), in.Lines, in.FormatText)
+		fmt.Fprintf(w, "%s: %s, %d lines: %s\n", in.Name, cmp.Or(in.Format, "empty"), in.Lines, in.FormatText)
 	}
 }
 
@@ -172,13 +172,13 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err
 	}
-	return r.unreadable(&result.Stats)
+	return tooManyUnreadable(&result.Stats, r.maxBad)
 }
 
-// unreadable complains if too much could not be read.
-func (r *replayRun) unreadable(s *traffic.Stats) error {
-	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(r.maxBad) {
-		return errUnreadable{share, float64(r.maxBad)}
+// tooManyUnreadable is the error of more unreadable lines than there may be.
+func tooManyUnreadable(s *traffic.Stats, most percent) error {
+	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(most) {
+		return errUnreadable{share, float64(most)}
 	}
 	return nil
 }

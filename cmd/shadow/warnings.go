@@ -20,14 +20,14 @@ func (r *replayRun) warnings(s *traffic.Stats) []string {
 }
 
 // idleFlags tell of flags that left everything out, or nothing.
-func (r *replayRun) idleFlags(s *traffic.Stats) []string {
-	bounded := r.since != "" || r.until != ""
+func (f *readingFlags) idleFlags(s *traffic.Stats) []string {
+	bounded := f.since != "" || f.until != ""
 	var texts []string
 	if bounded && s.Parsed == s.Excluded+s.Warm {
-		texts = append(texts, "no request lies in the time of "+r.bounds()+": `shadow parse LOG` shows the times of the first lines")
+		texts = append(texts, "no request lies in the time of "+f.bounds()+": `shadow parse LOG` shows the times of the first lines")
 	}
-	if len(r.exclude) > 0 && !bounded && s.Excluded == 0 {
-		texts = append(texts, "no request fits --exclude "+strings.Join(r.exclude, ", ")+
+	if len(f.exclude) > 0 && !bounded && s.Excluded == 0 {
+		texts = append(texts, "no request fits --exclude "+strings.Join(f.exclude, ", ")+
 			"; a * does not cross a slash: /health/** is all below /health/")
 	}
 	return texts
@@ -56,13 +56,13 @@ func idle(scope policy.Scope, s *traffic.Stats) bool {
 }
 
 // bounds are --since and --until as they were given.
-func (r *replayRun) bounds() string {
+func (f *readingFlags) bounds() string {
 	var texts []string
-	if r.since != "" {
-		texts = append(texts, "--since "+r.since)
+	if f.since != "" {
+		texts = append(texts, "--since "+f.since)
 	}
-	if r.until != "" {
-		texts = append(texts, "--until "+r.until)
+	if f.until != "" {
+		texts = append(texts, "--until "+f.until)
 	}
 	return strings.Join(texts, " ")
 }

@@ -1,4 +1,4 @@
-package replay
+package traffic
 
 // A Paged is a growing array of zero values that never moves, so growing costs no copy and leaves no garbage. Its index
 // is a dense id.

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/report"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A sweepRun is one call of `shadow sweep`, with everything looked up that its flags name.
+type sweepRun struct {
+	*sweepFlags
+	cmd     *cobra.Command
+	found   parse.Expansion
+	reading traffic.Options
+	options sweep.Options
+	started time.Time
+}
+
+// run verifies the flags, sweeps, and reports.
+func (f *sweepFlags) run(cmd *cobra.Command, args []string) error {
+	r := &sweepRun{sweepFlags: f, cmd: cmd, started: time.Now()}
+	if err := r.prepare(args); err != nil {
+		return err
+	}
+	result, err := r.sweep(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return r.report(result)
+}
+
+// prepare looks up everything that the flags name.
+func (r *sweepRun) prepare(args []string) error {
+	if !slices.Contains(report.SweepFormats(), r.output) {
+		return usage("--output %q: want one of %s", r.output, strings.Join(report.SweepFormats(), ", "))
+	}
+	if r.quiet && r.verbose {
+		return usage("--quiet and --verbose are opposites: state one")
+	}
+	config, err := loadConfig(r.config)
+	if err != nil {
+		return err
+	}
+	if r.options, err = r.sweepOptions(); err != nil {
+		return err
+	}
+	longest, err := r.longestWindow()
+	if err != nil {
+		return err
+	}
+	if r.reading, err = r.readingFlags.options(&config, longest, r.started); err != nil {
+		return err
+	}
+	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
+	r.options.Stop = r.cmd.Context().Err
+	r.found, err = parse.Expand(args)
+	r.reading.Guessed = r.found.Guessed
+	return err
+}
+
+// longestWindow is the window that remembers for longest, as a policy: how logs are read goes by that.
+func (r *sweepRun) longestWindow() ([]policy.Policy, error) {
+	spec := limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}
+	p, err := policy.New(spec, policy.Key(r.options.By))
+	return []policy.Policy{p}, err
+}
+
+// sweep reads the logs and draws the curves.
+func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
+	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
+		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := sweep.New(r.options)
+	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
+	err = s.Run(reader)
+	progress.stop()
+	if ctx.Err() != nil { // at once: do not wait for a read under way
+		return nil, errInterrupted
+	}
+	if err := cmp.Or(err, reader.Close()); err != nil {
+		return nil, err
+	}
+	stats := reader.Stats()
+	if err := nothingRead(&stats); err != nil {
+		return nil, err
+	}
+	if r.verbose {
+		sayInputs(r.cmd.ErrOrStderr(), &stats)
+	}
+	return s.Result(stats), nil
+}
+
+// report prints the curves, and complains if too much could not be read.
+func (r *sweepRun) report(result *sweep.Result) error {
+	out := outputFlags{}
+	w := r.cmd.OutOrStdout()
+	curves := report.NewSweep(result, report.Options{
+		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
+		Timezone: r.timezone, Warnings: r.warnings(result),
+	})
+	if err := curves.Write(w, r.output); err != nil {
+		return err
+	}
+	return tooManyUnreadable(&result.Stats, r.maxBad)
+}
+
+// warnings are what reading found odd, flags that came to nothing, and where curves are not what one may think.
+func (r *sweepRun) warnings(result *sweep.Result) []string {
+	s := &result.Stats
+	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	if r.action != "" && result.Judged == 0 && s.Parsed > s.Excluded+s.Warm {
+		texts = append(texts, fmt.Sprintf("no request is of action %q%s", r.action, r.nearestAction()))
+	}
+	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
+		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
+	}
+	return texts
+}
+
+// nearestAction is a hint at the action that was likely meant.
+func (r *sweepRun) nearestAction() string {
+	var names []string
+	for id := range r.reading.Tables.Actions.Len() {
+		names = append(names, r.reading.Tables.Actions.Name(int32(id)))
+	}
+	if near := limit.Nearest(r.action, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ""
+}

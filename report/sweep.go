@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+
+	"shadow/limit"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A Sweep is the report on curves: what every limit of some shapes would refuse. Its JSON is an interface for other
+// programs, as that of Model.
+type Sweep struct {
+	Version  string       `json:"version"` // of shadow
+	Command  string       `json:"command"` // as typed
+	Input    Input        `json:"input"`
+	Warnings []string     `json:"warnings"`
+	Action   string       `json:"action"`   // whose requests the curves are about; "" for all
+	Requests int64        `json:"requests"` // that the curves are about
+	Clients  int64        `json:"clients"`  // that these are from
+	ByClass  sweepClasses `json:"by_class"`
+	Stored   *Stored      `json:"stored"` // nil: nowhere
+
+	curves []sweep.Curve
+	by     traffic.Key
+	totals [traffic.ClassCount]classTotal
+	view   view
+}
+
+// sweepClasses are the requests and clients of each class that curves are about.
+type sweepClasses map[string]classTotal
+
+type classTotal struct {
+	Requests int64 `json:"requests"`
+	Clients  int64 `json:"clients"`
+}
+
+// SweepFormats are the formats of curves.
+func SweepFormats() []string { return []string{"table", "json", "csv"} }
+
+// NewSweep makes the report on a sweep. It keeps the curves.
+func NewSweep(res *sweep.Result, o Options) *Sweep {
+	who := census(&res.Tallies.Clients)
+	s := &Sweep{
+		Version: o.Version, Command: o.Command, Input: input(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
+		Warnings: append([]string{}, o.Warnings...), Action: res.Action, Requests: res.Judged,
+		Clients: res.Clients.Sum(), ByClass: sweepClasses{}, curves: res.Curves, by: res.By,
+		view: view{width: o.Width, color: o.Color},
+	}
+	for class := range traffic.ClassCount {
+		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
+		s.ByClass[class.String()] = s.totals[class]
+	}
+	if o.Database != "" {
+		s.Stored = &Stored{Database: o.Database, Run: o.Run}
+	}
+	return s
+}
+
+// Write writes the report in one of SweepFormats.
+func (s *Sweep) Write(w io.Writer, format string) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	var err error
+	switch format {
+	case "table":
+		s.table(out)
+	case "json":
+		err = s.json(out)
+	case "csv":
+		err = s.csv(out)
+	default:
+		err = unknownFormat(format)
+	}
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return out.Flush()
+}
+
+// perText and rateText are those of a curve, "" where it has none.
+func perText(s *sweep.Shape) string {
+	if s.Kind == sweep.Token {
+		return ""
+	}
+	return limit.FormatPeriod(s.Per)
+}
+
+func rateOf(s *sweep.Shape) string {
+	if s.Kind != sweep.Token {
+		return ""
+	}
+	return s.Rate.String()
+}

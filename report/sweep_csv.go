@@ -1,0 +1,49 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// The curves as one rectangular table: a row for each point. Where it is not known what is refused the cell is empty.
+
+func (s *Sweep) csv(out io.Writer) error {
+	w := csv.NewWriter(out)
+	head := []string{"limit_kind", "per", "rate", "by", "limit", "refused", "clients_hit"}
+	for class := range traffic.ClassCount {
+		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
+	}
+	rows := [][]string{head}
+	for i := range s.curves {
+		c := &s.curves[i]
+		for j := range c.Points {
+			rows = append(rows, s.csvRow(c, &c.Points[j]))
+		}
+		if err := w.WriteAll(rows); err != nil {
+			return err
+		}
+		rows = rows[:0]
+	}
+	return w.WriteAll(rows)
+}
+
+func (s *Sweep) csvRow(c *sweep.Curve, p *sweep.Point) []string {
+	refused := func(n int64) string {
+		if !p.Counted {
+			return ""
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	row := []string{
+		c.Kind.String(), perText(&c.Shape), rateOf(&c.Shape), s.by.String(),
+		plain(p.Limit), refused(p.Refused.Sum()), plain(p.Hit.Sum()),
+	}
+	for class := range traffic.ClassCount {
+		row = append(row, refused(p.Refused[class]), plain(p.Hit[class]))
+	}
+	return row
+}

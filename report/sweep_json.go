@@ -1,0 +1,80 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// The curves as JSON, a line for each point, since there may be hundreds of thousands: they are written as they are made.
+
+func (s *Sweep) json(w *bufio.Writer) error {
+	head, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	head = bytes.TrimSuffix(escapeJSON(head), []byte("\n}"))
+	w.Write(head) //nolint:errcheck // Flush tells
+	w.WriteString(",\n  \"curves\": [")
+	for i := range s.curves {
+		w.WriteString(separator(i) + "\n    ")
+		s.jsonCurve(w, &s.curves[i])
+	}
+	w.WriteString("\n  ]\n}\n")
+	return nil
+}
+
+func separator(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return ","
+}
+
+func (s *Sweep) jsonCurve(w *bufio.Writer, c *sweep.Curve) {
+	fmt.Fprintf(w, `{"limit_kind": %q, "per": %s, "rate": %s, "by": %q, "points": [`,
+		c.Kind, orNull(perText(&c.Shape)), orNull(rateOf(&c.Shape)), s.by)
+	var line []byte
+	for i := range c.Points {
+		line = append(line[:0], separator(i)+"\n      "...)
+		w.Write(appendPoint(line, &c.Points[i])) //nolint:errcheck // Flush tells
+	}
+	w.WriteString("\n    ]}")
+}
+
+func orNull(text string) string {
+	if text == "" {
+		return "null"
+	}
+	return strconv.Quote(text)
+}
+
+// appendPoint appends a point as an object.
+func appendPoint(b []byte, p *sweep.Point) []byte {
+	b = append(b, `{"limit": `...)
+	b = strconv.AppendInt(b, p.Limit, 10)
+	b = appendFigures(append(b, ", "...), p.Counted, p.Refused.Sum(), p.Hit.Sum())
+	b = append(b, `, "by_class": {`...)
+	for class := range traffic.ClassCount {
+		b = append(b, separator(int(class))...)
+		b = append(append(append(b, '"'), class.String()...), `": {`...)
+		b = append(appendFigures(b, p.Counted, p.Refused[class], p.Hit[class]), '}')
+	}
+	return append(b, "}}"...)
+}
+
+// appendFigures appends what is refused, null if that is not known, and who is hit.
+func appendFigures(b []byte, counted bool, refused, hit int64) []byte {
+	b = append(b, `"refused": `...)
+	if counted {
+		b = strconv.AppendInt(b, refused, 10)
+	} else {
+		b = append(b, "null"...)
+	}
+	return strconv.AppendInt(append(b, `, "clients_hit": `...), hit, 10)
+}

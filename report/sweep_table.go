@@ -1,0 +1,158 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"strings"
+
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
+// of all requests, and one curve as a plot.
+
+// untouched are the shares of clients that a limit is to leave alone, in thousandths.
+var untouched = []int64{500, 900, 990, 999, 1000}
+
+func (s *Sweep) table(out *bufio.Writer) {
+	t := &terminal{view: s.view}
+	for _, f := range facts(&Model{Input: s.Input}) {
+		t.fact(f)
+	}
+	t.fact(fact{label: "curves", text: s.subject()})
+	for _, w := range s.Warnings {
+		t.entry("warning", w, yellow)
+	}
+	if s.Requests > 0 {
+		for kind := range sweep.KindCount {
+			s.kindTable(t, kind)
+		}
+	}
+	if s.Stored != nil {
+		t.WriteByte('\n')
+		t.entry("stored", storedText(s.Stored), dim)
+	}
+	out.Write(t.Bytes()) //nolint:errcheck // Flush tells
+}
+
+// subject says what the curves are about.
+func (s *Sweep) subject() string {
+	text := fmt.Sprintf("of %s from %s, counted by %s", count(s.Requests, "request"), count(s.Clients, "client"), s.by)
+	if s.Action != "" {
+		text += ", of action " + s.Action
+	}
+	return text
+}
+
+var kindTexts = [sweep.KindCount]string{
+	"window: at most N admitted in any span of so long",
+	"fixed: at most N in each window on the epoch's grid",
+	"window,charge=all: refused while more than N came in the last so long, refused ones too",
+	"token: a bucket of N tokens that refills at a rate",
+}
+
+func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
+	curves := s.ofKind(kind)
+	if len(curves) == 0 {
+		return
+	}
+	t.WriteByte('\n')
+	name, text, _ := strings.Cut(kindTexts[kind], ":")
+	t.heading(name, strings.TrimSpace(text)+"; the smallest N that leaves so many clients alone, and what it refuses of all requests")
+	g := s.percentileGrid(kind)
+	for _, c := range curves {
+		if s.byBrowsers() {
+			g.rows = append(g.rows, s.percentileRow(c, "browsers", browsers))
+		}
+		g.rows = append(g.rows, s.percentileRow(c, "all", everyClass))
+	}
+	t.grid(g)
+	if c := plotted(curves); c != nil {
+		s.plot(t, c)
+	}
+}
+
+func (s *Sweep) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
+	for i := range s.curves {
+		if s.curves[i].Kind == kind && len(s.curves[i].Points) > 0 {
+			curves = append(curves, &s.curves[i])
+		}
+	}
+	return curves
+}
+
+// byBrowsers tells whether browsers are worth a row of their own.
+func (s *Sweep) byBrowsers() bool {
+	n := s.totals[traffic.Browser].Clients
+	return 0 < n && n < s.Clients
+}
+
+func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
+	head := "per"
+	if kind == sweep.Token {
+		head = "rate"
+	}
+	g := &grid{columns: append([]column{text(head)}, with(text("clients"))...)}
+	for _, share := range untouched {
+		g.columns = append(g.columns, number(shareText(share)+" alone"))
+		g.columns = append(g.columns, with(number("refused %"))...)
+	}
+	return g
+}
+
+func shareText(thousandths int64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%d.%d", thousandths/10, thousandths%10), ".0") + "%"
+}
+
+// percentileRow is one curve by the clients of some class.
+func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point) int64) []string {
+	row := []string{perText(&c.Shape) + rateOf(&c.Shape), name}
+	clients := s.Clients
+	if name != "all" {
+		clients = s.totals[traffic.Browser].Clients
+	}
+	for _, share := range untouched {
+		p := sparing(c, clients, share, hit)
+		if p == nil {
+			row = append(row, "–", "–")
+			continue
+		}
+		row = append(row, thousands(p.Limit), s.refusedText(p))
+	}
+	return row
+}
+
+func browsers(p *sweep.Point) int64   { return p.Hit[traffic.Browser] }
+func everyClass(p *sweep.Point) int64 { return p.Hit.Sum() }
+
+// sparing is the first point that leaves a share of the clients alone, nil if none does.
+func sparing(c *sweep.Curve, clients, thousandths int64, hit func(*sweep.Point) int64) *sweep.Point {
+	may := clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
+	for i := range c.Points {
+		if hit(&c.Points[i]) <= may {
+			return &c.Points[i]
+		}
+	}
+	return nil
+}
+
+func (s *Sweep) refusedText(p *sweep.Point) string {
+	if !p.Counted {
+		return "–"
+	}
+	return percent(percentOf(p.Refused.Sum(), s.Requests))
+}
+
+// plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it
+// is not known what every burst refuses.
+func plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
+	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
+	for _, c := range curves {
+		if c.Kind == sweep.Window && (nearest == nil || far(c) < far(nearest)) {
+			nearest = c
+		}
+	}
+	return nearest
+}

@@ -1,0 +1,293 @@
+package sweep_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// pairs is how many limits are replayed for each log.
+const pairs = 200
+
+// A trial is one limit, replayed, and the curve that must know its figures.
+type trial struct {
+	shape sweep.Shape
+	n     int64 // the limit of a window, the burst of a token bucket
+	known bool  // whether the curve must know what is refused
+}
+
+// TestAgreesWithReplay holds 200 random points of the curves against a replay of the limits that they stand for, on every
+// log, by every key, with late requests and without.
+func TestAgreesWithReplay(t *testing.T) {
+	for name, files := range logs(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 0))
+			lateness := traffic.DefaultLateness
+			if rng.IntN(2) == 0 { // so that some requests come too late
+				lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
+			}
+			by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
+			if rng.IntN(2) == 0 {
+				by = traffic.ByClient
+			}
+			if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
+				by = traffic.BySite
+			}
+			t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
+			agree(t, rng, files, by, lateness)
+		})
+	}
+}
+
+func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, lateness limit.Time) {
+	options := randomOptions(rng, by, lateness)
+	trials := randomTrials(rng, &options)
+	o := readerOptions(t)
+	o.Lateness, o.Hosts = lateness, by == traffic.ByHost
+	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
+	if rng.IntN(3) == 0 {
+		countFromTheMiddle(t, &o, files)
+	}
+	someAction := rng.IntN(3) == 0
+	options.Tables = o.Tables
+	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	check(t, err)
+	defer reader.Close()
+	var s *sweep.Sweep
+	var engines map[limit.Time]*replay.Engine
+	for b, err := reader.Next(); err == nil; b, err = reader.Next() {
+		if s == nil {
+			if someAction {
+				options.Action = o.Tables.Actions.Name(int32(b.Action[rng.IntN(b.Len())]))
+				t.Logf("action %s", options.Action)
+			}
+			s, engines = sweep.New(options), newEngines(t, trials, &options)
+		}
+		s.Take(b)
+		marked := mark(b, &options)
+		for per, e := range engines {
+			if per > 0 || !b.Warm { // token buckets start full
+				check(t, e.Judge(marked))
+			}
+		}
+	}
+	if s != nil {
+		compare(t, s.Result(reader.Stats()), engines, trials)
+	}
+}
+
+// countFromTheMiddle has only the later half of a log be counted.
+func countFromTheMiddle(t *testing.T, o *traffic.Options, files []string) {
+	whole := *o
+	whole.Tables = traffic.NewTables()
+	actions, err := traffic.NewActions(nil, whole.Tables.Actions)
+	check(t, err)
+	whole.Actions = actions
+	reader, err := traffic.NewReader(context.Background(), files, nil, whole)
+	check(t, err)
+	defer reader.Close()
+	for err == nil {
+		_, err = reader.Next()
+	}
+	stats := reader.Stats()
+	o.HasSince, o.Since, o.Warmup = true, stats.FirstAt+(stats.LastAt-stats.FirstAt)/2, limit.Week
+	t.Logf("since %d", o.Since)
+}
+
+// mark is the batch with the requests of the action, if there is one, marked as in the first scope.
+func mark(b *traffic.Batch, o *sweep.Options) *traffic.Batch {
+	if o.Action == "" {
+		return b
+	}
+	marked := *b
+	id, _ := o.Tables.Actions.Find([]byte(o.Action))
+	marked.Marks = make([]uint64, b.Len())
+	for i, action := range b.Action {
+		if int32(action) == id {
+			marked.Marks[i] = 1
+		}
+	}
+	return &marked
+}
+
+// randomOptions are some of the windows, rates and bursts that there may be.
+func randomOptions(rng *rand.Rand, by traffic.Key, lateness limit.Time) sweep.Options {
+	o := sweep.Options{
+		By: by, Lateness: lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
+		Periods: sweep.DefaultPeriods(), Bursts: sweep.DefaultBursts(), Workers: 1 + rng.IntN(3),
+	}
+	o.Periods = append(o.Periods, 333*limit.Millisecond, 7*limit.Second, limit.Week)
+	rng.Shuffle(len(o.Periods), func(i, j int) { o.Periods[i], o.Periods[j] = o.Periods[j], o.Periods[i] })
+	o.Periods = o.Periods[:4]
+	rates := append(sweep.DefaultRates(by), sweep.Rate{Count: 7, Per: 30 * limit.Second}, sweep.Rate{Count: 1, Per: 333})
+	for range 6 {
+		o.Rates = append(o.Rates, rates[rng.IntN(len(rates))])
+	}
+	o.Bursts = append(o.Bursts, 1, 2, 3)
+	return o
+}
+
+func randomTrials(rng *rand.Rand, o *sweep.Options) (trials []trial) {
+	for range pairs {
+		n := 1 + int64(rng.ExpFloat64()*[]float64{2, 10, 50, 400}[rng.IntN(4)])
+		try := trial{shape: sweep.Shape{Kind: o.Kinds[rng.IntN(len(o.Kinds))]}, n: n, known: true}
+		if try.shape.Kind == sweep.Token {
+			try.shape.Rate = o.Rates[rng.IntN(len(o.Rates))]
+			if try.known = rng.IntN(2) == 0; try.known {
+				try.n = o.Bursts[rng.IntN(len(o.Bursts))]
+			}
+		} else {
+			try.shape.Per = o.Periods[rng.IntN(len(o.Periods))]
+		}
+		trials = append(trials, try)
+	}
+	return trials
+}
+
+// newEngines makes an engine for each trial's horizon, which is what decides when a late request finds its key forgotten.
+// All token buckets go together, beside one that never forgets.
+func newEngines(t *testing.T, trials []trial, o *sweep.Options) map[limit.Time]*replay.Engine {
+	limits := map[limit.Time][]string{}
+	for _, try := range trials {
+		limits[try.shape.Per] = append(limits[try.shape.Per], try.shape.Limit(try.n))
+	}
+	if limits[0] != nil {
+		limits[0] = append(limits[0], "token:1/1s,burst=2,initial=1")
+	}
+	engines := map[limit.Time]*replay.Engine{}
+	for per, texts := range limits {
+		policies, err := policy.ParseLimits(texts, policy.Key(o.By))
+		check(t, err)
+		for i := range policies {
+			if o.Action != "" {
+				policies[i].Parts[0].Match, policies[i].Parts[0].Count = 1, 1
+			}
+		}
+		engines[per] = replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness})
+	}
+	return engines
+}
+
+func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Engine, trials []trial) {
+	results := map[limit.Time]*replay.Result{}
+	for per, e := range engines {
+		results[per] = e.Result(got.Stats)
+	}
+	curves := map[sweep.Shape]*sweep.Curve{}
+	for i := range got.Curves {
+		curves[got.Curves[i].Shape] = &got.Curves[i]
+	}
+	for _, try := range trials {
+		result, text := results[try.shape.Per], try.shape.Limit(try.n)
+		want := pointOf(t, result, text)
+		point := curves[try.shape].At(try.n)
+		if try.known && !point.Counted {
+			t.Errorf("%s: the curve does not know what is refused", text)
+		}
+		if !point.Counted && got.By.Shared() {
+			continue // nor whom a burst hits that was not chosen
+		}
+		if point.Counted && point.Refused != want.Refused || point.Hit != want.Hit {
+			t.Errorf("%s: the curve says %v refused, %v hit; replay says %v and %v", text, point.Refused, point.Hit, want.Refused, want.Hit)
+		}
+	}
+}
+
+// pointOf is what a replay found of a limit.
+func pointOf(t *testing.T, r *replay.Result, limit string) (p sweep.Point) {
+	for i := range r.Policies {
+		if same(t, r.Policies[i].Policy.Name, limit) {
+			for hit := range r.Policies[i].Hits.All() {
+				class := r.Clients.At(hit.Client).Class()
+				p.Refused[class] += hit.Refused
+				p.Hit[class]++
+			}
+			return p
+		}
+	}
+	t.Fatalf("no limit %s was replayed", limit)
+	return p
+}
+
+func same(t *testing.T, x, y string) bool {
+	if x == y {
+		return true
+	}
+	a, err := limit.Parse(x)
+	check(t, err)
+	b, err := limit.Parse(y)
+	check(t, err)
+	return a == b
+}
+
+// logs are the sample logs, and the real ones where they can be had, as sets that are read together.
+func logs(t *testing.T) map[string][]string {
+	sets := map[string][]string{}
+	samples, err := filepath.Glob("../sample-logs/*.log*")
+	check(t, err)
+	more, err := filepath.Glob("../sample-logs/*.json")
+	check(t, err)
+	if len(samples) == 0 || len(more) == 0 {
+		t.Fatal("no sample logs")
+	}
+	for _, name := range append(samples, more...) {
+		sets[filepath.Base(name)] = []string{name}
+	}
+	sets["rotated"], err = filepath.Glob("../sample-logs/rotated/*")
+	check(t, err)
+	real, err := os.ReadDir("../../shared/logs")
+	if err != nil {
+		t.Log("without the real logs, which are not on this machine")
+	}
+	for _, dir := range real {
+		files, err := filepath.Glob("../../shared/logs/" + dir.Name() + "/*.gz")
+		check(t, err)
+		if files = readable(files); len(files) > 0 {
+			sets[dir.Name()] = files
+		}
+	}
+	return sets
+}
+
+// readable are the files whose format can be told.
+func readable(files []string) (some []string) {
+	for _, name := range files {
+		input, err := parse.OpenInput(name, nil)
+		if err != nil {
+			continue
+		}
+		if sample, err := input.Peek(); err == nil {
+			if _, err := (parse.Choice{Format: "auto"}).For(sample); err == nil {
+				some = append(some, name)
+			}
+		}
+		input.Close()
+	}
+	return some
+}
+
+func readerOptions(t testing.TB) traffic.Options {
+	tables := traffic.NewTables()
+	actions, err := traffic.NewActions(nil, tables.Actions)
+	check(t, err)
+	return traffic.Options{Tables: tables, Actions: actions, Lateness: traffic.DefaultLateness, Format: parse.Choice{Format: "auto"}}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

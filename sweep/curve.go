@@ -1,0 +1,237 @@
+package sweep
+
+import (
+	"cmp"
+	"slices"
+
+	"shadow/traffic"
+)
+
+// Classes are numbers by class of client.
+type Classes [traffic.ClassCount]int64
+
+// Sum is that of all classes.
+func (c Classes) Sum() (sum int64) {
+	for _, n := range c {
+		sum += n
+	}
+	return sum
+}
+
+// A Result is what a sweep found. Names of clients, actions and agents are in Tables.
+type Result struct {
+	Stats   traffic.Stats
+	Tables  *traffic.Tables
+	Tallies *traffic.Tallies // of all requests
+	By      traffic.Key
+	Action  string  // what the curves are limited to; "" if to nothing
+	Judged  int64   // requests that the curves are about
+	Clients Classes // clients that they are from
+	ByClass Classes // requests by the class of their client
+	Curves  []Curve
+}
+
+// A Curve says of each limit of a shape what it would refuse.
+type Curve struct {
+	Shape
+	Points []Point // ascending; between two of them, what the lower one says holds
+}
+
+// A Point is one limit of a curve.
+type Point struct {
+	Limit   int64   // of a window; the burst of a token bucket
+	Counted bool    // whether Refused is known
+	Refused Classes // requests, by the class of their client
+	Hit     Classes // clients with a refused request
+}
+
+// At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only whom it hits.
+func (c *Curve) At(n int64) Point {
+	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return Point{Limit: n, Counted: true}
+	}
+	p := c.Points[i]
+	if c.Kind == Token && !found && p.Hit != (Classes{}) {
+		p.Counted, p.Refused = false, Classes{}
+	}
+	p.Limit = n
+	return p
+}
+
+// Result is what the sweep has found so far.
+func (s *Sweep) Result(stats traffic.Stats) *Result {
+	s.tallies.Grow(s.options.Tables)
+	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &s.tallies, By: s.options.By, Action: s.options.Action}
+	who := s.population()
+	for _, c := range who {
+		r.Judged += c.requests
+		r.Clients[c.class]++
+		r.ByClass[c.class] += c.requests
+	}
+	r.Curves = make([]Curve, len(s.shapes))
+	s.each(len(s.shapes), func(i int) { r.Curves[i] = s.shapes[i].curve(who) })
+	return r
+}
+
+// A member is a client that the curves are about.
+type member struct {
+	id       int32
+	class    traffic.Class
+	requests int64
+}
+
+func (s *Sweep) population() (who []member) {
+	for id := range int32(s.tallies.Clients.Len()) {
+		tally := s.tallies.Clients.At(id)
+		requests := tally.Requests()
+		if s.picked != nil {
+			requests = 0
+			if int(id) < s.judged.Len() {
+				requests = *s.judged.At(id)
+			}
+		}
+		if requests > 0 {
+			who = append(who, member{id: id, class: tally.Class(), requests: requests})
+		}
+	}
+	return who
+}
+
+// A shaped is where the figures of a curve come from: needs, or for token buckets rate.
+type shaped struct {
+	shape  Shape
+	needs  histogram
+	rate   *tokenRate
+	bursts []int64
+}
+
+func (s *shaped) curve(who []member) Curve {
+	switch {
+	case len(who) == 0:
+		return Curve{Shape: s.shape}
+	case s.rate != nil:
+		return Curve{Shape: s.shape, Points: s.tokenPoints(who)}
+	}
+	return Curve{Shape: s.shape, Points: s.windowPoints(who)}
+}
+
+// windowPoints sums up the histograms of the clients.
+func (s *shaped) windowPoints(who []member) []Point {
+	var most uint32
+	for _, c := range who {
+		most = max(most, s.needs.most(c.id))
+	}
+	// steps[n] is what the limit n admits and n−1 does not.
+	steps := make([]step, most+1)
+	for _, c := range who {
+		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].requests[c.class] += requests })
+		steps[s.needs.most(c.id)].clients[c.class]++
+	}
+	points := make([]Point, 0, most)
+	p := Point{Limit: int64(most), Counted: true}
+	for n := int64(most); n >= 1; n-- {
+		p.Limit = n
+		// What a limit changes nothing about goes without a point.
+		if n == 1 || !steps[n].empty() {
+			points = append(points, p)
+		}
+		steps[n].takeFrom(&p)
+	}
+	slices.Reverse(points)
+	return points
+}
+
+// A step is by what a curve falls at one limit, by class.
+type step struct{ requests, clients Classes }
+
+func (s *step) empty() bool { return *s == step{} }
+
+// takeFrom adds the step to the point below it.
+func (s *step) takeFrom(p *Point) {
+	for class := range traffic.ClassCount {
+		p.Refused[class] += s.requests[class]
+		p.Hit[class] += s.clients[class]
+	}
+}
+
+// tokenPoints has a point for each burst at which the clients hit change, and one for each chosen burst.
+func (s *shaped) tokenPoints(who []member) []Point {
+	at := map[int64]*Point{1: {Limit: 1}}
+	point := func(burst int64) *Point {
+		if at[burst] == nil {
+			at[burst] = &Point{Limit: burst}
+		}
+		return at[burst]
+	}
+	for i, burst := range s.bursts {
+		p := point(burst)
+		p.Counted = true
+		for _, c := range who {
+			if n := s.rate.refused(c.id, i); n > 0 {
+				p.Refused[c.class] += n
+				p.Hit[c.class]++
+			}
+		}
+	}
+	most := max(1, s.rate.need(s.rate.top))
+	if most <= s.shape.Rate.MostBurst() {
+		point(most).Counted = true
+	}
+	if s.rate.shared {
+		for burst, p := range at { // whom other bursts hit is not known
+			if !p.Counted {
+				delete(at, burst)
+			}
+		}
+		return inOrder(at)
+	}
+	falls := map[int64]*Classes{}
+	for _, c := range who {
+		need := int64(s.rate.peaks.At(c.id).need)
+		if falls[need] == nil {
+			falls[need] = new(Classes)
+		}
+		falls[need][c.class]++
+		if need <= s.shape.Rate.MostBurst() {
+			point(need)
+		}
+	}
+	points := inOrder(at)
+	spread(points, falls)
+	return points
+}
+
+func inOrder(at map[int64]*Point) (points []Point) {
+	for _, p := range at {
+		points = append(points, *p)
+	}
+	slices.SortFunc(points, func(x, y Point) int { return cmp.Compare(x.Limit, y.Limit) })
+	return points
+}
+
+// spread tells each point how many clients need more than its burst.
+func spread(points []Point, falls map[int64]*Classes) {
+	needs := make([]int64, 0, len(falls))
+	for need := range falls {
+		needs = append(needs, need)
+	}
+	slices.Sort(needs)
+	var hit Classes
+	for i := len(points) - 1; i >= 0; i-- {
+		p := &points[i]
+		for len(needs) > 0 && needs[len(needs)-1] > p.Limit {
+			for class, n := range falls[needs[len(needs)-1]] {
+				hit[class] += n
+			}
+			needs = needs[:len(needs)-1]
+		}
+		p.Hit = hit
+		if hit == (Classes{}) {
+			p.Counted = true // who hits nobody refuses nothing
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package sweep
+
+import (
+	"maps"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/traffic"
+)
+
+// Both histograms count what was added, but for requests that need just 1.
+func TestHistograms(t *testing.T) {
+	for _, by := range []traffic.Key{traffic.ByClient, traffic.BySite} {
+		t.Run(by.String(), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				h := newHistogram(by)
+				const clients = 3
+				h.grow(clients)
+				want := map[int32]map[uint32]int64{0: {}, 1: {}, 2: {}}
+				most := map[int32]uint32{}
+				for range rapid.IntRange(0, 60).Draw(rt, "pieces") {
+					client := rapid.Int32Range(0, clients-1).Draw(rt, "client")
+					needed := rapid.SliceOfN(rapid.Uint32Range(1, 60), 1, 40).Draw(rt, "needed")
+					h.add(&piece{rows: make([]int32, len(needed)), clients: []int32{client}}, needed)
+					for _, n := range needed {
+						most[client] = max(most[client], n)
+						if n > 1 {
+							want[client][n]++
+						}
+					}
+				}
+				for client := range int32(clients) {
+					got := map[uint32]int64{}
+					h.each(client, func(need uint32, requests int64) { got[need] += requests })
+					if !maps.Equal(got, want[client]) || h.most(client) != most[client] {
+						rt.Fatalf("client %d: %v, at most %d; want %v, %d", client, got, h.most(client), want[client], most[client])
+					}
+				}
+			})
+		})
+	}
+}
+
+// A count that does not fit into its bytes goes once around, which is noted.
+func TestDenseCountsBeyondItsBytes(t *testing.T) {
+	h := new(dense)
+	h.grow(1)
+	p := &piece{rows: make([]int32, 50_000), clients: []int32{0}}
+	needed := make([]uint32, 50_000)
+	for i := range needed {
+		needed[i] = 2
+	}
+	for range 7 {
+		h.add(p, needed)
+	}
+	h.each(0, func(need uint32, requests int64) {
+		if need != 2 || requests != 350_000 {
+			t.Errorf("%d requests need %d, want 350,000 that need 2", requests, need)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package sweep
+
+import (
+	"math/bits"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// The rolling window, for every limit at once.
+//
+// Give each request the lowest slot that no request in (t−W, t] has. Then slot+1 is the smallest limit that admits it: the
+// requests with slots 0 … N−1 are just those that window:N/W admits. For let this be true so far. Then the admitted
+// ones inside have different slots below N; if all N are taken, the limit is reached and the request gets a higher
+// slot; if not, there is room, and it gets one of them.
+//
+//	window 10s   at     0  1  2  3  11  12       3 at once need a limit of 3; at 11 the slots of 0 and 1
+//	             slot   0  1  2  3   0   1       are free again
+//
+// A request that is refused counts in window:N/W,charge=all, where the smallest limit is therefore how many requests lie
+// in (t−W, t], this one included. Both come from the same ring of requests inside the window.
+
+// rolling is a rolling window of one length, for every key.
+type rolling struct {
+	length   uint64 // microseconds
+	keys     traffic.Paged[keyRing]
+	rings    arena[inside]
+	spill    spill
+	admitted histogram // nil: not wanted
+	all      histogram
+	needed   [2][]uint32 // of one timeline, reused
+}
+
+// A keyRing is the requests of one key inside the window, oldest first. The zero keyRing is a key never seen.
+type keyRing struct {
+	last  uint64 // its latest moment as an ordinal; 0: never seen
+	used  uint64 // bit i: slot i is taken, i < 64
+	more  uint32 // the number in spill of the slots from 64 on; 0: none is taken
+	block uint32 // in rings, if size > 0 or held
+	head  uint32 // where in it the oldest request is
+	size  uint32
+	class uint8
+	held  bool // whether there is a block
+}
+
+// An inside is a request inside the window: its time as an ordinal in two halves, and its slot.
+type inside struct{ high, low, slot uint32 }
+
+func (r inside) time() uint64 { return uint64(r.high)<<32 | uint64(r.low) }
+
+// ordinal maps times to numbers in the same order, of which 0 is the first.
+func ordinal(t limit.Time) uint64 { return uint64(t) + 1<<63 }
+
+func (w *rolling) grow(keys, clients int) {
+	w.keys.Grow(keys)
+	if w.admitted != nil {
+		w.admitted.grow(clients)
+	}
+	if w.all != nil {
+		w.all.grow(clients)
+	}
+}
+
+// judge finds the limits that the requests of a piece need.
+func (w *rolling) judge(p *piece) {
+	n := len(p.at)
+	w.needed[0], w.needed[1] = resize(w.needed[0], n), resize(w.needed[1], n)
+	w.need(w.keys.At(p.key), p.at, w.needed[0], w.needed[1])
+	if p.warm {
+		return
+	}
+	if w.admitted != nil {
+		w.admitted.add(p, w.needed[0])
+	}
+	if w.all != nil {
+		w.all.add(p, w.needed[1])
+	}
+}
+
+// need finds the smallest limit that admits each request, and how many lie inside the window with it.
+func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
+	var ring []inside
+	if k.held {
+		ring = w.rings.at(k.class, k.block)
+	}
+	for i, t := range at {
+		k.last = max(k.last, ordinal(t)) // a request out of order counts as the last one
+		for k.size > 0 && k.last-ring[k.head].time() >= w.length {
+			w.free(k, ring[k.head].slot)
+			if k.head++; int(k.head) == len(ring) {
+				k.head = 0
+			}
+			k.size--
+		}
+		if int(k.size) == len(ring) {
+			ring = w.move(k, k.size+1)
+		}
+		slot := w.takeSlot(k)
+		to := int(k.head + k.size)
+		if to >= len(ring) {
+			to -= len(ring)
+		}
+		ring[to] = inside{uint32(k.last >> 32), uint32(k.last), slot}
+		k.size++
+		admitted[i], all[i] = slot+1, k.size
+	}
+	if k.class > 0 && int(k.size) <= len(ring)/4 {
+		w.move(k, max(k.size, 1))
+	}
+}
+
+// takeSlot takes the lowest free slot.
+func (w *rolling) takeSlot(k *keyRing) uint32 {
+	if k.used != full {
+		slot := uint32(bits.TrailingZeros64(^k.used))
+		k.used |= 1 << slot
+		return slot
+	}
+	if k.more == 0 {
+		k.more = w.spill.open()
+	}
+	return 64 + w.spill.of(k.more).take()
+}
+
+func (w *rolling) free(k *keyRing, slot uint32) {
+	if slot < 64 {
+		k.used &^= 1 << slot
+		return
+	}
+	s := w.spill.of(k.more)
+	if s.give(slot - 64); s.taken == 0 {
+		w.spill.close(k.more)
+		k.more = 0
+	}
+}
+
+// move moves a ring to a block with room for n requests and returns it.
+func (w *rolling) move(k *keyRing, n uint32) []inside {
+	class := classFor(int(n))
+	block := w.rings.take(class)
+	ring := w.rings.at(class, block)
+	if k.held {
+		old := w.rings.at(k.class, k.block)
+		moved := copy(ring, old[k.head:min(int(k.head+k.size), len(old))])
+		copy(ring[moved:], old[:int(k.size)-moved])
+		w.rings.give(k.class, k.block)
+	}
+	k.block, k.class, k.head, k.held = block, class, 0, true
+	return ring
+}
+
+// release forgets a key.
+func (w *rolling) release(key int32) {
+	k := w.keys.At(key)
+	if k.held {
+		w.rings.give(k.class, k.block)
+	}
+	if k.more != 0 {
+		w.spill.close(k.more)
+	}
+	*k = keyRing{}
+}
+
+// resize returns a slice of n elements, s itself if it has the room.
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/2)
+	}
+	return s[:n]
+}

@@ -1,0 +1,96 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"shadow/limit"
+)
+
+// A Kind is a kind of limit of which there are curves.
+type Kind uint8
+
+// The kinds.
+const (
+	Window    Kind = iota // window:N/W
+	Fixed                 // fixed:N/W
+	WindowAll             // window:N/W,charge=all
+	Token                 // token:RATE,burst=N
+	KindCount
+)
+
+var kindNames = [KindCount]string{"window", "fixed", "window,charge=all", "token"}
+
+// String is the kind as --kind takes it.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds are the names of all kinds.
+func Kinds() []string { return kindNames[:] }
+
+// ParseKind reads the name of a kind.
+func ParseKind(text string) (Kind, error) {
+	for k, name := range kindNames {
+		if text == name {
+			return Kind(k), nil
+		}
+	}
+	hint := ""
+	if near := limit.Nearest(text, kindNames[:]); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return 0, fmt.Errorf("kind %q: there are no curves of that%s; want one of %s", text, hint, strings.Join(kindNames[:], "; "))
+}
+
+// A Rate is that at which a token bucket refills.
+type Rate struct {
+	Count int64
+	Per   limit.Time
+}
+
+// ParseRates reads 10/s, 30/m or 5..20:5/s.
+func ParseRates(text string) ([]Rate, error) {
+	specs, err := limit.ParseAll(text)
+	if err != nil {
+		return nil, fmt.Errorf("rate %q: want COUNT/PERIOD, such as 10/s: %w", text, err)
+	}
+	var rates []Rate
+	for _, s := range specs {
+		if s.Algorithm != "" || s.Options != "" || s.Count < 1 {
+			return nil, fmt.Errorf("rate %q: want COUNT/PERIOD and nothing else, such as 10/s", text)
+		}
+		rates = append(rates, Rate{s.Count, s.Period})
+	}
+	return rates, nil
+}
+
+// String is the rate as --rate takes it, 10/1s.
+func (r Rate) String() string {
+	return strconv.FormatInt(r.Count, 10) + "/" + limit.FormatPeriod(r.Per)
+}
+
+// MostBurst is the largest burst that can be counted exactly with the rate, as in package bucket; 0 if there is none.
+func (r Rate) MostBurst() int64 {
+	g := limit.GCD(r.Count, int64(r.Per))
+	return (math.MaxInt64 - r.Count/g) / (int64(r.Per) / g)
+}
+
+// A Shape is a kind of limit with all its numbers but one, which the curve goes over: the limit N of a window, the burst
+// of a token bucket.
+type Shape struct {
+	Kind Kind
+	Per  limit.Time // of windows
+	Rate Rate       // of token buckets
+}
+
+// Limit is the limit with a number put in, as --limit takes it.
+func (s Shape) Limit(n int64) string {
+	switch s.Kind {
+	case Window, Fixed:
+		return fmt.Sprintf("%s:%d/%s", s.Kind, n, limit.FormatPeriod(s.Per))
+	case WindowAll:
+		return fmt.Sprintf("window:%d/%s,charge=all", n, limit.FormatPeriod(s.Per))
+	}
+	return fmt.Sprintf("token:%s,burst=%d", s.Rate, n)
+}

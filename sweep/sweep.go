@@ -1,0 +1,215 @@
+package sweep
+
+import (
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// A Sweep takes in batches and keeps what the curves need. For each batch it sorts the requests into the timelines of their
+// keys, once, and then works on the strands, which have nothing to do with each other, on all cores at once:
+//
+//	batch ──▶ timelines ─┬─▶ windows of 1s   ──▶ what each request needs ──▶ histograms by client ─┐
+//	                     ├─▶ windows of 10s  ──▶ …                                                 ├─▶ curves by class
+//	                     └─▶ token buckets   ──▶ highest backlog by client ────────────────────────┘
+type Sweep struct {
+	options   Options
+	timelines traffic.Timelines
+	clients   traffic.Timelines // by client, if timelines are not
+	tallies   traffic.Tallies
+	judged    traffic.Paged[int64] // requests by client; of the action, if there is one
+	picked    *picked              // nil: all requests
+	strands   []*strand
+	shapes    []shaped
+	now       limit.Time // the latest place in time that was seen
+
+	batch *traffic.Batch // that is being taken in
+	work  func(i int)    // has strand i take it in; made once
+}
+
+// Options say what to look at.
+type Options struct {
+	Tables   *traffic.Tables
+	By       traffic.Key
+	Kinds    []Kind
+	Periods  []limit.Time // of windows
+	Rates    []Rate       // of token buckets, which begin full at the first request that counts: warm batches do not touch them
+	Bursts   []int64      // for which to count what token buckets refuse
+	Action   string       // only requests of this action; "" for all
+	Lateness limit.Time   // a key whose time steps back by more starts anew
+
+	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
+	Workers int          // at once; 0 for as many as there are processors
+}
+
+// A Source hands over requests, batch by batch, as replay.Source does.
+type Source interface {
+	// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
+	Next() (*traffic.Batch, error)
+}
+
+// ratesAtOnce is how many rates of token buckets share a strand.
+const ratesAtOnce = 5
+
+// New returns a Sweep that has seen nothing.
+func New(o Options) *Sweep {
+	s := &Sweep{options: o, now: math.MinInt64}
+	s.timelines.By, s.work = o.By, s.judge
+	if o.Action != "" {
+		s.picked = new(picked)
+	}
+	if s.options.Workers == 0 {
+		s.options.Workers = runtime.GOMAXPROCS(0)
+	}
+	s.options.Bursts = slices.Compact(slices.Sorted(slices.Values(o.Bursts)))
+	if has(o.Kinds, Token) {
+		for rates := range slices.Chunk(o.Rates, ratesAtOnce) {
+			s.addRates(rates)
+		}
+	}
+	for _, per := range o.Periods {
+		s.addWindows(per)
+	}
+	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
+	return s
+}
+
+func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
+
+// addWindows adds the windows of one length.
+func (s *Sweep) addWindows(per limit.Time) {
+	strand := s.strand(per)
+	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
+		w := &rolling{length: uint64(per)}
+		if has(s.options.Kinds, Window) {
+			w.admitted = newHistogram(s.options.By)
+			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: w.admitted})
+		}
+		if has(s.options.Kinds, WindowAll) {
+			w.all = newHistogram(s.options.By)
+			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: WindowAll, Per: per}, needs: w.all})
+		}
+		strand.counters = append(strand.counters, w)
+	}
+	if has(s.options.Kinds, Fixed) {
+		w := &fixed{length: per, needs: newHistogram(s.options.By)}
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: w.needs})
+		strand.counters = append(strand.counters, w)
+	}
+}
+
+// addRates adds token buckets of some rates. A burst has no end, so their keys are never forgotten.
+func (s *Sweep) addRates(rates []Rate) {
+	t := new(tokens)
+	for _, rate := range rates {
+		var bursts []int64
+		for _, b := range s.options.Bursts {
+			if b <= rate.MostBurst() {
+				bursts = append(bursts, b)
+			}
+		}
+		r := newTokenRate(rate, bursts, s.options.By.Shared())
+		t.rates = append(t.rates, r)
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Token, Rate: rate}, rate: r, bursts: bursts})
+	}
+	strand := s.strand(limit.Never)
+	strand.counters = append(strand.counters, t)
+}
+
+// strand adds one whose limits have this horizon.
+func (s *Sweep) strand(horizon limit.Time) *strand {
+	added := newStrand(s.options.Lateness, horizon)
+	s.strands = append(s.strands, added)
+	return added
+}
+
+// Run takes in all requests of a source.
+func (s *Sweep) Run(src Source) error {
+	for {
+		b, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && s.options.Stop != nil {
+			err = s.options.Stop()
+		}
+		if err != nil {
+			return err
+		}
+		s.Take(b)
+	}
+}
+
+// Take takes in the requests of one batch.
+func (s *Sweep) Take(b *traffic.Batch) {
+	s.timelines.Take(b, s.options.Tables)
+	if s.picked != nil {
+		s.picked.pick(b, &s.timelines, s.action())
+	}
+	if !b.Warm {
+		s.count(b)
+	}
+	for _, p := range b.Places() {
+		s.now = max(s.now, p)
+	}
+	s.batch = b
+	s.each(len(s.strands), s.work)
+}
+
+// judge has a strand take in the batch.
+func (s *Sweep) judge(strand int) {
+	st := s.strands[strand]
+	st.judge(s.batch, &s.timelines, s.picked, s.options.Tables.Clients.Len())
+	st.forget(s.batch.Len(), s.now)
+}
+
+// action is the id of the wanted action, −1 as long as no request has it.
+func (s *Sweep) action() int32 {
+	id, known := s.options.Tables.Actions.Find([]byte(s.options.Action))
+	if !known {
+		return -1
+	}
+	return id
+}
+
+// count adds the batch to what is known of clients.
+func (s *Sweep) count(b *traffic.Batch) {
+	clients := &s.timelines
+	if clients.By != traffic.ByClient {
+		clients = &s.clients
+		clients.Take(b, s.options.Tables)
+	}
+	s.tallies.Count(b, &clients.Group, s.options.Tables)
+	if s.picked != nil {
+		s.judged.Grow(s.options.Tables.Clients.Len())
+		for _, row := range s.picked.rows {
+			*s.judged.At(b.Client[row])++
+		}
+	}
+}
+
+// each does n things, several at once if there are workers.
+func (s *Sweep) each(n int, do func(i int)) {
+	if s.options.Workers == 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var next atomic.Int32
+	var running sync.WaitGroup
+	for range min(s.options.Workers, n) {
+		running.Go(func() {
+			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
+				do(i)
+			}
+		})
+	}
+	running.Wait()
+}
