@@ -28,13 +28,7 @@ type candidate struct {
 	upstream int64 // microseconds
 }
 
-func newCandidate(p policy.Policy) *candidate {
-	c := &candidate{policy: p, parts: partsOf(p)}
-	if len(c.parts) > 1 || c.parts[0].scoped() {
-		c.combination = newCombination(c.parts)
-	}
-	return c
-}
+func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, parts: partsOf(p)} }
 
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {

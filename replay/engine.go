@@ -2,7 +2,6 @@ package replay
 
 import (
 	"io"
-	"math"
 	"time"
 
 	"shadow/limit"
@@ -27,6 +26,7 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	clients    Paged[ClientTally]
+	evidence   *evidence       // nil: not wanted
 	classes    []traffic.Class // by agent id
 	actions    []int64
 	requests   int64
@@ -35,79 +35,11 @@ type Engine struct {
 	last       time.Time
 }
 
-// Options says how to judge.
-type Options struct {
-	Tables   *traffic.Tables
-	Policies []policy.Policy // if any has a scope, batches must have Marks
-	Lateness limit.Time      // a key whose time steps back by more starts anew
-
-	Sink          Sink // nil: events go nowhere
-	EventPolicies int  // the first so many policies have their events sent to the sink
-
-	Observer Observer // nil: nobody observes
-
-	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
-	Clock func() time.Time // to time the stages with; nil: they are not timed
-}
-
 // StageTimes is how long the stages of judging took.
 type StageTimes struct {
 	Group time.Duration // sorting into timelines
 	Judge time.Duration // limiters, and tallies of what they refused
 	Count time.Duration // tallies of all requests
-}
-
-// New returns an Engine that has seen nothing.
-func New(o Options) *Engine {
-	e := &Engine{options: o, now: math.MinInt64}
-	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
-	for i, p := range o.Policies {
-		variants := variantsOf(p)
-		c := e.add(variants[0])
-		if o.Sink != nil && i < o.EventPolicies {
-			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
-		}
-		for _, other := range variants[1:] {
-			c.variants = append(c.variants, e.add(other))
-		}
-		e.candidates = append(e.candidates, c)
-	}
-	e.watch()
-	return e
-}
-
-// add puts a policy on trial.
-func (e *Engine) add(p policy.Policy) *candidate {
-	c := newCandidate(p)
-	e.all = append(e.all, c)
-	var keyings []*keying
-	for i := range c.parts {
-		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i], e.options.Lateness)
-		keyings = append(keyings, k)
-	}
-	if len(p.Keys()) == 1 {
-		keyings[0].take(c)
-		return c
-	}
-	e.keying(policy.BySite) // has the order of the batch
-	for _, k := range keyings {
-		k.crossed = true
-	}
-	e.crossings = append(e.crossings, newCrossing(c, keyings))
-	return c
-}
-
-// keying is the one for a key, made if there is none yet.
-func (e *Engine) keying(by policy.Key) *keying {
-	for _, k := range e.keyings {
-		if k.key == by {
-			return k
-		}
-	}
-	k := &keying{key: by}
-	e.keyings = append(e.keyings, k)
-	return k
 }
 
 // Run judges all requests of a source.
@@ -137,6 +69,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Group)
 		if k.key == policy.ByClient && !b.Warm {
 			e.count(b, &k.group)
+			e.evidence.gather(b, &k.group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -218,7 +151,7 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	e.clients.Grow(e.options.Tables.Clients.Len())
 	r := &Result{
 		Stats: s, Tables: e.options.Tables, Clients: &e.clients,
-		Actions: grow(e.actions, e.options.Tables.Actions.Len()),
+		Actions: grow(e.actions, e.options.Tables.Actions.Len()), Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.requests, len(r.Actions)))

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
@@ -26,13 +28,6 @@ type keying struct {
 	turn     int32        // the key that forget looked at last
 }
 
-// A sight is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
-// whether it is idle goes by their places in time, which never step back.
-type sight struct {
-	latest limit.Time // its latest moment since it began or began anew
-	place  uint64     // of its last request, as an ordinal; 0: never seen, or forgotten
-}
-
 // sort makes the group the timelines of the batch.
 func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) {
 	k.fill(b, t)
@@ -49,9 +44,11 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables, lateness limit.Time) 
 // take takes in a policy that counts by this key only.
 func (k *keying) take(c *candidate) {
 	k.candidates = append(k.candidates, c)
-	for i := range c.parts {
-		k.scoped = k.scoped || c.parts[i].scoped()
+	scoped := slices.ContainsFunc(c.parts, func(p part) bool { return p.scoped() })
+	if scoped || len(c.parts) > 1 {
+		c.combination = newCombination(c.parts)
 	}
+	k.scoped = k.scoped || scoped
 }
 
 // remember takes in a part that counts by this key.
@@ -90,49 +87,6 @@ func (k *keying) fill(b *traffic.Batch, t *traffic.Tables) {
 	}
 }
 
-// findRestarts notes where a key starts anew:
-//
-//   - where its time steps back by more than the lateness: there the log's clock was set back, or older logs were
-//     appended, and no limiter should hold the new requests against the old ones;
-//   - at a request that came too late, when by then the key had been forgotten (see forget).
-//
-// Inside a timeline both can only happen when some request came late.
-func (k *keying) findRestarts(b *traffic.Batch, lateness limit.Time) {
-	k.restarts = k.restarts[:0]
-	places := b.Places()
-	var start int32
-	for i, end := range k.group.Ends {
-		s, at := k.sights.At(k.group.Keys[i]), k.group.At[start:end]
-		if b.Order == nil && (s.place == 0 || at[0] >= s.latest-lateness) {
-			s.see(at[len(at)-1], at[len(at)-1])
-			start = end
-			continue
-		}
-		for j, t := range at {
-			index := start + int32(j)
-			p := places[k.group.Rows[index]]
-			if s.place != 0 && (t < s.latest-lateness || k.forgets(s, p)) {
-				k.restarts = append(k.restarts, index)
-				s.place = 0
-			}
-			s.see(t, p)
-		}
-		start = end
-	}
-}
-
-// spreadRestarts notes the restarts by row.
-func (k *keying) spreadRestarts(b *traffic.Batch) {
-	k.anew = nil
-	if !k.crossed || len(k.restarts) == 0 {
-		return
-	}
-	k.anew = make([]bool, b.Len())
-	for _, index := range k.restarts {
-		k.anew[k.group.Rows[index]] = true
-	}
-}
-
 // gatherMarks puts the marks in the order of the group.
 func (k *keying) gatherMarks(b *traffic.Batch) {
 	if !k.scoped {
@@ -150,39 +104,6 @@ func (k *keying) marksOf(start, end int32) []uint64 {
 		return nil
 	}
 	return k.marks[start:end]
-}
-
-// see notes a request at t, which has its place in time at p.
-func (s *sight) see(t, p limit.Time) {
-	if s.place == 0 || t > s.latest {
-		s.latest = t
-	}
-	s.place = ordinal(p)
-}
-
-// forgets tells whether a key has been forgotten by now: it was idle for longer than any limiter remembers, and for the
-// lateness on top, so that a request that is out of order still finds its key.
-func (k *keying) forgets(s *sight, now limit.Time) bool {
-	return k.idle != limit.Never && limit.Time(ordinal(now)-s.place) > k.idle
-}
-
-// forget frees what the limiters remember of keys that are idle by now. Each batch looks at as many keys as it has
-// requests, so that the cost is bounded and every key has its turn.
-func (k *keying) forget(b *traffic.Batch, now limit.Time) {
-	if k.idle == limit.Never {
-		return
-	}
-	for range min(b.Len(), k.keys) {
-		if k.turn++; int(k.turn) >= k.keys {
-			k.turn = 0
-		}
-		if s := k.sights.At(k.turn); s.place != 0 && k.forgets(s, now) {
-			s.place = 0
-			for _, m := range k.memories {
-				m.At(k.turn).Release()
-			}
-		}
-	}
 }
 
 // pairs gives each pair of client and action that occurs a dense id.

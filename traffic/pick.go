@@ -1,6 +1,10 @@
 package traffic
 
-import "shadow/parse"
+import (
+	"slices"
+
+	"shadow/parse"
+)
 
 // What it takes to look at some requests of a batch apart from the others.
 
@@ -12,7 +16,9 @@ func (b *Batch) RowsOf(client int32) []int32 {
 			rows = append(rows, int32(row))
 		}
 	}
-	b.sortRows(rows)
+	if !b.insertRows(rows) {
+		slices.SortFunc(rows, b.compare)
+	}
 	return rows
 }
 
@@ -29,6 +35,7 @@ func (b *Batch) Append(src *Batch, rows []int32) {
 	b.Host = appendRows(b.Host, src.Host, rows)
 	b.Upstream = appendRows(b.Upstream, src.Upstream, rows)
 	b.Marks = appendRows(b.Marks, src.Marks, rows)
+	b.Traces = appendRows(b.Traces, src.Traces, rows)
 }
 
 func appendRows[T any](dst, src []T, rows []int32) []T {
