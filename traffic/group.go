@@ -18,8 +18,8 @@ type Group struct {
 	Rows []int32      // rows of the batch
 	At   []limit.Time // their times
 
-	runs runSorter
-	next []int32 // by key: how many rows, then where its next row goes; all zero between calls
+	sorter rowSorter
+	next   []int32 // by key: how many rows, then where its next row goes; all zero between calls
 }
 
 // Sort makes g the timelines of b by the given column of keys, which are below keys.
@@ -83,31 +83,12 @@ func (g *Group) restore(b *Batch) {
 			start = end
 			continue
 		}
-		if !b.insertRows(rows) {
-			g.runs.sort(b, rows)
-		}
+		g.sorter.sort(b, rows)
 		for i, row := range rows {
 			at[i] = b.At[row]
 		}
 		start = end
 	}
-}
-
-// insertRows sorts the rows of one timeline by insertion, since a request is rarely far from its place, until that proves
-// to be a bad idea: then it gives up and returns false.
-func (b *Batch) insertRows(rows []int32) bool {
-	budget := 8 * len(rows)
-	for i := 1; i < len(rows); i++ {
-		row, j := rows[i], i
-		for ; j > 0 && b.compare(rows[j-1], row) > 0; j-- {
-			rows[j] = rows[j-1]
-		}
-		rows[j] = row
-		if budget -= i - j; budget < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // compare tells which of two rows comes first: the one with the earlier place, then the one of the lower input, then the

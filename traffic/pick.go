@@ -1,10 +1,6 @@
 package traffic
 
-import (
-	"slices"
-
-	"shadow/parse"
-)
+import "shadow/parse"
 
 // What it takes to look at some requests of a batch apart from the others.
 
@@ -16,9 +12,7 @@ func (b *Batch) RowsOf(client int32) []int32 {
 			rows = append(rows, int32(row))
 		}
 	}
-	if !b.insertRows(rows) {
-		slices.SortFunc(rows, b.compare)
-	}
+	new(rowSorter).sort(b, rows)
 	return rows
 }
 

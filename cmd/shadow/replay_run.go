@@ -133,7 +133,8 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer, Stop: ctx.Err, Clock: r.clock,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := r.startProgress(reader)
 	err = engine.Run(reader)

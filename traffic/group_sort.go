@@ -1,17 +1,21 @@
 package traffic
 
-// Rows that are far out of order are mostly so in long stretches: the blocks of several inputs, each in order for
-// itself. So they are sorted by merging the ascending runs that are there already, two and two, until one is left
-// (natural merge sort; Knuth, The Art of Computer Programming 3, 5.2.4).
+// Rows are sorted by insertion, since a request is rarely far from its place. Those that are far out of order are mostly so
+// in long stretches: the blocks of several inputs, each in order for itself. So where insertion proves to be a bad idea,
+// the ascending runs that are there already are merged, two and two, until one is left (natural merge sort; Knuth, The
+// Art of Computer Programming 3, 5.2.4).
 
-// A runSorter keeps its room between calls.
-type runSorter struct {
+// A rowSorter keeps its room between calls.
+type rowSorter struct {
 	room []int32
 	ends []int // where the runs end
 }
 
 // sort sorts the rows of one timeline.
-func (s *runSorter) sort(b *Batch, rows []int32) {
+func (s *rowSorter) sort(b *Batch, rows []int32) {
+	if b.insertRows(rows) {
+		return
+	}
 	s.findRuns(b, rows)
 	s.room = resize(s.room, len(rows))
 	from, to := rows, s.room
@@ -24,8 +28,24 @@ func (s *runSorter) sort(b *Batch, rows []int32) {
 	}
 }
 
+// insertRows sorts rows by insertion, or gives up after some effort and returns false.
+func (b *Batch) insertRows(rows []int32) bool {
+	budget := 8 * len(rows)
+	for i := 1; i < len(rows); i++ {
+		row, j := rows[i], i
+		for ; j > 0 && b.compare(rows[j-1], row) > 0; j-- {
+			rows[j] = rows[j-1]
+		}
+		rows[j] = row
+		if budget -= i - j; budget < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // findRuns notes where a row comes before the one in front of it.
-func (s *runSorter) findRuns(b *Batch, rows []int32) {
+func (s *rowSorter) findRuns(b *Batch, rows []int32) {
 	s.ends = s.ends[:0]
 	for i := 1; i < len(rows); i++ {
 		if b.compare(rows[i-1], rows[i]) > 0 {
@@ -36,7 +56,7 @@ func (s *runSorter) findRuns(b *Batch, rows []int32) {
 }
 
 // mergePairs merges the first run with the second, the third with the fourth and so on.
-func (s *runSorter) mergePairs(b *Batch, from, to []int32) {
+func (s *rowSorter) mergePairs(b *Batch, from, to []int32) {
 	start, pairs := 0, 0
 	for i := 0; i < len(s.ends); i += 2 {
 		middle := s.ends[i]
