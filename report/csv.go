@@ -16,6 +16,7 @@ var csvHead = []string{
 	"lines", "parsed", "unreadable", "excluded", "warm", "late",
 	"delayed", "delay_total_seconds", "delay_p50_seconds", "delay_p99_seconds",
 	"refused_low", "refused_high", "clients_hit_low", "clients_hit_high",
+	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
 }
 
 func (m *Model) csv() ([]byte, error) {
@@ -91,6 +92,15 @@ func (p *Policy) csvTotals() map[string]string {
 	if r := p.Range; r != nil {
 		cells["refused_low"], cells["refused_high"] = plain(r.Refused[0]), plain(r.Refused[1])
 		cells["clients_hit_low"], cells["clients_hit_high"] = plain(r.ClientsHit[0]), plain(r.ClientsHit[1])
+	}
+	if h := p.Harm; h != nil {
+		cells["page_views"], cells["page_views_broken"] = plain(h.PageViews), plain(h.Broken)
+		if h.Lockout != nil {
+			cells["longest_lockout_seconds"] = plainSeconds(h.Lockout.Seconds)
+		}
+		if h.Busiest != nil {
+			cells["most_admitted_in_an_hour"] = plain(h.Busiest.Requests)
+		}
 	}
 	return cells
 }

@@ -1,12 +1,6 @@
 package report
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-
-	"shadow/traffic"
-)
+import "shadow/traffic"
 
 // A Diff says what changes for whom when policy A gives way to policy B. Requests are compared one by one. Clients and
 // actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly hit, one
@@ -96,16 +90,4 @@ const (
 )
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c ChangeByClass) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for class, figures := range c {
-		text, err := json.Marshal(figures)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, `,%q:%s`, traffic.Class(class), text)
-	}
-	b.Bytes()[0] = '{'
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
+func (c ChangeByClass) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }

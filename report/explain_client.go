@@ -17,6 +17,7 @@ type Account struct {
 	Actions  []ActionCount   `json:"actions"`
 	Statuses []StatusCount   `json:"statuses"`
 	Timeline []int64         `json:"timeline"` // requests since the moment before, at moments spread evenly over the span
+	Evidence *Evidence       `json:"evidence"` // nil when none was gathered, or without counted requests
 	Policies []AccountPolicy `json:"policies"`
 
 	more  struct{ agents, actions, statuses int } // left out

@@ -32,11 +32,12 @@ func NewAccount(res *replay.Result, g Gathered, o Options) *Account {
 	a.Client = name
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
+		a.Evidence = newJury(res, census(res.Clients), o).explain(id)
 		first, last := g.Span()
 		a.Span = &Span{First: Moment(first), Last: Moment(last), Seconds: inSeconds(last - first)}
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)
-	a.count(res, g.Gathering, o.Top)
+	a.count(res, g.Gathering, max(o.Top, DefaultTop))
 	a.Timeline = timeline(g.Gathering, g.Moments)
 	for i := range g.Policies {
 		f := &fated{Gathered: &g, res: res, index: i, top: o.Top}

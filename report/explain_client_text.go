@@ -76,6 +76,9 @@ func (a *Account) facts() []fact {
 		{label: "actions", text: list(actions, a.more.actions)},
 		{label: "answered", text: list(statuses, a.more.statuses)},
 	}
+	if e := a.Evidence; e != nil {
+		all = append(all, fact{label: "evidence", text: e.short(), details: e.Reasons})
+	}
 	if a.Input.AgentsLogged {
 		all = append(all, fact{label: "agents", text: list(agents, a.more.agents)})
 	}

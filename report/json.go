@@ -40,9 +40,12 @@ func escapeJSON(plain []byte) []byte {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c Classes) MarshalJSON() ([]byte, error) {
+func (c Classes) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+
+// marshalClasses writes what there is of each class.
+func marshalClasses[T any](classes []T) ([]byte, error) {
 	var b bytes.Buffer
-	for class, figures := range c {
+	for class, figures := range classes {
 		text, err := json.Marshal(figures)
 		if err != nil {
 			return nil, err

@@ -50,11 +50,20 @@ func (p *Policy) markdown(b *bytes.Buffer, m *Model) {
 	if len(p.TopActions) > 0 {
 		actionGrid(p).markdown(b)
 	}
-	p.markdownMeaning(b)
+	b.WriteByte('\n')
+	for _, f := range p.harmFacts(layoutsFor(m.Input.Span)) {
+		fmt.Fprintf(b, "- **%s**: %s\n", f.label, markdownText(f.text))
+	}
+	p.markdownTexts(b)
 }
 
 func (p *Policy) markdownMeaning(b *bytes.Buffer) {
 	b.WriteByte('\n')
+	p.markdownTexts(b)
+}
+
+// markdownTexts say what the policy means.
+func (p *Policy) markdownTexts(b *bytes.Buffer) {
 	for _, text := range p.told(func(part *Part) string { return part.Semantics }) {
 		fmt.Fprintf(b, "- **means**: %s\n", markdownText(text))
 	}

@@ -105,6 +105,8 @@ type Policy struct {
 	BytesSaved           int64    `json:"bytes_saved"`
 	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged
 
+	Harm *Harm `json:"harm"` // nil when nobody asked
+
 	TopClients []Client `json:"top_clients"`
 	TopActions []Action `json:"top_actions"`
 

@@ -26,6 +26,7 @@ type Options struct {
 	Run      string   // its id there
 
 	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
+	Harm     *replay.Harm           // what was observed of it; nil: nothing
 }
 
 // New computes every figure of the report. It keeps neither res nor anything of it.
@@ -46,6 +47,7 @@ func New(res *replay.Result, o Options) *Model {
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who)
 	}
 	m.Warnings = append(m.Warnings, warnings(res, who)...)
 	m.view = viewOf(m, o)

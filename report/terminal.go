@@ -142,6 +142,9 @@ func (t *terminal) detail(m *Model, p *Policy) {
 		t.grid(actionGrid(p))
 	}
 	t.WriteByte('\n')
+	for _, f := range p.harmFacts(layoutsFor(m.Input.Span)) {
+		t.fact(f)
+	}
 	t.meaning(p)
 }
 

@@ -60,10 +60,13 @@ func (f *explainFlags) add(cmd *cobra.Command) {
 	flags.SortFlags = false
 	f.policyFlags.add(cmd)
 	addCalcOutput(cmd, &f.output, "account")
-	flags.IntVar(&f.top, "top", report.DefaultRefusals, "`refusals` that are listed, and agents and actions")
+	flags.IntVar(&f.top, "top", report.DefaultRefusals, "`refusals` that are listed of each policy")
 	flags.BoolVar(&f.lines, "lines", false, "show the log lines of the refusals listed, which are read again from the logs")
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plots")
 	f.readingFlags.add(cmd)
+	f.evidenceFlags.add(cmd)
+	f.wanted = true // of one client it is worth its time
+	flags.Lookup("evidence").DefValue = "true"
 	f.addJudging(cmd)
 }
 
@@ -127,6 +130,7 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, client string)
 	account := report.NewAccount(result, g, report.Options{
 		Top: f.top, Width: width, Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone, Warnings: r.warnings(&result.Stats),
+		Evidence: r.judging,
 	})
 	if err := account.Write(r.cmd.OutOrStdout(), f.output, !f.noPlot); err != nil {
 		return err

@@ -21,6 +21,7 @@ type replayFlags struct {
 	quiet   bool
 	verbose bool
 	timing  bool
+	harm    bool
 }
 
 func newReplay() *cobra.Command {
@@ -69,6 +70,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
+	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
 	f.profileFlags.add(flags)
 	completeWords(cmd, "events", "all", "none")
 }

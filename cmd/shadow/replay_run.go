@@ -32,6 +32,7 @@ type replayRun struct {
 	started  time.Time
 	clock    func() time.Time // nil unless --timing
 	observer replay.Observer  // nil unless verdicts are wanted one by one
+	harmed   *replay.Harm     // nil unless --harm
 }
 
 // run verifies the flags, replays, and reports.
@@ -66,6 +67,9 @@ func (r *replayRun) prepare(args []string) error {
 		return err
 	}
 	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
+		return err
+	}
+	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
 	if r.timing {
@@ -167,7 +171,7 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
 		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
-		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging,
+		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging, Harm: r.finishHarm(),
 	})
 	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err

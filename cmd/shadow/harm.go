@@ -1,0 +1,32 @@
+package main
+
+import (
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by, too.
+func (r *replayRun) watchHarm(c *policy.Config) error {
+	if !r.harm {
+		return nil
+	}
+	if r.reading.Tracer == nil {
+		tracer, err := traffic.NewTracer(traffic.TraceRules{Beacon: c.Evidence.Path, Background: c.Evidence.Background})
+		if err != nil {
+			return usage("evidence: %w", err)
+		}
+		r.reading.Tracer = tracer
+	}
+	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
+	r.observer = r.harmed
+	return nil
+}
+
+// finishHarm is what was observed, nil if nobody asked.
+func (r *replayRun) finishHarm() *replay.Harm {
+	if r.harmed != nil {
+		r.harmed.Finish()
+	}
+	return r.harmed
+}

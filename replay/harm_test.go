@@ -1,0 +1,148 @@
+package replay_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// In the logs of these tests /x is a page and /y a file; a status of 404 makes no page view.
+func traced(b *traffic.Batch, tables *traffic.Tables) *traffic.Batch {
+	for _, id := range b.Action {
+		trace := traffic.Trace{Traits: traffic.FetchedAsset}
+		if tables.Actions.Name(int32(id)) == "/x" {
+			trace.Traits = traffic.Stepped | traffic.Asked
+		}
+		b.Traces = append(b.Traces, trace)
+	}
+	return b
+}
+
+// A slowHarm is what the definition says of one client and policy, found by looking at all of its requests at once.
+type slowHarm struct {
+	views, broken    int64
+	lockout, busiest replay.Stretch
+}
+
+func slowHarmOf(lines []line, refused []bool, p policy.Policy) (h slowHarm) {
+	var admitted []limit.Time
+	for i, l := range lines {
+		if l.action == "/x" && l.status == 200 {
+			h.views++
+			bad := refused[i]
+			for j := i + 1; j < len(lines) && (lines[j].action != "/x" || lines[j].status != 200); j++ {
+				bad = bad || refused[j] && lines[j].action == "/y" && lines[j].at-l.at <= 10*second
+			}
+			if bad {
+				h.broken++
+			}
+		}
+		run := replay.Stretch{First: l.at, Last: l.at}
+		for j := i; j < len(lines) && refused[j]; j++ {
+			run.Requests, run.Last = run.Requests+1, max(run.Last, lines[j].at)
+			length, longest := run.Last-run.First, h.lockout.Last-h.lockout.First
+			first := i == 0 || !refused[i-1] // else it is part of another one
+			if first && (h.lockout.Requests == 0 || length > longest || length == longest && run.Requests > h.lockout.Requests) {
+				h.lockout = run
+			}
+		}
+		if !refused[i] && concerns(p, l.marks) {
+			at := l.at
+			if len(admitted) > 0 {
+				at = max(at, admitted[len(admitted)-1])
+			}
+			admitted = append(admitted, at)
+			hour := replay.Stretch{Last: at}
+			for _, t := range admitted {
+				if t > at-limit.Hour {
+					if hour.Requests == 0 {
+						hour.First = t
+					}
+					hour.Requests++
+				}
+			}
+			if hour.Requests > h.busiest.Requests {
+				h.busiest = hour
+			}
+		}
+	}
+	return h
+}
+
+func concerns(p policy.Policy, marks uint64) bool {
+	for _, part := range p.Parts {
+		if inScope(part.Match, marks) {
+			return true
+		}
+	}
+	return false
+}
+
+// However a log is cut, the harm is what the definition says, and Finish finds the worst of it.
+func TestHarmAgainstItsDefinition(t *testing.T) {
+	policies := append(ownPolicies(t), sharedPolicies(t)...)
+	idle := idleTimes(policies, lateness)
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := drawLog(rt, idle[policy.ByClient])
+		b := newBenchOf(t, lateness, policies)
+		h := replay.NewHarm(b.tables, policies)
+		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: h})
+		for _, batch := range cutLog(rt, lines) {
+			check(t, b.engine.Judge(traced(b.batch(batch), b.tables)))
+		}
+		h.Finish()
+		for i, p := range policies {
+			all, _ := verdictsOf(lines, p, idle)
+			var worst, most replay.Stretch
+			for id := range int32(h.Clients()) {
+				var own []line
+				var refused []bool
+				for j, l := range lines {
+					if l.client == b.tables.Clients.Name(id) && !l.warm {
+						own, refused = append(own, l), append(refused, all[j])
+					}
+				}
+				want := slowHarmOf(own, refused, p)
+				if got := h.PageViews(id); got != want.views {
+					rt.Fatalf("%d page views, want %d", got, want.views)
+				}
+				if got := h.Broken(i, id); got != want.broken {
+					rt.Fatalf("%s breaks %d page views, want %d", p.Name, got, want.broken)
+				}
+				if s := want.lockout; s.Requests > 0 && (worst.Requests == 0 || s.Last-s.First > worst.Last-worst.First || s.Last-s.First == worst.Last-worst.First && s.Requests > worst.Requests) {
+					worst = s
+				}
+				if want.busiest.Requests > most.Requests {
+					most = want.busiest
+				}
+			}
+			lockout, busiest := h.Policies[i].Lockout, h.Policies[i].Busiest
+			if lockout.Requests != worst.Requests || lockout.Last-lockout.First != worst.Last-worst.First || busiest.Requests != most.Requests {
+				rt.Fatalf("%s: %+v and %+v, want %+v and %+v", p.Name, lockout, busiest, worst, most)
+			}
+		}
+	})
+}
+
+// An hour holds what came less than an hour before, and not what came a whole one before.
+func TestHarmCountsRollingHours(t *testing.T) {
+	policies, err := policy.ParseLimits([]string{"token:100/1s"}, policy.ByClient)
+	check(t, err)
+	for end, want := range map[limit.Time]int64{limit.Hour: 2, limit.Hour - 1: 3} {
+		b := newBenchOf(t, lateness, policies)
+		h := replay.NewHarm(b.tables, policies)
+		for _, at := range []limit.Time{0, 1, end} {
+			batch := traced(b.batch([]line{{at: at, client: "a", action: "/x", status: 200}}), b.tables)
+			check(t, h.Observe(batch, make([]replay.Verdicts, 1)))
+		}
+		h.Finish()
+		if got := h.Policies[0].Busiest; got.Requests != want {
+			t.Errorf("0, 1 and %d us: %+v, want %d requests", end, got, want)
+		}
+	}
+}
