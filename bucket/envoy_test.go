@@ -53,3 +53,21 @@ func modelEnvoy(s limit.Spec) limittest.Model {
 		return false
 	}
 }
+
+// Whatever a pause is made of, a timer has filled the bucket as often as arithmetic of any size says.
+func TestFill(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		count, burst := 1+r.Int64N(20), 1+r.Int64N(60)
+		b := newEnvoyLocal(limit.Spec{Count: count, Period: 1}, burst)
+		missing := r.Int64N(burst + 1)
+		for n := range uint64(70) {
+			if got, want := b.fill(missing, n), max(0, missing-int64(n)*count); got != want {
+				t.Fatalf("%d of %d missing, %d fills of %d: %d, want %d", missing, burst, n, count, got, want)
+			}
+		}
+		if got := b.fill(missing, 1<<63); got != 0 {
+			t.Fatal(fmt.Sprint("after very many fills ", got, " are missing"))
+		}
+	}
+}

@@ -8,8 +8,8 @@ import (
 
 // The token bucket that refills in steps: token:N/P,refill=step
 //
-// The request that opens a bucket starts its periods. At the end of each, N tokens come at once, before a request of that
-// instant, and what does not fit is lost: with burst=B not above N, as it is without the option, that fills the bucket.
+// The request that opens a bucket starts its periods. At the end of each, before a request of that instant, the bucket is
+// filled to the full, whatever was left in it. It holds N tokens (burst=B: B tokens), and that is all that N says here.
 // When a whole period has passed since the last request, admitted or refused, the bucket counts as new: full, and opened
 // by the request that comes. (initial=I is for a key that was never seen, not for one that has been quiet.)
 //
@@ -28,21 +28,14 @@ import (
 
 // Step is a token bucket that refills in steps.
 type Step struct {
-	count   int64  // tokens that come at the end of a period
 	burst   int64  // tokens that the bucket holds
 	initial int64  // tokens that are missing from the bucket of a new key
 	period  uint64 // microseconds
-	fills   uint64 // periods that fill an empty bucket
-	timer   bool   // whether the periods lie on the epoch's grid, for all keys alike
 	horizon limit.Time
 }
 
 func newStep(spec limit.Spec, burst, initial int64) *Step {
-	b := &Step{
-		count: spec.Count, burst: burst, initial: burst - initial,
-		period: uint64(spec.Period), fills: uint64(limit.CeilDiv(burst, spec.Count)),
-		horizon: spec.Period,
-	}
+	b := &Step{burst: burst, initial: burst - initial, period: uint64(spec.Period), horizon: spec.Period}
 	if b.initial != 0 {
 		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
 	}
@@ -52,49 +45,24 @@ func newStep(spec limit.Spec, burst, initial int64) *Step {
 // Horizon is the period, after which a bucket counts as new; never when new keys do not start with a full bucket.
 func (b *Step) Horizon() limit.Time { return b.horizon }
 
-// open is the bucket of a new key: how many tokens it lacks and how old its period is.
-func (b *Step) open(t limit.Time) (missing int64, age uint64) {
-	if !b.timer {
-		return b.initial, 0
-	}
-	into := t % limit.Time(b.period)
-	if into < 0 {
-		into += limit.Time(b.period)
-	}
-	return b.initial, uint64(into)
-}
-
-// pass is what becomes of a bucket in elapsed microseconds without a request.
+// pass is what becomes of a bucket in elapsed microseconds without a request: how many tokens it lacks, and how old its
+// period is.
 func (b *Step) pass(missing int64, age, elapsed uint64) (int64, uint64) {
 	if elapsed >= b.period {
-		if !b.timer {
-			return 0, 0
-		}
-		missing = b.fill(missing, elapsed/b.period)
-		elapsed %= b.period
+		return 0, 0
 	}
-	age += elapsed
-	if age >= b.period {
-		return b.fill(missing, 1), age - b.period
+	if age += elapsed; age >= b.period {
+		return 0, age - b.period
 	}
 	return missing, age
 }
 
-// fill is how many of the missing tokens still lack when n periods have ended.
-func (b *Step) fill(missing int64, n uint64) int64 {
-	if n >= b.fills {
-		return 0
-	}
-	return max(0, missing-int64(n)*b.count)
-}
-
 // at is the bucket at t, and t itself or the latest moment of the key, if that is later.
 func (b *Step) at(s *limit.State, t limit.Time) (missing int64, age uint64, now limit.Time) {
-	if s.Extra == 0 {
-		missing, age = b.open(t)
-		return missing, age, t
-	}
-	if t <= s.At {
+	switch {
+	case s.Extra == 0:
+		return b.initial, 0, t
+	case t <= s.At:
 		return s.Level, uint64(s.Extra - 1), s.At
 	}
 	missing, age = b.pass(s.Level, uint64(s.Extra-1), uint64(t-s.At)) // as unsigned numbers, differences of times never overflow
@@ -140,7 +108,7 @@ func (b *Step) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
-// Level implements limit.Leveler.
+// Level implements limit.Leveler: the tokens that are missing.
 func (b *Step) Level(s *limit.State, t limit.Time) float64 {
 	missing, _, _ := b.at(s, t)
 	return float64(missing)
@@ -149,31 +117,22 @@ func (b *Step) Level(s *limit.State, t limit.Time) float64 {
 // Semantics implements limit.Describer.
 func (b *Step) Semantics() string {
 	every := limit.FormatPeriod(limit.Time(b.period))
-	periods := fmt.Sprintf("counted from the request that opened the bucket, and anew after %s without one", every)
-	if b.timer {
-		periods = "on the epoch's grid"
-	}
 	start := ""
 	if b.initial != 0 {
 		start = fmt.Sprintf("; a new key starts with %d", b.burst-b.initial)
 	}
-	return fmt.Sprintf("token bucket refilled in steps: %d at once, then %s at the end of each %s, %s%s; a refused request costs nothing",
-		b.burst, b.refillText(), every, periods, start)
-}
-
-// refillText tells what comes at the end of a period.
-func (b *Step) refillText() string {
-	if b.fills == 1 {
-		return "all again"
-	}
-	return fmt.Sprintf("%d more", b.count)
+	return fmt.Sprintf("token bucket refilled in steps: %d at once, then all again at the end of each %s, counted from the request "+
+		"that opened the bucket, and anew after %s without one%s; a refused request costs nothing", b.burst, every, every, start)
 }
 
 // Shape implements limit.Describer.
-func (b *Step) Shape() limit.Shape {
-	g := limit.GCD(b.count, int64(b.period))
+func (b *Step) Shape() limit.Shape { return stepShape(b.burst, b.burst, b.period) }
+
+// stepShape is the shape of a bucket of burst tokens, count of which come at once every period.
+func stepShape(count, burst int64, period uint64) limit.Shape {
+	g := limit.GCD(count, int64(period))
 	return limit.Shape{
-		Count: b.count / g, Period: limit.Time(b.period) / limit.Time(g), AtOnce: b.burst,
-		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(b.count, b.burst)),
+		Count: count / g, Period: limit.Time(period) / limit.Time(g), AtOnce: burst,
+		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(count, burst)),
 	}
 }

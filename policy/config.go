@@ -28,6 +28,7 @@ type Config struct {
 	Tiers    []Tier       // in the order of the file: the first that holds a client wins
 	Exempt   Tier         // the clients that no policy judges
 	Policies []Set        // in the order of the file
+	Evidence Evidence
 	Scopes   []Conditions // what the scopes of policies mean: Scope s is Scopes[s-1]
 
 	everyone Scope // all clients but those that are exempt
@@ -54,7 +55,7 @@ func LoadConfig(path string) (Config, error) {
 // theFile is what the whole of a configuration is called.
 const theFile = "the configuration"
 
-var fileKeys = []string{"actions", "tiers", "exempt", "policies"}
+var fileKeys = []string{"actions", "tiers", "exempt", "policies", "evidence"}
 
 // ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
 // of type Problems.
@@ -94,6 +95,9 @@ func (r *configReader) read(top node) {
 	}
 	for _, item := range r.items(f.values["policies"]) {
 		r.readPolicy(item)
+	}
+	if evidence := f.values["evidence"]; evidence != nil {
+		r.readEvidence(evidence)
 	}
 }
 

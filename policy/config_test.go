@@ -65,6 +65,9 @@ func describeConfig(c *Config) string {
 			}
 		}
 	}
+	if text := c.Evidence.String(); text != "" {
+		fmt.Fprintf(&b, "evidence: %s\n", text)
+	}
 	if b.Len() == 0 {
 		return "nothing"
 	}

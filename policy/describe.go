@@ -19,6 +19,9 @@ func (p Part) Semantics() string {
 // Nearest is one line with the settings of nginx's limit_req that come closest to the limit, and how they deviate from
 // it, or "none" with the reason.
 func (p Part) Nearest() string {
+	if p.Spec.Algorithm == "nginx" {
+		return fmt.Sprintf("%s (%s)", nginxOwn(p.Spec), presetDeviation(p.Spec))
+	}
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {
 		return "none"

@@ -45,7 +45,7 @@ type checker struct {
 var schemaWords = []string{
 	"$schema", "title", "description", "definitions", "default",
 	"type", "enum", "const", "pattern", "minLength", "minimum", "maximum",
-	"items", "minItems", "uniqueItems",
+	"items", "minItems", "maxItems", "uniqueItems",
 	"properties", "additionalProperties", "propertyNames", "required", "minProperties",
 	"anyOf", "oneOf", "allOf", "not",
 }
@@ -126,7 +126,7 @@ func (c *checker) fitsList(s schema, v any) bool {
 			return false
 		}
 	}
-	return len(list) >= number(s["minItems"], 0)
+	return len(list) >= number(s["minItems"], 0) && len(list) <= number(s["maxItems"], 1<<40)
 }
 
 func (c *checker) fitsObject(s schema, v any) bool {
@@ -216,7 +216,7 @@ func TestSchemaKeys(t *testing.T) {
 		schema schema
 		keys   []string
 	}{
-		"file": {root, fileKeys}, "action": {definition("action"), actionKeys}, "members": {definition("members"), memberKeys},
+		"file": {root, fileKeys}, "evidence": {root["properties"].(schema)["evidence"].(schema), evidenceKeys}, "action": {definition("action"), actionKeys}, "members": {definition("members"), memberKeys},
 		"field": {field, fieldKeys}, "policy": {definition("policy"), policyKeys}, "limit": {limit, limitKeys},
 		"match": {definition("match"), conditionKeys(false)}, "count": {definition("count"), conditionKeys(true)},
 	} {
@@ -310,6 +310,9 @@ var schemaRefuses = []string{
 	"policies: {name: p, limits: [5/m, 5/m]}", "policies: {name: p, limits: {by: site}}", "policies: {name: p, limits: {limit: [5/m]}}",
 	in("by: sight"), in("match: "), in("match: {}"), in("match: {status: 401}"), in("match: {path: a}"), in("match: {prefix: '*'}"),
 	in("match: {class: bot}"), in("match: {tier: exempt}"), in("match: {host: http://x}"), in("match: {method: []}"),
+	"evidence: 5", "evidence: {asset: 5}", "evidence: {path: a}", "evidence: {background: []}", "evidence: {hosts: '*.example'}",
+	"evidence: {sample: 0}", "evidence: {hours: 256}", "evidence: {agents: 17}", "evidence: {rhythm: 101}", "evidence: {haste: half}",
+	"evidence: {referers: 5}", "evidence: {referers: [1, 2, 3]}", "evidence: {referers: [5%]}", "evidence: {errors: }",
 	in("count: {status: 40}"), in("count: {status: 1000}"), in("count: {status: 4x}"), in("count: {status: [401, 401]}"), in("wait: 5"),
 }
 
@@ -318,6 +321,7 @@ var onlyParserRefuses = []string{
 	"exempt: {addresses: 10.0.0.1/8}", "exempt: {file: nowhere.txt}", "exempt: {field: {name: x}}",
 	"actions: {name: a, regexp: '('}", "policies: {name: p, limits: tokn:5/m}", "policies: {name: p, limits: '1..1000000/s'}",
 	"policies: [{name: p, limits: 5/m}, {name: p, limits: 6/m}]",
+	"evidence: {referers: [20%, 2%]}", "evidence: {errors: 101%}", "evidence: {sample: '0'}", "evidence: {hosts: a:80}",
 	in("match: {tier: gold}"), in("match: {action: lgoin}"), in("match: {class: [any, tool]}"),
 }
 

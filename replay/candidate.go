@@ -17,6 +17,7 @@ type candidate struct {
 
 	verdicts verdicts     // on one timeline, reused
 	events   *eventWriter // nil: its events are not wanted
+	noted    *Verdicts    // nil: nobody observes
 
 	total    int64
 	hits     Hits
@@ -27,13 +28,7 @@ type candidate struct {
 	upstream int64 // microseconds
 }
 
-func newCandidate(p policy.Policy) *candidate {
-	c := &candidate{policy: p, parts: partsOf(p)}
-	if len(c.parts) > 1 || c.parts[0].scoped() {
-		c.combination = newCombination(c.parts)
-	}
-	return c
-}
+func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, parts: partsOf(p)} }
 
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
@@ -82,6 +77,7 @@ type timeline struct {
 
 // book counts what was decided on a piece of a timeline.
 func (c *candidate) book(b *traffic.Batch, piece timeline) error {
+	c.noted.note(piece, &c.verdicts)
 	if b.Warm || c.verdicts.empty() {
 		return nil
 	}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"io"
-	"math"
 	"time"
 
 	"shadow/limit"
@@ -26,22 +25,11 @@ type Engine struct {
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
+	evidence   *evidence    // nil: not wanted
 	tallies    traffic.Tallies
+	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	last       time.Time
-}
-
-// Options says how to judge.
-type Options struct {
-	Tables   *traffic.Tables
-	Policies []policy.Policy // if any has a scope, batches must have Marks
-	Lateness limit.Time      // a key whose time steps back by more starts anew
-
-	Sink          Sink // nil: events go nowhere
-	EventPolicies int  // the first so many policies have their events sent to the sink
-
-	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
-	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
 
 // StageTimes is how long the stages of judging took.
@@ -49,58 +37,6 @@ type StageTimes struct {
 	Group time.Duration // sorting into timelines
 	Judge time.Duration // limiters, and tallies of what they refused
 	Count time.Duration // tallies of all requests
-}
-
-// New returns an Engine that has seen nothing.
-func New(o Options) *Engine {
-	e := &Engine{options: o, now: math.MinInt64}
-	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
-	for i, p := range o.Policies {
-		variants := variantsOf(p)
-		c := e.add(variants[0])
-		if o.Sink != nil && i < o.EventPolicies {
-			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
-		}
-		for _, other := range variants[1:] {
-			c.variants = append(c.variants, e.add(other))
-		}
-		e.candidates = append(e.candidates, c)
-	}
-	return e
-}
-
-// add puts a policy on trial.
-func (e *Engine) add(p policy.Policy) *candidate {
-	c := newCandidate(p)
-	e.all = append(e.all, c)
-	var keyings []*keying
-	for i := range c.parts {
-		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i])
-		keyings = append(keyings, k)
-	}
-	if len(p.Keys()) == 1 {
-		keyings[0].take(c)
-		return c
-	}
-	e.keying(policy.BySite) // has the order of the batch
-	for _, k := range keyings {
-		k.crossed = true
-	}
-	e.crossings = append(e.crossings, newCrossing(c, keyings))
-	return c
-}
-
-// keying is the one for a key, made if there is none yet.
-func (e *Engine) keying(by policy.Key) *keying {
-	for _, k := range e.keyings {
-		if k.By == traffic.Key(by) {
-			return k
-		}
-	}
-	k := newKeying(by, e.options.Lateness)
-	e.keyings = append(e.keyings, k)
-	return k
 }
 
 // Run judges all requests of a source.
@@ -130,6 +66,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Group)
 		if k.By == traffic.ByClient && !b.Warm {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
+			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
@@ -149,7 +86,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.forget(b)
 	e.lap(&e.times.Judge)
-	return nil
+	return e.observe(b)
 }
 
 // stopped tells why the run should end, or nil.
@@ -186,7 +123,10 @@ func (e *Engine) flush() error {
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.
 func (e *Engine) Result(s traffic.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
-	r := &Result{Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions}
+	r := &Result{
+		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions,
+		Evidence: e.evidence.result(e.options.Tables),
+	}
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}

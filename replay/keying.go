@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
@@ -39,9 +41,11 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables) {
 // take takes in a policy that counts by this key only.
 func (k *keying) take(c *candidate) {
 	k.candidates = append(k.candidates, c)
-	for i := range c.parts {
-		k.scoped = k.scoped || c.parts[i].scoped()
+	scoped := slices.ContainsFunc(c.parts, func(p part) bool { return p.scoped() })
+	if scoped || len(c.parts) > 1 {
+		c.combination = newCombination(c.parts)
 	}
+	k.scoped = k.scoped || scoped
 }
 
 // remember takes in a part that counts by this key.

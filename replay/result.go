@@ -33,8 +33,9 @@ type Sink interface {
 type Result struct {
 	Stats    traffic.Stats
 	Tables   *traffic.Tables
-	Clients  *Paged[ClientTally] // by client id; a client all of whose requests were before --since has none
-	Actions  []int64             // requests by action id
+	Clients  *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
+	Actions  []int64                  // requests by action id
+	Evidence *Paged[traffic.Evidence] // by client id; nil: not gathered
 	Policies []PolicyTally
 }
 

@@ -18,9 +18,9 @@ func TestEveryFigureIsDefined(t *testing.T) {
 	for _, quoted := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
 		defined[quoted[1]] = true
 	}
-	m := New(made(), townOptions)
-	names := slices.Concat(jsonNames(t, m), csvHead, Sorts())
-	for _, g := range []*grid{policyGrid(m), clientGrid(m, &m.Policies[0]), actionGrid(&m.Policies[0])} {
+	m, n := New(made(), townOptions), New(witnessed(), townOptions)
+	names := slices.Concat(jsonNames(t, m), jsonNames(t, n), csvHead, Sorts())
+	for _, g := range []*grid{policyGrid(m), clientGrid(n, &n.Policies[0]), actionGrid(&m.Policies[0])} {
 		for _, c := range g.columns {
 			names = append(names, c.head)
 		}

@@ -29,6 +29,7 @@ func facts(m *Model) []fact {
 		{label: "enforced", text: unlessNone(in.AlreadyRefused, count(in.AlreadyRefused, "request")+
 			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
 		{label: "agents", text: agentsText(in)},
+		{label: "evidence", text: in.Evidence.text("clients")},
 	}
 	kept := all[:0]
 	for _, f := range all {

@@ -115,6 +115,9 @@ func clientGrid(m *Model, p *Policy) *grid {
 		g.columns = append(g.columns, text("class"))
 		g.columns = append(g.columns, with(column{head: "agent", least: leastAgent})...)
 	}
+	if m.Input.Evidence != nil {
+		g.columns = append(g.columns, text("evidence"))
+	}
 	for _, c := range p.TopClients {
 		row := []string{
 			c.Client, thousands(c.Requests), thousands(c.Refused), percent(c.RefusedPercent),
@@ -122,6 +125,9 @@ func clientGrid(m *Model, p *Policy) *grid {
 		}
 		if m.Input.AgentsLogged {
 			row = append(row, c.Class, c.Agent)
+		}
+		if m.Input.Evidence != nil {
+			row = append(row, c.Evidence.short())
 		}
 		g.add(row...)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // judge computes the figures of one policy.
-func judge(res *replay.Result, t *replay.PolicyTally, who *population, o Options) Policy {
+func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, o Options) Policy {
 	p := Policy{
 		Policy:            t.Policy.Name,
 		By:                t.Policy.By(),
@@ -21,8 +21,9 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, o Options
 		ClientsHit:        int64(t.Hits.Len()),
 		ClientsHitPercent: percentOf(int64(t.Hits.Len()), who.clients),
 		ByClass:           who.byClass(&t.Hits),
+		HitEvidence:       b.hit(&t.Hits),
 		BytesSaved:        t.BytesSaved,
-		TopClients:        topClients(res, t, who, o),
+		TopClients:        topClients(res, t, who, b, o),
 		TopActions:        topActions(res, t, o),
 		kind:              kindOf(t.Policy),
 	}

@@ -9,7 +9,7 @@ import (
 	"shadow/traffic"
 )
 
-func topClients(res *replay.Result, t *replay.PolicyTally, who *population, o Options) []Client {
+func topClients(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, o Options) []Client {
 	name := func(index int32) string { return res.Tables.Clients.Name(t.Hits.At(index).Client) }
 	clients := []Client{}
 	for _, r := range top(rankedHits(res, t), o.Top, ranking(o.Sort, name)) {
@@ -23,6 +23,7 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *population, o Op
 			Agent:          agentName(res.Tables.Agents, res.Clients.At(hit.Client).LastAgent),
 			First:          Moment(hit.First),
 			Last:           Moment(hit.Last),
+			Evidence:       b.explain(hit.Client),
 		})
 	}
 	if o.Sort == "client" {

@@ -41,6 +41,9 @@ func (m *Model) markdown() []byte {
 
 func (p *Policy) markdown(b *bytes.Buffer, m *Model) {
 	fmt.Fprintf(b, "\n## %s\n\n%s.\n", markdownText(p.Policy), markdownText(sentence(headline(p))))
+	if text := p.HitEvidence.text("hit addresses"); text != "" {
+		fmt.Fprintf(b, "\n- **hit**: %s\n", markdownText(text))
+	}
 	if len(p.TopClients) > 0 {
 		clientGrid(m, p).markdown(b)
 	}

@@ -31,6 +31,8 @@ type Input struct {
 	AgentsLogged      bool    `json:"agents_logged"`
 	UpstreamLogged    bool    `json:"upstream_logged"`
 
+	Evidence *Verdicts `json:"evidence,omitempty"` // on the clients; nil: not gathered
+
 	Span       *Span    `json:"span"`       // of the counted requests; nil without any
 	Resolution string   `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
 	Timezone   string   `json:"timezone"`   // of stamps that do not name theirs
@@ -92,6 +94,8 @@ type Policy struct {
 	ClientsHit        int64   `json:"clients_hit"`         // with at least one refused request
 	ClientsHitPercent float64 `json:"clients_hit_percent"` // of its clients
 	ByClass           Classes `json:"by_class"`
+
+	HitEvidence *Verdicts `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
 
 	Delayed int64  `json:"delayed"` // requests that had to wait
 	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting
@@ -159,6 +163,8 @@ type Client struct {
 	Agent          string  `json:"agent"` // its latest
 	First          Moment  `json:"first_refused"`
 	Last           Moment  `json:"last_refused"`
+
+	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
 }
 
 // An Action is one of which a policy refused requests.

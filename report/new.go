@@ -24,12 +24,15 @@ type Options struct {
 	Warnings []string // of whoever wired the run; those of the report follow them
 	Database string   // where the run was stored; "" is nowhere
 	Run      string   // its id there
+
+	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
 }
 
 // New computes every figure of the report. It keeps neither res nor anything of it.
 func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
 	who := census(res.Clients)
+	jury := newJury(res, who, o)
 	m := &Model{
 		Version:  o.Version,
 		Command:  o.Command,
@@ -37,11 +40,12 @@ func New(res *replay.Result, o Options) *Model {
 		Warnings: append([]string{}, o.Warnings...),
 		Policies: make([]Policy, 0, len(res.Policies)),
 	}
+	m.Input.Evidence = jury.all(res.Clients)
 	if o.Database != "" {
 		m.Stored = &Stored{Database: o.Database, Run: o.Run}
 	}
 	for i := range res.Policies {
-		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, o))
+		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
 	}
 	m.Warnings = append(m.Warnings, warnings(res, who)...)
 	m.view = viewOf(m, o)

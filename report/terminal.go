@@ -132,6 +132,9 @@ func (m *Model) moreDetails() string {
 func (t *terminal) detail(m *Model, p *Policy) {
 	t.WriteByte('\n')
 	t.heading(visible(p.Policy), visible(headline(p)))
+	if text := p.HitEvidence.text("hit addresses"); text != "" {
+		t.entry("hit", text, dim)
+	}
 	if len(p.TopClients) > 0 {
 		t.grid(clientGrid(m, p))
 	}

@@ -99,8 +99,13 @@ func (s *eventSource) ColumnInfos() (columns []duckdb.ColumnInfo) {
 		name string
 		is   duckdb.Type
 	}{
-		{"run", duckdb.TYPE_INTEGER}, {"policy", duckdb.TYPE_INTEGER}, {"time", duckdb.TYPE_TIMESTAMP}, {"client", duckdb.TYPE_INTEGER},
-		{"action", duckdb.TYPE_INTEGER}, {"status", duckdb.TYPE_USMALLINT}, {"count", duckdb.TYPE_UINTEGER},
+		{"run", duckdb.TYPE_INTEGER},
+		{"policy", duckdb.TYPE_INTEGER},
+		{"time", duckdb.TYPE_TIMESTAMP},
+		{"client", duckdb.TYPE_INTEGER},
+		{"action", duckdb.TYPE_INTEGER},
+		{"status", duckdb.TYPE_USMALLINT},
+		{"count", duckdb.TYPE_UINTEGER},
 	} {
 		info, err := duckdb.NewTypeInfo(c.is)
 		if err != nil {

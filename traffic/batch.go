@@ -22,6 +22,7 @@ type Batch struct {
 	Host     []int32      // Tables.Hosts
 	Upstream []int64      // microseconds spent by upstream servers
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
+	Traces   []Trace      // what requests show of their senders
 
 	room []limit.Time // for Order
 
@@ -56,11 +57,14 @@ func newBatch(n int, like columns) *Batch {
 	if like.marks {
 		b.Marks = make([]uint64, 0, n)
 	}
+	if like.traces {
+		b.Traces = make([]Trace, 0, n)
+	}
 	return b
 }
 
 // columns says which of the optional columns a run has.
-type columns struct{ source, host, upstream, marks bool }
+type columns struct{ source, host, upstream, marks, traces bool }
 
 // reset empties the batch and keeps its room.
 func (b *Batch) reset() {
@@ -93,6 +97,7 @@ func (b *Batch) truncate(n int) {
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
 	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
+	b.Traces = head(b.Traces, n)
 }
 
 // head is the first n rows of a column that may be nil.
@@ -121,6 +126,7 @@ func (b *Batch) take(src *Batch, i, j int) {
 	b.Host = appendRun(b.Host, src.Host, i, j)
 	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
 	b.Marks = appendRun(b.Marks, src.Marks, i, j)
+	b.Traces = appendRun(b.Traces, src.Traces, i, j)
 }
 
 // appendRun appends the rows i … j−1 of a column that may be nil.

@@ -19,10 +19,11 @@ type feed struct {
 	input     *parse.Input
 	format    *parse.Format // nil for an input without a line
 	warnings  []string
-	rank      uint16       // among the inputs, by first moment and name: the order on the command line does not matter
-	first     limit.Time   // a moment from which on the input tells, dawn if its beginning does not say
-	mark      atomic.Int64 // how far in time the input has come, for the choice of what to read next
-	exhausted bool         // fetch has seen the end
+	rank      uint16         // among the inputs, by first moment and name: the order on the command line does not matter
+	hosts     map[string]int // in the referers of files at its beginning; nil: not wanted
+	first     limit.Time     // a moment from which on the input tells, dawn if its beginning does not say
+	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
+	exhausted bool           // fetch has seen the end
 
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
@@ -135,6 +136,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 		return err
 	}
 	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.lacks(found.Format)...)
+	f.hosts = o.Tracer.ownHosts(slices.Clone(sample), f.format.NewParser())
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
 	if span.warm == dawn {

@@ -18,7 +18,8 @@ type Group struct {
 	Rows []int32      // rows of the batch
 	At   []limit.Time // their times
 
-	next []int32 // by key: how many rows, then where its next row goes; all zero between calls
+	sorter rowSorter
+	next   []int32 // by key: how many rows, then where its next row goes; all zero between calls
 }
 
 // Sort makes g the timelines of b by the given column of keys, which are below keys.
@@ -82,28 +83,11 @@ func (g *Group) restore(b *Batch) {
 			start = end
 			continue
 		}
-		b.sortRows(rows)
+		g.sorter.sort(b, rows)
 		for i, row := range rows {
 			at[i] = b.At[row]
 		}
 		start = end
-	}
-}
-
-// sortRows sorts the rows of one timeline: by insertion, since a request is rarely far from its place, until that
-// proves to be a bad idea.
-func (b *Batch) sortRows(rows []int32) {
-	budget := 16 * len(rows)
-	for i := 1; i < len(rows); i++ {
-		row, j := rows[i], i
-		for ; j > 0 && b.compare(rows[j-1], row) > 0; j-- {
-			rows[j] = rows[j-1]
-		}
-		rows[j] = row
-		if budget -= i - j; budget < 0 {
-			slices.SortFunc(rows, b.compare)
-			return
-		}
 	}
 }
 

@@ -157,3 +157,23 @@ func TestGroupAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Two inputs that were read block by block, all of it one timeline, with some lines a little late.
+func BenchmarkGroupOfTwoInputs(b *testing.B) {
+	const rows, block = 1 << 18, 2400
+	batch := new(Batch)
+	for i := range rows {
+		source := i / block % 2
+		at := limit.Time(i/(2*block)*block+i%block) * limit.Second / 100
+		if i%200 == 0 {
+			at -= 2 * limit.Second
+		}
+		batch.At, batch.Source = append(batch.At, at), append(batch.Source, uint16(source))
+	}
+	var g Group
+	column := make([]int32, rows)
+	for b.Loop() {
+		g.Sort(batch, column, 1)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
+}

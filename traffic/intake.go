@@ -27,6 +27,7 @@ type intake struct {
 	actions *Matcher
 	exclude *Exclude
 	marker  *marker // nil unless there are scopes
+	tracer  *Tracer // nil unless traces are wanted
 	span    span
 	columns columns
 	parsers map[*parse.Format]parse.Parser
@@ -187,6 +188,9 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		for i := range records {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
 		}
+	}
+	if in.columns.traces {
+		in.tracer.trace(extend(&r.Traces, len(records)), records)
 	}
 	if in.columns.marks {
 		marks := extend(&r.Marks, len(records))

@@ -23,6 +23,7 @@ type Options struct {
 	Actions  *Actions
 	Exclude  *Exclude // nil: nothing
 	Scopes   *Scopes  // nil: requests have no marks
+	Tracer   *Tracer  // nil: requests leave no traces
 	Format   parse.Choice
 	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time

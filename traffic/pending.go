@@ -153,6 +153,7 @@ func (b *Batch) move(at, i, j int) {
 	moveRun(b.Host, at, i, j)
 	moveRun(b.Upstream, at, i, j)
 	moveRun(b.Marks, at, i, j)
+	moveRun(b.Traces, at, i, j)
 }
 
 // moveRun is move for one column, which may be nil.

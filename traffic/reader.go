@@ -57,6 +57,7 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	}
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Tracer = o.Tracer.learned(feeds)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{options: o, feeds: feeds, cancel: cancel, stats: Stats{FirstAt: dusk, LastAt: dawn, Passed: passed}}
 	r.start(ctx)
@@ -92,7 +93,7 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil}
+	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
 	}
@@ -103,7 +104,7 @@ func (r *Reader) newIntake(s span, cols columns) *intake {
 	o := &r.options
 	return &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude,
-		marker: o.Scopes.newMarker(o.Tables, o.Clients), span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
+		marker: o.Scopes.newMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
 	}
 }
 

@@ -57,6 +57,9 @@ func compiles(c *policy.Config) error {
 	if _, err := traffic.NewActions(actionRules(c), traffic.NewDict()); err != nil {
 		return usage("%w", err)
 	}
+	if _, _, err := (&evidenceFlags{wanted: true}).choose(c); err != nil {
+		return err
+	}
 	policies, err := c.Pick(nil)
 	if err == nil {
 		_, _, err = newScopes(c, policies, nil)
@@ -95,6 +98,9 @@ func describeConfig(c *policy.Config) string {
 		if more := len(set.Policies) - policiesShown; more > 0 {
 			line(1, "and %d more", more)
 		}
+	}
+	if text := c.Evidence.String(); text != "" {
+		line(1, "evidence: %s", text)
 	}
 	if b.Len() == 0 {
 		line(1, "says nothing")

@@ -52,6 +52,47 @@ func outputBlock(out []byte) string {
 	return string(out[:end]) + "\n…\n"
 }
 
+// consoles are the blocks with a command and what it prints.
+var consoles = regexp.MustCompile("(?s)(```\n\\$ shadow )([^\n]*)(\n)(.*?)(```\n)")
+
+// shownLines is how much the README shows of the output of such a command, if that is longer.
+const shownLines = 22
+
+// TestReadmeShowsConsoles holds each other block with a command against what that prints.
+func TestReadmeShowsConsoles(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	got := consoles.ReplaceAllFunc(text, func(block []byte) []byte {
+		blocks++
+		part := consoles.FindSubmatch(block)
+		out := firstLines(run(t, t.TempDir(), strings.Fields(string(part[2]))...), shownLines)
+		return bytes.Join([][]byte{part[1], part[2], part[3], out, part[5]}, nil)
+	})
+	switch {
+	case blocks == 0:
+		t.Fatal("README.md shows no command with its output")
+	case bytes.Equal(got, text):
+	case !*update:
+		t.Fatalf("README.md should be (-update rewrites it)\n%s", got)
+	default:
+		if err := os.WriteFile(readme, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// firstLines are the first n lines of text, and a … where there are more.
+func firstLines(text []byte, n int) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if len(lines) <= n+1 {
+		return text
+	}
+	return append(bytes.Join(lines[:n], nil), "…\n"...)
+}
+
 // rootOfSamples is a folder that has the sample logs where the root of the project has them, and nothing else.
 func rootOfSamples(t *testing.T) string {
 	t.Helper()
@@ -64,6 +105,24 @@ func rootOfSamples(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return root
+}
+
+// TestRecipesAreTested holds the recipes of docs/policies.md against the configuration that the script systems judges by.
+func TestRecipesAreTested(t *testing.T) {
+	page, err := os.ReadFile("../../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("testdata/script/systems.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, config, _ := bytes.Cut(script, []byte("\n-- shadow.yaml --\n"))
+	config, _, _ = bytes.Cut(config, []byte("\n-- "))
+	_, recipes, _ := bytes.Cut(page, []byte("\n## Recipes\n"))
+	if len(config) == 0 || !bytes.Contains(recipes, []byte("\n```yaml\n"+string(config)+"\n```\n")) {
+		t.Error("docs/policies.md has other recipes than testdata/script/systems.txtar")
+	}
 }
 
 // TestEveryFlagIsTested wants each flag of each command in some script of testdata/script, with its command.

@@ -12,6 +12,7 @@ type replayFlags struct {
 	outputFlags
 	profileFlags
 	policyFlags
+	evidenceFlags
 	config  string
 	db      string
 	noStore bool
@@ -59,6 +60,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	f.policyFlags.add(cmd)
 	f.outputFlags.add(cmd)
 	f.readingFlags.add(cmd)
+	f.evidenceFlags.add(cmd)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")

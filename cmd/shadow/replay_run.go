@@ -27,8 +27,10 @@ type replayRun struct {
 	found    parse.Expansion
 	policies []policy.Policy
 	reading  traffic.Options
+	judging  *traffic.EvidenceRules // nil: no evidence is gathered
 	started  time.Time
 	clock    func() time.Time // nil unless --timing
+	observer replay.Observer  // nil unless verdicts are wanted one by one
 }
 
 // run verifies the flags, replays, and reports.
@@ -60,6 +62,9 @@ func (r *replayRun) prepare(args []string) error {
 		return err
 	}
 	if r.reading, err = r.options(&config, r.policies, r.started); err != nil {
+		return err
+	}
+	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
 		return err
 	}
 	if r.timing {
@@ -105,7 +110,8 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Stop: ctx.Err, Clock: r.clock,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
 	err = engine.Run(reader)
@@ -141,7 +147,7 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
 		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
-		Warnings: r.warnings(&result.Stats), Database: database, Run: run,
+		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging,
 	})
 	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
 // Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an admitted
-// request is kept waiting) may follow each other: time goes on. Lines that begin with # are comments. With -update, the
-// rows below at are written anew.
+// request is kept waiting) may follow each other: time goes on. Lines that begin with # are comments, and those that begin
+// with a blank are drawings. With -update, the rows below at are written anew.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
 func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
@@ -101,7 +101,7 @@ func play(script string, build func(limit.Spec) (limit.Limiter, error)) (string,
 func (p *player) line(line string, below []string) (string, error) {
 	fields := strings.Fields(line)
 	switch {
-	case len(fields) == 0 || line[0] == '#':
+	case len(fields) == 0 || line[0] == '#' || line[0] == ' ':
 		return line, nil
 	case fields[0] == "limit" && len(fields) == 2:
 		return line, p.start(fields[1])

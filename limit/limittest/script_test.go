@@ -46,6 +46,18 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// Only blocks that begin with a limit are scripts. What stands in them beside rows, behind a blank, stays as it is.
+func TestPlayBlocks(t *testing.T) {
+	got, played, err := playBlocks("at 0\n```yaml\nlimit: 6\n```\nat 0\n```\nlimit once:1/s\nat 0 0\nwant x x\n  └ one\n```\nat 0", newOnce)
+	want := "at 0\n```yaml\nlimit: 6\n```\nat 0\n```\nlimit once:1/s\nat    0 0\nwant  . x\n  └ one\n```\nat 0"
+	if got != want || played != 1 || err != nil {
+		t.Errorf("got\n%s\n(%d played, %v), want\n%s", got, played, err, want)
+	}
+	if _, _, err = playBlocks("a\n```\nlimit once:1/s\nat x\n```", newOnce); err == nil || !strings.HasPrefix(err.Error(), "3: in this block, line 2: ") {
+		t.Errorf("a wrong time in a block: %v", err)
+	}
+}
+
 func TestPlayErrors(t *testing.T) {
 	for script, want := range map[string]string{
 		"":                           "1: the script has no limit",

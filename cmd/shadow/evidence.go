@@ -1,0 +1,89 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// evidenceFlags ask for evidence about clients.
+type evidenceFlags struct {
+	wanted bool
+	beacon string
+	robots string
+}
+
+func (f *evidenceFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they are human or bot")
+	flags.StringVar(&f.beacon, "evidence-path", "", "a `path` that only real browsers load, which proves them (a glob; implies --evidence)")
+	flags.StringVar(&f.robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`; implies --evidence)")
+}
+
+// choose makes what traces requests and what judges them; nil if nobody asks. Flags go before the configuration.
+func (f *evidenceFlags) choose(c *policy.Config) (*traffic.Tracer, *traffic.EvidenceRules, error) {
+	if !f.wanted && f.beacon == "" && f.robots == "" {
+		return nil, nil, nil
+	}
+	said := &c.Evidence
+	rules := traffic.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}
+	if f.beacon != "" {
+		if f.beacon[0] != '/' && f.beacon[0] != '*' {
+			return nil, nil, usage("--evidence-path %s: fits no path; want a slash at its beginning", f.beacon)
+		}
+		rules.Beacon = f.beacon
+	}
+	file := said.Robots
+	if f.robots != "" {
+		file = f.robots
+	}
+	var err error
+	if rules.Robots, err = readRobots(file); err != nil {
+		return nil, nil, usage("%w", err)
+	}
+	tracer, err := traffic.NewTracer(rules)
+	if err != nil {
+		return nil, nil, usage("evidence: %w", err)
+	}
+	return tracer, evidenceRules(said), nil
+}
+
+// readRobots reads a robots.txt, if there is one to read.
+func readRobots(name string) (*traffic.Robots, error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	robots, err := traffic.ParseRobots(string(text))
+	if err != nil {
+		return nil, usage("%s: %w", name, err)
+	}
+	return robots, nil
+}
+
+// evidenceRules are the thresholds: those of the configuration, else those by default.
+func evidenceRules(said *policy.Evidence) *traffic.EvidenceRules {
+	rules := traffic.DefaultEvidenceRules
+	take(&rules.Assets, said.Assets)
+	take(&rules.Referers, said.Referers)
+	take(&rules.Rhythm, said.Rhythm)
+	take(&rules.Haste, said.Haste)
+	take(&rules.Errors, said.Errors)
+	take(&rules.Sample, said.Sample)
+	take(&rules.Hours, said.Hours)
+	take(&rules.Agents, said.Agents)
+	return &rules
+}
+
+// take replaces a threshold by one that was stated.
+func take[T any](threshold *T, stated *T) {
+	if stated != nil {
+		*threshold = *stated
+	}
+}

@@ -1,0 +1,131 @@
+package policy
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/limit/limittest"
+)
+
+const limitsPage = "../docs/limits.md"
+
+// The examples of docs/limits.md are played.
+func TestExamplesOfPage(t *testing.T) { limittest.Document(t, limitsPage, newLimiter) }
+
+// docs/limits.md has a row and a section for each algorithm, in their order; the section names each option, tells a
+// source and has an example.
+func TestPageHasAllLimits(t *testing.T) {
+	page := readPage(t)
+	last := 0
+	for _, a := range Algorithms {
+		at, section := sectionOf(page, a.Name)
+		if section == "" {
+			t.Errorf("%s has no section on %s", limitsPage, a.Name)
+			continue
+		}
+		if at < last {
+			t.Errorf("the section on %s does not come in its turn", a.Name)
+		}
+		last = at
+		for _, want := range append(optionsOf(a), "Source", "\nlimit "+a.Name+":") {
+			if !strings.Contains(section, want) {
+				t.Errorf("the section on %s lacks %q", a.Name, want)
+			}
+		}
+		if !strings.Contains(page, "\n| `"+a.Name+":") {
+			t.Errorf("%s has no row for %s in its table", limitsPage, a.Name)
+		}
+	}
+	if _, section := sectionOf(page, "cooldown"); !strings.Contains(section, "cooldown=30s/extend") {
+		t.Error("the cooldown is not explained")
+	}
+}
+
+// Each link to a section of docs/limits.md, there or in README.md and docs/policies.md, finds one.
+func TestLinksToPage(t *testing.T) {
+	page := readPage(t)
+	var anchors []string
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		anchors = append(anchors, anchorOf(heading[1]))
+	}
+	for file, prefix := range map[string]string{limitsPage: "", "../README.md": "docs/limits.md", "../docs/policies.md": "limits.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(`+regexp.QuoteMeta(prefix)+`#([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
+			if !slices.Contains(anchors, link[1]) {
+				t.Errorf("%s: %s has no section %q", file, limitsPage, link[1])
+			}
+		}
+	}
+}
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(limitsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The pieces of configuration in README.md are one file, and one that can be read.
+func TestReadmeConfig(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pieces strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		pieces.WriteString(block[1])
+	}
+	c, err := ParseConfig("shadow.yaml", []byte(pieces.String()))
+	if err != nil || len(c.Policies) == 0 || len(c.Actions) == 0 {
+		t.Errorf("%v; %d policies, %d actions", err, len(c.Policies), len(c.Actions))
+	}
+}
+
+// sectionOf is the section under the heading name, with those below it, and where it begins.
+func sectionOf(page, name string) (at int, section string) {
+	_, rest, found := strings.Cut(page, "\n## "+name+"\n")
+	if !found {
+		return 0, ""
+	}
+	section, _, _ = strings.Cut(rest, "\n## ")
+	return len(page) - len(rest), section
+}
+
+// optionsOf are the options of an algorithm as a text has them: "burst=", "refill=even", "refill=step", "nodelay".
+func optionsOf(a Algorithm) (texts []string) {
+	if a.Options == "" {
+		return nil
+	}
+	for option := range strings.SplitSeq(a.Options, ", ") {
+		name, value, _ := strings.Cut(option, "=")
+		words := strings.Split(value, "|")
+		switch {
+		case strings.HasSuffix(name, "["): // with or without a value
+			name = strings.TrimSuffix(name, "[")
+			texts = append(texts, name, name+"=")
+		case len(words) > 1:
+			for _, word := range words {
+				texts = append(texts, name+"="+word)
+			}
+		case value != "":
+			texts = append(texts, name+"=")
+		default:
+			texts = append(texts, name)
+		}
+	}
+	return texts
+}
+
+// anchorOf is the name under which a heading can be linked to, as GitHub makes it.
+func anchorOf(heading string) string {
+	kept := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(kept, " ", "-")
+}

@@ -1,0 +1,241 @@
+package replay_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// How good is the evidence? Public logs of one site come with labels: people, and two kinds of robots that drive real
+// browsers. All of them claim to be browsers. Thresholds were chosen on the one half of the clients of phase 1, those
+// whose hash is even; the other half and phase 2, which has people only, are the proof.
+
+const labelledFormat = `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`
+
+func TestEvidenceAgainstLabels(t *testing.T) {
+	phase1 := judgedLog(t, "webbot-phase1")
+	var chosen, proof score
+	for name, truth := range labels(t, "webbot-phase1") {
+		if half := fnv.New32a(); phase1.has(name) {
+			half.Write([]byte(name))
+			if half.Sum32()%2 == 0 {
+				chosen.add(phase1, name, truth)
+			} else {
+				proof.add(phase1, name, truth)
+			}
+		}
+	}
+	t.Logf("phase 1, half on which thresholds were chosen:\n%s", &chosen)
+	t.Logf("phase 1, the other half:\n%s", &proof)
+	for _, s := range []*score{&chosen, &proof} {
+		if s.evidence.f1(humans) <= s.claim.f1(humans) || s.evidence.f1(bots) <= s.claim.f1(bots) {
+			t.Errorf("evidence and claim are no better than the claim:\n%s", s)
+		}
+		if s.evidence.precision(bots) < 90 || s.evidence.recall(humans) < 90 {
+			t.Errorf("evidence accuses people:\n%s", s)
+		}
+	}
+	phase2 := judgedLog(t, "webbot-phase2")
+	var people score
+	for name, truth := range labels(t, "webbot-phase2") {
+		if phase2.has(name) {
+			people.add(phase2, name, truth)
+		}
+	}
+	t.Logf("phase 2, people only:\n%s", &people)
+	if people.evidence.recall(humans) < 90 {
+		t.Errorf("evidence accuses people:\n%s", &people)
+	}
+}
+
+// Crawlers and tools that say so are a second proof: by what they do alone, hardly any may pass for a person. What
+// browsers claim to be is no truth, and so no test, but worth a look.
+func TestEvidenceAgainstDeclared(t *testing.T) {
+	for _, name := range []string{"almhuette-2018", "sparkdeveloper-2016", "sundog-2017", "zanbil-sample-2019"} {
+		log := judgedAs(t, name, "addr", "auto")
+		var found [traffic.ClassCount][traffic.VerdictCount]int
+		for id := range int32(log.Evidence.Len()) {
+			e, claim := log.Evidence.At(id), log.Clients.At(id).Class()
+			if e.Steps >= uint32(traffic.DefaultEvidenceRules.Sample) {
+				found[claim][traffic.DefaultEvidenceRules.Judge(e, traffic.Unknown, &log.customs).Verdict]++
+			}
+		}
+		for _, class := range []traffic.Class{traffic.Browser, traffic.Crawler, traffic.Tool} {
+			v := found[class]
+			all := v[traffic.Human] + v[traffic.Bot] + v[traffic.Undecided]
+			t.Logf("%-19s  %4d clients of class %-7s  by evidence alone: %3d%% human, %3d%% bot, %3d%% undecided", name, all, class,
+				percent(v[traffic.Human], all), percent(v[traffic.Bot], all), percent(v[traffic.Undecided], all))
+			if class != traffic.Browser && percent(v[traffic.Human], all) > 5 {
+				t.Errorf("%s: %d of %d of class %s pass for people", name, v[traffic.Human], all, class)
+			}
+		}
+	}
+}
+
+// A confusion counts clients by what they are and what they were taken for.
+type confusion struct{ right, wrong, missed [2]int }
+
+const (
+	humans = 0
+	bots   = 1
+)
+
+func (c *confusion) add(is, taken int) {
+	if is == taken {
+		c.right[is]++
+		return
+	}
+	c.missed[is]++
+	c.wrong[taken]++
+}
+
+func (c *confusion) precision(of int) int { return percent(c.right[of], c.right[of]+c.wrong[of]) }
+func (c *confusion) recall(of int) int    { return percent(c.right[of], c.right[of]+c.missed[of]) }
+
+// f1 is the harmonic mean of precision and recall, in percent.
+func (c *confusion) f1(of int) int {
+	return percent(2*c.right[of], 2*c.right[of]+c.wrong[of]+c.missed[of])
+}
+
+func percent(part, whole int) int { return 100 * part / max(whole, 1) }
+
+// A score compares the claim with what evidence makes of it.
+type score struct {
+	claim, evidence confusion
+	verdicts        map[string]*[traffic.VerdictCount]int // by label
+}
+
+func (s *score) add(log *judged, name, label string) {
+	is := bots
+	if label == "human" {
+		is = humans
+	}
+	class, verdict := log.verdict(name)
+	byClaim, byEvidence := bots, bots
+	if class == traffic.Browser {
+		byClaim = humans
+	}
+	if traffic.Believed(class, verdict) {
+		byEvidence = humans
+	}
+	s.claim.add(is, byClaim)
+	s.evidence.add(is, byEvidence)
+	if s.verdicts == nil {
+		s.verdicts = map[string]*[traffic.VerdictCount]int{}
+	}
+	if s.verdicts[label] == nil {
+		s.verdicts[label] = new([traffic.VerdictCount]int)
+	}
+	s.verdicts[label][verdict]++
+}
+
+func (s *score) String() string {
+	var b strings.Builder
+	for _, way := range []struct {
+		name string
+		*confusion
+	}{{"claim", &s.claim}, {"evidence and claim", &s.evidence}} {
+		fmt.Fprintf(&b, "  %-18s  humans: precision %3d%% recall %3d%%   bots: precision %3d%% recall %3d%%\n", way.name,
+			way.precision(humans), way.recall(humans), way.precision(bots), way.recall(bots))
+	}
+	for _, label := range []string{"human", "moderate_bot", "advanced_bot"} {
+		if v := s.verdicts[label]; v != nil {
+			fmt.Fprintf(&b, "  %-18s  %d taken for human, %d for bot, %d undecided\n", label, v[traffic.Human], v[traffic.Bot], v[traffic.Undecided])
+		}
+	}
+	return b.String()
+}
+
+// judged is a log whose clients have been judged by their evidence.
+type judged struct {
+	*replay.Result
+	customs traffic.Customs
+	ids     map[string]int32
+}
+
+func judgedLog(t *testing.T, name string) *judged {
+	return judgedAs(t, name, "session", labelledFormat)
+}
+
+// judgedAs is a log that is read in a format, and whose clients are told by a field.
+func judgedAs(t *testing.T, name, client, format string) *judged {
+	t.Helper()
+	found, err := filepath.Glob("../../shared/logs/" + name + "/*.gz")
+	check(t, err)
+	if len(found) == 0 {
+		t.Skip("the logs are not here")
+	}
+	o := traffic.Options{Tables: traffic.NewTables(), Lateness: traffic.DefaultLateness}
+	o.Clients, err = traffic.ParseClientRule(client, "", nil)
+	check(t, err)
+	o.Format = parse.Choice{Format: format, Wants: parse.Wants{Extra: o.Clients.Extra()}}
+	o.Actions, err = traffic.NewActions(nil, o.Tables.Actions)
+	check(t, err)
+	o.Tracer, err = traffic.NewTracer(traffic.TraceRules{})
+	check(t, err)
+	return gatherAll(t, o, found)
+}
+
+// gatherAll gathers the evidence of all clients of some files.
+func gatherAll(t *testing.T, o traffic.Options, names []string) *judged {
+	t.Helper()
+	reader, err := traffic.NewReader(context.Background(), names, nil, o)
+	check(t, err)
+	policies, err := policy.ParseLimits([]string{"token:6/30s"}, policy.ByClient)
+	check(t, err)
+	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Evidence: true})
+	check(t, engine.Run(reader))
+	check(t, reader.Close())
+	log := &judged{Result: engine.Result(reader.Stats()), ids: map[string]int32{}}
+	for id := range int32(log.Evidence.Len()) {
+		log.customs.Add(log.Evidence.At(id))
+		log.ids[o.Tables.Clients.Name(id)] = id
+	}
+	return log
+}
+
+func (l *judged) has(name string) bool {
+	_, ok := l.ids[name]
+	return ok
+}
+
+func (l *judged) verdict(name string) (traffic.Class, traffic.Verdict) {
+	id := l.ids[name]
+	class := l.Clients.At(id).Class()
+	return class, traffic.DefaultEvidenceRules.Judge(l.Evidence.At(id), class, &l.customs).Verdict
+}
+
+// labels are those of the annotation files, of which some lines lack their ends.
+func labels(t *testing.T, name string) map[string]string {
+	t.Helper()
+	found, err := filepath.Glob("../../shared/logs/" + name + "/annotations*")
+	check(t, err)
+	line := regexp.MustCompile(`([0-9a-z]{26}) (human|moderate_bot|advanced_bot)`)
+	all := map[string]string{}
+	for _, path := range found {
+		file, err := os.Open(path)
+		check(t, err)
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			for _, m := range line.FindAllStringSubmatch(lines.Text(), -1) {
+				all[m[1]] = m[2]
+			}
+		}
+		check(t, file.Close())
+	}
+	if len(all) == 0 || !slices.Contains([]string{"webbot-phase1", "webbot-phase2"}, name) {
+		t.Fatalf("%s has no labels", name)
+	}
+	return all
+}

@@ -1,0 +1,137 @@
+package replay
+
+import (
+	"math"
+	"slices"
+
+	"shadow/limit"
+	"shadow/policy"
+)
+
+// A Trail is how the requests of one client went through the limits of one policy. It is walked again with the verdicts
+// known: each limit that counts by the client is asked and charged as in the run, so what it remembers is what it
+// remembered there. Limits that count by something else see other clients as well; of them a Trail tells nothing.
+type Trail struct {
+	Limits []LimitTrail // by part of the policy
+}
+
+// A LimitTrail is that of one limit.
+type LimitTrail struct {
+	// Wait is, by row, how long the request would have had to wait to be admitted by this limit, had nothing else come
+	// meanwhile; 0 where the limit had room, or may not refuse the request. Nil: the limit is shared.
+	Wait []limit.Time
+
+	// Levels tell how full the limit was (see limit.Leveler) at moments spread evenly from the first counted request to
+	// the last; of a limit with several keys, the fullest. Each is the highest since the moment before, so that no peak is
+	// lost. Nil: the limit is shared, or does not tell.
+	Levels []float64
+}
+
+// Follow walks the requests through policy i of policies, those of the run. levels is how many are told, at least 2.
+func (g *Gathering) Follow(policies []policy.Policy, i int, lateness limit.Time, levels int) *Trail {
+	e := New(Options{Tables: g.Tables, Policies: policies, Lateness: lateness})
+	c := e.candidates[i]
+	b := g.batch(g.Batch.Len())
+	var keyings []*keying
+	for _, part := range c.policy.Parts {
+		k := e.keying(part.By)
+		if !slices.Contains(keyings, k) { // sorting twice would take the second time for later requests
+			k.crossed = true
+			k.sort(b, g.Tables)
+		}
+		keyings = append(keyings, k)
+	}
+	f := &follower{Gathering: g, crossing: newCrossing(c, keyings), refused: g.Fates[i].Refused}
+	f.start(levels)
+	for row := range int32(b.Len()) {
+		f.tell(b.At[row])
+		f.step(row)
+	}
+	f.tell(limit.Never)
+	return &f.Trail
+}
+
+// A follower is on its way along a trail.
+type follower struct {
+	*Gathering
+	*crossing
+	Trail
+	refused []bool
+
+	first, length limit.Time // of what levels are told
+	levels        int        // how many are wanted
+	told          int        // how many have been told
+	levelers      []limit.Leveler
+	peaks         []float64 // by limit: the highest level since the one told last
+}
+
+func (f *follower) start(levels int) {
+	first, last := f.Span()
+	f.first, f.length, f.levels = first, last-first, levels
+	f.Limits = make([]LimitTrail, len(f.seats))
+	f.levelers = make([]limit.Leveler, len(f.seats))
+	f.peaks = make([]float64, len(f.seats))
+	for j := range f.seats {
+		if f.policy.Parts[j].By.Shared() {
+			continue
+		}
+		f.Limits[j].Wait = make([]limit.Time, f.Batch.Len())
+		f.levelers[j], _ = f.seats[j].limiter.(limit.Leveler)
+		f.peaks[j] = math.Inf(-1)
+	}
+}
+
+// tell tells the levels at the moments before t. Without any length of time there is none.
+func (f *follower) tell(t limit.Time) {
+	for f.length > 0 && f.told < f.levels && f.moment(f.told) < t {
+		now := f.moment(f.told)
+		for j, leveler := range f.levelers {
+			if leveler == nil {
+				continue
+			}
+			peak := f.peaks[j]
+			for key := range f.seats[j].states.Len() {
+				peak = max(peak, leveler.Level(f.seats[j].states.At(int32(key)), now))
+			}
+			f.Limits[j].Levels = append(f.Limits[j].Levels, peak)
+			f.peaks[j] = math.Inf(-1)
+		}
+		f.told++
+	}
+}
+
+// moment is that of level i. It lies i parts of levels−1 behind the first; multiplied so, nothing overflows.
+func (f *follower) moment(i int) limit.Time {
+	n, parts := limit.Time(i), limit.Time(f.levels-1)
+	return f.first + f.length/parts*n + f.length%parts*n/parts
+}
+
+// step asks and charges the limits for a request, as decide does, with the verdict that is known.
+func (f *follower) step(row int32) {
+	t := f.Batch.At[row]
+	var marks uint64
+	if f.scoped {
+		marks = f.Batch.Marks[row]
+	}
+	for j := range f.seats {
+		if f.Limits[j].Wait == nil {
+			continue
+		}
+		f.sit(j, row)
+		s := &f.seats[j]
+		matches, counts := holds(s.match, marks), holds(s.count, marks)
+		var wait limit.Time
+		if matches || counts {
+			wait = s.limiter.Wait(s.state, t)
+		}
+		if matches {
+			f.Limits[j].Wait[row] = wait
+		}
+		if counts {
+			s.limiter.Charge(s.state, t, f.refused[row] || wait > 0)
+		}
+		if f.levelers[j] != nil && row >= int32(f.Warm) {
+			f.peaks[j] = max(f.peaks[j], f.levelers[j].Level(s.state, t))
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// A Gathering is an Observer that collects the requests of one client in the order of time, and what became of each.
+type Gathering struct {
+	// Tables are those of the run, but for Clients, which knows this client only.
+	Tables *traffic.Tables
+
+	// Batch has the client's requests. Their Source is kept, though their order does not need it any more.
+	Batch traffic.Batch
+	Warm  int // the first so many requests only warm the limits
+
+	Fates []Fate // by policy
+
+	client ClientName
+	all    *traffic.Dict // the clients of the run
+	id     int32         // among them
+	known  bool
+	looked int // the first so many of them are others
+}
+
+// A ClientName says which client is meant.
+type ClientName struct {
+	Name string
+	Like func(name string) bool // nil, or whether a client of another name is meant; the first that is
+}
+
+// A Fate is what one policy made of the requests.
+type Fate struct {
+	Refused []bool       // by row
+	Delayed []limit.Time // by row: how long an admitted request was kept waiting
+}
+
+// NewGathering returns one that has no request of the client yet.
+func NewGathering(t *traffic.Tables, client ClientName, policies int) *Gathering {
+	own := *t
+	own.Clients = traffic.NewDict()
+	own.Clients.ID([]byte(client.Name))
+	return &Gathering{Tables: &own, Fates: make([]Fate, policies), client: client, all: t.Clients}
+}
+
+// Client is the client's id and name in the run, if it has come.
+func (g *Gathering) Client() (id int32, name string, known bool) {
+	if !g.known {
+		g.find()
+	}
+	if !g.known {
+		return 0, "", false
+	}
+	return g.id, g.all.Name(g.id), true
+}
+
+// find looks for the client among those that have come since it was last looked for.
+func (g *Gathering) find() {
+	if g.id, g.known = g.all.Find([]byte(g.client.Name)); g.known || g.client.Like == nil {
+		return
+	}
+	for n := g.all.Len(); g.looked < n && !g.known; g.looked++ {
+		g.id, g.known = int32(g.looked), g.client.Like(g.all.Name(int32(g.looked)))
+	}
+}
+
+// Observe implements Observer.
+func (g *Gathering) Observe(b *traffic.Batch, verdicts []Verdicts) error {
+	id, _, known := g.Client()
+	if !known {
+		return nil
+	}
+	rows := b.RowsOf(id)
+	if len(rows) == 0 {
+		return nil
+	}
+	first := g.Batch.Len()
+	g.Batch.Append(b, rows)
+	clear(g.Batch.Client[first:])
+	if b.Warm {
+		g.Warm = g.Batch.Len()
+	}
+	to := make(map[int32]int, len(rows)) // where the rows went
+	for i, row := range rows {
+		to[row] = first + i
+	}
+	for i := range g.Fates {
+		g.Fates[i].take(&verdicts[i], to, g.Batch.Len())
+	}
+	return nil
+}
+
+// take notes the verdicts on some rows.
+func (f *Fate) take(v *Verdicts, to map[int32]int, n int) {
+	f.Refused, f.Delayed = grow(f.Refused, n), grow(f.Delayed, n)
+	for _, row := range v.Refused {
+		if i, ours := to[row]; ours {
+			f.Refused[i] = true
+		}
+	}
+	for _, d := range v.Delayed {
+		if i, ours := to[d.Index]; ours {
+			f.Delayed[i] = d.By
+		}
+	}
+}
+
+// batch is the first n requests, to be judged again.
+func (g *Gathering) batch(n int) *traffic.Batch {
+	b := g.Batch.Head(n)
+	b.Source = nil // the rows are in order
+	if slices.Equal(b.Order, b.At) {
+		b.Order = nil
+	}
+	return b
+}
+
+// Span is from the first counted request to the last; both are 0 when there is none.
+func (g *Gathering) Span() (first, last limit.Time) {
+	if at := g.Batch.At[g.Warm:]; len(at) > 0 {
+		return slices.Min(at), slices.Max(at)
+	}
+	return 0, 0
+}
+
+// Listed are the rows of the first counted requests that each policy refuses, at most so many of each.
+func (g *Gathering) Listed(most int) []int32 {
+	var rows []int32
+	for i := range g.Fates {
+		n := 0
+		for row := g.Warm; row < g.Batch.Len() && n < most; row++ {
+			if g.Fates[i].Refused[row] {
+				rows = append(rows, int32(row))
+				n++
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,90 @@
+package replay
+
+import (
+	"math"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// What would a limit have had to be for a client? Which single request a larger bucket would admit says little: what
+// token buckets admit is not nested (of 0 0 13 22 23, 1/10s refuses the second and the fourth, and with a burst of 2 it
+// refuses the fifth alone). Whether it refuses anything at all is another matter. As long as a limit refuses nothing, a
+// larger number changes nothing, so what is enough for the requests up to some moment stays enough as it grows: there is
+// a smallest one. For a token bucket it is the peak of the backlog that the requests would have without any limit.
+//
+// A policy of several limits refuses nothing up to some moment just when none of them would alone.
+
+// A Needing finds the smallest numbers with which one limit never refuses a client.
+type Needing struct {
+	part     policy.Part
+	batch    *traffic.Batch
+	tables   *traffic.Tables
+	lateness limit.Time
+	first    map[int64]int32 // by number: the first row refused
+}
+
+// Needing is for a limit that must not be shared, and the first n requests.
+func (g *Gathering) Needing(p policy.Part, n int, lateness limit.Time) *Needing {
+	return &Needing{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
+}
+
+// nothingRefused is the first row refused when none is.
+const nothingRefused = math.MaxInt32
+
+// UpTo is the smallest number, not less than at least, with which no request up to and including row is refused; false if
+// there is none. Enough is always one that leaves room for every request; where that one refuses something, as a bucket
+// that starts nearly empty does, none helps.
+func (n *Needing) UpTo(row int32, least int64) (int64, bool) {
+	enough := func(number int64) bool { return n.firstRefused(number) > row }
+	if enough(least) {
+		return least, true
+	}
+	low, step := least, int64(1) // low is not enough
+	for !enough(low + step) {
+		if step > 4*int64(n.batch.Len())+4 {
+			return 0, false
+		}
+		low, step = low+step, 2*step
+	}
+	for high := low + step; ; {
+		middle := low + (high-low)/2
+		switch {
+		case middle == low:
+			return high, true
+		case enough(middle):
+			high = middle
+		default:
+			low = middle
+		}
+	}
+}
+
+// firstRefused is the first row that the limit refuses with some number. One that it cannot have refuses all.
+func (n *Needing) firstRefused(number int64) int32 {
+	if row, known := n.first[number]; known {
+		return row
+	}
+	row := int32(0)
+	if part, err := n.part.WithNumber(number); err == nil {
+		alone := firstRefusal{row: nothingRefused}
+		e := New(Options{
+			Tables: n.tables, Policies: []policy.Policy{{Parts: []policy.Part{part}}}, Lateness: n.lateness, Observer: &alone,
+		})
+		_ = e.Judge(n.batch) // neither has anything to complain about
+		row = alone.row
+	}
+	n.first[number] = row
+	return row
+}
+
+// A firstRefusal is an Observer that finds the first row refused.
+type firstRefusal struct{ row int32 }
+
+func (f *firstRefusal) Observe(_ *traffic.Batch, verdicts []Verdicts) error {
+	for _, row := range verdicts[0].Refused {
+		f.row = min(f.row, row)
+	}
+	return nil
+}

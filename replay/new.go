@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"math"
+	"time"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// Options says how to judge.
+type Options struct {
+	Tables   *traffic.Tables
+	Policies []policy.Policy // if any has a scope, batches must have Marks
+	Lateness limit.Time      // a key whose time steps back by more starts anew
+	Evidence bool            // whether to gather evidence about clients; batches must have Traces
+
+	Sink          Sink // nil: events go nowhere
+	EventPolicies int  // the first so many policies have their events sent to the sink
+
+	Observer Observer // nil: nobody observes
+
+	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
+	Clock func() time.Time // to time the stages with; nil: they are not timed
+}
+
+// New returns an Engine that has seen nothing.
+func New(o Options) *Engine {
+	e := &Engine{options: o, now: math.MinInt64}
+	if o.Evidence {
+		e.evidence = new(evidence)
+	}
+	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
+	for i, p := range o.Policies {
+		variants := variantsOf(p)
+		c := e.add(variants[0])
+		if o.Sink != nil && i < o.EventPolicies {
+			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
+		}
+		for _, other := range variants[1:] {
+			c.variants = append(c.variants, e.add(other))
+		}
+		e.candidates = append(e.candidates, c)
+	}
+	e.watch()
+	return e
+}
+
+// add puts a policy on trial.
+func (e *Engine) add(p policy.Policy) *candidate {
+	c := newCandidate(p)
+	e.all = append(e.all, c)
+	var keyings []*keying
+	for i := range c.parts {
+		k := e.keying(p.Parts[i].By)
+		k.remember(&c.parts[i])
+		keyings = append(keyings, k)
+	}
+	if len(p.Keys()) == 1 {
+		keyings[0].take(c)
+		return c
+	}
+	e.keying(policy.BySite) // has the order of the batch
+	for _, k := range keyings {
+		k.crossed = true
+	}
+	e.crossings = append(e.crossings, newCrossing(c, keyings))
+	return c
+}
+
+// keying is the one for a key, made if there is none yet.
+func (e *Engine) keying(by policy.Key) *keying {
+	for _, k := range e.keyings {
+		if k.By == traffic.Key(by) {
+			return k
+		}
+	}
+	k := newKeying(by, e.options.Lateness)
+	e.keyings = append(e.keyings, k)
+	return k
+}

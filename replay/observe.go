@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// An Observer sees each batch with what became of its requests, once all policies have judged it. Tallies and events say
+// how many requests a policy refused; an Observer can tell which.
+type Observer interface {
+	// Observe gets the verdicts of each policy, in their order. Of a warm batch too, which counts nowhere. It must keep
+	// neither b nor verdicts.
+	Observe(b *traffic.Batch, verdicts []Verdicts) error
+}
+
+// Verdicts tell the requests of a batch that a policy did not simply admit.
+type Verdicts struct {
+	Refused []int32         // rows, each once, in no order that means anything
+	Delayed []limit.Delayed // likewise; their Index is the row
+}
+
+// note adds what was decided on a piece of a timeline. A nil Verdicts takes nothing.
+func (n *Verdicts) note(piece timeline, v *verdicts) {
+	if n == nil {
+		return
+	}
+	for _, i := range v.refused {
+		n.Refused = append(n.Refused, piece.rows[i])
+	}
+	for _, late := range v.late {
+		n.Delayed = append(n.Delayed, limit.Delayed{Index: piece.rows[late.Index], By: late.By})
+	}
+}
+
+// watch makes room for what the observer will be shown, one Verdicts for each policy.
+func (e *Engine) watch() {
+	if e.options.Observer == nil {
+		return
+	}
+	e.observed = make([]Verdicts, len(e.candidates))
+	for i, c := range e.candidates {
+		c.noted = &e.observed[i]
+	}
+}
+
+// observe shows the observer a batch that has been judged.
+func (e *Engine) observe(b *traffic.Batch) error {
+	if e.options.Observer == nil {
+		return nil
+	}
+	err := e.options.Observer.Observe(b, e.observed)
+	for i := range e.observed {
+		n := &e.observed[i]
+		n.Refused, n.Delayed = n.Refused[:0], n.Delayed[:0]
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"strings"
+
+	"shadow/replay"
+)
+
+// NewDiff computes what changes. The result is that of a replay of two policies, which c has observed.
+func NewDiff(res *replay.Result, c *replay.Comparison, o Options) *Diff {
+	m := New(res, o)
+	d := &Diff{
+		Version: m.Version, Command: m.Command, Input: m.Input, Warnings: m.Warnings, model: m,
+		A: diffPolicy(&m.Policies[0]), B: diffPolicy(&m.Policies[1]),
+	}
+	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
+	d.Requests.rest(m.Input.Requests)
+	d.countClients(res, c)
+	for id := range c.Actions {
+		d.Actions.hit(c.Actions[id])
+	}
+	d.Actions.rest(withRequests(res.Actions))
+	o.Top = cmp.Or(o.Top, DefaultTop)
+	d.TopMovers = diffClients(res, c, o, func(s replay.Sides) bool { return distance(s) > 0 })
+	d.TopNewlyHit = diffClients(res, c, o, is(newlyHit))
+	d.TopReleased = diffClients(res, c, o, is(released))
+	d.TopHitByBoth = diffClients(res, c, o, is(hitByBoth))
+	d.TopActionsHit = diffActions(res, c, o)
+	return d
+}
+
+func diffPolicy(p *Policy) DiffPolicy {
+	return DiffPolicy{Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit}
+}
+
+// rest makes all that is not counted yet what neither policy refuses.
+func (c *Change) rest(all int64) { c.Neither = all - c.OnlyA - c.OnlyB - c.Both }
+
+// hit counts a client or an action of which so much is refused.
+func (c *Change) hit(s replay.Sides) {
+	switch changeOf(s) {
+	case newlyHit:
+		c.OnlyB++
+	case released:
+		c.OnlyA++
+	case hitByBoth:
+		c.Both++
+	}
+}
+
+// changeOf says what changes for a client or an action, "" if neither policy hits it.
+func changeOf(s replay.Sides) string {
+	switch a, b := s.A() > 0, s.B() > 0; {
+	case a && b:
+		return hitByBoth
+	case a:
+		return released
+	case b:
+		return newlyHit
+	}
+	return ""
+}
+
+// countClients counts clients, and requests by the class of their client.
+func (d *Diff) countClients(res *replay.Result, c *replay.Comparison) {
+	who := census(res.Clients)
+	for id := range int32(c.Clients.Len()) {
+		s, class := *c.Clients.At(id), &d.ByClass[who.class[id]]
+		d.Clients.hit(s)
+		if distance(s) > 0 {
+			d.ClientsMoved++
+		}
+		class.Clients.hit(s)
+		class.Requests.OnlyA += s.OnlyA
+		class.Requests.OnlyB += s.OnlyB
+		class.Requests.Both += s.Both
+	}
+	d.Clients.rest(who.clients)
+	for class, figures := range who.figures {
+		d.ByClass[class].Clients.rest(figures.Clients)
+		d.ByClass[class].Requests.rest(figures.Requests)
+	}
+}
+
+// withRequests is how many actions have a request at all.
+func withRequests(actions []int64) (n int64) {
+	for _, requests := range actions {
+		if requests > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// A moved is what clients and actions are ranked by: how far apart the policies are.
+type moved struct {
+	id    int32
+	sides replay.Sides
+}
+
+// moving orders by the difference in refused requests, the largest first; then by how many either refuses, then by name.
+func moving(name func(id int32) string) func(x, y moved) int {
+	return func(x, y moved) int {
+		return cmp.Or(
+			cmp.Compare(distance(y.sides), distance(x.sides)),
+			cmp.Compare(y.sides.OnlyA+y.sides.OnlyB+y.sides.Both, x.sides.OnlyA+x.sides.OnlyB+x.sides.Both),
+			strings.Compare(name(x.id), name(y.id)))
+	}
+}
+
+func distance(s replay.Sides) int64 { return max(s.OnlyA-s.OnlyB, s.OnlyB-s.OnlyA) }
+
+func is(change string) func(replay.Sides) bool {
+	return func(s replay.Sides) bool { return changeOf(s) == change }
+}
+
+// diffClients are the top ones of the clients that are wanted.
+func diffClients(res *replay.Result, c *replay.Comparison, o Options, wanted func(replay.Sides) bool) []DiffClient {
+	clients := []DiffClient{}
+	all := func(yield func(moved) bool) {
+		for id := range int32(c.Clients.Len()) {
+			if s := *c.Clients.At(id); wanted(s) && !yield(moved{id, s}) {
+				return
+			}
+		}
+	}
+	for _, m := range top(all, o.Top, moving(res.Tables.Clients.Name)) {
+		client := res.Clients.At(m.id)
+		clients = append(clients, DiffClient{
+			Client: res.Tables.Clients.Name(m.id), Class: client.Class().String(),
+			Agent: agentName(res.Tables.Agents, client.LastAgent), Requests: client.Requests(), DiffCounts: countsOf(m.sides),
+		})
+	}
+	return clients
+}
+
+func diffActions(res *replay.Result, c *replay.Comparison, o Options) []DiffAction {
+	actions := []DiffAction{}
+	all := func(yield func(moved) bool) {
+		for id, s := range c.Actions {
+			if changeOf(s) != "" && !yield(moved{int32(id), s}) {
+				return
+			}
+		}
+	}
+	for _, m := range top(all, o.Top, moving(res.Tables.Actions.Name)) {
+		actions = append(actions, DiffAction{
+			Action: res.Tables.Actions.Name(m.id), Requests: res.Actions[m.id], DiffCounts: countsOf(m.sides),
+		})
+	}
+	return actions
+}
+
+func countsOf(s replay.Sides) DiffCounts {
+	return DiffCounts{
+		Change: changeOf(s), RefusedA: s.A(), RefusedB: s.B(), Difference: s.B() - s.A(),
+		OnlyA: s.OnlyA, OnlyB: s.OnlyB, Both: s.Both,
+	}
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"testing"
+
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show nothing.
+func witnessed() *replay.Result {
+	res := town()
+	res.Evidence = &replay.Paged[traffic.Evidence]{}
+	res.Evidence.Grow(res.Clients.Len())
+	person := traffic.Evidence{Views: 40, Dressed: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
+	hasty := person
+	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
+	office := person
+	office.Agents = 0xff
+	for name, e := range map[string]traffic.Evidence{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
+		id, _ := res.Tables.Clients.Find([]byte(name))
+		*res.Evidence.At(id) = e
+	}
+	return res
+}
+
+func TestEvidenceGolden(t *testing.T) {
+	wide := townOptions
+	wide.Width = 160
+	golden(t, "evidence.txt", write(t, New(witnessed(), wide), "table"))
+	golden(t, "evidence.md", write(t, New(witnessed(), townOptions), "markdown"))
+	golden(t, "evidence.json", write(t, New(witnessed(), townOptions), "json"))
+}
+
+// The thresholds are those that were asked for, and what is counted is what is listed.
+func TestEvidenceRules(t *testing.T) {
+	lenient := traffic.DefaultEvidenceRules
+	lenient.Haste, lenient.Agents = 90, 9
+	for _, c := range []struct {
+		rules *traffic.EvidenceRules
+		want  Verdicts
+	}{
+		{nil, Verdicts{Human: 2, Bot: 6, Undecided: 2, Shared: 1}},
+		{&lenient, Verdicts{Human: 3, Bot: 5, Undecided: 2}},
+	} {
+		o := townOptions
+		o.Evidence = c.rules
+		o.Top = 100
+		m := New(witnessed(), o)
+		if *m.Input.Evidence != c.want {
+			t.Errorf("%+v, want %+v", *m.Input.Evidence, c.want)
+		}
+		for _, p := range m.Policies {
+			var listed Verdicts
+			for _, client := range p.TopClients {
+				e := client.Evidence
+				*map[string]*int64{"human": &listed.Human, "bot": &listed.Bot, "undecided": &listed.Undecided}[e.Verdict]++
+				if e.Shared {
+					listed.Shared++
+				}
+			}
+			if *p.HitEvidence != listed {
+				t.Errorf("%s: hit %+v, listed %+v", p.Policy, *p.HitEvidence, listed)
+			}
+		}
+	}
+}
