@@ -39,6 +39,7 @@ func TestGroups(t *testing.T) {
 	}{
 		{"replay", []string{"wc -l", "3 policies, 1 core", "16 policies", "at most 11", "parse  60.0 ns/line"}},
 		{"policies", []string{"each alone", "by class", "client inside site", "at most 1.2", "at least 5"}},
+		{"sweep", []string{"replay, 3 limits", "all kinds", "one client", "at most 4", "at its highest"}},
 		{"store", []string{"--no-store", "4000 event rows"}},
 		{"memory", []string{"900", "50", "of budget"}},
 	} {

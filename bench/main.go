@@ -25,6 +25,7 @@ type group struct {
 var groups = []group{
 	{"replay", (*bench).replay},
 	{"policies", (*bench).policies},
+	{"sweep", (*bench).sweep},
 	{"store", (*bench).store},
 	{"gzip", (*bench).gzip},
 	{"memory", (*bench).memory},

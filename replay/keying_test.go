@@ -71,3 +71,15 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	}
 	expect("when all have had their turn", 0)
 }
+
+// Policies and timelines call the same key the same, by number and by name.
+func TestKeysOfPoliciesAndTimelines(t *testing.T) {
+	if int(policy.KeyCount) != int(traffic.KeyCount) {
+		t.Fatalf("%d keys of policies, %d of timelines", policy.KeyCount, traffic.KeyCount)
+	}
+	for key := range policy.KeyCount {
+		if other := traffic.Key(key); other.String() != key.String() {
+			t.Errorf("key %d is %s to policies and %s to timelines", key, key, other)
+		}
+	}
+}

@@ -17,18 +17,15 @@ func (s *Sweep) csv(out io.Writer) error {
 	for class := range traffic.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
 	}
-	rows := [][]string{head}
+	w.Write(head) //nolint:errcheck // Error tells
 	for i := range s.curves {
 		c := &s.curves[i]
 		for j := range c.Points {
-			rows = append(rows, s.csvRow(c, &c.Points[j]))
+			w.Write(s.csvRow(c, &c.Points[j])) //nolint:errcheck // Error tells
 		}
-		if err := w.WriteAll(rows); err != nil {
-			return err
-		}
-		rows = rows[:0]
 	}
-	return w.WriteAll(rows)
+	w.Flush()
+	return w.Error()
 }
 
 func (s *Sweep) csvRow(c *sweep.Curve, p *sweep.Point) []string {

@@ -20,12 +20,12 @@ func (s *Sweep) json(w *bufio.Writer) error {
 	}
 	head = bytes.TrimSuffix(escapeJSON(head), []byte("\n}"))
 	w.Write(head) //nolint:errcheck // Flush tells
-	w.WriteString(",\n  \"curves\": [")
+	fmt.Fprint(w, ",\n  \"curves\": [")
 	for i := range s.curves {
-		w.WriteString(separator(i) + "\n    ")
+		fmt.Fprint(w, separator(i)+"\n    ")
 		s.jsonCurve(w, &s.curves[i])
 	}
-	w.WriteString("\n  ]\n}\n")
+	fmt.Fprint(w, "\n  ]\n}\n")
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (s *Sweep) jsonCurve(w *bufio.Writer, c *sweep.Curve) {
 		line = append(line[:0], separator(i)+"\n      "...)
 		w.Write(appendPoint(line, &c.Points[i])) //nolint:errcheck // Flush tells
 	}
-	w.WriteString("\n    ]}")
+	fmt.Fprint(w, "\n    ]}")
 }
 
 func orNull(text string) string {

@@ -41,16 +41,16 @@ func (s *Sweep) table(out *bufio.Writer) {
 func (s *Sweep) subject() string {
 	text := fmt.Sprintf("of %s from %s, counted by %s", count(s.Requests, "request"), count(s.Clients, "client"), s.by)
 	if s.Action != "" {
-		text += ", of action " + s.Action
+		text += ", of action " + visible(s.Action)
 	}
-	return text
+	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests"
 }
 
 var kindTexts = [sweep.KindCount]string{
-	"window: at most N admitted in any span of so long",
-	"fixed: at most N in each window on the epoch's grid",
-	"window,charge=all: refused while more than N came in the last so long, refused ones too",
-	"token: a bucket of N tokens that refills at a rate",
+	"rolling: at most N admitted in any span of so long",
+	"at most N in each window on the epoch's grid",
+	"rolling: refused while more than N came in the last so long, refused ones too",
+	"a bucket of N tokens that refills at a rate; – where it was not counted what it refuses: --bursts N does",
 }
 
 func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
@@ -59,8 +59,7 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 		return
 	}
 	t.WriteByte('\n')
-	name, text, _ := strings.Cut(kindTexts[kind], ":")
-	t.heading(name, strings.TrimSpace(text)+"; the smallest N that leaves so many clients alone, and what it refuses of all requests")
+	t.heading(kind.String()+":", kindTexts[kind])
 	g := s.percentileGrid(kind)
 	for _, c := range curves {
 		if s.byBrowsers() {
@@ -96,8 +95,8 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 	}
 	g := &grid{columns: append([]column{text(head)}, with(text("clients"))...)}
 	for _, share := range untouched {
-		g.columns = append(g.columns, number(shareText(share)+" alone"))
-		g.columns = append(g.columns, with(number("refused %"))...)
+		g.columns = append(g.columns, number(shareText(share)))
+		g.columns = append(g.columns, with(number("refuses"))...)
 	}
 	return g
 }
@@ -142,7 +141,7 @@ func (s *Sweep) refusedText(p *sweep.Point) string {
 	if !p.Counted {
 		return "–"
 	}
-	return percent(percentOf(p.Refused.Sum(), s.Requests))
+	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%"
 }
 
 // plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it

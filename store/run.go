@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/sweep"
 )
 
 // RunInfo says what a run is, before anything is known of its results.
@@ -29,6 +31,8 @@ type Run struct {
 	id    int32
 	load  *loader
 	over  bool
+
+	swept *sweep.Result // nil: the run is a replay
 }
 
 var errOver = errors.New("store: the run is over")
@@ -50,8 +54,8 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
-	if r.store.old {
-		if err := r.store.duck.exec(upgradeSQL + viewsSQL); err != nil {
+	if from := r.store.version; from < schemaVersion {
+		if err := r.store.duck.exec(strings.Join(upgrades[from-1:], "") + viewsSQL); err != nil {
 			return fmt.Errorf("cannot bring its schema up to date: %w", err)
 		}
 	}
@@ -110,7 +114,7 @@ func (r *Run) commit() error {
 	if err := r.store.duck.exec("COMMIT"); err != nil {
 		return err
 	}
-	r.store.old = false
+	r.store.version = schemaVersion
 	r.store.duck.exec("CHECKPOINT") //nolint:errcheck // see above
 	return nil
 }

@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (2);
+INSERT INTO shadow_schema VALUES (3);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -144,4 +144,37 @@ CREATE TABLE events ( -- would-blocks; equal ones of one moment may share a row:
     action INTEGER   NOT NULL,
     status USMALLINT NOT NULL, -- 0: not logged
     count  UINTEGER  NOT NULL
+);
+
+CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
+    run         INTEGER NOT NULL,
+    curve       INTEGER NOT NULL, -- from 0
+    limit_kind  VARCHAR NOT NULL, -- window; fixed; window,charge=all; token
+    counts_by   VARCHAR NOT NULL,
+    action      VARCHAR,          -- whose requests it is about; NULL: all
+    per_us      BIGINT,           -- length of the window in microseconds; NULL: a token bucket
+    rate_count  BIGINT,           -- tokens …
+    rate_per_us BIGINT,           -- … per this many microseconds; NULL: a window
+    requests    BIGINT  NOT NULL, -- that it is about
+    clients     BIGINT  NOT NULL, -- that these are from
+    points      BIGINT  NOT NULL, -- limits at which anything changes
+    kept        BIGINT  NOT NULL  -- of these in curve_points
+);
+
+CREATE TABLE curve_points ( -- between two points, what the lower one says holds
+    run                 INTEGER NOT NULL,
+    curve               INTEGER NOT NULL,
+    limit_count         BIGINT  NOT NULL, -- N of a window, tokens that a bucket holds
+    refused             BIGINT,           -- requests; NULL, as by class: not counted for this bucket
+    clients_hit         BIGINT  NOT NULL,
+    browser_refused     BIGINT,           -- by the class of the client
+    browser_clients_hit BIGINT  NOT NULL,
+    crawler_refused     BIGINT,
+    crawler_clients_hit BIGINT  NOT NULL,
+    tool_refused        BIGINT,
+    tool_clients_hit    BIGINT  NOT NULL,
+    monitor_refused     BIGINT,
+    monitor_clients_hit BIGINT  NOT NULL,
+    unknown_refused     BIGINT,
+    unknown_clients_hit BIGINT  NOT NULL
 );

@@ -20,6 +20,7 @@ func schemaPage(t *testing.T) string {
 func TestQuestionsOfThePage(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(1, 3, 30, 3000), info)
+	storeSweep(t, path, sweptRun(3))
 	storeRun(t, path, makeRun(2, 3, 30, 3000), info)
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1)
 	if len(blocks) < 8 {

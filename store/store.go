@@ -12,11 +12,17 @@ var schemaSQL string
 //go:embed views.sql
 var viewsSQL string
 
-//go:embed upgrade.sql
-var upgradeSQL string
+//go:embed upgrade-2.sql
+var upgrade2SQL string
+
+//go:embed upgrade-3.sql
+var upgrade3SQL string
+
+// upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
+var upgrades = []string{upgrade2SQL, upgrade3SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -45,10 +51,10 @@ func (o Options) settings() map[string]string {
 // A Store is a database file opened for writing. Until Close no other process can open it, not even to read: a
 // long-lived process should open it, store a run, and close it.
 type Store struct {
-	path string
-	duck *duck
-	old  bool // the file has the schema before; the next Run that is stored brings it up to date
-	busy bool // a Run is under way
+	path    string
+	duck    *duck
+	version int64 // of the schema that the file has; the next Run that is stored brings it up to date
+	busy    bool  // a Run is under way
 }
 
 // Open opens the database at path for writing, and creates it when there is no such file.
@@ -65,7 +71,7 @@ func Open(path string, o Options) (*Store, error) {
 		d.close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return &Store{path: path, duck: d, old: version < schemaVersion}, nil
+	return &Store{path: path, duck: d, version: version}, nil
 }
 
 // Close ends a Run that is still under way, without a trace, and gives the file free.

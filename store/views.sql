@@ -50,6 +50,15 @@ FROM policies p
 JOIN actions a ON a.run = p.run
 LEFT JOIN action_tallies t ON t.run = p.run AND t.policy = p.policy AND t.action = a.action;
 
+CREATE OR REPLACE VIEW curve_figures AS
+SELECT c.run, c.limit_kind, c.per_us / 1e6 AS per_seconds, 1e6 * c.rate_count / c.rate_per_us AS rate_per_second,
+       c.counts_by, c.action, p.limit_count, p.refused, 100.0 * p.refused / nullif(c.requests, 0) AS refused_percent,
+       p.clients_hit, 100.0 * p.clients_hit / nullif(c.clients, 0) AS clients_hit_percent,
+       p.browser_refused, p.browser_clients_hit, p.crawler_refused, p.crawler_clients_hit, p.tool_refused, p.tool_clients_hit,
+       p.monitor_refused, p.monitor_clients_hit, p.unknown_refused, p.unknown_clients_hit
+FROM curves c
+JOIN curve_points p ON p.run = c.run AND p.curve = c.curve;
+
 CREATE OR REPLACE VIEW latest_run AS
 SELECT * FROM runs WHERE run = (SELECT max(run) FROM runs);
 
@@ -70,3 +79,6 @@ SELECT * EXCLUDE (run) FROM client_totals WHERE run = (SELECT max(run) FROM runs
 
 CREATE OR REPLACE VIEW latest_action_totals AS
 SELECT * EXCLUDE (run) FROM action_totals WHERE run = (SELECT max(run) FROM runs);
+
+CREATE OR REPLACE VIEW latest_curve_figures AS
+SELECT * EXCLUDE (run) FROM curve_figures WHERE run = (SELECT max(run) FROM runs);

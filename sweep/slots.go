@@ -63,7 +63,7 @@ func (s *slots) give(slot uint32) {
 	}
 }
 
-// A keyRing's slots are these: the first 64 in a word of its own, the others here when it needs more.
+// A spill holds the slots of keys that need more than the 64 for which they have a word of their own.
 type spill struct {
 	sets []*slots
 	free []uint32 // numbers of sets that nobody uses

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -90,38 +89,19 @@ func (r *replayRun) replay(ctx context.Context) error {
 		}
 		return r.report(result, "", "")
 	}
-	_, err := os.Stat(r.db)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	db, err := store.Open(r.db, store.Options{})
+	var result *replay.Result
+	id, err := keepRun(ctx, r.db, store.RunInfo{
+		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
+	}, func(run *store.Run) (err error) {
+		if result, err = r.judge(ctx, run); err != nil {
+			return err
+		}
+		return run.Finish(result, time.Now())
+	})
 	if err != nil {
-		return err
-	}
-	result, id, err := r.keep(ctx, db)
-	if err != nil && fresh { // leave nothing where nothing was; until Close the file is ours alone
-		err = errors.Join(err, os.Remove(r.db))
-	}
-	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	return r.report(result, r.db, fmt.Sprint(id))
-}
-
-// keep replays into the database: all of it, or nothing.
-func (r *replayRun) keep(ctx context.Context, db *store.Store) (*replay.Result, int32, error) {
-	run, err := db.Begin(ctx, store.RunInfo{
-		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	result, err := r.judge(ctx, run)
-	if err == nil {
-		err = run.Finish(result, time.Now())
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, run.Abort())
-	}
-	return result, run.ID(), nil
 }
 
 // judge reads the logs and judges their requests. sink may be nil.

@@ -15,6 +15,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/report"
+	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
 )
@@ -35,11 +36,31 @@ func (f *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err := r.prepare(args); err != nil {
 		return err
 	}
-	result, err := r.sweep(cmd.Context())
+	return r.keep(cmd.Context())
+}
+
+// keep draws the curves, stores them if they are to be stored, and reports.
+func (r *sweepRun) keep(ctx context.Context) error {
+	if r.noStore {
+		result, err := r.sweep(ctx)
+		if err != nil {
+			return err
+		}
+		return r.report(result, "", "")
+	}
+	var result *sweep.Result
+	id, err := keepRun(ctx, r.db, store.RunInfo{
+		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started,
+	}, func(run *store.Run) (err error) {
+		if result, err = r.sweep(ctx); err != nil {
+			return err
+		}
+		return run.FinishSweep(result, time.Now())
+	})
 	if err != nil {
 		return err
 	}
-	return r.report(result)
+	return r.report(result, r.db, fmt.Sprint(id))
 }
 
 // prepare looks up everything that the flags name.
@@ -107,12 +128,12 @@ func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
 }
 
 // report prints the curves, and complains if too much could not be read.
-func (r *sweepRun) report(result *sweep.Result) error {
+func (r *sweepRun) report(result *sweep.Result, database, run string) error {
 	out := outputFlags{}
 	w := r.cmd.OutOrStdout()
 	curves := report.NewSweep(result, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
-		Timezone: r.timezone, Warnings: r.warnings(result),
+		Timezone: r.timezone, Warnings: r.warnings(result), Database: database, Run: run,
 	})
 	if err := curves.Write(w, r.output); err != nil {
 		return err
@@ -129,6 +150,24 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 	}
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
+	}
+	return append(texts, r.thinned(result)...)
+}
+
+// thinned tells of curves that are too long to be stored whole.
+func (r *sweepRun) thinned(result *sweep.Result) (texts []string) {
+	if r.noStore {
+		return nil
+	}
+	long := 0
+	for _, c := range result.Curves {
+		if len(c.Points) > store.MostPoints {
+			long++
+		}
+	}
+	if long > 0 {
+		texts = append(texts, fmt.Sprintf("%d of %d curves change at more than %d limits; the database holds a selection of them, --output json and csv have all",
+			long, len(result.Curves), store.MostPoints))
 	}
 	return texts
 }

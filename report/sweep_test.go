@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// sweptTown is a sweep of some browsers and a tool: a window of which all is known, a bucket of which it is not.
+func sweptTown(points int) *sweep.Result {
+	res := town()
+	r := &sweep.Result{
+		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: traffic.ByClient,
+		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{traffic.Browser: 1000, traffic.Tool: 1}, ByClass: sweep.Classes{traffic.Browser: 3000, traffic.Tool: 1000},
+	}
+	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
+	for i := range points {
+		left := int64(points - 1 - i)
+		window.Points = append(window.Points, sweep.Point{
+			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{traffic.Browser: left, traffic.Tool: left},
+			Hit: sweep.Classes{traffic.Browser: left, traffic.Tool: min(left, 1)},
+		})
+	}
+	token := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}}
+	token.Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{2}}, {Limit: 5, Counted: true}}
+	r.Curves = []sweep.Curve{window, token}
+	return r
+}
+
+func written(t *testing.T, r *sweep.Result, format string, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := NewSweep(r, o).Write(&b, format); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestSweepJSON(t *testing.T) {
+	text := written(t, sweptTown(3), "json", townOptions)
+	type figures struct {
+		Refused *int64 `json:"refused"`
+		Hit     *int64 `json:"clients_hit"`
+	}
+	var got struct {
+		Action   string
+		Requests int64
+		ByClass  map[string]classTotal `json:"by_class"`
+		Curves   []struct {
+			Kind, By  string
+			LimitKind string `json:"limit_kind"`
+			Per, Rate *string
+			Points    []struct {
+				Limit int64
+				figures
+				ByClass map[string]figures `json:"by_class"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if got.Action != "evil\x1b[31m" || strings.Contains(text, "\x1b") || got.Requests != 4000 || got.ByClass["tool"].Requests != 1000 {
+		t.Errorf("head: %+v", got)
+	}
+	window, token := got.Curves[0], got.Curves[1]
+	if *window.Per != "1m" || window.Rate != nil || window.LimitKind != "window" || window.By != "client" || len(window.Points) != 3 {
+		t.Errorf("window: %+v", window)
+	}
+	first := window.Points[0]
+	if *first.Refused != 4 || *first.Hit != 3 || *first.ByClass["browser"].Refused != 2 || *first.ByClass["tool"].Hit != 1 || len(first.ByClass) != int(traffic.ClassCount) {
+		t.Errorf("first point: %+v", first)
+	}
+	if token.Per != nil || *token.Rate != "1/1s" || token.Points[0].Refused != nil || *token.Points[0].Hit != 2 || *token.Points[1].Refused != 0 {
+		t.Errorf("token: %+v", token)
+	}
+}
+
+func TestSweepWithoutCurves(t *testing.T) {
+	r := sweptTown(0)
+	r.Curves[0].Points, r.Curves[1].Points, r.Judged = nil, nil, 0
+	for _, format := range SweepFormats() {
+		text := written(t, r, format, townOptions)
+		if format == "json" && !json.Valid([]byte(text)) {
+			t.Errorf("no JSON:\n%s", text)
+		}
+	}
+	r.Curves = nil
+	if text := written(t, r, "json", townOptions); !json.Valid([]byte(text)) {
+		t.Errorf("no JSON:\n%s", text)
+	}
+}
+
+func TestSweepCSV(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(written(t, sweptTown(3), "csv", townOptions))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 1+3+2 || strings.Join(rows[1][:9], " ") != "window 1m  client 1 4 3 2 2" || strings.Join(rows[4][:9], " ") != "token  1/1s client 1  2  2" {
+		t.Errorf("%q", rows)
+	}
+}
+
+// The table never has more columns than the terminal, nor what could harm it; the plot never fails.
+func TestSweepTable(t *testing.T) {
+	for _, points := range []int{1, 2, 3, 11, 1001, 5000} {
+		for _, width := range []int{0, 20, 40, 80, 200, 500} {
+			text := written(t, sweptTown(points), "table", Options{Width: width})
+			for line := range strings.Lines(text) {
+				if n := columnsOf(strings.TrimSuffix(line, "\n")); width >= 80 && n > width {
+					t.Errorf("%d points: %d columns of %d: %s", points, n, width, line)
+				}
+			}
+			if strings.Contains(text, "\x1b") {
+				t.Errorf("an escape sequence in\n%s", text)
+			}
+		}
+	}
+}
+
+// A share of the clients is left alone by the first limit that hits no more than the others.
+func TestSparing(t *testing.T) {
+	window := &sweptTown(1001).Curves[0] // limit n hits 1001 − n browsers of 1000
+	for thousandths, want := range map[int64]int64{500: 501, 900: 901, 990: 991, 999: 1000, 1000: 1001} {
+		if p := sparing(window, 1000, thousandths, browsers); p == nil || p.Limit != want {
+			t.Errorf("%d ‰: %v, want the limit %d", thousandths, p, want)
+		}
+		if p := sparing(window, 3, thousandths, browsers); p == nil || p.Limit != 1001-(3-(3*thousandths+999)/1000) {
+			t.Errorf("%d ‰ of 3: %v", thousandths, p)
+		}
+	}
+	if p := sparing(&sweep.Curve{}, 1000, 500, browsers); p != nil {
+		t.Errorf("no curve, and yet %v", p)
+	}
+}
