@@ -184,13 +184,13 @@ func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 	for i := range rapid.IntRange(0, 80).Draw(t, "lines") {
 		place += rapid.SampledFrom(steps).Draw(t, "step")
 		l := line{
-			at: place, client: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client"),
+			at: place, place: place, client: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client"),
 			action: rapid.SampledFrom([]string{"/x", "/y"}).Draw(t, "action"), agent: rapid.SampledFrom([]string{"curl/8", "-"}).Draw(t, "agent"),
 			status: rapid.SampledFrom([]uint16{200, 404}).Draw(t, "status"), source: uint16(rapid.IntRange(0, 1).Draw(t, "source")),
 			marks: uint64(rapid.IntRange(0, 7).Draw(t, "marks")), bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,
 		}
 		if hasLate && rapid.IntRange(0, 4).Draw(t, "late") == 0 {
-			l.place, l.at = place, place-rapid.SampledFrom([]limit.Time{second, lateness, lateness + 1, limit.Hour, idle}).Draw(t, "by")
+			l.at = place - rapid.SampledFrom([]limit.Time{second, lateness, lateness + 1, limit.Hour, idle}).Draw(t, "by")
 		}
 		lines = append(lines, l)
 	}
