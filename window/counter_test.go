@@ -63,7 +63,7 @@ func TestNewCounterErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all") {
+	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, and cooldown=PERIOD[/extend]") {
 		t.Error(err)
 	}
 	if _, err := NewCounter(limit.Spec{}); err == nil {
