@@ -164,10 +164,10 @@ func TestDescribe(t *testing.T) {
 	}
 	for text, want := range map[string]limit.Shape{
 		"token:6/30s,initial=2":           {Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true, Unlike: "new keys start full there"},
-		"token:6/30s,burst=3,refill=step": {Count: 1, Period: 10 * limit.Second, AtOnce: 3, Unlike: "it refills evenly, not 3 at once"},
+		"token:6/30s,burst=3,refill=step": {Count: 1, Period: 10 * limit.Second, AtOnce: 3, Step: 30 * limit.Second, Unlike: "it refills evenly, not 3 at once"},
 		"token:6/30s,burst=9,debt":        {Count: 1, Period: 5 * limit.Second, AtOnce: 9, Unlike: "refused requests cost nothing there"},
 		"gcra:6/30s,burst=5":              {Count: 1, Period: 5 * limit.Second, AtOnce: 6, Kin: true},
-		"envoy-local:3/s":                 {Count: 3, Period: limit.Second, AtOnce: 3, Unlike: "it refills evenly, not 3 at once"},
+		"envoy-local:3/s":                 {Count: 3, Period: limit.Second, AtOnce: 3, Step: limit.Second, Unlike: "it refills evenly, not 3 at once"},
 		"traefik:1/s": {
 			Count: 1, Period: limit.Second, AtOnce: 1, Kin: true,
 			Unlike: "it neither keeps a request waiting nor forgets a key after 2 s",

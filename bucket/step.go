@@ -132,7 +132,7 @@ func (b *Step) Shape() limit.Shape { return stepShape(b.burst, b.burst, b.period
 func stepShape(count, burst int64, period uint64) limit.Shape {
 	g := limit.GCD(count, int64(period))
 	return limit.Shape{
-		Count: count / g, Period: limit.Time(period) / limit.Time(g), AtOnce: burst,
+		Count: count / g, Period: limit.Time(period) / limit.Time(g), AtOnce: burst, Step: limit.Time(period),
 		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(count, burst)),
 	}
 }

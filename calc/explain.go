@@ -25,6 +25,10 @@ type Explanation struct {
 	Per    limit.Time `json:"per_us"`  // in so long
 	Full   limit.Time `json:"rest_us"` // from empty to full
 
+	// Recovers is how long a client that was admitted AtOnce at once must pause at most to be so again, as tried out; 0:
+	// there is no such time, or it was not tried.
+	Recovers limit.Time `json:"recovers_us"`
+
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
 	Clients     []Client            `json:"clients"` // likewise
 	Equivalents []policy.Equivalent `json:"servers"`
@@ -65,6 +69,9 @@ func explain(p Part, levels int) Explanation {
 	if shape.AtOnce <= mostTried && e.Full < limit.Never/1000 {
 		start := p.Spec.Period / 3 // off the grid that some limiters keep since the epoch
 		e.Trial = tryOut(p.Limiter, start, shape.AtOnce)
+		if !e.Trial.Endless {
+			e.Recovers = recovery(p.Limiter, p.Spec.Period, shape.AtOnce, e.Full)
+		}
 		e.Clients = clients(p.Limiter, shape, start, e.Full, levels)
 	}
 	return e

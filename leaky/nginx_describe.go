@@ -39,9 +39,9 @@ func (n *Nginx) delays() string {
 
 // Shape implements limit.Describer.
 func (n *Nginx) Shape() limit.Shape {
-	s := limit.Shape{Count: n.rate, Period: thousand * limit.Second, AtOnce: n.atOnce(), Kin: true}
+	s := limit.Shape{Count: n.rate, Period: thousand * limit.Second, AtOnce: n.atOnce(), Kin: true, Unlike: "it counts finer than nginx, which counts in milliseconds"}
 	if d := n.delays(); d != "" {
-		s.Unlike = fmt.Sprintf("it delays requests after the first %d", n.undelayed())
+		s.Unlike = fmt.Sprintf("nginx delays requests after the first %d, and counts in milliseconds", n.undelayed())
 	}
 	return s
 }

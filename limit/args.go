@@ -128,16 +128,20 @@ func (a *Args) fail(format string, args ...any) {
 	}
 }
 
+// Common is the option that goes with every algorithm, as help shows it. Package policy takes it off before a constructor
+// sees it.
+const Common = "cooldown=PERIOD[/extend]"
+
 func unknownOption(algorithm, name string, names, known []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown option %q", name)
-	if near := Nearest(name, names); near != "" {
+	if near := Nearest(name, append(slices.Clone(names), optionName(Common))); near != "" {
 		fmt.Fprintf(&b, " (did you mean %q?)", near)
 	}
 	if len(known) == 0 {
-		fmt.Fprintf(&b, "; %s takes no options", algorithm)
+		fmt.Fprintf(&b, "; %s takes no options but %s", algorithm, Common)
 	} else {
-		fmt.Fprintf(&b, "; %s takes %s", algorithm, strings.Join(known, ", "))
+		fmt.Fprintf(&b, "; %s takes %s, and %s", algorithm, strings.Join(known, ", "), Common)
 	}
 	return b.String()
 }

@@ -19,6 +19,7 @@ type Shape struct {
 	Period Time
 	AtOnce int64
 	Kin    bool   // whether the limiter is such a bucket, apart from what Unlike says
+	Step   Time   // what refills comes together, or most of it, once in so long; 0: it comes evenly
 	Unlike string // how the limiter differs; "" when not at all
 }
 

@@ -12,26 +12,36 @@ import (
 
 // Envoy's local rate limit holds max_tokens and adds tokens_per_fill each fill_interval, which is at least 50 ms and a
 // whole number of milliseconds. Since 1.31 what it adds flows in evenly; before, it came at the end of the interval.
+// For a limit that refills once in a while we do as it does: before, that came near; since, it is all the same.
 // Source: local_ratelimit_impl.cc, "local rate limit token bucket fill timer must be >= 50ms"; token_bucket.proto.
 func envoyLocalNearest(s limit.Shape) (setting, deviation string) {
-	const least = 50 // milliseconds
 	if s.AtOnce > math.MaxUint32 {
 		return "", "its buckets hold at most 4294967295"
 	}
 	each := float64(s.Period) / float64(s.Count) / float64(limit.Millisecond) // milliseconds per token
-	tokens := math.Ceil(least / each * (1 - 1e-12))
-	for more := 0.0; more < 1000; more++ { // a few more tokens may make the interval a whole number
-		if t := (tokens + more) * each; math.Abs(t-math.Round(t)) < 1e-9*t {
-			tokens += more
-			break
-		}
+	tokens := envoyFill(each)
+	if s.Step >= envoyLeast*limit.Millisecond && s.Step%limit.Millisecond == 0 {
+		tokens = math.Round(float64(s.Step) / float64(limit.Millisecond) / each)
 	}
-	interval := math.Max(least, math.Round(tokens*each))
+	interval := math.Max(envoyLeast, math.Round(tokens*each))
 	if tokens > math.MaxUint32 || interval > math.MaxInt64/1e6 {
 		return "", "its tokens_per_fill and fill_interval have no room for this"
 	}
 	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %.0f, fill_interval: %s", s.AtOnce, tokens, secondsText(interval)),
 		join(offText(tokens*each/interval-1), stepText(tokens, float64(s.AtOnce)))
+}
+
+const envoyLeast = 50 // milliseconds between two fills
+
+// envoyFill is the tokens to fill when one comes each so many milliseconds: as few as may be.
+func envoyFill(each float64) float64 {
+	tokens := math.Ceil(envoyLeast / each * (1 - 1e-12))
+	for more := 0.0; more < 1000; more++ { // a few more tokens may make the interval a whole number
+		if t := (tokens + more) * each; math.Abs(t-math.Round(t)) < 1e-9*t {
+			return tokens + more
+		}
+	}
+	return tokens
 }
 
 // envoyLocalOwn is the setting that envoy-local:6/30s,burst=10 stands for.

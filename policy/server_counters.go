@@ -99,6 +99,9 @@ func caddyNearest(s limit.Shape) (setting, deviation string) {
 
 // caddySame: its ring is the exact rolling window, and so a bucket of one, apart from an instant.
 func caddySame(spec limit.Spec, s limit.Shape) (deviation string, same bool) {
-	same = spec.Algorithm == "window" && spec.Options == "" || s == limit.Shape{Count: s.Count, Period: s.Period, AtOnce: 1, Kin: true}
-	return "a request is still counted at the very instant at which it leaves the window", same
+	const instant = "a request is still counted at the very instant at which it leaves the window"
+	if spec.Algorithm == "window" && spec.Options == "" {
+		return instant, true
+	}
+	return join(s.Unlike, instant), s.Kin && s.AtOnce == 1
 }

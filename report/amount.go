@@ -30,6 +30,10 @@ func amount(v float64) string {
 
 // brief writes a length of time as span does, without what is 0, and short ones in ms or us.
 func brief(d limit.Time) string {
+	if limit.Minute <= d && d < limit.Hour {
+		const grain = 10 * limit.Millisecond
+		d = (d + grain/2) / grain * grain
+	}
 	switch {
 	case d < limit.Millisecond:
 		return fmt.Sprintf("%d us", d)
@@ -41,10 +45,28 @@ func brief(d limit.Time) string {
 		return fmt.Sprintf("%d min", d/limit.Minute)
 	case d < 2*limit.Day && d%limit.Hour == 0:
 		return fmt.Sprintf("%d h", d/limit.Hour)
+	case d < limit.Hour && d%limit.Second != 0:
+		return fmt.Sprintf("%d min %s s", d/limit.Minute, significant(float64(d%limit.Minute)/float64(limit.Second)))
 	case d%limit.Day == 0:
 		return thousands(int64(d/limit.Day)) + " d"
 	}
 	return span(d)
+}
+
+// roundUp rounds up to what brief shows: what happens within d happens within that.
+func roundUp(d limit.Time) limit.Time {
+	unit := limit.Time(1)
+	switch {
+	case d >= limit.Day:
+		unit = limit.Hour
+	case d >= limit.Hour:
+		unit = limit.Minute
+	default:
+		for d/unit >= 10_000 {
+			unit *= 10
+		}
+	}
+	return limit.Time(limit.CeilDiv(int64(d), int64(unit))) * unit
 }
 
 // lengthOf is brief of a number of seconds.

@@ -47,7 +47,9 @@ func (t *terminal) explanation(e calc.Explanation, plots bool) {
 		sustains = "on average " + sustains
 	}
 	t.entry("sustains", sustains, dim)
-	t.entry("recovers", "within "+brief(e.Full)+" of the last of those, it admits as many at once again", dim)
+	if e.Recovers > 0 {
+		t.entry("recovers", "within "+brief(roundUp(e.Recovers))+" of the last of those, it admits as many at once again", dim)
+	}
 	if e.Trial == nil {
 		t.entry("tried out", "no: it would take too many requests, or too long", dim)
 	} else {

@@ -16,7 +16,7 @@ func madeUp() []calc.Explanation {
 	levels := []float64{0, 3, 5, 4, 2, 1}
 	return []calc.Explanation{{
 		Limit: "nginx:10r/s,burst=4", Means: "as nginx has it", Bucket: true, AtOnce: 5, Trial: &calc.Trial{AtOnce: 5},
-		Count: 1, Per: 100 * limit.Millisecond, Full: limit.Second / 2,
+		Count: 1, Per: 100 * limit.Millisecond, Recovers: limit.Second / 2,
 		Clients: []calc.Client{
 			{Name: "steady", Every: 80 * limit.Millisecond, Length: 3 * limit.Second, Run: calc.Run{Requests: 38, Admitted: 34, Delayed: 33, Refused: 4, Levels: levels}},
 			{Name: "bursty", Burst: 8, Every: 640 * limit.Millisecond, Length: 3 * limit.Second, Run: calc.Run{Requests: 40, Admitted: 25, Refused: 15, Levels: levels}},
@@ -27,10 +27,10 @@ func madeUp() []calc.Explanation {
 			{Server: "a third", Deviation: "it has none"},
 		},
 	}, {
-		Limit: "window:60/1m,cooldown=30s", Means: "a window", AtOnce: 60, Trial: &calc.Trial{AtOnce: 20, One: 30 * limit.Second, Many: 45 * limit.Second}, Count: 60, Per: limit.Minute, Full: limit.Minute,
+		Limit: "window:60/1m,cooldown=30s", Means: "a window", AtOnce: 60, Trial: &calc.Trial{AtOnce: 20, One: 30 * limit.Second, Many: 45 * limit.Second}, Count: 60, Per: limit.Minute, Recovers: 62*limit.Second + 500*limit.Millisecond + 1,
 		Clients: []calc.Client{{Name: "random", Every: 800 * limit.Millisecond, Length: 6 * limit.Minute, Run: calc.Run{Requests: 450, Admitted: 300, Refused: 150}}},
 	}, {
-		Limit: "aws~:10/5m", Means: "looks now and then", AtOnce: 10, Trial: &calc.Trial{AtOnce: 20, Endless: true}, Count: 1, Per: 30 * limit.Second, Full: 5 * limit.Minute,
+		Limit: "aws~:10/5m", Means: "looks now and then", AtOnce: 10, Trial: &calc.Trial{AtOnce: 20, Endless: true}, Count: 1, Per: 30 * limit.Second,
 	}, {
 		Limit: "mute:1/1s", Means: "mute:1/1s",
 	}}

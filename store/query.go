@@ -40,7 +40,7 @@ func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
 	}
 	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // Rows.Next checks
 	if err != nil {
-		return nil, errors.Join(explainQuery(ctx, err), closer())
+		return nil, errors.Join(explainMissing(ctx, conn, path, explainQuery(ctx, err)), closer())
 	}
 	r := &Rows{rows: rows, closer: closer, ctx: ctx}
 	if err := r.describe(); err != nil {
@@ -110,6 +110,21 @@ func explainQuery(ctx context.Context, err error) error {
 		return cause
 	}
 	return duckError(err)
+}
+
+// explainMissing adds to an error about a name that is not there why that may be: the file has an older schema.
+func explainMissing(ctx context.Context, conn *sql.Conn, path string, err error) error {
+	text := err.Error()
+	if !strings.HasPrefix(text, "Catalog Error") && !strings.HasPrefix(text, "Binder Error") {
+		return err
+	}
+	var version int64
+	row := conn.QueryRowContext(ctx, "SELECT version::BIGINT FROM shadow_schema")
+	if row.Scan(&version) != nil || version >= schemaVersion {
+		return err
+	}
+	return fmt.Errorf("%w\ndatabase %s: was written by an older shadow, and lacks newer tables and columns: the next shadow replay --db %s brings it up to date",
+		err, path, path)
 }
 
 // checkQuery refuses DuckDB's own logging, the one thing that the options do not hold: told to log into a file, DuckDB

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -88,4 +89,30 @@ func TestNoRunNoUpgrade(t *testing.T) {
 		t.Errorf("after a run that was given up: %v, before: %v", after, before)
 	}
 	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+}
+
+// Who asks an older database for what is newer learns what to do; other mistakes, and new databases, have no such hint.
+func TestQueryOldDatabase(t *testing.T) {
+	old, fresh := oldDatabase(t), dbPath(t)
+	storeRun(t, fresh, makeRun(1, 2, 10, 100), info)
+	for _, test := range []struct {
+		path, query string
+		hint        bool
+	}{
+		{old, "SELECT * FROM latest_policy_limits", true},
+		{old, "SELECT refused, delayed FROM policy_totals", true},
+		{old, "SELEC 1", false},
+		{old, "SELECT 'x'::INTEGER", false},
+		{fresh, "SELECT * FROM latest_policy_limit", false},
+	} {
+		_, err := ask(test.path, test.query)
+		if err == nil {
+			t.Errorf("%s: no error", test.query)
+			continue
+		}
+		want := "database " + test.path + ": was written by an older shadow"
+		if got := strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "shadow replay --db "+test.path); got != test.hint || !strings.Contains(err.Error(), "Error") {
+			t.Errorf("%s: a hint is there: %v, %v", test.query, got, err)
+		}
+	}
 }

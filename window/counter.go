@@ -176,6 +176,7 @@ func (w *Counter) Semantics() string {
 func (w *Counter) Shape() limit.Shape {
 	s := limit.Shape{
 		Count: w.count, Period: w.grid.step, AtOnce: w.count,
+		Step:   w.grid.step, // a window's requests count in full until it ends
 		Unlike: "it refills evenly from each request on, whatever came in a window before",
 	}
 	if w.all {

@@ -63,7 +63,7 @@ func TestNewCounterErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all") {
+	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, and cooldown=PERIOD[/extend]") {
 		t.Error(err)
 	}
 	if _, err := NewCounter(limit.Spec{}); err == nil {
@@ -106,7 +106,7 @@ func TestCounterDescribes(t *testing.T) {
 	if got, want := l.Semantics(), "sliding counter: at most 60 in the last 1m, as estimated from this window and a share of the one before; a refused request counts as well"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
-	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "refused requests cost nothing there"}
+	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Step: limit.Minute, Unlike: "refused requests cost nothing there"}
 	if got := l.Shape(); got != want {
 		t.Errorf("Shape = %+v, want %+v", got, want)
 	}

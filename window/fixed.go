@@ -132,7 +132,7 @@ func (w *Fixed) Semantics() string {
 // Shape implements limit.Describer.
 func (w *Fixed) Shape() limit.Shape {
 	return limit.Shape{
-		Count: w.count, Period: w.grid.step, AtOnce: w.count,
+		Count: w.count, Period: w.grid.step, AtOnce: w.count, Step: w.grid.step,
 		Unlike: fmt.Sprintf("it refills evenly, not as a whole when a window ends: never %d at once", twice(w.count)),
 	}
 }

@@ -113,7 +113,7 @@ func TestFixedDescribes(t *testing.T) {
 	if got, want := l.Semantics(), "fixed window on the epoch's grid: 60 in each 1m, so up to 120 within less than that; a refused request does not count"; got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}
-	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Unlike: "it refills evenly, not as a whole when a window ends: never 120 at once"}
+	want := limit.Shape{Count: 60, Period: limit.Minute, AtOnce: 60, Step: limit.Minute, Unlike: "it refills evenly, not as a whole when a window ends: never 120 at once"}
 	if got := l.Shape(); got != want {
 		t.Errorf("Shape = %+v, want %+v", got, want)
 	}

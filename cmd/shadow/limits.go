@@ -2,10 +2,12 @@ package main
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"shadow/calc"
+	"shadow/limit"
 	"shadow/policy"
 	"shadow/report"
 )
@@ -16,7 +18,10 @@ func newLimits() *cobra.Command {
 		Use:   "limits",
 		Short: "List the algorithms that limits may name; explain a limit",
 		Long: `Limits lists what a limit may name before its colon: [ALGORITHM:]COUNT/PERIOD[,OPTION…]. A limit without
-algorithm and options stands for those marked as side by side. shadow limits explain says what a limit means.`,
+algorithm and options stands for those marked as side by side. shadow limits explain says what a limit means.
+
+The option cooldown goes with every algorithm: with cooldown=30s a client that is refused stays out for 30 s, with
+cooldown=30s/extend until it has sent nothing for 30 s.`,
 		Example: `  shadow limits
   shadow limits explain token:6/30s,burst=10`,
 		Args: noCommand,
@@ -24,7 +29,7 @@ algorithm and options stands for those marked as side by side. shadow limits exp
 			if err := verifyCalcOutput(output); err != nil {
 				return err
 			}
-			rows := algorithmRows(policy.Algorithms)
+			rows := algorithmRows(append(slices.Clone(policy.Algorithms), anyAlgorithm))
 			w := cmd.OutOrStdout()
 			return report.WriteTable(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
 		},
@@ -33,6 +38,11 @@ algorithm and options stands for those marked as side by side. shadow limits exp
 	addCalcOutput(cmd, &output, "list")
 	cmd.AddCommand(newExplain())
 	return cmd
+}
+
+// anyAlgorithm is a row for the option that goes with every algorithm.
+var anyAlgorithm = policy.Algorithm{
+	Name: "(any)", Options: limit.Common, Summary: "keeps out for a while who was refused", Example: "token:6/30s,cooldown=5m",
 }
 
 // algorithmRows are the algorithms as rows of a table.

@@ -40,6 +40,8 @@ A limit is [ALGORITHM:]COUNT/PERIOD[,OPTION…]:
   window:100/1h         rolling window: at most 100 in any hour
   5..50:5/30s           a range of limits: 5, 10, … 50;  6,10,20/30s  a list
   10/s+window:1000/1h   one policy of two limits, which must both admit
+  6/30s,cooldown=5m     token bucket: who is refused stays out for 5 minutes; on any limit
+There are more algorithms, also those of nginx, HAProxy, Envoy and other servers: shadow limits lists them all.
 
 Policies of limits with keys, scopes and tiers of their own stand in the configuration; they are judged
 besides, or some of them with --policy.`,
