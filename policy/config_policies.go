@@ -106,7 +106,7 @@ func (r *configReader) readLimits(at node) (parts [][]Part) {
 	for _, item := range r.items(at) {
 		before := r.found()
 		choice := r.readLimit(item)
-		if choice == nil || r.found() > before {
+		if choice == nil || r.found() > before || r.crowded {
 			continue
 		}
 		for _, p := range choice {
@@ -199,7 +199,10 @@ func (r *configReader) scope(at node, c Conditions) Scope {
 		return Scope(i + 1)
 	}
 	if len(*scopes) == MaxScopes {
-		r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
+		if !r.crowded {
+			r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
+		}
+		r.crowded = true
 		return 0
 	}
 	*scopes = append(*scopes, c)
