@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -60,8 +61,8 @@ var fileKeys = []string{"actions", "tiers", "exempt", "policies", "evidence"}
 // ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
 // of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
-	r := &configReader{document: document{name: name}, owners: map[member]string{}}
-	if top := r.parse(text); top != nil {
+	r := &configReader{document: document{name: name}, owners: map[member]string{}, sets: map[string]bool{}, policies: map[string]bool{}}
+	if top := r.parse(bytes.TrimPrefix(text, []byte(byteOrderMark))); top != nil {
 		r.read(top)
 	}
 	if err := r.err(); err != nil {
@@ -75,6 +76,10 @@ type configReader struct {
 	document
 	config Config
 	owners map[member]string // the tier that names each
+
+	sets, policies map[string]bool // the names that are taken by entries, and by the policies that these make
+
+	crowded bool // whether there are more scopes than can be told apart
 }
 
 // read goes through the sections in the order in which they need each other.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // The members of a tier may stand in a file of their own, one on a line:
@@ -20,6 +21,9 @@ import (
 
 // maxMemberFile is how large such a file may be, in bytes.
 const maxMemberFile = 64 << 20
+
+// byteOrderMark is what some editors put before a text.
+const byteOrderMark = "\uFEFF"
 
 // readMemberFile reads the file that a tier names.
 func (r *configReader) readMemberFile(t *Tier, at node) {
@@ -36,7 +40,7 @@ func (r *configReader) readMemberFile(t *Tier, at node) {
 		return
 	}
 	number, entries := 0, 0
-	for line := range strings.Lines(strings.TrimPrefix(text, "\uFEFF")) {
+	for line := range strings.Lines(strings.TrimPrefix(text, byteOrderMark)) {
 		number++
 		entry := cutComment(line)
 		if entry == "" {
@@ -44,7 +48,8 @@ func (r *configReader) readMemberFile(t *Tier, at node) {
 		}
 		entries++
 		if problem := r.addMember(t, entry); problem != "" {
-			r.add(Problem{File: name, Line: number, Text: problem})
+			column := 1 + utf8.RuneCountInString(line[:strings.Index(line, entry)])
+			r.add(Problem{File: name, Line: number, Column: column, Text: problem})
 		}
 	}
 	if entries == 0 {

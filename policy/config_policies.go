@@ -25,7 +25,7 @@ func (r *configReader) readPolicy(at node) {
 		return
 	}
 	name := r.field(f, "name")
-	r.checkPolicyName(f, name)
+	free := r.checkPolicyName(f, name)
 	if f.lacks("limits") {
 		r.fail(f.at, "the policy %q has no limits", name)
 	}
@@ -41,19 +41,42 @@ func (r *configReader) readPolicy(at node) {
 		r.fail(f.at, "the policy %q %v", name, errTooMany)
 		return
 	}
-	r.config.Policies = append(r.config.Policies, Set{name, named(name, parts)})
+	set := Set{name, named(name, parts)}
+	if err := tooRough(set.Policies[0].Parts); err != nil { // the others differ in counts only
+		r.fail(limits, "%v", err)
+	}
+	if free {
+		r.checkPolicies(f, set.Policies)
+	}
+	r.config.Policies = append(r.config.Policies, set)
 }
 
-func (r *configReader) checkPolicyName(f fields, name string) {
+// checkPolicyName tells whether an entry has a name that no other has.
+func (r *configReader) checkPolicyName(f fields, name string) (free bool) {
 	at := f.values["name"]
 	switch {
 	case f.lacks("name"):
 		r.fail(f.at, "a policy needs a name")
-	case at == nil:
+	case at == nil || name == "": // which is a problem already
 	case name == NoPolicy:
 		r.fail(at, "no policy can be called %q, which picks none", name)
-	case slices.ContainsFunc(r.config.Policies, func(s Set) bool { return s.Name == name }):
+	case r.sets[name]:
 		r.fail(at, "there is a policy %q already", name)
+	default:
+		r.sets[name] = true
+		return true
+	}
+	return false
+}
+
+// checkPolicies complains when a policy that counts make is called like one of another entry.
+func (r *configReader) checkPolicies(f fields, policies []Policy) {
+	for _, p := range policies {
+		if r.policies[p.Name] {
+			r.fail(f.values["name"], "there is a policy %q already", p.Name)
+			return
+		}
+		r.policies[p.Name] = true
 	}
 }
 
@@ -83,7 +106,7 @@ func (r *configReader) readLimits(at node) (parts [][]Part) {
 	for _, item := range r.items(at) {
 		before := r.found()
 		choice := r.readLimit(item)
-		if choice == nil || r.found() > before {
+		if choice == nil || r.found() > before || r.crowded {
 			continue
 		}
 		for _, p := range choice {
@@ -176,7 +199,10 @@ func (r *configReader) scope(at node, c Conditions) Scope {
 		return Scope(i + 1)
 	}
 	if len(*scopes) == MaxScopes {
-		r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
+		if !r.crowded {
+			r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
+		}
+		r.crowded = true
 		return 0
 	}
 	*scopes = append(*scopes, c)

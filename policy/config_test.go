@@ -119,9 +119,22 @@ func TestConfigScopes(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&b, "  - {name: more, limits: {limit: 5/m, match: {host: more}}}\n")
+	fmt.Fprintf(&b, "  - {name: yet more, limits: [{limit: 5/m, match: {host: a}}, {limit: 5/m, match: {host: b}}]}\n")
 	_, err = ParseConfig("shadow.yaml", []byte(b.String()))
-	if err == nil || !strings.Contains(err.Error(), "shadow.yaml:66:26: there are more than 64 different conditions") {
+	if err == nil || err.Error() != "shadow.yaml:66:26: there are more than 64 different conditions of limits" {
 		t.Errorf("one scope too many: %v", err)
+	}
+}
+
+// A byte order mark at the beginning is none of the text.
+func TestConfigByteOrderMark(t *testing.T) {
+	config, err := ParseConfig("shadow.yaml", []byte("\uFEFFpolicies: {name: p, limits: 5/m}\n"))
+	if err != nil || len(config.Policies) != 1 {
+		t.Errorf("%+v, %v", config, err)
+	}
+	_, err = ParseConfig("shadow.yaml", []byte("\uFEFFpolicy: 1\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "shadow.yaml:1:1: unknown key \"policy\"") {
+		t.Errorf("a mistake behind it: %v", err)
 	}
 }
 

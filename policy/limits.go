@@ -66,7 +66,28 @@ func combine(specs []limit.Spec, by Key) (Policy, error) {
 		p.Parts = append(p.Parts, part)
 	}
 	p.Name = p.Text()
+	if err := tooRough(p.Parts); err != nil {
+		return Policy{}, fmt.Errorf("limit %q: %w", p.Name, err)
+	}
 	return p, nil
+}
+
+// maxApproximations bounds how many limits of a policy may be approximations. Since each may be any of its variants
+// whatever the others are, n of them, with four variants each, are 5ⁿ policies to judge.
+const maxApproximations = 2
+
+// tooRough is the error of a policy with too many approximations, or nil.
+func tooRough(parts []Part) error {
+	n := 0
+	for i := range parts {
+		if _, ok := parts[i].Limiter.(limit.Approximation); ok {
+			n++
+		}
+	}
+	if n <= maxApproximations {
+		return nil
+	}
+	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d", n)
 }
 
 // parseCombinations reads limits joined by '+': the specs of one policy, or of several if there are lists or ranges.

@@ -74,20 +74,21 @@ func TestParseLimits(t *testing.T) {
 
 func TestParseLimitsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"ngimx:10r/s,burst=20":  `unknown algorithm "ngimx" (did you mean "nginx"?); there are token, leaky, window`,
-		"6/30s+":                "lacks a limit beside a '+'",
-		"6/30s+60":              `"60": has no period`,
-		"6/30s+tokn:6/m":        `"tokn:6/m": unknown algorithm`,
-		"6/30s+6/m,drip=3s":     "unknown option",
-		"1..200/s+1..200/m":     "stands for more than 10000 policies",
-		"tokn:6/30s":            `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
-		"6":                     "has no period",
-		"token:6/30s,drip=3s":   "unknown option \"drip\"; token takes burst=N, initial=N",
-		"window:6/30s,step=7s":  "cannot be cut into steps of 7s",
-		"token:6/s,cooldwn=30s": `unknown option "cooldwn" (did you mean "cooldown"?); token takes burst=N`,
-		"cloudflare~:6/m,b=1":   `unknown option "b"; cloudflare~ takes no options but cooldown=PERIOD[/extend]`,
-		"token:6/30s,burst=0":   "burst=0 would admit nothing",
-		"token":                 "has no period",
+		"ngimx:10r/s,burst=20":                `unknown algorithm "ngimx" (did you mean "nginx"?); there are token, leaky, window`,
+		"6/30s+":                              "lacks a limit beside a '+'",
+		"6/30s+60":                            `"60": has no period`,
+		"6/30s+tokn:6/m":                      `"tokn:6/m": unknown algorithm`,
+		"6/30s+6/m,drip=3s":                   "unknown option",
+		"1..200/s+1..200/m":                   "stands for more than 10000 policies",
+		"tokn:6/30s":                          `unknown algorithm "tokn" (did you mean "token"?); there are token, leaky, window`,
+		"6":                                   "has no period",
+		"token:6/30s,drip=3s":                 "unknown option \"drip\"; token takes burst=N, initial=N",
+		"window:6/30s,step=7s":                "cannot be cut into steps of 7s",
+		"token:6/s,cooldwn=30s":               `unknown option "cooldwn" (did you mean "cooldown"?); token takes burst=N`,
+		"cloudflare~:6/m,b=1":                 `unknown option "b"; cloudflare~ takes no options but cooldown=PERIOD[/extend]`,
+		"token:6/30s,burst=0":                 "burst=0 would admit nothing",
+		"token":                               "has no period",
+		"aws~:10/m+aws~:20/m+cloudflare~:5/m": "a policy may have at most two approximations (~), this one has 3",
 	} {
 		_, err := ParseLimits([]string{"6/30s", text}, ByClient)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "limit ") {
