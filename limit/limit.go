@@ -58,6 +58,15 @@ type Delayed struct {
 	By    Time  // how long, more than 0
 }
 
+// A Barrer is a Limiter that keeps a key out for a while after it has refused one of its requests.
+type Barrer interface {
+	Limiter
+
+	// Bar takes notice of a request at t that this or another limit of a combination refused, and that is not to be
+	// charged here: what Charge would do to when the key is free again, and nothing else.
+	Bar(s *State, t Time)
+}
+
 // An Approximation is a Limiter whose original cannot be known exactly. It makes the middle assumption itself; Variants
 // are limiters for other values of what is unknown, and a report shows the range that they make.
 type Approximation interface {

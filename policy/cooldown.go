@@ -17,7 +17,8 @@ import (
 //	         0    4                      34          time
 //	         .    x──x──x───────x────────.────▶
 //
-// A request that only another limit of a combination refuses starts no cooldown.
+// A request that only another limit of a combination refuses starts no cooldown. One that the limit refuses starts it even
+// if it is not among those that the limit counts; then nothing but the end is remembered of it.
 //
 // This is the circuit breaker (M. Nygard, "Release It!", 2007) around a limit, and the jail of programs that ban: they
 // count, and who is over is out for a time that does not depend on the count.
@@ -95,18 +96,39 @@ func (c *coolingDown) Wait(s *limit.State, t limit.Time) limit.Time {
 
 // Charge implements limit.Limiter.
 func (c *coolingDown) Charge(s *limit.State, t limit.Time, refused bool) {
-	if until, parked := s.Parked(); parked {
-		s.Unpark()
-		if t < until {
-			s.Park(c.inside(t, until))
-			return
-		}
+	if c.stays(s, t) {
+		return
 	}
 	over := refused && c.limit.Wait(s, t) > 0
 	c.limit.Charge(s, t, refused)
 	if over {
 		park(s, c.refused(s, t))
 	}
+}
+
+// Bar implements limit.Barrer. A copy is charged to learn what the limit takes for the moment of the request.
+func (c *coolingDown) Bar(s *limit.State, t limit.Time) {
+	if c.stays(s, t) || c.limit.Wait(s, t) == 0 {
+		return
+	}
+	charged := s.Clone()
+	c.limit.Charge(&charged, t, true)
+	park(s, c.refused(&charged, t))
+	charged.Release()
+}
+
+// stays tells whether a key is in its cooldown at t, when a request comes, and takes it out of one that is over.
+func (c *coolingDown) stays(s *limit.State, t limit.Time) bool {
+	until, parked := s.Parked()
+	if !parked {
+		return false
+	}
+	s.Unpark()
+	if t >= until {
+		return false
+	}
+	s.Park(c.inside(t, until))
+	return true
 }
 
 // Refuse implements limit.Limiter.

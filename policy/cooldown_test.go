@@ -158,6 +158,35 @@ func TestCooldownInCombination(t *testing.T) {
 	}
 }
 
+// Of a refused request that the limit does not count, only the cooldown takes notice: where the limit has no room for it,
+// it begins. Of a clock that steps back, too.
+func TestCooldownBar(t *testing.T) {
+	for text, end := range map[string]limit.Time{
+		"token:2/10s,cooldown=30s": 33, "token:2/10s,cooldown=30s/extend": 50, "window:2/10s,cooldown=30s": 33, "haproxy:2/10s,cooldown=30s": 33,
+	} {
+		l := cooled(t, text).(limit.Barrer)
+		var s limit.State
+		bar := func(at limit.Time) { l.Bar(&s, at*limit.Second) }
+		bar(0)
+		l.Charge(&s, 2*limit.Second, false)
+		bar(2)
+		if l.Wait(&s, 3*limit.Second) > 0 {
+			t.Errorf("%s: a refusal by another limit begins it", text)
+		}
+		l.Charge(&s, 3*limit.Second, false)
+		bar(1) // which the limit takes for 3
+		bar(20)
+		if l.Wait(&s, end*limit.Second-1) == 0 || l.Wait(&s, end*limit.Second) > 0 {
+			t.Errorf("%s: it does not end at %d s", text, end)
+		}
+		bar(end)
+		l.Charge(&s, end*limit.Second, false)
+		if l.Wait(&s, end*limit.Second) > 0 {
+			t.Errorf("%s: what was refused has been charged", text)
+		}
+	}
+}
+
 // The text of the limit keeps the option, wherever it stands.
 func TestCooldownText(t *testing.T) {
 	for text, want := range map[string]string{

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // contrib/shadow.schema.json is for editors, and has to say the same as the parser. These tests read both with the words
@@ -190,11 +192,30 @@ func number(v any, missing int) int {
 	return missing
 }
 
+// An unsplitter mends what the parser splits, as editors read it.
+type unsplitter struct{}
+
+func (u unsplitter) Visit(at ast.Node) ast.Visitor {
+	if list, ok := at.(*ast.SequenceNode); ok {
+		for i := range list.Values {
+			list.Values[i] = unsplit(list.Values[i])
+		}
+	}
+	return u
+}
+
 // schemaAccepts holds a text in YAML against the schema.
 func (c *checker) schemaAccepts(text string) bool {
-	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+	file, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil || len(file.Docs) != 1 {
 		return false
+	}
+	var v any
+	if body := file.Docs[0].Body; body != nil {
+		ast.Walk(unsplitter{}, body)
+		if err := yaml.NodeToValue(body, &v); err != nil {
+			return false
+		}
 	}
 	asJSON, err := json.Marshal(v)
 	if err != nil {

@@ -47,8 +47,11 @@ func (d *document) syntax(err error) Problem {
 	if !errors.As(err, &at) || at.GetToken() == nil {
 		return Problem{File: d.name, Text: err.Error()}
 	}
-	p := at.GetToken().Position
-	return Problem{d.name, p.Line, p.Column, at.GetMessage()}
+	p, message := at.GetToken().Position, at.GetMessage()
+	if message == "found an invalid key for this map" {
+		message += " (between braces, a text that begins with a colon must stand in quotes)"
+	}
+	return Problem{d.name, p.Line, p.Column, message}
 }
 
 // maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB of

@@ -83,6 +83,8 @@ func keyHint(key string, keys []string) string {
 	switch {
 	case strings.Contains(key, "="):
 		return " (inside braces, a limit with options must stand in quotes)"
+	case slices.ContainsFunc(Algorithms, func(a Algorithm) bool { return a.Name == key }):
+		return " (a limit has no blank behind its colon, such as " + key + ":60/1m)"
 	case key == statusKey:
 		return " (a limiter does not know the status when it decides; what is counted stands under count)"
 	}
@@ -103,7 +105,11 @@ func (d *document) items(at node) []node {
 	case nil:
 		return nil
 	case *ast.SequenceNode:
-		return n.Values
+		items := make([]node, len(n.Values))
+		for i, item := range n.Values {
+			items[i] = unsplit(item)
+		}
+		return items
 	default:
 		return []node{n}
 	}
@@ -122,7 +128,11 @@ func (d *document) text(at node) (string, bool) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		text = n.GetToken().Value
 	default:
-		d.fail(at, "want a text here")
+		hint := ""
+		if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle {
+			hint = "; one with a colon and a blank in it must stand in quotes"
+		}
+		d.fail(at, "want a text here%s", hint)
 		return "", false
 	}
 	switch {

@@ -67,6 +67,9 @@ func randomPolicy(t *testing.T, rng *rand.Rand) (p policy.Policy) {
 func randomPart(t *testing.T, rng *rand.Rand) policy.Part {
 	name := policy.Algorithms[rng.IntN(len(policy.Algorithms))].Name
 	spec := limit.Spec{Algorithm: name, Count: int64(1 + rng.IntN(1<<(1+rng.IntN(11)))), Period: limit.Time(1+rng.IntN(30)) * limit.Minute}
+	if rng.IntN(3) == 0 {
+		spec.Options = "cooldown=7m"
+	}
 	p, err := policy.New(spec, policy.ByClient)
 	if err != nil { // some servers know few periods, and no small counts
 		spec.Count, spec.Period = 10+spec.Count, limit.Minute

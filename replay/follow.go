@@ -129,6 +129,8 @@ func (f *follower) step(row int32) {
 		}
 		if counts {
 			s.limiter.Charge(s.state, t, f.refused[row] || wait > 0)
+		} else if f.refused[row] {
+			s.bar(t, marks)
 		}
 		if f.levelers[j] != nil && row >= int32(f.Warm) {
 			f.peaks[j] = max(f.peaks[j], f.levelers[j].Level(s.state, t))

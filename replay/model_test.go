@@ -105,6 +105,8 @@ func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map
 	for i, part := range p.Parts {
 		if inScope(part.Count, l.marks) {
 			part.Limiter.Charge(states[i], l.at, refused || full[i])
+		} else if b, ok := part.Limiter.(limit.Barrer); ok && full[i] && inScope(part.Match, l.marks) {
+			b.Bar(states[i], l.at)
 		}
 	}
 	return refused, delay

@@ -9,6 +9,7 @@ import (
 type part struct {
 	limiter limit.Limiter
 	delayer limit.Delayer      // the limiter, if it can keep requests waiting
+	barrer  limit.Barrer       // the limiter, if it keeps keys out after a refusal
 	match   uint64             // the bit in Batch.Marks of the requests that it may refuse; 0: all
 	count   uint64             // the bit of those that it counts; 0: all
 	states  Paged[limit.State] // by key
@@ -20,6 +21,7 @@ func partsOf(p policy.Policy) []part {
 	for i, of := range p.Parts {
 		parts[i] = part{limiter: of.Limiter, match: bitOf(of.Match), count: bitOf(of.Count)}
 		parts[i].delayer, _ = of.Limiter.(limit.Delayer)
+		parts[i].barrer, _ = of.Limiter.(limit.Barrer)
 	}
 	return parts
 }
@@ -48,7 +50,7 @@ type seat struct {
 // decide judges one request by several parts, as a server with several zones does: it asks each part that may refuse
 // the request, and then has each part that counts it charge it, with the common verdict. A part that counts the request
 // and may not refuse it charges it as a refused one when it has no room, as if it were full for its own sake: what a
-// limiter remembers never goes beyond its limit. A request that is admitted waits for the slowest part.
+// limiter remembers never goes beyond its limit. One that keeps a key out after a refusal learns of it either way. A request that is admitted waits for the slowest part.
 func decide(seats []seat, t limit.Time, marks uint64) (refused bool, delay limit.Time) {
 	for i := range seats {
 		s := &seats[i]
@@ -63,7 +65,16 @@ func decide(seats []seat, t limit.Time, marks uint64) (refused bool, delay limit
 		}
 		if holds(s.count, marks) {
 			s.limiter.Charge(s.state, t, refused || s.full)
+		} else if refused {
+			s.bar(t, marks)
 		}
 	}
 	return refused, delay
+}
+
+// bar tells the part of a refused request that it does not count.
+func (s *seat) bar(t limit.Time, marks uint64) {
+	if s.barrer != nil && holds(s.match, marks) {
+		s.barrer.Bar(s.state, t)
+	}
 }

@@ -26,6 +26,9 @@ func drawLimiter(t *rapid.T) limit.Limiter {
 	}
 	algorithm := policy.Algorithms[rapid.IntRange(0, len(policy.Algorithms)-1).Draw(t, "algorithm")]
 	spec := limit.Spec{Algorithm: algorithm.Name, Count: n, Period: per}
+	if rapid.Bool().Draw(t, "cools") {
+		spec.Options = rapid.SampledFrom([]string{"cooldown=3s", "cooldown=9s/extend"}).Draw(t, "cooldown")
+	}
 	p, err := policy.New(spec, policy.ByClient)
 	if err != nil { // some servers know few periods, and no small counts
 		spec.Count, spec.Period = 10+n, limit.Minute
@@ -92,6 +95,32 @@ func TestClientInsideSite(t *testing.T) {
 	))
 	if got, want := b.verdicts(), "a@2s b@4s c@5s b@10s"; got != want {
 		t.Errorf("refused %q, want %q", got, want)
+	}
+}
+
+// Two logins may fail in 10 s, then nobody logs in for 30 s: the first refusal begins it, though it is not counted as its
+// answer was not 401. Of requests that are counted and not refused, one without room begins it, too.
+func TestCooldownOfOtherRequests(t *testing.T) {
+	part := policiesOf(t, "window:2/10s,cooldown=30s", policy.ByClient)[0].Parts[0]
+	part.Match, part.Count = 1, 2
+	const login, failed = 1, 2
+	for _, c := range []struct {
+		what  string
+		marks []uint64
+		want  string
+	}{
+		{"a login", []uint64{login | failed, login | failed, login, login, login, login}, "a@2s a@31s"},
+		{"a failure elsewhere", []uint64{login | failed, login | failed, failed, login, login, login}, "a@31s"},
+	} {
+		b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{part}}})
+		lines := at("a", 0, second, 2*second, 31*second, 32*second, 33*second)
+		for i := range lines {
+			lines[i].marks = c.marks[i]
+		}
+		b.judge(lines)
+		if got := b.verdicts(); got != c.want {
+			t.Errorf("%s: refused %q, want %q", c.what, got, c.want)
+		}
 	}
 }
 
