@@ -48,8 +48,8 @@ func (r *configReader) readMemberFile(t *Tier, at node) {
 		}
 		entries++
 		if problem := r.addMember(t, entry); problem != "" {
-			column := 1 + utf8.RuneCountInString(line[:strings.Index(line, entry)])
-			r.add(Problem{File: name, Line: number, Column: column, Text: problem})
+			before, _, _ := strings.Cut(line, entry)
+			r.add(Problem{File: name, Line: number, Column: 1 + utf8.RuneCountInString(before), Text: problem})
 		}
 	}
 	if entries == 0 {

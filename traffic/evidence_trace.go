@@ -14,9 +14,10 @@ type Trace struct {
 	Page, From uint16 // the page asked for, and the page of this site that the referer names; 0: none
 }
 
-// Traits are what a request does; those of a client are what it did at least once.
+// A Trait is something that a request does. Those of a client are what it did at least once.
 type Trait uint8
 
+// The traits.
 const (
 	FetchedAsset  Trait = 1 << iota // asked for a file of a page, by its ending
 	Stepped                         // asked for something else
