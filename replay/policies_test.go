@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/traffic"
 )
 
 // drawLimiter draws a limiter, of any algorithm that there is among others. Most remember a key for a minute at most.
@@ -112,7 +113,8 @@ func TestCooldownOfOtherRequests(t *testing.T) {
 		{"a login", []uint64{login | failed, login | failed, login, login, login, login}, "a@2s a@31s"},
 		{"a failure elsewhere", []uint64{login | failed, login | failed, failed, login, login, login}, "a@31s"},
 	} {
-		b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{part}}})
+		policies := []policy.Policy{{Parts: []policy.Part{part}}}
+		b := newBenchOf(t, lateness, policies)
 		lines := at("a", 0, second, 2*second, 31*second, 32*second, 33*second)
 		for i := range lines {
 			lines[i].marks = c.marks[i]
@@ -120,6 +122,12 @@ func TestCooldownOfOtherRequests(t *testing.T) {
 		b.judge(lines)
 		if got := b.verdicts(); got != c.want {
 			t.Errorf("%s: refused %q, want %q", c.what, got, c.want)
+		}
+		g := observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.Gathering {
+			return replay.NewGathering(tables, replay.ClientName{Name: "a"}, 1)
+		})
+		if wait := g.Follow(policies, 0, lateness, 2).Limits[0].Wait; wait[3] != second {
+			t.Errorf("%s: waits %d", c.what, wait)
 		}
 	}
 }

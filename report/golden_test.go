@@ -132,7 +132,7 @@ func made() *replay.Result {
 	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
 	second.Policy.Parts[0].Spec.Algorithm = "cloudflare~"
 	second.Policy.Name = second.Policy.Text()
-	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 10}}
+	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}} // told, though it has no length
 	res.Policies = append(res.Policies, replay.PolicyTally{
 		Policy:   onePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, policy.ByClient),
 		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},

@@ -165,10 +165,7 @@ func (p *Policy) counts() (refused, hit string) {
 	return refused, hit
 }
 
-// between writes a range, unless it is none.
+// between writes a range. Also one without any length tells that the figure is an approximation's.
 func between(r [2]int64) string {
-	if r[0] == r[1] {
-		return ""
-	}
 	return " (" + thousands(r[0]) + "–" + thousands(r[1]) + ")"
 }

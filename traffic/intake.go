@@ -35,6 +35,7 @@ type intake struct {
 
 	records [tile]parse.Record
 	recent  [recents]uint16 // agents of the clients seen lately, by client id: a client rarely changes its agent
+	host    []byte          // in lower case, reused
 }
 
 // rows are what one block came to.
@@ -181,7 +182,7 @@ func (in *intake) numbers(r *rows, records []parse.Record) {
 func (in *intake) optional(r *rows, records []parse.Record) {
 	if in.columns.host {
 		for i := range records {
-			r.Host = append(r.Host, in.tables.Hosts.ID(dash(records[i].Host)))
+			r.Host = append(r.Host, in.tables.Hosts.ID(dash(in.lowered(records[i].Host))))
 		}
 	}
 	if in.columns.upstream {
@@ -207,6 +208,22 @@ func extend[T any](column *[]T, n int) []T {
 	*column = (*column)[:len(*column)+n]
 	return (*column)[len(*column)-n:]
 }
+
+// lowered is a host in lower case, as upper and lower case name the same one. It holds until the next call.
+func (in *intake) lowered(host []byte) []byte {
+	if !slices.ContainsFunc(host, upper) {
+		return host
+	}
+	in.host = append(in.host[:0], host...)
+	for i, c := range in.host {
+		if upper(c) {
+			in.host[i] = c + 'a' - 'A'
+		}
+	}
+	return in.host
+}
+
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // dash is how a name that was not logged is called.
 func dash(name []byte) []byte {

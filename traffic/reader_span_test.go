@@ -138,6 +138,24 @@ func TestReaderSkipsLineNumbers(t *testing.T) {
 	}
 }
 
+// A host is the same one in upper and in lower case.
+func TestReaderOfHosts(t *testing.T) {
+	var lines strings.Builder
+	for i, host := range []string{"Shop.Example", "shop.example", "SHOP.EXAMPLE", "shop2.example", "É[.example", "é[.example"} {
+		fmt.Fprintf(&lines, `{"msec":"%d.000","remote_addr":"192.0.2.1","request":"GET /x HTTP/1.1","status":"200","host":%q}`+"\n", 1767268802+i, host)
+	}
+	o := readingOptions(t)
+	o.Hosts = true
+	r, err := NewReader(t.Context(), []string{write(t, t.TempDir(), "a.json", lines.String())}, nil, o)
+	check(t, err)
+	defer r.Close()
+	batch, err := r.Next()
+	check(t, err)
+	if !slices.Equal(batch.Host, []int32{0, 0, 0, 1, 2, 3}) || o.Tables.Hosts.Name(0) != "shop.example" {
+		t.Errorf("hosts %d, the first %s", batch.Host, o.Tables.Hosts.Name(0))
+	}
+}
+
 // Several names of one field, and formats with and without what a run wants, can be read side by side.
 func TestReaderOfSeveralFormats(t *testing.T) {
 	dir := t.TempDir()
