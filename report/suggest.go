@@ -77,6 +77,7 @@ type SuggestLimit struct {
 	Reason string         `json:"reason"` // why there is no limit; "" if there is one
 	Proof  string         `json:"proof"`
 	Chosen *SuggestPrice  `json:"chosen"`
+	Both   *SuggestPrice  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
 	Others []SuggestPrice `json:"runners_up"` // from the strictest to the kindest
 	Knee   *SuggestPrice  `json:"knee"`       // nil if the curve has none
 	of     *suggest.Suggestion
@@ -206,6 +207,9 @@ func suggestLimit(a *suggest.Advice, s *suggest.Suggestion) SuggestLimit {
 		return m
 	}
 	m.Chosen = suggestPrice(a, s, &s.Chosen)
+	if s.Both.Limit > 0 {
+		m.Both = suggestPrice(a, s, &s.Both)
+	}
 	for i := range s.Others {
 		m.Others = append(m.Others, *suggestPrice(a, s, &s.Others[i]))
 	}
@@ -217,7 +221,7 @@ func suggestLimit(a *suggest.Advice, s *suggest.Suggestion) SuggestLimit {
 
 var whyTexts = [...]string{
 	suggest.Found:   "",
-	suggest.TooLong: "the window is too long for the log",
+	suggest.TooLong: "the log is too short to judge it",
 	suggest.Nobody:  "there is nobody to spare",
 	suggest.Broken:  "every limit breaks the promise",
 }

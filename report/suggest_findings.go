@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -31,7 +32,7 @@ func nobodyText(a *suggest.Advice, in *Input) string {
 	if a.First.Requests == (suggest.Groups{}) {
 		return "There are no requests to choose a limit on."
 	}
-	if !in.AgentsLogged {
+	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
 		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --spare all=99% spares that share " +
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
 	}
@@ -68,21 +69,32 @@ func provable(n int64) string {
 	return "that at most " + percent(100-share.Percent()) + "% are"
 }
 
-// tooLongText tells of windows that the log is too short for.
+// tooLongText tells of limits that the log is too short for.
 func tooLongText(a *suggest.Advice) string {
-	seen := map[limit.Time]bool{}
-	var periods []string
+	var periods, what []string
+	buckets := int64(0)
 	for _, s := range a.Suggestions {
-		if s.Why == suggest.TooLong && !seen[s.Per] {
-			seen[s.Per] = true
-			periods = append(periods, limit.FormatPeriod(s.Per))
+		per := limit.FormatPeriod(s.Per)
+		switch {
+		case s.Why != suggest.TooLong:
+		case s.Kind == sweep.Token:
+			buckets++
+		case !slices.Contains(periods, per):
+			periods = append(periods, per)
 		}
 	}
-	if periods == nil {
+	if periods != nil {
+		what = append(what, "windows of "+strings.Join(periods, ", "))
+	}
+	if buckets > 0 {
+		what = append(what, count(buckets, "bucket")+" of low rates")
+	}
+	if what == nil {
 		return ""
 	}
-	return fmt.Sprintf("Too long to be judged: windows of %s. Limits are chosen on %s, and a window must fit into that three times.",
-		strings.Join(periods, ", "), brief(a.First.Last-a.First.First))
+	length := a.First.Last - a.First.First
+	return fmt.Sprintf("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket refills, must fit into that three times.",
+		strings.Join(what, " and "), brief(length))
 }
 
 func brokenText(a *suggest.Advice) string {
@@ -108,11 +120,11 @@ func separationText(a *suggest.Advice) string {
 	case requests == 0:
 		return fmt.Sprintf("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.", a.Stop)
 	case len(best) == 0:
-		return fmt.Sprintf("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than those to spare.", a.Stop)
+		return fmt.Sprintf("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Stop)
 	}
 	share := percentOf(a.Stopped(&best[0].Chosen), requests)
 	if share < hardly {
-		return fmt.Sprintf("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The rest comes no faster than from those to spare.",
+		return fmt.Sprintf("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than from the fastest of those to spare.",
 			percent(share), a.Stop)
 	}
 	return ""

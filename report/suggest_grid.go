@@ -142,20 +142,25 @@ func (s *SuggestAnswer) limitsGrid(shown []*SuggestLimit) *grid {
 	g := &grid{columns: append([]column{text("limit")}, s.priceColumns()...)}
 	if s.Rest != nil {
 		g.columns = append(g.columns, text("rest: it"))
+		g.columns = append(g.columns, with(number("from"))...)
 	}
 	g.columns = append(g.columns, number("knee"))
 	for _, m := range shown {
 		row := append([]string{m.Chosen.Limit}, s.priceCells(&m.of.Chosen)...)
 		if s.Rest != nil {
-			row = append(row, m.Proof)
+			row = append(row, m.Proof, s.scaledN(m.Both))
 		}
-		knee := "–"
-		if m.Knee != nil {
-			knee = thousands(s.Advice.Scale.Up(m.Knee.N))
-		}
-		g.rows = append(g.rows, append(row, knee))
+		g.rows = append(g.rows, append(row, s.scaledN(m.Knee)))
 	}
 	return g
+}
+
+// scaledN is the number of a limit that there may be.
+func (s *SuggestAnswer) scaledN(p *SuggestPrice) string {
+	if p == nil {
+		return "–"
+	}
+	return thousands(s.Advice.Scale.Up(p.N))
 }
 
 // runnersGrid has a row for each runner-up, with the limit itself among them.

@@ -58,6 +58,10 @@ func (s *SuggestAnswer) answerText() string {
 		text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
 			verb, cells[4], thousands(s.sparedClients(s.Advice.Rest)), cells[5], cells[6], strings.Replace(cells[7], "/", " of ", 1))
 	}
+	if b.Proof == suggest.Fails && b.Both.Limit > 0 {
+		both, _ := s.Advice.Text(b, b.Both.Limit)
+		text += "; " + both + " keeps the promise on both parts"
+	}
 	return text
 }
 

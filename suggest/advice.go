@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"math/bits"
 	"slices"
 
 	"shadow/limit"
@@ -49,11 +50,21 @@ func (p *Part) curve(i int) (same []*Curve) {
 	return same
 }
 
-// shortest is how many times a window must fit into the part that it is chosen on, to say something about it.
+// shortest is how many times what a limit remembers must fit into the part that it is chosen on, to say something about it.
 const shortest = 3
 
-// fits tells whether windows of a length can be judged by the part.
-func (p *Part) fits(per limit.Time) bool { return (p.Last-p.First)/shortest >= per }
+// fits tells whether a limit that remembers for so long can be judged by the part.
+func (p *Part) fits(length limit.Time) bool { return (p.Last-p.First)/shortest >= length }
+
+// refills tells how long an empty bucket takes to fill: burst tokens at count per period.
+func refills(rate sweep.Rate, burst int64) limit.Time {
+	high, low := bits.Mul64(uint64(burst), uint64(rate.Per))
+	if high >= uint64(rate.Count) {
+		return limit.Never
+	}
+	time, _ := bits.Div64(high, low, uint64(rate.Count))
+	return limit.Time(min(time, uint64(limit.Never)))
+}
 
 // Advice is the answer to a question about the requests of one action, or all.
 type Advice struct {
@@ -71,6 +82,7 @@ type Suggestion struct {
 	Why    Why
 	Chosen Candidate
 	Proof  Proof
+	Both   Candidate   // the strictest that keeps the promise on both parts; its Limit is 0 if there is none, or no rest
 	Others []Candidate // runners-up from the strictest to the kindest, without the chosen one
 	Knee   Candidate   // its Limit is 0 if there is none
 }
@@ -81,7 +93,7 @@ type Why uint8
 // The reasons.
 const (
 	Found   Why = iota
-	TooLong     // the window is too long for the log
+	TooLong     // the window, or the time in which the bucket refills, is too long for the log
 	Nobody      // nobody to spare is in the part that limits are chosen on
 	Broken      // every limit breaks the promise
 )
@@ -126,12 +138,20 @@ func (a *Advice) choose(i int) Suggestion {
 		return s
 	}
 	n, ok := Strictest(a.First.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.First.Clients) })
-	if !ok || s.Kind == sweep.Token && n > s.Rate.MostBurst() {
+	switch {
+	case !ok || s.Kind == sweep.Token && n > s.Rate.MostBurst():
 		s.Why = Broken
+		return s
+	case s.Kind == sweep.Token && !a.First.fits(refills(s.Rate, n)):
+		s.Why = TooLong
 		return s
 	}
 	s.Chosen = a.candidate(i, n)
-	s.Proof = a.prove(i, n)
+	if s.Proof = a.prove(i, n); s.Proof == Holds || s.Proof == Fails {
+		if there, ok := Strictest(a.Rest.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.Rest.Clients) }); ok {
+			s.Both = a.candidate(i, max(n, there))
+		}
+	}
 	below := stricter(n)
 	slices.Reverse(below)
 	for _, other := range slices.Concat(below, kinder(n)) {
@@ -182,7 +202,7 @@ func (a *Advice) prove(i int, n int64) Proof {
 func (a *Advice) Uncounted(do func(text string, c *Candidate)) {
 	for i := range a.Suggestions {
 		s := &a.Suggestions[i]
-		candidates := []*Candidate{&s.Chosen, &s.Knee}
+		candidates := []*Candidate{&s.Chosen, &s.Both, &s.Knee}
 		for j := range s.Others {
 			candidates = append(candidates, &s.Others[j])
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/limit"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -71,7 +70,7 @@ func (f *suggestFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s)")
 	flags.StringVar(&f.action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.eachAction, "each-action", false, "a limit for each of the ten actions with most requests")
-	flags.StringVar(&f.holdout, "holdout", "30%", "the last `share` of the log's time, on which limits are proven that the rest chose; 0 for none")
+	flags.StringVar(&f.holdout, "holdout", "30%", "the last `share` of the requests, on which limits are proven that the others chose; 0 for none")
 	flags.StringVar(&f.scale, "scale", "1", "make room for clients that send so many times as much (`factor`)")
 	addOutput(cmd, &f.output, "report")
 	f.readingFlags.add(cmd)
@@ -90,7 +89,8 @@ func (f *suggestFlags) add(cmd *cobra.Command) {
 }
 
 // question is what the flags ask.
-func (f *suggestFlags) question() (q suggest.Question, err error) {
+// Unless --stop is given, whoever spares all stops all.
+func (f *suggestFlags) question(stopGiven bool) (q suggest.Question, err error) {
 	for _, text := range f.spare {
 		p, err := suggest.ParsePromise(text)
 		if err != nil {
@@ -104,6 +104,9 @@ func (f *suggestFlags) question() (q suggest.Question, err error) {
 			return q, badFlag("stop", word, err)
 		}
 		q.Stop |= who
+	}
+	if len(q.Promises) > 0 && q.Promises[0].Who == suggest.Everybody && !stopGiven {
+		q.Stop = suggest.Everybody // then nobody need be told apart
 	}
 	if len(q.Promises) == 0 || q.Stop == 0 {
 		return q, usage("--spare and --stop: want somebody")
@@ -142,12 +145,4 @@ func (f *suggestFlags) heldOut() (suggest.Share, error) {
 		return 0, usage("--holdout %s: leaves nothing to choose limits on", f.holdout)
 	}
 	return share, nil
-}
-
-// cutAt is the moment at which the held-out part of a log begins, in whole seconds; false if that leaves one part empty.
-func cutAt(first, last limit.Time, holdout suggest.Share) (limit.Time, bool) {
-	held := holdout.Of(int64(last - first))
-	at := last - limit.Time(held)
-	at -= ((at % limit.Second) + limit.Second) % limit.Second
-	return at, holdout > 0 && first < at && at <= last
 }

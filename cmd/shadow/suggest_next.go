@@ -22,7 +22,7 @@ func (r *suggestRun) next(a *suggest.Advice) (lines []string) {
 	if len(best) == 0 {
 		return nil
 	}
-	text, ok := a.Text(best[0], best[0].Chosen.Limit)
+	text, ok := a.Text(best[0], steady(best[0]))
 	if !ok {
 		return nil
 	}
@@ -36,12 +36,15 @@ func (r *suggestRun) next(a *suggest.Advice) (lines []string) {
 	}
 	lines = append(lines, "shadow limits explain "+quoted(text))
 	if bucket := a.Best(sweep.Token); bucket != nil {
-		if text, ok := a.Text(bucket, bucket.Chosen.Limit); ok {
+		if text, ok := a.Text(bucket, steady(bucket)); ok {
 			lines = append(lines, nginxLines(text, a.Action)...)
 		}
 	}
 	return lines
 }
+
+// steady is the limit that was chosen or, if that does not hold on the rest, the one that keeps the promise on both parts.
+func steady(s *suggest.Suggestion) int64 { return max(s.Chosen.Limit, s.Both.Limit) }
 
 // kindest is the kindest of the runners-up.
 func kindest(s *suggest.Suggestion) int64 { return s.Others[len(s.Others)-1].Limit }

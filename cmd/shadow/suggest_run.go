@@ -92,7 +92,7 @@ func (r *suggestRun) prepare(args []string) error {
 		return err
 	}
 	r.exempt = config.Exempt.Len() > 0
-	if r.question, err = r.suggestFlags.question(); err != nil {
+	if r.question, err = r.suggestFlags.question(r.cmd.Flags().Changed("stop")); err != nil {
 		return err
 	}
 	if r.options, err = r.shapes(); err != nil {
@@ -162,7 +162,10 @@ func (r *suggestRun) read(ctx context.Context, o traffic.Options, do func(*traff
 
 // look finds out who each client is, and where to split the log.
 func (r *suggestRun) look(ctx context.Context) error {
-	engine := replay.New(replay.Options{Tables: r.reading.Tables, Lateness: r.reading.Lateness, Evidence: r.judging != nil})
+	clock := new(suggest.Clock)
+	engine := replay.New(replay.Options{
+		Tables: r.reading.Tables, Lateness: r.reading.Lateness, Evidence: r.judging != nil, Observer: clock,
+	})
 	stats, err := r.read(ctx, r.reading, engine.Judge)
 	if err != nil {
 		return err
@@ -175,7 +178,7 @@ func (r *suggestRun) look(ctx context.Context) error {
 	}
 	r.survey = engine.Result(stats)
 	r.labels = suggest.Label(r.survey, r.judging)
-	r.cut, r.split = cutAt(stats.FirstAt, stats.LastAt, r.heldOut)
+	r.cut, r.split = clock.Cut(r.heldOut)
 	return nil
 }
 
