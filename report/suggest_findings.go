@@ -18,7 +18,7 @@ const hardly = 5
 func findings(a *suggest.Advice, in *Input) []string {
 	texts := []string{}
 	for _, text := range []string{
-		nobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a),
+		nobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
 	} {
 		if text != "" {
 			texts = append(texts, text)
@@ -115,7 +115,7 @@ func separationText(a *suggest.Advice) string {
 	}
 	best := a.BestOfAll()
 	switch {
-	case !found:
+	case !found || a.Stop == suggest.Everybody:
 		return ""
 	case requests == 0:
 		return fmt.Sprintf("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.", a.Stop)
@@ -158,18 +158,21 @@ func proofText(a *suggest.Advice) string {
 }
 
 // loadsText is advice on the burst.
-func loadsText(a *suggest.Advice) string {
+func loadsText(a *suggest.Advice, in *Input) string {
 	l := a.Loads
-	if l.Count == 0 {
-		return "No page load of a browser was seen, so there is no advice on the burst."
+	whose, of := "a browser", ""
+	if !in.AgentsLogged {
+		whose = "a client"
 	}
-	of := ""
+	if l.Count == 0 {
+		return "No page load of " + whose + " was seen, so there is no advice on the burst."
+	}
 	if a.Action != "" {
 		of = " of this action"
 	}
-	text := fmt.Sprintf("A page load of a browser takes %s%s (half of %s), %s (95%%), %s (99%%): the burst of a token bucket, or a window of seconds, "+
+	text := fmt.Sprintf("A page load of %s takes %s%s (half of %s), %s (95%%), %s (99%%): the burst of a token bucket, or a window of seconds, "+
 		"wants room for %s; the rate is for what comes page after page.",
-		count(l.P50, "request"), of, thousands(l.Count), thousands(l.P95), thousands(l.P99), thousands(a.Scale.Up(l.P99)))
+		whose, count(l.P50, "request"), of, thousands(l.Count), thousands(l.P95), thousands(l.P99), thousands(a.Scale.Up(l.P99)))
 	if best := a.Best(sweep.Token); best != nil && best.Chosen.Limit < l.P99 {
 		limit, _ := a.Text(best, best.Chosen.Limit)
 		text += fmt.Sprintf(" %s has less: it refuses part of some pages.", limit)

@@ -45,8 +45,11 @@ func (g *Groups) Of(s Set) (sum int64) {
 // A Set is a set of groups: bit i is group i.
 type Set uint8
 
-// Everybody is the set of all groups.
-const Everybody Set = 1<<GroupCount - 1
+// Everybody is the set of all groups, Single that of browsers behind whose address there is one person only.
+const (
+	Everybody Set = 1<<GroupCount - 1
+	Single    Set = 1 << Browsers
+)
 
 // Has tells whether a group is in the set.
 func (s Set) Has(g Group) bool { return s>>g&1 == 1 }

@@ -19,8 +19,7 @@ const (
 	sameLoad = limit.Second
 )
 
-// Loads is how many requests the page loads of browsers took, by nearest rank. Addresses that many share are left out:
-// there, the loads of several people would be one.
+// Loads is how many requests the page loads of some clients took, by nearest rank.
 type Loads struct {
 	Count         int64 // page loads
 	P50, P95, P99 int64 // requests
@@ -30,6 +29,7 @@ type Loads struct {
 type LoadCounter struct {
 	Tables *traffic.Tables
 	Labels Labels
+	Who    Set    // whose loads
 	Action string // count requests of this action only; "" for all
 
 	group   traffic.Group
@@ -57,7 +57,7 @@ func (c *LoadCounter) Take(b *traffic.Batch) {
 	var start int32
 	for i, end := range c.group.Ends {
 		client := c.group.Keys[i]
-		for j := start; j < end && c.Labels.Of(client) == Browsers; j++ {
+		for j := start; j < end && c.Who.Has(c.Labels.Of(client)); j++ {
 			row := c.group.Rows[j]
 			c.add(c.clients.At(client), c.group.At[j], isPage(b, row), wanted(row))
 		}
@@ -65,7 +65,7 @@ func (c *LoadCounter) Take(b *traffic.Batch) {
 	}
 }
 
-// add takes in a request of a browser.
+// add takes in a request.
 func (c *LoadCounter) add(l *load, at limit.Time, page, wanted bool) {
 	if page && (!l.open || at-l.began > sameLoad) || l.open && at-l.began > loadTime {
 		c.close(l)

@@ -207,8 +207,12 @@ func (r *suggestRun) part(b *traffic.Batch) (part int, counted traffic.Batch) {
 
 // draw draws the curves.
 func (r *suggestRun) draw(ctx context.Context) error {
+	who := suggest.Single
+	if !r.survey.Stats.HasAgents {
+		who = suggest.Everybody
+	}
 	for _, action := range r.actions() {
-		t := &track{action: action, loads: suggest.LoadCounter{Tables: r.reading.Tables, Labels: r.labels, Action: action}}
+		t := &track{action: action, loads: suggest.LoadCounter{Tables: r.reading.Tables, Labels: r.labels, Who: who, Action: action}}
 		for i := range t.parts {
 			o := r.options
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Stop = action, r.reading.Tables, r.reading.Lateness, nil, ctx.Err
