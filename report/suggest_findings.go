@@ -118,7 +118,8 @@ func separationText(a *suggest.Advice) string {
 	case !found || a.Stop == suggest.Everybody:
 		return ""
 	case requests == 0:
-		return fmt.Sprintf("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.", a.Stop)
+		return fmt.Sprintf("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.",
+			strings.Replace(a.Stop.String(), " and ", " or ", 1))
 	case len(best) == 0:
 		return fmt.Sprintf("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Stop)
 	}
