@@ -17,6 +17,9 @@ const hardly = 5
 
 func findings(a *suggest.Advice, in *Input) []string {
 	texts := []string{}
+	if a.First.Requests == (suggest.Groups{}) {
+		return append(texts, "There are no requests to choose a limit on.")
+	}
 	for _, text := range []string{
 		nobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
 	} {
@@ -29,9 +32,6 @@ func findings(a *suggest.Advice, in *Input) []string {
 
 // nobodyText says that there is nobody to spare.
 func nobodyText(a *suggest.Advice, in *Input) string {
-	if a.First.Requests == (suggest.Groups{}) {
-		return "There are no requests to choose a limit on."
-	}
 	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
 		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --spare all=99% spares that share " +
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
