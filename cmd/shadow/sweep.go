@@ -68,7 +68,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default all)")
 	flags.StringSliceVar(&f.rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s for one client)")
 	flags.Int64SliceVar(&f.bursts, "bursts", sweep.DefaultBursts(), "`sizes` of token buckets of which to count what they refuse")
-	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): client, client+action, action, host or site")
+	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): "+keyTexts())
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.SweepFormats(), ", "))
 	f.readingFlags.add(cmd)
@@ -79,7 +79,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
 	completeWords(cmd, "kind", sweep.Kinds()...)
-	completeWords(cmd, "by", "client", "client+action", "action", "host", "site")
+	completeWords(cmd, "by", policy.Keys()...)
 	completeWords(cmd, "output", report.SweepFormats()...)
 }
 
