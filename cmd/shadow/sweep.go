@@ -83,6 +83,23 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	completeWords(cmd, "output", report.SweepFormats()...)
 }
 
+// periods reads --per.
+func periods(texts []string) (all []limit.Time, err error) {
+	for _, text := range texts {
+		per, err := limit.ParsePeriod(text)
+		if err != nil {
+			return nil, badFlag("per", text, err)
+		}
+		if !slices.Contains(all, per) {
+			all = append(all, per)
+		}
+	}
+	if len(all) == 0 {
+		return nil, usage("--per: want the length of a window, such as 1m")
+	}
+	return all, nil
+}
+
 func periodTexts(periods []limit.Time) (texts []string) {
 	for _, p := range periods {
 		texts = append(texts, limit.FormatPeriod(p))
@@ -97,14 +114,8 @@ func (f *sweepFlags) sweepOptions() (o sweep.Options, err error) {
 		return o, badFlag("by", f.by, err)
 	}
 	o.By, o.Action, o.Bursts = traffic.Key(key), f.action, f.bursts
-	for _, text := range f.per {
-		per, err := limit.ParsePeriod(text)
-		if err != nil {
-			return o, badFlag("per", text, err)
-		}
-		if !slices.Contains(o.Periods, per) {
-			o.Periods = append(o.Periods, per)
-		}
+	if o.Periods, err = periods(f.per); err != nil {
+		return o, err
 	}
 	for _, b := range f.bursts {
 		if b < 1 {
