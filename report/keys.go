@@ -30,13 +30,15 @@ type Keys struct {
 
 // KeysLog is what the log has that keys can go by.
 type KeysLog struct {
-	WithAgent int64    `json:"visitors_with_agent"`
-	WithUser  int64    `json:"visitors_with_user"`
-	IPv4      int64    `json:"ipv4_clients"`
-	IPv6      int64    `json:"ipv6_clients"`
-	IPv6Sent  int64    `json:"ipv6_requests"`
-	Shared    int64    `json:"clients_with_several_browsers"`
-	Rotating  Rotating `json:"rotating"`
+	WithAgent    int64    `json:"visitors_with_agent"`
+	WithUser     int64    `json:"visitors_with_user"`
+	IPv4         int64    `json:"ipv4_clients"`
+	IPv6         int64    `json:"ipv6_clients"`
+	IPv6Sent     int64    `json:"ipv6_requests"`
+	Shared       int64    `json:"clients_with_several_browsers"`
+	MostShared   string   `json:"most_browsers_client"` // the client with the most of them
+	MostBrowsers int64    `json:"most_browsers"`
+	Rotating     Rotating `json:"rotating"`
 }
 
 // Rotating are the /64 networks in which many IPv6 addresses came up on one day.
@@ -116,7 +118,7 @@ func NewKeys(res *sweep.KeysResult, q KeysQuestion, o Options) *Keys {
 
 func keysLog(c *sweep.Census) KeysLog {
 	return KeysLog{
-		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared,
+		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
 		Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
 	}
 }
@@ -247,7 +249,7 @@ func keyWarnings(res *sweep.KeysResult, k *Keys) (texts []string) {
 	case res.Agents == 0:
 		texts = append(texts, "the log has no agents: nothing tells tools from browsers, so no key can be said to separate them")
 	case k.Stop.Requests == 0:
-		texts = append(texts, "no request is of class "+strings.Join(k.Stop.Classes, " or ")+": there is nothing to stop, so no key can be said to separate anything")
+		texts = append(texts, "no request is of class "+strings.Join(k.Stop.Classes, " or ")+": there is nothing to stop, so no key can be said to separate anything; --stop names other classes")
 	case k.Spare.Requests == 0:
 		texts = append(texts, "no request is of class "+strings.Join(k.Spare.Classes, " or ")+": there is nobody to spare, so all keys hit as few")
 	}

@@ -45,7 +45,7 @@ func TestBestKey(t *testing.T) {
 	for i, want := range []struct{ best, limit, verdict string }{
 		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to be spared; client hits 80"},
 		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window"},
-		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client"},
+		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
 	} {
 		a := &k.Answers[i]
 		if a.Best != want.best || a.Keys[0].Limit != want.limit || a.verdict(k) != want.verdict || len(a.Keys) != 2 {

@@ -36,12 +36,19 @@ func (k *Keys) facts() []fact {
 	}
 	all = append(all, fact{label: "to stop", text: groupText(&k.Stop) + of}, fact{label: "to spare", text: groupText(&k.Spare) + k.doubtedText() + of})
 	if k.Log.Shared > 0 {
-		all = append(all, fact{label: "shared", text: fmt.Sprintf("%s with several browsers each", count(k.Log.Shared, "client"))})
+		all = append(all, fact{label: "shared", text: k.Log.sharedText()})
 	}
 	if len(k.Absent) > 0 {
 		all = append(all, fact{label: "absent", text: k.absentText()})
 	}
 	return all
+}
+
+func (l *KeysLog) sharedText() string {
+	if l.Shared == 1 {
+		return fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, thousands(l.MostBrowsers))
+	}
+	return fmt.Sprintf("%s with several browsers each; %s has the most, %s", count(l.Shared, "client"), l.MostShared, thousands(l.MostBrowsers))
 }
 
 // plurals are the classes as groups are called.
@@ -100,7 +107,8 @@ func (a *KeysAnswer) verdict(k *Keys) string {
 		return ""
 	case a.Best == "":
 		return fmt.Sprintf("no key refuses %s%% by a window of %s, however small: at best %s%%, by %s",
-			shortPercent(*a.Refuse), a.Per, percent(a.Keys[0].StoppedPercent), a.Keys[0].Key)
+			shortPercent(*a.Refuse), a.Per, percent(a.Keys[0].StoppedPercent), a.Keys[0].Key) +
+			"; a longer --per gathers more of what comes slowly"
 	}
 	best, client := &a.Keys[0], a.row("client")
 	text := fmt.Sprintf("%s, %s, hits %s of %s to be spared", best.Key, best.Limit, thousands(best.SpareHit), count(k.Spare.Visitors, "visitor"))

@@ -19,6 +19,8 @@ type Census struct {
 	IPv4     int64 // clients with such an address
 	IPv6     int64
 	Shared   int64    // clients with several browsers among their agents
+	Most     string   // the client with the most
+	InMost   int64    // browsers of that client
 	Rotating Rotation // IPv6 addresses that come and go
 	IPv6Sent int64    // requests from IPv6 addresses
 	Sent     int64    // requests in all
@@ -59,7 +61,7 @@ func (c *census) take(b *traffic.Batch, t *traffic.Tables) {
 }
 
 func (c *census) result(v *traffic.Visitors, t *traffic.Tables) (r Census) {
-	browsers := map[int32]int{}
+	browsers := map[int32]int64{}
 	for id := range int32(v.Len()) {
 		if *v.Requests.At(id) == 0 {
 			continue
@@ -72,9 +74,16 @@ func (c *census) result(v *traffic.Visitors, t *traffic.Tables) (r Census) {
 			r.Users++
 		}
 		if t.Agents.Class(int32(who.Agent)) == traffic.Browser {
-			if browsers[who.Client]++; browsers[who.Client] == 2 {
-				r.Shared++
-			}
+			browsers[who.Client]++
+		}
+	}
+	for client, n := range browsers {
+		if n < 2 {
+			continue
+		}
+		r.Shared++
+		if name := t.Clients.Name(client); n > r.InMost || n == r.InMost && name < r.Most {
+			r.Most, r.InMost = name, n
 		}
 	}
 	c.networks(&r, t)

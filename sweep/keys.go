@@ -96,7 +96,7 @@ func (k *Keys) Run(src Source) error {
 
 // Take takes in the requests of one batch.
 func (k *Keys) Take(b *traffic.Batch) {
-	k.visitors.Take(b)
+	k.visitors.Take(b, k.options.Tables)
 	k.whole, k.batch = b, *b
 	k.batch.Client = k.visitors.Column
 	for _, p := range b.Places() {
