@@ -93,7 +93,7 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 	if kind == sweep.Token {
 		head = "rate"
 	}
-	g := &grid{columns: append([]column{text(head)}, with(text("clients"))...)}
+	g := &grid{columns: append([]column{text(head)}, with(text("leaves alone"))...)}
 	for _, share := range untouched {
 		g.columns = append(g.columns, number(shareText(share)))
 		g.columns = append(g.columns, with(number("refuses"))...)
