@@ -104,7 +104,7 @@ func NewKeys(res *sweep.KeysResult, q KeysQuestion, o Options) *Keys {
 		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []KeysAnswer{}, Log: keysLog(&res.Census),
 		view: view{width: o.Width, color: o.Color},
 	}
-	k.Warnings = append(k.Warnings, keyWarnings(res, k)...)
+	k.Warnings = append(k.Warnings, keyWarnings(res, k, q)...)
 	for _, by := range q.By {
 		if why := absence(by, &res.Census); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
@@ -228,32 +228,6 @@ func (k *Keys) row(by traffic.Key, limit string, p *sweep.Point, q KeysQuestion)
 	r.SpareHitPercent = percentOf(r.SpareHit, k.Spare.Visitors)
 	r.SpareRefusedPercent = percentOf(r.SpareRefused, k.Spare.Requests)
 	return r
-}
-
-// Thresholds of warnings, in percent of requests.
-const (
-	rotatingOfAll  = 1  // from networks that rotate their addresses
-	rotatingOfIPv6 = 10 // the same, of those from IPv6 addresses
-)
-
-func keyWarnings(res *sweep.KeysResult, k *Keys) (texts []string) {
-	r := &res.Rotating
-	if r.Networks > 0 && (percentOf(r.Requests, res.Sent) >= rotatingOfAll || percentOf(r.Requests, res.IPv6Sent) >= rotatingOfIPv6) {
-		texts = append(texts, fmt.Sprintf("IPv6 addresses rotate: %s had %d or more new addresses on one day, %s in all, and sent %s%% of all requests; "+
-			"%s had the most, %s: a limit by client lets each of them begin anew, client/64 does not",
-			count(r.Networks, "network")+" (/64)", sweep.RotatingAddresses, thousands(r.Addresses), percent(percentOf(r.Requests, res.Sent)),
-			r.Most, thousands(r.InMost)))
-	}
-	switch {
-	case res.Sent == 0:
-	case res.Agents == 0:
-		texts = append(texts, "the log has no agents: nothing tells tools from browsers, so no key can be said to separate them")
-	case k.Stop.Requests == 0:
-		texts = append(texts, "no request is of class "+strings.Join(k.Stop.Classes, " or ")+": there is nothing to stop, so no key can be said to separate anything; --stop names other classes")
-	case k.Spare.Requests == 0:
-		texts = append(texts, "no request is of class "+strings.Join(k.Spare.Classes, " or ")+": there is nobody to spare, so all keys hit as few")
-	}
-	return texts
 }
 
 // Write writes the report in one of Formats.

@@ -66,6 +66,12 @@ func TestKeyWarnings(t *testing.T) {
 		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
 			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
 		},
+		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
+			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
+			r.ByClient.Grow(int(id) + 1)
+			r.ByClient.At(id).ByClass[traffic.Tool] = 501
+		},
+		"only 19 visitors to be spared": func(r *sweep.KeysResult) { r.Visitors[traffic.Browser] = 19 },
 		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
 			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},

@@ -149,10 +149,11 @@ func (k *Keys) count(b *traffic.Batch) {
 type KeysResult struct {
 	Stats    traffic.Stats
 	Tables   *traffic.Tables
-	Action   string  // what the curves are limited to; "" if to nothing
-	Visitors Classes // that the curves are about
-	Requests Classes // theirs, by the class of the visitor
-	Doubted  int64   // visitors who claim to be browsers and are taken for none, by evidence
+	Action   string                             // what the curves are limited to; "" if to nothing
+	Visitors Classes                            // that the curves are about
+	Requests Classes                            // theirs, by the class of the visitor
+	Doubted  int64                              // visitors who claim to be browsers and are taken for none, by evidence
+	ByClient traffic.Paged[traffic.ClientTally] // the same requests by client id
 	Sides    []KeyCurves
 	Limits   []Point // what each of KeysOptions.Limits refuses, and whom it hits
 	Census
@@ -170,6 +171,7 @@ func (k *Keys) Result(stats traffic.Stats) *KeysResult {
 	r.Census = k.census.result(&k.visitors, k.options.Tables)
 	var who []member
 	k.judged.Grow(k.visitors.Len())
+	r.ByClient.Grow(k.options.Tables.Clients.Len())
 	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
 		requests := *k.judged.At(int32(id))
 		if requests == 0 {
@@ -178,7 +180,9 @@ func (k *Keys) Result(stats traffic.Stats) *KeysResult {
 		who = append(who, member{id: int32(id), class: class, requests: requests})
 		r.Visitors[class]++
 		r.Requests[class] += requests
-		if k.options.Tables.Agents.Class(int32(k.visitors.At(int32(id)).Agent)) != class {
+		visitor := k.visitors.At(int32(id))
+		r.ByClient.At(visitor.Client).ByClass[class] += requests
+		if k.options.Tables.Agents.Class(int32(visitor.Agent)) != class {
 			r.Doubted++
 		}
 	}
