@@ -28,6 +28,7 @@ type Options struct {
 	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time
 	Hosts    bool // whether the Host column is needed
+	Band     bool // whether requests stamped in whole seconds are to be judged where a Spread places them as well
 
 	Since, Until limit.Time // requests outside are left out, if there are such bounds
 	HasSince     bool
