@@ -27,6 +27,8 @@ type Sweep struct {
 	picked    *picked              // nil: all requests
 	strands   []*strand
 	shapes    []shaped
+	band      *bander    // nil: not wanted
+	bare      bool       // whom it has seen is known elsewhere
 	now       limit.Time // the latest place in time that was seen
 
 	batch *traffic.Batch // that is being taken in
@@ -43,6 +45,8 @@ type Options struct {
 	Bursts   []int64      // for which to count what token buckets refuse
 	Action   string       // only requests of this action; "" for all
 	Lateness limit.Time   // a key whose time steps back by more starts anew
+
+	Band bool // whether to look at the spread placement as well, where batches have Stamps
 
 	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
 	Workers int          // at once; 0 for as many as there are processors
@@ -77,6 +81,7 @@ func New(o Options) *Sweep {
 		s.addWindows(per)
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
+	s.band = newBander(o)
 	return s
 }
 
@@ -152,7 +157,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	if s.picked != nil {
 		s.picked.pick(b, &s.timelines, s.action())
 	}
-	if !b.Warm {
+	if !b.Warm && !s.bare {
 		s.count(b)
 	}
 	for _, p := range b.Places() {
@@ -160,6 +165,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	}
 	s.batch = b
 	s.each(len(s.strands), s.work)
+	s.band.take(b)
 }
 
 // judge has a strand take in the batch.

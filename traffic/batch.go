@@ -24,6 +24,7 @@ type Batch struct {
 	Upstream []int64      // microseconds spent by upstream servers
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 	Traces   []Trace      // what requests show of their senders
+	Stamps   []Stamp      // what moves requests to the spread placement
 
 	room []limit.Time // for Order
 
@@ -67,11 +68,14 @@ func newBatch(n int, like columns) *Batch {
 	if like.traces {
 		b.Traces = make([]Trace, 0, n)
 	}
+	if like.stamps {
+		b.Stamps = make([]Stamp, 0, n)
+	}
 	return b
 }
 
 // columns says which of the optional columns a run has.
-type columns struct{ source, host, user, upstream, marks, traces bool }
+type columns struct{ source, host, user, upstream, marks, traces, stamps bool }
 
 // reset empties the batch and keeps its room.
 func (b *Batch) reset() {
@@ -104,7 +108,7 @@ func (b *Batch) truncate(n int) {
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
 	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
-	b.User, b.Traces = head(b.User, n), head(b.Traces, n)
+	b.User, b.Traces, b.Stamps = head(b.User, n), head(b.Traces, n), head(b.Stamps, n)
 }
 
 // head is the first n rows of a column that may be nil.
@@ -135,6 +139,7 @@ func (b *Batch) take(src *Batch, i, j int) {
 	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
 	b.Marks = appendRun(b.Marks, src.Marks, i, j)
 	b.Traces = appendRun(b.Traces, src.Traces, i, j)
+	b.Stamps = appendRun(b.Stamps, src.Stamps, i, j)
 }
 
 // appendRun appends the rows i … j−1 of a column that may be nil.

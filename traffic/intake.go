@@ -198,6 +198,11 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	if in.columns.traces {
 		in.tracer.trace(extend(&r.Traces, len(records)), records)
 	}
+	if in.columns.stamps {
+		for i := range records {
+			r.Stamps = append(r.Stamps, stampOf(&records[i]))
+		}
+	}
 	if in.columns.marks {
 		marks := extend(&r.Marks, len(records))
 		in.marker.mark(marks, &r.Batch, records)

@@ -30,6 +30,7 @@ type Options struct {
 	Hosts    bool // whether the Host column is needed
 	Users    bool // whether the User column is needed
 	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
+	Band     bool // whether requests stamped in whole seconds are to be judged where a Spread places them as well
 
 	Since, Until limit.Time // requests outside are left out, if there are such bounds
 	HasSince     bool

@@ -31,6 +31,7 @@ func (b *Batch) Append(src *Batch, rows []int32) {
 	b.Upstream = appendRows(b.Upstream, src.Upstream, rows)
 	b.Marks = appendRows(b.Marks, src.Marks, rows)
 	b.Traces = appendRows(b.Traces, src.Traces, rows)
+	b.Stamps = appendRows(b.Stamps, src.Stamps, rows)
 }
 
 func appendRows[T any](dst, src []T, rows []int32) []T {
