@@ -26,6 +26,8 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	evidence   *evidence    // nil: not wanted
+	band       *bander      // nil: not wanted
+	bare       bool         // see newEngine
 	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
@@ -64,7 +66,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.By == traffic.ByClient && !b.Warm {
+		if k.By == traffic.ByClient && !b.Warm && !e.bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
@@ -85,6 +87,9 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		}
 	}
 	e.forget(b)
+	if err := e.band.judge(b); err != nil {
+		return err
+	}
 	e.lap(&e.times.Judge)
 	return e.observe(b)
 }
@@ -117,7 +122,7 @@ func (e *Engine) flush() error {
 			return err
 		}
 	}
-	return nil
+	return e.band.flush()
 }
 
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.
@@ -130,6 +135,7 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}
+	e.band.result(r)
 	return r
 }
 

@@ -37,6 +37,7 @@ type Result struct {
 	Actions  []int64                  // requests by action id
 	Evidence *Paged[traffic.Evidence] // by client id; nil: not gathered
 	Policies []PolicyTally
+	Band     *Band // nil: not wanted
 }
 
 // ClientTally is what is known of one client apart from any policy.
@@ -60,6 +61,7 @@ type PolicyTally struct {
 
 	Delays *Delays // nil: no limit of the policy keeps requests waiting
 	Range  *Range  // nil: the policy is judged exactly
+	Spread *Placed // nil: no band is wanted, or there is none
 }
 
 // Delays is how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the

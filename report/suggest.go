@@ -31,6 +31,7 @@ type SuggestAnswer struct {
 	Spare       []SpareModel   `json:"spare"`
 	Stop        []string       `json:"stop"`
 	Scale       float64        `json:"scale"`
+	Band        bool           `json:"band"`  // whether limits keep the promise with the requests of a second spread over it, too
 	First       SuggestPart    `json:"first"` // on which limits are chosen
 	Rest        *SuggestPart   `json:"rest"`  // on which they are proven; nil: nothing was held out
 	PageLoads   PageLoads      `json:"page_loads"`
@@ -156,7 +157,7 @@ func (s *SuggestAnswer) fill(in *Input) {
 	for _, p := range a.Promises {
 		s.Spare = append(s.Spare, spareModel(p, a.First.Clients.Of(p.Who)))
 	}
-	s.First = suggestPart(a.First)
+	s.First, s.Band = suggestPart(a.First), a.Banded()
 	if a.Rest != nil {
 		rest := suggestPart(a.Rest)
 		s.Rest = &rest

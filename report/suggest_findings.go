@@ -21,7 +21,7 @@ func findings(a *suggest.Advice, in *Input) []string {
 		return append(texts, "There are no requests to choose a limit on.")
 	}
 	for _, text := range []string{
-		nobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
+		spareNobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
 	} {
 		if text != "" {
 			texts = append(texts, text)
@@ -30,8 +30,8 @@ func findings(a *suggest.Advice, in *Input) []string {
 	return texts
 }
 
-// nobodyText says that there is nobody to spare.
-func nobodyText(a *suggest.Advice, in *Input) string {
+// spareNobodyText says that there is nobody to spare.
+func spareNobodyText(a *suggest.Advice, in *Input) string {
 	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
 		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --spare all=99% spares that share " +
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."

@@ -24,6 +24,9 @@ func (s *SuggestAnswer) answerFacts() []fact {
 	if s.Rest != nil {
 		all = append(all, fact{label: "proven on", text: partText(s.Rest)})
 	}
+	if s.Band {
+		all = append(all, fact{label: "band", text: "stamps are whole seconds: limits keep the promise as logged, and with the requests of each second spread over it"})
+	}
 	if text := s.answerText(); text != "" {
 		all = append(all, fact{label: "answer", text: text})
 	}
@@ -57,6 +60,9 @@ func (s *SuggestAnswer) answerText() string {
 		}
 		text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
 			verb, cells[4], thousands(s.sparedClients(s.Advice.Rest)), cells[5], cells[6], strings.Replace(cells[7], "/", " of ", 1))
+	}
+	if b.Proof == suggest.Fails && s.Advice.Keeps(&b.Chosen.Rest, &s.Advice.Rest.Clients) {
+		text += " as logged; with the requests of each second spread over it there are more"
 	}
 	if b.Proof == suggest.Fails && b.Both.Limit > 0 {
 		both, _ := s.Advice.Text(b, b.Both.Limit)

@@ -50,6 +50,7 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 		Clients: res.Clients.Sum(), ByClass: sweepClasses{}, curves: res.Curves, by: res.By,
 		view: view{width: o.Width, color: o.Color},
 	}
+	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests)...)
 	for class := range traffic.ClassCount {
 		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]

@@ -76,6 +76,11 @@ type Advice struct {
 	Suggestions []Suggestion // one for each curve, in their order
 }
 
+// Banded tells whether more than the log as it is was looked at.
+func (a *Advice) Banded() bool {
+	return len(a.First.Placements) > 1 || a.Rest != nil && len(a.Rest.Placements) > 1
+}
+
 // A Suggestion is the limit of one shape, or why there is none.
 type Suggestion struct {
 	sweep.Shape

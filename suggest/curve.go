@@ -69,27 +69,39 @@ func place(g Group) (facet, traffic.Class) {
 	return plain, traffic.Unknown
 }
 
-// Curves are the curves of a sweep by group, the clients there are, and their requests.
-func Curves(s *sweep.Sweep, labels Labels) (curves []Curve, clients, requests Groups) {
+// Curves are the curves of a sweep by group, the clients there are, and their requests. There is a set of curves for each
+// placement: that of the log as it is, and with a band the spread one.
+func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, requests Groups) {
 	var parts [facetCount]sweep.Part
+	banded := false
 	for f := range parts {
 		parts[f] = s.Of(func(client int32) (traffic.Class, bool) {
 			in, class := place(labels.Of(client))
 			return class, in == facet(f)
 		})
+		banded = banded || parts[f].Band != nil
 	}
 	for g := range GroupCount {
 		in, class := place(g)
 		clients[g], requests[g] = parts[in].Clients[class], parts[in].Requests[class]
 	}
-	for i := range parts[plain].Curves {
+	placements = append(placements, allTogether(&parts, func(p *sweep.Part) []sweep.Curve { return p.Curves }))
+	if banded {
+		placements = append(placements, allTogether(&parts, func(p *sweep.Part) []sweep.Curve { return p.Band }))
+	}
+	return placements, clients, requests
+}
+
+// allTogether puts the facets of all curves of one placement together.
+func allTogether(parts *[facetCount]sweep.Part, placed func(*sweep.Part) []sweep.Curve) (curves []Curve) {
+	for i := range placed(&parts[plain]) {
 		var same [facetCount]*sweep.Curve
 		for f := range parts {
-			same[f] = &parts[f].Curves[i]
+			same[f] = &placed(&parts[f])[i]
 		}
 		curves = append(curves, together(same))
 	}
-	return curves, clients, requests
+	return curves
 }
 
 // together puts the facets of a curve together.

@@ -55,8 +55,8 @@ func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...
 func part(b *traffic.Batch, labels suggest.Labels, o sweep.Options) *suggest.Part {
 	s := sweep.New(o)
 	s.Take(b)
-	curves, clients, requests := suggest.Curves(s, labels)
-	p := &suggest.Part{Clients: clients, Requests: requests, Placements: [][]suggest.Curve{curves}}
+	placements, clients, requests := suggest.Curves(s, labels)
+	p := &suggest.Part{Clients: clients, Requests: requests, Placements: placements}
 	if n := b.Len(); n > 0 {
 		p.First, p.Last = b.At[0], b.At[n-1]
 	}

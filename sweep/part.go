@@ -6,11 +6,13 @@ import "shadow/traffic"
 // instance, rather than by what they claim.
 type Part struct {
 	Curves   []Curve // in the order of Result.Curves
+	Band     []Curve // the same at the spread placement; nil: not looked at, or the same as logged
 	Clients  Classes // that have a request that the curves are about
 	Requests Classes // of theirs
 }
 
-// Of is what has been found of the clients for which class says that they are wanted.
+// Of is what has been found of the clients for which class says that they are wanted. With a band nothing must be taken in
+// afterwards.
 func (s *Sweep) Of(class func(client int32) (of traffic.Class, wanted bool)) Part {
 	s.tallies.Grow(s.options.Tables)
 	var part Part
@@ -25,7 +27,18 @@ func (s *Sweep) Of(class func(client int32) (of traffic.Class, wanted bool)) Par
 		part.Clients[of]++
 		part.Requests[of] += c.requests
 	}
-	part.Curves = make([]Curve, len(s.shapes))
-	s.each(len(s.shapes), func(i int) { part.Curves[i] = s.shapes[i].curve(who) })
+	part.Curves, part.Band = s.curves(who), s.band.of(who)
 	return part
+}
+
+// of are the curves of the spread placement. What was held back for others to pass is taken in.
+func (x *bander) of(who []member) []Curve {
+	if x == nil {
+		return nil
+	}
+	_ = x.spread.Flush(x.pass) // pass has nothing to complain about
+	if x.spread.Moved == 0 {
+		return nil
+	}
+	return x.sweep.curves(who)
 }

@@ -81,6 +81,7 @@ func (r *Reader) start(ctx context.Context) {
 	span := r.options.span()
 	r.pending = pending{
 		Batch: *newBatch(r.options.Waiting+r.options.Batch, cols), lateness: r.options.Lateness, since: span.since, floor: dawn,
+		spreader: spreader{from: dawn},
 	}
 	r.running.Add(workers + 2)
 	for range workers {
@@ -93,9 +94,10 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil, traces: o.Tracer != nil}
+	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
+		cols.stamps = cols.stamps || f.whole
 	}
 	return cols
 }

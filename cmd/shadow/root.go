@@ -35,7 +35,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newSuggest(), newReplay(), newSweep(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
+	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root

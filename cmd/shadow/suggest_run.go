@@ -216,11 +216,14 @@ func (r *suggestRun) draw(ctx context.Context) error {
 		for i := range t.parts {
 			o := r.options
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Stop = action, r.reading.Tables, r.reading.Lateness, nil, ctx.Err
+			o.Band = r.band
 			t.parts[i] = sweep.New(o)
 		}
 		r.tracks = append(r.tracks, t)
 	}
-	_, err := r.read(ctx, r.again(), func(b *traffic.Batch) error {
+	reading := r.again()
+	reading.Band = r.band
+	_, err := r.read(ctx, reading, func(b *traffic.Batch) error {
 		part, counted := r.part(b)
 		for _, t := range r.tracks {
 			t.parts[part].Take(&counted)
@@ -266,10 +269,10 @@ func (r *suggestRun) choose() {
 	}
 }
 
-// partOf is what a sweep found. The log as it is is the only placement so far.
+// partOf is what a sweep found.
 func (r *suggestRun) partOf(s *sweep.Sweep, first, last limit.Time) *suggest.Part {
-	curves, clients, requests := suggest.Curves(s, r.labels)
-	return &suggest.Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: [][]suggest.Curve{curves}}
+	placements, clients, requests := suggest.Curves(s, r.labels)
+	return &suggest.Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
 }
 
 // report prints the advice, and complains if too much could not be read.
