@@ -95,7 +95,7 @@ type SuggestPrice struct {
 // SuggestFigures are what a limit would refuse of a part of the log.
 type SuggestFigures struct {
 	Keeps   bool           `json:"keeps_promise"`
-	Refused int64          `json:"refused"`
+	Refused *int64         `json:"refused"` // nil: not known
 	Hit     int64          `json:"clients_hit"`
 	ByGroup suggestFigures `json:"by_group"`
 }
@@ -106,8 +106,8 @@ type (
 )
 
 type groupFigures struct {
-	Refused int64 `json:"refused"`
-	Hit     int64 `json:"clients_hit"`
+	Refused *int64 `json:"refused"` // nil: not known
+	Hit     int64  `json:"clients_hit"`
 }
 
 // MarshalJSON writes an object with a key per group, in their order.
@@ -238,9 +238,16 @@ func suggestPrice(a *suggest.Advice, s *suggest.Suggestion, c *suggest.Candidate
 }
 
 func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) SuggestFigures {
-	m := SuggestFigures{Keeps: a.Keeps(f, &part.Clients), Refused: f.Refused.Of(suggest.Everybody), Hit: f.Hit.Of(suggest.Everybody)}
+	m := SuggestFigures{Keeps: a.Keeps(f, &part.Clients), Hit: f.Hit.Of(suggest.Everybody)}
+	refused := func(n int64) *int64 {
+		if !f.Counted {
+			return nil
+		}
+		return &n
+	}
+	m.Refused = refused(f.Refused.Of(suggest.Everybody))
 	for g := range m.ByGroup {
-		m.ByGroup[g] = groupFigures{f.Refused[g], f.Hit[g]}
+		m.ByGroup[g] = groupFigures{refused(f.Refused[g]), f.Hit[g]}
 	}
 	return m
 }

@@ -96,7 +96,7 @@ func (s *SuggestAnswer) clientsGrid() *grid {
 			}
 			price := s.modelOf(best[0]).Chosen
 			f := [2]*SuggestFigures{&price.First, price.Rest}[i].ByGroup[group]
-			row = append(row, thousands(f.Hit), thousands(total.Requests), thousands(f.Refused), percent(percentOf(f.Refused, total.Requests)))
+			row = append(row, thousands(f.Hit), thousands(total.Requests), thousands(*f.Refused), percent(percentOf(*f.Refused, total.Requests)))
 		}
 		g.rows = append(g.rows, row)
 	}

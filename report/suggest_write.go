@@ -191,6 +191,12 @@ func (s *Suggest) csv() ([]byte, error) {
 // csvRows are those of one limit.
 func (s *SuggestAnswer) csvRows(w *csv.Writer, m *SuggestLimit, p *SuggestPrice, role string) {
 	parts, figures := []*SuggestPart{&s.First, s.Rest}, []*SuggestFigures{&p.First, p.Rest}
+	refused := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return plain(*n)
+	}
 	proof := ""
 	if role == "chosen" {
 		proof = m.Proof
@@ -201,7 +207,7 @@ func (s *SuggestAnswer) csvRows(w *csv.Writer, m *SuggestLimit, p *SuggestPrice,
 			_ = w.Write([]string{ // into memory
 				csvText(s.Action), m.Kind, perText(&m.of.Shape), rateOf(&m.of.Shape), role, p.Limit, plain(p.N), proof,
 				[]string{"first", "rest"}[i], fmt.Sprint(figures[i].Keeps), g.String(),
-				plain(total.Clients), plain(f.Hit), plain(total.Requests), plain(f.Refused),
+				plain(total.Clients), plain(f.Hit), plain(total.Requests), refused(f.Refused),
 			})
 		}
 	}

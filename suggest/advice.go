@@ -126,7 +126,8 @@ type Candidate struct {
 	Rest  Figures // on the rest
 }
 
-// Advise chooses a limit of each shape. What token buckets refuse is to be counted afterwards: see Uncounted.
+// Advise chooses a limit of each shape. What token buckets refuse is to be counted
+// afterwards: see Uncounted and Alternatives.
 func Advise(q Question, action string, first, rest *Part, loads Loads) *Advice {
 	a := &Advice{Question: q, Action: action, First: first, Rest: rest, Loads: loads}
 	for i := range first.Placements[0] {
@@ -203,20 +204,39 @@ func (a *Advice) prove(i int, n int64) Proof {
 	return Holds
 }
 
-// Uncounted has do called for each candidate of which it is not known what it refuses. text is its limit as replay takes it.
-func (a *Advice) Uncounted(do func(text string, c *Candidate)) {
+// Uncounted are the chosen limits of which it is not known what they refuse.
+func (a *Advice) Uncounted() (all []Priced) {
 	for i := range a.Suggestions {
 		s := &a.Suggestions[i]
-		candidates := []*Candidate{&s.Chosen, &s.Both, &s.Knee}
-		for j := range s.Others {
-			candidates = append(candidates, &s.Others[j])
-		}
-		for _, c := range candidates {
-			if c.Limit > 0 && (!c.First.Counted || a.Rest != nil && !c.Rest.Counted) {
-				do(s.Shape.Limit(c.Limit), c)
-			}
+		all = a.uncounted(all, s, &s.Chosen)
+	}
+	return all
+}
+
+// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse. What the chosen
+// ones refuse must be known.
+func (a *Advice) Alternatives() (all []Priced) {
+	for _, s := range a.BestOfAll() {
+		all = a.uncounted(all, s, &s.Both)
+		all = a.uncounted(all, s, &s.Knee)
+		for i := range s.Others {
+			all = a.uncounted(all, s, &s.Others[i])
 		}
 	}
+	return all
+}
+
+// A Priced is a limit whose price is to be found by a replay.
+type Priced struct {
+	*Candidate
+	Text string // its limit as replay takes it
+}
+
+func (a *Advice) uncounted(all []Priced, s *Suggestion, c *Candidate) []Priced {
+	if c.Limit == 0 || c.First.Counted && (a.Rest == nil || c.Rest.Counted) {
+		return all
+	}
+	return append(all, Priced{c, s.Shape.Limit(c.Limit)})
 }
 
 // Count is what a replay found of a limit.

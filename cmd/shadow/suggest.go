@@ -48,7 +48,7 @@ Clients are told apart by what their agents claim, and browsers by what they do 
   crawlers, tools, monitors, unknown
   all        everybody
 
-The log is read two or three times, so it must lie in files.`,
+The log is read two to four times, so it must lie in files.`,
 		Example: `  shadow suggest access.log
   shadow suggest access.log access.log.*.gz --spare browsers=99.9% --stop tools,crawlers --per 30s,1m,5m
   shadow suggest access.log --action login --spare browsers=99%

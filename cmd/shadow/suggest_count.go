@@ -12,15 +12,23 @@ import (
 // The curve of a token bucket tells whom each burst hits, but not how many requests it refuses. For the few bursts that
 // were chosen a replay tells.
 
+// countAll finds out what is refused: first by the chosen limits, and once it is known which are best, by those beside them.
+func (r *suggestRun) countAll(ctx context.Context) error {
+	if err := r.count(ctx, (*suggest.Advice).Uncounted); err != nil {
+		return err
+	}
+	return r.count(ctx, (*suggest.Advice).Alternatives)
+}
+
 // An uncounted is a limit that is replayed for what it refuses.
 type uncounted struct {
 	candidate *suggest.Candidate
 	policy    policy.Policy
 }
 
-// count finds out what is refused by those limits of which it is not known.
-func (r *suggestRun) count(ctx context.Context) error {
-	all, err := r.uncounted()
+// count finds out what is refused by some limits of each track.
+func (r *suggestRun) count(ctx context.Context, some func(*suggest.Advice) []suggest.Priced) error {
+	all, err := r.uncounted(some)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -52,22 +60,21 @@ func (r *suggestRun) count(ctx context.Context) error {
 }
 
 // uncounted are the limits to replay. Those of track i concern the requests that have mark i, if it is about an action.
-func (r *suggestRun) uncounted() (all []uncounted, err error) {
+func (r *suggestRun) uncounted(some func(*suggest.Advice) []suggest.Priced) (all []uncounted, err error) {
 	for i, t := range r.tracks {
-		t.advice.Uncounted(func(text string, c *suggest.Candidate) {
-			policies, problem := policy.ParseLimits([]string{text}, policy.ByClient)
-			if problem != nil {
-				err = problem
-				return
+		for _, priced := range some(t.advice) {
+			policies, err := policy.ParseLimits([]string{priced.Text}, policy.ByClient)
+			if err != nil {
+				return nil, err
 			}
 			if t.action != "" {
 				part := &policies[0].Parts[0]
 				part.Match, part.Count = policy.Scope(i+1), policy.Scope(i+1)
 			}
-			all = append(all, uncounted{c, policies[0]})
-		})
+			all = append(all, uncounted{priced.Candidate, policies[0]})
+		}
 	}
-	return all, err
+	return all, nil
 }
 
 // mark gives requests the mark of the track that is about their action.

@@ -21,11 +21,11 @@ import (
 	"shadow/traffic"
 )
 
-// A suggestRun is one call of `shadow suggest`. It reads the inputs two or three times, always the same lines:
+// A suggestRun is one call of `shadow suggest`. It reads the inputs two to four times, always the same lines:
 //
 //	survey   who each client is, and from when to when the log goes
 //	curves   of the first part of the log and of the rest, and page loads
-//	refused  by the token buckets that were chosen, which their curves do not tell
+//	refused  by the token buckets that were chosen, which their curves do not tell, and then by those beside the best
 type suggestRun struct {
 	*suggestFlags
 	cmd      *cobra.Command
@@ -56,6 +56,9 @@ type track struct {
 // mostActions is how many actions --each-action looks at.
 const mostActions = 10
 
+// small is how many requests can wait for each other all at once.
+const small = 1 << 20
+
 // run verifies the flags, reads, chooses, and reports.
 func (f *suggestFlags) run(cmd *cobra.Command, args []string) error {
 	r := &suggestRun{suggestFlags: f, cmd: cmd, args: args}
@@ -70,7 +73,7 @@ func (f *suggestFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r.choose()
-	if err := r.count(ctx); err != nil {
+	if err := r.countAll(ctx); err != nil {
 		return err
 	}
 	return r.report()
@@ -186,6 +189,9 @@ func (r *suggestRun) look(ctx context.Context) error {
 func (r *suggestRun) again() traffic.Options {
 	o := r.reading
 	o.HasUntil, o.Until = true, r.survey.Stats.LastAt+1 // a log may have grown since
+	if n := int(r.survey.Stats.Parsed); 0 < n && n < small {
+		o.Batch, o.Waiting = n, 2*n // all of it; room that was used before costs time to clear
+	}
 	if r.split {
 		o.Warmup = limit.Never
 		if o.HasSince {
