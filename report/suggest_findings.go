@@ -38,7 +38,7 @@ func spareNobodyText(a *suggest.Advice, in *Input) string {
 	}
 	for _, p := range a.Promises {
 		if a.First.Clients.Of(p.Who) == 0 {
-			return fmt.Sprintf("There are no %s among the clients: nobody to spare.", p.Who)
+			return fmt.Sprintf("There are no %s among the clients: nobody to spare. --spare all=99%% spares that share of whoever is there.", p.Who)
 		}
 	}
 	return ""
