@@ -86,6 +86,7 @@ func (r *sweepRun) prepare(args []string) error {
 		return err
 	}
 	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
+	r.options.Band, r.reading.Band = r.band, r.band
 	r.options.Stop = r.cmd.Context().Err
 	r.found, err = parse.Expand(args)
 	r.reading.Guessed = r.found.Guessed
