@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz check bench samples
+.PHONY: build test lint fuzz check profile bench samples
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -16,6 +16,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 check: ## everything that CI checks
 	.ci/run
+
+profile: ## the profile that go build lays out the hot loops by (cmd/shadow/default.pgo)
+	scripts/profile
 
 bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay -lines 1000000')
 	go run ./bench $(BENCH)

@@ -18,6 +18,14 @@ func (c Classes) Sum() (sum int64) {
 	return sum
 }
 
+// Of is the sum of some classes.
+func (c Classes) Of(classes []traffic.Class) (sum int64) {
+	for _, class := range classes {
+		sum += c[class]
+	}
+	return sum
+}
+
 // A Result is what a sweep found. Names of clients, actions and agents are in Tables.
 type Result struct {
 	Stats   traffic.Stats

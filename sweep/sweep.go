@@ -176,8 +176,10 @@ func (s *Sweep) judge(strand int) {
 }
 
 // action is the id of the wanted action, −1 as long as no request has it.
-func (s *Sweep) action() int32 {
-	id, known := s.options.Tables.Actions.Find([]byte(s.options.Action))
+func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
+
+func actionID(t *traffic.Tables, name string) int32 {
+	id, known := t.Actions.Find([]byte(name))
 	if !known {
 		return -1
 	}
@@ -201,8 +203,10 @@ func (s *Sweep) count(b *traffic.Batch) {
 }
 
 // each does n things, several at once if there are workers.
-func (s *Sweep) each(n int, do func(i int)) {
-	if s.options.Workers == 1 {
+func (s *Sweep) each(n int, do func(i int)) { each(s.options.Workers, n, do) }
+
+func each(workers, n int, do func(i int)) {
+	if workers == 1 {
 		for i := range n {
 			do(i)
 		}
@@ -210,7 +214,7 @@ func (s *Sweep) each(n int, do func(i int)) {
 	}
 	var next atomic.Int32
 	var running sync.WaitGroup
-	for range min(s.options.Workers, n) {
+	for range min(workers, n) {
 		running.Go(func() {
 			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
 				do(i)

@@ -158,6 +158,7 @@ func (b *Batch) move(at, i, j int) {
 	moveRun(b.Bytes, at, i, j)
 	moveRun(b.Source, at, i, j)
 	moveRun(b.Host, at, i, j)
+	moveRun(b.User, at, i, j)
 	moveRun(b.Upstream, at, i, j)
 	moveRun(b.Marks, at, i, j)
 	moveRun(b.Traces, at, i, j)

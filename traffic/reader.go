@@ -94,7 +94,7 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil, traces: o.Tracer != nil}
+	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
 		cols.stamps = cols.stamps || f.whole

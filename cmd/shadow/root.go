@@ -34,7 +34,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newReplay(), newSweep(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
+	root.AddCommand(newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root
