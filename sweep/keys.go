@@ -154,6 +154,7 @@ type KeysResult struct {
 	Requests Classes                            // theirs, by the class of the visitor
 	Doubted  int64                              // visitors who claim to be browsers and are taken for none, by evidence
 	ByClient traffic.Paged[traffic.ClientTally] // the same requests by client id
+	Claimed  traffic.Paged[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
 	Limits   []Point // what each of KeysOptions.Limits refuses, and whom it hits
 	Census
@@ -172,6 +173,7 @@ func (k *Keys) Result(stats traffic.Stats) *KeysResult {
 	var who []member
 	k.judged.Grow(k.visitors.Len())
 	r.ByClient.Grow(k.options.Tables.Clients.Len())
+	r.Claimed.Grow(k.options.Tables.Clients.Len())
 	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
 		requests := *k.judged.At(int32(id))
 		if requests == 0 {
@@ -181,8 +183,10 @@ func (k *Keys) Result(stats traffic.Stats) *KeysResult {
 		r.Visitors[class]++
 		r.Requests[class] += requests
 		visitor := k.visitors.At(int32(id))
+		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
 		r.ByClient.At(visitor.Client).ByClass[class] += requests
-		if k.options.Tables.Agents.Class(int32(visitor.Agent)) != class {
+		r.Claimed.At(visitor.Client).ByClass[claimed] += requests
+		if claimed != class {
 			r.Doubted++
 		}
 	}
