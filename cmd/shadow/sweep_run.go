@@ -152,6 +152,7 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
 	}
+	texts = append(texts, noUsers(&r.reading, s)...)
 	return append(texts, r.thinned(result)...)
 }
 
