@@ -7,8 +7,8 @@ import "shadow/traffic"
 
 // A Band is what was judged at the spread placement.
 type Band struct {
-	Requests int64 // counted ones that are stamped in whole seconds
-	Moved    int64 // those of them that lie elsewhere in the spread placement; as logged they lie at the start of the second
+	Movable int64 // counted requests that a spread may move, see traffic.Spread
+	Moved   int64 // counted requests that it moves; as logged they lie at the start of their second
 }
 
 // A Placed is what a policy did at the spread placement.
@@ -53,8 +53,8 @@ func (x *bander) result(r *Result) {
 	if x == nil {
 		return
 	}
-	r.Band = &Band{Requests: x.spread.Requests, Moved: x.spread.Moved}
-	if r.Band.Requests == 0 {
+	r.Band = &Band{Movable: x.spread.Movable, Moved: x.spread.Moved}
+	if r.Band.Movable == 0 {
 		return
 	}
 	for i, c := range x.engine.candidates {

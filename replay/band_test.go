@@ -172,11 +172,11 @@ func TestBandEqualsRewrittenLogs(t *testing.T) {
 		whole := writeLog(t, lines, false, c.took, []int{0, 3_000, 12_000}[rng.IntN(3)])
 		got, plain := c.replay(t, whole, false, true), c.replay(t, whole, false, false)
 		want := c.replay(t, writeLog(t, lines, true, c.took, 0), true, true)
-		if want.Band.Requests != 0 || want.Policies[0].Spread != nil || plain.Band != nil {
+		if want.Band.Movable != 0 || want.Policies[0].Spread != nil || plain.Band != nil {
 			t.Errorf("seed %d: there is a band where nothing can move: %+v", seed, want.Band)
 		}
-		if n := int64(len(lines)); got.Band.Requests != n {
-			t.Errorf("seed %d: %d requests are in whole seconds, want %d", seed, got.Band.Requests, n)
+		if n := int64(len(lines)); got.Band.Movable != n {
+			t.Errorf("seed %d: %d requests are in whole seconds, want %d", seed, got.Band.Movable, n)
 		}
 		for i, p := range c.policies {
 			logged, spread := &got.Policies[i], got.Policies[i].Spread

@@ -125,7 +125,8 @@ func (e *Engine) flush() error {
 	return e.band.flush()
 }
 
-// Result is what the Engine has found so far. The Engine must not be used while the Result is.
+// Result is what the Engine has found so far. The Engine must not be used while the Result is. With a band, requests that
+// let others pass are missing from it until Run has come to the end of its source.
 func (e *Engine) Result(s traffic.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{

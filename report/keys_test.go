@@ -71,7 +71,8 @@ func TestKeyWarnings(t *testing.T) {
 			r.ByClient.Grow(int(id) + 1)
 			r.ByClient.At(id).ByClass[traffic.Tool] = 501
 		},
-		"only 19 visitors to be spared": func(r *sweep.KeysResult) { r.Visitors[traffic.Browser] = 19 },
+		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[traffic.Tool] = 19 },
+		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[traffic.Browser] = 19 },
 		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
 			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},

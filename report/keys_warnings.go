@@ -15,6 +15,7 @@ const (
 	rotatingOfIPv6 = 10 // the same, of the requests from IPv6 addresses
 	mostToStop     = 50 // percent of the requests to be stopped from one client: more, and the answers are about that one
 	fewToSpare     = 20 // visitors: of fewer, one is more than wellSeparated
+	fewToStop      = 20 // requests: of fewer, a share is a matter of one or two
 )
 
 func keyWarnings(res *sweep.KeysResult, k *Keys, q KeysQuestion) []string {
@@ -27,11 +28,14 @@ func keyWarnings(res *sweep.KeysResult, k *Keys, q KeysQuestion) []string {
 	add(rotatingText(&res.Census))
 	add(nobodyText(res, k))
 	add(oneToStop(res, k, q))
+	if n := k.Stop.Requests; 0 < n && n < fewToStop {
+		add(fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", count(n, "request")))
+	}
 	if n := k.Spare.Visitors; 0 < n && n < fewToSpare && k.Stop.Requests > 0 {
 		add(fmt.Sprintf("only %s to be spared: too few to tell keys apart by", count(n, "visitor")))
 	}
 	if k.Action == "" {
-		texts = append(texts, warnings(&res.ByClient, res.Tables.Clients, res.Requests.Sum())...)
+		texts = append(texts, warnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum())...)
 	}
 	return texts
 }

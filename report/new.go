@@ -42,6 +42,7 @@ func New(res *replay.Result, o Options) *Model {
 		Policies: make([]Policy, 0, len(res.Policies)),
 	}
 	m.Input.Evidence = jury.all(res.Clients)
+	m.Input.Band = inputBand(res.Band)
 	if o.Database != "" {
 		m.Stored = &Stored{Database: o.Database, Run: o.Run}
 	}

@@ -130,7 +130,7 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 			row = append(row, "–", "–")
 			continue
 		}
-		row = append(row, thousands(p.Limit), s.refusedText(p))
+		row = append(row, thousands(p.Limit)+s.otherLimit(c, p, clients, share, hit), s.refusedText(c, p))
 	}
 	return row
 }
@@ -149,11 +149,11 @@ func sparing(c *sweep.Curve, clients, thousandths int64, hit func(*sweep.Point) 
 	return nil
 }
 
-func (s *Sweep) refusedText(p *sweep.Point) string {
+func (s *Sweep) refusedText(c *sweep.Curve, p *sweep.Point) string {
 	if !p.Counted {
 		return "–"
 	}
-	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%"
+	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%" + s.otherShare(c, p)
 }
 
 // plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it

@@ -45,17 +45,17 @@ func (x *bander) result(r *Result, who []member) {
 		return
 	}
 	_ = x.spread.Flush(x.pass)
-	r.Band = &Band{Requests: x.spread.Requests, Moved: x.spread.Moved}
-	if r.Band.Requests > 0 {
+	r.Band = &Band{Movable: x.spread.Movable, Moved: x.spread.Moved}
+	if r.Band.Movable > 0 {
 		r.Band.Curves = x.sweep.curves(who)
 	}
 }
 
 // A Band is what was found at the spread placement.
 type Band struct {
-	Requests int64   // counted ones that are stamped in whole seconds
-	Moved    int64   // those of them that lie elsewhere in the spread placement; as logged they lie at the start of the second
-	Curves   []Curve // those of Result.Curves at the spread placement; nil: there is no band
+	Movable int64   // counted requests that a spread may move, see traffic.Spread
+	Moved   int64   // counted requests that it moves; as logged they lie at the start of their second
+	Curves  []Curve // those of Result.Curves at the spread placement; nil: there is no band
 }
 
 // A Banded is one limit at both placements: as logged, and spread. Without a band both are the same.
@@ -73,17 +73,25 @@ func (r *Result) Banded(i int, n int64) Banded {
 // Counted tells whether it is known at both placements what is refused.
 func (b *Banded) Counted() bool { return b[0].Counted && b[1].Counted }
 
-// Limits are those at which curve i changes at either placement, ascending. If i is a curve over bursts, at most of them
-// it is not known what is refused.
+// Limits are those at which curve i changes at either placement, ascending. Where clients share token buckets it is not
+// known of every burst whom it hits: those of which it is not known at both placements are left out.
 func (r *Result) Limits(i int) (limits []int64) {
 	for _, p := range r.Curves[i].Points {
 		limits = append(limits, p.Limit)
 	}
-	if r.Band != nil && r.Band.Curves != nil {
-		for _, p := range r.Band.Curves[i].Points {
-			limits = append(limits, p.Limit)
-		}
+	if r.Band == nil || r.Band.Curves == nil {
+		return limits
+	}
+	for _, p := range r.Band.Curves[i].Points {
+		limits = append(limits, p.Limit)
 	}
 	slices.Sort(limits)
-	return slices.Compact(limits)
+	limits = slices.Compact(limits)
+	if r.Curves[i].Kind == Token && r.By.Shared() {
+		limits = slices.DeleteFunc(limits, func(n int64) bool {
+			points := r.Banded(i, n)
+			return !points.Counted()
+		})
+	}
+	return limits
 }

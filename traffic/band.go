@@ -137,8 +137,8 @@ func (p *pending) spreadTimeline(rows []int32, seconds []limit.Time) {
 // A Spread makes the batches of the spread placement from those as logged. The requests are the same, warm ones too; only
 // their times differ.
 type Spread struct {
-	Requests int64 // counted ones that are stamped in whole seconds
-	Moved    int64 // those of them that the spread places later
+	Movable int64 // counted requests that a spread may move: stamped in whole seconds, neither too late nor too long
+	Moved   int64 // counted requests that it moves
 
 	held pending // requests that may still have to let others pass
 	room Batch
@@ -168,7 +168,7 @@ func (s *Spread) count(b *Batch) {
 	}
 	for i := range b.Stamps {
 		if b.Stamps[i].Moves() {
-			s.Requests++
+			s.Movable++
 		}
 		if b.Stamps[i].Shift > 0 {
 			s.Moved++

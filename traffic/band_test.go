@@ -145,8 +145,8 @@ func TestSpread(t *testing.T) {
 				moved++
 			}
 		}
-		if spread.Requests != int64(len(lines)) || spread.Moved != moved {
-			t.Errorf("seed %d: %d requests in whole seconds, %d move; want %d and %d", seed, spread.Requests, spread.Moved, len(lines), moved)
+		if spread.Movable != int64(len(lines)) || spread.Moved != moved {
+			t.Errorf("seed %d: %d requests in whole seconds, %d move; want %d and %d", seed, spread.Movable, spread.Moved, len(lines), moved)
 		}
 	}
 }
@@ -173,8 +173,8 @@ func TestSpreadAnyhowCut(t *testing.T) {
 			rows, warmed, cut := readSpread(t, options(batch), files(t, lines, false, pad)...)
 			equalText(t, fmt.Sprintf("seed %d, batches of %d", seed, batch), rows, whole)
 			equalText(t, fmt.Sprintf("seed %d, warm, batches of %d", seed, batch), warmed, warm)
-			if cut.Requests != spread.Requests || cut.Moved != spread.Moved {
-				t.Errorf("seed %d: %d of %d move, and %d of %d in batches of %d", seed, spread.Moved, spread.Requests, cut.Moved, cut.Requests, batch)
+			if cut.Movable != spread.Movable || cut.Moved != spread.Moved {
+				t.Errorf("seed %d: %d of %d move, and %d of %d in batches of %d", seed, spread.Moved, spread.Movable, cut.Moved, cut.Movable, batch)
 			}
 		}
 		logged := read(t, options(100_000), names...)
@@ -211,7 +211,7 @@ func TestNoSpreadOfFractions(t *testing.T) {
 	equalText(t, "fine", rows, []string{"500000 192.0.2.1 1", "1000000 192.0.2.1 2", "1000000 192.0.2.1 3"})
 	whole := write(t, t.TempDir(), "whole.log", strings.ReplaceAll(text, "00.500", "01.000"))
 	rows, _, both := readSpread(t, stampedOptions(t, stampedFine, 10, limit.Minute), name, whole)
-	if len(rows) != 6 || spread.Requests != 0 || both.Requests != 3 || both.Moved != 2 {
-		t.Errorf("%d rows; %d, then %d of %d move", len(rows), spread.Requests, both.Moved, both.Requests)
+	if len(rows) != 6 || spread.Movable != 0 || both.Movable != 3 || both.Moved != 2 {
+		t.Errorf("%d rows; %d, then %d of %d move", len(rows), spread.Movable, both.Moved, both.Movable)
 	}
 }

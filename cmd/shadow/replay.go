@@ -22,6 +22,7 @@ type replayFlags struct {
 	verbose bool
 	timing  bool
 	harm    bool
+	band    bool
 }
 
 func newReplay() *cobra.Command {
@@ -73,8 +74,14 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
+	addBand(cmd, &f.band)
 	f.profileFlags.add(flags)
 	completeWords(cmd, "events", "all", "none")
+}
+
+// addBand adds --band.
+func addBand(cmd *cobra.Command, band *bool) {
+	cmd.Flags().BoolVar(band, "band", false, "tell from what to what the figures come, wherever in their second requests stamped in whole seconds lay")
 }
 
 // completeWords makes the shell complete a flag to one of some words.

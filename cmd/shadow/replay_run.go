@@ -71,6 +71,7 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
+	r.reading.Band = r.band
 	if r.timing {
 		r.clock = time.Now
 	}
@@ -115,6 +116,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
 		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Band: r.band,
 		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)

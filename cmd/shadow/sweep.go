@@ -29,6 +29,7 @@ type sweepFlags struct {
 	maxBad  percent
 	quiet   bool
 	verbose bool
+	band    bool
 }
 
 func newSweep() *cobra.Command {
@@ -78,6 +79,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
+	addBand(cmd, &f.band)
 	completeWords(cmd, "kind", sweep.Kinds()...)
 	completeWords(cmd, "by", policy.Keys()...)
 	completeWords(cmd, "output", report.SweepFormats()...)
