@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"cmp"
+	"slices"
 
 	"shadow/sweep"
 )
@@ -51,10 +52,6 @@ func (a *Advice) BestOfAll() (all []*Suggestion) {
 			all = append(all, s)
 		}
 	}
-	for i := 1; i < len(all); i++ { // there are four at most
-		for j := i; j > 0 && a.Compare(all[j], all[j-1]) < 0; j-- {
-			all[j], all[j-1] = all[j-1], all[j]
-		}
-	}
+	slices.SortFunc(all, a.Compare)
 	return all
 }
