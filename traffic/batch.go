@@ -50,27 +50,7 @@ func newBatch(n int, like columns) *Batch {
 		Status: make([]uint16, 0, n),
 		Bytes:  make([]int64, 0, n),
 	}
-	if like.source {
-		b.Source = make([]uint16, 0, n)
-	}
-	if like.host {
-		b.Host = make([]int32, 0, n)
-	}
-	if like.user {
-		b.User = make([]int32, 0, n)
-	}
-	if like.upstream {
-		b.Upstream = make([]int64, 0, n)
-	}
-	if like.marks {
-		b.Marks = make([]uint64, 0, n)
-	}
-	if like.traces {
-		b.Traces = make([]Trace, 0, n)
-	}
-	if like.stamps {
-		b.Stamps = make([]Stamp, 0, n)
-	}
+	b.refit(n, like)
 	return b
 }
 
