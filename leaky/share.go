@@ -34,6 +34,7 @@ func (n *Nginx) Sharing() (limit.Sharing, error) {
 		Script:  "nginx",
 		Numbers: []int64{n.rate, n.burst, delay, n.reach},
 		Step:    limit.Millisecond,
+		Unit:    limit.Millisecond,
 		Most:    most,
 	}, nil
 }

@@ -16,6 +16,8 @@ type Sharing struct {
 	Script  string  // which one
 	Numbers []int64 // in the order that the script states
 	Step    Time    // the script wants times relative to a multiple of this; 0: to any moment
+	Unit    Time    // of State.At; 0: a microsecond
+	Level   bool    // whether State.Level is a time
 	Most    uint64  // no sum or product of the script's exceeds this, nor falls below its negative
 
 	Cooldown Time // how long a key is kept out after a refusal; 0: not at all

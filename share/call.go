@@ -20,6 +20,10 @@ type Call struct {
 	Number []int64      // ascending; below 2⁵³
 	Since  int64        // answers to requests from this number on are kept, to be asked again
 
+	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
+	// there; nil: Redis has missed nothing.
+	Memory *limit.State
+
 	Refused []int32         // the answer: indices into At, ascending
 	Delayed []limit.Delayed // those that are kept waiting
 	Err     error           // why there is no answer
@@ -46,7 +50,7 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 		}
 	}
 	call := packed(int64(cell), first, c.Since, int64(clock))
-	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, numbers, places)
+	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, numbers, places, c.seed(cell))
 }
 
 // receive reads the answer.

@@ -26,6 +26,8 @@ type Limit struct {
 	script *redis.Script
 	header []byte     // what the script is told of the limit
 	cell   limit.Time // microseconds
+	unit   limit.Time // of State.At, in microseconds
+	level  bool       // whether State.Level is a time
 	prefix string     // of its keys
 }
 
@@ -50,7 +52,7 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 	if !ok {
 		return nil, fmt.Errorf("limit %q cannot be shared: there is no script for %s", part.Spec, sharing.Script)
 	}
-	l := &Limit{script: script, cell: cellOf(sharing.Step), prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec)}
+	l := &Limit{script: script, cell: cellOf(sharing.Step), unit: max(1, sharing.Unit), level: sharing.Level, prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec)}
 	horizon := part.Limiter.Horizon()
 	if sharing.Most >= exact || max(horizon, t.Lateness, l.cell) >= reach/2 {
 		return nil, fmt.Errorf("limit %q cannot be shared: its numbers are not exact in Redis, which computes with 53 bits; take a shorter period or a rounder count", part.Spec)

@@ -52,7 +52,7 @@ func (w *Counter) Sharing() (limit.Sharing, error) {
 // Sharing implements limit.Sharer: the requests in a period, and the period in milliseconds.
 func (h *HAProxy) Sharing() (limit.Sharing, error) {
 	return limit.Sharing{
-		Script: "haproxy", Numbers: []int64{h.count, h.period}, Step: twoMillis, Most: uint64(mostCounted) * uint64(h.period),
+		Script: "haproxy", Numbers: []int64{h.count, h.period}, Step: twoMillis, Level: true, Most: uint64(mostCounted) * uint64(h.period),
 	}, nil
 }
 

@@ -9,6 +9,8 @@
 -- ARGV[4]  the time of each request, in microseconds from the beginning of the cell
 -- ARGV[5]  the number of each request, from that of the first on, ascending
 -- ARGV[6]  where each request has its place in time, if any came too late; else empty
+-- ARGV[7]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
+--          Redis knows nothing of the key, or if no other host has been there.
 --
 -- The answer is two lists: the indices (from 0) of the refused requests, −1−i for a request i that was charged before
 -- and whose answer is not kept any more; and pairs of the index and the delay, in microseconds, of requests that are
@@ -37,6 +39,10 @@ local s = {
   extra = 0,
 }
 local clamps = true -- whether the algorithm takes a time before the latest moment for that moment
+local unit = 1      -- microseconds in the unit of s.at
+
+-- makes s what a host remembers.
+local restore = function(seed) s.at, s.level, s.extra = seed.at, seed.level, seed.extra end
 
 -- write and read whole numbers without losing digits.
 local function text(n) return string.format('%.0f', n) end

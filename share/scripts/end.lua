@@ -3,12 +3,13 @@
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
-local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', '@' .. host)
+local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host)
 local cell = tonumber(kept[1])
 local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
-local record = kept[8] and cmsgpack.unpack(kept[8]) or {-1, {}, {}, 0} -- by number: the last one charged,
+local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
+local record = kept[9] and cmsgpack.unpack(kept[9]) or {-1, {}, {}, 0} -- by number: the last one charged,
 -- those refused, those kept waiting and for how long, and from which number on that is told
 
 s.at, s.level, s.extra = tonumber(kept[2]), tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
@@ -33,6 +34,17 @@ if cell and math.abs(call[1] - cell) < reach / cell_length then
 else
   cell = call[1]
   begin_anew()
+end
+
+-- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
+if ARGV[7] ~= '' and (not sole or sole == host) and record[1] < call[2] then
+  local list = cmsgpack.unpack(ARGV[7])
+  local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
+  if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
+  for i = 8, #list do table.insert(seed.times, origin + list[i]) end
+  begin_anew()
+  restore(seed)
+  if list[6] == 1 then kept_out = origin + list[7] end
 end
 
 -- Requests that this host has had charged before are answered as then.
@@ -107,7 +119,8 @@ end
 
 if again[1] > charged then
   redis.call('HSET', key, 'cell', text(cell), 'at', s.at and text(s.at) or '', 'level', text(s.level), 'extra', text(s.extra),
-    'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '', '@' .. host, cmsgpack.pack(again))
+    'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '',
+    'sole', (not sole or sole == host) and host or '', '@' .. host, cmsgpack.pack(again))
   finish()
   redis.call('PEXPIRE', key, text(ttl))
 end

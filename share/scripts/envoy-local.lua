@@ -1,6 +1,7 @@
 -- The token bucket that a timer fills on the epoch's grid: bucket/envoy.go
 --
--- s.level: how many tokens are missing at s.at; s.extra: how many microseconds of the period have passed by then
+-- s.level: how many tokens are missing at s.at; s.extra: 1 + how many microseconds of the period have passed by
+-- then
 
 local count, burst, period, fills = limit[own + 1], limit[own + 2], limit[own + 3], limit[own + 4]
 
@@ -11,7 +12,7 @@ end
 
 local function judge(t)
   if not s.at then
-    s.extra = t % period -- cells are whole numbers of periods
+    s.extra = 1 + t % period -- cells are whole numbers of periods
   elseif t > s.at then
     local elapsed = t - s.at
     if elapsed >= period then
@@ -19,7 +20,7 @@ local function judge(t)
       elapsed = elapsed % period
     end
     s.extra = s.extra + elapsed
-    if s.extra >= period then
+    if s.extra > period then
       fill(1)
       s.extra = s.extra - period
     end

@@ -38,6 +38,10 @@ local function judge(t)
 end
 
 local function forget() s.level, s.extra, before = 0, 0, 0 end
+restore = function(seed)
+  s.at, s.level, s.extra, before = seed.at, seed.level, seed.extra, seed.high
+end
+
 local function finish()
   if before then redis.call('HSET', key, 'before', text(before)) end
 end

@@ -6,7 +6,7 @@ local rate, burst, slow, longest = limit[own + 1], limit[own + 2], limit[own + 3
 -- slow: the excess above which a request is kept waiting, −1 for none; longest: milliseconds that matter
 local thousand = 1000
 
-clamps = false
+clamps, unit = false, thousand
 
 -- the milliseconds since s.at, by nginx's rules for a clock that has stepped back
 local function elapsed_by(now)

@@ -1,17 +1,17 @@
 -- The token bucket that is refilled at the end of each period: bucket/step.go
 --
--- s.level: how many tokens are missing at s.at; s.extra: how many microseconds of the period have passed by then
+-- s.level: how many tokens are missing at s.at; s.extra: 1 + how many microseconds of the period have passed by
+-- then
 
 local burst, period = limit[own + 1], limit[own + 2]
 
 local function judge(t)
-  local elapsed = s.at and math.max(0, t - s.at) or 0
+  local elapsed = s.at and math.max(0, t - s.at) or period
   if elapsed >= period then
-    s.level, s.extra = 0, 0
-  elseif s.extra + elapsed >= period then
-    s.level, s.extra = 0, s.extra + elapsed - period
+    s.level, s.extra = 0, 1
   else
     s.extra = s.extra + elapsed
+    if s.extra > period then s.level, s.extra = 0, s.extra - period end
   end
   s.at = math.max(s.at or t, t)
   if s.level >= burst then return true end

@@ -19,6 +19,15 @@ local function forget()
   s.extra = s.level
 end
 
+restore = function(seed)
+  forget()
+  s.at = seed.at
+  for _, t in ipairs(seed.times) do
+    s.level = s.level + 1
+    times[s.level] = t
+  end
+end
+
 local function judge(t)
   stored = stored or {s.extra + 1, s.level}
   s.at = math.max(s.at or t, t)
