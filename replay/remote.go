@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/traffic"
 )
@@ -12,14 +14,15 @@ type Remote interface {
 	Begin(b *traffic.Batch)
 
 	// Judge judges the timelines of a batch by a policy, which has a single limit. b and l are those of the Engine, and
-	// the answer is valid until the next call. Memory gives what the Engine remembers of a timeline's key, before the batch.
-	Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(key int32) *limit.State) Answer
+	// the answer is valid until the next call. memory gives what the Engine remembers of the key of a timeline, before the
+	// batch; nil where the key starts anew.
+	Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) Answer
 }
 
 // An Answer is what a Remote decides on the timelines of a batch.
 type Answer struct {
 	Decided  []bool          // by timeline: whether there is a verdict; if not, it is for the Engine to decide
-	Refused  []int32         // indices into the rows of the timelines, ascending; of decided ones only
+	Refused  []int32         // indices into the rows of the timelines, ascending; those of timelines not decided do not count
 	Delayed  []limit.Delayed // likewise
 	Degraded bool            // whether the verdicts may not be those that all hosts would have reached together
 }
@@ -36,8 +39,17 @@ func (c *candidate) ask(b *traffic.Batch, k *keying) {
 	if c.remote == nil {
 		return
 	}
-	states := &c.parts[0].states
-	c.remote.Answer = c.remote.Judge(c.remote.policy, b, &k.Timelines, func(key int32) *limit.State { return states.At(key) })
+	memory := func(timeline int) *limit.State {
+		start := int32(0)
+		if timeline > 0 {
+			start = k.Ends[timeline-1]
+		}
+		if _, anew := slices.BinarySearch(k.Restarts, start); anew {
+			return nil
+		}
+		return c.parts[0].states.At(k.Keys[timeline])
+	}
+	c.remote.Answer = c.remote.Judge(c.remote.policy, b, &k.Timelines, memory)
 	c.noted.degrade(c.remote.Degraded)
 	c.events.degrade(c.remote.Degraded)
 }
@@ -50,13 +62,15 @@ func (r *remote) decides(timeline int) bool {
 // take takes off the verdicts on the rows from start to end, in the order of which it must be called.
 func (r *remote) take(v *verdicts, start, end int32) {
 	v.reset()
-	for len(r.Refused) > 0 && r.Refused[0] < end {
-		v.refused = append(v.refused, r.Refused[0]-start)
-		r.Refused = r.Refused[1:]
+	for ; len(r.Refused) > 0 && r.Refused[0] < end; r.Refused = r.Refused[1:] {
+		if r.Refused[0] >= start {
+			v.refused = append(v.refused, r.Refused[0]-start)
+		}
 	}
-	for len(r.Delayed) > 0 && r.Delayed[0].Index < end {
-		v.late = append(v.late, limit.Delayed{Index: r.Delayed[0].Index - start, By: r.Delayed[0].By})
-		r.Delayed = r.Delayed[1:]
+	for ; len(r.Delayed) > 0 && r.Delayed[0].Index < end; r.Delayed = r.Delayed[1:] {
+		if late := r.Delayed[0]; late.Index >= start {
+			v.late = append(v.late, limit.Delayed{Index: late.Index - start, By: late.By})
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func (r *Redis) send(ctx context.Context, calls []*Call) (failed []*Call) {
 	}
 	_, _ = pipe.Exec(ctx) // each command has its error
 	for i, c := range calls {
-		if c.Err = c.receive(commands[i]); c.Err != nil {
+		if c.Err = c.receive(commands[i]); c.Err != nil && c.Err != errForgotten {
 			failed = append(failed, c)
 		}
 	}
