@@ -75,7 +75,7 @@ func newHost(t *testing.T, r *Redis, policies []policy.Policy, more ...func(*Ref
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(referee.Close)
+		t.Cleanup(func() { referee.Close() })
 		h.referee, o.Remote = referee, referee
 	}
 	h.engine = replay.New(o)

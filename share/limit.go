@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -98,11 +97,6 @@ func (l *Limit) key(name string) string {
 		name = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return l.prefix + name + "}"
-}
-
-// rename changes what the names of all keys begin with.
-func (l *Limit) rename(prefix string) {
-	l.prefix = prefix + strings.TrimPrefix(l.prefix, "shadow")
 }
 
 func bit(b bool) int64 {

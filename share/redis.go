@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,13 @@ func Open(o Options) *Redis {
 	r.client = r.connect(&o)
 	return r
 }
+
+// silent keeps the library from writing to standard error; what matters comes back as an error.
+type silent struct{}
+
+func init() { redis.SetLogger(silent{}) }
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 // Close ends all connections.
 func (r *Redis) Close() error { return r.client.Close() }
@@ -100,13 +108,36 @@ func (r *Redis) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	each := func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() }
+	var err error
 	switch c := r.client.(type) {
 	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, each)
+		err = c.ForEachMaster(ctx, each)
 	case *redis.Ring:
-		return c.ForEachShard(ctx, each)
+		err = c.ForEachShard(ctx, each)
+	default:
+		err = r.client.Ping(ctx).Err()
 	}
-	return r.client.Ping(ctx).Err()
+	if err != nil {
+		return fmt.Errorf("redis: %w", err)
+	}
+	return nil
+}
+
+// remove removes keys, some thousand at a time.
+func (r *Redis) remove(keys []string) error {
+	for some := range slices.Chunk(keys, mostAtOnce) {
+		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+		pipe := r.client.Pipeline()
+		for _, key := range some {
+			pipe.Unlink(ctx, key)
+		}
+		_, err := pipe.Exec(ctx)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("redis: %w", err)
+		}
+	}
+	return nil
 }
 
 // Judge sends the calls in one round trip, at most one of each key and limit, and notes the answers in them. A call

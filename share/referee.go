@@ -2,9 +2,11 @@ package share
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"shadow/limit"
@@ -46,7 +48,9 @@ type RefereeOptions struct {
 
 	Behind func() bool     // asked before each batch: whether to spare the time, and decide locally; nil: never
 	Watch  func(RoundTrip) // is told of each round trip; nil: nobody is
-	Prefix string          // of all names of keys; "": shadow
+
+	// Temporary gives the keys names that nobody else has, and removes them in the end.
+	Temporary bool
 }
 
 // A RoundTrip is what became of one, for metrics.
@@ -65,8 +69,9 @@ type refereed struct {
 
 	degraded bool                 // not all was answered, or a server is not the one that it was
 	until    limit.Time           // when the log is later than this, verdicts are as they should be again
-	outage   int32                // how many times it was degraded
-	synced   traffic.Paged[int32] // by key: the outage that Redis has made up for, as far as this host remembers
+	outage   int32                // how many times it was degraded, and 1
+	synced   traffic.Paged[int32] // by key: the outage up to which Redis has heard what this host remembers; 0: never
+	made     []string             // names of keys that were asked for, if they are to be removed
 }
 
 // NewReferee makes one, or says which policy cannot be shared and why.
@@ -84,8 +89,16 @@ func NewReferee(o RefereeOptions) (*Referee, error) {
 	return r, nil
 }
 
-// Close ends what goes on in the background.
-func (r *Referee) Close() { r.health.close() }
+// Close ends what goes on in the background, and removes keys that are temporary.
+func (r *Referee) Close() error {
+	r.health.close()
+	for i := range r.policies {
+		if err := r.redis.remove(r.policies[i].made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // referee takes in a policy.
 func (r *Referee) referee(p policy.Policy) (refereed, error) {
@@ -102,10 +115,10 @@ func (r *Referee) referee(p policy.Policy) (refereed, error) {
 	if err != nil {
 		return refereed{}, err
 	}
-	if r.options.Prefix != "" {
-		l.rename(r.options.Prefix)
+	if r.options.Temporary {
+		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
 	}
-	one := refereed{limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64}
+	one := refereed{limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, outage: 1}
 	if part.Match > 0 {
 		one.scope = 1 << (part.Match - 1)
 	}

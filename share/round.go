@@ -94,8 +94,11 @@ func (r *round) add(p piece) {
 	p.Limit = r.policy.limit
 	p.Key = r.name(r.timelines.Rows[p.rows[0]])
 	p.Since = min(p.Number[0], r.referee.since)
-	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline]) == r.policy.outage
-	if !synced && p.first && r.referee.redis.clock == LogClock {
+	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline])
+	if synced == 0 && p.first && r.referee.options.Temporary {
+		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
+	}
+	if synced != r.policy.outage && p.first && r.referee.redis.clock == LogClock {
 		p.Memory = r.memory(p.timeline)
 	}
 	r.pieces = append(r.pieces, p)
