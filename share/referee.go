@@ -39,7 +39,7 @@ type RefereeOptions struct {
 	Redis    *Redis // to be closed by the caller, after the Referee
 	Tables   *traffic.Tables
 	Policies []policy.Policy
-	Lateness limit.Time    // a key whose time steps back by more starts anew
+	Lateness limit.Time    // a key whose time steps back by more starts anew: with several hosts, at least the MaxLag
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 
 	// First is the number of the first request. One that goes on where another one with the same name of the host stopped

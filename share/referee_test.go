@@ -1,8 +1,11 @@
 package share
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"shadow/limit"
 	"shadow/policy"
 )
 
@@ -74,4 +77,49 @@ func TestTwoHostsInLockStep(t *testing.T) {
 		}
 	}
 	t.Logf("%d refused; one half alone: %d", len(want.refused), len(alone.refused))
+}
+
+// Fed freely, hosts are apart, and who lags has his requests counted as if they came when the other one's did. How much
+// that changes depends on how far they are apart.
+func TestTwoHostsApart(t *testing.T) {
+	s := startServer(t)
+	all := madeUp(5, 8_000)
+	for i := range all {
+		all[i].at = all[i].place
+	}
+	policies := limits(t, policy.ByClient, "token:6/30s", "leaky:6/30s", "window:6/30s")
+	want := newHost(t, nil, policies).play(all, cuts(5, all, 300))
+	for _, apart := range []limit.Time{100 * limit.Millisecond, limit.Second, 10 * limit.Second} {
+		far := func(o *RefereeOptions) { o.Lateness = limit.Hour } // not to take who lags for a log that begins again
+		own := slices.Clone(policies)
+		for i := range own {
+			own[i].Name += fmt.Sprint(" ", apart) // for keys of its own
+		}
+		hosts := [2]*host{newHost(t, s.open("a"), own, far), newHost(t, s.open("b"), own, far)}
+		for from := 0; from < len(all); {
+			var seen [2][]int
+			to := from
+			for ; to < len(all) && all[to].place/apart == all[from].place/apart; to++ {
+				seen[to/7%2] = append(seen[to/7%2], to)
+			}
+			for i, h := range hosts {
+				if len(seen[i]) > 0 {
+					h.judge(all, seen[i])
+				}
+			}
+			from = to
+		}
+		differ := 0
+		for what := range want.refused {
+			if !hosts[0].refused[what] && !hosts[1].refused[what] {
+				differ++
+			}
+		}
+		got := len(hosts[0].refused) + len(hosts[1].refused)
+		t.Logf("%s apart: %d refused, %d by one replay of all, of which %d are not among the others",
+			limit.FormatPeriod(apart), got, len(want.refused), differ)
+		if most := len(want.refused) / 5; differ > most || got > len(want.refused)+most || got < len(want.refused)-most {
+			t.Error("that is too much")
+		}
+	}
 }

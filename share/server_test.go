@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -23,6 +24,8 @@ type server struct {
 	port   int
 	args   []string
 	cmd    *exec.Cmd
+
+	program string // "": redis-server
 }
 
 // needs skips the test without a program; where everything must be there it fails.
@@ -80,7 +83,7 @@ func freePort(t *testing.T) int {
 // start starts the server, again perhaps, and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command("redis-server", s.args...)
+	s.cmd = exec.Command(cmp.Or(s.program, "redis-server"), s.args...)
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -135,4 +138,19 @@ func (s *server) open(host string) *Redis {
 	r := Open(Options{Address: a, Host: host, Timeout: 10 * time.Second})
 	s.t.Cleanup(func() { r.Close() })
 	return r
+}
+
+// startSentinel starts a sentinel that watches a master and needs nobody's agreement.
+func startSentinel(t *testing.T, master *server) *server {
+	t.Helper()
+	s := &server{t: t, port: freePort(t), program: "redis-sentinel"}
+	config := filepath.Join(t.TempDir(), "sentinel.conf")
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor shadowmaster 127.0.0.1 %d 1\n"+
+		"sentinel down-after-milliseconds shadowmaster 500\nsentinel failover-timeout shadowmaster 3000\n", s.port, master.port)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.args = []string{config}
+	s.start()
+	return s
 }
