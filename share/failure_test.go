@@ -16,8 +16,8 @@ import (
 // trouble judges a log, with something happening before some batches, and returns the host and one without Redis.
 func trouble(t *testing.T, r *Redis, policies []policy.Policy, events map[int]func(h *host)) (got, want *host) {
 	t.Helper()
-	all := madeUp(3, 20_000)
-	batches := cuts(3, all, 200)
+	all := madeUp(3, 10_000)
+	batches := cuts(3, all, 100)
 	got, want = newHost(t, r, policies), newHost(t, nil, policies)
 	var longest time.Duration
 	for i, b := range batches {

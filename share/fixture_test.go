@@ -40,7 +40,7 @@ func madeUp(seed uint64, n int) []request {
 			q.client = 8 + r.IntN(200)
 		}
 		if r.IntN(20) == 0 {
-			q.at -= limit.Time(r.Int64N(int64(3 * lateness)))
+			q.at -= limit.Time(r.Int64N(int64(3*lateness))) << (2 * r.IntN(2))
 		}
 		all = append(all, q)
 	}

@@ -12,8 +12,8 @@ import (
 // One host: what Redis decides is what the Engine decides by itself, late requests and keys that start anew included.
 func TestRefereeAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
-	all := madeUp(1, 30_000)
-	batches := cuts(1, all, 3000)
+	all := madeUp(1, 10_000)
+	batches := cuts(1, all, 2000)
 	for by := range policy.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
 			policies := limits(t, by, ofEach...)
@@ -34,7 +34,7 @@ func TestRefereeAgreesWithEngine(t *testing.T) {
 // Two hosts in lock step, each with one half of the log, refuse through one Redis what one host refuses of the whole.
 func TestTwoHostsInLockStep(t *testing.T) {
 	s := startServer(t)
-	all := madeUp(2, 8_000)
+	all := madeUp(2, 4_000)
 	for i := range all {
 		all[i].at = all[i].place // what is late for one host need not be for the other
 	}
@@ -122,4 +122,19 @@ func TestTwoHostsApart(t *testing.T) {
 			t.Error("that is too much")
 		}
 	}
+}
+
+// A key that was idle for longer than is remembered starts anew with a request that came too late, though by its own time
+// the limiter would still remember.
+func TestIdleByPlace(t *testing.T) {
+	s := startServer(t)
+	policies := limits(t, policy.ByClient, "window:6/30s")
+	var all []request
+	for range 9 {
+		all = append(all, request{client: 1})
+	}
+	all = append(all, request{at: 27 * limit.Second, place: 41 * limit.Second, client: 1})
+	batches := [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {9}}
+	got, want := newHost(t, s.open("h"), policies).play(all, batches), newHost(t, nil, policies).play(all, batches)
+	same(t, got, want)
 }
