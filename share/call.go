@@ -37,14 +37,14 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 	cell, into := c.Limit.split(c.At[0])
 	first := c.Number[0]
 	offset := func(t limit.Time) int64 { return int64(into + (t - c.At[0])) }
-	times, numbers := appendList(nil, len(c.At)), appendList(nil, len(c.At))
+	times, numbers := newList(len(c.At)), newList(len(c.At))
 	for i, t := range c.At {
 		times = appendInt(times, offset(t))
 		numbers = appendInt(numbers, c.Number[i]-first)
 	}
 	var places []byte
 	if c.Places != nil {
-		places = appendList(nil, len(c.At))
+		places = newList(len(c.At))
 		for _, t := range c.Places {
 			places = appendInt(places, offset(t))
 		}

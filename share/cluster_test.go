@@ -40,6 +40,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 // A cluster of three nodes and a replica, which takes over from its master when that is killed.
 func TestClusterFailover(t *testing.T) {
+	t.Parallel()
 	needs(t, "redis-cli")
 	var nodes [4]*server
 	for i := range nodes {
@@ -85,6 +86,7 @@ func TestClusterFailover(t *testing.T) {
 
 // Sentinels name another master when the one there was is killed.
 func TestSentinelFailover(t *testing.T) {
+	t.Parallel()
 	needs(t, "redis-sentinel")
 	master := startTCP(t)
 	replica := startTCP(t, "--replicaof", "127.0.0.1", fmt.Sprint(master.port))
@@ -115,6 +117,7 @@ func TestSentinelFailover(t *testing.T) {
 
 // Several addresses are a ring. A key stays where it is, also while its server is gone.
 func TestRing(t *testing.T) {
+	t.Parallel()
 	one, two := startTCP(t), startTCP(t)
 	a, err := ParseAddress(one.address(), two.address())
 	if err != nil {

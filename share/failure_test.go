@@ -70,6 +70,7 @@ func (s *server) openQuick(host string) *Redis {
 }
 
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
 		20: func(*host) { s.kill() },
@@ -82,6 +83,7 @@ func TestKilled(t *testing.T) {
 
 // A server that is started again between two batches fails no command, and has forgotten everything.
 func TestRestartedEmpty(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
 		50: func(*host) { s.kill(); s.start() },
@@ -90,6 +92,7 @@ func TestRestartedEmpty(t *testing.T) {
 }
 
 func TestPaused(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach[:4]...), map[int]func(*host){
 		20: func(*host) { s.signal(syscall.SIGSTOP) },
@@ -99,6 +102,7 @@ func TestPaused(t *testing.T) {
 }
 
 func TestScriptsFlushed(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	c := s.client()
 	defer c.Close()
@@ -110,6 +114,7 @@ func TestScriptsFlushed(t *testing.T) {
 }
 
 func TestMemoryFull(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "--maxmemory-policy", "noeviction")
 	c := s.client()
 	defer c.Close()

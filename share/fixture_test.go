@@ -58,7 +58,6 @@ type host struct {
 	refused  map[string]bool
 	degraded map[int]bool // by request
 	delays   int
-	ran      int // degraded verdicts
 }
 
 // newHost makes a host; r may be nil.

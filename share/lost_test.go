@@ -66,6 +66,7 @@ func (f *flaky) carry(client net.Conn) {
 }
 
 func TestLostAnswers(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	f := startFlaky(t, s)
 	a, err := ParseAddress("unix://" + f.listener.Addr().String())

@@ -14,8 +14,9 @@ const (
 	packArray32 = 0xdd // the length behind it, then the elements
 )
 
-// appendList begins a list of n numbers.
-func appendList(b []byte, n int) []byte {
+// newList begins a list of n numbers.
+func newList(n int) []byte {
+	b := make([]byte, 0, 5+5*n)
 	return binary.BigEndian.AppendUint32(append(b, packArray32), uint32(n))
 }
 
@@ -32,7 +33,7 @@ func appendInt(b []byte, n int64) []byte {
 
 // packed is the list of some numbers.
 func packed(numbers ...int64) []byte {
-	b := appendList(nil, len(numbers))
+	b := newList(len(numbers))
 	for _, n := range numbers {
 		b = appendInt(b, n)
 	}

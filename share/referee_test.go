@@ -33,6 +33,7 @@ func TestRefereeAgreesWithEngine(t *testing.T) {
 
 // Two hosts in lock step, each with one half of the log, refuse through one Redis what one host refuses of the whole.
 func TestTwoHostsInLockStep(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	all := madeUp(2, 4_000)
 	for i := range all {
@@ -82,6 +83,7 @@ func TestTwoHostsInLockStep(t *testing.T) {
 // Fed freely, hosts are apart, and who lags has his requests counted as if they came when the other one's did. How much
 // that changes depends on how far they are apart.
 func TestTwoHostsApart(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	all := madeUp(5, 8_000)
 	for i := range all {

@@ -29,7 +29,7 @@ func (c *Call) seed(cell limit.Time) []byte {
 		level, extra, high = level-int64(begin), extra&(1<<32-1), extra>>32
 	}
 	ring := s.Ring()
-	list := appendList(nil, 7+ring.Len())
+	list := newList(7 + ring.Len())
 	for _, n := range []int64{int64(s.At - begin/l.unit), level, extra, high, bit(l.level), bit(parked), int64(until - begin)} {
 		list = appendInt(list, n)
 	}

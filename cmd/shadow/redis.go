@@ -17,7 +17,6 @@ type redisFlags struct {
 	password  string // the name of a file
 	timeout   time.Duration
 	maxLag    time.Duration
-	clock     string
 }
 
 // The password comes from a file or from here: command lines can be read by everybody.
@@ -31,12 +30,6 @@ func (f *redisFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.maxLag, "max-lag", time.Hour, "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
 }
 
-// addClock adds a choice that only makes sense while requests come in.
-func (f *redisFlags) addClock(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.clock, "clock", "log", "whose time the limits go by in Redis (`clock`): log or redis")
-	completeWords(cmd, "clock", "log", "redis")
-}
-
 // inUse tells whether state is to be shared.
 func (f *redisFlags) inUse() bool { return len(f.addresses) > 0 }
 
@@ -44,13 +37,6 @@ func (f *redisFlags) inUse() bool { return len(f.addresses) > 0 }
 func (f *redisFlags) connection(host string) (o share.Options, err error) {
 	if o.Address, err = share.ParseAddress(f.addresses...); err != nil {
 		return o, usage("--redis: %w", err)
-	}
-	switch f.clock {
-	case "", "log":
-	case "redis":
-		o.Clock = share.RedisClock
-	default:
-		return o, usage("--clock %q: want log or redis", f.clock)
 	}
 	if f.timeout <= 0 || f.maxLag < 0 {
 		return o, usage("--redis-timeout must be longer than nothing, and --max-lag not negative")
@@ -76,7 +62,7 @@ func (f *redisFlags) secret() (string, error) {
 
 // verify is the error of flags that say something about Redis where there is none.
 func (f *redisFlags) verify(cmd *cobra.Command) error {
-	for _, name := range []string{"redis-password-file", "redis-timeout", "max-lag", "clock"} {
+	for _, name := range []string{"redis-password-file", "redis-timeout", "max-lag"} {
 		if !f.inUse() && cmd.Flags().Changed(name) {
 			return usage("--%s says something about Redis: state --redis ADDRESS as well", name)
 		}
