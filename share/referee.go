@@ -172,7 +172,9 @@ func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memo
 	if r.health.up() && !r.behind() && r.meet() {
 		batch := round{referee: r, policy: p, batch: b, timelines: l, memory: memory}
 		batch.judge()
-		r.hear()
+		if r.hear() {
+			clear(a.Decided) // by a server that may know nothing, and will hear of these requests from our memory
+		}
 	}
 	r.settle(p, !slices.Contains(a.Decided, false))
 	a.Degraded = p.degraded
@@ -195,14 +197,17 @@ func (r *Referee) meet() bool {
 
 func (r *Referee) behind() bool { return r.options.Behind != nil && r.options.Behind() }
 
-// hear degrades all policies if a server is not the one that it was.
-func (r *Referee) hear() {
-	if n := r.redis.nodes.restarts(); n != r.restarts {
-		r.restarts = n
-		for i := range r.policies {
-			r.policies[i].lose(r.latest)
-		}
+// hear tells whether a server is not the one that it was, and degrades all policies if so.
+func (r *Referee) hear() bool {
+	n := r.redis.nodes.restarts()
+	if n == r.restarts {
+		return false
 	}
+	r.restarts = n
+	for i := range r.policies {
+		r.policies[i].lose(r.latest)
+	}
+	return true
 }
 
 // settle notes whether a policy's requests were all answered, and ends a span of degradation that is over.
