@@ -6,11 +6,15 @@ import "shadow/limit"
 // So where a key has no other host, the host's memory is the truth. Scripts remember the three numbers of a limit.State in
 // the same meaning, so it can go there as it is; only times have to count from the call's cell.
 
-// seed is the memory of the call's host as the script reads it, nothing if there is none: at, level, extra in two halves,
-// whether the level is a time, whether the key is kept out and until when, and the times in the ring.
+// seed is the memory of the call's host as the script reads it, nothing if there is none, and an empty list for a key never
+// seen: at, level, extra in two halves, whether the level is a time, whether the key is kept out and until when, and the
+// times in the ring.
 func (c *Call) seed(cell limit.Time) []byte {
-	if c.Memory == nil || *c.Memory == (limit.State{}) {
+	switch {
+	case c.Memory == nil:
 		return nil
+	case *c.Memory == limit.State{}:
+		return newList(0)
 	}
 	s := c.Memory.Clone()
 	defer s.Release()
@@ -22,7 +26,7 @@ func (c *Call) seed(cell limit.Time) []byte {
 		until = begin
 	}
 	if distance(s.At*l.unit, c.At[0]) >= reach/4 || distance(until, c.At[0]) >= reach/4 {
-		return nil // too far from here to matter
+		return newList(0) // centuries from here: a key that begins anew
 	}
 	level, extra, high := s.Level, s.Extra, int64(0)
 	if l.level {

@@ -36,15 +36,21 @@ else
   begin_anew()
 end
 
+local offsets, numbers = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
+local places = ARGV[6] ~= '' and cmsgpack.unpack(ARGV[6]) or offsets
+
 -- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
 if ARGV[7] ~= '' and (not sole or sole == host) and record[1] < call[2] then
-  local list = cmsgpack.unpack(ARGV[7])
-  local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
-  if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
-  for i = 8, #list do table.insert(seed.times, origin + list[i]) end
+  local list = cmsgpack.unpack(ARGV[7]) -- empty: the host remembers nothing
   begin_anew()
-  restore(seed)
-  if list[6] == 1 then kept_out = origin + list[7] end
+  if #list > 0 then
+    local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
+    if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
+    for i = 8, #list do table.insert(seed.times, origin + list[i]) end
+    restore(seed)
+    if list[6] == 1 then kept_out = origin + list[7] end
+    latest, place = s.at * unit, origin + (now or places[1]) -- the host's memory does not tell its place
+  end
 end
 
 -- Requests that this host has had charged before are answered as then.
@@ -70,8 +76,6 @@ local function admit(t)
   return refused, delay
 end
 
-local offsets, numbers = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
-local places = ARGV[6] ~= '' and cmsgpack.unpack(ARGV[6]) or offsets
 local refused, delayed = {}, {}
 local charged, since = record[1], record[4]
 local again = {charged, {}, {}, math.max(since, call[3])} -- the record after this call
