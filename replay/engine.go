@@ -60,6 +60,9 @@ func (e *Engine) Run(src Source) error {
 // Judge judges the requests of one batch.
 func (e *Engine) Judge(b *traffic.Batch) error {
 	e.start()
+	if e.options.Remote != nil {
+		e.options.Remote.Begin(b)
+	}
 	for _, c := range e.all {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}

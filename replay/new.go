@@ -21,7 +21,8 @@ type Options struct {
 
 	Observer Observer // nil: nobody observes
 
-	Band bool // whether to judge the spread placement as well, where batches have Stamps
+	Band   bool   // whether to judge the spread placement as well, where batches have Stamps
+	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
 
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
@@ -53,6 +54,9 @@ func newEngine(o Options, bare bool) *Engine {
 		}
 		for _, other := range variants[1:] {
 			c.variants = append(c.variants, e.add(other))
+		}
+		if o.Remote != nil {
+			c.remote = &remote{Remote: o.Remote, policy: i}
 		}
 		e.candidates = append(e.candidates, c)
 	}

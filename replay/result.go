@@ -15,6 +15,8 @@ type Event struct {
 	Status uint16
 	Count  uint32
 	At     limit.Time
+
+	Degraded bool // see Answer
 }
 
 // A Source hands over requests, batch by batch. No request has its place in time before one of an earlier batch, and

@@ -13,6 +13,7 @@ type replayFlags struct {
 	profileFlags
 	policyFlags
 	evidenceFlags
+	redisFlags
 	config  string
 	db      string
 	noStore bool
@@ -65,6 +66,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	f.outputFlags.add(cmd)
 	f.readingFlags.add(cmd)
 	f.evidenceFlags.add(cmd)
+	f.redisFlags.add(cmd)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
