@@ -108,7 +108,8 @@ func (h *host) judge(all []request, indices []int) {
 		b.Client = append(b.Client, h.tables.Clients.ID(fmt.Appendf(nil, "10.0.0.%d", q.client)))
 		b.Action = append(b.Action, uint16(h.tables.Actions.ID(fmt.Appendf(nil, "a%d", q.action))))
 		b.Host = append(b.Host, h.tables.Hosts.ID(fmt.Appendf(nil, "h%d", q.action)))
-		b.Agent = append(b.Agent, 0)
+		b.Agent = append(b.Agent, uint16(h.tables.Agents.ID(fmt.Appendf(nil, "agent/%d", q.action))))
+		b.User = append(b.User, h.user(q))
 		b.Status = append(b.Status, 200)
 		b.Bytes = append(b.Bytes, 1)
 		b.Marks = append(b.Marks, q.marks)
@@ -122,6 +123,14 @@ func (h *host) judge(all []request, indices []int) {
 	if err := h.engine.Judge(b); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// user is who sent a request, if it tells.
+func (h *host) user(q *request) int32 {
+	if q.client%3 == 0 {
+		return traffic.NoUser
+	}
+	return h.tables.Users.ID(fmt.Appendf(nil, "10.0.0.%d", q.client/2))
 }
 
 // cuts are the requests in batches of random size, each of whole moments.

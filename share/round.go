@@ -1,8 +1,9 @@
 package share
 
 import (
+	"net/url"
+
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
 )
@@ -105,23 +106,43 @@ func (r *round) add(p piece) {
 	r.n += len(p.At)
 }
 
-// name is what the key of a row is called in Redis.
+// name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
+// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
 func (r *round) name(row int32) string {
-	b, t := r.batch, r.referee.options.Tables
-	client := func() string { return t.Clients.Name(b.Client[row]) }
-	action := func() string { return t.Actions.Name(int32(b.Action[row])) }
-	name := r.policy.by.String()
-	switch r.policy.by {
-	case policy.ByClient:
-		return name + "/" + client()
-	case policy.ByClientAction:
-		return name + "/" + client() + "/" + action()
-	case policy.ByAction:
-		return name + "/" + action()
-	case policy.ByHost:
-		return name + "/" + t.Hosts.Name(b.Host[row])
+	b, t, by := r.batch, r.referee.options.Tables, traffic.Key(r.policy.by)
+	action := "/" + t.Actions.Name(int32(b.Action[row]))
+	switch by {
+	case traffic.ByAction:
+		return by.String() + action
+	case traffic.ByHost:
+		return by.String() + "/" + url.PathEscape(t.Hosts.Name(b.Host[row]))
+	case traffic.BySite:
+		return by.String()
+	}
+	name := by.String() + r.sender(by, row)
+	if by.ByAction() {
+		name += action
 	}
 	return name
+}
+
+// sender is the part of a name that says who sent a request. A client whom no user hides has an empty part before its own.
+func (r *round) sender(by traffic.Key, row int32) string {
+	b, t := r.batch, r.referee.options.Tables
+	client := t.Clients.Name(b.Client[row])
+	if network, ok := traffic.NetworkOf(by, client); ok {
+		client = network.String()
+	}
+	sender := "/" + url.PathEscape(client)
+	switch {
+	case by.ByUsers() && b.User != nil && b.User[row] != traffic.NoUser:
+		return "/" + url.PathEscape(t.Users.Name(b.User[row]))
+	case by.ByUsers():
+		return "/" + sender
+	case by.ByAgents():
+		return sender + "/" + url.PathEscape(t.Agents.Name(int32(b.Agent[row])))
+	}
+	return sender
 }
 
 // flush sends what there is, and takes in the answers.

@@ -53,6 +53,12 @@ func (k Key) who() Key {
 	return k
 }
 
+// ByAction tells whether each action has a bucket of its own.
+func (k Key) ByAction() bool { return k == ByAction || k.who() != k }
+
+// ByAgents tells whether the key needs the agents of requests.
+func (k Key) ByAgents() bool { return k.who() == ByClientAgent }
+
 // ByUsers tells whether the key needs the users of requests.
 func (k Key) ByUsers() bool { return k.who() == ByUser }
 
