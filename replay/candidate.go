@@ -18,6 +18,8 @@ type candidate struct {
 	verdicts verdicts     // on one timeline, reused
 	events   *eventWriter // nil: its events are not wanted
 	noted    *Verdicts    // nil: nobody observes
+	retries  bool         // whether to find out how long refused clients have to stay away
+	seats    []seat       // if so: of all parts
 
 	total    int64
 	hits     Hits
@@ -58,6 +60,8 @@ func (c *candidate) try(b *traffic.Batch, k *keying, key, start, end int32) erro
 	v, first := &c.verdicts, &c.parts[0]
 	at := k.At[start:end]
 	switch {
+	case c.retries:
+		c.askEach(key, at, k.marksOf(start, end))
 	case c.combination != nil:
 		v.reset()
 		c.combination.judge(v, key, at, k.marksOf(start, end))

@@ -20,6 +20,7 @@ type Options struct {
 	EventPolicies int  // the first so many policies have their events sent to the sink
 
 	Observer Observer // nil: nobody observes
+	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
 
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
@@ -34,12 +35,12 @@ func New(o Options) *Engine {
 	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
 	for i, p := range o.Policies {
 		variants := variantsOf(p)
-		c := e.add(variants[0])
+		c := e.add(variants[0], 0)
 		if o.Sink != nil && i < o.EventPolicies {
 			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
 		}
-		for _, other := range variants[1:] {
-			c.variants = append(c.variants, e.add(other))
+		for j, other := range variants[1:] {
+			c.variants = append(c.variants, e.add(other, j+1))
 		}
 		e.candidates = append(e.candidates, c)
 	}
@@ -47,14 +48,14 @@ func New(o Options) *Engine {
 	return e
 }
 
-// add puts a policy on trial.
-func (e *Engine) add(p policy.Policy) *candidate {
+// add puts a policy on trial, or a variant of it.
+func (e *Engine) add(p policy.Policy, variant int) *candidate {
 	c := newCandidate(p)
 	e.all = append(e.all, c)
 	var keyings []*keying
 	for i := range c.parts {
 		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i])
+		k.remember(&c.parts[i], titleOf(p, i, variant))
 		keyings = append(keyings, k)
 	}
 	if len(p.Keys()) == 1 {

@@ -64,7 +64,8 @@ func (l *Timelines) fill(b *Batch, t *Tables) {
 
 // pairs gives each pair of client and action that occurs a dense id.
 type pairs struct {
-	ids map[uint64]int32
+	ids   map[uint64]int32
+	order []uint64 // the pairs by id, as far as anybody asked
 }
 
 func (p *pairs) id(client int32, action uint16) int32 {
@@ -78,4 +79,15 @@ func (p *pairs) id(client int32, action uint16) int32 {
 		p.ids[pair] = id
 	}
 	return id
+}
+
+// of is the pair with an id.
+func (p *pairs) of(id int32) uint64 {
+	if len(p.order) < len(p.ids) {
+		p.order = make([]uint64, len(p.ids))
+		for pair, id := range p.ids {
+			p.order[id] = pair
+		}
+	}
+	return p.order[id]
 }
