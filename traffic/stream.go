@@ -85,10 +85,14 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults}
 }
 
-// Mark is the highest moment that two successive requests of a source have reached; false before there were two.
-func (s *Stream) Mark(source int) (limit.Time, bool) {
-	mark := s.sources[source].mark
-	return mark, mark != dawn
+// Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:
+// then it is that of the only one, or Dawn.
+func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
+	w := &s.sources[source]
+	if w.mark == dawn {
+		return w.last, false
+	}
+	return w.mark, true
 }
 
 // Waiting is how many requests wait.
@@ -102,5 +106,8 @@ func (s *Stream) Release(floor limit.Time) *Batch {
 	return s.out
 }
 
-// End is a floor behind every request.
-const End = dusk
+// Dawn is a floor before every request, and End one behind.
+const (
+	Dawn = dawn
+	End  = dusk
+)
