@@ -68,27 +68,27 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 	return c, json.Unmarshal(rest[:n], c)
 }
 
-func (c *Checkpoint) encode() ([]byte, error) {
+// encode returns what stands before the body and behind it.
+func (c *Checkpoint) encode() (before, behind []byte, err error) {
 	head, err := json.Marshal(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	text := make([]byte, 0, len(magic)+len(head)+len(c.Body)+16)
-	text = append(text, magic...)
-	text = binary.LittleEndian.AppendUint64(text, uint64(len(head)))
-	text = append(text, head...)
-	text = append(text, c.Body...)
-	return binary.LittleEndian.AppendUint64(text, crc64.Checksum(text, table)), nil
+	before = append(before, magic...)
+	before = binary.LittleEndian.AppendUint64(before, uint64(len(head)))
+	before = append(before, head...)
+	sum := crc64.Update(crc64.Checksum(before, table), table, c.Body)
+	return before, binary.LittleEndian.AppendUint64(nil, sum), nil
 }
 
 // Write replaces the file: whoever reads it, whenever the machine stops, finds the old one or the new one.
 func (c *Checkpoint) Write(name string) error {
-	text, err := c.encode()
+	before, behind, err := c.encode()
 	if err != nil {
 		return err
 	}
 	fresh := name + ".new"
-	if err := writeSynced(fresh, text); err != nil {
+	if err := writeSynced(fresh, before, c.Body, behind); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, name); err != nil {
@@ -97,12 +97,16 @@ func (c *Checkpoint) Write(name string) error {
 	return syncDir(filepath.Dir(name))
 }
 
-func writeSynced(name string, text []byte) error {
+func writeSynced(name string, pieces ...[]byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	for _, piece := range pieces {
+		if err == nil {
+			_, err = f.Write(piece)
+		}
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -153,4 +153,3 @@ func check(t testing.TB, err error) {
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
-

@@ -28,10 +28,11 @@ func (t *Tail) save() error {
 
 // remember is what the stream and the judge remember.
 func (t *Tail) remember() []byte {
-	to := traffic.NewEncoder(t.tables)
+	to := traffic.NewEncoder(t.tables, t.room)
 	t.stream.Save(to)
 	t.judge.Save(to)
-	return to.Out()
+	t.room = to.Out()
+	return t.room
 }
 
 // recall is the way back.

@@ -65,6 +65,7 @@ type Tail struct {
 	wake    chan struct{}
 	lock    *lock
 	block   parse.Block
+	room    []byte // for checkpoints
 
 	begun    time.Time
 	expanded time.Time // when globs were last looked at

@@ -36,8 +36,8 @@ type knownIDs struct {
 	last    uint32
 }
 
-// NewEncoder returns one that has written nothing.
-func NewEncoder(t *Tables) *Encoder { return &Encoder{tables: t} }
+// NewEncoder returns one that has written nothing. It uses the capacity of room.
+func NewEncoder(t *Tables, room []byte) *Encoder { return &Encoder{tables: t, out: room[:0]} }
 
 // Out is what has been written. It is valid until more is.
 func (e *Encoder) Out() []byte { return e.out }
