@@ -8,6 +8,7 @@ import (
 // due does what is due.
 func (t *Tail) due() error {
 	now := t.options.Now()
+	t.show(now)
 	if t.options.State != "" && now.Sub(t.saved) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
 		t.saved = now
 		if err := t.save(); err != nil {

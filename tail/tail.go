@@ -26,6 +26,7 @@ type Options struct {
 	Every    time.Duration // between summaries; 0: none
 	Save     time.Duration // between checkpoints; 0: DefaultSave
 	Linger   time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
+	Metrics  *Metrics      // nil: nobody asks for numbers
 	MaxKeys  int           // how many keys of each kind are remembered; 0: no bound
 
 	Now func() time.Time // nil: time.Now
@@ -76,6 +77,9 @@ type Tail struct {
 	saving   time.Duration
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
+	shown    time.Time // when numbers were last left for Metrics
+	counted  time.Time // when keys were last counted
+	keys     int       // how many there were
 	names    int       // how many clients were known after the last compaction
 }
 

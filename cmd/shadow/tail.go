@@ -23,6 +23,7 @@ type tailFlags struct {
 	events  string
 	every   period
 	save    period
+	listen  string
 	maxKeys int
 	quiet   bool
 }
@@ -58,6 +59,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.events, "would-blocks", "", "`file` to which would-blocks are appended (default standard output)")
 	flags.Var(&f.every, "every", "how often a summary is written to standard error")
 	flags.Var(&f.save, "save-every", "how often --state is written")
+	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
@@ -123,6 +125,14 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
 	o, err := f.options(cmd, args)
 	if err != nil {
 		return err
+	}
+	if f.listen != "" {
+		o.Metrics = new(tail.Metrics)
+		stop, err := tail.Listen(f.listen, o.Metrics.Handler(time.Now))
+		if err != nil {
+			return err
+		}
+		defer stop()
 	}
 	t, err := tail.New(o)
 	if err != nil {
