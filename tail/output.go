@@ -34,7 +34,10 @@ func newOutput(w io.Writer) *output { return &output{w: bufio.NewWriterSize(w, o
 // openOutput opens a file to append to.
 func openOutput(name string) (*output, error) {
 	o := &output{name: name}
-	return o, o.open()
+	if err := o.open(); err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 func (o *output) open() error {
