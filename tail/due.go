@@ -6,19 +6,34 @@ import (
 )
 
 // due does what is due.
-func (t *Tail) due() error {
+func (t *Tail) due() {
 	now := t.options.Now()
 	t.show(now)
-	if t.options.State != "" && now.Sub(t.saved) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
-		t.saved = now
-		if err := t.save(); err != nil {
-			return err
-		}
+	if t.options.State != "" && now.Sub(t.tried) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
+		t.tryToSave(now)
 	}
 	if t.options.Every > 0 && now.Sub(t.told) >= t.options.Every {
 		t.tell()
 	}
-	return nil
+}
+
+// tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged anew.
+func (t *Tail) tryToSave(now time.Time) {
+	t.tried = now
+	if err := t.save(); err != nil {
+		t.sayOnce("the checkpoint cannot be written: " + err.Error())
+		return
+	}
+	t.saved = now
+	t.sayOnce("")
+}
+
+// sayOnce tells what is odd unless it was told last.
+func (t *Tail) sayOnce(text string) {
+	if text != t.odd && text != "" {
+		t.say("%s", text)
+	}
+	t.odd = text
 }
 
 // say tells what is odd.

@@ -230,3 +230,47 @@ func FuzzRecall(f *testing.F) {
 		s.Restore(from)
 	})
 }
+
+// A disk that is full, or a folder that is gone, does not stop the tail; what it said once it does not say again.
+func TestCheckpointThatCannotBeWritten(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.change = func(o *Options) { o.State = b.path("folder/state") }
+	check(t, os.Mkdir(b.path("folder"), 0o755))
+	b.start()
+	check(t, os.RemoveAll(b.path("folder")))
+	for range 10 {
+		b.append("access.log", line(1, b.now))
+		b.step(5 * time.Second)
+	}
+	b.counted(10)
+	if n := strings.Count(b.said.String(), "cannot be written"); n != 1 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	check(t, os.Mkdir(b.path("folder"), 0o755))
+	b.step(5 * time.Second)
+	b.stop()
+	if c, err := ReadCheckpoint(b.path("folder/state")); err != nil || c.Tally.Lines != 10 {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// Of several logs, one of no known format does not stop the others.
+func TestUnknownFormat(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log")}
+	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
+	combined := "192.0.2.7 - - [21/Nov/2026:07:00:00 +0000] \"GET / HTTP/1.1\" 200 312 \"-\" \"curl/8.5.0\"\n"
+	b.append("a.log", combined)
+	b.start()
+	b.step(time.Second)
+	b.append("b.log", strings.Repeat("this is no access log\n", 100))
+	b.append("a.log", combined)
+	for range 5 {
+		b.step(time.Second)
+	}
+	b.counted(2)
+	if n := strings.Count(b.said.String(), "b.log"); n != 1 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	b.stop()
+}

@@ -85,10 +85,14 @@ func (o *output) reopen() error {
 	if o.file == nil {
 		return o.w.Flush()
 	}
-	if err := errors.Join(o.w.Flush(), o.file.Close()); err != nil {
+	if err := o.w.Flush(); err != nil {
 		return err
 	}
-	return o.open()
+	old := o.file
+	if err := o.open(); err != nil {
+		return err // the old one is still open
+	}
+	return old.Close()
 }
 
 func (o *output) close() error {

@@ -36,7 +36,7 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 			time.Sleep(breath)
 		case <-reopen:
 			if err := t.Reopen(); err != nil {
-				return errors.Join(err, t.Close())
+				t.say("would-blocks go on in the old file: %v", err)
 			}
 		}
 	}
@@ -44,8 +44,11 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 
 // Reopen goes on in the file that has the name of the would-blocks now.
 func (t *Tail) Reopen() error {
-	if err := t.out.reopen(); err != nil || t.options.State == "" {
+	if err := t.out.reopen(); err != nil {
 		return err
 	}
-	return t.save()
+	if t.options.State != "" {
+		t.tryToSave(t.options.Now())
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"shadow/limit"
@@ -32,19 +33,17 @@ func (t *Tail) Step() (more bool, err error) {
 	if err := t.release(now); err != nil {
 		return false, err
 	}
-	return !drained, t.due()
+	t.due()
+	return !drained, nil
 }
 
 // look looks whether another file has a log's name. What is wrong with it is said once.
 func (t *Tail) look(l *log) {
-	odd := ""
-	if err := l.look(); err != nil {
-		odd = err.Error()
+	err := l.look()
+	if err != nil && l.odd != err.Error() {
+		l.odd = err.Error()
+		t.say("%v", err)
 	}
-	if odd != l.odd && odd != "" {
-		t.say("%s", odd)
-	}
-	l.odd = odd
 }
 
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
@@ -114,16 +113,27 @@ func (t *Tail) choose(l *log) error {
 	}
 	format, warnings, err := t.stream.Format(sample)
 	if err != nil {
-		if lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute {
+		switch err = fmt.Errorf("%s: %w", l.name, err); {
+		case lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute:
 			return nil
+		case !t.anyFormat():
+			return err
+		case l.odd != err.Error(): // others can be read: this one has to wait until it is mended
+			l.odd = err.Error()
+			t.say("%v", err)
 		}
-		return fmt.Errorf("%s: %w", l.name, err)
+		return nil
 	}
 	for _, w := range warnings {
 		t.say("%s: %s", l.name, w)
 	}
 	l.format = format
 	return nil
+}
+
+// anyFormat tells whether some log can be read.
+func (t *Tail) anyFormat() bool {
+	return slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
 }
 
 // doubt looks whether another format fits better by now.

@@ -74,6 +74,8 @@ type Tail struct {
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read
 	saved    time.Time // when the last checkpoint was written
+	tried    time.Time // when that was last tried
+	odd      string    // what was wrong then
 	saving   time.Duration
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
@@ -98,7 +100,7 @@ func New(o Options) (*Tail, error) {
 		o.NewJudge = func(options replay.Options) Judge { return replay.New(options) }
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now()}
-	t.caughtUp, t.saved, t.told = t.begun, t.begun, t.begun
+	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		t.Close()
 		return nil, err
