@@ -70,7 +70,7 @@ func openFile(name string, at Place, now func() time.Time) (*file, error) {
 		f.id, err = identify(handle, f.info)
 	}
 	if err != nil {
-		handle.Close()
+		_ = handle.Close()
 		return nil, err
 	}
 	return f, nil
@@ -201,4 +201,4 @@ func (f *file) head() []byte {
 func (f *file) saved() SavedFile { return SavedFile{Identity: f.id, Place: f.at} }
 func (f *file) unread() int64    { return max(0, f.size-f.at.Offset) }
 func (f *file) since() time.Time { return f.read }
-func (f *file) close()           { f.handle.Close() }
+func (f *file) close()           { _ = f.handle.Close() } // it was only read: nothing can be lost

@@ -10,7 +10,7 @@ import (
 // inodeOf is what a file is, whatever its names.
 func inodeOf(info fs.FileInfo) (device, inode uint64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev), s.Ino //nolint:unconvert // Dev is 32 bits wide on some systems
+		return uint64(s.Dev), s.Ino // Dev has fewer bits on some systems
 	}
 	return 0, 0
 }

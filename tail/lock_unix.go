@@ -17,7 +17,7 @@ func takeLock(name string) (*lock, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("checkpoint %s: another tail writes it", name)
 	}
 	return &lock{f}, nil
@@ -25,6 +25,6 @@ func takeLock(name string) (*lock, error) {
 
 func (l *lock) release() {
 	if l != nil {
-		l.file.Close()
+		_ = l.file.Close()
 	}
 }

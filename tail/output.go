@@ -47,7 +47,7 @@ func (o *output) open() error {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		file.Close()
+		_ = file.Close()
 		return err
 	}
 	o.file, o.length = file, info.Size()

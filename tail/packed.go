@@ -52,7 +52,7 @@ func (p *packed) rest(*parse.Block) bool { return false }
 func (p *packed) head() []byte           { return wholeLines(p.first) }
 func (p *packed) saved() SavedFile       { return SavedFile{Identity: p.id, Place: p.at} }
 func (p *packed) since() time.Time       { return p.read }
-func (p *packed) close()                 { p.input.Close() }
+func (p *packed) close()                 { _ = p.input.Close() }
 
 // unread is 1 until the end has been seen: how much lies ahead is not known.
 func (p *packed) unread() int64 {

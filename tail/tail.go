@@ -102,7 +102,7 @@ func New(o Options) (*Tail, error) {
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now()}
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
-		t.Close()
+		_ = t.Close() // what was wrong goes before
 		return nil, err
 	}
 	return t, nil

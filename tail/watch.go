@@ -55,6 +55,6 @@ func (w *watch) folder(name string) {
 
 func (w *watch) close() {
 	if w != nil {
-		w.watcher.Close()
+		_ = w.watcher.Close()
 	}
 }
