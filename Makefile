@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz check profile bench samples
+.PHONY: build test lint fuzz check profile bench soak samples
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -22,6 +22,9 @@ profile: ## the profile that go build lays out the hot loops by (cmd/shadow/defa
 
 bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay -lines 1000000')
 	go run ./bench $(BENCH)
+
+soak: ## a log written at full speed, rotated, and its tail killed (SOAK=LINES,ROTATIONS,KILLS)
+	SOAK=$${SOAK:-10000000,50,10} go test ./cmd/shadow -run TestTailSoak -v -timeout 30m
 
 samples: ## writes the logs of sample-logs/ anew
 	go test ./sample-logs -update

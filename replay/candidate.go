@@ -19,6 +19,8 @@ type candidate struct {
 	verdicts verdicts     // on one timeline, reused
 	events   *eventWriter // nil: its events are not wanted
 	noted    *Verdicts    // nil: nobody observes
+	retries  bool         // whether to find out how long refused clients have to stay away
+	seats    []seat       // if so: of all parts
 
 	total    int64
 	hits     Hits
@@ -63,6 +65,8 @@ func (c *candidate) try(b *traffic.Batch, k *keying, i int, start, end int32) er
 	case c.remote.decides(i):
 		c.remote.take(v, start, end)
 		c.follow(key, at, k.marksOf(start, end))
+	case c.retries:
+		c.askEach(key, at, k.marksOf(start, end))
 	case c.combination != nil:
 		v.reset()
 		c.combination.judge(v, key, at, k.marksOf(start, end))

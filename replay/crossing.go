@@ -36,6 +36,9 @@ func (x *crossing) judge(b *traffic.Batch, order *traffic.Group) error {
 		}
 		refused, delay := decide(x.seats, order.At[i], marks)
 		x.verdicts.add(int32(i), refused, delay)
+		if refused && x.retries {
+			x.verdicts.retry = append(x.verdicts.retry, retryAfter(x.seats, order.At[i], marks))
+		}
 	}
 	return x.book(b, timeline{rows: order.Rows, at: order.At})
 }

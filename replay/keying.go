@@ -14,6 +14,7 @@ type keying struct {
 	traffic.Sights
 	candidates []*candidate          // that count by this key only
 	memories   []*Paged[limit.State] // of all parts that count by this key, by key
+	titles     []string              // of the memories, see titleOf
 	marks      []uint64              // of each row of the group; nil: nobody needs them
 	scoped     bool                  // whether some candidate needs the marks
 	crossed    bool                  // whether a crossing needs to know by row where a key starts anew
@@ -49,8 +50,8 @@ func (k *keying) take(c *candidate) {
 }
 
 // remember takes in a part that counts by this key.
-func (k *keying) remember(p *part) {
-	k.memories = append(k.memories, &p.states)
+func (k *keying) remember(p *part, title string) {
+	k.memories, k.titles = append(k.memories, &p.states), append(k.titles, title)
 	k.Remember(p.limiter.Horizon())
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	EventPolicies int  // the first so many policies have their events sent to the sink
 
 	Observer Observer // nil: nobody observes
+	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
 
 	Band   bool   // whether to judge the spread placement as well, where batches have Stamps
 	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
@@ -48,12 +49,12 @@ func newEngine(o Options, bare bool) *Engine {
 		if !bare {
 			variants = variantsOf(p)
 		}
-		c := e.add(variants[0])
+		c := e.add(variants[0], 0)
 		if o.Sink != nil && i < o.EventPolicies {
 			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
 		}
-		for _, other := range variants[1:] {
-			c.variants = append(c.variants, e.add(other))
+		for j, other := range variants[1:] {
+			c.variants = append(c.variants, e.add(other, j+1))
 		}
 		if o.Remote != nil {
 			c.remote = &remote{Remote: o.Remote, policy: i}
@@ -64,14 +65,14 @@ func newEngine(o Options, bare bool) *Engine {
 	return e
 }
 
-// add puts a policy on trial.
-func (e *Engine) add(p policy.Policy) *candidate {
+// add puts a policy on trial, or a variant of it.
+func (e *Engine) add(p policy.Policy, variant int) *candidate {
 	c := newCandidate(p)
 	e.all = append(e.all, c)
 	var keyings []*keying
 	for i := range c.parts {
 		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i])
+		k.remember(&c.parts[i], titleOf(p, i, variant))
 		keyings = append(keyings, k)
 	}
 	if len(p.Keys()) == 1 {

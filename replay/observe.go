@@ -18,7 +18,8 @@ type Verdicts struct {
 	Refused []int32         // rows, each once, in no order that means anything
 	Delayed []limit.Delayed // likewise; their Index is the row
 
-	Degraded bool // see Answer
+	Degraded bool         // see Answer
+	Retry    []limit.Time // if Options.Retries: for each of Refused, how long to stay away; or limit.Never
 }
 
 // note adds what was decided on a piece of a timeline. A nil Verdicts takes nothing.
@@ -29,6 +30,7 @@ func (n *Verdicts) note(piece timeline, v *verdicts) {
 	for _, i := range v.refused {
 		n.Refused = append(n.Refused, piece.rows[i])
 	}
+	n.Retry = append(n.Retry, v.retry...)
 	for _, late := range v.late {
 		n.Delayed = append(n.Delayed, limit.Delayed{Index: piece.rows[late.Index], By: late.By})
 	}
@@ -50,6 +52,9 @@ func (e *Engine) watch() {
 	for i, c := range e.candidates {
 		c.noted = &e.observed[i]
 	}
+	if e.options.Retries {
+		e.ask()
+	}
 }
 
 // observe shows the observer a batch that has been judged.
@@ -60,7 +65,7 @@ func (e *Engine) observe(b *traffic.Batch) error {
 	err := e.options.Observer.Observe(b, e.observed)
 	for i := range e.observed {
 		n := &e.observed[i]
-		n.Refused, n.Delayed = n.Refused[:0], n.Delayed[:0]
+		n.Refused, n.Delayed, n.Retry = n.Refused[:0], n.Delayed[:0], n.Retry[:0]
 	}
 	return err
 }

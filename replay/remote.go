@@ -87,5 +87,8 @@ func (c *candidate) follow(key int32, at []limit.Time, marks []uint64) {
 		if marks == nil || holds(p.count, marks[i]) {
 			p.limiter.Charge(s, t, no || p.limiter.Wait(s, t) > 0)
 		}
+		if no && c.retries {
+			c.verdicts.retry = append(c.verdicts.retry, p.limiter.Wait(s, t))
+		}
 	}
 }

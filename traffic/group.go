@@ -122,3 +122,6 @@ func resize[T any](s []T, n int) []T {
 	}
 	return s[:n]
 }
+
+// Before tells whether row x comes before row y.
+func (b *Batch) Before(x, y int32) bool { return b.compare(x, y) < 0 }

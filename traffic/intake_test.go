@@ -19,8 +19,7 @@ func newTestIntake(t testing.TB, sample []byte) (*intake, *parse.Format) {
 	o := readingOptions(t)
 	found, err := o.Format.For(sample)
 	check(t, err)
-	r := Reader{options: o}
-	return r.newIntake(o.span(), columns{host: true, upstream: true}), found.Format
+	return newIntake(&o, o.span(), columns{host: true, upstream: true}), found.Format
 }
 
 // A block of clients, agents and paths that are known costs no allocation, nor does putting its rows in order.

@@ -128,15 +128,20 @@ func (l *Timelines) fillWho(column []int32, who Key, b *Batch, t *Tables) ([]int
 	return column, l.networks.n
 }
 
+// What the second of a pair of senders says where keys are users: whether the first is a user, or a client without one.
+const (
+	userSender   = 0
+	clientSender = 1
+)
+
 // users are those of the requests; of a request without one, its client.
 func (l *Timelines) users(column []int32, b *Batch) ([]int32, int) {
-	const user, client = 0, 1
 	column = column[:0]
 	for i, id := range b.Client {
 		if b.User != nil && b.User[i] != NoUser {
-			column = append(column, l.senders.id(b.User[i], user))
+			column = append(column, l.senders.id(b.User[i], userSender))
 		} else {
-			column = append(column, l.senders.id(id, client))
+			column = append(column, l.senders.id(id, clientSender))
 		}
 	}
 	return column, len(l.senders.ids)
@@ -144,7 +149,8 @@ func (l *Timelines) users(column []int32, b *Batch) ([]int32, int) {
 
 // pairs gives each pair, such as one of client and action, that occurs a dense id.
 type pairs struct {
-	ids map[uint64]int32
+	ids   map[uint64]int32
+	order []uint64 // the pairs by id, as far as anybody asked
 }
 
 func (p *pairs) id(first int32, second uint16) int32 {
@@ -158,4 +164,15 @@ func (p *pairs) id(first int32, second uint16) int32 {
 		p.ids[pair] = id
 	}
 	return id
+}
+
+// of is the pair with an id.
+func (p *pairs) of(id int32) uint64 {
+	if len(p.order) < len(p.ids) {
+		p.order = make([]uint64, len(p.ids))
+		for pair, id := range p.ids {
+			p.order[id] = pair
+		}
+	}
+	return p.order[id]
 }

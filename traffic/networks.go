@@ -5,9 +5,10 @@ import "net/netip"
 // networks tell of each client the network that its address lies in. A client that is no address, or one of the other
 // family, is one by itself.
 type networks struct {
-	of  []int32 // by client id
-	n   int
-	ids map[netip.Prefix]int32
+	of      []int32 // by client id
+	n       int
+	ids     map[netip.Prefix]int32
+	members []int32 // of each network the first client
 }
 
 // take takes in the clients that are new.
@@ -17,6 +18,9 @@ func (w *networks) take(by Key, clients *Dict) {
 	}
 	for id := len(w.of); id < clients.Len(); id++ {
 		w.of = append(w.of, w.id(by, clients.Name(int32(id))))
+		if len(w.members) < w.n {
+			w.members = append(w.members, int32(id))
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func (r *Reader) start(ctx context.Context) {
 	}
 	r.running.Add(workers + 2)
 	for range workers {
-		go r.fill(ctx, r.newIntake(span, cols))
+		go r.fill(ctx, newIntake(&r.options, span, cols))
 	}
 	go r.fetch(ctx)
 	go r.collect(ctx)
@@ -103,8 +103,7 @@ func (r *Reader) columns() columns {
 	return cols
 }
 
-func (r *Reader) newIntake(s span, cols columns) *intake {
-	o := &r.options
+func newIntake(o *Options, s span, cols columns) *intake {
 	return &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude,
 		marker: o.Scopes.newMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},

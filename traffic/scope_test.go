@@ -234,7 +234,7 @@ func scopedIntake(t testing.TB, o *Options, scopes []Scope, tiers []Tier) (*inta
 	format, err := parse.Compile(scopeFormat, parse.Wants{Extra: compiled.Extra()})
 	check(t, err)
 	r := Reader{options: *o}
-	return r.newIntake(o.span(), r.columns()), format
+	return newIntake(o, o.span(), r.columns()), format
 }
 
 // Marks cost no allocation once clients, actions and hosts are known.

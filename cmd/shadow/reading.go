@@ -80,9 +80,18 @@ type readingFlags struct {
 }
 
 func (f *readingFlags) add(cmd *cobra.Command) {
+	f.addWho(cmd, traffic.DefaultLateness)
+	flags := cmd.Flags()
+	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
+	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
+	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
+}
+
+// addWho adds the flags that do not go by the time of a request.
+func (f *readingFlags) addWho(cmd *cobra.Command, lateness limit.Time) {
 	flags := cmd.Flags()
 	f.formatFlags.add(cmd)
-	f.lateness = period(traffic.DefaultLateness)
+	f.lateness = period(lateness)
 	flags.StringVar(&f.client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a field of the line")
 	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
 	flags.StringVar(&f.clientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
@@ -90,9 +99,6 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.excludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
 	flags.Var(&f.lateness, "lateness", "how far out of order requests may come")
-	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
-	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
-	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
 }
 
 // options puts together how requests are read that some policies will judge.

@@ -37,6 +37,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newQuery(), newVersion())
+	root.AddCommand(newTail())
 	strictCompletion(root)
 	return root
 }

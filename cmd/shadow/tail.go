@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/tail"
+)
+
+// tailFlags are the options of `shadow tail` as they are given.
+type tailFlags struct {
+	readingFlags
+	policyFlags
+	config  string
+	from    string
+	state   string
+	events  string
+	every   period
+	save    period
+	listen  string
+	maxKeys int
+	quiet   bool
+}
+
+func newTail() *cobra.Command {
+	f := &tailFlags{every: period(limit.Minute), save: period(5 * limit.Second)}
+	cmd := &cobra.Command{
+		Use:   "tail LOG… --limit LIMIT…",
+		Short: "Follow access logs as they grow, and tell who would be blocked as it happens",
+		Long: `Tail follows access logs (files, globs, pipes, or - for standard input) through rotation, truncation and restarts,
+judges their requests as shadow replay does, and writes each would-block as a line of JSON. Nobody is blocked.
+
+With --state everything that has to be known to go on is kept in a file: after a restart, or a kill -9, no line
+is judged twice and none is left out, also when the log was rotated meanwhile.
+
+SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
+		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
+  shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
+  ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
+		Args: logArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *tailFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.policyFlags.add(cmd)
+	flags.StringVar(&f.from, "from", "", "where to begin (`place`): start, end, or checkpoint (default checkpoint with --state, else end)")
+	flags.StringVar(&f.state, "state", "", "`file` that keeps what has to be known to go on after a restart")
+	flags.StringVar(&f.events, "would-blocks", "", "`file` to which would-blocks are appended (default standard output)")
+	flags.Var(&f.every, "every", "how often a summary is written to standard error")
+	flags.Var(&f.save, "save-every", "how often --state is written")
+	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
+	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	f.addWho(cmd, tail.DefaultLateness)
+	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
+	completeWords(cmd, "from", "start", "end", "checkpoint")
+}
+
+// options verifies the flags.
+func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, err error) {
+	for _, name := range args {
+		if _, err := filepath.Match(name, ""); err != nil {
+			return o, usage("%s: no file of that name, and not a pattern either: %w", name, err)
+		}
+	}
+	config, err := loadConfig(f.config)
+	if err != nil {
+		return o, err
+	}
+	if o.Policies, err = f.choose(&config); err != nil {
+		return o, err
+	}
+	if o.Read, err = f.readingFlags.options(&config, o.Policies, time.Now()); err != nil {
+		return o, err
+	}
+	if o.From, err = f.begin(); err != nil {
+		return o, err
+	}
+	if f.maxKeys < 0 {
+		return o, usage("--max-keys %d: want 0 or more", f.maxKeys)
+	}
+	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
+	o.Save = durationOf(f.save)
+	if !f.quiet {
+		o.Every = durationOf(f.every)
+	}
+	return o, nil
+}
+
+// begin is where to begin.
+func (f *tailFlags) begin() (tail.From, error) {
+	switch from := tail.From(f.from); from {
+	case "":
+		if f.state != "" {
+			return tail.FromCheckpoint, nil
+		}
+		return tail.FromEnd, nil
+	case tail.FromCheckpoint:
+		if f.state == "" {
+			return from, usage("--from checkpoint needs --state FILE")
+		}
+		return from, nil
+	case tail.FromStart, tail.FromEnd:
+		return from, nil
+	}
+	return "", usage("--from %s: want start, end or checkpoint", f.from)
+}
+
+func durationOf(p period) time.Duration { return time.Duration(p) * time.Microsecond }
+
+// run follows the logs until a signal comes.
+func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
+	o, err := f.options(cmd, args)
+	if err != nil {
+		return err
+	}
+	if f.listen != "" {
+		o.Metrics = new(tail.Metrics)
+		stop, err := tail.Listen(f.listen, o.Metrics.Handler(time.Now))
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	t, err := tail.New(o)
+	if err != nil {
+		return err
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	return t.Run(cmd.Context(), hangup)
+}

@@ -1,0 +1,266 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/tail"
+)
+
+// A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is killed
+// again and again. In the end every line must have been judged once, and the tallies must be those of a replay of all that
+// was written. `make soak` takes the long form.
+
+// soakSize is how much is done, SOAK=LINES,ROTATIONS,KILLS.
+func soakSize(t *testing.T) (lines, rotations, kills int) {
+	lines, rotations, kills = 400_000, 8, 4
+	if testing.Short() {
+		lines = 100_000
+	}
+	if text := os.Getenv("SOAK"); text != "" {
+		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &rotations, &kills); err != nil {
+			t.Fatalf("SOAK=%s: %v", text, err)
+		}
+	}
+	return lines, rotations, kills
+}
+
+const soakLimits = 3
+
+// A soak is what it is done to.
+type soak struct {
+	t       *testing.T
+	dir     string
+	cmd     *exec.Cmd
+	stderr  bytes.Buffer
+	peak    int // KiB of memory
+	rotated int
+}
+
+func (s *soak) path(name string) string { return filepath.Join(s.dir, name) }
+
+// start starts the tail, which begins at the start for lack of a checkpoint, or goes on.
+func (s *soak) start() {
+	s.t.Helper()
+	s.cmd = command(s.t, s.dir, "tail", "access.log", "--state", "state", "--would-blocks", "would-blocks", "--lateness", "2s",
+		"--save-every", "300ms", "--limit", "600/1s", "--format", soakFormat, "--quiet")
+	s.cmd.Stderr = &s.stderr
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+const soakFormat = `$remote_addr [$msec] "$request" $status`
+
+// kill kills it.
+func (s *soak) kill() {
+	s.measure()
+	s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
+}
+
+// measure notes how much memory the tail has taken, where the system tells.
+func (s *soak) measure() {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(text); found != nil {
+		n, _ := strconv.Atoi(string(found[1]))
+		s.peak = max(s.peak, n)
+	}
+}
+
+// rotate renames the log and creates it anew. Files that are not the latest are compressed.
+func (s *soak) rotate() *os.File {
+	s.t.Helper()
+	s.rotated++
+	must(s.t, os.Rename(s.path("access.log"), s.path(fmt.Sprintf("access.log-%04d", s.rotated))))
+	if s.rotated%3 == 0 {
+		s.compress(fmt.Sprintf("access.log-%04d", s.rotated-1))
+	}
+	f, err := os.Create(s.path("access.log"))
+	must(s.t, err)
+	return f
+}
+
+func (s *soak) compress(name string) {
+	s.t.Helper()
+	text, err := os.ReadFile(s.path(name))
+	must(s.t, err)
+	info, err := os.Stat(s.path(name))
+	must(s.t, err)
+	f, err := os.Create(s.path(name + ".gz"))
+	must(s.t, err)
+	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	_, err = io.Copy(z, bytes.NewReader(text))
+	must(s.t, err)
+	must(s.t, z.Close())
+	must(s.t, f.Close())
+	must(s.t, os.Chtimes(s.path(name+".gz"), info.ModTime(), info.ModTime()))
+	must(s.t, os.Remove(s.path(name)))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTailSoak(t *testing.T) {
+	lines, rotations, kills := soakSize(t)
+	s := &soak{t: t, dir: t.TempDir()}
+	must(t, os.WriteFile(s.path("access.log"), nil, 0o644))
+	s.start()
+	t.Cleanup(func() { s.cmd.Process.Kill() })
+	for !existsFile(s.path("state")) { // it has begun
+		time.Sleep(10 * time.Millisecond)
+	}
+	begin := time.Now()
+	s.write(lines, rotations, kills)
+	wrote := time.Since(begin)
+	tally := s.settle(int64(lines))
+	s.compare(tally)
+	t.Logf("%d lines, %d rotations, %d kills: written in %.1f s (%.0f lines/s), judged after %.1f s, at most %d MiB of memory",
+		lines, rotations, kills, wrote.Seconds(), float64(lines)/wrote.Seconds(), time.Since(begin).Seconds(), s.peak>>10)
+	if most := 1 << 20; s.peak > most {
+		t.Errorf("the tail took %d KiB of memory, more than %d", s.peak, most)
+	}
+}
+
+func existsFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// write writes the lines, and does the rest in between.
+func (s *soak) write(lines, rotations, kills int) {
+	s.t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	f, err := os.OpenFile(s.path("access.log"), os.O_WRONLY|os.O_APPEND, 0)
+	must(s.t, err)
+	w := bufio.NewWriterSize(f, 64<<10)
+	for n := range lines {
+		now := time.Now().Add(-time.Duration(r.IntN(100)) * time.Millisecond)
+		fmt.Fprintf(w, "10.%d.%d.%d [%d.%03d] \"GET /page%d HTTP/1.1\" 200\n", r.IntN(2), r.IntN(3), r.IntN(1+r.IntN(250)),
+			now.Unix(), now.UnixMilli()%1000, r.IntN(20))
+		if (n+1)%(lines/rotations+1) == 0 {
+			must(s.t, w.Flush())
+			must(s.t, f.Close())
+			f = s.rotate()
+			w.Reset(f)
+		}
+		if (n+1)%(lines/kills+1) == 0 {
+			s.kill()
+			s.start()
+		}
+	}
+	must(s.t, w.Flush())
+	must(s.t, f.Close())
+	s.kill() // what was written last is judged by another one
+	s.start()
+}
+
+// settle waits until every line has been judged, and ends the tail.
+func (s *soak) settle(lines int64) tail.Tally {
+	s.t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		c, err := tail.ReadCheckpoint(s.path("state"))
+		must(s.t, err)
+		if c.Tally.Requests >= lines {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("of %d lines %d have been judged; the tail says: %s", lines, c.Tally.Requests, s.stderr.Bytes())
+		}
+	}
+	s.measure()
+	must(s.t, s.cmd.Process.Signal(os.Interrupt))
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Fatalf("the tail ended with %v: %s", err, s.stderr.Bytes())
+	}
+	c, err := tail.ReadCheckpoint(s.path("state"))
+	must(s.t, err)
+	return c.Tally
+}
+
+// compare holds the tallies, and the file of would-blocks, against a replay of everything.
+func (s *soak) compare(tally tail.Tally) {
+	s.t.Helper()
+	logs, err := filepath.Glob(s.path("access.log*"))
+	must(s.t, err)
+	whole := s.concatenate(logs)
+	out := run(s.t, s.dir, "replay", whole, "--no-store", "--limit", "600/1s", "--format", soakFormat, "--lateness", "2s", "--output", "json", "--quiet")
+	var report struct {
+		Lines    int64 `json:"lines"`
+		Policies []struct {
+			Policy  string `json:"policy"`
+			Refused int64  `json:"refused"`
+		} `json:"policies"`
+	}
+	must(s.t, json.Unmarshal(out, &report))
+	told := s.told()
+	if len(report.Policies) != soakLimits || len(tally.Policies) != soakLimits {
+		s.t.Fatalf("%d and %d policies: %s", len(report.Policies), len(tally.Policies), out[:min(len(out), 500)])
+	}
+	for i, want := range report.Policies {
+		got := tally.Policies[i]
+		if got.Refused != want.Refused || told[got.Name] != want.Refused || want.Refused == 0 {
+			s.t.Errorf("%s: refused %d, told %d, the replay refuses %d", got.Name, got.Refused, told[got.Name], want.Refused)
+		}
+	}
+	if tally.Lines != tally.Requests || tally.Late != 0 || tally.Unreadable != 0 {
+		s.t.Errorf("%d lines, %d requests, %d late, %d unreadable", tally.Lines, tally.Requests, tally.Late, tally.Unreadable)
+	}
+}
+
+// concatenate puts the rotated logs together, in their order: access.log itself sorts first and comes last.
+func (s *soak) concatenate(logs []string) string {
+	s.t.Helper()
+	whole, err := os.Create(s.path("whole"))
+	must(s.t, err)
+	for _, name := range append(logs[1:len(logs):len(logs)], logs[0]) {
+		f, err := os.Open(name)
+		must(s.t, err)
+		var r io.Reader = f
+		if strings.HasSuffix(name, ".gz") {
+			r, err = gzip.NewReader(f)
+			must(s.t, err)
+		}
+		_, err = io.Copy(whole, r)
+		must(s.t, err)
+		f.Close()
+	}
+	must(s.t, whole.Close())
+	return "whole"
+}
+
+// told counts the would-blocks by policy.
+func (s *soak) told() map[string]int64 {
+	s.t.Helper()
+	f, err := os.Open(s.path("would-blocks"))
+	must(s.t, err)
+	defer f.Close()
+	told := map[string]int64{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var event struct {
+			Policy string `json:"policy"`
+		}
+		must(s.t, json.Unmarshal(lines.Bytes(), &event))
+		told[event.Policy]++
+	}
+	return told
+}

@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"strconv"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// What an Engine remembers of the keys can be carried over: to the next process, to the next night, or to tables from
+// which the names that nobody needs any more are gone. Tallies are not carried over; they belong to a run.
+//
+// What is kept for a limit finds its way back by the limit's text, its key and its scopes. A limit that is new begins with
+// nothing, and what was kept for one that is gone is dropped.
+
+// Save writes what the limits remember of the keys that are not to be forgotten.
+func (e *Engine) Save(to *traffic.Encoder) {
+	to.Int(int64(e.now))
+	to.Uint(uint64(len(e.keyings)))
+	for _, k := range e.keyings {
+		to.Uint(uint64(k.By))
+		to.Uint(uint64(len(k.titles)))
+		for _, title := range k.titles {
+			to.Text(title)
+		}
+		live := k.Live(e.now)
+		to.Uint(uint64(len(live)))
+		for _, key := range live {
+			k.Timelines.Save(key, to)
+			k.Sights.Save(key, to)
+			for _, m := range k.memories {
+				to.State(m.At(key))
+			}
+		}
+	}
+}
+
+// Restore reads what Save has written, into an Engine that has seen nothing.
+func (e *Engine) Restore(from *traffic.Decoder) {
+	e.now = limit.Time(from.Int())
+	for range from.Count() {
+		k := e.keyingOf(traffic.Key(from.Uint()))
+		titles := make([]string, from.Count())
+		for i := range titles {
+			titles[i] = from.Text()
+		}
+		e.restoreKeys(k, memoriesFor(k, titles), from)
+	}
+}
+
+// keyingOf is the one for a key if policies count by it.
+func (e *Engine) keyingOf(by traffic.Key) *keying {
+	for _, k := range e.keyings {
+		if k.By == by {
+			return k
+		}
+	}
+	return &keying{Timelines: traffic.Timelines{By: by}}
+}
+
+// memoriesFor are the memories that have the titles, nil for those that none has.
+func memoriesFor(k *keying, titles []string) []*Paged[limit.State] {
+	memories := make([]*Paged[limit.State], len(titles))
+	for i, title := range titles {
+		for j, known := range k.titles {
+			if known == title {
+				memories[i] = k.memories[j]
+			}
+		}
+	}
+	return memories
+}
+
+func (e *Engine) restoreKeys(k *keying, memories []*Paged[limit.State], from *traffic.Decoder) {
+	for range from.Count() {
+		key := k.Timelines.Restore(from)
+		if from.Err() != nil {
+			return
+		}
+		n := max(int(key)+1, k.Count(e.options.Tables))
+		k.Sights.Restore(key, n, from)
+		for _, m := range k.memories {
+			m.Grow(n)
+		}
+		for _, m := range memories {
+			s := from.State()
+			if m == nil {
+				s.Release()
+				continue
+			}
+			m.At(key).Release()
+			*m.At(key) = s
+		}
+	}
+}
+
+// Keys is how many keys the limits remember, each once for all that count by the same.
+func (e *Engine) Keys() (n int) {
+	for _, k := range e.keyings {
+		n += len(k.Live(e.now))
+	}
+	return n
+}
+
+// Trim forgets the keys that were idle for longest, but for so many as most of each kind. It returns how many: they begin
+// anew when they come back.
+func (e *Engine) Trim(most int) (forgotten int) {
+	for _, k := range e.keyings {
+		k.Sights.Trim(k.Live(e.now), most, func(key int32) {
+			forgotten++
+			for _, m := range k.memories {
+				m.At(key).Release()
+			}
+		})
+	}
+	return forgotten
+}
+
+// titleOf is what a part's memory is found again by: several policies may have the same limit, and one the same limit twice.
+func titleOf(p policy.Policy, i, variant int) string {
+	part := p.Parts[i]
+	return strings.Join([]string{
+		p.Name, strconv.Itoa(i), strconv.Itoa(variant), part.Spec.String(), part.MatchText, part.CountText,
+	}, "\x00")
+}

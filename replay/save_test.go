@@ -1,0 +1,90 @@
+package replay_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A listing is an Observer that notes for each request, told by its bytes, what each policy made of it.
+type listing struct {
+	refused []map[int64]bool // by policy
+	delayed []map[int64]limit.Time
+	retries []limit.Time
+}
+
+func newListing(policies int) *listing {
+	l := new(listing)
+	for range policies {
+		l.refused, l.delayed = append(l.refused, map[int64]bool{}), append(l.delayed, map[int64]limit.Time{})
+	}
+	return l
+}
+
+func (l *listing) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	for i := range verdicts {
+		for _, row := range verdicts[i].Refused {
+			l.refused[i][b.Bytes[row]] = true
+		}
+		for _, d := range verdicts[i].Delayed {
+			l.delayed[i][b.Bytes[d.Index]] = d.By
+		}
+		l.retries = append(l.retries, verdicts[i].Retry...)
+	}
+	return nil
+}
+
+// Engines that take over from one another by what they remember, each with tables of its own, decide what a single one does:
+// request by request, with limits of all kinds, and though requests are judged one by one to tell how long to stay away.
+func TestCarriedOverAgainstModel(t *testing.T) {
+	policies := append(ownPolicies(t), sharedPolicies(t)...)
+	idle := idleTimes(policies, lateness)
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := drawLog(rt, idle[policy.ByClient])
+		seen := newListing(len(policies))
+		var b *bench
+		var kept []byte
+		for _, batch := range cutLog(rt, lines) {
+			if b == nil || rapid.Bool().Draw(rt, "anew") {
+				b = newBenchOf(t, lateness, nil)
+				b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: seen, Retries: true})
+				if kept != nil {
+					actions, err := traffic.NewActions(nil, b.tables.Actions)
+					check(t, err)
+					from := traffic.NewDecoder(kept, b.tables, actions)
+					b.engine.Restore(from)
+					check(t, from.Err())
+				}
+			}
+			b.judge(batch)
+			to := traffic.NewEncoder(b.tables, nil)
+			b.engine.Save(to)
+			kept = to.Out()
+		}
+		refusals := 0
+		for i, p := range policies {
+			refused, delays := verdictsOf(lines, p, idle)
+			for j, l := range lines {
+				if r, d := seen.refused[i][l.bytes], seen.delayed[i][l.bytes]; r != refused[j] || d != delays[j] {
+					rt.Fatalf("%s: request %d: refused %v, delayed %v; want %v, %v", p.Name, j, r, d, refused[j], delays[j])
+				}
+				if refused[j] {
+					refusals++
+				}
+			}
+		}
+		if len(seen.retries) != refusals {
+			rt.Fatalf("%d times to stay away for %d refusals", len(seen.retries), refusals)
+		}
+		for _, wait := range seen.retries {
+			if wait <= 0 {
+				rt.Fatalf("a refused request may come back after %d", wait)
+			}
+		}
+	})
+}

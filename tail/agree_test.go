@@ -1,0 +1,193 @@
+package tail
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated and
+// compressed meanwhile, and however often the tail is stopped, killed and started anew.
+
+var agreeLimits = []string{"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:2/s+window:20/60s", "token:3/10s,cooldown=5s"}
+
+func TestTailAgreesWithReplay(t *testing.T) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { agree(t, seeded(seed)) })
+	}
+}
+
+func agree(t *testing.T, r *rand.Rand) {
+	w := &world{bench: newBench(t, agreeLimits...), r: r, running: true}
+	w.change = func(o *Options) { o.From, o.Save = FromStart, time.Duration(1+r.IntN(3))*time.Second }
+	w.start()
+	w.change = func(o *Options) { o.Save = time.Duration(1+r.IntN(3)) * time.Second }
+	for range 120 {
+		w.turn()
+	}
+	w.append("access.log", w.held)
+	if !w.running {
+		w.start()
+	}
+	w.step(time.Second)
+	w.step(DefaultLinger + 20*time.Second)
+	w.stop()
+	want, tally := w.replayed(w.whole.Bytes())
+	if got := w.told(); got != want {
+		t.Errorf("the tail tells %d would-blocks, the replay %d; they differ first at\n%s\nthe tail said: %s",
+			strings.Count(got, "\n"), strings.Count(want, "\n"), firstDifference(got, want), w.said.String())
+	}
+	got := w.tail.Tally()
+	if got.Lines != tally.Lines || got.Requests != tally.Requests || got.Unreadable != tally.Unreadable || got.Late != 0 {
+		t.Errorf("counted %d lines, %d requests, %d unreadable, %d late; the replay counts %d, %d, %d, %d",
+			got.Lines, got.Requests, got.Unreadable, got.Late, tally.Lines, tally.Requests, tally.Unreadable, tally.Late)
+	}
+	for i := range tally.Policies {
+		if got, want := got.Policies[i].Refused, tally.Policies[i].Refused; got != want {
+			t.Errorf("%s refused %d, the replay says %d", tally.Policies[i].Name, got, want)
+		}
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d: %s\nwant    %s", i+1, g[i], w[i])
+		}
+	}
+	return "the end of one"
+}
+
+// A world is a server that writes a log, and what is done to the log and to the tail.
+type world struct {
+	*bench
+	r       *rand.Rand
+	running bool
+	held    string // of a line that is being written
+	n       int    // rotations
+}
+
+func (w *world) turn() {
+	switch k := w.r.IntN(40); {
+	case k < 24:
+		w.write(1 + w.r.IntN(20))
+	case k == 24:
+		w.rotate(true)
+	case k == 25:
+		w.rotate(false)
+	case k == 26:
+		w.copyTruncate()
+	case k == 27 && w.n > 0:
+		w.compress()
+	case k == 28 && w.running:
+		w.stop()
+		w.running = false
+	case k == 29 && w.running:
+		w.kill()
+		w.running = false
+	case k >= 30 && k < 33 && !w.running:
+		w.start()
+		w.running = true
+	}
+	if passed := time.Duration(w.r.IntN(1500)) * time.Millisecond; w.running {
+		w.step(passed)
+	} else {
+		w.now = w.now.Add(passed)
+	}
+}
+
+// write writes some lines in pieces, each within the lateness of its stamp.
+func (w *world) write(n int) {
+	text := w.held
+	for range n {
+		text += line(1+w.r.IntN(5), w.now.Add(-time.Duration(w.r.IntN(3000))*time.Millisecond))
+	}
+	if w.r.IntN(20) == 0 {
+		text += "rubbish\n"
+	}
+	cut := len(text) - w.r.IntN(10)
+	w.append("access.log", text[:cut])
+	if w.held = text[cut:]; w.running && w.r.IntN(2) == 0 {
+		w.step(0)
+	}
+	w.append("access.log", w.held)
+	w.held = ""
+}
+
+// rotate renames the log; late writes to it by its new name come with the next lines, or not at all.
+func (w *world) rotate(create bool) {
+	w.shift()
+	check(w.t, os.Rename(w.path("access.log"), w.path("access.log.1")))
+	w.n++
+	if create {
+		check(w.t, os.WriteFile(w.path("access.log"), nil, 0o644))
+	}
+	if w.r.IntN(2) == 0 {
+		w.append("access.log.1", line(9, w.now))
+	}
+	if w.running && w.r.IntN(2) == 0 {
+		w.step(time.Duration(w.r.IntN(500)) * time.Millisecond)
+	}
+	if !create {
+		w.append("access.log", line(8, w.now))
+	}
+}
+
+// shift makes room for access.log.1.
+func (w *world) shift() {
+	if !exists(w.path("access.log")) {
+		w.append("access.log", line(7, w.now))
+	}
+	for i := 9; i > 0; i-- {
+		for _, ending := range []string{"", ".gz"} {
+			if from := w.path(fmt.Sprintf("access.log.%d%s", i, ending)); exists(from) {
+				check(w.t, os.Rename(from, w.path(fmt.Sprintf("access.log.%d%s", i+1, ending))))
+			}
+		}
+	}
+}
+
+// copyTruncate copies the log and empties it, with nobody writing in between.
+func (w *world) copyTruncate() {
+	w.shift()
+	text, err := os.ReadFile(w.path("access.log"))
+	check(w.t, err)
+	check(w.t, os.WriteFile(w.path("access.log.1"), text, 0o644))
+	w.n++
+	check(w.t, os.Truncate(w.path("access.log"), 0))
+	if len(text) > 0 && w.r.IntN(2) == 0 {
+		w.append("access.log", line(6, w.now))
+	}
+}
+
+// compress compresses the rotated logs, apart from the latest at times.
+func (w *world) compress() {
+	for i := 1 + w.r.IntN(2); i < 10; i++ {
+		name := w.path(fmt.Sprintf("access.log.%d", i))
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, err = io.Copy(z, bytes.NewReader(text))
+		check(w.t, err)
+		check(w.t, z.Close())
+		info, err := os.Stat(name)
+		check(w.t, err)
+		check(w.t, os.WriteFile(name+".gz", packed.Bytes(), 0o644))
+		check(w.t, os.Chtimes(name+".gz", info.ModTime(), info.ModTime())) // as gzip does
+		check(w.t, os.Remove(name))
+	}
+}

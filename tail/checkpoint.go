@@ -1,0 +1,124 @@
+package tail
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A checkpoint is everything that a tail must know to go on as if it had never stopped: how far each log was read, the
+// requests that wait for older ones, what the limiters remember, the tallies, and how long the file of would-blocks was.
+// All of it is of one moment, and the file is replaced as a whole.
+//
+//	shadow checkpoint 1\n
+//	8 bytes   length of the head
+//	head      JSON: Checkpoint
+//	body      what traffic.Encoder has written: the stream, then the judge
+//	8 bytes   CRC-64 (ECMA) of all before
+
+// A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
+type Checkpoint struct {
+	Written time.Time    `json:"written"`
+	Logs    []SavedLog   `json:"logs"`
+	Tally   Tally        `json:"tally"`
+	Output  *SavedOutput `json:"output,omitempty"`
+	Body    []byte       `json:"-"` // see traffic.Stream and replay.Engine
+}
+
+const magic = "shadow checkpoint 1\n"
+
+var (
+	table      = crc64.MakeTable(crc64.ECMA)
+	errForeign = errors.New("is no checkpoint of this version")
+	errDamaged = errors.New("is damaged")
+)
+
+// ReadCheckpoint reads a checkpoint.
+func ReadCheckpoint(name string) (*Checkpoint, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := decodeCheckpoint(text)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: %w; to begin without it, remove it or say --from start or --from end", name, err)
+	}
+	return c, nil
+}
+
+func decodeCheckpoint(text []byte) (*Checkpoint, error) {
+	if len(text) < len(magic)+16 || string(text[:len(magic)]) != magic {
+		return nil, errForeign
+	}
+	end := len(text) - 8
+	if crc64.Checksum(text[:end], table) != binary.LittleEndian.Uint64(text[end:]) {
+		return nil, errDamaged
+	}
+	rest := text[len(magic)+8 : end]
+	n := binary.LittleEndian.Uint64(text[len(magic):])
+	if n > uint64(len(rest)) {
+		return nil, errDamaged
+	}
+	c := &Checkpoint{Body: rest[n:]}
+	return c, json.Unmarshal(rest[:n], c)
+}
+
+// encode returns what stands before the body and behind it.
+func (c *Checkpoint) encode() (before, behind []byte, err error) {
+	head, err := json.Marshal(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	before = append(before, magic...)
+	before = binary.LittleEndian.AppendUint64(before, uint64(len(head)))
+	before = append(before, head...)
+	sum := crc64.Update(crc64.Checksum(before, table), table, c.Body)
+	return before, binary.LittleEndian.AppendUint64(nil, sum), nil
+}
+
+// Write replaces the file: whoever reads it, whenever the machine stops, finds the old one or the new one.
+func (c *Checkpoint) Write(name string) error {
+	before, behind, err := c.encode()
+	if err != nil {
+		return err
+	}
+	fresh := name + ".new"
+	if err := writeSynced(fresh, before, c.Body, behind); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}
+
+func writeSynced(name string, pieces ...[]byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, piece := range pieces {
+		if err == nil {
+			_, err = f.Write(piece)
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// syncDir makes a rename last. Not every file system can.
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync()
+	return d.Close()
+}

@@ -1,0 +1,76 @@
+package tail
+
+import (
+	"fmt"
+	"time"
+)
+
+// due does what is due.
+func (t *Tail) due() {
+	now := t.options.Now()
+	t.show(now)
+	if t.options.State != "" && now.Sub(t.tried) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
+		t.tryToSave(now)
+	}
+	if t.options.Every > 0 && now.Sub(t.told) >= t.options.Every {
+		t.tell()
+	}
+}
+
+// tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged anew.
+func (t *Tail) tryToSave(now time.Time) {
+	t.tried = now
+	if err := t.save(); err != nil {
+		t.sayOnce("the checkpoint cannot be written: " + err.Error())
+		return
+	}
+	t.saved = now
+	t.sayOnce("")
+}
+
+// sayOnce tells what is odd unless it was told last.
+func (t *Tail) sayOnce(text string) {
+	if text != t.odd && text != "" {
+		t.say("%s", text)
+	}
+	t.odd = text
+}
+
+// say tells what is odd.
+func (t *Tail) say(format string, args ...any) {
+	fmt.Fprintf(t.options.Err, "shadow: "+format+"\n", args...)
+}
+
+// tell writes a summary of what came since the last one.
+func (t *Tail) tell() {
+	now := t.options.Now()
+	was, is := &t.before, t.tally
+	seconds := max(now.Sub(t.told).Seconds(), 0.001)
+	requests := is.Requests - was.Requests
+	fmt.Fprintf(t.options.Err, "%s  %d requests in %.0f s (%.0f/s), %d waiting, %d late, %d unreadable, %d clients refused; %s\n",
+		now.UTC().Format(time.RFC3339), requests, seconds, float64(requests)/seconds, t.stream.Waiting(),
+		is.Late-was.Late, is.Unreadable-was.Unreadable, len(t.events.busy), t.lagText(now))
+	for i := range is.Policies {
+		n := is.Policies[i].Refused - was.Policies[i].Refused
+		fmt.Fprintf(t.options.Err, "  %-30s %d refused (%.2f %%), %d in all\n", is.Policies[i].Name, n, 100*float64(n)/float64(max(requests, 1)), is.Policies[i].Refused)
+	}
+	t.told, t.before = now, is.copy()
+	clear(t.events.busy)
+}
+
+// lagText says by how much reading is behind.
+func (t *Tail) lagText(now time.Time) string {
+	bytes, behind := t.Lag(now)
+	if bytes == 0 {
+		return "up to date"
+	}
+	return fmt.Sprintf("%d bytes and %.1f s behind", bytes, behind.Seconds())
+}
+
+// Lag is how many bytes of the logs have not been read, and how long ago all of them had been.
+func (t *Tail) Lag(now time.Time) (bytes int64, behind time.Duration) {
+	for _, l := range t.logs {
+		bytes += l.unread()
+	}
+	return bytes, now.Sub(t.caughtUp)
+}

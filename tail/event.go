@@ -1,0 +1,163 @@
+package tail
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A would-block is told as a line of JSON, one for each policy and request that it would have refused:
+//
+//	{"time":"2026-11-21T07:00:00.250000Z","client":"192.0.2.7","action":"GET /login","class":"tool","policy":"token:6/30s","retry_after":4.75}
+//
+// retry_after is in seconds, as it stands after the refusal; it is null when the policy would never admit the client again.
+
+// An events writer is the Observer of the tail: it counts and tells what was refused.
+type events struct {
+	out      *output
+	tables   *traffic.Tables
+	policies []policy.Policy
+	names    [][]byte // of the policies, as JSON
+	tally    *Tally
+	refusals []refusal
+	line     []byte
+	second   limit.Time         // of stamp
+	stamp    []byte             // the time up to the second
+	busy     map[int32]struct{} // clients refused since the last summary
+}
+
+type refusal struct {
+	row    int32
+	policy int32
+	place  limit.Time
+	retry  limit.Time
+}
+
+func newEvents(out *output, policies []policy.Policy, tally *Tally) *events {
+	e := &events{out: out, policies: policies, tally: tally, busy: map[int32]struct{}{}}
+	for _, p := range policies {
+		e.names = append(e.names, appendText(nil, p.Name))
+	}
+	return e
+}
+
+// Observe implements replay.Observer.
+func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	e.tally.Requests += int64(b.Len())
+	e.gather(b, verdicts)
+	for _, r := range e.refusals {
+		class := e.tables.Agents.Class(int32(b.Agent[r.row]))
+		e.tally.Policies[r.policy].count(b.Action[r.row], class, e.tables)
+		e.busy[b.Client[r.row]] = struct{}{}
+		if err := e.out.write(e.format(b, r, class)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather puts what was refused in the order of time, request by request and policy by policy.
+func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
+	e.refusals = e.refusals[:0]
+	places := b.Places()
+	for i := range verdicts {
+		v := &verdicts[i]
+		e.tally.Policies[i].Delayed += int64(len(v.Delayed))
+		for j, row := range v.Refused {
+			e.refusals = append(e.refusals, refusal{row, int32(i), places[row], v.Retry[j]})
+		}
+	}
+	slices.SortFunc(e.refusals, func(x, y refusal) int {
+		switch {
+		case x.place != y.place:
+			return before(x.place < y.place)
+		case x.row != y.row:
+			return before(b.Before(x.row, y.row))
+		}
+		return before(x.policy < y.policy)
+	})
+}
+
+func before(yes bool) int {
+	if yes {
+		return -1
+	}
+	return 1
+}
+
+// format is the line of one refusal, valid until the next call.
+func (e *events) format(b *traffic.Batch, r refusal, class traffic.Class) []byte {
+	line := append(e.line[:0], `{"time":"`...)
+	line = e.appendTime(line, b.At[r.row])
+	line = append(line, `","client":`...)
+	line = appendText(line, e.tables.Clients.Name(b.Client[r.row]))
+	line = append(line, `,"action":`...)
+	line = appendText(line, e.tables.Actions.Name(int32(b.Action[r.row])))
+	line = append(line, `,"class":"`...)
+	line = append(line, class.String()...)
+	line = append(line, `","policy":`...)
+	line = append(line, e.names[r.policy]...)
+	line = append(line, `,"retry_after":`...)
+	line = appendSeconds(line, r.retry)
+	e.line = append(line, "}\n"...)
+	return e.line
+}
+
+// appendTime writes a moment as RFC 3339 in UTC, with microseconds.
+func (e *events) appendTime(line []byte, t limit.Time) []byte {
+	fraction := t % limit.Second
+	if fraction < 0 {
+		fraction += limit.Second
+	}
+	if second := t - fraction; second != e.second || e.stamp == nil {
+		e.second = second
+		e.stamp = time.UnixMicro(int64(second)).UTC().AppendFormat(e.stamp[:0], "2006-01-02T15:04:05.")
+	}
+	line = append(line, e.stamp...)
+	line = appendMicros(line, fraction)
+	return append(line, 'Z')
+}
+
+// appendMicros writes a number below a million with six digits.
+func appendMicros(line []byte, n limit.Time) []byte {
+	for unit := limit.Time(100_000); unit > 0; unit /= 10 {
+		line = append(line, byte('0'+n/unit%10))
+	}
+	return line
+}
+
+// appendSeconds writes a length of time in seconds, with as many digits as it needs; null for never.
+func appendSeconds(line []byte, t limit.Time) []byte {
+	if t == limit.Never {
+		return append(line, "null"...)
+	}
+	line = strconv.AppendInt(line, int64(t/limit.Second), 10)
+	if t %= limit.Second; t == 0 {
+		return line
+	}
+	line = appendMicros(append(line, '.'), t)
+	for line[len(line)-1] == '0' {
+		line = line[:len(line)-1]
+	}
+	return line
+}
+
+// appendText writes a text from a log as a JSON string.
+func appendText(line []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f {
+			quoted, _ := json.Marshal(text) // a string always can be
+			return append(line, quoted...)
+		}
+	}
+	line = append(line, '"')
+	line = append(line, text...)
+	return append(line, '"')
+}

@@ -1,0 +1,204 @@
+package tail
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"shadow/parse"
+)
+
+// A file is followed by its descriptor, so it does not matter what it is called or whether it still has a name. Whole lines
+// are read at a place that is kept, and a line without its line feed is left for the next time:
+//
+//	aaaa\nbbbb\ncccc\ndd
+//	     ^ Offset        read: bbbb\ncccc\n
+
+// blockSize is how much is read at once, in bytes.
+const blockSize = 512 << 10
+
+// A Place is where reading goes on.
+type Place struct {
+	Offset   int64 `json:"offset"`             // of the first byte not yet read, after decompression
+	Skipping bool  `json:"skipping,omitempty"` // inside a line of which no more is wanted
+}
+
+// errTruncated says that a file begins anew.
+var errTruncated = errors.New("was truncated")
+
+// A generation is one of the files that a log consists of.
+type generation interface {
+	// next fills b with whole lines, and tells whether there were any.
+	next(b *parse.Block) (bool, error)
+	// rest fills b with what has no line feed: the last line of a file to which nothing is added any more.
+	rest(b *parse.Block) bool
+	// head is its beginning, in whole lines.
+	head() []byte
+	// saved is what to find it again by.
+	saved() SavedFile
+	// unread is how many bytes lie ahead, as far as is known.
+	unread() int64
+	// since is when something was last read.
+	since() time.Time
+	close()
+}
+
+// A file is a generation that is not compressed.
+type file struct {
+	handle *os.File
+	info   fs.FileInfo // when it was looked at last
+	id     Identity
+	at     Place
+	size   int64
+	read   time.Time
+	now    func() time.Time
+}
+
+// openFile opens a file to be read from a place.
+func openFile(name string, at Place, now func() time.Time) (*file, error) {
+	handle, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{handle: handle, at: at, read: now(), now: now}
+	if f.info, err = handle.Stat(); err == nil {
+		f.size = f.info.Size()
+		f.id, err = identify(handle, f.info)
+	}
+	if err != nil {
+		_ = handle.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// skipToEnd goes to the end, and past the rest of a line that has begun.
+func (f *file) skipToEnd() {
+	f.at = Place{Offset: f.size}
+	var last [1]byte
+	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
+		f.at.Skipping = last[0] != '\n'
+	}
+}
+
+// look finds out whether the file has grown, or begins anew.
+func (f *file) look() error {
+	info, err := f.handle.Stat()
+	if err != nil {
+		return err
+	}
+	f.size = info.Size()
+	if f.size < f.at.Offset {
+		return errTruncated
+	}
+	if f.size == f.info.Size() && info.ModTime().Equal(f.info.ModTime()) && f.size == f.at.Offset {
+		return nil
+	}
+	f.info = info
+	return f.check()
+}
+
+// check holds the beginning of the file against what it was, and learns more of it while it is short.
+func (f *file) check() error {
+	var block [headBlock]byte
+	n, err := f.handle.ReadAt(block[:], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if !f.id.begins(block[:n]) {
+		return errTruncated
+	}
+	if n > f.id.HeadBytes {
+		f.id.Head, f.id.HeadBytes = hash(block[:n]), n
+	}
+	return nil
+}
+
+func (f *file) next(b *parse.Block) (bool, error) {
+	if err := f.look(); err != nil {
+		return false, err
+	}
+	for f.size > f.at.Offset {
+		data, err := f.readAt(b.Data, blockSize)
+		if err != nil || len(data) == 0 {
+			return false, err
+		}
+		if f.at.Skipping {
+			f.skip(data)
+			continue
+		}
+		end := bytes.LastIndexByte(data, '\n') + 1
+		if end == 0 && len(data) == blockSize { // a line that is longer than a block
+			if data, err = f.readAt(data, parse.MaxLine+1); err != nil {
+				return false, err
+			}
+			if end = bytes.LastIndexByte(data, '\n') + 1; end == 0 && len(data) > parse.MaxLine {
+				data = append(data, '\n')
+				end, f.at.Skipping = len(data), true
+			}
+		}
+		return f.take(b, data, end), nil
+	}
+	return false, nil
+}
+
+// readAt reads up to n bytes from the place on.
+func (f *file) readAt(data []byte, n int) ([]byte, error) {
+	n = int(min(int64(n), f.size-f.at.Offset))
+	data = slices.Grow(data[:0], n+1)[:n]
+	n, err := f.handle.ReadAt(data, f.at.Offset)
+	if err == io.EOF {
+		err = nil
+	}
+	return data[:n], err
+}
+
+// skip goes to the end of an unwanted line, or of data.
+func (f *file) skip(data []byte) {
+	n := bytes.IndexByte(data, '\n') + 1
+	f.at.Skipping = n == 0
+	if n == 0 {
+		n = len(data)
+	}
+	f.at.Offset += int64(n)
+}
+
+// take makes the first bytes of data the block.
+func (f *file) take(b *parse.Block, data []byte, end int) bool {
+	b.Data, b.Offset = data[:end], f.at.Offset
+	if end == 0 {
+		return false
+	}
+	f.at.Offset += int64(end)
+	if f.at.Skipping { // the line feed is ours
+		f.at.Offset--
+	}
+	f.read = f.now()
+	return true
+}
+
+func (f *file) rest(b *parse.Block) bool {
+	data, err := f.readAt(b.Data, parse.MaxLine+1)
+	if err != nil || f.at.Skipping {
+		return false
+	}
+	return f.take(b, data, len(data))
+}
+
+// sampleBytes are enough to choose a format by.
+const sampleBytes = 64 << 10
+
+func (f *file) head() []byte {
+	sample := make([]byte, sampleBytes)
+	n, _ := f.handle.ReadAt(sample, 0) // what cannot be read now is read later, and then it is said
+	return wholeLines(sample[:n])
+}
+
+func (f *file) saved() SavedFile { return SavedFile{Identity: f.id, Place: f.at} }
+func (f *file) unread() int64    { return max(0, f.size-f.at.Offset) }
+func (f *file) since() time.Time { return f.read }
+func (f *file) close()           { _ = f.handle.Close() } // it was only read: nothing can be lost

@@ -1,0 +1,155 @@
+package tail
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// testFormat has stamps to the millisecond, as a busy log should.
+const testFormat = `$remote_addr [$msec] "$request" $status "$http_user_agent"`
+
+// A bench is a folder with a log, a clock that the test moves, and a tail that may be stopped and started anew.
+type bench struct {
+	t      *testing.T
+	folder string
+	now    time.Time
+	limits []string
+	tail   *Tail
+	names  []string
+	whole  bytes.Buffer // all that was ever written to the log
+	said   bytes.Buffer
+	out    bytes.Buffer
+	change func(*Options)
+}
+
+func newBench(t *testing.T, limits ...string) *bench {
+	t.Helper()
+	b := &bench{t: t, folder: t.TempDir(), now: time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC), limits: limits}
+	b.names = []string{b.path("access.log")}
+	return b
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.folder, name) }
+
+func (b *bench) policies() []policy.Policy {
+	policies, err := policy.ParseLimits(b.limits, policy.ByClient)
+	check(b.t, err)
+	return policies
+}
+
+func readOptions(t *testing.T) traffic.Options {
+	t.Helper()
+	tables := traffic.NewTables()
+	actions, err := traffic.NewActions(nil, tables.Actions)
+	check(t, err)
+	return traffic.Options{Tables: tables, Actions: actions, Format: parse.Choice{Format: testFormat}, Lateness: DefaultLateness}
+}
+
+// start begins, or begins again.
+func (b *bench) start() {
+	b.t.Helper()
+	o := Options{
+		Names: b.names, From: FromCheckpoint, State: b.path("state"), Events: b.path("would-blocks"), Out: &b.out, Err: &b.said,
+		Read: readOptions(b.t), Policies: b.policies(), Now: func() time.Time { return b.now },
+	}
+	if b.change != nil {
+		b.change(&o)
+	}
+	var err error
+	b.tail, err = New(o)
+	check(b.t, err)
+}
+
+// step lets time pass and the tail do what there is to do.
+func (b *bench) step(passed time.Duration) {
+	b.t.Helper()
+	b.now = b.now.Add(passed)
+	for more := true; more; {
+		var err error
+		more, err = b.tail.Step()
+		check(b.t, err)
+	}
+}
+
+// stop ends the tail as a signal does.
+func (b *bench) stop() {
+	b.t.Helper()
+	check(b.t, b.tail.Finish())
+}
+
+// kill ends the tail as kill -9 does: what it has not written is gone.
+func (b *bench) kill() {
+	for _, l := range b.tail.logs {
+		l.close()
+	}
+	if f := b.tail.out.file; f != nil {
+		f.Close()
+	}
+	b.tail.lock.release()
+}
+
+// line is a request of one of some clients at t.
+func line(client int, t time.Time) string {
+	return fmt.Sprintf("192.0.2.%d [%d.%03d] \"GET /page%d HTTP/1.1\" 200 \"curl/8\"\n", client, t.Unix(), t.UnixMilli()%1000, client%3)
+}
+
+// append writes to a file of the log, and to the whole.
+func (b *bench) append(name, text string) {
+	b.t.Helper()
+	f, err := os.OpenFile(b.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	check(b.t, err)
+	_, err = f.WriteString(text)
+	check(b.t, err)
+	check(b.t, f.Close())
+	b.whole.WriteString(text)
+}
+
+// replayed is what a replay of a log tells, as the tail would write it, and what it counts.
+func (b *bench) replayed(text []byte) (string, Tally) {
+	b.t.Helper()
+	name := b.path("whole")
+	check(b.t, os.WriteFile(name, text, 0o644))
+	defer os.Remove(name)
+	o := readOptions(b.t)
+	reader, err := traffic.NewReader(context.Background(), []string{name}, nil, o)
+	check(b.t, err)
+	defer reader.Close()
+	var out bytes.Buffer
+	tally := newTally(b.policies(), &Tally{})
+	e := newEvents(newOutput(&out), b.policies(), tally)
+	e.tables = o.Tables
+	judge := replay.New(replay.Options{Tables: o.Tables, Policies: b.policies(), Lateness: o.Lateness, Observer: e, Retries: true})
+	check(b.t, judge.Run(reader))
+	check(b.t, e.out.flush())
+	stats := reader.Stats()
+	tally.Lines, tally.Unreadable, tally.Excluded, tally.Late = stats.Lines, stats.Unreadable, stats.Excluded, stats.Late
+	return out.String(), *tally
+}
+
+// told is the file of would-blocks.
+func (b *bench) told() string {
+	b.t.Helper()
+	text, err := os.ReadFile(b.path("would-blocks"))
+	check(b.t, err)
+	return string(text)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

@@ -1,0 +1,276 @@
+package tail
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// counted is how many lines have been read.
+func (b *bench) counted(want int64) {
+	b.t.Helper()
+	if got := b.tail.Tally().Lines; got != want {
+		b.t.Fatalf("%d lines have been read, want %d; the tail said: %s", got, want, b.said.String())
+	}
+}
+
+// A link that leads from one dated log to the next, and back.
+func TestLinkIsSwapped(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	link := func(to string) {
+		t.Helper()
+		check(t, os.RemoveAll(b.path("access.log")))
+		check(t, os.Symlink(b.path(to), b.path("access.log")))
+	}
+	b.append("log.20261120", line(1, b.now))
+	link("log.20261120")
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.counted(1)
+	b.append("log.20261121", line(1, b.now)+line(2, b.now))
+	link("log.20261121")
+	b.step(time.Second)
+	b.counted(3)
+	b.append("log.20261120", line(3, b.now)) // written by a server that has not noticed
+	b.step(time.Second)
+	b.counted(4)
+	b.kill()
+	b.append("log.20261121", line(3, b.now))
+	b.append("log.20261122", line(3, b.now)) // came and went while nobody looked
+	b.append("log.20261123", line(3, b.now))
+	link("log.20261123")
+	b.start()
+	b.step(time.Second)
+	b.counted(7)
+	link("log.20261121")
+	b.append("log.20261121", line(3, b.now))
+	b.step(time.Second)
+	b.counted(8)
+	b.stop()
+}
+
+// A file that is not there yet, is deleted, and comes again.
+func TestFileComesAndGoes(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start() // from the end of what is there: nothing
+	b.step(time.Second)
+	b.append("access.log", line(1, b.now))
+	b.step(time.Second)
+	b.counted(1)
+	check(t, os.Remove(b.path("access.log")))
+	b.step(time.Second)
+	b.append("access.log", line(1, b.now)+line(1, b.now))
+	b.step(time.Second)
+	b.counted(3)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.append("access.log", line(1, b.now))
+	b.step(time.Second)
+	b.counted(4)
+	b.stop()
+}
+
+// Reading from the end begins with the next line, not with the rest of one.
+func TestFromEnd(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	begun := line(1, b.now)
+	b.append("access.log", line(1, b.now)+begun[:20])
+	b.change = func(o *Options) { o.From = FromEnd }
+	b.start()
+	b.step(time.Second)
+	b.append("access.log", begun[20:]+line(1, b.now))
+	b.step(time.Second)
+	b.counted(1)
+	if n := b.tail.Tally().Unreadable; n != 0 {
+		t.Errorf("%d unreadable", n)
+	}
+	b.stop()
+}
+
+// A pattern: new files join, rotated and compressed ones do not.
+func TestGlob(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log*")}
+	b.append("a.log", line(1, b.now))
+	b.append("b.log", line(1, b.now))
+	b.append("a.log.1", line(1, b.now)+line(1, b.now))
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.counted(2)
+	b.append("c.log", line(1, b.now))
+	check(t, os.Rename(b.path("a.log"), b.path("a.log.2")))
+	b.append("a.log.2", line(1, b.now))
+	b.append("a.log", line(1, b.now))
+	b.step(2 * time.Second)
+	b.counted(5)
+	b.kill()
+	b.append("d.log", line(1, b.now))
+	b.append("b.log", line(1, b.now))
+	b.start()
+	b.step(2 * time.Second)
+	b.counted(7)
+	b.stop()
+}
+
+// A line longer than a megabyte is one unreadable line, however it comes.
+func TestLongLine(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start()
+	long := strings.Repeat("x", 3*parse.MaxLine/2)
+	b.append("access.log", line(1, b.now)+long[:parse.MaxLine+10])
+	b.step(time.Second)
+	b.counted(2)
+	b.kill()
+	b.start()
+	b.step(time.Second)
+	b.append("access.log", long[parse.MaxLine+10:]+"\n"+strings.Repeat("y", 600<<10)+"\n"+line(1, b.now))
+	b.step(time.Second)
+	b.counted(4)
+	if n := b.tail.Tally().Unreadable; n != 2 {
+		t.Errorf("%d unreadable, want 2", n)
+	}
+	b.stop()
+}
+
+// Names of clients that nobody remembers are dropped, and verdicts stay what they are.
+func TestMemoryIsBounded(t *testing.T) {
+	b := newBench(t, "token:2/10s", "window:3/20s+token:1/1s")
+	b.start()
+	var text strings.Builder
+	for i := range 30 {
+		text.Reset()
+		for n := range 20_000 {
+			at := b.now.Add(time.Duration(n) * 50 * time.Microsecond)
+			client := fmt.Sprintf("10.%d.%d.%d", i, n>>8, n&255)
+			if n%10 == 0 {
+				client = fmt.Sprintf("192.0.2.%d", n%100/10)
+			}
+			fmt.Fprintf(&text, "%s [%d.%03d] \"GET / HTTP/1.1\" 200 \"curl/8\"\n", client, at.Unix(), at.UnixMilli()%1000)
+		}
+		b.append("access.log", text.String())
+		b.step(5 * time.Second)
+	}
+	if n := b.tail.tables.Clients.Len(); n > 300_000 {
+		t.Errorf("%d clients are known of 540,000", n)
+	}
+	b.step(time.Second)
+	b.step(10 * time.Second)
+	b.stop()
+	want, _ := b.replayed(b.whole.Bytes())
+	if got := b.told(); got != want {
+		t.Errorf("%d would-blocks, want %d; they differ first at\n%s", strings.Count(got, "\n"), strings.Count(want, "\n"), firstDifference(got, want))
+	}
+}
+
+// With --max-keys the keys that were idle for longest are forgotten, and it is counted.
+func TestMaxKeys(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.change = func(o *Options) { o.MaxKeys = 100 }
+	b.start()
+	for n := range 1000 {
+		b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", fmt.Sprintf("10.0.%d.%d", n>>8, n&255), 1))
+		b.step(time.Second)
+		if keys := b.tail.judge.Keys(); keys > 101 {
+			t.Fatalf("%d keys", keys)
+		}
+	}
+	b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", "10.0.3.231", 1)) // 999: fresh in memory
+	b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", "10.0.0.1", 1))   // forgotten long ago
+	b.step(time.Second)
+	b.step(10 * time.Second)
+	b.stop()
+	got := b.tail.Tally()
+	if got.Policies[0].Refused != 1 || got.Forgotten < 890 || got.Forgotten > 1001 {
+		t.Errorf("%d refused, %d forgotten", got.Policies[0].Refused, got.Forgotten)
+	}
+}
+
+// A checkpoint that is damaged anywhere is refused; nothing else happens.
+func TestDamagedCheckpoint(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start()
+	b.append("access.log", line(1, b.now)+line(1, b.now)+line(2, b.now))
+	b.step(time.Second)
+	b.stop()
+	text, err := os.ReadFile(b.path("state"))
+	check(t, err)
+	if _, err := decodeCheckpoint(text); err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		damaged := bytes.Clone(text)
+		damaged[i] ^= 0x10
+		if _, err := decodeCheckpoint(damaged); err == nil {
+			t.Fatalf("byte %d is changed, and it is taken", i)
+		}
+		if _, err := decodeCheckpoint(text[:i]); err == nil {
+			t.Fatalf("the first %d bytes are taken", i)
+		}
+	}
+}
+
+// Whatever the body says, recalling it fails or not; nothing else happens.
+func FuzzRecall(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("\x02\x00\x02\x04\x00\x00\x03\x02\x01\x00\x01a\x00\x01b\x00\x01/\x00\x00\x01\x00\x00"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		o := readOptions(t)
+		s := traffic.NewStream(o, true)
+		s.Sources(2)
+		from := traffic.NewDecoder(body, o.Tables, o.Actions)
+		s.Restore(from)
+	})
+}
+
+// A disk that is full, or a folder that is gone, does not stop the tail; what it said once it does not say again.
+func TestCheckpointThatCannotBeWritten(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.change = func(o *Options) { o.State = b.path("folder/state") }
+	check(t, os.Mkdir(b.path("folder"), 0o755))
+	b.start()
+	check(t, os.RemoveAll(b.path("folder")))
+	for range 10 {
+		b.append("access.log", line(1, b.now))
+		b.step(5 * time.Second)
+	}
+	b.counted(10)
+	if n := strings.Count(b.said.String(), "cannot be written"); n != 1 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	check(t, os.Mkdir(b.path("folder"), 0o755))
+	b.step(5 * time.Second)
+	b.stop()
+	if c, err := ReadCheckpoint(b.path("folder/state")); err != nil || c.Tally.Lines != 10 {
+		t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// Of several logs, one of no known format does not stop the others.
+func TestUnknownFormat(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log")}
+	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
+	combined := "192.0.2.7 - - [21/Nov/2026:07:00:00 +0000] \"GET / HTTP/1.1\" 200 312 \"-\" \"curl/8.5.0\"\n"
+	b.append("a.log", combined)
+	b.start()
+	b.step(time.Second)
+	b.append("b.log", strings.Repeat("this is no access log\n", 100))
+	b.append("a.log", combined)
+	for range 5 {
+		b.step(time.Second)
+	}
+	b.counted(2)
+	if n := strings.Count(b.said.String(), "b.log"); n != 1 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	b.stop()
+}

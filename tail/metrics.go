@@ -1,0 +1,147 @@
+package tail
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics are the running numbers for Prometheus. The tail leaves a copy of them now and then; whoever asks gets the latest
+// one, so nobody who asks can hold up the tail. Clients are in no label: there are too many of them, and whoever may read
+// metrics need not know who visits the site.
+
+// Metrics show the numbers of a tail. Any number of goroutines may ask for them.
+type Metrics struct{ latest atomic.Pointer[snapshot] }
+
+// A snapshot is the numbers of one moment.
+type snapshot struct {
+	at       time.Time // when the tail last had its turn
+	tally    Tally
+	lagBytes int64
+	lag      time.Duration
+	waiting  int
+	keys     int
+	logs     int
+	saved    time.Time
+}
+
+// How often numbers are left, and how often keys are counted, which takes longer.
+const (
+	showEvery  = time.Second
+	countEvery = 10 * time.Second
+)
+
+// show leaves the numbers for Metrics.
+func (t *Tail) show(now time.Time) {
+	m := t.options.Metrics
+	if m == nil || now.Sub(t.shown) < showEvery && !t.shown.IsZero() {
+		return
+	}
+	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
+		t.counted, t.keys = now, t.judge.Keys()
+	}
+	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs), saved: t.saved}
+	s.lagBytes, s.lag = t.Lag(now)
+	m.latest.Store(s)
+}
+
+var (
+	linesDesc      = describe("lines_total", "Lines read.")
+	unreadableDesc = describe("unreadable_lines_total", "Lines that are no request.")
+	excludedDesc   = describe("excluded_requests_total", "Requests that were left out by --exclude.")
+	lateDesc       = describe("late_requests_total", "Requests that came too late for their place in time.")
+	requestsDesc   = describe("requests_total", "Requests judged.")
+	refusedDesc    = describe("refused_requests_total", "Requests that a policy would have refused, by action and by what their agent claims to be.", "policy", "action", "class")
+	delayedDesc    = describe("delayed_requests_total", "Requests that a policy would have kept waiting.", "policy")
+	lagBytesDesc   = describe("lag_bytes", "Bytes of the logs that have not been read.")
+	lagDesc        = describe("lag_seconds", "How long ago everything had been read.")
+	waitingDesc    = describe("waiting_requests", "Requests that wait for older ones.")
+	keysDesc       = describe("keys", "Keys that the limits remember.")
+	forgottenDesc  = describe("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.")
+	logsDesc       = describe("logs", "Logs that are followed.")
+	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written.")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("shadow_"+name, help, labels, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, lagBytesDesc, lagDesc,
+		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	s := m.latest.Load()
+	if s == nil {
+		return
+	}
+	put := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	count := func(d *prometheus.Desc, n int64, labels ...string) {
+		put(d, prometheus.CounterValue, float64(n), labels...)
+	}
+	count(linesDesc, s.tally.Lines)
+	count(unreadableDesc, s.tally.Unreadable)
+	count(excludedDesc, s.tally.Excluded)
+	count(lateDesc, s.tally.Late)
+	count(requestsDesc, s.tally.Requests)
+	count(forgottenDesc, s.tally.Forgotten)
+	for _, p := range s.tally.Policies {
+		name := label(p.Name)
+		count(delayedDesc, p.Delayed, name)
+		for _, r := range p.labelled() {
+			count(refusedDesc, r.Refused, name, r.Action, r.Class)
+		}
+	}
+	put(lagBytesDesc, prometheus.GaugeValue, float64(s.lagBytes))
+	put(lagDesc, prometheus.GaugeValue, s.lag.Seconds())
+	put(waitingDesc, prometheus.GaugeValue, float64(s.waiting))
+	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
+	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
+	put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+}
+
+// maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,
+// so that whoever scans a site for paths cannot fill the memory of Prometheus.
+const (
+	maxActions   = 100
+	otherActions = "(other)"
+)
+
+// labelled are the refused requests by labels, each pair of which occurs once.
+func (p *PolicyTally) labelled() (all []Refusals) {
+	own := map[string]bool{}
+	for _, r := range p.By {
+		action := label(r.Action)
+		if !own[action] && len(own) == maxActions {
+			action = otherActions
+		} else {
+			own[action] = true
+		}
+		i := slices.IndexFunc(all, func(o Refusals) bool { return o.Action == action && o.Class == r.Class })
+		if i < 0 {
+			all = append(all, Refusals{Action: action, Class: r.Class})
+			i = len(all) - 1
+		}
+		all[i].Refused += r.Refused
+	}
+	slices.SortFunc(all, func(x, y Refusals) int {
+		return cmp.Or(strings.Compare(x.Action, y.Action), strings.Compare(x.Class, y.Class))
+	})
+	return all
+}
+
+// label is a text as a label may be.
+func label(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

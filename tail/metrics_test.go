@@ -1,0 +1,121 @@
+package tail
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// scrape asks as Prometheus does, and returns the values by their names and labels.
+func scrape(t *testing.T, m *Metrics, now func() time.Time) map[string]float64 {
+	t.Helper()
+	server := httptest.NewServer(m.Handler(now))
+	defer server.Close()
+	answer, err := http.Get(server.URL + "/metrics")
+	check(t, err)
+	defer answer.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	check(t, err)
+	values := map[string]float64{}
+	for name, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, l := range metric.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			key := strings.Join(append([]string{name}, labels...), " ")
+			values[key] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		}
+	}
+	return values
+}
+
+// The numbers that Prometheus reads are those of the tally, and no client is among them.
+func TestMetrics(t *testing.T) {
+	b := newBench(t, "token:2/10s")
+	m := new(Metrics)
+	b.change = func(o *Options) { o.From, o.Metrics = FromStart, m }
+	for i := range 10 {
+		b.append("access.log", line(1+i%2, b.now.Add(time.Duration(i)*time.Millisecond)))
+	}
+	b.append("access.log", "rubbish\n")
+	b.append("access.log", strings.ReplaceAll(line(3, b.now), "/page0", "/\xff\"\\\\n"))
+	b.start()
+	b.step(0)
+	b.step(10 * time.Second)
+	b.append("access.log", "half a li")
+	b.step(2 * time.Second)
+	defer b.stop()
+	values := scrape(t, m, func() time.Time { return b.now })
+	for name, want := range map[string]float64{
+		"shadow_lines_total":            12,
+		"shadow_unreadable_lines_total": 1,
+		"shadow_requests_total":         11,
+		"shadow_late_requests_total":    0,
+		"shadow_waiting_requests":       0,
+		"shadow_keys":                   3,
+		"shadow_logs":                   1,
+		"shadow_lag_bytes":              9,
+		"shadow_lag_seconds":            0,
+		"shadow_refused_requests_total action=/page1 class=tool policy=token:2/10s": 3,
+		"shadow_refused_requests_total action=/page2 class=tool policy=token:2/10s": 3,
+	} {
+		if got, shown := values[name]; !shown || got != want {
+			t.Errorf("%s is %v (%v), want %v", name, got, shown, want)
+		}
+	}
+	for name := range values {
+		if strings.Contains(name, "192.0.2.") {
+			t.Errorf("a client is in a label: %s", name)
+		}
+	}
+}
+
+// Labels are bounded and valid, whatever paths come.
+func TestLabels(t *testing.T) {
+	p := PolicyTally{Name: "p"}
+	for i := range 1000 {
+		p.By = append(p.By, Refusals{Action: "/" + strings.Repeat("x", i), Class: "tool", Refused: 1})
+	}
+	p.By = append(p.By, Refusals{Action: "/\xfe", Class: "tool", Refused: 1}, Refusals{Action: "/\xff", Class: "tool", Refused: 1})
+	var sum int64
+	for _, r := range p.labelled() {
+		sum += r.Refused
+	}
+	if got := len(p.labelled()); got != maxActions+1 || sum != 1002 {
+		t.Errorf("%d labels with %d requests, want %d with 1002", got, sum, maxActions+1)
+	}
+	p = PolicyTally{By: []Refusals{{Action: "/\xfe", Class: "tool", Refused: 1}, {Action: "/\xff", Class: "tool", Refused: 2}}}
+	if all := p.labelled(); len(all) != 1 || all[0].Refused != 3 {
+		t.Errorf("two actions of one label are %v", all)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	m := new(Metrics)
+	now := time.Unix(1000, 0)
+	ask := func() (int, string) {
+		w := httptest.NewRecorder()
+		m.Handler(func() time.Time { return now }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		text, _ := io.ReadAll(w.Body)
+		return w.Code, string(text)
+	}
+	if code, text := ask(); code != 503 || text != "not yet begun\n" {
+		t.Errorf("before the beginning: %d %q", code, text)
+	}
+	m.latest.Store(&snapshot{at: now})
+	if code, text := ask(); code != 200 || text != "ok\n" {
+		t.Errorf("at work: %d %q", code, text)
+	}
+	now = now.Add(stalled + time.Second)
+	if code, text := ask(); code != 503 || text != "stalled for 31 s\n" {
+		t.Errorf("stalled: %d %q", code, text)
+	}
+}

@@ -1,0 +1,96 @@
+package tail
+
+import (
+	"bytes"
+	"io"
+	"time"
+
+	"shadow/parse"
+)
+
+// A pipe is the only generation of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
+// since a read may wait for ever. When nobody takes what it has read, it waits, and so does in the end whoever writes.
+type pipe struct {
+	chunks chan []byte
+	held   []byte // whole lines, and the beginning of one
+	over   bool
+	read   time.Time
+	now    func() time.Time
+}
+
+const pipeChunk = 64 << 10
+
+func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
+	p := &pipe{chunks: make(chan []byte, 16), read: now(), now: now}
+	go p.run(r, wake)
+	return p
+}
+
+func (p *pipe) run(r io.Reader, wake chan<- struct{}) {
+	defer rouse(wake)
+	defer close(p.chunks)
+	for {
+		chunk := make([]byte, pipeChunk)
+		n, err := r.Read(chunk)
+		if n > 0 {
+			p.chunks <- chunk[:n]
+			rouse(wake)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// rouse wakes whoever waits.
+func rouse(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// fill takes what has come, until there is a block of whole lines or no more.
+func (p *pipe) fill() {
+	for len(p.held) < blockSize && !p.over {
+		select {
+		case chunk, more := <-p.chunks:
+			p.held, p.over = append(p.held, chunk...), !more
+		default:
+			return
+		}
+	}
+}
+
+func (p *pipe) next(b *parse.Block) (bool, error) {
+	p.fill()
+	end := bytes.LastIndexByte(p.held, '\n') + 1
+	if p.over || end == 0 && len(p.held) > parse.MaxLine {
+		end = len(p.held)
+	}
+	if end == 0 {
+		return false, nil
+	}
+	b.Data = append(b.Data[:0], p.held[:end]...)
+	p.held = append(p.held[:0], p.held[end:]...)
+	p.read = p.now()
+	return true, nil
+}
+
+func (p *pipe) rest(*parse.Block) bool { return false }
+
+func (p *pipe) head() []byte {
+	p.fill()
+	if p.over {
+		return p.held
+	}
+	return wholeLines(p.held)
+}
+
+// ended tells whether everything has been read.
+func (p *pipe) ended() bool { return p.over && len(p.held) == 0 }
+
+func (p *pipe) saved() SavedFile { return SavedFile{} }
+func (p *pipe) unread() int64    { return int64(len(p.held)) }
+func (p *pipe) since() time.Time { return p.read }
+func (p *pipe) close()           {}

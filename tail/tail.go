@@ -1,0 +1,187 @@
+package tail
+
+import (
+	"io"
+	"time"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// Options says what to follow, and how to judge it.
+type Options struct {
+	Names    []string        // files, pipes, globs, or "-"
+	Stdin    io.Reader       // what "-" stands for
+	From     From            // where to begin
+	State    string          // checkpoint file; "" for none
+	Read     traffic.Options // how lines are read; its Lateness is how far they may be out of order
+	Policies []policy.Policy
+	NewJudge NewJudge      // nil: a replay.Engine
+	Events   string        // file for would-blocks; "" for Out
+	Out      io.Writer     // of would-blocks without a file
+	Err      io.Writer     // summaries, and what is wrong
+	Every    time.Duration // between summaries; 0: none
+	Save     time.Duration // between checkpoints; 0: DefaultSave
+	Linger   time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
+	Metrics  *Metrics      // nil: nobody asks for numbers
+	MaxKeys  int           // how many keys of each kind are remembered; 0: no bound
+
+	Now func() time.Time // nil: time.Now
+}
+
+// What Options are unless they say otherwise.
+const (
+	DefaultLateness = 5 * limit.Second
+	DefaultSave     = 5 * time.Second
+	DefaultLinger   = time.Minute
+)
+
+// A Judge judges batches of requests and shows an observer what it decided. What it remembers can be saved, and forgotten
+// in part. A replay.Engine is one.
+type Judge interface {
+	Judge(b *traffic.Batch) error
+	Save(to *traffic.Encoder)
+	Restore(from *traffic.Decoder)
+	Keys() int
+	Trim(most int) (forgotten int)
+}
+
+// NewJudge makes a Judge that remembers nothing. It is called anew whenever names that nobody needs are dropped.
+type NewJudge func(replay.Options) Judge
+
+// A Tail follows logs. It works in steps, each of which reads what there is, judges what nothing older can come before, and
+// does what is due. One goroutine may use it.
+type Tail struct {
+	options Options
+	logs    []*log
+	stream  *traffic.Stream
+	judge   Judge
+	tables  *traffic.Tables
+	tally   *Tally
+	events  *events
+	out     *output
+	wake    chan struct{}
+	lock    *lock
+	block   parse.Block
+	room    []byte // for checkpoints
+
+	begun    time.Time
+	expanded time.Time // when globs were last looked at
+	released time.Time // when requests were last judged
+	settled  int       // how many waited after that
+	caughtUp time.Time // when everything had been read
+	saved    time.Time // when the last checkpoint was written
+	tried    time.Time // when that was last tried
+	odd      string    // what was wrong then
+	saving   time.Duration
+	told     time.Time // when the last summary was
+	before   Tally     // as it was then
+	shown    time.Time // when numbers were last left for Metrics
+	counted  time.Time // when keys were last counted
+	keys     int       // how many there were
+	names    int       // how many clients were known after the last compaction
+}
+
+// New prepares to follow logs, from where the checkpoint says if there is one.
+func New(o Options) (*Tail, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Save == 0 {
+		o.Save = DefaultSave
+	}
+	if o.Linger == 0 {
+		o.Linger = DefaultLinger
+	}
+	if o.NewJudge == nil {
+		o.NewJudge = func(options replay.Options) Judge { return replay.New(options) }
+	}
+	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now()}
+	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
+	if err := t.open(); err != nil {
+		_ = t.Close() // what was wrong goes before
+		return nil, err
+	}
+	return t, nil
+}
+
+// open opens everything, and restores what a checkpoint says.
+func (t *Tail) open() (err error) {
+	var c *Checkpoint
+	if t.options.State != "" {
+		if t.lock, err = takeLock(t.options.State); err != nil {
+			return err
+		}
+		if c, err = t.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if err := t.openOutput(c); err != nil {
+		return err
+	}
+	earlier := &Tally{}
+	if c != nil {
+		earlier = &c.Tally
+	}
+	t.tally = newTally(t.options.Policies, earlier)
+	t.before = t.tally.copy()
+	t.events = newEvents(t.out, t.options.Policies, t.tally)
+	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
+	t.judge = t.newJudge()
+	if c != nil {
+		err = t.restore(c)
+	}
+	if t.expand(); err == nil && t.options.State != "" {
+		err = t.save() // so that even who is killed at once has begun here
+	}
+	return err
+}
+
+// checkpoint reads the checkpoint, nil if there is none or it is not wanted.
+func (t *Tail) checkpoint() (*Checkpoint, error) {
+	if t.options.From != FromCheckpoint || !exists(t.options.State) {
+		return nil, nil
+	}
+	return ReadCheckpoint(t.options.State)
+}
+
+func (t *Tail) openOutput(c *Checkpoint) (err error) {
+	if t.options.Events == "" {
+		t.out = newOutput(t.options.Out)
+		return nil
+	}
+	if c != nil {
+		if err := cutOff(t.options.Events, c.Output); err != nil {
+			return err
+		}
+	}
+	t.out, err = openOutput(t.options.Events)
+	return err
+}
+
+// newJudge makes a judge for the tables at hand.
+func (t *Tail) newJudge() Judge {
+	t.events.tables = t.tables
+	return t.options.NewJudge(replay.Options{
+		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
+	})
+}
+
+// Close closes what is open.
+func (t *Tail) Close() error {
+	for _, l := range t.logs {
+		l.close()
+	}
+	var err error
+	if t.out != nil {
+		err = t.out.close()
+	}
+	t.lock.release()
+	return err
+}
+
+// Tally is what has been counted so far.
+func (t *Tail) Tally() *Tally { return t.tally }

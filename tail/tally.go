@@ -1,0 +1,81 @@
+package tail
+
+import (
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
+// every line counts once, however often the tail is started anew.
+type Tally struct {
+	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + Unreadable
+	Unreadable int64 `json:"unreadable"` // lines that are no request
+	Excluded   int64 `json:"excluded"`
+	Late       int64 `json:"late"`      // requests that came too late for their place
+	Requests   int64 `json:"requests"`  // judged
+	Forgotten  int64 `json:"forgotten"` // keys that were forgotten before their time, for want of room
+
+	Policies []PolicyTally `json:"policies"`
+}
+
+// A PolicyTally is what one policy would have done.
+type PolicyTally struct {
+	Name    string     `json:"name"`
+	Refused int64      `json:"refused"`
+	Delayed int64      `json:"delayed"` // admitted, and kept waiting
+	By      []Refusals `json:"by"`
+
+	places map[refusalKey]int // in By
+}
+
+// Refusals are the refused requests of one action and class.
+type Refusals struct {
+	Action  string `json:"action"`
+	Class   string `json:"class"` // what the agent of the request claims to be
+	Refused int64  `json:"refused"`
+}
+
+type refusalKey struct {
+	action uint16
+	class  traffic.Class
+}
+
+// newTally counts for some policies from what earlier has counted: a policy by its name, the others being gone.
+func newTally(policies []policy.Policy, earlier *Tally) *Tally {
+	t := *earlier
+	t.Policies = nil
+	for _, p := range policies {
+		own := PolicyTally{Name: p.Name}
+		for _, old := range earlier.Policies {
+			if old.Name == p.Name {
+				own = old
+			}
+		}
+		own.places = map[refusalKey]int{}
+		t.Policies = append(t.Policies, own)
+	}
+	return &t
+}
+
+// count counts a refused request.
+func (p *PolicyTally) count(action uint16, class traffic.Class, t *traffic.Tables) {
+	p.Refused++
+	key := refusalKey{action, class}
+	i, known := p.places[key]
+	if !known {
+		i = p.find(t.Actions.Name(int32(action)), class.String())
+		p.places[key] = i
+	}
+	p.By[i].Refused++
+}
+
+// find is the place of an action and a class, which is made if there is none.
+func (p *PolicyTally) find(action, class string) int {
+	for i := range p.By {
+		if p.By[i].Action == action && p.By[i].Class == class {
+			return i
+		}
+	}
+	p.By = append(p.By, Refusals{Action: action, Class: class})
+	return len(p.By) - 1
+}

@@ -1,0 +1,149 @@
+package traffic
+
+import (
+	"math"
+	"slices"
+
+	"shadow/limit"
+)
+
+// What is remembered of keys can be written to a checkpoint, and the keys that were idle for longest can be forgotten
+// before their time when there are too many.
+
+// Live are the keys that are known and not to be forgotten by now.
+func (s *Sights) Live(now limit.Time) (keys []int32) {
+	for key := range int32(s.sights.Len()) {
+		if at := s.sights.At(key); at.place != 0 && !s.forgets(at, now) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Save writes when a key was seen.
+func (s *Sights) Save(key int32, to *Encoder) {
+	at := s.sights.At(key)
+	to.Int(int64(at.latest))
+	to.Uint(at.place)
+}
+
+// Restore reads it, for a key that is below keys.
+func (s *Sights) Restore(key int32, keys int, from *Decoder) {
+	s.sights.Grow(keys)
+	*s.sights.At(key) = sight{latest: within64(from.Int()), place: from.Uint()}
+}
+
+// Trim forgets those of the live keys that were idle for longest, but for so many as most, and names them.
+func (s *Sights) Trim(live []int32, most int, release func(key int32)) {
+	if len(live) <= most {
+		return
+	}
+	places := make([]uint64, len(live))
+	for i, key := range live {
+		places[i] = s.sights.At(key).place
+	}
+	slices.Sort(places)
+	least := uint64(math.MaxUint64) // the keys from this place on stay
+	if most > 0 {
+		least = places[len(places)-most]
+	}
+	for _, key := range live {
+		if at := s.sights.At(key); at.place < least {
+			at.place = 0
+			release(key)
+		}
+	}
+}
+
+// Save writes the key as names.
+func (l *Timelines) Save(key int32, to *Encoder) {
+	who := l.By.who()
+	if who == l.By {
+		l.saveWho(who, key, to)
+		return
+	}
+	pair := l.actions.of(key)
+	l.saveWho(who, int32(pair>>16), to)
+	to.Action(uint16(pair))
+}
+
+// saveWho writes a key that has no action beside it.
+func (l *Timelines) saveWho(who Key, key int32, to *Encoder) {
+	switch who {
+	case ByClient:
+		to.Client(key)
+	case ByAction:
+		to.Action(uint16(key))
+	case ByHost:
+		to.Host(key)
+	case ByClientAgent:
+		pair := l.senders.of(key)
+		to.Client(int32(pair >> 16))
+		to.Agent(uint16(pair))
+	case ByUser:
+		pair := l.senders.of(key)
+		to.Uint(pair & 0xFFFF)
+		if uint16(pair) == userSender {
+			to.User(int32(pair >> 16))
+		} else {
+			to.Client(int32(pair >> 16))
+		}
+	case ByClient24, ByClient64:
+		to.Client(l.networks.members[key])
+	}
+}
+
+// Restore reads a key.
+func (l *Timelines) Restore(from *Decoder) (key int32) {
+	who := l.By.who()
+	key = l.restoreWho(who, from)
+	if who != l.By {
+		key = l.actions.id(key, from.Action())
+	}
+	return key
+}
+
+func (l *Timelines) restoreWho(who Key, from *Decoder) int32 {
+	switch who {
+	case ByClient:
+		return from.Client()
+	case ByAction:
+		return int32(from.Action())
+	case ByHost:
+		return from.Host()
+	case ByClientAgent:
+		client := from.Client()
+		return l.senders.id(client, from.Agent())
+	case ByUser:
+		if from.Uint() == userSender {
+			return l.senders.id(from.User(), userSender)
+		}
+		return l.senders.id(from.Client(), clientSender)
+	case ByClient24, ByClient64:
+		client := from.Client()
+		l.networks.take(who, from.tables.Clients)
+		if from.err == nil {
+			return l.networks.of[client]
+		}
+	}
+	return 0
+}
+
+// Count is how many keys the tables know.
+func (l *Timelines) Count(t *Tables) int {
+	switch l.By {
+	case ByClient:
+		return t.Clients.Len()
+	case ByAction:
+		return t.Actions.Len()
+	case ByHost:
+		return t.Hosts.Len()
+	case BySite:
+		return 1
+	case ByClientAgent, ByUser:
+		return len(l.senders.ids)
+	case ByClient24, ByClient64:
+		return l.networks.n
+	}
+	return len(l.actions.ids)
+}

@@ -1,0 +1,135 @@
+package traffic
+
+import (
+	"errors"
+
+	"shadow/limit"
+)
+
+// What a Stream remembers: how far each source has come in time, the floor, and the requests that wait.
+
+var errTooManySources = errors.New("checkpoint: more sources than there are")
+
+// Save writes it.
+func (s *Stream) Save(to *Encoder) {
+	to.Uint(uint64(len(s.sources)))
+	for _, w := range s.sources {
+		to.Int(int64(w.mark))
+		to.Int(int64(w.last))
+	}
+	to.Int(int64(s.pending.floor))
+	b := &s.pending.Batch
+	to.Uint(uint64(b.Len()))
+	places := b.Places()
+	var last limit.Time
+	for i, at := range b.At {
+		to.Int(int64(at - last))
+		to.Uint(uint64(places[i] - at)) // nobody is placed before its time
+		last = at
+		b.save(i, to)
+	}
+}
+
+// save writes a row apart from its time.
+func (b *Batch) save(i int, to *Encoder) {
+	to.Client(b.Client[i])
+	to.Agent(b.Agent[i])
+	to.Action(b.Action[i])
+	to.Uint(uint64(b.Status[i]))
+	to.Int(b.Bytes[i])
+	to.Uint(uint64(valueAt(b.Source, i)))
+	to.Uint(valueAt(b.Marks, i))
+	if b.Host == nil {
+		to.Uint(0)
+	} else {
+		to.Uint(1)
+		to.Host(b.Host[i])
+	}
+	if b.User == nil || b.User[i] == NoUser {
+		to.Uint(0)
+	} else {
+		to.Uint(1)
+		to.User(b.User[i])
+	}
+}
+
+// valueAt is an element of a column that may be nil.
+func valueAt[T any](column []T, i int) (v T) {
+	if column != nil {
+		v = column[i]
+	}
+	return v
+}
+
+// Restore reads what Save has written, into a Stream that nothing has come to. It must have as many sources as were saved.
+func (s *Stream) Restore(from *Decoder) {
+	n := from.Count()
+	if n > len(s.sources) {
+		from.Fail(errTooManySources)
+		return
+	}
+	for i := range n {
+		s.sources[i] = watermark{mark: within64(from.Int()), last: within64(from.Int())}
+	}
+	s.pending.floor = within64(from.Int())
+	var last limit.Time
+	for i := range from.Count() {
+		at := within64(int64(last) + from.Int())
+		place := within64(int64(at) + int64(from.Uint()))
+		last = at
+		s.restoreRow(at, from)
+		if place != at {
+			s.pending.setOrder(i, place)
+		}
+	}
+}
+
+// within64 keeps a moment where arithmetic with it cannot overflow, whatever a damaged checkpoint says.
+func within64(t int64) limit.Time { return max(dawn, min(limit.Time(t), dusk)) }
+
+func (s *Stream) restoreRow(at limit.Time, from *Decoder) {
+	b := &s.pending.Batch
+	b.At = append(b.At, at)
+	if b.Order != nil {
+		b.Order = append(b.Order, at)
+	}
+	b.Client = append(b.Client, from.Client())
+	b.Agent = append(b.Agent, from.Agent())
+	b.Action = append(b.Action, from.Action())
+	b.Status = append(b.Status, uint16(from.Uint()))
+	b.Bytes = append(b.Bytes, from.Int())
+	source, marks := uint16(from.Uint()), from.Uint()
+	var host int32
+	if from.Uint() == 1 {
+		host = from.Host()
+	} else if s.columns.host {
+		host = s.options.Tables.Hosts.ID(dash(nil))
+	}
+	user := int32(NoUser)
+	if from.Uint() == 1 {
+		user = from.User()
+	}
+	if s.columns.user {
+		b.User = append(b.User, user)
+	}
+	if s.columns.source {
+		b.Source = append(b.Source, source)
+	}
+	if s.columns.marks {
+		b.Marks = append(b.Marks, marks)
+	}
+	if s.columns.host {
+		b.Host = append(b.Host, host)
+	}
+}
+
+// Anew returns a Stream as this one was at its beginning, with as many sources, for other tables, whose Actions must be the
+// same.
+func (s *Stream) Anew(t *Tables) *Stream {
+	o := s.options
+	o.Tables = t
+	moved := &Stream{options: o, columns: s.columns}
+	moved.begin()
+	moved.Sources(len(s.sources))
+	return moved
+}
