@@ -96,8 +96,9 @@ func tellApart(feeds []*feed, o *Options) error {
 			continue
 		}
 		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: its requests count as those of one, \"-\"", what))
-		none = cmp.Or(none, fmt.Errorf("%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
-			f.name, f.format.Name, what, f.format.Text))
+		none = cmp.Or(none, error(&Untold{What: what, text: fmt.Sprintf(
+			"%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
+			f.name, f.format.Name, what, f.format.Text)}))
 	}
 	if told {
 		return nil
