@@ -28,6 +28,8 @@ type feed struct {
 
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
+	looked    bool      // whether a request of it has taken part
+	fields    uint64    // of those that tiers go by: which its requests had
 	stats     InputStats
 	faults    []FaultAt // the first few
 }

@@ -186,3 +186,11 @@ func (s *Scopes) lacks(f *parse.Format) (texts []string) {
 	}
 	return texts
 }
+
+// unseen are warnings about what tiers go by and no request of an input had.
+func (s *Scopes) unseen(f *feed) []string {
+	if s == nil || s.tiers == nil || !f.looked {
+		return nil
+	}
+	return s.membership.unseen(f.format, f.fields)
+}
