@@ -136,6 +136,9 @@ func openFeed(name string, stdin io.Reader, o *Options) (*feed, error) {
 // look chooses the format from the beginning of the input, and skips what lies before the time that takes part.
 func (f *feed) look(sample []byte, o *Options) error {
 	found, err := o.Format.For(sample)
+	if err == nil && o.Guessed[f.name] != "" {
+		err = found.Misfit()
+	}
 	if err != nil {
 		return err
 	}
