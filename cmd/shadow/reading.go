@@ -92,7 +92,7 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.lateness, "lateness", "how far out of order requests may come")
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
-	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
+	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than warm them with what lies just before (near the truth; for clients busy all along only a replay without --since is exact)")
 }
 
 // options puts together how requests are read that some policies will judge.
