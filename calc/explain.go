@@ -31,7 +31,15 @@ type Explanation struct {
 
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
 	Clients     []Client            `json:"clients"` // likewise
+	Variants    []Variant           `json:"variants"`
 	Equivalents []policy.Equivalent `json:"servers"`
+}
+
+// A Variant is what an approximation may be as well, tried out in the same way. All else is told of the middle assumption.
+type Variant struct {
+	Assumes string  `json:"assumes"`
+	Trial   *Trial  `json:"trial"`
+	Refused []int64 `json:"refused"` // by client
 }
 
 // A Trial is what became of a client never seen that sent requests at once until one was refused, and some more.
@@ -73,8 +81,31 @@ func explain(p Part, levels int) Explanation {
 			e.Recovers = recovery(p.Limiter, p.Spec.Period, shape.AtOnce, e.Full)
 		}
 		e.Clients = clients(p.Limiter, shape, start, e.Full, levels)
+		if approximation, ok := p.Limiter.(limit.Approximation); ok {
+			e.vary(approximation, shape, start)
+		}
 	}
 	return e
+}
+
+// vary tries the variants out as the approximation itself was, and widens the ranges by them.
+func (e *Explanation) vary(a limit.Approximation, shape limit.Shape, start limit.Time) {
+	for i := range e.Clients {
+		c := &e.Clients[i]
+		c.Range = &[2]int64{c.Refused, c.Refused}
+	}
+	for _, l := range a.Variants() {
+		v := Variant{Trial: tryOut(l, start, shape.AtOnce)}
+		if d, ok := l.(limit.Describer); ok {
+			v.Assumes = d.Semantics()
+		}
+		for i, other := range clients(l, shape, start, e.Full, 2) {
+			r := e.Clients[i].Range
+			r[0], r[1] = min(r[0], other.Refused), max(r[1], other.Refused)
+			v.Refused = append(v.Refused, other.Refused)
+		}
+		e.Variants = append(e.Variants, v)
+	}
 }
 
 // tryOut tries a limiter out at start. It should admit so many at once.
@@ -117,6 +148,7 @@ type Client struct {
 	Every  limit.Time `json:"every_us"`        // between two requests, or two bursts
 	Length limit.Time `json:"length_us"`
 	Run
+	Range *[2]int64 `json:"range"` // refused by an approximation at least and at most, under all assumptions; nil: it is none
 }
 
 // clients sends three clients to the limiter that all send a quarter more than it sustains: steadily, in bursts of half

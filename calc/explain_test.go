@@ -44,6 +44,36 @@ func TestExplainClients(t *testing.T) {
 	}
 }
 
+// An approximation is tried out under all its assumptions; what it refuses itself lies in the ranges.
+func TestExplainApproximations(t *testing.T) {
+	for text, want := range map[string]int{"cloudflare~:60/m": 4, "aws~:1000/5m": 4, "aws~:1000/5m,cooldown=1m": 4, "counter:60/m": 0} {
+		e := explained(t, text)
+		if len(e.Variants) != want {
+			t.Errorf("%s: %d variants", text, len(e.Variants))
+		}
+		for _, v := range e.Variants {
+			if v.Assumes == "" || v.Assumes == e.Means || v.Trial == nil || len(v.Refused) != len(e.Clients) {
+				t.Errorf("%s: %+v", text, v)
+			}
+		}
+		for i, c := range e.Clients {
+			if want == 0 {
+				if c.Range != nil {
+					t.Errorf("%s is exact, and has the range %v", text, *c.Range)
+				}
+				continue
+			}
+			least, most := c.Refused, c.Refused
+			for _, v := range e.Variants {
+				least, most = min(least, v.Refused[i]), max(most, v.Refused[i])
+			}
+			if *c.Range != [2]int64{least, most} || i == 0 && least == most {
+				t.Errorf("%s: %s: %v, want %d to %d", text, c.Name, *c.Range, least, most)
+			}
+		}
+	}
+}
+
 // What is too large to try out is explained all the same.
 func TestExplainExtremes(t *testing.T) {
 	for _, text := range []string{

@@ -1,11 +1,14 @@
 package limit
 
+import "strings"
+
 // Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a
-// third of its letters, rounded up, may be missing, too many or wrong. Of several as near, the first.
+// third of its letters, rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the
+// first.
 func Nearest(word string, choices []string) string {
 	best, nearest := "", 0
 	for _, choice := range choices {
-		d := editDistance(word, choice)
+		d := editDistance(strings.ToLower(word), strings.ToLower(choice))
 		if d <= (len(choice)+2)/3 && (best == "" || d < nearest) {
 			best, nearest = choice, d
 		}

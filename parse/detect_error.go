@@ -42,6 +42,15 @@ func (e *UnknownFormatError) remedy() string {
 		"--format '%h %l %u %t \"%r\" …' (Apache), or --nginx-conf /etc/nginx/nginx.conf --log-name main"
 }
 
+// Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A file
+// that somebody named is read all the same, so that each line is told with its reason.
+func (d *Detection) Misfit() error {
+	if d.Read > 0 || d.Lines == 0 {
+		return nil
+	}
+	return fmt.Errorf("no line of its beginning fits the format that was stated: %s (column %d)", d.fault.Reason, d.fault.Column)
+}
+
 // firstLine is the first line, fit to be shown.
 func firstLine(lines [][]byte) string { return showLine(lines[0]) }
 

@@ -60,6 +60,26 @@ func (st *step) quoted(line []byte, from int) (end, next int) {
 	return 0, nowhere
 }
 
+// unended is the Fault of a value at from whose end is not found. The first quote behind it closes it, unless more quotes
+// follow: then it may as well open the next value.
+func (st *step) unended(line []byte, from int) Fault {
+	last := bytes.LastIndexByte(line[from:], '"')
+	if st.span != spanQuoted || last < 0 || escaped(line[from:from+last]) || unescapedQuote(line[from:from+last]) {
+		return Fault{st.noEnd, from + 1}
+	}
+	return Fault{st.noText, from + last + 2}
+}
+
+// unescapedQuote tells whether there is an unescaped quote in b.
+func unescapedQuote(b []byte) bool {
+	for i, c := range b {
+		if c == '"' && !escaped(b[:i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // quote finds the unescaped quote with st.follow behind it, or if tail is set the first one that ends a field.
 func (st *step) quote(line []byte, from int, tail bool) int {
 	for at := from; ; at++ {

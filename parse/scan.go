@@ -53,7 +53,7 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 			end, next = st.find(line, at)
 		}
 		if next == nowhere {
-			return Fault{st.noEnd, at + 1}
+			return st.unended(line, at)
 		}
 		if st.span != spanMeasured {
 			keep(st.use, line[at:end], r)

@@ -17,6 +17,7 @@ type step struct {
 	layout layout
 
 	noEnd  string // the reason of a Fault when the value's end is not found
+	noText string // the reason when there is a closing quote, and not what should stand behind it
 	bad    string // the reason when the value cannot be read or is not followed by what it should
 	excess string // the reason when the number is too large
 }
@@ -48,8 +49,12 @@ func newStep(p *piece, follow string, next []piece) step {
 	case follow[0] == '"':
 		s.span, s.stop, s.noEnd = spanQuoted, '"', "no closing quote behind the "+noun
 		follow = follow[1:]
+		of := " behind the closing quote of the " + noun
 		if p.use == useSkip {
-			s.noEnd = "no closing quote"
+			s.noEnd, of = "no closing quote", " behind a closing quote"
+		}
+		if s.noText = "text" + of; follow != "" {
+			s.noText = missingText(follow) + of
 		}
 	default:
 		s.span, s.stop = spanPhrase, follow[0]

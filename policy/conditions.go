@@ -149,6 +149,9 @@ func statusProblem(text string) string {
 	if len(digits) != 3 || digits[0] == '0' || strings.Trim(digits, "0123456789") != "" {
 		return quoted(text) + " is not a status such as 401 or 4xx"
 	}
+	if digits[0] > '5' {
+		return quoted(text) + " is no status of HTTP; want one from 100 to 599, such as 401 or 4xx"
+	}
 	return ""
 }
 

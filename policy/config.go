@@ -106,7 +106,8 @@ func (r *configReader) read(top node) {
 	}
 }
 
-// Pick returns the policies with these names, or all if there are no names.
+// Pick returns the policies with these names, or all if there are no names. The name of an entry that makes several means
+// them all; the name that reports call one of them means that one.
 func (c *Config) Pick(names []string) ([]Policy, error) {
 	if slices.Contains(names, NoPolicy) {
 		if len(names) > 1 {
@@ -114,15 +115,21 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 		}
 		return nil, nil
 	}
-	for _, name := range names {
-		if !slices.ContainsFunc(c.Policies, func(s Set) bool { return s.Name == name }) {
-			return nil, c.unknown(name)
-		}
-	}
+	found := map[string]bool{}
 	var picked []Policy
 	for _, set := range c.Policies {
-		if len(names) == 0 || slices.Contains(names, set.Name) {
-			picked = append(picked, set.Policies...)
+		all := len(names) == 0 || slices.Contains(names, set.Name)
+		found[set.Name] = true
+		for _, p := range set.Policies {
+			found[p.Name] = true
+			if all || slices.Contains(names, p.Name) {
+				picked = append(picked, p)
+			}
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			return nil, c.unknown(name)
 		}
 	}
 	return picked, nil
@@ -133,11 +140,14 @@ func (c *Config) unknown(name string) error {
 	if len(c.Policies) == 0 {
 		return errors.New("the configuration has no policies")
 	}
-	var names []string
+	var names, all []string
 	for _, set := range c.Policies {
-		names = append(names, set.Name)
+		names, all = append(names, set.Name), append(all, set.Name)
+		for _, p := range set.Policies {
+			all = append(all, p.Name)
+		}
 	}
-	return fmt.Errorf("the configuration has none of that name%s; there are %s", meantOf(name, names), strings.Join(names, ", "))
+	return fmt.Errorf("the configuration has none of that name%s; there are %s", meantOf(name, all), strings.Join(names, ", "))
 }
 
 // Spare makes policies that are not of the configuration pass over the clients that it exempts.

@@ -42,6 +42,9 @@ func (r *configReader) readPolicy(at node) {
 		return
 	}
 	set := Set{name, named(name, parts)}
+	for i := range set.Policies {
+		set.Policies[i].Place = r.place(f.at)
+	}
 	if err := tooRough(set.Policies[0].Parts); err != nil { // the others differ in counts only
 		r.fail(limits, "%v", err)
 	}

@@ -146,11 +146,13 @@ func TestPick(t *testing.T) {
 	}
 	for names, want := range map[string]string{
 		"": "login, token:5/1m|login, token:6/1m|site", "none": "", "site": "site",
-		"site login": "login, token:5/1m|login, token:6/1m|site", "login": "login, token:5/1m|login, token:6/1m",
-		"lgoin":     `error: the configuration has none of that name (did you mean "login"?); there are login, site`,
-		"none site": "error: policy none stands alone",
+		"site;login": "login, token:5/1m|login, token:6/1m|site", "login": "login, token:5/1m|login, token:6/1m",
+		"login, token:6/1m": "login, token:6/1m", "login, token:6/1m;login": "login, token:5/1m|login, token:6/1m",
+		"login, token:7/1m": `error: the configuration has none of that name (did you mean "login, token:5/1m"?); there are login, site`,
+		"lgoin":             `error: the configuration has none of that name (did you mean "login"?); there are login, site`,
+		"none;site":         "error: policy none stands alone",
 	} {
-		picked, err := config.Pick(strings.Fields(names))
+		picked, err := config.Pick(strings.FieldsFunc(names, func(r rune) bool { return r == ';' }))
 		got := []string{}
 		for _, p := range picked {
 			got = append(got, p.Name)

@@ -3,7 +3,6 @@ package policy
 import (
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,26 +40,6 @@ func TestPageHasAllLimits(t *testing.T) {
 	}
 	if _, section := sectionOf(page, "cooldown"); !strings.Contains(section, "cooldown=30s/extend") {
 		t.Error("the cooldown is not explained")
-	}
-}
-
-// Each link to a section of docs/limits.md, there or in README.md and docs/policies.md, finds one.
-func TestLinksToPage(t *testing.T) {
-	page := readPage(t)
-	var anchors []string
-	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
-		anchors = append(anchors, anchorOf(heading[1]))
-	}
-	for file, prefix := range map[string]string{limitsPage: "", "../README.md": "docs/limits.md", "../docs/policies.md": "limits.md"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, link := range regexp.MustCompile(`\]\(`+regexp.QuoteMeta(prefix)+`#([^)]*)\)`).FindAllStringSubmatch(string(text), -1) {
-			if !slices.Contains(anchors, link[1]) {
-				t.Errorf("%s: %s has no section %q", file, limitsPage, link[1])
-			}
-		}
 	}
 }
 
@@ -122,10 +101,4 @@ func optionsOf(a Algorithm) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// anchorOf is the name under which a heading can be linked to, as GitHub makes it.
-func anchorOf(heading string) string {
-	kept := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(heading), "")
-	return strings.ReplaceAll(kept, " ", "-")
 }

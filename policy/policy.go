@@ -46,6 +46,7 @@ func (k Key) String() string { return keyNames[k] }
 type Policy struct {
 	Name  string // the canonical text of its limits, joined by '+': token:6/30s; or the name in the configuration
 	Parts []Part // a request is refused when any part refuses it
+	Place string // where a configuration has it, "shadow.yaml:3"; "" of the command line
 }
 
 // A Part is one limit of a policy.

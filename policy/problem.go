@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A Problem is a mistake in a configuration.
@@ -44,11 +45,19 @@ const maxProblems = 50
 
 // fail notes a problem at a node.
 func (d *document) fail(at node, format string, args ...any) {
-	t := at.GetToken()
+	p := beginning(at)
+	d.add(Problem{d.name, p.Line, p.Column, fmt.Sprintf(format, args...)})
+}
+
+// place is the file and line of a node.
+func (d *document) place(at node) string { return fmt.Sprintf("%s:%d", d.name, beginning(at).Line) }
+
+// beginning is where a node begins: a mapping without braces at its first key.
+func beginning(at node) *token.Position {
 	if m, ok := at.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		t = m.Values[0].Key.GetToken()
+		at = m.Values[0].Key
 	}
-	d.add(Problem{d.name, t.Position.Line, t.Position.Column, fmt.Sprintf(format, args...)})
+	return at.GetToken().Position
 }
 
 func (d *document) add(p Problem) {

@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"shadow/limit"
 )
 
 // contrib/shadow.schema.json is for editors, and has to say the same as the parser. These tests read both with the words
@@ -227,6 +229,12 @@ func (c *checker) schemaAccepts(text string) bool {
 	return c.accepts(c.root, v)
 }
 
+// oddConfigs may look odd, and are taken all the same.
+var oddConfigs = []string{
+	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
+	"exempt: {addresses: [private, 10.0.0.0/8, '::1', '2001:DB8::/32', '::ffff:1.2.3.4']}", in("count: {status: [100, 599, 5xx, 5XX]}"),
+}
+
 // The keys and the words that the parser knows are those of the schema.
 func TestSchemaKeys(t *testing.T) {
 	root := loadSchema(t)
@@ -262,6 +270,31 @@ func TestSchemaKeys(t *testing.T) {
 	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{DefaultTier, exemptTier, anyValue})
 }
 
+// The pattern of limits has the algorithms and options that there are, and says what counts and periods look like.
+func TestSchemaLimits(t *testing.T) {
+	var names, options []string
+	for _, a := range append(slices.Clone(Algorithms), Algorithm{Options: limit.Common}) {
+		if a.Name != "" {
+			names = append(names, a.Name)
+		}
+		for _, option := range optionsOf(a) {
+			if name, _, _ := strings.Cut(option, "="); !slices.Contains(options, name) {
+				options = append(options, name)
+			}
+		}
+	}
+	const (
+		count  = `[0-9]+r?([.][.][0-9]+r?(:[0-9]+r?)?)?`
+		unit   = `(ns|us|µs|μs|ms|s|m|h)`
+		period = `([0-9]*[dw]|[0-9.]*` + unit + `([0-9.]+` + unit + `)*)`
+	)
+	want := "^ *((" + strings.Join(names, "|") + "):)?" + count + "(," + count + ")*/" + period +
+		"(,(" + strings.Join(options, "|") + ")(=[^,+ ]+)?)* *$"
+	if got := loadSchema(t)["definitions"].(schema)["spec"].(schema)["pattern"]; got != want {
+		t.Errorf("the pattern of limits is\n%s\nwant\n%s", got, want)
+	}
+}
+
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
@@ -290,7 +323,12 @@ func TestSchemaInStep(t *testing.T) {
 			t.Errorf("the schema refuses %s", text)
 		}
 	}
-	for _, text := range validConfigs(t) {
+	for _, text := range oddConfigs {
+		if _, err := ParseConfig("shadow.yaml", []byte(text)); err != nil {
+			t.Errorf("the parser refuses %s: %v", text, err)
+		}
+	}
+	for _, text := range append(validConfigs(t), oddConfigs...) {
 		if !c.schemaAccepts(text) {
 			t.Errorf("the schema refuses\n%s", text)
 		}
@@ -334,16 +372,21 @@ var schemaRefuses = []string{
 	"evidence: 5", "evidence: {asset: 5}", "evidence: {path: a}", "evidence: {background: []}", "evidence: {hosts: '*.example'}",
 	"evidence: {sample: 0}", "evidence: {hours: 256}", "evidence: {agents: 17}", "evidence: {rhythm: 101}", "evidence: {haste: half}",
 	"evidence: {referers: 5}", "evidence: {referers: [1, 2, 3]}", "evidence: {referers: [5%]}", "evidence: {errors: }",
+	"policies: {name: p, limits: tokn:5/m}", "policies: {name: p, limits: TOKEN:5/m}", "policies: {name: p, limits: 'token:6/30s,brust=3'}",
+	"policies: {name: p, limits: 6/30}", "policies: {name: p, limits: 6r/}", "policies: {name: p, limits: 5..50:5:5/s}", "policies: {name: p, limits: 5/1h30}",
+	"exempt: {addresses: 1.2.3}", "exempt: {addresses: [example.org]}", "exempt: {addresses: fe80::1%eth0}", "exempt: {users: \"a\\nb\"}",
+	"policies: {name: \"a\\nb\", limits: 5/m}", in("match: {class: [browser, any]}"),
+	in("count: {status: 999}"), in("count: {status: 6xx}"),
 	in("count: {status: 40}"), in("count: {status: 1000}"), in("count: {status: 4x}"), in("count: {status: [401, 401]}"), in("wait: 5"),
 }
 
 // What takes a look at other values, at files, or at the meaning of a text.
 var onlyParserRefuses = []string{
 	"exempt: {addresses: 10.0.0.1/8}", "exempt: {file: nowhere.txt}", "exempt: {field: {name: x}}",
-	"actions: {name: a, regexp: '('}", "policies: {name: p, limits: tokn:5/m}", "policies: {name: p, limits: '1..1000000/s'}",
+	"actions: {name: a, regexp: '('}", "policies: {name: p, limits: 'token:6/30s,align=first'}", "policies: {name: p, limits: '1..1000000/s'}",
 	"policies: [{name: p, limits: 5/m}, {name: p, limits: 6/m}]",
 	"evidence: {referers: [20%, 2%]}", "evidence: {errors: 101%}", "evidence: {sample: '0'}", "evidence: {hosts: a:80}",
-	in("match: {tier: gold}"), in("match: {action: lgoin}"), in("match: {class: [any, tool]}"),
+	in("match: {tier: gold}"), in("match: {action: lgoin}"), in("match: {host: [any, a]}"), "exempt: {addresses: 1.2.3.400}",
 }
 
 // The examples of the manual are taken by both.

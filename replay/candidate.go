@@ -170,8 +170,9 @@ func (c *candidate) rangeTally() *Range {
 		return nil
 	}
 	hit := int64(c.hits.Len())
-	r := &Range{Refused: [2]int64{c.total, c.total}, ClientsHit: [2]int64{hit, hit}}
+	r := &Range{Refused: [2]int64{c.total, c.total}, ClientsHit: [2]int64{hit, hit}, hits: []*Hits{&c.hits}}
 	for _, v := range c.variants {
+		r.hits = append(r.hits, &v.hits)
 		widen(&r.Refused, v.total)
 		widen(&r.ClientsHit, int64(v.hits.Len()))
 	}

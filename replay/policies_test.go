@@ -141,10 +141,15 @@ func TestRanges(t *testing.T) {
 	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{one}}, {Parts: []policy.Part{one, other}}, {Parts: policiesOf(t, "window:3/1m", 0)[0].Parts}})
 	b.judge(slices.Concat(at("a", 0, 1, 2, 3), at("b", 4, 5, 6, 7), at("c", 8, 9, 10)))
 	r := b.result()
-	if p := r.Policies[0]; p.Refused != 2 || !reflect.DeepEqual(p.Range, &replay.Range{Refused: [2]int64{0, 5}, ClientsHit: [2]int64{0, 3}}) {
+	if p := r.Policies[0]; p.Refused != 2 || p.Range.Refused != [2]int64{0, 5} || p.Range.ClientsHit != [2]int64{0, 3} {
 		t.Errorf("one approximation: %d, %+v", p.Refused, p.Range)
 	}
-	if p := r.Policies[1]; p.Refused != 5 || !reflect.DeepEqual(p.Range, &replay.Range{Refused: [2]int64{4, 8}, ClientsHit: [2]int64{2, 3}}) {
+	for client, want := range [][2]int64{{0, 2}, {0, 2}, {0, 1}} {
+		if got := r.Policies[0].Range.Of(int32(client)); got != want {
+			t.Errorf("client %d: %v, want %v", client, got, want)
+		}
+	}
+	if p := r.Policies[1]; p.Refused != 5 || p.Range.Refused != [2]int64{4, 8} || p.Range.ClientsHit != [2]int64{2, 3} {
 		t.Errorf("two approximations: %d, %+v", p.Refused, p.Range)
 	}
 	if p := r.Policies[2]; p.Range != nil || len(r.Policies) != 3 {

@@ -78,4 +78,18 @@ type Delays struct {
 type Range struct {
 	Refused    [2]int64
 	ClientsHit [2]int64
+
+	hits []*Hits // under each assumption
+}
+
+// Of is how many requests of one client are refused, at least and at most.
+func (r *Range) Of(client int32) (refused [2]int64) {
+	for i, hits := range r.hits {
+		hit, _ := hits.Find(client)
+		if i == 0 {
+			refused = [2]int64{hit.Refused, hit.Refused}
+		}
+		widen(&refused, hit.Refused)
+	}
+	return refused
 }

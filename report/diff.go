@@ -36,6 +36,7 @@ type DiffPolicy struct {
 	Semantics  string `json:"semantics"`
 	Refused    int64  `json:"refused"`
 	ClientsHit int64  `json:"clients_hit"`
+	Range      *Range `json:"range"` // nil when it is judged exactly
 }
 
 // A Change counts requests, clients or actions by who refuses or hits them.

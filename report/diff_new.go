@@ -31,7 +31,7 @@ func NewDiff(res *replay.Result, c *replay.Comparison, o Options) *Diff {
 }
 
 func diffPolicy(p *Policy) DiffPolicy {
-	return DiffPolicy{Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit}
+	return DiffPolicy{Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit, Range: p.Range}
 }
 
 // rest makes all that is not counted yet what neither policy refuses.

@@ -55,6 +55,9 @@ func (t *terminal) explanation(e calc.Explanation, plots bool) {
 	} else {
 		t.entry("refused", costText(e), dim)
 	}
+	for i, v := range e.Variants {
+		t.entry(onlyFirst(i, "or it is"), v.Assumes+": "+variantText(v), dim)
+	}
 	if len(e.Clients) > 0 {
 		t.WriteByte('\n')
 		t.paragraph("Three clients that send a quarter more than it sustains, for " + brief(e.Clients[0].Length) + ":")
@@ -84,6 +87,22 @@ func atOnceText(e calc.Explanation) string {
 	default:
 		return text + fmt.Sprintf(", %s of a client never seen", thousands(trial.AtOnce))
 	}
+}
+
+// variantText is what another assumption comes to.
+func variantText(v calc.Variant) string {
+	text := thousands(v.Trial.AtOnce) + " at once"
+	if v.Trial.Endless {
+		text += ", and none was refused"
+	}
+	if len(v.Refused) == 0 {
+		return text
+	}
+	refused := make([]string, len(v.Refused))
+	for i, n := range v.Refused {
+		refused[i] = thousands(n)
+	}
+	return text + "; refuses the clients below " + strings.Join(refused, ", ")
 }
 
 // rateText writes a rate as the time between two, and per second, or per the shortest unit that has one.
@@ -140,6 +159,9 @@ func (t *terminal) client(e calc.Explanation, c calc.Client, plots bool) {
 		t.plot(plot{values: c.Levels, length: c.Length, top: float64(e.AtOnce), rows: 6})
 	}
 	text := fmt.Sprintf("%s: %s admitted, %s refused", count(c.Requests, "request"), share(c.Admitted, c.Requests), share(c.Refused, c.Requests))
+	if c.Range != nil {
+		text += fmt.Sprintf("; under all assumptions %s–%s refused", thousands(c.Range[0]), thousands(c.Range[1]))
+	}
 	if c.Delayed > 0 {
 		text += fmt.Sprintf("; %s of those admitted were delayed", thousands(c.Delayed))
 	}

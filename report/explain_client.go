@@ -49,6 +49,7 @@ type AccountPolicy struct {
 	By             string         `json:"by"`
 	Semantics      string         `json:"semantics"`
 	Refused        int64          `json:"refused"`
+	Range          *AccountRange  `json:"range"` // nil when the policy is judged exactly
 	RefusedPercent float64        `json:"refused_percent"`
 	Delayed        int64          `json:"delayed"`
 	Lockout        *Lockout       `json:"longest_lockout"` // nil when nothing was refused
@@ -57,6 +58,11 @@ type AccountPolicy struct {
 	MoreRefusals   int64          `json:"more_refusals"` // that are not listed
 
 	told *Policy
+}
+
+// An AccountRange is between what and what lie an approximation's refusals of the client.
+type AccountRange struct {
+	Refused [2]int64 `json:"refused"` // at least, at most
 }
 
 // A Lockout is a stretch of time in which all of the client's requests were refused.

@@ -126,6 +126,10 @@ func (f *fated) policy(told *Policy) AccountPolicy {
 		}
 	}
 	p.Refused = int64(len(refused))
+	if r := f.res.Policies[f.index].Range; r != nil {
+		id, _, _ := f.Client()
+		p.Range = &AccountRange{Refused: r.Of(id)}
+	}
 	p.RefusedPercent = percentOf(p.Refused, int64(f.Batch.Len()-f.Warm))
 	p.Lockout = lockout(f.Gathering, fate.Refused)
 	trail := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)

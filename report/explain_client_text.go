@@ -109,6 +109,9 @@ func (a *Account) layout() string {
 func (t *terminal) fate(a *Account, p *AccountPolicy, plots bool) {
 	t.WriteByte('\n')
 	t.heading(visible(p.Policy), visible(fateText(a, p)))
+	if p.Range != nil {
+		t.entry("assumed", "what follows is under the assumption in the middle; under others the requests refused are as many as the range says", dim)
+	}
 	if l := p.Lockout; l != nil {
 		t.entry("locked out", lockoutText(a, l), dim)
 	}
@@ -137,11 +140,16 @@ func (t *terminal) fate(a *Account, p *AccountPolicy, plots bool) {
 }
 
 func fateText(a *Account, p *AccountPolicy) string {
-	text := "by " + strings.ReplaceAll(p.By, ", ", " and ") + ", refuses "
-	if p.Refused == 0 {
-		text += "none of its " + count(a.Requests, "request")
+	text := "by " + strings.ReplaceAll(p.By, ", ", " and ")
+	refused := thousands(p.Refused)
+	if p.Range != nil {
+		text += ", as an approximation"
+		refused += between(p.Range.Refused)
+	}
+	if p.Refused == 0 && p.Range == nil {
+		text += ", refuses none of its " + count(a.Requests, "request")
 	} else {
-		text += fmt.Sprintf("%s of its %s (%s%%)", thousands(p.Refused), count(a.Requests, "request"), percent(p.RefusedPercent))
+		text += fmt.Sprintf(", refuses %s of its %s (%s%%)", refused, count(a.Requests, "request"), percent(p.RefusedPercent))
 	}
 	if p.Delayed > 0 {
 		text += fmt.Sprintf(", delays %s", thousands(p.Delayed))

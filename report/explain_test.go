@@ -31,6 +31,11 @@ func madeUp() []calc.Explanation {
 		Clients: []calc.Client{{Name: "random", Every: 800 * limit.Millisecond, Length: 6 * limit.Minute, Run: calc.Run{Requests: 450, Admitted: 300, Refused: 150}}},
 	}, {
 		Limit: "aws~:10/5m", Means: "looks now and then", AtOnce: 10, Trial: &calc.Trial{AtOnce: 20, Endless: true}, Count: 1, Per: 30 * limit.Second,
+		Clients: []calc.Client{{Name: "steady", Every: 24 * limit.Second, Length: 6 * limit.Minute, Run: calc.Run{Requests: 15, Admitted: 12, Refused: 3}, Range: &[2]int64{0, 1500}}},
+		Variants: []calc.Variant{
+			{Assumes: "aws~ that looks later", Trial: &calc.Trial{AtOnce: 20, Endless: true}, Refused: []int64{0}},
+			{Assumes: "aws~ that looks at once", Trial: &calc.Trial{AtOnce: 10}, Refused: []int64{1500}},
+		},
 	}, {
 		Limit: "mute:1/1s", Means: "mute:1/1s",
 	}}

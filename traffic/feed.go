@@ -28,6 +28,8 @@ type feed struct {
 
 	watermark watermark // what collect has let through
 	finished  bool      // collect has seen the end
+	looked    bool      // whether a request of it has taken part
+	fields    uint64    // of those that tiers go by: which its requests had
 	stats     InputStats
 	faults    []FaultAt // the first few
 }
@@ -96,8 +98,9 @@ func tellApart(feeds []*feed, o *Options) error {
 			continue
 		}
 		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: its requests count as those of one, \"-\"", what))
-		none = cmp.Or(none, fmt.Errorf("%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
-			f.name, f.format.Name, what, f.format.Text))
+		none = cmp.Or(none, error(&Untold{What: what, text: fmt.Sprintf(
+			"%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
+			f.name, f.format.Name, what, f.format.Text)}))
 	}
 	if told {
 		return nil
@@ -133,6 +136,9 @@ func openFeed(name string, stdin io.Reader, o *Options) (*feed, error) {
 // look chooses the format from the beginning of the input, and skips what lies before the time that takes part.
 func (f *feed) look(sample []byte, o *Options) error {
 	found, err := o.Format.For(sample)
+	if err == nil && o.Guessed[f.name] != "" {
+		err = found.Misfit()
+	}
 	if err != nil {
 		return err
 	}

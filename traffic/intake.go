@@ -44,6 +44,7 @@ type rows struct {
 	lines, parsed, excluded int64
 	refusals                int64
 	marked                  uint64 // the scopes that some request is in
+	fields                  uint64 // the fields that tiers go by and some request had
 	bytes                   int64
 	stamp                   limit.Time // the latest
 	subsecond, submilli     bool       // whether a stamp has a fraction of a second, of a millisecond
@@ -209,6 +210,7 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		for _, m := range marks {
 			r.marked |= m
 		}
+		r.fields |= in.marker.fields()
 	}
 }
 

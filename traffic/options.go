@@ -44,13 +44,27 @@ type Options struct {
 	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
 
+// What limits may go by besides the client.
+const (
+	TheHost = "the host"
+	TheUser = "the user"
+)
+
+// Untold is the error of inputs none of which tells by what requests are to be told apart.
+type Untold struct {
+	What string // TheHost, TheUser, or what a client is
+	text string
+}
+
+func (u *Untold) Error() string { return u.text }
+
 // lacks names what requests are told apart by and a format does not have, or is empty.
 func (o *Options) lacks(f *parse.Format) string {
 	if o.Hosts && !f.Has(parse.FieldHost) {
-		return "the host"
+		return TheHost
 	}
 	if o.Users && !o.NoUsers && !f.Has(parse.FieldUser) {
-		return "the user"
+		return TheUser
 	}
 	return o.Clients.lacks(f)
 }

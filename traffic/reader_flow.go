@@ -94,6 +94,7 @@ func (r *Reader) collect(ctx context.Context) {
 // account adds a job's rows to those that wait, and its figures to the statistics.
 func (r *Reader) account(j *job) {
 	if j.end {
+		j.feed.warnings = append(j.feed.warnings, r.options.Scopes.unseen(j.feed)...)
 		r.stats.finish(j.feed)
 		return
 	}

@@ -114,6 +114,9 @@ func (s *Scopes) addClasses(scopes []Scope) error {
 	return nil
 }
 
+// lastStatus is the highest that HTTP has (RFC 9110, 15). Logs may hold others, which --exclude can name.
+const lastStatus = 599
+
 // addStatuses fills the table of statuses.
 func (s *Scopes) addStatuses(scopes []Scope) error {
 	texts := newNameBits(scopes, func(c *Scope) []string { return c.Statuses })
@@ -123,6 +126,9 @@ func (s *Scopes) addStatuses(scopes []Scope) error {
 	}
 	for text, bits := range texts.bits {
 		first, n, err := parseStatus(text)
+		if err == nil && first > lastStatus {
+			err = fmt.Errorf("%q is no status of HTTP; want one from 100 to %d", text, lastStatus)
+		}
 		if err != nil {
 			return err
 		}
@@ -185,4 +191,12 @@ func (s *Scopes) lacks(f *parse.Format) (texts []string) {
 		texts = append(texts, s.membership.lacks(f)...)
 	}
 	return texts
+}
+
+// unseen are warnings about what tiers go by and no request of an input had.
+func (s *Scopes) unseen(f *feed) []string {
+	if s == nil || s.tiers == nil || !f.looked {
+		return nil
+	}
+	return s.membership.unseen(f.format, f.fields)
 }

@@ -89,6 +89,14 @@ func (m *marker) markLines(marks []uint64, records []parse.Record) {
 	}
 }
 
+// fields are those that tiers go by and some request had since the last call.
+func (m *marker) fields() (seen uint64) {
+	if m.tiers != nil {
+		seen, m.tiers.seen = m.tiers.seen, 0
+	}
+	return seen
+}
+
 // action is the bits of an action.
 func (m *marker) action(id int) uint64 {
 	for id >= len(m.actions) {

@@ -62,6 +62,7 @@ func (s *Stats) count(j *job, sum added) {
 	s.Marked |= r.marked
 	s.refine(r)
 	f.note(j)
+	f.looked, f.fields = f.looked || r.parsed > r.excluded, f.fields|r.fields
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Lines += r.lines
 	f.stats.Parsed += r.parsed

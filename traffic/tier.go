@@ -146,7 +146,7 @@ func (t *Tiers) exempts() bool {
 
 // lacks are warnings about what tiers go by and a format does not have.
 func (t *Tiers) lacks(f *parse.Format) (texts []string) {
-	lack := func(name string) { texts = append(texts, name+" is not logged: no client is in a tier by it") }
+	lack := func(name string) { texts = append(texts, notLogged(name)) }
 	if len(t.networks) > 0 && !f.Has(parse.FieldClient) {
 		lack("the address")
 	}
@@ -156,6 +156,18 @@ func (t *Tiers) lacks(f *parse.Format) (texts []string) {
 	for i := range t.fields {
 		if !slices.ContainsFunc(t.fields[i].at, f.HasExtra) {
 			lack(t.fields[i].name)
+		}
+	}
+	return texts
+}
+
+func notLogged(name string) string { return name + " is not logged: no client is in a tier by it" }
+
+// unseen are the same about fields that a format may have and no request had: any line of JSON may have any key.
+func (t *Tiers) unseen(f *parse.Format, seen uint64) (texts []string) {
+	for i := range t.fields {
+		if slices.ContainsFunc(t.fields[i].at, f.HasExtra) && seen>>i&1 == 0 {
+			texts = append(texts, notLogged(t.fields[i].name))
 		}
 	}
 	return texts

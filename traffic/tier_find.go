@@ -14,6 +14,7 @@ type tierFinder struct {
 	known   []uint8 // by client id: the tier of its address + 1, 0 is not yet known; nil: it says nothing of addresses
 	lasting bool    // whether a client has one address
 	none    uint8   // the default tier
+	seen    uint64  // the fields that some request had, by their place in Tiers.fields
 }
 
 func (t *Tiers) newFinder(clients ClientRule) *tierFinder {
@@ -36,6 +37,7 @@ func (f *tierFinder) find(client int32, r *parse.Record) uint8 {
 		field := &f.tiers.fields[i]
 		for _, at := range field.at {
 			if value := r.Extra[at]; value != nil {
+				f.seen |= 1 << i
 				tier = lower(tier, field.values, value)
 				break
 			}

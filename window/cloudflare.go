@@ -57,7 +57,7 @@ func (w Cloudflare) Variants() []limit.Limiter {
 		variant{newCounter(w.spec, w.spec.Period/2, false), "cloudflare~ with periods that begin half a period later"},
 		variant{newCounter(w.spec, 0, true), "cloudflare~ in which refused requests count"},
 		variant{&exact, "cloudflare~ that counts exactly, in a rolling window"},
-		variant{&late, fmt.Sprintf("cloudflare~ whose counters are looked at every %s only", limit.FormatPeriod(cloudflareLate))},
+		variant{&late, fmt.Sprintf("cloudflare~ that counts exactly, and looks every %s only", limit.FormatPeriod(cloudflareLate))},
 	}
 }
 

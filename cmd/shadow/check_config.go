@@ -21,7 +21,7 @@ func newCheckConfig() *cobra.Command {
 		Short: "Say what a configuration means, or everything that is wrong with it",
 		Long: `Check-config reads a configuration, shadow.yaml unless another file is named, and says in short what it
 means: its actions, its tiers with their sizes, its policies with their limits. If anything is wrong with
-it, it says what, and where, and ends with exit code 2.`,
+it, it says what, and where, and ends with exit code 2. - reads standard input.`,
 		Example: `  shadow check-config
   shadow check-config /etc/shadow/limits.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -30,18 +30,26 @@ it, it says what, and where, and ends with exit code 2.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(cmd.OutOrStdout(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return checkConfig(cmd.InOrStdin(), cmd.OutOrStdout(), args)
+		},
 	}
 }
 
-func checkConfig(w io.Writer, args []string) error {
+func checkConfig(in io.Reader, w io.Writer, args []string) error {
 	name := defaultConfig
 	if len(args) == 1 {
 		name = args[0]
 	} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return usage("there is no %s here: name the file", name)
 	}
-	config, err := loadConfig(name)
+	var config policy.Config
+	var err error
+	if name == standardInput {
+		name, config, err = pipedConfig(in)
+	} else {
+		config, err = loadConfig(name)
+	}
 	if err == nil {
 		err = compiles(&config)
 	}

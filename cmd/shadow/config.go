@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -23,7 +24,29 @@ func loadConfig(name string) (policy.Config, error) {
 		}
 		name = defaultConfig
 	}
+	if name == standardInput {
+		return policy.Config{}, usage("a configuration is read from a file; `shadow check-config -` checks one from standard input")
+	}
 	config, err := policy.LoadConfig(name)
+	return knownProblems(name, config, err)
+}
+
+// standardInput is what stands for it on the command line.
+const standardInput = "-"
+
+// pipedConfig reads a configuration that comes from standard input. Files that it names lie in the working directory.
+func pipedConfig(in io.Reader) (name string, config policy.Config, err error) {
+	name = onceName(standardInput)
+	text, err := io.ReadAll(in)
+	if err == nil {
+		config, err = policy.ParseConfig(name, text)
+	}
+	config, err = knownProblems(name, config, err)
+	return name, config, err
+}
+
+// knownProblems makes what is wrong with a configuration an error of how the command was called.
+func knownProblems(name string, config policy.Config, err error) (policy.Config, error) {
 	var problems policy.Problems
 	switch {
 	case err == nil:

@@ -64,7 +64,7 @@ func TestConfigValues(t *testing.T) {
 		_, there := traffic.NewTiers([]traffic.Tier{{Name: "a", Networks: []string{text}}}, nil)
 		agree(t, "network", text, here, there)
 	}
-	for _, text := range []string{"200", "4xx", "5XX", "099", "0xx", "40", "1000", "xxx", "4x4", "999", "+99"} {
+	for _, text := range []string{"200", "4xx", "5XX", "099", "0xx", "40", "1000", "xxx", "4x4", "599", "600", "6xx", "999", "+99"} {
 		here := condition("count", "status", text)
 		_, there := traffic.NewScopes([]traffic.Scope{{Statuses: []string{text}}}, nil)
 		agree(t, "status", text, here, there)

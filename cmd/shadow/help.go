@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,4 +39,32 @@ func completeCommand(cmd *cobra.Command, args []string, typed string) (names []s
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// watchHelp returns what went wrong when help was written, of which cobra takes no notice.
+func watchHelp(root *cobra.Command) (failed func() error) {
+	var watched watchedWriter
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out := cmd.OutOrStdout()
+		watched.Writer = out
+		cmd.SetOut(&watched)
+		help(cmd, args)
+		cmd.SetOut(out)
+	})
+	return func() error { return watched.err }
+}
+
+// A watchedWriter remembers the first error.
+type watchedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *watchedWriter) Write(text []byte) (int, error) {
+	n, err := w.Writer.Write(text)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }

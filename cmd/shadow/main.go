@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,7 +17,9 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	err := newRoot().ExecuteContext(ctx)
+	root := newRoot()
+	helpFailed := watchHelp(root)
+	err := cmp.Or(root.ExecuteContext(ctx), helpFailed())
 	if text := complaint(ctx, err); text != "" {
 		fmt.Fprintln(os.Stderr, "shadow:", text)
 	}

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"shadow/policy"
+	"shadow/traffic"
 )
 
 // policyFlags say what to judge by: limits on the command line, policies of the configuration, or both.
@@ -53,6 +59,37 @@ func twice(policies []policy.Policy) error {
 		seen[p.Name] = true
 	}
 	return nil
+}
+
+// blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
+// everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
+func blame(err error, policies []policy.Policy) error {
+	var untold *traffic.Untold
+	if !errors.As(err, &untold) {
+		return err
+	}
+	var names []string
+	place := ""
+	for _, p := range policies {
+		if p.Place == "" || !slices.ContainsFunc(p.Keys(), untoldKey(untold.What)) {
+			continue
+		}
+		if names = append(names, p.Name); place == "" {
+			place = p.Place
+		}
+	}
+	if len(names) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: policies that count by %s (%s) cannot be judged; --policy picks others: %w",
+		place, strings.TrimPrefix(untold.What, "the "), strings.Join(names, ", "), err)
+}
+
+// untoldKey tells of a key whether it needs what is not told.
+func untoldKey(what string) func(policy.Key) bool {
+	return func(k policy.Key) bool {
+		return what == traffic.TheHost && k == policy.ByHost || what == traffic.TheUser && k.ByUsers()
+	}
 }
 
 // keyTexts are what limits can count by, for --help.

@@ -84,7 +84,7 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
-	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than judge what lies before to warm them")
+	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than warm them with what lies just before (near the truth; for clients busy all along only a replay without --since is exact)")
 }
 
 // addWho adds the flags that do not go by the time of a request.

@@ -122,7 +122,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
 	})
 	if err != nil {
-		return nil, err
+		return nil, blame(err, r.policies)
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,

@@ -20,7 +20,8 @@ import (
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
 // Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an admitted
-// request is kept waiting) may follow each other: time goes on. Lines that begin with # are comments, and those that begin
+// request is kept waiting) may follow each other: time goes on. Of a limit.Approximation, a row "or 2", of the verdicts of
+// its second variant, may end in a text that begins with "if". Lines that begin with # are comments, and those that begin
 // with a blank are drawings. With -update, the rows below at are written anew.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
@@ -54,6 +55,8 @@ type player struct {
 	limiter limit.Limiter
 	state   limit.State
 	judged  []judged // the latest row of times
+
+	variants []*player // of an approximation
 }
 
 // A judged is one request of a script.
@@ -112,10 +115,25 @@ func (p *player) line(line string, below []string) (string, error) {
 			return "", err
 		}
 		return p.row("at"), nil
+	case fields[0] == "or" && len(fields) > 1:
+		return p.variant(line, fields[1])
 	case isResult(fields[0]):
 		return p.row(fields[0]), nil
 	}
 	return "", fmt.Errorf("unknown line %q", line)
+}
+
+// variant is the row of what a variant decides, and the text behind it.
+func (p *player) variant(line, number string) (string, error) {
+	i, err := strconv.Atoi(number)
+	if err != nil || i < 1 || i > len(p.variants) {
+		return "", fmt.Errorf("%q: want the number of a variant, 1 to %d", number, len(p.variants))
+	}
+	row := fmt.Sprintf("%-6s", "or "+number) + strings.TrimPrefix(p.variants[i-1].row("want"), "want  ")
+	if _, text, found := strings.Cut(line, " if "); found {
+		row += strings.Repeat(" ", max(1, len(p.row("at"))-len(row))) + "   if " + text
+	}
+	return row, nil
 }
 
 // isResult tells whether a row is computed from the times above it.
@@ -140,12 +158,25 @@ func (p *player) start(text string) error {
 	}
 	p.state.Release()
 	p.judged = nil
-	p.limiter, err = p.build(spec)
-	return err
+	if p.limiter, err = p.build(spec); err != nil {
+		return err
+	}
+	p.variants = nil
+	if approximation, ok := p.limiter.(limit.Approximation); ok {
+		for _, l := range approximation.Variants() {
+			p.variants = append(p.variants, &player{limiter: l})
+		}
+	}
+	return nil
 }
 
 // judge plays a row of times, with columns that are wide enough for the rows of results.
 func (p *player) judge(stamps, rows []string) error {
+	for _, v := range p.variants {
+		if err := v.judge(stamps, rows); err != nil {
+			return err
+		}
+	}
 	p.judged = nil
 	for _, stamp := range stamps {
 		t, err := parseSeconds(stamp)

@@ -46,6 +46,30 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// A guess admits one request of a key, or every one.
+type guess struct{ once }
+
+type always struct{ once }
+
+func (always) Wait(*limit.State, limit.Time) limit.Time { return 0 }
+
+func (guess) Variants() []limit.Limiter { return []limit.Limiter{once{}, always{}} }
+
+// The variants of an approximation are played beside it, each with a state of its own.
+func TestPlayVariants(t *testing.T) {
+	build := func(limit.Spec) (limit.Limiter, error) { return guess{}, nil }
+	got, err := play("limit once:1/s\nat 0 10 2\nwant\nor 2 x x x  if it always does\nor 1\nat 3\nor 2\nor 1", build)
+	want := "limit once:1/s\nat    0 10 2\nwant  . x  x\nor 2  . .  .    if it always does\nor 1  . x  x\nat    3\nor 2  .\nor 1  x"
+	if err != nil || got != want {
+		t.Errorf("got\n%s\n(%v), want\n%s", got, err, want)
+	}
+	for _, row := range []string{"or 0", "or 3", "or x"} {
+		if _, err := play("limit once:1/s\nat 0\n"+row, build); err == nil || !strings.Contains(err.Error(), "1 to 2") {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+}
+
 // Only blocks that begin with a limit are scripts. What stands in them beside rows, behind a blank, stays as it is.
 func TestPlayBlocks(t *testing.T) {
 	got, played, err := playBlocks("at 0\n```yaml\nlimit: 6\n```\nat 0\n```\nlimit once:1/s\nat 0 0\nwant x x\n  └ one\n```\nat 0", newOnce)
