@@ -19,6 +19,8 @@ type RunInfo struct {
 	Version string    // of shadow
 	Started time.Time // when
 	Events  Events    // whose would-blocks are kept
+
+	Timezone string // of stamps that do not name theirs; "": unknown
 }
 
 // A Run is a replay on its way into the database: a replay.Sink, to be ended with Finish or Abort. Nothing of it can
@@ -32,7 +34,8 @@ type Run struct {
 	load  *loader
 	over  bool
 
-	swept *sweep.Result // nil: the run is a replay
+	swept    *sweep.Result // nil: the run is a replay
+	warnings []string
 }
 
 var errOver = errors.New("store: the run is over")
@@ -73,6 +76,9 @@ func (r *Run) start() error {
 
 // ID is the run's number in the database.
 func (r *Run) ID() int32 { return r.id }
+
+// Warn keeps what reading found odd with the run. It must be called before Finish.
+func (r *Run) Warn(texts []string) { r.warnings = append(r.warnings, texts...) }
 
 // Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.
 func (r *Run) Write(events []replay.Event) error {

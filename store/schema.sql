@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (3);
+INSERT INTO shadow_schema VALUES (4);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -25,7 +25,8 @@ CREATE TABLE runs (
     last_at       TIMESTAMP,
     resolution_us BIGINT    NOT NULL, -- of the stamps, in microseconds
     has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
-    has_upstream  BOOLEAN   NOT NULL  -- the log tells upstream times
+    has_upstream  BOOLEAN   NOT NULL, -- the log tells upstream times
+    timezone      VARCHAR             -- of stamps that do not name theirs; NULL: unknown
 );
 
 CREATE TABLE inputs (
@@ -53,6 +54,12 @@ CREATE TABLE unreadable_lines ( -- the first few
     col    INTEGER NOT NULL, -- byte of the line where reading stopped, from 1
     reason VARCHAR NOT NULL,
     text   VARCHAR NOT NULL  -- the line's beginning
+);
+
+CREATE TABLE warnings ( -- about reading: what may make the figures mislead
+    run     INTEGER NOT NULL,
+    warning INTEGER NOT NULL, -- from 0
+    text    VARCHAR NOT NULL
 );
 
 CREATE TABLE policies (

@@ -92,10 +92,12 @@ func (r *replayRun) replay(ctx context.Context) error {
 	var result *replay.Result
 	id, err := keepRun(ctx, r.db, store.RunInfo{
 		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
+		Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
+		run.Warn(r.warnings(&result.Stats))
 		return run.Finish(result, time.Now())
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newReplay(), newSweep(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newQuery(), newVersion())
+		newFormats(), newReport(), newRuns(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root
 }
