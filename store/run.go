@@ -38,7 +38,12 @@ type Run struct {
 	warnings []string
 }
 
-var errOver = errors.New("store: the run is over")
+const maxRun = math.MaxInt32
+
+var (
+	errOver      = errors.New("store: the run is over")
+	errNoNumbers = errors.New("there are no run numbers left")
+)
 
 // Begin starts a run. When ctx is done, Write and Finish give up; the caller still calls Abort.
 func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
@@ -57,21 +62,30 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
-	if from := r.store.version; from < schemaVersion {
-		if err := r.store.duck.exec(strings.Join(upgrades[from-1:], "") + viewsSQL); err != nil {
-			return fmt.Errorf("cannot bring its schema up to date: %w", err)
-		}
+	if err := r.store.bringUpToDate(); err != nil {
+		return err
 	}
 	last, err := r.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
 	}
-	if last >= math.MaxInt32 {
-		return errors.New("there are no run numbers left")
+	if last >= maxRun {
+		return errNoNumbers
 	}
 	r.id = int32(last) + 1
 	r.load, err = startLoader(r.store.duck, r.id)
 	return err
+}
+
+// bringUpToDate changes the schema to ours, as part of the running transaction.
+func (s *Store) bringUpToDate() error {
+	if s.version == schemaVersion {
+		return nil
+	}
+	if err := s.duck.exec(strings.Join(upgrades[s.version-1:], "") + viewsSQL); err != nil {
+		return fmt.Errorf("cannot bring its schema up to date: %w", err)
+	}
+	return nil
 }
 
 // ID is the run's number in the database.

@@ -51,4 +51,3 @@ func (r *Reader) Runs() (all []RunFact, err error) {
 	})
 	return all, err
 }
-

@@ -165,7 +165,12 @@ CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
     requests    BIGINT  NOT NULL, -- that it is about
     clients     BIGINT  NOT NULL, -- that these are from
     points      BIGINT  NOT NULL, -- limits at which anything changes
-    kept        BIGINT  NOT NULL  -- of these in curve_points
+    kept        BIGINT  NOT NULL, -- of these in curve_points
+    browser_clients BIGINT,       -- of the clients, by class; NULL: an older shadow did not tell
+    crawler_clients BIGINT,
+    tool_clients    BIGINT,
+    monitor_clients BIGINT,
+    unknown_clients BIGINT
 );
 
 CREATE TABLE curve_points ( -- between two points, what the lower one says holds

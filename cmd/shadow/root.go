@@ -35,7 +35,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newReplay(), newSweep(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newReport(), newRuns(), newQuery(), newVersion())
+		newFormats(), newReport(), newRuns(), newMerge(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root
 }

@@ -38,7 +38,7 @@ log it is about, and the command. What a run found is told by shadow report --ru
 	for _, c := range []*cobra.Command{cmd, list, show} {
 		addOutput(c, &f.output, "list")
 	}
-	cmd.AddCommand(list, show)
+	cmd.AddCommand(list, show, f.newDelete())
 	return cmd
 }
 
