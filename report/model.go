@@ -12,6 +12,8 @@ type Model struct {
 	Policies []Policy `json:"policies"`
 	Stored   *Stored  `json:"stored"` // nil: nowhere
 
+	History *History `json:"history,omitempty"` // nil: not asked for
+
 	view view
 }
 

@@ -23,6 +23,8 @@ type Loaded struct {
 	Timezone string   // of stamps that do not name theirs; "": unknown
 	Command  string   // of the latest run
 	Version  string   // of the shadow that made it
+
+	same []samePolicy // by policy of the result
 }
 
 // Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last run.
@@ -56,7 +58,6 @@ type loading struct {
 	to    *Loaded
 
 	agents, clients, actions, policies ids
-	same                               []samePolicy // by policy of the result
 }
 
 // readRuns adds up what was read.

@@ -47,8 +47,8 @@ func (l *loading) judgeTogether() {
 	if len(l.order) < 2 {
 		return
 	}
-	for i := range l.same {
-		s := &l.same[i]
+	for i := range l.to.same {
+		s := &l.to.same[i]
 		if len(s.runs) < len(l.order) {
 			l.warn("policy %s was judged in %d of %d runs only (%s): its share of requests is of those, its share of clients of all",
 				s.name, len(s.runs), len(l.order), runNumbers(s.runs))

@@ -52,8 +52,8 @@ func (l *loading) readPolicies() error {
 // policyOf is the policy of the result that one of a run belongs to, taken in if it is new.
 func (l *loading) policyOf(run int32, name, by string) int32 {
 	res, again := l.to.Result, 0
-	for i := range l.same {
-		switch s := &l.same[i]; {
+	for i := range l.to.same {
+		switch s := &l.to.same[i]; {
 		case s.name != name || s.by != by:
 		case s.runs[len(s.runs)-1] == run:
 			again++
@@ -62,7 +62,7 @@ func (l *loading) policyOf(run int32, name, by string) int32 {
 			return int32(i)
 		}
 	}
-	l.same = append(l.same, samePolicy{name: name, by: by, again: again, runs: []int32{run}, limits: map[int32]string{}})
+	l.to.same = append(l.to.same, samePolicy{name: name, by: by, again: again, runs: []int32{run}, limits: map[int32]string{}})
 	res.Policies = append(res.Policies, replay.PolicyTally{
 		Policy: policy.Policy{Name: name}, ByAction: make([]int64, len(res.Actions)),
 	})
@@ -112,7 +112,7 @@ func (l *loading) readParts() error {
 				fresh[id], p.Parts = true, nil
 			}
 			p.Parts = append(p.Parts, part)
-			l.same[id].limits[run] = strings.TrimPrefix(l.same[id].limits[run]+" + "+part.String(), " + ")
+			l.to.same[id].limits[run] = strings.TrimPrefix(l.to.same[id].limits[run]+" + "+part.String(), " + ")
 			return nil
 		})
 		if err != nil {

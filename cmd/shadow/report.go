@@ -14,6 +14,7 @@ import (
 type reportFlags struct {
 	outputFlags
 	selectFlags
+	historyFlags
 	db string
 }
 
@@ -34,6 +35,7 @@ day, or since a moment, are put together: a client, an action and a policy are t
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&f.db, "db", defaultDB, "DuckDB `file` of the runs")
 	f.selectFlags.add(cmd)
+	f.historyFlags.add(cmd)
 	f.outputFlags.add(cmd)
 	return cmd
 }
@@ -46,12 +48,16 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	spare, err := f.historyFlags.verify()
+	if err != nil {
+		return err
+	}
 	db, err := store.OpenReader(cmd.Context(), f.db)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	model, err := f.model(cmd, db, chosen)
+	model, err := f.model(cmd, db, chosen, spare)
 	if err != nil {
 		return err
 	}
@@ -59,7 +65,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 }
 
 // model is the report on the runs that are chosen.
-func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector) (*report.Model, error) {
+func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector, spare store.Spare) (*report.Model, error) {
 	all, err := db.Runs()
 	if err != nil {
 		return nil, err
@@ -72,11 +78,16 @@ func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selecto
 	if err != nil {
 		return nil, err
 	}
-	return report.New(loaded.Result, report.Options{
+	model := report.New(loaded.Result, report.Options{
 		Top: f.top, Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
 		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs),
-	}), nil
+	})
+	history, err := f.history(db, loaded, all, runs, spare, f.top)
+	if history != nil {
+		model.SetHistory(history)
+	}
+	return model, err
 }
 
 func numbersOf(runs []store.RunFact) []int32 {
