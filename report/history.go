@@ -153,8 +153,9 @@ func NewTrendRun(run int32, first, last limit.Time, b *Before, hit HitClasses) T
 	return r
 }
 
-// SetHistory adds to a report what has changed.
-func (m *Model) SetHistory(h *History) {
+// SetHistory adds to a report what has changed. It renames clients as the report does.
+func (m *Model) SetHistory(h *History, a *Anonymizer) {
+	h.anonymize(a)
 	m.History = h
 	for i := range h.Policies {
 		if p := &h.Policies[i]; p.Changed {

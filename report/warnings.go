@@ -19,10 +19,10 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-func warnings(res *replay.Result, who *population) []string {
+func warnings(res *replay.Result, who *population, a *Anonymizer) []string {
 	var all []string
 	for _, id := range heavy(res, who.requests) {
-		all = append(all, heavyText(res.Tables.Clients.Name(id), res.Clients.At(id), who.requests))
+		all = append(all, heavyText(res.Tables.Clients.Name(id), a, res.Clients.At(id), who.requests))
 	}
 	return all
 }
@@ -44,13 +44,13 @@ func heavy(res *replay.Result, total int64) []int32 {
 }
 
 // heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text.
-func heavyText(name string, c *replay.ClientTally, total int64) string {
-	text := fmt.Sprintf("%s sent %s%% of all requests", name, percent(percentOf(c.Requests(), total)))
+func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
+	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), percent(percentOf(c.Requests(), total)))
 	if mixed(c) {
 		text += ", with agents of several classes, as a proxy has"
 	}
 	address, ok := addressOf(name)
-	if !ok {
+	if !ok || a != nil {
 		return text + ": is it one client?"
 	}
 	return text + ": if it is a proxy, use --client-from x-forwarded-for --trusted-proxy " + address +

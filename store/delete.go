@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"shadow/limit"
 )
 
 // Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the file
@@ -111,4 +113,16 @@ func (d *duck) runTables(database string) ([]string, error) {
 		err = errors.New("has none of shadow's tables: choose another file")
 	}
 	return tables, err
+}
+
+// FinishedBefore are the runs that were finished before a moment.
+func (s *Store) FinishedBefore(t limit.Time) (runs []int32, err error) {
+	err = s.duck.scan("SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run", func(b *block) error {
+		runs = append(runs, values[int32](b, 0)...)
+		return nil
+	})
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	return runs, nil
 }

@@ -15,7 +15,9 @@ type reportFlags struct {
 	outputFlags
 	selectFlags
 	historyFlags
-	db string
+	nightlyFlags
+	db    string
+	quiet bool
 }
 
 func newReport() *cobra.Command {
@@ -37,6 +39,8 @@ day, or since a moment, are put together: a client, an action and a policy are t
 	f.selectFlags.add(cmd)
 	f.historyFlags.add(cmd)
 	f.outputFlags.add(cmd)
+	f.nightlyFlags.add(cmd)
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing unless there is something to say: a condition holds, or, without any, somebody is newly hit")
 	return cmd
 }
 
@@ -52,20 +56,24 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	night, err := f.nightlyFlags.verify(f.quiet, f.compare != compareNone)
+	if err != nil {
+		return err
+	}
 	db, err := store.OpenReader(cmd.Context(), f.db)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	model, err := f.model(cmd, db, chosen, spare)
+	model, err := f.model(cmd, db, chosen, spare, night.anonymizer)
 	if err != nil {
 		return err
 	}
-	return model.Write(cmd.OutOrStdout(), f.output)
+	return night.finish(cmd, model, f.output, nil)
 }
 
 // model is the report on the runs that are chosen.
-func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector, spare store.Spare) (*report.Model, error) {
+func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector, spare store.Spare, a *report.Anonymizer) (*report.Model, error) {
 	all, err := db.Runs()
 	if err != nil {
 		return nil, err
@@ -81,11 +89,11 @@ func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selecto
 	model := report.New(loaded.Result, report.Options{
 		Top: f.top, Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
-		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs),
+		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs), Anonymize: a,
 	})
 	history, err := f.history(db, loaded, all, runs, spare, f.top)
 	if history != nil {
-		model.SetHistory(history)
+		model.SetHistory(history, a)
 	}
 	return model, err
 }
