@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,6 +79,29 @@ func TestDelete(t *testing.T) {
 		t.Errorf("what is not ours: %v", got)
 	}
 	madeRuns(t, path, 9, 1)
+}
+
+// A database that is reached by a link is written anew where it lies, with the permissions that it had.
+func TestShrinkBehindLink(t *testing.T) {
+	path := dbPath(t)
+	madeRuns(t, path, 1, 2)
+	link := filepath.Join(t.TempDir(), "link.duckdb")
+	if err := errors.Join(os.Symlink(path, link), os.Chmod(path, 0o600)); err != nil {
+		t.Skip(err)
+	}
+	s := openStore(t, link)
+	if _, _, err := s.Shrink(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, %v", info.Mode(), err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the database has permissions %v, %v", info.Mode(), err)
+	}
+	if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 2 {
+		t.Errorf("%d runs", n)
+	}
 }
 
 // A run that is not there, or Ctrl-C, leaves all as it was.

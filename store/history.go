@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -16,7 +17,7 @@ type Question struct {
 	Now, Base []int32         // what is reported, and what it is compared with
 	Trend     []int32         // in the order in which they are told
 	Recent    []int32         // in which repeat offenders are looked for
-	Days      [][2]limit.Time // on which: from, until
+	Days      [][2]limit.Time // on which: from, until; at most 30
 	Often     int             // on how many days a repeat offender was hit at least
 	Top       int             // rows per list
 }
@@ -99,7 +100,7 @@ type asking struct {
 func (h *asking) kin(l *Loaded) (string, error) {
 	var rows []string
 	limits, taken := map[int]string{}, map[[2]int32]bool{}
-	all := idList(append(append(append(append([]int32{}, h.q.Now...), h.q.Base...), h.q.Trend...), h.q.Recent...))
+	all := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Trend, h.q.Recent))
 	err := h.each(`SELECT p.run, p.policy, p.name, p.counts_by, coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
 		FROM policies p LEFT JOIN parts l ON l.run = p.run AND l.policy = p.policy
 		WHERE p.run IN `+all+` GROUP BY ALL ORDER BY p.run, p.policy`, func(b *block, row int) error {
@@ -129,38 +130,50 @@ func (h *asking) kin(l *Loaded) (string, error) {
 const classOf = `CASE WHEN browser >= greatest(crawler, tool, monitor, unknown) THEN 0 WHEN crawler >= greatest(tool, monitor, unknown) THEN 1
 	WHEN tool >= greatest(monitor, unknown) THEN 2 WHEN monitor >= unknown THEN 3 ELSE 4 END::BIGINT`
 
-// prepare makes tables that go with the connection: whom each policy hit in which run, and who each client is.
+// prepare makes tables that go with the connection. Names are compared once and are numbers from then on; then one pass over
+// whom each policy hit in which run tells all there is to know of each client: how often now, before and lately, and on
+// which days.
 func (h *asking) prepare(kin string) error {
 	now, base, recent := idList(h.q.Now), idList(h.q.Base), idList(h.q.Recent)
-	some := idList(append(append(append([]int32{}, h.q.Now...), h.q.Base...), h.q.Recent...))
-	var days []string
-	for _, day := range h.q.Days {
-		days = append(days, fmt.Sprintf("(%s, %s)", moment(day[0]), moment(day[1])))
-	}
-	if days == nil {
-		days = []string{"(NULL::TIMESTAMP, NULL::TIMESTAMP)"}
-	}
-	statements := []string{
+	some := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Recent))
+	for _, statement := range []string{
 		"CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES " + kin + ") kin(run, policy, k)",
-		"CREATE OR REPLACE TEMP TABLE days AS FROM (VALUES " + strings.Join(days, ", ") + ") days(from_at, until_at)",
-		`CREATE OR REPLACE TEMP TABLE hits AS
-		SELECT k.k, c.name, t.run, t.refused, t.first_refused, t.last_refused
-		FROM client_tallies t JOIN kin k ON k.run = t.run AND k.policy = t.policy JOIN clients c ON c.run = t.run AND c.client = t.client
-		WHERE t.run IN ` + some,
-		`CREATE OR REPLACE TEMP TABLE who AS
+		`CREATE OR REPLACE TEMP TABLE ids AS
+		WITH names AS (SELECT name, row_number() OVER () AS who FROM (SELECT DISTINCT name FROM clients WHERE run IN ` + some + `))
+		SELECT c.run, c.client, n.who FROM clients c JOIN names n ON n.name = c.name WHERE c.run IN ` + some,
+		`CREATE OR REPLACE TEMP TABLE moved AS
+		SELECT k.k, i.who, sum(t.refused) FILTER (t.run IN ` + now + `)::BIGINT AS refused, sum(t.refused) FILTER (t.run IN ` + base + `)::BIGINT AS before,
+			sum(t.refused) FILTER (t.run IN ` + recent + `)::BIGINT AS lately,
+			bit_count(bit_or(` + h.dayBit("t.first_refused") + " | " + h.dayBit("t.last_refused") + `) FILTER (t.run IN ` + recent + `))::BIGINT AS days
+		FROM client_tallies t JOIN kin k ON k.run = t.run AND k.policy = t.policy JOIN ids i ON i.run = t.run AND i.client = t.client
+		WHERE t.run IN ` + some + ` GROUP BY k.k, i.who`,
+		`CREATE OR REPLACE TEMP TABLE people AS
 		WITH sums AS (
-			SELECT name, run IN ` + now + ` AS comes, run IN ` + base + ` AS came, sum(requests) AS requests,
+			SELECT i.who, c.run IN ` + now + ` AS comes, bool_or(c.run IN ` + base + `) AS came, any_value(c.name) AS name, sum(c.requests) AS requests,
 				sum(browser) AS browser, sum(crawler) AS crawler, sum(tool) AS tool, sum(monitor) AS monitor, sum(unknown) AS unknown
-			FROM clients WHERE run IN ` + some + ` AND name IN (SELECT name FROM hits) GROUP BY ALL)
-		SELECT name, arg_max(` + classOf + `, comes) AS class, coalesce(sum(requests) FILTER (comes), 0)::BIGINT AS requests, bool_or(came) AS known
-		FROM sums GROUP BY name`,
-		"CREATE OR REPLACE TEMP TABLE sums AS SELECT k, name, run IN " + now + " AS comes, run IN " + base + " AS came, run IN " + recent +
-			" AS lately, sum(refused)::BIGINT AS refused FROM hits GROUP BY ALL",
-	}
-	for _, statement := range statements {
+			FROM clients c JOIN ids i ON i.run = c.run AND i.client = c.client
+			WHERE c.run IN ` + some + ` AND i.who IN (SELECT who FROM moved WHERE refused IS NULL OR before IS NULL OR days >= ` + fmt.Sprint(h.q.Often) + `)
+			GROUP BY i.who, comes)
+		SELECT who, any_value(name) AS name, arg_max(` + classOf + `, comes) AS class,
+			coalesce(sum(requests) FILTER (comes), 0)::BIGINT AS requests, bool_or(came) AS known
+		FROM sums GROUP BY who`,
+	} {
 		if err := h.ask(statement, func(*block) error { return nil }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dayBit is the bit of the day that a moment lies on, 0 if on none.
+func (h *asking) dayBit(at string) string {
+	var b strings.Builder
+	b.WriteString("CASE")
+	for i, day := range h.q.Days {
+		fmt.Fprintf(&b, " WHEN %s >= %s AND %s < %s THEN %d", at, moment(day[0]), at, moment(day[1]), 1<<i)
+	}
+	if len(h.q.Days) == 0 {
+		b.WriteString(" WHEN false THEN 0")
+	}
+	return b.String() + " ELSE 0 END"
 }

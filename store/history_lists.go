@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"shadow/limit"
 	"shadow/traffic"
@@ -54,36 +55,26 @@ func (h *asking) before() error {
 }
 
 func (h *asking) newlyHit() error {
-	return h.movers(`SELECT k, name, sum(refused) FILTER (comes) AS refused, 0 AS days FROM sums
-		WHERE k IN (SELECT k FROM kin WHERE run IN `+idList(h.q.Base)+`) GROUP BY k, name HAVING bool_or(comes) AND NOT bool_or(came)`,
+	return h.movers("refused", "refused > 0 AND before IS NULL AND k IN (SELECT k FROM kin WHERE run IN "+idList(h.q.Base)+")",
 		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.NewlyHit, &p.TopNewlyHit })
 }
 
 func (h *asking) released() error {
-	return h.movers(`SELECT k, name, sum(refused) FILTER (came) AS refused, 0 AS days FROM sums
-		GROUP BY k, name HAVING bool_or(came) AND NOT bool_or(comes)`,
+	return h.movers("before", "before > 0 AND refused IS NULL",
 		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.Released, &p.TopReleased })
 }
 
 // repeating are the clients that were hit on several days. Of a run only the first and the last refusal of a client are at
 // hand, whatever events are kept: a run counts for the days of these.
 func (h *asking) repeating() error {
-	return h.movers(`WITH moments AS (
-			SELECT k, name, first_refused AS moment FROM hits WHERE run IN `+idList(h.q.Recent)+`
-			UNION ALL SELECT k, name, last_refused FROM hits WHERE run IN `+idList(h.q.Recent)+`),
-		often AS (
-			SELECT k, name, count(DISTINCT from_at) AS days FROM moments JOIN days ON moment >= from_at AND moment < until_at
-			GROUP BY k, name HAVING count(DISTINCT from_at) >= `+fmt.Sprint(max(h.q.Often, 1))+`)
-		SELECT o.k, o.name, sum(s.refused) FILTER (s.lately) AS refused, any_value(o.days) AS days
-		FROM often o JOIN sums s ON s.k = o.k AND s.name = o.name GROUP BY o.k, o.name`,
+	return h.movers("lately", fmt.Sprintf("days >= %d AND days > 0", h.q.Often),
 		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.Repeating, &p.TopRepeating })
 }
 
-// movers counts clients by policy and class, and lists the first by days, then by refused requests. The question is one
-// for k, name, refused and days.
-func (h *asking) movers(question string, of func(*PolicyHistory) (*ByClass, *[]Mover)) error {
-	all := "(SELECT m.k, m.name, m.refused::BIGINT AS refused, m.days::BIGINT AS days, w.class, w.requests, w.known FROM (" + question + ") m JOIN who w ON w.name = m.name)"
-	err := h.each("SELECT k, class, count(*) FROM "+all+" GROUP BY k, class", func(b *block, row int) error {
+// movers counts the clients that are meant by policy and class, and lists the first by days, then by refused requests.
+func (h *asking) movers(refused, meant string, of func(*PolicyHistory) (*ByClass, *[]Mover)) error {
+	all := "(SELECT k, " + refused + " AS n, who FROM moved WHERE " + meant + ") m JOIN people p ON p.who = m.who"
+	err := h.each("SELECT m.k, p.class, count(*) FROM "+all+" GROUP BY m.k, p.class", func(b *block, row int) error {
 		counts, _ := of(&h.to.Policies[values[int32](b, 0)[row]])
 		counts[values[int64](b, 1)[row]] = values[int64](b, 2)[row]
 		return nil
@@ -91,9 +82,13 @@ func (h *asking) movers(question string, of func(*PolicyHistory) (*ByClass, *[]M
 	if err != nil {
 		return err
 	}
-	return h.each(fmt.Sprintf(`SELECT k, class, requests, refused, days, known, name FROM %s
-		QUALIFY row_number() OVER (PARTITION BY k ORDER BY days DESC, refused DESC, requests DESC, name) <= %d
-		ORDER BY k, days DESC, refused DESC, requests DESC, name`, all, h.q.Top), func(b *block, row int) error {
+	days := "0::BIGINT"
+	if refused == "lately" {
+		days, all = "m.days", strings.Replace(all, " AS n,", " AS n, days,", 1)
+	}
+	return h.each(fmt.Sprintf(`SELECT m.k, p.class, p.requests, m.n, %s AS days, p.known, p.name FROM %s
+		QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY days DESC, m.n DESC, p.requests DESC, p.name) <= %d
+		ORDER BY m.k, days DESC, m.n DESC, p.requests DESC, p.name`, days, all, h.q.Top), func(b *block, row int) error {
 		_, list := of(&h.to.Policies[values[int32](b, 0)[row]])
 		*list = append(*list, Mover{
 			Client: b.text(6, row), Class: traffic.Class(values[int64](b, 1)[row]).String(), Requests: values[int64](b, 2)[row],

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -43,11 +44,15 @@ func (s *Store) Shrink(ctx context.Context) (before, after int64, err error) {
 }
 
 func (s *Store) shrink(ctx context.Context) (before int64, err error) {
-	info, err := os.Stat(s.path)
+	path, err := filepath.EvalSymlinks(s.path) // a link stays one
 	if err != nil {
 		return 0, err
 	}
-	fresh := s.path + ".shrunk"
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	fresh := path + ".shrunk"
 	if err := removeDatabase(fresh); err != nil { // of a Shrink that was killed
 		return info.Size(), err
 	}
@@ -56,10 +61,10 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 		err = cause
 	}
 	if err == nil {
-		err = errors.Join(os.Chmod(fresh, info.Mode().Perm()), syncFile(fresh))
+		err = errors.Join(os.Chmod(fresh, info.Mode().Perm()), sameOwner(fresh, info), syncFile(fresh))
 	}
 	if err == nil {
-		err = os.Rename(fresh, s.path)
+		err = os.Rename(fresh, path)
 	}
 	if err != nil {
 		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be written anew: %w", err)), removeDatabase(fresh))

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 )
 
 //go:embed schema.sql
@@ -65,9 +66,14 @@ func Open(path string, o Options) (*Store, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	before, errBefore := os.Stat(path)
 	d, err := openDuck(path, o.settings())
 	if err != nil {
 		return nil, explainOpen(path, err)
+	}
+	if after, err := os.Stat(path); errBefore == nil && (err != nil || !os.SameFile(before, after)) {
+		d.close()
+		return nil, fmt.Errorf("database %s: another process has just written it anew: try again", path) // see shrink.go
 	}
 	version, err := d.prepare()
 	if err != nil {
