@@ -10,9 +10,12 @@ import (
 
 // What has changed, for people. Terminal and Markdown show the same sections.
 
-// changes is what there is to say of the runs as a whole.
+// facts are what there is to say of the runs as a whole.
 func (h *History) facts() []fact {
-	all := []fact{{label: "compared", text: h.compared()}}
+	var all []fact
+	if len(h.Policies) > 0 {
+		all = append(all, fact{label: "compared", text: h.compared()})
+	}
 	if h.NewActions > 0 {
 		all = append(all, fact{label: "actions", text: count(h.NewActions, "new action") + ": " + h.actionNames()})
 	}
@@ -50,7 +53,7 @@ func (s *SafeLimits) text() string {
 	who := fmt.Sprintf("the %s%% %s limit", amount(s.Percent), s.Class)
 	changed := s.Changed()
 	if len(changed) == 0 {
-		return fmt.Sprintf("%s is what it was, of all %s (runs %d and %d)", who, count(int64(len(s.Limits)), "curve"), s.Before, s.Now)
+		return fmt.Sprintf("%s is what it was, on %s (runs %d and %d)", who, count(int64(len(s.Limits)), "curve"), s.Before, s.Now)
 	}
 	var texts []string
 	for _, l := range changed[:min(safeShown, len(changed))] {

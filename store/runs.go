@@ -51,3 +51,13 @@ func (r *Reader) Runs() (all []RunFact, err error) {
 	})
 	return all, err
 }
+
+// Alike are the runs that have a policy in common with some runs, these among them, by number.
+func (r *Reader) Alike(runs []int32) (alike []int32, err error) {
+	err = r.ask(`SELECT DISTINCT p.run FROM policies p JOIN policies q ON q.name = p.name AND q.counts_by = p.counts_by
+		WHERE q.run IN `+idList(runs)+` ORDER BY p.run`, func(b *block) error {
+		alike = append(alike, values[int32](b, 0)...)
+		return nil
+	})
+	return alike, err
+}

@@ -55,7 +55,7 @@ type comparison struct {
 	days                [][2]limit.Time
 }
 
-// compareRuns picks the runs that go before those of a report.
+// compareRuns picks, of all runs that have a policy in common with those of a report, the ones that go before them.
 func (f *historyFlags) compareRuns(all, now []store.RunFact, zone *time.Location) comparison {
 	first, last := now[0].First, now[0].Last
 	for _, run := range now {
@@ -64,7 +64,7 @@ func (f *historyFlags) compareRuns(all, now []store.RunFact, zone *time.Location
 	var earlier []store.RunFact
 	for _, run := range all {
 		isNow := slices.ContainsFunc(now, func(n store.RunFact) bool { return n.Run == run.Run })
-		if !isNow && run.Policies > 0 && run.Requests > 0 && byTime(run, now[len(now)-1]) < 0 {
+		if !isNow && run.Requests > 0 && byTime(run, now[len(now)-1]) < 0 {
 			earlier = append(earlier, run)
 		}
 	}
@@ -116,7 +116,13 @@ func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now 
 	if f.compare == compareNone {
 		return nil, nil
 	}
-	c := f.compareRuns(all, now, time.Local)
+	alike, err := db.Alike(numbersOf(now))
+	if err != nil {
+		return nil, err
+	}
+	c := f.compareRuns(slices.DeleteFunc(slices.Clone(all), func(run store.RunFact) bool {
+		return !slices.Contains(alike, run.Run)
+	}), now, time.Local)
 	found, err := db.History(loaded, store.Question{
 		Now: numbersOf(now), Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
 		Days: c.days, Often: repeatDays, Top: top,
