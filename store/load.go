@@ -67,7 +67,7 @@ func (l *loading) readRuns() error {
 	if l.version < 4 {
 		timezone = "NULL::VARCHAR"
 	}
-	var first = true
+	first := true
 	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
 		first_at, last_at, command, version, `+timezone+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {

@@ -47,7 +47,7 @@ func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, e
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		kind, err := sweep.ParseKind(b.text(7, row))
 		if err != nil {
-			return nil // one that this shadow does not know
+			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
 		}
 		safe = append(safe, SafeLimit{
 			Shape: sweep.Shape{Kind: kind, Per: limit.Time(number(0)), Rate: sweep.Rate{Count: number(1), Per: limit.Time(number(2))}},
