@@ -77,9 +77,12 @@ func (r *Reader) History(l *Loaded, q Question) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	steps := []func() error{
-		func() error { return h.prepare(kin) },
-		h.trend, h.before, h.newlyHit, h.released, h.repeating, h.newActions,
+	if err := h.makeKin(kin); err != nil {
+		return nil, err
+	}
+	steps := []func() error{h.trend, h.before, h.newActions}
+	if len(q.Base) > 0 || 2*len(q.Recent) >= q.Often { // else nobody can have moved: a run counts for two days at most
+		steps = append(steps, h.prepare, h.newlyHit, h.released, h.repeating)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -130,14 +133,18 @@ func (h *asking) kin(l *Loaded) (string, error) {
 const classOf = `CASE WHEN browser >= greatest(crawler, tool, monitor, unknown) THEN 0 WHEN crawler >= greatest(tool, monitor, unknown) THEN 1
 	WHEN tool >= greatest(monitor, unknown) THEN 2 WHEN monitor >= unknown THEN 3 ELSE 4 END::BIGINT`
 
-// prepare makes tables that go with the connection. Names are compared once and are numbers from then on; then one pass over
+// makeKin makes a table of them that goes with the connection.
+func (h *asking) makeKin(rows string) error {
+	return h.ask("CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES "+rows+") kin(run, policy, k)", func(*block) error { return nil })
+}
+
+// prepare makes further tables that go with the connection. Names are compared once and are numbers from then on; then one pass over
 // whom each policy hit in which run tells all there is to know of each client: how often now, before and lately, and on
 // which days.
-func (h *asking) prepare(kin string) error {
+func (h *asking) prepare() error {
 	now, base, recent := idList(h.q.Now), idList(h.q.Base), idList(h.q.Recent)
 	some := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Recent))
 	for _, statement := range []string{
-		"CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES " + kin + ") kin(run, policy, k)",
 		`CREATE OR REPLACE TEMP TABLE ids AS
 		WITH names AS (SELECT name, row_number() OVER () AS who FROM (SELECT DISTINCT name FROM clients WHERE run IN ` + some + `))
 		SELECT c.run, c.client, n.who FROM clients c JOIN names n ON n.name = c.name WHERE c.run IN ` + some,
