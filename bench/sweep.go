@@ -42,10 +42,29 @@ func (b *bench) sweepLog(lines int64) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, c := range []*contender{three, all, rolling} {
-		fmt.Fprintf(b.out, "%s: %.0f MB at its highest\n", c.name, c.median(func(l lap) float64 { return float64(l.peak) })/1e6)
-	}
+	fmt.Fprintf(b.out, "%s: %.0f MB at its highest\n", three.name, three.median(peakOf)/1e6)
+	b.sweepPeak(all, sweepBudget(50_000, min(lines, linesADay), 3*sweptWindows+sweptRates))
+	b.sweepPeak(rolling, sweepBudget(50_000, min(lines, linesADay), sweptWindows+sweptRates))
 	return nil
+}
+
+func (b *bench) sweepPeak(c *contender, budget float64) {
+	bytes := c.median(peakOf)
+	fmt.Fprintf(b.out, "%s: %.0f MB at its highest; %s\n", c.name, bytes/1e6, b.atMost("of budget: ", bytes/budget, 1))
+}
+
+func peakOf(l lap) float64 { return float64(l.peak) }
+
+const (
+	sweptWindows = 8 // of three kinds: window, fixed, window,charge=all
+	sweptRates   = 20
+	perInside    = 16        // bytes for a request inside the longest window, which is a day
+	linesADay    = 1_000_000 // of a generated log
+)
+
+// sweepBudget is what as many policies as there are curves may take in a replay, hits left out, and the longest window.
+func sweepBudget(clients, inside, curves int64) float64 {
+	return peak{clients: clients, policies: curves}.budget() + float64(inside*perInside)
 }
 
 // oneClientADay is how many requests a single client sends in a day.

@@ -134,7 +134,8 @@ func TestParseKey(t *testing.T) {
 		}
 	}
 	_, err := ParseKey("clients")
-	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site`
+	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site, ` +
+		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

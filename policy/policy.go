@@ -12,15 +12,32 @@ type Key uint8
 
 // The keys.
 const (
-	ByClient       Key = iota // each client has a bucket of its own
-	ByClientAction            // each client has one per action
-	ByAction                  // all clients share one per action
-	ByHost                    // one per virtual host
-	BySite                    // one for everything
+	ByClient            Key = iota // each client has a bucket of its own
+	ByClientAction                 // each client has one per action
+	ByAction                       // all clients share one per action
+	ByHost                         // one per virtual host
+	BySite                         // one for everything
+	ByClientAgent                  // each client has one per user agent
+	ByClient24                     // IPv4 clients share one per /24
+	ByClient64                     // IPv6 clients share one per /64
+	ByUser                         // each user has one; a request without a user counts by its client
+	ByClientAgentAction            // the same, per action
+	ByClient24Action
+	ByClient64Action
+	ByUserAction
 	KeyCount
 )
 
-var keyNames = [KeyCount]string{"client", "client+action", "action", "host", "site"}
+var keyNames = [KeyCount]string{
+	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
+	"client+agent+action", "client/24+action", "client/64+action", "user+action",
+}
+
+// Keys are the names of all keys.
+func Keys() []string { return keyNames[:] }
+
+// ByUsers tells whether the key needs the users of requests.
+func (k Key) ByUsers() bool { return k == ByUser || k == ByUserAction }
 
 // String is the key as --by takes it.
 func (k Key) String() string { return keyNames[k] }

@@ -13,6 +13,7 @@ type candidate struct {
 	policy      policy.Policy
 	parts       []part
 	combination *combination // nil: one limit for all requests, or several keys
+	remote      *remote      // nil: what is remembered of keys is remembered here only
 	variants    []*candidate // of an approximation: the policy under other assumptions
 
 	verdicts verdicts     // on one timeline, reused
@@ -32,12 +33,13 @@ func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, par
 
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
+	c.ask(b, k)
 	g, restarts := &k.Group, k.Restarts
 	var start int32
 	for i, end := range g.Ends {
 		key := g.Keys[i]
 		for len(restarts) > 0 && restarts[0] < end {
-			if err := c.try(b, k, key, start, restarts[0]); err != nil {
+			if err := c.try(b, k, i, start, restarts[0]); err != nil {
 				return err
 			}
 			for j := range c.parts {
@@ -45,7 +47,7 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 			}
 			start, restarts = restarts[0], restarts[1:]
 		}
-		if err := c.try(b, k, key, start, end); err != nil {
+		if err := c.try(b, k, i, start, end); err != nil {
 			return err
 		}
 		start = end
@@ -53,11 +55,14 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 	return nil
 }
 
-// try judges a piece of a timeline.
-func (c *candidate) try(b *traffic.Batch, k *keying, key, start, end int32) error {
-	v, first := &c.verdicts, &c.parts[0]
+// try judges a piece of timeline i.
+func (c *candidate) try(b *traffic.Batch, k *keying, i int, start, end int32) error {
+	v, first, key := &c.verdicts, &c.parts[0], k.Keys[i]
 	at := k.At[start:end]
 	switch {
+	case c.remote.decides(i):
+		c.remote.take(v, start, end)
+		c.follow(key, at, k.marksOf(start, end))
 	case c.combination != nil:
 		v.reset()
 		c.combination.judge(v, key, at, k.marksOf(start, end))

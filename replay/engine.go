@@ -26,6 +26,8 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	evidence   *evidence    // nil: not wanted
+	band       *bander      // nil: not wanted
+	bare       bool         // see newEngine
 	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
@@ -58,13 +60,16 @@ func (e *Engine) Run(src Source) error {
 // Judge judges the requests of one batch.
 func (e *Engine) Judge(b *traffic.Batch) error {
 	e.start()
+	if e.options.Remote != nil {
+		e.options.Remote.Begin(b)
+	}
 	for _, c := range e.all {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.By == traffic.ByClient && !b.Warm {
+		if k.By == traffic.ByClient && !b.Warm && !e.bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
@@ -85,6 +90,9 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		}
 	}
 	e.forget(b)
+	if err := e.band.judge(b); err != nil {
+		return err
+	}
 	e.lap(&e.times.Judge)
 	return e.observe(b)
 }
@@ -117,10 +125,11 @@ func (e *Engine) flush() error {
 			return err
 		}
 	}
-	return nil
+	return e.band.flush()
 }
 
-// Result is what the Engine has found so far. The Engine must not be used while the Result is.
+// Result is what the Engine has found so far. The Engine must not be used while the Result is. With a band, requests that
+// let others pass are missing from it until Run has come to the end of its source.
 func (e *Engine) Result(s traffic.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{
@@ -130,6 +139,7 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}
+	e.band.result(r)
 	return r
 }
 

@@ -13,6 +13,8 @@ type eventWriter struct {
 	policy int32
 	sink   Sink
 	events []Event
+
+	degraded bool // whether the events of the batch at hand are
 }
 
 // eventsAtOnce is how many events are handed to the sink in one call, about.
@@ -28,7 +30,7 @@ func (w *eventWriter) write(b *traffic.Batch, piece timeline, refused []int32) e
 		row := piece.rows[i]
 		e := Event{
 			Policy: w.policy, Client: b.Client[row], Action: int32(b.Action[row]), Status: b.Status[row],
-			Count: 1, At: piece.at[i],
+			Count: 1, At: piece.at[i], Degraded: w.degraded,
 		}
 		if moment < len(w.events) && w.events[moment].At != e.At {
 			if err := w.end(moment); err != nil {
@@ -39,6 +41,13 @@ func (w *eventWriter) write(b *traffic.Batch, piece timeline, refused []int32) e
 		w.events = append(w.events, e)
 	}
 	return w.end(moment)
+}
+
+// degrade notes whether the verdicts on the batch at hand are degraded.
+func (w *eventWriter) degrade(degraded bool) {
+	if w != nil {
+		w.degraded = degraded
+	}
 }
 
 // end joins the events of a moment that is over, and hands over what there is when it has become much.

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"hash/crc32"
-
-	"shadow/traffic"
-)
+import "shadow/traffic"
 
 // evidence is what is known of how clients behave. A nil one gathers nothing.
 type evidence struct {
@@ -19,7 +15,7 @@ func (e *evidence) gather(b *traffic.Batch, clients *traffic.Group, t *traffic.T
 	}
 	e.clients.Grow(t.Clients.Len())
 	for id := len(e.agents); id < t.Agents.Len(); id++ {
-		e.agents = append(e.agents, agentSet(t.Agents, int32(id)))
+		e.agents = append(e.agents, t.Agents.BrowserSet(int32(id)))
 	}
 	var start int32
 	for i, end := range clients.Ends {
@@ -30,14 +26,6 @@ func (e *evidence) gather(b *traffic.Batch, clients *traffic.Group, t *traffic.T
 		}
 		start = end
 	}
-}
-
-// agentSet is the set of one browser, which depends on its name alone: ids differ from run to run.
-func agentSet(agents *traffic.Agents, id int32) uint16 {
-	if agents.Class(id) != traffic.Browser {
-		return 0
-	}
-	return 1 << (crc32.ChecksumIEEE([]byte(agents.Name(id))) >> 28)
 }
 
 // result is what was gathered, with a place for each client.

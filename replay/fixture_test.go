@@ -16,6 +16,7 @@ type line struct {
 	at     limit.Time
 	place  limit.Time // when it was let in, if it came too late; 0: at
 	client string
+	user   string // "": none
 	action string
 	agent  string
 	status uint16
@@ -49,7 +50,7 @@ func newBench(t testing.TB, lateness limit.Time, by policy.Key, limits ...string
 
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
 	b := &bench{t: t, tables: &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
+		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(), Users: traffic.NewDict(),
 	}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
@@ -67,6 +68,7 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Agent = append(out.Agent, uint16(b.tables.Agents.ID([]byte(l.agent))))
 		out.Action = append(out.Action, uint16(b.tables.Actions.ID([]byte(l.action))))
 		out.Host = append(out.Host, b.tables.Hosts.ID([]byte(l.client)))
+		out.User = append(out.User, b.user(l.user))
 		out.Status = append(out.Status, l.status)
 		out.Bytes = append(out.Bytes, l.bytes)
 		out.Upstream = append(out.Upstream, int64(l.spent))
@@ -80,6 +82,13 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Order = nil
 	}
 	return out
+}
+
+func (b *bench) user(name string) int32 {
+	if name == "" {
+		return traffic.NoUser
+	}
+	return b.tables.Users.ID([]byte(name))
 }
 
 // judge judges lines as one batch each.

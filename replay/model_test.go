@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -133,8 +134,28 @@ func keyOfLine(l *line, by policy.Key) string {
 		return l.action
 	case policy.ByClientAction:
 		return l.client + " " + l.action
+	case policy.ByClientAgent:
+		return l.client + " " + l.agent
+	case policy.ByClient24:
+		return network(l.client, ".")
+	case policy.ByClient64:
+		return network(l.client, ":")
+	case policy.ByUser:
+		return cmp.Or(l.user, l.client)
+	}
+	if who, found := strings.CutSuffix(by.String(), "+action"); found {
+		key, _ := policy.ParseKey(who)
+		return keyOfLine(l, key) + " " + l.action
 	}
 	return ""
+}
+
+// network is an address without what follows the last separator, the address if it has none.
+func network(addr, separator string) string {
+	if i := strings.LastIndex(addr, separator); i >= 0 {
+		return addr[:i]
+	}
+	return addr
 }
 
 func (b *verdictBook) refuse(l *line) {
@@ -177,6 +198,9 @@ func (b *bench) booked(r *replay.Result, policy int) verdictBook {
 	return book
 }
 
+// drawn are the clients of logs: two networks of two.
+var drawn = []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"}
+
 // drawLog draws a log in the order that counts: bursts and long pauses, some requests far too late, some lines warm.
 func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 	place := limit.Time(rapid.SampledFrom([]int{-3600, 0, 1_800_000_000}).Draw(t, "start")) * second
@@ -186,7 +210,7 @@ func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 	for i := range rapid.IntRange(0, 80).Draw(t, "lines") {
 		place += rapid.SampledFrom(steps).Draw(t, "step")
 		l := line{
-			at: place, place: place, client: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client"),
+			at: place, place: place, client: rapid.SampledFrom(drawn).Draw(t, "client"), user: rapid.SampledFrom([]string{"", "u", "v"}).Draw(t, "user"),
 			action: rapid.SampledFrom([]string{"/x", "/y"}).Draw(t, "action"), agent: rapid.SampledFrom([]string{"curl/8", "-"}).Draw(t, "agent"),
 			status: rapid.SampledFrom([]uint16{200, 404}).Draw(t, "status"), source: uint16(rapid.IntRange(0, 1).Draw(t, "source")),
 			marks: uint64(rapid.IntRange(0, 7).Draw(t, "marks")), bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,

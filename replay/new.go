@@ -21,25 +21,42 @@ type Options struct {
 
 	Observer Observer // nil: nobody observes
 
+	Band   bool   // whether to judge the spread placement as well, where batches have Stamps
+	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
+
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
 	Clock func() time.Time // to time the stages with; nil: they are not timed
 }
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := &Engine{options: o, now: math.MinInt64}
+	e := newEngine(o, false)
+	e.band = newBander(o)
+	return e
+}
+
+// newEngine is New without a band. A bare engine knows policies only: neither what they may mean as well, nor whom it has
+// seen.
+func newEngine(o Options, bare bool) *Engine {
+	e := &Engine{options: o, bare: bare, now: math.MinInt64}
 	if o.Evidence {
 		e.evidence = new(evidence)
 	}
 	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
 	for i, p := range o.Policies {
-		variants := variantsOf(p)
+		variants := []policy.Policy{p}
+		if !bare {
+			variants = variantsOf(p)
+		}
 		c := e.add(variants[0])
 		if o.Sink != nil && i < o.EventPolicies {
 			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
 		}
 		for _, other := range variants[1:] {
 			c.variants = append(c.variants, e.add(other))
+		}
+		if o.Remote != nil {
+			c.remote = &remote{Remote: o.Remote, policy: i}
 		}
 		e.candidates = append(e.candidates, c)
 	}

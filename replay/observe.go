@@ -17,6 +17,8 @@ type Observer interface {
 type Verdicts struct {
 	Refused []int32         // rows, each once, in no order that means anything
 	Delayed []limit.Delayed // likewise; their Index is the row
+
+	Degraded bool // see Answer
 }
 
 // note adds what was decided on a piece of a timeline. A nil Verdicts takes nothing.
@@ -29,6 +31,13 @@ func (n *Verdicts) note(piece timeline, v *verdicts) {
 	}
 	for _, late := range v.late {
 		n.Delayed = append(n.Delayed, limit.Delayed{Index: piece.rows[late.Index], By: late.By})
+	}
+}
+
+// degrade notes whether the verdicts on the batch at hand are degraded.
+func (n *Verdicts) degrade(degraded bool) {
+	if n != nil {
+		n.Degraded = degraded
 	}
 }
 

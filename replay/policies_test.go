@@ -69,7 +69,7 @@ func TestPoliciesAgainstModel(t *testing.T) {
 		tiers := rapid.Bool().Draw(rt, "tiers")
 		for i := range lines {
 			if tiers { // each client is in one
-				lines[i].marks = 1 << (lines[i].client[0] - 'a')
+				lines[i].marks = 1 << slices.Index(drawn, lines[i].client)
 			}
 		}
 		b := newBenchOf(t, lateness, policies)

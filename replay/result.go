@@ -15,6 +15,8 @@ type Event struct {
 	Status uint16
 	Count  uint32
 	At     limit.Time
+
+	Degraded bool // see Answer
 }
 
 // A Source hands over requests, batch by batch. No request has its place in time before one of an earlier batch, and
@@ -37,6 +39,7 @@ type Result struct {
 	Actions  []int64                  // requests by action id
 	Evidence *Paged[traffic.Evidence] // by client id; nil: not gathered
 	Policies []PolicyTally
+	Band     *Band // nil: not wanted
 }
 
 // ClientTally is what is known of one client apart from any policy.
@@ -60,6 +63,7 @@ type PolicyTally struct {
 
 	Delays *Delays // nil: no limit of the policy keeps requests waiting
 	Range  *Range  // nil: the policy is judged exactly
+	Spread *Placed // nil: no band is wanted, or there is none
 }
 
 // Delays is how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the

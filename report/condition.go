@@ -25,9 +25,9 @@ type Condition struct {
 
 // ParseCondition reads a condition. With history it may ask what has changed.
 func ParseCondition(text string, history bool) (*Condition, error) {
-	names := figuresOf(&Model{}, &Policy{}, nil)
+	names := namedFigures(&Model{}, &Policy{}, nil)
 	if history {
-		names = figuresOf(&Model{}, &Policy{}, &PolicyHistory{})
+		names = namedFigures(&Model{}, &Policy{}, &PolicyHistory{})
 	}
 	program, err := expr.Compile(text, expr.Env(names), expr.AsBool())
 	if err != nil {
@@ -44,7 +44,7 @@ func explainCondition(text string, names map[string]any, history bool, err error
 		return fmt.Errorf("%q: %s", text, message)
 	}
 	name, _, _ := strings.Cut(rest, " ")
-	if _, known := figuresOf(&Model{}, &Policy{}, &PolicyHistory{})[name]; known && !history {
+	if _, known := namedFigures(&Model{}, &Policy{}, &PolicyHistory{})[name]; known && !history {
 		return fmt.Errorf("%q: %s is known to shadow report only, which compares runs", text, name)
 	}
 	if near := limit.Nearest(name, slices.Sorted(maps.Keys(names))); near != "" {
@@ -64,7 +64,7 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 		if m.History != nil {
 			h = &m.History.Policies[i]
 		}
-		held, err := expr.Run(c.program, figuresOf(m, p, h))
+		held, err := expr.Run(c.program, namedFigures(m, p, h))
 		if err != nil {
 			message, _, _ := strings.Cut(err.Error(), "\n")
 			return nil, fmt.Errorf("%q, of policy %s: %w", c.text, p.Policy, errors.New(message))
@@ -78,11 +78,11 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 
 // ConditionNames are all that a condition may name.
 func ConditionNames() []string {
-	return slices.Sorted(maps.Keys(figuresOf(&Model{}, &Policy{}, &PolicyHistory{})))
+	return slices.Sorted(maps.Keys(namedFigures(&Model{}, &Policy{}, &PolicyHistory{})))
 }
 
-// figuresOf gives the figures of a policy their names. Shares are from 0 to 1. h may be nil.
-func figuresOf(m *Model, p *Policy, h *PolicyHistory) map[string]any {
+// namedFigures gives the figures of a policy their names. Shares are from 0 to 1. h may be nil.
+func namedFigures(m *Model, p *Policy, h *PolicyHistory) map[string]any {
 	in := &m.Input
 	figures := map[string]any{
 		"policy": p.Policy, "by": p.By,

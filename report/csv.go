@@ -17,6 +17,7 @@ var csvHead = []string{
 	"lines", "parsed", "unreadable", "excluded", "warm", "late",
 	"delayed", "delay_total_seconds", "delay_p50_seconds", "delay_p99_seconds",
 	"refused_low", "refused_high", "clients_hit_low", "clients_hit_high",
+	"band_refused_low", "band_refused_high", "band_clients_hit_low", "band_clients_hit_high",
 	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
 }
 
@@ -64,10 +65,14 @@ func (p *Policy) csvCells() []map[string]string {
 	all := []map[string]string{p.csvTotals()}
 	for class, f := range p.ByClass {
 		name := traffic.Class(class).String()
-		all = append(all, map[string]string{
+		cells := map[string]string{
 			"level": "class", "name": name, "class": name, "requests": plain(f.Requests), "refused": plain(f.Refused),
 			"clients": plain(f.Clients), "clients_hit": plain(f.ClientsHit),
-		})
+		}
+		if p.Band != nil {
+			p.Band.ByClass[class].csv(cells)
+		}
+		all = append(all, cells)
 	}
 	for _, c := range p.TopClients {
 		all = append(all, map[string]string{
@@ -105,6 +110,9 @@ func (p *Policy) csvTotals() map[string]string {
 		cells["refused_low"], cells["refused_high"] = plain(r.Refused[0]), plain(r.Refused[1])
 		cells["clients_hit_low"], cells["clients_hit_high"] = plain(r.ClientsHit[0]), plain(r.ClientsHit[1])
 	}
+	if b := p.Band; b != nil {
+		(&BandFigures{b.Refused, b.ClientsHit}).csv(cells)
+	}
 	if h := p.Harm; h != nil {
 		cells["page_views"], cells["page_views_broken"] = plain(h.PageViews), plain(h.Broken)
 		if h.Lockout != nil {
@@ -115,6 +123,11 @@ func (p *Policy) csvTotals() map[string]string {
 		}
 	}
 	return cells
+}
+
+func (f *BandFigures) csv(cells map[string]string) {
+	cells["band_refused_low"], cells["band_refused_high"] = plain(f.Refused[0]), plain(f.Refused[1])
+	cells["band_clients_hit_low"], cells["band_clients_hit_high"] = plain(f.ClientsHit[0]), plain(f.ClientsHit[1])
 }
 
 func csvRow(cells map[string]string) []string {

@@ -22,6 +22,7 @@ func facts(m *Model) []fact {
 		{label: "format", text: formatText(in.Formats)},
 		{label: "requests", text: requestsText(in)},
 		{label: "stamps", text: stampsText(in)},
+		{label: "band", text: bandText(in)},
 		{label: "unreadable", text: unreadableText(in), details: faultLines(in.Faults)},
 		{label: "excluded", text: unlessNone(in.Excluded, count(in.Excluded, "request"))},
 		{label: "warm", text: unlessNone(in.Warm, count(in.Warm, "request")+" before --since: judged, not counted")},

@@ -43,6 +43,7 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 	if r := t.Range; r != nil {
 		p.Range = &Range{Refused: r.Refused, ClientsHit: r.ClientsHit}
 	}
+	p.Band = bandOf(&p, t.Spread, who)
 	return p
 }
 

@@ -22,6 +22,9 @@ func (m *Model) markdown() []byte {
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		policyGrid(m).markdown(&b)
+		if m.banded() {
+			bandGrid(m).markdown(&b)
+		}
 		for _, p := range m.untold() {
 			fmt.Fprintf(&b, "\n%s\n", markdownText(p.Policy))
 			p.markdownMeaning(&b)

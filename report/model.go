@@ -36,12 +36,15 @@ type Input struct {
 
 	Evidence *Verdicts `json:"evidence,omitempty"` // on the clients; nil: not gathered
 
-	Span       *Span    `json:"span"`       // of the counted requests; nil without any
-	Resolution string   `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
-	Timezone   string   `json:"timezone"`   // of stamps that do not name theirs
-	Formats    []Format `json:"formats"`
-	Files      []File   `json:"files"`
-	Faults     []Fault  `json:"faults"` // the first few unreadable lines
+	Span       *Span  `json:"span"`       // of the counted requests; nil without any
+	Resolution string `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
+
+	Band *BandInput `json:"band"` // nil when nobody asked
+
+	Timezone string   `json:"timezone"` // of stamps that do not name theirs
+	Formats  []Format `json:"formats"`
+	Files    []File   `json:"files"`
+	Faults   []Fault  `json:"faults"` // the first few unreadable lines
 }
 
 // A Span is the time from the first counted request to the last.
@@ -103,6 +106,7 @@ type Policy struct {
 	Delayed int64  `json:"delayed"` // requests that had to wait
 	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
+	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
 
 	WorstMinute          *Minute  `json:"worst_minute"` // nil when nothing was refused
 	BytesSaved           int64    `json:"bytes_saved"`

@@ -44,6 +44,7 @@ func New(res *replay.Result, o Options) *Model {
 		Policies: make([]Policy, 0, len(res.Policies)),
 	}
 	m.Input.Evidence = jury.all(res.Clients)
+	m.Input.Band = inputBand(res.Band)
 	if o.Database != "" {
 		m.Stored = &Stored{Database: o.Database, Run: o.Run}
 	}
@@ -51,7 +52,7 @@ func New(res *replay.Result, o Options) *Model {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
 		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who)
 	}
-	m.Warnings = append(m.Warnings, warnings(res, who, o.Anonymize)...)
+	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)
 	m.anonymize(o.Anonymize)
 	return m

@@ -24,6 +24,7 @@ type Sweep struct {
 	ByClass  sweepClasses `json:"by_class"`
 	Stored   *Stored      `json:"stored"` // nil: nowhere
 
+	result *sweep.Result
 	curves []sweep.Curve
 	by     traffic.Key
 	totals [traffic.ClassCount]classTotal
@@ -48,8 +49,10 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 		Version: o.Version, Command: o.Command, Input: input(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
 		Warnings: append([]string{}, o.Warnings...), Action: res.Action, Requests: res.Judged,
 		Clients: res.Clients.Sum(), ByClass: sweepClasses{}, curves: res.Curves, by: res.By,
-		view: view{width: o.Width, color: o.Color},
+		view: view{width: o.Width, color: o.Color}, result: res,
 	}
+	s.Input.Band = sweepBand(res.Band)
+	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests, nil)...)
 	for class := range traffic.ClassCount {
 		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]

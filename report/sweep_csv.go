@@ -17,11 +17,17 @@ func (s *Sweep) csv(out io.Writer) error {
 	for class := range traffic.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
 	}
+	if s.banded() {
+		head = append(head, sweepBandHead()...)
+	}
 	w.Write(head) //nolint:errcheck // Error tells
 	for i := range s.curves {
-		c := &s.curves[i]
-		for j := range c.Points {
-			w.Write(s.csvRow(c, &c.Points[j])) //nolint:errcheck // Error tells
+		for points := range s.points(i) {
+			row := s.csvRow(&s.curves[i], &points[0])
+			if s.banded() {
+				row = append(row, bandCells(&points)...)
+			}
+			w.Write(row) //nolint:errcheck // Error tells
 		}
 	}
 	w.Flush()

@@ -23,7 +23,7 @@ func (s *Sweep) json(w *bufio.Writer) error {
 	fmt.Fprint(w, ",\n  \"curves\": [")
 	for i := range s.curves {
 		fmt.Fprint(w, separator(i)+"\n    ")
-		s.jsonCurve(w, &s.curves[i])
+		s.jsonCurve(w, i)
 	}
 	fmt.Fprint(w, "\n  ]\n}\n")
 	return nil
@@ -36,13 +36,19 @@ func separator(i int) string {
 	return ","
 }
 
-func (s *Sweep) jsonCurve(w *bufio.Writer, c *sweep.Curve) {
+func (s *Sweep) jsonCurve(w *bufio.Writer, curve int) {
+	c := &s.curves[curve]
 	fmt.Fprintf(w, `{"limit_kind": %q, "per": %s, "rate": %s, "by": %q, "points": [`,
 		c.Kind, orNull(perText(&c.Shape)), orNull(rateOf(&c.Shape)), s.by)
 	var line []byte
-	for i := range c.Points {
-		line = append(line[:0], separator(i)+"\n      "...)
-		w.Write(appendPoint(line, &c.Points[i])) //nolint:errcheck // Flush tells
+	i := 0
+	for points := range s.points(curve) {
+		line = appendPoint(append(line[:0], separator(i)+"\n      "...), &points[0])
+		if s.banded() {
+			line = appendBand(append(line, `, "band": `...), &points)
+		}
+		w.Write(append(line, '}')) //nolint:errcheck // Flush tells
+		i++
 	}
 	fmt.Fprint(w, "\n    ]}")
 }
@@ -54,7 +60,7 @@ func orNull(text string) string {
 	return strconv.Quote(text)
 }
 
-// appendPoint appends a point as an object.
+// appendPoint appends a point as an object that is still open.
 func appendPoint(b []byte, p *sweep.Point) []byte {
 	b = append(b, `{"limit": `...)
 	b = strconv.AppendInt(b, p.Limit, 10)
@@ -65,7 +71,7 @@ func appendPoint(b []byte, p *sweep.Point) []byte {
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
 		b = append(appendFigures(b, p.Counted, p.Refused[class], p.Hit[class]), '}')
 	}
-	return append(b, "}}"...)
+	return append(b, '}')
 }
 
 // appendFigures appends what is refused, null if that is not known, and who is hit.

@@ -43,7 +43,19 @@ func (s *Sweep) subject() string {
 	if s.Action != "" {
 		text += ", of action " + visible(s.Action)
 	}
-	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests"
+	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.fewText()
+}
+
+// fewText says where the finest share is that of all clients.
+func (s *Sweep) fewText() string {
+	const enough = 1000 // of which 99.9 % are fewer than all
+	switch browsers := s.totals[traffic.Browser].Clients; {
+	case s.Clients < enough:
+		return fmt.Sprintf("; 99.9%% of %s is all of them", count(s.Clients, "client"))
+	case s.byBrowsers() && browsers < enough:
+		return fmt.Sprintf("; 99.9%% of %s is all of them", count(browsers, "browser"))
+	}
+	return ""
 }
 
 var kindTexts = [sweep.KindCount]string{
@@ -93,7 +105,7 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 	if kind == sweep.Token {
 		head = "rate"
 	}
-	g := &grid{columns: append([]column{text(head)}, with(text("clients"))...)}
+	g := &grid{columns: append([]column{text(head)}, with(text("leaves alone"))...)}
 	for _, share := range untouched {
 		g.columns = append(g.columns, number(shareText(share)))
 		g.columns = append(g.columns, with(number("refuses"))...)
@@ -118,7 +130,7 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 			row = append(row, "–", "–")
 			continue
 		}
-		row = append(row, thousands(p.Limit), s.refusedText(p))
+		row = append(row, thousands(p.Limit)+s.otherLimit(c, p, clients, share, hit), s.refusedText(c, p))
 	}
 	return row
 }
@@ -137,11 +149,11 @@ func sparing(c *sweep.Curve, clients, thousandths int64, hit func(*sweep.Point) 
 	return nil
 }
 
-func (s *Sweep) refusedText(p *sweep.Point) string {
+func (s *Sweep) refusedText(c *sweep.Curve, p *sweep.Point) string {
 	if !p.Counted {
 		return "–"
 	}
-	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%"
+	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%" + s.otherShare(c, p)
 }
 
 // plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it

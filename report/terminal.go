@@ -97,6 +97,9 @@ func (t *terminal) policies(m *Model) {
 		width = unbounded // long enough as it is
 	}
 	t.blocks(policyGrid(m).blocks(width, most))
+	if m.banded() {
+		t.blocks(bandGrid(m).blocks(width, most))
+	}
 	for _, p := range m.untold() {
 		fmt.Fprintf(t, "\n%s\n", visible(p.Policy))
 		t.meaning(p)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shadow/replay"
+	"shadow/traffic"
 )
 
 // A report can be right in every figure and still mislead: when one address stands for many people, or when the site
@@ -19,26 +20,26 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-func warnings(res *replay.Result, who *population, a *Anonymizer) []string {
+func warnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64, a *Anonymizer) []string {
 	var all []string
-	for _, id := range heavy(res, who.requests) {
-		all = append(all, heavyText(res.Tables.Clients.Name(id), a, res.Clients.At(id), who.requests))
+	for _, id := range heavy(clients, names, total) {
+		all = append(all, heavyText(names.Name(id), a, clients.At(id), total))
 	}
 	return all
 }
 
 // heavy are the clients with more than heavyPercent of all requests, the heaviest first.
-func heavy(res *replay.Result, total int64) []int32 {
-	requests := func(id int32) int64 { return res.Clients.At(id).Requests() }
+func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64) []int32 {
+	requests := func(id int32) int64 { return clients.At(id).Requests() }
 	var ids []int32
-	for id := range int32(res.Clients.Len()) {
+	for id := range int32(clients.Len()) {
 		if percentOf(requests(id), total) > heavyPercent {
 			ids = append(ids, id)
 		}
 	}
 	slices.SortFunc(ids, func(a, b int32) int {
 		most := cmp.Compare(requests(b), requests(a))
-		return cmp.Or(most, strings.Compare(res.Tables.Clients.Name(a), res.Tables.Clients.Name(b)))
+		return cmp.Or(most, strings.Compare(names.Name(a), names.Name(b)))
 	})
 	return ids
 }

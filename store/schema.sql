@@ -66,7 +66,7 @@ CREATE TABLE policies (
     run                  INTEGER NOT NULL,
     policy               INTEGER NOT NULL, -- from 0, in the order of the command line
     name                 VARCHAR NOT NULL, -- canonical text of its limits, token:6/30s, or its name in the configuration
-    counts_by            VARCHAR NOT NULL, -- client, client+action, action, host or site; or several
+    counts_by            VARCHAR NOT NULL, -- a key as --by takes it: client, client+action, site …; or several
     requests             BIGINT  NOT NULL, -- judged
     refused              BIGINT  NOT NULL,
     clients_hit          BIGINT  NOT NULL,

@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -60,6 +61,8 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)
 	}
+	options.Band = rng.IntN(2) == 0
+	o.Band = options.Band
 	someAction := rng.IntN(3) == 0
 	options.Tables = o.Tables
 	reader, err := traffic.NewReader(context.Background(), files, nil, o)
@@ -175,7 +178,7 @@ func newEngines(t *testing.T, trials []trial, o *sweep.Options) map[limit.Time]*
 				policies[i].Parts[0].Match, policies[i].Parts[0].Count = 1, 1
 			}
 		}
-		engines[per] = replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness})
+		engines[per] = replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Band: o.Band})
 	}
 	return engines
 }
@@ -183,41 +186,61 @@ func newEngines(t *testing.T, trials []trial, o *sweep.Options) map[limit.Time]*
 func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Engine, trials []trial) {
 	results := map[limit.Time]*replay.Result{}
 	for per, e := range engines {
+		check(t, e.Run(nothing{}))
 		results[per] = e.Result(got.Stats)
 	}
-	curves := map[sweep.Shape]*sweep.Curve{}
+	curves := map[sweep.Shape]int{}
 	for i := range got.Curves {
-		curves[got.Curves[i].Shape] = &got.Curves[i]
+		curves[got.Curves[i].Shape] = i
 	}
 	for _, try := range trials {
 		result, text := results[try.shape.Per], try.shape.Limit(try.n)
-		want := pointOf(t, result, text)
-		point := curves[try.shape].At(try.n)
-		if try.known && !point.Counted {
+		want := banded(t, result, text)
+		points := got.Banded(curves[try.shape], try.n)
+		if try.known && !points.Counted() {
 			t.Errorf("%s: the curve does not know what is refused", text)
 		}
-		if !point.Counted && got.By.Shared() {
-			continue // nor whom a burst hits that was not chosen
-		}
-		if point.Counted && point.Refused != want.Refused || point.Hit != want.Hit {
-			t.Errorf("%s: the curve says %v refused, %v hit; replay says %v and %v", text, point.Refused, point.Hit, want.Refused, want.Hit)
+		for i, placement := range []string{"as logged", "spread"} {
+			point := &points[i]
+			if !point.Counted && got.By.Shared() {
+				continue // nor whom a burst hits that was not chosen
+			}
+			if point.Counted && point.Refused != want[i].Refused || point.Hit != want[i].Hit {
+				t.Errorf("%s, %s: the curve says %v refused, %v hit; replay says %v and %v",
+					text, placement, point.Refused, point.Hit, want[i].Refused, want[i].Hit)
+			}
 		}
 	}
 }
 
-// pointOf is what a replay found of a limit.
-func pointOf(t *testing.T, r *replay.Result, limit string) (p sweep.Point) {
+// nothing is a source at its end.
+type nothing struct{}
+
+func (nothing) Next() (*traffic.Batch, error) { return nil, io.EOF }
+
+// banded is what a replay found of a limit, at both placements.
+func banded(t *testing.T, r *replay.Result, limit string) sweep.Banded {
 	for i := range r.Policies {
-		if same(t, r.Policies[i].Policy.Name, limit) {
-			for hit := range r.Policies[i].Hits.All() {
-				class := r.Clients.At(hit.Client).Class()
-				p.Refused[class] += hit.Refused
-				p.Hit[class]++
+		p := &r.Policies[i]
+		if same(t, p.Policy.Name, limit) {
+			logged := pointOf(r, &p.Hits)
+			if p.Spread == nil {
+				return sweep.Banded{logged, logged}
 			}
-			return p
+			return sweep.Banded{logged, pointOf(r, &p.Spread.Hits)}
 		}
 	}
 	t.Fatalf("no limit %s was replayed", limit)
+	return sweep.Banded{}
+}
+
+// pointOf is what is known of the clients hit.
+func pointOf(r *replay.Result, hits *replay.Hits) (p sweep.Point) {
+	for hit := range hits.All() {
+		class := r.Clients.At(hit.Client).Class()
+		p.Refused[class] += hit.Refused
+		p.Hit[class]++
+	}
 	return p
 }
 

@@ -18,6 +18,14 @@ func (c Classes) Sum() (sum int64) {
 	return sum
 }
 
+// Of is the sum of some classes.
+func (c Classes) Of(classes []traffic.Class) (sum int64) {
+	for _, class := range classes {
+		sum += c[class]
+	}
+	return sum
+}
+
 // A Result is what a sweep found. Names of clients, actions and agents are in Tables.
 type Result struct {
 	Stats   traffic.Stats
@@ -29,6 +37,7 @@ type Result struct {
 	Clients Classes // clients that they are from
 	ByClass Classes // requests by the class of their client
 	Curves  []Curve
+	Band    *Band // nil: not wanted
 }
 
 // A Curve says of each limit of a shape what it would refuse.
@@ -62,7 +71,7 @@ func (c *Curve) At(n int64) Point {
 	return p
 }
 
-// Result is what the sweep has found so far.
+// Result is what the sweep has found so far. With a band it must be the last call.
 func (s *Sweep) Result(stats traffic.Stats) *Result {
 	s.tallies.Grow(s.options.Tables)
 	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &s.tallies, By: s.options.By, Action: s.options.Action}
@@ -72,9 +81,15 @@ func (s *Sweep) Result(stats traffic.Stats) *Result {
 		r.Clients[c.class]++
 		r.ByClass[c.class] += c.requests
 	}
-	r.Curves = make([]Curve, len(s.shapes))
-	s.each(len(s.shapes), func(i int) { r.Curves[i] = s.shapes[i].curve(who) })
+	r.Curves = s.curves(who)
+	s.band.result(r, who)
 	return r
+}
+
+func (s *Sweep) curves(who []member) []Curve {
+	curves := make([]Curve, len(s.shapes))
+	s.each(len(s.shapes), func(i int) { curves[i] = s.shapes[i].curve(who) })
+	return curves
 }
 
 // A member is a client that the curves are about.

@@ -27,6 +27,8 @@ type Sweep struct {
 	picked    *picked              // nil: all requests
 	strands   []*strand
 	shapes    []shaped
+	band      *bander    // nil: not wanted
+	bare      bool       // whom it has seen is known elsewhere
 	now       limit.Time // the latest place in time that was seen
 
 	batch *traffic.Batch // that is being taken in
@@ -43,6 +45,8 @@ type Options struct {
 	Bursts   []int64      // for which to count what token buckets refuse
 	Action   string       // only requests of this action; "" for all
 	Lateness limit.Time   // a key whose time steps back by more starts anew
+
+	Band bool // whether to look at the spread placement as well, where batches have Stamps
 
 	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
 	Workers int          // at once; 0 for as many as there are processors
@@ -77,6 +81,7 @@ func New(o Options) *Sweep {
 		s.addWindows(per)
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
+	s.band = newBander(o)
 	return s
 }
 
@@ -152,7 +157,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	if s.picked != nil {
 		s.picked.pick(b, &s.timelines, s.action())
 	}
-	if !b.Warm {
+	if !b.Warm && !s.bare {
 		s.count(b)
 	}
 	for _, p := range b.Places() {
@@ -160,6 +165,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	}
 	s.batch = b
 	s.each(len(s.strands), s.work)
+	s.band.take(b)
 }
 
 // judge has a strand take in the batch.
@@ -170,8 +176,10 @@ func (s *Sweep) judge(strand int) {
 }
 
 // action is the id of the wanted action, −1 as long as no request has it.
-func (s *Sweep) action() int32 {
-	id, known := s.options.Tables.Actions.Find([]byte(s.options.Action))
+func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
+
+func actionID(t *traffic.Tables, name string) int32 {
+	id, known := t.Actions.Find([]byte(name))
 	if !known {
 		return -1
 	}
@@ -195,8 +203,10 @@ func (s *Sweep) count(b *traffic.Batch) {
 }
 
 // each does n things, several at once if there are workers.
-func (s *Sweep) each(n int, do func(i int)) {
-	if s.options.Workers == 1 {
+func (s *Sweep) each(n int, do func(i int)) { each(s.options.Workers, n, do) }
+
+func each(workers, n int, do func(i int)) {
+	if workers == 1 {
 		for i := range n {
 			do(i)
 		}
@@ -204,7 +214,7 @@ func (s *Sweep) each(n int, do func(i int)) {
 	}
 	var next atomic.Int32
 	var running sync.WaitGroup
-	for range min(s.options.Workers, n) {
+	for range min(workers, n) {
 		running.Go(func() {
 			for i := int(next.Add(1) - 1); i < n; i = int(next.Add(1) - 1) {
 				do(i)

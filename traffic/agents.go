@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"hash/crc32"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -75,6 +76,15 @@ func (a *Agents) Class(id int32) Class {
 	c := classOfName(a.dict.Name(id))
 	a.classes[id].Store(uint32(c) + 1)
 	return c
+}
+
+// BrowserSet is a set of browsers, for Evidence.Add, which holds the agent with this id; none for other agents. It depends
+// on the name alone: ids differ from run to run.
+func (a *Agents) BrowserSet(id int32) uint16 {
+	if a.Class(id) != Browser {
+		return 0
+	}
+	return 1 << (crc32.ChecksumIEEE([]byte(a.Name(id))) >> 28)
 }
 
 // foldedClass is Classify with a memory of fixed size.

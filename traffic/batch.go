@@ -20,9 +20,11 @@ type Batch struct {
 	Order    []limit.Time // place in time: At, or for a request that came too late the moment it was let in; nil: At
 	Source   []uint16     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
+	User     []int32      // Tables.Users, or NoUser
 	Upstream []int64      // microseconds spent by upstream servers
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 	Traces   []Trace      // what requests show of their senders
+	Stamps   []Stamp      // what moves requests to the spread placement
 
 	room []limit.Time // for Order
 
@@ -30,6 +32,9 @@ type Batch struct {
 	// have been, and counted nowhere.
 	Warm bool
 }
+
+// NoUser is the user of a request that has none. Ids of Tables.Users are above it.
+const NoUser = -1
 
 // Len is the number of requests in the batch.
 func (b *Batch) Len() int { return len(b.At) }
@@ -45,26 +50,12 @@ func newBatch(n int, like columns) *Batch {
 		Status: make([]uint16, 0, n),
 		Bytes:  make([]int64, 0, n),
 	}
-	if like.source {
-		b.Source = make([]uint16, 0, n)
-	}
-	if like.host {
-		b.Host = make([]int32, 0, n)
-	}
-	if like.upstream {
-		b.Upstream = make([]int64, 0, n)
-	}
-	if like.marks {
-		b.Marks = make([]uint64, 0, n)
-	}
-	if like.traces {
-		b.Traces = make([]Trace, 0, n)
-	}
+	b.refit(n, like)
 	return b
 }
 
 // columns says which of the optional columns a run has.
-type columns struct{ source, host, upstream, marks, traces bool }
+type columns struct{ source, host, user, upstream, marks, traces, stamps bool }
 
 // reset empties the batch and keeps its room.
 func (b *Batch) reset() {
@@ -97,7 +88,7 @@ func (b *Batch) truncate(n int) {
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
 	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
-	b.Traces = head(b.Traces, n)
+	b.User, b.Traces, b.Stamps = head(b.User, n), head(b.Traces, n), head(b.Stamps, n)
 }
 
 // head is the first n rows of a column that may be nil.
@@ -124,9 +115,11 @@ func (b *Batch) take(src *Batch, i, j int) {
 	b.Bytes = append(b.Bytes, src.Bytes[i:j]...)
 	b.Source = appendRun(b.Source, src.Source, i, j)
 	b.Host = appendRun(b.Host, src.Host, i, j)
+	b.User = appendRun(b.User, src.User, i, j)
 	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
 	b.Marks = appendRun(b.Marks, src.Marks, i, j)
 	b.Traces = appendRun(b.Traces, src.Traces, i, j)
+	b.Stamps = appendRun(b.Stamps, src.Stamps, i, j)
 }
 
 // appendRun appends the rows i … j−1 of a column that may be nil.

@@ -21,6 +21,7 @@ type feed struct {
 	warnings  []string
 	rank      uint16         // among the inputs, by first moment and name: the order on the command line does not matter
 	hosts     map[string]int // in the referers of files at its beginning; nil: not wanted
+	whole     bool           // its stamps are whole seconds, and what moves them is wanted
 	first     limit.Time     // a moment from which on the input tells, dawn if its beginning does not say
 	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has seen the end
@@ -139,6 +140,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.hosts = o.Tracer.ownHosts(slices.Clone(sample), f.format.NewParser())
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
+	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
 	if span.warm == dawn {
 		return nil
 	}

@@ -39,6 +39,17 @@ func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.restore(b)
 }
 
+// each hands over the requests, key by key in time order.
+func (g *Group) each(do func(key, row int32, at limit.Time)) {
+	var start int32
+	for i, end := range g.Ends {
+		for j := start; j < end; j++ {
+			do(g.Keys[i], g.Rows[j], g.At[j])
+		}
+		start = end
+	}
+}
+
 // count notes which keys occur, and how often each. Where most keys occur they are listed in the order of their ids, so
 // that whoever keeps a state per key walks through memory in one direction.
 func (g *Group) count(column []int32, keys int) {

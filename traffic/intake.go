@@ -185,6 +185,11 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.Host = append(r.Host, in.tables.Hosts.ID(dash(in.lowered(records[i].Host))))
 		}
 	}
+	if in.columns.user {
+		for i := range records {
+			r.User = append(r.User, in.user(records[i].User))
+		}
+	}
 	if in.columns.upstream {
 		for i := range records {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
@@ -193,6 +198,11 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	if in.columns.traces {
 		in.tracer.trace(extend(&r.Traces, len(records)), records)
 	}
+	if in.columns.stamps {
+		for i := range records {
+			r.Stamps = append(r.Stamps, stampOf(&records[i]))
+		}
+	}
 	if in.columns.marks {
 		marks := extend(&r.Marks, len(records))
 		in.marker.mark(marks, &r.Batch, records)
@@ -200,6 +210,14 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.marked |= m
 		}
 	}
+}
+
+// user is the id of a user.
+func (in *intake) user(name []byte) int32 {
+	if len(name) == 0 || string(name) == "-" {
+		return NoUser
+	}
+	return in.tables.Users.ID(name)
 }
 
 // extend makes a column n rows longer and returns the new rows.

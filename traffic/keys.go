@@ -11,16 +11,56 @@ const (
 	ByAction
 	ByHost
 	BySite
+	ByClientAgent
+	ByClient24
+	ByClient64
+	ByUser
+	ByClientAgentAction
+	ByClient24Action
+	ByClient64Action
+	ByUserAction
 	KeyCount
 )
 
-var keyNames = [KeyCount]string{"client", "client+action", "action", "host", "site"}
+var keyNames = [KeyCount]string{
+	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
+	"client+agent+action", "client/24+action", "client/64+action", "user+action",
+}
 
 // String is the key as --by takes it.
 func (k Key) String() string { return keyNames[k] }
 
 // Shared tells whether requests of several clients fall into one bucket.
-func (k Key) Shared() bool { return k != ByClient && k != ByClientAction }
+func (k Key) Shared() bool {
+	who := k.who()
+	return who != ByClient && who != ByClientAgent
+}
+
+// who is the key without the action that goes with it: client of client+action.
+func (k Key) who() Key {
+	switch k {
+	case ByClientAction:
+		return ByClient
+	case ByClientAgentAction:
+		return ByClientAgent
+	case ByClient24Action:
+		return ByClient24
+	case ByClient64Action:
+		return ByClient64
+	case ByUserAction:
+		return ByUser
+	}
+	return k
+}
+
+// ByAction tells whether each action has a bucket of its own.
+func (k Key) ByAction() bool { return k == ByAction || k.who() != k }
+
+// ByAgents tells whether the key needs the agents of requests.
+func (k Key) ByAgents() bool { return k.who() == ByClientAgent }
+
+// ByUsers tells whether the key needs the users of requests.
+func (k Key) ByUsers() bool { return k.who() == ByUser }
 
 // Timelines sort batches by one key.
 type Timelines struct {
@@ -28,7 +68,11 @@ type Timelines struct {
 	By     Key
 	Column []int32 // the key of each row of the batch
 	Len    int     // how many keys there are
-	pairs  pairs   // for client+action
+
+	who      []int32  // the column of By without its action, reused
+	senders  pairs    // client and agent, or user
+	actions  pairs    // who, and the action
+	networks networks // of clients
 }
 
 // Take makes the group the timelines of the batch.
@@ -39,39 +83,75 @@ func (l *Timelines) Take(b *Batch, t *Tables) {
 
 // fill makes the column of keys.
 func (l *Timelines) fill(b *Batch, t *Tables) {
-	switch l.By {
-	case ByClient:
-		l.Column, l.Len = b.Client, t.Clients.Len()
-	case ByHost:
-		l.Column, l.Len = b.Host, t.Hosts.Len()
-	case ByAction:
-		l.Column = l.Column[:0]
-		for _, action := range b.Action {
-			l.Column = append(l.Column, int32(action))
-		}
-		l.Len = t.Actions.Len()
-	case ByClientAction:
-		l.Column = l.Column[:0]
-		for i, client := range b.Client {
-			l.Column = append(l.Column, l.pairs.id(client, b.Action[i]))
-		}
-		l.Len = len(l.pairs.ids)
-	case BySite:
-		l.Column = append(l.Column, make([]int32, max(0, b.Len()-len(l.Column)))...)[:b.Len()]
-		l.Len = 1
+	who := l.By.who()
+	if who == l.By {
+		l.Column, l.Len = l.fillWho(l.Column, who, b, t)
+		return
 	}
+	l.who, _ = l.fillWho(l.who, who, b, t)
+	l.Column = l.Column[:0]
+	for i, id := range l.who {
+		l.Column = append(l.Column, l.actions.id(id, b.Action[i]))
+	}
+	l.Len = len(l.actions.ids)
 }
 
-// pairs gives each pair of client and action that occurs a dense id.
+// fillWho makes the column of a key without an action beside it, in the room of column, and tells how many keys there are.
+func (l *Timelines) fillWho(column []int32, who Key, b *Batch, t *Tables) ([]int32, int) {
+	switch who {
+	case ByClient:
+		return b.Client, t.Clients.Len()
+	case ByHost:
+		return b.Host, t.Hosts.Len()
+	case BySite:
+		return append(column, make([]int32, max(0, b.Len()-len(column)))...)[:b.Len()], 1
+	case ByUser:
+		return l.users(column, b)
+	}
+	column = column[:0]
+	switch who {
+	case ByAction:
+		for _, action := range b.Action {
+			column = append(column, int32(action))
+		}
+		return column, t.Actions.Len()
+	case ByClientAgent:
+		for i, client := range b.Client {
+			column = append(column, l.senders.id(client, b.Agent[i]))
+		}
+		return column, len(l.senders.ids)
+	}
+	l.networks.take(who, t.Clients)
+	for _, client := range b.Client {
+		column = append(column, l.networks.of[client])
+	}
+	return column, l.networks.n
+}
+
+// users are those of the requests; of a request without one, its client.
+func (l *Timelines) users(column []int32, b *Batch) ([]int32, int) {
+	const user, client = 0, 1
+	column = column[:0]
+	for i, id := range b.Client {
+		if b.User != nil && b.User[i] != NoUser {
+			column = append(column, l.senders.id(b.User[i], user))
+		} else {
+			column = append(column, l.senders.id(id, client))
+		}
+	}
+	return column, len(l.senders.ids)
+}
+
+// pairs gives each pair, such as one of client and action, that occurs a dense id.
 type pairs struct {
 	ids map[uint64]int32
 }
 
-func (p *pairs) id(client int32, action uint16) int32 {
+func (p *pairs) id(first int32, second uint16) int32 {
 	if p.ids == nil {
 		p.ids = map[uint64]int32{}
 	}
-	pair := uint64(client)<<16 | uint64(action)
+	pair := uint64(first)<<16 | uint64(second)
 	id, ok := p.ids[pair]
 	if !ok {
 		id = int32(len(p.ids))

@@ -28,6 +28,9 @@ type Options struct {
 	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time
 	Hosts    bool // whether the Host column is needed
+	Users    bool // whether the User column is needed
+	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
+	Band     bool // whether requests stamped in whole seconds are to be judged where a Spread places them as well
 
 	Since, Until limit.Time // requests outside are left out, if there are such bounds
 	HasSince     bool
@@ -45,6 +48,9 @@ type Options struct {
 func (o *Options) lacks(f *parse.Format) string {
 	if o.Hosts && !f.Has(parse.FieldHost) {
 		return "the host"
+	}
+	if o.Users && !o.NoUsers && !f.Has(parse.FieldUser) {
+		return "the user"
 	}
 	return o.Clients.lacks(f)
 }

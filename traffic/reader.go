@@ -36,6 +36,7 @@ type Reader struct {
 	last    *Batch // what Next returned
 	err     error  // why reading ended, once batches is closed
 	running sync.WaitGroup
+	closing sync.Once
 }
 
 // A job is a block on its way.
@@ -76,11 +77,12 @@ func (r *Reader) start(ctx context.Context) {
 		r.free <- &job{rows: rows{Batch: *newBatch(0, cols)}, done: make(chan struct{}, 1)}
 	}
 	for range cap(r.spare) {
-		r.spare <- newBatch(r.options.Waiting+r.options.Batch, cols)
+		r.spare <- takeBatch(r.options.Waiting+r.options.Batch, cols)
 	}
 	span := r.options.span()
 	r.pending = pending{
-		Batch: *newBatch(r.options.Waiting+r.options.Batch, cols), lateness: r.options.Lateness, since: span.since, floor: dawn,
+		Batch: *takeBatch(r.options.Waiting+r.options.Batch, cols), lateness: r.options.Lateness, since: span.since, floor: dawn,
+		spreader: spreader{from: dawn},
 	}
 	r.running.Add(workers + 2)
 	for range workers {
@@ -93,9 +95,10 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), marks: o.Scopes != nil, traces: o.Tracer != nil}
+	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
+		cols.stamps = cols.stamps || f.whole
 	}
 	return cols
 }
@@ -125,12 +128,30 @@ func (r *Reader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// Close ends reading and frees what it holds. It does not wait for a pipe.
+// Close ends reading and frees what it holds, the last batch as well. It does not wait for a pipe.
 func (r *Reader) Close() error {
 	r.cancel()
 	closeFeeds(r.feeds)
 	r.running.Wait()
+	r.closing.Do(r.shelve)
 	return nil
+}
+
+// shelve leaves the batches to the next Reader.
+func (r *Reader) shelve() {
+	pending := r.pending.Batch
+	shelve(&pending)
+	if r.last != nil {
+		shelve(r.last)
+	}
+	for {
+		select {
+		case b := <-r.spare:
+			shelve(b)
+		default:
+			return
+		}
+	}
 }
 
 // Stats tells what was read. It must be called after Next has returned io.EOF.

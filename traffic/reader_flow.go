@@ -79,7 +79,7 @@ func (r *Reader) collect(ctx context.Context) {
 		if !r.emit(ctx, floor(r.feeds, r.options.Lateness)) {
 			break
 		}
-		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
+		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.relieve(ctx) {
 			break
 		}
 		next = r.pending.Len() + batch
@@ -105,6 +105,9 @@ func (r *Reader) account(j *job) {
 			j.rows.Source[i] = j.feed.rank
 		}
 	}
+	if !j.feed.whole {
+		j.rows.fix()
+	}
 	sum := r.pending.add(&j.rows.Batch, &j.feed.watermark)
 	j.feed.publish()
 	clock.lap(&r.times.Order)
@@ -113,9 +116,20 @@ func (r *Reader) account(j *job) {
 	r.times.add(j.rows.times)
 }
 
-// emit hands out what waits and lies before the floor, in batches of a bearable size: first what only warms the
-// limiters. It returns false when the context is done.
+// emit hands out what waits and lies before the floor. It returns false when the context is done.
 func (r *Reader) emit(ctx context.Context, floor limit.Time) bool {
+	return r.release(ctx, r.pending.settle(floor, r.options.Tables.Clients.Len()))
+}
+
+// relieve hands out the oldest of too many that wait, whether their seconds are complete or not.
+func (r *Reader) relieve(ctx context.Context) bool {
+	floor := r.pending.oldest()
+	r.pending.settle(floor, r.options.Tables.Clients.Len())
+	return r.release(ctx, floor)
+}
+
+// release hands out what lies before the floor in batches of a bearable size: first what only warms the limiters.
+func (r *Reader) release(ctx context.Context, floor limit.Time) bool {
 	p := &r.pending
 	for p.Len() > 2*r.options.Batch {
 		part := p.oldest()

@@ -6,9 +6,10 @@ type Tables struct {
 	Agents  *Agents
 	Actions *Dict
 	Hosts   *Dict
+	Users   *Dict
 }
 
 // NewTables returns empty dictionaries.
 func NewTables() *Tables {
-	return &Tables{Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict()}
+	return &Tables{Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict(), Users: NewDict()}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/policy"
 )
 
 // TestCompletionInBash sources the script and completes a flag's value, as bash does when somebody presses Tab.
@@ -24,7 +26,7 @@ func TestCompletionInBash(t *testing.T) {
 		__start_shadow
 		printf '%s\n' "${COMPREPLY[@]}"`, "bash", script}
 	out, err := cmd.CombinedOutput()
-	if err != nil || string(out) != "client\nclient+action\n" {
+	if err != nil || string(out) != "client\nclient+action\nclient+agent\nclient/24\nclient/64\nclient+agent+action\nclient/24+action\nclient/64+action\n" {
 		t.Errorf("%v, completed to %q", err, out)
 	}
 }
@@ -34,7 +36,7 @@ func TestCompletions(t *testing.T) {
 	for _, c := range []struct {
 		line, want string
 	}{
-		{"replay --by ", "client client+action action host site"},
+		{"replay --by ", strings.Join(policy.Keys(), " ")},
 		{"replay --output ", "table json csv markdown"},
 		{"query --output ", "table json csv markdown"},
 		{"formats --output ", "table json csv markdown"},

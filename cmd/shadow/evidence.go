@@ -17,10 +17,15 @@ type evidenceFlags struct {
 }
 
 func (f *evidenceFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they are human or bot")
+	f.addPaths(cmd, "; implies --evidence")
+}
+
+// addPaths adds the flags that say more than that.
+func (f *evidenceFlags) addPaths(cmd *cobra.Command, implied string) {
 	flags := cmd.Flags()
-	flags.BoolVar(&f.wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they are human or bot")
-	flags.StringVar(&f.beacon, "evidence-path", "", "a `path` that only real browsers load, which proves them (a glob; implies --evidence)")
-	flags.StringVar(&f.robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`; implies --evidence)")
+	flags.StringVar(&f.beacon, "evidence-path", "", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
+	flags.StringVar(&f.robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
 }
 
 // choose makes what traces requests and what judges them; nil if nobody asks. Flags go before the configuration.

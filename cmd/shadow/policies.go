@@ -16,9 +16,9 @@ type policyFlags struct {
 func (f *policyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by + (repeatable)")
-	flags.StringVar(&f.by, "by", "client", "what --limit counts by (`key`): client, client+action, action, host or site")
+	flags.StringVar(&f.by, "by", "client", "what --limit counts by (`key`): "+keyTexts())
 	flags.StringArrayVar(&f.picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
-	completeWords(cmd, "by", "client", "client+action", "action", "host", "site")
+	completeWords(cmd, "by", policy.Keys()...)
 }
 
 // choose makes the policies: those of --limit first, then those of the configuration.
@@ -53,4 +53,9 @@ func twice(policies []policy.Policy) error {
 		seen[p.Name] = true
 	}
 	return nil
+}
+
+// keyTexts are what limits can count by, for --help.
+func keyTexts() string {
+	return "client, client+agent, client/24, client/64 or user, each with +action or without; action, host or site"
 }

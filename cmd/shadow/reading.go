@@ -117,6 +117,7 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 	o.Lateness = limit.Time(f.lateness)
 	for _, p := range policies {
 		o.Hosts = o.Hosts || slices.Contains(p.Keys(), policy.ByHost)
+		o.Users = o.Users || slices.ContainsFunc(p.Keys(), policy.Key.ByUsers)
 		if !f.cold { // how long before --since requests still matter
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}

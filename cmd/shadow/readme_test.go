@@ -55,8 +55,9 @@ func outputBlock(out []byte) string {
 // consoles are the blocks with a command and what it prints.
 var consoles = regexp.MustCompile("(?s)(```\n\\$ shadow )([^\n]*)(\n)(.*?)(```\n)")
 
-// shownLines is how much the README shows of the output of such a command, if that is longer.
-const shownLines = 22
+// elided stands for lines that a block leaves out: those of the first paragraph where it comes first, and all further ones
+// where it comes last.
+const elided = "…\n"
 
 // TestReadmeShowsConsoles holds each other block with a command against what that prints.
 func TestReadmeShowsConsoles(t *testing.T) {
@@ -64,11 +65,11 @@ func TestReadmeShowsConsoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := 0
+	blocks, root := 0, rootOfSamples(t)
 	got := consoles.ReplaceAllFunc(text, func(block []byte) []byte {
 		blocks++
 		part := consoles.FindSubmatch(block)
-		out := firstLines(run(t, t.TempDir(), strings.Fields(string(part[2]))...), shownLines)
+		out := shownOf(run(t, root, strings.Fields(string(part[2]))...), part[4])
 		return bytes.Join([][]byte{part[1], part[2], part[3], out, part[5]}, nil)
 	})
 	switch {
@@ -84,13 +85,19 @@ func TestReadmeShowsConsoles(t *testing.T) {
 	}
 }
 
-// firstLines are the first n lines of text, and a … where there are more.
-func firstLines(text []byte, n int) []byte {
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	if len(lines) <= n+1 {
-		return text
+// shownOf is what a block shows of an output: as much as it showed before.
+func shownOf(out, before []byte) []byte {
+	var shown []byte
+	if rest, cut := bytes.CutPrefix(before, []byte(elided)); cut {
+		_, out, _ = bytes.Cut(out, []byte("\n\n"))
+		before, shown = rest, []byte(elided)
 	}
-	return append(bytes.Join(lines[:n], nil), "…\n"...)
+	lines := bytes.SplitAfter(out, []byte("\n"))
+	before, cut := bytes.CutSuffix(before, []byte(elided))
+	if n := bytes.Count(before, []byte("\n")); cut && n < len(lines)-1 {
+		return append(append(shown, bytes.Join(lines[:n], nil)...), elided...)
+	}
+	return append(shown, out...)
 }
 
 // rootOfSamples is a folder that has the sample logs where the root of the project has them, and nothing else.

@@ -14,6 +14,7 @@ type replayFlags struct {
 	policyFlags
 	evidenceFlags
 	nightlyFlags
+	redisFlags
 	config  string
 	db      string
 	noStore bool
@@ -24,6 +25,7 @@ type replayFlags struct {
 	timing  bool
 	harm    bool
 	retain  period
+	band    bool
 }
 
 func newReplay() *cobra.Command {
@@ -66,6 +68,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	f.outputFlags.add(cmd)
 	f.readingFlags.add(cmd)
 	f.evidenceFlags.add(cmd)
+	f.redisFlags.add(cmd)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
@@ -77,8 +80,14 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
 	f.nightlyFlags.add(cmd)
 	flags.Var(&f.retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
+	addBand(cmd, &f.band)
 	f.profileFlags.add(flags)
 	completeWords(cmd, "events", "all", "none")
+}
+
+// addBand adds --band.
+func addBand(cmd *cobra.Command, band *bool) {
+	cmd.Flags().BoolVar(band, "band", false, "tell from what to what the figures come, wherever in their second requests stamped in whole seconds lay")
 }
 
 // completeWords makes the shell complete a flag to one of some words.

@@ -33,6 +33,7 @@ type replayRun struct {
 	observer replay.Observer  // nil unless verdicts are wanted one by one
 	harmed   *replay.Harm     // nil unless --harm
 	night    *nightly
+	shared   *sharing // nil unless --redis
 }
 
 // run verifies the flags, replays, and reports.
@@ -79,6 +80,13 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
+	r.reading.Band = r.band
+	if r.band && r.redisFlags.inUse() {
+		return usage("--band and --redis: state one: what Redis remembers holds one placement of the requests")
+	}
+	if r.shared, err = r.share(); err != nil {
+		return err
+	}
 	if r.timing {
 		r.clock = time.Now
 	}
@@ -115,7 +123,11 @@ func (r *replayRun) replay(ctx context.Context) error {
 }
 
 // judge reads the logs and judges their requests. sink may be nil.
-func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result, error) {
+func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result, err error) {
+	if err := r.shared.reach(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, r.shared.close()) }()
 	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
 		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
 	})
@@ -125,6 +137,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
 		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Band: r.band, Remote: r.shared.remote(),
 		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
@@ -140,6 +153,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	if err := nothingRead(&stats); err != nil {
 		return nil, err
 	}
+	r.shared.tell(r)
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}

@@ -18,7 +18,8 @@ func newRoot() *cobra.Command {
 It blocks nobody: it reports which clients and which actions each candidate limit would have
 throttled, how many of them are browsers and how many are not, and keeps every would-block
 event in a DuckDB file for your own questions.`,
-		Example: `  shadow replay access.log --limit 6/30s              token, leaky and window side by side
+		Example: `  shadow suggest access.log                           what should the limit be? names one, with its price
+  shadow replay access.log --limit 6/30s              token, leaky and window side by side
   shadow replay /var/log/nginx --limit 5..50:5/30s    a range of limits over all rotations
   zcat access.log.*.gz | shadow replay - --limit token:10/s,burst=20
   shadow explain 203.0.113.7 access.log --limit 6/30s what became of one client, and what it would have needed
@@ -35,7 +36,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newReplay(), newSweep(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
+	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root

@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars, raceExit)
 			return err
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "accesslog": accesslog},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "accesslog": accesslog, "redis": redisServer},
 	})
 }
 

@@ -29,6 +29,7 @@ type sweepFlags struct {
 	maxBad  percent
 	quiet   bool
 	verbose bool
+	band    bool
 }
 
 func newSweep() *cobra.Command {
@@ -68,7 +69,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default all)")
 	flags.StringSliceVar(&f.rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s for one client)")
 	flags.Int64SliceVar(&f.bursts, "bursts", sweep.DefaultBursts(), "`sizes` of token buckets of which to count what they refuse")
-	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): client, client+action, action, host or site")
+	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): "+keyTexts())
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.SweepFormats(), ", "))
 	f.readingFlags.add(cmd)
@@ -78,9 +79,27 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
+	addBand(cmd, &f.band)
 	completeWords(cmd, "kind", sweep.Kinds()...)
-	completeWords(cmd, "by", "client", "client+action", "action", "host", "site")
+	completeWords(cmd, "by", policy.Keys()...)
 	completeWords(cmd, "output", report.SweepFormats()...)
+}
+
+// periods reads --per.
+func periods(texts []string) (all []limit.Time, err error) {
+	for _, text := range texts {
+		per, err := limit.ParsePeriod(text)
+		if err != nil {
+			return nil, badFlag("per", text, err)
+		}
+		if !slices.Contains(all, per) {
+			all = append(all, per)
+		}
+	}
+	if len(all) == 0 {
+		return nil, usage("--per: want the length of a window, such as 1m")
+	}
+	return all, nil
 }
 
 func periodTexts(periods []limit.Time) (texts []string) {
@@ -97,14 +116,8 @@ func (f *sweepFlags) sweepOptions() (o sweep.Options, err error) {
 		return o, badFlag("by", f.by, err)
 	}
 	o.By, o.Action, o.Bursts = traffic.Key(key), f.action, f.bursts
-	for _, text := range f.per {
-		per, err := limit.ParsePeriod(text)
-		if err != nil {
-			return o, badFlag("per", text, err)
-		}
-		if !slices.Contains(o.Periods, per) {
-			o.Periods = append(o.Periods, per)
-		}
+	if o.Periods, err = periods(f.per); err != nil {
+		return o, err
 	}
 	for _, b := range f.bursts {
 		if b < 1 {

@@ -87,6 +87,7 @@ func (r *sweepRun) prepare(args []string) error {
 		return err
 	}
 	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
+	r.options.Band, r.reading.Band = r.band, r.band
 	r.options.Stop = r.cmd.Context().Err
 	r.found, err = parse.Expand(args)
 	r.reading.Guessed = r.found.Guessed
@@ -152,6 +153,7 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
 	}
+	texts = append(texts, noUsers(&r.reading, s)...)
 	return append(texts, r.thinned(result)...)
 }
 

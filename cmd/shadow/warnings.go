@@ -16,7 +16,16 @@ import (
 
 // warnings are what reading found odd, and flags that came to nothing.
 func (r *replayRun) warnings(s *traffic.Stats) []string {
-	return slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s), idleScopes(r.policies, s))
+	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s), idleScopes(r.policies, s))
+	return append(texts, noUsers(&r.reading, s)...)
+}
+
+// noUsers tells of keys by user that come to no more than clients.
+func noUsers(o *traffic.Options, s *traffic.Stats) []string {
+	if !o.Users || o.Tables.Users.Len() > 0 || s.Parsed == s.Excluded {
+		return nil
+	}
+	return []string{"no request has a user: what counts by user counts by client"}
 }
 
 // idleFlags tell of flags that left everything out, or nothing.

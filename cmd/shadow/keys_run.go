@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A keysRun is one call of `shadow keys`, with everything looked up that its flags name.
+type keysRun struct {
+	*keysFlags
+	cmd      *cobra.Command
+	found    parse.Expansion
+	reading  traffic.Options
+	question report.KeysQuestion
+	options  sweep.KeysOptions
+	policies []policy.Policy // of --limit: each limit by each key
+	tried    []policy.Key
+	started  time.Time
+}
+
+// run verifies the flags, reads the logs, and reports.
+func (f *keysFlags) run(cmd *cobra.Command, args []string) error {
+	r := &keysRun{keysFlags: f, cmd: cmd, started: time.Now()}
+	if err := r.prepare(args); err != nil {
+		return err
+	}
+	result, err := r.read(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return r.report(result)
+}
+
+// read reads the logs and judges them by every key.
+func (r *keysRun) read(ctx context.Context) (*sweep.KeysResult, error) {
+	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
+		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
+	})
+	if err != nil {
+		return nil, err
+	}
+	keys := sweep.NewKeys(r.options)
+	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
+	if len(r.policies) > 0 {
+		err = r.engine(ctx, keys).Run(reader)
+	} else {
+		err = keys.Run(reader)
+	}
+	progress.stop()
+	if ctx.Err() != nil { // at once: do not wait for a read under way
+		return nil, errInterrupted
+	}
+	if err := cmp.Or(err, reader.Close()); err != nil {
+		return nil, err
+	}
+	stats := reader.Stats()
+	if err := nothingRead(&stats); err != nil {
+		return nil, err
+	}
+	if r.verbose {
+		sayInputs(r.cmd.ErrOrStderr(), &stats)
+	}
+	return keys.Result(stats), nil
+}
+
+// engine judges the limits, and tells keys what they refuse.
+func (r *keysRun) engine(ctx context.Context, keys *sweep.Keys) *replay.Engine {
+	return replay.New(replay.Options{
+		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness, Stop: ctx.Err,
+		Observer: keysObserver{keys},
+	})
+}
+
+// A keysObserver is the replay.Observer that passes on what each limit refuses.
+type keysObserver struct{ keys *sweep.Keys }
+
+func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	o.keys.Take(b)
+	for i := range verdicts {
+		o.keys.Refuse(i, verdicts[i].Refused)
+	}
+	return nil
+}
+
+// report prints what was found, and complains if too much could not be read.
+func (r *keysRun) report(result *sweep.KeysResult) error {
+	out := outputFlags{}
+	w := r.cmd.OutOrStdout()
+	k := report.NewKeys(result, r.question, report.Options{
+		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
+		Timezone: r.timezone, Warnings: r.warnings(result),
+	})
+	if err := k.Write(w, r.output); err != nil {
+		return err
+	}
+	return tooManyUnreadable(&result.Stats, r.maxBad)
+}
+
+// warnings are what reading found odd, and flags that came to nothing.
+func (r *keysRun) warnings(result *sweep.KeysResult) []string {
+	s := &result.Stats
+	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	if r.action != "" && result.Requests.Sum() == 0 && s.Parsed > s.Excluded+s.Warm {
+		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))
+	}
+	return texts
+}

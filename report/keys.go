@@ -1,0 +1,86 @@
+package report
+
+import "shadow/traffic"
+
+// Keys is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md defines
+// every figure.
+type Keys struct {
+	Version  string       `json:"version"`
+	Command  string       `json:"command"`
+	Input    Input        `json:"input"`
+	Warnings []string     `json:"warnings"`
+	Action   string       `json:"action"` // whose requests this is about; "" for all
+	Stop     KeyGroup     `json:"stop"`
+	Spare    KeyGroup     `json:"spare"`
+	Doubted  int64        `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
+	Absent   []AbsentKey  `json:"absent"`  // keys that this log has nothing for
+	Answers  []KeysAnswer `json:"answers"`
+	Log      KeysLog      `json:"log"`
+	view     view
+}
+
+// KeysLog is what the log has that keys can go by.
+type KeysLog struct {
+	WithAgent    int64    `json:"visitors_with_agent"`
+	WithUser     int64    `json:"visitors_with_user"`
+	IPv4         int64    `json:"ipv4_clients"`
+	IPv6         int64    `json:"ipv6_clients"`
+	IPv6Sent     int64    `json:"ipv6_requests"`
+	Shared       int64    `json:"clients_with_several_browsers"`
+	MostShared   string   `json:"most_browsers_client"` // the client with the most of them
+	MostBrowsers int64    `json:"most_browsers"`
+	Rotating     Rotating `json:"rotating"`
+}
+
+// Rotating are the /64 networks in which many IPv6 addresses came up on one day.
+type Rotating struct {
+	Networks  int64 `json:"networks"`
+	Addresses int64 `json:"addresses"`
+	Requests  int64 `json:"requests"`
+}
+
+// A KeyGroup is visitors of some classes.
+type KeyGroup struct {
+	Classes  []string `json:"classes"`
+	Visitors int64    `json:"visitors"`
+	Requests int64    `json:"requests"`
+}
+
+// An AbsentKey is a key that the log has nothing for, and why.
+type AbsentKey struct {
+	Key string `json:"key"`
+	Why string `json:"why"`
+}
+
+// A KeysAnswer holds the keys against each other on one question: the kindest limits of a window that refuse a share, or
+// one limit.
+type KeysAnswer struct {
+	Refuse *float64 `json:"refuse_percent"` // of the requests to be stopped; nil: Limit is asked about
+	Limit  string   `json:"limit"`          // "" for the kindest of each key
+	Per    string   `json:"per"`            // the window; "" with a limit
+	Keys   []KeyRow `json:"keys"`           // the best first; with a limit as they were asked for
+	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
+}
+
+// A KeyRow is one key.
+type KeyRow struct {
+	Key                 string  `json:"key"`
+	Limit               string  `json:"limit"`
+	Reached             bool    `json:"reached"` // false: the figures are those of the strictest limit, which does not suffice
+	Stopped             int64   `json:"stopped"` // requests to be stopped that are refused
+	StoppedPercent      float64 `json:"stopped_percent"`
+	SpareHit            int64   `json:"spare_hit"` // visitors to be spared of whom a request is refused
+	SpareHitPercent     float64 `json:"spare_hit_percent"`
+	SpareRefused        int64   `json:"spare_refused"` // their requests that are refused
+	SpareRefusedPercent float64 `json:"spare_refused_percent"`
+
+	n int64 // of the limit
+}
+
+// KeysQuestion says what a report on keys is to tell.
+type KeysQuestion struct {
+	Stop, Spare []traffic.Class
+	Refuse      []float64 // shares of the requests to be stopped, in percent
+	By          []traffic.Key
+	Limits      []string // of the result's limits, each once for every key
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// Every key is asked the same question, and answers with the number that suits it best; then they are put in order.
+
+// NewKeys makes the report on keys.
+func NewKeys(res *sweep.KeysResult, q KeysQuestion, o Options) *Keys {
+	k := &Keys{
+		Version: o.Version, Command: o.Command, Warnings: append([]string{}, o.Warnings...), Action: res.Action,
+		Input:   input(&res.Stats, &population{requests: res.Sent, clients: res.Clients}, cmp.Or(o.Timezone, "UTC")),
+		Stop:    groupOf(res, q.Stop),
+		Spare:   groupOf(res, q.Spare),
+		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []KeysAnswer{}, Log: keysLog(&res.Census),
+		view: view{width: o.Width, color: o.Color},
+	}
+	k.Warnings = append(k.Warnings, keyWarnings(res, k, q)...)
+	for _, by := range q.By {
+		if why := absence(by, &res.Census); why != "" {
+			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
+		}
+	}
+	if k.Stop.Requests > 0 {
+		k.answer(res, q)
+	}
+	return k
+}
+
+func keysLog(c *sweep.Census) KeysLog {
+	return KeysLog{
+		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
+		Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
+	}
+}
+
+func groupOf(res *sweep.KeysResult, classes []traffic.Class) KeyGroup {
+	g := KeyGroup{Classes: []string{}, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
+	for _, class := range classes {
+		g.Classes = append(g.Classes, class.String())
+	}
+	return g
+}
+
+// absence says what of a key the log does not have, or nothing.
+func absence(by traffic.Key, c *sweep.Census) string {
+	name, _ := strings.CutSuffix(by.String(), "+action")
+	switch {
+	case name == "user" && c.Users == 0:
+		return "no request has a user"
+	case name == "client+agent" && c.Agents == 0:
+		return "no request has an agent"
+	case name == "client/64" && c.IPv6 == 0:
+		return "no client has an IPv6 address"
+	case name == "client/24" && c.IPv4 == 0:
+		return "no client has an IPv4 address"
+	}
+	return ""
+}
+
+// answer answers the questions.
+func (k *Keys) answer(res *sweep.KeysResult, q KeysQuestion) {
+	for i, text := range q.Limits {
+		a := KeysAnswer{Limit: text, Keys: []KeyRow{}}
+		for j, by := range q.By {
+			if absence(by, &res.Census) == "" {
+				a.Keys = append(a.Keys, k.row(by, text, &res.Limits[i*len(q.By)+j], q))
+			}
+		}
+		k.Answers = append(k.Answers, a)
+	}
+	for _, share := range q.Refuse {
+		for i := range periodsOf(res) {
+			k.Answers = append(k.Answers, k.kindest(res, i, share, q))
+		}
+	}
+}
+
+func periodsOf(res *sweep.KeysResult) []sweep.Curve {
+	if len(res.Sides) == 0 {
+		return nil
+	}
+	return res.Sides[0].Curves
+}
+
+// kindest finds for each key the largest limit of a window that refuses a share.
+func (k *Keys) kindest(res *sweep.KeysResult, period int, share float64, q KeysQuestion) KeysAnswer {
+	a := KeysAnswer{Refuse: &share, Per: perText(&periodsOf(res)[period].Shape), Keys: []KeyRow{}}
+	for _, side := range res.Sides {
+		if absence(side.By, &res.Census) != "" {
+			continue
+		}
+		curve := &side.Curves[period]
+		n := curve.Kindest(needed(k.Stop.Requests, share), q.Stop)
+		p := curve.At(max(n, 1))
+		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
+		row.Reached, row.n = n > 0, n
+		a.Keys = append(a.Keys, row)
+	}
+	slices.SortStableFunc(a.Keys, better)
+	if len(a.Keys) > 0 && a.Keys[0].Reached {
+		a.Best = a.Keys[0].Key
+	}
+	return a
+}
+
+// needed is the least number of requests that is such a share of all.
+func needed(requests int64, percent float64) int64 {
+	n := int64(percent * float64(requests) / 100)
+	for percentOf(n, requests) < percent {
+		n++
+	}
+	return max(n, 1)
+}
+
+// better orders keys: those that suffice first, then by whom they hit, then by what they refuse them.
+func better(x, y KeyRow) int {
+	reached := func(r *KeyRow) int {
+		if r.Reached {
+			return 0
+		}
+		return 1
+	}
+	switch c := cmp.Compare(reached(&x), reached(&y)); {
+	case c != 0:
+		return c
+	case !x.Reached:
+		return cmp.Compare(y.Stopped, x.Stopped)
+	}
+	return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
+}
+
+func (k *Keys) row(by traffic.Key, limit string, p *sweep.Point, q KeysQuestion) KeyRow {
+	r := KeyRow{
+		Key: by.String(), Limit: limit, Reached: true, Stopped: p.Refused.Of(q.Stop),
+		SpareHit: p.Hit.Of(q.Spare), SpareRefused: p.Refused.Of(q.Spare),
+	}
+	r.StoppedPercent = percentOf(r.Stopped, k.Stop.Requests)
+	r.SpareHitPercent = percentOf(r.SpareHit, k.Spare.Visitors)
+	r.SpareRefusedPercent = percentOf(r.SpareRefused, k.Spare.Requests)
+	return r
+}

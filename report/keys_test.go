@@ -1,0 +1,150 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// keyed are two keys over 1,000 requests of tools and 300 of browsers: client refuses both alike, user only tools.
+func keyed() *sweep.KeysResult {
+	window := sweep.Shape{Kind: sweep.Window, Per: limit.Minute}
+	point := func(n, tools, browsers, hit int64) sweep.Point {
+		return sweep.Point{
+			Limit: n, Counted: true, Refused: sweep.Classes{traffic.Tool: tools, traffic.Browser: browsers}, Hit: sweep.Classes{traffic.Browser: hit},
+		}
+	}
+	return &sweep.KeysResult{
+		Stats: town().Stats, Tables: town().Tables, Visitors: sweep.Classes{traffic.Browser: 100, traffic.Tool: 3},
+		Requests: sweep.Classes{traffic.Browser: 300, traffic.Tool: 1000}, Doubted: 2,
+		Sides: []sweep.KeyCurves{
+			{By: traffic.ByClient, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 900, 200, 80), point(8, 799, 20, 9), point(20, 0, 0, 0)}}}},
+			{By: traffic.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
+			{By: traffic.ByClient64, Curves: []sweep.Curve{{Shape: window}}},
+		},
+		Census: sweep.Census{Clients: 50, Agents: 103, Users: 60, IPv4: 50, Sent: 1300},
+	}
+}
+
+func keysQuestion(refuse ...float64) KeysQuestion {
+	return KeysQuestion{
+		Stop: []traffic.Class{traffic.Tool, traffic.Crawler}, Spare: []traffic.Class{traffic.Browser}, Refuse: refuse,
+		By: []traffic.Key{traffic.ByClient, traffic.ByUser, traffic.ByClient64},
+	}
+}
+
+func TestBestKey(t *testing.T) {
+	k := NewKeys(keyed(), keysQuestion(80, 85.5, 95), townOptions)
+	for i, want := range []struct{ best, limit, verdict string }{
+		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to be spared; client hits 80"},
+		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window"},
+		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
+	} {
+		a := &k.Answers[i]
+		if a.Best != want.best || a.Keys[0].Limit != want.limit || a.verdict(k) != want.verdict || len(a.Keys) != 2 {
+			t.Errorf("%v%%: best %q, %+v: %s", *a.Refuse, a.Best, a.Keys, a.verdict(k))
+		}
+	}
+	if len(k.Absent) != 1 || k.Absent[0] != (AbsentKey{"client/64", "no client has an IPv6 address"}) {
+		t.Errorf("absent: %v", k.Absent)
+	}
+}
+
+func TestKeyWarnings(t *testing.T) {
+	for want, change := range map[string]func(r *sweep.KeysResult){
+		"":              func(*sweep.KeysResult) {},
+		"no agents":     func(r *sweep.KeysResult) { r.Agents = 0 },
+		"nobody to":     func(r *sweep.KeysResult) { r.Requests[traffic.Browser] = 0 },
+		"nothing to st": func(r *sweep.KeysResult) { r.Requests[traffic.Tool] = 0 },
+		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
+			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
+		},
+		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
+			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
+			r.ByClient.Grow(int(id) + 1)
+			r.ByClient.At(id).ByClass[traffic.Tool] = 501
+		},
+		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[traffic.Tool] = 19 },
+		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[traffic.Browser] = 19 },
+		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
+			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
+		},
+	} {
+		r := keyed()
+		change(r)
+		got := strings.Join(NewKeys(r, keysQuestion(80), Options{}).Warnings, "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("warns %q, want %q", got, want)
+		}
+	}
+	r := keyed()
+	r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 1, Addresses: 12, Requests: 12}, 121
+	if w := NewKeys(r, keysQuestion(80), Options{}).Warnings; len(w) > 0 {
+		t.Errorf("warns of little: %v", w)
+	}
+}
+
+// The least number of requests that is a share, of any whole.
+func TestNeeded(t *testing.T) {
+	for whole := int64(1); whole < 400; whole++ {
+		for _, share := range []float64{0.1, 1, 33.3, 50, 80, 99.9, 100} {
+			n := needed(whole, share)
+			if percentOf(n, whole) < share || n > 1 && percentOf(n-1, whole) >= share {
+				t.Fatalf("%v%% of %d is %d", share, whole, n)
+			}
+		}
+	}
+}
+
+// docs/keys.md names each key of the JSON and each column of the tables, in code quotes; what all reports have is defined elsewhere.
+func TestKeysAreDefined(t *testing.T) {
+	page, err := os.ReadFile("../docs/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := NewKeys(keyed(), keysQuestion(80, 95), townOptions)
+	names := slices.Clone(keysHead)
+	for _, c := range k.Answers[0].grid().columns {
+		names = append(names, c.head)
+	}
+	for _, part := range []any{k.Stop, k.Absent, k.Answers, k.Log} {
+		names = append(names, namesIn(t, part)...)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/keys.md does not define `%s`", name)
+		}
+	}
+}
+
+func namesIn(t *testing.T, part any) (names []string) {
+	text, err := json.Marshal(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range bytes.Split(text, []byte(`"`)) {
+		if i := bytes.Index(text, append(append([]byte(`"`), word...), `":`...)); i >= 0 && len(word) > 1 {
+			names = append(names, string(word))
+		}
+	}
+	return names
+}
+
+// Whatever a stranger wrote stays text.
+func TestKeysAreHarmless(t *testing.T) {
+	r := keyed()
+	r.Action = "evil\x1b[31m|<b>"
+	for _, format := range Formats() {
+		var b bytes.Buffer
+		if err := NewKeys(r, keysQuestion(80), townOptions).Write(&b, format); err != nil || strings.ContainsAny(b.String(), "\x1b") {
+			t.Errorf("%s: %v\n%s", format, err, b.String())
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"shadow/replay"
+	"shadow/suggest"
+	"shadow/sweep"
+)
+
+// A Suggest is the report on what a limit should be. Its JSON is an interface for other programs, as that of Model;
+// docs/suggest.md defines every word.
+type Suggest struct {
+	Version  string          `json:"version"` // of shadow
+	Command  string          `json:"command"` // as typed
+	Input    Input           `json:"input"`
+	Warnings []string        `json:"warnings"`
+	Answers  []SuggestAnswer `json:"answers"` // one, or one for each action
+
+	view view
+}
+
+// A SuggestAnswer is about the requests of one action, or all. Of those fields that are for JSON all but Next are filled in
+// by NewSuggest.
+type SuggestAnswer struct {
+	Action      string         `json:"action"` // "" for all
+	Spare       []SpareModel   `json:"spare"`
+	Stop        []string       `json:"stop"`
+	Scale       float64        `json:"scale"`
+	Band        bool           `json:"band"`  // whether limits keep the promise with the requests of a second spread over it, too
+	First       SuggestPart    `json:"first"` // on which limits are chosen
+	Rest        *SuggestPart   `json:"rest"`  // on which they are proven; nil: nothing was held out
+	PageLoads   PageLoads      `json:"page_loads"`
+	Findings    []string       `json:"findings"` // in plain sentences
+	Best        []string       `json:"best"`     // limits, at most one of a kind, the best first
+	Suggestions []SuggestLimit `json:"suggestions"`
+	Next        []string       `json:"next"` // what to try, line by line
+
+	Advice *suggest.Advice `json:"-"`
+}
+
+// SpareModel is a promise, and what it takes.
+type SpareModel struct {
+	Who         string  `json:"who"`
+	Percent     float64 `json:"percent"`
+	Clients     int64   `json:"clients"`          // in the first part
+	MayHit      int64   `json:"may_hit"`          // of these
+	Sample      *int64  `json:"sample"`           // clients that it takes to promise as much; nil: no number does
+	ProvablePct float64 `json:"provable_percent"` // that so many clients can promise at best
+}
+
+// A SuggestPart is a part of the log.
+type SuggestPart struct {
+	From     Moment        `json:"from"`
+	To       Moment        `json:"to"`
+	Requests int64         `json:"requests"`
+	Clients  int64         `json:"clients"`
+	ByGroup  suggestGroups `json:"by_group"`
+}
+
+// PageLoads is how many requests the page loads of browsers took.
+type PageLoads struct {
+	Count int64 `json:"count"`
+	P50   int64 `json:"p50"`
+	P95   int64 `json:"p95"`
+	P99   int64 `json:"p99"`
+}
+
+// A SuggestLimit is the limit of one shape, or why there is none.
+type SuggestLimit struct {
+	Kind   string         `json:"limit_kind"`
+	Per    *string        `json:"per"`    // of windows
+	Rate   *string        `json:"rate"`   // of token buckets
+	Reason string         `json:"reason"` // why there is no limit; "" if there is one
+	Proof  string         `json:"proof"`
+	Chosen *SuggestPrice  `json:"chosen"`
+	Both   *SuggestPrice  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
+	Others []SuggestPrice `json:"runners_up"` // from the strictest to the kindest
+	Knee   *SuggestPrice  `json:"knee"`       // nil if the curve has none
+	of     *suggest.Suggestion
+}
+
+// A SuggestPrice is a limit, and what it would refuse.
+type SuggestPrice struct {
+	Limit string          `json:"limit"` // as --limit takes it, with the scale in it; "" if its numbers do not fit
+	N     int64           `json:"n"`     // without the scale: that which the figures are about
+	First SuggestFigures  `json:"first"`
+	Rest  *SuggestFigures `json:"rest"` // nil: nothing was held out
+}
+
+// SuggestFigures are what a limit would refuse of a part of the log.
+type SuggestFigures struct {
+	Keeps   bool           `json:"keeps_promise"`
+	Refused *int64         `json:"refused"` // nil: not known
+	Hit     int64          `json:"clients_hit"`
+	ByGroup suggestFigures `json:"by_group"`
+}
+
+type (
+	suggestGroups  [suggest.GroupCount]classTotal
+	suggestFigures [suggest.GroupCount]groupFigures
+)
+
+type groupFigures struct {
+	Refused *int64 `json:"refused"` // nil: not known
+	Hit     int64  `json:"clients_hit"`
+}
+
+// MarshalJSON writes an object with a key per group, in their order.
+func (g suggestGroups) MarshalJSON() ([]byte, error) { return marshalGroups(g[:]) }
+
+// MarshalJSON writes an object with a key per group, in their order.
+func (g suggestFigures) MarshalJSON() ([]byte, error) { return marshalGroups(g[:]) }
+
+func marshalGroups[T any](groups []T) ([]byte, error) {
+	var b bytes.Buffer
+	for g, figures := range groups {
+		text, err := json.Marshal(figures)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, `,%q:%s`, suggest.Group(g), text)
+	}
+	b.Bytes()[0] = '{'
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// NewSuggest makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
+// Advice and Next must be there.
+func NewSuggest(survey *replay.Result, answers []SuggestAnswer, o Options) *Suggest {
+	who := census(survey.Clients)
+	s := &Suggest{
+		Version: o.Version, Command: o.Command, Input: input(&survey.Stats, who, cmp.Or(o.Timezone, "UTC")),
+		Warnings: append([]string{}, o.Warnings...), Answers: answers, view: view{width: o.Width, color: o.Color},
+	}
+	s.Input.Evidence = newJury(survey, who, o).all(survey.Clients)
+	for i := range answers {
+		answers[i].fill(&s.Input)
+	}
+	return s
+}
+
+// fill computes what JSON shows of the advice.
+func (s *SuggestAnswer) fill(in *Input) {
+	a := s.Advice
+	s.Action, s.Scale, s.Stop = a.Action, a.Scale.Float(), []string{}
+	for g := range suggest.GroupCount {
+		if a.Stop.Has(g) {
+			s.Stop = append(s.Stop, g.String())
+		}
+	}
+	for _, p := range a.Promises {
+		s.Spare = append(s.Spare, spareModel(p, a.First.Clients.Of(p.Who)))
+	}
+	s.First, s.Band = suggestPart(a.First), a.Banded()
+	if a.Rest != nil {
+		rest := suggestPart(a.Rest)
+		s.Rest = &rest
+	}
+	s.PageLoads = PageLoads(a.Loads)
+	for i := range a.Suggestions {
+		s.Suggestions = append(s.Suggestions, suggestLimit(a, &a.Suggestions[i]))
+	}
+	s.Best, s.Next = []string{}, append([]string{}, s.Next...)
+	for _, best := range a.BestOfAll() {
+		text, _ := a.Text(best, best.Chosen.Limit)
+		s.Best = append(s.Best, text)
+	}
+	s.Findings = findings(a, in)
+}
+
+func spareModel(p suggest.Promise, clients int64) SpareModel {
+	m := SpareModel{
+		Who: p.Who.String(), Percent: p.Share.Percent(), Clients: clients, MayHit: p.MayHit(clients),
+		ProvablePct: suggest.Provable(clients).Percent(),
+	}
+	if n := p.Sample(); n > 0 {
+		m.Sample = &n
+	}
+	return m
+}
+
+func suggestPart(p *suggest.Part) SuggestPart {
+	part := SuggestPart{From: Moment(p.First), To: Moment(p.Last)}
+	for g := range suggest.GroupCount {
+		part.ByGroup[g] = classTotal{Requests: p.Requests[g], Clients: p.Clients[g]}
+		part.Requests += p.Requests[g]
+		part.Clients += p.Clients[g]
+	}
+	return part
+}
+
+func suggestLimit(a *suggest.Advice, s *suggest.Suggestion) SuggestLimit {
+	m := SuggestLimit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Others: []SuggestPrice{}, of: s}
+	if text := perText(&s.Shape); text != "" {
+		m.Per = &text
+	}
+	if text := rateOf(&s.Shape); s.Kind == sweep.Token {
+		m.Rate = &text
+	}
+	if s.Why != suggest.Found {
+		m.Proof = suggest.NotTried.String()
+		return m
+	}
+	m.Chosen = suggestPrice(a, s, &s.Chosen)
+	if s.Both.Limit > 0 {
+		m.Both = suggestPrice(a, s, &s.Both)
+	}
+	for i := range s.Others {
+		m.Others = append(m.Others, *suggestPrice(a, s, &s.Others[i]))
+	}
+	if s.Knee.Limit > 0 {
+		m.Knee = suggestPrice(a, s, &s.Knee)
+	}
+	return m
+}
+
+var whyTexts = [...]string{
+	suggest.Found:   "",
+	suggest.TooLong: "the log is too short to judge it",
+	suggest.Nobody:  "there is nobody to spare",
+	suggest.Broken:  "every limit breaks the promise",
+}
+
+func suggestPrice(a *suggest.Advice, s *suggest.Suggestion, c *suggest.Candidate) *SuggestPrice {
+	text, _ := a.Text(s, c.Limit)
+	p := &SuggestPrice{Limit: text, N: c.Limit, First: figuresOf(a, &c.First, a.First)}
+	if a.Rest != nil {
+		rest := figuresOf(a, &c.Rest, a.Rest)
+		p.Rest = &rest
+	}
+	return p
+}
+
+func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) SuggestFigures {
+	m := SuggestFigures{Keeps: a.Keeps(f, &part.Clients), Hit: f.Hit.Of(suggest.Everybody)}
+	refused := func(n int64) *int64 {
+		if !f.Counted {
+			return nil
+		}
+		return &n
+	}
+	m.Refused = refused(f.Refused.Of(suggest.Everybody))
+	for g := range m.ByGroup {
+		m.ByGroup[g] = groupFigures{refused(f.Refused[g]), f.Hit[g]}
+	}
+	return m
+}
+
+// Write writes the report in one of Formats, all of it or nothing.
+func (s *Suggest) Write(w io.Writer, format string) error {
+	text, err := s.render(format)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func (s *Suggest) render(format string) ([]byte, error) {
+	switch format {
+	case "table":
+		return s.table(), nil
+	case "json":
+		plain, err := json.MarshalIndent(s, "", "  ")
+		return append(escapeJSON(plain), '\n'), err
+	case "csv":
+		return s.csv()
+	case "markdown":
+		return s.markdown(), nil
+	}
+	return nil, unknownFormat(format)
+}

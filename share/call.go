@@ -1,0 +1,112 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"shadow/limit"
+)
+
+// A Call has one limit judge the next requests of one key. The requests of a host are numbered; those that Redis has
+// charged already, by their number, it answers as it did then and does not charge again.
+type Call struct {
+	Limit  *Limit
+	Key    string
+	At     []limit.Time // in the order in which they are judged
+	Places []limit.Time // where they have their place in time; nil: at At
+	Number []int64      // ascending; below 2⁵³
+	Since  int64        // answers to requests from this number on are kept, to be asked again
+
+	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
+	// there; nil: Redis has missed nothing.
+	Memory *limit.State
+
+	Refused []int32         // the answer: indices into At, ascending
+	Delayed []limit.Delayed // those that are kept waiting
+	Err     error           // why there is no answer
+}
+
+// errForgotten says that a request was charged before, and the answer to it is not kept any more.
+var errForgotten = errors.New("share: charged before, and the verdict is not kept any more")
+
+// send puts the call into a pipeline.
+func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock Clock) *redis.Cmd {
+	cell, into := c.Limit.split(c.At[0])
+	first := c.Number[0]
+	offset := func(t limit.Time) int64 { return int64(into + (t - c.At[0])) }
+	times, numbers := newList(len(c.At)), newList(len(c.At))
+	for i, t := range c.At {
+		times = appendInt(times, offset(t))
+		numbers = appendInt(numbers, c.Number[i]-first)
+	}
+	var places []byte
+	if c.Places != nil {
+		places = newList(len(c.At))
+		for _, t := range c.Places {
+			places = appendInt(places, offset(t))
+		}
+	}
+	call := packed(int64(cell), first, c.Since, int64(clock))
+	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, numbers, places, c.seed(cell))
+}
+
+// receive reads the answer.
+func (c *Call) receive(cmd *redis.Cmd) error {
+	c.Refused, c.Delayed = c.Refused[:0], c.Delayed[:0]
+	answer, err := cmd.Slice()
+	if err != nil {
+		return err
+	}
+	if len(answer) != 2 {
+		return fmt.Errorf("share: an answer of %d lists", len(answer))
+	}
+	if err := c.receiveRefused(answer[0]); err != nil {
+		return err
+	}
+	return c.receiveDelayed(answer[1])
+}
+
+func (c *Call) receiveRefused(list any) error {
+	numbers, err := numbersOf(list)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		index, _ := n.(int64)
+		switch {
+		case index < 0:
+			return errForgotten
+		case index >= int64(len(c.At)):
+			return fmt.Errorf("share: an answer to request %d of %d", index, len(c.At))
+		}
+		c.Refused = append(c.Refused, int32(index))
+	}
+	return nil
+}
+
+func (c *Call) receiveDelayed(list any) error {
+	numbers, err := numbersOf(list)
+	if err != nil {
+		return err
+	}
+	for i := 0; i+1 < len(numbers); i += 2 {
+		index, _ := numbers[i].(int64)
+		by, _ := numbers[i+1].(int64)
+		if index < 0 || index >= int64(len(c.At)) {
+			return fmt.Errorf("share: an answer to request %d of %d", index, len(c.At))
+		}
+		c.Delayed = append(c.Delayed, limit.Delayed{Index: int32(index), By: limit.Time(by)})
+	}
+	return nil
+}
+
+func numbersOf(list any) ([]any, error) {
+	numbers, ok := list.([]any)
+	if !ok {
+		return nil, fmt.Errorf("share: an answer of type %T where a list is wanted", list)
+	}
+	return numbers, nil
+}

@@ -1,0 +1,246 @@
+package share
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A Referee is a replay.Remote: it has Redis judge the timelines of an Engine. It never fails and never waits for longer
+// than a batch may take. Where Redis does not answer it decides nothing, so that the Engine does, and says that verdicts
+// are degraded, until the log is one horizon of the policy past the moment from which on all was answered again.
+type Referee struct {
+	options  RefereeOptions
+	redis    *Redis
+	health   health
+	policies []refereed
+	order    traffic.Timelines // the batch in the order of time
+	rank     []int64           // by row: its place in that order
+	first    int64             // number of the batch's first request
+	next     int64             // number of the next batch's first request
+	since    int64             // answers to requests from this number on are kept, at least
+	known    bool              // whether all servers have been met
+	restarts int               // of servers, of which all policies have heard
+	latest   limit.Time        // the latest place in time
+	answer   replay.Answer
+}
+
+// RefereeOptions say what to judge.
+type RefereeOptions struct {
+	Redis    *Redis // to be closed by the caller, after the Referee
+	Tables   *traffic.Tables
+	Policies []policy.Policy
+	Lateness limit.Time    // a key whose time steps back by more starts anew: with several hosts, at least the MaxLag
+	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
+
+	// First is the number of the first request. One that goes on where another one with the same name of the host stopped
+	// must go on counting, too: what has a number that was charged before is not charged again.
+	First int64
+
+	Behind func() bool     // asked before each batch: whether to spare the time, and decide locally; nil: never
+	Watch  func(RoundTrip) // is told of each round trip; nil: nobody is
+
+	// Temporary gives the keys names that nobody else has, and removes them in the end.
+	Temporary bool
+}
+
+// A RoundTrip is what became of one, for metrics.
+type RoundTrip struct {
+	Requests int
+	Took     time.Duration
+	Err      error // nil: all was answered
+}
+
+// refereed is a policy that the Referee judges.
+type refereed struct {
+	limit   *Limit
+	by      policy.Key
+	scope   uint64 // the bit of the requests that it is about; 0: all
+	horizon limit.Time
+
+	degraded bool                 // not all was answered, or a server is not the one that it was
+	until    limit.Time           // when the log is later than this, verdicts are as they should be again
+	outage   int32                // how many times it was degraded, and 1
+	synced   traffic.Paged[int32] // by key: the outage up to which Redis has heard what this host remembers; 0: never
+	made     []string             // names of keys that were asked for, if they are to be removed
+}
+
+// NewReferee makes one, or says which policy cannot be shared and why.
+func NewReferee(o RefereeOptions) (*Referee, error) {
+	r := &Referee{options: o, redis: o.Redis, next: o.First, since: math.MaxInt64, latest: math.MinInt64}
+	r.order.By = traffic.BySite
+	r.health.ping = o.Redis.Ping
+	for _, p := range o.Policies {
+		one, err := r.referee(p)
+		if err != nil {
+			return nil, fmt.Errorf("policy %q: %w", p.Name, err)
+		}
+		r.policies = append(r.policies, one)
+	}
+	return r, nil
+}
+
+// Close ends what goes on in the background, and removes keys that are temporary.
+func (r *Referee) Close() error {
+	r.health.close()
+	for i := range r.policies {
+		if err := r.redis.remove(r.policies[i].made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// referee takes in a policy.
+func (r *Referee) referee(p policy.Policy) (refereed, error) {
+	if len(p.Parts) != 1 {
+		return refereed{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d", len(p.Parts))
+	}
+	part := &p.Parts[0]
+	if part.Match != part.Count {
+		return refereed{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses")
+	}
+	l, err := NewLimit(p.Name, part, Terms{
+		Lateness: r.options.Lateness, Idle: idle(r.options.Policies, part.By, r.options.Lateness), MaxLag: r.options.MaxLag,
+	})
+	if err != nil {
+		return refereed{}, err
+	}
+	if r.options.Temporary {
+		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
+	}
+	one := refereed{limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, outage: 1}
+	if part.Match > 0 {
+		one.scope = 1 << (part.Match - 1)
+	}
+	return one, nil
+}
+
+// idle is for how long a key may be idle before an Engine forgets it: longer than any policy that counts by it remembers.
+func idle(policies []policy.Policy, by policy.Key, lateness limit.Time) limit.Time {
+	var longest limit.Time
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			if part.By == by {
+				longest = max(longest, part.Limiter.Horizon())
+			}
+		}
+	}
+	if longest >= limit.Never-lateness {
+		return limit.Never
+	}
+	return longest + lateness
+}
+
+// Begin implements replay.Remote: it numbers the requests of a batch in the order of time.
+func (r *Referee) Begin(b *traffic.Batch) {
+	r.first = r.next
+	r.next += int64(b.Len())
+	r.order.Take(b, r.options.Tables)
+	r.rank = slices.Grow(r.rank[:0], b.Len())[:b.Len()]
+	for i, row := range r.order.Rows {
+		r.rank[row] = int64(i)
+	}
+	for _, p := range b.Places() {
+		r.latest = max(r.latest, p)
+	}
+}
+
+// Next is the number of the next request, with which another Referee may go on.
+func (r *Referee) Next() int64 { return r.next }
+
+// KeepSince has Redis keep its answers to requests from a number on, so that who stops without notice, and goes on from
+// there, is answered as before. Else only the last answer for each key is kept.
+func (r *Referee) KeepSince(number int64) { r.since = number }
+
+// Judge implements replay.Remote.
+func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) replay.Answer {
+	p := &r.policies[policy]
+	p.synced.Grow(l.Len)
+	a := &r.answer
+	a.Decided = append(a.Decided[:0], make([]bool, len(l.Keys))...)
+	a.Refused, a.Delayed = a.Refused[:0], a.Delayed[:0]
+	if r.health.up() && !r.behind() && r.meet() {
+		batch := round{referee: r, policy: p, batch: b, timelines: l, memory: memory}
+		batch.judge()
+		if r.hear() {
+			clear(a.Decided) // by a server that may know nothing, and will hear of these requests from our memory
+		}
+	}
+	r.settle(p, !slices.Contains(a.Decided, false))
+	a.Degraded = p.degraded
+	return *a
+}
+
+// meet makes sure that all servers have been met once, so that one that is met later is another one.
+func (r *Referee) meet() bool {
+	if r.known {
+		return true
+	}
+	if err := r.redis.Ping(context.Background()); err != nil {
+		r.health.failed()
+		return false
+	}
+	r.known = true
+	r.redis.nodes.settle()
+	return true
+}
+
+func (r *Referee) behind() bool { return r.options.Behind != nil && r.options.Behind() }
+
+// hear tells whether a server is not the one that it was, and degrades all policies if so.
+func (r *Referee) hear() bool {
+	n := r.redis.nodes.restarts()
+	if n == r.restarts {
+		return false
+	}
+	r.restarts = n
+	for i := range r.policies {
+		r.policies[i].lose(r.latest)
+	}
+	return true
+}
+
+// settle notes whether a policy's requests were all answered, and ends a span of degradation that is over.
+func (r *Referee) settle(p *refereed, answered bool) {
+	switch {
+	case !answered:
+		p.lose(r.latest)
+	case p.degraded && r.latest > p.until:
+		p.degraded = false
+	}
+}
+
+// lose begins a span of degradation, or keeps it from ending until a horizon after now.
+func (p *refereed) lose(now limit.Time) {
+	p.degraded = true
+	p.outage++
+	p.until = limit.Never
+	if now < limit.Never-p.horizon {
+		p.until = now + p.horizon
+	}
+}
+
+// send makes a round trip.
+func (r *Referee) send(calls []*Call, requests int) bool {
+	begin := time.Now()
+	err := r.redis.Judge(context.Background(), calls)
+	if r.options.Watch != nil {
+		r.options.Watch(RoundTrip{Requests: requests, Took: time.Since(begin), Err: err})
+	}
+	if err != nil {
+		r.health.failed()
+		return false
+	}
+	r.health.succeeded()
+	return true
+}

@@ -1,0 +1,57 @@
+package suggest
+
+import (
+	"cmp"
+	"slices"
+
+	"shadow/sweep"
+)
+
+// Which suggestion comes first? All keep the promise where they were chosen, so the one that refuses most of what is to
+// be stopped; but one that holds on the rest goes before one that does not.
+
+// Stopped is how many requests of those to be stopped a limit refuses on the part that limits are chosen on.
+func (a *Advice) Stopped(c *Candidate) int64 { return c.First.Refused.Of(a.Stop) }
+
+// Compare orders suggestions that have a limit, the best first.
+func (a *Advice) Compare(s, t *Suggestion) int {
+	return cmp.Or(
+		cmp.Compare(rank(s.Proof), rank(t.Proof)),
+		cmp.Compare(a.Stopped(&t.Chosen), a.Stopped(&s.Chosen)),
+		cmp.Compare(s.Chosen.First.Refused.Of(a.spared()), t.Chosen.First.Refused.Of(a.spared())),
+		cmp.Compare(s.Kind, t.Kind),
+		cmp.Compare(s.Per, t.Per),
+		cmp.Compare(s.Rate.Per, t.Rate.Per),
+	)
+}
+
+// rank puts a limit that failed behind all others.
+func rank(p Proof) int {
+	if p == Fails {
+		return 1
+	}
+	return 0
+}
+
+// Best is the best suggestion of a kind that refuses something of those to be stopped, nil if none does. What token
+// buckets refuse must have been counted.
+func (a *Advice) Best(kind sweep.Kind) (best *Suggestion) {
+	for i := range a.Suggestions {
+		s := &a.Suggestions[i]
+		if s.Kind == kind && s.Why == Found && a.Stopped(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
+			best = s
+		}
+	}
+	return best
+}
+
+// BestOfAll are the best ones of each kind, the best first.
+func (a *Advice) BestOfAll() (all []*Suggestion) {
+	for kind := range sweep.KindCount {
+		if s := a.Best(kind); s != nil {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, a.Compare)
+	return all
+}

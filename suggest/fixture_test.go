@@ -1,0 +1,71 @@
+package suggest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A request of a made-up log.
+type request struct {
+	at     limit.Time
+	client int
+	agent  string
+}
+
+// Agents of three groups.
+const (
+	firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+	curl    = "curl/8.5.0"
+	crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
+
+// batch is the requests in time order.
+func batch(tables *traffic.Tables, requests []request) *traffic.Batch {
+	slices.SortStableFunc(requests, func(x, y request) int { return int(x.at - y.at) })
+	b := new(traffic.Batch)
+	tables.Actions.ID([]byte("/"))
+	for _, r := range requests {
+		b.At = append(b.At, r.at)
+		b.Client = append(b.Client, tables.Clients.ID(fmt.Append(nil, "client ", r.client)))
+		b.Agent = append(b.Agent, uint16(tables.Agents.ID([]byte(r.agent))))
+		b.Action, b.Status, b.Bytes = append(b.Action, 0), append(b.Status, 200), append(b.Bytes, 1)
+		b.Traces = append(b.Traces, traffic.Trace{Traits: traffic.Stepped | traffic.Asked})
+	}
+	return b
+}
+
+// replayed is what a replay finds of some limits, and of clients.
+func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...string) *replay.Result {
+	policies, err := policy.ParseLimits(limits, policy.ByClient)
+	check(t, err)
+	e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+	check(t, e.Judge(b))
+	return e.Result(traffic.Stats{})
+}
+
+// part is a part of the log with its curves.
+func part(b *traffic.Batch, labels suggest.Labels, o sweep.Options) *suggest.Part {
+	s := sweep.New(o)
+	s.Take(b)
+	placements, clients, requests := suggest.Curves(s, labels)
+	p := &suggest.Part{Clients: clients, Requests: requests, Placements: placements}
+	if n := b.Len(); n > 0 {
+		p.First, p.Last = b.At[0], b.At[n-1]
+	}
+	return p
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

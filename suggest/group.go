@@ -1,0 +1,136 @@
+package suggest
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A Group is a class of clients, but that of browsers is divided by evidence: the claim of a browser costs nothing.
+type Group uint8
+
+// The groups, in the order in which reports show them.
+const (
+	Browsers  Group = iota // claim to be one, and nothing that they do contradicts it
+	Shared                 // the same, of an address that many people seem to share
+	Disguised              // claim to be one, and what they do contradicts it
+	Crawlers
+	Tools
+	Monitors
+	Unknown
+	GroupCount
+)
+
+var groupNames = [GroupCount]string{"browsers", "shared", "disguised", "crawlers", "tools", "monitors", "unknown"}
+
+// String is the group in one lower-case word.
+func (g Group) String() string { return groupNames[g] }
+
+// Groups are numbers by group of client.
+type Groups [GroupCount]int64
+
+// Of is the sum over a set.
+func (g *Groups) Of(s Set) (sum int64) {
+	for i, n := range g {
+		if s.Has(Group(i)) {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// A Set is a set of groups: bit i is group i.
+type Set uint8
+
+// Everybody is the set of all groups, Single that of browsers behind whose address there is one person only.
+const (
+	Everybody Set = 1<<GroupCount - 1
+	Single    Set = 1 << Browsers
+)
+
+// Has tells whether a group is in the set.
+func (s Set) Has(g Group) bool { return s>>g&1 == 1 }
+
+// String names the set as ParseSet takes it: browsers, browsers and tools, all.
+func (s Set) String() string {
+	if s == Everybody {
+		return "all"
+	}
+	var names []string
+	for g := range GroupCount {
+		if s.Has(g) && (g != Shared || !s.Has(Browsers)) {
+			names = append(names, g.String())
+		}
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// Words are what ParseSet takes.
+func Words() []string { return append(append([]string{}, groupNames[:]...), "all") }
+
+// ParseSet reads the name of one group, or all. Those of shared addresses are browsers as well.
+func ParseSet(word string) (Set, error) {
+	if word == "all" {
+		return Everybody, nil
+	}
+	for g, name := range groupNames {
+		if word == name && Group(g) == Browsers {
+			return 1<<Browsers | 1<<Shared, nil
+		}
+		if word == name {
+			return 1 << g, nil
+		}
+	}
+	hint := ""
+	if near := limit.Nearest(word, Words()); near != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return 0, fmt.Errorf("%q are no clients that we tell apart%s; want one of %s", word, hint, strings.Join(Words(), ", "))
+}
+
+// Labels say to which group each client belongs, by its id.
+type Labels []Group
+
+// Label judges the clients of a replay that gathered evidence. Without evidence a claim is believed.
+func Label(r *replay.Result, rules *traffic.EvidenceRules) Labels {
+	labels := make(Labels, r.Clients.Len())
+	var customs traffic.Customs
+	if r.Evidence != nil {
+		for id := range int32(r.Evidence.Len()) {
+			customs.Add(r.Evidence.At(id))
+		}
+	}
+	for id := range labels {
+		claim := r.Clients.At(int32(id)).Class()
+		labels[id] = groupOf[claim]
+		if claim != traffic.Browser || r.Evidence == nil {
+			continue
+		}
+		j := rules.Judge(r.Evidence.At(int32(id)), claim, &customs)
+		switch {
+		case !traffic.Believed(claim, j.Verdict):
+			labels[id] = Disguised
+		case j.Shared:
+			labels[id] = Shared
+		}
+	}
+	return labels
+}
+
+var groupOf = [traffic.ClassCount]Group{
+	traffic.Browser: Browsers, traffic.Crawler: Crawlers, traffic.Tool: Tools, traffic.Monitor: Monitors, traffic.Unknown: Unknown,
+}
+
+// Of is the group of a client; unknown if it was not there to be judged.
+func (l Labels) Of(client int32) Group {
+	if int(client) >= len(l) {
+		return Unknown
+	}
+	return l[client]
+}

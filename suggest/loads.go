@@ -1,0 +1,112 @@
+package suggest
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
+// room for these breaks pages however kind its rate is.
+//
+// A load begins with a page view, as replay's Harm has it: a GET for something else than a file of a page, answered with
+// a status from 200 to 399. To it belongs what the client asks for within loadTime, up to its next page view; a further one within
+// sameLoad (a redirect, a frame) is part of it.
+
+const (
+	loadTime = 10 * limit.Second
+	sameLoad = limit.Second
+)
+
+// Loads is how many requests the page loads of some clients took, by nearest rank.
+type Loads struct {
+	Count         int64 // page loads
+	P50, P95, P99 int64 // requests
+}
+
+// A LoadCounter takes in batches, which must have Traces, and counts page loads.
+type LoadCounter struct {
+	Tables *traffic.Tables
+	Labels Labels
+	Who    Set    // whose loads
+	Action string // count requests of this action only; "" for all
+
+	group   traffic.Group
+	clients traffic.Paged[load]
+	sizes   map[int64]int64 // page loads by how many requests they took
+}
+
+// A load is one that may go on. Without requests it may still be one: of an action that the page itself is not of.
+type load struct {
+	began    limit.Time
+	open     bool
+	requests int64
+}
+
+// Take takes in the requests of a batch.
+func (c *LoadCounter) Take(b *traffic.Batch) {
+	if c.sizes == nil {
+		c.sizes = map[int64]int64{}
+	}
+	n := c.Tables.Clients.Len()
+	c.group.Sort(b, b.Client, n)
+	c.clients.Grow(n)
+	action, known := c.Tables.Actions.Find([]byte(c.Action))
+	wanted := func(row int32) bool { return c.Action == "" || known && int32(b.Action[row]) == action }
+	var start int32
+	for i, end := range c.group.Ends {
+		client := c.group.Keys[i]
+		for j := start; j < end && c.Who.Has(c.Labels.Of(client)); j++ {
+			row := c.group.Rows[j]
+			c.add(c.clients.At(client), c.group.At[j], isPage(b, row), wanted(row))
+		}
+		start = end
+	}
+}
+
+// add takes in a request.
+func (c *LoadCounter) add(l *load, at limit.Time, page, wanted bool) {
+	if page && (!l.open || at-l.began > sameLoad) || l.open && at-l.began > loadTime {
+		c.close(l)
+		*l = load{began: at, open: page}
+	}
+	if l.open && wanted {
+		l.requests++
+	}
+}
+
+func (c *LoadCounter) close(l *load) {
+	if l.requests > 0 {
+		c.sizes[l.requests]++
+	}
+}
+
+func isPage(b *traffic.Batch, row int32) bool {
+	return b.Traces[row].Traits.Has(traffic.Stepped|traffic.Asked) && b.Status[row] >= 200 && b.Status[row] < 400
+}
+
+// Result closes all loads.
+func (c *LoadCounter) Result() (r Loads) {
+	for id := range int32(c.clients.Len()) {
+		c.close(c.clients.At(id))
+		*c.clients.At(id) = load{}
+	}
+	sizes := make([]int64, 0, len(c.sizes))
+	for size, n := range c.sizes {
+		sizes = append(sizes, size)
+		r.Count += n
+	}
+	slices.Sort(sizes)
+	rank := func(percent int64) int64 {
+		passed := int64(0)
+		for _, size := range sizes {
+			if passed += c.sizes[size]; passed*100 >= r.Count*percent {
+				return size
+			}
+		}
+		return 0
+	}
+	r.P50, r.P95, r.P99 = rank(50), rank(95), rank(99)
+	return r
+}

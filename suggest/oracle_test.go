@@ -1,0 +1,152 @@
+package suggest_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// drawLog draws the requests of some clients: browsers with pauses, tools without.
+func drawLog(t *rapid.T) (requests []request) {
+	for client := range rapid.IntRange(1, 12).Draw(t, "clients") {
+		agent := rapid.SampledFrom([]string{firefox, firefox, firefox, curl, crawler}).Draw(t, "agent")
+		now := limit.Time(rapid.IntRange(0, 300).Draw(t, "start")) * limit.Second
+		for range rapid.IntRange(1, 25).Draw(t, "requests") {
+			requests = append(requests, request{now, client, agent})
+			now += limit.Time(rapid.SampledFrom([]int{0, 0, 1, 1, 3, 10, 45, 100}).Draw(t, "pause")) * limit.Second
+		}
+	}
+	return requests
+}
+
+// drawQuestion draws whom to spare and to stop.
+func drawQuestion(rt *rapid.T, t *testing.T) suggest.Question {
+	p, err := suggest.ParsePromise("browsers=" + rapid.SampledFrom([]string{"50%", "66.6%", "80%", "99.9%", "100%"}).Draw(rt, "share"))
+	check(t, err)
+	scale, err := suggest.ParseScale("1")
+	check(t, err)
+	return suggest.Question{Promises: []suggest.Promise{p}, Stop: suggest.Everybody &^ p.Who, Scale: scale}
+}
+
+var someShapes = sweep.Options{
+	Kinds:    []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
+	Periods:  []limit.Time{limit.Second, 7 * limit.Second, limit.Minute},
+	Rates:    []sweep.Rate{{Count: 1, Per: limit.Second}, {Count: 7, Per: 30 * limit.Second}, {Count: 3, Per: limit.Minute}},
+	Lateness: traffic.DefaultLateness, Workers: 1,
+}
+
+// Whatever the log: a replay of the suggested limit keeps the promise, one of the limit below it does not, and the figures
+// are those of the replays, on the first part and on the rest.
+func TestTheStrictestByReplay(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tables := traffic.NewTables()
+		all := batch(tables, drawLog(rt))
+		n := rapid.IntRange(1, all.Len()).Draw(rt, "first part")
+		first, rest := rows(all, 0, n), rows(all, n, all.Len())
+		labels := suggest.Label(replayed(t, tables, all), &traffic.DefaultEvidenceRules)
+		o, q := someShapes, drawQuestion(rt, t)
+		o.Tables = tables
+		a := suggest.Advise(q, "", part(first, labels, o), part(rest, labels, o), suggest.Loads{})
+		for i := range a.Suggestions {
+			judgeOne(rt, t, a, &a.Suggestions[i], labels, tables, first, rest)
+		}
+	})
+}
+
+// judgeOne replays the limits of one suggestion.
+func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestion, labels suggest.Labels, tables *traffic.Tables, first, rest *traffic.Batch) {
+	if s.Why != suggest.Found {
+		return
+	}
+	figures := func(b *traffic.Batch, n int64) suggest.Figures {
+		return suggest.Count(&replayed(t, tables, b, s.Shape.Limit(n)).Policies[0].Hits, labels)
+	}
+	n := s.Chosen.Limit
+	at := figures(first, n)
+	if !a.Keeps(&at, &a.First.Clients) {
+		rt.Fatalf("%s breaks the promise: %v of %v hit", s.Shape.Limit(n), at.Hit, a.First.Clients)
+	}
+	if n > 1 {
+		if below := figures(first, n-1); a.Keeps(&below, &a.First.Clients) {
+			rt.Fatalf("%s keeps the promise as well as %s", s.Shape.Limit(n-1), s.Shape.Limit(n))
+		}
+	}
+	there := figures(rest, n)
+	same(rt, s.Shape.Limit(n), &s.Chosen.First, &at)
+	same(rt, s.Shape.Limit(n)+" on the rest", &s.Chosen.Rest, &there)
+	if holds := a.Keeps(&there, &a.Rest.Clients); s.Proof == suggest.Holds && !holds || s.Proof == suggest.Fails && holds {
+		rt.Fatalf("%s: the proof is %s, but %v of %v are hit", s.Shape.Limit(n), s.Proof, there.Hit, a.Rest.Clients)
+	}
+	if both := s.Both.Limit; both > n {
+		at, below := figures(rest, both), figures(rest, both-1)
+		if !a.Keeps(&at, &a.Rest.Clients) || a.Keeps(&below, &a.Rest.Clients) {
+			rt.Fatalf("%s is not the strictest that keeps the promise on the rest", s.Shape.Limit(both))
+		}
+	}
+	for i := range s.Others {
+		at := figures(first, s.Others[i].Limit)
+		same(rt, s.Shape.Limit(s.Others[i].Limit), &s.Others[i].First, &at)
+	}
+}
+
+// same holds what the curve says against what a replay says. Of some bursts a curve does not know what they refuse.
+func same(rt *rapid.T, what string, curve, replay *suggest.Figures) {
+	if curve.Hit != replay.Hit || curve.Counted && curve.Refused != replay.Refused {
+		rt.Fatalf("%s: the curve says %v hit, %v refused; a replay %v and %v", what, curve.Hit, curve.Refused, replay.Hit, replay.Refused)
+	}
+}
+
+// A scaled limit hits, of clients that send k times as much, those that the limit hits as they are. A window refuses k times as
+// many requests; a bucket may have room for some of k requests that come as one.
+func TestScaleIsExact(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		requests := drawLog(rt)
+		k := rapid.IntRange(1, 4).Draw(rt, "scale")
+		var more []request
+		for range k {
+			more = append(more, requests...)
+		}
+		tables := traffic.NewTables()
+		plain, scaled := batch(tables, requests), batch(tables, more)
+		labels := suggest.Label(replayed(t, tables, plain), &traffic.DefaultEvidenceRules)
+		q, o := drawQuestion(rt, t), someShapes
+		var err error
+		q.Scale, err = suggest.ParseScale([]string{"1", "2", "3", "4"}[k-1])
+		check(t, err)
+		o.Tables = tables
+		a := suggest.Advise(q, "", part(plain, labels, o), nil, suggest.Loads{})
+		for i := range a.Suggestions {
+			s := &a.Suggestions[i]
+			if s.Why != suggest.Found {
+				continue
+			}
+			text, ok := a.Text(s, s.Chosen.Limit)
+			if !ok {
+				rt.Fatalf("%s does not fit", s.Shape.Limit(s.Chosen.Limit))
+			}
+			before := suggest.Count(&replayed(t, tables, plain, s.Shape.Limit(s.Chosen.Limit)).Policies[0].Hits, labels)
+			after := suggest.Count(&replayed(t, tables, scaled, text).Policies[0].Hits, labels)
+			for g := range before.Refused {
+				if after.Hit[g] != before.Hit[g] {
+					rt.Fatalf("%s hits %v, %s hits %v", s.Shape.Limit(s.Chosen.Limit), before.Hit, text, after.Hit)
+				}
+				if s.Kind != sweep.Token && after.Refused[g] != int64(k)*before.Refused[g] {
+					rt.Fatalf("%s refuses %v, %s refuses %v", s.Shape.Limit(s.Chosen.Limit), before.Refused, text, after.Refused)
+				}
+			}
+		}
+	})
+}
+
+// rows are the rows i … j−1 of a batch.
+func rows(b *traffic.Batch, i, j int) *traffic.Batch {
+	return &traffic.Batch{
+		At: b.At[i:j], Client: b.Client[i:j], Agent: b.Agent[i:j], Action: b.Action[i:j], Status: b.Status[i:j], Bytes: b.Bytes[i:j],
+		Traces: b.Traces[i:j],
+	}
+}

@@ -1,0 +1,129 @@
+package suggest
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"shadow/limit"
+)
+
+func TestParsePromise(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+	}{
+		{"browsers=99.9%", "browsers=99.9%"},
+		{"browsers=99.9", "browsers=99.9%"},
+		{"monitors=100%", "monitors=100%"},
+		{"all=0.000001%", "all=0.000001%"},
+		{"shared=50.50%", "shared=50.5%"},
+		{"browser=99%", `did you mean "browsers"?`},
+		{"browsers", "which share"},
+		{"browsers=0%", "above 0%"},
+		{"browsers=100.1%", "up to 100%"},
+		{"browsers=-1%", "above 0%"},
+		{"browsers=99.99999999%", "six digits"},
+		{"browsers=", "above 0%"},
+	} {
+		p, err := ParsePromise(c.text)
+		got := p.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// MayHit against rational numbers, for as many clients as there can be.
+func TestMayHit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)).Draw(rt, "share"))}
+		n := rapid.Int64Range(0, 1<<31-1).Draw(rt, "clients")
+		want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(whole-p.Share)))
+		if want.Div(want, big.NewInt(int64(whole))); p.MayHit(n) != want.Int64() {
+			rt.Fatalf("%s of %d: %d may be hit, want %s", p.Share, n, p.MayHit(n), want)
+		}
+		kept := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(p.Share)))
+		if kept.Div(kept, big.NewInt(int64(whole))); p.Share.Of(n) != kept.Int64() {
+			rt.Fatalf("%s of %d: %d, want %s", p.Share, n, p.Share.Of(n), kept)
+		}
+	})
+}
+
+// "takes 3,000 clients"; with 811 of them 1 − 3/811 = 99.63 % can be shown.
+func TestSample(t *testing.T) {
+	for share, want := range map[Share]int64{99_900_000: 3000, 99_000_000: 300, 99_990_000: 30_000, 66_600_000: 9, whole: 0} {
+		if n := (Promise{Share: share}).Sample(); n != want {
+			t.Errorf("%s takes %d, want %d", share, n, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0%", 3: "0%", 4: "25%", 300: "99%", 3000: "99.9%", 811: "99.630086%"} {
+		if got := Provable(n).String(); got != want {
+			t.Errorf("%d clients show %s, want %s", n, got, want)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) { // so many show the share, one less does not
+		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)-1).Draw(rt, "share"))}
+		if n := p.Sample(); Provable(n) < p.Share || n > 4 && Provable(n-1) >= p.Share {
+			rt.Fatalf("%s takes %d, which show %s", p.Share, n, Provable(n))
+		}
+	})
+}
+
+func TestScale(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		of, up     int64
+		count, per int64 // of 3/10s; 0: an error
+	}{
+		{"1", 7, 7, 3, 10},
+		{"2", 7, 14, 6, 10},
+		{"1.5", 7, 11, 9, 20},
+		{"1.0", 7, 7, 3, 10},
+		{"0.5", 7, 4, 3, 20},
+		{"1000", 1 << 32, 1000 << 32, 3000, 10},
+		{"0", 0, 0, 0, 0},
+		{"0.001", 0, 0, 0, 0},
+		{"1001", 0, 0, 0, 0},
+		{"-2", 0, 0, 0, 0},
+		{"2x", 0, 0, 0, 0},
+		{".5", 0, 0, 0, 0},
+		{"1.00001", 0, 0, 0, 0},
+		{"99999999999", 0, 0, 0, 0},
+	} {
+		s, err := ParseScale(c.text)
+		if err != nil {
+			if c.count != 0 {
+				t.Errorf("%s: %v", c.text, err)
+			}
+			continue
+		}
+		count, per, ok := s.times(3, 10*limit.Second)
+		if s.Up(c.of) != c.up || !ok || count != c.count || per != limit.Time(c.per)*limit.Second {
+			t.Errorf("%s: %d becomes %d and 3/10s %d/%d, %v", c.text, c.of, s.Up(c.of), count, per, ok)
+		}
+	}
+	two := Scale{2, 1}
+	if _, _, ok := two.times(1<<62, limit.Second); ok {
+		t.Error("2⁶³ fits")
+	}
+}
+
+func TestParseSet(t *testing.T) {
+	for _, word := range Words() {
+		s, err := ParseSet(word)
+		if err != nil || s.String() != word {
+			t.Errorf("%s: %s, %v", word, s, err)
+		}
+	}
+	if _, err := ParseSet("bots"); err == nil {
+		t.Error("bots are not told apart")
+	}
+	if s := Everybody &^ (1<<Unknown | 1<<Monitors); s.String() != "browsers, disguised, crawlers and tools" {
+		t.Errorf("%s", s)
+	}
+}

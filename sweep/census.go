@@ -1,0 +1,149 @@
+package sweep
+
+import (
+	"net/netip"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// What a log has that keys can go by: agents, users, addresses of either family; and two things that make addresses bad
+// keys: several people behind one, and one who has as many as there are numbers. A home or a server usually has a whole
+// /64 of IPv6 addresses, 2^64 of them, and may take another one for every request.
+
+// A Census says what keys can go by. Clients are as --client tells them.
+type Census struct {
+	Clients  int64
+	Agents   int64 // visitors with an agent
+	Users    int64 // visitors with a user
+	IPv4     int64 // clients with such an address
+	IPv6     int64
+	Shared   int64    // clients with several browsers among their agents
+	Most     string   // the client with the most
+	InMost   int64    // browsers of that client
+	Rotating Rotation // IPv6 addresses that come and go
+	IPv6Sent int64    // requests from IPv6 addresses
+	Sent     int64    // requests in all
+}
+
+// Rotation is what networks sent that had RotatingAddresses on one day.
+type Rotation struct {
+	Networks  int64 // /64
+	Addresses int64
+	Requests  int64
+	Most      netip.Prefix // the network with the most addresses
+	InMost    int64        // addresses in it
+}
+
+// RotatingAddresses are how many addresses of one /64 must first show up on one and the same day (UTC) for the network
+// to count as rotating. A person's device takes one or two new ones a day (RFC 8981), and a home has a few devices.
+const RotatingAddresses = 10
+
+// census keeps what is known of each client.
+type census struct {
+	clients traffic.Paged[sighting]
+}
+
+type sighting struct {
+	first    limit.Time // the first request that was read
+	requests int64
+}
+
+func (c *census) take(b *traffic.Batch, t *traffic.Tables) {
+	c.clients.Grow(t.Clients.Len())
+	for row, client := range b.Client {
+		s := c.clients.At(client)
+		if s.requests == 0 {
+			s.first = b.At[row]
+		}
+		s.requests++
+	}
+}
+
+func (c *census) result(v *traffic.Visitors, t *traffic.Tables) (r Census) {
+	browsers := map[int32]int64{}
+	for id := range int32(v.Len()) {
+		if *v.Requests.At(id) == 0 {
+			continue
+		}
+		who := v.At(id)
+		if t.Agents.Name(int32(who.Agent)) != "-" {
+			r.Agents++
+		}
+		if who.User != traffic.NoUser {
+			r.Users++
+		}
+		if t.Agents.Class(int32(who.Agent)) == traffic.Browser {
+			browsers[who.Client]++
+		}
+	}
+	for client, n := range browsers {
+		if n < 2 {
+			continue
+		}
+		r.Shared++
+		if name := t.Clients.Name(client); n > r.InMost || n == r.InMost && name < r.Most {
+			r.Most, r.InMost = name, n
+		}
+	}
+	c.networks(&r, t)
+	return r
+}
+
+// A network64 is what came from one /64.
+type network64 struct {
+	addresses, requests, most int64 // most: new addresses on one day
+	days                      map[limit.Time]int64
+}
+
+// networks counts addresses, and finds the networks that rotate theirs.
+func (c *census) networks(r *Census, t *traffic.Tables) {
+	found := map[netip.Prefix]*network64{}
+	for id := range int32(c.clients.Len()) {
+		s := c.clients.At(id)
+		if s.requests == 0 {
+			continue
+		}
+		r.Clients++
+		r.Sent += s.requests
+		name := t.Clients.Name(id)
+		if _, ok := traffic.NetworkOf(traffic.ByClient24, name); ok {
+			r.IPv4++
+		}
+		prefix, ok := traffic.NetworkOf(traffic.ByClient64, name)
+		if !ok {
+			continue
+		}
+		r.IPv6++
+		r.IPv6Sent += s.requests
+		if found[prefix] == nil {
+			found[prefix] = &network64{days: map[limit.Time]int64{}}
+		}
+		found[prefix].add(s)
+	}
+	for prefix, n := range found {
+		if n.most >= RotatingAddresses {
+			r.Rotating.add(prefix, n)
+		}
+	}
+}
+
+func (n *network64) add(s *sighting) {
+	day := s.first / limit.Day
+	if s.first < day*limit.Day {
+		day--
+	}
+	n.addresses++
+	n.requests += s.requests
+	n.days[day]++
+	n.most = max(n.most, n.days[day])
+}
+
+func (r *Rotation) add(prefix netip.Prefix, n *network64) {
+	r.Networks++
+	r.Addresses += n.addresses
+	r.Requests += n.requests
+	if n.addresses > r.InMost || n.addresses == r.InMost && prefix.Addr().Less(r.Most.Addr()) {
+		r.Most, r.InMost = prefix, n.addresses
+	}
+}

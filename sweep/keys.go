@@ -1,0 +1,146 @@
+package sweep
+
+import (
+	"io"
+	"math"
+	"runtime"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// Which key tells those who are to be stopped from those who are to be spared? Every key has its own curve over the same
+// requests, and all of them count the same people, visitors (see traffic.Visitor), whatever shares a bucket:
+//
+//	         ┌─▶ timelines by client       ──▶ windows of 1m, 1h ──▶ histograms by visitor ─┐
+//	batch ──▶├─▶ timelines by client+agent ──▶ …                                            ├─▶ curves by class
+//	         └─▶ timelines by user         ──▶ …                                            ─┘
+
+// Keys draws curves of rolling windows by several keys in one pass. It can also be told what any limits refuse.
+type Keys struct {
+	options  KeysOptions
+	visitors traffic.Visitors
+	judged   traffic.Paged[int64] // by visitor: requests that the curves are about
+	census   census
+	sides    []*side
+	refused  []traffic.Paged[int64] // by limit of KeysOptions.Limits, by visitor
+	now      limit.Time             // the latest place in time that was seen
+	work     func(i int)
+	batch    traffic.Batch // that is being taken in, with visitors in the place of clients
+	whole    *traffic.Batch
+}
+
+// KeysOptions say which keys to hold against each other.
+type KeysOptions struct {
+	Tables   *traffic.Tables
+	Keys     []traffic.Key
+	Periods  []limit.Time           // of windows
+	Limits   int                    // further limits, of which Refuse tells what they refuse
+	Action   string                 // only requests of this action; "" for all
+	Lateness limit.Time             // a key whose time steps back by more starts anew
+	Evidence *traffic.EvidenceRules // for batches with traces; nil: claims are believed
+
+	Stop func() error // asked before each batch: an error ends the run; nil: never asked
+}
+
+// A side is one key.
+type side struct {
+	timelines traffic.Timelines
+	picked    *picked // nil: all requests
+	strands   []*strand
+	shapes    []shaped // one for each period
+}
+
+// NewKeys returns Keys that have seen nothing.
+func NewKeys(o KeysOptions) *Keys {
+	k := &Keys{options: o, now: math.MinInt64, refused: make([]traffic.Paged[int64], o.Limits)}
+	k.work = k.judge
+	for _, by := range o.Keys {
+		k.sides = append(k.sides, newSide(by, &o))
+	}
+	return k
+}
+
+func newSide(by traffic.Key, o *KeysOptions) *side {
+	s := &side{timelines: traffic.Timelines{By: by}}
+	if o.Action != "" {
+		s.picked = new(picked)
+	}
+	for _, per := range o.Periods {
+		needs := new(sparse) // visitors may share a key, and a visitor may have several
+		w := &rolling{length: uint64(per), admitted: needs}
+		strand := newStrand(o.Lateness, per)
+		strand.counters = append(strand.counters, w)
+		s.strands = append(s.strands, strand)
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs})
+	}
+	return s
+}
+
+// Run takes in all requests of a source.
+func (k *Keys) Run(src Source) error {
+	for {
+		b, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil && k.options.Stop != nil {
+			err = k.options.Stop()
+		}
+		if err != nil {
+			return err
+		}
+		k.Take(b)
+	}
+}
+
+// Take takes in the requests of one batch.
+func (k *Keys) Take(b *traffic.Batch) {
+	k.visitors.Take(b, k.options.Tables)
+	k.whole, k.batch = b, *b
+	k.batch.Client = k.visitors.Column
+	for _, p := range b.Places() {
+		k.now = max(k.now, p)
+	}
+	each(runtime.GOMAXPROCS(0), len(k.sides), k.work)
+	if !b.Warm {
+		k.count(b)
+	}
+}
+
+// judge has a side take in the batch.
+func (k *Keys) judge(i int) {
+	s := k.sides[i]
+	s.timelines.Take(k.whole, k.options.Tables)
+	if s.picked != nil {
+		s.picked.pick(k.whole, &s.timelines, actionID(k.options.Tables, k.options.Action))
+	}
+	for _, strand := range s.strands {
+		strand.judge(&k.batch, &s.timelines, s.picked, k.visitors.Len())
+		strand.forget(k.batch.Len(), k.now)
+	}
+}
+
+// Refuse notes that one of the limits refuses some rows of the batch that was taken in last.
+func (k *Keys) Refuse(limit int, rows []int32) {
+	if k.whole.Warm {
+		return
+	}
+	refused := &k.refused[limit]
+	refused.Grow(k.visitors.Len())
+	for _, row := range rows {
+		*refused.At(k.visitors.Column[row])++
+	}
+}
+
+// count adds the batch to what is known apart from any key.
+func (k *Keys) count(b *traffic.Batch) {
+	k.census.take(b, k.options.Tables)
+	k.judged.Grow(k.visitors.Len())
+	action := actionID(k.options.Tables, k.options.Action)
+	for row, visitor := range k.visitors.Column {
+		if k.options.Action == "" || int32(b.Action[row]) == action {
+			*k.judged.At(visitor)++
+		}
+	}
+}

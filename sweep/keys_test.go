@@ -1,0 +1,157 @@
+package sweep_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A tally counts by names what a policy refuses whom: the slow and obvious twin of what Keys knows of visitors.
+type tally struct {
+	tables   *traffic.Tables
+	requests map[string]int64
+	refused  []map[string]int64 // by policy
+	class    map[string]traffic.Class
+}
+
+// Observe implements replay.Observer.
+func (t *tally) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	if b.Warm {
+		return nil
+	}
+	name := func(row int) string {
+		user := "nobody"
+		if b.User != nil && b.User[row] >= 0 {
+			user = "user " + t.tables.Users.Name(b.User[row])
+		}
+		agent := t.tables.Agents.Name(int32(b.Agent[row]))
+		name := fmt.Sprintf("%s|%s|%s", t.tables.Clients.Name(b.Client[row]), agent, user)
+		t.class[name] = t.tables.Agents.Class(int32(b.Agent[row]))
+		return name
+	}
+	for row := range b.At {
+		t.requests[name(row)]++
+	}
+	for i := range verdicts {
+		for _, row := range verdicts[i].Refused {
+			t.refused[i][name(int(row))]++
+		}
+	}
+	return nil
+}
+
+// point is what a policy did, by class.
+func (t *tally) point(policy int) (p sweep.Point) {
+	for name, n := range t.refused[policy] {
+		p.Refused[t.class[name]] += n
+		p.Hit[t.class[name]]++
+	}
+	return p
+}
+
+// TestKeysAgreeWithReplay holds the curves of every key against replays of their limits by that key, on every log.
+func TestKeysAgreeWithReplay(t *testing.T) {
+	for name, files := range logs(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			keysAgree(t, rand.New(rand.NewPCG(seed, 0)), files)
+		})
+	}
+}
+
+func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
+	per := []limit.Time{limit.Second, 30 * limit.Second, limit.Minute, limit.Hour}[rng.IntN(4)]
+	o := readerOptions(t)
+	o.Users, o.NoUsers, o.Batch = true, true, []int{64, 50_000, 500_000}[rng.IntN(3)]
+	o.Lateness = []limit.Time{limit.Second, traffic.DefaultLateness}[rng.IntN(2)]
+	if rng.IntN(3) == 0 {
+		countFromTheMiddle(t, &o, files)
+	}
+	var keys []traffic.Key
+	var policies []policy.Policy
+	var tried []int64
+	for by := range traffic.KeyCount {
+		if by == traffic.ByHost {
+			continue // most of the logs do not tell it
+		}
+		keys = append(keys, by)
+		n := 1 + int64(rng.ExpFloat64()*[]float64{2, 20}[rng.IntN(2)])
+		tried = append(tried, n)
+		some, err := policy.ParseLimits([]string{sweep.Shape{Per: per}.Limit(n)}, policy.Key(by))
+		check(t, err)
+		policies = append(policies, some...)
+	}
+	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]traffic.Class{}}
+	for range policies {
+		twin.refused = append(twin.refused, map[string]int64{})
+	}
+	options := sweep.KeysOptions{Tables: o.Tables, Keys: keys, Periods: []limit.Time{per}, Lateness: o.Lateness, Limits: len(policies)}
+	drawn := sweep.NewKeys(options)
+	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Observer: both{twin, drawn}})
+	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	check(t, err)
+	defer reader.Close()
+	check(t, engine.Run(reader))
+	got := drawn.Result(reader.Stats())
+	if int(got.Visitors.Sum()) != len(twin.requests) {
+		t.Errorf("%d visitors, want %d", got.Visitors.Sum(), len(twin.requests))
+	}
+	for i, side := range got.Sides {
+		want, point, noted := twin.point(i), side.Curves[0].At(tried[i]), got.Limits[i]
+		if point.Refused != want.Refused || point.Hit != want.Hit {
+			t.Errorf("by %s, %s: the curve says %v refused, %v hit; replay says %v and %v", side.By, policies[i].Name, point.Refused, point.Hit, want.Refused, want.Hit)
+		}
+		if noted.Refused != want.Refused || noted.Hit != want.Hit {
+			t.Errorf("by %s, %s: noted are %v refused, %v hit; replay says %v and %v", side.By, policies[i].Name, noted.Refused, noted.Hit, want.Refused, want.Hit)
+		}
+	}
+}
+
+// both shows two what is refused.
+type both struct {
+	twin *tally
+	keys *sweep.Keys
+}
+
+// Observe implements replay.Observer.
+func (o both) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	o.keys.Take(b)
+	for i := range verdicts {
+		o.keys.Refuse(i, verdicts[i].Refused)
+	}
+	return o.twin.Observe(b, verdicts)
+}
+
+// Kindest is the last limit that refuses enough, by trying each.
+func TestKindest(t *testing.T) {
+	tools := []traffic.Class{traffic.Tool}
+	c := sweep.Curve{Points: []sweep.Point{
+		{Limit: 1, Refused: sweep.Classes{traffic.Tool: 9, traffic.Browser: 5}},
+		{Limit: 4, Refused: sweep.Classes{traffic.Tool: 5, traffic.Browser: 5}},
+		{Limit: 5, Refused: sweep.Classes{traffic.Tool: 5}},
+		{Limit: 9},
+	}}
+	for requests := int64(1); requests <= 12; requests++ {
+		want := int64(0)
+		for n := int64(1); n <= 20; n++ {
+			if p := c.At(n); p.Refused[traffic.Tool] >= requests {
+				want = n
+			}
+		}
+		if got := c.Kindest(requests, tools); got != want {
+			t.Errorf("%d requests: got %d, want %d", requests, got, want)
+		}
+	}
+	if n := new(sweep.Curve).Kindest(1, tools); n != 0 {
+		t.Errorf("an empty curve has the limit %d", n)
+	}
+}

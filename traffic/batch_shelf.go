@@ -1,0 +1,60 @@
+package traffic
+
+import "sync"
+
+// A Reader's batches have room for all that may ever wait, most of which is never touched. When memory of that size is
+// freed and allocated again it comes back cleared, which touches all of it. So a Reader that is closed leaves its batches
+// on a shelf for the next one in this process, as where a log is read several times.
+var shelf struct {
+	sync.Mutex
+	batches []*Batch
+}
+
+// shelved is how many batches lie on the shelf at most: those of one Reader.
+const shelved = 3
+
+// takeBatch is newBatch with the memory of an earlier batch, if one of that size is there.
+func takeBatch(n int, like columns) *Batch {
+	shelf.Lock()
+	defer shelf.Unlock()
+	for i, b := range shelf.batches {
+		if cap(b.At) >= n {
+			shelf.batches = append(shelf.batches[:i], shelf.batches[i+1:]...)
+			b.reset()
+			b.refit(n, like)
+			return b
+		}
+	}
+	return newBatch(n, like)
+}
+
+// shelve keeps a batch that nobody uses any more.
+func shelve(b *Batch) {
+	shelf.Lock()
+	defer shelf.Unlock()
+	if len(shelf.batches) < shelved {
+		shelf.batches = append(shelf.batches, b)
+	}
+}
+
+// refit gives the batch the optional columns that like has, and no others.
+func (b *Batch) refit(n int, like columns) {
+	b.Source = fit(b.Source, n, like.source)
+	b.Host = fit(b.Host, n, like.host)
+	b.User = fit(b.User, n, like.user)
+	b.Upstream = fit(b.Upstream, n, like.upstream)
+	b.Marks = fit(b.Marks, n, like.marks)
+	b.Traces = fit(b.Traces, n, like.traces)
+	b.Stamps = fit(b.Stamps, n, like.stamps)
+}
+
+// fit is an empty column with room for n rows, or nil if it is not wanted.
+func fit[T any](column []T, n int, wanted bool) []T {
+	switch {
+	case !wanted:
+		return nil
+	case cap(column) < n:
+		return make([]T, 0, n)
+	}
+	return column[:0]
+}

@@ -1,0 +1,71 @@
+package traffic
+
+import (
+	"strings"
+	"testing"
+
+	"shadow/limit"
+)
+
+func TestNetworkOf(t *testing.T) {
+	for _, c := range []struct {
+		by           Key
+		client, want string // "": stays alone
+	}{
+		{ByClient24, "192.0.2.7", "192.0.2.0/24"},
+		{ByClient24Action, "192.0.2.255", "192.0.2.0/24"},
+		{ByClient24, "192.0.3.7", "192.0.3.0/24"},
+		{ByClient24, "::ffff:192.0.2.7", "192.0.2.0/24"},
+		{ByClient24, "2001:db8::7", ""},
+		{ByClient24, "192.0.2.0/24", ""},
+		{ByClient24, "shop.example", ""},
+		{ByClient24, "-", ""},
+		{ByClient64, "2001:db8:1:2:3::7", "2001:db8:1:2::/64"},
+		{ByClient64Action, "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"},
+		{ByClient64, "2001:db8:1:3::7", "2001:db8:1:3::/64"},
+		{ByClient64, "192.0.2.7", ""},
+		{ByClient64, "::ffff:192.0.2.7", ""},
+		{ByClient, "192.0.2.7", ""},
+		{ByUser, "2001:db8::7", ""},
+	} {
+		got := ""
+		if network, ok := NetworkOf(c.by, c.client); ok {
+			got = network.String()
+		}
+		if got != c.want {
+			t.Errorf("%s puts %s in %q, want %q", c.by, c.client, got, c.want)
+		}
+	}
+}
+
+// A key with an action says in its name what it is without one, and shares what that shares.
+func TestWho(t *testing.T) {
+	for key := range KeyCount {
+		who, by := strings.CutSuffix(key.String(), "+action")
+		if key.who().String() != who || by && key.who() == key || key.Shared() != key.who().Shared() {
+			t.Errorf("%s without an action is %s", key, key.who())
+		}
+	}
+}
+
+// A batch keeps its users wherever its rows go.
+func TestUsersGoWithTheirRows(t *testing.T) {
+	b := &Batch{
+		At: []limit.Time{3, 1, 2}, Client: []int32{0, 0, 0}, Agent: make([]uint16, 3), Action: make([]uint16, 3), Status: make([]uint16, 3),
+		Bytes: make([]int64, 3), User: []int32{7, NoUser, 9},
+	}
+	var picked Batch
+	picked.Append(b, []int32{2, 0})
+	if picked.User[0] != 9 || picked.User[1] != 7 || picked.Head(1).Len() != 1 || len(picked.Head(1).User) != 1 {
+		t.Errorf("picked %v", picked.User)
+	}
+	taken := newBatch(3, columns{user: true})
+	taken.take(b, 1, 3)
+	if len(taken.User) != 2 || taken.User[0] != NoUser || taken.User[1] != 9 {
+		t.Errorf("took %v", taken.User)
+	}
+	b.move(0, 1, 3)
+	if b.User[0] != NoUser || b.User[1] != 9 {
+		t.Errorf("moved to %v", b.User)
+	}
+}

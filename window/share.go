@@ -1,0 +1,79 @@
+package window
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"shadow/limit"
+)
+
+// What scripts need to know of the windows. Each one that is made of another says for itself whether it can be shared:
+// the script of the other would not do.
+
+// Sharing implements limit.Sharer: the requests in a window, its length, and whether refused requests count (0 or 1).
+func (w *Rolling) Sharing() (limit.Sharing, error) { return w.sharing(0) }
+
+// Sharing implements limit.Sharer.
+func (w *Attempts) Sharing() (limit.Sharing, error) { return w.sharing(1) }
+
+func (w *Rolling) sharing(all int64) (limit.Sharing, error) {
+	return limit.Sharing{Script: "window", Numbers: []int64{int64(w.count), int64(w.length), all}, Most: uint64(w.length)}, nil
+}
+
+// Sharing implements limit.Sharer: the requests in a window, its length, and whether the first one opens it (0 or 1).
+func (w *Fixed) Sharing() (limit.Sharing, error) {
+	s := limit.Sharing{
+		Script:  "fixed",
+		Numbers: []int64{w.count, int64(w.grid.step), bit(w.first)},
+		Most:    max(uint64(w.count), uint64(w.grid.step)),
+	}
+	if !w.first {
+		s.Step = w.grid.step
+	}
+	return s, nil
+}
+
+// Sharing implements limit.Sharer: the requests in a window, its length, and whether refused requests count (0 or 1).
+// There is no telling how many refused requests come, but the script multiplies with nothing larger than the count.
+func (w *Counter) Sharing() (limit.Sharing, error) {
+	most, low := bits.Mul64(uint64(w.count), uint64(w.grid.step))
+	if most != 0 {
+		low = math.MaxUint64
+	}
+	return limit.Sharing{
+		Script:  "counter",
+		Numbers: []int64{w.count, int64(w.grid.step), bit(w.all)},
+		Step:    w.grid.step,
+		Most:    low,
+	}, nil
+}
+
+// Sharing implements limit.Sharer: the requests in a period, and the period in milliseconds.
+func (h *HAProxy) Sharing() (limit.Sharing, error) {
+	return limit.Sharing{
+		Script: "haproxy", Numbers: []int64{h.count, h.period}, Step: twoMillis, Level: true, Most: uint64(mostCounted) * uint64(h.period),
+	}, nil
+}
+
+// errApproximates is why approximations are not shared.
+var errApproximates = errors.New("it only approximates what a service does, by several limits side by side")
+
+// Sharing implements limit.Sharer.
+func (w Cloudflare) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errApproximates }
+
+// Sharing implements limit.Sharer.
+func (w AWS) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errApproximates }
+
+// errStepped is why a window in steps is not shared.
+var errStepped = errors.New("a window in steps has no script")
+
+// Sharing implements limit.Sharer.
+func (w *Stepped) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errStepped }
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
