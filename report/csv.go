@@ -9,7 +9,8 @@ import (
 )
 
 // The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
-// classes, its top clients and its top actions. A cell that makes no sense at its level is empty.
+// classes, its top clients and its top actions; with a history also its runs and the clients that moved, and at the end
+// new actions. A cell that makes no sense at its level is empty.
 var csvHead = []string{
 	"policy", "by", "level", "name", "class", "requests", "refused", "clients", "clients_hit",
 	"first_refused", "last_refused", "worst_minute", "worst_minute_refused", "bytes_saved", "upstream_seconds_saved", "agent",
@@ -43,6 +44,17 @@ func (m *Model) csvRows() [][]string {
 		p := &m.Policies[i]
 		for _, cells := range p.csvCells() {
 			cells["policy"], cells["by"] = csvText(p.Policy), p.By
+			rows = append(rows, csvRow(cells))
+		}
+		if m.History != nil {
+			for _, cells := range m.History.Policies[i].csvCells() {
+				cells["policy"], cells["by"] = csvText(p.Policy), p.By
+				rows = append(rows, csvRow(cells))
+			}
+		}
+	}
+	if m.History != nil {
+		for _, cells := range m.History.csvCells() {
 			rows = append(rows, csvRow(cells))
 		}
 	}

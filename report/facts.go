@@ -30,6 +30,7 @@ func facts(m *Model) []fact {
 		{label: "enforced", text: unlessNone(in.AlreadyRefused, count(in.AlreadyRefused, "request")+
 			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
 		{label: "agents", text: agentsText(in)},
+		{label: "anonymous", text: anonymousText(m.Anonymized)},
 		{label: "evidence", text: in.Evidence.text("clients")},
 	}
 	kept := all[:0]
@@ -124,6 +125,16 @@ func faultLines(faults []Fault) []string {
 func lateText(in *Input) string {
 	return fmt.Sprintf("%s (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
 		count(in.Late, "request"), percent(percentOf(in.Late, in.Parsed)))
+}
+
+func anonymousText(mode string) string {
+	switch mode {
+	case "hash":
+		return "clients are shown under a keyed hash of their names; texts of unreadable lines are left out"
+	case "prefix":
+		return "clients are shown as the networks of their addresses; texts of unreadable lines are left out"
+	}
+	return ""
 }
 
 func agentsText(in *Input) string {

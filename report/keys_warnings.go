@@ -35,7 +35,7 @@ func keyWarnings(res *sweep.KeysResult, k *Keys, q KeysQuestion) []string {
 		add(fmt.Sprintf("only %s to be spared: too few to tell keys apart by", count(n, "visitor")))
 	}
 	if k.Action == "" {
-		texts = append(texts, warnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum())...)
+		texts = append(texts, warnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum(), nil)...)
 	}
 	return texts
 }

@@ -36,6 +36,9 @@ func (m *Model) markdown() []byte {
 			fmt.Fprintf(&b, "\n%s\n", markdownText(more))
 		}
 	}
+	if m.History != nil {
+		m.markdownHistory(&b)
+	}
 	if m.Stored != nil {
 		fmt.Fprintf(&b, "\nStored in %s.\n", markdownText(storedText(m.Stored)))
 	}

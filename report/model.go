@@ -12,6 +12,9 @@ type Model struct {
 	Policies []Policy `json:"policies"`
 	Stored   *Stored  `json:"stored"` // nil: nowhere
 
+	History    *History `json:"history,omitempty"`    // nil: not asked for
+	Anonymized string   `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
+
 	view view
 }
 

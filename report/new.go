@@ -27,6 +27,8 @@ type Options struct {
 
 	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
 	Harm     *replay.Harm           // what was observed of it; nil: nothing
+
+	Anonymize *Anonymizer // nil: clients have their own names
 }
 
 // New computes every figure of the report. It keeps neither res nor anything of it.
@@ -50,8 +52,9 @@ func New(res *replay.Result, o Options) *Model {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
 		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who)
 	}
-	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests)...)
+	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)
+	m.anonymize(o.Anonymize)
 	return m
 }
 

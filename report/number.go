@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // percentOf is part of whole in percent, 0 of nothing.
@@ -68,4 +69,26 @@ func sizeDigits(value float64) int {
 		return 1
 	}
 	return 0
+}
+
+// Count writes a number with its noun: "1 client", "2,000 clients".
+func Count(n int64, noun string) string { return count(n, noun) }
+
+// Size writes a number of bytes as people say it: "12.3 MB".
+func Size(bytes int64) string { return size(bytes) }
+
+// Runs names stored runs by their numbers: "run 7", "runs 3, 4 and 7".
+func Runs(runs []int32) string {
+	texts := make([]string, len(runs))
+	for i, run := range runs {
+		texts[i] = strconv.Itoa(int(run))
+	}
+	switch last := len(texts) - 1; {
+	case last < 0:
+		return "no run"
+	case last == 0:
+		return "run " + texts[0]
+	default:
+		return "runs " + strings.Join(texts[:last], ", ") + " and " + texts[last]
+	}
 }

@@ -52,7 +52,7 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 		view: view{width: o.Width, color: o.Color}, result: res,
 	}
 	s.Input.Band = sweepBand(res.Band)
-	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests)...)
+	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests, nil)...)
 	for class := range traffic.ClassCount {
 		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]

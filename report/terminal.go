@@ -54,6 +54,9 @@ func (m *Model) table() []byte {
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		t.policies(m)
 	}
+	if m.History != nil {
+		t.history(m)
+	}
 	if m.Stored != nil {
 		t.WriteByte('\n')
 		t.entry("stored", storedText(m.Stored), dim)

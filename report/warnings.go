@@ -20,10 +20,10 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-func warnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64) []string {
+func warnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64, a *Anonymizer) []string {
 	var all []string
 	for _, id := range heavy(clients, names, total) {
-		all = append(all, heavyText(names.Name(id), clients.At(id), total))
+		all = append(all, heavyText(names.Name(id), a, clients.At(id), total))
 	}
 	return all
 }
@@ -45,13 +45,13 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total
 }
 
 // heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text.
-func heavyText(name string, c *replay.ClientTally, total int64) string {
-	text := fmt.Sprintf("%s sent %s%% of all requests", name, percent(percentOf(c.Requests(), total)))
+func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
+	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), percent(percentOf(c.Requests(), total)))
 	if mixed(c) {
 		text += ", with agents of several classes, as a proxy has"
 	}
 	address, ok := addressOf(name)
-	if !ok {
+	if !ok || a != nil {
 		return text + ": is it one client?"
 	}
 	return text + ": if it is a proxy, use --client-from x-forwarded-for --trusted-proxy " + address +

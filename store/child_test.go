@@ -34,6 +34,7 @@ var tasks = map[string]func(path, arg string) error{
 	"hold":  hold,
 	"write": writeForever,
 	"fill":  fill,
+	"prune": prune,
 }
 
 func child(task []string) error {
@@ -46,6 +47,30 @@ func hold(path, _ string) error {
 		return err
 	}
 	fmt.Println("ready")
+	time.Sleep(time.Hour)
+	return nil
+}
+
+// prune deletes run after run, each time with a shrunk file, until the child is killed.
+func prune(path, runs string) error {
+	n, err := strconv.Atoi(runs)
+	if err != nil {
+		return err
+	}
+	for run := range int32(n) {
+		s, err := Open(path, Options{})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Delete(context.Background(), []int32{run + 1}); err != nil {
+			return err
+		}
+		fmt.Println("deleted")
+		if _, _, err := s.Shrink(context.Background()); err != nil {
+			return err
+		}
+		fmt.Println("shrunk")
+	}
 	time.Sleep(time.Hour)
 	return nil
 }

@@ -50,8 +50,14 @@ func (r *Run) addCurve(t *table, curve int32, c *sweep.Curve, kept int) {
 	} else {
 		per = int64(c.Per)
 	}
-	t.add(r.id, curve, c.Kind.String(), r.swept.By.String(), textIf(r.swept.Action), per, count, ratePer,
-		r.swept.Judged, r.swept.Clients.Sum(), int64(len(c.Points)), int64(kept))
+	row := []any{
+		r.id, curve, c.Kind.String(), r.swept.By.String(), textIf(r.swept.Action), per, count, ratePer,
+		r.swept.Judged, r.swept.Clients.Sum(), int64(len(c.Points)), int64(kept),
+	}
+	for _, clients := range r.swept.Clients {
+		row = append(row, clients)
+	}
+	t.add(row...)
 }
 
 // pointValues are limit_count, and refused and clients_hit of all and of each class.

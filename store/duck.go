@@ -11,6 +11,7 @@ package store
 // is what keeps one process from opening the same file twice.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -52,6 +53,20 @@ func openDuck(path string, settings map[string]string) (*duck, error) {
 func (d *duck) close() {
 	mapping.Disconnect(&d.conn)
 	mapping.Close(&d.db)
+}
+
+// interruptWith makes what runs end early when ctx is done, until stop is called, once.
+func (d *duck) interruptWith(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	undo := context.AfterFunc(ctx, func() {
+		mapping.Interrupt(d.conn)
+		close(done)
+	})
+	return func() {
+		if !undo() {
+			<-done
+		}
+	}
 }
 
 // exec runs one or several statements of ours; nothing that comes from a log may stand in them.

@@ -17,7 +17,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 		return err
 	}
 	steps := []func(*replay.Result) error{
-		r.writeInputs, r.writeUnreadable, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
+		r.writeInputs, r.writeUnreadable, r.writeWarnings, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
 		r.writeClientTallies, r.writeActionTallies, r.writeCurves,
 	}
 	for _, step := range steps {
@@ -64,7 +64,8 @@ func (r *Run) writeRun(res *replay.Result, finished time.Time) error {
 	requests := s.Parsed - s.Excluded - s.Warm
 	t.add(r.id, r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
-		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream)
+		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
+		textIf(r.info.Timezone))
 	return t.done()
 }
 
@@ -84,6 +85,14 @@ func (r *Run) writeUnreadable(res *replay.Result) error {
 	for i := range res.Stats.Faults {
 		f := &res.Stats.Faults[i]
 		t.add(r.id, f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
+	}
+	return t.done()
+}
+
+func (r *Run) writeWarnings(*replay.Result) error {
+	t := r.store.duck.table("warnings")
+	for i, text := range r.warnings {
+		t.add(r.id, int32(i), text)
 	}
 	return t.done()
 }

@@ -19,6 +19,8 @@ type RunInfo struct {
 	Version string    // of shadow
 	Started time.Time // when
 	Events  Events    // whose would-blocks are kept
+
+	Timezone string // of stamps that do not name theirs; "": unknown
 }
 
 // A Run is a replay on its way into the database: a replay.Sink, to be ended with Finish or Abort. Nothing of it can
@@ -32,10 +34,16 @@ type Run struct {
 	load  *loader
 	over  bool
 
-	swept *sweep.Result // nil: the run is a replay
+	swept    *sweep.Result // nil: the run is a replay
+	warnings []string
 }
 
-var errOver = errors.New("store: the run is over")
+const maxRun = math.MaxInt32
+
+var (
+	errOver      = errors.New("store: the run is over")
+	errNoNumbers = errors.New("there are no run numbers left")
+)
 
 // Begin starts a run. When ctx is done, Write and Finish give up; the caller still calls Abort.
 func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
@@ -54,25 +62,37 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
-	if from := r.store.version; from < schemaVersion {
-		if err := r.store.duck.exec(strings.Join(upgrades[from-1:], "") + viewsSQL); err != nil {
-			return fmt.Errorf("cannot bring its schema up to date: %w", err)
-		}
+	if err := r.store.bringUpToDate(); err != nil {
+		return err
 	}
 	last, err := r.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
 	}
-	if last >= math.MaxInt32 {
-		return errors.New("there are no run numbers left")
+	if last >= maxRun {
+		return errNoNumbers
 	}
 	r.id = int32(last) + 1
 	r.load, err = startLoader(r.store.duck, r.id)
 	return err
 }
 
+// bringUpToDate changes the schema to ours, as part of the running transaction.
+func (s *Store) bringUpToDate() error {
+	if s.version == schemaVersion {
+		return nil
+	}
+	if err := s.duck.exec(strings.Join(upgrades[s.version-1:], "") + viewsSQL); err != nil {
+		return fmt.Errorf("cannot bring its schema up to date: %w", err)
+	}
+	return nil
+}
+
 // ID is the run's number in the database.
 func (r *Run) ID() int32 { return r.id }
+
+// Warn keeps what reading found odd with the run. It must be called before Finish.
+func (r *Run) Warn(texts []string) { r.warnings = append(r.warnings, texts...) }
 
 // Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.
 func (r *Run) Write(events []replay.Event) error {

@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (3);
+INSERT INTO shadow_schema VALUES (4);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -25,7 +25,8 @@ CREATE TABLE runs (
     last_at       TIMESTAMP,
     resolution_us BIGINT    NOT NULL, -- of the stamps, in microseconds
     has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
-    has_upstream  BOOLEAN   NOT NULL  -- the log tells upstream times
+    has_upstream  BOOLEAN   NOT NULL, -- the log tells upstream times
+    timezone      VARCHAR             -- of stamps that do not name theirs; NULL: unknown
 );
 
 CREATE TABLE inputs (
@@ -53,6 +54,12 @@ CREATE TABLE unreadable_lines ( -- the first few
     col    INTEGER NOT NULL, -- byte of the line where reading stopped, from 1
     reason VARCHAR NOT NULL,
     text   VARCHAR NOT NULL  -- the line's beginning
+);
+
+CREATE TABLE warnings ( -- about reading: what may make the figures mislead
+    run     INTEGER NOT NULL,
+    warning INTEGER NOT NULL, -- from 0
+    text    VARCHAR NOT NULL
 );
 
 CREATE TABLE policies (
@@ -158,7 +165,12 @@ CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
     requests    BIGINT  NOT NULL, -- that it is about
     clients     BIGINT  NOT NULL, -- that these are from
     points      BIGINT  NOT NULL, -- limits at which anything changes
-    kept        BIGINT  NOT NULL  -- of these in curve_points
+    kept        BIGINT  NOT NULL, -- of these in curve_points
+    browser_clients BIGINT,       -- of the clients, by class; NULL: an older shadow did not tell
+    crawler_clients BIGINT,
+    tool_clients    BIGINT,
+    monitor_clients BIGINT,
+    unknown_clients BIGINT
 );
 
 CREATE TABLE curve_points ( -- between two points, what the lower one says holds

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 )
 
 //go:embed schema.sql
@@ -18,11 +19,14 @@ var upgrade2SQL string
 //go:embed upgrade-3.sql
 var upgrade3SQL string
 
+//go:embed upgrade-4.sql
+var upgrade4SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -62,9 +66,14 @@ func Open(path string, o Options) (*Store, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
+	before, errBefore := os.Stat(path)
 	d, err := openDuck(path, o.settings())
 	if err != nil {
 		return nil, explainOpen(path, err)
+	}
+	if after, err := os.Stat(path); errBefore == nil && (err != nil || !os.SameFile(before, after)) {
+		d.close()
+		return nil, fmt.Errorf("database %s: another process has just written it anew: try again", path) // see shrink.go
 	}
 	version, err := d.prepare()
 	if err != nil {
@@ -94,11 +103,7 @@ func (d *duck) prepare() (int64, error) {
 		return 0, err
 	}
 	if ours > 0 {
-		version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
-		if err != nil {
-			return 0, err
-		}
-		return version, checkVersion(version)
+		return d.version()
 	}
 	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
 	if err != nil {

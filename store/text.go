@@ -66,3 +66,20 @@ func escape(s string, i int) string {
 	}
 	return b.String()
 }
+
+// decodeText gives back the name that encodeText has made s of.
+func decodeText(s string) string {
+	if !strings.Contains(s, `\x`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if !isEscape(s[i:]) {
+			b.WriteByte(s[i])
+			continue
+		}
+		b.WriteByte(byte(strings.IndexByte(hexDigits, s[i+2])<<4 | strings.IndexByte(hexDigits, s[i+3])))
+		i += 3
+	}
+	return b.String()
+}

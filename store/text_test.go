@@ -1,30 +1,12 @@
 package store
 
 import (
-	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
-
-// decodeText gives a name back as it was in the log: the inverse of what the store does to names.
-func decodeText(s string) string {
-	if !strings.Contains(s, `\x`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if !isEscape(s[i:]) {
-			b.WriteByte(s[i])
-			continue
-		}
-		b.WriteByte(byte(strings.IndexByte(hexDigits, s[i+2])<<4 | strings.IndexByte(hexDigits, s[i+3])))
-		i += 3
-	}
-	return b.String()
-}
 
 func TestEncodeText(t *testing.T) {
 	for in, want := range map[string]string{

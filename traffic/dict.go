@@ -50,7 +50,7 @@ func NewDict() *Dict { return new(Dict) }
 // Of a name longer than 512 bytes the first 493 are kept, with a hash of the whole, so that distinct names stay
 // distinct. After 2³¹−2 names, all new ones share the last id.
 func (d *Dict) ID(name []byte) int32 {
-	if len(name) > maxName {
+	if len(name) > maxName && !isShortened(name) {
 		return d.shortID(name)
 	}
 	h := maphash.Bytes(seed, name)
@@ -79,9 +79,14 @@ func shorten(dst, name []byte) []byte {
 	return hex.AppendEncode(dst, sum[:hashOfLong])
 }
 
+// isShortened tells whether a name is what is kept of a long one: a name that comes back from Name is not shortened again.
+func isShortened(name []byte) bool {
+	return len(name) == maxName+1 && string(name[keptOfLong:keptOfLong+len(markOfLong)]) == markOfLong
+}
+
 // Find returns the id of name if it has one.
 func (d *Dict) Find(name []byte) (int32, bool) {
-	if len(name) > maxName {
+	if len(name) > maxName && !isShortened(name) {
 		var buf [maxName + 1]byte
 		name = shorten(buf[:0], name)
 	}

@@ -47,8 +47,10 @@ func TestCompletions(t *testing.T) {
 		{"replay --format ", strings.Join(formatNames(), " ")},
 		{"parse --format ", strings.Join(formatNames(), " ")},
 		{"replay --client ", "addr addr/24 addr/24,/64 user header:"},
-		{"rep", "replay"},
-		{"help re", "replay"},
+		{"rep", "replay report"},
+		{"help re", "replay report"},
+		{"report --compare ", "previous 7d none"},
+		{"report --anonymize ", "hash prefix"},
 		{"help completion ", "bash fish powershell zsh"},
 	} {
 		out := run(t, t.TempDir(), append([]string{"__completeNoDesc"}, strings.Split(c.line, " ")...)...)

@@ -12,6 +12,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitUnreadable  = 3 // done, but too many lines could not be read
+	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
 
@@ -39,6 +40,7 @@ func (e errUnreadable) Error() string {
 // exitCode is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
 	var unreadable errUnreadable
+	var held errHeld
 	switch {
 	case err == nil:
 		return exitDone
@@ -48,6 +50,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &unreadable):
 		return exitUnreadable
+	case errors.As(err, &held):
+		return exitHeld
 	}
 	return exitFailed
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
+	"shadow/limit"
 	"shadow/store"
 )
 
@@ -31,4 +34,28 @@ func keepRun(ctx context.Context, path string, info store.RunInfo, do func(*stor
 		return 0, err
 	}
 	return run.ID(), nil
+}
+
+// muchFree is the share of a file that may be free before it is written anew. What is free the next runs use: a database
+// that loses a run a night and gets one stays as large as it is.
+const muchFree = 0.25
+
+// prune deletes the runs that --retain does not keep.
+func (r *replayRun) prune(ctx context.Context) error {
+	if r.retain == 0 {
+		return nil
+	}
+	db, err := store.Open(r.db, store.Options{})
+	if err != nil {
+		return fmt.Errorf("--retain: %w", err)
+	}
+	old, err := db.FinishedBefore(limit.Time(r.started.UnixMicro()) - limit.Time(r.retain))
+	if err != nil || len(old) == 0 {
+		return closeAfter(db, err)
+	}
+	w := io.Discard
+	if r.verbose {
+		w = r.cmd.ErrOrStderr()
+	}
+	return deleteRuns(ctx, w, db, r.db, old, muchFree)
 }

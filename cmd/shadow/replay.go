@@ -13,6 +13,7 @@ type replayFlags struct {
 	profileFlags
 	policyFlags
 	evidenceFlags
+	nightlyFlags
 	redisFlags
 	config  string
 	db      string
@@ -23,6 +24,7 @@ type replayFlags struct {
 	verbose bool
 	timing  bool
 	harm    bool
+	retain  period
 	band    bool
 }
 
@@ -72,10 +74,12 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
 	flags.Var(&f.events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, and no report unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
+	f.nightlyFlags.add(cmd)
+	flags.Var(&f.retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
 	addBand(cmd, &f.band)
 	f.profileFlags.add(flags)
 	completeWords(cmd, "events", "all", "none")

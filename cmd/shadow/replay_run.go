@@ -32,7 +32,8 @@ type replayRun struct {
 	clock    func() time.Time // nil unless --timing
 	observer replay.Observer  // nil unless verdicts are wanted one by one
 	harmed   *replay.Harm     // nil unless --harm
-	shared   *sharing         // nil unless --redis
+	night    *nightly
+	shared   *sharing // nil unless --redis
 }
 
 // run verifies the flags, replays, and reports.
@@ -55,6 +56,13 @@ func (r *replayRun) prepare(args []string) error {
 	}
 	if r.quiet && r.verbose {
 		return usage("--quiet and --verbose are opposites: state one")
+	}
+	var err error
+	if r.night, err = r.nightlyFlags.verify(r.quiet, false); err != nil {
+		return err
+	}
+	if r.retain > 0 && r.noStore {
+		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
 	config, err := loadConfig(r.config)
 	if err != nil {
@@ -100,16 +108,18 @@ func (r *replayRun) replay(ctx context.Context) error {
 	var result *replay.Result
 	id, err := keepRun(ctx, r.db, store.RunInfo{
 		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
+		Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
+		run.Warn(r.warnings(&result.Stats))
 		return run.Finish(result, time.Now())
 	})
 	if err != nil {
 		return err
 	}
-	return r.report(result, r.db, fmt.Sprint(id))
+	return errors.Join(r.report(result, r.db, fmt.Sprint(id)), r.prune(ctx))
 }
 
 // judge reads the logs and judges their requests. sink may be nil.
@@ -166,11 +176,9 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
 		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging, Harm: r.finishHarm(),
+		Anonymize: r.night.anonymizer,
 	})
-	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
-		return err
-	}
-	return tooManyUnreadable(&result.Stats, r.maxBad)
+	return r.night.finish(r.cmd, model, r.output, tooManyUnreadable(&result.Stats, r.maxBad))
 }
 
 // tooManyUnreadable is the error of more unreadable lines than there may be.

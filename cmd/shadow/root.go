@@ -24,6 +24,7 @@ event in a DuckDB file for your own questions.`,
   zcat access.log.*.gz | shadow replay - --limit token:10/s,burst=20
   shadow explain 203.0.113.7 access.log --limit 6/30s what became of one client, and what it would have needed
   shadow diff access.log --limit token:6/30s --limit token:6/30s,burst=20   who is released, who is newly hit
+  shadow report --compare 7d                          a stored run again, and what has changed in a week
   shadow query "SELECT policy, client, refused FROM latest_client_totals ORDER BY refused DESC LIMIT 10"`,
 		Version:       versionText(),
 		SilenceErrors: true,
@@ -36,8 +37,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newQuery(), newVersion())
-	root.AddCommand(newTail())
+		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion())
 	strictCompletion(root)
 	return root
 }

@@ -25,6 +25,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			samples, err := filepath.Abs("../../sample-logs")
 			env.Setenv("SAMPLES", samples)
+			env.Setenv("CONTRIB", filepath.Join(filepath.Dir(samples), "contrib"))
 			env.Setenv("TZ", "UTC")
 			env.Setenv("TMPDIR", env.WorkDir)
 			env.Vars = append(env.Vars, raceExit)
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 
 // exits CODE COMMAND… runs a command and holds its exit code against CODE.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
-	want := map[string]int{"1": 1, "2": 2, "3": 3, "130": 130}[args[0]]
+	want := map[string]int{"1": 1, "2": 2, "3": 3, "4": 4, "130": 130}[args[0]]
 	err := ts.Exec(args[1], args[2:]...)
 	code, ok := err.(interface{ ExitCode() int })
 	if !ok {

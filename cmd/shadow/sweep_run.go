@@ -50,11 +50,12 @@ func (r *sweepRun) keep(ctx context.Context) error {
 	}
 	var result *sweep.Result
 	id, err := keepRun(ctx, r.db, store.RunInfo{
-		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started,
+		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
 		if result, err = r.sweep(ctx); err != nil {
 			return err
 		}
+		run.Warn(r.warnings(result))
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/report"
+	"shadow/store"
+	"shadow/traffic"
+)
+
+// What a report is compared with. Runs are in the order of what they are about, whenever they were made.
+
+const (
+	trendRuns   = 14 // runs that a trend goes back
+	recentDays  = 7  // days in which repeat offenders are looked for …
+	repeatDays  = 3  // … on how many of which they were hit
+	comparePrev = "previous"
+	compareWeek = "7d"
+	compareNone = "none"
+)
+
+// historyFlags say what is compared.
+type historyFlags struct {
+	compare string
+	spare   string
+}
+
+func (f *historyFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.compare, "compare", comparePrev, "`what` to compare with: previous run, runs of the 7d before, or none")
+	cmd.Flags().StringVar(&f.spare, "spare", "browsers=99.9%", "the `class=share` of clients that a safe limit spares, of runs with curves")
+	completeWords(cmd, "compare", comparePrev, compareWeek, compareNone)
+}
+
+func (f *historyFlags) verify() (store.Spare, error) {
+	if !slices.Contains([]string{comparePrev, compareWeek, compareNone}, f.compare) {
+		return store.Spare{}, usage("--compare %q: want previous, 7d or none", f.compare)
+	}
+	return parseSpare(f.spare)
+}
+
+// byTime orders runs by their last request.
+func byTime(a, b store.RunFact) int {
+	return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Run, b.Run))
+}
+
+// A comparison is which runs go into a history.
+type comparison struct {
+	base, trend, recent []store.RunFact
+	days                [][2]limit.Time
+}
+
+// compareRuns picks, of all runs that have a policy in common with those of a report, the ones that go before them.
+func (f *historyFlags) compareRuns(all, now []store.RunFact, zone *time.Location) comparison {
+	first, last := now[0].First, now[0].Last
+	for _, run := range now {
+		first, last = min(first, run.First), max(last, run.Last)
+	}
+	var earlier []store.RunFact
+	for _, run := range all {
+		isNow := slices.ContainsFunc(now, func(n store.RunFact) bool { return n.Run == run.Run })
+		if !isNow && run.Requests > 0 && byTime(run, now[len(now)-1]) < 0 {
+			earlier = append(earlier, run)
+		}
+	}
+	slices.SortFunc(earlier, byTime)
+	c := comparison{days: lastDays(last, recentDays, zone)}
+	c.base = f.baseOf(earlier, now, first, last)
+	c.trend = append(slices.Clone(earlier[max(0, len(earlier)-trendRuns+len(now)):]), now...)
+	for _, run := range append(slices.Clone(earlier), now...) {
+		if run.Last >= c.days[0][0] {
+			c.recent = append(c.recent, run)
+		}
+	}
+	return c
+}
+
+// baseOf are the earlier runs that are compared with: those of the week before, or the one before; of several runs that
+// are reported together, those of as long a time before.
+func (f *historyFlags) baseOf(earlier, now []store.RunFact, first, last limit.Time) (base []store.RunFact) {
+	from := first - recentDays*limit.Day
+	if f.compare == comparePrev && len(now) > 1 {
+		from = first - (last - first)
+	}
+	if f.compare == compareWeek || len(now) > 1 {
+		for _, run := range earlier {
+			if run.Last >= from && run.Last < max(first, last) {
+				base = append(base, run)
+			}
+		}
+	}
+	if f.compare == comparePrev && base == nil && len(earlier) > 0 {
+		base = earlier[len(earlier)-1:]
+	}
+	return base
+}
+
+// lastDays are so many days of a zone, the last of which has a moment.
+func lastDays(at limit.Time, n int, zone *time.Location) (days [][2]limit.Time) {
+	y, m, d := time.UnixMicro(int64(at)).In(zone).Date()
+	for i := range n {
+		from := time.Date(y, m, d-n+1+i, 0, 0, 0, 0, zone).UnixMicro()
+		until := time.Date(y, m, d-n+2+i, 0, 0, 0, 0, zone).UnixMicro()
+		days = append(days, [2]limit.Time{limit.Time(from), limit.Time(until)})
+	}
+	return days
+}
+
+// history is what has changed, nil if nobody asked.
+func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now []store.RunFact, spare store.Spare, top int) (*report.History, error) {
+	if f.compare == compareNone {
+		return nil, nil
+	}
+	alike, err := db.Alike(numbersOf(now))
+	if err != nil {
+		return nil, err
+	}
+	c := f.compareRuns(slices.DeleteFunc(slices.Clone(all), func(run store.RunFact) bool {
+		return !slices.Contains(alike, run.Run)
+	}), now, time.Local)
+	found, err := db.History(loaded, store.Question{
+		Now: numbersOf(now), Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
+		Days: c.days, Often: repeatDays, Top: top,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h := &report.History{
+		Compare: f.compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []report.PolicyHistory{},
+		NewActions: found.NewActions, TopNewActions: []report.NewAction{}, Repeat: report.Repeat{HitDays: repeatDays, OfDays: recentDays},
+	}
+	for _, a := range found.TopActions {
+		h.TopNewActions = append(h.TopNewActions, report.NewAction(a))
+	}
+	for i := range found.Policies {
+		p := loaded.Result.Policies[i].Policy
+		h.Policies = append(h.Policies, policyHistory(p.Name, p.By(), &found.Policies[i]))
+	}
+	h.SafeLimits, err = f.safeLimits(db, all, now, spare)
+	return h, err
+}
+
+func policyHistory(name, by string, p *store.PolicyHistory) report.PolicyHistory {
+	h := report.PolicyHistory{
+		Policy: name, By: by, Changed: p.Changed, Trend: []report.TrendRun{},
+		NewlyHit: movedOf(p.NewlyHit), Released: movedOf(p.Released), Repeating: movedOf(p.Repeating),
+		TopNewlyHit: moversOf(p.TopNewlyHit), TopReleased: moversOf(p.TopReleased), TopRepeating: moversOf(p.TopRepeating),
+	}
+	if p.InBase {
+		h.Before = report.NewBefore(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
+	}
+	for _, r := range p.Trend {
+		h.Trend = append(h.Trend, report.NewTrendRun(r.Run, r.First, r.Last,
+			report.NewBefore(r.Requests, r.Refused, r.Clients, r.ClientsHit), report.HitClasses(r.Hit)))
+	}
+	return h
+}
+
+func movedOf(c store.ByClass) report.Moved {
+	return report.Moved{Clients: report.HitClasses(c).Sum(), ByClass: report.HitClasses(c)}
+}
+
+func moversOf(movers []store.Mover) []report.Mover {
+	list := make([]report.Mover, len(movers))
+	for i := range movers {
+		list[i] = report.Mover(movers[i])
+	}
+	return list
+}
+
+// safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves before,
+// or, with 7d, of the earliest within a week.
+func (f *historyFlags) safeLimits(db *store.Reader, all, now []store.RunFact, spare store.Spare) (*report.SafeLimits, error) {
+	last := now[len(now)-1]
+	var swept []store.RunFact
+	for _, run := range all {
+		if run.Curves > 0 && run.Last <= last.Last {
+			swept = append(swept, run)
+		}
+	}
+	if len(swept) < 2 {
+		return nil, nil
+	}
+	slices.SortFunc(swept, byTime)
+	newest := swept[len(swept)-1]
+	for i := range slices.Backward(swept[:len(swept)-1]) {
+		if f.compare == compareWeek && i > 0 && swept[i-1].Last >= newest.Last-recentDays*limit.Day {
+			continue
+		}
+		limits, err := db.SafeLimits(swept[i].Run, newest.Run, spare)
+		if err != nil || len(limits) > 0 {
+			return safeLimitsOf(swept[i].Run, newest.Run, spare, limits), err
+		}
+	}
+	return nil, nil
+}
+
+func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *report.SafeLimits {
+	s := &report.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
+	for _, l := range limits {
+		s.Limits = append(s.Limits, report.SafeLimit{
+			By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
+		})
+	}
+	return s
+}
+
+// parseSpare reads browsers=99.9%.
+func parseSpare(text string) (store.Spare, error) {
+	bad := func() (store.Spare, error) {
+		return store.Spare{}, usage("--spare %q: want a class and a share, such as browsers=99.9%%", text)
+	}
+	name, share, found := strings.Cut(text, "=")
+	var p percent
+	if !found || p.Set(share) != nil {
+		return bad()
+	}
+	for class := range traffic.ClassCount {
+		if name == class.String() || name == class.String()+"s" {
+			return store.Spare{Class: class, PerMillion: int64(float64(p)*1e4 + 0.5)}, nil
+		}
+	}
+	return bad()
+}

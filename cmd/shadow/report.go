@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"shadow/report"
+	"shadow/store"
+)
+
+// reportFlags are the options of `shadow report` as they are given.
+type reportFlags struct {
+	outputFlags
+	selectFlags
+	historyFlags
+	nightlyFlags
+	db    string
+	quiet bool
+}
+
+func newReport() *cobra.Command {
+	f := &reportFlags{}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Report on stored runs again, without reading logs, and on what has changed",
+		Long: `Report prints what a stored run found, as shadow replay did, from the database alone. Runs of one
+day, or since a moment, are put together: a client, an action and a policy are the same when their names are.`,
+		Example: `  shadow report
+  shadow report --run 7 --output markdown
+  shadow report --day 2026-11-19
+  shadow report --since yesterday --output json | jq .policies`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&f.db, "db", defaultDB, "DuckDB `file` of the runs")
+	f.selectFlags.add(cmd)
+	f.historyFlags.add(cmd)
+	f.outputFlags.add(cmd)
+	f.nightlyFlags.add(cmd)
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing unless there is something to say: a condition holds, or, without any, somebody is newly hit")
+	return cmd
+}
+
+func (f *reportFlags) run(cmd *cobra.Command) error {
+	if err := f.outputFlags.verify(); err != nil {
+		return err
+	}
+	chosen, err := f.selectFlags.verify()
+	if err != nil {
+		return err
+	}
+	spare, err := f.historyFlags.verify()
+	if err != nil {
+		return err
+	}
+	night, err := f.nightlyFlags.verify(f.quiet, f.compare != compareNone)
+	if err != nil {
+		return err
+	}
+	db, err := store.OpenReader(cmd.Context(), f.db)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	model, err := f.model(cmd, db, chosen, spare, night.anonymizer)
+	if err != nil {
+		return err
+	}
+	return night.finish(cmd, model, f.output, nil)
+}
+
+// model is the report on the runs that are chosen.
+func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector, spare store.Spare, a *report.Anonymizer) (*report.Model, error) {
+	all, err := db.Runs()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := chosen(all)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := db.Load(numbersOf(runs))
+	if err != nil {
+		return nil, err
+	}
+	model := report.New(loaded.Result, report.Options{
+		Top: f.top, Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
+		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
+		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs), Anonymize: a,
+	})
+	history, err := f.history(db, loaded, all, runs, spare, f.top)
+	if history != nil {
+		model.SetHistory(history, a)
+	}
+	return model, err
+}
+
+func numbersOf(runs []store.RunFact) []int32 {
+	numbers := make([]int32, len(runs))
+	for i := range runs {
+		numbers[i] = runs[i].Run
+	}
+	return numbers
+}
+
+// runsText names runs by their numbers: "7", "3, 4".
+func runsText(runs []store.RunFact) string {
+	text := ""
+	for i := range runs {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(runs[i].Run)
+	}
+	return text
+}

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// townWithHistory is the town, compared with a run before.
+func townWithHistory() *Model {
+	m := New(town(), townOptions)
+	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
+	h.SafeLimits = &SafeLimits{Class: "browser", Percent: 99.9, Before: 5, Now: 8, Limits: []SafeLimit{
+		{By: "client", Before: "window:14/30s", Now: "window:19/30s", Change: 5}, {By: "client", Before: "window:20/1m", Now: "window:20/1m"},
+	}}
+	for i := range m.Policies {
+		p := &m.Policies[i]
+		before := NewBefore(1000, 100, 50, 5)
+		h.Policies = append(h.Policies, PolicyHistory{
+			Policy: p.Policy, By: p.By, Before: before,
+			Trend: []TrendRun{
+				NewTrendRun(6, noon, noon+1, before, HitClasses{5}),
+				NewTrendRun(7, noon+1, noon+2, NewBefore(p.Requests, p.Refused, p.Clients, p.ClientsHit), HitClasses{}),
+			},
+			NewlyHit: Moved{2, HitClasses{1, 0, 1}}, Released: Moved{1, HitClasses{1}}, Repeating: Moved{1, HitClasses{0, 0, 1}},
+			TopNewlyHit:  []Mover{{Client: "192.0.2.1", Class: "browser", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},
+			TopReleased:  []Mover{{Client: "=cmd()", Class: "browser", Refused: 8, Known: true}},
+			TopRepeating: []Mover{{Client: "198.51.100.7", Class: "tool", Requests: 9, Refused: 20, Days: 4, Known: true}},
+		})
+	}
+	m.SetHistory(h, nil)
+	return m
+}
+
+func TestHistoryGolden(t *testing.T) {
+	for file, format := range map[string]string{"history.txt": "table", "history.md": "markdown", "history.csv": "csv", "history.json": "json"} {
+		text := write(t, described(townWithHistory()), format)
+		if bad := firstHarm(text); bad != "" {
+			t.Errorf("%s: %q", format, bad)
+		}
+		golden(t, file, text)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	m := townWithHistory()
+	first := m.Policies[0].Policy
+	for text, want := range map[string]int{
+		"refused > 0": 2, "refused < 0": 0, "policy == '" + first + "'": 1, "browsers_hit_share > 1": 0,
+		"newly_hit_browsers == 1 && newly_hit == 2": 2, "released_browsers > 0": 2, "repeat_offenders_tools > 0": 2, "new_actions > 1": 2,
+		"safe_limits_changed == 1": 2, "refused_share_before == 0.1": 2, "compared": 2, "unknown_hit >= 0": 2,
+		"browsers_hit + crawlers_hit + tools_hit + monitors_hit + unknown_hit == clients_hit": 2,
+		"browsers_refused/requests >= 0 and worst_minute_refused > 0":                         2,
+	} {
+		c, err := ParseCondition(text, true)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if policies, err := c.Holds(m); err != nil || len(policies) != want {
+			t.Errorf("%s: holds for %q (%v), want %d policies", text, policies, err, want)
+		}
+	}
+}
+
+// TestConditionNamesAreDefined: docs/nightly.md names each.
+func TestConditionNamesAreDefined(t *testing.T) {
+	page, err := os.ReadFile("../docs/nightly.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := append(ConditionNames(), historyNames(t)...)
+	for _, name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/nightly.md does not define `%s`", name)
+		}
+	}
+}
+
+// historyNames are the keys of a history in JSON.
+func historyNames(t *testing.T) (names []string) {
+	text, err := json.Marshal(townWithHistory().History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(node any) {
+		switch node := node.(type) {
+		case map[string]any:
+			for key, child := range node {
+				names = append(names, key)
+				walk(child)
+			}
+		case []any:
+			for _, child := range node {
+				walk(child)
+			}
+		}
+	}
+	walk(tree)
+	return names
+}
+
+// Whatever is typed as a condition, it is read or refused, and decided or not, but nothing falls over.
+func TestConditionsNeverPanic(t *testing.T) {
+	m := townWithHistory()
+	words := append([]string{"(", ")", "+", "/", "%", "0", "1", "1.5", "'x'", ">", "==", "and", "not", "[", "]", "..", "matches", "??", "let", ";", "len", "map", "#"}, ConditionNames()...)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), " ")
+		c, err := ParseCondition(text, rapid.Bool().Draw(t, "history"))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", text, err)
+			}
+			return
+		}
+		_, _ = c.Holds(m)
+	})
+}
+
+// A report that is anonymous names no client, in no format, and is the same report in every figure.
+func TestAnonymous(t *testing.T) {
+	for _, mode := range Anonymizations() {
+		a, err := NewAnonymizer(mode, []byte("key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			res := anyResult().Draw(t, "result")
+			var names []string
+			for id := range int32(res.Tables.Clients.Len()) {
+				if name := res.Tables.Clients.Name(id); len(name) > 3 {
+					names = append(names, name)
+				}
+			}
+			address := "203.0.113.77"
+			id := res.Tables.Clients.ID([]byte(address))
+			res.Clients.Grow(int(id) + 1)
+			res.Clients.At(id).ByClass[0] += 1000
+			for i := range res.Policies {
+				hit(&res.Policies[i], id, 1000, 1000)
+			}
+			named, hidden := New(res, Options{}), New(res, Options{Anonymize: a, Command: "shadow replay --exclude " + address, Warnings: []string{address + ": odd"}})
+			for _, format := range Formats() {
+				var b strings.Builder
+				if err := hidden.Write(&b, format); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(b.String(), address) {
+					t.Fatalf("%s, %s: %s in\n%s", mode, format, address, b.String())
+				}
+			}
+			for i := range hidden.Policies {
+				for j, c := range hidden.Policies[i].TopClients {
+					if slices.Contains(names, c.Client) {
+						t.Fatalf("%s: client %q", mode, c.Client)
+					}
+					if was := named.Policies[i].TopClients[j]; c.Refused != was.Refused || c.Requests != was.Requests || c.Client != a.Name(was.Client) {
+						t.Fatalf("%s: %+v was %+v", mode, c, was)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestAnonymizer(t *testing.T) {
+	prefix, _ := NewAnonymizer("prefix", []byte("key"))
+	for name, want := range map[string]string{
+		"203.0.113.77": "203.0.113.0/24", "203.0.113.0/24": "203.0.113.0/24", "10.0.0.0/8": "10.0.0.0/8", "2001:db8:1:2::3": "2001:db8:1::/48",
+		"2001:db8:1:2::/64": "2001:db8:1::/48", "fe80::1%eth0": "fe80::/48", "-": "-", "alice": "client-" + "e1c3e3",
+	} {
+		if got := prefix.Name(name); got != want && name != "alice" || name == "alice" && !strings.HasPrefix(got, "client-") {
+			t.Errorf("%s is called %s, want %s", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"--exclude 203.0.113.77, 2001:db8::1.": "--exclude 203.0.113.0/24, 2001:db8::/48.",
+		"at 10:20:30 of token:6/30s, 1.5 %":    "at 10:20:30 of token:6/30s, 1.5 %",
+		"192.0.2.1:8080 and ::1":               "192.0.2.0/24:8080 and ::/48",
+		"[2001:db8::7]:443":                    "[2001:db8::/48]:443",
+	} {
+		if got := prefix.Text(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	hash, other := &Anonymizer{"hash", []byte("key")}, &Anonymizer{"hash", []byte("another")}
+	if hash.Name("a") == hash.Name("b") || hash.Name("a") == other.Name("a") || hash.Name("a") != (&Anonymizer{"hash", []byte("key")}).Name("a") {
+		t.Error("hashes are not what they should be")
+	}
+}

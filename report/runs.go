@@ -1,0 +1,112 @@
+package report
+
+import (
+	"io"
+
+	"shadow/limit"
+)
+
+// A Run is what is known of a stored run without its results. Started and Finished are by the clock, First and Last those
+// of its requests.
+type Run struct {
+	Run               int32
+	Command, Version  string
+	Started, Finished limit.Time
+
+	Inputs                                         int64
+	Lines, Bytes, Parsed, Unreadable               int64
+	Excluded, Warm, Requests, Late, AlreadyRefused int64
+	First, Last                                    limit.Time // 0 without any request
+	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
+}
+
+// kind is what made the run.
+func (r *Run) kind() string {
+	switch {
+	case r.Curves > 0:
+		return "sweep"
+	case r.Policies > 0:
+		return "replay"
+	}
+	return "empty"
+}
+
+// runColumns are all there is to tell of a run.
+var runColumns = []string{
+	"run", "kind", "started", "finished", "first", "last", "requests", "clients", "policies", "curves", "refused", "clients_hit",
+	"inputs", "lines", "bytes", "parsed", "unreadable", "excluded", "warm", "late", "already_refused", "version", "command",
+}
+
+func (r *Run) values() []any {
+	var first, last any
+	if r.Requests > 0 {
+		first, last = Moment(r.First).String(), Moment(r.Last).String()
+	}
+	return []any{
+		int64(r.Run), r.kind(), Moment(r.Started).String(), Moment(r.Finished).String(), first, last,
+		r.Requests, r.Clients, r.Policies, r.Curves, r.Refused, r.ClientsHit,
+		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Version, r.Command,
+	}
+}
+
+// WriteRuns lists runs in one of Formats. JSON and CSV have all that is known of each.
+func WriteRuns(w io.Writer, format string, width int, runs []Run) error {
+	rows := &valueRows{}
+	if format == "json" || format == "csv" {
+		for i := range runs {
+			rows.rows = append(rows.rows, runs[i].values())
+		}
+		return WriteTable(w, format, width, runColumns, rows)
+	}
+	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused", "command"}
+	const minute = "2006-01-02 15:04"
+	for i := range runs {
+		r := &runs[i]
+		from, to := "–", "–"
+		if r.Requests > 0 {
+			from, to = Moment(r.First).format(minute), Moment(r.Last).format(minute)
+		}
+		rows.rows = append(rows.rows, []any{
+			int64(r.Run), r.kind(), Moment(r.Started).format(minute), brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
+			from, to, r.Requests, r.Clients, r.Policies, r.Refused, cut(visible(r.Command), pageAgent),
+		})
+	}
+	return WriteTable(w, format, width, columns, rows)
+}
+
+// WriteRunFacts tells all there is to know of some runs; a table for people has a line for each figure.
+func WriteRunFacts(w io.Writer, format string, width int, runs []Run) error {
+	if format == "json" || format == "csv" {
+		return WriteRuns(w, format, width, runs)
+	}
+	rows := &valueRows{}
+	for j, name := range runColumns[1:] {
+		row := []any{name}
+		for i := range runs {
+			value := runs[i].values()[j+1]
+			if value == nil {
+				value = "–"
+			}
+			row = append(row, value)
+		}
+		rows.rows = append(rows.rows, row)
+	}
+	columns := []string{"run"}
+	for i := range runs {
+		columns = append(columns, plain(int64(runs[i].Run)))
+	}
+	return WriteTable(w, format, width, columns, rows)
+}
+
+// valueRows are Rows that are there already.
+type valueRows struct{ rows [][]any }
+
+// Next implements Rows.
+func (v *valueRows) Next() ([]any, error) {
+	if len(v.rows) == 0 {
+		return nil, io.EOF
+	}
+	row := v.rows[0]
+	v.rows = v.rows[1:]
+	return row, nil
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"shadow/limit"
+)
+
+// Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the file
+// as large as it was; Shrink writes it anew.
+
+// runTables are ours that hold something of a run.
+var runTables = []string{
+	"runs", "inputs", "unreadable_lines", "warnings", "policies", "parts", "clients", "agents", "actions",
+	"client_tallies", "action_tallies", "events", "curves", "curve_points",
+}
+
+// TableRows is how many rows of a table something is about.
+type TableRows struct {
+	Table string
+	Rows  int64
+}
+
+// Rows is how many rows each table has of a run.
+func (r *Reader) Rows(run int32) ([]TableRows, error) {
+	rows, err := r.duck.rowsOf([]int32{run})
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", r.path, err)
+	}
+	return rows, nil
+}
+
+// Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then none
+// is forgotten.
+func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {
+	defer s.duck.interruptWith(ctx)()
+	err = s.transact(ctx, func() error {
+		if rows, err = s.duck.rowsOf(runs); err != nil {
+			return err
+		}
+		if there := rows[slices.IndexFunc(rows, func(t TableRows) bool { return t.Table == "runs" })].Rows; there != int64(len(runs)) {
+			return fmt.Errorf("it has %d of the runs %s", there, idList(runs))
+		}
+		for _, t := range rows {
+			if err := s.duck.exec("DELETE FROM " + t.Table + " WHERE run IN " + idList(runs)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// transact does something in one transaction, which is durable when there is no error and has left no trace when there is.
+func (s *Store) transact(ctx context.Context, do func() error) error {
+	if s.busy {
+		return errors.New("store: in the middle of a Run")
+	}
+	err := s.duck.exec("BEGIN")
+	if err == nil {
+		err = do()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if err == nil {
+		err = s.duck.exec("COMMIT")
+	}
+	if err != nil {
+		s.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
+		return s.wrap(err)
+	}
+	s.duck.exec("CHECKPOINT") //nolint:errcheck // see Run.commit
+	return nil
+}
+
+// rowsOf counts the rows of some runs in each of our tables that the file has.
+func (d *duck) rowsOf(runs []int32) (rows []TableRows, err error) {
+	tables, err := d.runTables("")
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range tables {
+		n, err := d.number("SELECT count(*)::BIGINT FROM " + table + " WHERE run IN " + idList(runs))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, TableRows{table, n})
+	}
+	return rows, nil
+}
+
+// runTables are those of runTables that an attached database has, "" for the main one. A file in an older schema has not all.
+func (d *duck) runTables(database string) ([]string, error) {
+	of := "current_database()"
+	if database != "" {
+		of = "'" + database + "'"
+	}
+	var tables []string
+	err := d.scan("SELECT table_name FROM duckdb_tables() WHERE database_name = "+of+" AND schema_name = 'main'", func(b *block) error {
+		for row := range b.rows {
+			if name := b.text(0, row); slices.Contains(runTables, name) {
+				tables = append(tables, name)
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(tables, func(a, b string) int { return slices.Index(runTables, a) - slices.Index(runTables, b) })
+	if err == nil && len(tables) == 0 {
+		err = errors.New("has none of shadow's tables: choose another file")
+	}
+	return tables, err
+}
+
+// FinishedBefore are the runs that were finished before a moment.
+func (s *Store) FinishedBefore(t limit.Time) (runs []int32, err error) {
+	err = s.duck.scan("SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run", func(b *block) error {
+		runs = append(runs, values[int32](b, 0)...)
+		return nil
+	})
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	return runs, nil
+}

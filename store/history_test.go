@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// A moved is whom a policy hit before and now, the slow and obvious way.
+type movedNames struct{ newlyHit, released, repeating map[string]int64 }
+
+// moves goes through the hits of runs, by run.
+func moves(now, base, recent []bareResult, policy int, days [][2]limit.Time, often int) movedNames {
+	m := movedNames{map[string]int64{}, map[string]int64{}, map[string]int64{}}
+	refused := func(runs []bareResult, name string) (n int64) {
+		for _, run := range runs {
+			if policy < len(run.Policies) {
+				n += run.Policies[policy].Hits[name].Refused
+			}
+		}
+		return n
+	}
+	names := map[string]bool{}
+	for _, runs := range [][]bareResult{now, base, recent} {
+		for _, run := range runs {
+			if policy < len(run.Policies) {
+				for name := range run.Policies[policy].Hits {
+					names[name] = true
+				}
+			}
+		}
+	}
+	inBase := slices.ContainsFunc(base, func(run bareResult) bool { return policy < len(run.Policies) })
+	for name := range names {
+		after, before := refused(now, name), refused(base, name)
+		switch {
+		case after > 0 && before == 0 && inBase:
+			m.newlyHit[name] = after
+		case after == 0 && before > 0:
+			m.released[name] = before
+		}
+		on := map[int]bool{}
+		for _, run := range recent {
+			if policy >= len(run.Policies) {
+				continue
+			}
+			hit, was := run.Policies[policy].Hits[name]
+			for i, day := range days {
+				for _, at := range []limit.Time{hit.First, hit.Last} {
+					on[i] = on[i] || was && day[0] <= at && at < day[1]
+				}
+			}
+		}
+		n := 0
+		for _, hit := range on {
+			if hit {
+				n++
+			}
+		}
+		if n >= often {
+			m.repeating[name] = refused(recent, name)
+		}
+	}
+	return m
+}
+
+// nights are runs a day apart, in which different clients are hit.
+func nights(t *testing.T, path string, n int) (all []bareResult) {
+	for i := range n {
+		m := makeRun(uint64(i+1), 2, 30+i, 15*(i+1))
+		shift := limit.Time(i) * limit.Day
+		for j := range m.events {
+			m.events[j].At += shift
+		}
+		for p := range m.result.Policies {
+			old := m.result.Policies[p].Hits
+			m.result.Policies[p].Hits = replay.Hits{}
+			for hit := range old.All() {
+				over := limit.Time(hit.Client%2) * limit.Day // some are still refused on the day after
+				m.result.Policies[p].Hits.Add(hit.Client, hit.Refused, hit.First+shift, hit.Last+shift+over)
+			}
+		}
+		m.result.Stats.FirstAt += shift
+		m.result.Stats.LastAt += shift
+		storeRun(t, path, m, info)
+		all = append(all, bare(&m.result))
+	}
+	return all
+}
+
+func TestHistory(t *testing.T) {
+	path := dbPath(t)
+	all := nights(t, path, 6)
+	var days [][2]limit.Time
+	for i := range 7 {
+		days = append(days, [2]limit.Time{dayOne + limit.Time(i-1)*limit.Day, dayOne + limit.Time(i)*limit.Day})
+	}
+	r := openReaderOf(t, path)
+	for _, q := range []Question{
+		{Now: []int32{6}, Base: []int32{5}, Trend: []int32{1, 2, 3, 4, 5, 6}, Recent: []int32{1, 2, 3, 4, 5, 6}, Days: days, Often: 3, Top: 1000},
+		{Now: []int32{5, 6}, Base: []int32{1, 2}, Trend: []int32{6}, Recent: []int32{3, 4}, Days: days, Often: 2, Top: 1000},
+		{Now: []int32{1}, Top: 10},
+	} {
+		l, err := r.Load(q.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := r.History(l, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(ids []int32) (runs []bareResult) {
+			for _, id := range ids {
+				runs = append(runs, all[id-1])
+			}
+			return runs
+		}
+		for k := range h.Policies {
+			p := &h.Policies[k]
+			want := moves(of(q.Now), of(q.Base), of(q.Recent), k, q.Days, max(q.Often, 1))
+			for _, c := range []struct {
+				what   string
+				counts ByClass
+				top    []Mover
+				want   map[string]int64
+			}{{"newly hit", p.NewlyHit, p.TopNewlyHit, want.newlyHit}, {"released", p.Released, p.TopReleased, want.released}, {"repeating", p.Repeating, p.TopRepeating, want.repeating}} {
+				var sum int64
+				for _, n := range c.counts {
+					sum += n
+				}
+				got := map[string]int64{}
+				for _, m := range c.top {
+					got[m.Client] = m.Refused
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" || sum != int64(len(c.want)) {
+					t.Errorf("now %v, policy %d, %s: %d clients, want %d:\n%s", q.Now, k, c.what, sum, len(c.want), diff)
+				}
+			}
+			checkTrend(t, p, k, q, all)
+		}
+		checkActions(t, h, of(q.Now), of(q.Base))
+	}
+}
+
+func checkTrend(t *testing.T, p *PolicyHistory, k int, q Question, all []bareResult) {
+	t.Helper()
+	if len(p.Trend) != len(q.Trend) {
+		t.Errorf("a trend over %d runs, want %d", len(p.Trend), len(q.Trend))
+		return
+	}
+	for i, run := range p.Trend {
+		want := all[q.Trend[i]-1]
+		var hit int64
+		for _, n := range run.Hit {
+			hit += n
+		}
+		if run.Run != q.Trend[i] || run.Refused != want.Policies[k].Refused || run.Requests != want.Policies[k].Requests ||
+			run.Clients != int64(len(want.Clients)) || run.ClientsHit != int64(len(want.Policies[k].Hits)) || hit != run.ClientsHit {
+			t.Errorf("run %d of the trend: %+v", q.Trend[i], run)
+		}
+	}
+}
+
+func checkActions(t *testing.T, h *History, now, base []bareResult) {
+	t.Helper()
+	want := map[string]int64{}
+	for _, run := range now {
+		for name, n := range run.Actions {
+			want[name] += n
+		}
+	}
+	for _, run := range base {
+		for name := range run.Actions {
+			delete(want, name)
+		}
+	}
+	if base == nil {
+		want = map[string]int64{}
+	}
+	if h.NewActions != int64(len(want)) || len(h.TopActions) != len(want) {
+		t.Errorf("%d new actions %v, want %v", h.NewActions, h.TopActions, slices.Collect(maps.Keys(want)))
+	}
+}
+
+// The safe limit of a curve is the first that spares enough of the class's clients.
+func TestSafeLimits(t *testing.T) {
+	path := dbPath(t)
+	for _, hits := range [][]int64{{50, 9, 2, 1, 0}, {50, 20, 9, 2, 0}} {
+		res := sweptRun(3)
+		res.Clients = sweep.Classes{traffic.Browser: 1000}
+		res.Curves = res.Curves[:1]
+		res.Curves[0].Points = nil
+		for i, n := range hits {
+			res.Curves[0].Points = append(res.Curves[0].Points, sweep.Point{Limit: int64(10 * (i + 1)), Counted: true, Hit: sweep.Classes{n}})
+		}
+		storeSweep(t, path, res)
+	}
+	r := openReaderOf(t, path)
+	for perMillion, want := range map[int64][2]int64{
+		1_000_000: {50, 50}, 999_000: {40, 50}, 998_000: {30, 40}, 990_000: {20, 30}, 0: {10, 10}, 998_001: {40, 50},
+	} {
+		safe, err := r.SafeLimits(1, 2, Spare{traffic.Browser, perMillion})
+		if err != nil || len(safe) != 1 {
+			t.Fatal(safe, err)
+		}
+		if s := safe[0]; s.Limit != want || s.Action != "login" || s.By != "client+action" || s.Shape.Limit(3) != "window:3/1m,charge=all" {
+			t.Errorf("%d: %+v, want %v", perMillion, s, want)
+		}
+	}
+}
+
+// Ctrl-C ends a question.
+func TestReaderInterrupted(t *testing.T) {
+	path := dbPath(t)
+	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := OpenReader(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cancel()
+	if _, err := r.Load([]int32{1}); err != context.Canceled {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
+// runs come back as one: clients, agents, actions and policies are the same when their names are, and what was counted adds up.
+//
+// What a result of several cannot know: the worst minute is the worst of any run, of the percentiles of delays the
+// longest is taken, and between what and what the clients lie whom an approximation hits is told with a margin.
+
+// Loaded is what is known of one or several runs.
+type Loaded struct {
+	Result   *replay.Result
+	Warnings []string // about reading, and about putting runs together
+	Timezone string   // of stamps that do not name theirs; "": unknown
+	Command  string   // of the latest run
+	Version  string   // of the shadow that made it
+
+	same []samePolicy // by policy of the result
+}
+
+// Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last run.
+func (r *Reader) Load(runs []int32) (*Loaded, error) {
+	l := &loading{
+		Reader: r, runs: idList(runs), order: runs,
+		agents: ids{}, clients: ids{}, actions: ids{}, policies: ids{},
+		to: &Loaded{Result: &replay.Result{Tables: traffic.NewTables(), Clients: new(replay.Paged[replay.ClientTally])}},
+	}
+	if len(runs) == 0 {
+		return nil, errors.New("store: Load of no run")
+	}
+	steps := []func() error{
+		l.readRuns, l.readInputs, l.readFaults, l.readWarnings, l.readAgents, l.readClients, l.readActions,
+		l.readPolicies, l.readParts, l.readHits, l.readActionTallies,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	l.judgeTogether()
+	return l.to, nil
+}
+
+// A loading is a Load under way.
+type loading struct {
+	*Reader
+	runs  string  // for SQL
+	order []int32 // the same
+	to    *Loaded
+
+	agents, clients, actions, policies ids
+}
+
+// readRuns adds up what was read.
+func (l *loading) readRuns() error {
+	s, last := &l.to.Result.Stats, l.order[len(l.order)-1]
+	timezone := "timezone"
+	if l.version < 4 {
+		timezone = "NULL::VARCHAR"
+	}
+	first := true
+	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
+		first_at, last_at, command, version, `+timezone+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
+		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
+			*sum += values[int64](b, 1+i)[row]
+		}
+		s.Resolution = finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
+		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
+		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
+		if !b.null(12, row) {
+			from, to := values[limit.Time](b, 12)[row], values[limit.Time](b, 13)[row]
+			if first {
+				s.FirstAt, s.LastAt, first = from, to, false
+			}
+			s.FirstAt, s.LastAt = min(s.FirstAt, from), max(s.LastAt, to)
+		}
+		if values[int32](b, 0)[row] == last {
+			l.to.Command, l.to.Version = b.text(14, row), b.text(15, row)
+		}
+		if l.to.Timezone == "" {
+			l.to.Timezone = b.text(16, row)
+		}
+		return nil
+	})
+}
+
+// finer is the finer of two resolutions, of which 0 is none.
+func finer(a, b limit.Time) limit.Time {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+func (l *loading) readInputs() error {
+	s := &l.to.Result.Stats
+	return l.each(`SELECT name, format, format_text, compression, coalesce(size, -1), coalesce(head_hash, 0), coalesce(tail_hash, 0),
+		lines, parsed, unreadable, first_at, last_at, problem FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(b *block, row int) error {
+		number := func(i int) int64 { return values[int64](b, i)[row] }
+		s.Inputs = append(s.Inputs, traffic.InputStats{
+			Name: b.text(0, row), Format: b.text(1, row), FormatText: b.text(2, row), Compression: b.text(3, row), Size: number(4),
+			Head: values[uint64](b, 5)[row], Tail: values[uint64](b, 6)[row],
+			Lines: number(7), Parsed: number(8), Unreadable: number(9),
+			FirstAt: orElse[limit.Time](b, 10, row, 0), LastAt: orElse[limit.Time](b, 11, row, 0), Problem: b.text(12, row),
+		})
+		return nil
+	})
+}
+
+// faultsKept is how many unreadable lines of several runs are shown, as many as a run keeps.
+const faultsKept = 10
+
+func (l *loading) readFaults() error {
+	s := &l.to.Result.Stats
+	return l.each(`SELECT input, coalesce(line, 0), col, reason, text FROM unreadable_lines WHERE run IN `+l.runs+` ORDER BY run, rowid`,
+		func(b *block, row int) error {
+			if len(s.Faults) == faultsKept {
+				return nil
+			}
+			s.Faults = append(s.Faults, traffic.FaultAt{
+				Input: b.text(0, row), Line: values[int64](b, 1)[row], Text: b.text(4, row),
+				Fault: parse.Fault{Column: int(values[int32](b, 2)[row]), Reason: b.text(3, row)},
+			})
+			return nil
+		})
+}
+
+func (l *loading) readWarnings() error {
+	if l.version < 4 {
+		return nil
+	}
+	return l.each(`SELECT text FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(b *block, row int) error {
+		if text := b.text(0, row); !slices.Contains(l.to.Warnings, text) {
+			l.to.Warnings = append(l.to.Warnings, text)
+		}
+		return nil
+	})
+}

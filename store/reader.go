@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"shadow/limit"
+)
+
+// A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who writes.
+type Reader struct {
+	ctx     context.Context
+	path    string
+	duck    *duck
+	version int64  // of the schema
+	stop    func() // lets go of ctx
+}
+
+// oldestRead is the first schema of which a Reader makes sense. Of an older one it lacks a table.
+const oldestRead = 3
+
+// OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is given up.
+func OpenReader(ctx context.Context, path string) (*Reader, error) {
+	if err := checkExists(path); err != nil {
+		return nil, err
+	}
+	d, err := openDuck(path, readerOptions)
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	r := &Reader{ctx: ctx, path: path, duck: d, stop: d.interruptWith(ctx)}
+	r.version, err = d.version()
+	if err == nil && r.version < oldestRead {
+		err = errors.New("was written by an older shadow: the next run that is stored in it brings it up to date")
+	}
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Close gives the file free.
+func (r *Reader) Close() {
+	r.stop()
+	r.duck.close()
+}
+
+// ask is scan, with an error that says which file it is about.
+func (r *Reader) ask(query string, take func(*block) error) error {
+	err := context.Cause(r.ctx)
+	if err == nil {
+		err = r.duck.scan(query, take)
+	}
+	if cause := context.Cause(r.ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		return fmt.Errorf("database %s: %w", r.path, err)
+	}
+	return nil
+}
+
+// each is ask, row by row.
+func (r *Reader) each(query string, take func(b *block, row int) error) error {
+	return r.ask(query, func(b *block) error {
+		for row := range b.rows {
+			if err := take(b, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// version is that of the schema that the file has.
+func (d *duck) version() (int64, error) {
+	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
+	if err != nil {
+		return 0, err
+	}
+	if ours == 0 {
+		return 0, errors.New("has none of shadow's tables: choose another file with --db")
+	}
+	version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
+	if err != nil {
+		return 0, err
+	}
+	return version, checkVersion(version)
+}
+
+// idList is a list of numbers for SQL, NULL of none: (1, 2, 3).
+func idList(ids []int32) string {
+	texts := []string{"NULL"}
+	for _, id := range ids {
+		texts = append(texts, fmt.Sprint(id))
+	}
+	if len(ids) > 0 {
+		texts = texts[1:]
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// moment is a time in SQL.
+func moment(t limit.Time) string { return fmt.Sprintf("make_timestamp(%d)", t) }
