@@ -35,9 +35,9 @@ func TestCompletions(t *testing.T) {
 		line, want string
 	}{
 		{"replay --by ", "client client+action action host site"},
-		{"replay --output ", "table json csv markdown"},
-		{"query --output ", "table json csv markdown"},
-		{"formats --output ", "table json csv markdown"},
+		{"replay --output ", "table json csv markdown html"},
+		{"query --output ", "table json csv markdown html"},
+		{"formats --output ", "table json csv markdown html"},
 		{"replay --sort ", "refused requests client"},
 		{"replay --parser ", "auto gonx"},
 		{"parse --parser ", "auto gonx"},

@@ -32,6 +32,7 @@ type replayRun struct {
 	clock    func() time.Time // nil unless --timing
 	observer replay.Observer  // nil unless verdicts are wanted one by one
 	harmed   *replay.Harm     // nil unless --harm
+	overTime *overTime        // nil unless the report is a page
 }
 
 // run verifies the flags, replays, and reports.
@@ -112,9 +113,14 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (*replay.Result
 	if err != nil {
 		return nil, err
 	}
+	kept := r.events.Of(len(r.policies))
+	if r.output == "html" {
+		r.overTime = newOverTime(sink, kept, len(r.policies))
+		sink, kept = r.overTime, len(r.policies)
+	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observer,
 		Stop: ctx.Err, Clock: r.clock,
 	})
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
@@ -149,14 +155,23 @@ func sayInputs(w io.Writer, s *traffic.Stats) {
 // report prints the result, and complains if too much could not be read.
 func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
-		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
+		Top: r.rows(r.cmd), Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
 		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging, Harm: r.finishHarm(),
 	})
-	if err := model.Write(r.cmd.OutOrStdout(), r.output); err != nil {
+	if err := r.write(model); err != nil {
 		return err
 	}
 	return tooManyUnreadable(&result.Stats, r.maxBad)
+}
+
+// write prints the report.
+func (r *replayRun) write(model *report.Model) error {
+	w := r.cmd.OutOrStdout()
+	if r.overTime != nil {
+		return (&report.Page{Model: model, Times: r.overTime.times(model.Policies)}).Write(w)
+	}
+	return model.Write(w, r.output)
 }
 
 // tooManyUnreadable is the error of more unreadable lines than there may be.
