@@ -25,7 +25,7 @@ func shapeTitle(s *sweep.Shape) string {
 // spareTable tells of each curve the smallest limit that leaves some share of the clients alone, and what it refuses.
 func (c *Curves) spareTable(curves []*sweep.Curve) *htmlTable {
 	kind := curves[0].Kind
-	t := &htmlTable{Title: "Smallest N that leaves clients alone: " + kindTitle(kind), Columns: []htmlColumn{{Head: "limit"}, {Head: "clients"}}}
+	t := &htmlTable{Title: kindTitle(kind), Columns: []htmlColumn{{Head: "limit"}, {Head: "clients"}}}
 	for _, share := range untouched {
 		t.Columns = append(t.Columns, htmlColumn{"N for " + shareText(share), true}, htmlColumn{"refuses %", true})
 	}

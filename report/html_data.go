@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"html/template"
+	"sort"
 
 	"shadow/limit"
 	"shadow/sweep"
@@ -123,26 +124,25 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) htmlCurve {
 }
 
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets those of
-// which it is known what they refuse.
+// which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
+	for _, share := range untouched {
+		all, people := mayHit(c.Clients.Sum(), share), mayHit(c.Clients[traffic.Browser], share)
+		for _, i := range []int{
+			sort.Search(len(points), func(i int) bool { return everyClass(&points[i]) <= all }),
+			sort.Search(len(points), func(i int) bool { return browsers(&points[i]) <= people }),
+		} {
+			if i < len(points) {
+				indices = append(indices, i)
+			}
+		}
+	}
 	for i := range points {
-		p := &points[i]
-		if curve.Kind == sweep.Token && p.Counted || i > 0 && c.crosses(&points[i-1], p) {
+		if curve.Kind == sweep.Token && points[i].Counted {
 			indices = append(indices, i)
 		}
 	}
 	return indices
-}
-
-// crosses tells whether a share of clients is left alone by the second of two neighbours and not by the first.
-func (c *Curves) crosses(before, p *sweep.Point) bool {
-	for _, share := range untouched {
-		all, people := mayHit(c.Clients.Sum(), share), mayHit(c.Clients[traffic.Browser], share)
-		if everyClass(before) > all && everyClass(p) <= all || browsers(before) > people && browsers(p) <= people {
-			return true
-		}
-	}
-	return false
 }
 
 // columnOfPoints are the differences of a figure, nil if it is 0 throughout.

@@ -206,21 +206,46 @@ func verdicts(m *Model) (all []verdict) {
 }
 
 func verdictOf(p *Policy, agents bool) verdict {
-	v := verdict{Name: clipped(p.Policy, htmlName), Percent: percent(p.RefusedPercent), Text: sentence(headline(p)) + "."}
+	v := verdict{Name: clipped(p.Policy, htmlName), Percent: percent(p.RefusedPercent), Text: verdictText(p)}
 	for class, f := range p.ByClass {
 		if f.Clients == 0 || !agents {
 			continue
 		}
 		share := percentOf(f.ClientsHit, f.Clients)
 		v.Parts = append(v.Parts, bar{
-			Class: traffic.Class(class).String() + "s", Percent: percent(share), Twentieths: twentieths(share),
+			Class: classTitle(traffic.Class(class)), Percent: percent(share), Twentieths: twentieths(share),
 			Hit: thousands(f.ClientsHit) + " of " + thousands(f.Clients),
 		})
 	}
 	return v
 }
 
-// safe says which limit leaves nearly all people alone, by the curve that is looked at first.
+// classTitle is how several clients of a class are called.
+func classTitle(c traffic.Class) string {
+	if c == traffic.Unknown {
+		return c.String()
+	}
+	return c.String() + "s"
+}
+
+// verdictText is the policy for those who have never heard of one.
+func verdictText(p *Policy) string {
+	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
+		return "It would have refused nothing."
+	}
+	refused, hit := p.counts()
+	text := fmt.Sprintf("It would have refused %s of %s, of %s of %s.",
+		refused, count(p.Requests, "request"), hit, count(p.Clients, "client"))
+	if p.Range != nil {
+		text += " An approximation: in brackets, what it may also be."
+	}
+	if p.Delayed > 0 {
+		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", count(p.Delayed, "request"), wait(p.Delay.P50))
+	}
+	return text
+}
+
+// safe says which limits leave nearly all people alone, by the curve that is looked at first.
 func (p *Page) safe() (sentences []string) {
 	c := p.Curves
 	if c == nil || c.first() == nil {
@@ -230,13 +255,24 @@ func (p *Page) safe() (sentences []string) {
 	if clients == 0 {
 		clients, hit, who = c.Clients.Sum(), everyClass, "clients"
 	}
-	for _, share := range []int64{990, 999, 1000} {
-		if at := sparing(curve, clients, share, hit); at != nil {
-			sentences = append(sentences, fmt.Sprintf("%s leaves %s %% of the %s alone and refuses %s %% of all requests.",
-				curve.Limit(at.Limit), strings.TrimSuffix(shareText(share), "%"), who, percent(percentOf(at.Refused.Sum(), c.Requests.Sum()))))
+	last := int64(0)
+	for _, share := range []int64{1000, 999, 990} {
+		at := sparing(curve, clients, share, hit)
+		if at == nil || at.Limit == last {
+			continue
 		}
+		last = at.Limit
+		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
+			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.Requests.Sum()))))
 	}
 	return sentences
+}
+
+func shareWords(thousandths int64) string {
+	if thousandths == 1000 {
+		return "all"
+	}
+	return shareText(thousandths)
 }
 
 func details(m *Model, room htmlRoom) (views []detailView, more string) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"shadow/traffic"
 )
 
 // Tables of a page. Each stands there whole, without any script; tables.js makes their heads into buttons that sort and puts
@@ -90,18 +92,29 @@ func policyTable(m *Model, most int) *htmlTable {
 	if shown.delays {
 		add("delayed", "p99 delay")
 	}
-	if m.Input.AgentsLogged {
-		add("browsers hit", "crawlers hit", "tools hit", "monitors hit", "unknown hit")
+	classes := classesOf(m)
+	for _, class := range classes {
+		add(classTitle(class) + " hit")
 	}
 	t.Columns = append(t.Columns, htmlColumn{Head: "worst minute"})
 	add("in it", "saved")
 	for i := range m.Policies[:min(len(m.Policies), most)] {
-		t.Rows = append(t.Rows, policyCells(m, &m.Policies[i], shown))
+		t.Rows = append(t.Rows, policyCells(&m.Policies[i], classes, shown))
 	}
 	return t.finish("candidates", int64(len(m.Policies)-len(t.Rows)))
 }
 
-func policyCells(m *Model, p *Policy, shown shown) []htmlCell {
+// classesOf are the classes that the log has clients of, if it tells.
+func classesOf(m *Model) (classes []traffic.Class) {
+	for class := range traffic.ClassCount {
+		if m.Input.AgentsLogged && len(m.Policies) > 0 && m.Policies[0].ByClass[class].Clients > 0 {
+			classes = append(classes, class)
+		}
+	}
+	return classes
+}
+
+func policyCells(p *Policy, classes []traffic.Class, shown shown) []htmlCell {
 	row := []htmlCell{textCell(p.Policy, htmlName)}
 	if shown.keys {
 		row = append(row, textCell(p.By, htmlName))
@@ -112,10 +125,8 @@ func policyCells(m *Model, p *Policy, shown shown) []htmlCell {
 	if shown.delays {
 		row = append(row, countCell(p.Delayed), delayCell(p))
 	}
-	if m.Input.AgentsLogged {
-		for _, f := range p.ByClass {
-			row = append(row, countCell(f.ClientsHit))
-		}
+	for _, class := range classes {
+		row = append(row, countCell(p.ByClass[class].ClientsHit))
 	}
 	if w := p.WorstMinute; w != nil {
 		row = append(row, momentCell(w.Start, shown.at.minute), countCell(w.Refused))
@@ -136,7 +147,7 @@ func delayCell(p *Policy) htmlCell {
 func clientTable(m *Model, p *Policy, most int) *htmlTable {
 	at := layoutsFor(m.Input.Span)
 	t := &htmlTable{Title: "Clients hit by " + clipped(p.Policy, htmlName)}
-	t.Columns = []htmlColumn{{"client", false}, {"requests", true}, {"refused", true}, {"% of its requests", true}, {"first refused", false}, {"last refused", false}}
+	t.Columns = []htmlColumn{{"client", false}, {"requests", true}, {"refused", true}, {"% refused", true}, {"first refused", false}, {"last refused", false}}
 	if m.Input.AgentsLogged {
 		t.Columns = append(t.Columns, htmlColumn{Head: "class"}, htmlColumn{Head: "agent"})
 	}
@@ -163,7 +174,7 @@ func clientTable(m *Model, p *Policy, most int) *htmlTable {
 // actionTable has a row per action of which a policy refused requests. How many there are in all is not known.
 func actionTable(p *Policy, most int) *htmlTable {
 	t := &htmlTable{Title: "Actions refused by " + clipped(p.Policy, htmlName)}
-	t.Columns = []htmlColumn{{"action", false}, {"requests", true}, {"refused", true}, {"% of its requests", true}, {"% of all refused", true}}
+	t.Columns = []htmlColumn{{"action", false}, {"requests", true}, {"refused", true}, {"% refused", true}, {"% of all refused", true}}
 	for i := range p.TopActions[:min(len(p.TopActions), most)] {
 		a := &p.TopActions[i]
 		t.Rows = append(t.Rows, []htmlCell{

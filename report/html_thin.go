@@ -33,11 +33,12 @@ func thinned(points []sweep.Point, most int, must []int) thinning {
 	slices.Sort(must)
 	must = slices.Compact(must)
 	must = must[:min(len(must), most/4)]
+	places := placesOf(points)
 	columns := most - len(must)
-	kept := columnEnds(points, columns)
-	for more := columns + columns/8 + 1; more < 16*most; more += more / 8 {
-		ends := columnEnds(points, more)
-		if len(ends) > most-len(must) {
+	kept := columnEnds(places, columns, columns)
+	for more := columns + columns/4 + 1; more < 16*most; more += more / 4 {
+		ends := columnEnds(places, more, most-len(must))
+		if ends == nil {
 			break
 		}
 		kept, columns = ends, more
@@ -51,18 +52,28 @@ func thinned(points []sweep.Point, most int, must []int) thinning {
 	return t
 }
 
-// columnEnds are the last points in each column of a drawing whose axis of limits is logarithmic.
-func columnEnds(points []sweep.Point, columns int) (kept []int) {
+// placesOf are where points are drawn: from 0 at the first to 1 at the last, on an axis that is logarithmic.
+func placesOf(points []sweep.Point) []float64 {
+	first := float64(points[0].Limit)
+	length := math.Log(float64(points[len(points)-1].Limit) / first)
+	places := make([]float64, len(points))
 	for i := range points {
-		if i == len(points)-1 || columnOf(points, i+1, columns) != columnOf(points, i, columns) {
-			kept = append(kept, i)
-		}
+		places[i] = math.Log(float64(points[i].Limit)/first) / length
 	}
-	return kept
+	return places
 }
 
-// columnOf is in which column, from 0, a point is drawn.
-func columnOf(points []sweep.Point, i, columns int) int {
-	first, last := float64(points[0].Limit), float64(points[len(points)-1].Limit)
-	return int(float64(columns) * math.Log(float64(points[i].Limit)/first) / math.Log(last/first))
+// columnEnds are the last points in each column of a drawing, nil if there are more than so many.
+func columnEnds(places []float64, columns, most int) (kept []int) {
+	before := 0
+	for i, place := range places {
+		column := min(int(place*float64(columns)), columns-1)
+		if column != before {
+			kept = append(kept, i-1)
+		}
+		if before = column; len(kept) >= most {
+			return nil
+		}
+	}
+	return append(kept, len(places)-1)
 }

@@ -36,8 +36,8 @@ func TestCompletions(t *testing.T) {
 	}{
 		{"replay --by ", "client client+action action host site"},
 		{"replay --output ", "table json csv markdown html"},
-		{"query --output ", "table json csv markdown html"},
-		{"formats --output ", "table json csv markdown html"},
+		{"query --output ", "table json csv markdown"},
+		{"formats --output ", "table json csv markdown"},
 		{"replay --sort ", "refused requests client"},
 		{"replay --parser ", "auto gonx"},
 		{"parse --parser ", "auto gonx"},

@@ -16,7 +16,7 @@ function curveExplorer() {
   ];
   if (classes.length > 1) {
     for (const i of classes) {
-      lines.push({ name: `${data.classes[i]}s hit`, color: data.classes[i], dashed: true, on: i === 0, share: (p) => (100 * p.hit[i]) / data.clients[i] });
+      lines.push({ name: `${plural(data.classes[i])} hit`, color: data.classes[i], dashed: true, on: i === 0, share: (p) => (100 * p.hit[i]) / data.clients[i] });
     }
   }
 
@@ -108,6 +108,7 @@ function curveExplorer() {
     const ctx = u.ctx, dot = devicePixelRatio;
     ctx.save();
     ctx.strokeStyle = color("accent");
+    ctx.setLineDash([]);
     ctx.lineWidth = 1.5 * dot;
     ctx.beginPath();
     ctx.moveTo(x, u.bbox.top);

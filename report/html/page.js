@@ -14,6 +14,9 @@ function percent(part, whole) {
   return p.toFixed(2);
 }
 
+// plural is how several of a class are called.
+const plural = (name) => (name === "unknown" ? name : `${name}s`);
+
 // make builds an element with a text and attributes.
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);

@@ -6,6 +6,17 @@ function refusalsOverTime() {
   const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
   data.times.forEach((t, i) => which.append(make("option", t.policy, { value: i })));
 
+  // days are the labels of moments: the time, and below it the date where a new one begins.
+  function days(ticks) {
+    let before = "";
+    return ticks.map((seconds) => {
+      const [day, time] = clock(seconds).split(" ");
+      const isNew = day !== before;
+      before = day;
+      return isNew ? `${time}\n${day}` : time;
+    });
+  }
+
   let chart;
   function draw() {
     const t = data.times[Number(which.value)], box = byId("times-chart");
@@ -20,7 +31,7 @@ function refusalsOverTime() {
         cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
         tzDate: (stamp) => uPlot.tzDate(new Date(stamp * 1e3), "Etc/UTC"),
         scales: { x: { range: [t.start - t.step / 2, t.start + (t.refused.length - 0.5) * t.step] }, y: { range: [0, Math.max(most * 1.05, 1)] } },
-        axes: [axis({ size: 40 }), axis({ size: 64, values: (u, ticks) => ticks.map((v) => (v % 1 ? "" : thousands(v))) })],
+        axes: [axis({ size: 46, space: 80, incrs: [60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 2 * 86400, 7 * 86400, 30 * 86400, 90 * 86400, 365 * 86400, 3650 * 86400, 36500 * 86400], values: (u, ticks) => days(ticks) }), axis({ size: 64, values: (u, ticks) => ticks.map((v) => (v % 1 ? "" : thousands(v))) })],
         series: [
           {},
           { stroke: color("refused"), fill: color("refused"), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.9, 60], align: 0 }) },
