@@ -82,8 +82,10 @@ func steepPage() *Page {
 		})
 	}
 	r.Curves[1].Points = []sweep.Point{
-		{Limit: 1, Hit: sweep.Classes{20, 0, 2}}, {Limit: 5, Counted: true, Refused: sweep.Classes{70, 0, 7}, Hit: sweep.Classes{12, 0, 1}},
-		{Limit: 8, Hit: sweep.Classes{3}}, {Limit: 12, Counted: true},
+		{Limit: 1, Hit: sweep.Classes{20, 0, 2}},
+		{Limit: 5, Counted: true, Refused: sweep.Classes{70, 0, 7}, Hit: sweep.Classes{12, 0, 1}},
+		{Limit: 8, Hit: sweep.Classes{3}},
+		{Limit: 12, Counted: true},
 	}
 	s := NewSweep(r, townOptions)
 	return s.page()

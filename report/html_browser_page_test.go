@@ -194,3 +194,28 @@ func TestBrowserAccessible(t *testing.T) {
 		}
 	}
 }
+
+// Even if a stranger's text came in as markup, the page's own policy would let nothing run and nothing be loaded.
+func TestBrowserPolicyHolds(t *testing.T) {
+	b := openTab(t, townPage(), 1280, 900)
+	broken := eval[[]string](b, `new Promise((done) => {
+		const broken = new Set();
+		document.addEventListener("securitypolicyviolation", (e) => broken.add(e.effectiveDirective));
+		const add = (tag, set) => document.body.append(Object.assign(document.createElement(tag), set));
+		add("script", {textContent: "window.owned = 1"});
+		add("div", {innerHTML: "<b onclick='1' style='color:red'></b><img src='http://127.0.0.1:9/x.png' onerror='window.owned = 1'>"});
+		add("style", {textContent: "body { display: none }"});
+		fetch("http://127.0.0.1:9/").catch(() => {});
+		setTimeout(() => done([...broken].sort()), 500);
+	})`)
+	want := []string{"connect-src", "img-src", "script-src-attr", "script-src-elem", "style-src-attr", "style-src-elem"}
+	if !slices.Equal(broken, want) {
+		t.Errorf("stopped by %v, want %v", broken, want)
+	}
+	if eval[bool](b, `"owned" in window`) {
+		t.Error("an injected script ran")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requested, b.complaints = b.requested[:1], nil // all of that was asked for
+}
