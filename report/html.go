@@ -37,6 +37,9 @@ type Curves struct {
 	Requests sweep.Classes // that the curves are about
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
+
+	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil: none has.
+	Changes []int64
 }
 
 // Times are the refusals of one policy over time.

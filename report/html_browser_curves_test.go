@@ -158,6 +158,10 @@ func TestBrowserChoosesACurve(t *testing.T) {
 	if !strings.Contains(told, "of the 30,000 limits") {
 		t.Errorf("the reader is not told of thinning: %q", told)
 	}
+	p.Curves.Changes = []int64{50_000}
+	if text := pageText(t, p); !strings.Contains(text, `"changes":50000,"points":30000`) {
+		t.Error("the page does not know of points that the database has not kept")
+	}
 	token := &p.Curves.Curves[1]
 	eval[bool](b, `(() => { const f = document.getElementById("curve-which"); f.value = "1"; f.dispatchEvent(new Event("change")); return true; })()`)
 	b.do(chromedp.Focus(chromedp.CSS("#curve-slider")), chromedp.KeyEvent(kb.Home))

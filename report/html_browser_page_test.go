@@ -157,9 +157,10 @@ func TestBrowserWidths(t *testing.T) {
 	}
 }
 
-// On paper the page is light, whatever the switch says, and has all its tables.
+// On paper the page is light, whatever the switch says, and has all its tables, none of them cut.
 func TestBrowserPrints(t *testing.T) {
-	b := openTab(t, townPage(), 1280, 900)
+	p := evilPage(t, evilLog(40, 60), 30)
+	b := openTab(t, p, 1280, 900)
 	b.do(chromedp.Click(chromedp.CSS("label[for=theme-dark]")))
 	if pdf := result(b, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4))); !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
 		t.Errorf("%d bytes of PDF", len(pdf))
@@ -167,6 +168,10 @@ func TestBrowserPrints(t *testing.T) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	if ground := eval[string](b, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
 		t.Errorf("paper is %s", ground)
+	}
+	b.do(chromedp.EmulateViewport(720, 1000)) // A4 with margins
+	if wide := eval[[]string](b, `[...document.querySelectorAll("table, canvas")].filter((e) => e.getBoundingClientRect().right > 720).map((e) => e.textContent.slice(0, 200))`); len(wide) > 0 {
+		t.Errorf("cut on paper: %q", wide)
 	}
 	if n := eval[int](b, `[...document.querySelectorAll(".controls, .search, .theme")].filter((e) => e.checkVisibility()).length`); n > 0 {
 		t.Errorf("%d controls on paper", n)

@@ -29,7 +29,8 @@ type htmlCurve struct {
 	Name    string `json:"name"`
 	Before  string `json:"before"`  // what the limit is called, before and after N
 	After   string `json:"after"`   //
-	Points  int    `json:"points"`  // before it was thinned
+	Changes int64  `json:"changes"` // at how many limits it changes
+	Points  int    `json:"points"`  // of those, that have come here
 	Columns int    `json:"columns"` // of pixels on which it is drawn without loss; 0: any number
 
 	Limits  []int64   `json:"limits"`  // differences
@@ -102,6 +103,7 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) htmlCurve {
 	}
 	thin := thinned(points, most, c.worthKeeping(curve, points))
 	h := htmlCurve{Group: kindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points), Columns: thin.columns}
+	h.Changes = c.changes(curve)
 	h.Before, h.After = aroundLimit(&curve.Shape)
 	h.Limits = make([]int64, len(thin.points))
 	counted := make([]int, 0, len(thin.points))
@@ -121,6 +123,17 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) htmlCurve {
 		h.Refused[class] = columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) { return p.Refused[class], p.Counted })
 	}
 	return h
+}
+
+// changes is at how many limits one of the curves changes.
+func (c *Curves) changes(curve *sweep.Curve) int64 {
+	n := int64(len(curve.Points))
+	for i := range c.Changes {
+		if i < len(c.Curves) && curve == &c.Curves[i] {
+			n = max(n, c.Changes[i])
+		}
+	}
+	return n
 }
 
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets those of

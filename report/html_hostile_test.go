@@ -51,9 +51,10 @@ func TestHTMLIsSmall(t *testing.T) {
 			p.Model.Policies[i].TopActions = append(p.Model.Policies[i].TopActions, Action{Action: long, Refused: 1})
 		}
 	}
+	refused := make([]int64, 500_000)
 	for len(p.Model.Policies) < 1000 {
 		p.Model.Policies = append(p.Model.Policies, p.Model.Policies[0])
-		p.Times = append(p.Times, Times{Policy: long, Step: limit.Minute, Refused: make([]int64, 500_000)})
+		p.Times = append(p.Times, Times{Policy: long, Step: limit.Minute, Refused: refused})
 		p.Levels = append(p.Levels, Level{Client: long, Policy: long, Limit: long, Levels: make([]float64, 90_000)})
 		p.Model.Warnings = append(p.Model.Warnings, long)
 		p.Sections = append(p.Sections, Section{Title: "x", Notes: []string{long}, Head: []string{long}, Rows: [][]string{{long}, {long}}})
@@ -66,9 +67,19 @@ func TestHTMLIsSmall(t *testing.T) {
 	}
 	begin := time.Now()
 	text := pageText(t, p)
-	t.Logf("%d bytes in %v", len(text), time.Since(begin))
+	t.Logf("%d bytes, %d rows in %v", len(text), strings.Count(text, "<tr>"), time.Since(begin))
 	if len(text) > MostHTML {
 		t.Errorf("%d bytes, want at most %d", len(text), MostHTML)
+	}
+	main, _, _ := strings.Cut(text, "</main>")
+	for piece := range strings.SplitSeq(main[strings.Index(main, "<main>"):], "<") {
+		if len(piece) > 5*htmlText {
+			t.Errorf("a text of %d bytes: %.60s…", len(piece), piece)
+			break
+		}
+	}
+	if rows := strings.Count(text, "<tr>"); rows < 500 {
+		t.Errorf("only %d rows are left", rows)
 	}
 	if !strings.Contains(text, "of 1,000") && !strings.Contains(text, "of 1000") {
 		t.Error("nobody is told what is left out")

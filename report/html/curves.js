@@ -55,11 +55,21 @@ function curveExplorer() {
     slider.max = points.length - 1;
     const half = points.findIndex((p) => total(p.hit) * 20 <= clients); // where something is to be seen
     at = limit ? nearest(limit) : Math.max(half, 0);
-    byId("curve-thin").textContent = curve.columns
-      ? `The slider stops at ${thousands(points.length)} of the ${thousands(curve.points)} limits at which this curve changes. Each is exact, and up to ${thousands(curve.columns)} pixels wide the drawing is that of all; --output json has every one.`
-      : `The slider stops at each of the ${thousands(points.length)} limits at which this curve changes; between two of them the lower one holds.`;
+    byId("curve-thin").textContent = thinning();
     draw();
     read();
+  }
+
+  // thinning tells what the slider passes over.
+  function thinning() {
+    const stops = thousands(points.length), changes = thousands(curve.changes);
+    if (curve.changes > curve.points) {
+      return `This curve changes at ${changes} limits, of which the database keeps a selection. The slider stops at ${stops} of them. Each is exact.`;
+    }
+    if (curve.columns) {
+      return `The slider stops at ${stops} of the ${changes} limits at which this curve changes. Each is exact, and up to ${thousands(curve.columns)} pixels wide the drawing is that of all; --output json has every one.`;
+    }
+    return `The slider stops at each of the ${stops} limits at which this curve changes; between two of them the lower one holds.`;
   }
 
   function draw() {
@@ -164,7 +174,7 @@ function curveExplorer() {
     );
     body.lastChild.classList.add("sum");
     const next = points[at + 1];
-    byId("curve-between").textContent = next && next.limit > p.limit + 1 && !curve.columns && p.counted && !curve.counted
+    byId("curve-between").textContent = next && next.limit > p.limit + 1 && !curve.columns && curve.changes === curve.points && p.counted && !curve.counted
       ? `The same up to N = ${thousands(next.limit - 1)}.`
       : p.counted ? "" : "What a bucket of this size refuses was not counted, only whom it hits; --bursts counts it.";
     const words = `${limitText()}: ${p.counted ? `${percent(total(p.refused), requests)} % of requests refused, ` : ""}${percent(total(p.hit), clients)} % of clients hit`;

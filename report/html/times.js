@@ -3,7 +3,10 @@
 function refusalsOverTime() {
   const which = byId("times-which");
   if (!which || data.times.length === 0) return;
-  const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+  const clock = (seconds) => {
+    const date = new Date(seconds * 1000);
+    return Number.isNaN(date.getTime()) ? "beyond all calendars" : date.toISOString().slice(0, -8).replace("T", " "); // years may have six digits
+  };
   data.times.forEach((t, i) => which.append(make("option", t.policy, { value: i })));
 
   // days are the labels of moments: the time, and below it the date where a new one begins.
