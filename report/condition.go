@@ -96,7 +96,7 @@ func namedFigures(m *Model, p *Policy, h *PolicyHistory) map[string]any {
 		figures["worst_minute_refused"] = p.WorstMinute.Refused
 	}
 	for class, f := range p.ByClass {
-		name := plural(traffic.Class(class))
+		name := classPlural(traffic.Class(class))
 		figures[name] = f.Clients
 		figures[name+"_hit"], figures[name+"_hit_share"] = f.ClientsHit, shareOf(f.ClientsHit, f.Clients)
 		figures[name+"_refused"], figures[name+"_refused_share"] = f.Refused, shareOf(f.Refused, f.Requests)
@@ -112,7 +112,7 @@ func (h *PolicyHistory) addFigures(figures map[string]any, all *History) {
 	moved := func(name string, c Moved) {
 		figures[name] = c.Clients
 		for class, n := range c.ByClass {
-			figures[name+"_"+plural(traffic.Class(class))] = n
+			figures[name+"_"+classPlural(traffic.Class(class))] = n
 		}
 	}
 	moved("newly_hit", h.NewlyHit)
@@ -129,8 +129,8 @@ func (h *PolicyHistory) addFigures(figures map[string]any, all *History) {
 	}
 }
 
-// plural is what conditions call the clients of a class.
-func plural(c traffic.Class) string {
+// classPlural is what conditions call the clients of a class.
+func classPlural(c traffic.Class) string {
 	if c == traffic.Unknown {
 		return "unknown"
 	}

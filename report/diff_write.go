@@ -32,7 +32,7 @@ func (d *Diff) render(format string) ([]byte, error) {
 	case "markdown":
 		return d.markdown(), nil
 	}
-	return nil, unknownFormat(format)
+	return nil, unknownFormat(format, Formats())
 }
 
 // A diffSection is a table with a title; terminal and Markdown show the same ones.

@@ -32,7 +32,7 @@ func (k *Keys) render(format string) ([]byte, error) {
 	case "markdown":
 		return k.markdown(), nil
 	}
-	return nil, unknownFormat(format)
+	return nil, unknownFormat(format, Formats())
 }
 
 // facts say what was read, and who is who; terminal and Markdown show the same ones.

@@ -34,7 +34,7 @@ func WriteTable(w io.Writer, format string, width int, columns []string, rows Ro
 	case "json":
 		err = writeJSON(b, columns, rows)
 	default:
-		err = unknownFormat(format)
+		err = unknownFormat(format, Formats())
 	}
 	return errors.Join(err, b.Flush())
 }

@@ -274,5 +274,5 @@ func (s *Suggest) render(format string) ([]byte, error) {
 	case "markdown":
 		return s.markdown(), nil
 	}
-	return nil, unknownFormat(format)
+	return nil, unknownFormat(format, Formats())
 }

@@ -40,7 +40,7 @@ type classTotal struct {
 }
 
 // SweepFormats are the formats of curves.
-func SweepFormats() []string { return []string{"table", "json", "csv"} }
+func SweepFormats() []string { return []string{"table", "json", "csv", "html"} }
 
 // NewSweep makes the report on a sweep. It keeps the curves.
 func NewSweep(res *sweep.Result, o Options) *Sweep {
@@ -65,6 +65,9 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 
 // Write writes the report in one of SweepFormats.
 func (s *Sweep) Write(w io.Writer, format string) error {
+	if format == "html" {
+		return s.page().Write(w)
+	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch format {
@@ -75,12 +78,29 @@ func (s *Sweep) Write(w io.Writer, format string) error {
 	case "csv":
 		err = s.csv(out)
 	default:
-		err = unknownFormat(format)
+		err = unknownFormat(format, SweepFormats())
 	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return out.Flush()
+}
+
+// page is the report as a page, on which nothing is judged.
+func (s *Sweep) page() *Page {
+	return &Page{
+		Model:  &Model{Version: s.Version, Command: s.Command, Input: s.Input, Warnings: s.Warnings, Stored: s.Stored},
+		Curves: s.Curves(),
+	}
+}
+
+// Curves are those of the sweep, for a Page.
+func (s *Sweep) Curves() *Curves {
+	c := &Curves{By: s.by.String(), Action: s.Action, Curves: s.curves}
+	for class, n := range s.totals {
+		c.Requests[class], c.Clients[class] = n.Requests, n.Clients
+	}
+	return c
 }
 
 // perText and rateText are those of a curve, "" where it has none.

@@ -138,9 +138,14 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 func browsers(p *sweep.Point) int64   { return p.Hit[traffic.Browser] }
 func everyClass(p *sweep.Point) int64 { return p.Hit.Sum() }
 
+// mayHit is how many clients may be hit where such a share is to be left alone.
+func mayHit(clients, thousandths int64) int64 {
+	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
+}
+
 // sparing is the first point that leaves a share of the clients alone, nil if none does.
 func sparing(c *sweep.Curve, clients, thousandths int64, hit func(*sweep.Point) int64) *sweep.Point {
-	may := clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
+	may := mayHit(clients, thousandths)
 	for i := range c.Points {
 		if hit(&c.Points[i]) <= may {
 			return &c.Points[i]

@@ -9,8 +9,14 @@ import (
 // Formats are the values of --output.
 func Formats() []string { return []string{"table", "json", "csv", "markdown"} }
 
-// Write writes the report in one of Formats, all of it or nothing.
+// PageFormats are those of reports that can also be a page.
+func PageFormats() []string { return append(Formats(), "html") }
+
+// Write writes the report in one of PageFormats, all of it or nothing.
 func (m *Model) Write(w io.Writer, format string) error {
+	if format == "html" {
+		return (&Page{Model: m, Sections: m.pageHistory()}).Write(w)
+	}
 	text, err := m.render(format)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -30,9 +36,9 @@ func (m *Model) render(format string) ([]byte, error) {
 	case "markdown":
 		return m.markdown(), nil
 	}
-	return nil, unknownFormat(format)
+	return nil, unknownFormat(format, PageFormats())
 }
 
-func unknownFormat(format string) error {
-	return fmt.Errorf("output %q: want one of %s", format, strings.Join(Formats(), ", "))
+func unknownFormat(format string, formats []string) error {
+	return fmt.Errorf("output %q: want one of %s", format, strings.Join(formats, ", "))
 }

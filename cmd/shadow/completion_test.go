@@ -37,7 +37,7 @@ func TestCompletions(t *testing.T) {
 		line, want string
 	}{
 		{"replay --by ", strings.Join(policy.Keys(), " ")},
-		{"replay --output ", "table json csv markdown"},
+		{"replay --output ", "table json csv markdown html"},
 		{"query --output ", "table json csv markdown"},
 		{"formats --output ", "table json csv markdown"},
 		{"replay --sort ", "refused requests client"},

@@ -99,7 +99,7 @@ func (e errHeld) Error() string { return strings.Join(e.texts, "\n") }
 
 // finish prints the report unless it is to be quiet about it, tells whoever wants to know, and returns what went wrong.
 // pressing is an error that is worth saying by itself, or nil.
-func (n *nightly) finish(cmd *cobra.Command, m *report.Model, output string, pressing error) error {
+func (n *nightly) finish(cmd *cobra.Command, m *report.Model, write func() error, pressing error) error {
 	held, err := n.held(m)
 	if err != nil {
 		return errors.Join(pressing, err)
@@ -109,7 +109,7 @@ func (n *nightly) finish(cmd *cobra.Command, m *report.Model, output string, pre
 	if n.quiet && !worth {
 		return nil
 	}
-	if err := m.Write(cmd.OutOrStdout(), output); err != nil {
+	if err := write(); err != nil {
 		return errors.Join(failed, err)
 	}
 	return errors.Join(failed, n.tell(cmd, m))

@@ -20,7 +20,7 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(cmd *cobra.Command) {
-	addOutput(cmd, &f.output, "report")
+	addOutput(cmd, &f.output, "report", "html")
 	cmd.Flags().IntVar(&f.top, "top", report.DefaultTop, "`rows` per list of clients and actions")
 	cmd.Flags().StringVar(&f.sort, "sort", report.Sorts()[0], "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
 	completeWords(cmd, "sort", report.Sorts()...)
@@ -33,18 +33,28 @@ func (f *outputFlags) verify() error {
 	case f.top < 1:
 		return usage("--top %d: want at least 1", f.top)
 	}
-	return verifyOutput(f.output)
+	return verifyOutput(f.output, "html")
 }
 
-// addOutput adds the flag --output to a command that prints a table of some kind.
-func addOutput(cmd *cobra.Command, output *string, what string) {
-	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(report.Formats(), ", "))
-	completeWords(cmd, "output", report.Formats()...)
+// rows are those per list: on a page, where they can be searched, more than elsewhere unless --top says otherwise.
+func (f *outputFlags) rows(cmd *cobra.Command) int {
+	if f.output == "html" && !cmd.Flags().Changed("top") {
+		return report.HTMLTop
+	}
+	return f.top
 }
 
-func verifyOutput(output string) error {
-	if !slices.Contains(report.Formats(), output) {
-		return usage("--output %q: want one of %s", output, strings.Join(report.Formats(), ", "))
+// addOutput adds the flag --output to a command that prints a table of some kind, and may know more formats.
+func addOutput(cmd *cobra.Command, output *string, what string, more ...string) {
+	formats := append(report.Formats(), more...)
+	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(formats, ", "))
+	completeWords(cmd, "output", formats...)
+}
+
+func verifyOutput(output string, more ...string) error {
+	formats := append(report.Formats(), more...)
+	if !slices.Contains(formats, output) {
+		return usage("--output %q: want one of %s", output, strings.Join(formats, ", "))
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ type replayRun struct {
 	observer replay.Observer  // nil unless verdicts are wanted one by one
 	harmed   *replay.Harm     // nil unless --harm
 	night    *nightly
-	shared   *sharing // nil unless --redis
+	shared   *sharing  // nil unless --redis
+	overTime *overTime // nil unless the report is a page
 }
 
 // run verifies the flags, replays, and reports.
@@ -134,9 +135,14 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	if err != nil {
 		return nil, blame(err, r.policies)
 	}
+	kept := r.events.Of(len(r.policies))
+	if r.output == "html" {
+		r.overTime = newOverTime(sink, kept, len(r.policies))
+		sink, kept = r.overTime, len(r.policies)
+	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: r.events.Of(len(r.policies)), Observer: r.observer,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observer,
 		Band: r.band, Remote: r.shared.remote(),
 		Stop: ctx.Err, Clock: r.clock,
 	})
@@ -173,12 +179,22 @@ func sayInputs(w io.Writer, s *traffic.Stats) {
 // report prints the result, and complains if too much could not be read.
 func (r *replayRun) report(result *replay.Result, database, run string) error {
 	model := report.New(result, report.Options{
-		Top: r.top, Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
+		Top: r.rows(r.cmd), Sort: r.sort, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone,
 		Warnings: r.warnings(&result.Stats), Database: database, Run: run, Evidence: r.judging, Harm: r.finishHarm(),
 		Anonymize: r.night.anonymizer,
 	})
-	return r.night.finish(r.cmd, model, r.output, tooManyUnreadable(&result.Stats, r.maxBad))
+	write := func() error { return r.write(model) }
+	return r.night.finish(r.cmd, model, write, tooManyUnreadable(&result.Stats, r.maxBad))
+}
+
+// write prints the report.
+func (r *replayRun) write(model *report.Model) error {
+	w := r.cmd.OutOrStdout()
+	if r.overTime != nil {
+		return (&report.Page{Model: model, Times: r.overTime.times(model.Policies)}).Write(w)
+	}
+	return model.Write(w, r.output)
 }
 
 // tooManyUnreadable is the error of more unreadable lines than there may be.

@@ -69,7 +69,8 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return night.finish(cmd, model, f.output, nil)
+	write := func() error { return model.Write(cmd.OutOrStdout(), f.output) }
+	return night.finish(cmd, model, write, nil)
 }
 
 // model is the report on the runs that are chosen.

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"shadow/limit"
+	"shadow/sweep"
+)
+
+// The report as a page: one file that needs nothing else, opens from an e-mail, and can be read without JavaScript. Go
+// writes the text and the tables (html_page.go says what is on it); the scripts below html/ add sorting, searching and
+// the charts, whose figures lie in an island of JSON (html_data.go).
+//
+// Three walls stand between a stranger's text and whoever opens the page: html/template escapes by context, the JSON has
+// no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and nothing be
+// loaded from anywhere.
+
+// A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
+type Page struct {
+	Model    *Model
+	Curves   *Curves   // what every limit would refuse
+	Times    []Times   // refusals over time, of some policies
+	Levels   []Level   // of some clients
+	Sections []Section // whatever else there is to say, before the curves
+}
+
+// Curves are what a sweep found.
+type Curves struct {
+	By       string        // key that the limits count by
+	Action   string        // whose requests the curves are about; "" for all
+	Requests sweep.Classes // that the curves are about
+	Clients  sweep.Classes // that these are from
+	Curves   []sweep.Curve
+
+	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil: none has.
+	Changes []int64
+}
+
+// Times are the refusals of one policy over time.
+type Times struct {
+	Policy  string
+	Start   Moment     // of the first stretch
+	Step    limit.Time // length of each
+	Refused []int64    // in each
+}
+
+// A Level is how full a limit was for one client, at moments spread evenly.
+type Level struct {
+	Client, Policy, Limit string
+
+	First, Last Moment
+	Levels      []float64 // requests that count against the client; the highest since the moment before
+	Refused     []int64   // since the moment before; nil: not known
+	Top         float64   // with how many the limit is full
+}
+
+// A Section is a heading, some sentences and a table, each of which may be missing. The first column names what a row is about.
+type Section struct {
+	Title string
+	Notes []string
+	Head  []string
+	Rows  [][]string
+}
+
+// MostHTML is how many bytes a page has at most.
+const MostHTML = 3_000_000
+
+var (
+	//go:embed html/page.html html/parts.html html/style.css html/*.js html/uplot
+	htmlFiles embed.FS
+
+	htmlTemplates = template.Must(template.New("page.html").Funcs(template.FuncMap{"slug": slug}).ParseFS(htmlFiles, "html/page.html", "html/parts.html"))
+
+	htmlStyle  = assembled("uplot/uPlot.min.css", "style.css")
+	htmlScript = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
+		"(() => {\n\"use strict\";\n" + assembled("page.js", "tables.js", "curves.js", "times.js") + "})();\n"
+
+	// htmlPolicy is the page's Content Security Policy.
+	htmlPolicy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
+		hashOf(htmlScript), hashOf(htmlStyle))
+)
+
+// assembled is the text of some files below html/, one after the other.
+func assembled(names ...string) (text string) {
+	for _, name := range names {
+		b, err := htmlFiles.ReadFile("html/" + name)
+		if err != nil {
+			panic(err) // the program was built without one of its files
+		}
+		text += string(b)
+	}
+	return text
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and curves,
+// and says so.
+func (p *Page) Write(w io.Writer) error {
+	for room := fullRoom; ; room = room.halved() {
+		var b bytes.Buffer
+		if err := p.render(&b, room); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		if b.Len() <= MostHTML || room.none() {
+			_, err := w.Write(b.Bytes())
+			return err
+		}
+	}
+}
+
+func (p *Page) render(b *bytes.Buffer, room htmlRoom) error {
+	view, err := p.view(room)
+	if err != nil {
+		return err
+	}
+	return htmlTemplates.Execute(b, view)
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page
+// large; where even that comes to too much, everything is halved.
+
+// htmlRoom is how much of everything a page shows.
+type htmlRoom struct {
+	policies int // rows of the table of candidates
+	details  int // policies with lists of their own
+	rows     int // of clients, or of actions, in all lists of the page together
+	list     int // in one list
+	curves   int
+	points   int // of one curve
+	steps    int // of one policy's refusals over time
+	levels   int // clients whose level is drawn
+	notes    int // warnings, and sentences of a section
+}
+
+// MostHTMLPoints is how many points of a curve a page has at most.
+const MostHTMLPoints = 2000
+
+// HTMLTop is how many rows a list of clients or actions has on a page at most.
+const HTMLTop = 250
+
+var fullRoom = htmlRoom{
+	policies: 300, details: 12, rows: 900, list: HTMLTop, curves: 120, points: MostHTMLPoints, steps: 1000, levels: 12, notes: 40,
+}
+
+func (r htmlRoom) halved() htmlRoom {
+	return htmlRoom{
+		policies: r.policies / 2, details: (r.details + 1) / 2, rows: r.rows / 2, list: r.list / 2, curves: (r.curves + 1) / 2,
+		points: r.points / 2, steps: r.steps / 2, levels: r.levels / 2, notes: (r.notes + 1) / 2,
+	}
+}
+
+// none tells that there is nothing left to leave out.
+func (r htmlRoom) none() bool { return r.points < 2 }
+
+// of is how many rows each of some lists may have.
+func (r htmlRoom) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
+
+const (
+	htmlName = 80  // characters of a client, an action, a policy
+	htmlLong = 160 // of an agent, a file
+	htmlText = 600 // of a sentence
+)
+
+// clipped is a stranger's text, made visible, with at most so many characters. Characters and not columns are counted:
+// thousands of accents fit into one column.
+func clipped(s string, most int) string {
+	if enough := utf8.UTFMax * (most + 1); len(s) > enough {
+		s = s[:enough] // holds more characters than are shown; the rest may be a megabyte
+	}
+	s = visible(s)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// slug is a text as part of an id.
+func slug(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(s))
+}
