@@ -154,6 +154,9 @@ func lockoutText(a *Account, l *Lockout) string {
 	if l.Requests == 1 {
 		return "no two of its requests in a row"
 	}
+	if l.First == l.Last {
+		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", l.First.format(at), count(l.Requests, "request"))
+	}
 	return fmt.Sprintf("for %s at most, %s to %s: %s in a row", span(limit.Time(l.Last-l.First)),
 		l.First.format(at), l.Last.format(at), count(l.Requests, "request"))
 }
