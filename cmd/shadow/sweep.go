@@ -37,7 +37,7 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep LOG…",
 		Short: "Say of every limit at once what it would refuse, and whom it would hit",
-		Long: `Sweep reads access logs once and says, for windows of several lengths and token buckets of several rates, what
+		Long: `Sweep reads access logs and says, for windows of several lengths and token buckets of several rates, what
 every limit would do: how many requests it refuses and how many clients it hits, by class. Where shadow replay
 answers for one limit, sweep draws the whole curve, exactly.
 
@@ -45,8 +45,8 @@ Kinds of limits:
   window             rolling window: at most N admitted in any span of --per
   fixed              at most N in each window of --per on the epoch's grid
   window,charge=all  rolling window in which refused requests count as well
-  token              token bucket that refills at --rate and holds N: whom every N hits,
-                     and what the N of --bursts refuse
+  token              token bucket that refills at --rate and holds N: whom every N hits, and what
+                     the N of the table and of --bursts refuse (the table's take a second reading)
 
 The table shows the smallest N that leaves 50, 90, 99, 99.9 and 100 % of the clients alone. --output json and csv have
 every N at which anything changes.`,
