@@ -68,7 +68,11 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 		return
 	}
 	t.WriteByte('\n')
-	t.heading(kind.String()+":", kindTexts[kind])
+	text := kindTexts[kind]
+	if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
+		text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
+	}
+	t.heading(kind.String()+":", text)
 	g := s.percentileGrid(kind)
 	for _, c := range curves {
 		if s.byBrowsers() {

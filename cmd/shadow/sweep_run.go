@@ -121,7 +121,7 @@ func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
 // tell that they would. It takes inputs that can be read twice.
 func (r *sweepRun) lookAgain(ctx context.Context, first *sweep.Result) error {
 	again := first.Again(r.options)
-	if len(again.Rates) == 0 || readOnce(r.found.Names) != "" {
+	if len(again.Rates) == 0 || !r.twice(first.Judged) || readOnce(r.found.Names) != "" {
 		return nil
 	}
 	reading := r.reading
@@ -132,6 +132,17 @@ func (r *sweepRun) lookAgain(ctx context.Context, first *sweep.Result) error {
 		r.changed = !first.Add(second)
 	}
 	return err
+}
+
+// mostTwice is up to how many requests are looked at twice unasked: that takes a moment.
+const mostTwice = 500_000
+
+// twice tells whether so many requests are to be looked at a second time.
+func (r *sweepRun) twice(requests int64) bool {
+	if r.cmd.Flags().Changed("exact") {
+		return r.exact
+	}
+	return requests <= mostTwice
 }
 
 // look reads the logs once.
