@@ -27,7 +27,7 @@ func (a *Account) Write(w io.Writer, format string, plots bool) error {
 	}
 	if plots && a.Span != nil && a.Span.Seconds > 0 {
 		fmt.Fprintf(t, "\n%s\n", t.paint(dim, "requests in each column of "+brief(a.column())))
-		t.plot(plot{values: floats(a.Timeline), length: a.Span.length(), rows: 6})
+		t.plot(plot{values: floats(a.Timeline), length: a.Span.length(), rows: 6, clock: true, start: a.Span.First})
 	}
 	for i := range a.Policies {
 		if a.Requests > 0 {
@@ -125,7 +125,7 @@ func (t *terminal) fate(a *Account, p *AccountPolicy, plots bool) {
 				title = l.Limit + ": " + title
 			}
 			fmt.Fprintf(t, "\n%s\n", t.paint(dim, visible(title)))
-			t.plot(plot{values: l.Levels, length: a.Span.length(), top: l.atOnce, rows: 8})
+			t.plot(plot{values: l.Levels, length: a.Span.length(), top: l.atOnce, rows: 8, clock: true, start: a.Span.First})
 		}
 	}
 	if len(p.Refusals) > 0 {
@@ -161,6 +161,9 @@ func lockoutText(a *Account, l *Lockout) string {
 	at := a.layout()
 	if l.Requests == 1 {
 		return "no two of its requests in a row"
+	}
+	if l.First == l.Last {
+		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", l.First.format(at), count(l.Requests, "request"))
 	}
 	return fmt.Sprintf("for %s at most, %s to %s: %s in a row", span(limit.Time(l.Last-l.First)),
 		l.First.format(at), l.Last.format(at), count(l.Requests, "request"))

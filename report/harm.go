@@ -80,14 +80,25 @@ func (p *Policy) harmFacts(at layouts) (facts []fact) {
 	}
 	facts = append(facts, fact{label: "pages", text: text})
 	if s := h.Lockout; s != nil {
-		facts = append(facts, fact{label: "locked out", text: fmt.Sprintf("%s for %s from %s, %s in a row",
-			s.Client, span(seconds(&s.Seconds)), s.First.format(at.second), count(s.Requests, "request"))})
+		facts = append(facts, fact{label: "locked out", text: s.lockoutText(at)})
 	}
 	if s := h.Busiest; s != nil {
 		facts = append(facts, fact{label: "still gets", text: fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
 			s.Client, count(s.Requests, "request"), s.First.format(at.second))})
 	}
 	return facts
+}
+
+// lockoutText says how long the longest lock-out was, if it was longer than a moment.
+func (s *Stretch) lockoutText(at layouts) string {
+	switch first := s.First.format(at.second); {
+	case s.Requests == 1:
+		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
+	case s.First == s.Last:
+		return fmt.Sprintf("%s at %s, %s in a row, all with that time stamp", s.Client, first, count(s.Requests, "request"))
+	default:
+		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, span(seconds(&s.Seconds)), first, count(s.Requests, "request"))
+	}
 }
 
 func (p *Pages) text(noun string) string {

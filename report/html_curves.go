@@ -26,22 +26,22 @@ func shapeTitle(s *sweep.Shape) string {
 func (c *Curves) spareTable(curves []*sweep.Curve) *htmlTable {
 	kind := curves[0].Kind
 	t := &htmlTable{Title: kindTitle(kind), Columns: []htmlColumn{{Head: "limit"}, {Head: "clients"}}}
-	for _, share := range untouched {
+	for _, share := range sweep.Shares() {
 		t.Columns = append(t.Columns, htmlColumn{"N for " + shareText(share), true}, htmlColumn{"refuses %", true})
 	}
 	for _, curve := range curves {
 		if people := c.Clients[traffic.Browser]; 0 < people && people < c.Clients.Sum() {
-			t.Rows = append(t.Rows, c.spareRow(curve, "browsers", people, browsers))
+			t.Rows = append(t.Rows, c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers))
 		}
-		t.Rows = append(t.Rows, c.spareRow(curve, "all", c.Clients.Sum(), everyClass))
+		t.Rows = append(t.Rows, c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny))
 	}
 	return t
 }
 
 func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []htmlCell {
 	row := []htmlCell{{Text: shapeTitle(&curve.Shape), Key: shapeKey(&curve.Shape)}, {Text: whose}}
-	for _, share := range untouched {
-		p := sparing(curve, clients, share, hit)
+	for _, share := range sweep.Shares() {
+		p := curve.Sparing(clients, share, hit)
 		if p == nil {
 			row = append(row, htmlCell{Text: "–", Right: true}, htmlCell{Text: "–", Right: true})
 			continue
@@ -83,9 +83,9 @@ type heatRow struct {
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
 	title := kindTitle(curves[0].Kind)
-	people, hit, who := c.Clients[traffic.Browser], browsers, "browsers"
+	people, hit, who := c.Clients[traffic.Browser], (*sweep.Point).HitBrowsers, "browsers"
 	if people == 0 {
-		people, hit, who = c.Clients.Sum(), everyClass, "clients"
+		people, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
 	}
 	maps := []heatMap{
 		{Title: title, Of: "% of requests refused"},

@@ -139,11 +139,11 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets those of
 // which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
-	for _, share := range untouched {
-		all, people := mayHit(c.Clients.Sum(), share), mayHit(c.Clients[traffic.Browser], share)
+	for _, share := range sweep.Shares() {
+		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.Clients[traffic.Browser], share)
 		for _, i := range []int{
-			sort.Search(len(points), func(i int) bool { return everyClass(&points[i]) <= all }),
-			sort.Search(len(points), func(i int) bool { return browsers(&points[i]) <= people }),
+			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
+			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),
 		} {
 			if i < len(points) {
 				indices = append(indices, i)

@@ -251,13 +251,13 @@ func (p *Page) safe() (sentences []string) {
 	if c == nil || c.first() == nil {
 		return nil
 	}
-	curve, clients, hit, who := c.first(), c.Clients[traffic.Browser], browsers, "browsers"
+	curve, clients, hit, who := c.first(), c.Clients[traffic.Browser], (*sweep.Point).HitBrowsers, "browsers"
 	if clients == 0 {
-		clients, hit, who = c.Clients.Sum(), everyClass, "clients"
+		clients, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
 	}
 	last := int64(0)
 	for _, share := range []int64{1000, 999, 990} {
-		at := sparing(curve, clients, share, hit)
+		at := curve.Sparing(clients, share, hit)
 		if at == nil || at.Limit == last {
 			continue
 		}

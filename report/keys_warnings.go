@@ -74,7 +74,7 @@ func oneToStop(res *sweep.KeysResult, k *Keys, q KeysQuestion) string {
 			continue
 		}
 		text := fmt.Sprintf("%s sent %s%% of the requests to be stopped: the answers are about that one", res.Tables.Clients.Name(id), percent(share))
-		if address, ok := addressOf(res.Tables.Clients.Name(id)); ok {
+		if address, _, ok := addressOf(res.Tables.Clients.Name(id)); ok {
 			text += "; --exclude " + address + " shows the others"
 		}
 		return text

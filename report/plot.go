@@ -23,12 +23,14 @@ import (
 //	   └┬────┬────┬──
 //	   0s   10s  20s
 //
-// Both axes are linear, and their labels are round numbers.
+// Both axes are linear, and their labels are round numbers, if the length is one.
 type plot struct {
 	values []float64  // at moments spread evenly over length, the first at 0, the last at the end; 2 at least
 	length limit.Time // more than 0
 	top    float64    // what the vertical axis must reach
 	rows   int        // that the curve has at most
+	clock  bool       // whether the axis shows the time of day, from start on
+	start  Moment
 	color  bool
 }
 
@@ -50,13 +52,12 @@ func PlotMoments(width int) int {
 // draw returns the lines of the plot, without trailing space.
 func (p plot) draw() []string {
 	top, rows := niceTop(max(p.top, slices.Max(p.values)), p.rows)
-	unit := axisUnit(p.length)
-	end := float64(p.length) / float64(unit.length)
 	options := []asciigraph.Option{
 		asciigraph.Height(rows), asciigraph.LowerBound(0), asciigraph.UpperBound(top),
 		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%2s", short(v, top)) }),
-		asciigraph.XAxisRange(0, end), asciigraph.XAxisTickCount(ticks(end) + 1),
-		asciigraph.XAxisValueFormatter(func(v float64) string { return significant(v) + unit.name }),
+	}
+	if !p.clock {
+		options = append(options, p.lengthAxis()...)
 	}
 	if p.color {
 		options = append(options, asciigraph.SeriesColors(asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
@@ -65,7 +66,20 @@ func (p plot) draw() []string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
+	if p.clock {
+		lines = append(lines, p.clockAxis(lines)...)
+	}
 	return lines
+}
+
+// lengthAxis is an axis from 0 to the length.
+func (p plot) lengthAxis() []asciigraph.Option {
+	unit := axisUnit(p.length)
+	end := float64(p.length) / float64(unit.length)
+	return []asciigraph.Option{
+		asciigraph.XAxisRange(0, end), asciigraph.XAxisTickCount(ticks(end) + 1),
+		asciigraph.XAxisValueFormatter(func(v float64) string { return significant(v) + unit.name }),
+	}
 }
 
 // niceTop returns the end of an axis from 0 that reaches top in at most so many steps of 1, 2 or 5 times a power of ten,

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -21,6 +22,7 @@ func TestPlots(t *testing.T) {
 		}
 		return values
 	}
+	day := Moment(time.Date(2025, 12, 3, 0, 0, 0, 0, time.UTC).UnixMicro())
 	var b strings.Builder
 	for _, c := range []struct {
 		name string
@@ -33,6 +35,10 @@ func TestPlots(t *testing.T) {
 		{"beyond the top of 10, for 1.5 ms", plot{values: line(30, func(x float64) float64 { return 25 * x * x }), length: 1500, top: 10, rows: 6}},
 		{"250,000 of 2,000,000", plot{values: line(30, func(x float64) float64 { return 250_000 }), length: limit.Hour, top: 2e6, rows: 6}},
 		{"3 min in a narrow terminal", plot{values: line(20, func(x float64) float64 { return 6 * x }), length: 3 * limit.Minute, top: 6, rows: 6}},
+		{"an hour of a day", plot{values: line(66, func(x float64) float64 { return 9 * x }), length: 59*limit.Minute + 27*limit.Second, top: 9, rows: 4, clock: true, start: day + Moment(13*limit.Hour+123)}},
+		{"over midnight", plot{values: line(66, func(x float64) float64 { return 9 * x }), length: 90 * limit.Minute, top: 9, rows: 4, clock: true, start: day + Moment(23*limit.Hour)}},
+		{"three months over New Year", plot{values: line(66, func(x float64) float64 { return 9 * x }), length: 90 * limit.Day, top: 9, rows: 4, clock: true, start: day}},
+		{"two seconds", plot{values: line(66, func(x float64) float64 { return 9 * x }), length: 2*limit.Second + 1, top: 9, rows: 4, clock: true, start: day - 1}},
 		{"two values", plot{values: []float64{0, 3}, length: 1, top: 3, rows: 6}},
 	} {
 		b.WriteString("# " + c.name + "\n" + strings.Join(c.plot.draw(), "\n") + "\n\n")
@@ -49,6 +55,7 @@ func TestPlotFits(t *testing.T) {
 		p := plot{
 			length: limit.Time(rapid.Int64Range(1, math.MaxInt64/4).Draw(t, "length") >> rapid.IntRange(0, 60).Draw(t, "shift")),
 			top:    top, rows: rapid.IntRange(3, 20).Draw(t, "rows"),
+			clock: rapid.Bool().Draw(t, "clock"), start: Moment(rapid.Int64Range(-1<<52, 1<<52).Draw(t, "start")),
 		}
 		p.length = max(p.length, 1)
 		p.values = rapid.SliceOfN(rapid.Float64Range(0, top), PlotMoments(width), PlotMoments(width)).Draw(t, "values")

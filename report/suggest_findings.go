@@ -54,7 +54,7 @@ func sampleText(a *suggest.Advice) string {
 		case sample == 0:
 			texts = append(texts, fmt.Sprintf("No log can promise %s: if none of %s is hit here, that shows, with 95%% confidence, %s.", p, count(n, "client"), provable(n)))
 		default:
-			texts = append(texts, fmt.Sprintf("The log is too short to promise %s, which takes %s; there are %s to choose on. If none of them is hit, that shows, "+
+			texts = append(texts, fmt.Sprintf("The log is too short to promise %s, which takes %s: it has %s to choose on. If none of them is hit, that shows, "+
 				"with 95%% confidence, %s.", p, count(sample, "client"), thousands(n), provable(n)))
 		}
 	}

@@ -38,6 +38,9 @@ func (s *SuggestAnswer) answerFacts() []fact {
 
 func partText(p *SuggestPart) string {
 	const layout = "2006-01-02 15:04:05"
+	if p.Requests == 0 {
+		return "no requests"
+	}
 	return fmt.Sprintf("%s to %s UTC: %s from %s", p.From.format(layout), p.To.format(layout), count(p.Requests, "request"), count(p.Clients, "client"))
 }
 

@@ -107,7 +107,7 @@ func (s *Sweep) otherLimit(c *sweep.Curve, p *sweep.Point, clients, share int64,
 	if other == nil {
 		return ""
 	}
-	q := sparing(other, clients, share, hit)
+	q := other.Sparing(clients, share, hit)
 	if q == nil || q.Limit == p.Limit {
 		return ""
 	}

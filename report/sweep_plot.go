@@ -65,5 +65,5 @@ func (s *Sweep) shares(c *sweep.Curve, moments int, share func(*sweep.Point) flo
 func (s *Sweep) refusedShare(p *sweep.Point) float64 { return percentOf(p.Refused.Sum(), s.Requests) }
 func (s *Sweep) clientShare(p *sweep.Point) float64  { return percentOf(p.Hit.Sum(), s.Clients) }
 func (s *Sweep) browserShare(p *sweep.Point) float64 {
-	return percentOf(browsers(p), s.totals[traffic.Browser].Clients)
+	return percentOf(p.HitBrowsers(), s.totals[traffic.Browser].Clients)
 }

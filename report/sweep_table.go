@@ -13,9 +13,6 @@ import (
 // The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
 // of all requests, and one curve as a plot.
 
-// untouched are the shares of clients that a limit is to leave alone, in thousandths.
-var untouched = []int64{500, 900, 990, 999, 1000}
-
 func (s *Sweep) table(out *bufio.Writer) {
 	t := &terminal{view: s.view}
 	for _, f := range facts(&Model{Input: s.Input}) {
@@ -62,7 +59,7 @@ var kindTexts = [sweep.KindCount]string{
 	"rolling: at most N admitted in any span of so long",
 	"at most N in each window on the epoch's grid",
 	"rolling: refused while more than N came in the last so long, refused ones too",
-	"a bucket of N tokens that refills at a rate; – where it was not counted what it refuses: --bursts N does",
+	"a bucket of N tokens that refills at a rate",
 }
 
 func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
@@ -71,13 +68,17 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 		return
 	}
 	t.WriteByte('\n')
-	t.heading(kind.String()+":", kindTexts[kind])
+	text := kindTexts[kind]
+	if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
+		text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
+	}
+	t.heading(kind.String()+":", text)
 	g := s.percentileGrid(kind)
 	for _, c := range curves {
 		if s.byBrowsers() {
-			g.rows = append(g.rows, s.percentileRow(c, "browsers", browsers))
+			g.rows = append(g.rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
 		}
-		g.rows = append(g.rows, s.percentileRow(c, "all", everyClass))
+		g.rows = append(g.rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
 	}
 	t.grid(g)
 	if c := plotted(curves); c != nil {
@@ -106,7 +107,7 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 		head = "rate"
 	}
 	g := &grid{columns: append([]column{text(head)}, with(text("leaves alone"))...)}
-	for _, share := range untouched {
+	for _, share := range sweep.Shares() {
 		g.columns = append(g.columns, number(shareText(share)))
 		g.columns = append(g.columns, with(number("refuses"))...)
 	}
@@ -124,8 +125,8 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 	if name != "all" {
 		clients = s.totals[traffic.Browser].Clients
 	}
-	for _, share := range untouched {
-		p := sparing(c, clients, share, hit)
+	for _, share := range sweep.Shares() {
+		p := c.Sparing(clients, share, hit)
 		if p == nil {
 			row = append(row, "–", "–")
 			continue
@@ -135,30 +136,20 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 	return row
 }
 
-func browsers(p *sweep.Point) int64   { return p.Hit[traffic.Browser] }
-func everyClass(p *sweep.Point) int64 { return p.Hit.Sum() }
-
-// mayHit is how many clients may be hit where such a share is to be left alone.
-func mayHit(clients, thousandths int64) int64 {
-	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
-}
-
-// sparing is the first point that leaves a share of the clients alone, nil if none does.
-func sparing(c *sweep.Curve, clients, thousandths int64, hit func(*sweep.Point) int64) *sweep.Point {
-	may := mayHit(clients, thousandths)
-	for i := range c.Points {
-		if hit(&c.Points[i]) <= may {
-			return &c.Points[i]
-		}
-	}
-	return nil
-}
-
 func (s *Sweep) refusedText(c *sweep.Curve, p *sweep.Point) string {
 	if !p.Counted {
-		return "–"
+		return s.withinText(c, p)
 	}
 	return percent(percentOf(p.Refused.Sum(), s.Requests)) + "%" + s.otherShare(c, p)
+}
+
+// withinText is between what the limit refuses, where that was not counted.
+func (s *Sweep) withinText(c *sweep.Curve, p *sweep.Point) string {
+	least, most := c.Within(p)
+	if most < 0 {
+		return "≥" + percent(percentOf(least, s.Requests)) + "%"
+	}
+	return percents([2]float64{percentOf(least, s.Requests), percentOf(most, s.Requests)}) + "%"
 }
 
 // plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it

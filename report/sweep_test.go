@@ -124,18 +124,17 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
-// A share of the clients is left alone by the first limit that hits no more than the others.
-func TestSparing(t *testing.T) {
-	window := &sweptTown(1001).Curves[0] // limit n hits 1001 − n browsers of 1000
-	for thousandths, want := range map[int64]int64{500: 501, 900: 901, 990: 991, 999: 1000, 1000: 1001} {
-		if p := sparing(window, 1000, thousandths, browsers); p == nil || p.Limit != want {
-			t.Errorf("%d ‰: %v, want the limit %d", thousandths, p, want)
-		}
-		if p := sparing(window, 3, thousandths, browsers); p == nil || p.Limit != 1001-(3-(3*thousandths+999)/1000) {
-			t.Errorf("%d ‰ of 3: %v", thousandths, p)
-		}
+// What a bucket refuses that was not counted lies between its neighbours.
+func TestSweepWithin(t *testing.T) {
+	r := sweptTown(3)
+	token := &r.Curves[1]
+	token.Points = []sweep.Point{{Limit: 1}, {Limit: 2, Counted: true}, {Limit: 3}, {Limit: 4, Counted: true}}
+	for i, hit := range []int64{1000, 500, 1, 0} {
+		token.Points[i].Hit[traffic.Browser] = hit
 	}
-	if p := sparing(&sweep.Curve{}, 1000, 500, browsers); p != nil {
-		t.Errorf("no curve, and yet %v", p)
+	token.Points[1].Refused[traffic.Browser] = 2000
+	text := written(t, r, "table", townOptions)
+	if want := "1/1s  browsers        2   50.00%    3  0.00–50.00%    3  0.00–50.00%"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
 	}
 }

@@ -44,29 +44,44 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total
 	return ids
 }
 
-// heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text.
+// heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of a proxy
+// only where there is a sign of one: agents of several classes, or an address that no visitor has.
 func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
 	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), percent(percentOf(c.Requests(), total)))
 	if mixed(c) {
 		text += ", with agents of several classes, as a proxy has"
 	}
-	address, ok := addressOf(name)
+	name, address, ok := addressOf(name)
 	if !ok || a != nil {
 		return text + ": is it one client?"
 	}
-	return text + ": if it is a proxy, use --client-from x-forwarded-for --trusted-proxy " + address +
-		"; if it is the site itself or a health checker, --exclude " + address
+	exclude := "--exclude " + name
+	switch {
+	case address.IsUnspecified():
+		return text + ": that is nobody's address, so the log does not tell who they are; " + exclude + " leaves them out"
+	case mixed(c) || inner(address):
+		return text + ": if it is a proxy, use --client-from x-forwarded-for --trusted-proxy " + name +
+			"; if it is the site itself or a health checker, " + exclude
+	}
+	return text + ": if it is the site itself or a health checker, " + exclude
 }
 
-// addressOf is the address or prefix that name is, in its usual writing.
-func addressOf(name string) (string, bool) {
+// addressOf is the address or prefix that name is, in its usual writing, and the address itself or that of the prefix.
+func addressOf(name string) (text string, address netip.Addr, ok bool) {
 	if address, err := netip.ParseAddr(name); err == nil && address.Zone() == "" {
-		return address.String(), true
+		return address.String(), address, true
 	}
-	if prefix, err := netip.ParsePrefix(name); err == nil {
-		return prefix.String(), true
-	}
-	return "", false
+	prefix, err := netip.ParsePrefix(name)
+	return prefix.String(), prefix.Addr(), err == nil
+}
+
+// sharedSpace is for the inner side of carriers: RFC 6598, section 7.
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// inner tells whether an address is used inside a network only, so that who has it came by way of something in front.
+func inner(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }
 
 // mixed tells whether a client's agents are of several classes: most likely it is many clients behind one address.

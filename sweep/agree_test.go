@@ -91,6 +91,61 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 	}
 }
 
+// TestSecondLook holds what a second look counts against a replay of the limits that it was about, on every log: a few of them each.
+func TestSecondLook(t *testing.T) {
+	for name, files := range logs(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 0))
+			options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
+			options.Band = rng.IntN(2) == 0
+			o := readerOptions(t)
+			o.Band, options.Tables = options.Band, o.Tables
+			first := look(t, o, files, options, nil)
+			again := first.Again(options)
+			trials := trialsOf(rng, again)
+			if len(trials) == 0 {
+				return // every burst that matters is counted already
+			}
+			engines := newEngines(t, trials, &options)
+			second := look(t, o, files, again, engines[0].Judge)
+			if !first.Add(second) || len(first.Uncounted()) > 0 {
+				t.Fatalf("not counted: %v", first.Uncounted())
+			}
+			compare(t, first, engines, trials)
+		})
+	}
+}
+
+// look sweeps a log, and hands the batches to another one as well, unless it is nil.
+func look(t *testing.T, o traffic.Options, files []string, options sweep.Options, also func(*traffic.Batch) error) *sweep.Result {
+	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	check(t, err)
+	defer reader.Close()
+	s := sweep.New(options)
+	for b, err := reader.Next(); err == nil; b, err = reader.Next() {
+		s.Take(b)
+		if also != nil {
+			check(t, also(b))
+		}
+	}
+	return s.Result(reader.Stats())
+}
+
+// trialsOf are some of the bursts that a second look counts.
+func trialsOf(rng *rand.Rand, again sweep.Options) (trials []trial) {
+	for _, rate := range again.Rates {
+		for _, burst := range again.BurstsOf[rate] {
+			if rng.IntN(4) == 0 || len(trials) == 0 {
+				trials = append(trials, trial{shape: sweep.Shape{Kind: sweep.Token, Rate: rate}, n: burst, known: true})
+			}
+		}
+	}
+	return trials
+}
+
 // countFromTheMiddle has only the later half of a log be counted.
 func countFromTheMiddle(t *testing.T, o *traffic.Options, files []string) {
 	whole := *o

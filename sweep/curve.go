@@ -74,7 +74,8 @@ func (c *Curve) At(n int64) Point {
 // Result is what the sweep has found so far. With a band it must be the last call.
 func (s *Sweep) Result(stats traffic.Stats) *Result {
 	s.tallies.Grow(s.options.Tables)
-	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &s.tallies, By: s.options.By, Action: s.options.Action}
+	tallies := s.tallies // of its own, so that the rest of the sweep can go
+	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &tallies, By: s.options.By, Action: s.options.Action}
 	who := s.population()
 	for _, c := range who {
 		r.Judged += c.requests

@@ -40,11 +40,12 @@ type Options struct {
 	Tables   *traffic.Tables
 	By       traffic.Key
 	Kinds    []Kind
-	Periods  []limit.Time // of windows
-	Rates    []Rate       // of token buckets, which begin full at the first request that counts: warm batches do not touch them
-	Bursts   []int64      // for which to count what token buckets refuse
-	Action   string       // only requests of this action; "" for all
-	Lateness limit.Time   // a key whose time steps back by more starts anew
+	Periods  []limit.Time     // of windows
+	Rates    []Rate           // of token buckets, which begin full at the first request that counts: warm batches do not touch them
+	Bursts   []int64          // for which to count what token buckets refuse
+	BurstsOf map[Rate][]int64 // the same for some of the rates
+	Action   string           // only requests of this action; "" for all
+	Lateness limit.Time       // a key whose time steps back by more starts anew
 
 	Band bool // whether to look at the spread placement as well, where batches have Stamps
 
@@ -71,7 +72,6 @@ func New(o Options) *Sweep {
 	if s.options.Workers == 0 {
 		s.options.Workers = runtime.GOMAXPROCS(0)
 	}
-	s.options.Bursts = slices.Compact(slices.Sorted(slices.Values(o.Bursts)))
 	if has(o.Kinds, Token) {
 		for rates := range slices.Chunk(o.Rates, ratesAtOnce) {
 			s.addRates(rates)
@@ -114,7 +114,7 @@ func (s *Sweep) addRates(rates []Rate) {
 	t := new(tokens)
 	for _, rate := range rates {
 		var bursts []int64
-		for _, b := range s.options.Bursts {
+		for _, b := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.options.Bursts, s.options.BurstsOf[rate])))) {
 			if b <= rate.MostBurst() {
 				bursts = append(bursts, b)
 			}

@@ -124,18 +124,23 @@ func (r *suggestRun) prepare(args []string) error {
 
 // readTwice is the error of an input that can be read once only.
 func readTwice(names []string) error {
-	for _, name := range names {
-		what := ""
-		if info, err := os.Stat(name); name == "-" {
-			what = "standard input"
-		} else if err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
-			what = name
-		}
-		if what != "" {
-			return usage("%s can be read only once, and suggest reads its logs several times: name files (compressed ones are read as they are)", what)
-		}
+	if what := readOnce(names); what != "" {
+		return usage("%s can be read only once, and suggest reads its logs several times: name files (compressed ones are read as they are)", what)
 	}
 	return nil
+}
+
+// readOnce is the first input that can be read once only, "" if all can be read again.
+func readOnce(names []string) string {
+	for _, name := range names {
+		if name == "-" {
+			return "standard input"
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // read reads the inputs once and hands each batch to do.

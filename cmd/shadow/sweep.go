@@ -30,6 +30,7 @@ type sweepFlags struct {
 	quiet   bool
 	verbose bool
 	band    bool
+	exact   bool
 }
 
 func newSweep() *cobra.Command {
@@ -37,7 +38,7 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep LOG…",
 		Short: "Say of every limit at once what it would refuse, and whom it would hit",
-		Long: `Sweep reads access logs once and says, for windows of several lengths and token buckets of several rates, what
+		Long: `Sweep reads access logs and says, for windows of several lengths and token buckets of several rates, what
 every limit would do: how many requests it refuses and how many clients it hits, by class. Where shadow replay
 answers for one limit, sweep draws the whole curve, exactly.
 
@@ -45,8 +46,8 @@ Kinds of limits:
   window             rolling window: at most N admitted in any span of --per
   fixed              at most N in each window of --per on the epoch's grid
   window,charge=all  rolling window in which refused requests count as well
-  token              token bucket that refills at --rate and holds N: whom every N hits,
-                     and what the N of --bursts refuse
+  token              token bucket that refills at --rate and holds N: whom every N hits, and what
+                     the N of --bursts refuse, and those of the table (--exact)
 
 The table shows the smallest N that leaves 50, 90, 99, 99.9 and 100 % of the clients alone. --output json and csv have
 every N at which anything changes.`,
@@ -69,6 +70,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default all)")
 	flags.StringSliceVar(&f.rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s for one client)")
 	flags.Int64SliceVar(&f.bursts, "bursts", sweep.DefaultBursts(), "`sizes` of token buckets of which to count what they refuse")
+	flags.BoolVar(&f.exact, "exact", false, "read the logs twice to count what the token buckets of the table refuse (of up to 500,000 requests: default)")
 	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): "+keyTexts())
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.SweepFormats(), ", "))

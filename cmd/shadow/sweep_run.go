@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type sweepRun struct {
 	reading traffic.Options
 	options sweep.Options
 	started time.Time
+	changed bool // whether the logs did between two looks
 }
 
 // run verifies the flags, sweeps, and reports.
@@ -103,13 +105,56 @@ func (r *sweepRun) longestWindow() ([]policy.Policy, error) {
 
 // sweep reads the logs and draws the curves.
 func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
+	result, err := r.look(ctx, r.reading, r.options)
+	if err != nil {
+		return nil, err
+	}
+	if err := nothingRead(&result.Stats); err != nil {
+		return nil, err
+	}
+	if r.verbose {
+		sayInputs(r.cmd.ErrOrStderr(), &result.Stats)
+	}
+	return result, r.lookAgain(ctx, result)
+}
+
+// lookAgain counts what those token buckets refuse of which people will want to know it, and of which the first look could not
+// tell that they would. It takes inputs that can be read twice.
+func (r *sweepRun) lookAgain(ctx context.Context, first *sweep.Result) error {
+	again := first.Again(r.options)
+	if len(again.Rates) == 0 || !r.twice(first.Judged) || readOnce(r.found.Names) != "" {
+		return nil
+	}
+	reading := r.reading
+	reading.HasUntil, reading.Until = true, first.Stats.LastAt+1 // a log may have grown since
+	debug.FreeOSMemory()                                         // much of what the first look took was never touched; used again as it is, all of it would be
+	second, err := r.look(ctx, reading, again)
+	if err == nil {
+		r.changed = !first.Add(second)
+	}
+	return err
+}
+
+// mostTwice is up to how many requests are looked at twice unasked: that takes a moment.
+const mostTwice = 500_000
+
+// twice tells whether so many requests are to be looked at a second time.
+func (r *sweepRun) twice(requests int64) bool {
+	if r.cmd.Flags().Changed("exact") {
+		return r.exact
+	}
+	return requests <= mostTwice
+}
+
+// look reads the logs once.
+func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sweep.Options) (*sweep.Result, error) {
 	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
+		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), reading)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := sweep.New(r.options)
+	s := sweep.New(options)
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
 	err = s.Run(reader)
 	progress.stop()
@@ -119,14 +164,7 @@ func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
 	if err := cmp.Or(err, reader.Close()); err != nil {
 		return nil, err
 	}
-	stats := reader.Stats()
-	if err := nothingRead(&stats); err != nil {
-		return nil, err
-	}
-	if r.verbose {
-		sayInputs(r.cmd.ErrOrStderr(), &stats)
-	}
-	return s.Result(stats), nil
+	return s.Result(reader.Stats()), nil
 }
 
 // report prints the curves, and complains if too much could not be read.
@@ -152,6 +190,9 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 	}
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
+	}
+	if r.changed {
+		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
 	}
 	texts = append(texts, noUsers(&r.reading, s)...)
 	return append(texts, r.thinned(result)...)

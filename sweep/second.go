@@ -1,0 +1,127 @@
+package sweep
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"shadow/traffic"
+)
+
+// A second look. Of a token bucket a sweep counts what it refuses for bursts that are chosen beforehand, but the bursts that people
+// ask about are those that spare most of the clients, and these are known afterwards. So the requests are gone through a
+// second time, by a sweep of just these bursts:
+//
+//	first look ──▶ who needs which burst ──▶ Uncounted ──▶ second look ──▶ what they refuse ──▶ Add
+
+// Shares are those of the clients of which people want to know the smallest limit that leaves them alone, in thousandths.
+func Shares() []int64 { return []int64{500, 900, 990, 999, 1000} }
+
+// Sparing is the first point that leaves a share of the clients alone, of whom hit tells how many it hits; nil if none does.
+func (c *Curve) Sparing(clients, thousandths int64, hit func(*Point) int64) *Point {
+	may := MayHit(clients, thousandths)
+	for i := range c.Points {
+		if hit(&c.Points[i]) <= may {
+			return &c.Points[i]
+		}
+	}
+	return nil
+}
+
+// MayHit is how many clients may be hit where such a share, in thousandths, is to be left alone.
+func MayHit(clients, thousandths int64) int64 {
+	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
+}
+
+// HitBrowsers is how many browser clients a limit hits.
+func (p *Point) HitBrowsers() int64 { return p.Hit[traffic.Browser] }
+
+// HitAny is how many clients it hits.
+func (p *Point) HitAny() int64 { return p.Hit.Sum() }
+
+// Uncounted are the bursts, by rate, that leave one of Shares of the browsers or of all clients alone, and of which it is not
+// known what they refuse.
+func (r *Result) Uncounted() map[Rate][]int64 {
+	all := map[Rate][]int64{}
+	for i := range r.Curves {
+		c := &r.Curves[i]
+		if bursts := r.uncounted(c); len(bursts) > 0 {
+			all[c.Rate] = bursts
+		}
+	}
+	return all
+}
+
+func (r *Result) uncounted(c *Curve) (bursts []int64) {
+	note := func(p *Point) {
+		if p != nil && !p.Counted && !slices.Contains(bursts, p.Limit) {
+			bursts = append(bursts, p.Limit)
+		}
+	}
+	for _, share := range Shares() {
+		note(c.Sparing(r.Clients[traffic.Browser], share, (*Point).HitBrowsers))
+		note(c.Sparing(r.Clients.Sum(), share, (*Point).HitAny))
+	}
+	return bursts
+}
+
+// Again are the options of a second look at the requests of a sweep.
+func (r *Result) Again(o Options) Options {
+	o.Kinds, o.Bursts, o.BurstsOf = []Kind{Token}, nil, r.Uncounted()
+	o.Rates = slices.DeleteFunc(slices.Clone(o.Rates), func(rate Rate) bool { return o.BurstsOf[rate] == nil })
+	return o
+}
+
+// Add adds what a second look has counted. It is false, and nothing is added, if that was not at the same requests.
+func (r *Result) Add(second *Result) bool {
+	if r.Judged != second.Judged || r.Clients != second.Clients || r.ByClass != second.ByClass {
+		return false
+	}
+	add(r.Curves, second.Curves)
+	if r.Band != nil && second.Band != nil {
+		add(r.Band.Curves, second.Band.Curves)
+	}
+	return true
+}
+
+func add(curves, counted []Curve) {
+	for i := range curves {
+		j := slices.IndexFunc(counted, func(c Curve) bool { return c.Shape == curves[i].Shape })
+		if j >= 0 {
+			curves[i].add(counted[j].Points)
+		}
+	}
+}
+
+// add takes over the points of which it is known what they refuse.
+func (c *Curve) add(points []Point) {
+	at := make(map[int64]Point, len(c.Points))
+	for _, list := range [][]Point{c.Points, points} {
+		for _, p := range list {
+			if _, known := at[p.Limit]; !known || p.Counted {
+				at[p.Limit] = p
+			}
+		}
+	}
+	c.Points = slices.SortedFunc(maps.Values(at), func(x, y Point) int { return cmp.Compare(x.Limit, y.Limit) })
+}
+
+// Within are the least and the most requests that the limit of a point refuses: what was counted, if it was, else what the
+// nearest limits refuse of which it is known. A larger bucket has at no time admitted less of a key than a smaller one: at the first
+// request after which it had, the smaller one would admit and the larger one refuse, though both have admitted as many; so of
+// those in reach of the request the larger one would have admitted more, and less of those before. Most is −1 if there is no bound.
+func (c *Curve) Within(p *Point) (least, most int64) {
+	most = -1
+	for i := range c.Points {
+		switch q := &c.Points[i]; {
+		case !q.Counted:
+		case q.Limit < p.Limit:
+			most = q.Refused.Sum()
+		case q.Limit == p.Limit:
+			return q.Refused.Sum(), q.Refused.Sum()
+		default:
+			return q.Refused.Sum(), most
+		}
+	}
+	return 0, most
+}
