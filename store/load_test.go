@@ -36,6 +36,16 @@ func mustLoad(t testing.TB, path string, runs ...int32) *Loaded {
 	return l
 }
 
+// A bareRange is a replay.Range without the clients that it is of, which are not stored.
+type bareRange struct{ Refused, ClientsHit [2]int64 }
+
+func bareRangeOf(r *replay.Range) *bareRange {
+	if r == nil {
+		return nil
+	}
+	return &bareRange{r.Refused, r.ClientsHit}
+}
+
 // A bare result is what a report can tell of a result, by name: ids are not the same after a run was loaded.
 type bareResult struct {
 	Stats    traffic.Stats
@@ -56,7 +66,7 @@ type barePolicy struct {
 	Hits                            map[string]replay.Hit
 	ByAction                        map[string]int64
 	Delays                          *replay.Delays
-	Range                           *replay.Range
+	Range                           *bareRange
 }
 
 func bare(res *replay.Result) bareResult {
@@ -72,7 +82,7 @@ func bare(res *replay.Result) bareResult {
 		p := barePolicy{
 			Name: t.Policy.Name, By: t.Policy.By(), Requests: t.Requests, Refused: t.Refused,
 			WorstMinute: int64(t.WorstMinute), InIt: t.WorstMinuteRefused, Bytes: t.BytesSaved,
-			Hits: map[string]replay.Hit{}, ByAction: map[string]int64{}, Delays: t.Delays, Range: t.Range,
+			Hits: map[string]replay.Hit{}, ByAction: map[string]int64{}, Delays: t.Delays, Range: bareRangeOf(t.Range),
 		}
 		for _, part := range t.Policy.Parts {
 			p.Parts += fmt.Sprintln(part.Spec, part.By, part.MatchText, part.CountText)
