@@ -158,6 +158,19 @@ func (r *Referee) Begin(b *traffic.Batch) {
 // Next is the number of the next request, with which another Referee may go on.
 func (r *Referee) Next() int64 { return r.next }
 
+// Numbering is the name of the host that numbers requests, and the number of the next one.
+func (r *Referee) Numbering() (host string, next int64) { return r.redis.host, r.next }
+
+// Follow goes on with other tables, where keys may have other ids. Redis hears once more what this host remembers of them:
+// where no other host has asked, that is what it knows already.
+func (r *Referee) Follow(t *traffic.Tables) {
+	r.options.Tables = t
+	r.order = traffic.Timelines{By: traffic.BySite}
+	for i := range r.policies {
+		r.policies[i].synced = traffic.Paged[int32]{}
+	}
+}
+
 // KeepSince has Redis keep its answers to requests from a number on, so that who stops without notice, and goes on from
 // there, is answered as before. Else only the last answer for each key is kept.
 func (r *Referee) KeepSince(number int64) { r.since = number }

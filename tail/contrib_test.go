@@ -15,6 +15,7 @@ import (
 func TestContribAndPageNameMetricsThatThereAre(t *testing.T) {
 	descriptions := make(chan *prometheus.Desc, 100)
 	new(Metrics).Describe(descriptions)
+	NewTrips().Describe(descriptions)
 	close(descriptions)
 	known := map[string]bool{}
 	for d := range descriptions {

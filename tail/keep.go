@@ -17,11 +17,13 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Body: t.remember()}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Numbering: t.numbering(), Body: t.remember()}
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
-	err = c.Write(t.options.State)
+	if err = c.Write(t.options.State); err == nil && t.remote != nil {
+		t.remote.KeepSince(c.Numbering.Next)
+	}
 	t.saving = time.Since(begin)
 	return err
 }

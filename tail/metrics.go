@@ -57,6 +57,7 @@ var (
 	requestsDesc   = describe("requests_total", "Requests judged.")
 	refusedDesc    = describe("refused_requests_total", "Requests that a policy would have refused, by action and by what their agent claims to be.", "policy", "action", "class")
 	delayedDesc    = describe("delayed_requests_total", "Requests that a policy would have kept waiting.", "policy")
+	degradedDesc   = describe("degraded_requests_total", "Requests judged while the hosts that share a policy's limit might have decided otherwise together.", "policy")
 	lagBytesDesc   = describe("lag_bytes", "Bytes of the logs that have not been read.")
 	lagDesc        = describe("lag_seconds", "How long ago everything had been read.")
 	waitingDesc    = describe("waiting_requests", "Requests that wait for older ones.")
@@ -73,7 +74,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, lagBytesDesc, lagDesc,
+		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, degradedDesc, lagBytesDesc, lagDesc,
 		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc,
 	} {
 		to <- d
@@ -101,6 +102,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for _, p := range s.tally.Policies {
 		name := label(p.Name)
 		count(delayedDesc, p.Delayed, name)
+		count(degradedDesc, p.Degraded, name)
 		for _, r := range p.labelled() {
 			count(refusedDesc, r.Refused, name, r.Action, r.Class)
 		}
