@@ -34,7 +34,9 @@ type Page struct {
 type Curves struct {
 	By       string        // key that the limits count by
 	Action   string        // whose requests the curves are about; "" for all
-	Requests sweep.Classes // that the curves are about
+	From     string        // where they come from, if that is not where the rest of the page does: a sentence
+	Judged   int64         // requests that the curves are about; 0: the sum of Requests
+	Requests sweep.Classes // the same by class of client; none if that is not known
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
 

@@ -263,7 +263,7 @@ func (p *Page) safe() (sentences []string) {
 		}
 		last = at.Limit
 		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
-			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.Requests.Sum()))))
+			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.judged()))))
 	}
 	return sentences
 }
@@ -355,11 +355,15 @@ func (c *Curves) view(room htmlRoom) *curvesView {
 }
 
 func (c *Curves) about() string {
-	text := fmt.Sprintf("%s from %s, counted by %s", count(c.Requests.Sum(), "request"), count(c.Clients.Sum(), "client"), c.By)
+	text := fmt.Sprintf("%s from %s, counted by %s", count(c.judged(), "request"), count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
 		text += ", of action " + clipped(c.Action, htmlName)
 	}
-	return text + "."
+	text += "."
+	if c.From != "" {
+		text += " " + c.From
+	}
+	return text
 }
 
 func (c *Curves) leftOut(shown []*sweep.Curve) string {
