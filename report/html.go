@@ -26,6 +26,7 @@ type Page struct {
 	Model    *Model
 	Curves   *Curves   // what every limit would refuse
 	Times    []Times   // refusals over time, of some policies
+	Untimed  string    // whose refusals over time are not known: a sentence
 	Levels   []Level   // of some clients
 	Sections []Section // whatever else there is to say, before the curves
 }

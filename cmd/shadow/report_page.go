@@ -29,6 +29,7 @@ func (m *pageMaker) page(model *report.Model) (*report.Page, error) {
 	if p.Times, err = m.times(model.Policies); err != nil {
 		return nil, err
 	}
+	p.Untimed = untimed(model.Policies, len(p.Times))
 	p.Curves, err = m.curves()
 	return p, err
 }
@@ -38,6 +39,20 @@ func (m *pageMaker) times(policies []report.Policy) ([]report.Times, error) {
 	o := newOverTime(nil, 0, len(policies))
 	err := m.db.OverTime(m.loaded, func(policy int, minute limit.Time, refused int64) { o.counts[policy].add(minute, refused) })
 	return o.times(policies), err
+}
+
+// untimed tells of policies that refused something at times that are not known.
+func untimed(policies []report.Policy, timed int) string {
+	left := -timed
+	for i := range policies {
+		if policies[i].Refused > 0 {
+			left++
+		}
+	}
+	if left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("When the others refused something is not in the database, as it does not keep their events (--events): %d of %d candidates.", left, len(policies))
 }
 
 // curves are those of the first run that has any to show, nil if none has.
