@@ -10,14 +10,14 @@ import (
 	"shadow/limit"
 )
 
-// A Call has one limit judge the next requests of one key. The requests of a host are numbered; those that Redis has
+// A Call has one limit judge the next requests of one key. A host's requests of a key are numbered; those that Redis has
 // charged already, by their number, it answers as it did then and does not charge again.
 type Call struct {
 	Limit  *Limit
 	Key    string
 	At     []limit.Time // in the order in which they are judged
 	Places []limit.Time // where they have their place in time; nil: at At
-	Number []int64      // ascending; below 2⁵³
+	Number int64        // of the first; the others count on from there, below 2⁵³
 	Since  int64        // answers to requests from this number on are kept, to be asked again
 
 	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
@@ -35,12 +35,10 @@ var errForgotten = errors.New("share: charged before, and the verdict is not kep
 // send puts the call into a pipeline.
 func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock Clock) *redis.Cmd {
 	cell, into := c.Limit.split(c.At[0])
-	first := c.Number[0]
 	offset := func(t limit.Time) int64 { return int64(into + (t - c.At[0])) }
-	times, numbers := newList(len(c.At)), newList(len(c.At))
-	for i, t := range c.At {
+	times := newList(len(c.At))
+	for _, t := range c.At {
 		times = appendInt(times, offset(t))
-		numbers = appendInt(numbers, c.Number[i]-first)
 	}
 	var places []byte
 	if c.Places != nil {
@@ -49,8 +47,8 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 			places = appendInt(places, offset(t))
 		}
 	}
-	call := packed(int64(cell), first, c.Since, int64(clock))
-	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, numbers, places, c.seed(cell))
+	call := packed(int64(cell), c.Number, c.Since, int64(clock))
+	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, places, c.seed(cell))
 }
 
 // receive reads the answer.

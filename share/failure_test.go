@@ -186,13 +186,11 @@ func TestChargedOnce(t *testing.T) {
 		}
 		r := s.open("h")
 		var at []limit.Time
-		var number []int64
 		for i := range 60 {
 			at = append(at, limit.Time(i)*limit.Second/2)
-			number = append(number, int64(3*i))
 		}
 		ask := func(from, to int) (refused []int) {
-			c := &Call{Limit: l, Key: "k", At: at[from:to], Number: number[from:to]}
+			c := &Call{Limit: l, Key: "k", At: at[from:to], Number: int64(from)}
 			if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +226,7 @@ func TestForgottenAnswer(t *testing.T) {
 	}
 	r := s.open("h")
 	ask := func(number int64) *Call {
-		c := &Call{Limit: l, Key: "k", At: []limit.Time{limit.Time(number)}, Number: []int64{number}, Since: number}
+		c := &Call{Limit: l, Key: "k", At: []limit.Time{limit.Time(number)}, Number: number, Since: number}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}

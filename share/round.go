@@ -49,15 +49,18 @@ func (r *round) judge() {
 // cut asks for a timeline, in several pieces if it is long, or if its times lie centuries apart.
 func (r *round) cut(i int, start, end int32) {
 	p := piece{timeline: i, first: true}
+	p.Number = r.referee.first[i]
 	for row := start; row < end; row++ {
 		if !r.concerns(row) {
 			continue
 		}
 		t := r.timelines.At[row]
 		if len(p.At) > 0 && (r.n+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
+			next := p.Number + int64(len(p.At))
 			r.add(p)
 			r.flush()
 			p = piece{timeline: i}
+			p.Number = next
 		}
 		p.take(r, row, t)
 	}
@@ -80,7 +83,6 @@ func (p *piece) take(r *round, row int32, t limit.Time) {
 	of := r.timelines.Rows[row]
 	p.rows = append(p.rows, row)
 	p.At = append(p.At, t)
-	p.Number = append(p.Number, r.referee.first+r.referee.rank[of])
 	if r.batch.Order != nil {
 		place := r.batch.Order[of]
 		if distance(place, p.At[0]) >= reach/2 {
@@ -94,7 +96,7 @@ func (p *piece) take(r *round, row int32, t limit.Time) {
 func (r *round) add(p piece) {
 	p.Limit = r.policy.limit
 	p.Key = r.name(r.timelines.Rows[p.rows[0]])
-	p.Since = min(p.Number[0], r.referee.since)
+	p.Since = r.referee.numbers.kept
 	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline])
 	if synced == 0 && p.first && r.referee.options.Temporary {
 		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
@@ -148,6 +150,7 @@ func (r *round) sender(by traffic.Key, row int32) string {
 // flush sends what there is, and takes in the answers.
 func (r *round) flush() {
 	a := &r.referee.answer
+	r.failed = r.failed || r.referee.behind() // also in the middle of a large batch
 	if len(r.pieces) > 0 && !r.failed {
 		calls := make([]*Call, len(r.pieces))
 		for i := range r.pieces {

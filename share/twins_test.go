@@ -97,13 +97,12 @@ func compareTwins(t *testing.T, r *Redis, part *policy.Part, rand *rand.Rand, na
 		missed := round%3 == 1 // Redis is not asked
 		var calls []*Call
 		for key := range keys {
-			c := &Call{Limit: shared, Key: fmt.Sprint(key)}
+			c := &Call{Limit: shared, Key: fmt.Sprint(key), Number: number}
 			if !missed && lacks[key] {
 				c.Memory = &states[key] // Redis hears now of what it has missed
 			}
 			for range rand.IntN(60) {
 				c.At = append(c.At, clocks[key])
-				c.Number = append(c.Number, number)
 				number++
 				clocks[key] += randomStep(rand, part.Spec)
 			}

@@ -23,12 +23,12 @@ import (
 
 // A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
 type Checkpoint struct {
-	Written   time.Time    `json:"written"`
-	Logs      []SavedLog   `json:"logs"`
-	Tally     Tally        `json:"tally"`
-	Output    *SavedOutput `json:"output,omitempty"`
-	Numbering *Numbering   `json:"numbering,omitempty"` // of requests that were judged with others
-	Body      []byte       `json:"-"`                   // see traffic.Stream and replay.Engine
+	Written time.Time       `json:"written"`
+	Logs    []SavedLog      `json:"logs"`
+	Tally   Tally           `json:"tally"`
+	Output  *SavedOutput    `json:"output,omitempty"`
+	Remote  json.RawMessage `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte          `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"

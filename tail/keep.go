@@ -17,12 +17,16 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Numbering: t.numbering(), Body: t.remember()}
+	remote, err := t.saveRemote()
+	if err != nil {
+		return err
+	}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote, Body: t.remember()}
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
-	if err = c.Write(t.options.State); err == nil && t.remote != nil {
-		t.remote.KeepSince(c.Numbering.Next)
+	if err = c.Write(t.options.State); err == nil {
+		t.kept()
 	}
 	t.saving = time.Since(begin)
 	return err

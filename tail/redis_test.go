@@ -2,6 +2,8 @@ package tail
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -68,16 +70,15 @@ func (s *redisServer) kill() {
 
 // join has a tail judge through the server, under a name of its own.
 func (s *redisServer) join(o *Options, name string) {
-	o.NewRemote = func(from Numbering, behind func() bool) (Remote, error) {
+	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
 		address, err := share.ParseAddress("unix://" + s.socket)
 		check(s.t, err)
-		if from.Host == "" {
-			from.Host = name
-		}
-		redis := share.Open(share.Options{Address: address, Host: from.Host, Timeout: 10 * time.Second})
+		from, err := share.ReadSaved(saved)
+		check(s.t, err)
+		redis := share.Open(share.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: 10 * time.Second})
 		referee, err := share.NewReferee(share.RefereeOptions{
 			Redis: redis, Tables: o.Read.Tables, Policies: o.Policies, Lateness: o.Read.Lateness, MaxLag: time.Hour,
-			First: from.Next, Behind: behind,
+			From: from, Behind: behind,
 		})
 		check(s.t, err)
 		s.t.Cleanup(func() { referee.Close(); redis.Close() })

@@ -1,58 +1,71 @@
 package tail
 
 import (
+	"encoding/json"
 	"time"
 
 	"shadow/replay"
 	"shadow/traffic"
 )
 
-// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. Requests are numbered in the
-// order in which they are judged. What is judged anew after a crash has the numbers that it had before, so it is answered as
-// before and charged once. For that the checkpoint says under what name, and how far, this tail has counted.
+// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. What is judged anew after a
+// crash must be charged once all the same, so the checkpoint says where the Remote was.
 
-// A Remote is a replay.Remote that numbers what it judges. A share.Referee is one.
+// A Remote is a replay.Remote that can go on where another one stopped.
 type Remote interface {
 	replay.Remote
-	Follow(t *traffic.Tables)             // batches have ids of these tables from now on
-	Numbering() (host string, next int64) // by whom it numbers, and the number of the next request
-	KeepSince(number int64)               // requests from this number on may be judged again
+	Follow(t *traffic.Tables)       // batches have ids of these tables from now on; it should be saved soon
+	Save() (json.RawMessage, error) // what to go on from
+	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since
 }
 
-// Numbering is how far a tail has counted that judges with others.
-type Numbering struct {
-	Host string `json:"host"` // the name under which it counts; "": it has not begun
-	Next int64  `json:"next"` // the number of the next request
-}
-
-// NewRemote makes a Remote that counts on. behind tells it whether the tail lags, so that there is no time to ask others.
-type NewRemote func(from Numbering, behind func() bool) (Remote, error)
+// NewRemote makes a Remote that goes on from what was saved, or begins, where that is nil. behind tells it whether the tail
+// lags, so that there is no time to ask others.
+type NewRemote func(saved json.RawMessage, behind func() bool) (Remote, error)
 
 // patience is for how long there may have been something left to read until the tail counts as lagging.
 const patience = 10 * time.Second
 
 // behind tells whether the logs have grown faster, for a while, than requests are judged.
-func (t *Tail) behind() bool { return t.options.Now().Sub(t.caughtUp) > patience }
+func (t *Tail) behind() bool {
+	lags := t.options.Now().Sub(t.caughtUp) > patience
+	if lags && !t.lags {
+		t.say("the log has grown faster for %v than requests are judged, so that Redis is not asked until all is read", patience)
+	}
+	t.lags = lags
+	return lags
+}
 
 // openRemote makes the Remote, if there is to be one.
 func (t *Tail) openRemote(c *Checkpoint) (err error) {
 	if t.options.NewRemote == nil {
 		return nil
 	}
-	var from Numbering
-	if c != nil && c.Numbering != nil {
-		from = *c.Numbering
+	var saved json.RawMessage
+	if c != nil {
+		saved = c.Remote
 	}
-	t.remote, err = t.options.NewRemote(from, t.behind)
+	t.remote, err = t.options.NewRemote(saved, t.behind)
 	return err
 }
 
-// numbering is what the checkpoint says of it.
-func (t *Tail) numbering() *Numbering {
+// followTables has the Remote follow the judge to other tables. That is saved at the end of this step.
+func (t *Tail) followTables() {
+	t.remote.Follow(t.tables)
+	t.tried = time.Time{}
+}
+
+// saveRemote is what the checkpoint says of it.
+func (t *Tail) saveRemote() (json.RawMessage, error) {
 	if t.remote == nil {
-		return nil
+		return nil, nil
 	}
-	n := new(Numbering)
-	n.Host, n.Next = t.remote.Numbering()
-	return n
+	return t.remote.Save()
+}
+
+// kept says that the checkpoint is written.
+func (t *Tail) kept() {
+	if t.remote != nil {
+		t.remote.Kept()
+	}
 }

@@ -75,6 +75,7 @@ type Tail struct {
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read
+	lags     bool      // whether that was too long ago to ask the Remote
 	saved    time.Time // when the last checkpoint was written
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
@@ -174,7 +175,7 @@ func (t *Tail) newJudge() Judge {
 		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
 	}
 	if t.remote != nil {
-		t.remote.Follow(t.tables)
+		t.followTables()
 		o.Remote = t.remote
 	}
 	return t.options.NewJudge(o)

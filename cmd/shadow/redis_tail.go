@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -72,11 +73,14 @@ func (f *tailFlags) share(cmd *cobra.Command, o *tail.Options) (*sharedTail, err
 }
 
 // connect goes on counting where a checkpoint says, or begins under a new name.
-func (s *sharedTail) connect(from tail.Numbering, behind func() bool) (tail.Remote, error) {
+func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Remote, error) {
+	from, err := share.ReadSaved(saved)
+	if err != nil {
+		return nil, err
+	}
 	s.options.Host = cmp.Or(from.Host, newHostName())
-	s.referee.First, s.referee.Behind = from.Next, behind
+	s.referee.From, s.referee.Behind = from, behind
 	s.referee.Redis = share.Open(s.options)
-	var err error
 	if s.open, err = share.NewReferee(s.referee); err != nil {
 		return nil, usage("--redis: %w", err)
 	}

@@ -3,13 +3,12 @@
 --
 -- KEYS[1]  a hash: what the limiter remembers of the key, and of each host what it was answered last
 -- ARGV[1]  the limit: see below, and the file of the algorithm for its own numbers
--- ARGV[2]  the host, under whose name its requests are numbered
--- ARGV[3]  the call: the cell that times count from, the number of the first request, the number from which on answers
---          are kept, and whether times are those of this server (0 or 1)
+-- ARGV[2]  the host, under whose name the key's requests are numbered
+-- ARGV[3]  the call: the cell that times count from, the number of the first request, from which on the others
+--          count, the number from which on answers are kept, and whether times are those of this server (0 or 1)
 -- ARGV[4]  the time of each request, in microseconds from the beginning of the cell
--- ARGV[5]  the number of each request, from that of the first on, ascending
--- ARGV[6]  where each request has its place in time, if any came too late; else empty
--- ARGV[7]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
+-- ARGV[5]  where each request has its place in time, if any came too late; else empty
+-- ARGV[6]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
 --          Redis knows nothing of the key, or if no other host has been there.
 --
 -- The answer is two lists: the indices (from 0) of the refused requests, −1−i for a request i that was charged before

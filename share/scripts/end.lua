@@ -36,12 +36,12 @@ else
   begin_anew()
 end
 
-local offsets, numbers = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
-local places = ARGV[6] ~= '' and cmsgpack.unpack(ARGV[6]) or offsets
+local offsets = cmsgpack.unpack(ARGV[4])
+local places = ARGV[5] ~= '' and cmsgpack.unpack(ARGV[5]) or offsets
 
 -- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
-if ARGV[7] ~= '' and (not sole or sole == host) and record[1] < call[2] then
-  local list = cmsgpack.unpack(ARGV[7]) -- empty: the host remembers nothing
+if ARGV[6] ~= '' and (not sole or sole == host) and record[1] < call[2] then
+  local list = cmsgpack.unpack(ARGV[6]) -- empty: the host remembers nothing
   begin_anew()
   if #list > 0 then
     local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
@@ -79,6 +79,9 @@ end
 local refused, delayed = {}, {}
 local charged, since = record[1], record[4]
 local again = {charged, {}, {}, math.max(since, call[3])} -- the record after this call
+if call[2] > math.max(charged + 1, call[3]) then
+  again[4] = call[2] -- those in between were decided elsewhere: there is no answer to them, nor to what is mixed with them
+end
 
 -- What was answered before and may still be asked for stays on record.
 for _, n in ipairs(record[2]) do
@@ -92,7 +95,7 @@ for i = 1, #record[3], 2 do
 end
 
 for i, offset in ipairs(offsets) do
-  local number = call[2] + numbers[i]
+  local number = call[2] + i - 1
   if number <= charged then
     local answer = answer_again(number)
     if number < since then
