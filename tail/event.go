@@ -73,7 +73,7 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		e.tally.Policies[i].Delayed += int64(len(v.Delayed))
-		if v.Degraded {
+		if e.tally.Policies[i].IsDegraded = v.Degraded; v.Degraded {
 			e.tally.Policies[i].Degraded += int64(b.Len())
 		}
 		for j, row := range v.Refused {

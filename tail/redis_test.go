@@ -1,20 +1,23 @@
+//go:build unix
+
 package tail
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"shadow/limit"
 	"shadow/share"
 )
 
@@ -63,22 +66,48 @@ func (s *redisServer) kill() {
 	if s.cmd == nil {
 		return
 	}
+	s.signal(syscall.SIGCONT)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait() // it was killed
 	s.cmd = nil
 }
 
+// command has the server do what takes no answer but OK.
+func (s *redisServer) command(text string) {
+	s.t.Helper()
+	conn, err := net.Dial("unix", s.socket)
+	check(s.t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, text+"\r\n")
+	check(s.t, err)
+	answer, err := bufio.NewReader(conn).ReadString('\n')
+	check(s.t, err)
+	if answer != "+OK\r\n" {
+		s.t.Fatalf("%s: %s", text, answer)
+	}
+}
+
+func (s *redisServer) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
+
 // join has a tail judge through the server, under a name of its own.
-func (s *redisServer) join(o *Options, name string) {
+func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*time.Second, nil) }
+
+// joinWithin does so too, with a tail that waits for so long, and has trips see its round trips.
+func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *Trips) {
 	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
 		address, err := share.ParseAddress("unix://" + s.socket)
 		check(s.t, err)
 		from, err := share.ReadSaved(saved)
 		check(s.t, err)
-		redis := share.Open(share.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: 10 * time.Second})
+		redis := share.Open(share.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: timeout})
+		watch := func(trip share.RoundTrip) {
+			if trips != nil {
+				trips.See(trip.Took, trip.Err)
+			}
+		}
 		referee, err := share.NewReferee(share.RefereeOptions{
-			Redis: redis, Tables: o.Read.Tables, Policies: o.Policies, Lateness: o.Read.Lateness, MaxLag: time.Hour,
-			From: from, Behind: behind,
+			Redis: redis, Tables: o.Read.Tables, Policies: o.Policies, Lateness: limit.Hour, MaxLag: time.Hour,
+			From: from, Behind: behind, Watch: watch,
 		})
 		check(s.t, err)
 		s.t.Cleanup(func() { referee.Close(); redis.Close() })
@@ -181,44 +210,4 @@ func (w *sharedWorld) play() (got, want string) {
 	w.stop()
 	want, _ = w.replayed(w.whole.Bytes())
 	return w.told(), want
-}
-
-// Two tails that each follow a half of the requests refuse together what one replay of all refuses, request by request.
-func TestTwoTailsInLockStep(t *testing.T) {
-	s := startRedis(t)
-	a, b := newBench(t, sharedLimits...), newBench(t, sharedLimits...)
-	r := seeded(1)
-	var whole bytes.Buffer
-	benches := []*bench{a, b}
-	for i, host := range benches {
-		host.change = func(o *Options) {
-			o.From, o.Read.Lateness = FromStart, 100_000
-			s.join(o, fmt.Sprint("host ", i))
-		}
-		host.start()
-	}
-	for range 400 {
-		text := line(1+r.IntN(3), a.now)
-		whole.WriteString(text)
-		benches[r.IntN(2)].append("access.log", text)
-		a.step(300 * time.Millisecond)
-		b.step(300 * time.Millisecond)
-	}
-	for _, host := range benches {
-		host.step(time.Second)
-		host.stop()
-	}
-	want, _ := a.replayed(whole.Bytes())
-	got := withoutRetry(a.told() + b.told())
-	if want := withoutRetry(want); got != want {
-		t.Errorf("two tails differ from the replay first at\n%s", firstDifference(got, want))
-	}
-	t.Logf("%d would-blocks, %d of them by the first", strings.Count(want, "\n"), strings.Count(a.told(), "\n"))
-}
-
-// withoutRetry are would-blocks in order, without what each host tells by what it remembers itself.
-func withoutRetry(told string) string {
-	lines := strings.SplitAfter(regexp.MustCompile(`,"retry_after":[^,}]+`).ReplaceAllString(told, ""), "\n")
-	slices.Sort(lines)
-	return strings.Join(lines, "")
 }

@@ -26,6 +26,8 @@ type PolicyTally struct {
 	Degraded int64      `json:"degraded,omitempty"` // judged while the hosts that share the limit might have decided otherwise
 	By       []Refusals `json:"by"`
 
+	IsDegraded bool `json:"-"` // whether the last ones were
+
 	places map[refusalKey]int // in By
 }
 

@@ -6,10 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Trips are the metrics of asking Redis: how often, how long it took, and how often there was no answer.
+// Trips are the metrics of asking Redis: how often, how long it took, how often there was no answer, and whether there is now.
 type Trips struct {
 	took   prometheus.Histogram
 	failed prometheus.Counter
+	up     prometheus.Gauge
 }
 
 // NewTrips returns Trips of which there was none yet.
@@ -22,12 +23,16 @@ func NewTrips() *Trips {
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "shadow_redis_errors_total", Help: "Round trips to Redis in which not all was answered.",
 		}),
+		up: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "shadow_redis_up", Help: "1 if Redis answered when it was last asked, else 0.",
+		}),
 	}
 }
 
 // See takes in a round trip.
 func (s *Trips) See(took time.Duration, err error) {
 	s.took.Observe(took.Seconds())
+	s.up.Set(oneIf(err == nil))
 	if err != nil {
 		s.failed.Inc()
 	}
@@ -37,10 +42,12 @@ func (s *Trips) See(took time.Duration, err error) {
 func (s *Trips) Describe(to chan<- *prometheus.Desc) {
 	s.took.Describe(to)
 	s.failed.Describe(to)
+	s.up.Describe(to)
 }
 
 // Collect implements prometheus.Collector.
 func (s *Trips) Collect(to chan<- prometheus.Metric) {
 	s.took.Collect(to)
 	s.failed.Collect(to)
+	s.up.Collect(to)
 }
