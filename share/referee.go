@@ -101,11 +101,11 @@ func (r *Referee) Close() error {
 // referee takes in a policy.
 func (r *Referee) referee(p policy.Policy) (refereed, error) {
 	if len(p.Parts) != 1 {
-		return refereed{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d", len(p.Parts))
+		return refereed{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d; make each a policy of its own", len(p.Parts))
 	}
 	part := &p.Parts[0]
 	if part.Match != part.Count {
-		return refereed{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses")
+		return refereed{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses; let count be as match")
 	}
 	l, err := NewLimit(p.Name, part, Terms{
 		Lateness: r.options.Lateness, Idle: idle(r.options.Policies, part.By, r.options.Lateness), MaxLag: r.options.MaxLag,
