@@ -26,6 +26,8 @@ type Call struct {
 
 	Refused []int32         // the answer: indices into At, ascending
 	Delayed []limit.Delayed // those that are kept waiting
+	Told    *limit.State    // what this host would have to remember from before to know as much as Redis; nil: what it does
+	Missed  bool            // whether that may be lost: the next call for the key should have a Memory
 	Err     error           // why there is no answer
 }
 
@@ -53,18 +55,21 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 
 // receive reads the answer.
 func (c *Call) receive(cmd *redis.Cmd) error {
-	c.Refused, c.Delayed = c.Refused[:0], c.Delayed[:0]
+	c.Refused, c.Delayed, c.Told, c.Missed = c.Refused[:0], c.Delayed[:0], nil, false
 	answer, err := cmd.Slice()
 	if err != nil {
 		return err
 	}
-	if len(answer) != 2 {
+	if len(answer) != 3 {
 		return fmt.Errorf("share: an answer of %d lists", len(answer))
 	}
 	if err := c.receiveRefused(answer[0]); err != nil {
 		return err
 	}
-	return c.receiveDelayed(answer[1])
+	if err := c.receiveDelayed(answer[1]); err != nil {
+		return err
+	}
+	return c.receiveTold(answer[2])
 }
 
 func (c *Call) receiveRefused(list any) error {

@@ -164,6 +164,7 @@ func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memo
 	r.number(p, b, l)
 	a := &r.answer
 	a.Decided = append(a.Decided[:0], make([]bool, len(l.Keys))...)
+	a.States = append(a.States[:0], make([]*limit.State, len(l.Keys))...)
 	a.Refused, a.Delayed = a.Refused[:0], a.Delayed[:0]
 	if r.health.up() && !r.behind() && r.meet() {
 		batch := round{referee: r, policy: p, batch: b, timelines: l, memory: memory}

@@ -177,7 +177,12 @@ func (p *piece) answer(a *replay.Answer, r *round) {
 	if !a.Decided[p.timeline] {
 		return
 	}
-	*r.policy.synced.At(r.timelines.Keys[p.timeline]) = r.policy.outage
+	if p.Told != nil && p.first {
+		a.States[p.timeline] = p.Told
+	}
+	if !p.Missed {
+		*r.policy.synced.At(r.timelines.Keys[p.timeline]) = r.policy.outage
+	}
 	for _, i := range p.Refused {
 		a.Refused = append(a.Refused, p.rows[i])
 	}

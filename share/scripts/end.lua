@@ -3,12 +3,13 @@
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
-local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host)
+local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last')
 local cell = tonumber(kept[1])
 local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
 local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
+local last = kept[10]     -- the host that was here last, if there are several
 local record = kept[9] and cmsgpack.unpack(kept[9]) or {-1, {}, {}, 0} -- by number: the last one charged,
 -- those refused, those kept waiting and for how long, and from which number on that is told
 
@@ -39,17 +40,39 @@ end
 local offsets = cmsgpack.unpack(ARGV[4])
 local places = ARGV[5] ~= '' and cmsgpack.unpack(ARGV[5]) or offsets
 
+local origin_in_units = origin / unit
+
 -- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
 if ARGV[6] ~= '' and (not sole or sole == host) and record[1] < call[2] then
   local list = cmsgpack.unpack(ARGV[6]) -- empty: the host remembers nothing
   begin_anew()
   if #list > 0 then
-    local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
+    local seed = {at = origin_in_units + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
     if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
     for i = 8, #list do table.insert(seed.times, origin + list[i]) end
     restore(seed)
     if list[6] == 1 then kept_out = origin + list[7] end
     latest, place = s.at * unit, origin + (now or places[1]) -- the host's memory does not tell its place
+  end
+end
+
+-- Where other hosts have been since, or while this one did not ask, it remembers too little. It is told, in the order in which
+-- it would tell itself: whether the key was seen, at, level, extra in two halves, whether the key is kept out and until
+-- when, and times.
+local told = {}
+local function tell()
+  if not s.at then return {0} end
+  local all = recall(origin)
+  if not all then return {} end
+  local list = {1, s.at - origin_in_units, all[1], all[2], all[3], kept_out and 1 or 0, (kept_out or origin) - origin}
+  for i = 4, #all do table.insert(list, all[i]) end
+  return list
+end
+if sole and sole ~= host and not now then
+  if call[2] <= record[1] then
+    told = {2} -- it was told, and may not have heard it: it is to ask again
+  elseif last ~= host or ARGV[6] ~= '' then
+    told = tell()
   end
 end
 
@@ -127,8 +150,8 @@ end
 if again[1] > charged then
   redis.call('HSET', key, 'cell', text(cell), 'at', s.at and text(s.at) or '', 'level', text(s.level), 'extra', text(s.extra),
     'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '',
-    'sole', (not sole or sole == host) and host or '', '@' .. host, cmsgpack.pack(again))
+    'sole', (not sole or sole == host) and host or '', 'last', host, '@' .. host, cmsgpack.pack(again))
   finish()
   redis.call('PEXPIRE', key, text(ttl))
 end
-return {refused, delayed}
+return {refused, delayed, told}
