@@ -10,15 +10,16 @@ import (
 	"shadow/limit"
 )
 
-// A Call has one limit judge the next requests of one key. A host's requests of a key are numbered; those that Redis has
-// charged already, by their number, it answers as it did then and does not charge again.
+// A Call has one limit judge the next requests of one key. What Redis has charged for this host already, it answers as it did
+// then and does not charge again: see number.go.
 type Call struct {
 	Limit  *Limit
 	Key    string
 	At     []limit.Time // in the order in which they are judged
-	Places []limit.Time // where they have their place in time; nil: at At
-	Number int64        // of the first; the others count on from there, below 2⁵³
-	Since  int64        // answers to requests from this number on are kept, to be asked again
+	Places []limit.Time // where they have their place in time, ascending; nil: at At
+	Index  int64        // how many of the key were there, where the first has its place, before it
+	Since  limit.Time   // answers to requests from this place on are kept, to be asked again
+	Alone  bool         // whether this host may have decided requests of the key alone since it last asked, from Since on
 
 	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
 	// there; nil: Redis has missed nothing.
@@ -49,8 +50,21 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 			places = appendInt(places, offset(t))
 		}
 	}
-	call := packed(int64(cell), c.Number, c.Since, int64(clock))
+	call := packed(int64(cell), c.Index, offset(c.since()), int64(clock), bit(c.Alone))
 	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, places, c.seed(cell))
+}
+
+// since is c.Since, brought within reach.
+func (c *Call) since() limit.Time {
+	first := c.At[0]
+	if c.Places != nil {
+		first = c.Places[0]
+	}
+	since := min(c.Since, first)
+	if distance(since, c.At[0]) >= reach/4 {
+		since = c.At[0] - reach/4
+	}
+	return since
 }
 
 // receive reads the answer.

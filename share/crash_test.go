@@ -1,9 +1,9 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -72,6 +72,7 @@ func (c *crash) goOn(all []request) *host {
 			b[i] += first
 		}
 		after.judge(all, b)
+		c.save(after) // before it is where the other one has been
 	}
 	return after
 }
@@ -124,36 +125,53 @@ func TestGoesOnWithAnotherServer(t *testing.T) {
 	wantDegraded(t, c.goOn(all), true)
 }
 
-// Lines that came late before the crash find their places the second time. Nothing is charged twice for that: a window
-// that refuses nothing has counted every request once.
+// Lines that came late before the crash find their places the second time, and others come in other batches. Nothing is
+// charged twice for that: a window that refuses nothing has counted each request at most once.
 func TestChargedOnceWhenLateLinesFindTheirPlace(t *testing.T) {
 	t.Parallel()
-	all := madeUp(6, 6000)
-	for i := range all {
-		all[i].at = all[i].place
-	}
-	policies := limits(t, policy.ByClient, "window:100000/24h")
+	all, late := madeUp(6, 6000), 0
 	first := cuts(6, all, 100)[40][0]
+	begin := all[first].place // nothing is judged anew that has its place before
 	again := slices.Clone(all)
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 300 { // neighbours change places, and so do the numbers of lines
-		i := first + r.IntN(1000)
-		again[i].client, again[i+1].client = again[i+1].client, again[i].client
+	for i := range all {
+		switch q := &all[i]; {
+		case i < first || q.at < max(begin, q.place-lateness):
+			q.at = q.place
+		case q.at < q.place:
+			late++
+		}
+		again[i].at, again[i].place = all[i].at, all[i].at
 	}
-	c := newCrash(t, all, policies, func(*crash, *host, int) {})
+	slices.SortStableFunc(again, func(x, y request) int { return cmp.Compare(x.place, y.place) })
+	c := newCrash(t, all, limits(t, policy.ByClient, "window:100000/24h"), func(*crash, *host, int) {})
 	c.goOn(again)
-	counts := map[int]int64{}
+	counts := map[int]int{}
 	for _, q := range all {
 		counts[q.client]++
 	}
-	redis := c.server.client()
-	defer redis.Close()
+	missing := 0
 	for client, want := range counts {
-		key := fmt.Sprintf("shadow:{window:100000/24h/window:100000/24h/client/10.0.0.%d}", client)
-		kept, err := redis.HGet(context.Background(), key, "level").Int64()
-		out, _ := redis.HGet(context.Background(), key, "extra").Int64()
-		if got := kept - out; err != nil || got != want {
-			t.Errorf("client %d: Redis has charged %d requests (%v), want %d", client, got, err, want)
+		got := c.charged(client)
+		if missing += want - got; got > want {
+			t.Errorf("client %d: Redis has charged %d requests of %d", client, got, want)
 		}
 	}
+	if missing > late/5 || late < 20 {
+		t.Errorf("%d requests were not charged; %d came late", missing, late)
+	}
+	t.Logf("%d requests came late, %d were not charged", late, missing)
+}
+
+// charged is how many requests of a client a window has counted.
+func (c *crash) charged(client int) int {
+	c.t.Helper()
+	redis := c.server.client()
+	defer redis.Close()
+	key := fmt.Sprintf("shadow:{window:100000/24h/window:100000/24h/client/10.0.0.%d}", client)
+	kept, err := redis.HGet(context.Background(), key, "level").Int()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	out, _ := redis.HGet(context.Background(), key, "extra").Int()
+	return kept - out
 }

@@ -190,7 +190,7 @@ func TestChargedOnce(t *testing.T) {
 			at = append(at, limit.Time(i)*limit.Second/2)
 		}
 		ask := func(from, to int) (refused []int) {
-			c := &Call{Limit: l, Key: "k", At: at[from:to], Number: int64(from)}
+			c := &Call{Limit: l, Key: "k", At: at[from:to]}
 			if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 				t.Fatal(err)
 			}
@@ -225,8 +225,8 @@ func TestForgottenAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.open("h")
-	ask := func(number int64) *Call {
-		c := &Call{Limit: l, Key: "k", At: []limit.Time{limit.Time(number)}, Number: number, Since: number}
+	ask := func(number limit.Time) *Call {
+		c := &Call{Limit: l, Key: "k", At: []limit.Time{number}, Since: number}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}

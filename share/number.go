@@ -3,84 +3,75 @@ package share
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 
 	"shadow/limit"
 	"shadow/traffic"
 )
 
-// Requests have numbers, so that Redis charges none twice. Each key has numbers of its own: its requests count one by one
-// from a base, which is above all numbers that were given before it.
+// Redis must not charge a request twice: not when the answer to a batch is lost and it is sent again, nor when a host is killed
+// and judges anew what it has judged since its last checkpoint, in batches that are cut otherwise. So each request of a key has
+// a number, by which the host asks for it:
 //
-// Who may stop without notice saves the base from time to time, with all else that it remembers, and goes on from there. Then
-// requests that come again have the numbers that they had, however they are cut into batches the second time, and also
-// if a line that came late for another key the first time does not now. Where a late one is among a key's own, they may be
-// answered in another order, but none is charged twice. So a base may only move when it is saved, or when nobody saves.
+//	its place in time, and how many requests of the key in the batch were there before it
+//
+// Places never go back from one batch to the next, and requests of one place come in one batch (see traffic.Stream), so numbers
+// ascend, and who judges a line anew finds the same number for it, with nothing to be kept for that. Only a line that came too
+// late the first time has another place then: if its own is before the last request of the key that was charged, it is not
+// charged again. A source that does not keep to that order is held to it: a place before the last is taken for the last.
 
-// numbers gives numbers.
+// numbers are where requests have been so far.
 type numbers struct {
-	base  int64 // the first number of each key
-	next  int64 // no number up to here was given, apart from those below
-	kept  int64 // answers to requests from this number on are kept
-	saves bool  // whether they may come again
-	epoch int32 // how often the base has moved
+	before limit.Time // the latest place of earlier batches
+	there  int64      // how many requests were there
+	latest limit.Time // the latest place, with the batch at hand
+	now    int64      // how many requests are there
+	kept   limit.Time // answers to requests from this place on are kept
+	asked  int        // requests since that place was set
 }
 
-// mostNumbered is how many requests may come until the base moves though nobody has saved it, because a disk is full perhaps.
-// After a crash, those that had been charged are then decided locally.
-const mostNumbered = 4 << 20
+var noNumbers = numbers{before: math.MinInt64, latest: math.MinInt64, kept: math.MaxInt64}
 
-// take makes room for the requests of a batch.
-func (n *numbers) take(requests int) {
-	if !n.saves || n.next-n.base >= mostNumbered {
-		n.move()
+// mostKept is how many requests may come until answers are no longer kept though nobody has saved where the host is, because a
+// disk is full perhaps. After a crash, those that had been charged are then decided locally.
+const mostKept = 4 << 20
+
+// take takes in a batch.
+func (n *numbers) take(b *traffic.Batch) {
+	if n.asked += b.Len(); n.asked > mostKept {
+		n.keep()
 	}
-	n.next += int64(requests)
-}
-
-// move moves the base.
-func (n *numbers) move() {
-	n.base, n.kept = n.next, n.next
-	n.epoch++
-}
-
-// given is how many numbers a key was given, in which epoch.
-type given struct{ epoch, n int32 }
-
-// number gives numbers to a policy's requests of a batch, whether Redis will be asked or not, and notes the first of each
-// timeline.
-func (r *Referee) number(p *refereed, b *traffic.Batch, l *traffic.Timelines) {
-	p.given.Grow(l.Len)
-	r.first = r.first[:0]
-	start := int32(0)
-	for i, end := range l.Ends {
-		g := p.given.At(l.Keys[i])
-		if g.epoch != r.numbers.epoch {
-			*g = given{epoch: r.numbers.epoch}
+	n.before, n.there = n.latest, n.now
+	for _, p := range b.Places() {
+		if p > n.latest {
+			n.latest, n.now = p, 0
 		}
-		r.first = append(r.first, r.numbers.base+int64(g.n))
-		g.n += p.concerned(b, l.Rows[start:end])
-		start = end
-	}
-}
-
-// concerned counts the rows that the policy is about.
-func (p *refereed) concerned(b *traffic.Batch, rows []int32) (n int32) {
-	if p.scope == 0 {
-		return int32(len(rows))
-	}
-	for _, row := range rows {
-		if b.Marks[row]&p.scope != 0 {
-			n++
+		if p == n.latest {
+			n.now++
 		}
 	}
-	return n
+	if n.latest == n.before {
+		n.now = n.there + int64(b.Len())
+	}
+}
+
+// keep keeps the answers from here on only.
+func (n *numbers) keep() { n.kept, n.asked = n.latest, 0 }
+
+// first is the number of the first request of a key in the batch at hand that has a place.
+func (n *numbers) first(place limit.Time) (limit.Time, int64) {
+	if place > n.before {
+		return place, 0
+	}
+	return n.before, n.there
 }
 
 // Saved is what a Referee has to know to go on where another one stopped.
 type Saved struct {
 	Host     string                `json:"host"`               // under which it has counted; "": it has not begun
-	Next     int64                 `json:"next"`               // the number of the next request
+	Place    limit.Time            `json:"place"`              // the latest of a request
+	There    int64                 `json:"there"`              // how many requests were there
 	Runs     []string              `json:"runs,omitempty"`     // of servers that were met
 	Degraded map[string]limit.Time `json:"degraded,omitempty"` // by policy: until when its verdicts are
 }
@@ -95,7 +86,7 @@ func ReadSaved(text json.RawMessage) (s Saved, err error) {
 
 // Save returns what to go on from.
 func (r *Referee) Save() (json.RawMessage, error) {
-	s := Saved{Host: r.redis.host, Next: r.numbers.next, Degraded: map[string]limit.Time{}}
+	s := Saved{Host: r.redis.host, Place: r.numbers.latest, There: r.numbers.now, Degraded: map[string]limit.Time{}}
 	if r.known {
 		s.Runs = r.redis.nodes.met()
 	}
@@ -109,13 +100,19 @@ func (r *Referee) Save() (json.RawMessage, error) {
 
 // Kept says that what was last saved is where it will be found. Nothing may have been judged since.
 func (r *Referee) Kept() {
-	r.numbers.saves = true
-	r.numbers.move()
+	r.numbers.keep()
+	for i := range r.policies {
+		r.policies[i].lost = false
+	}
 }
 
 // restore goes on from what was saved.
 func (r *Referee) restore(s Saved) {
-	r.numbers = numbers{base: s.Next, next: s.Next, kept: s.Next, saves: s.Host != ""}
+	if r.numbers = noNumbers; s.Host == "" {
+		return
+	}
+	r.numbers.latest, r.numbers.now = s.Place, s.There
+	r.numbers.keep()
 	if len(s.Runs) > 0 {
 		r.known = true
 		r.redis.nodes.restore(s.Runs)

@@ -24,10 +24,8 @@ type Referee struct {
 	health   health
 	policies []refereed
 	numbers  numbers
-	first    []int64    // by timeline at hand: the number of its first request
-	known    bool       // whether all servers have been met
-	restarts int        // of servers, of which all policies have heard
-	latest   limit.Time // the latest place in time
+	known    bool // whether all servers have been met
+	restarts int  // of servers, of which all policies have heard
 	answer   replay.Answer
 }
 
@@ -65,16 +63,16 @@ type refereed struct {
 	horizon limit.Time
 
 	degraded bool                 // not all was answered, or a server is not the one that it was
+	lost     bool                 // it was, since it was last saved
 	until    limit.Time           // when the log is later than this, verdicts are as they should be again
 	outage   int32                // how many times it was degraded, and 1
 	synced   traffic.Paged[int32] // by key: the outage up to which Redis has heard what this host remembers; 0: never
-	given    traffic.Paged[given] // by key
 	made     []string             // names of keys that were asked for, if they are to be removed
 }
 
 // NewReferee makes one, or says which policy cannot be shared and why.
 func NewReferee(o RefereeOptions) (*Referee, error) {
-	r := &Referee{options: o, redis: o.Redis, latest: math.MinInt64}
+	r := &Referee{options: o, redis: o.Redis}
 	r.health.ping = o.Redis.Ping
 	for _, p := range o.Policies {
 		one, err := r.referee(p)
@@ -140,20 +138,14 @@ func idle(policies []policy.Policy, by policy.Key, lateness limit.Time) limit.Ti
 }
 
 // Begin implements replay.Remote.
-func (r *Referee) Begin(b *traffic.Batch) {
-	r.numbers.take(b.Len())
-	for _, p := range b.Places() {
-		r.latest = max(r.latest, p)
-	}
-}
+func (r *Referee) Begin(b *traffic.Batch) { r.numbers.take(b) }
 
-// Follow goes on with other tables, where keys have other ids. So the base moves, which should be saved soon. Redis hears
-// once more what this host remembers of the keys: where no other host has asked, that is what it knows already.
+// Follow goes on with other tables, where keys have other ids. Redis hears once more what this host remembers of them:
+// where no other host has asked, that is what it knows already.
 func (r *Referee) Follow(t *traffic.Tables) {
 	r.options.Tables = t
-	r.numbers.move()
 	for i := range r.policies {
-		r.policies[i].synced, r.policies[i].given = traffic.Paged[int32]{}, traffic.Paged[given]{}
+		r.policies[i].synced = traffic.Paged[int32]{}
 	}
 }
 
@@ -161,7 +153,6 @@ func (r *Referee) Follow(t *traffic.Tables) {
 func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) replay.Answer {
 	p := &r.policies[policy]
 	p.synced.Grow(l.Len)
-	r.number(p, b, l)
 	a := &r.answer
 	a.Decided = append(a.Decided[:0], make([]bool, len(l.Keys))...)
 	a.States = append(a.States[:0], make([]*limit.State, len(l.Keys))...)
@@ -202,7 +193,7 @@ func (r *Referee) hear() bool {
 	}
 	r.restarts = n
 	for i := range r.policies {
-		r.policies[i].lose(r.latest)
+		r.policies[i].lose(r.numbers.latest)
 	}
 	return true
 }
@@ -211,15 +202,15 @@ func (r *Referee) hear() bool {
 func (r *Referee) settle(p *refereed, answered bool) {
 	switch {
 	case !answered:
-		p.lose(r.latest)
-	case p.degraded && r.latest > p.until:
+		p.lose(r.numbers.latest)
+	case p.degraded && r.numbers.latest > p.until:
 		p.degraded = false
 	}
 }
 
 // lose begins a span of degradation, or keeps it from ending until a horizon after now.
 func (p *refereed) lose(now limit.Time) {
-	p.degraded = true
+	p.degraded, p.lost = true, true
 	p.outage++
 	p.until = limit.Never
 	if now < limit.Never-p.horizon {

@@ -2,6 +2,7 @@ package share
 
 import (
 	"net/url"
+	"slices"
 
 	"shadow/limit"
 	"shadow/replay"
@@ -49,20 +50,19 @@ func (r *round) judge() {
 // cut asks for a timeline, in several pieces if it is long, or if its times lie centuries apart.
 func (r *round) cut(i int, start, end int32) {
 	p := piece{timeline: i, first: true}
-	p.Number = r.referee.first[i]
+	var n numbered
 	for row := start; row < end; row++ {
 		if !r.concerns(row) {
 			continue
 		}
 		t := r.timelines.At[row]
+		n.next(r, row)
 		if len(p.At) > 0 && (r.n+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
-			next := p.Number + int64(len(p.At))
 			r.add(p)
 			r.flush()
 			p = piece{timeline: i}
-			p.Number = next
 		}
-		p.take(r, row, t)
+		p.take(r, row, t, n)
 	}
 	if len(p.At) > 0 {
 		r.add(p)
@@ -72,6 +72,23 @@ func (r *round) cut(i int, start, end int32) {
 	}
 }
 
+// numbered is the number of a request.
+type numbered struct {
+	place limit.Time
+	index int64
+	begun bool
+}
+
+// next is that of the next row of a timeline.
+func (n *numbered) next(r *round, row int32) {
+	place, index := r.referee.numbers.first(r.batch.Places()[r.timelines.Rows[row]])
+	if n.begun && place <= n.place {
+		n.index++
+		return
+	}
+	*n = numbered{place, index, true}
+}
+
 // concerns tells whether the policy is about a request.
 func (r *round) concerns(row int32) bool {
 	scope := r.policy.scope
@@ -79,17 +96,16 @@ func (r *round) concerns(row int32) bool {
 }
 
 // take adds a request. The place of one that came too late may be far from its time, but no further than makes sense.
-func (p *piece) take(r *round, row int32, t limit.Time) {
-	of := r.timelines.Rows[row]
+func (p *piece) take(r *round, row int32, t limit.Time, n numbered) {
+	if len(p.At) == 0 {
+		p.Index = n.index
+	}
 	p.rows = append(p.rows, row)
 	p.At = append(p.At, t)
-	if r.batch.Order != nil {
-		place := r.batch.Order[of]
-		if distance(place, p.At[0]) >= reach/2 {
-			place = t
-		}
-		p.Places = append(p.Places, place)
+	if distance(n.place, p.At[0]) >= reach/2 {
+		n.place = t
 	}
+	p.Places = append(p.Places, n.place)
 }
 
 // add puts a piece into the round.
@@ -97,12 +113,18 @@ func (r *round) add(p piece) {
 	p.Limit = r.policy.limit
 	p.Key = r.name(r.timelines.Rows[p.rows[0]])
 	p.Since = r.referee.numbers.kept
+	if slices.Equal(p.Places, p.At) {
+		p.Places = nil
+	}
 	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline])
 	if synced == 0 && p.first && r.referee.options.Temporary {
 		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
 	}
-	if synced != r.policy.outage && p.first && r.referee.redis.clock == LogClock {
-		p.Memory = r.memory(p.timeline)
+	if synced != r.policy.outage && p.first {
+		p.Alone = r.policy.lost
+		if r.referee.redis.clock == LogClock {
+			p.Memory = r.memory(p.timeline)
+		}
 	}
 	r.pieces = append(r.pieces, p)
 	r.n += len(p.At)

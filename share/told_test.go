@@ -38,18 +38,18 @@ func playTold(t *testing.T, hosts [2]*Redis, text string, rand *rand.Rand) (told
 	now := 1_700_000_000 * limit.Second
 	var truth limit.State
 	var own [2]limit.State
-	var number [2]int64
+	var place [2]limit.Time
 	for range 200 {
 		i := rand.IntN(2)
-		c := &Call{Limit: shared, Key: "k", Number: number[i]}
-		if number[i] == 0 {
+		c := &Call{Limit: shared, Key: "k", Alone: place[i] == 0}
+		if c.Alone {
 			c.Memory = new(limit.State)
 		}
 		for range 1 + rand.IntN(8) {
-			c.At = append(c.At, now)
+			place[i] = max(place[i]+1, now)
+			c.At, c.Places = append(c.At, now), append(c.Places, place[i])
 			now += max(0, randomStep(rand, part.Spec))
 		}
-		number[i] += int64(len(c.At))
 		if err := hosts[i].Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}
@@ -77,9 +77,9 @@ func TestToldAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(r *Redis, number int64, memory *limit.State) *Call {
+	ask := func(r *Redis, first int, memory *limit.State) *Call {
 		t.Helper()
-		c := &Call{Limit: shared, Key: "k", Number: number, At: []limit.Time{limit.Second}, Memory: memory}
+		c := &Call{Limit: shared, Key: "k", At: []limit.Time{limit.Second}, Places: placesFrom(first, 1), Memory: memory, Alone: memory != nil}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // A Remote is a replay.Remote that can go on where another one stopped.
 type Remote interface {
 	replay.Remote
-	Follow(t *traffic.Tables)       // batches have ids of these tables from now on; it should be saved soon
+	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
 	Save() (json.RawMessage, error) // what to go on from
 	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since
 }
@@ -47,12 +47,6 @@ func (t *Tail) openRemote(c *Checkpoint) (err error) {
 	}
 	t.remote, err = t.options.NewRemote(saved, t.behind)
 	return err
-}
-
-// followTables has the Remote follow the judge to other tables. That is saved at the end of this step.
-func (t *Tail) followTables() {
-	t.remote.Follow(t.tables)
-	t.tried = time.Time{}
 }
 
 // saveRemote is what the checkpoint says of it.

@@ -175,7 +175,7 @@ func (t *Tail) newJudge() Judge {
 		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
 	}
 	if t.remote != nil {
-		t.followTables()
+		t.remote.Follow(t.tables)
 		o.Remote = t.remote
 	}
 	return t.options.NewJudge(o)

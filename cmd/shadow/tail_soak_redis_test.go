@@ -9,15 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
 // The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a
-// single host nothing is lost by that, so each would-block must be one of a tail without Redis, and none must be missing;
-// those of the time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
+// single host nothing is lost by that, so the would-blocks must be those of a tail without Redis, each of them; those of the
+// time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
 
 // redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
@@ -43,7 +43,7 @@ type redisSoak struct {
 
 const (
 	redisSoakLimit = "60/2s" // its horizon is short, so that spans of degradation end
-	soakOutage     = time.Second
+	soakOutage     = 2 * time.Second
 )
 
 func TestTailSoakRedis(t *testing.T) {
@@ -58,6 +58,9 @@ func TestTailSoakRedis(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	lines, pace, kills := redisSoakSize(t)
 	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: filepath.Join(dir, "s")}
+	if kills == 0 {
+		t.Fatal("Redis must be killed once at least")
+	}
 	s.args = []string{"--redis", "unix://" + s.socket}
 	s.trouble = func(n int) { s.disturb(n, lines, kills) }
 	s.startRedis()
@@ -69,9 +72,16 @@ func TestTailSoakRedis(t *testing.T) {
 	tally := s.settle(int64(lines))
 	took := time.Since(begin)
 	s.compare(tally)
-	all, marked := s.compareEach()
+	m := s.compareEach()
 	t.Logf("%d lines in %.1f s, %d rotations, %d kills, Redis killed %d times: %d would-blocks, %d of them degraded (%.1f %%), at most %d MiB of memory",
-		lines, took.Seconds(), rotations, tailKills, len(s.outages), all, marked, 100*float64(marked)/float64(all), s.peak>>10)
+		lines, took.Seconds(), rotations, tailKills, len(s.outages), m.all, m.marked, 100*float64(m.marked)/float64(m.all), s.peak>>10)
+	t.Logf("of %d told while Redis was away %d are degraded", m.away, m.awayMarked)
+	if m.awayMarked < m.away/2 || m.marked == 0 || m.marked == m.all {
+		t.Error("marks are where they should not be")
+	}
+	if m.lastMarked && time.Since(s.outages[len(s.outages)-1][1]) > 15*time.Second {
+		t.Error("degraded to the end")
+	}
 }
 
 func (s *redisSoak) startRedis() {
@@ -96,10 +106,15 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 	}
 }
 
-var untold = regexp.MustCompile(`,"retry_after":[^,}]*|,"degraded":true`)
+// marks are how many would-blocks are marked, of all and of those that were told while Redis was away.
+type marks struct {
+	all, marked      int
+	away, awayMarked int
+	lastMarked       bool
+}
 
 // compareEach holds each would-block against those that a tail tells that has all of the log at once.
-func (s *redisSoak) compareEach() (all, marked int) {
+func (s *redisSoak) compareEach() (m marks) {
 	s.t.Helper()
 	whole, err := os.Open(s.path("whole"))
 	must(s.t, err)
@@ -107,26 +122,44 @@ func (s *redisSoak) compareEach() (all, marked int) {
 	alone := command(s.t, s.dir, "tail", "-", "--would-blocks", "alone", "--lateness", "2s", "--limit", s.limit, "--format", soakFormat, "--quiet")
 	alone.Stdin = whole
 	must(s.t, alone.Run())
-	seed := maphash.MakeSeed()
-	balance := map[uint64]int{}
-	s.each("alone", func(line string) { balance[maphash.String(seed, untold.ReplaceAllString(line, ""))]++ })
+	seed, balance, wrong := maphash.MakeSeed(), map[uint64]int{}, 0
+	s.each("alone", func(line string) { balance[maphash.String(seed, line)]++ })
 	s.each("would-blocks", func(line string) {
-		all++
-		if strings.Contains(line, `"degraded":true`) {
-			marked++
-		}
-		balance[maphash.String(seed, untold.ReplaceAllString(line, ""))]--
+		plain := strings.Replace(line, `,"degraded":true`, "", 1)
+		s.count(&m, line, plain != line)
+		balance[maphash.String(seed, plain)]--
 	})
-	wrong := 0
 	for _, n := range balance {
 		if n != 0 {
 			wrong++
 		}
 	}
 	if wrong > 0 {
-		s.t.Errorf("%d of %d would-blocks differ", wrong, all)
+		s.t.Errorf("%d of %d would-blocks differ", wrong, m.all)
 	}
-	return all, marked
+	return m
+}
+
+// count takes in a would-block. One of a second and a half before Redis was killed was judged when it was away.
+func (s *redisSoak) count(m *marks, line string, marked bool) {
+	const before = `{"time":"`
+	stamp, err := time.Parse(time.RFC3339, line[len(before):strings.IndexByte(line, 'Z')+1])
+	must(s.t, err)
+	away := slices.ContainsFunc(s.outages, func(o [2]time.Time) bool {
+		return stamp.After(o[0].Add(-1500*time.Millisecond)) && stamp.Before(o[0])
+	})
+	m.all++
+	m.marked += count(marked)
+	m.away += count(away)
+	m.awayMarked += count(away && marked)
+	m.lastMarked = marked
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // each reads the lines of a file.

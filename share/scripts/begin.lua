@@ -3,9 +3,10 @@
 --
 -- KEYS[1]  a hash: what the limiter remembers of the key, and of each host what it was answered last
 -- ARGV[1]  the limit: see below, and the file of the algorithm for its own numbers
--- ARGV[2]  the host, under whose name the key's requests are numbered
--- ARGV[3]  the call: the cell that times count from, the number of the first request, from which on the others
---          count, the number from which on answers are kept, and whether times are those of this server (0 or 1)
+-- ARGV[2]  the host, under whose name answers are kept
+-- ARGV[3]  the call: the cell that times count from; how many requests of the key there were before the first one at its
+--          place in time; the place from which on answers are kept, in microseconds from the beginning of the cell;
+--          whether times are those of this server; whether the host may have decided requests of the key alone since it last asked, that it may ask for once more
 -- ARGV[4]  the time of each request, in microseconds from the beginning of the cell
 -- ARGV[5]  where each request has its place in time, if any came too late; else empty
 -- ARGV[6]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
