@@ -67,6 +67,23 @@ func (n *numbers) first(place limit.Time) (limit.Time, int64) {
 	return n.before, n.there
 }
 
+// numbered is the number of a request.
+type numbered struct {
+	place limit.Time
+	index int64
+	begun bool
+}
+
+// next is that of the next row of a timeline.
+func (n *numbered) next(r *round, row int32) {
+	place, index := r.referee.numbers.first(r.batch.Places()[r.timelines.Rows[row]])
+	if n.begun && place <= n.place {
+		n.index++
+		return
+	}
+	*n = numbered{place, index, true}
+}
+
 // Saved is what a Referee has to know to go on where another one stopped.
 type Saved struct {
 	Host     string                `json:"host"`               // under which it has counted; "": it has not begun

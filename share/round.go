@@ -72,23 +72,6 @@ func (r *round) cut(i int, start, end int32) {
 	}
 }
 
-// numbered is the number of a request.
-type numbered struct {
-	place limit.Time
-	index int64
-	begun bool
-}
-
-// next is that of the next row of a timeline.
-func (n *numbered) next(r *round, row int32) {
-	place, index := r.referee.numbers.first(r.batch.Places()[r.timelines.Rows[row]])
-	if n.begun && place <= n.place {
-		n.index++
-		return
-	}
-	*n = numbered{place, index, true}
-}
-
 // concerns tells whether the policy is about a request.
 func (r *round) concerns(row int32) bool {
 	scope := r.policy.scope
