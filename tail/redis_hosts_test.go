@@ -30,7 +30,10 @@ func startHosts(t *testing.T, s *redisServer, timeout time.Duration) *hosts {
 	for i := range h.each {
 		b := newBench(t, sharedLimits...)
 		b.change = func(o *Options) {
-			o.From, o.Read.Lateness = FromStart, 100*limit.Millisecond
+			o.Read.Lateness, o.Save = 100*limit.Millisecond, 2*time.Second
+			if !exists(o.State) {
+				o.From = FromStart
+			}
 			s.joinWithin(o, fmt.Sprint("host ", i), timeout, nil)
 		}
 		b.start()
@@ -131,6 +134,39 @@ func (h *hosts) alone() (told string) {
 		told += text
 	}
 	return told
+}
+
+// Killed now and then, and going on from their checkpoints, they refuse the same: what is judged anew is answered as before.
+func TestTwoTailsKilled(t *testing.T) {
+	h := startHosts(t, startRedis(t), 10*time.Second)
+	r := seeded(4)
+	for range 150 {
+		host := r.IntN(2)
+		for range 6 {
+			h.write(host, 1+r.IntN(3))
+			h.step(300 * time.Millisecond)
+		}
+		if r.IntN(4) == 0 {
+			b := h.each[r.IntN(2)]
+			b.kill()
+			b.start()
+		}
+		for range 10 { // until all is judged, by the clock of a log of two seconds ago, too
+			h.step(300 * time.Millisecond)
+		}
+	}
+	got, want := h.stop()
+	if d := differences(withoutRetry(got), withoutRetry(want)); len(d) > 0 {
+		t.Errorf("two tails differ from the replay in %d would-blocks, first in\n%s", len(d), d[0])
+	}
+	for _, b := range h.each {
+		if n := strings.Count(b.told(), mark); n > 0 {
+			t.Errorf("%d are marked", n)
+		}
+	}
+	if len(want) < 300 {
+		t.Errorf("only %d would-blocks", len(want))
+	}
 }
 
 // Fed freely, each looks at its log when it pleases, and a request counts when it is judged or when it came, whichever is
