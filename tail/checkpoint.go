@@ -27,6 +27,7 @@ type Checkpoint struct {
 	Logs    []SavedLog   `json:"logs"`
 	Tally   Tally        `json:"tally"`
 	Output  *SavedOutput `json:"output,omitempty"`
+	Spool   *SavedSpool  `json:"spool,omitempty"`
 	Body    []byte       `json:"-"` // see traffic.Stream and replay.Engine
 }
 

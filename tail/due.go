@@ -9,9 +9,11 @@ import (
 func (t *Tail) due() {
 	now := t.options.Now()
 	t.show(now)
-	if t.options.State != "" && now.Sub(t.tried) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
+	early := t.spool.heavy() && now.Sub(t.tried) >= tick
+	if t.options.State != "" && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
 		t.tryToSave(now)
 	}
+	t.sayStored()
 	if t.options.Every > 0 && now.Sub(t.told) >= t.options.Every {
 		t.tell()
 	}
@@ -34,6 +36,21 @@ func (t *Tail) sayOnce(text string) {
 		t.say("%s", text)
 	}
 	t.odd = text
+}
+
+// sayStored tells when batches begin to wait for the database, and when they no longer have to.
+func (t *Tail) sayStored() {
+	if t.spool == nil {
+		return
+	}
+	switch odd := t.spool.trouble(); {
+	case odd != "" && !t.waits:
+		t.say("%s", odd)
+		t.waits = true
+	case odd == "" && t.waits:
+		t.say("the batches that waited are stored")
+		t.waits = false
+	}
 }
 
 // say tells what is odd.

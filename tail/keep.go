@@ -21,7 +21,15 @@ func (t *Tail) save() error {
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
-	err = c.Write(t.options.State)
+	if t.spool != nil {
+		t.spool.settle(t.tables)
+		if c.Spool, err = t.spool.seal(c.Written, t.tally); err != nil {
+			return err
+		}
+	}
+	if err = c.Write(t.options.State); err == nil && t.spool != nil {
+		t.spool.named(c.Spool)
+	}
 	t.saving = time.Since(begin)
 	return err
 }
@@ -79,6 +87,9 @@ func (t *Tail) tidy() error {
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
 func (t *Tail) compact() error {
 	body := t.remember()
+	if t.spool != nil {
+		t.spool.settle(t.tables)
+	}
 	t.tables = &traffic.Tables{
 		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: t.tables.Actions, Hosts: traffic.NewDict(),
 	}

@@ -22,6 +22,10 @@ func (t *Tail) Step() (more bool, err error) {
 	for _, l := range t.logs {
 		t.look(l)
 	}
+	if t.spool.full() { // the lag grows until there is room for what would be judged
+		t.due()
+		return false, nil
+	}
 	drained, err := t.read()
 	if err != nil {
 		return false, err

@@ -17,6 +17,7 @@ import (
 type tailFlags struct {
 	readingFlags
 	policyFlags
+	tailStoreFlags
 	config  string
 	from    string
 	state   string
@@ -61,6 +62,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	f.tailStoreFlags.add(cmd)
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
@@ -96,7 +98,8 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
-	return o, nil
+	err = f.keepIn(cmd.Context(), &o, f.timezone)
+	return o, err
 }
 
 // begin is where to begin.
