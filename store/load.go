@@ -24,7 +24,9 @@ type Loaded struct {
 	Command  string   // of the latest run
 	Version  string   // of the shadow that made it
 
-	same []samePolicy // by policy of the result
+	same     []samePolicy // by policy of the result
+	runs     []int32
+	policies ids // of the runs, in the result
 }
 
 // Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last run.
@@ -47,6 +49,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		}
 	}
 	l.judgeTogether()
+	l.to.runs, l.to.policies = runs, l.policies
 	return l.to, nil
 }
 
