@@ -15,12 +15,15 @@ type Addition struct {
 	Number uint64 // from 1; a database takes those of a tail in their order, each once
 	Made   time.Time
 
-	Lines, Unreadable, Excluded, Late, Requests int64
-	First, Last                                 limit.Time // of the requests
+	Lines, Bytes, Unreadable, Excluded, Late, Requests int64
+	AlreadyRefused                                     int64      // requests that the server itself had refused
+	First, Last                                        limit.Time // of the requests
+	Resolution                                         limit.Time // of the stamps; 0: there were none
 
 	Policies []PolicyText
 	Refused  []int64 // requests, by policy
 	Saved    []int64 // bytes that these were answered with
+	Agents   []AgentPart
 	Clients  []ClientPart
 	Actions  []ActionPart
 	Events   []Event // one for each policy and request that it refuses; Client and Action are places in the above
@@ -39,11 +42,14 @@ type PartText struct {
 	Match, Counts                string // "": all requests
 }
 
+// An AgentPart is a user agent, which may be there several times.
+type AgentPart struct{ Name, Class string }
+
 // A ClientPart is the requests of a client, which may be in several parts.
 type ClientPart struct {
-	Name, Agent string // the agent of the latest request
-	AgentClass  string
-	ByClass     [traffic.ClassCount]int64
+	Name    string
+	Agent   int32 // of the latest request: a place in Agents
+	ByClass [traffic.ClassCount]int64
 }
 
 // An ActionPart is the requests of an action.
@@ -51,6 +57,9 @@ type ActionPart struct {
 	Name     string
 	Requests int64
 }
+
+// Empty tells whether there is nothing in it to be counted.
+func (a *Addition) Empty() bool { return a.Lines == 0 }
 
 // TextsOf puts policies into words.
 func TextsOf(policies []policy.Policy) (texts []PolicyText) {

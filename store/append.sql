@@ -1,27 +1,26 @@
 -- From the tables of stage.sql into the run $run. A name that the run knows already keeps its id.
 
 INSERT INTO agents
-SELECT $run, (SELECT coalesce(max(agent), -1) FROM agents WHERE run = $run) + row_number() OVER (ORDER BY place), agent, agent_class
-FROM (SELECT agent, any_value(agent_class) AS agent_class, min(place) AS place FROM new_clients GROUP BY agent)
-WHERE agent NOT IN (SELECT name FROM agents WHERE run = $run);
+SELECT $run, (SELECT coalesce(max(agent), -1) FROM agents WHERE run = $run) + row_number() OVER (ORDER BY place), name, class
+FROM (SELECT name, any_value(class) AS class, min(place) AS place FROM new_agents GROUP BY name)
+WHERE name NOT IN (SELECT name FROM agents WHERE run = $run);
 
 CREATE OR REPLACE TEMP TABLE client_sums AS
-SELECT n.*, g.agent AS agent_id
-FROM (
-    SELECT name, min(place) AS place, arg_max(agent, place) AS agent_name, sum(browser)::BIGINT AS browser, sum(crawler)::BIGINT AS crawler,
-           sum(tool)::BIGINT AS tool, sum(monitor)::BIGINT AS monitor, sum(unknown)::BIGINT AS unknown
-    FROM new_clients GROUP BY name
-) n
-JOIN agents g ON g.run = $run AND g.name = n.agent_name;
+SELECT n.name, min(n.place) AS place, arg_max(g.agent, n.place) AS agent, sum(n.browser)::BIGINT AS browser, sum(n.crawler)::BIGINT AS crawler,
+       sum(n.tool)::BIGINT AS tool, sum(n.monitor)::BIGINT AS monitor, sum(n.unknown)::BIGINT AS unknown
+FROM new_clients n
+JOIN new_agents m ON m.place = n.agent
+JOIN agents g ON g.run = $run AND g.name = m.name
+GROUP BY n.name;
 
 INSERT INTO clients
 SELECT $run, (SELECT coalesce(max(client), -1) FROM clients WHERE run = $run) + row_number() OVER (ORDER BY place),
-       name, '', agent_id, 0, 0, 0, 0, 0, 0
+       name, '', agent, 0, 0, 0, 0, 0, 0
 FROM client_sums
 WHERE name NOT IN (SELECT name FROM clients WHERE run = $run);
 
 UPDATE clients SET
-    agent = n.agent_id, browser = clients.browser + n.browser, crawler = clients.crawler + n.crawler, tool = clients.tool + n.tool,
+    agent = n.agent, browser = clients.browser + n.browser, crawler = clients.crawler + n.crawler, tool = clients.tool + n.tool,
     monitor = clients.monitor + n.monitor, unknown = clients.unknown + n.unknown
 FROM client_sums n WHERE clients.run = $run AND clients.name = n.name;
 
@@ -71,9 +70,10 @@ UPDATE action_tallies t SET refused = t.refused + n.refused
 FROM action_hits n WHERE t.run = $run AND t.policy = n.policy AND t.action = n.action;
 
 UPDATE policies p SET
-    requests = p.requests + $requests, refused = p.refused + n.refused, bytes_saved = p.bytes_saved + n.saved,
+    requests = p.requests + (SELECT sum(requests)::BIGINT FROM new_sums), refused = p.refused + n.refused, bytes_saved = p.bytes_saved + n.saved,
     clients_hit = (SELECT count(*) FROM client_tallies t WHERE t.run = $run AND t.policy = p.policy)
-FROM new_policies n WHERE p.run = $run AND p.policy = n.policy;
+FROM (SELECT policy, sum(refused)::BIGINT AS refused, sum(saved)::BIGINT AS saved FROM new_policies GROUP BY policy) n
+WHERE p.run = $run AND p.policy = n.policy;
 
 -- A minute may have begun in an earlier batch, so those of this batch are counted in the run.
 UPDATE policies p SET worst_minute = n.minute, worst_minute_refused = n.refused
@@ -88,10 +88,19 @@ WHERE p.run = $run AND p.policy = n.policy
   AND (n.refused > p.worst_minute_refused OR n.refused = p.worst_minute_refused AND n.minute < p.worst_minute);
 
 UPDATE runs SET
-    finished = $made, lines = lines + $lines, parsed = parsed + $excluded + $requests, unreadable = unreadable + $unreadable,
-    excluded = excluded + $excluded, requests = requests + $requests, late = late + $late,
-    first_at = least(first_at, $first), last_at = greatest(last_at, $last)
-WHERE run = $run;
+    finished = $made, lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
+    unreadable = runs.unreadable + n.unreadable, excluded = runs.excluded + n.excluded, requests = runs.requests + n.requests,
+    late = runs.late + n.late, refusals = runs.refusals + n.refusals,
+    first_at = least(runs.first_at, n.first_at), last_at = greatest(runs.last_at, n.last_at),
+    resolution_us = coalesce(least(nullif(runs.resolution_us, 0), n.resolution_us), 0),
+    has_agents = EXISTS (FROM agents WHERE run = $run AND name NOT IN ('', '-'))
+FROM (
+    SELECT sum(lines)::BIGINT AS lines, sum(bytes)::BIGINT AS bytes, sum(unreadable)::BIGINT AS unreadable, sum(excluded)::BIGINT AS excluded,
+           sum(late)::BIGINT AS late, sum(requests)::BIGINT AS requests, sum(refusals)::BIGINT AS refusals,
+           min(first_at) AS first_at, max(last_at) AS last_at, min(resolution_us) AS resolution_us
+    FROM new_sums
+) n
+WHERE runs.run = $run;
 
 DELETE FROM tails WHERE tail = $tail;
 INSERT INTO tails SELECT $tail, $batch, run, started, $policies FROM runs WHERE run = $run;

@@ -15,6 +15,15 @@ var ErrBusy = errors.New("wait until it has ended, or choose another file with -
 // DuckDB says what went wrong in prose only. This file knows the sentences that an operator is likely to meet when a
 // database is opened, and says what to do about them; tests provoke each of them for real.
 
+// openExplained is openDuck, with an error that people understand.
+func openExplained(path string, settings map[string]string) (*duck, error) {
+	d, err := openDuck(path, settings)
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	return d, nil
+}
+
 func explainOpen(path string, err error) error {
 	text := err.Error()
 	switch {

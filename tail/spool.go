@@ -1,35 +1,34 @@
 package tail
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash/crc64"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"shadow/policy"
 	"shadow/replay"
 )
 
 // What was judged goes to a database by way of a folder of batches, the spool, so that each request is in it once:
 //
-//   - a batch is sealed together with a checkpoint: it is what was judged between that one and the one before. Its file is
-//     written first, then the checkpoint, which names its number. A file with a higher number is of a tail that was killed
-//     in between; it is removed, since its requests are judged anew;
-//   - only what a checkpoint has named goes to the database, in the order of the numbers. The database keeps the number of
-//     the last batch in the transaction that stores it, so one that is handed over twice is stored once;
-//   - a file is removed when the database has it. Whatever keeps the database busy, the batch waits.
+//	judge ──▶ gathering ──seal──▶ STATE.spool/TAIL-1, TAIL-2 … ──hand over──▶ database
+//	          one batch           with a checkpoint                 oldest first
+//
+//   - A batch is sealed together with a checkpoint: it is what was judged between the one before and this one. Its file is
+//     written before the checkpoint, which names its number, takes the place of the old one. A file with a higher number is
+//     of a tail that was killed in between; it is removed, since its requests are judged anew.
+//   - Only what a checkpoint has named goes to the database, in the order of the numbers. The database keeps the number of
+//     the last batch in the transaction that stores it, so one that is handed over twice is stored once.
+//   - A file is removed when the database has it. Whatever keeps the database busy, the batch waits. When too much waits,
+//     nothing more is read.
 
-// A Store is where batches go. It stores one whole, once, or returns an error; then it gets it again.
+// A Store is where batches go. It is handed batches of one tail in their order, and those again of which it is not known
+// whether they have arrived; these it leaves out, and says how many they are. It has all of them, or returns an error.
 type Store interface {
-	Append(a *replay.Addition) error
+	Append(batches []*replay.Addition) (known int, err error)
 }
 
 // What Options are unless they say otherwise.
@@ -38,113 +37,106 @@ const (
 	DefaultSpool = 64 << 20 // bytes
 )
 
-// heavy is how many would-blocks are held in memory before a checkpoint is written ahead of its time.
-const heavy = 512 << 10
-
 // A SavedSpool is whose batches a checkpoint names, and the last of them.
 type SavedSpool struct {
 	Tail   string `json:"tail"`
 	Sealed uint64 `json:"sealed"`
 }
 
-// A spool is the batches on their way. All but what flush uses belongs to the tail's goroutine.
+// A spool is the batches on their way. The tail's goroutine gathers and seals; a goroutine of the spool's hands over. What
+// both use is atomic.
 type spool struct {
-	dir    string
+	folder
+	gathering
 	tail   string
-	most   int64 // bytes
-	store  Store
+	most   int64  // bytes
 	next   uint64 // number of the batch that is being gathered
 	before Tally  // when it began
-	gathering
 
+	store  Store
+	tried  uint64        // the last number that was handed over, or may have been by an earlier process
 	sealed atomic.Uint64 // the last number that a checkpoint names
-	size   atomic.Int64  // bytes in the folder
-	odd    atomic.Pointer[string]
+	odd    atomic.Pointer[trouble]
 	stop   chan struct{}
 	done   chan struct{}
 }
 
-// openSpool opens the folder, and removes what no checkpoint names. was is what the latest checkpoint says, nil if there is none.
-func openSpool(o *Options, was *SavedSpool) (*spool, error) {
-	s := &spool{dir: o.State + ".spool", most: o.Spool, store: o.Store}
-	if was != nil {
+// A trouble is what keeps batches from being stored.
+type trouble struct {
+	text  string
+	since time.Time
+}
+
+// openSpool opens the folder, and removes what no checkpoint names. was is what the latest checkpoint says, nil if there is
+// none. A tail that does not go on from it takes another name, and begins a run of its own.
+func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
+	s := &spool{folder: folder{dir: o.State + ".spool"}, most: o.Spool, store: o.Store, tail: rand.Text(), next: 1}
+	if was == nil {
+		was = new(SavedSpool)
+	} else if goesOn {
 		s.tail, s.next = was.Tail, was.Sealed+1
-	} else {
-		s.tail, s.next = rand.Text(), 1
 	}
-	s.sealed.Store(s.next - 1)
+	s.tried = s.next - 1
+	s.sealed.Store(s.tried)
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
-	files, err := s.files()
-	for _, f := range files {
-		if f.tail == s.tail && f.number >= s.next {
-			err = errors.Join(err, os.Remove(f.path))
-			continue
-		}
-		s.size.Add(f.size)
+	if err := s.removeBehind(was); err != nil {
+		return nil, err
 	}
 	s.stop, s.done = make(chan struct{}), make(chan struct{})
 	go s.work(o.Flush)
-	return s, err
+	return s, nil
 }
 
-// A spoolFile is a batch in the folder: TAIL-NUMBER.
-type spoolFile struct {
-	path, tail string
-	number     uint64
-	size       int64
+// start begins the first batch.
+func (s *spool) start(policies []policy.Policy, tally *Tally) {
+	s.texts = replay.TextsOf(policies)
+	s.before = tally.copy()
+	s.begin()
 }
 
-func (s *spool) files() (files []spoolFile, err error) {
-	entries, err := os.ReadDir(s.dir) // by name
-	for _, e := range entries {
-		f := spoolFile{path: filepath.Join(s.dir, e.Name())}
-		tail, number, _ := strings.Cut(e.Name(), "-")
-		if n, err := fmt.Sscanf(number, "%020d", &f.number); n != 1 || err != nil || len(number) != 20 {
-			continue
-		}
-		if info, err := e.Info(); err == nil {
-			f.tail, f.size = tail, info.Size()
-			files = append(files, f)
-		}
+// full tells whether reading has to wait, because too much waits for the database or cannot be sealed.
+func (s *spool) full() bool { return s != nil && (s.size.Load() >= s.most || s.held() >= 2*heavy) }
+
+// heavy tells whether a checkpoint should be written ahead of its time.
+func (s *spool) heavy() bool { return s != nil && s.held() >= heavy }
+
+// heavy is how many would-blocks and clients are held in memory until then.
+const heavy = 512 << 10
+
+// complete completes the batch, and returns what a checkpoint is to say that goes with it.
+func (s *spool) complete(now time.Time, tally *Tally) *SavedSpool {
+	a := &s.to
+	a.Tail, a.Number, a.Made = s.tail, s.next, now.UTC().Truncate(time.Microsecond)
+	a.Bytes, a.Late = tally.Bytes-s.before.Bytes, tally.Late-s.before.Late
+	a.Unreadable, a.Excluded = tally.Unreadable-s.before.Unreadable, tally.Excluded-s.before.Excluded
+	a.Lines = a.Requests + a.Excluded + a.Unreadable
+	if a.Empty() {
+		return &SavedSpool{Tail: s.tail, Sealed: s.next - 1}
 	}
-	return files, err
+	return &SavedSpool{Tail: s.tail, Sealed: s.next}
 }
 
-// full tells whether reading has to wait for the database.
-func (s *spool) full() bool {
-	return s != nil && (s.size.Load() >= s.most || len(s.to.Events) >= 2*heavy)
+// seal writes the batch to the folder. After an error it goes on growing.
+func (s *spool) seal() error {
+	if s.to.Empty() {
+		return nil
+	}
+	return s.write(&s.to)
 }
 
-// heavy tells whether a checkpoint should be written.
-func (s *spool) heavy() bool { return s != nil && len(s.to.Events) >= heavy }
-
-// seal writes the batch that was gathered to the folder, and returns what the checkpoint is to say.
-func (s *spool) seal(now time.Time, tally *Tally) (*SavedSpool, error) {
-	s.total(now, tally)
-	if a := &s.to; a.Requests+a.Excluded+a.Unreadable > 0 {
-		a.Tail, a.Number = s.tail, s.next
-		text, err := encodeAddition(a)
-		if err != nil {
-			return nil, err
-		}
-		name := filepath.Join(s.dir, fmt.Sprintf("%s-%020d", s.tail, s.next))
-		if err := writeSynced(name, text); err != nil {
-			return nil, errors.Join(err, os.Remove(name))
-		}
-		if err := syncDir(s.dir); err != nil {
-			return nil, err
-		}
-		s.size.Add(int64(len(text)))
-		s.next, s.before = s.next+1, tally.copy()
+// over begins the next batch. named tells whether the checkpoint names the one that is over; else the next one will.
+func (s *spool) over(tally *Tally, named bool) {
+	if !s.to.Empty() {
+		s.next++
+		s.before = tally.copy()
 		s.begin()
 	}
-	return &SavedSpool{Tail: s.tail, Sealed: s.next - 1}, nil
+	if named {
+		s.sealed.Store(s.next - 1)
+	}
 }
-
-// named notes that a checkpoint has been written which names batches up to a number.
-func (s *spool) named(saved *SavedSpool) { s.sealed.Store(saved.Sealed) }
 
 // work hands batches over until close.
 func (s *spool) work(every time.Duration) {
@@ -161,74 +153,88 @@ func (s *spool) work(every time.Duration) {
 	}
 }
 
-// flush hands over what has been sealed, until the database is busy.
+// flush hands over what has been sealed, until something is in the way.
 func (s *spool) flush() {
 	err := s.handOver()
-	text := ""
-	if err != nil {
-		text = err.Error()
+	if err == nil {
+		s.odd.Store(nil)
+		return
 	}
-	s.odd.Store(&text)
+	since := time.Now()
+	if old := s.odd.Load(); old != nil {
+		since = old.since
+	}
+	s.odd.Store(&trouble{err.Error(), since})
 }
 
+var errSetBack = errors.New("the database has later batches of this tail than its checkpoint knows: the checkpoint was set back, " +
+	"or is used twice; --from start and --from end begin another run")
+
+// handOver hands over what has been sealed, a handful of batches at a time.
 func (s *spool) handOver() error {
-	sealed := s.sealed.Load()
-	files, err := s.files()
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if f.tail == s.tail && f.number > sealed {
-			continue
+	for {
+		batches, files, err := s.read(s.tail, s.sealed.Load())
+		if len(batches) == 0 {
+			return err
 		}
-		text, err := os.ReadFile(f.path)
+		known, err := s.store.Append(batches)
+		if err == nil && known > s.again(batches) {
+			return errSetBack
+		}
+		if last := batches[len(batches)-1]; last.Tail == s.tail {
+			s.tried = max(s.tried, last.Number)
+		}
+		if err == nil {
+			err = s.remove(files)
+		}
 		if err != nil {
 			return err
 		}
-		a, err := decodeAddition(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w: move it away, and the batches behind it can be stored", f.path, err)
-		}
-		if err := s.store.Append(a); err != nil {
-			return fmt.Errorf("%w; %d batches wait in %s", err, len(files), s.dir)
-		}
-		if err := os.Remove(f.path); err != nil {
-			return err
-		}
-		s.size.Add(-f.size)
 	}
-	return nil
 }
 
-// trouble is what kept the last batch from being stored, "" if nothing did.
-func (s *spool) trouble() string {
-	if text := s.odd.Load(); text != nil {
-		return *text
+// again is how many batches may be in the database already.
+func (s *spool) again(batches []*replay.Addition) (n int) {
+	for _, a := range batches {
+		if a.Tail != s.tail || a.Number <= s.tried {
+			n++
+		}
 	}
-	return ""
+	return n
 }
 
 // close hands over what it can; the rest waits for the next tail.
 func (s *spool) close() {
-	close(s.stop)
-	<-s.done
+	s.halt()
 	s.flush()
 }
 
-// A file of the spool is a gob and its CRC-64.
-func encodeAddition(a *replay.Addition) ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(a); err != nil {
-		return nil, err
-	}
-	return binary.LittleEndian.AppendUint64(b.Bytes(), crc64.Checksum(b.Bytes(), table)), nil
+// halt ends the goroutine.
+func (s *spool) halt() {
+	close(s.stop)
+	<-s.done
 }
 
-func decodeAddition(text []byte) (*replay.Addition, error) {
-	end := len(text) - 8
-	if end < 0 || crc64.Checksum(text[:end], table) != binary.LittleEndian.Uint64(text[end:]) {
-		return nil, errDamaged
+// A Backlog is what waits for the database.
+type Backlog struct {
+	Batches int64
+	Bytes   int64
+	Full    bool // so much that nothing is read
+}
+
+// String tells it, as in "3 batches (120 KiB) wait for the database".
+func (b Backlog) String() string {
+	text := fmt.Sprintf("%d batches (%d KiB) wait for the database", b.Batches, (b.Bytes+1023)>>10)
+	if b.Full {
+		text += ", so nothing is read"
 	}
-	a := new(replay.Addition)
-	return a, gob.NewDecoder(bytes.NewReader(slices.Clip(text[:end]))).Decode(a)
+	return text
+}
+
+// backlog is what waits.
+func (s *spool) backlog() (b Backlog) {
+	if s != nil {
+		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full()}
+	}
+	return b
 }

@@ -1,9 +1,7 @@
 package tail
 
 import (
-	"time"
-
-	"shadow/policy"
+	"shadow/limit"
 	"shadow/replay"
 	"shadow/traffic"
 )
@@ -11,25 +9,31 @@ import (
 // A gathering is a batch on its way into the spool. The ids of a tail change when names are dropped, so a batch has lists of
 // its own, and what it knows of the tables' ids is forgotten in time.
 type gathering struct {
-	policies []policy.Policy
-	texts    []replay.PolicyText
-	to       replay.Addition
-	clients  []int32 // by id of the tables: place in to.Clients, from 1
-	actions  []int32
-	agents   []uint16 // by place in to.Clients: the latest agent
-	touched  []int32  // ids with a place
-	resolved int      // clients of which the name is known
+	texts   []replay.PolicyText
+	to      replay.Addition
+	clients []place // by id of the tables
+	actions []place
+	agents  []place
+	touched []int32  // clients with a place
+	latest  []latest // by place in to.Clients
+	turn    int      // how many batches of requests have come
+}
+
+// A place in a list, from 1; 0 is none.
+type place int32
+
+// The latest request of a client.
+type latest struct {
+	turn int
+	row  int32
 }
 
 // begin begins an empty batch.
 func (g *gathering) begin() {
-	if g.texts == nil {
-		g.texts = replay.TextsOf(g.policies)
-	}
-	n := len(g.policies)
+	n := len(g.texts)
 	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Events: g.to.Events[:0]}
+	g.latest = g.latest[:0]
 	g.forget()
-	g.resolved, g.agents = 0, g.agents[:0]
 }
 
 // forget forgets ids of the tables.
@@ -39,73 +43,88 @@ func (g *gathering) forget() {
 	}
 	g.touched = g.touched[:0]
 	clear(g.actions)
+	clear(g.agents)
 }
 
-// settle writes down who the clients are, while the tables know it, and forgets their ids.
-func (g *gathering) settle(t *traffic.Tables) {
-	for i := g.resolved; i < len(g.to.Clients); i++ {
-		c, agent := &g.to.Clients[i], int32(g.agents[i])
-		c.Agent, c.AgentClass = t.Agents.Name(agent), t.Agents.Class(agent).String()
-	}
-	g.resolved = len(g.to.Clients)
-	g.forget()
+// held is how many entries are held in memory.
+func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
+
+// stamps notes how precise the stamps of some lines are.
+func (g *gathering) stamps(resolution limit.Time) {
+	g.to.Resolution = traffic.Finer(g.to.Resolution, resolution)
 }
 
 // observe takes in a batch of requests, and which of them are refused.
 func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tables) {
-	for row := range b.Len() {
-		place := g.client(b.Client[row], t)
-		g.to.Clients[place].ByClass[t.Agents.Class(int32(b.Agent[row]))]++
-		g.agents[place] = b.Agent[row]
-		g.to.Actions[g.action(b.Action[row], t)].Requests++
-		if at := b.At[row]; g.to.Requests == 0 {
-			g.to.First, g.to.Last = at, at
-		} else {
-			g.to.First, g.to.Last = min(g.to.First, at), max(g.to.Last, at)
+	g.turn++
+	a := &g.to
+	for row := range int32(b.Len()) {
+		g.request(b, row, t)
+		if a.Requests == 0 {
+			a.First, a.Last = b.At[row], b.At[row]
 		}
-		g.to.Requests++
+		a.First, a.Last = min(a.First, b.At[row]), max(a.Last, b.At[row])
+		a.Requests++
+		if traffic.Refusal(int32(b.Status[row])) {
+			a.AlreadyRefused++
+		}
 	}
 	for _, r := range refusals {
-		g.to.Refused[r.policy]++
-		g.to.Saved[r.policy] += b.Bytes[r.row]
-		g.to.Events = append(g.to.Events, replay.Event{
+		a.Refused[r.policy]++
+		a.Saved[r.policy] += b.Bytes[r.row]
+		a.Events = append(a.Events, replay.Event{
 			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1,
 			Client: g.client(b.Client[r.row], t), Action: g.action(b.Action[r.row], t),
 		})
 	}
 }
 
+// request counts a request of a client for an action. The client's agent is that of its latest request, as in a replay.
+func (g *gathering) request(b *traffic.Batch, row int32, t *traffic.Tables) {
+	client := g.client(b.Client[row], t)
+	c, last := &g.to.Clients[client], &g.latest[client]
+	c.ByClass[t.Agents.Class(int32(b.Agent[row]))]++
+	if last.turn != g.turn || b.Before(last.row, row) {
+		*last = latest{g.turn, row}
+		c.Agent = g.agent(b.Agent[row], t)
+	}
+	g.to.Actions[g.action(b.Action[row], t)].Requests++
+}
+
 // client is the place of a client in the batch.
 func (g *gathering) client(id int32, t *traffic.Tables) int32 {
-	for int(id) >= len(g.clients) {
-		g.clients = append(g.clients, 0)
-	}
-	if g.clients[id] == 0 {
+	p := at(&g.clients, int(id))
+	if *p == 0 {
 		g.to.Clients = append(g.to.Clients, replay.ClientPart{Name: t.Clients.Name(id)})
-		g.agents = append(g.agents, 0)
-		g.clients[id] = int32(len(g.to.Clients))
+		g.latest = append(g.latest, latest{})
 		g.touched = append(g.touched, id)
+		*p = place(len(g.to.Clients))
 	}
-	return g.clients[id] - 1
+	return int32(*p - 1)
 }
 
-// action is the place of an action in the batch.
 func (g *gathering) action(id uint16, t *traffic.Tables) int32 {
-	for int(id) >= len(g.actions) {
-		g.actions = append(g.actions, 0)
-	}
-	if g.actions[id] == 0 {
+	p := at(&g.actions, int(id))
+	if *p == 0 {
 		g.to.Actions = append(g.to.Actions, replay.ActionPart{Name: t.Actions.Name(int32(id))})
-		g.actions[id] = int32(len(g.to.Actions))
+		*p = place(len(g.to.Actions))
 	}
-	return g.actions[id] - 1
+	return int32(*p - 1)
 }
 
-// total writes down what the tally has counted since the batch began.
-func (s *spool) total(now time.Time, tally *Tally) {
-	a := &s.to
-	a.Made = now.UTC().Truncate(time.Microsecond)
-	a.Unreadable, a.Excluded = tally.Unreadable-s.before.Unreadable, tally.Excluded-s.before.Excluded
-	a.Late = tally.Late - s.before.Late
-	a.Lines = a.Requests + a.Excluded + a.Unreadable
+func (g *gathering) agent(id uint16, t *traffic.Tables) int32 {
+	p := at(&g.agents, int(id))
+	if *p == 0 {
+		g.to.Agents = append(g.to.Agents, replay.AgentPart{Name: t.Agents.Name(int32(id)), Class: t.Agents.Class(int32(id)).String()})
+		*p = place(len(g.to.Agents))
+	}
+	return int32(*p - 1)
+}
+
+// at is where the place of an id stands.
+func at(places *[]place, id int) *place {
+	for id >= len(*places) {
+		*places = append(*places, 0)
+	}
+	return &(*places)[id]
 }

@@ -81,7 +81,7 @@ type Tail struct {
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
 	saving   time.Duration
-	waits    bool      // that batches wait for the database has been told
+	waits    bool      // whether it was told that batches wait for the database
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
 	shown    time.Time // when numbers were last left for Metrics
@@ -140,7 +140,7 @@ func (t *Tail) open() (err error) {
 	t.tally = newTally(t.options.Policies, earlier)
 	t.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
-	if err := t.openSpool(); err != nil {
+	if err := t.openSpool(c); err != nil {
 		return err
 	}
 	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
@@ -176,22 +176,24 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 	return err
 }
 
-// openSpool opens the way to the database. Whatever From says, the batches go on with the numbers of the latest checkpoint.
-func (t *Tail) openSpool() (err error) {
+// openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has
+// named batches all the same.
+func (t *Tail) openSpool(c *Checkpoint) (err error) {
 	if t.options.Store == nil {
 		return nil
 	}
-	var was *SavedSpool
-	if exists(t.options.State) {
-		if c, err := ReadCheckpoint(t.options.State); err == nil {
-			was = c.Spool
-		}
+	latest := c
+	if latest == nil && exists(t.options.State) {
+		latest, _ = ReadCheckpoint(t.options.State) // one that cannot be read is to be replaced
 	}
-	if t.spool, err = openSpool(&t.options, was); err != nil {
+	var was *SavedSpool
+	if latest != nil {
+		was = latest.Spool
+	}
+	if t.spool, err = openSpool(&t.options, was, c != nil); err != nil {
 		return err
 	}
-	t.spool.policies, t.spool.before = t.options.Policies, t.tally.copy()
-	t.spool.begin()
+	t.spool.start(t.options.Policies, t.tally)
 	t.events.spool = t.spool
 	return nil
 }
@@ -215,9 +217,7 @@ func (t *Tail) Close() error {
 	}
 	if t.spool != nil {
 		t.spool.close()
-		if odd := t.spool.trouble(); odd != "" {
-			t.say("%s", odd)
-		}
+		t.sayLeft()
 	}
 	t.lock.release()
 	return err

@@ -29,6 +29,8 @@ type Stream struct {
 type Taken struct {
 	Lines, Parsed, Unreadable, Excluded, Late int64
 	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
+
+	Resolution limit.Time // of the finest stamp; 0: there was none
 }
 
 // NewStream returns one that nothing has come to. several says whether it will have more than one source.
@@ -82,7 +84,8 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 	if n := s.pending.Len(); n > s.options.Waiting {
 		s.pending.floor = max(s.pending.floor, s.pending.oldest())
 	}
-	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults}
+	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults,
+		Resolution: r.resolution()}
 }
 
 // Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:

@@ -44,7 +44,7 @@ func (f *tailStoreFlags) keepIn(ctx context.Context, o *tail.Options, timezone s
 	return s.verify()
 }
 
-// A tailStore opens the database for each batch.
+// A tailStore opens the database while it stores batches, and no longer.
 type tailStore struct {
 	ctx  context.Context // a batch that has begun is brought to its end
 	path string
@@ -64,10 +64,11 @@ func (s *tailStore) verify() error {
 }
 
 // Append implements tail.Store.
-func (s *tailStore) Append(a *replay.Addition) error {
+func (s *tailStore) Append(batches []*replay.Addition) (known int, err error) {
 	db, err := store.Open(s.path, store.Options{})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return closeAfter(db, db.Append(s.ctx, s.info, a))
+	known, err = db.Append(s.ctx, s.info, batches)
+	return known, closeAfter(db, err)
 }
