@@ -37,6 +37,9 @@ const (
 	DefaultSpool = 64 << 20 // bytes
 )
 
+// defaultHold is how many would-blocks and clients are held in memory before a checkpoint is written ahead of its time.
+const defaultHold = 512 << 10
+
 // A SavedSpool is whose batches a checkpoint names, and the last of them.
 type SavedSpool struct {
 	Tail   string `json:"tail"`
@@ -50,6 +53,7 @@ type spool struct {
 	gathering
 	tail   string
 	most   int64  // bytes
+	hold   int    // see defaultHold
 	next   uint64 // number of the batch that is being gathered
 	before Tally  // when it began
 
@@ -70,7 +74,7 @@ type trouble struct {
 // openSpool opens the folder, and removes what no checkpoint names. was is what the latest checkpoint says, nil if there is
 // none. A tail that does not go on from it takes another name, and begins a run of its own.
 func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
-	s := &spool{folder: folder{dir: o.State + ".spool"}, most: o.Spool, store: o.Store, tail: rand.Text(), next: 1}
+	s := &spool{folder: folder{dir: o.State + ".spool"}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
 	if was == nil {
 		was = new(SavedSpool)
 	} else if goesOn {
@@ -97,13 +101,10 @@ func (s *spool) start(policies []policy.Policy, tally *Tally) {
 }
 
 // full tells whether reading has to wait, because too much waits for the database or cannot be sealed.
-func (s *spool) full() bool { return s != nil && (s.size.Load() >= s.most || s.held() >= 2*heavy) }
+func (s *spool) full() bool { return s != nil && (s.size.Load() >= s.most || s.held() >= 2*s.hold) }
 
 // heavy tells whether a checkpoint should be written ahead of its time.
-func (s *spool) heavy() bool { return s != nil && s.held() >= heavy }
-
-// heavy is how many would-blocks and clients are held in memory until then.
-const heavy = 512 << 10
+func (s *spool) heavy() bool { return s != nil && s.held() >= s.hold }
 
 // complete completes the batch, and returns what a checkpoint is to say that goes with it.
 func (s *spool) complete(now time.Time, tally *Tally) *SavedSpool {

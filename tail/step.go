@@ -22,8 +22,8 @@ func (t *Tail) Step() (more bool, err error) {
 	for _, l := range t.logs {
 		t.look(l)
 	}
-	if t.spool.full() { // the lag grows until there is room for what would be judged
-		t.due()
+	if t.spool.full() {
+		t.pause()
 		return false, nil
 	}
 	drained, err := t.read()
@@ -39,6 +39,14 @@ func (t *Tail) Step() (more bool, err error) {
 	}
 	t.due()
 	return !drained, nil
+}
+
+// pause does what is due, and reads nothing: the lag grows until there is room for what would be judged.
+func (t *Tail) pause() {
+	for _, l := range t.logs {
+		l.measure()
+	}
+	t.due()
 }
 
 // look looks whether another file has a log's name. What is wrong with it is said once.
