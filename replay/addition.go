@@ -59,7 +59,7 @@ type ActionPart struct {
 }
 
 // Empty tells whether there is nothing in it to be counted.
-func (a *Addition) Empty() bool { return a.Lines == 0 }
+func (a *Addition) Empty() bool { return a.Lines == 0 && a.Bytes == 0 && a.Late == 0 }
 
 // TextsOf puts policies into words.
 func TextsOf(policies []policy.Policy) (texts []PolicyText) {

@@ -21,6 +21,7 @@ type shelf struct {
 	busy    bool              // takes nothing
 	unsure  bool              // takes everything, and says that it failed
 	lines   int64
+	bytes   int64
 	clients map[string]int64 // requests
 	events  []string
 	refused map[string]int64 // by policy
@@ -52,7 +53,7 @@ func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
 }
 
 func (s *shelf) add(a *replay.Addition) {
-	s.lines += a.Lines
+	s.lines, s.bytes = s.lines+a.Lines, s.bytes+a.Bytes
 	for _, c := range a.Clients {
 		for _, n := range c.ByClass {
 			s.clients[c.Name] += n
@@ -95,16 +96,18 @@ func (s *stored) check() {
 	s.t.Helper()
 	told, tally := s.replayed(s.whole.Bytes())
 	want := newShelf()
-	want.lines = tally.Lines
+	want.lines, want.bytes = tally.Lines, int64(s.whole.Len())
 	for _, line := range strings.Split(strings.TrimSpace(s.whole.String()), "\n") {
-		client, _, _ := strings.Cut(line, " ")
-		want.clients[client]++
+		if client, _, ok := strings.Cut(line, " "); ok {
+			want.clients[client]++
+		}
 	}
 	for _, p := range tally.Policies {
 		want.refused[p.Name] = p.Refused
 	}
-	if got := s.shelf; got.lines != want.lines || !reflect.DeepEqual(got.clients, want.clients) || !reflect.DeepEqual(got.refused, want.refused) {
-		s.t.Errorf("%d lines, refused %v, clients %v; want %d, %v, %v", got.lines, got.refused, got.clients, want.lines, want.refused, want.clients)
+	if got := s.shelf; got.lines != want.lines || got.bytes != want.bytes || !reflect.DeepEqual(got.clients, want.clients) || !reflect.DeepEqual(got.refused, want.refused) {
+		s.t.Errorf("%d lines, %d bytes, refused %v, clients %v; want %d, %d, %v, %v",
+			got.lines, got.bytes, got.refused, got.clients, want.lines, want.bytes, want.refused, want.clients)
 	}
 	if n := strings.Count(told, "\n"); len(s.shelf.events) != n || n == 0 {
 		s.t.Errorf("%d events, want %d", len(s.shelf.events), n)
@@ -168,6 +171,8 @@ func TestSpoolStoresEachRequestOnce(t *testing.T) {
 				s.start()
 			case 7:
 				check(t, s.tail.compact())
+			case 8:
+				s.append("access.log", "rubbish\n")
 			default:
 				for range rng.IntN(20) {
 					s.append("access.log", line(1+rng.IntN(6), s.now))
