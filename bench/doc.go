@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-// Command bench measures shadow on this machine: speed beside `wc -l` on the same file, what policies of several limits
+// Command bench measures shadow on this machine: speed beside `wc -l` on the same file, how fast a tail catches up, what policies of several limits
 // and storing cost, gzip input, and memory. Generated logs go in, tables with the measured figures beside their targets
 // come out.
 //

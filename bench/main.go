@@ -26,6 +26,7 @@ var groups = []group{
 	{"replay", (*bench).replay},
 	{"policies", (*bench).policies},
 	{"sweep", (*bench).sweep},
+	{"tail", (*bench).tail},
 	{"store", (*bench).store},
 	{"gzip", (*bench).gzip},
 	{"memory", (*bench).memory},

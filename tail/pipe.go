@@ -18,10 +18,15 @@ type pipe struct {
 	now    func() time.Time
 }
 
-const pipeChunk = 64 << 10
+// What is read at a time, and how many of those may wait: 16 MB, more than is judged in a breath, so that a pipe is never
+// what a tail waits for, and its writer seldom waits for the tail.
+const (
+	pipeChunk  = 64 << 10
+	pipeChunks = 256
+)
 
 func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
-	p := &pipe{chunks: make(chan []byte, 16), read: now(), now: now}
+	p := &pipe{chunks: make(chan []byte, pipeChunks), read: now(), now: now}
 	go p.run(r, wake)
 	return p
 }
