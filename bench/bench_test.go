@@ -43,6 +43,7 @@ func TestGroups(t *testing.T) {
 		{"sweep", []string{"replay, 3 limits", "all kinds", "one client", "at most 4", "at its highest"}},
 		{"tail", []string{"wc -l", "checkpoints", "at least 0.5", "at its highest"}},
 		{"store", []string{"--no-store", "4000 event rows"}},
+		{"report", []string{"table, compared", "html", "at most 3"}},
 		{"memory", []string{"900", "50", "of budget"}},
 	} {
 		t.Run(c.group, func(t *testing.T) {

@@ -28,6 +28,7 @@ var groups = []group{
 	{"sweep", (*bench).sweep},
 	{"tail", (*bench).tail},
 	{"store", (*bench).store},
+	{"report", (*bench).report},
 	{"gzip", (*bench).gzip},
 	{"memory", (*bench).memory},
 }
