@@ -46,7 +46,7 @@ func (t *Tail) sayStored() {
 	if t.spool == nil {
 		return
 	}
-	switch odd := t.spool.odd.Load(); {
+	switch odd := t.spool.odd.Load(); { // nil: nothing is in the way
 	case odd != nil && !t.waits && time.Since(odd.since) >= shortly:
 		t.say("%s; %s", odd.text, t.spool.backlog())
 		t.waits = true
@@ -59,7 +59,7 @@ func (t *Tail) sayStored() {
 // sayLeft tells at the end what the database has not taken.
 func (t *Tail) sayLeft() {
 	if odd := t.spool.odd.Load(); odd != nil {
-		t.say("%s; for the next tail %s in %s", odd.text, t.spool.backlog(), t.spool.dir)
+		t.say("%s; %s in %s", odd.text, t.spool.backlog(), t.spool.dir)
 	}
 }
 

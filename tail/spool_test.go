@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -344,4 +345,57 @@ func TestDamagedBatch(t *testing.T) {
 		t.Errorf("%+v, %v", odd, s.files())
 	}
 	s.stop()
+}
+
+// What keeps batches waiting is told when it has lasted, and that it is over.
+func TestWaitingIsTold(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.start()
+	s.shelf.busy = true
+	for range 3 {
+		s.append("access.log", line(1, s.now))
+		s.step(5 * time.Second)
+	}
+	check(t, s.tail.save())
+	s.flush()
+	s.step(time.Second)
+	if s.said.Len() > 0 {
+		t.Errorf("told at once: %s", s.said.String())
+	}
+	s.tail.spool.odd.Load().since = time.Now().Add(-shortly)
+	s.flush()
+	s.step(time.Second)
+	s.step(time.Second)
+	s.shelf.busy = false
+	s.flush()
+	s.step(time.Second)
+	want := regexp.MustCompile(`^shadow: somebody holds it open; \d+ batches \(\d+ KiB\) wait for the database\nshadow: the batches that waited are stored\n$`)
+	if !want.MatchString(s.said.String()) {
+		t.Errorf("told: %s", s.said.String())
+	}
+	s.shelf.busy = true
+	s.append("access.log", line(1, s.now))
+	s.step(10 * time.Second)
+	s.stop()
+	if !strings.HasSuffix(s.said.String(), "wait for the database in "+s.path("state.spool")+"\n") {
+		t.Errorf("told: %s", s.said.String())
+	}
+}
+
+// When much is refused, a checkpoint is written ahead of its time, so that memory stays bounded.
+func TestBusyLogIsSealedEarly(t *testing.T) {
+	s := newStored(t, "token:1/1h")
+	with := s.change
+	s.change = func(o *Options) { with(o); o.Save = time.Hour }
+	s.start()
+	s.tail.spool.hold = 50
+	for range 30 {
+		s.append("access.log", strings.Repeat(line(1, s.now), 10))
+		s.step(time.Second)
+	}
+	if files, held := len(s.files()), s.tail.spool.held(); files < 3 || held > 70 {
+		t.Errorf("%d batches were sealed, %d are held", files, held)
+	}
+	s.settle()
+	s.check()
 }

@@ -102,10 +102,17 @@ func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
 func (s *Stream) Waiting() int { return s.pending.Len() }
 
 // Release returns the requests that have their place before the floor, or before where too many waiting ones had put it.
-// Whatever comes from now on has its place there or later. The batch is valid until the next call.
+// Whatever comes from now on has its place there or later; after End, where the latest of all was. The batch is valid until
+// the next call.
 func (s *Stream) Release(floor limit.Time) *Batch {
 	s.out.reset()
-	s.pending.release(max(floor, s.pending.floor), s.out, 2*s.options.Batch)
+	floor = max(floor, s.pending.floor)
+	after := floor
+	if floor == End {
+		after = s.pending.latest()
+	}
+	s.pending.release(floor, s.out, 2*s.options.Batch)
+	s.pending.floor = after
 	return s.out
 }
 

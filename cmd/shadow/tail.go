@@ -43,6 +43,7 @@ is judged twice and none is left out, also when the log was rotated meanwhile.
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
+  shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
