@@ -150,14 +150,14 @@ func (g *appending) begin() error {
 	g.run = int32(last) + 1
 	zero, at := int64(0), fromClock(g.batches[0].Made)
 	runs := g.store.duck.table("runs")
-	runs.add(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
+	runs.begin(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
 		zero, false, false, textIf(g.info.Timezone))
 	if err := runs.done(); err != nil {
 		return err
 	}
 	policies, parts := g.store.duck.table("policies"), g.store.duck.table("parts")
 	for i, p := range g.batches[0].Policies {
-		policies.add(append([]any{g.run, int32(i), p.Name, p.By, zero, zero, zero, nil, zero, zero, nil, true}, make([]any, 8)...)...)
+		policies.begin(g.run, int32(i), p.Name, p.By, zero, zero, zero, nil, zero, zero, nil, true)
 		for j, l := range p.Parts {
 			parts.add(g.run, int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, textIf(l.Match), textIf(l.Counts))
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"hash/crc64"
 	"os"
@@ -81,7 +80,8 @@ func (s *folder) write(a *replay.Addition) error {
 	}
 	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
 	if err := writeSynced(name, text); err != nil {
-		return errors.Join(err, os.Remove(name))
+		_ = os.Remove(name) // what is left of it, no checkpoint names
+		return err
 	}
 	if err := syncDir(s.dir); err != nil {
 		return err
