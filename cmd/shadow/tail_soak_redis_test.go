@@ -75,6 +75,9 @@ func TestTailSoakRedis(t *testing.T) {
 	m := s.compareEach()
 	t.Logf("%d lines in %.1f s, %d rotations, %d kills, Redis killed %d times: %d would-blocks, %d of them degraded (%.1f %%), at most %d MiB of memory",
 		lines, took.Seconds(), rotations, tailKills, len(s.outages), m.all, m.marked, 100*float64(m.marked)/float64(m.all), s.peak>>10)
+	if most := 1 << 20; s.peak > most {
+		t.Errorf("the tail took %d KiB of memory, more than %d", s.peak, most)
+	}
 	t.Logf("of %d told while Redis was away %d are degraded", m.away, m.awayMarked)
 	if m.awayMarked < m.away/2 || m.marked == 0 || m.marked == m.all {
 		t.Error("marks are where they should not be")
