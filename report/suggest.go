@@ -24,8 +24,8 @@ type Suggest struct {
 	view view
 }
 
-// A SuggestAnswer is about the requests of one action, or all. Of those fields that are for JSON all but Next are filled in
-// by NewSuggest.
+// A SuggestAnswer is about the requests of one action, or all. Of those fields that are for JSON all but Next and the lines
+// of Nginx are filled in by NewSuggest.
 type SuggestAnswer struct {
 	Action      string         `json:"action"` // "" for all
 	Spare       []SpareModel   `json:"spare"`
@@ -38,7 +38,10 @@ type SuggestAnswer struct {
 	Findings    []string       `json:"findings"` // in plain sentences
 	Best        []string       `json:"best"`     // limits, at most one of a kind, the best first
 	Suggestions []SuggestLimit `json:"suggestions"`
-	Next        []string       `json:"next"` // what to try, line by line
+	Whole       *SuggestWhole  `json:"whole"`  // the answer over the whole log; nil without one
+	Bounds      []SuggestBound `json:"bounds"` // limits by what they leave, where there is nobody to spare
+	Nginx       *SuggestNginx  `json:"nginx"`  // what nginx is to be told; nil: it has none of the limits
+	Next        []string       `json:"next"`   // what to try, line by line
 
 	Advice *suggest.Advice `json:"-"`
 }
@@ -170,6 +173,10 @@ func (s *SuggestAnswer) fill(in *Input) {
 	for _, best := range a.BestOfAll() {
 		text, _ := a.Text(best, best.Chosen.Limit)
 		s.Best = append(s.Best, text)
+	}
+	s.Whole, s.Bounds = wholeOf(a.Whole), boundsOf(a)
+	if s.Nginx != nil {
+		s.Nginx.fill(a)
 	}
 	s.Findings = findings(a, in)
 }
