@@ -44,10 +44,11 @@ func (s *SuggestAnswer) sections() []suggestSection {
 
 // limitsNotes explain the columns, and what the table leaves out.
 func (s *SuggestAnswer) limitsNotes(shown []*SuggestLimit) (notes []string) {
+	note := "knee is the N from which on kindness buys little."
 	if s.Rest != nil {
-		notes = append(notes, "rest: it  whether the limit keeps the promise on the rest; from: the least N that keeps it on both parts.")
+		note = "On the rest a limit holds if it keeps the promise there too; from is the least N that keeps it on both parts; " + note
 	}
-	notes = append(notes, "knee: the N from which on kindness buys little.")
+	notes = append(notes, note)
 	found := 0
 	for i := range s.Suggestions {
 		if s.Suggestions[i].Chosen != nil {
