@@ -82,7 +82,8 @@ type SuggestLimit struct {
 	Proof  string         `json:"proof"`
 	Chosen *SuggestPrice  `json:"chosen"`
 	Both   *SuggestPrice  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
-	Others []SuggestPrice `json:"runners_up"` // from the strictest to the kindest
+	Beside []SuggestPrice `json:"runners_up"` // from the strictest to the kindest; of the best of each kind only
+	Others []SuggestPrice `json:"-"`          // the same of each
 	Knee   *SuggestPrice  `json:"knee"`       // nil if the curve has none
 	of     *suggest.Suggestion
 }
@@ -173,6 +174,8 @@ func (s *SuggestAnswer) fill(in *Input) {
 	for _, best := range a.BestOfAll() {
 		text, _ := a.Text(best, best.Chosen.Limit)
 		s.Best = append(s.Best, text)
+		m := s.modelOf(best)
+		m.Beside = append(m.Beside, m.Others...)
 	}
 	s.Whole, s.Bounds = wholeOf(a.Whole), boundsOf(a)
 	if s.Nginx != nil {
@@ -203,7 +206,7 @@ func suggestPart(p *suggest.Part) SuggestPart {
 }
 
 func suggestLimit(a *suggest.Advice, s *suggest.Suggestion) SuggestLimit {
-	m := SuggestLimit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Others: []SuggestPrice{}, of: s}
+	m := SuggestLimit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Beside: []SuggestPrice{}, of: s}
 	if text := perText(&s.Shape); text != "" {
 		m.Per = &text
 	}

@@ -105,25 +105,28 @@ func wholeText(a *suggest.Advice) string {
 	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) + best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
 		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.", thousands(apart))
 	}
-	if n := hit[suggest.Disguised]; n > 0 {
-		text += fmt.Sprintf(" By claim, as `shadow replay` has its classes, %s of those hit %s a browser: %s of them %s like none (disguised).",
-			thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), isAre(n+hit[suggest.Browsers]+hit[suggest.Shared]), thousands(n), behave(n))
-	}
-	return text
+	return text + claimedText(&hit)
 }
 
-func isAre(n int64) string {
-	if n == 1 {
-		return "is"
+// claimedText says how many of the clients hit are browsers to a replay that goes by claim alone.
+func claimedText(hit *suggest.Groups) string {
+	n := hit[suggest.Disguised]
+	browsers := n + hit[suggest.Browsers] + hit[suggest.Shared]
+	switch {
+	case n == 0:
+		return ""
+	case browsers == 1:
+		return " To `shadow replay` without --evidence, which believes claims, 1 of those hit is a browser: it behaves like none (disguised)."
 	}
-	return "are"
+	return fmt.Sprintf(" To `shadow replay` without --evidence, which believes claims, %s of those hit are browsers: %s like none (disguised).",
+		thousands(browsers), behaving(n))
 }
 
-func behave(n int64) string {
+func behaving(n int64) string {
 	if n == 1 {
-		return "behaves"
+		return "1 behaves"
 	}
-	return "behave"
+	return thousands(n) + " behave"
 }
 
 // crawlersNamed is how many crawlers are named.
@@ -229,6 +232,10 @@ func (s *SuggestAnswer) boundsGrid() *grid {
 // unsparedText says whom the log shows instead of those to spare.
 func unsparedText(a *suggest.Advice, p suggest.Promise) string {
 	requests := a.Whole.Requests
+	later := ""
+	if n := a.Whole.Groups.Of(p.Who); n > 0 {
+		later = fmt.Sprintf(" The rest of the log has %s to spare: --holdout 0 chooses on all of it.", count(n, "client"))
+	}
 	var groups []suggest.Group
 	for g := range suggest.GroupCount {
 		if requests[g] > 0 {
@@ -242,6 +249,6 @@ func unsparedText(a *suggest.Advice, p suggest.Promise) string {
 	}
 	return fmt.Sprintf("No %s sent a request of this action in the part that limits are chosen on: nobody to spare, so there is no promise to hold a limit to. "+
 		"Of the %s of it in the whole log, %s. The table tells what a limit leaves to an attacker who begins anew, and what it refuses of these: "+
-		"take the strictest of which you think that people can live with it.",
-		p.Who, count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "))
+		"take the strictest of which you think that people can live with it.%s",
+		p.Who, count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "), later)
 }

@@ -116,6 +116,7 @@ func (r *keysRun) report(result *sweep.KeysResult) error {
 func (r *keysRun) warnings(result *sweep.KeysResult) []string {
 	s := &result.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	texts = append(texts, r.lumped(r.reading.Tables, &result.Claimed)...)
 	texts = append(texts, takenFor("action", r.action, result.Action)...)
 	if r.action != "" && result.Requests.Sum() == 0 && s.Parsed > s.Excluded+s.Warm {
 		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))

@@ -321,6 +321,7 @@ func (r *suggestRun) warnings() []string {
 	if r.heldOut > 0 && !r.split && s.Parsed > s.Excluded {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}
+	texts = append(texts, r.lumped(r.reading.Tables, r.survey.Clients)...)
 	if r.exempt {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
