@@ -42,7 +42,7 @@ func (m *SuggestNginx) fill(a *suggest.Advice) {
 	}
 }
 
-// nginxText says whether nginx has the answer, or what comes nearest to it; "" without an answer.
+// nginxText says whether nginx has the answer, or which bucket it has; "" without an answer.
 func (s *SuggestAnswer) nginxText() string {
 	a := s.Advice
 	best := a.BestOfAll()
@@ -57,7 +57,7 @@ func (s *SuggestAnswer) nginxText() string {
 	}
 	text := fmt.Sprintf("%s is this limit", n.Twin.Setting())
 	if !n.Answer {
-		text = fmt.Sprintf("has nothing like %s (%s); the nearest that it has is %s: %s", answer, nginxLack(best[0]), n.Limit, n.Twin.Setting())
+		text = fmt.Sprintf("has nothing like %s (%s); the best bucket that it has is %s: %s", answer, nginxLack(best[0]), n.Limit, n.Twin.Setting())
 	}
 	text += " (" + n.Twin.Deviation + ")"
 	if n.Measured.Limit == 0 {

@@ -99,7 +99,11 @@ func wholeText(a *suggest.Advice) string {
 		return ""
 	}
 	refused, hit := w.Answer.Refused.Of(suggest.Everybody), w.Answer.Hit
-	text := fmt.Sprintf("On the whole log, %s refuses %s of %s and hits %s.", w.Limit,
+	unscaled := ""
+	if !a.Scale.One() {
+		unscaled = " (the answer without the scale)"
+	}
+	text := fmt.Sprintf("On the whole log, %s%s refuses %s of %s and hits %s.", w.Limit, unscaled,
 		thousands(refused), count(w.Requests.Of(suggest.Everybody), "request"), count(hit.Of(suggest.Everybody), "client"))
 	best := a.BestOfAll()[0]
 	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) + best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
@@ -161,7 +165,7 @@ func crawlersText(a *suggest.Advice) string {
 	if !a.Stop.Has(suggest.Crawlers) || a.Stop == suggest.Everybody {
 		return text
 	}
-	return text + " If they are welcome: " + sparing(a) + " leaves them alone; that --stop without the promise lets the answer hit them as it may."
+	return text + " If they are welcome, spare them: " + sparing(a) + "."
 }
 
 func someOf(texts []string) string {

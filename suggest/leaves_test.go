@@ -78,25 +78,3 @@ func TestBounds(t *testing.T) {
 		t.Error("nginx has none")
 	}
 }
-
-func TestCrawlerName(t *testing.T) {
-	for agent, want := range map[string]string{
-		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)":                          "Googlebot",
-		"Mozilla/5.0 (compatible; Googlebot-Image/1.0)":                                                     "Googlebot-Image",
-		"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0) Chrome/116 Safari/537": "bingbot",
-		"Mozilla/5.0 (compatible; Baiduspider/2.0; +http://www.baidu.com/search/spider.html)":               "Baiduspider",
-		"Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)":               "Slurp",
-		"ia_archiver (+http://www.alexa.com/site/help/webmasters)":                                          "ia_archiver",
-		"facebookexternalhit/1.1": "facebookexternalhit",
-		"":                        "",
-	} {
-		if got := CrawlerName(agent); got != want {
-			t.Errorf("%q names itself %q, want %q", agent, got, want)
-		}
-	}
-	for name, want := range map[string]bool{"Googlebot-Image": true, "Slurp": true, "AhrefsBot": false} {
-		if isSearchEngine(name) != want {
-			t.Errorf("%s: search engine: %v", name, !want)
-		}
-	}
-}

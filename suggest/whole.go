@@ -2,7 +2,6 @@ package suggest
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,8 +22,8 @@ type Whole struct {
 
 	Groups   Groups // clients with such a request
 	Requests Groups
-	sent     map[int32]int64 // such requests by client
-	Limit    string          // the answer, without the scale; "" if there is none
+	sent     traffic.Paged[int64] // such requests by client
+	Limit    string               // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
 }
@@ -38,13 +37,11 @@ type CrawlerHit struct {
 
 // Take counts the requests of a batch.
 func (w *Whole) Take(b *traffic.Batch) {
-	if w.sent == nil {
-		w.sent = map[int32]int64{}
-	}
+	w.sent.Grow(w.Tables.Clients.Len())
 	action, known := w.Tables.Actions.Find([]byte(w.Action))
 	for row, client := range b.Client {
 		if w.Action == "" || known && int32(b.Action[row]) == action {
-			w.sent[client]++
+			*w.sent.At(client)++
 		}
 	}
 }
@@ -59,8 +56,11 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		}
 	}
 	byName := map[string]*CrawlerHit{}
-	for client, n := range w.sent {
-		g := w.Labels.Of(client)
+	for client := range int32(w.sent.Len()) {
+		n, g := *w.sent.At(client), w.Labels.Of(client)
+		if n == 0 {
+			continue
+		}
 		w.Groups[g]++
 		w.Requests[g] += n
 		if g != Crawlers {
@@ -81,36 +81,6 @@ func (w *Whole) Finish(hits *replay.Hits) {
 	slices.SortFunc(w.Crawlers, func(x, y CrawlerHit) int {
 		return cmp.Or(cmp.Compare(y.Refused, x.Refused), cmp.Compare(y.Requests, x.Requests), strings.Compare(x.Name, y.Name))
 	})
-}
-
-// crawlerWord is the word of an agent in which a crawler names itself: Googlebot, bingbot, Baiduspider, AhrefsBot.
-var crawlerWord = regexp.MustCompile(`(?i)[a-z][\w.-]*(?:bot|crawler|spider|slurp)\b[\w-]*|\b(?:bot|crawler|spider|slurp)[\w-]*`)
-
-// CrawlerName is what a crawler calls itself: the first such word of its agent, else the beginning of that.
-func CrawlerName(agent string) string {
-	if word := crawlerWord.FindString(agent); word != "" {
-		return word
-	}
-	word, _, _ := strings.Cut(agent, " ")
-	word, _, _ = strings.Cut(word, "/")
-	return word
-}
-
-// searchEngines are how the crawlers of search engines begin to name themselves, in lower case. Anybody can say so; the engines
-// tell how to verify it (most by the name that the address has in DNS, and back).
-var searchEngines = []string{
-	"googlebot", "bingbot", "applebot", "duckduckbot", "yandex", "baiduspider", "slurp", "qwant", "seznambot", "petalbot", "yeti", "mojeekbot",
-	"naverbot", "sogou", "360spider", "exabot", "msnbot",
-}
-
-func isSearchEngine(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc(searchEngines, func(begin string) bool { return strings.HasPrefix(name, begin) })
-}
-
-// Refused is how many requests of crawlers the answer refuses, and how many they sent.
-func (w *Whole) Refused() (refused, requests int64) {
-	return w.Answer.Refused[Crawlers], w.Requests[Crawlers]
 }
 
 // WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the bounds.

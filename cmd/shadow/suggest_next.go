@@ -110,7 +110,7 @@ func quoted(word string) string {
 func (r *suggestRun) nginxBlock(a *suggest.Advice, n *report.SuggestNginx) (lines []string) {
 	what := "# nginx, for " + a.Nginx.Limit + " (" + a.Nginx.Twin.Deviation + ")"
 	if !a.Nginx.Answer && a.Nginx.Of != nil {
-		what += ", the nearest that it has"
+		what += ", the best bucket that it has"
 	}
 	lines = append(lines, what+":")
 	if n.Note != "" {

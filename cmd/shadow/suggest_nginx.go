@@ -149,6 +149,8 @@ func (r *suggestRun) location(action string) string {
 		return ""
 	case below:
 		return "location " + page + "/"
+	case page == "/":
+		return "location = /"
 	}
-	return "location = " + page
+	return "location ~ ^" + regexp.QuoteMeta(page) + "/?$" // /login/ is that action as well
 }
