@@ -13,6 +13,7 @@ type Harm struct {
 	ByClass Pagewise `json:"by_class"`
 	Lockout *Stretch `json:"longest_lockout"`          // nil when nothing was refused
 	Busiest *Stretch `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
+	Taken   *Taken   `json:"taken"`                    // of the requests of one action; nil unless asked for
 }
 
 // Pages are page views, and those that the policy breaks.
@@ -43,7 +44,7 @@ func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population) *Harm
 		return nil
 	}
 	p := &h.Policies[i]
-	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients)}
+	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h, p, clients)}
 	for client := range int32(h.Clients()) {
 		class := &harm.ByClass[who.class[client]]
 		class.PageViews += h.PageViews(client)
@@ -85,6 +86,9 @@ func (p *Policy) harmFacts(at layouts) (facts []fact) {
 	if s := h.Busiest; s != nil {
 		facts = append(facts, fact{label: "still gets", text: fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
 			s.Client, count(s.Requests, "request"), s.First.format(at.second))})
+	}
+	if h.Taken != nil {
+		facts = append(facts, fact{label: "guesses", text: h.Taken.text(at)})
 	}
 	return facts
 }

@@ -60,6 +60,10 @@ type KeysAnswer struct {
 	Per    string   `json:"per"`            // the window; "" with a limit
 	Keys   []KeyRow `json:"keys"`           // the best first; with a limit as they were asked for
 	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
+	Longer string   `json:"longer_per"`     // a longer window by which a key separates where none does by this one; "" if none was found
+
+	longer *KeyRow  // that key
+	tried  []string // longer windows by which none does
 }
 
 // A KeyRow is one key.
@@ -79,7 +83,10 @@ type KeyRow struct {
 
 // KeysQuestion says what a report on keys is to tell.
 type KeysQuestion struct {
-	Stop, Spare []traffic.Class
+	Stop, Spare []traffic.Class // as which the result counts them
+	StopNames   []string        // what they are called; nil: by those classes
+	SpareNames  []string
+	Longer      int       // so many periods of the result are further ones, tried for where the others do not separate
 	Refuse      []float64 // shares of the requests to be stopped, in percent
 	By          []traffic.Key
 	Limits      []string // of the result's limits, each once for every key

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // One answer for people: what was asked, a table of the keys, and which is best.
@@ -24,8 +25,7 @@ func (a *KeysAnswer) verdict(k *Keys) string {
 		return ""
 	case a.Best == "":
 		return fmt.Sprintf("no key refuses %s%% by a window of %s, however small: at best %s%%, by %s",
-			shortPercent(*a.Refuse), a.Per, percent(a.Keys[0].StoppedPercent), a.Keys[0].Key) +
-			"; a longer --per gathers more of what comes slowly"
+			shortPercent(*a.Refuse), a.Per, percent(a.Keys[0].StoppedPercent), a.Keys[0].Key) + a.longerText(k)
 	}
 	best, client := &a.Keys[0], a.row("client")
 	text := fmt.Sprintf("%s, %s, hits %s of %s to be spared", best.Key, best.Limit, thousands(best.SpareHit), count(k.Spare.Visitors, "visitor"))
@@ -40,10 +40,27 @@ func (a *KeysAnswer) verdict(k *Keys) string {
 	default:
 		text += "; client hits " + thousands(client.SpareHit)
 	}
-	if best.SpareHitPercent > wellSeparated {
-		text += ": no key separates them by such a window"
+	if !a.separates() {
+		text += ": no key separates them by such a window" + a.longerText(k)
 	}
 	return text
+}
+
+// separates tells whether the best key refuses the share, and hits few of those to be spared.
+func (a *KeysAnswer) separates() bool {
+	return a.Best != "" && a.Keys[0].SpareHitPercent <= wellSeparated
+}
+
+// longerText says which longer window does, if one was found; else what was tried, or can be.
+func (a *KeysAnswer) longerText(k *Keys) string {
+	switch {
+	case a.longer != nil:
+		return fmt.Sprintf("; --per %s gathers more of what comes slowly: %s, %s, hits %s of %s", a.Longer,
+			a.longer.Key, a.longer.Limit, thousands(a.longer.SpareHit), thousands(k.Spare.Visitors))
+	case a.tried != nil:
+		return "; nor does one separate them by " + strings.Join(a.tried, " or ")
+	}
+	return "; a longer --per gathers more of what comes slowly"
 }
 
 // wellSeparated is the share of those to be spared, in percent, up to which a key that hits so many separates at all.

@@ -16,8 +16,8 @@ func NewKeys(res *sweep.KeysResult, q KeysQuestion, o Options) *Keys {
 	k := &Keys{
 		Version: o.Version, Command: o.Command, Warnings: append([]string{}, o.Warnings...), Action: res.Action,
 		Input:   input(&res.Stats, &population{requests: res.Sent, clients: res.Clients}, cmp.Or(o.Timezone, "UTC")),
-		Stop:    groupOf(res, q.Stop),
-		Spare:   groupOf(res, q.Spare),
+		Stop:    groupOf(res, q.Stop, q.StopNames),
+		Spare:   groupOf(res, q.Spare, q.SpareNames),
 		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []KeysAnswer{}, Log: keysLog(&res.Census),
 		view: view{width: o.Width, color: o.Color},
 	}
@@ -40,8 +40,11 @@ func keysLog(c *sweep.Census) KeysLog {
 	}
 }
 
-func groupOf(res *sweep.KeysResult, classes []traffic.Class) KeyGroup {
-	g := KeyGroup{Classes: []string{}, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
+func groupOf(res *sweep.KeysResult, classes []traffic.Class, names []string) KeyGroup {
+	g := KeyGroup{Classes: names, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
+	if names != nil {
+		return g
+	}
 	for _, class := range classes {
 		g.Classes = append(g.Classes, class.String())
 	}
@@ -76,8 +79,16 @@ func (k *Keys) answer(res *sweep.KeysResult, q KeysQuestion) {
 		k.Answers = append(k.Answers, a)
 	}
 	for _, share := range q.Refuse {
-		for i := range periodsOf(res) {
-			k.Answers = append(k.Answers, k.kindest(res, i, share, q))
+		asked := len(periodsOf(res)) - q.Longer
+		for i := range asked {
+			a := k.kindest(res, i, share, q)
+			for j := asked; j < asked+q.Longer && !a.separates() && a.longer == nil; j++ {
+				other := k.kindest(res, j, share, q)
+				if a.tried = append(a.tried, other.Per); other.separates() {
+					a.Longer, a.longer = other.Per, &other.Keys[0]
+				}
+			}
+			k.Answers = append(k.Answers, a)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestBestKey(t *testing.T) {
 	k := NewKeys(keyed(), keysQuestion(80, 85.5, 95), townOptions)
 	for i, want := range []struct{ best, limit, verdict string }{
 		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to be spared; client hits 80"},
-		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window"},
+		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
 		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
 	} {
 		a := &k.Answers[i]
@@ -54,6 +54,29 @@ func TestBestKey(t *testing.T) {
 	}
 	if len(k.Absent) != 1 || k.Absent[0] != (AbsentKey{"client/64", "no client has an IPv6 address"}) {
 		t.Errorf("absent: %v", k.Absent)
+	}
+}
+
+// Where no key separates by the window that was asked for, a longer one that does is named.
+func TestLongerWindows(t *testing.T) {
+	r, q := keyed(), keysQuestion(85.5, 95)
+	for i := range r.Sides {
+		points := []sweep.Point{{Limit: 1}}
+		if r.Sides[i].By == traffic.ByUser {
+			points[0] = sweep.Point{Limit: 1, Counted: true, Refused: sweep.Classes{traffic.Tool: 900}, Hit: sweep.Classes{traffic.Browser: 2}}
+			points = append(points, sweep.Point{Limit: 50, Counted: true})
+		}
+		r.Sides[i].Curves = append(r.Sides[i].Curves, sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Hour}, Points: points})
+	}
+	q.Longer = 1
+	k := NewKeys(r, q, townOptions)
+	for i, want := range []struct{ longer, verdict string }{
+		{"1h", ": no key separates them by such a window; --per 1h gathers more of what comes slowly: user, window:49/1h, hits 2 of 100"},
+		{"", "at best 90.00%, by client; nor does one separate them by 1h"},
+	} {
+		if a := &k.Answers[i]; a.Longer != want.longer || !strings.HasSuffix(a.verdict(k), want.verdict) || len(k.Answers) != 2 {
+			t.Errorf("%v%%: longer %q: %s", *a.Refuse, a.Longer, a.verdict(k))
+		}
 	}
 }
 

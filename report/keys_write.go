@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"shadow/suggest"
 )
 
 // Write writes the report in one of Formats.
@@ -62,11 +64,14 @@ func (l *KeysLog) sharedText() string {
 	return fmt.Sprintf("%s with several browsers each; %s has the most, %s", count(l.Shared, "client"), l.MostShared, thousands(l.MostBrowsers))
 }
 
+// disguised are those whose claim to be a browser is contradicted, as suggest calls them.
+var disguised = suggest.Disguised.String()
+
 // plurals are the classes as groups are called.
 func plurals(classes []string) string {
 	names := make([]string, len(classes))
 	for i, class := range classes {
-		if names[i] = class + "s"; class == "unknown" {
+		if names[i] = class + "s"; class == "unknown" || class == disguised {
 			names[i] = class
 		}
 	}
@@ -81,7 +86,7 @@ func (k *Keys) doubtedText() string {
 	if k.Doubted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s more claim to be browsers and behave like none", thousands(k.Doubted))
+	return fmt.Sprintf("; %s more claim to be browsers and behave like none (disguised)", thousands(k.Doubted))
 }
 
 // absentText names the keys that the log has nothing for, reason by reason.

@@ -24,8 +24,8 @@ type Suggest struct {
 	view view
 }
 
-// A SuggestAnswer is about the requests of one action, or all. Of those fields that are for JSON all but Next are filled in
-// by NewSuggest.
+// A SuggestAnswer is about the requests of one action, or all. Of those fields that are for JSON all but Next and the lines
+// of Nginx are filled in by NewSuggest.
 type SuggestAnswer struct {
 	Action      string         `json:"action"` // "" for all
 	Spare       []SpareModel   `json:"spare"`
@@ -38,7 +38,10 @@ type SuggestAnswer struct {
 	Findings    []string       `json:"findings"` // in plain sentences
 	Best        []string       `json:"best"`     // limits, at most one of a kind, the best first
 	Suggestions []SuggestLimit `json:"suggestions"`
-	Next        []string       `json:"next"` // what to try, line by line
+	Whole       *SuggestWhole  `json:"whole"`  // the answer over the whole log; nil without one
+	Bounds      []SuggestBound `json:"bounds"` // limits by what they leave, where there is nobody to spare
+	Nginx       *SuggestNginx  `json:"nginx"`  // what nginx is to be told; nil: it has none of the limits
+	Next        []string       `json:"next"`   // what to try, line by line
 
 	Advice *suggest.Advice `json:"-"`
 }
@@ -79,7 +82,8 @@ type SuggestLimit struct {
 	Proof  string         `json:"proof"`
 	Chosen *SuggestPrice  `json:"chosen"`
 	Both   *SuggestPrice  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
-	Others []SuggestPrice `json:"runners_up"` // from the strictest to the kindest
+	Beside []SuggestPrice `json:"runners_up"` // from the strictest to the kindest; of the best of each kind only
+	Others []SuggestPrice `json:"-"`          // the same of each
 	Knee   *SuggestPrice  `json:"knee"`       // nil if the curve has none
 	of     *suggest.Suggestion
 }
@@ -170,6 +174,12 @@ func (s *SuggestAnswer) fill(in *Input) {
 	for _, best := range a.BestOfAll() {
 		text, _ := a.Text(best, best.Chosen.Limit)
 		s.Best = append(s.Best, text)
+		m := s.modelOf(best)
+		m.Beside = append(m.Beside, m.Others...)
+	}
+	s.Whole, s.Bounds = wholeOf(a.Whole), boundsOf(a)
+	if s.Nginx != nil {
+		s.Nginx.fill(a)
 	}
 	s.Findings = findings(a, in)
 }
@@ -196,7 +206,7 @@ func suggestPart(p *suggest.Part) SuggestPart {
 }
 
 func suggestLimit(a *suggest.Advice, s *suggest.Suggestion) SuggestLimit {
-	m := SuggestLimit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Others: []SuggestPrice{}, of: s}
+	m := SuggestLimit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Beside: []SuggestPrice{}, of: s}
 	if text := perText(&s.Shape); text != "" {
 		m.Per = &text
 	}

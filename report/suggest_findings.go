@@ -21,7 +21,7 @@ func findings(a *suggest.Advice, in *Input) []string {
 		return append(texts, "There are no requests to choose a limit on.")
 	}
 	for _, text := range []string{
-		spareNobodyText(a, in), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
+		spareNobodyText(a, in), crawlersText(a), wholeText(a), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
 	} {
 		if text != "" {
 			texts = append(texts, text)
@@ -37,6 +37,9 @@ func spareNobodyText(a *suggest.Advice, in *Input) string {
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
 	}
 	for _, p := range a.Promises {
+		if a.Unspared() {
+			return unsparedText(a, p)
+		}
 		if a.First.Clients.Of(p.Who) == 0 {
 			return fmt.Sprintf("There are no %s among the clients: nobody to spare. --spare all=99%% spares that share of whoever is there.", p.Who)
 		}
@@ -155,7 +158,7 @@ func proofText(a *suggest.Advice) string {
 	case failed == tried:
 		return "None of the limits that were chosen on the first part keeps the promise on the rest: take a kinder one, or a longer log."
 	}
-	return fmt.Sprintf("%d of %d limits that were chosen on the first part do not keep the promise on the rest; those that do come first.", failed, tried)
+	return fmt.Sprintf("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after those that do.", failed, tried)
 }
 
 // loadsText is advice on the burst.

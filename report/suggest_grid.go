@@ -17,18 +17,49 @@ const bucketsShown = 5
 type suggestSection struct {
 	title string
 	grid  *grid
+	notes []string // below it
 }
 
 func (s *SuggestAnswer) sections() []suggestSection {
-	all := []suggestSection{{"Who is there" + s.about(), s.clientsGrid()}}
+	all := []suggestSection{{title: "Who is there" + s.about(), grid: s.clientsGrid()}}
+	if s.Whole != nil {
+		all = append(all, suggestSection{title: s.Whole.Limit + " on the whole log, as a replay judges it", grid: s.wholeGrid()})
+	}
+	if len(s.Bounds) > 0 {
+		all = append(all, suggestSection{
+			title: "What one client is admitted at most, from when it begins anew" + s.about(), grid: s.boundsGrid(),
+			notes: []string{"In less than a minute, an hour, a day. A bucket leaves its burst and a token for each that comes meanwhile; a window its N each time anew."},
+		})
+	}
 	if shown := s.shown(); len(shown) > 0 {
-		all = append(all, suggestSection{"The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop" + s.scaled(), s.limitsGrid(shown)})
+		title := "The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop" + s.scaled()
+		all = append(all, suggestSection{title, s.limitsGrid(shown), s.limitsNotes(shown)})
 	}
 	for _, best := range s.Advice.BestOfAll() {
 		m := s.modelOf(best)
-		all = append(all, suggestSection{m.Chosen.Limit + ", a little stricter and a little kinder", s.runnersGrid(m)})
+		all = append(all, suggestSection{title: m.Chosen.Limit + ", a little stricter and a little kinder", grid: s.runnersGrid(m)})
 	}
 	return all
+}
+
+// limitsNotes explain the columns, and what the table leaves out.
+func (s *SuggestAnswer) limitsNotes(shown []*SuggestLimit) (notes []string) {
+	note := "knee is the N from which on kindness buys little."
+	if s.Rest != nil {
+		note = "On the rest a limit holds if it keeps the promise there too; from is the least N that keeps it on both parts; " + note
+	}
+	notes = append(notes, note)
+	found := 0
+	for i := range s.Suggestions {
+		if s.Suggestions[i].Chosen != nil {
+			found++
+		}
+	}
+	if found > len(shown) {
+		notes = append(notes, fmt.Sprintf("Shown are all windows and the %d best of %d token buckets; --output csv has all %d limits.",
+			bucketsShown, bucketsShown+found-len(shown), found))
+	}
+	return notes
 }
 
 func (s *SuggestAnswer) about() string {

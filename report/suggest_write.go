@@ -30,6 +30,12 @@ func (s *SuggestAnswer) answerFacts() []fact {
 	if text := s.answerText(); text != "" {
 		all = append(all, fact{label: "answer", text: text})
 	}
+	if text := s.leavesText(); text != "" {
+		all = append(all, fact{label: "leaves", text: text})
+	}
+	if text := s.nginxText(); text != "" {
+		all = append(all, fact{label: "nginx", text: text})
+	}
 	for i, text := range s.Findings {
 		all = append(all, fact{label: onlyFirst(i, "mind"), text: text})
 	}
@@ -108,12 +114,26 @@ func (t *terminal) answer(s *SuggestAnswer) {
 	for _, section := range s.sections() {
 		fmt.Fprintf(t, "\n%s\n", t.paint(bold, section.title))
 		t.grid(section.grid)
+		for _, note := range section.notes {
+			t.note(note)
+		}
 	}
 	if len(s.Next) > 0 {
 		fmt.Fprintf(t, "\n%s\n\n", t.paint(bold, "To try next"))
 		for _, line := range s.Next {
 			fmt.Fprintf(t, "  %s\n", visible(line))
 		}
+	}
+}
+
+// note writes a sentence about a table.
+func (t *terminal) note(text string) {
+	lines := []string{visible(text)}
+	if t.width > 0 {
+		lines = wrap(lines[0], t.width)
+	}
+	for _, line := range lines {
+		fmt.Fprintf(t, "%s\n", t.paint(dim, line))
 	}
 }
 
@@ -148,6 +168,9 @@ func (s *SuggestAnswer) markdown(b *bytes.Buffer) {
 	for _, section := range s.sections() {
 		fmt.Fprintf(b, "\n### %s\n", markdownText(section.title))
 		section.grid.markdown(b)
+		for _, note := range section.notes {
+			fmt.Fprintf(b, "\n%s\n", markdownText(note))
+		}
 	}
 	if len(s.Next) > 0 {
 		fmt.Fprint(b, "\n### To try next\n\n")

@@ -74,6 +74,9 @@ type Advice struct {
 	Rest        *Part // nil: nothing was held out
 	Loads       Loads
 	Suggestions []Suggestion // one for each curve, in their order
+	Nginx       *Nginx       // what nginx is to be told; nil: it has none of them, or BestNginx was not called
+	Whole       *Whole       // what a replay of the whole log finds; nil until NameWhole
+	Bounds      []Bound      // limits by what they leave, where there is nobody to spare
 }
 
 // Banded tells whether more than the log as it is was looked at.
@@ -90,6 +93,8 @@ type Suggestion struct {
 	Both   Candidate   // the strictest that keeps the promise on both parts; its Limit is 0 if there is none, or no rest
 	Others []Candidate // runners-up from the strictest to the kindest, without the chosen one
 	Knee   Candidate   // its Limit is 0 if there is none
+
+	InNginx bool // whether nginx has such a limit
 }
 
 // Why tells why there is a limit, or none.
@@ -153,6 +158,7 @@ func (a *Advice) choose(i int) Suggestion {
 		return s
 	}
 	s.Chosen = a.candidate(i, n)
+	_, s.InNginx = a.twin(&s, n, true)
 	if s.Proof = a.prove(i, n); s.Proof == Holds || s.Proof == Fails {
 		if there, ok := Strictest(a.Rest.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.Rest.Clients) }); ok {
 			s.Both = a.candidate(i, max(n, there))
@@ -213,8 +219,8 @@ func (a *Advice) Uncounted() (all []Priced) {
 	return all
 }
 
-// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse. What the chosen
-// ones refuse must be known.
+// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse, and what nginx
+// makes of the one that it is told. What the chosen ones refuse must be known.
 func (a *Advice) Alternatives() (all []Priced) {
 	for _, s := range a.BestOfAll() {
 		all = a.uncounted(all, s, &s.Both)
@@ -222,6 +228,9 @@ func (a *Advice) Alternatives() (all []Priced) {
 		for i := range s.Others {
 			all = a.uncounted(all, s, &s.Others[i])
 		}
+	}
+	if a.Nginx != nil {
+		all = append(all, a.Nginx.measured(a)...)
 	}
 	return all
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Which suggestion comes first? All keep the promise where they were chosen, so the one that refuses most of what is to
-// be stopped; but one that holds on the rest goes before one that does not.
+// be stopped; but one that holds on the rest goes before one that does not. Of several that are equal in what they refuse, one that nginx has
+// goes before one that it has not.
 
 // Stopped is how many requests of those to be stopped a limit refuses on the part that limits are chosen on.
 func (a *Advice) Stopped(c *Candidate) int64 { return c.First.Refused.Of(a.Stop) }
@@ -19,6 +20,7 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 		cmp.Compare(rank(s.Proof), rank(t.Proof)),
 		cmp.Compare(a.Stopped(&t.Chosen), a.Stopped(&s.Chosen)),
 		cmp.Compare(s.Chosen.First.Refused.Of(a.spared()), t.Chosen.First.Refused.Of(a.spared())),
+		rankNginx(s)-rankNginx(t),
 		cmp.Compare(s.Kind, t.Kind),
 		cmp.Compare(s.Per, t.Per),
 		cmp.Compare(s.Rate.Per, t.Rate.Per),
@@ -31,6 +33,13 @@ func rank(p Proof) int {
 		return 1
 	}
 	return 0
+}
+
+func rankNginx(s *Suggestion) int {
+	if s.InNginx {
+		return 0
+	}
+	return 1
 }
 
 // Best is the best suggestion of a kind that refuses something of those to be stopped, nil if none does. What token

@@ -87,11 +87,18 @@ func ParseSet(word string) (Set, error) {
 			return 1 << g, nil
 		}
 	}
-	hint := ""
-	if near := limit.Nearest(word, Words()); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	return 0, fmt.Errorf("%q are no clients that we tell apart; %s", word, Explain(word))
+}
+
+// Explain says which clients are told apart to somebody who wrote another word. No hint leads from scrapers to crawlers, which have
+// search engines among them: who declares itself is the least of those who scrape.
+func Explain(word string) string {
+	const classes = "browsers claim to be one, and what they do agrees (shared: those behind an address that many share); disguised claim it, and what they do " +
+		"contradicts it; crawlers say what they are, search engines among them; tools are curl, libraries and the like; then there are monitors, unknown, and all"
+	if near := limit.Nearest(word, Words()); near != "" && !strings.HasPrefix(word, "scrape") {
+		return fmt.Sprintf("did you mean %q? %s", near, classes)
 	}
-	return 0, fmt.Errorf("%q are no clients that we tell apart%s; want one of %s", word, hint, strings.Join(Words(), ", "))
+	return classes + ". Scrapers and bots are mostly tools and disguised"
 }
 
 // Labels say to which group each client belongs, by its id.

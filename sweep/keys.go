@@ -40,6 +40,10 @@ type KeysOptions struct {
 	Lateness limit.Time             // a key whose time steps back by more starts anew
 	Evidence *traffic.EvidenceRules // for batches with traces; nil: claims are believed
 
+	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a
+	// contradicted browser is unknown, everybody else what it claims.
+	Side func(claim traffic.Class, contradicted bool) traffic.Class
+
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
 

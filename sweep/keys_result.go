@@ -11,7 +11,7 @@ type KeysResult struct {
 	Action   string                             // what the curves are limited to; "" if to nothing
 	Visitors Classes                            // that the curves are about
 	Requests Classes                            // theirs, by the class of the visitor
-	Doubted  int64                              // visitors who claim to be browsers and are taken for none, by evidence
+	Doubted  int64                              // visitors who claim to be browsers, which their evidence contradicts
 	ByClient traffic.Paged[traffic.ClientTally] // the same requests by client id
 	Claimed  traffic.Paged[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
@@ -38,16 +38,19 @@ func (k *Keys) Result(stats traffic.Stats) *KeysResult {
 		if requests == 0 {
 			continue
 		}
-		who = append(who, member{id: int32(id), class: class, requests: requests})
-		r.Visitors[class]++
-		r.Requests[class] += requests
 		visitor := k.visitors.At(int32(id))
 		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
-		r.ByClient.At(visitor.Client).ByClass[class] += requests
-		r.Claimed.At(visitor.Client).ByClass[claimed] += requests
 		if claimed != class {
 			r.Doubted++
 		}
+		if k.options.Side != nil {
+			class = k.options.Side(claimed, claimed != class)
+		}
+		who = append(who, member{id: int32(id), class: class, requests: requests})
+		r.Visitors[class]++
+		r.Requests[class] += requests
+		r.ByClient.At(visitor.Client).ByClass[class] += requests
+		r.Claimed.At(visitor.Client).ByClass[claimed] += requests
 	}
 	r.Sides = k.curves(who)
 	for i := range k.refused {

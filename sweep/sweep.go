@@ -175,11 +175,12 @@ func (s *Sweep) judge(strand int) {
 	st.forget(s.batch.Len(), s.now)
 }
 
-// action is the id of the wanted action, −1 as long as no request has it.
+// action is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of the
+// caller, who learns of it from Tables.ActionsMeant in the end.
 func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
 
 func actionID(t *traffic.Tables, name string) int32 {
-	id, known := t.Actions.Find([]byte(name))
+	id, known := t.FindAction(name)
 	if !known {
 		return -1
 	}

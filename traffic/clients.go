@@ -209,3 +209,9 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	}
 	return nil
 }
+
+// Prefixes are the bits that are kept of IPv4 and IPv6 addresses; false if whole ones are, or the client is no address.
+func (r ClientRule) Prefixes() (v4, v6 int, cut bool) { return r.v4, r.v6, r.prefix }
+
+// Trusted are the proxies whose word counts.
+func (r ClientRule) Trusted() []netip.Prefix { return r.trusted }

@@ -8,7 +8,7 @@ import (
 
 // watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by, too.
 func (r *replayRun) watchHarm(c *policy.Config) error {
-	if !r.harm {
+	if !r.harm && r.harmAction == "" {
 		return nil
 	}
 	if r.reading.Tracer == nil {
@@ -19,6 +19,9 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		r.reading.Tracer = tracer
 	}
 	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
+	if r.harmAction != "" {
+		r.harmed.Watch(r.harmAction)
+	}
 	r.observer = r.harmed
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"shadow/policy"
 	"shadow/report"
+	"shadow/suggest"
 	"shadow/traffic"
 )
 
@@ -55,11 +56,11 @@ Keys:
   …+action       each of these, per action
 
 People are counted as visitors, for all keys alike: one client with one agent, and with one user where the log tells
-users. A visitor is of the class that its agent claims, and no browser if its evidence contradicts that (--claims
-believes it). With --limit, it is that limit that is judged under each key.`,
+users. A visitor is of the class that its agent claims; but a browser whose evidence contradicts that is disguised
+(--claims believes it). With --limit, it is that limit that is judged under each key.`,
 		Example: `  shadow keys access.log
   shadow keys access.log --per 10s,1m,1h --refuse 80%
-  shadow keys access.log --action login --stop tools,unknown --refuse 95%
+  shadow keys access.log --action login --stop tools,disguised --refuse 95%
   shadow keys access.log --limit token:1/s,burst=20 --by client,client/64,client+agent
   shadow keys access.log --output json | jq '.answers[] | {refuse_percent, per, best}'`,
 		Args: logArgs,
@@ -72,11 +73,11 @@ believes it). With --limit, it is that limit that is judged under each key.`,
 func (f *keysFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.per, "per", []string{"1m"}, "`lengths` of windows")
+	flags.StringSliceVar(&f.per, "per", []string{"1m"}, "`lengths` of windows (where no key separates by 1m, 10m and 1h are tried as well)")
 	flags.StringSliceVar(&f.refuse, "refuse", []string{"50%", "80%", "95%"}, "`shares` of the requests to be stopped that are to be refused")
 	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows (repeatable)")
 	flags.StringSliceVar(&f.by, "by", nil, "`keys` to hold against each other (default all that the log has; "+keyTexts()+")")
-	flags.StringSliceVar(&f.stop, "stop", []string{"tools", "crawlers"}, "`classes` to be stopped")
+	flags.StringSliceVar(&f.stop, "stop", []string{"tools", "crawlers", "disguised"}, "`classes` to be stopped")
 	flags.StringSliceVar(&f.spare, "spare", []string{"browsers"}, "`classes` to be spared")
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.output, "report")
@@ -92,17 +93,28 @@ func (f *keysFlags) add(cmd *cobra.Command) {
 	completeWords(cmd, "spare", classNames()...)
 }
 
+// disguised is the class of those who claim to be browsers, which their evidence contradicts.
+const disguised = traffic.ClassCount
+
 // classNames are the classes as --stop and --spare take them.
 func classNames() (names []string) {
-	for class := range traffic.ClassCount {
+	for class := range disguised + 1 {
 		names = append(names, pluralOf(class))
 	}
 	return names
 }
 
+// classWord is a class in one word, disguised among them.
+func classWord(class traffic.Class) string {
+	if class == disguised {
+		return suggest.Disguised.String()
+	}
+	return class.String()
+}
+
 func pluralOf(class traffic.Class) string {
-	if class == traffic.Unknown {
-		return class.String()
+	if class == traffic.Unknown || class == disguised {
+		return classWord(class)
 	}
 	return class.String() + "s"
 }
@@ -126,18 +138,44 @@ func (f *keysFlags) chosen() (keys []policy.Key, err error) {
 	return keys, nil
 }
 
-// ask is what the flags ask.
+// Keys need to know two sides only: those to be stopped are counted as tools, those to be spared as browsers, all others as
+// unknown.
+const (
+	toStop  = traffic.Tool
+	toSpare = traffic.Browser
+)
+
+// ask is what the flags ask, and how visitors are to be counted for it.
 func (r *keysRun) ask() (q report.KeysQuestion, err error) {
-	if q.Stop, err = classesOf("stop", r.stop); err != nil {
+	stop, err := classesOf("stop", r.stop)
+	if err != nil {
 		return q, err
 	}
-	if q.Spare, err = classesOf("spare", r.spare); err != nil {
+	spare, err := classesOf("spare", r.spare)
+	if err != nil {
 		return q, err
 	}
-	for _, class := range q.Stop {
-		if slices.Contains(q.Spare, class) {
+	for _, class := range stop {
+		if slices.Contains(spare, class) {
 			return q, usage("%s are both to be stopped and to be spared: state them once", pluralOf(class))
 		}
+	}
+	if asked := r.cmd.Flags().Changed("stop") && slices.Contains(stop, disguised) || slices.Contains(spare, disguised); r.claims && asked {
+		return q, usage("--claims believes every claim, so nobody is disguised: leave one out")
+	}
+	q.Stop, q.Spare = []traffic.Class{toStop}, []traffic.Class{toSpare}
+	q.StopNames, q.SpareNames = wordsOf(stop), wordsOf(spare)
+	r.options.Side = func(class traffic.Class, contradicted bool) traffic.Class {
+		if contradicted {
+			class = disguised
+		}
+		switch {
+		case slices.Contains(stop, class):
+			return toStop
+		case slices.Contains(spare, class):
+			return toSpare
+		}
+		return traffic.Unknown
 	}
 	if q.Refuse, err = r.shares(); err != nil {
 		return q, err
@@ -148,12 +186,19 @@ func (r *keysRun) ask() (q report.KeysQuestion, err error) {
 	return q, nil
 }
 
+func wordsOf(classes []traffic.Class) (words []string) {
+	for _, class := range classes {
+		words = append(words, classWord(class))
+	}
+	return words
+}
+
 // classesOf reads a list of classes.
 func classesOf(flag string, names []string) (classes []traffic.Class, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(classNames(), func(known string) bool { return name == known || name+"s" == known })
 		if i < 0 {
-			return nil, usage("--%s %q: want some of %s", flag, name, strings.Join(classNames(), ", "))
+			return nil, usage("--%s %q: want some of %s; %s", flag, name, strings.Join(classNames(), ", "), suggest.Explain(name))
 		}
 		if class := traffic.Class(i); !slices.Contains(classes, class) {
 			classes = append(classes, class)

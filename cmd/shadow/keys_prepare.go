@@ -59,12 +59,18 @@ func (r *keysRun) verify() error {
 	return verifyOutput(r.output)
 }
 
+// longerPeriods are tried where no key separates by a window of the default length.
+var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
+
 // choose makes what the question needs: the limits by each key, or windows.
 func (r *keysRun) choose() error {
 	if len(r.limits) == 0 {
 		r.options.Keys = r.question.By
 		var err error
-		r.options.Periods, err = periods(r.per)
+		if r.options.Periods, err = periods(r.per); err == nil && !r.cmd.Flags().Changed("per") {
+			r.options.Periods = append(r.options.Periods, longerPeriods...)
+			r.question.Longer = len(longerPeriods)
+		}
 		return err
 	}
 	r.question.Refuse = nil

@@ -74,7 +74,9 @@ func (r *keysRun) read(ctx context.Context) (*sweep.KeysResult, error) {
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}
-	return keys.Result(stats), nil
+	result := keys.Result(stats)
+	result.Action, err = meantAction("action", r.action, &r.reading, &stats)
+	return result, err
 }
 
 // engine judges the limits, and tells keys what they refuse.
@@ -114,6 +116,8 @@ func (r *keysRun) report(result *sweep.KeysResult) error {
 func (r *keysRun) warnings(result *sweep.KeysResult) []string {
 	s := &result.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	texts = append(texts, r.lumped(r.reading.Tables, &result.Claimed)...)
+	texts = append(texts, takenFor("action", r.action, result.Action)...)
 	if r.action != "" && result.Requests.Sum() == 0 && s.Parsed > s.Excluded+s.Warm {
 		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))
 	}

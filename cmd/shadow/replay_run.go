@@ -160,6 +160,9 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	if err := nothingRead(&stats); err != nil {
 		return nil, err
 	}
+	if _, err := meantAction("harm-action", r.harmAction, &r.reading, &stats); err != nil {
+		return nil, err
+	}
 	r.shared.tell(r)
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)

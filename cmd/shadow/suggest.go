@@ -48,7 +48,7 @@ Clients are told apart by what their agents claim, and browsers by what they do 
   crawlers, tools, monitors, unknown
   all        everybody
 
-The log is read two to four times, so it must lie in files.`,
+The log is read three or four times, so it must lie in files.`,
 		Example: `  shadow suggest access.log
   shadow suggest access.log access.log.*.gz --spare browsers=99.9% --stop tools,crawlers --per 30s,1m,5m
   shadow suggest access.log --action login --spare browsers=99%
@@ -140,11 +140,8 @@ func (f *suggestFlags) heldOut() (suggest.Share, error) {
 		return 0, nil
 	}
 	share, err := suggest.ParseShare(f.holdout)
-	if err != nil {
-		return 0, badFlag("holdout", f.holdout, err)
-	}
-	if share.Percent() >= 100 {
-		return 0, usage("--holdout %s: leaves nothing to choose limits on", f.holdout)
+	if err != nil || share.Percent() >= 100 {
+		return 0, usage("--holdout %q: want a share from 0 (nothing is held out) to below 100%% (something must be left to choose limits on), such as 30%%", f.holdout)
 	}
 	return share, nil
 }

@@ -7,22 +7,19 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"shadow/limit"
-	"shadow/policy"
+	"shadow/report"
 	"shadow/suggest"
-	"shadow/sweep"
-	"shadow/traffic"
 )
 
-// What to do with a suggestion: command lines that can be typed as they are, and what nginx wants to be told.
+// What to do with a suggestion: command lines that can be typed as they are, and what nginx is to be told.
 
-// next is what to try, for the best suggestion and the best token bucket, which most servers have.
-func (r *suggestRun) next(a *suggest.Advice) (lines []string) {
+// next is what to try, for the answer and for what nginx makes of it.
+func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines []string) {
 	best := a.BestOfAll()
 	if len(best) == 0 {
-		return nil
+		return r.nextBound(a, nginx)
 	}
-	text, ok := a.Text(best[0], steady(best[0]))
+	text, ok := a.Text(best[0], best[0].Steady())
 	if !ok {
 		return nil
 	}
@@ -35,28 +32,37 @@ func (r *suggestRun) next(a *suggest.Advice) (lines []string) {
 		}
 	}
 	lines = append(lines, "shadow limits explain "+quoted(text))
-	if bucket := a.Best(sweep.Token); bucket != nil {
-		if text, ok := a.Text(bucket, steady(bucket)); ok {
-			lines = append(lines, nginxLines(text, a.Action)...)
-		}
+	if nginx == nil {
+		return lines
 	}
-	return lines
+	if !a.Nginx.Answer && a.Action == "" {
+		lines = append(lines, r.commandLine("replay", "--limit", a.Nginx.Limit, "--limit", a.Nginx.Twin.Limit(), "--evidence"),
+			r.commandLine("diff", "--limit", text, "--limit", a.Nginx.Twin.Limit()))
+	}
+	return append(lines, r.nginxBlock(a, nginx)...)
 }
 
-// steady is the limit that was chosen or, if that does not hold on the rest, the one that keeps the promise on both parts.
-func steady(s *suggest.Suggestion) int64 { return max(s.Chosen.Limit, s.Both.Limit) }
+// nextBound is what to try where there is nobody to spare: the bound that nginx has.
+func (r *suggestRun) nextBound(a *suggest.Advice, nginx *report.SuggestNginx) (lines []string) {
+	if nginx == nil {
+		return nil
+	}
+	text := a.Nginx.Limit
+	lines = append(r.policyLines(a.Action, text, "--harm-action", a.Action), "shadow limits explain "+quoted(text))
+	return append(lines, r.nginxBlock(a, nginx)...)
+}
 
 // kindest is the kindest of the runners-up.
 func kindest(s *suggest.Suggestion) int64 { return s.Others[len(s.Others)-1].Limit }
 
 // policyLines are a policy for one action, which needs a configuration.
-func (r *suggestRun) policyLines(action, text string) []string {
+func (r *suggestRun) policyLines(action, text string, more ...string) []string {
 	return []string{
 		"# into " + defaultConfig + ":",
 		"policies:",
 		fmt.Sprintf("  - name: %q", "limit "+action),
 		fmt.Sprintf("    limits: [{limit: %q, match: {action: %q}}]", text, action),
-		r.commandLine("replay", "--policy", "limit "+action),
+		r.commandLine("replay", append([]string{"--policy", "limit " + action}, more...)...),
 	}
 }
 
@@ -100,45 +106,19 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// nginxLines are the directives for a token bucket.
-func nginxLines(text, action string) []string {
-	policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
-	if err != nil {
-		return nil
+// nginxBlock are the directives, and what to know of them.
+func (r *suggestRun) nginxBlock(a *suggest.Advice, n *report.SuggestNginx) (lines []string) {
+	what := "# nginx, for " + a.Nginx.Limit + " (" + a.Nginx.Twin.Deviation + ")"
+	if !a.Nginx.Answer && a.Nginx.Of != nil {
+		what += ", the best bucket that it has"
 	}
-	part := policies[0].Parts[0]
-	describer, ok := part.Limiter.(limit.Describer)
-	if !ok {
-		return nil
+	lines = append(lines, what+":")
+	if n.Note != "" {
+		lines = append(lines, "# "+n.Note)
 	}
-	for _, e := range policy.Equivalents(part.Spec, describer.Shape()) {
-		if e.Server != policy.Servers[0].Name || e.Setting == "" {
-			continue
-		}
-		rate, burst, _ := strings.Cut(e.Setting, " ")
-		where := "# nginx, for " + text + " (" + e.Deviation + "):"
-		if action != "" {
-			where = "# nginx, in the location of the action, for " + text + " (" + e.Deviation + "):"
-		}
-		return []string{
-			where,
-			"limit_req_zone $binary_remote_addr zone=perclient:10m " + rate + ";",
-			strings.TrimSpace("limit_req zone=perclient "+burst) + ";",
-			"limit_req_status 429;",
-			"limit_req_dry_run on;   # blocks nobody: look at $limit_req_status in the log first",
-		}
+	lines = append(lines, n.HTTP...)
+	if a.Action != "" && !strings.HasPrefix(n.Place[0], "location") {
+		lines = append(lines, "# in the location that serves "+a.Action+":")
 	}
-	return nil
-}
-
-// nearestAction is a hint at the action that was likely meant.
-func nearestAction(tables *traffic.Tables, action string) string {
-	var names []string
-	for id := range tables.Actions.Len() {
-		names = append(names, tables.Actions.Name(int32(id)))
-	}
-	if near := limit.Nearest(action, names); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
-	}
-	return ""
+	return append(lines, n.Place...)
 }

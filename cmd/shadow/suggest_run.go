@@ -21,11 +21,12 @@ import (
 	"shadow/traffic"
 )
 
-// A suggestRun is one call of `shadow suggest`. It reads the inputs two to four times, always the same lines:
+// A suggestRun is one call of `shadow suggest`. It reads the inputs three or four times, always the same lines:
 //
 //	survey   who each client is, and from when to when the log goes
 //	curves   of the first part of the log and of the rest, and page loads
-//	refused  by the token buckets that were chosen, which their curves do not tell, and then by those beside the best
+//	refused  by the token buckets that were chosen, which their curves do not tell, and then by those beside the best and by
+//	         the answer over the whole log
 type suggestRun struct {
 	*suggestFlags
 	cmd      *cobra.Command
@@ -34,10 +35,12 @@ type suggestRun struct {
 	reading  traffic.Options
 	judging  *traffic.EvidenceRules // nil: no evidence is gathered
 	exempt   bool                   // whether the configuration has exempt clients
+	named    map[string]bool        // the actions that the configuration names
 	question suggest.Question
 	options  sweep.Options
 	heldOut  suggest.Share
 
+	meant  string // the action that --action names
 	survey *replay.Result
 	labels suggest.Labels
 	cut    limit.Time // where the rest begins, if split
@@ -94,7 +97,10 @@ func (r *suggestRun) prepare(args []string) error {
 	if err != nil {
 		return err
 	}
-	r.exempt = config.Exempt.Len() > 0
+	r.exempt, r.named = config.Exempt.Len() > 0, map[string]bool{}
+	for _, a := range config.Actions {
+		r.named[a.Name] = true
+	}
 	if r.question, err = r.suggestFlags.question(r.cmd.Flags().Changed("stop")); err != nil {
 		return err
 	}
@@ -181,6 +187,9 @@ func (r *suggestRun) look(ctx context.Context) error {
 	if err := nothingRead(&stats); err != nil {
 		return err
 	}
+	if r.meant, err = meantAction("action", r.action, &r.reading, &stats); err != nil {
+		return err
+	}
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}
@@ -248,7 +257,7 @@ func (r *suggestRun) draw(ctx context.Context) error {
 // actions are those to suggest limits for, "" for all together.
 func (r *suggestRun) actions() []string {
 	if !r.eachAction {
-		return []string{r.action}
+		return []string{r.meant}
 	}
 	ids := make([]int32, 0, len(r.survey.Actions))
 	for id, requests := range r.survey.Actions {
@@ -292,7 +301,8 @@ func (r *suggestRun) report() error {
 	w := r.cmd.OutOrStdout()
 	answers := make([]report.SuggestAnswer, len(r.tracks))
 	for i, t := range r.tracks {
-		answers[i] = report.SuggestAnswer{Advice: t.advice, Next: r.next(t.advice)}
+		nginx := r.nginx(t.advice)
+		answers[i] = report.SuggestAnswer{Advice: t.advice, Nginx: nginx, Next: r.next(t.advice, nginx)}
 	}
 	advice := report.NewSuggest(r.survey, answers, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
@@ -311,11 +321,13 @@ func (r *suggestRun) warnings() []string {
 	if r.heldOut > 0 && !r.split && s.Parsed > s.Excluded {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}
+	texts = append(texts, r.lumped(r.reading.Tables, r.survey.Clients)...)
 	if r.exempt {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
+	texts = append(texts, takenFor("action", r.action, r.meant)...)
 	if t := r.tracks; r.action != "" && len(t) == 1 && t[0].advice.First.Requests == (suggest.Groups{}) && s.Parsed > s.Excluded {
-		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q%s", r.action, nearestAction(r.reading.Tables, r.action)))
+		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.meant))
 	}
 	if n := len(r.survey.Actions); r.eachAction && n > mostActions {
 		texts = append(texts, fmt.Sprintf("of %d actions, the %d with most requests are shown; --action NAME is about any", n, mostActions))

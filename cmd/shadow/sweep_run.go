@@ -112,6 +112,9 @@ func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
 	if err := nothingRead(&result.Stats); err != nil {
 		return nil, err
 	}
+	if result.Action, err = meantAction("action", r.action, &r.reading, &result.Stats); err != nil {
+		return nil, err
+	}
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &result.Stats)
 	}
@@ -185,8 +188,9 @@ func (r *sweepRun) report(result *sweep.Result, database, run string) error {
 func (r *sweepRun) warnings(result *sweep.Result) []string {
 	s := &result.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
+	texts = append(texts, takenFor("action", r.action, result.Action)...)
 	if r.action != "" && result.Judged == 0 && s.Parsed > s.Excluded+s.Warm {
-		texts = append(texts, fmt.Sprintf("no request is of action %q%s", r.action, r.nearestAction()))
+		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))
 	}
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
@@ -214,16 +218,4 @@ func (r *sweepRun) thinned(result *sweep.Result) (texts []string) {
 			long, len(result.Curves), store.MostPoints))
 	}
 	return texts
-}
-
-// nearestAction is a hint at the action that was likely meant.
-func (r *sweepRun) nearestAction() string {
-	var names []string
-	for id := range r.reading.Tables.Actions.Len() {
-		names = append(names, r.reading.Tables.Actions.Name(int32(id)))
-	}
-	if near := limit.Nearest(r.action, names); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
-	}
-	return ""
 }

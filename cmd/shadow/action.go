@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/report"
+	"shadow/traffic"
+)
+
+// An action is named on the command line, and which there are is known when the log has been read. So a name that stands for none
+// is found out then; what was read is of no use, and nothing is reported or kept.
+
+// meantAction is the action that --FLAG names, as reports call it. A log without a request has none, and that is no mistake.
+func meantAction(flag, name string, o *traffic.Options, s *traffic.Stats) (string, error) {
+	if name == "" || s.Parsed == 0 {
+		return name, nil
+	}
+	switch meant := o.Tables.ActionsMeant(name); len(meant) {
+	case 1:
+		return meant[0], nil
+	case 0:
+		hint := "; `shadow replay` lists those there are"
+		if near := o.Tables.NearestAction(name); near != "" {
+			hint = fmt.Sprintf(", did you mean %q?", report.Visible(near))
+		}
+		return "", usage("--%s %q: no request is of that action%s", flag, report.Visible(name), hint)
+	default:
+		return "", usage("--%s %q: which is it, %s?", flag, report.Visible(name), report.Visible(strings.Join(meant, " or ")))
+	}
+}
+
+// takenFor says that a name was taken for a longer one.
+func takenFor(flag, name, meant string) []string {
+	if name == meant {
+		return nil
+	}
+	return []string{fmt.Sprintf("--%s %s is taken for %s", flag, name, meant)}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// proposed is what JSON tells of nginx.
+type proposed struct {
+	Answers []struct {
+		Nginx *struct {
+			Key, Note      string
+			HTTP, Location []string
+		}
+	}
+}
+
+// TestNginxTakesWhatIsProposed has a real nginx check the directives, all that there are for an answer, and holds the key against the
+// client that was judged.
+func TestNginxTakesWhatIsProposed(t *testing.T) {
+	if _, err := exec.LookPath("nginx"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("nginx is missing: run scripts/install-test-deps")
+		}
+		t.Skip("nginx is missing")
+	}
+	proxied := behindProxy(t)
+	for name, c := range map[string]struct {
+		args []string
+		key  string
+	}{
+		"address":  {[]string{"shop-combined.log"}, "$binary_remote_addr"},
+		"nearest":  {[]string{"vhosts.log"}, "$binary_remote_addr"},
+		"user":     {[]string{"api.json", "--client", "user"}, "$remote_user"},
+		"agent":    {[]string{"shop-combined.log", "--client", "agent", "--spare", "all=90%"}, "$http_user_agent"},
+		"networks": {[]string{"rotated", "--client", "addr/24,/64"}, "$client_network"},
+		"network":  {[]string{"rotated", "--client", "addr/16"}, "$client_network"},
+		"proxies":  {[]string{proxied, "--format", combined + ` "$http_x_forwarded_for"`, "--client-from", "x-forwarded-for", "--trusted-proxy", "private,2001:db8::/32"}, "$binary_remote_addr"},
+		"variable": {[]string{"shop-combined.log", "--client", "who", "--spare", "all=90%", "--format", strings.Replace(combined, "$remote_addr", "$who", 1)}, "$who"},
+		"odd":      {[]string{"shop-combined.log", "--client", "addr/31"}, ""},
+		"actions":  {[]string{"shop-combined.log", "--each-action"}, "$binary_remote_addr"},
+		"bounds":   {[]string{"shop-combined.log", "--action", "login"}, "$binary_remote_addr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"suggest", "--output", "json"}, c.args...)
+			var p proposed
+			if err := json.Unmarshal(run(t, "../../sample-logs", args...), &p); err != nil {
+				t.Fatal(err)
+			}
+			var http, server []string
+			for _, a := range p.Answers {
+				if a.Nginx == nil {
+					continue
+				}
+				if a.Nginx.Key != c.key || c.key == "" && !strings.Contains(a.Nginx.Note, "$client") {
+					t.Errorf("key %q, want %q; note: %s", a.Nginx.Key, c.key, a.Nginx.Note)
+				}
+				http, server = append(http, a.Nginx.HTTP...), append(server, a.Nginx.Location...)
+			}
+			if http == nil {
+				t.Fatal("nothing for nginx")
+			}
+			if name == "variable" {
+				http = append([]string{"map $remote_addr $who { default $remote_addr; }"}, http...)
+			}
+			out, err := checkNginx(t, http, server)
+			if c.key == "" {
+				if err == nil || !strings.Contains(out, `unknown "client" variable`) {
+					t.Errorf("nginx takes a key that nobody has filled in: %s", out)
+				}
+			} else if err != nil {
+				t.Errorf("%v\n%s\n%s\n%s", err, out, strings.Join(http, "\n"), strings.Join(server, "\n"))
+			}
+		})
+	}
+}
+
+const combined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
+
+// behindProxy is a log as a server behind a proxy writes it.
+func behindProxy(t *testing.T) string {
+	log, err := os.ReadFile("../../sample-logs/shop-combined.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	for line := range strings.Lines(string(log)) {
+		client, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		fmt.Fprintf(&lines, "10.0.0.1 %s %q\n", rest, client)
+	}
+	name := filepath.Join(t.TempDir(), "proxied.log")
+	if err := os.WriteFile(name, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// checkNginx asks nginx whether it takes directives of the http block and of a server.
+func checkNginx(t *testing.T, http, server []string) (string, error) {
+	dir := t.TempDir()
+	var paths strings.Builder
+	for _, what := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		fmt.Fprintf(&paths, "%s_temp_path %s;\n", what, filepath.Join(dir, what))
+	}
+	config := fmt.Sprintf("pid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s%s\nserver {\nlisten unix:%s;\n%s\n}\n}\n",
+		filepath.Join(dir, "pid"), paths.String(), strings.Join(http, "\n"), filepath.Join(dir, "socket"), strings.Join(server, "\n"))
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("nginx", "-t", "-e", "stderr", "-p", dir, "-c", file).CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// Taken is what a policy leaves of the requests of one action: guesses at a login, say.
+type Taken struct {
+	Action   string   `json:"action"`
+	Requests int64    `json:"requests"`
+	Admitted int64    `json:"admitted"`
+	Hour     *Stretch `json:"most_admitted_in_an_hour"` // to one client; nil when nothing was admitted
+	Day      *Stretch `json:"most_admitted_in_a_day"`
+}
+
+// takenOf is what was asked for, nil if nothing was.
+func takenOf(h *replay.Harm, p *replay.PolicyHarm, clients *traffic.Dict) *Taken {
+	if h.Action() == "" {
+		return nil
+	}
+	t := &p.Taken
+	return &Taken{
+		Action: h.Action(), Requests: t.Requests, Admitted: t.Admitted,
+		Hour: stretchOf(t.Hour, clients), Day: stretchOf(t.Day, clients),
+	}
+}
+
+func (t *Taken) text(at layouts) string {
+	text := fmt.Sprintf("%s of %s of %s admitted", thousands(t.Admitted), count(t.Requests, "request"), visible(t.Action))
+	if t.Hour == nil {
+		return text
+	}
+	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", thousands(t.Hour.Requests), t.Hour.Client, t.Hour.First.format(at.second))
+	if t.Day.Requests == t.Hour.Requests {
+		return text + ", and no more in a day"
+	}
+	return text + fmt.Sprintf("; in a day: %s to %s", thousands(t.Day.Requests), t.Day.Client)
+}

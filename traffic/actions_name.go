@@ -1,0 +1,52 @@
+package traffic
+
+import (
+	"slices"
+	"strings"
+
+	"shadow/limit"
+)
+
+// People call an action by less than its name: login is /login, where no rule has named one login, and /product is /product/…,
+// where there is no page /product itself.
+
+// ActionsMeant are the actions of the log that a name may stand for: the one of that name alone if there is one, else those that it
+// is short for, none or one or two.
+func (t *Tables) ActionsMeant(name string) (names []string) {
+	if _, known := t.Actions.Find([]byte(name)); known {
+		return []string{name}
+	}
+	for _, long := range longer(name) {
+		if _, known := t.Actions.Find([]byte(long)); known {
+			names = append(names, long)
+		}
+	}
+	return names
+}
+
+// FindAction returns the id of the first action that a name may stand for; false if there is none so far.
+func (t *Tables) FindAction(name string) (id int32, known bool) {
+	if meant := t.ActionsMeant(name); len(meant) > 0 {
+		return t.Actions.Find([]byte(meant[0]))
+	}
+	return 0, false
+}
+
+// longer are the names that one may be short for.
+func longer(name string) []string {
+	path := name
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + name
+	}
+	path = strings.TrimRight(path, "/…*")
+	return slices.DeleteFunc([]string{path, path + below}, func(long string) bool { return long == name || path == "" })
+}
+
+// NearestAction is the action of the log that a name is most like, "" if none is near.
+func (t *Tables) NearestAction(name string) string {
+	var names []string
+	for id := range t.Actions.Len() {
+		names = append(names, t.Actions.Name(int32(id)))
+	}
+	return limit.Nearest(name, names)
+}

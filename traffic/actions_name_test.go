@@ -1,0 +1,29 @@
+package traffic
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestActionsMeant(t *testing.T) {
+	tables := NewTables()
+	for _, name := range []string{"/login", "/product/…", "/basket", "/basket/…", "static", "/", "search"} {
+		tables.Actions.ID([]byte(name))
+	}
+	for name, want := range map[string][]string{
+		"/login": {"/login"}, "login": {"/login"}, "login/": {"/login"},
+		"product": {"/product/…"}, "/product": {"/product/…"}, "/product/": {"/product/…"}, "/product/*": {"/product/…"},
+		"basket": {"/basket", "/basket/…"}, "/basket": {"/basket"}, "/basket/…": {"/basket/…"},
+		"static": {"static"}, "search": {"search"}, "/search": nil, "/": {"/"}, "logon": nil, "": nil, "…": nil,
+	} {
+		if got := tables.ActionsMeant(name); !slices.Equal(got, want) {
+			t.Errorf("%q stands for %q, want %q", name, got, want)
+		}
+	}
+	if id, known := tables.FindAction("basket"); !known || tables.Actions.Name(id) != "/basket" {
+		t.Error("the first of two is not found")
+	}
+	if near := tables.NearestAction("/logon"); near != "/login" {
+		t.Errorf("near /logon is %q", near)
+	}
+}
