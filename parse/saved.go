@@ -17,6 +17,8 @@ type SavedLog struct {
 	Name  string      `json:"name"`
 	Files []SavedFile `json:"files"` // oldest first; the last one had the name
 	Known []Identity  `json:"known"` // relatives that had been read, or were not to be
+
+	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given
 }
 
 // A SavedFile is how far one file had been read.

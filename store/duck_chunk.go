@@ -89,6 +89,14 @@ func (c *chunk) setText(i, row int, text string) {
 	mapping.VectorAssignStringElement(c.vectors[i], mapping.IdxT(row), text)
 }
 
+// setBytes puts bytes into a BLOB column.
+func (c *chunk) setBytes(i, row int, b []byte) {
+	if c.types[i] != mapping.TypeBlob {
+		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not BLOB", i, c.types[i]))
+	}
+	mapping.VectorAssignStringElementLen(c.vectors[i], mapping.IdxT(row), b)
+}
+
 func (c *chunk) setNull(i, row int) {
 	mapping.VectorEnsureValidityWritable(c.vectors[i])
 	mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(c.vectors[i]), mapping.IdxT(row))

@@ -70,9 +70,13 @@ func (l *loading) readRuns() error {
 	if l.version < 4 {
 		timezone = "NULL::VARCHAR"
 	}
+	held := "coalesce(carried, 0), coalesce(held, 0), held_from"
+	if l.version < 6 {
+		held = "0::BIGINT, 0::BIGINT, NULL::TIMESTAMP"
+	}
 	first := true
 	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, `+timezone+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
+		first_at, last_at, command, version, `+timezone+`, `+held+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
@@ -86,6 +90,7 @@ func (l *loading) readRuns() error {
 			}
 			s.FirstAt, s.LastAt = min(s.FirstAt, from), max(s.LastAt, to)
 		}
+		l.readHeld(b, row, 17)
 		if values[int32](b, 0)[row] == last {
 			l.to.Command, l.to.Version = b.text(14, row), b.text(15, row)
 		}
@@ -94,6 +99,18 @@ func (l *loading) readRuns() error {
 		}
 		return nil
 	})
+}
+
+// readHeld adds up what was carried from run to run, of which the columns begin at one. What a run holds back another of
+// these may carry.
+func (l *loading) readHeld(b *block, row, column int) {
+	s := &l.to.Result.Stats
+	s.Carried += values[int64](b, column)[row]
+	n := values[int64](b, column+1)[row]
+	if from := orElse[limit.Time](b, column+2, row, 0); n > 0 && (s.Held == 0 || from < s.HeldFrom) {
+		s.HeldFrom = from
+	}
+	s.Held += n
 }
 
 // finer is the finer of two resolutions, of which 0 is none.

@@ -36,6 +36,7 @@ type Run struct {
 
 	swept    *sweep.Result // nil: the run is a replay
 	warnings []string
+	state    *State // nil: nobody goes on where the run ends
 }
 
 const maxRun = math.MaxInt32

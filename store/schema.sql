@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (4);
+INSERT INTO shadow_schema VALUES (6);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -26,7 +26,10 @@ CREATE TABLE runs (
     resolution_us BIGINT    NOT NULL, -- of the stamps, in microseconds
     has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
     has_upstream  BOOLEAN   NOT NULL, -- the log tells upstream times
-    timezone      VARCHAR             -- of stamps that do not name theirs; NULL: unknown
+    timezone      VARCHAR,            -- of stamps that do not name theirs; NULL: unknown
+    carried       BIGINT,             -- of the requests: had been held back by the run before; NULL: an older shadow did not tell
+    held          BIGINT,             -- were read, and are held back for the next run
+    held_from     TIMESTAMP           -- the earliest of these; NULL without any
 );
 
 CREATE TABLE inputs (
@@ -189,4 +192,19 @@ CREATE TABLE curve_points ( -- between two points, what the lower one says holds
     monitor_clients_hit BIGINT  NOT NULL,
     unknown_refused     BIGINT,
     unknown_clients_hit BIGINT  NOT NULL
+);
+
+CREATE TABLE states ( -- where replays with --resume go on
+    run     INTEGER   NOT NULL, -- that has left it
+    name    VARCHAR   NOT NULL, -- --resume-as
+    written TIMESTAMP NOT NULL,
+    options VARCHAR   NOT NULL, -- JSON: those that must be the same to go on
+    logs    VARCHAR   NOT NULL  -- JSON: how far each file has been read
+);
+
+CREATE TABLE state_pieces ( -- what limits remember, and requests held back: for shadow itself
+    run   INTEGER NOT NULL, -- states.run
+    name  VARCHAR NOT NULL, -- states.name
+    piece INTEGER NOT NULL, -- from 0
+    bytes BLOB    NOT NULL
 );

@@ -43,6 +43,8 @@ func (t *table) set(i int, value any) {
 		t.setNull(i, t.row)
 	case string:
 		t.setText(i, t.row, encodeText(v))
+	case []byte:
+		t.setBytes(i, t.row, v)
 	case bool:
 		column[bool](t.chunk, i)[t.row] = v
 	case int32:

@@ -15,6 +15,7 @@ type replayFlags struct {
 	evidenceFlags
 	nightlyFlags
 	redisFlags
+	resumeFlags
 	config  string
 	db      string
 	noStore bool
@@ -78,6 +79,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
+	f.resumeFlags.add(cmd)
 	f.nightlyFlags.add(cmd)
 	flags.Var(&f.retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
 	addBand(cmd, &f.band)

@@ -35,6 +35,9 @@ type replayRun struct {
 	night    *nightly
 	shared   *sharing  // nil unless --redis
 	overTime *overTime // nil unless the report is a page
+
+	configured policy.Config
+	resumed    *resumption // nil unless --resume
 }
 
 // run verifies the flags, replays, and reports.
@@ -65,10 +68,14 @@ func (r *replayRun) prepare(args []string) error {
 	if r.retain > 0 && r.noStore {
 		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
+	if err := r.verifyResume(r.cmd, args); err != nil {
+		return err
+	}
 	config, err := loadConfig(r.config)
 	if err != nil {
 		return err
 	}
+	r.configured = config
 	if r.policies, err = r.policyFlags.choose(&config); err != nil {
 		return err
 	}
@@ -94,6 +101,7 @@ func (r *replayRun) prepare(args []string) error {
 	r.reading.Clock = r.clock
 	r.found, err = parse.Expand(args)
 	r.reading.Guessed = r.found.Guessed
+	r.resumed = r.newResumption()
 	return err
 }
 
@@ -111,12 +119,24 @@ func (r *replayRun) replay(ctx context.Context) error {
 		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
 		Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
+		if r.resumed != nil {
+			if err := r.resumed.begin(run, r); err != nil {
+				return err
+			}
+		}
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
+		if r.resumed.idle(&result.Stats) {
+			return errNothingNew
+		}
 		run.Warn(r.warnings(&result.Stats))
+		r.resumed.keep(run)
 		return run.Finish(result, time.Now())
 	})
+	if errors.Is(err, errNothingNew) {
+		return r.tellNothingNew(result)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,17 +166,23 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		Band: r.band, Remote: r.shared.remote(),
 		Stop: ctx.Err, Clock: r.clock,
 	})
+	if err := r.resumed.restore(engine); err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
 	err = engine.Run(reader)
 	progress.stop()
 	if ctx.Err() != nil { // at once: do not wait for a read under way
 		return nil, errInterrupted
 	}
+	if err == nil {
+		err = r.resumed.leave(r, reader, engine)
+	}
 	if err := cmp.Or(err, reader.Close()); err != nil {
 		return nil, err
 	}
 	stats := reader.Stats()
-	if err := nothingRead(&stats); err != nil {
+	if err := nothingRead(&stats); err != nil && r.resumed == nil {
 		return nil, err
 	}
 	r.shared.tell(r)
