@@ -17,6 +17,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/store"
+	"shadow/sweep"
 	"shadow/traffic"
 )
 
@@ -37,7 +38,8 @@ type replayRun struct {
 	overTime *overTime // nil unless the report is a page
 
 	configured policy.Config
-	resumed    *resumption // nil unless --resume
+	resumed    *resumption   // nil unless --resume
+	curves     *sweep.Result // nil unless --sweep
 }
 
 // run verifies the flags, replays, and reports.
@@ -68,7 +70,7 @@ func (r *replayRun) prepare(args []string) error {
 	if r.retain > 0 && r.noStore {
 		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
-	if err := r.verifyResume(r.cmd, args); err != nil {
+	if err := errors.Join(r.verifyResume(r.cmd, args), r.verifySweep()); err != nil {
 		return err
 	}
 	config, err := loadConfig(r.config)
@@ -132,6 +134,7 @@ func (r *replayRun) replay(ctx context.Context) error {
 		}
 		run.Warn(r.warnings(&result.Stats))
 		r.resumed.keep(run)
+		r.keepCurves(run)
 		return run.Finish(result, time.Now())
 	})
 	if errors.Is(err, errNothingNew) {
@@ -169,8 +172,12 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	if err := r.resumed.restore(engine); err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
+	curves, err := r.newSweep(ctx)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	err = engine.Run(reader)
+	err = engine.Run(curveMaker{reader, curves})
 	progress.stop()
 	if ctx.Err() != nil { // at once: do not wait for a read under way
 		return nil, errInterrupted
@@ -186,6 +193,9 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		return nil, err
 	}
 	r.shared.tell(r)
+	if curves != nil {
+		r.curves = curves.Result(stats)
+	}
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}

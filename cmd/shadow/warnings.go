@@ -20,6 +20,9 @@ func (r *replayRun) warnings(s *traffic.Stats) []string {
 	if r.resumed != nil {
 		texts = append(texts, r.resumed.notes...)
 	}
+	if r.curves != nil {
+		texts = append(texts, thinCurves(r.curves)...)
+	}
 	return append(texts, noUsers(&r.reading, s)...)
 }
 
