@@ -84,14 +84,15 @@ func (c *cutter) skip(data []byte) []byte {
 	for c.skipping {
 		data = c.fill(data, c.size)
 		n := bytes.IndexByte(data, '\n') + 1
+		c.skipping = n == 0
 		if n == 0 {
 			n = len(data)
-			c.skipping = c.err == nil
-		} else {
-			c.skipping = false
 		}
 		c.offset += int64(n)
 		data = data[:copy(data, data[n:])]
+		if c.err != nil {
+			break
+		}
 	}
 	return data
 }

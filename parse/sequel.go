@@ -126,12 +126,13 @@ func (f *sequelFile) surely(id Identity) bool {
 
 // match finds for each file that was read before the one that it is now, and gives each other file to the log of its name.
 func (s *Sequel) match() {
-	slices.SortStableFunc(s.files, func(x, y *sequelFile) int { return byAge(x.Relative, y.Relative) })
+	aged := slices.Clone(s.files)
+	slices.SortStableFunc(aged, func(x, y *sequelFile) int { return byAge(x.Relative, y.Relative) })
 	for i := range s.Logs {
 		saved := s.Logs[i].Saved.Files
 		for _, sure := range []bool{true, false} {
 			for k := range saved {
-				s.matchOne(i, k, sure)
+				s.matchOne(aged, i, k, sure)
 			}
 		}
 	}
@@ -140,7 +141,7 @@ func (s *Sequel) match() {
 			f.log = s.logOf(nameOf(f.Path))
 		}
 	}
-	for _, f := range s.files {
+	for _, f := range aged {
 		l := &s.Logs[f.log]
 		if l.Saved != nil && f.saved == nil && slices.ContainsFunc(l.Saved.Known, f.Was) {
 			s.note("%s: lies before what was read of %s, and is left out", f.Path, l.Name)
@@ -152,11 +153,11 @@ func (s *Sequel) match() {
 
 // matchOne looks for file k of log i: the one with its inode, or else one that begins as it did. If it is not sure which that
 // is, only files of the log's name come into question, of which the oldest is taken.
-func (s *Sequel) matchOne(i, k int, sure bool) {
+func (s *Sequel) matchOne(aged []*sequelFile, i, k int, sure bool) {
 	l := &s.Logs[i]
 	known := &l.Saved.Files[k]
 	var best *sequelFile
-	for _, f := range s.files {
+	for _, f := range aged {
 		if f.saved == known {
 			return
 		}
@@ -175,13 +176,13 @@ func (s *Sequel) matchOne(i, k int, sure bool) {
 	}
 }
 
-// prefers tells which of two files that begin as it did it rather is: the one with its inode, then the one that is not
-// compressed, which is whole for sure.
+// prefers tells whether of two files that begin as it did it is rather f, the younger one: the one with its inode, or of two copies
+// the one that is not compressed, which is whole for sure.
 func (k *SavedFile) prefers(f, other *sequelFile) bool {
 	if x, y := k.SameInode(f.ID), k.SameInode(other.ID); x != y {
 		return x
 	}
-	return !f.Packed && other.Packed
+	return !f.Packed && other.Packed && f.ID.Head == other.ID.Head
 }
 
 // logOf is the log with a name, which is new if none has it.
