@@ -11,7 +11,8 @@ import (
 // A replay may be gone on with another night. Where it stands is kept beside its run and lands with it, in one
 // transaction: there is never a run without its state, nor a state that tells of a run that is not there.
 //
-// What limits remember can be large, so it is cut into pieces, a row each. Of each name only the latest state is kept.
+// What limits remember can be larger than what DuckDB may hold in memory, so it is cut into pieces, a row each, short enough
+// for a row group of them (122,880 rows, which DuckDB writes when it is full) to be small. Of each name only the latest state is kept.
 
 // A State is where a replay stands that is to be gone on with.
 type State struct {
@@ -34,8 +35,10 @@ func CheckStateName(name string) error {
 	return nil
 }
 
-// pieceBytes is how long the pieces are, but for the last.
-const pieceBytes = 256 << 10
+const (
+	pieceBytes   = 256     // of all pieces but the last
+	piecesAtOnce = 1 << 16 // that are read at once
+)
 
 // State is the latest state of a name, nil if there is none.
 func (r *Run) State(name string) (*State, error) {
@@ -49,17 +52,30 @@ func (r *Run) State(name string) (*State, error) {
 		return nil
 	})
 	if err == nil && s != nil {
-		err = r.store.duck.scan("SELECT bytes FROM state_pieces"+where+" ORDER BY piece", func(b *block) error {
-			for row := range b.rows {
-				s.Body = append(s.Body, b.bytes(0, row)...)
-			}
-			return nil
-		})
+		s.Body, err = r.readPieces(where)
 	}
 	if err != nil {
 		return nil, r.store.wrap(fmt.Errorf("the state %s cannot be read: %w", name, err))
 	}
 	return s, nil
+}
+
+// readPieces reads the pieces of a state.
+func (r *Run) readPieces(where string) (body []byte, err error) {
+	for from := 0; err == nil; from += piecesAtOnce {
+		before := len(body)
+		question := fmt.Sprintf("SELECT bytes FROM state_pieces%s AND piece >= %d AND piece < %d ORDER BY piece", where, from, from+piecesAtOnce)
+		err = r.store.duck.scan(question, func(b *block) error {
+			for row := range b.rows {
+				body = append(body, b.bytes(0, row)...)
+			}
+			return nil
+		})
+		if len(body) == before {
+			break
+		}
+	}
+	return body, err
 }
 
 // Leave makes s the state of its name, in place of the one before, once the run is stored. It must be called before Finish.
@@ -88,7 +104,6 @@ func (r *Run) writeState() error {
 	for piece, rest := int32(0), s.Body; len(rest) > 0; piece++ {
 		n := min(len(rest), pieceBytes)
 		pieces.add(r.id, s.Name, piece, rest[:n])
-		pieces.flush() // not many at once in memory
 		rest = rest[n:]
 	}
 	return pieces.done()
