@@ -48,6 +48,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 			return nil, err
 		}
 	}
+	l.sumHeld()
 	l.judgeTogether()
 	l.to.runs, l.to.policies = runs, l.policies
 	return l.to, nil
@@ -59,6 +60,8 @@ type loading struct {
 	runs  string  // for SQL
 	order []int32 // the same
 	to    *Loaded
+
+	held []heldBack
 
 	agents, clients, actions, policies ids
 }
@@ -101,16 +104,37 @@ func (l *loading) readRuns() error {
 	})
 }
 
-// readHeld adds up what was carried from run to run, of which the columns begin at one. What a run holds back another of
-// these may carry.
+// A heldBack is what one of the runs has held back.
+type heldBack struct {
+	requests int64
+	from     limit.Time
+}
+
+// readHeld takes in what a run has carried and held back, of which the columns begin at one. What one of these runs has held
+// back and a later one has carried is neither any more.
 func (l *loading) readHeld(b *block, row, column int) {
-	s := &l.to.Result.Stats
-	s.Carried += values[int64](b, column)[row]
-	n := values[int64](b, column+1)[row]
-	if from := orElse[limit.Time](b, column+2, row, 0); n > 0 && (s.Held == 0 || from < s.HeldFrom) {
-		s.HeldFrom = from
+	if carried := values[int64](b, column)[row]; carried > 0 {
+		i := slices.IndexFunc(l.held, func(h heldBack) bool { return h.requests == carried })
+		if i >= 0 {
+			l.held = slices.Delete(l.held, i, i+1)
+		} else {
+			l.to.Result.Stats.Carried += carried
+		}
 	}
-	s.Held += n
+	if n := values[int64](b, column+1)[row]; n > 0 {
+		l.held = append(l.held, heldBack{n, orElse[limit.Time](b, column+2, row, 0)})
+	}
+}
+
+// sumHeld adds up what nobody has carried.
+func (l *loading) sumHeld() {
+	s := &l.to.Result.Stats
+	for _, h := range l.held {
+		if s.Held == 0 || h.from < s.HeldFrom {
+			s.HeldFrom = h.from
+		}
+		s.Held += h.requests
+	}
 }
 
 // finer is the finer of two resolutions, of which 0 is none.

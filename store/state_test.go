@@ -112,3 +112,21 @@ func TestLargeState(t *testing.T) {
 		t.Errorf("%d bytes came back", len(before.Body))
 	}
 }
+
+// Of several nights together, only what the last one holds back is held, and only what the first one carried is carried.
+func TestNightsTogether(t *testing.T) {
+	path := dbPath(t)
+	for _, night := range []struct{ carried, held int64 }{{7, 9}, {9, 0}, {0, 3}, {3, 5}} {
+		m := makeRun(1, 2, 10, 0)
+		m.result.Stats.Carried, m.result.Stats.Held, m.result.Stats.HeldFrom = night.carried, night.held, dayOne
+		storeRun(t, path, m, info)
+	}
+	db, err := OpenReader(context.Background(), path)
+	check(t, err)
+	defer db.Close()
+	loaded, err := db.Load([]int32{1, 2, 3, 4})
+	check(t, err)
+	if s := loaded.Result.Stats; s.Carried != 7 || s.Held != 5 || s.HeldFrom != dayOne {
+		t.Errorf("carried %d, held %d from %d", s.Carried, s.Held, s.HeldFrom)
+	}
+}
