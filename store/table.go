@@ -53,6 +53,8 @@ func (t *table) set(i int, value any) {
 		column[int64](t.chunk, i)[t.row] = v
 	case uint64:
 		column[uint64](t.chunk, i)[t.row] = v
+	case float64:
+		column[float64](t.chunk, i)[t.row] = v
 	case limit.Time:
 		if err := checkTime(v); err != nil && t.err == nil {
 			t.err = err

@@ -4,6 +4,17 @@ ALTER TABLE runs ADD COLUMN carried BIGINT;
 ALTER TABLE runs ADD COLUMN held BIGINT;
 ALTER TABLE runs ADD COLUMN held_from TIMESTAMP;
 
+CREATE TABLE levels (
+    run     INTEGER   NOT NULL,
+    policy  INTEGER   NOT NULL,
+    part    INTEGER   NOT NULL,
+    client  INTEGER   NOT NULL,
+    time    TIMESTAMP NOT NULL,
+    level   DOUBLE    NOT NULL,
+    full_at BIGINT    NOT NULL,
+    refused BIGINT    NOT NULL
+);
+
 CREATE TABLE states (
     run     INTEGER   NOT NULL,
     name    VARCHAR   NOT NULL,

@@ -19,7 +19,7 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		r.reading.Tracer = tracer
 	}
 	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
-	r.observer = r.harmed
+	r.observers = append(r.observers, r.harmed)
 	return nil
 }
 

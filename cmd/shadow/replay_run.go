@@ -24,22 +24,24 @@ import (
 // A replayRun is one call of `shadow replay`, with everything looked up that its flags name.
 type replayRun struct {
 	*replayFlags
-	cmd      *cobra.Command
-	found    parse.Expansion
-	policies []policy.Policy
-	reading  traffic.Options
-	judging  *traffic.EvidenceRules // nil: no evidence is gathered
-	started  time.Time
-	clock    func() time.Time // nil unless --timing
-	observer replay.Observer  // nil unless verdicts are wanted one by one
-	harmed   *replay.Harm     // nil unless --harm
-	night    *nightly
-	shared   *sharing  // nil unless --redis
-	overTime *overTime // nil unless the report is a page
+	cmd       *cobra.Command
+	found     parse.Expansion
+	policies  []policy.Policy
+	reading   traffic.Options
+	judging   *traffic.EvidenceRules // nil: no evidence is gathered
+	started   time.Time
+	clock     func() time.Time // nil unless --timing
+	observers observers        // of verdicts one by one
+	harmed    *replay.Harm     // nil unless --harm
+	night     *nightly
+	shared    *sharing  // nil unless --redis
+	overTime  *overTime // nil unless the report is a page
 
 	configured policy.Config
 	resumed    *resumption   // nil unless --resume
 	curves     *sweep.Result // nil unless --sweep
+	worst      *replay.Worst // likewise
+	samples    []replay.Sampled
 }
 
 // run verifies the flags, replays, and reports.
@@ -91,6 +93,7 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
+	r.watchWorst()
 	r.reading.Band = r.band
 	if r.band && r.redisFlags.inUse() {
 		return usage("--band and --redis: state one: what Redis remembers holds one placement of the requests")
@@ -166,7 +169,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observer,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observers.observer(),
 		Band: r.band, Remote: r.shared.remote(),
 		Stop: ctx.Err, Clock: r.clock,
 	})
@@ -229,7 +232,9 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 func (r *replayRun) write(model *report.Model) error {
 	w := r.cmd.OutOrStdout()
 	if r.overTime != nil {
-		return (&report.Page{Model: model, Times: r.overTime.times(model.Policies)}).Write(w)
+		page := &report.Page{Model: model, Times: r.overTime.times(model.Policies)}
+		r.addCurves(page)
+		return page.Write(w)
 	}
 	return model.Write(w, r.output)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"shadow/policy"
+	"shadow/replay"
+	"shadow/report"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -53,11 +55,62 @@ func (m curveMaker) Next() (*traffic.Batch, error) {
 	return b, err
 }
 
-// keepCurves keeps the curves with the run.
+const (
+	worstClients = 2   // of each policy, whose levels are sampled
+	worstMoments = 288 // one for each five minutes of a day
+)
+
+// watchWorst has the replay observed for the levels of the clients that are refused most.
+func (r *replayRun) watchWorst() {
+	if r.sweep {
+		r.worst = replay.NewWorst(r.reading.Tables, r.policies, r.reading.Lateness)
+		r.observers = append(r.observers, r.worst)
+	}
+}
+
+// keepCurves keeps the curves with the run, and the levels.
 func (r *replayRun) keepCurves(run *store.Run) {
 	if r.curves != nil {
 		run.KeepCurves(r.curves)
+		r.samples = r.worst.Samples(worstClients, worstMoments)
+		run.KeepLevels(r.samples)
 	}
+}
+
+// addCurves puts on the page what --sweep has found.
+func (r *replayRun) addCurves(page *report.Page) {
+	if r.curves == nil {
+		return
+	}
+	page.Curves = report.NewSweep(r.curves, report.Options{}).Curves()
+	for _, s := range r.samples {
+		policy := &r.policies[s.Policy]
+		page.Levels = append(page.Levels, report.Level{
+			Client: r.night.anonymizer.Name(r.reading.Tables.Clients.Name(s.Client)), Policy: policy.Name, Limit: policy.Parts[s.Part].Spec.String(),
+			First: report.Moment(s.First), Last: report.Moment(s.Last), Levels: s.Levels, Refused: s.Refused, Top: float64(s.Full),
+		})
+	}
+}
+
+// observers are several of them, as one.
+type observers []replay.Observer
+
+// Observe shows each the batch.
+func (o observers) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	for _, one := range o {
+		if err := one.Observe(b, verdicts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observer is all that observe, nil if nobody does.
+func (o observers) observer() replay.Observer {
+	if len(o) == 0 {
+		return nil
+	}
+	return o
 }
 
 // verifySweep looks whether --sweep goes with the others.
