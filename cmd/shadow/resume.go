@@ -90,10 +90,14 @@ type resumption struct {
 
 // resumeHead is what a state says for people, and before anything else is read.
 type resumeHead struct {
+	Version int           `json:"version"` // of all that follows, and of the body
 	Options resumeOptions `json:"options"`
 	Since   *limit.Time   `json:"since_us,omitempty"` // what lies before it warms the limits only
 	Held    int64         `json:"held"`               // requests held back
 }
+
+// stateVersion is that of the states that this shadow writes, and can read.
+const stateVersion = 1
 
 // newResumption is nil unless --resume is given.
 func (r *replayRun) newResumption() *resumption {
@@ -137,6 +141,9 @@ func (c *resumption) recall(run *store.Run, saved *[]parse.SavedLog) (err error)
 	}
 	if err != nil {
 		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh begins anew", c.name, err)
+	}
+	if c.before.Version != stateVersion {
+		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; --resume=fresh begins anew", c.last.Run)
 	}
 	changes := c.options.changes(c.before.Options)
 	if len(changes) > 0 && c.how != resumeAnyway {
@@ -202,7 +209,7 @@ func (c *resumption) leave(r *replayRun, reader *traffic.Reader, engine *replay.
 		return nil
 	}
 	stats := reader.Stats()
-	head := resumeHead{Options: c.options, Held: stats.Held}
+	head := resumeHead{Version: stateVersion, Options: c.options, Held: stats.Held}
 	if r.reading.HasSince {
 		head.Since = &r.reading.Since
 	}
