@@ -83,7 +83,7 @@ func (l *loading) readRuns() error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
-		s.Resolution = finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
+		s.Resolution = traffic.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
 		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
 		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
 		if !b.null(12, row) {
@@ -135,14 +135,6 @@ func (l *loading) sumHeld() {
 		}
 		s.Held += h.requests
 	}
-}
-
-// finer is the finer of two resolutions, of which 0 is none.
-func finer(a, b limit.Time) limit.Time {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }
 
 func (l *loading) readInputs() error {

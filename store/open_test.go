@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestHeldByAnotherProcess(t *testing.T) {
+	patience = 100 * time.Millisecond
+	defer func() { patience = 2 * time.Second }()
 	path := dbPath(t)
 	p := startChild(t, "hold", path)
 	if got := p.line(t); got != "ready" {
@@ -25,6 +28,17 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	p.Wait()
 	mustAsk(t, path, "FROM latest_run")
 	openStore(t, path)
+}
+
+// Who has the file open for a moment is waited for.
+func TestHeldForAMoment(t *testing.T) {
+	path := dbPath(t)
+	p := startChild(t, "hold", path)
+	if got := p.line(t); got != "ready" {
+		t.Fatal(got)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { p.Process.Kill() })
+	mustAsk(t, path, "SELECT 1")
 }
 
 func TestHeldByThisProcess(t *testing.T) {

@@ -194,6 +194,14 @@ CREATE TABLE curve_points ( -- between two points, what the lower one says holds
     unknown_clients_hit BIGINT  NOT NULL
 );
 
+CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transaction of each of its batches
+    tail     VARCHAR   NOT NULL, -- a random name, which its checkpoint has too
+    batch    BIGINT    NOT NULL, -- the last that is stored
+    run      INTEGER   NOT NULL, -- that it went into
+    started  TIMESTAMP NOT NULL, -- of that run
+    policies VARCHAR   NOT NULL  -- of that run, as JSON
+);
+
 CREATE TABLE levels ( -- how full a limit was for the clients that it refuses most, at moments spread evenly
     run     INTEGER   NOT NULL,
     policy  INTEGER   NOT NULL,

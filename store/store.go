@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -73,9 +74,9 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	before, errBefore := os.Stat(path)
-	d, err := openDuck(path, o.settings())
+	d, err := patiently(context.Background(), func() (*duck, error) { return openExplained(path, o.settings()) })
 	if err != nil {
-		return nil, explainOpen(path, err)
+		return nil, err
 	}
 	if after, err := os.Stat(path); errBefore == nil && (err != nil || !os.SameFile(before, after)) {
 		d.close()
