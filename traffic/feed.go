@@ -56,7 +56,7 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 			return nil, nil, err
 		}
 	}
-	if len(feeds) == 0 && len(passed) > 0 {
+	if len(feeds) == 0 && len(passed) > 0 && !o.Resume.goesOn() {
 		return nil, nil, nothingToRead(names, passed, o)
 	}
 	if err := tellApart(feeds, o); err != nil {

@@ -29,6 +29,9 @@ type Resume struct {
 	Now     limit.Time   // by the clock
 }
 
+// goesOn tells whether logs are known, so that there may be nothing new in any file.
+func (s *Resume) goesOn() bool { return s != nil && s.Logs > 0 }
+
 // arrange puts feeds in the order in which they are to be read, and makes those of one log follow each other. Logs that
 // were not known before stand in the order of their first moments and names, as inputs do.
 func (s *Resume) arrange(feeds []*feed) error {

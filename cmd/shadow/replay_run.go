@@ -80,10 +80,10 @@ func (r *replayRun) prepare(args []string) error {
 	if err != nil {
 		return err
 	}
-	r.configured = config
 	if r.policies, err = r.policyFlags.choose(&config); err != nil {
 		return err
 	}
+	r.configured = config
 	if r.reading, err = r.options(&config, r.policies, r.started); err != nil {
 		return err
 	}

@@ -34,10 +34,11 @@ var resumeSubjects = map[string][]string{
 	"limits": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines}, "--log-name": {ofLines}, "--field": {ofLines},
 	"--timezone": {ofLines}, "--exclude": {ofLines}, "--exclude-status": {ofLines},
 	"--client": {ofRequests, ofClients}, "--client-from": {ofRequests, ofClients}, "--trusted-proxy": {ofRequests, ofClients},
-	"actions": {ofRequests}, "tiers": {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
+	"actions": {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
 }
 
-// resumeOptions are the options of this replay.
+// resumeOptions are the options of this replay. Who is in a tier may change from night to night, as with a server: it is none of
+// them. What an action is matters where limits go by actions.
 func (r *replayRun) resumeOptions() resumeOptions {
 	return resumeOptions{
 		{"limits", strings.Join(policyTexts(r.policies), "; ")},
@@ -52,11 +53,23 @@ func (r *replayRun) resumeOptions() resumeOptions {
 		{"--log-name", r.logName},
 		{"--field", r.fields},
 		{"--timezone", r.timezone},
-		{"actions", fingerprint(r.configured.Actions)},
-		{"tiers", fingerprint(r.configured.Tiers, r.configured.Exempt)},
+		{"actions", r.actionsText()},
 		{"scopes", fingerprint(r.configured.Scopes)},
 		{"columns", fmt.Sprintf("hosts %t, users %t", r.reading.Hosts, r.reading.Users)},
 	}
+}
+
+// actionsText stands for the rules for actions, if limits go by them.
+func (r *replayRun) actionsText() string {
+	matters := slices.ContainsFunc(r.policies, func(p policy.Policy) bool {
+		return slices.ContainsFunc(p.Parts, func(part policy.Part) bool {
+			return part.Match > 0 || part.Count > 0 || strings.Contains(part.By.String(), "action")
+		})
+	})
+	if !matters {
+		return ""
+	}
+	return fingerprint(r.configured.Actions)
 }
 
 // policyTexts say what each policy is.
@@ -79,8 +92,8 @@ func policyTexts(policies []policy.Policy) (texts []string) {
 }
 
 // fingerprint is a short text that is another one when things are.
-func fingerprint(things ...any) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%+v", things))
+func fingerprint(thing any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", thing))
 	return fmt.Sprintf("%x", sum[:8])
 }
 
@@ -113,7 +126,7 @@ func (c resumeChanges) text() string {
 	var lines strings.Builder
 	for _, x := range c {
 		switch x.name {
-		case "actions", "tiers", "scopes":
+		case "actions", "scopes":
 			fmt.Fprintf(&lines, "  %s of the configuration: changed\n", x.name)
 		case "columns": // follows from the limits
 		default:
