@@ -55,22 +55,19 @@ func (s *Resume) arrange(feeds []*feed) error {
 		}
 	}
 	slices.SortStableFunc(feeds, func(f, g *feed) int {
-		if c := cmp.Compare(f.rank, g.rank); c != 0 || f.part.Known && g.part.Known {
-			return c
+		switch {
+		case f.rank != g.rank:
+			return cmp.Compare(f.rank, g.rank)
+		case f.part.Known && g.part.Known:
+			return 0
+		case f.part.Known:
+			return -1
+		case g.part.Known:
+			return 1
 		}
-		return cmp.Or(compareBool(g.part.Known, f.part.Known), cmp.Compare(f.first, g.first))
+		return cmp.Compare(f.first, g.first)
 	})
 	return s.link(feeds)
-}
-
-func compareBool(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case y:
-		return -1
-	}
-	return 1
 }
 
 // link makes the feeds of one log follow each other, and sets where each begins.
