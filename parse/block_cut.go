@@ -22,10 +22,11 @@ type cutter struct {
 	size int // bytes of a block, at most max+1
 	max  int // bytes of the longest whole line, without its line feed
 
-	carry    []byte // beginning of the line that the last block left unfinished
-	offset   int64  // of the next byte to hand over
-	skipping bool   // inside a line of which no more is wanted
-	err      error  // what ended src
+	last     lastLine // what becomes of a last line without a line feed
+	carry    []byte   // beginning of the line that the last block left unfinished
+	offset   int64    // of the next byte to hand over
+	skipping bool     // inside a line of which no more is wanted
+	err      error    // what ended src
 }
 
 // newCutter cuts src, whose first byte lies at offset in the input.
@@ -51,8 +52,13 @@ func (c *cutter) next(b *Block) error {
 	case end == 0 && len(data) > c.max:
 		c.hand(b, data)
 		c.endLine(b)
-	case c.err != nil:
+	case c.err != nil && c.last.counts(c.err):
 		c.hand(b, data)
+	case c.err != nil && end == 0:
+		b.Data = data[:0]
+		return c.err
+	case c.err != nil:
+		c.hand(b, data[:end])
 	default:
 		c.carry = append(c.carry, data[end:]...)
 		c.hand(b, data[:end])
@@ -78,14 +84,15 @@ func (c *cutter) skip(data []byte) []byte {
 	for c.skipping {
 		data = c.fill(data, c.size)
 		n := bytes.IndexByte(data, '\n') + 1
+		c.skipping = n == 0
 		if n == 0 {
 			n = len(data)
-			c.skipping = c.err == nil
-		} else {
-			c.skipping = false
 		}
 		c.offset += int64(n)
 		data = data[:copy(data, data[n:])]
+		if c.err != nil {
+			break
+		}
 	}
 	return data
 }
@@ -110,6 +117,23 @@ func (c *cutter) endLine(b *Block) {
 func (c *cutter) hand(b *Block, data []byte) {
 	b.Data, b.Offset = data, c.offset
 	c.offset += int64(len(data))
+}
+
+// place is where reading may go on once the stream has ended.
+func (c *cutter) place() Place { return Place{Offset: c.offset, Skipping: c.skipping} }
+
+// A lastLine says what becomes of a last line that has no line feed.
+type lastLine int
+
+const (
+	lastCounts        lastLine = iota // it is a line like all others
+	lastUnlessDamaged                 // it is, unless damage is why it has none
+	lastWaits                         // whoever writes it has not done yet: it is left for the next time
+)
+
+// counts tells whether it is a line, given what ended the stream.
+func (l lastLine) counts(err error) bool {
+	return l == lastCounts || l == lastUnlessDamaged && err == io.EOF
 }
 
 var byteOrderMark = []byte("\ufeff")

@@ -1,6 +1,9 @@
 package parse
 
-import "io/fs"
+import (
+	"io"
+	"io/fs"
+)
 
 // aheadBlocks is how many blocks wait to be taken while the next one is cut.
 const aheadBlocks = 2
@@ -15,12 +18,13 @@ type ahead struct {
 	free chan []byte
 	done <-chan struct{} // closed by Input.Close
 
+	place Place  // where reading would go on; known once full is closed
 	codec *codec // how the content is stored; known once next has returned
 	err   error  // what ended the content; known once full is closed
 }
 
-// startAhead starts to read what open opens, which may take as long as it likes.
-func startAhead(open func() (*content, error), done <-chan struct{}) *ahead {
+// startAhead starts to read what open opens, which may take as long as it likes, cut by what cut returns.
+func startAhead(open func() (*content, error), cut func(io.Reader) *cutter, done <-chan struct{}) *ahead {
 	a := &ahead{
 		full: make(chan Block, aheadBlocks),
 		free: make(chan []byte, aheadBlocks+1),
@@ -29,11 +33,11 @@ func startAhead(open func() (*content, error), done <-chan struct{}) *ahead {
 	for range cap(a.free) {
 		a.free <- nil // made when first filled
 	}
-	go a.run(open)
+	go a.run(open, cut)
 	return a
 }
 
-func (a *ahead) run(open func() (*content, error)) {
+func (a *ahead) run(open func() (*content, error), newCut func(io.Reader) *cutter) {
 	defer close(a.full)
 	src, err := open()
 	if src != nil {
@@ -44,7 +48,8 @@ func (a *ahead) run(open func() (*content, error)) {
 		return
 	}
 	defer src.close()
-	cut := newCutter(src, 0)
+	cut := newCut(src)
+	defer func() { a.place = cut.place() }()
 	var b Block
 	for {
 		select {

@@ -1,37 +1,57 @@
 package parse
 
 import (
-	"hash/fnv"
 	"io"
+	"io/fs"
 )
 
-// identityBlock is how much of each end of a file is hashed, in bytes.
-const identityBlock = 4096
+// A log keeps its content when it is renamed, and its inode; when it is compressed or copied it keeps the content only; and
+// an inode may be given to another file once its own is deleted. So what a file is, is told by both: inode and beginning.
 
-// identity tells files apart in the record of a run: the size on disk and FNV-1a hashes (64 bits) of the first and
-// the last 4 KiB as they lie there, compressed or not. Of a file shorter than that, both are hashes of all of it. The
-// zero identity, but for a size of -1, belongs to what has no size: standard input, a pipe.
-type identity struct {
-	size       int64
-	head, tail uint64
+// HeadBlock is how much of the beginning of a file is hashed, in bytes.
+const HeadBlock = 4096
+
+// An Identity tells a log file apart from others, whatever it is called. A file that is shorter than HeadBlock is hashed as
+// far as it goes; as it grows, what was hashed stays its beginning.
+type Identity struct {
+	Device    uint64 `json:"device"` // 0 and 0 where the system has no inodes
+	Inode     uint64 `json:"inode"`
+	Head      uint64 `json:"head"` // FNV-1a of the first HeadBytes bytes, after decompression
+	HeadBytes int    `json:"head_bytes"`
 }
 
-// identify reads both ends of a file, and returns the first bytes as well.
-func identify(r io.ReaderAt, size int64) (identity, []byte, error) {
-	block := make([]byte, min(size, identityBlock))
-	if _, err := r.ReadAt(block, size-int64(len(block))); err != nil && err != io.EOF {
-		return identity{}, nil, err
+// Identify is the Identity of an open file.
+func Identify(r io.ReaderAt, info fs.FileInfo) (Identity, error) {
+	id := Identity{}
+	id.Device, id.Inode = InodeOf(info)
+	block := make([]byte, HeadBlock)
+	n, err := r.ReadAt(block, 0)
+	if err != nil && err != io.EOF {
+		return id, err
 	}
-	id := identity{size: size, tail: sum(block)}
-	if _, err := r.ReadAt(block, 0); err != nil && err != io.EOF {
-		return identity{}, nil, err
-	}
-	id.head = sum(block)
-	return id, block, nil
+	id.Head, id.HeadBytes = sum(block[:n]), n
+	return id, nil
 }
 
-func sum(block []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(block)
-	return h.Sum64()
+// SameInode tells whether two files are one, or were one after the other given the same inode.
+func (id Identity) SameInode(other Identity) bool {
+	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
+}
+
+// Begins tells whether a file that begins with head has the content of the one with this identity.
+func (id Identity) Begins(head []byte) bool {
+	return len(head) >= id.HeadBytes && sum(head[:id.HeadBytes]) == id.Head
+}
+
+// Learn takes in more of the beginning of a file that has grown.
+func (id *Identity) Learn(head []byte) {
+	if len(head) > id.HeadBytes {
+		id.Head, id.HeadBytes = sum(head), len(head)
+	}
+}
+
+// Emptied is the identity of the file when nothing is in it any more.
+func (id Identity) Emptied() Identity {
+	id.Head, id.HeadBytes = sum(nil), 0
+	return id
 }

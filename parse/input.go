@@ -26,8 +26,10 @@ type Input struct {
 	stdin    io.Reader   // what "-" stands for
 	info     fs.FileInfo // of the file when it was opened; nil for standard input
 	codec    *codec      // of a pipe it is known when its first block is
-	id       identity
+	id       ends
 	start    int64 // where reading begins, in bytes
+	skipping bool  // … with the rest of a line of which no more is wanted
+	last     lastLine
 	consumed atomic.Int64
 
 	blocks  blocks // what Next takes them from; nil before the first
@@ -46,7 +48,7 @@ type blocks interface{ next(b *Block) error }
 // OpenInput opens a file or a named pipe, or standard input for "-". Files are looked at; pipes and standard input are
 // not touched before the first Peek or Next.
 func OpenInput(name string, stdin io.Reader) (*Input, error) {
-	in := &Input{name: name, codec: plain, id: identity{size: -1}, done: make(chan struct{})}
+	in := &Input{name: name, codec: plain, id: ends{size: -1}, done: make(chan struct{})}
 	if name == "-" && stdin != nil {
 		in.stdin = stdin
 		return in, nil
@@ -75,7 +77,7 @@ func (in *Input) inspect() error {
 	if in.info, err = f.Stat(); err != nil {
 		return explain(in.name, err)
 	}
-	id, head, err := identify(f, in.info.Size())
+	id, head, err := endsOf(f, in.info.Size())
 	if err != nil {
 		return explain(in.name, err)
 	}

@@ -44,7 +44,7 @@ func (in *Input) take(b *Block) error {
 // begin opens the source. Plain files are read in place, straight into the caller's blocks; everything else runs ahead.
 func (in *Input) begin() {
 	if !in.regular() || in.codec != plain {
-		in.blocks = startAhead(in.openHeld, in.done)
+		in.blocks = startAhead(in.openHeld, in.cut, in.done)
 		return
 	}
 	f, err := in.openFile()
@@ -55,7 +55,7 @@ func (in *Input) begin() {
 		_, err = f.Seek(in.start, io.SeekStart)
 	}
 	cut := newCutter(&fileReader{file: f, left: in.id.size - in.start, consumed: &in.consumed}, in.start)
-	cut.err = err
+	cut.err, cut.last, cut.skipping = err, in.last, in.skipping
 	in.blocks = cut
 }
 

@@ -27,6 +27,8 @@ func facts(m *Model) []fact {
 		{label: "excluded", text: unlessNone(in.Excluded, count(in.Excluded, "request"))},
 		{label: "warm", text: unlessNone(in.Warm, count(in.Warm, "request")+" before --since: judged, not counted")},
 		{label: "late", text: unlessNone(in.Late, lateText(in))},
+		{label: "carried", text: unlessNone(in.Carried, count(in.Carried, "request")+" that the run before had held back")},
+		{label: "held back", text: heldText(in)},
 		{label: "enforced", text: unlessNone(in.AlreadyRefused, count(in.AlreadyRefused, "request")+
 			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
 		{label: "agents", text: agentsText(in)},
@@ -125,6 +127,14 @@ func faultLines(faults []Fault) []string {
 func lateText(in *Input) string {
 	return fmt.Sprintf("%s (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
 		count(in.Late, "request"), percent(percentOf(in.Late, in.Parsed)))
+}
+
+func heldText(in *Input) string {
+	if in.HeldFrom == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s from %s UTC on, which the next run judges: until then older ones may come",
+		count(in.Held, "request"), in.HeldFrom.format("2006-01-02 15:04:05"))
 }
 
 func anonymousText(mode string) string {

@@ -67,6 +67,8 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 		Excluded:          s.Excluded,
 		Warm:              s.Warm,
 		Late:              s.Late,
+		Carried:           s.Carried,
+		Held:              s.Held,
 		Requests:          who.requests,
 		Clients:           who.clients,
 		AlreadyRefused:    s.Refusals,
@@ -82,6 +84,10 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 	if who.requests > 0 {
 		seconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
 		in.Span = &Span{First: Moment(s.FirstAt), Last: Moment(s.LastAt), Seconds: seconds.Seconds()}
+	}
+	if s.Held > 0 {
+		from := Moment(s.HeldFrom)
+		in.HeldFrom = &from
 	}
 	for i := range s.Inputs {
 		in.Files = append(in.Files, file(&s.Inputs[i]))

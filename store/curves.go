@@ -15,9 +15,12 @@ import (
 // MostPoints is how many points of a curve are kept at most.
 const MostPoints = 10_000
 
+// KeepCurves keeps curves of the run's own requests with it. It must be called before Finish.
+func (r *Run) KeepCurves(res *sweep.Result) { r.swept = res }
+
 // FinishSweep is Finish for a run that has curves in place of policies.
 func (r *Run) FinishSweep(res *sweep.Result, finished time.Time) error {
-	r.swept = res
+	r.KeepCurves(res)
 	return r.Finish(&replay.Result{
 		Stats: res.Stats, Tables: res.Tables, Clients: &res.Tallies.Clients, Actions: res.Tallies.Actions,
 	}, finished)

@@ -51,7 +51,7 @@ func (c *chunk) point() {
 
 // A number is a Go type that has the very same width and meaning as a DuckDB type.
 type number interface {
-	bool | int32 | int64 | uint16 | uint32 | uint64 | limit.Time
+	bool | int32 | int64 | uint16 | uint32 | uint64 | float64 | limit.Time
 }
 
 // column is column i of the chunk, valid until the next send. It panics when T is not exactly the column's type.
@@ -76,6 +76,8 @@ func duckType[T number]() mapping.Type {
 		return mapping.TypeUInteger
 	case uint64:
 		return mapping.TypeUBigInt
+	case float64:
+		return mapping.TypeDouble
 	default: // limit.Time: microseconds since the epoch, as DuckDB counts
 		return mapping.TypeTimestamp
 	}
@@ -87,6 +89,14 @@ func (c *chunk) setText(i, row int, text string) {
 		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not VARCHAR", i, c.types[i]))
 	}
 	mapping.VectorAssignStringElement(c.vectors[i], mapping.IdxT(row), text)
+}
+
+// setBytes puts bytes into a BLOB column.
+func (c *chunk) setBytes(i, row int, b []byte) {
+	if c.types[i] != mapping.TypeBlob {
+		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not BLOB", i, c.types[i]))
+	}
+	mapping.VectorAssignStringElementLen(c.vectors[i], mapping.IdxT(row), b)
 }
 
 func (c *chunk) setNull(i, row int) {

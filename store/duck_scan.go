@@ -81,6 +81,15 @@ func (b *block) text(i, row int) string {
 	return decodeText(mapping.StringTData(at))
 }
 
+// bytes is a value of a BLOB column.
+func (b *block) bytes(i, row int) []byte {
+	if b.types[i] != mapping.TypeBlob {
+		panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, not BLOB", i, b.types[i]))
+	}
+	at := (*mapping.StringT)(unsafe.Add(b.data[i], row*int(unsafe.Sizeof(mapping.StringT{}))))
+	return []byte(mapping.StringTData(at))
+}
+
 func (b *block) null(i, row int) bool {
 	if b.valid[i] == nil {
 		return false

@@ -48,6 +48,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 			return nil, err
 		}
 	}
+	l.sumHeld()
 	l.judgeTogether()
 	l.to.runs, l.to.policies = runs, l.policies
 	return l.to, nil
@@ -60,6 +61,8 @@ type loading struct {
 	order []int32 // the same
 	to    *Loaded
 
+	held []heldBack
+
 	agents, clients, actions, policies ids
 }
 
@@ -70,9 +73,13 @@ func (l *loading) readRuns() error {
 	if l.version < 4 {
 		timezone = "NULL::VARCHAR"
 	}
+	held := "coalesce(carried, 0), coalesce(held, 0), held_from"
+	if l.version < 6 {
+		held = "0::BIGINT, 0::BIGINT, NULL::TIMESTAMP"
+	}
 	first := true
 	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, `+timezone+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
+		first_at, last_at, command, version, `+timezone+`, `+held+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
@@ -86,6 +93,7 @@ func (l *loading) readRuns() error {
 			}
 			s.FirstAt, s.LastAt = min(s.FirstAt, from), max(s.LastAt, to)
 		}
+		l.readHeld(b, row, 17)
 		if values[int32](b, 0)[row] == last {
 			l.to.Command, l.to.Version = b.text(14, row), b.text(15, row)
 		}
@@ -94,6 +102,39 @@ func (l *loading) readRuns() error {
 		}
 		return nil
 	})
+}
+
+// A heldBack is what one of the runs has held back.
+type heldBack struct {
+	requests int64
+	from     limit.Time
+}
+
+// readHeld takes in what a run has carried and held back, of which the columns begin at one. What one of these runs has held
+// back and a later one has carried is neither any more.
+func (l *loading) readHeld(b *block, row, column int) {
+	if carried := values[int64](b, column)[row]; carried > 0 {
+		i := slices.IndexFunc(l.held, func(h heldBack) bool { return h.requests == carried })
+		if i >= 0 {
+			l.held = slices.Delete(l.held, i, i+1)
+		} else {
+			l.to.Result.Stats.Carried += carried
+		}
+	}
+	if n := values[int64](b, column+1)[row]; n > 0 {
+		l.held = append(l.held, heldBack{n, orElse[limit.Time](b, column+2, row, 0)})
+	}
+}
+
+// sumHeld adds up what nobody has carried.
+func (l *loading) sumHeld() {
+	s := &l.to.Result.Stats
+	for _, h := range l.held {
+		if s.Held == 0 || h.from < s.HeldFrom {
+			s.HeldFrom = h.from
+		}
+		s.Held += h.requests
+	}
 }
 
 func (l *loading) readInputs() error {

@@ -18,7 +18,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 	}
 	steps := []func(*replay.Result) error{
 		r.writeInputs, r.writeUnreadable, r.writeWarnings, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
-		r.writeClientTallies, r.writeActionTallies, r.writeCurves,
+		r.writeClientTallies, r.writeActionTallies, r.writeCurves, r.writeLevels,
 	}
 	for _, step := range steps {
 		if err := context.Cause(r.ctx); err != nil {
@@ -27,6 +27,9 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 		if err := step(res); err != nil {
 			return err
 		}
+	}
+	if err := r.writeState(); err != nil {
+		return err
 	}
 	return r.writeRun(res, finished)
 }
@@ -61,11 +64,11 @@ func (r *Run) keeps(i int) bool { return i < int(r.info.Events) }
 
 func (r *Run) writeRun(res *replay.Result, finished time.Time) error {
 	t, s := r.store.duck.table("runs"), &res.Stats
-	requests := s.Parsed - s.Excluded - s.Warm
+	requests := s.Judged()
 	t.add(r.id, r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
 		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
-		textIf(r.info.Timezone))
+		textIf(r.info.Timezone), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom))
 	return t.done()
 }
 

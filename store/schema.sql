@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (5);
+INSERT INTO shadow_schema VALUES (6);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -26,7 +26,10 @@ CREATE TABLE runs (
     resolution_us BIGINT    NOT NULL, -- of the stamps, in microseconds
     has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
     has_upstream  BOOLEAN   NOT NULL, -- the log tells upstream times
-    timezone      VARCHAR             -- of stamps that do not name theirs; NULL: unknown
+    timezone      VARCHAR,            -- of stamps that do not name theirs; NULL: unknown
+    carried       BIGINT,             -- of the requests: had been held back by the run before; NULL: an older shadow did not tell
+    held          BIGINT,             -- were read, and are held back for the next run
+    held_from     TIMESTAMP           -- the earliest of these; NULL without any
 );
 
 CREATE TABLE inputs (
@@ -197,4 +200,30 @@ CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transa
     run      INTEGER   NOT NULL, -- that it went into
     started  TIMESTAMP NOT NULL, -- of that run
     policies VARCHAR   NOT NULL  -- of that run, as JSON
+);
+
+CREATE TABLE levels ( -- how full a limit was for the clients that it refuses most, at moments spread evenly
+    run     INTEGER   NOT NULL,
+    policy  INTEGER   NOT NULL,
+    part    INTEGER   NOT NULL, -- parts.part
+    client  INTEGER   NOT NULL,
+    time    TIMESTAMP NOT NULL,
+    level   DOUBLE    NOT NULL, -- requests that count against the client: the highest since the moment before
+    full_at BIGINT    NOT NULL, -- with so many the limit is full
+    refused BIGINT    NOT NULL  -- requests of the client that the policy refused since the moment before
+);
+
+CREATE TABLE states ( -- where replays with --resume go on
+    run     INTEGER   NOT NULL, -- that has left it
+    name    VARCHAR   NOT NULL, -- --resume-as
+    written TIMESTAMP NOT NULL,
+    options VARCHAR   NOT NULL, -- JSON: those that must be the same to go on
+    logs    VARCHAR   NOT NULL  -- JSON: how far each file has been read
+);
+
+CREATE TABLE state_pieces ( -- what limits remember, and requests held back: for shadow itself
+    run   INTEGER NOT NULL, -- states.run
+    name  VARCHAR NOT NULL, -- states.name
+    piece INTEGER NOT NULL, -- from 0
+    bytes BLOB    NOT NULL
 );

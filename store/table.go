@@ -51,6 +51,8 @@ func (t *table) set(i int, value any) {
 		t.setNull(i, t.row)
 	case string:
 		t.setText(i, t.row, encodeText(v))
+	case []byte:
+		t.setBytes(i, t.row, v)
 	case bool:
 		column[bool](t.chunk, i)[t.row] = v
 	case int32:
@@ -59,6 +61,8 @@ func (t *table) set(i int, value any) {
 		column[int64](t.chunk, i)[t.row] = v
 	case uint64:
 		column[uint64](t.chunk, i)[t.row] = v
+	case float64:
+		column[float64](t.chunk, i)[t.row] = v
 	case limit.Time:
 		if err := checkTime(v); err != nil && t.err == nil {
 			t.err = err

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"shadow/parse"
 )
 
 // A checkpoint is everything that a tail must know to go on as if it had never stopped: how far each log was read, the
@@ -23,13 +25,13 @@ import (
 
 // A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
 type Checkpoint struct {
-	Written time.Time       `json:"written"`
-	Logs    []SavedLog      `json:"logs"`
-	Tally   Tally           `json:"tally"`
-	Output  *SavedOutput    `json:"output,omitempty"`
-	Spool   *SavedSpool     `json:"spool,omitempty"`
-	Remote  json.RawMessage `json:"remote,omitempty"` // of requests that were judged with others
-	Body    []byte          `json:"-"`                // see traffic.Stream and replay.Engine
+	Written time.Time        `json:"written"`
+	Logs    []parse.SavedLog `json:"logs"`
+	Tally   Tally            `json:"tally"`
+	Output  *SavedOutput     `json:"output,omitempty"`
+	Spool   *SavedSpool      `json:"spool,omitempty"`
+	Remote  json.RawMessage  `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte           `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"

@@ -21,12 +21,6 @@ import (
 // blockSize is how much is read at once, in bytes.
 const blockSize = 512 << 10
 
-// A Place is where reading goes on.
-type Place struct {
-	Offset   int64 `json:"offset"`             // of the first byte not yet read, after decompression
-	Skipping bool  `json:"skipping,omitempty"` // inside a line of which no more is wanted
-}
-
 // errTruncated says that a file begins anew.
 var errTruncated = errors.New("was truncated")
 
@@ -39,7 +33,7 @@ type generation interface {
 	// head is its beginning, in whole lines.
 	head() []byte
 	// saved is what to find it again by.
-	saved() SavedFile
+	saved() parse.SavedFile
 	// unread is how many bytes lie ahead, as far as is known.
 	unread() int64
 	// since is when something was last read.
@@ -51,15 +45,15 @@ type generation interface {
 type file struct {
 	handle *os.File
 	info   fs.FileInfo // when it was looked at last
-	id     Identity
-	at     Place
+	id     parse.Identity
+	at     parse.Place
 	size   int64
 	read   time.Time
 	now    func() time.Time
 }
 
 // openFile opens a file to be read from a place.
-func openFile(name string, at Place, now func() time.Time) (*file, error) {
+func openFile(name string, at parse.Place, now func() time.Time) (*file, error) {
 	handle, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -67,7 +61,7 @@ func openFile(name string, at Place, now func() time.Time) (*file, error) {
 	f := &file{handle: handle, at: at, read: now(), now: now}
 	if f.info, err = handle.Stat(); err == nil {
 		f.size = f.info.Size()
-		f.id, err = identify(handle, f.info)
+		f.id, err = parse.Identify(handle, f.info)
 	}
 	if err != nil {
 		_ = handle.Close()
@@ -78,7 +72,7 @@ func openFile(name string, at Place, now func() time.Time) (*file, error) {
 
 // skipToEnd goes to the end, and past the rest of a line that has begun.
 func (f *file) skipToEnd() {
-	f.at = Place{Offset: f.size}
+	f.at = parse.Place{Offset: f.size}
 	var last [1]byte
 	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
 		f.at.Skipping = last[0] != '\n'
@@ -104,17 +98,15 @@ func (f *file) look() error {
 
 // check holds the beginning of the file against what it was, and learns more of it while it is short.
 func (f *file) check() error {
-	var block [headBlock]byte
+	var block [parse.HeadBlock]byte
 	n, err := f.handle.ReadAt(block[:], 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if !f.id.begins(block[:n]) {
+	if !f.id.Begins(block[:n]) {
 		return errTruncated
 	}
-	if n > f.id.HeadBytes {
-		f.id.Head, f.id.HeadBytes = hash(block[:n]), n
-	}
+	f.id.Learn(block[:n])
 	return nil
 }
 
@@ -198,7 +190,7 @@ func (f *file) head() []byte {
 	return wholeLines(sample[:n])
 }
 
-func (f *file) saved() SavedFile { return SavedFile{Identity: f.id, Place: f.at} }
-func (f *file) unread() int64    { return max(0, f.size-f.at.Offset) }
-func (f *file) since() time.Time { return f.read }
-func (f *file) close()           { _ = f.handle.Close() } // it was only read: nothing can be lost
+func (f *file) saved() parse.SavedFile { return parse.SavedFile{Identity: f.id, Place: f.at} }
+func (f *file) unread() int64          { return max(0, f.size-f.at.Offset) }
+func (f *file) since() time.Time       { return f.read }
+func (f *file) close()                 { _ = f.handle.Close() } // it was only read: nothing can be lost

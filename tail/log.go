@@ -22,10 +22,10 @@ import (
 // looked.
 type log struct {
 	name   string
-	from   From         // where to begin with the file that has the name at first
-	files  []generation // oldest first
-	known  []Identity   // relatives that have been read, or are not to be
-	begun  bool         // whether there has been a file
+	from   From             // where to begin with the file that has the name at first
+	files  []generation     // oldest first
+	known  []parse.Identity // relatives that have been read, or are not to be
+	begun  bool             // whether there has been a file
 	format *parse.Format
 	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
 	set    time.Time  // when clock was that
@@ -72,7 +72,7 @@ func (l *log) look() error {
 
 // turn takes in the file that has the name now, behind those that had it before.
 func (l *log) turn() error {
-	f, err := openFile(l.name, Place{}, l.now)
+	f, err := openFile(l.name, parse.Place{}, l.now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -101,13 +101,13 @@ func (l *log) turn() error {
 
 // takeBetween takes in the relatives that nobody knows, apart from f.
 func (l *log) takeBetween(f *file) {
-	for _, r := range relativesOf(l.name) {
-		if os.SameFile(r.info, f.info) || l.knows(&r) {
+	for _, r := range parse.RelativesOf(l.name) {
+		if os.SameFile(r.Info, f.info) || l.knows(&r) {
 			continue
 		}
-		g, err := l.open(r, Place{})
+		g, err := l.open(r, parse.Place{})
 		if err != nil {
-			l.say("%s: %v", r.path, err)
+			l.say("%s: %v", r.Path, err)
 			continue
 		}
 		l.files = append(l.files, g)
@@ -115,21 +115,21 @@ func (l *log) takeBetween(f *file) {
 }
 
 // knows tells whether a relative has been read, is being read, or is not to be.
-func (l *log) knows(r *relative) bool {
-	return slices.ContainsFunc(l.known, r.was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.was(g.saved().Identity) })
+func (l *log) knows(r *parse.Relative) bool {
+	return slices.ContainsFunc(l.known, r.Was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
 }
 
 // know notes the relatives that are there: what comes later is new.
 func (l *log) know() {
 	l.known = l.known[:0]
-	for _, r := range relativesOf(l.name) {
-		l.note(r.id)
+	for _, r := range parse.RelativesOf(l.name) {
+		l.note(r.ID)
 	}
 }
 
 // note makes a file known. One without content is never known: it has nothing to be told by, since its inode may be given
 // to another one, and nothing of it can be read twice.
-func (l *log) note(id Identity) {
+func (l *log) note(id parse.Identity) {
 	if id.HeadBytes > 0 {
 		l.known = append(l.known, id)
 	}
@@ -166,15 +166,15 @@ func (l *log) begin(i int) {
 	if g, ok := l.copyOf(old.saved()); ok {
 		l.files = slices.Insert(l.files, i, g)
 	}
-	old.at = Place{}
-	old.id = Identity{Device: old.id.Device, Inode: old.id.Inode, Head: hash(nil)}
+	old.at = parse.Place{}
+	old.id = old.id.Emptied()
 	l.know()
 }
 
 // copyOf opens a copy of a file where reading of the original stopped, if there is one that goes on there.
-func (l *log) copyOf(s SavedFile) (generation, bool) {
-	for _, r := range relativesOf(l.name) {
-		if s.HeadBytes == 0 || !r.is(s.Identity) || s.sameInode(r.id) || !r.packed && r.info.Size() <= s.Offset {
+func (l *log) copyOf(s parse.SavedFile) (generation, bool) {
+	for _, r := range parse.RelativesOf(l.name) {
+		if s.HeadBytes == 0 || !r.Is(s.Identity) || s.SameInode(r.ID) || !r.Packed && r.Info.Size() <= s.Offset {
 			continue
 		}
 		if g, err := l.open(r, s.Place); err == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"shadow/parse"
 	"shadow/traffic"
 )
 
@@ -50,14 +51,14 @@ func (t *Tail) expand() {
 // mayJoin tells whether a file that a glob matches is a log of its own: what log rotation has left of another is not.
 func (t *Tail) mayJoin(name string) bool {
 	info, err := os.Stat(name)
-	if err != nil || info.IsDir() || slices.Contains(packings, filepath.Ext(name)) {
+	if err != nil || info.IsDir() || parse.IsPacked(name) {
 		return false
 	}
 	for _, l := range t.logs {
 		if l.name == name {
 			return false
 		}
-		if filepath.Dir(l.name) == filepath.Dir(name) && isRotated(filepath.Base(l.name), filepath.Base(name)) || l.has(info) {
+		if filepath.Dir(l.name) == filepath.Dir(name) && parse.IsRotated(filepath.Base(l.name), filepath.Base(name)) || l.has(info) {
 			return false
 		}
 	}

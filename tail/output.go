@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"shadow/parse"
 )
 
 // Would-blocks go to a file so that each is in it once, even though a tail that was killed judges anew what came after its
@@ -73,7 +75,7 @@ func (o *output) save() (*SavedOutput, error) {
 		return nil, err
 	}
 	s := &SavedOutput{Length: info.Size()}
-	s.Device, s.Inode = inodeOf(info)
+	s.Device, s.Inode = parse.InodeOf(info)
 	if info.Mode().IsRegular() {
 		err = o.file.Sync()
 	}
@@ -117,7 +119,7 @@ func cutOff(name string, s *SavedOutput) error {
 		if err != nil || !info.Mode().IsRegular() || info.Size() <= s.Length {
 			continue
 		}
-		device, inode := inodeOf(info)
+		device, inode := parse.InodeOf(info)
 		sameName := inode == 0 && e.Name() == filepath.Base(name)
 		if sameName || inode != 0 && device == s.Device && inode == s.Inode {
 			return os.Truncate(filepath.Join(filepath.Dir(name), e.Name()), s.Length)

@@ -12,19 +12,19 @@ type packed struct {
 	input *parse.Input
 	block parse.Block
 	first []byte
-	id    Identity
-	at    Place
+	id    parse.Identity
+	at    parse.Place
 	over  bool
 	read  time.Time
 	now   func() time.Time
 }
 
-func openPacked(r relative, at Place, now func() time.Time) (*packed, error) {
-	input, err := parse.OpenInput(r.path, nil)
+func openPacked(r parse.Relative, at parse.Place, now func() time.Time) (*packed, error) {
+	input, err := parse.OpenInput(r.Path, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &packed{input: input, first: r.head, id: r.id, at: at, read: now(), now: now}, nil
+	return &packed{input: input, first: r.Head, id: r.ID, at: at, read: now(), now: now}, nil
 }
 
 func (p *packed) next(b *parse.Block) (bool, error) {
@@ -50,7 +50,7 @@ func (p *packed) next(b *parse.Block) (bool, error) {
 // rest is nothing: next has handed over the last line whether it had a line feed or not.
 func (p *packed) rest(*parse.Block) bool { return false }
 func (p *packed) head() []byte           { return wholeLines(p.first) }
-func (p *packed) saved() SavedFile       { return SavedFile{Identity: p.id, Place: p.at} }
+func (p *packed) saved() parse.SavedFile { return parse.SavedFile{Identity: p.id, Place: p.at} }
 func (p *packed) since() time.Time       { return p.read }
 func (p *packed) close()                 { _ = p.input.Close() }
 
@@ -60,4 +60,12 @@ func (p *packed) unread() int64 {
 		return 0
 	}
 	return 1
+}
+
+// open opens a relative as a generation of a log.
+func (l *log) open(r parse.Relative, at parse.Place) (generation, error) {
+	if r.Packed {
+		return openPacked(r, at, l.now)
+	}
+	return openFile(r.Path, at, l.now)
 }

@@ -99,7 +99,7 @@ func (p *pipe) head() []byte {
 // ended tells whether everything has been read.
 func (p *pipe) ended() bool { return p.over && len(p.held) == 0 }
 
-func (p *pipe) saved() SavedFile { return SavedFile{} }
-func (p *pipe) unread() int64    { return p.queued.Load() + int64(len(p.held)) }
-func (p *pipe) since() time.Time { return p.read }
-func (p *pipe) close()           {}
+func (p *pipe) saved() parse.SavedFile { return parse.SavedFile{} }
+func (p *pipe) unread() int64          { return p.queued.Load() + int64(len(p.held)) }
+func (p *pipe) since() time.Time       { return p.read }
+func (p *pipe) close()                 {}

@@ -2,24 +2,13 @@ package tail
 
 import (
 	"bytes"
+
+	"shadow/parse"
 )
 
-// A SavedLog is how far one log had been read.
-type SavedLog struct {
-	Name  string      `json:"name"`
-	Files []SavedFile `json:"files"` // oldest first; the last one had the name
-	Known []Identity  `json:"known"` // relatives that had been read, or were not to be
-}
-
-// A SavedFile is how far one file had been read.
-type SavedFile struct {
-	Identity
-	Place
-}
-
 // save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
-func (l *log) save() SavedLog {
-	s := SavedLog{Name: l.name, Known: l.known}
+func (l *log) save() parse.SavedLog {
+	s := parse.SavedLog{Name: l.name, Known: l.known}
 	for _, g := range l.files {
 		if f := g.saved(); f.HeadBytes > 0 {
 			s.Files = append(s.Files, f)
@@ -30,11 +19,11 @@ func (l *log) save() SavedLog {
 
 // resume opens what a checkpoint tells of. Files are found again by what they are, whatever they are called meanwhile. What
 // has come since, look finds.
-func (l *log) resume(s SavedLog) {
+func (l *log) resume(s parse.SavedLog) {
 	l.begun = true
 	l.known = s.Known
-	candidates := relativesOf(l.name)
-	if current, ok := relativeAt(l.name); ok {
+	candidates := parse.RelativesOf(l.name)
+	if current, ok := parse.RelativeAt(l.name); ok {
 		candidates = append(candidates, current)
 	}
 	for _, saved := range s.Files {
@@ -45,7 +34,7 @@ func (l *log) resume(s SavedLog) {
 		}
 		g, err := l.open(candidates[i], saved.Place)
 		if err != nil {
-			l.say("%s: %v", candidates[i].path, err)
+			l.say("%s: %v", candidates[i].Path, err)
 			continue
 		}
 		l.files = append(l.files, g)
@@ -53,11 +42,11 @@ func (l *log) resume(s SavedLog) {
 }
 
 // find is the candidate that is a file: the one with its inode and content, or else one with its content.
-func find(candidates []relative, id Identity) int {
+func find(candidates []parse.Relative, id parse.Identity) int {
 	found := -1
 	for i := range candidates {
 		r := &candidates[i]
-		if r.is(id) && (found < 0 || id.sameInode(r.id)) {
+		if r.Is(id) && (found < 0 || id.SameInode(r.ID)) {
 			found = i
 		}
 	}

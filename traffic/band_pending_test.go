@@ -85,7 +85,7 @@ func TestSettleAgainstModel(t *testing.T) {
 		for slices.ContainsFunc(feeds, func(f *feed) bool { return !f.finished }) {
 			i := rapid.IntRange(0, len(feeds)-1).Draw(t, "input")
 			n := min(len(left[i]), rapid.IntRange(0, 4).Draw(t, "rows"))
-			p.add(sighted(left[i][:n]), &feeds[i].watermark)
+			p.add(sighted(left[i][:n]), feeds[i].watermark)
 			read = append(read, left[i][:n]...)
 			left[i] = left[i][n:]
 			feeds[i].publish()

@@ -16,6 +16,9 @@ import (
 // A feed is one input on its way through a Reader.
 type feed struct {
 	name      string
+	index     int        // among the names
+	part      parse.Part // what of it is to be read, if not all
+	after     *feed      // the one before it of the same log; nil: none
 	input     *parse.Input
 	format    *parse.Format // nil for an input without a line
 	warnings  []string
@@ -26,10 +29,10 @@ type feed struct {
 	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has seen the end
 
-	watermark watermark // what collect has let through
-	finished  bool      // collect has seen the end
-	looked    bool      // whether a request of it has taken part
-	fields    uint64    // of those that tiers go by: which its requests had
+	watermark *watermark // what collect has let through of its log
+	finished  bool       // collect has seen the end
+	looked    bool       // whether a request of it has taken part
+	fields    uint64     // of those that tiers go by: which its requests had
 	stats     InputStats
 	faults    []FaultAt // the first few
 }
@@ -40,10 +43,11 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 	if len(names) > math.MaxUint16 {
 		return nil, nil, fmt.Errorf("%d inputs are too many: %d can be read at once", len(names), math.MaxUint16)
 	}
-	for _, name := range names {
-		f, err := openFeed(name, stdin, o)
+	for i, name := range names {
+		f, err := openFeed(name, stdin, o.part(i), o)
 		switch {
 		case err == nil:
+			f.index = i
 			feeds = append(feeds, f)
 		case o.Guessed[name] != "":
 			passed = append(passed, err)
@@ -52,20 +56,35 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 			return nil, nil, err
 		}
 	}
-	if len(feeds) == 0 && len(passed) > 0 {
+	if len(feeds) == 0 && len(passed) > 0 && !o.Resume.goesOn() {
 		return nil, nil, nothingToRead(names, passed, o)
 	}
 	if err := tellApart(feeds, o); err != nil {
 		closeFeeds(feeds)
 		return nil, nil, err
 	}
-	slices.SortStableFunc(feeds, func(f, g *feed) int {
-		return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
-	})
+	if err := arrange(feeds, o); err != nil {
+		closeFeeds(feeds)
+		return nil, nil, err
+	}
+	return feeds, passed, nil
+}
+
+// arrange puts feeds in the order of their ranks.
+func arrange(feeds []*feed, o *Options) error {
+	if o.Resume != nil {
+		return o.Resume.arrange(feeds)
+	}
+	slices.SortStableFunc(feeds, earlier)
 	for i, f := range feeds {
 		f.rank = uint16(i)
 	}
-	return feeds, passed, nil
+	return nil
+}
+
+// earlier orders feeds by their first moments, then by name.
+func earlier(f, g *feed) int {
+	return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
 }
 
 // nothingToRead says that no file of the directories that were given can be read, and what is wrong with the first.
@@ -114,14 +133,17 @@ func closeFeeds(feeds []*feed) {
 	}
 }
 
-func openFeed(name string, stdin io.Reader, o *Options) (*feed, error) {
+func openFeed(name string, stdin io.Reader, part parse.Part, o *Options) (*feed, error) {
 	input, err := parse.OpenInput(name, stdin)
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{name: name, input: input, watermark: newWatermark(), first: dawn}
+	f := &feed{name: name, part: part, input: input, watermark: newWatermark(), first: dawn}
 	f.stats = InputStats{FirstAt: dusk, LastAt: dawn}
 	sample, err := input.Peek()
+	if o.Resume != nil && !part.Packed {
+		sample = wholeLines(sample)
+	}
 	if err == nil && len(sample) > 0 {
 		err = f.look(sample, o)
 	}
@@ -147,7 +169,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	span := o.span()
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
 	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
-	if span.warm == dawn {
+	if span.warm == dawn || f.part.From != (parse.Place{}) {
 		return nil
 	}
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
@@ -195,7 +217,7 @@ func (f *feed) close() { f.input.Close() }
 // furthestBack is the input to read next; nil when all are at their end.
 func furthestBack(feeds []*feed) (back *feed) {
 	for _, f := range feeds {
-		if !f.exhausted && (back == nil || f.mark.Load() < back.mark.Load()) {
+		if !f.exhausted && (f.after == nil || f.after.exhausted) && (back == nil || f.mark.Load() < back.mark.Load()) {
 			back = f
 		}
 	}
@@ -206,7 +228,7 @@ func furthestBack(feeds []*feed) (back *feed) {
 func floor(feeds []*feed, lateness limit.Time) limit.Time {
 	lowest := dusk
 	for _, f := range feeds {
-		if !f.finished {
+		if !f.finished && (f.after == nil || f.after.finished) {
 			lowest = min(lowest, limit.Time(f.mark.Load()))
 		}
 	}

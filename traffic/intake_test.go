@@ -41,8 +41,8 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 	w, out := newWatermark(), newBatch(10_000, in.columns)
 	order := func() {
 		p.floor = dawn // the log begins anew
-		w = newWatermark()
-		p.add(&r.Batch, &w)
+		*w = *newWatermark()
+		p.add(&r.Batch, w)
 		out.reset()
 		p.release(dusk, out, 10_000)
 	}

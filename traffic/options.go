@@ -32,6 +32,8 @@ type Options struct {
 	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
 	Band     bool // whether requests stamped in whole seconds are to be judged where a Spread places them as well
 
+	Resume *Resume // nil: inputs are read as they are, to their ends
+
 	Since, Until limit.Time // requests outside are left out, if there are such bounds
 	HasSince     bool
 	HasUntil     bool
@@ -67,6 +69,14 @@ func (o *Options) lacks(f *parse.Format) string {
 		return TheUser
 	}
 	return o.Clients.lacks(f)
+}
+
+// part is what is to be read of an input.
+func (o *Options) part(input int) (p parse.Part) {
+	if o.Resume != nil {
+		p = o.Resume.Parts[input]
+	}
+	return p
 }
 
 // span is the time that takes part.

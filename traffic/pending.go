@@ -33,7 +33,7 @@ type watermark struct {
 	last limit.Time // of the latest request
 }
 
-func newWatermark() watermark { return watermark{mark: dawn, last: dawn} }
+func newWatermark() *watermark { return &watermark{mark: dawn, last: dawn} }
 
 // pass lets a request through at t and returns its place in time.
 func (w *watermark) pass(t, lateness limit.Time) limit.Time {

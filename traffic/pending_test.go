@@ -88,7 +88,7 @@ func TestPendingAgainstModel(t *testing.T) {
 		for {
 			i := rapid.IntRange(0, len(feeds)-1).Draw(t, "input")
 			n := min(len(left[i]), rapid.IntRange(0, 6).Draw(t, "rows"))
-			sum := p.add(rowsAt(first[i], left[i][:n]), &feeds[i].watermark)
+			sum := p.add(rowsAt(first[i], left[i][:n]), feeds[i].watermark)
 			out.expect(sum, model[first[i]:first[i]+n])
 			left[i], first[i] = left[i][n:], first[i]+n
 			feeds[i].publish()
@@ -190,7 +190,7 @@ func TestReleaseKeepsOrder(t *testing.T) {
 		n := 0
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
 			times := drawTimes(t)
-			p.add(rowsAt(n, times), &w)
+			p.add(rowsAt(n, times), w)
 			n += len(times)
 			out := newBatch(0, columns{source: true, host: true, upstream: true})
 			p.release(limit.Time(rapid.IntRange(0, 100).Draw(t, "floor")), out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(t, "few"))
@@ -241,7 +241,7 @@ func TestOldest(t *testing.T) {
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
 		}), 1, 200).Draw(t, "times")
-		p.add(rowsAt(0, times), &w)
+		p.add(rowsAt(0, times), w)
 		out := newBatch(0, columns{source: true, host: true, upstream: true})
 		p.release(p.oldest(), out, 0)
 		sorted := slices.Sorted(slices.Values(times))
@@ -253,7 +253,7 @@ func TestOldest(t *testing.T) {
 			t.Fatalf("%d of %d came out, want %d; %d are left", out.Len(), len(times), want, p.Len())
 		}
 		// What comes too late for that is let in at the floor, and counted.
-		sum := p.add(rowsAt(len(times), []limit.Time{p.floor - 1, p.floor}), &w)
+		sum := p.add(rowsAt(len(times), []limit.Time{p.floor - 1, p.floor}), w)
 		if rest := p.Places()[p.Len()-2:]; sum.late != 1 || rest[0] != p.floor || rest[1] != p.floor {
 			t.Fatalf("%d late; places %d, floor %d", sum.late, rest, p.floor)
 		}
@@ -262,7 +262,7 @@ func TestOldest(t *testing.T) {
 
 // The floor follows the input that is furthest back, until that has come to its end.
 func TestFloor(t *testing.T) {
-	feeds := []*feed{{first: dawn}, {first: dawn}}
+	feeds := []*feed{{first: dawn, watermark: newWatermark()}, {first: dawn, watermark: newWatermark()}}
 	at := func(i int, mark limit.Time) { feeds[i].watermark.mark = mark; feeds[i].publish() }
 	expect := func(when string, back *feed, want limit.Time) {
 		t.Helper()

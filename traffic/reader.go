@@ -23,7 +23,9 @@ import (
 type Reader struct {
 	options Options
 	feeds   []*feed
+	marks   []*watermark // of the logs, by rank; nil unless there is a Resume
 	pending pending
+	judged  added // the time of what has been handed out, if there is a Resume
 	stats   Stats
 	times   StageTimes
 
@@ -60,9 +62,32 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	o.Tracer = o.Tracer.learned(feeds)
 	ctx, cancel := context.WithCancel(ctx)
-	r := &Reader{options: o, feeds: feeds, cancel: cancel, stats: Stats{FirstAt: dusk, LastAt: dawn, Passed: passed}}
+	r := &Reader{
+		options: o, feeds: feeds, cancel: cancel, judged: added{first: dusk, last: dawn},
+		stats: Stats{FirstAt: dusk, LastAt: dawn, Passed: passed},
+	}
+	if err := r.prepare(); err != nil {
+		cancel()
+		closeFeeds(feeds)
+		return nil, err
+	}
 	r.start(ctx)
 	return r, nil
+}
+
+// prepare makes room for what waits, and takes in what waited when another Reader stopped.
+func (r *Reader) prepare() error {
+	if r.options.Resume != nil {
+		r.takeMarks()
+	}
+	r.pending = pending{
+		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
+		since: r.options.span().since, floor: dawn, spreader: spreader{from: dawn},
+	}
+	if r.options.Resume == nil || r.options.Resume.Carried == nil {
+		return nil
+	}
+	return r.restore()
 }
 
 // start makes the circles and sets the goroutines going.
@@ -80,10 +105,6 @@ func (r *Reader) start(ctx context.Context) {
 		r.spare <- takeBatch(r.options.Waiting+r.options.Batch, cols)
 	}
 	span := r.options.span()
-	r.pending = pending{
-		Batch: *takeBatch(r.options.Waiting+r.options.Batch, cols), lateness: r.options.Lateness, since: span.since, floor: dawn,
-		spreader: spreader{from: dawn},
-	}
 	r.running.Add(workers + 2)
 	for range workers {
 		go r.fill(ctx, newIntake(&r.options, span, cols))
@@ -95,7 +116,7 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: len(r.feeds) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
+	cols := columns{source: max(len(r.feeds), len(r.marks)) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
 		cols.stamps = cols.stamps || f.whole

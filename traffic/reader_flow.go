@@ -85,10 +85,20 @@ func (r *Reader) collect(ctx context.Context) {
 		next = r.pending.Len() + batch
 	}
 	if ctx.Err() == nil {
-		r.emit(ctx, dusk)
-		r.stats.close(r.feeds)
+		r.finish(ctx)
 	}
 	r.err = ctx.Err()
+}
+
+// finish hands out what is left, or what another Reader is not to go on with.
+func (r *Reader) finish(ctx context.Context) {
+	if r.options.Resume == nil {
+		r.emit(ctx, dusk)
+	} else if r.emit(ctx, r.stop()) {
+		r.stats.Held, r.stats.HeldFrom = r.held()
+		r.stats.FirstAt, r.stats.LastAt = r.judged.first, r.judged.last
+	}
+	r.stats.close(r.feeds)
 }
 
 // account adds a job's rows to those that wait, and its figures to the statistics.
@@ -109,7 +119,7 @@ func (r *Reader) account(j *job) {
 	if !j.feed.whole {
 		j.rows.fix()
 	}
-	sum := r.pending.add(&j.rows.Batch, &j.feed.watermark)
+	sum := r.pending.add(&j.rows.Batch, j.feed.watermark)
 	j.feed.publish()
 	clock.lap(&r.times.Order)
 	r.stats.count(j, sum)
@@ -163,6 +173,9 @@ func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool 
 	b.reset()
 	r.pending.release(floor, b, 2*r.options.Batch)
 	b.Warm = warm
+	if r.options.Resume != nil && !warm {
+		r.judged.cover(b)
+	}
 	clock.lap(&r.times.Order)
 	if b.Len() == 0 {
 		r.spare <- b

@@ -5,7 +5,8 @@ import (
 	"shadow/parse"
 )
 
-// Stats is what reading told about the inputs. Lines = Parsed + Unreadable, Parsed = Excluded + Warm + judged requests.
+// Stats is what reading told about the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held + judged
+// requests.
 type Stats struct {
 	Lines       int64 // lines read, empty ones too
 	Bytes       int64 // bytes read, after decompression
@@ -13,6 +14,9 @@ type Stats struct {
 	Unreadable  int64
 	Excluded    int64      // by --exclude and its kin, or outside --since and --until
 	Warm        int64      // judged before --since and not counted
+	Carried     int64      // had been held back by an earlier run
+	Held        int64      // are held back for a later one
+	HeldFrom    limit.Time // the earliest moment of these
 	Late        int64      // came more than --lateness behind what had been read of the same input
 	Marked      uint64     // the scopes, as in Batch.Marks, that some request is in
 	Refusals    int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
@@ -107,6 +111,16 @@ func (f *feed) note(j *job) {
 			fault.Line = 0
 		}
 		f.faults = append(f.faults, fault)
+	}
+}
+
+// Judged is how many requests were judged and counted.
+func (s *Stats) Judged() int64 { return s.Parsed + s.Carried - s.Excluded - s.Warm - s.Held }
+
+// cover widens it to hold the times of a batch.
+func (sum *added) cover(b *Batch) {
+	for _, at := range b.At {
+		sum.first, sum.last = min(sum.first, at), max(sum.last, at)
 	}
 }
 

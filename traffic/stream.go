@@ -22,7 +22,7 @@ type Stream struct {
 	rows    rows
 	pending pending
 	out     *Batch
-	sources []watermark
+	sources []*watermark
 }
 
 // Taken is what taking in one block came to.
@@ -80,7 +80,7 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 			r.Source[i] = uint16(source)
 		}
 	}
-	sum := s.pending.add(&r.Batch, &s.sources[source])
+	sum := s.pending.add(&r.Batch, s.sources[source])
 	if n := s.pending.Len(); n > s.options.Waiting {
 		s.pending.floor = max(s.pending.floor, s.pending.oldest())
 	}
@@ -91,7 +91,7 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 // Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:
 // then it is that of the only one, or Dawn.
 func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
-	w := &s.sources[source]
+	w := s.sources[source]
 	if w.mark == dawn {
 		return w.last, false
 	}

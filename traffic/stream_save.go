@@ -11,14 +11,17 @@ import (
 var errTooManySources = errors.New("checkpoint: more sources than there are")
 
 // Save writes it.
-func (s *Stream) Save(to *Encoder) {
-	to.Uint(uint64(len(s.sources)))
-	for _, w := range s.sources {
+func (s *Stream) Save(to *Encoder) { savePending(to, s.sources, &s.pending) }
+
+// savePending writes what waits, of sources that have come so far.
+func savePending(to *Encoder, sources []*watermark, p *pending) {
+	to.Uint(uint64(len(sources)))
+	for _, w := range sources {
 		to.Int(int64(w.mark))
 		to.Int(int64(w.last))
 	}
-	to.Int(int64(s.pending.floor))
-	b := &s.pending.Batch
+	to.Int(int64(p.floor))
+	b := &p.Batch
 	to.Uint(uint64(b.Len()))
 	places := b.Places()
 	var last limit.Time
@@ -63,23 +66,28 @@ func valueAt[T any](column []T, i int) (v T) {
 
 // Restore reads what Save has written, into a Stream that nothing has come to. It must have as many sources as were saved.
 func (s *Stream) Restore(from *Decoder) {
+	restorePending(from, s.sources, &s.pending, s.columns)
+}
+
+// restorePending reads what savePending has written, into what is empty and has these columns.
+func restorePending(from *Decoder, sources []*watermark, p *pending, cols columns) {
 	n := from.Count()
-	if n > len(s.sources) {
+	if n > len(sources) {
 		from.Fail(errTooManySources)
 		return
 	}
-	for i := range n {
-		s.sources[i] = watermark{mark: within64(from.Int()), last: within64(from.Int())}
+	for _, w := range sources[:n] {
+		w.mark, w.last = within64(from.Int()), within64(from.Int())
 	}
-	s.pending.floor = within64(from.Int())
+	p.floor = within64(from.Int())
 	var last limit.Time
 	for i := range from.Count() {
 		at := within64(int64(last) + from.Int())
 		place := within64(int64(at) + int64(from.Uint()))
 		last = at
-		s.restoreRow(at, from)
+		p.restoreRow(at, cols, from)
 		if place != at {
-			s.pending.setOrder(i, place)
+			p.setOrder(i, place)
 		}
 	}
 }
@@ -87,8 +95,7 @@ func (s *Stream) Restore(from *Decoder) {
 // within64 keeps a moment where arithmetic with it cannot overflow, whatever a damaged checkpoint says.
 func within64(t int64) limit.Time { return max(dawn, min(limit.Time(t), dusk)) }
 
-func (s *Stream) restoreRow(at limit.Time, from *Decoder) {
-	b := &s.pending.Batch
+func (b *Batch) restoreRow(at limit.Time, cols columns, from *Decoder) {
 	b.At = append(b.At, at)
 	if b.Order != nil {
 		b.Order = append(b.Order, at)
@@ -102,23 +109,23 @@ func (s *Stream) restoreRow(at limit.Time, from *Decoder) {
 	var host int32
 	if from.Uint() == 1 {
 		host = from.Host()
-	} else if s.columns.host {
-		host = s.options.Tables.Hosts.ID(dash(nil))
+	} else if cols.host {
+		host = from.tables.Hosts.ID(dash(nil))
 	}
 	user := int32(NoUser)
 	if from.Uint() == 1 {
 		user = from.User()
 	}
-	if s.columns.user {
+	if cols.user {
 		b.User = append(b.User, user)
 	}
-	if s.columns.source {
+	if cols.source {
 		b.Source = append(b.Source, source)
 	}
-	if s.columns.marks {
+	if cols.marks {
 		b.Marks = append(b.Marks, marks)
 	}
-	if s.columns.host {
+	if cols.host {
 		b.Host = append(b.Host, host)
 	}
 }

@@ -87,7 +87,7 @@ func two(policies []policy.Policy) error {
 
 func (r *replayRun) diff(ctx context.Context) error {
 	comparison := replay.NewComparison(r.reading.Tables)
-	r.observer = comparison
+	r.observers = append(r.observers, comparison)
 	result, err := r.judge(ctx, nil)
 	if err != nil {
 		return err

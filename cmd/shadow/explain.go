@@ -107,7 +107,7 @@ func clientName(client string) replay.ClientName {
 // explain gathers what the client did, and tells of it.
 func (f *explainFlags) explain(ctx context.Context, r *replayRun, client string) error {
 	gathering := replay.NewGathering(r.reading.Tables, clientName(client), len(r.policies))
-	r.observer = gathering
+	r.observers = append(r.observers, gathering)
 	result, err := r.judge(ctx, nil)
 	if err != nil {
 		return err

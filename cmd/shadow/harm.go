@@ -22,7 +22,7 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 	if r.harmAction != "" {
 		r.harmed.Watch(r.harmAction)
 	}
-	r.observer = r.harmed
+	r.observers = append(r.observers, r.harmed)
 	return nil
 }
 

@@ -15,6 +15,7 @@ type replayFlags struct {
 	evidenceFlags
 	nightlyFlags
 	redisFlags
+	resumeFlags
 	config     string
 	db         string
 	noStore    bool
@@ -27,6 +28,7 @@ type replayFlags struct {
 	harmAction string
 	retain     period
 	band       bool
+	sweep      bool
 }
 
 func newReplay() *cobra.Command {
@@ -80,6 +82,8 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
 	flags.StringVar(&f.harmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often one client can guess at /login; implies --harm")
+	f.resumeFlags.add(cmd)
+	flags.BoolVar(&f.sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for reports: what every limit would refuse, by the key of --by")
 	f.nightlyFlags.add(cmd)
 	flags.Var(&f.retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
 	addBand(cmd, &f.band)

@@ -17,24 +17,31 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/store"
+	"shadow/sweep"
 	"shadow/traffic"
 )
 
 // A replayRun is one call of `shadow replay`, with everything looked up that its flags name.
 type replayRun struct {
 	*replayFlags
-	cmd      *cobra.Command
-	found    parse.Expansion
-	policies []policy.Policy
-	reading  traffic.Options
-	judging  *traffic.EvidenceRules // nil: no evidence is gathered
-	started  time.Time
-	clock    func() time.Time // nil unless --timing
-	observer replay.Observer  // nil unless verdicts are wanted one by one
-	harmed   *replay.Harm     // nil unless --harm
-	night    *nightly
-	shared   *sharing  // nil unless --redis
-	overTime *overTime // nil unless the report is a page
+	cmd       *cobra.Command
+	found     parse.Expansion
+	policies  []policy.Policy
+	reading   traffic.Options
+	judging   *traffic.EvidenceRules // nil: no evidence is gathered
+	started   time.Time
+	clock     func() time.Time // nil unless --timing
+	observers observers        // of verdicts one by one
+	harmed    *replay.Harm     // nil unless --harm
+	night     *nightly
+	shared    *sharing  // nil unless --redis
+	overTime  *overTime // nil unless the report is a page
+
+	configured policy.Config
+	resumed    *resumption   // nil unless --resume
+	curves     *sweep.Result // nil unless --sweep
+	worst      *replay.Worst // likewise
+	samples    []replay.Sampled
 }
 
 // run verifies the flags, replays, and reports.
@@ -66,6 +73,9 @@ func (r *replayRun) prepare(args []string) error {
 	if r.retain > 0 && r.noStore {
 		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
+	if err := errors.Join(r.verifyResume(r.cmd, args), r.verifySweep()); err != nil {
+		return err
+	}
 	config, err := loadConfig(r.config)
 	if err != nil {
 		return err
@@ -73,6 +83,7 @@ func (r *replayRun) prepare(args []string) error {
 	if r.policies, err = r.policyFlags.choose(&config); err != nil {
 		return err
 	}
+	r.configured = config
 	if r.reading, err = r.options(&config, r.policies, r.started); err != nil {
 		return err
 	}
@@ -82,6 +93,7 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
+	r.watchWorst()
 	r.reading.Band = r.band
 	if r.band && r.redisFlags.inUse() {
 		return usage("--band and --redis: state one: what Redis remembers holds one placement of the requests")
@@ -95,6 +107,7 @@ func (r *replayRun) prepare(args []string) error {
 	r.reading.Clock = r.clock
 	r.found, err = parse.Expand(args)
 	r.reading.Guessed = r.found.Guessed
+	r.resumed = r.newResumption()
 	return err
 }
 
@@ -112,12 +125,25 @@ func (r *replayRun) replay(ctx context.Context) error {
 		Command: strings.Join(os.Args, " "), Version: versionText(), Started: r.started, Events: r.events,
 		Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
+		if r.resumed != nil {
+			if err := r.resumed.begin(run, r); err != nil {
+				return err
+			}
+		}
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
+		if r.resumed.idle(&result.Stats) {
+			return errNothingNew
+		}
 		run.Warn(r.warnings(&result.Stats))
+		r.resumed.keep(run)
+		r.keepCurves(run)
 		return run.Finish(result, time.Now())
 	})
+	if errors.Is(err, errNothingNew) {
+		return r.tellNothingNew(result)
+	}
 	if err != nil {
 		return err
 	}
@@ -143,27 +169,40 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	}
 	engine := replay.New(replay.Options{
 		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observer,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observers.observer(),
 		Band: r.band, Remote: r.shared.remote(),
 		Stop: ctx.Err, Clock: r.clock,
 	})
+	if err := r.resumed.restore(engine); err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	curves, err := r.newSweep(ctx)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	err = engine.Run(reader)
+	err = engine.Run(curveMaker{reader, curves})
 	progress.stop()
 	if ctx.Err() != nil { // at once: do not wait for a read under way
 		return nil, errInterrupted
+	}
+	if err == nil {
+		err = r.resumed.leave(r, reader, engine)
 	}
 	if err := cmp.Or(err, reader.Close()); err != nil {
 		return nil, err
 	}
 	stats := reader.Stats()
-	if err := nothingRead(&stats); err != nil {
+	if err := nothingRead(&stats); err != nil && r.resumed == nil {
 		return nil, err
 	}
 	if _, err := meantAction("harm-action", r.harmAction, &r.reading, &stats); err != nil {
 		return nil, err
 	}
 	r.shared.tell(r)
+	if curves != nil {
+		r.curves = curves.Result(stats)
+	}
 	if r.verbose {
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}
@@ -196,7 +235,9 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 func (r *replayRun) write(model *report.Model) error {
 	w := r.cmd.OutOrStdout()
 	if r.overTime != nil {
-		return (&report.Page{Model: model, Times: r.overTime.times(model.Policies)}).Write(w)
+		page := &report.Page{Model: model, Times: r.overTime.times(model.Policies)}
+		r.addCurves(page)
+		return page.Write(w)
 	}
 	return model.Write(w, r.output)
 }

@@ -65,7 +65,7 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer db.Close()
-	found := &pageMaker{db: db}
+	found := &pageMaker{db: db, anonymizer: night.anonymizer}
 	model, err := f.model(cmd, found, chosen, spare, night.anonymizer)
 	if err != nil {
 		return err

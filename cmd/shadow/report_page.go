@@ -16,10 +16,11 @@ import (
 
 // A pageMaker adds to a page what the database knows of some runs.
 type pageMaker struct {
-	db     *store.Reader
-	loaded *store.Loaded
-	all    []store.RunFact
-	runs   []store.RunFact // that the report is about
+	db         *store.Reader
+	anonymizer *report.Anonymizer // nil: clients have their own names
+	loaded     *store.Loaded
+	all        []store.RunFact
+	runs       []store.RunFact // that the report is about
 }
 
 // page is a report with what there is to add.
@@ -30,6 +31,9 @@ func (m *pageMaker) page(model *report.Model) (*report.Page, error) {
 		return nil, err
 	}
 	p.Untimed = untimed(model.Policies, len(p.Times))
+	if p.Levels, err = m.levels(); err != nil {
+		return nil, err
+	}
 	p.Curves, err = m.curves()
 	return p, err
 }
@@ -39,6 +43,22 @@ func (m *pageMaker) times(policies []report.Policy) ([]report.Times, error) {
 	o := newOverTime(nil, 0, len(policies))
 	err := m.db.OverTime(m.loaded, func(policy int, minute limit.Time, refused int64) { o.counts[policy].add(minute, refused) })
 	return o.times(policies), err
+}
+
+// levels are those of the clients that the latest run's policies refused most, of one run only.
+func (m *pageMaker) levels() (levels []report.Level, err error) {
+	if len(m.runs) != 1 {
+		return nil, nil
+	}
+	stored, err := m.db.Levels(m.runs[0].Run)
+	for i := range stored {
+		l := &stored[i]
+		levels = append(levels, report.Level{
+			Client: m.anonymizer.Name(l.Client), Policy: l.Policy, Limit: l.Limit, First: report.Moment(l.First), Last: report.Moment(l.Last),
+			Levels: l.Levels, Refused: l.Refused, Top: float64(l.Full),
+		})
+	}
+	return levels, err
 }
 
 // untimed tells of policies that refused something at times that are not known.

@@ -207,15 +207,5 @@ func (r *sweepRun) thinned(result *sweep.Result) (texts []string) {
 	if r.noStore {
 		return nil
 	}
-	long := 0
-	for _, c := range result.Curves {
-		if len(c.Points) > store.MostPoints {
-			long++
-		}
-	}
-	if long > 0 {
-		texts = append(texts, fmt.Sprintf("%d of %d curves change at more than %d limits; the database holds a selection of them, --output json and csv have all",
-			long, len(result.Curves), store.MostPoints))
-	}
-	return texts
+	return thinCurves(result)
 }

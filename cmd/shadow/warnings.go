@@ -17,6 +17,12 @@ import (
 // warnings are what reading found odd, and flags that came to nothing.
 func (r *replayRun) warnings(s *traffic.Stats) []string {
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s), idleScopes(r.policies, s))
+	if r.resumed != nil {
+		texts = append(texts, r.resumed.notes...)
+	}
+	if r.curves != nil {
+		texts = append(texts, thinCurves(r.curves)...)
+	}
 	return append(texts, noUsers(&r.reading, s)...)
 }
 

@@ -1,14 +1,14 @@
 //go:build unix
 
-package tail
+package parse
 
 import (
 	"io/fs"
 	"syscall"
 )
 
-// inodeOf is what a file is, whatever its names.
-func inodeOf(info fs.FileInfo) (device, inode uint64) {
+// InodeOf is what a file is, whatever its names.
+func InodeOf(info fs.FileInfo) (device, inode uint64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Dev), s.Ino // Dev has fewer bits on some systems
 	}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/replay"
+	"shadow/store"
+	"shadow/traffic"
+)
+
+// How a replay with --resume goes: the last state says what is to be read and with what the limits begin; when all is read, the
+// next state is made.
+
+// A resumption is a replay that goes on.
+type resumption struct {
+	name    string
+	how     string
+	options resumeOptions
+	now     limit.Time
+
+	last    *store.State // nil: there was none
+	before  resumeHead   // of the last state
+	sequel  *parse.Sequel
+	parts   []parse.Part
+	notes   []string
+	carried *traffic.Decoder // what the last state remembers; nil: nothing
+	next    *store.State
+}
+
+// resumeHead is what a state says for people, and before anything else is read.
+type resumeHead struct {
+	Version int           `json:"version"` // of all that follows, and of the body
+	Options resumeOptions `json:"options"`
+	Since   *limit.Time   `json:"since_us,omitempty"` // what lies before it warms the limits only
+	Held    int64         `json:"held"`               // requests held back
+}
+
+// stateVersion is that of the states that this shadow writes, and can read.
+const stateVersion = 1
+
+// newResumption is nil unless --resume is given.
+func (r *replayRun) newResumption() *resumption {
+	if r.resume == "" {
+		return nil
+	}
+	return &resumption{name: r.resumeAs, how: r.resume, options: r.resumeOptions(), now: limit.Time(r.started.UnixMicro())}
+}
+
+// begin finds out what is to be read, and with what the limits begin.
+func (c *resumption) begin(run *store.Run, r *replayRun) error {
+	var saved []parse.SavedLog
+	if c.how != resumeFresh {
+		if err := c.recall(run, &saved); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.sequel, err = parse.Continue(r.found.Names, saved); err != nil {
+		return err
+	}
+	if err := c.checkLogs(saved); err != nil {
+		return err
+	}
+	c.notes = append(c.notes, c.sequel.Notes...)
+	c.parts = c.sequel.Parts()
+	r.found.Names = nil
+	for _, p := range c.parts {
+		r.found.Names = append(r.found.Names, p.Name)
+	}
+	return c.prepare(r, len(saved))
+}
+
+// recall reads the last state.
+func (c *resumption) recall(run *store.Run, saved *[]parse.SavedLog) (err error) {
+	if c.last, err = run.State(c.name); err != nil || c.last == nil {
+		return err
+	}
+	if err = json.Unmarshal([]byte(c.last.Options), &c.before); err == nil {
+		err = json.Unmarshal([]byte(c.last.Logs), saved)
+	}
+	if err != nil {
+		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh begins anew", c.name, err)
+	}
+	if c.before.Version != stateVersion {
+		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; --resume=fresh begins anew", c.last.Run)
+	}
+	changes := c.options.changes(c.before.Options)
+	if len(changes) > 0 && c.how != resumeAnyway {
+		return usage("--resume: run %d, which is to be gone on with, had other options:\n%s"+
+			"Say those again; or --resume=anyway: limits that are the same keep what they remember, others begin with nothing, and no line is read twice;\n"+
+			"or --resume-as NAME, to go on with both apart; or --resume=fresh, to read all that is given from its beginning",
+			c.last.Run, changes.text())
+	}
+	return nil
+}
+
+// checkLogs wants some log that was read the last time.
+func (c *resumption) checkLogs(saved []parse.SavedLog) error {
+	if len(saved) == 0 || slices.ContainsFunc(c.sequel.Logs, func(l parse.SequelLog) bool { return l.Saved != nil && l.Given }) {
+		return nil
+	}
+	names := make([]string, 0, len(saved))
+	for _, l := range saved {
+		names = append(names, l.Name)
+	}
+	return usage("--resume: run %d, which is to be gone on with, has read %s, of which nothing is given now; --resume-as NAME keeps other logs apart",
+		c.last.Run, strings.Join(names[:min(len(names), filesNamed)], ", "))
+}
+
+// prepare tells the reader how to go on.
+func (c *resumption) prepare(r *replayRun, logs int) error {
+	resume := &traffic.Resume{Parts: c.parts, Logs: logs, Now: c.now}
+	r.reading.Resume = resume
+	if c.last == nil {
+		return nil
+	}
+	changes := c.options.changes(c.before.Options)
+	c.carried = traffic.NewDecoder(c.last.Body, r.reading.Tables, r.reading.Actions)
+	resume.Carried = c.carried
+	if resume.Drop = changes.touch(ofRequests); resume.Drop && c.before.Held > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("--resume=anyway: %d requests that run %d held back do not fit the new options, and are in no run", c.before.Held, c.last.Run))
+	}
+	r.reading.HasSince = c.before.Since != nil
+	if r.reading.HasSince {
+		r.reading.Since = *c.before.Since
+	}
+	return nil
+}
+
+// restore gives the limits what they remembered.
+func (c *resumption) restore(engine *replay.Engine) error {
+	if c == nil || c.carried == nil {
+		return nil
+	}
+	from := c.carried
+	if !c.options.changes(c.before.Options).touch(ofClients) {
+		engine.Restore(from)
+	}
+	if err := from.Err(); err != nil {
+		return fmt.Errorf("--resume: the state %s is damaged: %w; --resume=fresh begins anew", c.name, err)
+	}
+	return nil
+}
+
+// leave makes the state that the next replay goes on with. The reader must have come to its end.
+func (c *resumption) leave(r *replayRun, reader *traffic.Reader, engine *replay.Engine) error {
+	if c == nil {
+		return nil
+	}
+	stats := reader.Stats()
+	head := resumeHead{Version: stateVersion, Options: c.options, Held: stats.Held}
+	if r.reading.HasSince {
+		head.Since = &r.reading.Since
+	}
+	options, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	logs, err := json.Marshal(c.sequel.Save(c.parts, reader.Resumed()))
+	if err != nil {
+		return err
+	}
+	to := traffic.NewEncoder(r.reading.Tables, nil)
+	reader.Save(to)
+	engine.Save(to)
+	c.next = &store.State{
+		Name: c.name, Written: limit.Time(time.Now().UnixMicro()), Options: string(options), Logs: string(logs), Body: to.Out(),
+	}
+	return nil
+}
+
+// keep leaves the state with the run.
+func (c *resumption) keep(run *store.Run) {
+	if c != nil {
+		run.Leave(c.next)
+	}
+}
+
+// idle tells whether nothing has come since the last time.
+func (c *resumption) idle(s *traffic.Stats) bool { return c != nil && s.Lines == 0 && c.last != nil }
+
+// tellNothingNew reports a replay that had nothing to judge. Nothing of it is kept: what is held back stays so.
+func (r *replayRun) tellNothingNew(result *replay.Result) error {
+	if !r.quiet {
+		fmt.Fprintf(r.cmd.ErrOrStderr(), "nothing has come to the logs since run %d: no run is stored\n", r.resumed.last.Run)
+	}
+	return r.report(result, "", "")
+}

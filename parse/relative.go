@@ -1,0 +1,156 @@
+package parse
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What a log was before it was rotated lies beside it under another name, perhaps compressed:
+//
+//	access.log  access.log.1  access.log.2.gz  access.log-20261121.zst  access-20261121.log
+//
+// or, where the name is a symbolic link, beside what it leads to, under a name that differs in its digits only.
+
+// A Relative is a file that may be, or have been, the log.
+type Relative struct {
+	Path   string
+	Info   fs.FileInfo
+	ID     Identity
+	Head   []byte // its first bytes, after decompression
+	Packed bool
+}
+
+var (
+	rotated = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
+	digits  = regexp.MustCompile(`[0-9]+`)
+)
+
+// packings are the endings that compression leaves.
+var packings = []string{".gz", ".zst", ".bz2", ".xz"}
+
+// IsPacked tells by its name whether a file is compressed.
+func IsPacked(name string) bool { return slices.Contains(packings, filepath.Ext(name)) }
+
+// IsRotated tells whether a file may be an earlier one of a log, by their names in one directory.
+func IsRotated(log, name string) bool {
+	for _, ending := range packings {
+		name = strings.TrimSuffix(name, ending)
+	}
+	if rest, ok := strings.CutPrefix(name, log); ok && rotated.MatchString(rest) {
+		return true
+	}
+	ending := filepath.Ext(log)
+	stem := strings.TrimSuffix(log, ending)
+	rest, ok := strings.CutPrefix(name, stem)
+	return ok && ending != "" && strings.HasSuffix(rest, ending) && rotated.MatchString(strings.TrimSuffix(rest, ending))
+}
+
+// sameShape tells whether two names differ in their digits only.
+func sameShape(x, y string) bool {
+	return digits.ReplaceAllString(x, "0") == digits.ReplaceAllString(y, "0")
+}
+
+// RelativesOf are the files that may belong to a log, the one that has its name not among them, oldest first.
+func RelativesOf(name string) (all []Relative) {
+	current, err := os.Stat(name)
+	if err != nil {
+		current = nil
+	}
+	add := func(dir string, fits func(base string) bool) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if !fits(e.Name()) {
+				continue
+			}
+			info, err := os.Stat(filepath.Join(dir, e.Name()))
+			if err != nil || !info.Mode().IsRegular() || current != nil && os.SameFile(info, current) {
+				continue
+			}
+			if r, ok := newRelative(filepath.Join(dir, e.Name()), info); ok && !slices.ContainsFunc(all, r.Same) {
+				all = append(all, r)
+			}
+		}
+	}
+	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
+	if target, err := filepath.EvalSymlinks(name); err == nil && isLink(name) {
+		add(filepath.Dir(target), func(base string) bool {
+			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
+		})
+	}
+	slices.SortStableFunc(all, byAge)
+	return all
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// byAge orders files by when they were written last, and then by name, the higher number first.
+func byAge(x, y Relative) int {
+	if c := x.Info.ModTime().Compare(y.Info.ModTime()); c != 0 {
+		return c
+	}
+	if len(x.Path) != len(y.Path) {
+		return len(y.Path) - len(x.Path)
+	}
+	return strings.Compare(y.Path, x.Path)
+}
+
+// RelativeAt looks at the file that has the name.
+func RelativeAt(name string) (Relative, bool) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return Relative{}, false
+	}
+	return newRelative(name, info)
+}
+
+// newRelative looks at a file.
+func newRelative(path string, info fs.FileInfo) (r Relative, ok bool) {
+	r = Relative{Path: path, Info: info}
+	r.ID.Device, r.ID.Inode = InodeOf(info)
+	input, err := OpenInput(path, nil)
+	if err != nil {
+		return r, false
+	}
+	defer input.Close()
+	var b Block
+	if r.Packed = input.Compression() != ""; !r.Packed {
+		f, err := os.Open(path)
+		if err != nil {
+			return r, false
+		}
+		defer f.Close()
+		r.Head = make([]byte, HeadBlock)
+		n, _ := f.ReadAt(r.Head, 0) // what cannot be read is not there
+		r.Head = r.Head[:n]
+	} else if input.Next(&b) == nil {
+		r.Head = b.Data[:min(len(b.Data), HeadBlock)]
+	}
+	r.ID.Head, r.ID.HeadBytes = sum(r.Head), len(r.Head)
+	return r, true
+}
+
+func (r Relative) Same(other Relative) bool { return os.SameFile(r.Info, other.Info) }
+
+// Is tells whether r is the file with an identity, or holds its content. An empty file is told by its inode only.
+func (r *Relative) Is(id Identity) bool {
+	if id.HeadBytes == 0 {
+		return id.SameInode(r.ID)
+	}
+	return id.Begins(r.Head)
+}
+
+// Was tells whether r is a file that was known, to which nothing was added since unless r is that file itself. Two logs may
+// begin with the same line, so a short beginning alone does not tell.
+func (r *Relative) Was(id Identity) bool {
+	return r.Is(id) && (id.SameInode(r.ID) || id.HeadBytes == HeadBlock || id.HeadBytes == len(r.Head))
+}

@@ -1,0 +1,29 @@
+package parse
+
+// How far logs have been read is kept between two readings, and what their files were known by. A log is one name with the
+// files that had it, one after the other:
+//
+//	access.log.2.gz   access.log.1   access.log
+//	└── read to its end, now compressed  └── read as far as it went
+
+// A Place is where reading goes on.
+type Place struct {
+	Offset   int64 `json:"offset"`             // of the first byte not yet read, after decompression
+	Skipping bool  `json:"skipping,omitempty"` // inside a line of which no more is wanted
+}
+
+// A SavedLog is how far one log had been read.
+type SavedLog struct {
+	Name  string      `json:"name"`
+	Files []SavedFile `json:"files"` // oldest first; the last one had the name
+	Known []Identity  `json:"known"` // relatives that had been read, or were not to be
+
+	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given
+}
+
+// A SavedFile is how far one file had been read.
+type SavedFile struct {
+	Identity
+	Place
+	Packed bool `json:"packed,omitempty"` // it was compressed, and read to its end: nothing can have been added
+}

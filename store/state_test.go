@@ -1,0 +1,132 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// someBytes are n bytes that nothing can make shorter.
+func someBytes(n int) []byte {
+	b := make([]byte, n)
+	dice := rand.NewChaCha8([32]byte{})
+	_, _ = dice.Read(b)
+	return b
+}
+
+// leave stores a run that leaves a state, and reads the state of before on its way.
+func leave(t *testing.T, path string, s *State, finish bool) (before *State) {
+	t.Helper()
+	db := openStore(t, path)
+	defer db.Close()
+	run, err := db.Begin(context.Background(), info)
+	check(t, err)
+	before, err = run.State(s.Name)
+	check(t, err)
+	run.Leave(s)
+	m := makeRun(1, 2, 10, 0)
+	if !finish {
+		check(t, run.Abort())
+		return before
+	}
+	check(t, run.Finish(&m.result, time.Now()))
+	return before
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A state comes back as it was, in pieces or without a byte; the one before it is gone; that of another name stays.
+func TestStateComesBack(t *testing.T) {
+	path := dbPath(t)
+	other := &State{Name: "other", Written: 7, Options: "{}", Logs: "[]", Body: []byte("x")}
+	if before := leave(t, path, other, true); before != nil {
+		t.Errorf("%+v before anything", before)
+	}
+	last := (*State)(nil)
+	for i, n := range []int{0, 1, pieceBytes, pieceBytes + 1, piecesAtOnce*pieceBytes + 17, 3} {
+		s := &State{Name: "night", Written: 1_700_000_000_000_000, Options: `{"a":"` + strconv.Itoa(i) + "\\u0007\xff" + `"}`, Logs: `["/l/access.log"]`, Body: someBytes(n)}
+		before := leave(t, path, s, true)
+		if last != nil && (before.Run != int32(i+1) || before.Written != last.Written || before.Options != last.Options || before.Logs != last.Logs || !bytes.Equal(before.Body, last.Body)) {
+			t.Errorf("state %d came back as of run %d, %q, %d bytes", i-1, before.Run, before.Options, len(before.Body))
+		}
+		last = s
+	}
+	if got := mustAsk(t, path, "SELECT name, count(*), sum(octet_length(bytes))::BIGINT FROM state_pieces GROUP BY ALL ORDER BY ALL"); !reflect.DeepEqual(got, [][]any{{"night", int64(1), int64(3)}, {"other", int64(1), int64(1)}}) {
+		t.Errorf("pieces: %v", got)
+	}
+	if before := leave(t, path, other, true); !bytes.Equal(before.Body, other.Body) || before.Run != 1 {
+		t.Errorf("the other state: %+v", before)
+	}
+}
+
+// A run that does not land leaves the state as it was, and deleting runs does too.
+func TestStateOutlives(t *testing.T) {
+	path := dbPath(t)
+	leave(t, path, &State{Name: "night", Body: []byte("first")}, true)
+	leave(t, path, &State{Name: "night", Body: []byte("second")}, false)
+	db := openStore(t, path)
+	_, err := db.Delete(context.Background(), []int32{1})
+	check(t, err)
+	check(t, db.Close())
+	if before := leave(t, path, &State{Name: "night"}, false); string(before.Body) != "first" {
+		t.Errorf("the state is %q", before.Body)
+	}
+}
+
+// A name that could be something else in a question is none.
+func TestNamesOfStates(t *testing.T) {
+	for name, ok := range map[string]bool{"replay": true, "a.b-c_1": true, "": false, "x'; DROP TABLE runs; --": false, "-x": false, strings.Repeat("x", 65): false} {
+		if err := CheckStateName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// A state of millions of keys fits through the little memory that the database takes. STATE_MB=400 go test ./store -run LargeState -v
+func TestLargeState(t *testing.T) {
+	megabytes, _ := strconv.Atoi(os.Getenv("STATE_MB"))
+	if megabytes == 0 {
+		megabytes = 96 // more than the database may hold at once
+	}
+	path := dbPath(t)
+	body := someBytes(megabytes << 20)
+	for range 2 {
+		begin := time.Now()
+		leave(t, path, &State{Name: "night", Body: body}, true)
+		size, err := os.Stat(path)
+		check(t, err)
+		t.Logf("%d MB stored in %v, the file has %d MB", megabytes, time.Since(begin), size.Size()>>20)
+	}
+	if before := leave(t, path, &State{Name: "night"}, false); !bytes.Equal(before.Body, body) {
+		t.Errorf("%d bytes came back", len(before.Body))
+	}
+}
+
+// Of several nights together, only what the last one holds back is held, and only what the first one carried is carried.
+func TestNightsTogether(t *testing.T) {
+	path := dbPath(t)
+	for _, night := range []struct{ carried, held int64 }{{7, 9}, {9, 0}, {0, 3}, {3, 5}} {
+		m := makeRun(1, 2, 10, 0)
+		m.result.Stats.Carried, m.result.Stats.Held, m.result.Stats.HeldFrom = night.carried, night.held, dayOne
+		storeRun(t, path, m, info)
+	}
+	db, err := OpenReader(context.Background(), path)
+	check(t, err)
+	defer db.Close()
+	loaded, err := db.Load([]int32{1, 2, 3, 4})
+	check(t, err)
+	if s := loaded.Result.Stats; s.Carried != 7 || s.Held != 5 || s.HeldFrom != dayOne {
+		t.Errorf("carried %d, held %d from %d", s.Carried, s.Held, s.HeldFrom)
+	}
+}
