@@ -211,3 +211,24 @@ func (w *sharedWorld) play() (got, want string) {
 	want, _ = w.replayed(w.whole.Bytes())
 	return w.told(), want
 }
+
+// A tail that has had something left to read for ten seconds has no time to ask Redis, and says so once.
+func TestTailLags(t *testing.T) {
+	b := newBench(t, "token:3/10s")
+	b.start()
+	defer b.stop()
+	b.tail.caughtUp = b.now.Add(-patience)
+	if b.tail.behind() {
+		t.Error("it lags too soon")
+	}
+	b.now = b.now.Add(time.Millisecond)
+	if !b.tail.behind() || !b.tail.behind() {
+		t.Error("it does not lag")
+	}
+	if n := strings.Count(b.said.String(), "faster for 10s than requests are judged"); n != 1 {
+		t.Errorf("it says %d times that it lags: %s", n, b.said.String())
+	}
+	if b.step(0); b.tail.behind() {
+		t.Error("it lags though all is read")
+	}
+}
