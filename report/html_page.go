@@ -210,16 +210,28 @@ func verdicts(m *Model) (all []verdict) {
 func verdictOf(p *Policy, agents bool) verdict {
 	v := verdict{Name: clipped(p.Policy, htmlName), Percent: percent(p.RefusedPercent), Text: verdictText(p)}
 	for class, f := range p.ByClass {
-		if f.Clients == 0 || !agents {
-			continue
+		switch {
+		case f.Clients == 0 || !agents:
+		case traffic.Class(class) == traffic.Browser && p.ByEvidence != nil:
+			v.addBar("browsers, not disguised", p.ByEvidence.People)
+			v.addBar("disguised as browsers", p.ByEvidence.Disguised)
+		default:
+			v.addBar(classTitle(traffic.Class(class)), f)
 		}
-		share := percentOf(f.ClientsHit, f.Clients)
-		v.Parts = append(v.Parts, bar{
-			Class: classTitle(traffic.Class(class)), Percent: percent(share), Twentieths: twentieths(share),
-			Hit: thousands(f.ClientsHit) + " of " + thousands(f.Clients),
-		})
 	}
 	return v
+}
+
+// addBar tells how many of some clients are hit, if there are any.
+func (v *verdict) addBar(whose string, f ClassFigures) {
+	if f.Clients == 0 {
+		return
+	}
+	share := percentOf(f.ClientsHit, f.Clients)
+	v.Parts = append(v.Parts, bar{
+		Class: whose, Percent: percent(share), Twentieths: twentieths(share),
+		Hit: thousands(f.ClientsHit) + " of " + thousands(f.Clients),
+	})
 }
 
 // classTitle is how several clients of a class are called.

@@ -50,7 +50,7 @@ func New(res *replay.Result, o Options) *Model {
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
-		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who)
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, jury)
 	}
 	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)

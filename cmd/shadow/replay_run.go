@@ -60,7 +60,7 @@ func (r *replayRun) prepare(args []string) error {
 		return usage("--quiet and --verbose are opposites: state one")
 	}
 	var err error
-	if r.night, err = r.nightlyFlags.verify(r.quiet, false); err != nil {
+	if r.night, err = r.nightlyFlags.verify(r.quiet, r.evidenceFlags.scopes()...); err != nil {
 		return err
 	}
 	if r.retain > 0 && r.noStore {

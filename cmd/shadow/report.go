@@ -56,7 +56,11 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	night, err := f.nightlyFlags.verify(f.quiet, f.compare != compareNone)
+	scopes := []report.Scope{report.WithEvidence}
+	if f.compare != compareNone {
+		scopes = append(scopes, report.WithHistory)
+	}
+	night, err := f.nightlyFlags.verify(f.quiet, scopes...)
 	if err != nil {
 		return err
 	}
