@@ -37,13 +37,16 @@ type jury struct {
 }
 
 func newJury(res *replay.Result, who *population, o Options) *jury {
-	inner := replay.NewJury(res, o.Evidence)
+	return juryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
+}
+
+func juryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *population) *jury {
 	if inner == nil {
 		return nil
 	}
 	b := &jury{Jury: inner, disguised: make([]bool, len(who.class))}
 	for id := range b.disguised {
-		requests := res.Clients.At(int32(id)).Requests()
+		requests := clients.At(int32(id)).Requests()
 		if requests > 0 && inner.Disguised(int32(id)) {
 			b.disguised[id] = true
 			b.hidden.Requests += requests

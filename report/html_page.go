@@ -265,7 +265,7 @@ func (p *Page) safe() (sentences []string) {
 	if c == nil || c.first() == nil {
 		return nil
 	}
-	curve, clients, hit, who := c.first(), c.Clients[traffic.Browser], (*sweep.Point).HitBrowsers, "browsers"
+	curve, clients, hit, who := c.first(), c.people(), (*sweep.Point).HitBrowsers, "browsers"
 	if clients == 0 {
 		clients, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
 	}
@@ -279,8 +279,13 @@ func (p *Page) safe() (sentences []string) {
 		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
 			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.judged()))))
 	}
-	if sentences != nil && c.From != "" {
-		sentences = append(sentences, c.From)
+	if sentences == nil {
+		return nil
+	}
+	for _, text := range []string{c.whoText(), c.From} {
+		if text != "" {
+			sentences = append(sentences, text)
+		}
 	}
 	return sentences
 }
@@ -377,6 +382,9 @@ func (c *Curves) about() string {
 		text += ", of action " + clipped(c.Action, htmlName)
 	}
 	text += "."
+	if c.Hidden != nil {
+		text += " " + c.whoText()
+	}
 	if c.From != "" {
 		text += " " + c.From
 	}

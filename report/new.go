@@ -26,6 +26,7 @@ type Options struct {
 	Run      string   // its id there
 
 	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
+	Jury     *replay.Jury           // of a sweep: who has judged it; nil: nobody
 	Harm     *replay.Harm           // what was observed of it; nil: nothing
 
 	Anonymize *Anonymizer // nil: clients have their own names

@@ -24,6 +24,8 @@ type Sweep struct {
 	ByClass  sweepClasses `json:"by_class"`
 	Stored   *Stored      `json:"stored"` // nil: nowhere
 
+	ByEvidence *sweepDivided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
+
 	result *sweep.Result
 	curves []sweep.Curve
 	by     traffic.Key
@@ -33,6 +35,12 @@ type Sweep struct {
 
 // sweepClasses are the requests and clients of each class that curves are about.
 type sweepClasses map[string]classTotal
+
+// sweepDivided are browsers by whether the evidence contradicts their claim.
+type sweepDivided struct {
+	People    classTotal `json:"people"`
+	Disguised classTotal `json:"disguised"`
+}
 
 type classTotal struct {
 	Requests int64 `json:"requests"`
@@ -56,6 +64,14 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 	for class := range traffic.ClassCount {
 		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]
+	}
+	s.Input.Evidence = juryOf(o.Jury, &res.Tallies.Clients, who).all(&res.Tallies.Clients)
+	if h := res.Hidden; h != nil {
+		all := s.totals[traffic.Browser]
+		s.ByEvidence = &sweepDivided{
+			People:    classTotal{Requests: all.Requests - h.Requests, Clients: all.Clients - h.Clients},
+			Disguised: classTotal{Requests: h.Requests, Clients: h.Clients},
+		}
 	}
 	if o.Database != "" {
 		s.Stored = &Stored{Database: o.Database, Run: o.Run}
@@ -96,7 +112,7 @@ func (s *Sweep) page() *Page {
 
 // Curves are those of the sweep, for a Page.
 func (s *Sweep) Curves() *Curves {
-	c := &Curves{By: s.by.String(), Action: s.Action, Curves: s.curves}
+	c := &Curves{By: s.by.String(), Action: s.Action, Curves: s.curves, Hidden: s.result.Hidden}
 	for class, n := range s.totals {
 		c.Requests[class], c.Clients[class] = n.Requests, n.Clients
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/guptarohit/asciigraph"
 
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // A curve as a plot: the shares of requests refused and of clients hit, in percent, over the limit, whose axis is
@@ -65,5 +64,5 @@ func (s *Sweep) shares(c *sweep.Curve, moments int, share func(*sweep.Point) flo
 func (s *Sweep) refusedShare(p *sweep.Point) float64 { return percentOf(p.Refused.Sum(), s.Requests) }
 func (s *Sweep) clientShare(p *sweep.Point) float64  { return percentOf(p.Hit.Sum(), s.Clients) }
 func (s *Sweep) browserShare(p *sweep.Point) float64 {
-	return percentOf(p.HitBrowsers(), s.totals[traffic.Browser].Clients)
+	return percentOf(p.HitBrowsers(), s.browsers())
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
@@ -40,13 +39,30 @@ func (s *Sweep) subject() string {
 	if s.Action != "" {
 		text += ", of action " + visible(s.Action)
 	}
-	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.fewText()
+	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.whoText() + s.fewText()
+}
+
+// browsers is how many there are, of which it is not known that they are disguised.
+func (s *Sweep) browsers() int64 { return s.result.Browsers() }
+
+// whoText says what a browser is.
+func (s *Sweep) whoText() string {
+	switch {
+	case !s.byBrowsers():
+		return ""
+	case s.ByEvidence == nil:
+		return "; browsers are clients that say so (--evidence tells the disguised apart)"
+	case s.ByEvidence.Disguised.Clients == 0:
+		return "; of the browsers none looks disguised"
+	}
+	d := s.ByEvidence.Disguised.Clients
+	return fmt.Sprintf("; browsers are those that are not disguised: %s of %s", thousands(s.browsers()), thousands(s.browsers()+d))
 }
 
 // fewText says where the finest share is that of all clients.
 func (s *Sweep) fewText() string {
 	const enough = 1000 // of which 99.9 % are fewer than all
-	switch browsers := s.totals[traffic.Browser].Clients; {
+	switch browsers := s.browsers(); {
 	case s.Clients < enough:
 		return fmt.Sprintf("; 99.9%% of %s is all of them", count(s.Clients, "client"))
 	case s.byBrowsers() && browsers < enough:
@@ -97,7 +113,7 @@ func (s *Sweep) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
 
 // byBrowsers tells whether browsers are worth a row of their own.
 func (s *Sweep) byBrowsers() bool {
-	n := s.totals[traffic.Browser].Clients
+	n := s.browsers()
 	return 0 < n && n < s.Clients
 }
 
@@ -123,7 +139,7 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 	row := []string{perText(&c.Shape) + rateOf(&c.Shape), name}
 	clients := s.Clients
 	if name != "all" {
-		clients = s.totals[traffic.Browser].Clients
+		clients = s.browsers()
 	}
 	for _, share := range sweep.Shares() {
 		p := c.Sparing(clients, share, hit)

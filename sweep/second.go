@@ -36,6 +36,11 @@ func MayHit(clients, thousandths int64) int64 {
 // HitBrowsers is how many browsers a limit hits that are not disguised.
 func (p *Point) HitBrowsers() int64 { return p.Hit[traffic.Browser] - p.Hidden.Clients }
 
+// People are the requests that it refuses to those, and how many of them it hits.
+func (p *Point) People() (refused, hit int64) {
+	return p.Refused[traffic.Browser] - p.Hidden.Requests, p.HitBrowsers()
+}
+
 // Browsers is how many there are that are not disguised.
 func (r *Result) Browsers() int64 {
 	n := r.Clients[traffic.Browser]
