@@ -36,6 +36,7 @@ type Run struct {
 
 	swept    *sweep.Result // nil: the run is a replay
 	warnings []string
+	jury     *replay.Jury // nil: no evidence
 }
 
 const maxRun = math.MaxInt32

@@ -22,11 +22,14 @@ var upgrade3SQL string
 //go:embed upgrade-4.sql
 var upgrade4SQL string
 
+//go:embed upgrade-7.sql
+var upgrade7SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade7SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 4
+const schemaVersion = 7
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {

@@ -116,6 +116,7 @@ func (r *replayRun) replay(ctx context.Context) error {
 			return err
 		}
 		run.Warn(r.warnings(&result.Stats))
+		run.Judge(replay.NewJury(result, r.judging))
 		return run.Finish(result, time.Now())
 	})
 	if err != nil {

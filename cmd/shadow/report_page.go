@@ -70,6 +70,7 @@ func (m *pageMaker) curves() (*report.Curves, error) {
 			return &report.Curves{
 				By: s.By, Action: s.Action, Judged: s.Judged, Requests: s.Requests, Clients: s.Clients,
 				Curves: s.Curves, Changes: s.Changes, From: m.from(&candidates[i]),
+				Hidden: s.Hidden,
 			}, nil
 		}
 	}

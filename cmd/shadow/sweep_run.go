@@ -62,6 +62,7 @@ func (r *sweepRun) keep(ctx context.Context) error {
 			return err
 		}
 		run.Warn(r.warnings(result))
+		run.Judge(r.jury)
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {
