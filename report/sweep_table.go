@@ -14,7 +14,7 @@ import (
 
 func (s *Sweep) table(out *bufio.Writer) {
 	t := &terminal{view: s.view}
-	for _, f := range facts(&Model{Input: s.Input}) {
+	for _, f := range facts(s.model()) {
 		t.fact(f)
 	}
 	t.fact(fact{label: "curves", text: s.subject()})
@@ -25,6 +25,9 @@ func (s *Sweep) table(out *bufio.Writer) {
 		for kind := range sweep.KindCount {
 			s.kindTable(t, kind)
 		}
+	}
+	if s.History != nil {
+		t.history(s.model())
 	}
 	if s.Stored != nil {
 		t.WriteByte('\n')
@@ -84,22 +87,20 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 		return
 	}
 	t.WriteByte('\n')
+	t.heading(kind.String()+":", s.kindText(kind))
+	t.grid(s.percentileGrid(kind, curves))
+	if c := plotted(curves); c != nil {
+		s.plot(t, c)
+	}
+}
+
+// kindText says what the limits of a kind mean.
+func (s *Sweep) kindText(kind sweep.Kind) string {
 	text := kindTexts[kind]
 	if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
 		text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
 	}
-	t.heading(kind.String()+":", text)
-	g := s.percentileGrid(kind)
-	for _, c := range curves {
-		if s.byBrowsers() {
-			g.rows = append(g.rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
-		}
-		g.rows = append(g.rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
-	}
-	t.grid(g)
-	if c := plotted(curves); c != nil {
-		s.plot(t, c)
-	}
+	return text
 }
 
 func (s *Sweep) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
@@ -117,7 +118,8 @@ func (s *Sweep) byBrowsers() bool {
 	return 0 < n && n < s.Clients
 }
 
-func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
+// percentileGrid has a row or two per curve.
+func (s *Sweep) percentileGrid(kind sweep.Kind, curves []*sweep.Curve) *grid {
 	head := "per"
 	if kind == sweep.Token {
 		head = "rate"
@@ -126,6 +128,12 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 	for _, share := range sweep.Shares() {
 		g.columns = append(g.columns, number(shareText(share)))
 		g.columns = append(g.columns, with(number("refuses"))...)
+	}
+	for _, c := range curves {
+		if s.byBrowsers() {
+			g.rows = append(g.rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
+		}
+		g.rows = append(g.rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
 	}
 	return g
 }

@@ -20,6 +20,8 @@ type pageMaker struct {
 	loaded *store.Loaded
 	all    []store.RunFact
 	runs   []store.RunFact // that the report is about
+
+	options report.Options // of the report
 }
 
 // page is a report with what there is to add.
