@@ -46,8 +46,9 @@ func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population, b *ju
 	p := &h.Policies[i]
 	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients)}
 	for client := range int32(h.Clients()) {
-		class := &harm.ByClass[who.class[client]]
-		class.add(h, i, client)
+		if who.class[client] != traffic.Monitor { // nobody looks at what it asks for
+			harm.ByClass[who.class[client]].add(h, i, client)
+		}
 	}
 	for class := range harm.ByClass {
 		pages := &harm.ByClass[class]
