@@ -7,6 +7,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
+	"shadow/limit"
 	"shadow/sweep"
 )
 
@@ -42,6 +43,29 @@ func (s *Sweep) plot(t *terminal, c *sweep.Curve) {
 	for line := range strings.Lines(asciigraph.PlotMany(series, options...)) {
 		t.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
+	if more := s.unplotted(c); more != "" {
+		fmt.Fprintf(t, "%s\n", t.paint(dim, more))
+	}
+}
+
+// unplotted says how to see the curves that are not drawn, "" if all are.
+func (s *Sweep) unplotted(drawn *sweep.Curve) string {
+	others, another := 0, ""
+	for i := range s.curves {
+		if c := &s.curves[i]; c != drawn && len(c.Points) > 0 {
+			others++
+			if c.Kind == drawn.Kind && (another == "" || c.Per == limit.Hour) {
+				another = "--per " + perText(&c.Shape)
+			}
+		}
+	}
+	switch {
+	case others == 0:
+		return ""
+	case another != "":
+		another += " draws that window instead, "
+	}
+	return fmt.Sprintf("One of %d curves: %s--output html draws all of them", others+1, another)
 }
 
 // decades is how many powers of ten the axis of limits spans: up to the first that refuses nothing.

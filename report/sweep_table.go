@@ -89,9 +89,18 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 	t.WriteByte('\n')
 	t.heading(kind.String()+":", s.kindText(kind))
 	t.grid(s.percentileGrid(kind, curves))
-	if c := plotted(curves); c != nil {
+	if c := s.drawn(); c != nil && c.Kind == kind {
 		s.plot(t, c)
 	}
+}
+
+// drawn is the one curve that the table has as a plot, nil if none.
+func (s *Sweep) drawn() *sweep.Curve {
+	var some []*sweep.Curve
+	for kind := range sweep.KindCount {
+		some = append(some, s.ofKind(kind)...)
+	}
+	return plotted(some)
 }
 
 // kindText says what the limits of a kind mean.
@@ -176,12 +185,12 @@ func (s *Sweep) withinText(c *sweep.Curve, p *sweep.Point) string {
 	return percents([2]float64{percentOf(least, s.Requests), percentOf(most, s.Requests)}) + "%"
 }
 
-// plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it
-// is not known what every burst refuses.
+// plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute; none of
+// token buckets, of which it is not known what every burst refuses.
 func plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
 	for _, c := range curves {
-		if c.Kind == sweep.Window && (nearest == nil || far(c) < far(nearest)) {
+		if c.Kind == curves[0].Kind && c.Kind != sweep.Token && (nearest == nil || far(c) < far(nearest)) {
 			nearest = c
 		}
 	}
