@@ -11,16 +11,17 @@ import (
 // A Harm is an Observer that tells what policies would do to people, and what they would leave to those who abuse: page
 // views broken, the longest lock-out, and the most that one client still gets in an hour. Batches must have Traces.
 //
-// A page view is a GET for something else than a file of a page, answered with a status from 200 to 399. The files that
-// the client asks for belong to its latest page view, for pageTime. A page view is broken when its own request or one of
-// its files is refused.
+// What a page view is, and which requests belong to it, says traffic.Evidence. One is broken when a request that belongs to
+// it is refused: that for the page itself (of something that was asked for from a page, the latest before it showed to be
+// one), or for a file of it.
 type Harm struct {
 	Policies []PolicyHarm
 
 	tables   *traffic.Tables
 	policies []policy.Policy
 	group    traffic.Group
-	views    Paged[pageView] // by client: the latest
+	views    Paged[traffic.Evidence] // by client
+	viewings []traffic.Viewing       // by row of the batch at hand
 	clients  []Paged[fortune]
 	refused  []bool // by row; all false between policies
 	action   string // of which to tell what is left; "" for none
@@ -47,17 +48,8 @@ type Stretch struct {
 	First, Last limit.Time
 }
 
-// pageTime is how long after a page view files belong to it.
-const pageTime = 10 * limit.Second
-
-// A pageView is the latest page view of a client.
-type pageView struct {
-	at limit.Time
-	n  int64 // how many there have been
-}
-
 // PageViews is how many page views a client had.
-func (h *Harm) PageViews(client int32) int64 { return h.views.At(client).n }
+func (h *Harm) PageViews(client int32) int64 { return int64(h.views.At(client).Views) }
 
 // Broken is how many of them policy i breaks.
 func (h *Harm) Broken(i int, client int32) int64 { return h.clients[i].At(client).pages }
@@ -69,6 +61,7 @@ func (h *Harm) Clients() int { return h.views.Len() }
 type fortune struct {
 	pages   int64   // page views broken
 	broken  bool    // the latest one is
+	pending bool    // what may be a page was refused
 	lockout Stretch // the present one
 	longest Stretch
 	hour    busy
@@ -112,61 +105,44 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	h.group.Sort(b, b.Client, n)
 	h.views.Grow(n)
 	h.refused = grow(h.refused, b.Len())
+	h.view(b)
 	for i := range h.policies {
 		h.clients[i].Grow(n)
 		for _, row := range verdicts[i].Refused {
 			h.refused[row] = true
 		}
-		h.each(b, func(client int32, view pageView, row int32, at limit.Time) {
-			h.suffer(i, b, client, view, row, at)
-		})
+		h.each(func(client, row int32, at limit.Time) { h.suffer(i, b, client, row, at) })
 		h.take(i, b)
 		for _, row := range verdicts[i].Refused {
 			h.refused[row] = false
 		}
 	}
-	h.turn(b)
 	return nil
 }
 
-// each goes through the requests, with the page view that each belongs to or is.
-func (h *Harm) each(b *traffic.Batch, do func(client int32, view pageView, row int32, at limit.Time)) {
+// each goes through the requests, client by client.
+func (h *Harm) each(do func(client, row int32, at limit.Time)) {
 	var start int32
 	for i, end := range h.group.Ends {
-		client := h.group.Keys[i]
-		view := *h.views.At(client)
 		for j := start; j < end; j++ {
-			row, at := h.group.Rows[j], h.group.At[j]
-			if isPage(b, row) {
-				view = pageView{at, view.n + 1}
-			}
-			do(client, view, row, at)
+			do(h.group.Keys[i], h.group.Rows[j], h.group.At[j])
 		}
 		start = end
 	}
 }
 
-// turn remembers the page views.
-func (h *Harm) turn(b *traffic.Batch) {
-	h.each(b, func(client int32, view pageView, _ int32, _ limit.Time) { *h.views.At(client) = view })
-}
-
-func isPage(b *traffic.Batch, row int32) bool {
-	return b.Traces[row].Traits.Has(traffic.Stepped|traffic.Asked) && b.Status[row] >= 200 && b.Status[row] < 400
+// view finds out what the requests are of page views.
+func (h *Harm) view(b *traffic.Batch) {
+	h.viewings = grow(h.viewings, b.Len())
+	h.each(func(client, row int32, at limit.Time) {
+		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Traces[row])
+	})
 }
 
 // suffer takes in what a policy did to a request.
-func (h *Harm) suffer(i int, b *traffic.Batch, client int32, view pageView, row int32, at limit.Time) {
-	f := h.clients[i].At(client)
-	page, refused := isPage(b, row), h.refused[row]
-	if page {
-		f.broken = false
-	}
-	file := b.Traces[row].Traits.Has(traffic.FetchedAsset) && view.n > 0 && at-view.at <= pageTime
-	if refused && (page || file) && !f.broken {
-		f.broken = true
-		f.pages++
-	}
+func (h *Harm) suffer(i int, b *traffic.Batch, client, row int32, at limit.Time) {
+	f, refused := h.clients[i].At(client), h.refused[row]
+	f.look(h.viewings[row], refused)
 	switch {
 	case refused:
 		f.lock(client, at)
@@ -186,7 +162,7 @@ func (h *Harm) take(i int, b *traffic.Batch) {
 	}
 	h.taken[i].Grow(h.tables.Clients.Len())
 	left := &h.Policies[i].Taken
-	h.each(b, func(client int32, _ pageView, row int32, at limit.Time) {
+	h.each(func(client, row int32, at limit.Time) {
 		if int32(b.Action[row]) != action {
 			return
 		}
@@ -199,6 +175,34 @@ func (h *Harm) take(i int, b *traffic.Batch) {
 		t.hour.admit(client, at, limit.Hour)
 		t.day.admit(client, at, limit.Day)
 	})
+}
+
+// look follows the page views.
+func (f *fortune) look(v traffic.Viewing, refused bool) {
+	if v.Has(traffic.LateView) {
+		f.broken = false
+	}
+	if v.Has(traffic.LateView) || v.Has(traffic.LateSame) {
+		f.spoil(f.pending)
+		f.pending = false
+	}
+	if v.Has(traffic.NewView) {
+		f.broken = false
+	}
+	if v&(traffic.NewView|traffic.SameView|traffic.FileOfView) != 0 {
+		f.spoil(refused)
+	}
+	if v.Has(traffic.MayBeView) {
+		f.pending = refused
+	}
+}
+
+// spoil breaks the latest page view, if something of it was refused.
+func (f *fortune) spoil(refused bool) {
+	if refused && !f.broken {
+		f.broken = true
+		f.pages++
+	}
 }
 
 // concerns tells whether the policy may refuse a request.

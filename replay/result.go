@@ -38,6 +38,7 @@ type Result struct {
 	Clients  *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
 	Actions  []int64                  // requests by action id
 	Evidence *Paged[traffic.Evidence] // by client id; nil: not gathered
+	Findings *Paged[Finding]          // of a replay before, by client id; nil: none, or see Evidence
 	Policies []PolicyTally
 	Band     *Band // nil: not wanted
 }

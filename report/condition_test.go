@@ -56,7 +56,7 @@ func TestConditions(t *testing.T) {
 		"browsers_hit + crawlers_hit + tools_hit + monitors_hit + unknown_hit == clients_hit": 2,
 		"browsers_refused/requests >= 0 and worst_minute_refused > 0":                         2,
 	} {
-		c, err := ParseCondition(text, true)
+		c, err := ParseCondition(text, WithHistory)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -115,7 +115,11 @@ func TestConditionsNeverPanic(t *testing.T) {
 	words := append([]string{"(", ")", "+", "/", "%", "0", "1", "1.5", "'x'", ">", "==", "and", "not", "[", "]", "..", "matches", "??", "let", ";", "len", "map", "#"}, ConditionNames()...)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), " ")
-		c, err := ParseCondition(text, rapid.Bool().Draw(t, "history"))
+		var scopes []Scope
+		if rapid.Bool().Draw(t, "history") {
+			scopes = append(scopes, WithHistory)
+		}
+		c, err := ParseCondition(text, scopes...)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", text, err)

@@ -19,6 +19,7 @@ var csvHead = []string{
 	"refused_low", "refused_high", "clients_hit_low", "clients_hit_high",
 	"band_refused_low", "band_refused_high", "band_clients_hit_low", "band_clients_hit_high",
 	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
+	"evidence", "shared", "human", "bot", "undecided",
 }
 
 func (m *Model) csv() ([]byte, error) {
@@ -35,11 +36,13 @@ func (m *Model) csv() ([]byte, error) {
 
 func (m *Model) csvRows() [][]string {
 	in := &m.Input
-	rows := [][]string{csvHead, csvRow(map[string]string{
+	first := map[string]string{
 		"level": "input", "requests": plain(in.Requests), "clients": plain(in.Clients),
 		"lines": plain(in.Lines), "parsed": plain(in.Parsed), "unreadable": plain(in.Unreadable),
 		"excluded": plain(in.Excluded), "warm": plain(in.Warm), "late": plain(in.Late),
-	})}
+	}
+	in.Evidence.csv(first)
+	rows := [][]string{csvHead, csvRow(first)}
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		for _, cells := range p.csvCells() {
@@ -65,21 +68,24 @@ func (p *Policy) csvCells() []map[string]string {
 	all := []map[string]string{p.csvTotals()}
 	for class, f := range p.ByClass {
 		name := traffic.Class(class).String()
-		cells := map[string]string{
-			"level": "class", "name": name, "class": name, "requests": plain(f.Requests), "refused": plain(f.Refused),
-			"clients": plain(f.Clients), "clients_hit": plain(f.ClientsHit),
-		}
+		cells := f.csvCells("class", name, name)
 		if p.Band != nil {
 			p.Band.ByClass[class].csv(cells)
 		}
+		if p.Harm != nil {
+			p.Harm.ByClass[class].csv(cells)
+		}
 		all = append(all, cells)
 	}
+	all = append(all, p.csvEvidence()...)
 	for _, c := range p.TopClients {
-		all = append(all, map[string]string{
+		cells := map[string]string{
 			"level": "client", "name": csvText(c.Client), "class": c.Class, "agent": csvText(c.Agent),
 			"requests": plain(c.Requests), "refused": plain(c.Refused),
 			"first_refused": c.First.String(), "last_refused": c.Last.String(),
-		})
+		}
+		c.Evidence.csv(cells)
+		all = append(all, cells)
 	}
 	for _, a := range p.TopActions {
 		all = append(all, map[string]string{
@@ -113,8 +119,9 @@ func (p *Policy) csvTotals() map[string]string {
 	if b := p.Band; b != nil {
 		(&BandFigures{b.Refused, b.ClientsHit}).csv(cells)
 	}
+	p.HitEvidence.csv(cells)
 	if h := p.Harm; h != nil {
-		cells["page_views"], cells["page_views_broken"] = plain(h.PageViews), plain(h.Broken)
+		h.Pages.csv(cells)
 		if h.Lockout != nil {
 			cells["longest_lockout_seconds"] = plainSeconds(h.Lockout.Seconds)
 		}

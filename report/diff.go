@@ -18,6 +18,8 @@ type Diff struct {
 	Actions  Change        `json:"actions"`  // hit
 	ByClass  ChangeByClass `json:"by_class"`
 
+	ByEvidence *ChangeByEvidence `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
+
 	ClientsMoved int64 `json:"clients_moved"` // of which the policies do not refuse equally many requests
 
 	TopMovers     []DiffClient `json:"top_movers"`
@@ -53,6 +55,12 @@ type ClassChange struct {
 	Clients  Change `json:"clients"`
 }
 
+// ChangeByEvidence divides what changes for browsers, as ByEvidence does.
+type ChangeByEvidence struct {
+	People    ClassChange `json:"people"`
+	Disguised ClassChange `json:"disguised"`
+}
+
 // ChangeByClass has the classes in their order.
 type ChangeByClass [traffic.ClassCount]ClassChange
 
@@ -63,6 +71,8 @@ type DiffClient struct {
 	Agent    string `json:"agent"` // its latest
 	Requests int64  `json:"requests"`
 	DiffCounts
+
+	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
 }
 
 // A DiffAction is an action that at least one of the policies hits.

@@ -17,6 +17,9 @@ func (d *Diff) changeGrid(head string, all Change, of func(*ClassChange) Change)
 	if d.Input.AgentsLogged {
 		for class := range traffic.ClassCount {
 			g.columns = append(g.columns, number(class.String()))
+			if d.ByEvidence != nil && class == traffic.Browser {
+				g.columns = append(g.columns, with(number("(disguised)"))...)
+			}
 		}
 	}
 	for _, kind := range []struct {
@@ -32,6 +35,9 @@ func (d *Diff) changeGrid(head string, all Change, of func(*ClassChange) Change)
 		if d.Input.AgentsLogged {
 			for i := range d.ByClass {
 				row = append(row, thousands(kind.count(of(&d.ByClass[i]))))
+				if d.ByEvidence != nil && traffic.Class(i) == traffic.Browser {
+					row = append(row, thousands(kind.count(of(&d.ByEvidence.Disguised))))
+				}
 			}
 		}
 		g.add(row...)
@@ -50,10 +56,16 @@ func (d *Diff) clientGrid(clients []DiffClient) *grid {
 		g.columns = append(g.columns, text("class"))
 		g.columns = append(g.columns, with(column{head: "agent", least: leastAgent})...)
 	}
+	if d.Input.Evidence != nil {
+		g.columns = append(g.columns, text("evidence"))
+	}
 	for _, c := range clients {
 		row := append([]string{c.Client, thousands(c.Requests)}, c.row()...)
 		if d.Input.AgentsLogged {
 			row = append(row, c.Class, c.Agent)
+		}
+		if d.Input.Evidence != nil {
+			row = append(row, c.Evidence.short())
 		}
 		g.add(row...)
 	}

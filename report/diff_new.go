@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"shadow/replay"
+	"shadow/traffic"
 )
 
 // NewDiff computes what changes. The result is that of a replay of two policies, which c has observed.
@@ -16,16 +17,17 @@ func NewDiff(res *replay.Result, c *replay.Comparison, o Options) *Diff {
 	}
 	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
 	d.Requests.rest(m.Input.Requests)
-	d.countClients(res, c)
+	who := census(res.Clients)
+	jury := newJury(res, who, o)
+	d.countClients(who, jury, c)
 	for id := range c.Actions {
 		d.Actions.hit(c.Actions[id])
 	}
 	d.Actions.rest(withRequests(res.Actions))
 	o.Top = cmp.Or(o.Top, DefaultTop)
-	d.TopMovers = diffClients(res, c, o, func(s replay.Sides) bool { return distance(s) > 0 })
-	d.TopNewlyHit = diffClients(res, c, o, is(newlyHit))
-	d.TopReleased = diffClients(res, c, o, is(released))
-	d.TopHitByBoth = diffClients(res, c, o, is(hitByBoth))
+	list := func(wanted func(replay.Sides) bool) []DiffClient { return diffClients(res, c, jury, o, wanted) }
+	d.TopMovers = list(func(s replay.Sides) bool { return distance(s) > 0 })
+	d.TopNewlyHit, d.TopReleased, d.TopHitByBoth = list(is(newlyHit)), list(is(released)), list(is(hitByBoth))
 	d.TopActionsHit = diffActions(res, c, o)
 	return d
 }
@@ -62,25 +64,49 @@ func changeOf(s replay.Sides) string {
 	return ""
 }
 
-// countClients counts clients, and requests by the class of their client.
-func (d *Diff) countClients(res *replay.Result, c *replay.Comparison) {
-	who := census(res.Clients)
+// countClients counts clients, and requests by the class of their client; browsers also by whether they are disguised.
+func (d *Diff) countClients(who *population, b *jury, c *replay.Comparison) {
+	if b != nil {
+		d.ByEvidence = &ChangeByEvidence{}
+	}
 	for id := range int32(c.Clients.Len()) {
-		s, class := *c.Clients.At(id), &d.ByClass[who.class[id]]
+		s, class := *c.Clients.At(id), who.class[id]
 		d.Clients.hit(s)
 		if distance(s) > 0 {
 			d.ClientsMoved++
 		}
-		class.Clients.hit(s)
-		class.Requests.OnlyA += s.OnlyA
-		class.Requests.OnlyB += s.OnlyB
-		class.Requests.Both += s.Both
+		d.ByClass[class].hit(s)
+		switch {
+		case b == nil || class != traffic.Browser:
+		case b.disguised[id]:
+			d.ByEvidence.Disguised.hit(s)
+		default:
+			d.ByEvidence.People.hit(s)
+		}
 	}
 	d.Clients.rest(who.clients)
 	for class, figures := range who.figures {
-		d.ByClass[class].Clients.rest(figures.Clients)
-		d.ByClass[class].Requests.rest(figures.Requests)
+		d.ByClass[class].rest(figures)
 	}
+	if b != nil {
+		divided := b.divide(who.figures[traffic.Browser], &replay.Hits{})
+		d.ByEvidence.People.rest(divided.People)
+		d.ByEvidence.Disguised.rest(divided.Disguised)
+	}
+}
+
+// hit counts a client of which so much is refused.
+func (c *ClassChange) hit(s replay.Sides) {
+	c.Clients.hit(s)
+	c.Requests.OnlyA += s.OnlyA
+	c.Requests.OnlyB += s.OnlyB
+	c.Requests.Both += s.Both
+}
+
+// rest makes all that is not counted yet what neither policy refuses.
+func (c *ClassChange) rest(all ClassFigures) {
+	c.Clients.rest(all.Clients)
+	c.Requests.rest(all.Requests)
 }
 
 // withRequests is how many actions have a request at all.
@@ -116,7 +142,7 @@ func is(change string) func(replay.Sides) bool {
 }
 
 // diffClients are the top ones of the clients that are wanted.
-func diffClients(res *replay.Result, c *replay.Comparison, o Options, wanted func(replay.Sides) bool) []DiffClient {
+func diffClients(res *replay.Result, c *replay.Comparison, b *jury, o Options, wanted func(replay.Sides) bool) []DiffClient {
 	clients := []DiffClient{}
 	all := func(yield func(moved) bool) {
 		for id := range int32(c.Clients.Len()) {
@@ -130,6 +156,7 @@ func diffClients(res *replay.Result, c *replay.Comparison, o Options, wanted fun
 		clients = append(clients, DiffClient{
 			Client: res.Tables.Clients.Name(m.id), Class: client.Class().String(),
 			Agent: agentName(res.Tables.Agents, client.LastAgent), Requests: client.Requests(), DiffCounts: countsOf(m.sides),
+			Evidence: b.explain(m.id),
 		})
 	}
 	return clients

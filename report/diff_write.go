@@ -146,6 +146,7 @@ func (d *Diff) markdown() []byte {
 var diffHead = []string{
 	"a", "b", "level", "name", "class", "agent", "change", "requests", "refused_a", "refused_b", "difference",
 	"only_a", "only_b", "both", "neither", "clients_only_a", "clients_only_b", "clients_both", "clients_neither",
+	"evidence",
 }
 
 func (d *Diff) csv() ([]byte, error) {
@@ -155,9 +156,15 @@ func (d *Diff) csv() ([]byte, error) {
 	for class, c := range d.ByClass {
 		rows = append(rows, changeCells("class", traffic.Class(class).String(), c.Requests, c.Clients))
 	}
+	if e := d.ByEvidence; e != nil {
+		rows = append(rows, e.People.cells("people"), e.Disguised.cells("disguised"))
+	}
 	for _, c := range d.listed() {
 		cells := c.cells("client", c.Client, c.Requests)
 		cells["class"], cells["agent"] = c.Class, csvText(c.Agent)
+		if c.Evidence != nil {
+			cells["evidence"] = c.Evidence.Verdict
+		}
 		rows = append(rows, cells)
 	}
 	for _, a := range d.TopActionsHit {
@@ -174,6 +181,13 @@ func (d *Diff) csv() ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
+}
+
+// cells are those of browsers that are or are not disguised.
+func (c *ClassChange) cells(name string) map[string]string {
+	cells := changeCells("evidence", name, c.Requests, c.Clients)
+	cells["class"] = traffic.Browser.String()
+	return cells
 }
 
 // listed are the clients of all lists, each once.

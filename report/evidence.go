@@ -20,32 +20,40 @@ type Verdicts struct {
 	Bot       int64 `json:"bot"`
 	Undecided int64 `json:"undecided"`
 	Shared    int64 `json:"shared"`
+	Disguised int64 `json:"disguised"` // of the bots: those that claim to be browsers
 }
 
-// A jury holds what is needed to judge clients by their evidence; nil where none was gathered.
+// ByEvidence divides the figures of class browser by whether the evidence contradicts the claim.
+type ByEvidence struct {
+	People    ClassFigures `json:"people"`    // it does not
+	Disguised ClassFigures `json:"disguised"` // it does
+}
+
+// A jury judges clients by their evidence; nil where none was gathered.
 type jury struct {
-	evidence *replay.Paged[traffic.Evidence]
-	rules    traffic.EvidenceRules
-	customs  traffic.Customs
-	who      *population
+	*replay.Jury
+	disguised []bool       // by client
+	hidden    ClassFigures // requests and clients of the disguised; nobody refused yet
 }
 
 func newJury(res *replay.Result, who *population, o Options) *jury {
-	if res.Evidence == nil {
-		return nil
-	}
-	b := &jury{evidence: res.Evidence, who: who, rules: traffic.DefaultEvidenceRules}
-	if o.Evidence != nil {
-		b.rules = *o.Evidence
-	}
-	for id := range int32(res.Evidence.Len()) {
-		b.customs.Add(res.Evidence.At(id))
-	}
-	return b
+	return juryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
 }
 
-func (b *jury) judge(client int32) traffic.Judgement {
-	return b.rules.Judge(b.evidence.At(client), b.who.class[client], &b.customs)
+func juryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *population) *jury {
+	if inner == nil {
+		return nil
+	}
+	b := &jury{Jury: inner, disguised: make([]bool, len(who.class))}
+	for id := range b.disguised {
+		requests := clients.At(int32(id)).Requests()
+		if requests > 0 && inner.Disguised(int32(id)) {
+			b.disguised[id] = true
+			b.hidden.Requests += requests
+			b.hidden.Clients++
+		}
+	}
+	return b
 }
 
 // explain is the evidence about one client with its reasons.
@@ -53,8 +61,8 @@ func (b *jury) explain(client int32) *Evidence {
 	if b == nil {
 		return nil
 	}
-	j := b.judge(client)
-	return &Evidence{j.Verdict.String(), j.Shared, j.Reasons(b.evidence.At(client), b.who.class[client])}
+	f := b.Explain(client)
+	return &Evidence{f.Verdict.String(), f.Shared, append([]string{}, f.Reasons...)}
 }
 
 // all counts the clients with a counted request.
@@ -65,7 +73,7 @@ func (b *jury) all(clients *replay.Paged[replay.ClientTally]) *Verdicts {
 	v := new(Verdicts)
 	for id := range int32(clients.Len()) {
 		if clients.At(id).Requests() > 0 {
-			v.add(b.judge(id))
+			b.count(v, id)
 		}
 	}
 	return v
@@ -78,13 +86,33 @@ func (b *jury) hit(hits *replay.Hits) *Verdicts {
 	}
 	v := new(Verdicts)
 	for hit := range hits.All() {
-		v.add(b.judge(hit.Client))
+		b.count(v, hit.Client)
 	}
 	return v
 }
 
-func (v *Verdicts) add(j traffic.Judgement) {
-	switch j.Verdict {
+// divide tells of the browsers that a policy hit which of them are disguised. browsers are the figures of them all.
+func (b *jury) divide(browsers ClassFigures, hits *replay.Hits) *ByEvidence {
+	if b == nil {
+		return nil
+	}
+	d := &ByEvidence{Disguised: b.hidden}
+	for hit := range hits.All() {
+		if b.disguised[hit.Client] {
+			d.Disguised.Refused += hit.Refused
+			d.Disguised.ClientsHit++
+		}
+	}
+	d.People = ClassFigures{
+		Requests: browsers.Requests - d.Disguised.Requests, Refused: browsers.Refused - d.Disguised.Refused,
+		Clients: browsers.Clients - d.Disguised.Clients, ClientsHit: browsers.ClientsHit - d.Disguised.ClientsHit,
+	}
+	return d
+}
+
+func (b *jury) count(v *Verdicts, client int32) {
+	f := b.Find(client)
+	switch f.Verdict {
 	case traffic.Human:
 		v.Human++
 	case traffic.Bot:
@@ -92,8 +120,11 @@ func (v *Verdicts) add(j traffic.Judgement) {
 	case traffic.Undecided:
 		v.Undecided++
 	}
-	if j.Shared {
+	if f.Shared {
 		v.Shared++
+	}
+	if b.disguised[client] {
+		v.Disguised++
 	}
 }
 
@@ -102,7 +133,11 @@ func (v *Verdicts) text(whose string) string {
 	if v == nil || v.Human+v.Bot+v.Undecided == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s, %s undecided", count(v.Human, "human"), count(v.Bot, "bot"), thousands(v.Undecided))
+	bots := count(v.Bot, "bot")
+	if v.Disguised > 0 {
+		bots += fmt.Sprintf(" (%s disguised)", thousands(v.Disguised))
+	}
+	text := fmt.Sprintf("%s, %s, %s undecided", count(v.Human, "human"), bots, thousands(v.Undecided))
 	if v.Shared > 0 {
 		text += fmt.Sprintf("; %s of %s %s look shared", thousands(v.Shared), thousands(v.Human+v.Bot+v.Undecided), whose)
 	}

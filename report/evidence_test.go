@@ -40,7 +40,7 @@ func TestEvidenceRules(t *testing.T) {
 		rules *traffic.EvidenceRules
 		want  Verdicts
 	}{
-		{nil, Verdicts{Human: 2, Bot: 6, Undecided: 2, Shared: 1}},
+		{nil, Verdicts{Human: 2, Bot: 6, Undecided: 2, Shared: 1, Disguised: 1}},
 		{&lenient, Verdicts{Human: 3, Bot: 5, Undecided: 2}},
 	} {
 		o := townOptions
@@ -58,10 +58,24 @@ func TestEvidenceRules(t *testing.T) {
 				if e.Shared {
 					listed.Shared++
 				}
+				if e.Verdict == "bot" && client.Class == "browser" {
+					listed.Disguised++
+				}
 			}
 			if *p.HitEvidence != listed {
 				t.Errorf("%s: hit %+v, listed %+v", p.Policy, *p.HitEvidence, listed)
 			}
+			d, browsers := p.ByEvidence, p.ByClass[traffic.Browser]
+			if d.Disguised.ClientsHit != listed.Disguised || d.Disguised.Clients != c.want.Disguised {
+				t.Errorf("%s: %+v of the disguised, listed %+v", p.Policy, d.Disguised, listed)
+			}
+			if sum := d.People.plus(d.Disguised); sum != browsers {
+				t.Errorf("%s: people and disguised are %+v together, browsers %+v", p.Policy, sum, browsers)
+			}
 		}
 	}
+}
+
+func (f ClassFigures) plus(g ClassFigures) ClassFigures {
+	return ClassFigures{f.Requests + g.Requests, f.Refused + g.Refused, f.Clients + g.Clients, f.ClientsHit + g.ClientsHit}
 }

@@ -1,5 +1,7 @@
 package report
 
+import "shadow/traffic"
+
 // A grid is a table before anyone writes it: raw texts, and what each column is like. Terminal and Markdown share it.
 type grid struct {
 	columns []column
@@ -48,6 +50,9 @@ func policyGrid(m *Model) *grid {
 	}
 	if m.Input.AgentsLogged {
 		g.columns = append(g.columns, number("browser"))
+		if shown.evidence {
+			g.columns = append(g.columns, with(number("(disguised)"))...)
+		}
 		g.columns = append(g.columns, with(number("crawler"), number("tool"), number("monitor"), number("unknown"))...)
 	}
 	g.columns = append(g.columns, text("worst minute"))
@@ -64,6 +69,7 @@ func policyGrid(m *Model) *grid {
 // shown is what the table of policies shows where some policy gives reason to, and how it writes times.
 type shown struct {
 	keys, delays bool
+	evidence     bool // which browsers are disguised
 	at           layouts
 }
 
@@ -73,6 +79,7 @@ func shownOf(m *Model) shown {
 		p := &m.Policies[i]
 		s.keys = s.keys || p.By != "client"
 		s.delays = s.delays || p.Delay != nil
+		s.evidence = s.evidence || p.ByEvidence != nil && m.Input.AgentsLogged
 	}
 	return s
 }
@@ -88,8 +95,11 @@ func policyRow(m *Model, p *Policy, shown shown) []string {
 		row = append(row, delayCells(p)...)
 	}
 	if m.Input.AgentsLogged {
-		for _, f := range p.ByClass {
+		for class, f := range p.ByClass {
 			row = append(row, thousands(f.ClientsHit))
+			if shown.evidence && traffic.Class(class) == traffic.Browser {
+				row = append(row, thousands(p.ByEvidence.Disguised.ClientsHit))
+			}
 		}
 	}
 	if w := p.WorstMinute; w != nil {

@@ -11,6 +11,7 @@ import (
 type Harm struct {
 	Pages
 	ByClass Pagewise `json:"by_class"`
+	People  *Pages   `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
 	Lockout *Stretch `json:"longest_lockout"`          // nil when nothing was refused
 	Busiest *Stretch `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
 	Taken   *Taken   `json:"taken"`                    // of the requests of one action; nil unless asked for
@@ -39,16 +40,16 @@ type Stretch struct {
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
-func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population) *Harm {
+func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population, b *jury) *Harm {
 	if h == nil {
 		return nil
 	}
 	p := &h.Policies[i]
 	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h, p, clients)}
 	for client := range int32(h.Clients()) {
-		class := &harm.ByClass[who.class[client]]
-		class.PageViews += h.PageViews(client)
-		class.Broken += h.Broken(i, client)
+		if who.class[client] != traffic.Monitor { // nobody looks at what it asks for
+			harm.ByClass[who.class[client]].add(h, i, client)
+		}
 	}
 	for class := range harm.ByClass {
 		pages := &harm.ByClass[class]
@@ -57,7 +58,29 @@ func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population) *Harm
 		pages.BrokenPercent = percentOf(pages.Broken, pages.PageViews)
 	}
 	harm.BrokenPercent = percentOf(harm.Broken, harm.PageViews)
+	harm.People = peopleHarmed(h, i, who, b)
 	return harm
+}
+
+// peopleHarmed are the page views of browsers that are not disguised, nil where nobody knows.
+func peopleHarmed(h *replay.Harm, i int, who *population, b *jury) *Pages {
+	if b == nil {
+		return nil
+	}
+	p := new(Pages)
+	for client := range int32(h.Clients()) {
+		if who.class[client] == traffic.Browser && !b.disguised[client] {
+			p.add(h, i, client)
+		}
+	}
+	p.BrokenPercent = percentOf(p.Broken, p.PageViews)
+	return p
+}
+
+// add counts the page views of a client, and those that policy i breaks.
+func (p *Pages) add(h *replay.Harm, i int, client int32) {
+	p.PageViews += h.PageViews(client)
+	p.Broken += h.Broken(i, client)
 }
 
 func stretchOf(s replay.Stretch, clients *traffic.Dict) *Stretch {
@@ -75,11 +98,7 @@ func (p *Policy) harmFacts(at layouts) (facts []fact) {
 	if h == nil {
 		return nil
 	}
-	text := h.Pages.text("page view") + " broken"
-	if browsers := h.ByClass[traffic.Browser]; browsers.PageViews < h.PageViews {
-		text += "; of browsers " + browsers.text("")
-	}
-	facts = append(facts, fact{label: "pages", text: text})
+	facts = append(facts, fact{label: "pages", text: h.pagesText()})
 	if s := h.Lockout; s != nil {
 		facts = append(facts, fact{label: "locked out", text: s.lockoutText(at)})
 	}
@@ -91,6 +110,18 @@ func (p *Policy) harmFacts(at layouts) (facts []fact) {
 		facts = append(facts, fact{label: "guesses", text: h.Taken.text(at)})
 	}
 	return facts
+}
+
+// pagesText tells of page views broken, first of those that matter: of people, if evidence tells who they are.
+func (h *Harm) pagesText() string {
+	if h.People != nil {
+		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text("page view"), h.Pages.text(""))
+	}
+	text := h.Pages.text("page view") + " broken"
+	if browsers := h.ByClass[traffic.Browser]; browsers.PageViews < h.PageViews {
+		text += "; of clients that claim to be browsers " + browsers.text("")
+	}
+	return text
 }
 
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.

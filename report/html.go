@@ -41,6 +41,8 @@ type Curves struct {
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
 
+	Hidden *sweep.Disguised // of the browsers: the disguised; nil: nobody is told apart
+
 	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil: none has.
 	Changes []int64
 }

@@ -15,6 +15,29 @@ func kindTitle(k sweep.Kind) string {
 	return [sweep.KindCount]string{"Rolling window", "Fixed window", "Rolling window, refused requests count too", "Token bucket"}[k]
 }
 
+// people are the browsers that are not disguised, as far as that is known.
+func (c *Curves) people() int64 {
+	n := c.Clients[traffic.Browser]
+	if c.Hidden != nil {
+		n -= c.Hidden.Clients
+	}
+	return n
+}
+
+// whoText says what a browser is where there are any.
+func (c *Curves) whoText() string {
+	switch {
+	case c.Clients[traffic.Browser] == 0:
+		return ""
+	case c.Hidden == nil:
+		return "Browsers are clients that say they are: claims are counted. With --evidence those that do what no browser does are told apart."
+	case c.Hidden.Clients == 0:
+		return "Of the browsers none does what no browser does."
+	}
+	return fmt.Sprintf("Browsers are those whose evidence does not contradict the claim; %s of %s are disguised.",
+		thousands(c.Hidden.Clients), thousands(c.Clients[traffic.Browser]))
+}
+
 func shapeTitle(s *sweep.Shape) string {
 	if s.Kind == sweep.Token {
 		return "refilled at " + s.Rate.String()
@@ -30,7 +53,7 @@ func (c *Curves) spareTable(curves []*sweep.Curve) *htmlTable {
 		t.Columns = append(t.Columns, htmlColumn{"N for " + shareText(share), true}, htmlColumn{"refuses %", true})
 	}
 	for _, curve := range curves {
-		if people := c.Clients[traffic.Browser]; 0 < people && people < c.Clients.Sum() {
+		if people := c.people(); 0 < people && people < c.Clients.Sum() {
 			t.Rows = append(t.Rows, c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers))
 		}
 		t.Rows = append(t.Rows, c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny))
@@ -83,7 +106,7 @@ type heatRow struct {
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
 	title := kindTitle(curves[0].Kind)
-	people, hit, who := c.Clients[traffic.Browser], (*sweep.Point).HitBrowsers, "browsers"
+	people, hit, who := c.people(), (*sweep.Point).HitBrowsers, "browsers"
 	if people == 0 {
 		people, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
 	}

@@ -7,7 +7,6 @@ import (
 
 	"shadow/limit"
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<". Numbers that
@@ -15,13 +14,13 @@ import (
 
 // htmlData is the island.
 type htmlData struct {
-	Classes  []string      `json:"classes"`
-	Judged   int64         `json:"judged"`   // requests
-	Requests sweep.Classes `json:"requests"` // of all, by class; 0 throughout: not known
-	Clients  sweep.Classes `json:"clients"`
-	Curves   []htmlCurve   `json:"curves"`
-	First    int           `json:"first"` // the curve to show first
-	Times    []htmlTimes   `json:"times"`
+	Classes  []string    `json:"classes"`
+	Judged   int64       `json:"judged"`   // requests
+	Requests []int64     `json:"requests"` // of all, by class; 0 throughout: not known
+	Clients  []int64     `json:"clients"`
+	Curves   []htmlCurve `json:"curves"`
+	First    int         `json:"first"` // the curve to show first
+	Times    []htmlTimes `json:"times"`
 }
 
 // A htmlCurve is a curve, thinned.
@@ -51,12 +50,14 @@ type htmlTimes struct {
 
 // dataOf is the island of a page, and the curves as it has them.
 func (p *Page) dataOf(room htmlRoom) (template.JS, error) {
-	d := htmlData{Curves: []htmlCurve{}, Times: []htmlTimes{}}
-	for class := range traffic.ClassCount {
-		d.Classes = append(d.Classes, class.String())
-	}
+	d := htmlData{Classes: []string{}, Curves: []htmlCurve{}, Times: []htmlTimes{}, Requests: []int64{}, Clients: []int64{}}
 	if c := p.Curves; c != nil {
-		d.Judged, d.Requests, d.Clients = c.judged(), c.Requests, c.Clients
+		d.Judged = c.judged()
+		for _, class := range c.classes() {
+			d.Classes = append(d.Classes, class.name)
+			d.Requests = append(d.Requests, class.of(&c.Requests, c.hidden().Requests))
+			d.Clients = append(d.Clients, class.of(&c.Clients, c.hidden().Clients))
+		}
 		for _, curve := range c.shown(room) {
 			if curve == c.first() {
 				d.First = len(d.Curves)
@@ -118,10 +119,13 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) htmlCurve {
 	if len(counted) < len(thin.points) {
 		h.Counted = counted
 	}
-	h.Hit, h.Refused = make([][]int64, traffic.ClassCount), make([][]int64, traffic.ClassCount)
-	for class := range traffic.ClassCount {
-		h.Hit[class] = columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) { return p.Hit[class], true })
-		h.Refused[class] = columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) { return p.Refused[class], p.Counted })
+	for _, class := range c.classes() {
+		h.Hit = append(h.Hit, columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) {
+			return class.of(&p.Hit, p.Hidden.Clients), true
+		}))
+		h.Refused = append(h.Refused, columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) {
+			return class.of(&p.Refused, p.Hidden.Requests), p.Counted
+		}))
 	}
 	return h
 }
@@ -149,7 +153,7 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 // which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
 	for _, share := range sweep.Shares() {
-		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.Clients[traffic.Browser], share)
+		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)
 		for _, i := range []int{
 			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
 			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),

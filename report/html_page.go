@@ -210,16 +210,28 @@ func verdicts(m *Model) (all []verdict) {
 func verdictOf(p *Policy, agents bool) verdict {
 	v := verdict{Name: clipped(p.Policy, htmlName), Percent: percent(p.RefusedPercent), Text: verdictText(p)}
 	for class, f := range p.ByClass {
-		if f.Clients == 0 || !agents {
-			continue
+		switch {
+		case f.Clients == 0 || !agents:
+		case traffic.Class(class) == traffic.Browser && p.ByEvidence != nil:
+			v.addBar("browsers, not disguised", p.ByEvidence.People)
+			v.addBar("disguised as browsers", p.ByEvidence.Disguised)
+		default:
+			v.addBar(classTitle(traffic.Class(class)), f)
 		}
-		share := percentOf(f.ClientsHit, f.Clients)
-		v.Parts = append(v.Parts, bar{
-			Class: classTitle(traffic.Class(class)), Percent: percent(share), Twentieths: twentieths(share),
-			Hit: thousands(f.ClientsHit) + " of " + thousands(f.Clients),
-		})
 	}
 	return v
+}
+
+// addBar tells how many of some clients are hit, if there are any.
+func (v *verdict) addBar(whose string, f ClassFigures) {
+	if f.Clients == 0 {
+		return
+	}
+	share := percentOf(f.ClientsHit, f.Clients)
+	v.Parts = append(v.Parts, bar{
+		Class: whose, Percent: percent(share), Twentieths: twentieths(share),
+		Hit: thousands(f.ClientsHit) + " of " + thousands(f.Clients),
+	})
 }
 
 // classTitle is how several clients of a class are called.
@@ -253,7 +265,7 @@ func (p *Page) safe() (sentences []string) {
 	if c == nil || c.first() == nil {
 		return nil
 	}
-	curve, clients, hit, who := c.first(), c.Clients[traffic.Browser], (*sweep.Point).HitBrowsers, "browsers"
+	curve, clients, hit, who := c.first(), c.people(), (*sweep.Point).HitBrowsers, "browsers"
 	if clients == 0 {
 		clients, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
 	}
@@ -267,8 +279,13 @@ func (p *Page) safe() (sentences []string) {
 		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
 			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.judged()))))
 	}
-	if sentences != nil && c.From != "" {
-		sentences = append(sentences, c.From)
+	if sentences == nil {
+		return nil
+	}
+	for _, text := range []string{c.whoText(), c.From} {
+		if text != "" {
+			sentences = append(sentences, text)
+		}
 	}
 	return sentences
 }
@@ -365,6 +382,9 @@ func (c *Curves) about() string {
 		text += ", of action " + clipped(c.Action, htmlName)
 	}
 	text += "."
+	if c.Hidden != nil {
+		text += " " + c.whoText()
+	}
 	if c.From != "" {
 		text += " " + c.From
 	}

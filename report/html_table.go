@@ -95,6 +95,9 @@ func policyTable(m *Model, most int) *htmlTable {
 	classes := classesOf(m)
 	for _, class := range classes {
 		add(classTitle(class) + " hit")
+		if shown.evidence && class == traffic.Browser {
+			add("of them disguised")
+		}
 	}
 	t.Columns = append(t.Columns, htmlColumn{Head: "worst minute"})
 	add("in it", "saved")
@@ -127,6 +130,9 @@ func policyCells(p *Policy, classes []traffic.Class, shown shown) []htmlCell {
 	}
 	for _, class := range classes {
 		row = append(row, countCell(p.ByClass[class].ClientsHit))
+		if shown.evidence && class == traffic.Browser {
+			row = append(row, countCell(p.ByEvidence.Disguised.ClientsHit))
+		}
 	}
 	if w := p.WorstMinute; w != nil {
 		row = append(row, momentCell(w.Start, shown.at.minute), countCell(w.Refused))

@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/traffic"
 )
 
 // judge computes the figures of one policy.
@@ -27,6 +28,7 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 		TopActions:        topActions(res, t, o),
 		kind:              kindOf(t.Policy),
 	}
+	p.ByEvidence = b.divide(p.ByClass[traffic.Browser], &t.Hits)
 	p.Semantics = p.tell(func(part *Part) string { return part.Semantics })
 	p.Nginx = p.tell(func(part *Part) string { return part.Nginx })
 	if t.WorstMinuteRefused > 0 {

@@ -104,7 +104,8 @@ type Policy struct {
 	ClientsHitPercent float64 `json:"clients_hit_percent"` // of its clients
 	ByClass           Classes `json:"by_class"`
 
-	HitEvidence *Verdicts `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
+	ByEvidence  *ByEvidence `json:"by_evidence,omitempty"`  // the browsers of ByClass, divided; nil: not gathered
+	HitEvidence *Verdicts   `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
 
 	Delayed int64  `json:"delayed"` // requests that had to wait
 	Delay   *Delay `json:"delay"`   // nil when no limit keeps requests waiting

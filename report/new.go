@@ -26,6 +26,7 @@ type Options struct {
 	Run      string   // its id there
 
 	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
+	Jury     *replay.Jury           // of a sweep: who has judged it; nil: nobody
 	Harm     *replay.Harm           // what was observed of it; nil: nothing
 
 	Anonymize *Anonymizer // nil: clients have their own names
@@ -50,7 +51,7 @@ func New(res *replay.Result, o Options) *Model {
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
-		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who)
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, jury)
 	}
 	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)

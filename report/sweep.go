@@ -24,6 +24,11 @@ type Sweep struct {
 	ByClass  sweepClasses `json:"by_class"`
 	Stored   *Stored      `json:"stored"` // nil: nowhere
 
+	History    *History `json:"history,omitempty"`    // of a stored sweep; nil: not asked for
+	Anonymized string   `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
+
+	ByEvidence *sweepDivided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
+
 	result *sweep.Result
 	curves []sweep.Curve
 	by     traffic.Key
@@ -34,13 +39,19 @@ type Sweep struct {
 // sweepClasses are the requests and clients of each class that curves are about.
 type sweepClasses map[string]classTotal
 
+// sweepDivided are browsers by whether the evidence contradicts their claim.
+type sweepDivided struct {
+	People    classTotal `json:"people"`
+	Disguised classTotal `json:"disguised"`
+}
+
 type classTotal struct {
 	Requests int64 `json:"requests"`
 	Clients  int64 `json:"clients"`
 }
 
 // SweepFormats are the formats of curves.
-func SweepFormats() []string { return []string{"table", "json", "csv", "html"} }
+func SweepFormats() []string { return []string{"table", "json", "csv", "markdown", "html"} }
 
 // NewSweep makes the report on a sweep. It keeps the curves.
 func NewSweep(res *sweep.Result, o Options) *Sweep {
@@ -52,15 +63,31 @@ func NewSweep(res *sweep.Result, o Options) *Sweep {
 		view: view{width: o.Width, color: o.Color}, result: res,
 	}
 	s.Input.Band = sweepBand(res.Band)
-	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests, nil)...)
+	s.Warnings = append(s.Warnings, warnings(&res.Tallies.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	for class := range traffic.ClassCount {
 		s.totals[class] = classTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]
 	}
+	s.Input.Evidence = juryOf(o.Jury, &res.Tallies.Clients, who).all(&res.Tallies.Clients)
+	if h := res.Hidden; h != nil {
+		all := s.totals[traffic.Browser]
+		s.ByEvidence = &sweepDivided{
+			People:    classTotal{Requests: all.Requests - h.Requests, Clients: all.Clients - h.Clients},
+			Disguised: classTotal{Requests: h.Requests, Clients: h.Clients},
+		}
+	}
 	if o.Database != "" {
 		s.Stored = &Stored{Database: o.Database, Run: o.Run}
 	}
+	m := s.model()
+	m.anonymize(o.Anonymize)
+	s.Command, s.Input, s.Warnings, s.Anonymized = m.Command, m.Input, m.Warnings, m.Anonymized
 	return s
+}
+
+// model is what a report on curves has in common with one on policies.
+func (s *Sweep) model() *Model {
+	return &Model{Version: s.Version, Command: s.Command, Input: s.Input, Warnings: s.Warnings, Stored: s.Stored, History: s.History, Anonymized: s.Anonymized}
 }
 
 // Write writes the report in one of SweepFormats.
@@ -77,6 +104,8 @@ func (s *Sweep) Write(w io.Writer, format string) error {
 		err = s.json(out)
 	case "csv":
 		err = s.csv(out)
+	case "markdown":
+		s.markdown(out)
 	default:
 		err = unknownFormat(format, SweepFormats())
 	}
@@ -88,15 +117,12 @@ func (s *Sweep) Write(w io.Writer, format string) error {
 
 // page is the report as a page, on which nothing is judged.
 func (s *Sweep) page() *Page {
-	return &Page{
-		Model:  &Model{Version: s.Version, Command: s.Command, Input: s.Input, Warnings: s.Warnings, Stored: s.Stored},
-		Curves: s.Curves(),
-	}
+	return &Page{Model: s.model(), Curves: s.Curves()}
 }
 
 // Curves are those of the sweep, for a Page.
 func (s *Sweep) Curves() *Curves {
-	c := &Curves{By: s.by.String(), Action: s.Action, Curves: s.curves}
+	c := &Curves{By: s.by.String(), Action: s.Action, Curves: s.curves, Hidden: s.result.Hidden}
 	for class, n := range s.totals {
 		c.Requests[class], c.Clients[class] = n.Requests, n.Clients
 	}

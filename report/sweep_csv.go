@@ -17,6 +17,9 @@ func (s *Sweep) csv(out io.Writer) error {
 	for class := range traffic.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
 	}
+	if s.ByEvidence != nil {
+		head = append(head, "people_refused", "people_clients_hit", "disguised_refused", "disguised_clients_hit")
+	}
 	if s.banded() {
 		head = append(head, sweepBandHead()...)
 	}
@@ -47,6 +50,10 @@ func (s *Sweep) csvRow(c *sweep.Curve, p *sweep.Point) []string {
 	}
 	for class := range traffic.ClassCount {
 		row = append(row, refused(p.Refused[class]), plain(p.Hit[class]))
+	}
+	if s.ByEvidence != nil {
+		of, hit := p.People()
+		row = append(row, refused(of), plain(hit), refused(p.Hidden.Requests), plain(p.Hidden.Clients))
 	}
 	return row
 }

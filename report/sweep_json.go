@@ -43,7 +43,7 @@ func (s *Sweep) jsonCurve(w *bufio.Writer, curve int) {
 	var line []byte
 	i := 0
 	for points := range s.points(curve) {
-		line = appendPoint(append(line[:0], separator(i)+"\n      "...), &points[0])
+		line = s.appendPoint(append(line[:0], separator(i)+"\n      "...), &points[0])
 		if s.banded() {
 			line = appendBand(append(line, `, "band": `...), &points)
 		}
@@ -61,7 +61,7 @@ func orNull(text string) string {
 }
 
 // appendPoint appends a point as an object that is still open.
-func appendPoint(b []byte, p *sweep.Point) []byte {
+func (s *Sweep) appendPoint(b []byte, p *sweep.Point) []byte {
 	b = append(b, `{"limit": `...)
 	b = strconv.AppendInt(b, p.Limit, 10)
 	b = appendFigures(append(b, ", "...), p.Counted, p.Refused.Sum(), p.Hit.Sum())
@@ -71,7 +71,14 @@ func appendPoint(b []byte, p *sweep.Point) []byte {
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
 		b = append(appendFigures(b, p.Counted, p.Refused[class], p.Hit[class]), '}')
 	}
-	return append(b, '}')
+	b = append(b, '}')
+	if s.ByEvidence == nil {
+		return b
+	}
+	refused, hit := p.People()
+	b = appendFigures(append(b, `, "by_evidence": {"people": {`...), p.Counted, refused, hit)
+	b = appendFigures(append(b, `},"disguised": {`...), p.Counted, p.Hidden.Requests, p.Hidden.Clients)
+	return append(b, "}}"...)
 }
 
 // appendFigures appends what is refused, null if that is not known, and who is hit.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
+	"shadow/limit"
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // A curve as a plot: the shares of requests refused and of clients hit, in percent, over the limit, whose axis is
@@ -43,6 +43,29 @@ func (s *Sweep) plot(t *terminal, c *sweep.Curve) {
 	for line := range strings.Lines(asciigraph.PlotMany(series, options...)) {
 		t.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
+	if more := s.unplotted(c); more != "" {
+		fmt.Fprintf(t, "%s\n", t.paint(dim, more))
+	}
+}
+
+// unplotted says how to see the curves that are not drawn, "" if all are.
+func (s *Sweep) unplotted(drawn *sweep.Curve) string {
+	others, another := 0, ""
+	for i := range s.curves {
+		if c := &s.curves[i]; c != drawn && len(c.Points) > 0 {
+			others++
+			if c.Kind == drawn.Kind && (another == "" || c.Per == limit.Hour) {
+				another = "--per " + perText(&c.Shape)
+			}
+		}
+	}
+	switch {
+	case others == 0:
+		return ""
+	case another != "":
+		another += " draws that window instead, "
+	}
+	return fmt.Sprintf("One of %d curves: %s--output html draws all of them", others+1, another)
 }
 
 // decades is how many powers of ten the axis of limits spans: up to the first that refuses nothing.
@@ -65,5 +88,5 @@ func (s *Sweep) shares(c *sweep.Curve, moments int, share func(*sweep.Point) flo
 func (s *Sweep) refusedShare(p *sweep.Point) float64 { return percentOf(p.Refused.Sum(), s.Requests) }
 func (s *Sweep) clientShare(p *sweep.Point) float64  { return percentOf(p.Hit.Sum(), s.Clients) }
 func (s *Sweep) browserShare(p *sweep.Point) float64 {
-	return percentOf(p.HitBrowsers(), s.totals[traffic.Browser].Clients)
+	return percentOf(p.HitBrowsers(), s.browsers())
 }

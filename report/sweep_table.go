@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
@@ -15,7 +14,7 @@ import (
 
 func (s *Sweep) table(out *bufio.Writer) {
 	t := &terminal{view: s.view}
-	for _, f := range facts(&Model{Input: s.Input}) {
+	for _, f := range facts(s.model()) {
 		t.fact(f)
 	}
 	t.fact(fact{label: "curves", text: s.subject()})
@@ -26,6 +25,9 @@ func (s *Sweep) table(out *bufio.Writer) {
 		for kind := range sweep.KindCount {
 			s.kindTable(t, kind)
 		}
+	}
+	if s.History != nil {
+		t.history(s.model())
 	}
 	if s.Stored != nil {
 		t.WriteByte('\n')
@@ -40,13 +42,30 @@ func (s *Sweep) subject() string {
 	if s.Action != "" {
 		text += ", of action " + visible(s.Action)
 	}
-	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.fewText()
+	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.whoText() + s.fewText()
+}
+
+// browsers is how many there are, of which it is not known that they are disguised.
+func (s *Sweep) browsers() int64 { return s.result.Browsers() }
+
+// whoText says what a browser is.
+func (s *Sweep) whoText() string {
+	switch {
+	case !s.byBrowsers():
+		return ""
+	case s.ByEvidence == nil:
+		return "; browsers are clients that say so (--evidence tells the disguised apart)"
+	case s.ByEvidence.Disguised.Clients == 0:
+		return "; of the browsers none looks disguised"
+	}
+	d := s.ByEvidence.Disguised.Clients
+	return fmt.Sprintf("; browsers are those that are not disguised: %s of %s", thousands(s.browsers()), thousands(s.browsers()+d))
 }
 
 // fewText says where the finest share is that of all clients.
 func (s *Sweep) fewText() string {
 	const enough = 1000 // of which 99.9 % are fewer than all
-	switch browsers := s.totals[traffic.Browser].Clients; {
+	switch browsers := s.browsers(); {
 	case s.Clients < enough:
 		return fmt.Sprintf("; 99.9%% of %s is all of them", count(s.Clients, "client"))
 	case s.byBrowsers() && browsers < enough:
@@ -68,22 +87,29 @@ func (s *Sweep) kindTable(t *terminal, kind sweep.Kind) {
 		return
 	}
 	t.WriteByte('\n')
+	t.heading(kind.String()+":", s.kindText(kind))
+	t.grid(s.percentileGrid(kind, curves))
+	if c := s.drawn(); c != nil && c.Kind == kind {
+		s.plot(t, c)
+	}
+}
+
+// drawn is the one curve that the table has as a plot, nil if none.
+func (s *Sweep) drawn() *sweep.Curve {
+	var some []*sweep.Curve
+	for kind := range sweep.KindCount {
+		some = append(some, s.ofKind(kind)...)
+	}
+	return plotted(some)
+}
+
+// kindText says what the limits of a kind mean.
+func (s *Sweep) kindText(kind sweep.Kind) string {
 	text := kindTexts[kind]
 	if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
 		text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
 	}
-	t.heading(kind.String()+":", text)
-	g := s.percentileGrid(kind)
-	for _, c := range curves {
-		if s.byBrowsers() {
-			g.rows = append(g.rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
-		}
-		g.rows = append(g.rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
-	}
-	t.grid(g)
-	if c := plotted(curves); c != nil {
-		s.plot(t, c)
-	}
+	return text
 }
 
 func (s *Sweep) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
@@ -97,11 +123,12 @@ func (s *Sweep) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
 
 // byBrowsers tells whether browsers are worth a row of their own.
 func (s *Sweep) byBrowsers() bool {
-	n := s.totals[traffic.Browser].Clients
+	n := s.browsers()
 	return 0 < n && n < s.Clients
 }
 
-func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
+// percentileGrid has a row or two per curve.
+func (s *Sweep) percentileGrid(kind sweep.Kind, curves []*sweep.Curve) *grid {
 	head := "per"
 	if kind == sweep.Token {
 		head = "rate"
@@ -110,6 +137,12 @@ func (s *Sweep) percentileGrid(kind sweep.Kind) *grid {
 	for _, share := range sweep.Shares() {
 		g.columns = append(g.columns, number(shareText(share)))
 		g.columns = append(g.columns, with(number("refuses"))...)
+	}
+	for _, c := range curves {
+		if s.byBrowsers() {
+			g.rows = append(g.rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
+		}
+		g.rows = append(g.rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
 	}
 	return g
 }
@@ -123,7 +156,7 @@ func (s *Sweep) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point
 	row := []string{perText(&c.Shape) + rateOf(&c.Shape), name}
 	clients := s.Clients
 	if name != "all" {
-		clients = s.totals[traffic.Browser].Clients
+		clients = s.browsers()
 	}
 	for _, share := range sweep.Shares() {
 		p := c.Sparing(clients, share, hit)
@@ -152,12 +185,12 @@ func (s *Sweep) withinText(c *sweep.Curve, p *sweep.Point) string {
 	return percents([2]float64{percentOf(least, s.Requests), percentOf(most, s.Requests)}) + "%"
 }
 
-// plotted is the curve of a kind that is drawn: that of the window nearest to a minute; none of token buckets, of which it
-// is not known what every burst refuses.
+// plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute; none of
+// token buckets, of which it is not known what every burst refuses.
 func plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
 	for _, c := range curves {
-		if c.Kind == sweep.Window && (nearest == nil || far(c) < far(nearest)) {
+		if c.Kind == curves[0].Kind && c.Kind != sweep.Token && (nearest == nil || far(c) < far(nearest)) {
 			nearest = c
 		}
 	}

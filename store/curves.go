@@ -36,7 +36,7 @@ func (r *Run) writeCurves(*replay.Result) error {
 		kept := thin(c.Points, MostPoints)
 		r.addCurve(curves, int32(i), c, len(kept))
 		for j := range kept {
-			points.add(append([]any{r.id, int32(i)}, pointValues(&kept[j])...)...)
+			points.add(append([]any{r.id, int32(i)}, pointValues(&kept[j], r.swept.Hidden != nil)...)...)
 		}
 	}
 	if err := curves.done(); err != nil {
@@ -60,11 +60,15 @@ func (r *Run) addCurve(t *table, curve int32, c *sweep.Curve, kept int) {
 	for _, clients := range r.swept.Clients {
 		row = append(row, clients)
 	}
-	t.add(row...)
+	var disguised any
+	if h := r.swept.Hidden; h != nil {
+		disguised = h.Clients
+	}
+	t.add(append(row, disguised)...)
 }
 
-// pointValues are limit_count, and refused and clients_hit of all and of each class.
-func pointValues(p *sweep.Point) []any {
+// pointValues are limit_count, and refused and clients_hit of all, of each class, and of the disguised, if they are told apart.
+func pointValues(p *sweep.Point, divided bool) []any {
 	values := []any{p.Limit}
 	add := func(refused, hit int64) {
 		if p.Counted {
@@ -77,6 +81,10 @@ func pointValues(p *sweep.Point) []any {
 	for class := range traffic.ClassCount {
 		add(p.Refused[class], p.Hit[class])
 	}
+	if !divided {
+		return append(values, nil, nil)
+	}
+	add(p.Hidden.Requests, p.Hidden.Clients)
 	return values
 }
 

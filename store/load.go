@@ -41,7 +41,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 	}
 	steps := []func() error{
 		l.readRuns, l.readInputs, l.readFaults, l.readWarnings, l.readAgents, l.readClients, l.readActions,
-		l.readPolicies, l.readParts, l.readHits, l.readActionTallies,
+		l.readPolicies, l.readParts, l.readHits, l.readActionTallies, l.readFindings,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -17,8 +17,11 @@ type Swept struct {
 	Judged   int64         // requests that they are about
 	Requests sweep.Classes // the same by class of client; none if that is not known, as of one action
 	Clients  sweep.Classes // that these are from
-	Curves   []sweep.Curve
-	Changes  []int64 // at how many limits each changes, of which Points may be a selection
+
+	Hidden *sweep.Disguised // of the browsers; Requests is 0 where that is not known; nil: nobody is told apart
+
+	Curves  []sweep.Curve
+	Changes []int64 // at how many limits each changes, of which Points may be a selection
 }
 
 // Curves reads those of a run, nil if it has none, or if an older shadow stored them without telling the classes of their clients.
@@ -41,8 +44,8 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known boo
 	}
 	index, known = map[int32]int{}, true
 	err = r.each(fmt.Sprintf(`SELECT curve, coalesce(per_us, 0), coalesce(rate_count, 0), coalesce(rate_per_us, 0), requests, points,
-		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, limit_kind, counts_by, action
-		FROM curves WHERE run = %d ORDER BY curve`, run), func(b *block, row int) error {
+		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, limit_kind, counts_by, action, %s
+		FROM curves WHERE run = %d ORDER BY curve`, r.ifEvidence("disguised_clients"), run), func(b *block, row int) error {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		kind, err := sweep.ParseKind(b.text(11, row))
 		if err != nil {
@@ -52,6 +55,9 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known boo
 		for class := range traffic.ClassCount {
 			known = known && !b.null(6+int(class), row)
 			s.Clients[class] = number(6 + int(class))
+		}
+		if !b.null(14, row) {
+			s.Hidden = &sweep.Disguised{Clients: number(14)}
 		}
 		index[values[int32](b, 0)[row]] = len(s.Curves)
 		s.Curves = append(s.Curves, sweep.Curve{Shape: sweep.Shape{
@@ -65,8 +71,8 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known boo
 
 func (r *Reader) readPoints(run int32, s *Swept, index map[int32]int) error {
 	return r.each(fmt.Sprintf(`SELECT curve, limit_count, refused, browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
-		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit
-		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, run), func(b *block, row int) error {
+		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit, %s, %s
+		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, r.ifEvidence("disguised_refused"), r.ifEvidence("disguised_clients_hit"), run), func(b *block, row int) error {
 		i, ok := index[values[int32](b, 0)[row]]
 		if !ok {
 			return nil
@@ -76,6 +82,7 @@ func (r *Reader) readPoints(run int32, s *Swept, index map[int32]int) error {
 			p.Refused[class] = orElse[int64](b, 3+int(class), row, 0)
 			p.Hit[class] = values[int64](b, 3+int(traffic.ClassCount)+int(class))[row]
 		}
+		p.Hidden = sweep.Disguised{Requests: orElse[int64](b, 13, row, 0), Clients: orElse[int64](b, 14, row, 0)}
 		s.Curves[i].Points = append(s.Curves[i].Points, p)
 		return nil
 	})
@@ -99,8 +106,21 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	}
 	if s.Requests.Sum() != s.Judged {
 		s.Requests = sweep.Classes{}
+		return nil
 	}
-	return nil
+	return r.readHiddenRequests(run, s)
+}
+
+// readHiddenRequests does the same for the disguised.
+func (r *Reader) readHiddenRequests(run int32, s *Swept) error {
+	if s.Hidden == nil {
+		return nil
+	}
+	return r.each(fmt.Sprintf(`SELECT coalesce(sum(requests), 0)::BIGINT FROM clients JOIN client_evidence USING (run, client)
+		WHERE run = %d AND class = 'browser' AND verdict = 'bot'`, run), func(b *block, row int) error {
+		s.Hidden.Requests = values[int64](b, 0)[row]
+		return nil
+	})
 }
 
 // SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log that has

@@ -103,7 +103,7 @@ func TestForeignAndNewerDatabase(t *testing.T) {
 	openStore(t, path).Close()
 	change(t, path, "UPDATE shadow_schema SET version = 99")
 	_, err = Open(path, Options{})
-	wantError(t, err, path, "newer shadow (schema 99, this one knows 6)")
+	wantError(t, err, path, fmt.Sprintf("newer shadow (schema 99, this one knows %d)", schemaVersion))
 }
 
 func TestQueryNeedsAFile(t *testing.T) {

@@ -37,7 +37,8 @@ type Run struct {
 	swept    *sweep.Result // nil: the run is a replay
 	levels   []replay.Sampled
 	warnings []string
-	state    *State // nil: nobody goes on where the run ends
+	state    *State       // nil: nobody goes on where the run ends
+	jury     *replay.Jury // nil: no evidence
 }
 
 const maxRun = math.MaxInt32

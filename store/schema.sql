@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (6);
+INSERT INTO shadow_schema VALUES (7);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -173,7 +173,8 @@ CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
     crawler_clients BIGINT,
     tool_clients    BIGINT,
     monitor_clients BIGINT,
-    unknown_clients BIGINT
+    unknown_clients BIGINT,
+    disguised_clients BIGINT      -- of the browsers; NULL: no evidence was gathered
 );
 
 CREATE TABLE curve_points ( -- between two points, what the lower one says holds
@@ -191,7 +192,17 @@ CREATE TABLE curve_points ( -- between two points, what the lower one says holds
     monitor_refused     BIGINT,
     monitor_clients_hit BIGINT  NOT NULL,
     unknown_refused     BIGINT,
-    unknown_clients_hit BIGINT  NOT NULL
+    unknown_clients_hit BIGINT  NOT NULL,
+    disguised_refused   BIGINT,           -- of browsers that are disguised; both NULL where no evidence was gathered
+    disguised_clients_hit BIGINT
+);
+
+CREATE TABLE client_evidence ( -- what the evidence about a client came to; only of runs that gathered it
+    run     INTEGER NOT NULL,
+    client  INTEGER NOT NULL,
+    verdict VARCHAR NOT NULL, -- human, bot or undecided
+    shared  BOOLEAN NOT NULL, -- the address looks like one that many share
+    reasons VARCHAR           -- the signs that say something, a line each; NULL: not kept, since no policy hit the client
 );
 
 CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transaction of each of its batches

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"shadow/traffic"
 )
 
 func schemaPage(t *testing.T) string {
@@ -21,7 +23,7 @@ func TestQuestionsOfThePage(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(1, 3, 30, 3000), info)
 	storeSweep(t, path, sweptRun(3))
-	storeRun(t, path, makeRun(2, 3, 30, 3000), info)
+	storeJudged(t, path, judged(2, 3000, 3, traffic.Human))
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1)
 	if len(blocks) < 8 {
 		t.Fatalf("found %d questions", len(blocks))

@@ -29,11 +29,14 @@ var upgrade5SQL string
 //go:embed upgrade-6.sql
 var upgrade6SQL string
 
+//go:embed upgrade-7.sql
+var upgrade7SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {

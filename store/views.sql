@@ -37,11 +37,23 @@ GROUP BY p.run, p.policy, p.name, p.counts_by, c.class;
 
 CREATE OR REPLACE VIEW client_totals AS
 SELECT t.run, p.name AS policy, p.counts_by, c.name AS client, c.class, c.requests, t.refused,
-       100.0 * t.refused / c.requests AS refused_percent, t.first_refused, t.last_refused, g.name AS agent
+       100.0 * t.refused / c.requests AS refused_percent, t.first_refused, t.last_refused, g.name AS agent, v.verdict AS evidence
 FROM client_tallies t
 JOIN policies p ON p.run = t.run AND p.policy = t.policy
 JOIN clients c ON c.run = t.run AND c.client = t.client
-LEFT JOIN agents g ON g.run = t.run AND g.agent = c.agent;
+LEFT JOIN agents g ON g.run = t.run AND g.agent = c.agent
+LEFT JOIN client_evidence v ON v.run = t.run AND v.client = t.client;
+
+-- The browsers of class_totals, divided by whether the evidence contradicts that they are; none without evidence.
+CREATE OR REPLACE VIEW people_totals AS
+SELECT p.run, p.name AS policy, p.counts_by, if(v.verdict = 'bot', 'disguised', 'people') AS who,
+       sum(c.requests)::BIGINT AS requests, coalesce(sum(t.refused), 0)::BIGINT AS refused,
+       count(*) AS clients, count(t.client) AS clients_hit
+FROM policies p
+JOIN clients c ON c.run = p.run AND c.class = 'browser'
+JOIN client_evidence v ON v.run = p.run AND v.client = c.client
+LEFT JOIN client_tallies t ON t.run = p.run AND t.policy = p.policy AND t.client = c.client
+GROUP BY p.run, p.policy, p.name, p.counts_by, who;
 
 CREATE OR REPLACE VIEW action_totals AS
 SELECT p.run, p.name AS policy, p.counts_by, a.name AS action, a.requests, coalesce(t.refused, 0) AS refused,
@@ -55,7 +67,8 @@ SELECT c.run, c.limit_kind, c.per_us / 1e6 AS per_seconds, 1e6 * c.rate_count / 
        c.counts_by, c.action, p.limit_count, p.refused, 100.0 * p.refused / nullif(c.requests, 0) AS refused_percent,
        p.clients_hit, 100.0 * p.clients_hit / nullif(c.clients, 0) AS clients_hit_percent,
        p.browser_refused, p.browser_clients_hit, p.crawler_refused, p.crawler_clients_hit, p.tool_refused, p.tool_clients_hit,
-       p.monitor_refused, p.monitor_clients_hit, p.unknown_refused, p.unknown_clients_hit
+       p.monitor_refused, p.monitor_clients_hit, p.unknown_refused, p.unknown_clients_hit,
+       p.disguised_refused, p.disguised_clients_hit
 FROM curves c
 JOIN curve_points p ON p.run = c.run AND p.curve = c.curve;
 
@@ -73,6 +86,9 @@ SELECT * EXCLUDE (run) FROM policy_limits WHERE run = (SELECT max(run) FROM runs
 
 CREATE OR REPLACE VIEW latest_class_totals AS
 SELECT * EXCLUDE (run) FROM class_totals WHERE run = (SELECT max(run) FROM runs);
+
+CREATE OR REPLACE VIEW latest_people_totals AS
+SELECT * EXCLUDE (run) FROM people_totals WHERE run = (SELECT max(run) FROM runs);
 
 CREATE OR REPLACE VIEW latest_client_totals AS
 SELECT * EXCLUDE (run) FROM client_totals WHERE run = (SELECT max(run) FROM runs);

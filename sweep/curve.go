@@ -26,16 +26,20 @@ func (c Classes) Of(classes []traffic.Class) (sum int64) {
 	return sum
 }
 
+// Disguised are figures of clients that claim to be browsers, and do what contradicts that. They are among those of browsers.
+type Disguised struct{ Requests, Clients int64 }
+
 // A Result is what a sweep found. Names of clients, actions and agents are in Tables.
 type Result struct {
 	Stats   traffic.Stats
 	Tables  *traffic.Tables
 	Tallies *traffic.Tallies // of all requests
 	By      traffic.Key
-	Action  string  // what the curves are limited to; "" if to nothing
-	Judged  int64   // requests that the curves are about
-	Clients Classes // clients that they are from
-	ByClass Classes // requests by the class of their client
+	Action  string     // what the curves are limited to; "" if to nothing
+	Judged  int64      // requests that the curves are about
+	Clients Classes    // clients that they are from
+	ByClass Classes    // requests by the class of their client
+	Hidden  *Disguised // of these; nil: nobody is told apart
 	Curves  []Curve
 	Band    *Band // nil: not wanted
 }
@@ -48,10 +52,11 @@ type Curve struct {
 
 // A Point is one limit of a curve.
 type Point struct {
-	Limit   int64   // of a window; the burst of a token bucket
-	Counted bool    // whether Refused is known
-	Refused Classes // requests, by the class of their client
-	Hit     Classes // clients with a refused request
+	Limit   int64     // of a window; the burst of a token bucket
+	Counted bool      // whether Refused is known
+	Refused Classes   // requests, by the class of their client
+	Hit     Classes   // clients with a refused request
+	Hidden  Disguised // of these: requests refused to, and clients hit, that are disguised browsers
 }
 
 // At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only whom it hits.
@@ -65,7 +70,7 @@ func (c *Curve) At(n int64) Point {
 	}
 	p := c.Points[i]
 	if c.Kind == Token && !found && p.Hit != (Classes{}) {
-		p.Counted, p.Refused = false, Classes{}
+		p.Counted, p.Refused, p.Hidden.Requests = false, Classes{}, 0
 	}
 	p.Limit = n
 	return p
@@ -77,10 +82,17 @@ func (s *Sweep) Result(stats traffic.Stats) *Result {
 	tallies := s.tallies // of its own, so that the rest of the sweep can go
 	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &tallies, By: s.options.By, Action: s.options.Action}
 	who := s.population()
+	if s.options.Disguised != nil {
+		r.Hidden = &Disguised{}
+	}
 	for _, c := range who {
 		r.Judged += c.requests
 		r.Clients[c.class]++
 		r.ByClass[c.class] += c.requests
+		if c.disguised {
+			r.Hidden.Clients++
+			r.Hidden.Requests += c.requests
+		}
 	}
 	r.Curves = s.curves(who)
 	s.band.result(r, who)
@@ -95,9 +107,10 @@ func (s *Sweep) curves(who []member) []Curve {
 
 // A member is a client that the curves are about.
 type member struct {
-	id       int32
-	class    traffic.Class
-	requests int64
+	id        int32
+	class     traffic.Class
+	requests  int64
+	disguised bool
 }
 
 func (s *Sweep) population() (who []member) {
@@ -111,7 +124,9 @@ func (s *Sweep) population() (who []member) {
 			}
 		}
 		if requests > 0 {
-			who = append(who, member{id: id, class: tally.Class(), requests: requests})
+			class := tally.Class()
+			disguised := class == traffic.Browser && s.options.Disguised != nil && s.options.Disguised(id)
+			who = append(who, member{id: id, class: class, requests: requests, disguised: disguised})
 		}
 	}
 	return who
@@ -144,8 +159,8 @@ func (s *shaped) windowPoints(who []member) []Point {
 	// steps[n] is what the limit n admits and n−1 does not.
 	steps := make([]step, most+1)
 	for _, c := range who {
-		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].requests[c.class] += requests })
-		steps[s.needs.most(c.id)].clients[c.class]++
+		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].admit(&c, requests) })
+		steps[s.needs.most(c.id)].spare(&c)
 	}
 	points := make([]Point, 0, most)
 	p := Point{Limit: int64(most), Counted: true}
@@ -162,9 +177,26 @@ func (s *shaped) windowPoints(who []member) []Point {
 }
 
 // A step is by what a curve falls at one limit, by class.
-type step struct{ requests, clients Classes }
+type step struct {
+	requests, clients Classes
+	hidden            Disguised
+}
 
 func (s *step) empty() bool { return *s == step{} }
+
+func (s *step) admit(c *member, requests int64) {
+	s.requests[c.class] += requests
+	if c.disguised {
+		s.hidden.Requests += requests
+	}
+}
+
+func (s *step) spare(c *member) {
+	s.clients[c.class]++
+	if c.disguised {
+		s.hidden.Clients++
+	}
+}
 
 // takeFrom adds the step to the point below it.
 func (s *step) takeFrom(p *Point) {
@@ -172,6 +204,8 @@ func (s *step) takeFrom(p *Point) {
 		p.Refused[class] += s.requests[class]
 		p.Hit[class] += s.clients[class]
 	}
+	p.Hidden.Requests += s.hidden.Requests
+	p.Hidden.Clients += s.hidden.Clients
 }
 
 // tokenPoints has a point for each burst at which the clients hit change, and one for each chosen burst.
@@ -190,6 +224,10 @@ func (s *shaped) tokenPoints(who []member) []Point {
 			if n := s.rate.refused(c.id, i); n > 0 {
 				p.Refused[c.class] += n
 				p.Hit[c.class]++
+				if c.disguised {
+					p.Hidden.Requests += n
+					p.Hidden.Clients++
+				}
 			}
 		}
 	}
@@ -205,13 +243,13 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		}
 		return inOrder(at)
 	}
-	falls := map[int64]*Classes{}
+	falls := map[int64]*step{}
 	for _, c := range who {
 		need := int64(s.rate.peaks.At(c.id).need)
 		if falls[need] == nil {
-			falls[need] = new(Classes)
+			falls[need] = new(step)
 		}
-		falls[need][c.class]++
+		falls[need].spare(&c)
 		if need <= s.shape.Rate.MostBurst() {
 			point(need)
 		}
@@ -230,23 +268,25 @@ func inOrder(at map[int64]*Point) (points []Point) {
 }
 
 // spread tells each point how many clients need more than its burst.
-func spread(points []Point, falls map[int64]*Classes) {
+func spread(points []Point, falls map[int64]*step) {
 	needs := make([]int64, 0, len(falls))
 	for need := range falls {
 		needs = append(needs, need)
 	}
 	slices.Sort(needs)
-	var hit Classes
+	var hit step
 	for i := len(points) - 1; i >= 0; i-- {
 		p := &points[i]
 		for len(needs) > 0 && needs[len(needs)-1] > p.Limit {
-			for class, n := range falls[needs[len(needs)-1]] {
-				hit[class] += n
+			fall := falls[needs[len(needs)-1]]
+			for class, n := range fall.clients {
+				hit.clients[class] += n
 			}
+			hit.hidden.Clients += fall.hidden.Clients
 			needs = needs[:len(needs)-1]
 		}
-		p.Hit = hit
-		if hit == (Classes{}) {
+		p.Hit, p.Hidden.Clients = hit.clients, hit.hidden.Clients
+		if hit.empty() {
 			p.Counted = true // who hits nobody refuses nothing
 		}
 	}

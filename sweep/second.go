@@ -33,8 +33,22 @@ func MayHit(clients, thousandths int64) int64 {
 	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
 }
 
-// HitBrowsers is how many browser clients a limit hits.
-func (p *Point) HitBrowsers() int64 { return p.Hit[traffic.Browser] }
+// HitBrowsers is how many browsers a limit hits that are not disguised.
+func (p *Point) HitBrowsers() int64 { return p.Hit[traffic.Browser] - p.Hidden.Clients }
+
+// People are the requests that it refuses to those, and how many of them it hits.
+func (p *Point) People() (refused, hit int64) {
+	return p.Refused[traffic.Browser] - p.Hidden.Requests, p.HitBrowsers()
+}
+
+// Browsers is how many there are that are not disguised.
+func (r *Result) Browsers() int64 {
+	n := r.Clients[traffic.Browser]
+	if r.Hidden != nil {
+		n -= r.Hidden.Clients
+	}
+	return n
+}
 
 // HitAny is how many clients it hits.
 func (p *Point) HitAny() int64 { return p.Hit.Sum() }
@@ -59,7 +73,7 @@ func (r *Result) uncounted(c *Curve) (bursts []int64) {
 		}
 	}
 	for _, share := range Shares() {
-		note(c.Sparing(r.Clients[traffic.Browser], share, (*Point).HitBrowsers))
+		note(c.Sparing(r.Browsers(), share, (*Point).HitBrowsers))
 		note(c.Sparing(r.Clients.Sum(), share, (*Point).HitAny))
 	}
 	return bursts

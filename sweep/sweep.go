@@ -49,6 +49,9 @@ type Options struct {
 
 	Band bool // whether to look at the spread placement as well, where batches have Stamps
 
+	// Disguised tells whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
+	Disguised func(client int32) bool
+
 	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
 	Workers int          // at once; 0 for as many as there are processors
 }

@@ -31,6 +31,16 @@ var verdictNames = [VerdictCount]string{"human", "bot", "undecided"}
 // String is the verdict in one lower-case word.
 func (v Verdict) String() string { return verdictNames[v] }
 
+// ParseVerdict is the verdict of that name; of any other name, undecided.
+func ParseVerdict(name string) Verdict {
+	for v, known := range verdictNames {
+		if name == known {
+			return Verdict(v)
+		}
+	}
+	return Undecided
+}
+
 // EvidenceRules are the thresholds of signs. Shares are in percent.
 type EvidenceRules struct {
 	Sample   int64    // views, steps or gaps that a sign needs to speak against

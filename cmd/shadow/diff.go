@@ -40,6 +40,7 @@ configuration then take no part unless --policy names them.`,
 	addOutput(cmd, &f.output, "comparison")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "`rows` per list of clients and actions")
 	f.readingFlags.add(cmd)
+	f.evidenceFlags.add(cmd)
 	f.addJudging(cmd)
 	return cmd
 }
@@ -55,6 +56,9 @@ func (f *replayFlags) addJudging(cmd *cobra.Command) {
 
 func runDiff(cmd *cobra.Command, f *replayFlags, args []string) error {
 	f.sort = report.Sorts()[0]
+	if err := verifyOutput(f.output); err != nil {
+		return err
+	}
 	if len(f.limits) > 1 && len(f.picked) == 0 {
 		f.picked = []string{policy.NoPolicy}
 	}
@@ -62,16 +66,20 @@ func runDiff(cmd *cobra.Command, f *replayFlags, args []string) error {
 	if err := r.prepare(args); err != nil {
 		return err
 	}
-	if err := two(r.policies); err != nil {
+	if err := r.two(); err != nil {
 		return err
 	}
 	return r.diff(cmd.Context())
 }
 
 // two is the error of other than two policies.
-func two(policies []policy.Policy) error {
-	if len(policies) == 2 {
+func (r *replayRun) two() error {
+	policies := r.policies
+	switch {
+	case len(policies) == 2:
 		return nil
+	case len(policies) == 1 && len(r.limits)+len(r.picked) > 1:
+		return usage("A and B are both %s: diff compares two different policies", policies[0].Name)
 	}
 	names := make([]string, len(policies))
 	for i, p := range policies {
@@ -95,6 +103,7 @@ func (r *replayRun) diff(ctx context.Context) error {
 	d := report.NewDiff(result, comparison, report.Options{
 		Top: r.top, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone, Warnings: r.warnings(&result.Stats),
+		Evidence: r.judging,
 	})
 	if err := d.Write(r.cmd.OutOrStdout(), r.output); err != nil {
 		return err

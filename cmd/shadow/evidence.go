@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/policy"
+	"shadow/report"
 	"shadow/traffic"
 )
 
@@ -28,9 +29,20 @@ func (f *evidenceFlags) addPaths(cmd *cobra.Command, implied string) {
 	flags.StringVar(&f.robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
 }
 
+// asked tells whether evidence is to be gathered.
+func (f *evidenceFlags) asked() bool { return f.wanted || f.beacon != "" || f.robots != "" }
+
+// scopes are those of conditions that may ask for it.
+func (f *evidenceFlags) scopes() []report.Scope {
+	if !f.asked() {
+		return nil
+	}
+	return []report.Scope{report.WithEvidence}
+}
+
 // choose makes what traces requests and what judges them; nil if nobody asks. Flags go before the configuration.
 func (f *evidenceFlags) choose(c *policy.Config) (*traffic.Tracer, *traffic.EvidenceRules, error) {
-	if !f.wanted && f.beacon == "" && f.robots == "" {
+	if !f.asked() {
 		return nil, nil, nil
 	}
 	said := &c.Evidence

@@ -12,7 +12,7 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		return nil
 	}
 	if r.reading.Tracer == nil {
-		tracer, err := traffic.NewTracer(traffic.TraceRules{Beacon: c.Evidence.Path, Background: c.Evidence.Background})
+		tracer, err := traffic.NewTracer(traffic.TraceRules{Beacon: c.Evidence.Path, Background: c.Evidence.Background, Hosts: c.Evidence.Hosts})
 		if err != nil {
 			return usage("evidence: %w", err)
 		}

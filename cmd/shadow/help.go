@@ -33,7 +33,7 @@ func completeCommand(cmd *cobra.Command, args []string, typed string) (names []s
 	about, rest, err := cmd.Root().Find(args)
 	if err == nil && len(rest) == 0 {
 		for _, sub := range about.Commands() {
-			if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
+			if (sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand()) && strings.HasPrefix(sub.Name(), typed) {
 				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
 			}
 		}

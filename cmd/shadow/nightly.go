@@ -30,7 +30,7 @@ type nightlyFlags struct {
 
 func (f *nightlyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as 'browsers_hit_share > 0.001'; may be repeated")
+	flags.StringArrayVar(&f.failIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as 'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
 	flags.StringVar(&f.notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
 	flags.StringVar(&f.anonymize, "anonymize", "", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
 	flags.StringVar(&f.keyFile, "anonymize-key", "", "`file` with the key of hashes (default $SHADOW_ANONYMIZE_KEY, or a new key for each report)")
@@ -45,11 +45,11 @@ type nightly struct {
 	quiet      bool
 }
 
-// verify looks up everything that the flags name. With history, conditions may ask what has changed.
-func (f *nightlyFlags) verify(quiet, history bool) (*nightly, error) {
+// verify looks up everything that the flags name. Conditions may ask for figures of some scopes, beside those that are always known.
+func (f *nightlyFlags) verify(quiet bool, scopes ...report.Scope) (*nightly, error) {
 	n := &nightly{notify: f.notify, quiet: quiet}
 	for _, text := range f.failIf {
-		c, err := report.ParseCondition(text, history)
+		c, err := report.ParseCondition(text, scopes...)
 		if err != nil {
 			return nil, usage("--fail-if %w", err)
 		}

@@ -67,7 +67,7 @@ func (r *replayRun) prepare(args []string) error {
 		return usage("--quiet and --verbose are opposites: state one")
 	}
 	var err error
-	if r.night, err = r.nightlyFlags.verify(r.quiet, false); err != nil {
+	if r.night, err = r.nightlyFlags.verify(r.quiet, r.evidenceFlags.scopes()...); err != nil {
 		return err
 	}
 	if r.retain > 0 && r.noStore {
@@ -139,6 +139,7 @@ func (r *replayRun) replay(ctx context.Context) error {
 		run.Warn(r.warnings(&result.Stats))
 		r.resumed.keep(run)
 		r.keepCurves(run)
+		run.Judge(replay.NewJury(result, r.judging))
 		return run.Finish(result, time.Now())
 	})
 	if errors.Is(err, errNothingNew) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/replay"
 	"shadow/report"
 	"shadow/store"
 )
@@ -56,7 +57,11 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	night, err := f.nightlyFlags.verify(f.quiet, f.compare != compareNone)
+	scopes := []report.Scope{report.WithEvidence}
+	if f.compare != compareNone {
+		scopes = append(scopes, report.WithHistory)
+	}
+	night, err := f.nightlyFlags.verify(f.quiet, scopes...)
 	if err != nil {
 		return err
 	}
@@ -76,6 +81,9 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 
 // write prints the report.
 func (f *reportFlags) write(cmd *cobra.Command, model *report.Model, found *pageMaker) error {
+	if found.curvesOnly() && f.output != "html" {
+		return f.writeSweep(cmd, model, found)
+	}
 	if f.output != "html" {
 		return model.Write(cmd.OutOrStdout(), f.output)
 	}
@@ -102,11 +110,13 @@ func (f *reportFlags) model(cmd *cobra.Command, found *pageMaker, chosen selecto
 		return nil, err
 	}
 	found.loaded, found.all, found.runs = loaded, all, runs
-	model := report.New(loaded.Result, report.Options{
+	found.options = report.Options{
 		Top: f.rows(cmd), Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
 		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs), Anonymize: a,
-	})
+		Jury: replay.NewJury(loaded.Result, nil),
+	}
+	model := report.New(loaded.Result, found.options)
 	history, err := f.history(db, loaded, all, runs, spare, f.top)
 	if history != nil {
 		model.SetHistory(history, a)

@@ -21,6 +21,8 @@ type pageMaker struct {
 	loaded     *store.Loaded
 	all        []store.RunFact
 	runs       []store.RunFact // that the report is about
+
+	options report.Options // of the report
 }
 
 // page is a report with what there is to add.
@@ -90,6 +92,7 @@ func (m *pageMaker) curves() (*report.Curves, error) {
 			return &report.Curves{
 				By: s.By, Action: s.Action, Judged: s.Judged, Requests: s.Requests, Clients: s.Clients,
 				Curves: s.Curves, Changes: s.Changes, From: m.from(&candidates[i]),
+				Hidden: s.Hidden,
 			}, nil
 		}
 	}

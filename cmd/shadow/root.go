@@ -39,7 +39,8 @@ event in a DuckDB file for your own questions.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
-		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion())
+		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
+		newHelpConfig(), newHelpFailIf())
 	strictCompletion(root)
 	return root
 }

@@ -16,6 +16,7 @@ import (
 // sweepFlags are the options of `shadow sweep` as they are given.
 type sweepFlags struct {
 	readingFlags
+	evidenceFlags
 	output  string
 	per     []string
 	kinds   []string
@@ -50,10 +51,14 @@ Kinds of limits:
                      the N of --bursts refuse, and those of the table (--exact)
 
 The table shows the smallest N that leaves 50, 90, 99, 99.9 and 100 % of the clients alone. --output json and csv have
-every N at which anything changes.`,
+every N at which anything changes.
+
+Browsers are those who say so. With --evidence, those that do what no browser does are told apart as disguised,
+as shadow suggest does, and the limits that leave browsers alone are those that leave the others alone.`,
 		Example: `  shadow sweep access.log
   shadow sweep access.log access.log.*.gz --per 30s,1m,1h
   shadow sweep access.log --action login --kind window --per 5m,1h
+  shadow sweep access.log --evidence --output html > curves.html
   shadow sweep access.log --kind token --rate 1/s,10/s --bursts 10,50
   shadow sweep access.log --by client+action --output json --no-store | jq '.curves[0].points[:3]'`,
 		Args: logArgs,
@@ -75,6 +80,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.SweepFormats(), ", "))
 	f.readingFlags.add(cmd)
+	f.evidenceFlags.add(cmd)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions (default "+defaultConfig+", if it is there)")
 	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")

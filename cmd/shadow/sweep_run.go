@@ -15,6 +15,7 @@ import (
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/policy"
+	"shadow/replay"
 	"shadow/report"
 	"shadow/store"
 	"shadow/sweep"
@@ -28,6 +29,9 @@ type sweepRun struct {
 	found   parse.Expansion
 	reading traffic.Options
 	options sweep.Options
+	judging *traffic.EvidenceRules // nil: no evidence is gathered
+	witness *replay.Engine         // gathers it, in the first look
+	jury    *replay.Jury           // judges it, after the first look
 	started time.Time
 	changed bool // whether the logs did between two looks
 }
@@ -58,6 +62,7 @@ func (r *sweepRun) keep(ctx context.Context) error {
 			return err
 		}
 		run.Warn(r.warnings(result))
+		run.Judge(r.jury)
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {
@@ -88,6 +93,12 @@ func (r *sweepRun) prepare(args []string) error {
 	if r.reading, err = r.readingFlags.options(&config, longest, r.started); err != nil {
 		return err
 	}
+	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
+		return err
+	}
+	if r.judging != nil {
+		r.options.Disguised = func(client int32) bool { return r.jury.Disguised(client) }
+	}
 	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
 	r.options.Band, r.reading.Band = r.band, r.band
 	r.options.Stop = r.cmd.Context().Err
@@ -105,6 +116,9 @@ func (r *sweepRun) longestWindow() ([]policy.Policy, error) {
 
 // sweep reads the logs and draws the curves.
 func (r *sweepRun) sweep(ctx context.Context) (*sweep.Result, error) {
+	if r.judging != nil {
+		r.witness = replay.New(replay.Options{Tables: r.reading.Tables, Lateness: r.reading.Lateness, Evidence: true})
+	}
 	result, err := r.look(ctx, r.reading, r.options)
 	if err != nil {
 		return nil, err
@@ -129,6 +143,7 @@ func (r *sweepRun) lookAgain(ctx context.Context, first *sweep.Result) error {
 		return nil
 	}
 	reading := r.reading
+	reading.Tracer = nil                                         // who is disguised is known
 	reading.HasUntil, reading.Until = true, first.Stats.LastAt+1 // a log may have grown since
 	debug.FreeOSMemory()                                         // much of what the first look took was never touched; used again as it is, all of it would be
 	second, err := r.look(ctx, reading, again)
@@ -158,8 +173,9 @@ func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sw
 		return nil, err
 	}
 	s := sweep.New(options)
+	source := r.witnessed(reader)
 	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	err = s.Run(reader)
+	err = s.Run(source)
 	progress.stop()
 	if ctx.Err() != nil { // at once: do not wait for a read under way
 		return nil, errInterrupted
@@ -167,7 +183,9 @@ func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sw
 	if err := cmp.Or(err, reader.Close()); err != nil {
 		return nil, err
 	}
-	return s.Result(reader.Stats()), nil
+	stats := reader.Stats()
+	r.hear(stats)
+	return s.Result(stats), nil
 }
 
 // report prints the curves, and complains if too much could not be read.
@@ -177,6 +195,7 @@ func (r *sweepRun) report(result *sweep.Result, database, run string) error {
 	curves := report.NewSweep(result, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
 		Timezone: r.timezone, Warnings: r.warnings(result), Database: database, Run: run,
+		Jury: r.jury,
 	})
 	if err := curves.Write(w, r.output); err != nil {
 		return err
