@@ -27,6 +27,7 @@ type Options struct {
 	Save     time.Duration // between checkpoints; 0: DefaultSave
 	Linger   time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
 	Metrics  *Metrics      // nil: nobody asks for numbers
+	Live     *Live         // nil: nobody watches
 	MaxKeys  int           // how many keys of each kind are remembered; 0: no bound
 
 	Now func() time.Time // nil: time.Now
@@ -129,6 +130,9 @@ func (t *Tail) open() (err error) {
 	t.tally = newTally(t.options.Policies, earlier)
 	t.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
+	if t.options.Live != nil {
+		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
+	}
 	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
 	t.judge = t.newJudge()
 	if c != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +27,7 @@ type tailFlags struct {
 	listen  string
 	maxKeys int
 	quiet   bool
+	ui      bool
 }
 
 func newTail() *cobra.Command {
@@ -61,6 +63,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	flags.BoolVar(&f.ui, "ui", false, "show a live screen; would-blocks are then told to the file of --would-blocks only, if there is one")
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
@@ -134,6 +137,10 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		defer stop()
 	}
+	watched, err := f.watched(cmd, &o)
+	if err != nil {
+		return err
+	}
 	t, err := tail.New(o)
 	if err != nil {
 		return err
@@ -141,5 +148,5 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	return t.Run(cmd.Context(), hangup)
+	return watched(cmd.Context(), func(ctx context.Context) error { return t.Run(ctx, hangup) })
 }
