@@ -58,7 +58,11 @@ func (f *Frame) Text() string {
 	default:
 		lines = f.picture()
 	}
-	return strings.Join(lines[:min(len(lines), f.Height)], "\n")
+	lines = lines[:max(0, min(len(lines), f.Height))]
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // picture divides the height: half of what is not fixed is for policies, if there are that many, and the rest for lists.
@@ -94,13 +98,24 @@ const labelWidth = 10
 // requests is the line of their rate.
 func (f *Frame) requests() string {
 	now := f.History.now()
-	rate := right(perSecond(now.rate()), 11)
-	counted := " " + report.Thousands(f.Glance.Requests) + " judged"
-	n := min(kept, f.Width-labelWidth-columns(rate)-columns(counted)-20)
-	values := f.History.values(max(0, n), (*column).rate)
+	rate := right(perSecond(now.rate()), rateWidth)
+	values := f.History.values(kept, (*column).rate)
 	peak := peakOf(values)
-	return left("requests", labelWidth) + f.paint(bold, rate) + " " + f.paint(cyan, spark(values, peak)) +
-		f.paint(dim, left(" peak "+perSecond(peak), 18)+counted)
+	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), report.Thousands(f.Glance.Requests))
+	room := f.Width - labelWidth - rateWidth - 2
+	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)
+	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) + f.paint(dim, cut(counted, room-columns(line)))
+}
+
+// The columns of figures in the line of requests. What was counted has room to grow before the sparkline gives way.
+const (
+	rateWidth    = 11
+	countedWidth = 32
+)
+
+// lastOf is the last n values, as many as there are.
+func lastOf(values []float64, n int) []float64 {
+	return values[len(values)-max(0, min(n, len(values))):]
 }
 
 func perSecond(rate float64) string {

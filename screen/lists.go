@@ -9,7 +9,8 @@ import (
 )
 
 // The lists say whom and what the chosen policy refuses of late: clients, and actions. Where the terminal is wide enough they
-// stand side by side, else one of them is shown.
+// stand side by side, else one of them is shown. Their titles name the policy they are of: for a moment after another one
+// was chosen they are still those of the one before.
 
 const (
 	bothWidth   = 120 // columns from which on both lists have room
@@ -18,8 +19,8 @@ const (
 
 // lists draws a title, a head and so many rows.
 func (f *Frame) lists(rows int) []string {
-	if f.Glance.Asked.Policy != f.Policy { // the answer is on its way
-		return []string{f.paint(dim, "…")}
+	if p := f.Glance.Asked.Policy; p < 0 || p >= len(f.Glance.Policies) {
+		return nil
 	}
 	if f.Width < bothWidth {
 		if f.Actions {
@@ -59,27 +60,26 @@ var (
 
 // The columns of a list beside the name.
 const (
-	refusedWidth = 12
+	refusedWidth = 11
 	latestWidth  = 8
-	classWidth   = 9
+	classWidth   = 11
+	leastName    = 15 // an IPv4 address
+	mostName     = 39 // an IPv6 address
 	leastAction  = 12
 )
 
 // list draws one list; each line is as wide as it.
 func (f *Frame) list(kind listKind, width, rows int) []string {
 	l := kind.of(f.Glance)
-	name, action := kind.widths(width)
-	head := left(kind.noun, name) + right("refused", refusedWidth) + right("share", shareWidth) + right("latest", latestWidth)
-	if kind.detail {
-		head += "  " + left("class", classWidth) + left("action", action)
-	}
+	c := kind.layout(width)
+	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
 	lines := []string{f.paint(bold, left(f.listTitle(kind, l), width)), f.paint(dim, left(head, width))}
 	foot := lossText(l)
 	if foot != "" {
 		rows--
 	}
-	for i := range min(rows, len(l.Top)) {
-		lines = append(lines, f.row(kind, l, &l.Top[i], name, action, width))
+	for i := range max(0, min(rows, len(l.Top))) {
+		lines = append(lines, left(f.row(c, l, &l.Top[i]), width))
 	}
 	if foot != "" {
 		lines = append(lines, f.paint(yellow, left(foot, width)))
@@ -87,43 +87,53 @@ func (f *Frame) list(kind listKind, width, rows int) []string {
 	return lines
 }
 
-// widths are those of the name and of the latest action.
-func (k listKind) widths(width int) (name, action int) {
-	rest := width - refusedWidth - shareWidth - latestWidth
-	if !k.detail {
-		return rest, 0
+// A listLayout is how wide the columns of a list are; 0: it is left out.
+type listLayout struct{ name, share, class, action int }
+
+// layout leaves out what there is no room for: actions of clients, then their class, then shares.
+func (k listKind) layout(width int) (l listLayout) {
+	l.name = width - refusedWidth - latestWidth - 1
+	if l.name >= leastName+shareWidth {
+		l.share = shareWidth
+		l.name -= shareWidth
 	}
-	rest -= 2 + classWidth
-	if rest < 2*leastAction {
-		return max(rest, leastAction), 0
+	if k.detail && l.name >= leastName+classWidth {
+		l.class = classWidth
+		l.name -= classWidth
 	}
-	name = min(40, max(16, rest*3/5))
-	return name, rest - name
+	if k.detail && l.name >= leastName+leastAction {
+		l.action = l.name - min(l.name*3/5, mostName)
+		l.name -= l.action
+	}
+	return l
+}
+
+// row puts the columns of a line together.
+func (l listLayout) row(name, refused, share, latest, class, action string) string {
+	line := left(name, l.name) + " " + right(refused, refusedWidth) + right(share, l.share) + right(latest, latestWidth)
+	if l.class > 0 {
+		line += "  " + left(class, l.class-2)
+	}
+	return line + left(action, l.action)
 }
 
 // orders are how the title calls them.
 var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name"}
 
 func (f *Frame) listTitle(kind listKind, l *tail.List) string {
-	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[f.Policy].Name), report.Count(l.Total, "refusal"),
-		report.Count(int64(l.Names), kind.noun), lasting(tail.Span), orders[f.Glance.Asked.Order])
+	asked := f.Glance.Asked
+	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name), report.Count(l.Total, "refusal"),
+		report.Count(int64(l.Names), kind.noun), lasting(tail.Span), orders[asked.Order])
 }
 
 // row is the line of one name.
-func (f *Frame) row(kind listKind, l *tail.List, r *tail.Recent, name, action, width int) string {
+func (f *Frame) row(c listLayout, l *tail.List, r *tail.Recent) string {
 	refused := report.Thousands(r.Refused)
 	if r.Missing > 0 {
 		refused = "≥" + refused
 	}
-	line := left(plain(r.Name), name-1) + " " + right(refused, refusedWidth) +
-		right(report.Percent(r.Refused, l.Total)+" %", shareWidth) + right(lasting(f.Now.Sub(r.Last)), latestWidth)
-	if kind.detail {
-		line += "  " + left(r.Class, classWidth)
-		if action > 0 {
-			line += left(plain(r.Action), action)
-		}
-	}
-	return left(line, width)
+	share := report.Percent(r.Refused, l.Total) + " %"
+	return c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
 }
 
 // lossText says what was dropped for want of room, "" if nothing was.
@@ -131,5 +141,5 @@ func lossText(l *tail.List) string {
 	if l.Lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("too many to count: whoever has %s or fewer may be missing, ≥ may have as many more", report.Thousands(l.Lost))
+	return fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", report.Thousands(l.Lost))
 }

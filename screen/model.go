@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -68,15 +67,9 @@ func (m *model) look(now time.Time) {
 
 // press does what a key does.
 func (m *model) press(key string) tea.Cmd {
-	switch {
-	case slices.Contains([]string{"q", "ctrl+c"}, key):
-		return tea.Quit
-	case key == "ctrl+z":
-		return tea.Suspend
-	}
-	m.frame.press(key)
+	cmd := m.frame.press(key)
 	m.ask()
-	return nil
+	return cmd
 }
 
 // ask asks the tail for the names that have room.

@@ -8,8 +8,8 @@ import (
 	"shadow/report"
 )
 
-// Each policy has a line: its name, the share of the requests that it refuses now, the peak of what the sparkline shows,
-// how many it has refused in all, and the sparkline, which is as high as its own peak.
+// Each policy has a line: its name, the share of the requests that it refuses now, the peak of the last five minutes, how
+// many it has refused in all, and a sparkline, in which that peak is as high as can be.
 
 // A policy has these columns beside its name and the sparkline.
 const (
@@ -18,49 +18,64 @@ const (
 	countWidth = 13
 )
 
+// A policyLayout is how wide the columns of policies are.
+type policyLayout struct{ name, peak, line int }
+
+// layout makes names as wide as the longest, but no more than a third of the screen, and leaves out the peak and the
+// sparkline where there is no room for them.
+func (f *Frame) layout() (l policyLayout) {
+	l.name = 16
+	for _, p := range f.Glance.Policies {
+		l.name = max(l.name, columns(plain(p.Name)))
+	}
+	rest := f.Width - markWidth - shareWidth - countWidth
+	if rest >= 40 {
+		l.peak = shareWidth
+	}
+	l.name = min(l.name, max(f.Width/3, f.Width-72), rest-l.peak)
+	if l.line = rest - l.peak - l.name - 2; l.line < 5 {
+		l.line = 0
+	}
+	return l
+}
+
+// row puts the columns of a line together; what is painted comes before and behind the peak.
+func (l policyLayout) row(mark, name, now, peak, refused string) (before, behind string) {
+	return left(mark, markWidth) + left(name, l.name) + right(now, shareWidth), right(peak, l.peak) + right(refused, countWidth)
+}
+
 // policies draws so many of them around the chosen one, below a head.
 func (f *Frame) policies(shown int) []string {
 	all := f.Glance.Policies
-	name := f.nameWidth()
-	line := f.Width - markWidth - name - 2*shareWidth - countWidth - 2 // for the sparkline
+	l := f.layout()
 	head := "policy"
 	first := max(0, min(f.Policy-shown/2, len(all)-shown))
 	if shown < len(all) {
 		head = fmt.Sprintf("policies %d–%d of %d", first+1, first+shown, len(all))
 	}
-	lines := []string{f.paint(dim, cut(left("", markWidth)+left(head, name)+right("now", shareWidth)+right("peak", shareWidth)+
-		right("refused", countWidth)+"  "+sinceText(line), f.Width))}
+	before, behind := l.row("", head, "now", "peak", "refused")
+	since := "last " + lasting(columnTime*time.Duration(min(kept, l.line)))
+	if l.line < columns(since) {
+		since = ""
+	}
+	lines := []string{f.paint(dim, cut(before+behind+"  "+since, f.Width))}
 	now := f.History.now()
 	for i := first; i < first+shown; i++ {
-		lines = append(lines, f.policy(i, name, line, &now))
+		lines = append(lines, f.policy(i, l, &now))
 	}
 	return lines
 }
 
-// nameWidth is how wide names of policies are: as the longest, but no more than a third of the screen.
-func (f *Frame) nameWidth() int {
-	widest := 16
-	for _, p := range f.Glance.Policies {
-		widest = max(widest, columns(plain(p.Name)))
-	}
-	return min(widest, max(f.Width/3, f.Width-72), f.Width-markWidth-2*shareWidth-countWidth-2)
-}
-
-// sinceText says how far back n columns of a sparkline go.
-func sinceText(n int) string {
-	return "last " + lasting(columnTime*time.Duration(max(0, min(kept, n))))
-}
-
-func (f *Frame) policy(i, name, line int, now *column) string {
+func (f *Frame) policy(i int, l policyLayout, now *column) string {
 	p := f.Glance.Policies[i]
-	values := f.History.values(max(0, min(kept, line)), func(c *column) float64 { return c.share(i) })
+	values := f.History.values(kept, func(c *column) float64 { return c.share(i) })
 	peak := peakOf(values)
-	mark, c := "  ", color(0)
+	mark, c := "", color(0)
 	if i == f.Policy {
-		mark, c = "▸ ", bold
+		mark, c = "▸", bold
 	}
-	return f.paint(c, mark+left(plain(p.Name), name)+right(shareText(now.share(i)), shareWidth)) +
-		right(shareText(peak), shareWidth) + right(report.Thousands(p.Refused), countWidth) + "  " + f.paint(cyan, spark(values, peak))
+	before, behind := l.row(mark, plain(p.Name), shareText(now.share(i)), shareText(peak), report.Thousands(p.Refused))
+	return f.paint(c, before) + behind + "  " + f.paint(cyan, spark(lastOf(values, l.line), peak))
 }
 
 // shareText writes a share in percent.

@@ -99,9 +99,9 @@ const (
 	cyan   color = 36
 )
 
-// paint colours a text, if colours are wanted.
+// paint colours a text, if colours are wanted; 0 is no colour.
 func (f *Frame) paint(c color, s string) string {
-	if !f.Color || s == "" {
+	if !f.Color || c == 0 || s == "" {
 		return s
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, s)

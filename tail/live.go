@@ -43,11 +43,10 @@ type Glance struct {
 	Actions List
 }
 
-// A Refused is what one policy would have done so far.
+// A Refused is what one policy would have refused so far.
 type Refused struct {
 	Name    string
 	Refused int64
-	Delayed int64
 }
 
 // Latest is the latest glance, nil before the first one.
@@ -93,7 +92,7 @@ func (t *Tail) numbers(now time.Time) *Glance {
 	}
 	g.LagBytes, g.Lag = t.Lag(now)
 	for _, p := range t.tally.Policies {
-		g.Policies = append(g.Policies, Refused{p.Name, p.Refused, p.Delayed})
+		g.Policies = append(g.Policies, Refused{p.Name, p.Refused})
 	}
 	return g
 }
