@@ -13,7 +13,7 @@ import (
 // was chosen they are still those of the one before.
 
 const (
-	bothWidth   = 120 // columns from which on both lists have room
+	bothWidth   = 150 // columns from which on both lists have room
 	betweenThem = 3   // columns
 )
 
