@@ -7,12 +7,13 @@ import (
 	"sync"
 )
 
-// Notes stand between the tail and standard error. What the tail says while the screen shows would spoil the picture, so it
-// is held, the latest of it is shown on the screen, and all of it is written once the screen has gone.
+// Notes stand between the tail and standard error. The latest of what the tail says is shown on the screen. If standard error
+// is a terminal, too, it would spoil the picture, so all of it is held meanwhile, and written once the screen has gone.
 
 // Notes are an io.Writer that any number of goroutines may use.
 type Notes struct {
-	to io.Writer
+	to     io.Writer
+	spoils bool // what is written there spoils the picture
 
 	mu      sync.Mutex
 	holding bool
@@ -27,8 +28,8 @@ const mostHeld = 1000
 // prefix is what a line begins with that is not part of a summary.
 var prefix = []byte("shadow: ")
 
-// NewNotes makes notes that write to w when they do not hold.
-func NewNotes(w io.Writer) *Notes { return &Notes{to: w} }
+// NewNotes makes notes that write to w; spoils says that a screen must not show meanwhile.
+func NewNotes(w io.Writer, spoils bool) *Notes { return &Notes{to: w, spoils: spoils} }
 
 // Write takes whole lines.
 func (n *Notes) Write(text []byte) (int, error) {
@@ -63,11 +64,11 @@ func (n *Notes) last() string {
 	return n.latest
 }
 
-// pause holds what is said from now on.
+// pause holds what is said from now on, if it must not be written.
 func (n *Notes) pause() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.holding = true
+	n.holding = n.spoils
 }
 
 // release writes what was held, and holds no more.

@@ -9,7 +9,7 @@ import (
 
 func TestNotes(t *testing.T) {
 	var out bytes.Buffer
-	n := NewNotes(&out)
+	n := NewNotes(&out, true)
 	fmt.Fprintln(n, "shadow: before")
 	n.pause()
 	fmt.Fprintf(n, "12:00 a summary\n  of two lines\n")
@@ -28,7 +28,7 @@ func TestNotes(t *testing.T) {
 // A tail that complains for days fills no memory.
 func TestNotesAreBounded(t *testing.T) {
 	var out bytes.Buffer
-	n := NewNotes(&out)
+	n := NewNotes(&out, true)
 	n.pause()
 	for i := range mostHeld + 500 {
 		fmt.Fprintf(n, "shadow: %d\n", i)
@@ -36,5 +36,16 @@ func TestNotesAreBounded(t *testing.T) {
 	n.release()
 	if lines := strings.Split(out.String(), "\n"); len(lines) != mostHeld+2 || lines[0] != "shadow: 500 earlier lines are left out here" || lines[1] != "shadow: 500" {
 		t.Errorf("%d lines, %q", len(lines), lines[:2])
+	}
+}
+
+// What goes to a file goes there at once.
+func TestNotesInFile(t *testing.T) {
+	var out bytes.Buffer
+	n := NewNotes(&out, false)
+	n.pause()
+	fmt.Fprintln(n, "shadow: at once")
+	if out.String() != "shadow: at once\n" || n.last() != "at once" {
+		t.Errorf("%q, the last is %q", out.String(), n.last())
 	}
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 
 // actOnTerminal shows a screen until what it watches ends in some way.
 func actOnTerminal(end string) {
-	live, notes := new(tail.Live), NewNotes(os.Stderr)
+	live, notes := new(tail.Live), NewNotes(os.Stderr, true)
 	o := Options{Title: "access.log", Live: live, Notes: notes, Out: os.Stdout}
 	if end == "picture panics" {
 		o.Live = nil

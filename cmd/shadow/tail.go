@@ -41,9 +41,13 @@ judges their requests as shadow replay does, and writes each would-block as a li
 With --state everything that has to be known to go on is kept in a file: after a restart, or a kill -9, no line
 is judged twice and none is left out, also when the log was rotated meanwhile.
 
+With --ui a terminal shows what comes in, what each policy refuses, and whom; ? explains it, q leaves. Would-blocks are
+then kept only in the file of --would-blocks, and not at all without it.
+
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
+  shadow tail /var/log/nginx/access.log --limit 6/30s --ui
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -63,7 +67,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
-	flags.BoolVar(&f.ui, "ui", false, "show a live screen; would-blocks are then told to the file of --would-blocks only, if there is one")
+	flags.BoolVar(&f.ui, "ui", false, "show a live screen on this terminal; would-blocks then go to the file of --would-blocks only")
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")

@@ -26,11 +26,12 @@ func (f *tailFlags) watched(cmd *cobra.Command, o *tail.Options) (func(context.C
 	if err := f.verifyTerminal(o); err != nil {
 		return nil, err
 	}
+	spoils := isTerminal(o.Err)
 	show := screen.Options{
-		Title: strings.Join(o.Names, " "), Live: new(tail.Live), Notes: screen.NewNotes(o.Err), Out: o.Out,
+		Title: strings.Join(o.Names, " "), Live: new(tail.Live), Notes: screen.NewNotes(o.Err, spoils), Out: o.Out,
 		Color: os.Getenv("NO_COLOR") == "",
 	}
-	if isTerminal(o.Err) && o.Every > 0 {
+	if spoils && o.Every > 0 {
 		o.Every = math.MaxInt64 // one summary, in the end
 	}
 	o.Live, o.Err = show.Live, show.Notes

@@ -176,3 +176,33 @@ func TestLiveScreenHangup(t *testing.T) {
 		}
 	}
 }
+
+// A log from a pipe leaves the keyboard to the screen, and what the tail says stands on the terminal afterwards.
+func TestLiveScreenOfPipe(t *testing.T) {
+	w := watch(t, 100, 24, nil, "--limit token:6/30s")
+	w.quit("q")
+	w.term.Type("clear; (cat access.log; until [ -e over ]; do sleep 0.1; done) | ./shadow tail - --limit token:6/30s --lateness 200ms --ui 2>said; echo code $?")
+	w.term.Wait(`shadow tail - .*\n(.|\n)*192\.0\.2\.2 `)
+	w.term.Press("q")
+	must(t, os.WriteFile(filepath.Join(w.dir, "over"), nil, 0o644))
+	w.term.Wait(`(?m)^code 0$`)
+	if said := strings.Join(readLines(t, filepath.Join(w.dir, "said")), "\n"); !strings.Contains(said, " 18 requests in ") {
+		t.Errorf("the summary is %s", said)
+	}
+}
+
+// Terminals that cannot show a screen are refused, with what to do instead.
+func TestLiveScreenRefused(t *testing.T) {
+	w := watch(t, 160, 24, nil, "--limit token:6/30s")
+	w.quit("q")
+	for command, want := range map[string]string{
+		"TERM=dumb ./shadow tail access.log --limit 6/30s --ui":   `needs a terminal that can move its cursor, and TERM=dumb cannot: leave it out for lines of JSON`,
+		"./shadow tail access.log --limit 6/30s --ui | cat":       `needs a terminal, and standard output is none: leave it out for lines of JSON`,
+		"./shadow tail - --limit 6/30s --ui":                      `reads keys from the terminal, so a log cannot come from there`,
+		"./shadow tail access.log --limit 6/30s --ui > out":       `or keep would-blocks with --would-blocks FILE`,
+		"TERM= ./shadow tail access.log --limit 6/30s --ui; echo": `and TERM= cannot`,
+	} {
+		w.term.Type("clear; " + command)
+		w.term.Wait(want)
+	}
+}
