@@ -100,7 +100,7 @@ func (t *Tail) numbers(now time.Time) *Glance {
 // A crowd is who and what was refused of late, by policy. A nil crowd counts nobody.
 type crowd struct {
 	begun    time.Time
-	now      time.Time
+	at       time.Duration // since then
 	policies []struct{ clients, actions *recent }
 	glanced  time.Time     // when a glance was last left
 	glancing time.Duration // how long that took
@@ -114,7 +114,7 @@ const (
 )
 
 func newCrowd(begun time.Time, policies int) *crowd {
-	c := &crowd{begun: begun, now: begun}
+	c := &crowd{begun: begun}
 	for range policies {
 		c.policies = append(c.policies, struct{ clients, actions *recent }{
 			newRecent(max(leastRoom, crowdRoom/policies)), newRecent(actionRoom),
@@ -125,8 +125,8 @@ func newCrowd(begun time.Time, policies int) *crowd {
 
 // advance sets the clock.
 func (c *crowd) advance(now time.Time) {
-	c.now = now
-	step := int64(now.Sub(c.begun) / spanStep)
+	c.at = now.Sub(c.begun)
+	step := int64(c.at / spanStep)
 	for _, p := range c.policies {
 		p.clients.advance(step)
 		p.actions.advance(step)
@@ -138,9 +138,19 @@ func (c *crowd) add(policy, client int32, action uint16, class traffic.Class, t 
 	if c == nil {
 		return
 	}
-	s := sight{c.now.Sub(c.begun), action, class}
-	c.policies[policy].clients.add(t.Clients.Name(client), s)
-	c.policies[policy].actions.add(t.Actions.Name(int32(action)), s)
+	p, s := &c.policies[policy], sight{c.at, action, class}
+	p.clients.add(client, t.Clients, s)
+	p.actions.add(int32(action), t.Actions, s)
+}
+
+// forget forgets the ids of names: they are about to change.
+func (c *crowd) forget() {
+	if c == nil {
+		return
+	}
+	for _, p := range c.policies {
+		p.clients.forget()
+	}
 }
 
 // answer lists the names that a glance was asked for.

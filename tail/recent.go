@@ -31,6 +31,7 @@ const (
 type recent struct {
 	room     int
 	counters map[string]*counter
+	cache    [cacheSize]cached
 	all      counter
 	step     int64            // the number of the latest step
 	lost     [spanSteps]int64 // what names dropped in a step had at most
@@ -51,21 +52,42 @@ type sight struct {
 	class  traffic.Class // what the agent of the request claims to be
 }
 
+// Few names have most refusals, and looking one up takes longer than counting it: the counters of the latest ids are cached.
+const cacheSize = 2048
+
+type cached struct {
+	id int32
+	*counter
+}
+
 func newRecent(room int) *recent { return &recent{room: room, counters: map[string]*counter{}} }
 
-// add counts one refusal of a name.
-func (r *recent) add(name string, s sight) {
+// add counts one refusal of a name by its id.
+func (r *recent) add(id int32, names *traffic.Dict, s sight) {
+	at := &r.cache[id%cacheSize]
+	if at.counter == nil || at.id != id {
+		c := r.counter(names.Name(id))
+		*at = cached{id, c}
+	}
+	at.last = s
+	at.add(r.step)
+	r.all.add(r.step)
+}
+
+// forget forgets the ids: their names, or counters, have changed.
+func (r *recent) forget() { clear(r.cache[:]) }
+
+// counter is that of a name, which is made if there is none.
+func (r *recent) counter(name string) *counter {
 	c := r.counters[name]
 	if c == nil {
 		if len(r.counters) >= r.room {
 			r.drop()
 		}
 		c = &counter{born: r.step}
-		r.counters[strings.Clone(name)] = c
+		r.counters[name] = c
 	}
-	c.last = s
-	c.add(r.step)
-	r.all.add(r.step)
+	return c
 }
 
 func (c *counter) add(step int64) {
@@ -81,6 +103,9 @@ func (c *counter) clear(step int64) {
 
 // advance goes on to a step, and forgets what lies a span back. Steps never go back.
 func (r *recent) advance(step int64) {
+	if r.step < step {
+		r.forget()
+	}
 	for r.step = max(r.step, step-steps); r.step < step; {
 		r.step++
 		r.lost[r.step%steps] = 0
@@ -95,6 +120,7 @@ func (r *recent) advance(step int64) {
 
 // drop drops the names with the fewest refusals, at least half of all.
 func (r *recent) drop() {
+	r.forget()
 	sums := make([]int64, 0, len(r.counters))
 	for _, c := range r.counters {
 		sums = append(sums, c.sum)

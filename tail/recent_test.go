@@ -27,11 +27,19 @@ func (d *diary) within(step int64) map[string]int64 {
 	return counts
 }
 
+// numbered are names by their numbers.
+func numbered(n int) *traffic.Dict {
+	dict := traffic.NewDict()
+	for i := range n {
+		dict.ID(fmt.Appendf(nil, "client %03d", i))
+	}
+	return dict
+}
+
 // With room enough the counts are exact; without, a count and what is missing of it enclose the truth, and whoever is not
 // listed had no more than was lost.
 func TestRecentAgreesWithDiary(t *testing.T) {
-	actions := traffic.NewDict()
-	actions.ID([]byte("/"))
+	dict := numbered(80)
 	lossy := 0
 	for seed := range uint64(60) {
 		random := seeded(seed)
@@ -41,11 +49,11 @@ func TestRecentAgreesWithDiary(t *testing.T) {
 		for step := int64(0); step < 100; step += int64(random.IntN(4) * random.IntN(12)) {
 			r.advance(step)
 			for range random.IntN(40) {
-				name := fmt.Sprint("client ", min(random.IntN(names), random.IntN(names)))
-				r.add(name, sight{})
-				d.names, d.steps = append(d.names, name), append(d.steps, step)
+				id := int32(min(random.IntN(names), random.IntN(names)))
+				r.add(id, dict, sight{})
+				d.names, d.steps = append(d.names, dict.Name(id)), append(d.steps, step)
 			}
-			list := r.list(ByRefused, names, time.Time{}, actions)
+			list := r.list(ByRefused, names, time.Time{}, dict)
 			if list.Lost > 0 {
 				lossy++
 			}
@@ -81,12 +89,11 @@ func compareRecent(t *testing.T, list *List, want map[string]int64, exact bool) 
 
 // The first names are those of sorting all of them, in each order.
 func TestRecentOrders(t *testing.T) {
-	actions := traffic.NewDict()
-	actions.ID([]byte("/"))
+	dict := numbered(400)
 	random := seeded(1)
 	r := newRecent(1000)
 	for i := range 3000 {
-		r.add(fmt.Sprintf("client %03d", random.IntN(400)), sight{at: time.Duration(i/7) * time.Second})
+		r.add(int32(random.IntN(400)), dict, sight{at: time.Duration(i/7) * time.Second})
 	}
 	for _, order := range []Order{ByRefused, ByLatest} {
 		var all []ranked
@@ -95,7 +102,7 @@ func TestRecentOrders(t *testing.T) {
 		}
 		slices.SortFunc(all, order.compare)
 		for _, rows := range []int{1, 2, 7, 200, 399, 5000} {
-			got := r.list(order, rows, time.Time{}, actions).Top
+			got := r.list(order, rows, time.Time{}, dict).Top
 			for i := range min(rows, len(all)) {
 				if got[i].Name != all[i].name {
 					t.Fatalf("order %d, row %d of %d: %s, want %s", order, i, rows, got[i].Name, all[i].name)
@@ -103,7 +110,7 @@ func TestRecentOrders(t *testing.T) {
 			}
 		}
 	}
-	most, byName := r.list(ByRefused, 5, time.Time{}, actions).Top, r.list(ByName, 5, time.Time{}, actions).Top
+	most, byName := r.list(ByRefused, 5, time.Time{}, dict).Top, r.list(ByName, 5, time.Time{}, dict).Top
 	slices.SortFunc(most, func(x, y Recent) int { return strings.Compare(x.Name, y.Name) })
 	if !slices.Equal(most, byName) {
 		t.Errorf("by name: %v, want %v", byName, most)
@@ -112,15 +119,15 @@ func TestRecentOrders(t *testing.T) {
 
 // However many names come, there are never more counters than there is room for.
 func TestRecentIsBounded(t *testing.T) {
-	r := newRecent(100)
-	for i := range 10_000 {
-		r.add(fmt.Sprint(i), sight{})
-		r.add("persistent", sight{})
+	r, dict := newRecent(100), numbered(10_000)
+	for i := range int32(10_000) {
+		r.add(i, dict, sight{})
+		r.add(7, dict, sight{})
 		if len(r.counters) > 100 {
 			t.Fatalf("%d counters", len(r.counters))
 		}
 	}
-	if c := r.counters["persistent"]; c == nil || c.sum != 10_000 {
+	if c := r.counters[dict.Name(7)]; c == nil || c.sum != 10_001 {
 		t.Errorf("who comes most is not known: %v", c)
 	}
 }
