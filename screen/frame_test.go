@@ -95,7 +95,7 @@ func fits(f *Frame) error {
 			return fmt.Errorf("%d×%d: %d columns: %s", f.Width, f.Height, n, line)
 		}
 		for _, r := range line {
-			if !narrow(r) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸…–≥↑↓×", r) {
+			if !narrow(r) && !strings.ContainsRune("▁▂▃▄▅▆▇█▸–≥↑↓×", r) {
 				return fmt.Errorf("%q stands in %q", r, line)
 			}
 		}
@@ -142,6 +142,7 @@ func TestPlain(t *testing.T) {
 		"192.0.2.7":      "192.0.2.7",
 		"Müller":         "Müller",
 		"Иван":           "Иван",
+		"/products/…":    "/products/…",
 		"\x1b[2J":        `\x1b[2J`,
 		"a\u202eb":       `a\u202eb`,
 		"日":              `\u65e5`,
