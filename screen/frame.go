@@ -100,7 +100,7 @@ func (f *Frame) requests() string {
 	now := f.History.now()
 	rate := right(perSecond(now.rate()), rateWidth)
 	values := f.History.values(kept, (*column).rate)
-	peak := peakOf(values)
+	peak := max(peakOf(values), now.rate())
 	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), report.Thousands(f.Glance.Requests))
 	room := f.Width - labelWidth - rateWidth - 2
 	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)

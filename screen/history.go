@@ -17,10 +17,10 @@ const (
 
 // A History is filled glance by glance.
 type History struct {
-	before *tail.Glance // the latest that was taken
-	begun  time.Time    // when the first was
-	latest int64        // the number of the latest column
-	ring   [kept]column
+	before *tail.Glance     // the latest that was taken
+	begun  time.Time        // when the first was
+	latest int64            // the number of the latest column
+	ring   [kept + 1]column // the latest is not over
 }
 
 // A column is what happened within columnTime.
@@ -40,7 +40,7 @@ func (h *History) Take(g *tail.Glance) {
 		return
 	}
 	h.latest = max(h.latest, int64(g.At.Sub(h.begun)/columnTime))
-	c := &h.ring[h.latest%kept]
+	c := &h.ring[h.latest%int64(len(h.ring))]
 	if c.number != h.latest || c.refused == nil {
 		*c = column{number: h.latest, refused: make([]int64, len(g.Policies))}
 	}
@@ -54,10 +54,10 @@ func (h *History) Take(g *tail.Glance) {
 // column is one of the past, 0 being the latest; nil if nothing is known of it.
 func (h *History) column(back int) *column {
 	number := h.latest - int64(back)
-	if number < 0 || back >= kept {
+	if number < 0 || back > kept {
 		return nil
 	}
-	if c := &h.ring[number%kept]; c.number == number && c.watched > 0 {
+	if c := &h.ring[number%int64(len(h.ring))]; c.number == number && c.watched > 0 {
 		return c
 	}
 	return nil
@@ -66,12 +66,13 @@ func (h *History) column(back int) *column {
 // unknown is the value of a column of which nothing is known.
 const unknown = -1
 
-// values are those of the last n columns, oldest first.
+// values are those of the last n columns that are over, oldest first: in the beginning of a column a request more or less
+// makes a great difference.
 func (h *History) values(n int, value func(*column) float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
 		values[i] = unknown
-		if c := h.column(n - 1 - i); c != nil {
+		if c := h.column(n - i); c != nil {
 			values[i] = value(c)
 		}
 	}

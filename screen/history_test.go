@@ -30,10 +30,10 @@ func TestHistory(t *testing.T) {
 	if c := h.now(); c.requests != 60 || c.rate() != 15 || c.share(0) != 25./60 {
 		t.Errorf("now: %+v", c)
 	}
-	if got := spark(h.values(5, (*column).rate), 20); got != "  █_█" {
+	if got := spark(h.values(5, (*column).rate), 20); got != "   █_" {
 		t.Errorf("rates: %q", got)
 	}
-	if got := spark(h.values(5, func(c *column) float64 { return c.share(0) }), 0.5); got != "  ▆ █" {
+	if got := spark(h.values(5, func(c *column) float64 { return c.share(0) }), 0.5); got != "   ▆ " {
 		t.Errorf("shares: %q", got)
 	}
 }
@@ -45,11 +45,12 @@ func TestHistoryAfterPause(t *testing.T) {
 	if c := h.column(0); c.rate() != 10 || c.share(0) != 0.1 {
 		t.Errorf("after the pause: %+v", c)
 	}
+	feed(&h, [3]float64{22, 215, 20})
 	if got := spark(h.values(11, (*column).rate), 10); got != "█         █" {
 		t.Errorf("%q", got)
 	}
-	feed(&h, [3]float64{21 + 10*kept, 300, 20})
-	if got := h.values(kept, (*column).rate); peakOf(got[:kept-1]) != 0 {
+	feed(&h, [3]float64{22 + 10*kept, 300, 20})
+	if got := h.values(kept, (*column).rate); peakOf(got) != 0 {
 		t.Errorf("what lies back too far is still there: %v", got)
 	}
 }

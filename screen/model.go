@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -8,7 +10,8 @@ import (
 	"shadow/tail"
 )
 
-// The model is what the terminal library asks: what a message changes, and what the picture is.
+// The model is what the terminal library asks: what a message changes, and what the picture is. A panic in it is no reason to
+// end without a word to the tail: it ends the screen as the key q does, and becomes an error.
 
 // How often the screen takes a glance, and how often at most it draws: keys are answered at once.
 const (
@@ -18,9 +21,10 @@ const (
 
 // A model implements tea.Model.
 type model struct {
-	frame Frame
-	live  *tail.Live
-	notes *Notes
+	frame  Frame
+	live   *tail.Live
+	notes  *Notes
+	failed error
 }
 
 func newModel(o Options) *model {
@@ -34,9 +38,16 @@ func nextTick() tea.Cmd {
 	return tea.Tick(glanceEvery, func(now time.Time) tea.Msg { return tick(now) })
 }
 
+// Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return nextTick() }
 
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if m.rescue(recover()); m.failed != nil {
+			next, cmd = m, tea.Quit
+		}
+	}()
 	switch msg := msg.(type) {
 	case tick:
 		m.look(time.Time(msg))
@@ -51,8 +62,20 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View implements tea.Model.
-func (m *model) View() tea.View {
-	return tea.View{Content: m.frame.Text(), AltScreen: true, DisableBracketedPasteMode: true}
+func (m *model) View() (v tea.View) {
+	v = tea.View{AltScreen: true, DisableBracketedPasteMode: true}
+	if m.failed == nil {
+		defer func() { m.rescue(recover()) }()
+		v.Content = m.frame.Text()
+	}
+	return v
+}
+
+// rescue makes an error of what was recovered.
+func (m *model) rescue(panicked any) {
+	if panicked != nil {
+		m.failed = fmt.Errorf("%v\n\n%s", panicked, debug.Stack())
+	}
 }
 
 // look takes the latest glance.

@@ -69,7 +69,7 @@ func (f *Frame) policies(shown int) []string {
 func (f *Frame) policy(i int, l policyLayout, now *column) string {
 	p := f.Glance.Policies[i]
 	values := f.History.values(kept, func(c *column) float64 { return c.share(i) })
-	peak := peakOf(values)
+	peak := max(peakOf(values), now.share(i))
 	mark, c := "", color(0)
 	if i == f.Policy {
 		mark, c = "▸", bold

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -28,7 +29,8 @@ func Run(ctx context.Context, o Options, work func(context.Context) error) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Notes.pause()
-	program := tea.NewProgram(newModel(o), tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithFPS(fps))
+	m := newModel(o)
+	program := tea.NewProgram(m, tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithFPS(fps))
 	w := start(ctx, work)
 	go func() {
 		select {
@@ -37,13 +39,14 @@ func Run(ctx context.Context, o Options, work func(context.Context) error) error
 		}
 		program.Quit()
 	}()
-	_, shown := program.Run()
+	_, err := program.Run()
+	failed := errors.Join(err, m.failed)
 	o.Notes.release()
 	cancel()
-	if err := w.wait(); err != nil || shown == nil {
+	if err := w.wait(); err != nil || failed == nil {
 		return err
 	}
-	return fmt.Errorf("the screen: %w", shown)
+	return fmt.Errorf("the screen: %w", failed)
 }
 
 // A worker is a goroutine whose end, or panic, is somebody's concern.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"shadow/screen/screentest"
 	"shadow/tail"
 )
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 func actOnTerminal(end string) {
 	live, notes := new(tail.Live), NewNotes(os.Stderr, true)
 	o := Options{Title: "access.log", Live: live, Notes: notes, Out: os.Stdout}
-	if end == "picture panics" {
+	if end == "screen panics" {
 		o.Live = nil
 	}
 	err := Run(context.Background(), o, func(ctx context.Context) error {
@@ -53,10 +55,10 @@ func TestTerminalIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for end, want := range map[string]string{
-		"done":           `ended with <nil>`,
-		"error":          `ended with the log is gone`,
-		"panic":          `out of cheese(.|\n)*actOnTerminal(.|\n)*code 2`,
-		"picture panics": `nil pointer(.|\n)*ended with the screen: .*panic`,
+		"done":          `ended with <nil>`,
+		"error":         `ended with the log is gone`,
+		"panic":         `out of cheese(.|\n)*actOnTerminal(.|\n)*code 2`,
+		"screen panics": `ended with the screen: .*nil pointer(.|\n)*screen\.\(\*model\)\.Update`,
 	} {
 		t.Run(end, func(t *testing.T) {
 			term := screentest.Open(t, 150, 100, "SCREEN_TEST_END="+end)
@@ -70,5 +72,21 @@ func TestTerminalIsRestored(t *testing.T) {
 				t.Errorf("the terminal is left as %s", state)
 			}
 		})
+	}
+}
+
+// A picture that cannot be drawn ends the screen.
+func TestPictureThatPanics(t *testing.T) {
+	m := newModel(Options{Live: new(tail.Live), Notes: NewNotes(os.Stderr, true)})
+	m.frame = *shop()
+	m.frame.History = nil
+	if v := m.View(); v.Content != "" || m.failed == nil || !strings.Contains(m.failed.Error(), "(*Frame).Text") {
+		t.Fatalf("%q, %v", v.Content, m.failed)
+	}
+	if _, cmd := m.Update(tick(noon)); cmd == nil || cmd() != (tea.QuitMsg{}) {
+		t.Error("it goes on")
+	}
+	if v := m.View(); v.Content != "" {
+		t.Errorf("drawn after all: %q", v.Content)
 	}
 }

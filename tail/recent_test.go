@@ -130,4 +130,7 @@ func TestRecentIsBounded(t *testing.T) {
 	if c := r.counters[dict.Name(7)]; c == nil || c.sum != 10_001 {
 		t.Errorf("who comes most is not known: %v", c)
 	}
+	if r.advance(steps); r.missing(r.step) != 0 || len(r.counters) != 0 {
+		t.Errorf("a span later %d are lost, and %d names known", r.missing(r.step), len(r.counters))
+	}
 }
