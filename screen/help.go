@@ -19,7 +19,7 @@ func (f *Frame) help() []string {
 var explained = []string{
 	"Everything is told by the clock of this machine, when it is judged.",
 	"Nobody is blocked: refused is what a policy would have refused.",
-	"now          share of the requests of the last 10 s",
+	"now          share of the requests of about the last 10 s",
 	"peak         of the last 5 min; the line shows _ for none, a blank for no request",
 	"refused      in all, with what a checkpoint has kept",
 	"lists        the last 5 min, in steps of 15 s",

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -206,4 +208,24 @@ func TestLiveScreenRefused(t *testing.T) {
 		w.term.Type("clear; " + command)
 		w.term.Wait(want)
 	}
+}
+
+// Ctrl-Z gives the terminal back for a while.
+func TestLiveScreenSuspended(t *testing.T) {
+	w := watch(t, 100, 24, nil, "--limit token:6/30s")
+	w.term.Wait(`192\.0\.2\.2`)
+	w.term.Press("C-z")
+	w.term.Wait(`(?m)^first words(.|\n)*Stopped`)
+	if state := w.term.State(); state != "" {
+		t.Errorf("the terminal is left as %s", state)
+	}
+	w.grow()
+	w.term.Resize(90, 20)
+	w.term.Type("fg; echo code $?; stty -a | cmp - before && echo same")
+	screen := w.term.Wait(`36 judged`)
+	if n := strings.Count(strings.TrimRight(screen, "\n"), "\n") + 1; n != 20 {
+		t.Errorf("%d lines:\n%s", n, screen)
+	}
+	w.term.Resize(100, 24) // which stty tells, too
+	w.quit("q")
 }
