@@ -141,7 +141,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		defer stop()
 	}
-	watched, err := f.watched(cmd, &o)
+	watched, err := f.watched(&o)
 	if err != nil {
 		return err
 	}

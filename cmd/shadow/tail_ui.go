@@ -2,28 +2,26 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"shadow/screen"
 	"shadow/tail"
 )
 
-// errNoScreen marks terminals that cannot show a screen.
-var errNoScreen = errors.New("leave it out for lines of JSON, or keep would-blocks with --would-blocks FILE")
+// A runner runs what lasts until its context ends.
+type runner func(ctx context.Context, work func(context.Context) error) error
 
-// watched prepares a tail to be watched on a terminal, and returns what runs it: without --ui, what runs it as it is.
-func (f *tailFlags) watched(cmd *cobra.Command, o *tail.Options) (func(context.Context, func(context.Context) error) error, error) {
+// watched prepares a tail to be watched on a terminal, and returns what is to run it; without --ui it runs as it is.
+func (f *tailFlags) watched(o *tail.Options) (runner, error) {
 	if !f.ui {
 		return func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }, nil
 	}
-	if err := f.verifyTerminal(o); err != nil {
+	if err := verifyScreen(o); err != nil {
 		return nil, err
 	}
 	spoils := isTerminal(o.Err)
@@ -39,13 +37,16 @@ func (f *tailFlags) watched(cmd *cobra.Command, o *tail.Options) (func(context.C
 	return func(ctx context.Context, work func(context.Context) error) error { return screen.Run(ctx, show, work) }, nil
 }
 
-// verifyTerminal complains about what is no terminal, or too simple a one.
-func (f *tailFlags) verifyTerminal(o *tail.Options) error {
+// insteadOfScreen is what to do where no screen can be shown.
+const insteadOfScreen = "leave it out for lines of JSON, or keep would-blocks with --would-blocks FILE"
+
+// verifyScreen complains about what is no terminal, or too simple a one.
+func verifyScreen(o *tail.Options) error {
 	switch name := os.Getenv("TERM"); {
 	case !isTerminal(o.Out):
-		return usage("--ui needs a terminal, and standard output is none: %w", errNoScreen)
-	case name == "" || name == "dumb":
-		return usage("--ui needs a terminal that can move its cursor, and TERM=%s cannot: %w", name, errNoScreen)
+		return usage("--ui needs a terminal, and standard output is none: " + insteadOfScreen)
+	case name == "dumb" || name == "" && runtime.GOOS != "windows":
+		return usage("--ui needs a terminal that can move its cursor, and TERM=%s cannot: "+insteadOfScreen, name)
 	}
 	if stdin, ok := o.Stdin.(io.Writer); ok && isTerminal(stdin) && slices.Contains(o.Names, "-") {
 		return usage("--ui reads keys from the terminal, so a log cannot come from there")

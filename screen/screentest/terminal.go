@@ -44,7 +44,7 @@ func Open(t *testing.T, width, height int, env ...string) *Terminal {
 	term.tmux(append(args, "sh")...)
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", term.socket, "kill-server").Run() // it may have ended with its shell
-		os.RemoveAll(folder)
+		_ = os.RemoveAll(folder)
 	})
 	term.Wait(`[$#]`)
 	return term
