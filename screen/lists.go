@@ -122,8 +122,12 @@ var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest fi
 
 func (f *Frame) listTitle(kind listKind, l *tail.List) string {
 	asked := f.Glance.Asked
-	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name), report.Count(l.Total, "refusal"),
-		report.Count(int64(l.Names), kind.noun), lasting(tail.Span), orders[asked.Order])
+	names := report.Count(int64(l.Names), kind.noun)
+	if l.Lost > 0 {
+		names = "≥" + names
+	}
+	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
+		report.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
 }
 
 // row is the line of one name.

@@ -67,9 +67,9 @@ func wantTop(t *testing.T, l List, total int64, want ...any) {
 	}
 }
 
-// Names outlive the tables that they are from.
+// Names outlive the tables that they are from: after a compaction another client has the number of the first one.
 func TestGlanceSurvivesCompaction(t *testing.T) {
-	b, l := live(t, "token:2/30s")
+	b, l := live(t, "token:2/1s")
 	b.append("access.log", "")
 	b.start()
 	defer b.stop()
@@ -81,7 +81,7 @@ func TestGlanceSurvivesCompaction(t *testing.T) {
 	b.append("access.log", strings.Repeat(line(2, b.now), 4)+strings.Repeat(line(1, b.now), 3))
 	b.step(100 * time.Millisecond)
 	b.step(6 * time.Second)
-	wantTop(t, l.Latest().Clients, 9, "192.0.2.1", 7, "192.0.2.2", 2)
+	wantTop(t, l.Latest().Clients, 7, "192.0.2.1", 5, "192.0.2.2", 2)
 }
 
 // Whoever asks does so from another goroutine.

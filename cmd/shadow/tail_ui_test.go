@@ -221,7 +221,7 @@ func TestLiveScreenSuspended(t *testing.T) {
 	}
 	w.grow()
 	w.term.Resize(90, 20)
-	w.term.Type("fg; echo code $?; stty -a | cmp - before && echo same")
+	w.term.Type("clear; echo first words; fg; echo code $?; stty -a | cmp - before && echo same")
 	screen := w.term.Wait(`36 judged`)
 	if n := strings.Count(strings.TrimRight(screen, "\n"), "\n") + 1; n != 20 {
 		t.Errorf("%d lines:\n%s", n, screen)
