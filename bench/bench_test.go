@@ -14,6 +14,7 @@ import (
 // fake answers as shadow does, in no time.
 const fake = `#!/bin/sh
 case "$*" in
+*'tail -'*) touch "${0%/*}/would-blocks.json" ;;
 *query*) printf 'n\n4000\n' ;;
 *--timing*) echo 'parse  60.0 ns/line  70.0 %' >&2 ;;
 *json*) echo '{"input":{"clients":900},"policies":[{"clients_hit":20},{"clients_hit":30}]}' ;;
@@ -40,7 +41,9 @@ func TestGroups(t *testing.T) {
 		{"replay", []string{"wc -l", "3 policies, 1 core", "16 policies", "at most 11", "parse  60.0 ns/line"}},
 		{"policies", []string{"each alone", "by class", "client inside site", "at most 1.2", "at least 5"}},
 		{"sweep", []string{"replay, 3 limits", "all kinds", "one client", "at most 4", "at its highest"}},
+		{"tail", []string{"wc -l", "checkpoints", "at least 0.5", "at its highest"}},
 		{"store", []string{"--no-store", "4000 event rows"}},
+		{"report", []string{"table, compared", "html", "at most 3"}},
 		{"memory", []string{"900", "50", "of budget"}},
 	} {
 		t.Run(c.group, func(t *testing.T) {

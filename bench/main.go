@@ -26,7 +26,9 @@ var groups = []group{
 	{"replay", (*bench).replay},
 	{"policies", (*bench).policies},
 	{"sweep", (*bench).sweep},
+	{"tail", (*bench).tail},
 	{"store", (*bench).store},
+	{"report", (*bench).report},
 	{"gzip", (*bench).gzip},
 	{"memory", (*bench).memory},
 }

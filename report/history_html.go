@@ -1,5 +1,8 @@
 package report
 
+// Page is the report as a page, with what has changed.
+func (m *Model) Page() *Page { return &Page{Model: m, Sections: m.pageHistory()} }
+
 // pageHistory is what has changed, for a page: the sections that Markdown shows.
 func (m *Model) pageHistory() []Section {
 	if m.History == nil {

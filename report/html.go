@@ -26,6 +26,7 @@ type Page struct {
 	Model    *Model
 	Curves   *Curves   // what every limit would refuse
 	Times    []Times   // refusals over time, of some policies
+	Untimed  string    // whose refusals over time are not known: a sentence
 	Levels   []Level   // of some clients
 	Sections []Section // whatever else there is to say, before the curves
 }
@@ -34,7 +35,9 @@ type Page struct {
 type Curves struct {
 	By       string        // key that the limits count by
 	Action   string        // whose requests the curves are about; "" for all
-	Requests sweep.Classes // that the curves are about
+	From     string        // where they come from, if that is not where the rest of the page does: a sentence
+	Judged   int64         // requests that the curves are about; 0: the sum of Requests
+	Requests sweep.Classes // the same by class of client; none if that is not known
 	Clients  sweep.Classes // that these are from
 	Curves   []sweep.Curve
 

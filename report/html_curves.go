@@ -63,7 +63,7 @@ func (c *Curves) refusedCell(p *sweep.Point) htmlCell {
 	if !p.Counted {
 		return htmlCell{Text: "–", Right: true}
 	}
-	return shareCell(percentOf(p.Refused.Sum(), c.Requests.Sum()))
+	return shareCell(percentOf(p.Refused.Sum(), c.judged()))
 }
 
 // A heatMap is limit × window: for each curve of a kind, what some limits do.

@@ -16,7 +16,8 @@ import (
 // htmlData is the island.
 type htmlData struct {
 	Classes  []string      `json:"classes"`
-	Requests sweep.Classes `json:"requests"` // of all, by class
+	Judged   int64         `json:"judged"`   // requests
+	Requests sweep.Classes `json:"requests"` // of all, by class; 0 throughout: not known
 	Clients  sweep.Classes `json:"clients"`
 	Curves   []htmlCurve   `json:"curves"`
 	First    int           `json:"first"` // the curve to show first
@@ -55,7 +56,7 @@ func (p *Page) dataOf(room htmlRoom) (template.JS, error) {
 		d.Classes = append(d.Classes, class.String())
 	}
 	if c := p.Curves; c != nil {
-		d.Requests, d.Clients = c.Requests, c.Clients
+		d.Judged, d.Requests, d.Clients = c.judged(), c.Requests, c.Clients
 		for _, curve := range c.shown(room) {
 			if curve == c.first() {
 				d.First = len(d.Curves)
@@ -123,6 +124,14 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) htmlCurve {
 		h.Refused[class] = columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) { return p.Refused[class], p.Counted })
 	}
 	return h
+}
+
+// judged is how many requests the curves are about.
+func (c *Curves) judged() int64 {
+	if c.Judged > 0 {
+		return c.Judged
+	}
+	return c.Requests.Sum()
 }
 
 // changes is at how many limits one of the curves changes.

@@ -30,6 +30,7 @@ type pageView struct {
 
 	Policies *htmlTable
 	Times    int // policies of which there are refusals over time
+	Untimed  string
 	Sections []sectionView
 	Curves   *curvesView
 	Levels   []levelView
@@ -74,6 +75,7 @@ type curvesView struct {
 	Heat   [][]heatMap // by kind
 	Spare  []*htmlTable
 	Left   string // what is left out
+	Kept   string // what the database has left out
 }
 
 // A curveGroup is the curves of a kind, for the field that chooses one.
@@ -121,7 +123,7 @@ func (p *Page) view(room htmlRoom) (*pageView, error) {
 		v.Policies = policyTable(m, room.policies)
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
-		v.Times = min(len(p.Times), room.details)
+		v.Times, v.Untimed = min(len(p.Times), room.details), clipped(p.Untimed, htmlText)
 	}
 	for i := range p.Sections {
 		v.Sections = append(v.Sections, sectionViewOf(&p.Sections[i], room.of(len(p.Sections)), room.notes))
@@ -263,7 +265,10 @@ func (p *Page) safe() (sentences []string) {
 		}
 		last = at.Limit
 		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
-			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.Requests.Sum()))))
+			curve.Limit(at.Limit), shareWords(share), who, percent(percentOf(at.Refused.Sum(), c.judged()))))
+	}
+	if sentences != nil && c.From != "" {
+		sentences = append(sentences, c.From)
 	}
 	return sentences
 }
@@ -332,7 +337,7 @@ func (c *Curves) view(room htmlRoom) *curvesView {
 	if len(shown) == 0 {
 		return nil
 	}
-	v := &curvesView{About: c.about(), Left: c.leftOut(shown)}
+	v := &curvesView{About: c.about(), Left: c.leftOut(shown), Kept: c.selection(shown)}
 	for kind := range sweep.KindCount {
 		var of []*sweep.Curve
 		group := curveGroup{Kind: kindTitle(kind)}
@@ -355,11 +360,15 @@ func (c *Curves) view(room htmlRoom) *curvesView {
 }
 
 func (c *Curves) about() string {
-	text := fmt.Sprintf("%s from %s, counted by %s", count(c.Requests.Sum(), "request"), count(c.Clients.Sum(), "client"), c.By)
+	text := fmt.Sprintf("%s from %s, counted by %s", count(c.judged(), "request"), count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
 		text += ", of action " + clipped(c.Action, htmlName)
 	}
-	return text + "."
+	text += "."
+	if c.From != "" {
+		text += " " + c.From
+	}
+	return text
 }
 
 func (c *Curves) leftOut(shown []*sweep.Curve) string {
@@ -373,6 +382,21 @@ func (c *Curves) leftOut(shown []*sweep.Curve) string {
 		return ""
 	}
 	return fmt.Sprintf("The first %d of %d curves; --output json has all.", len(shown), some)
+}
+
+// selection tells of curves that have lost points on their way here.
+func (c *Curves) selection(shown []*sweep.Curve) string {
+	lost := 0
+	for _, curve := range shown {
+		if c.changes(curve) > int64(len(curve.Points)) {
+			lost++
+		}
+	}
+	if lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows the lower, which refuses no less, "+
+		"and the smallest N is the smallest of those.", count(int64(lost), "curve"))
 }
 
 // clippedAll are some texts as the page may have them.

@@ -157,3 +157,24 @@ func TestHTMLNumbers(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// Curves out of a database may lack points and the classes of their requests: shares are of all requests, and the reader is told.
+func TestCurvesOutOfADatabase(t *testing.T) {
+	curve := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}, Points: []sweep.Point{
+		{Limit: 1, Counted: true, Refused: sweep.Classes{20}, Hit: sweep.Classes{4}}, {Limit: 9, Counted: true},
+	}}
+	c := &Curves{By: "client", From: "From run 3.", Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}, Changes: []int64{7}}
+	text := pageText(t, &Page{Model: New(town(), townOptions), Curves: c})
+	for _, want := range []string{
+		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m leaves all of the browsers alone",
+		"Of 1 curve the database has a selection of points", "25.00",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	c.Changes = []int64{2}
+	if strings.Contains(pageText(t, &Page{Model: New(town(), townOptions), Curves: c}), "has a selection") {
+		t.Error("a whole curve is said to be a selection")
+	}
+}

@@ -25,8 +25,10 @@ func (r *Run) kind() string {
 	switch {
 	case r.Curves > 0:
 		return "sweep"
-	case r.Policies > 0:
+	case r.Policies > 0 && r.Inputs > 0:
 		return "replay"
+	case r.Policies > 0: // which has no inputs with a beginning and an end
+		return "tail"
 	}
 	return "empty"
 }

@@ -15,7 +15,7 @@ func PageFormats() []string { return append(Formats(), "html") }
 // Write writes the report in one of PageFormats, all of it or nothing.
 func (m *Model) Write(w io.Writer, format string) error {
 	if format == "html" {
-		return (&Page{Model: m, Sections: m.pageHistory()}).Write(w)
+		return m.Page().Write(w)
 	}
 	text, err := m.render(format)
 	if err != nil {

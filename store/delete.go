@@ -44,14 +44,23 @@ func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err
 		if there := rows[slices.IndexFunc(rows, func(t TableRows) bool { return t.Table == "runs" })].Rows; there != int64(len(runs)) {
 			return fmt.Errorf("it has %d of the runs %s", there, idList(runs))
 		}
-		for _, t := range rows {
-			if err := s.duck.exec("DELETE FROM " + t.Table + " WHERE run IN " + idList(runs)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.duck.forget(runs)
 	})
 	return rows, err
+}
+
+// forget deletes runs from each of our tables that the file has.
+func (d *duck) forget(runs []int32) error {
+	tables, err := d.runTables("")
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		if err := d.exec("DELETE FROM " + table + " WHERE run IN " + idList(runs)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transact does something in one transaction, which is durable when there is no error and has left no trace when there is.

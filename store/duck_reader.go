@@ -22,22 +22,30 @@ type (
 	duckUnion    = duckdb.Union
 )
 
+// A connection is one for reading.
+type connection struct {
+	*sql.Conn
+	db *sql.DB
+}
+
+func (c *connection) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
+
 // openReader opens an existing file for reading.
-func openReader(ctx context.Context, path string, settings map[string]string) (*sql.Conn, func() error, error) {
+func openReader(ctx context.Context, path string, settings map[string]string) (*connection, error) {
 	options := url.Values{}
 	for name, value := range settings {
 		options.Set(name, value)
 	}
 	connector, err := duckdb.NewConnector(path+"?"+options.Encode(), nil)
 	if err != nil {
-		return nil, nil, duckError(err)
+		return nil, explainOpen(path, duckError(err))
 	}
 	db := sql.OpenDB(connector) // closes the connector
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, nil, errors.Join(duckError(err), db.Close())
+		return nil, explainOpen(path, errors.Join(duckError(err), db.Close()))
 	}
-	return conn, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
+	return &connection{conn, db}, nil
 }
 
 // errSeveral refuses a question of several statements: the driver would run them all and hand over one answer, the last.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,15 +9,26 @@ import (
 	"strings"
 )
 
+// ErrBusy is that another process has the database open. It passes.
+var ErrBusy = errors.New("wait until it has ended, or choose another file with --db")
+
 // DuckDB says what went wrong in prose only. This file knows the sentences that an operator is likely to meet when a
 // database is opened, and says what to do about them; tests provoke each of them for real.
+
+// openExplained is openDuck, with an error that people understand.
+func openExplained(path string, settings map[string]string) (*duck, error) {
+	d, err := openDuck(path, settings)
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	return d, nil
+}
 
 func explainOpen(path string, err error) error {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
-		return fmt.Errorf("database %s: %s holds it open: wait until it has ended, or choose another file with --db",
-			path, holder(text))
+		return fmt.Errorf("database %s: %s holds it open: %w", path, holder(text), ErrBusy)
 	case strings.Contains(text, "different configuration than existing connections"):
 		return fmt.Errorf("database %s: this process has it open already", path)
 	case strings.Contains(text, "not a valid DuckDB database file"):

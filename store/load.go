@@ -24,7 +24,9 @@ type Loaded struct {
 	Command  string   // of the latest run
 	Version  string   // of the shadow that made it
 
-	same []samePolicy // by policy of the result
+	same     []samePolicy // by policy of the result
+	runs     []int32
+	policies ids // of the runs, in the result
 }
 
 // Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last run.
@@ -47,6 +49,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		}
 	}
 	l.judgeTogether()
+	l.to.runs, l.to.policies = runs, l.policies
 	return l.to, nil
 }
 
@@ -73,7 +76,7 @@ func (l *loading) readRuns() error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
-		s.Resolution = finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
+		s.Resolution = traffic.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
 		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
 		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
 		if !b.null(12, row) {
@@ -91,14 +94,6 @@ func (l *loading) readRuns() error {
 		}
 		return nil
 	})
-}
-
-// finer is the finer of two resolutions, of which 0 is none.
-func finer(a, b limit.Time) limit.Time {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }
 
 func (l *loading) readInputs() error {

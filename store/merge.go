@@ -9,7 +9,8 @@ import (
 )
 
 // Databases are put together run by run. A run is the same wherever it lies when it was started and finished at the same
-// microsecond by the same command: it is taken in once, however often a database is merged.
+// microsecond by the same command: it is taken in once, however often a database is merged. The run of a tail may have grown
+// since it was taken in: then it takes the place of what it was.
 
 // Merged says what became of the runs of another database.
 type Merged struct {
@@ -24,8 +25,8 @@ func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 	if err := errors.Join(checkExists(path), s.checkOther(path)); err != nil {
 		return nil, err
 	}
-	if err := s.duck.exec("ATTACH " + quoted(path, '\'') + " AS other (READ_ONLY)"); err != nil {
-		return nil, explainOpen(path, err)
+	if err := s.attach(ctx, path); err != nil {
+		return nil, err
 	}
 	m := &Merged{Runs: map[int32]int32{}, Known: map[int32]int32{}}
 	defer s.duck.interruptWith(ctx)()
@@ -40,6 +41,17 @@ func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 		s.version = schemaVersion
 	}
 	return m, errors.Join(err, s.duck.exec("DETACH other"))
+}
+
+// attach opens the other database for reading.
+func (s *Store) attach(ctx context.Context, path string) error {
+	_, err := patiently(ctx, func() (bool, error) {
+		if err := s.duck.exec("ATTACH " + quoted(path, '\'') + " AS other (READ_ONLY)"); err != nil {
+			return false, explainOpen(path, err)
+		}
+		return true, nil
+	})
+	return err
 }
 
 // checkOther keeps a database from being merged into itself.
@@ -105,19 +117,28 @@ func (s *Store) merge(m *Merged) error {
 	return nil
 }
 
-// number gives the other's runs numbers of this database: new ones, unless they are here already.
+// number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail, which has
+// no inputs, may be here as it was earlier; that goes, and leaves its number.
 func (s *Store) number(m *Merged) error {
+	var outgrown []int32
 	next, err := s.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
 	}
-	return s.duck.scan(`SELECT o.run, h.run FROM other.main.runs o
-		LEFT JOIN main.runs h ON h.started = o.started AND h.finished = o.finished AND h.command = o.command AND h.lines = o.lines
+	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished
+		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs) AS grows FROM other.main.runs) o
+		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs) AS grows FROM main.runs) h
+			ON h.started = o.started AND h.command = o.command AND (h.finished = o.finished AND h.lines = o.lines OR h.grows AND o.grows)
 		ORDER BY o.run`, func(b *block) error {
 		for row := range b.rows {
 			there := values[int32](b, 0)[row]
 			if !b.null(1, row) {
-				m.Known[there] = values[int32](b, 1)[row]
+				here := values[int32](b, 1)[row]
+				if values[bool](b, 2)[row] {
+					m.Runs[there], outgrown = here, append(outgrown, here)
+				} else {
+					m.Known[there] = here
+				}
 				continue
 			}
 			if next++; next > maxRun {
@@ -127,6 +148,10 @@ func (s *Store) number(m *Merged) error {
 		}
 		return nil
 	})
+	if err != nil || len(outgrown) == 0 {
+		return err
+	}
+	return s.duck.forget(outgrown)
 }
 
 func keys(m map[int32]int32) (all []int32) {

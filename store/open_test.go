@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestHeldByAnotherProcess(t *testing.T) {
+	patience = 100 * time.Millisecond
+	defer func() { patience = 2 * time.Second }()
 	path := dbPath(t)
 	p := startChild(t, "hold", path)
 	if got := p.line(t); got != "ready" {
@@ -25,6 +28,17 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	p.Wait()
 	mustAsk(t, path, "FROM latest_run")
 	openStore(t, path)
+}
+
+// Who has the file open for a moment is waited for.
+func TestHeldForAMoment(t *testing.T) {
+	path := dbPath(t)
+	p := startChild(t, "hold", path)
+	if got := p.line(t); got != "ready" {
+		t.Fatal(got)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { p.Process.Kill() })
+	mustAsk(t, path, "SELECT 1")
 }
 
 func TestHeldByThisProcess(t *testing.T) {
@@ -89,7 +103,7 @@ func TestForeignAndNewerDatabase(t *testing.T) {
 	openStore(t, path).Close()
 	change(t, path, "UPDATE shadow_schema SET version = 99")
 	_, err = Open(path, Options{})
-	wantError(t, err, path, "newer shadow (schema 99, this one knows 4)")
+	wantError(t, err, path, "newer shadow (schema 99, this one knows 5)")
 }
 
 func TestQueryNeedsAFile(t *testing.T) {

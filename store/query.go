@@ -31,10 +31,11 @@ func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
 	if err := errors.Join(checkExists(path), checkQuery(query)); err != nil {
 		return nil, err
 	}
-	conn, closer, err := openReader(ctx, path, readerOptions)
+	opened, err := patiently(ctx, func() (*connection, error) { return openReader(ctx, path, readerOptions) })
 	if err != nil {
-		return nil, explainOpen(path, err)
+		return nil, err
 	}
+	conn, closer := opened.Conn, opened.close
 	if err := checkSingle(path, readerOptions, query); err != nil {
 		return nil, errors.Join(err, closer())
 	}

@@ -26,9 +26,9 @@ func OpenReader(ctx context.Context, path string) (*Reader, error) {
 	if err := checkExists(path); err != nil {
 		return nil, err
 	}
-	d, err := openDuck(path, readerOptions)
+	d, err := patiently(ctx, func() (*duck, error) { return openExplained(path, readerOptions) })
 	if err != nil {
-		return nil, explainOpen(path, err)
+		return nil, err
 	}
 	r := &Reader{ctx: ctx, path: path, duck: d, stop: d.interruptWith(ctx)}
 	r.version, err = d.version()

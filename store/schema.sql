@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (4);
+INSERT INTO shadow_schema VALUES (5);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -189,4 +189,12 @@ CREATE TABLE curve_points ( -- between two points, what the lower one says holds
     monitor_clients_hit BIGINT  NOT NULL,
     unknown_refused     BIGINT,
     unknown_clients_hit BIGINT  NOT NULL
+);
+
+CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transaction of each of its batches
+    tail     VARCHAR   NOT NULL, -- a random name, which its checkpoint has too
+    batch    BIGINT    NOT NULL, -- the last that is stored
+    run      INTEGER   NOT NULL, -- that it went into
+    started  TIMESTAMP NOT NULL, -- of that run
+    policies VARCHAR   NOT NULL  -- of that run, as JSON
 );

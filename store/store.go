@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -22,11 +23,14 @@ var upgrade3SQL string
 //go:embed upgrade-4.sql
 var upgrade4SQL string
 
+//go:embed upgrade-5.sql
+var upgrade5SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -67,9 +71,9 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	before, errBefore := os.Stat(path)
-	d, err := openDuck(path, o.settings())
+	d, err := patiently(context.Background(), func() (*duck, error) { return openExplained(path, o.settings()) })
 	if err != nil {
-		return nil, explainOpen(path, err)
+		return nil, err
 	}
 	if after, err := os.Stat(path); errBefore == nil && (err != nil || !os.SameFile(before, after)) {
 		d.close()

@@ -26,7 +26,7 @@ func TestUpgrade(t *testing.T) {
 	before := mustAsk(t, path, "FROM policy_totals ORDER BY policy")
 	storeRun(t, path, makeRun(1, 2, 10, 100), info)
 	for query, want := range map[string][][]any{
-		"SELECT version FROM shadow_schema": {{int64(4)}},
+		"SELECT version FROM shadow_schema": {{int64(5)}},
 		"SELECT policy, part, limit_text, counts_by, matches, counts FROM policy_limits WHERE run = 1 ORDER BY policy": {
 			{"token:6/30s,burst=9", int64(0), "token:6/30s,burst=9", "client", nil, nil},
 			{"window:6/1m", int64(0), "window:6/1m", "site", nil, nil},

@@ -20,14 +20,14 @@ func benchmarkWay(b *testing.B, rows int, write func(conn *sql.Conn, events []re
 	events := batch(rows)
 	for b.Loop() {
 		b.StopTimer()
-		conn, closer, err := openReader(b.Context(), dbPath(b), map[string]string{"threads": "1"}) // this one may write
+		conn, err := openReader(b.Context(), dbPath(b), map[string]string{"threads": "1"}) // this one may write
 		if err == nil {
 			_, err = conn.ExecContext(b.Context(), schemaSQL)
 		}
 		b.StartTimer()
 		for _, step := range []func() error{
 			func() error { _, err := conn.ExecContext(b.Context(), "BEGIN"); return err },
-			func() error { return write(conn, events) },
+			func() error { return write(conn.Conn, events) },
 			func() error { _, err := conn.ExecContext(b.Context(), "COMMIT"); return err },
 		} {
 			if err == nil {
@@ -38,7 +38,7 @@ func benchmarkWay(b *testing.B, rows int, write func(conn *sql.Conn, events []re
 		if err != nil {
 			b.Fatal(err)
 		}
-		closer()
+		conn.close()
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.N)*float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")

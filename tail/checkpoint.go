@@ -27,6 +27,7 @@ type Checkpoint struct {
 	Logs    []SavedLog   `json:"logs"`
 	Tally   Tally        `json:"tally"`
 	Output  *SavedOutput `json:"output,omitempty"`
+	Spool   *SavedSpool  `json:"spool,omitempty"`
 	Body    []byte       `json:"-"` // see traffic.Stream and replay.Engine
 }
 
@@ -83,15 +84,24 @@ func (c *Checkpoint) encode() (before, behind []byte, err error) {
 
 // Write replaces the file: whoever reads it, whenever the machine stops, finds the old one or the new one.
 func (c *Checkpoint) Write(name string) error {
+	if err := c.prepare(name); err != nil {
+		return err
+	}
+	return replace(name)
+}
+
+// prepare writes the file beside the old one.
+func (c *Checkpoint) prepare(name string) error {
 	before, behind, err := c.encode()
 	if err != nil {
 		return err
 	}
-	fresh := name + ".new"
-	if err := writeSynced(fresh, before, c.Body, behind); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, name); err != nil {
+	return writeSynced(name+".new", before, c.Body, behind)
+}
+
+// replace puts what was prepared in the place of the old one.
+func replace(name string) error {
+	if err := os.Rename(name+".new", name); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(name))

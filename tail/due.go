@@ -10,9 +10,11 @@ func (t *Tail) due() {
 	now := t.options.Now()
 	t.show(now)
 	t.glance(now)
-	if t.options.State != "" && now.Sub(t.tried) >= max(t.options.Save, 20*t.saving) { // at most a twentieth of the time
+	early := t.spool.heavy() && now.Sub(t.tried) >= tick
+	if t.options.State != "" && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
 		t.tryToSave(now)
 	}
+	t.sayStored()
 	if t.options.Every > 0 && now.Sub(t.told) >= t.options.Every {
 		t.tell()
 	}
@@ -37,6 +39,31 @@ func (t *Tail) sayOnce(text string) {
 	t.odd = text
 }
 
+// shortly is for how long batches may wait for the database before it is told: somebody may be asking it something.
+const shortly = 30 * time.Second
+
+// sayStored tells when batches have begun to wait for the database, and when they no longer have to.
+func (t *Tail) sayStored() {
+	if t.spool == nil {
+		return
+	}
+	switch odd := t.spool.odd.Load(); { // nil: nothing is in the way
+	case odd != nil && !t.waits && time.Since(odd.since) >= shortly:
+		t.say("%s; %s", odd.text, t.spool.backlog())
+		t.waits = true
+	case odd == nil && t.waits:
+		t.say("the batches that waited are stored")
+		t.waits = false
+	}
+}
+
+// sayLeft tells at the end what the database has not taken.
+func (t *Tail) sayLeft() {
+	if odd := t.spool.odd.Load(); odd != nil {
+		t.say("%s; %s in %s", odd.text, t.spool.backlog(), t.spool.dir)
+	}
+}
+
 // say tells what is odd.
 func (t *Tail) say(format string, args ...any) {
 	fmt.Fprintf(t.options.Err, "shadow: "+format+"\n", args...)
@@ -51,6 +78,9 @@ func (t *Tail) tell() {
 	fmt.Fprintf(t.options.Err, "%s  %d requests in %.0f s (%.0f/s), %d waiting, %d late, %d unreadable, %d clients refused; %s\n",
 		now.UTC().Format(time.RFC3339), requests, seconds, float64(requests)/seconds, t.stream.Waiting(),
 		is.Late-was.Late, is.Unreadable-was.Unreadable, len(t.events.busy), t.lagText(now))
+	if waits := t.spool.backlog(); waits.Full || t.waits {
+		fmt.Fprintf(t.options.Err, "  %s\n", waits)
+	}
 	for i := range is.Policies {
 		n := is.Policies[i].Refused - was.Policies[i].Refused
 		fmt.Fprintf(t.options.Err, "  %-30s %d refused (%.2f %%), %d in all\n", is.Policies[i].Name, n, 100*float64(n)/float64(max(requests, 1)), is.Policies[i].Refused)

@@ -22,6 +22,7 @@ import (
 // An events writer is the Observer of the tail: it counts and tells what was refused.
 type events struct {
 	out      *output
+	spool    *spool // nil: nothing goes to a database
 	tables   *traffic.Tables
 	policies []policy.Policy
 	names    [][]byte // of the policies, as JSON
@@ -53,6 +54,9 @@ func newEvents(out *output, policies []policy.Policy, tally *Tally) *events {
 func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	e.tally.Requests += int64(b.Len())
 	e.gather(b, verdicts)
+	if e.spool != nil {
+		e.spool.observe(b, e.refusals, e.tables)
+	}
 	for _, r := range e.refusals {
 		class := e.tables.Agents.Class(int32(b.Agent[r.row]))
 		e.tally.Policies[r.policy].count(b.Action[r.row], class, e.tables)

@@ -96,6 +96,9 @@ func (b *bench) kill() {
 	if f := b.tail.out.file; f != nil {
 		f.Close()
 	}
+	if s := b.tail.spool; s != nil {
+		s.halt()
+	}
 	b.tail.lock.release()
 }
 

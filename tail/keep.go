@@ -21,8 +21,25 @@ func (t *Tail) save() error {
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
-	err = c.Write(t.options.State)
+	err = t.write(c)
 	t.saving = time.Since(begin)
+	return err
+}
+
+// write writes a checkpoint, and the batch for the database that goes with it.
+func (t *Tail) write(c *Checkpoint) error {
+	if t.spool == nil {
+		return c.Write(t.options.State)
+	}
+	c.Spool = t.spool.complete(c.Written, t.tally)
+	if err := c.prepare(t.options.State); err != nil {
+		return err
+	}
+	if err := t.spool.seal(); err != nil {
+		return err
+	}
+	err := replace(t.options.State)
+	t.spool.over(t.tally, err == nil)
 	return err
 }
 
@@ -79,6 +96,9 @@ func (t *Tail) tidy() error {
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
 func (t *Tail) compact() error {
 	body := t.remember()
+	if t.spool != nil {
+		t.spool.forget()
+	}
 	t.tables = &traffic.Tables{
 		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: t.tables.Actions, Hosts: traffic.NewDict(),
 	}

@@ -211,6 +211,17 @@ func (l *log) unread() (n int64) {
 	return n
 }
 
+// measure finds out how much lies ahead, while nothing is read.
+func (l *log) measure() {
+	for _, g := range l.files {
+		if f, ok := g.(*file); ok {
+			if info, err := f.handle.Stat(); err == nil {
+				f.size = info.Size()
+			}
+		}
+	}
+}
+
 // sample is the beginning of the log, to choose a format by.
 func (l *log) sample() (longest []byte) {
 	for _, g := range l.files {

@@ -27,6 +27,7 @@ type snapshot struct {
 	keys     int
 	logs     int
 	saved    time.Time
+	backlog  Backlog
 }
 
 // How often numbers are left, and how often keys are counted, which takes longer.
@@ -46,6 +47,7 @@ func (t *Tail) show(now time.Time) {
 	}
 	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs), saved: t.saved}
 	s.lagBytes, s.lag = t.Lag(now)
+	s.backlog = t.spool.backlog()
 	m.latest.Store(s)
 }
 
@@ -64,6 +66,9 @@ var (
 	forgottenDesc  = describe("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.")
 	logsDesc       = describe("logs", "Logs that are followed.")
 	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written.")
+	spoolDesc      = describe("spool_batches", "Batches that wait for the database.")
+	spoolBytesDesc = describe("spool_bytes", "Bytes of the batches that wait for the database.")
+	spoolFullDesc  = describe("spool_full", "1 while nothing is read because too much waits for the database.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -74,7 +79,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, lagBytesDesc, lagDesc,
-		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc,
+		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc, spoolDesc, spoolBytesDesc, spoolFullDesc,
 	} {
 		to <- d
 	}
@@ -111,6 +116,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
 	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
 	put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	put(spoolDesc, prometheus.GaugeValue, float64(s.backlog.Batches))
+	put(spoolBytesDesc, prometheus.GaugeValue, float64(s.backlog.Bytes))
+	var full float64
+	if s.backlog.Full {
+		full = 1
+	}
+	put(spoolFullDesc, prometheus.GaugeValue, full)
 }
 
 // maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,

@@ -3,6 +3,7 @@ package tail
 import (
 	"bytes"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"shadow/parse"
@@ -12,16 +13,22 @@ import (
 // since a read may wait for ever. When nobody takes what it has read, it waits, and so does in the end whoever writes.
 type pipe struct {
 	chunks chan []byte
-	held   []byte // whole lines, and the beginning of one
+	queued atomic.Int64 // bytes in chunks
+	held   []byte       // whole lines, and the beginning of one
 	over   bool
 	read   time.Time
 	now    func() time.Time
 }
 
-const pipeChunk = 64 << 10
+// What is read at a time, and how many of those may wait: 16 MB, more than is judged in a breath, so that a pipe is never
+// what a tail waits for, and its writer seldom waits for the tail.
+const (
+	pipeChunk  = 64 << 10
+	pipeChunks = 256
+)
 
 func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
-	p := &pipe{chunks: make(chan []byte, 16), read: now(), now: now}
+	p := &pipe{chunks: make(chan []byte, pipeChunks), read: now(), now: now}
 	go p.run(r, wake)
 	return p
 }
@@ -33,6 +40,7 @@ func (p *pipe) run(r io.Reader, wake chan<- struct{}) {
 		chunk := make([]byte, pipeChunk)
 		n, err := r.Read(chunk)
 		if n > 0 {
+			p.queued.Add(int64(n))
 			p.chunks <- chunk[:n]
 			rouse(wake)
 		}
@@ -56,6 +64,7 @@ func (p *pipe) fill() {
 		select {
 		case chunk, more := <-p.chunks:
 			p.held, p.over = append(p.held, chunk...), !more
+			p.queued.Add(int64(-len(chunk)))
 		default:
 			return
 		}
@@ -91,6 +100,6 @@ func (p *pipe) head() []byte {
 func (p *pipe) ended() bool { return p.over && len(p.held) == 0 }
 
 func (p *pipe) saved() SavedFile { return SavedFile{} }
-func (p *pipe) unread() int64    { return int64(len(p.held)) }
+func (p *pipe) unread() int64    { return p.queued.Load() + int64(len(p.held)) }
 func (p *pipe) since() time.Time { return p.read }
 func (p *pipe) close()           {}

@@ -22,6 +22,10 @@ func (t *Tail) Step() (more bool, err error) {
 	for _, l := range t.logs {
 		t.look(l)
 	}
+	if t.spool.full() {
+		t.pause()
+		return false, nil
+	}
 	drained, err := t.read()
 	if err != nil {
 		return false, err
@@ -35,6 +39,14 @@ func (t *Tail) Step() (more bool, err error) {
 	}
 	t.due()
 	return !drained, nil
+}
+
+// pause does what is due, and reads nothing: the lag grows until there is room for what would be judged.
+func (t *Tail) pause() {
+	for _, l := range t.logs {
+		l.measure()
+	}
+	t.due()
 }
 
 // look looks whether another file has a log's name. What is wrong with it is said once.
@@ -95,6 +107,7 @@ func (t *Tail) readFrom(i int) (int, error) {
 		return 0, err
 	}
 	taken := t.stream.Take(i, &t.block, l.format)
+	t.tally.Bytes += int64(len(t.block.Data))
 	t.count(taken)
 	if taken.Lines >= 10 && 2*taken.Unreadable > taken.Lines {
 		t.doubt(l)
@@ -151,6 +164,9 @@ func (t *Tail) count(taken traffic.Taken) {
 	t.tally.Unreadable += taken.Unreadable
 	t.tally.Excluded += taken.Excluded
 	t.tally.Late += taken.Late
+	if t.spool != nil {
+		t.spool.stamps(taken.Resolution)
+	}
 }
 
 // advance sets the clocks of the logs. The clock of a log shows the latest moment that its lines have reached; where nothing

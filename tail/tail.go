@@ -29,6 +29,9 @@ type Options struct {
 	Metrics  *Metrics      // nil: nobody asks for numbers
 	Live     *Live         // nil: nobody watches
 	MaxKeys  int           // how many keys of each kind are remembered; 0: no bound
+	Store    Store         // where batches go, which needs State; nil: nowhere
+	Flush    time.Duration // between looks whether they can go there; 0: DefaultFlush
+	Spool    int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
 
 	Now func() time.Time // nil: time.Now
 }
@@ -64,6 +67,7 @@ type Tail struct {
 	tally   *Tally
 	events  *events
 	out     *output
+	spool   *spool // nil: no Store
 	wake    chan struct{}
 	lock    *lock
 	block   parse.Block
@@ -78,6 +82,7 @@ type Tail struct {
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
 	saving   time.Duration
+	waits    bool      // whether it was told that batches wait for the database
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
 	shown    time.Time // when numbers were last left for Metrics
@@ -96,6 +101,12 @@ func New(o Options) (*Tail, error) {
 	}
 	if o.Linger == 0 {
 		o.Linger = DefaultLinger
+	}
+	if o.Flush == 0 {
+		o.Flush = DefaultFlush
+	}
+	if o.Spool == 0 {
+		o.Spool = DefaultSpool
 	}
 	if o.NewJudge == nil {
 		o.NewJudge = func(options replay.Options) Judge { return replay.New(options) }
@@ -133,6 +144,9 @@ func (t *Tail) open() (err error) {
 	if t.options.Live != nil {
 		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
 	}
+	if err := t.openSpool(c); err != nil {
+		return err
+	}
 	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
 	t.judge = t.newJudge()
 	if c != nil {
@@ -166,6 +180,28 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 	return err
 }
 
+// openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has
+// named batches all the same.
+func (t *Tail) openSpool(c *Checkpoint) (err error) {
+	if t.options.Store == nil {
+		return nil
+	}
+	latest := c
+	if latest == nil && exists(t.options.State) {
+		latest, _ = ReadCheckpoint(t.options.State) // one that cannot be read is to be replaced
+	}
+	var was *SavedSpool
+	if latest != nil {
+		was = latest.Spool
+	}
+	if t.spool, err = openSpool(&t.options, was, c != nil); err != nil {
+		return err
+	}
+	t.spool.start(t.options.Policies, t.tally)
+	t.events.spool = t.spool
+	return nil
+}
+
 // newJudge makes a judge for the tables at hand.
 func (t *Tail) newJudge() Judge {
 	t.events.tables = t.tables
@@ -182,6 +218,10 @@ func (t *Tail) Close() error {
 	var err error
 	if t.out != nil {
 		err = t.out.close()
+	}
+	if t.spool != nil {
+		t.spool.close()
+		t.sayLeft()
 	}
 	t.lock.release()
 	return err

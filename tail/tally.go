@@ -9,6 +9,7 @@ import (
 // every line counts once, however often the tail is started anew.
 type Tally struct {
 	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + Unreadable
+	Bytes      int64 `json:"bytes"`      // of these, after decompression
 	Unreadable int64 `json:"unreadable"` // lines that are no request
 	Excluded   int64 `json:"excluded"`
 	Late       int64 `json:"late"`      // requests that came too late for their place

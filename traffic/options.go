@@ -12,7 +12,7 @@ const DefaultLateness = 20 * limit.Minute
 
 // What Options.Batch and Options.Waiting are unless they say otherwise.
 const (
-	defaultBatch   = 512 << 10
+	defaultBatch   = 256 << 10
 	defaultWaiting = 4 << 20
 )
 

@@ -131,6 +131,15 @@ func (p *pending) part(floor limit.Time, out *Batch, others bool) {
 	p.truncate(kept)
 }
 
+// latest is the place of the last request that waits, or the floor.
+func (p *pending) latest() limit.Time {
+	last := p.floor
+	for _, place := range p.Places() {
+		last = max(last, place)
+	}
+	return last
+}
+
 // oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.
 // It is taken from a sample of every so many rows.
 func (p *pending) oldest() limit.Time {

@@ -71,15 +71,27 @@ func (s *Stats) count(j *job, sum added) {
 }
 
 // refine makes the resolution as fine as the finest stamp seen.
-func (s *Stats) refine(r *rows) {
+func (s *Stats) refine(r *rows) { s.Resolution = Finer(s.Resolution, r.resolution()) }
+
+// Finer is the finer of two resolutions, of which 0 is none.
+func Finer(a, b limit.Time) limit.Time {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// resolution is that of the finest stamp of the rows, 0 without any.
+func (r *rows) resolution() limit.Time {
 	switch {
 	case r.submilli:
-		s.Resolution = limit.Microsecond
-	case r.subsecond && s.Resolution != limit.Microsecond:
-		s.Resolution = limit.Millisecond
-	case s.Resolution == 0 && r.parsed > 0:
-		s.Resolution = limit.Second
+		return limit.Microsecond
+	case r.subsecond:
+		return limit.Millisecond
+	case r.parsed > 0:
+		return limit.Second
 	}
+	return 0
 }
 
 // note keeps the first faults, with their places in the whole input, if reading began at its beginning.

@@ -29,6 +29,8 @@ type Stream struct {
 type Taken struct {
 	Lines, Parsed, Unreadable, Excluded, Late int64
 	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
+
+	Resolution limit.Time // of the finest stamp; 0: there was none
 }
 
 // NewStream returns one that nothing has come to. several says whether it will have more than one source.
@@ -82,7 +84,8 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 	if n := s.pending.Len(); n > s.options.Waiting {
 		s.pending.floor = max(s.pending.floor, s.pending.oldest())
 	}
-	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults}
+	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults,
+		Resolution: r.resolution()}
 }
 
 // Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:
@@ -99,10 +102,17 @@ func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
 func (s *Stream) Waiting() int { return s.pending.Len() }
 
 // Release returns the requests that have their place before the floor, or before where too many waiting ones had put it.
-// Whatever comes from now on has its place there or later. The batch is valid until the next call.
+// Whatever comes from now on has its place there or later; after End, where the latest of all was. The batch is valid until
+// the next call.
 func (s *Stream) Release(floor limit.Time) *Batch {
 	s.out.reset()
-	s.pending.release(max(floor, s.pending.floor), s.out, 2*s.options.Batch)
+	floor = max(floor, s.pending.floor)
+	after := floor
+	if floor == End {
+		after = s.pending.latest()
+	}
+	s.pending.release(floor, s.out, 2*s.options.Batch)
+	s.pending.floor = after
 	return s.out
 }
 

@@ -39,6 +39,7 @@ type replayRun struct {
 
 // run verifies the flags, replays, and reports.
 func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
+	collectLate()
 	r := &replayRun{replayFlags: f, cmd: cmd, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err

@@ -65,16 +65,30 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer db.Close()
-	model, err := f.model(cmd, db, chosen, spare, night.anonymizer)
+	found := &pageMaker{db: db}
+	model, err := f.model(cmd, found, chosen, spare, night.anonymizer)
 	if err != nil {
 		return err
 	}
-	write := func() error { return model.Write(cmd.OutOrStdout(), f.output) }
+	write := func() error { return f.write(cmd, model, found) }
 	return night.finish(cmd, model, write, nil)
 }
 
-// model is the report on the runs that are chosen.
-func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selector, spare store.Spare, a *report.Anonymizer) (*report.Model, error) {
+// write prints the report.
+func (f *reportFlags) write(cmd *cobra.Command, model *report.Model, found *pageMaker) error {
+	if f.output != "html" {
+		return model.Write(cmd.OutOrStdout(), f.output)
+	}
+	page, err := found.page(model)
+	if err != nil {
+		return err
+	}
+	return page.Write(cmd.OutOrStdout())
+}
+
+// model is the report on the runs that are chosen. It notes them in found.
+func (f *reportFlags) model(cmd *cobra.Command, found *pageMaker, chosen selector, spare store.Spare, a *report.Anonymizer) (*report.Model, error) {
+	db := found.db
 	all, err := db.Runs()
 	if err != nil {
 		return nil, err
@@ -87,8 +101,9 @@ func (f *reportFlags) model(cmd *cobra.Command, db *store.Reader, chosen selecto
 	if err != nil {
 		return nil, err
 	}
+	found.loaded, found.all, found.runs = loaded, all, runs
 	model := report.New(loaded.Result, report.Options{
-		Top: f.top, Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
+		Top: f.rows(cmd), Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
 		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs), Anonymize: a,
 	})

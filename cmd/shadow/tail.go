@@ -18,6 +18,7 @@ import (
 type tailFlags struct {
 	readingFlags
 	policyFlags
+	tailStoreFlags
 	config  string
 	from    string
 	state   string
@@ -42,12 +43,13 @@ With --state everything that has to be known to go on is kept in a file: after a
 is judged twice and none is left out, also when the log was rotated meanwhile.
 
 With --ui a terminal shows what comes in, what each policy refuses, and whom; ? explains it, q leaves. Would-blocks are
-then kept only in the file of --would-blocks, and not at all without it.
+then written to the file of --would-blocks only, and not at all without it.
 
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --ui
+  shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -67,7 +69,8 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
-	flags.BoolVar(&f.ui, "ui", false, "show a live screen on this terminal; would-blocks then go to the file of --would-blocks only")
+	flags.BoolVar(&f.ui, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to be written")
+	f.tailStoreFlags.add(cmd)
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
@@ -103,7 +106,8 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
-	return o, nil
+	err = f.keepIn(cmd.Context(), &o, f.timezone)
+	return o, err
 }
 
 // begin is where to begin.

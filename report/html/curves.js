@@ -7,7 +7,7 @@ function curveExplorer() {
   const body = byId("curve-reading").tBodies[0];
   const classes = data.classes.map((name, i) => i).filter((i) => data.clients[i] > 0);
   const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
-  const requests = total(data.requests), clients = total(data.clients);
+  const requests = data.judged, clients = total(data.clients);
 
   // What can be drawn: a figure of a point in percent, and its colour. One class alone is all there is.
   const lines = [
@@ -186,7 +186,7 @@ function curveExplorer() {
     const tr = make("tr");
     tr.append(make("th", name, { scope: "row" }));
     const known = refused !== null;
-    for (const text of [known ? thousands(refused) : "–", known ? percent(refused, ofRequests) : "–", thousands(hit), percent(hit, ofClients)]) {
+    for (const text of [known ? thousands(refused) : "–", known && ofRequests ? percent(refused, ofRequests) : "–", thousands(hit), percent(hit, ofClients)]) {
       tr.append(make("td", text, { class: "num" }));
     }
     return tr;

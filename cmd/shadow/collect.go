@@ -1,0 +1,25 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// firstCollection is the heap, in bytes, below which a replay's garbage is not collected. Its batches alone are some 300 MB
+// of address space, of which little is ever touched, so that Go would collect while it starts and find nothing.
+const firstCollection = 512 << 20
+
+// smallestHeap is the heap, in bytes, below which Go itself does not collect, at GOGC=100.
+const smallestHeap = 4 << 20
+
+// collectLate postpones the first garbage collection to firstCollection. After that one the usual rule holds, and where
+// GOGC is set, it holds from the start.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(100 * firstCollection / smallestHeap)
+	collected := new([16]byte)
+	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent) }, usual)
+}

@@ -1,0 +1,213 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/store"
+	"shadow/tail"
+)
+
+// What a tail stores must be what a replay of its log stores, whatever happens to it and to its database meanwhile.
+
+// A keeper is a log that grows, and a tail of it with a database, in a folder of their own.
+type keeper struct {
+	t      *testing.T
+	dir    string // of the log
+	base   string // of the state and the database
+	rng    *rand.Rand
+	log    *os.File
+	lines  int64
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	flags  []string
+}
+
+func newKeeper(t *testing.T, flags ...string) *keeper {
+	k := &keeper{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(5, 6)), flags: flags}
+	k.base = k.dir
+	log, err := os.Create(filepath.Join(k.dir, "access.log"))
+	must(t, err)
+	t.Cleanup(func() { log.Close() })
+	k.log = log
+	return k
+}
+
+func (k *keeper) state() string { return filepath.Join(k.base, "state") }
+func (k *keeper) db() string    { return filepath.Join(k.base, "tailed") }
+
+func (k *keeper) start() {
+	k.t.Helper()
+	args := []string{
+		"tail", "access.log", "--limit", "20/10s", "--format", soakFormat, "--lateness", "1s", "--from", "checkpoint", "--state", k.state(),
+		"--db", k.db(), "--save-every", "50ms", "--flush", "70ms", "--would-blocks", filepath.Join(k.dir, "would-blocks"), "--quiet",
+	}
+	k.cmd = command(k.t, k.dir, append(args, k.flags...)...)
+	k.cmd.Stderr = &k.stderr
+	must(k.t, k.cmd.Start())
+	process := k.cmd.Process
+	k.t.Cleanup(func() { process.Kill() })
+}
+
+func (k *keeper) kill() {
+	k.cmd.Process.Kill()
+	_ = k.cmd.Wait() // it was killed
+}
+
+// write writes lines for a while.
+func (k *keeper) write(span time.Duration) {
+	k.t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		var text strings.Builder
+		for range k.rng.IntN(60) {
+			at := time.Now().Add(-time.Duration(k.rng.IntN(100)) * time.Millisecond)
+			fmt.Fprintf(&text, "192.0.2.%d [%d.%03d] \"GET /page%d HTTP/1.1\" 200\n", k.rng.IntN(1+k.rng.IntN(200)), at.Unix(), at.UnixMilli()%1000, k.rng.IntN(9))
+			k.lines++
+		}
+		_, err := k.log.WriteString(text.String())
+		must(k.t, err)
+	}
+}
+
+// begun waits until the tail has begun at the end of a log that is empty.
+func (k *keeper) begun() {
+	k.t.Helper()
+	k.wait("the first checkpoint", func() bool { return existsFile(k.state()) })
+}
+
+func (k *keeper) wait(what string, done func() bool) {
+	k.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			k.t.Fatalf("waited for %s; the tail says: %s", what, k.stderr.Bytes())
+		}
+	}
+}
+
+// end waits until everything has been judged, and ends the tail, which stores what it has.
+func (k *keeper) end() {
+	k.t.Helper()
+	k.wait("all lines to be judged", func() bool {
+		c, err := tail.ReadCheckpoint(k.state())
+		must(k.t, err)
+		return c.Tally.Requests == k.lines
+	})
+	must(k.t, k.cmd.Process.Signal(os.Interrupt))
+	if err := k.cmd.Wait(); err != nil {
+		k.t.Fatalf("the tail ended with %v: %s", err, k.stderr.Bytes())
+	}
+	if left, err := os.ReadDir(k.state() + ".spool"); err != nil || len(left) > 0 {
+		k.t.Errorf("left in the spool: %v, %v; the tail says: %s", left, err, k.stderr.Bytes())
+	}
+}
+
+// compare holds the database against that of a replay. Around midnight the tail has two runs.
+func (k *keeper) compare() {
+	k.t.Helper()
+	run(k.t, k.dir, "replay", "access.log", "--db", "replayed", "--limit", "20/10s", "--format", soakFormat, "--lateness", "1s", "--quiet")
+	for _, query := range []string{
+		"SELECT sum(lines), sum(bytes), sum(parsed), sum(unreadable), sum(requests), sum(late), min(first_at), max(last_at), min(resolution_us) FROM runs",
+		"SELECT policy, counts_by, sum(requests), sum(refused), sum(bytes_saved) FROM policy_totals GROUP BY ALL ORDER BY ALL",
+		"SELECT policy, client, class, sum(refused), min(first_refused), max(last_refused) FROM client_totals GROUP BY ALL ORDER BY ALL",
+		"SELECT policy, action, sum(requests), sum(refused) FROM action_totals GROUP BY ALL ORDER BY ALL",
+		"SELECT name, class, sum(requests) FROM clients GROUP BY ALL ORDER BY ALL",
+		"SELECT policy, time, client, class, action, status, sum(count) FROM would_blocks GROUP BY ALL ORDER BY ALL",
+		"SELECT policy, limit_text, counts_by, matches, counts FROM policy_limits GROUP BY ALL ORDER BY ALL",
+	} {
+		want := run(k.t, k.dir, "query", query, "--db", "replayed", "--output", "csv")
+		got := run(k.t, k.dir, "query", query, "--db", k.db(), "--output", "csv")
+		if !bytes.Equal(got, want) || bytes.Count(want, []byte("\n")) < 2 {
+			k.t.Errorf("%s:\n%.600s\nwant\n%.600s", query, got, want)
+		}
+	}
+}
+
+func TestTailStoreKilled(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 4
+	}
+	k := newKeeper(t)
+	k.start()
+	k.begun()
+	for range rounds {
+		k.write(time.Duration(50+k.rng.IntN(400)) * time.Millisecond)
+		k.kill()
+		k.start()
+	}
+	k.end()
+	k.compare()
+	t.Logf("%d lines, %d kills", k.lines, rounds)
+}
+
+// Who has the database open delays what is stored, and nothing else; who asks it something gets an answer while the tail
+// writes, and what it says never becomes less.
+func TestTailStoreShared(t *testing.T) {
+	k := newKeeper(t)
+	k.start()
+	k.begun()
+	k.wait("the database", func() bool { return existsFile(k.db()) })
+	var before int64
+	asked := 0
+	for range 12 {
+		k.write(100 * time.Millisecond)
+		out := run(t, k.dir, "query", "SELECT coalesce(sum(requests), 0)::BIGINT AS n FROM runs", "--db", k.db(), "--output", "json")
+		var rows []struct{ N int64 }
+		must(t, json.Unmarshal(out, &rows))
+		if rows[0].N < before {
+			t.Errorf("%d requests were stored, now %d", before, rows[0].N)
+		}
+		before = rows[0].N
+		asked++
+	}
+	run(t, k.dir, "runs", "--db", k.db())
+	run(t, k.dir, "report", "--db", k.db())
+	held, err := store.Open(k.db(), store.Options{})
+	must(t, err)
+	k.write(1500 * time.Millisecond)
+	k.wait("batches to wait", func() bool {
+		waiting, err := os.ReadDir(k.state() + ".spool")
+		must(t, err)
+		return len(waiting) > 3
+	})
+	must(t, held.Close())
+	k.write(100 * time.Millisecond)
+	k.end()
+	k.compare()
+	if before == 0 {
+		t.Errorf("%d questions were asked, and nothing was stored meanwhile", asked)
+	}
+}
+
+// Runs that are deleted, and a file that is written anew, do not disturb a tail that stores into it.
+func TestTailStorePruned(t *testing.T) {
+	k := newKeeper(t)
+	k.start()
+	k.begun()
+	stored := func() bool {
+		out := run(t, k.dir, "query", "SELECT count(*) AS n FROM runs WHERE requests > 0", "--db", k.db(), "--output", "csv")
+		return strings.TrimSpace(string(out)) == "n\n1"
+	}
+	k.write(1500 * time.Millisecond)
+	k.wait("the database", func() bool { return existsFile(k.db()) && stored() })
+	for range 3 {
+		run(t, k.dir, "runs", "delete", "last", "--db", k.db())
+		k.write(300 * time.Millisecond)
+		k.wait("another run", stored)
+	}
+	k.end()
+	out := run(t, k.dir, "query", "SELECT requests = (SELECT sum(requests) FROM clients) AND refused = (SELECT sum(refused) FROM client_tallies t WHERE t.policy = p.policy) AS ok FROM policies p GROUP BY ALL", "--db", k.db(), "--output", "csv")
+	if strings.TrimSpace(string(out)) != "ok\ntrue" {
+		t.Errorf("the run that is left does not add up: %s", out)
+	}
+}

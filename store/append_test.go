@@ -1,0 +1,325 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A grown run is what batches have added up to, counted the slow and obvious way.
+type grown struct {
+	lines, requests, unreadable, late int64
+	refused, saved                    []int64
+	clients                           map[string]*grownClient
+	actions                           map[string]int64
+	events                            map[string]int64 // by all that they show
+	hits                              map[string]int64 // by policy and client
+	minutes                           []map[limit.Time]int64
+}
+
+type grownClient struct {
+	byClass [traffic.ClassCount]int64
+	agent   string
+}
+
+func newGrown(policies int) *grown {
+	g := &grown{
+		refused: make([]int64, policies), saved: make([]int64, policies), clients: map[string]*grownClient{},
+		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{},
+	}
+	for range policies {
+		g.minutes = append(g.minutes, map[limit.Time]int64{})
+	}
+	return g
+}
+
+var batchDay = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+// madeBatch makes up a batch, and counts it in g.
+func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Addition {
+	a := &replay.Addition{
+		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
+		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
+	}
+	for i := range policies {
+		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}})
+	}
+	for i := range 3 {
+		a.Agents = append(a.Agents, replay.AgentPart{Name: names[rng.IntN(len(names))] + fmt.Sprint(i), Class: "tool"})
+	}
+	for range rng.IntN(20) {
+		c := replay.ClientPart{Name: fmt.Sprint(names[rng.IntN(len(names))], rng.IntN(3)), Agent: int32(rng.IntN(3))}
+		c.ByClass[rng.IntN(5)] = 1 + rng.Int64N(3)
+		a.Clients = append(a.Clients, c)
+		a.Requests += sum(c.ByClass)
+		g.client(c.Name).add(c, a.Agents[c.Agent].Name)
+	}
+	for i := range 2 {
+		a.Actions = append(a.Actions, replay.ActionPart{Name: names[rng.IntN(len(names))], Requests: int64(i) + 1})
+		g.actions[a.Actions[i].Name] += int64(i) + 1
+	}
+	a.Lines = a.Requests + a.Unreadable
+	madeEvents(rng, a, g)
+	g.lines, g.requests, g.unreadable, g.late = g.lines+a.Lines, g.requests+a.Requests, g.unreadable+a.Unreadable, g.late+a.Late
+	return a
+}
+
+func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
+	if len(a.Clients) == 0 {
+		return
+	}
+	a.First, a.Last = dayOne, dayOne+limit.Hour
+	for range rng.IntN(4 << rng.IntN(5)) {
+		e := replay.Event{
+			Policy: int32(rng.IntN(len(a.Policies))), Client: int32(rng.IntN(len(a.Clients))), Action: int32(rng.IntN(2)), Status: 200, Count: 1,
+			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second,
+		}
+		a.Events = append(a.Events, e)
+		a.Refused[e.Policy]++
+		a.Saved[e.Policy] += 100
+		g.refused[e.Policy]++
+		g.saved[e.Policy] += 100
+		client := a.Clients[e.Client].Name
+		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At))]++
+		g.hits[fmt.Sprint(e.Policy, " ", encodeText(client))]++
+		g.minutes[e.Policy][e.At/limit.Minute*limit.Minute]++
+	}
+}
+
+func sum(n [traffic.ClassCount]int64) (all int64) {
+	for _, v := range n {
+		all += v
+	}
+	return all
+}
+
+func (g *grown) client(name string) *grownClient {
+	if g.clients[name] == nil {
+		g.clients[name] = new(grownClient)
+	}
+	return g.clients[name]
+}
+
+func (c *grownClient) add(part replay.ClientPart, agent string) {
+	for i, n := range part.ByClass {
+		c.byClass[i] += n
+	}
+	c.agent = agent
+}
+
+// worst is the minute with most refusals, of several the first.
+func (g *grown) worst(policy int) (worst limit.Time, most int64) {
+	for minute, n := range g.minutes[policy] {
+		if n > most || n == most && minute < worst {
+			worst, most = minute, n
+		}
+	}
+	return worst, most
+}
+
+// check holds a run of a database against what was counted.
+func (g *grown) check(t *testing.T, path string, run int) {
+	t.Helper()
+	where := fmt.Sprintf(" WHERE run = %d", run)
+	want := [][]any{{g.lines, g.requests, g.unreadable, g.late}}
+	if got := mustAsk(t, path, "SELECT lines, requests, unreadable, late FROM runs"+where); !reflect.DeepEqual(got, want) {
+		t.Errorf("lines, requests, unreadable, late: %v, want %v", got, want)
+	}
+	for i := range g.refused {
+		minute, most := g.worst(i)
+		hit := 0
+		for key := range g.hits {
+			if strings.HasPrefix(key, fmt.Sprint(i, " ")) {
+				hit++
+			}
+		}
+		got := mustAsk(t, path, fmt.Sprintf("SELECT requests, refused, bytes_saved, clients_hit, coalesce(epoch_us(worst_minute), 0), worst_minute_refused FROM policies%s AND policy = %d", where, i))
+		if want := [][]any{{g.requests, g.refused[i], g.saved[i], int64(hit), int64(minute), most}}; !reflect.DeepEqual(got, want) {
+			t.Errorf("policy %d: %v, want %v", i, got, want)
+		}
+	}
+	var clients, actions [][]any
+	for name, c := range g.clients {
+		tally := traffic.ClientTally{ByClass: c.byClass}
+		clients = append(clients, []any{encodeText(name), encodeText(c.agent), tally.Class().String(), sum(c.byClass)})
+	}
+	for name, n := range g.actions {
+		actions = append(actions, []any{encodeText(name), n})
+	}
+	same(t, "clients", mustAsk(t, path, "SELECT c.name, a.name, c.class, c.requests FROM clients c JOIN agents a USING (run, agent)"+where), clients)
+	same(t, "actions", mustAsk(t, path, "SELECT name, requests FROM actions"+where), actions)
+	same(t, "events", mustAsk(t, path, `SELECT concat(policy, ' ', c.name, ' ', a.name, ' ', epoch_us(time)), sum(count)::BIGINT FROM events
+		JOIN clients c USING (run, client) JOIN actions a USING (run, action)`+where+" GROUP BY ALL"), pairs(g.events))
+	same(t, "hits", mustAsk(t, path, "SELECT concat(policy, ' ', name), refused FROM client_tallies JOIN clients USING (run, client)"+where), pairs(g.hits))
+}
+
+func pairs(m map[string]int64) (rows [][]any) {
+	for key, n := range m {
+		rows = append(rows, []any{key, n})
+	}
+	return rows
+}
+
+func same(t *testing.T, what string, got, want [][]any) {
+	t.Helper()
+	for _, rows := range [][][]any{got, want} {
+		slices.SortFunc(rows, func(x, y []any) int { return cmp.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
+	}
+	if !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// appendTo hands batches over as a tail does: the file is open only meanwhile.
+func appendTo(t *testing.T, path string, batches ...*replay.Addition) (known int) {
+	t.Helper()
+	s, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err = s.Append(context.Background(), info, batches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+// However many batches come at once, and some of them again, the run is what they add up to.
+func TestAppend(t *testing.T) {
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		path, g := dbPath(t), newGrown(3)
+		var batches []*replay.Addition
+		for len(batches) < 20 {
+			done := len(batches)
+			for range min(1+rng.IntN(5), 20-done) {
+				batches = append(batches, madeBatch(rng, uint64(len(batches)+1), 3, g))
+			}
+			again := rng.IntN(min(done, 3) + 1)
+			if known := appendTo(t, path, batches[done-again:]...); known != again {
+				t.Errorf("%d batches were known, want %d", known, again)
+			}
+			g.check(t, path, 1)
+		}
+		if got := mustAsk(t, path, "SELECT count(*), min(batch), any_value(r.run) FROM tails t JOIN runs r USING (run, started)"); !reflect.DeepEqual(got, [][]any{{int64(1), int64(20), int64(1)}}) {
+			t.Errorf("tails: %v", got)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// Another day, other policies, and a run that somebody deleted: each begins a run, also in the middle of what is handed over.
+func TestAppendBeginsRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	path := dbPath(t)
+	grown := []*grown{newGrown(2), newGrown(2), newGrown(3), newGrown(3)}
+	var batches []*replay.Addition
+	add := func(run, policies int, made time.Time) {
+		a := madeBatch(rng, uint64(len(batches)+1), policies, grown[run])
+		a.Made = made
+		batches = append(batches, a)
+	}
+	add(0, 2, batchDay)
+	add(0, 2, batchDay.Add(15*time.Hour+59*time.Minute))
+	add(1, 2, batchDay.Add(16*time.Hour))
+	add(2, 3, batchDay.Add(17*time.Hour))
+	appendTo(t, path, batches...)
+	s := openStore(t, path)
+	if _, err := s.Delete(context.Background(), []int32{3}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	storeRun(t, path, makeRun(1, 2, 10, 100), info) // takes the number that is free
+	if known := appendTo(t, path, batches[3]); known != 1 {
+		t.Error("a batch came back with the run that was deleted")
+	}
+	add(3, 3, batchDay.Add(18*time.Hour))
+	appendTo(t, path, batches[4])
+	grown[0].check(t, path, 1)
+	grown[1].check(t, path, 2)
+	grown[3].check(t, path, 4)
+	if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 4 {
+		t.Errorf("%d runs", n)
+	}
+}
+
+// Two tails share a database, and do not know of each other.
+func TestAppendTwoTails(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	path := dbPath(t)
+	a, b := newGrown(2), newGrown(2)
+	for n := range uint64(3) {
+		mine, other := madeBatch(rng, n+1, 2, a), madeBatch(rng, n+1, 2, b)
+		other.Tail = "other"
+		appendTo(t, path, mine, other)
+	}
+	a.check(t, path, 1)
+	b.check(t, path, 2)
+}
+
+// A batch that contradicts itself is refused, and leaves no trace.
+func TestAppendRefuses(t *testing.T) {
+	path := dbPath(t)
+	openStore(t, path).Close()
+	before := fingerprint(t, path)
+	for name, spoil := range map[string]func(a *replay.Addition){
+		"without a number": func(a *replay.Addition) { a.Number = 0 },
+		"tallies":          func(a *replay.Addition) { a.Refused = nil },
+		"agent 9":          func(a *replay.Addition) { a.Clients[0].Agent = 9 },
+		"policy 7":         func(a *replay.Addition) { a.Events[0].Policy = 7 },
+		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },
+		"outside":          func(a *replay.Addition) { a.Events[0].At = 1<<63 - 1 },
+	} {
+		a := madeBatch(rand.New(rand.NewPCG(1, 4)), 1, 2, newGrown(2))
+		spoil(a)
+		s := openStore(t, path)
+		_, err := s.Append(context.Background(), info, []*replay.Addition{a})
+		s.Close()
+		wantError(t, err, name)
+	}
+	if after := fingerprint(t, path); after != before {
+		t.Errorf("%s\nand was\n%s", after, before)
+	}
+}
+
+// A database that is gathered from others has a tail's run as it was when it was last merged, and under the same number.
+func TestMergeGrownRun(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	path, all, g := dbPath(t), dbPath(t), newGrown(2)
+	storeRun(t, all, makeRun(1, 2, 10, 100), info)
+	merge := func(want Merged) {
+		t.Helper()
+		s := openStore(t, all)
+		defer s.Close()
+		got, err := s.Merge(context.Background(), path)
+		if err != nil || !reflect.DeepEqual(got.Runs, want.Runs) || !reflect.DeepEqual(got.Known, want.Known) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+	taken, had := map[int32]int32{1: 2}, map[int32]int32{}
+	for n := range uint64(3) {
+		appendTo(t, path, madeBatch(rng, n+1, 2, g))
+		merge(Merged{Runs: taken, Known: had})
+		g.check(t, all, 2)
+		merge(Merged{Runs: had, Known: taken})
+	}
+	g.check(t, all, 2)
+	if n := askNumber(t, all, "SELECT count(*) FROM runs"); n != 2 {
+		t.Errorf("%d runs", n)
+	}
+}

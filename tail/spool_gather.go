@@ -1,0 +1,130 @@
+package tail
+
+import (
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// A gathering is a batch on its way into the spool. The ids of a tail change when names are dropped, so a batch has lists of
+// its own, and what it knows of the tables' ids is forgotten in time.
+type gathering struct {
+	texts   []replay.PolicyText
+	to      replay.Addition
+	clients []place // by id of the tables
+	actions []place
+	agents  []place
+	touched []int32  // clients with a place
+	latest  []latest // by place in to.Clients
+	turn    int      // how many batches of requests have come
+}
+
+// A place in a list, from 1; 0 is none.
+type place int32
+
+// The latest request of a client.
+type latest struct {
+	turn int
+	row  int32
+}
+
+// begin begins an empty batch.
+func (g *gathering) begin() {
+	n := len(g.texts)
+	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Events: g.to.Events[:0]}
+	g.latest = g.latest[:0]
+	g.forget()
+}
+
+// forget forgets ids of the tables.
+func (g *gathering) forget() {
+	for _, id := range g.touched {
+		g.clients[id] = 0
+	}
+	g.touched = g.touched[:0]
+	clear(g.actions)
+	clear(g.agents)
+}
+
+// held is how many entries are held in memory.
+func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
+
+// stamps notes how precise the stamps of some lines are.
+func (g *gathering) stamps(resolution limit.Time) {
+	g.to.Resolution = traffic.Finer(g.to.Resolution, resolution)
+}
+
+// observe takes in a batch of requests, and which of them are refused.
+func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tables) {
+	g.turn++
+	a := &g.to
+	for row := range int32(b.Len()) {
+		g.request(b, row, t)
+		if a.Requests == 0 {
+			a.First, a.Last = b.At[row], b.At[row]
+		}
+		a.First, a.Last = min(a.First, b.At[row]), max(a.Last, b.At[row])
+		a.Requests++
+		if traffic.Refusal(int32(b.Status[row])) {
+			a.AlreadyRefused++
+		}
+	}
+	for _, r := range refusals {
+		a.Refused[r.policy]++
+		a.Saved[r.policy] += b.Bytes[r.row]
+		a.Events = append(a.Events, replay.Event{
+			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1,
+			Client: g.client(b.Client[r.row], t), Action: g.action(b.Action[r.row], t),
+		})
+	}
+}
+
+// request counts a request of a client for an action. The client's agent is that of its latest request, as in a replay.
+func (g *gathering) request(b *traffic.Batch, row int32, t *traffic.Tables) {
+	client := g.client(b.Client[row], t)
+	c, last := &g.to.Clients[client], &g.latest[client]
+	c.ByClass[t.Agents.Class(int32(b.Agent[row]))]++
+	if last.turn != g.turn || b.Before(last.row, row) {
+		*last = latest{g.turn, row}
+		c.Agent = g.agent(b.Agent[row], t)
+	}
+	g.to.Actions[g.action(b.Action[row], t)].Requests++
+}
+
+// client is the place of a client in the batch.
+func (g *gathering) client(id int32, t *traffic.Tables) int32 {
+	p := at(&g.clients, int(id))
+	if *p == 0 {
+		g.to.Clients = append(g.to.Clients, replay.ClientPart{Name: t.Clients.Name(id)})
+		g.latest = append(g.latest, latest{})
+		g.touched = append(g.touched, id)
+		*p = place(len(g.to.Clients))
+	}
+	return int32(*p - 1)
+}
+
+func (g *gathering) action(id uint16, t *traffic.Tables) int32 {
+	p := at(&g.actions, int(id))
+	if *p == 0 {
+		g.to.Actions = append(g.to.Actions, replay.ActionPart{Name: t.Actions.Name(int32(id))})
+		*p = place(len(g.to.Actions))
+	}
+	return int32(*p - 1)
+}
+
+func (g *gathering) agent(id uint16, t *traffic.Tables) int32 {
+	p := at(&g.agents, int(id))
+	if *p == 0 {
+		g.to.Agents = append(g.to.Agents, replay.AgentPart{Name: t.Agents.Name(int32(id)), Class: t.Agents.Class(int32(id)).String()})
+		*p = place(len(g.to.Agents))
+	}
+	return int32(*p - 1)
+}
+
+// at is where the place of an id stands.
+func at(places *[]place, id int) *place {
+	for id >= len(*places) {
+		*places = append(*places, 0)
+	}
+	return &(*places)[id]
+}
