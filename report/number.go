@@ -92,3 +92,9 @@ func Runs(runs []int32) string {
 		return "runs " + strings.Join(texts[:last], ", ") + " and " + texts[last]
 	}
 }
+
+// Thousands writes n in groups of three digits: 1,234,567.
+func Thousands(n int64) string { return thousands(n) }
+
+// Percent writes what part is of whole, in percent and without the sign: 12.34, <0.01.
+func Percent(part, whole int64) string { return percent(percentOf(part, whole)) }

@@ -9,6 +9,7 @@ import (
 func (t *Tail) due() {
 	now := t.options.Now()
 	t.show(now)
+	t.glance(now)
 	early := t.spool.heavy() && now.Sub(t.tried) >= tick
 	if t.options.State != "" && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
 		t.tryToSave(now)

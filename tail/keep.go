@@ -111,6 +111,7 @@ func (t *Tail) compact() error {
 	t.stream = t.stream.Anew(t.tables)
 	t.judge = t.newJudge()
 	clear(t.events.busy)
+	t.events.crowd.forget()
 	err := t.recall(body)
 	t.names = t.tables.Clients.Len()
 	return err

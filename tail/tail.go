@@ -28,6 +28,7 @@ type Options struct {
 	Save      time.Duration // between checkpoints; 0: DefaultSave
 	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
 	Metrics   *Metrics      // nil: nobody asks for numbers
+	Live      *Live         // nil: nobody watches
 	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
 	Store     Store         // where batches go, which needs State; nil: nowhere
 	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
@@ -143,6 +144,9 @@ func (t *Tail) open() (err error) {
 	t.tally = newTally(t.options.Policies, earlier)
 	t.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
+	if t.options.Live != nil {
+		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
+	}
 	if err := t.openSpool(c); err != nil {
 		return err
 	}

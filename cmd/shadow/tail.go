@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -30,6 +31,7 @@ type tailFlags struct {
 	listen  string
 	maxKeys int
 	quiet   bool
+	ui      bool
 }
 
 func newTail() *cobra.Command {
@@ -45,10 +47,14 @@ is judged twice and none is left out, also when the log was rotated meanwhile.
 
 With --redis the tails of several hosts count together; while Redis does not answer each goes on by itself.
 
+With --ui a terminal shows what comes in, what each policy refuses, and whom; ? explains it, q leaves. Would-blocks are
+then written to the file of --would-blocks only, and not at all without it.
+
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
+  shadow tail /var/log/nginx/access.log --limit 6/30s --ui
   shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
@@ -71,6 +77,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
 	f.redisFlags.add(cmd)
 	f.clockFlag.add(cmd)
+	flags.BoolVar(&f.ui, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to be written")
 	f.tailStoreFlags.add(cmd)
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
@@ -151,6 +158,10 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer stop()
 	}
+	watched, err := f.watched(&o)
+	if err != nil {
+		return err
+	}
 	t, err := tail.New(o)
 	if err != nil {
 		return err
@@ -158,5 +169,5 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	return t.Run(cmd.Context(), hangup)
+	return watched(cmd.Context(), func(ctx context.Context) error { return t.Run(ctx, hangup) })
 }

@@ -1,0 +1,164 @@
+package tail
+
+import (
+	"sync/atomic"
+	"time"
+
+	"shadow/traffic"
+)
+
+// A Live is the way from a tail to a screen. The tail leaves a glance at its numbers there a few times a second, and the
+// screen takes the latest one, so neither ever waits for the other. Names are costly to list, so the screen asks for those
+// that it shows, and finds them in one of the next glances.
+
+// A Live shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
+type Live struct {
+	latest atomic.Pointer[Glance]
+	asked  atomic.Pointer[Question]
+}
+
+// A Question says which names are wanted.
+type Question struct {
+	Policy int // its place among the policies
+	Order  Order
+	Rows   int // how many names at most
+}
+
+// A Glance is the numbers of one moment. Nobody may change it.
+type Glance struct {
+	At    time.Time
+	Begun time.Time
+
+	Lines, Unreadable, Excluded, Late, Requests, Forgotten int64 // as in a Tally
+
+	Waiting  int           // requests that wait for older ones
+	Logs     int           // how many are followed
+	LagBytes int64         // of the logs that have not been read
+	Lag      time.Duration // how long ago all had been
+
+	Policies []Refused
+
+	Asked   Question // the question that Clients and Actions answer
+	Clients List
+	Actions List
+}
+
+// A Refused is what one policy would have refused so far.
+type Refused struct {
+	Name    string
+	Refused int64
+}
+
+// Latest is the latest glance, nil before the first one.
+func (l *Live) Latest() *Glance { return l.latest.Load() }
+
+// Ask says which names are wanted from now on.
+func (l *Live) Ask(q Question) { l.asked.Store(&q) }
+
+func (l *Live) question() Question {
+	if q := l.asked.Load(); q != nil {
+		return *q
+	}
+	return Question{}
+}
+
+// How often a glance is left, and how much of the tail's time that may take: a hundredth.
+const (
+	glanceEvery = 200 * time.Millisecond
+	glanceShare = 100
+)
+
+// glance leaves a glance, if one is due.
+func (t *Tail) glance(now time.Time) {
+	c := t.events.crowd
+	if c == nil || now.Sub(c.glanced) < max(glanceEvery, glanceShare*c.glancing) {
+		return
+	}
+	begin := time.Now()
+	c.glanced = now
+	c.advance(now)
+	g := t.numbers(now)
+	g.Asked = t.options.Live.question()
+	c.answer(g, t.tables)
+	t.options.Live.latest.Store(g)
+	c.glancing = time.Since(begin)
+}
+
+// numbers is a glance without names.
+func (t *Tail) numbers(now time.Time) *Glance {
+	g := &Glance{
+		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, Late: t.tally.Late,
+		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: len(t.logs),
+	}
+	g.LagBytes, g.Lag = t.Lag(now)
+	for _, p := range t.tally.Policies {
+		g.Policies = append(g.Policies, Refused{p.Name, p.Refused})
+	}
+	return g
+}
+
+// A crowd is who and what was refused of late, by policy. A nil crowd counts nobody.
+type crowd struct {
+	begun    time.Time
+	at       time.Duration // since then
+	policies []struct{ clients, actions *recent }
+	glanced  time.Time     // when a glance was last left
+	glancing time.Duration // how long that took
+}
+
+// How many names may have counters: clients of all policies together, with some for each at least, and actions of each.
+const (
+	crowdRoom  = 64 << 10
+	leastRoom  = 1 << 10
+	actionRoom = 1 << 10
+)
+
+func newCrowd(begun time.Time, policies int) *crowd {
+	c := &crowd{begun: begun}
+	for range policies {
+		c.policies = append(c.policies, struct{ clients, actions *recent }{
+			newRecent(max(leastRoom, crowdRoom/policies)), newRecent(actionRoom),
+		})
+	}
+	return c
+}
+
+// advance sets the clock.
+func (c *crowd) advance(now time.Time) {
+	c.at = now.Sub(c.begun)
+	step := int64(c.at / spanStep)
+	for _, p := range c.policies {
+		p.clients.advance(step)
+		p.actions.advance(step)
+	}
+}
+
+// add counts a refusal.
+func (c *crowd) add(policy, client int32, action uint16, class traffic.Class, t *traffic.Tables) {
+	if c == nil {
+		return
+	}
+	p, s := &c.policies[policy], sight{c.at, action, class}
+	p.clients.add(client, t.Clients, s)
+	p.actions.add(int32(action), t.Actions, s)
+}
+
+// forget forgets the ids of names: they are about to change.
+func (c *crowd) forget() {
+	if c == nil {
+		return
+	}
+	for _, p := range c.policies {
+		p.clients.forget()
+	}
+}
+
+// answer lists the names that a glance was asked for.
+func (c *crowd) answer(g *Glance, t *traffic.Tables) {
+	if g.Asked.Policy < 0 || g.Asked.Policy >= len(c.policies) {
+		return
+	}
+	p := c.policies[g.Asked.Policy]
+	g.Clients = p.clients.list(g.Asked.Order, g.Asked.Rows, c.begun, t.Actions)
+	g.Actions = p.actions.list(g.Asked.Order, g.Asked.Rows, c.begun, t.Actions)
+}
