@@ -13,7 +13,7 @@ import (
 // a bucket with a token in it, and the microseconds in which the emptiest bucket is full.
 func (b *Token) Sharing() (limit.Sharing, error) {
 	if b.initial != 0 {
-		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever", b.burst-b.initial/b.token)
+		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial/b.token)
 	}
 	return limit.Sharing{
 		Script:  "token",
@@ -37,7 +37,7 @@ func (b *Debt) Sharing() (limit.Sharing, error) {
 // Sharing implements limit.Sharer: the tokens in a bucket, and the period.
 func (b *Step) Sharing() (limit.Sharing, error) {
 	if b.initial != 0 {
-		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever", b.burst-b.initial)
+		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial)
 	}
 	return limit.Sharing{Script: "step", Numbers: []int64{b.burst, int64(b.period)}, Most: max(uint64(b.burst), 2*b.period)}, nil
 }

@@ -64,6 +64,7 @@ func (c *candidate) try(b *traffic.Batch, k *keying, i int, start, end int32) er
 	switch {
 	case c.remote.decides(i):
 		c.remote.take(v, start, end)
+		c.adopt(i, key)
 		c.follow(key, at, k.marksOf(start, end))
 	case c.retries:
 		c.askEach(key, at, k.marksOf(start, end))

@@ -24,6 +24,7 @@ type Answer struct {
 	Decided  []bool          // by timeline: whether there is a verdict; if not, it is for the Engine to decide
 	Refused  []int32         // indices into the rows of the timelines, ascending; those of timelines not decided do not count
 	Delayed  []limit.Delayed // likewise
+	States   []*limit.State  // by timeline: what is known of its key from before the batch, if that is more than the Engine remembers; else nil
 	Degraded bool            // whether the verdicts may not be those that all hosts would have reached together
 }
 
@@ -72,6 +73,16 @@ func (r *remote) take(v *verdicts, start, end int32) {
 			v.late = append(v.late, limit.Delayed{Index: late.Index - start, By: late.By})
 		}
 	}
+}
+
+// adopt goes on from what the Remote knows of a timeline's key, if that is more than the Engine remembers.
+func (c *candidate) adopt(timeline int, key int32) {
+	if timeline >= len(c.remote.States) || c.remote.States[timeline] == nil {
+		return
+	}
+	s := c.parts[0].states.At(key)
+	s.Release()
+	*s, c.remote.States[timeline] = *c.remote.States[timeline], nil // a timeline may come in several pieces
 }
 
 // follow charges the limit with verdicts that were reached elsewhere. What it has no room for it charges as refused, so

@@ -10,15 +10,16 @@ import (
 	"shadow/limit"
 )
 
-// A Call has one limit judge the next requests of one key. The requests of a host are numbered; those that Redis has
-// charged already, by their number, it answers as it did then and does not charge again.
+// A Call has one limit judge the next requests of one key. What Redis has charged for this host already, it answers as it did
+// then and does not charge again: see number.go.
 type Call struct {
 	Limit  *Limit
 	Key    string
 	At     []limit.Time // in the order in which they are judged
-	Places []limit.Time // where they have their place in time; nil: at At
-	Number []int64      // ascending; below 2⁵³
-	Since  int64        // answers to requests from this number on are kept, to be asked again
+	Places []limit.Time // where they have their place in time, ascending; nil: at At
+	Index  int64        // how many of the key were there, where the first has its place, before it
+	Since  limit.Time   // answers to requests from this place on are kept, to be asked again
+	Alone  bool         // whether this host may have decided requests of the key alone since it last asked, from Since on
 
 	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
 	// there; nil: Redis has missed nothing.
@@ -26,6 +27,8 @@ type Call struct {
 
 	Refused []int32         // the answer: indices into At, ascending
 	Delayed []limit.Delayed // those that are kept waiting
+	Told    *limit.State    // what this host would have to remember from before to know as much as Redis; nil: what it does
+	Missed  bool            // whether that may be lost: the next call for the key should have a Memory
 	Err     error           // why there is no answer
 }
 
@@ -35,12 +38,10 @@ var errForgotten = errors.New("share: charged before, and the verdict is not kep
 // send puts the call into a pipeline.
 func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock Clock) *redis.Cmd {
 	cell, into := c.Limit.split(c.At[0])
-	first := c.Number[0]
 	offset := func(t limit.Time) int64 { return int64(into + (t - c.At[0])) }
-	times, numbers := newList(len(c.At)), newList(len(c.At))
-	for i, t := range c.At {
+	times := newList(len(c.At))
+	for _, t := range c.At {
 		times = appendInt(times, offset(t))
-		numbers = appendInt(numbers, c.Number[i]-first)
 	}
 	var places []byte
 	if c.Places != nil {
@@ -49,24 +50,40 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 			places = appendInt(places, offset(t))
 		}
 	}
-	call := packed(int64(cell), first, c.Since, int64(clock))
-	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, numbers, places, c.seed(cell))
+	call := packed(int64(cell), c.Index, offset(c.since()), int64(clock), bit(c.Alone))
+	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, places, c.seed(cell))
+}
+
+// since is c.Since, brought within reach.
+func (c *Call) since() limit.Time {
+	first := c.At[0]
+	if c.Places != nil {
+		first = c.Places[0]
+	}
+	since := min(c.Since, first)
+	if distance(since, c.At[0]) >= reach/4 {
+		since = c.At[0] - reach/4
+	}
+	return since
 }
 
 // receive reads the answer.
 func (c *Call) receive(cmd *redis.Cmd) error {
-	c.Refused, c.Delayed = c.Refused[:0], c.Delayed[:0]
+	c.Refused, c.Delayed, c.Told, c.Missed = c.Refused[:0], c.Delayed[:0], nil, false
 	answer, err := cmd.Slice()
 	if err != nil {
 		return err
 	}
-	if len(answer) != 2 {
+	if len(answer) != 3 {
 		return fmt.Errorf("share: an answer of %d lists", len(answer))
 	}
 	if err := c.receiveRefused(answer[0]); err != nil {
 		return err
 	}
-	return c.receiveDelayed(answer[1])
+	if err := c.receiveDelayed(answer[1]); err != nil {
+		return err
+	}
+	return c.receiveTold(answer[2])
 }
 
 func (c *Call) receiveRefused(list any) error {

@@ -3,6 +3,7 @@ package share
 import (
 	"context"
 	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -186,13 +187,11 @@ func TestChargedOnce(t *testing.T) {
 		}
 		r := s.open("h")
 		var at []limit.Time
-		var number []int64
 		for i := range 60 {
 			at = append(at, limit.Time(i)*limit.Second/2)
-			number = append(number, int64(3*i))
 		}
 		ask := func(from, to int) (refused []int) {
-			c := &Call{Limit: l, Key: "k", At: at[from:to], Number: number[from:to]}
+			c := &Call{Limit: l, Key: "k", At: at[from:to]}
 			if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 				t.Fatal(err)
 			}
@@ -227,8 +226,8 @@ func TestForgottenAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.open("h")
-	ask := func(number int64) *Call {
-		c := &Call{Limit: l, Key: "k", At: []limit.Time{limit.Time(number)}, Number: []int64{number}, Since: number}
+	ask := func(number limit.Time) *Call {
+		c := &Call{Limit: l, Key: "k", At: []limit.Time{number}, Since: number}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}
@@ -244,4 +243,25 @@ func TestForgottenAnswer(t *testing.T) {
 	if c := ask(3); c.Err != nil || len(c.Refused) != 1 {
 		t.Errorf("the third request: %v, refused %v", c.Err, c.Refused)
 	}
+}
+
+// Should the log grow too fast in the middle of a large batch, the rest of it does not wait either.
+func TestBehindInTheMiddle(t *testing.T) {
+	s := startServer(t)
+	policies := limits(t, policy.ByClient, "token:6/30s", "window:6/30s")
+	all := madeUp(4, 5*mostAtOnce)
+	trips := 0
+	h := newHost(t, s.open("h"), policies, func(o *RefereeOptions) {
+		o.Behind = func() bool { return trips >= 2 }
+		o.Watch = func(RoundTrip) { trips++ }
+	})
+	want := newHost(t, nil, policies)
+	whole := cuts(4, all, 1)
+	h.judge(all, slices.Concat(whole...))
+	want.judge(all, slices.Concat(whole...))
+	if trips != 2 {
+		t.Errorf("%d round trips, want 2", trips)
+	}
+	wantDegraded(t, h, true)
+	same(t, h, want)
 }

@@ -198,3 +198,11 @@ var ofEach = []string{
 	"fixed:6/30s", "counter:6/30s", "nginx:12r/m,burst=5,delay=2", "haproxy:6/30s", "caddy:6/30s", "gcra:12/1m,burst=5",
 	"envoy:6/1m", "envoy-local:6/30s", "traefik:12/1m,burst=5", "token:6/30s,cooldown=20s", "nginx:12r/m,burst=5,cooldown=9s/extend",
 }
+
+// placesFrom are so many places, each a microsecond behind the other, from one behind a second on.
+func placesFrom(first, n int) (places []limit.Time) {
+	for i := range n {
+		places = append(places, limit.Second+limit.Time(first+i))
+	}
+	return places
+}

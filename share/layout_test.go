@@ -33,7 +33,7 @@ func TestLayout(t *testing.T) {
 	if fields["sole"] != "web1" || fields["at"] != "999000000" || fields["latest"] != "999000000" || fields["cell"] != "1700000000" {
 		t.Errorf("the hash has %v", fields)
 	}
-	if n := len(fields); n > 9+6 {
+	if n := len(fields); n > 10+6 {
 		t.Errorf("the hash has %d fields, though only 6 times can matter: %v", n, fields)
 	}
 	if ttl, most := c.PTTL(ctx, key).Val(), 30*time.Second+time.Hour; ttl > most+time.Millisecond || ttl < most-time.Minute {
@@ -59,7 +59,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A key that Redis has forgotten, and the Engine by then, too, begins from nothing; numbers of requests do not matter.
+// A key that Redis has forgotten, and the Engine by then, too, begins from nothing.
 func TestExpired(t *testing.T) {
 	s := startServer(t)
 	part := &limits(t, policy.ByClient, "window:1/50ms")[0].Parts[0]
@@ -69,7 +69,7 @@ func TestExpired(t *testing.T) {
 	}
 	r := s.open("h")
 	for i := range 3 {
-		c := &Call{Limit: l, Key: "k", At: []limit.Time{0, 1}, Number: []int64{int64(2 * i), int64(2*i + 1)}}
+		c := &Call{Limit: l, Key: "k", At: []limit.Time{0, 1}, Places: placesFrom(2*i, 2)}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}
@@ -94,9 +94,9 @@ func TestRedisClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := func(number int64) int {
+		ask := func(first int) int {
 			at := []limit.Time{0, limit.Hour, 0, limit.Day} // hours apart, says the log
-			c := &Call{Limit: l, Key: "k", At: at, Number: []int64{number, number + 1, number + 2, number + 3}}
+			c := &Call{Limit: l, Key: "k", At: at, Places: placesFrom(first, 4)}
 			if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 				t.Fatal(err)
 			}

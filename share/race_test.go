@@ -79,7 +79,7 @@ func TestRace(t *testing.T) {
 			hosts[w] = s.open(fmt.Sprint("host", w))
 		}
 		admitted := race(t, func(w, n int) bool {
-			c := &Call{Limit: l, Key: "k", At: []limit.Time{1_700_000_000 * limit.Second}, Number: []int64{int64(n)}}
+			c := &Call{Limit: l, Key: "k", At: []limit.Time{1_700_000_000 * limit.Second}, Index: int64(n)}
 			if err := hosts[w].Judge(ctx, []*Call{c}); err != nil {
 				t.Error(err)
 			}

@@ -23,14 +23,9 @@ type Referee struct {
 	redis    *Redis
 	health   health
 	policies []refereed
-	order    traffic.Timelines // the batch in the order of time
-	rank     []int64           // by row: its place in that order
-	first    int64             // number of the batch's first request
-	next     int64             // number of the next batch's first request
-	since    int64             // answers to requests from this number on are kept, at least
-	known    bool              // whether all servers have been met
-	restarts int               // of servers, of which all policies have heard
-	latest   limit.Time        // the latest place in time
+	numbers  numbers
+	known    bool // whether all servers have been met
+	restarts int  // of servers, of which all policies have heard
 	answer   replay.Answer
 }
 
@@ -42,9 +37,8 @@ type RefereeOptions struct {
 	Lateness limit.Time    // a key whose time steps back by more starts anew: with several hosts, at least the MaxLag
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 
-	// First is the number of the first request. One that goes on where another one with the same name of the host stopped
-	// must go on counting, too: what has a number that was charged before is not charged again.
-	First int64
+	// From is where to go on; the zero value begins. The host must have the same name then.
+	From Saved
 
 	Behind func() bool     // asked before each batch: whether to spare the time, and decide locally; nil: never
 	Watch  func(RoundTrip) // is told of each round trip; nil: nobody is
@@ -62,12 +56,14 @@ type RoundTrip struct {
 
 // refereed is a policy that the Referee judges.
 type refereed struct {
+	name    string
 	limit   *Limit
 	by      policy.Key
 	scope   uint64 // the bit of the requests that it is about; 0: all
 	horizon limit.Time
 
 	degraded bool                 // not all was answered, or a server is not the one that it was
+	lost     bool                 // it was, since it was last saved
 	until    limit.Time           // when the log is later than this, verdicts are as they should be again
 	outage   int32                // how many times it was degraded, and 1
 	synced   traffic.Paged[int32] // by key: the outage up to which Redis has heard what this host remembers; 0: never
@@ -76,8 +72,7 @@ type refereed struct {
 
 // NewReferee makes one, or says which policy cannot be shared and why.
 func NewReferee(o RefereeOptions) (*Referee, error) {
-	r := &Referee{options: o, redis: o.Redis, next: o.First, since: math.MaxInt64, latest: math.MinInt64}
-	r.order.By = traffic.BySite
+	r := &Referee{options: o, redis: o.Redis}
 	r.health.ping = o.Redis.Ping
 	for _, p := range o.Policies {
 		one, err := r.referee(p)
@@ -86,6 +81,7 @@ func NewReferee(o RefereeOptions) (*Referee, error) {
 		}
 		r.policies = append(r.policies, one)
 	}
+	r.restore(o.From)
 	return r, nil
 }
 
@@ -103,11 +99,11 @@ func (r *Referee) Close() error {
 // referee takes in a policy.
 func (r *Referee) referee(p policy.Policy) (refereed, error) {
 	if len(p.Parts) != 1 {
-		return refereed{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d", len(p.Parts))
+		return refereed{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d; make each a policy of its own", len(p.Parts))
 	}
 	part := &p.Parts[0]
 	if part.Match != part.Count {
-		return refereed{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses")
+		return refereed{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses; let count be as match")
 	}
 	l, err := NewLimit(p.Name, part, Terms{
 		Lateness: r.options.Lateness, Idle: idle(r.options.Policies, part.By, r.options.Lateness), MaxLag: r.options.MaxLag,
@@ -118,7 +114,7 @@ func (r *Referee) referee(p policy.Policy) (refereed, error) {
 	if r.options.Temporary {
 		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
 	}
-	one := refereed{limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, outage: 1}
+	one := refereed{name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, outage: 1}
 	if part.Match > 0 {
 		one.scope = 1 << (part.Match - 1)
 	}
@@ -141,26 +137,17 @@ func idle(policies []policy.Policy, by policy.Key, lateness limit.Time) limit.Ti
 	return longest + lateness
 }
 
-// Begin implements replay.Remote: it numbers the requests of a batch in the order of time.
-func (r *Referee) Begin(b *traffic.Batch) {
-	r.first = r.next
-	r.next += int64(b.Len())
-	r.order.Take(b, r.options.Tables)
-	r.rank = slices.Grow(r.rank[:0], b.Len())[:b.Len()]
-	for i, row := range r.order.Rows {
-		r.rank[row] = int64(i)
-	}
-	for _, p := range b.Places() {
-		r.latest = max(r.latest, p)
+// Begin implements replay.Remote.
+func (r *Referee) Begin(b *traffic.Batch) { r.numbers.take(b) }
+
+// Follow goes on with other tables, where keys have other ids. Redis hears once more what this host remembers of them:
+// where no other host has asked, that is what it knows already.
+func (r *Referee) Follow(t *traffic.Tables) {
+	r.options.Tables = t
+	for i := range r.policies {
+		r.policies[i].synced = traffic.Paged[int32]{}
 	}
 }
-
-// Next is the number of the next request, with which another Referee may go on.
-func (r *Referee) Next() int64 { return r.next }
-
-// KeepSince has Redis keep its answers to requests from a number on, so that who stops without notice, and goes on from
-// there, is answered as before. Else only the last answer for each key is kept.
-func (r *Referee) KeepSince(number int64) { r.since = number }
 
 // Judge implements replay.Remote.
 func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) replay.Answer {
@@ -168,6 +155,7 @@ func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memo
 	p.synced.Grow(l.Len)
 	a := &r.answer
 	a.Decided = append(a.Decided[:0], make([]bool, len(l.Keys))...)
+	a.States = append(a.States[:0], make([]*limit.State, len(l.Keys))...)
 	a.Refused, a.Delayed = a.Refused[:0], a.Delayed[:0]
 	if r.health.up() && !r.behind() && r.meet() {
 		batch := round{referee: r, policy: p, batch: b, timelines: l, memory: memory}
@@ -205,7 +193,7 @@ func (r *Referee) hear() bool {
 	}
 	r.restarts = n
 	for i := range r.policies {
-		r.policies[i].lose(r.latest)
+		r.policies[i].lose(r.numbers.latest)
 	}
 	return true
 }
@@ -214,15 +202,15 @@ func (r *Referee) hear() bool {
 func (r *Referee) settle(p *refereed, answered bool) {
 	switch {
 	case !answered:
-		p.lose(r.latest)
-	case p.degraded && r.latest > p.until:
+		p.lose(r.numbers.latest)
+	case p.degraded && r.numbers.latest > p.until:
 		p.degraded = false
 	}
 }
 
 // lose begins a span of degradation, or keeps it from ending until a horizon after now.
 func (p *refereed) lose(now limit.Time) {
-	p.degraded = true
+	p.degraded, p.lost = true, true
 	p.outage++
 	p.until = limit.Never
 	if now < limit.Never-p.horizon {

@@ -2,6 +2,7 @@ package share
 
 import (
 	"net/url"
+	"slices"
 
 	"shadow/limit"
 	"shadow/replay"
@@ -49,17 +50,19 @@ func (r *round) judge() {
 // cut asks for a timeline, in several pieces if it is long, or if its times lie centuries apart.
 func (r *round) cut(i int, start, end int32) {
 	p := piece{timeline: i, first: true}
+	var n numbered
 	for row := start; row < end; row++ {
 		if !r.concerns(row) {
 			continue
 		}
 		t := r.timelines.At[row]
+		n.next(r, row)
 		if len(p.At) > 0 && (r.n+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
 			r.add(p)
 			r.flush()
 			p = piece{timeline: i}
 		}
-		p.take(r, row, t)
+		p.take(r, row, t, n)
 	}
 	if len(p.At) > 0 {
 		r.add(p)
@@ -76,31 +79,35 @@ func (r *round) concerns(row int32) bool {
 }
 
 // take adds a request. The place of one that came too late may be far from its time, but no further than makes sense.
-func (p *piece) take(r *round, row int32, t limit.Time) {
-	of := r.timelines.Rows[row]
+func (p *piece) take(r *round, row int32, t limit.Time, n numbered) {
+	if len(p.At) == 0 {
+		p.Index = n.index
+	}
 	p.rows = append(p.rows, row)
 	p.At = append(p.At, t)
-	p.Number = append(p.Number, r.referee.first+r.referee.rank[of])
-	if r.batch.Order != nil {
-		place := r.batch.Order[of]
-		if distance(place, p.At[0]) >= reach/2 {
-			place = t
-		}
-		p.Places = append(p.Places, place)
+	if distance(n.place, p.At[0]) >= reach/2 {
+		n.place = t
 	}
+	p.Places = append(p.Places, n.place)
 }
 
 // add puts a piece into the round.
 func (r *round) add(p piece) {
 	p.Limit = r.policy.limit
 	p.Key = r.name(r.timelines.Rows[p.rows[0]])
-	p.Since = min(p.Number[0], r.referee.since)
+	p.Since = r.referee.numbers.kept
+	if slices.Equal(p.Places, p.At) {
+		p.Places = nil
+	}
 	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline])
 	if synced == 0 && p.first && r.referee.options.Temporary {
 		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
 	}
-	if synced != r.policy.outage && p.first && r.referee.redis.clock == LogClock {
-		p.Memory = r.memory(p.timeline)
+	if synced != r.policy.outage && p.first {
+		p.Alone = r.policy.lost
+		if r.referee.redis.clock == LogClock {
+			p.Memory = r.memory(p.timeline)
+		}
 	}
 	r.pieces = append(r.pieces, p)
 	r.n += len(p.At)
@@ -148,6 +155,7 @@ func (r *round) sender(by traffic.Key, row int32) string {
 // flush sends what there is, and takes in the answers.
 func (r *round) flush() {
 	a := &r.referee.answer
+	r.failed = r.failed || r.referee.behind() // also in the middle of a large batch
 	if len(r.pieces) > 0 && !r.failed {
 		calls := make([]*Call, len(r.pieces))
 		for i := range r.pieces {
@@ -174,7 +182,12 @@ func (p *piece) answer(a *replay.Answer, r *round) {
 	if !a.Decided[p.timeline] {
 		return
 	}
-	*r.policy.synced.At(r.timelines.Keys[p.timeline]) = r.policy.outage
+	if p.Told != nil && p.first {
+		a.States[p.timeline] = p.Told
+	}
+	if !p.Missed {
+		*r.policy.synced.At(r.timelines.Keys[p.timeline]) = r.policy.outage
+	}
 	for _, i := range p.Refused {
 		a.Refused = append(a.Refused, p.rows[i])
 	}

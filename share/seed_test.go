@@ -17,9 +17,9 @@ func TestMemoryCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := s.open("a"), s.open("b")
-	ask := func(r *Redis, key string, number int64, memory *limit.State) (refused bool) {
+	ask := func(r *Redis, key string, first int, memory *limit.State) (refused bool) {
 		t.Helper()
-		c := &Call{Limit: l, Key: key, At: []limit.Time{limit.Second}, Number: []int64{number}, Memory: memory}
+		c := &Call{Limit: l, Key: key, At: []limit.Time{limit.Second}, Places: placesFrom(first, 1), Memory: memory}
 		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestMemoryCounts(t *testing.T) {
 	ask(a, "ahead", 5, nil)
 	ask(a, "ahead", 9, nil)
 	again := &Call{
-		Limit: l, Key: "ahead", At: []limit.Time{limit.Second, limit.Second}, Number: []int64{9, 10},
+		Limit: l, Key: "ahead", At: []limit.Time{limit.Second, limit.Second}, Places: placesFrom(9, 2),
 		Memory: &limit.State{At: 1, Level: 1},
 	}
 	if err := a.Judge(context.Background(), []*Call{again}); err != nil {

@@ -89,22 +89,23 @@ func compareTwins(t *testing.T, r *Redis, part *policy.Part, rand *rand.Rand, na
 	var states [keys]limit.State
 	var clocks [keys]limit.Time
 	var lacks [keys]bool // whether Redis has missed something
-	number := int64(0)
+	var places [keys]limit.Time
 	for i := range clocks {
 		clocks[i] = randomStart(rand, part.Spec)
+		places[i] = clocks[i]
 	}
 	for round := range rounds {
 		missed := round%3 == 1 // Redis is not asked
 		var calls []*Call
 		for key := range keys {
-			c := &Call{Limit: shared, Key: fmt.Sprint(key)}
+			c := &Call{Limit: shared, Key: fmt.Sprint(key), Alone: lacks[key]}
 			if !missed && lacks[key] {
 				c.Memory = &states[key] // Redis hears now of what it has missed
 			}
 			for range rand.IntN(60) {
 				c.At = append(c.At, clocks[key])
-				c.Number = append(c.Number, number)
-				number++
+				places[key] = max(places[key]+1, clocks[key])
+				c.Places = append(c.Places, places[key])
 				clocks[key] += randomStep(rand, part.Spec)
 			}
 			if len(c.At) > 0 {

@@ -30,7 +30,8 @@ type Checkpoint struct {
 	Tally   Tally            `json:"tally"`
 	Output  *SavedOutput     `json:"output,omitempty"`
 	Spool   *SavedSpool      `json:"spool,omitempty"`
-	Body    []byte           `json:"-"` // see traffic.Stream and replay.Engine
+	Remote  json.RawMessage  `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte           `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"

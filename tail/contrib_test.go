@@ -15,6 +15,7 @@ import (
 func TestContribAndPageNameMetricsThatThereAre(t *testing.T) {
 	descriptions := make(chan *prometheus.Desc, 100)
 	new(Metrics).Describe(descriptions)
+	NewTrips().Describe(descriptions)
 	close(descriptions)
 	known := map[string]bool{}
 	for d := range descriptions {
@@ -24,6 +25,7 @@ func TestContribAndPageNameMetricsThatThereAre(t *testing.T) {
 		text, err := os.ReadFile(name)
 		check(t, err)
 		for _, metric := range regexp.MustCompile(`\bshadow_\w+`).FindAllString(string(text), -1) {
+			metric = strings.TrimSuffix(metric, "_bucket") // of a histogram
 			if _, ok := known[metric]; !ok {
 				t.Errorf("%s: there is no metric %s", name, metric)
 			}

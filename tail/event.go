@@ -18,6 +18,7 @@ import (
 //	{"time":"2026-11-21T07:00:00.250000Z","client":"192.0.2.7","action":"GET /login","class":"tool","policy":"token:6/30s","retry_after":4.75}
 //
 // retry_after is in seconds, as it stands after the refusal; it is null when the policy would never admit the client again.
+// "degraded":true stands behind it where the hosts that share a limit might have decided otherwise together.
 
 // An events writer is the Observer of the tail: it counts and tells what was refused.
 type events struct {
@@ -39,6 +40,8 @@ type refusal struct {
 	policy int32
 	place  limit.Time
 	retry  limit.Time
+
+	degraded bool
 }
 
 func newEvents(out *output, policies []policy.Policy, tally *Tally) *events {
@@ -74,8 +77,11 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		e.tally.Policies[i].Delayed += int64(len(v.Delayed))
+		if e.tally.Policies[i].IsDegraded = v.Degraded; v.Degraded {
+			e.tally.Policies[i].Degraded += int64(b.Len())
+		}
 		for j, row := range v.Refused {
-			e.refusals = append(e.refusals, refusal{row, int32(i), places[row], v.Retry[j]})
+			e.refusals = append(e.refusals, refusal{row, int32(i), places[row], v.Retry[j], v.Degraded})
 		}
 	}
 	slices.SortFunc(e.refusals, func(x, y refusal) int {
@@ -110,6 +116,9 @@ func (e *events) format(b *traffic.Batch, r refusal, class traffic.Class) []byte
 	line = append(line, e.names[r.policy]...)
 	line = append(line, `,"retry_after":`...)
 	line = appendSeconds(line, r.retry)
+	if r.degraded {
+		line = append(line, `,"degraded":true`...)
+	}
 	e.line = append(line, "}\n"...)
 	return e.line
 }

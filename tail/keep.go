@@ -17,11 +17,17 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Body: t.remember()}
+	remote, err := t.saveRemote()
+	if err != nil {
+		return err
+	}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote, Body: t.remember()}
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
-	err = t.write(c)
+	if err = t.write(c); err == nil {
+		t.kept()
+	}
 	t.saving = time.Since(begin)
 	return err
 }

@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
 
 // scrape asks as Prometheus does, and returns the values by their names and labels.
-func scrape(t *testing.T, m *Metrics, now func() time.Time) map[string]float64 {
+func scrape(t *testing.T, m *Metrics, now func() time.Time, further ...prometheus.Collector) map[string]float64 {
 	t.Helper()
-	server := httptest.NewServer(m.Handler(now))
+	server := httptest.NewServer(m.Handler(now, further...))
 	defer server.Close()
 	answer, err := http.Get(server.URL + "/metrics")
 	check(t, err)
@@ -31,7 +32,7 @@ func scrape(t *testing.T, m *Metrics, now func() time.Time) map[string]float64 {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
 			key := strings.Join(append([]string{name}, labels...), " ")
-			values[key] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+			values[key] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return values

@@ -13,24 +13,25 @@ import (
 
 // Options says what to follow, and how to judge it.
 type Options struct {
-	Names    []string        // files, pipes, globs, or "-"
-	Stdin    io.Reader       // what "-" stands for
-	From     From            // where to begin
-	State    string          // checkpoint file; "" for none
-	Read     traffic.Options // how lines are read; its Lateness is how far they may be out of order
-	Policies []policy.Policy
-	NewJudge NewJudge      // nil: a replay.Engine
-	Events   string        // file for would-blocks; "" for Out
-	Out      io.Writer     // of would-blocks without a file
-	Err      io.Writer     // summaries, and what is wrong
-	Every    time.Duration // between summaries; 0: none
-	Save     time.Duration // between checkpoints; 0: DefaultSave
-	Linger   time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
-	Metrics  *Metrics      // nil: nobody asks for numbers
-	MaxKeys  int           // how many keys of each kind are remembered; 0: no bound
-	Store    Store         // where batches go, which needs State; nil: nowhere
-	Flush    time.Duration // between looks whether they can go there; 0: DefaultFlush
-	Spool    int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
+	Names     []string        // files, pipes, globs, or "-"
+	Stdin     io.Reader       // what "-" stands for
+	From      From            // where to begin
+	State     string          // checkpoint file; "" for none
+	Read      traffic.Options // how lines are read; its Lateness is how far they may be out of order
+	Policies  []policy.Policy
+	NewJudge  NewJudge      // nil: a replay.Engine
+	NewRemote NewRemote     // nil: nobody judges but this tail
+	Events    string        // file for would-blocks; "" for Out
+	Out       io.Writer     // of would-blocks without a file
+	Err       io.Writer     // summaries, and what is wrong
+	Every     time.Duration // between summaries; 0: none
+	Save      time.Duration // between checkpoints; 0: DefaultSave
+	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
+	Metrics   *Metrics      // nil: nobody asks for numbers
+	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
+	Store     Store         // where batches go, which needs State; nil: nowhere
+	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
+	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
 
 	Now func() time.Time // nil: time.Now
 }
@@ -62,6 +63,7 @@ type Tail struct {
 	logs    []*log
 	stream  *traffic.Stream
 	judge   Judge
+	remote  Remote // nil: there is none
 	tables  *traffic.Tables
 	tally   *Tally
 	events  *events
@@ -77,6 +79,7 @@ type Tail struct {
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read
+	lags     bool      // whether that was too long ago to ask the Remote
 	saved    time.Time // when the last checkpoint was written
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
@@ -144,6 +147,9 @@ func (t *Tail) open() (err error) {
 		return err
 	}
 	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
+	if err := t.openRemote(c); err != nil {
+		return err
+	}
 	t.judge = t.newJudge()
 	if c != nil {
 		err = t.restore(c)
@@ -201,9 +207,14 @@ func (t *Tail) openSpool(c *Checkpoint) (err error) {
 // newJudge makes a judge for the tables at hand.
 func (t *Tail) newJudge() Judge {
 	t.events.tables = t.tables
-	return t.options.NewJudge(replay.Options{
+	o := replay.Options{
 		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
-	})
+	}
+	if t.remote != nil {
+		t.remote.Follow(t.tables)
+		o.Remote = t.remote
+	}
+	return t.options.NewJudge(o)
 }
 
 // Close closes what is open.

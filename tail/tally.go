@@ -21,10 +21,13 @@ type Tally struct {
 
 // A PolicyTally is what one policy would have done.
 type PolicyTally struct {
-	Name    string     `json:"name"`
-	Refused int64      `json:"refused"`
-	Delayed int64      `json:"delayed"` // admitted, and kept waiting
-	By      []Refusals `json:"by"`
+	Name     string     `json:"name"`
+	Refused  int64      `json:"refused"`
+	Delayed  int64      `json:"delayed"`            // admitted, and kept waiting
+	Degraded int64      `json:"degraded,omitempty"` // judged while the hosts that share the limit might have decided otherwise
+	By       []Refusals `json:"by"`
+
+	IsDegraded bool `json:"-"` // whether the last ones were
 
 	places map[refusalKey]int // in By
 }

@@ -56,17 +56,22 @@ func (h *HAProxy) Sharing() (limit.Sharing, error) {
 	}, nil
 }
 
-// errApproximates is why approximations are not shared.
-var errApproximates = errors.New("it only approximates what a service does, by several limits side by side")
+// Why approximations are not shared, and what comes nearest.
+const approximates = "it only approximates what a service does, by several limits side by side; the nearest that can be is "
+
+var (
+	errCloudflare = errors.New(approximates + "counter")
+	errAWS        = errors.New(approximates + "window with charge=all")
+)
 
 // Sharing implements limit.Sharer.
-func (w Cloudflare) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errApproximates }
+func (w Cloudflare) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errCloudflare }
 
 // Sharing implements limit.Sharer.
-func (w AWS) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errApproximates }
+func (w AWS) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errAWS }
 
 // errStepped is why a window in steps is not shared.
-var errStepped = errors.New("a window in steps has no script")
+var errStepped = errors.New("a window in steps has no script; one without step can be")
 
 // Sharing implements limit.Sharer.
 func (w *Stepped) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errStepped }

@@ -62,7 +62,7 @@ func (f *redisFlags) secret() (string, error) {
 
 // verify is the error of flags that say something about Redis where there is none.
 func (f *redisFlags) verify(cmd *cobra.Command) error {
-	for _, name := range []string{"redis-password-file", "redis-timeout", "max-lag"} {
+	for _, name := range []string{"redis-password-file", "redis-timeout", "max-lag", "clock"} {
 		if !f.inUse() && cmd.Flags().Changed(name) {
 			return usage("--%s says something about Redis: state --redis ADDRESS as well", name)
 		}

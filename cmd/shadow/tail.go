@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 type tailFlags struct {
 	readingFlags
 	policyFlags
+	redisFlags
+	clockFlag
 	tailStoreFlags
 	config  string
 	from    string
@@ -40,9 +43,12 @@ judges their requests as shadow replay does, and writes each would-block as a li
 With --state everything that has to be known to go on is kept in a file: after a restart, or a kill -9, no line
 is judged twice and none is left out, also when the log was rotated meanwhile.
 
+With --redis the tails of several hosts count together; while Redis does not answer each goes on by itself.
+
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
+  shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
   shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
   ssh web1 tail -F /var/log/nginx/access.log | shadow tail - --limit 6/30s | jq -r .client`,
 		Args: logArgs,
@@ -63,6 +69,8 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
 	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	f.redisFlags.add(cmd)
+	f.clockFlag.add(cmd)
 	f.tailStoreFlags.add(cmd)
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
@@ -125,14 +133,19 @@ func (f *tailFlags) begin() (tail.From, error) {
 func durationOf(p period) time.Duration { return time.Duration(p) * time.Microsecond }
 
 // run follows the logs until a signal comes.
-func (f *tailFlags) run(cmd *cobra.Command, args []string) error {
+func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	o, err := f.options(cmd, args)
 	if err != nil {
 		return err
 	}
+	shared, err := f.share(cmd, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shared.close()) }()
 	if f.listen != "" {
 		o.Metrics = new(tail.Metrics)
-		stop, err := tail.Listen(f.listen, o.Metrics.Handler(time.Now))
+		stop, err := tail.Listen(f.listen, shared.handler(o.Metrics))
 		if err != nil {
 			return err
 		}

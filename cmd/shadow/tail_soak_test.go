@@ -50,6 +50,11 @@ type soak struct {
 	stderr  bytes.Buffer
 	peak    int // KiB of memory
 	rotated int
+
+	limit   string      // by which it judges
+	args    []string    // more of them
+	pace    int         // lines a second; 0: as fast as possible
+	trouble func(n int) // is called after each line
 }
 
 func (s *soak) path(name string) string { return filepath.Join(s.dir, name) }
@@ -57,8 +62,9 @@ func (s *soak) path(name string) string { return filepath.Join(s.dir, name) }
 // start starts the tail, which begins at the start for lack of a checkpoint, or goes on.
 func (s *soak) start() {
 	s.t.Helper()
-	s.cmd = command(s.t, s.dir, "tail", "access.log", "--state", "state", "--would-blocks", "would-blocks", "--lateness", "2s",
-		"--save-every", "300ms", "--limit", soakLimit, "--format", soakFormat, "--quiet")
+	args := append([]string{"tail", "access.log", "--state", "state", "--would-blocks", "would-blocks", "--lateness", "2s",
+		"--save-every", "300ms", "--limit", s.limit, "--format", soakFormat, "--quiet"}, s.args...)
+	s.cmd = command(s.t, s.dir, args...)
 	s.cmd.Stderr = &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -125,13 +131,8 @@ func must(t *testing.T, err error) {
 
 func TestTailSoak(t *testing.T) {
 	lines, rotations, kills := soakSize(t)
-	s := &soak{t: t, dir: t.TempDir()}
-	must(t, os.WriteFile(s.path("access.log"), nil, 0o644))
-	s.start()
-	t.Cleanup(func() { s.cmd.Process.Kill() })
-	for !existsFile(s.path("state")) { // it has begun
-		time.Sleep(10 * time.Millisecond)
-	}
+	s := &soak{t: t, dir: t.TempDir(), limit: soakLimit, trouble: func(int) {}}
+	s.begin()
 	begin := time.Now()
 	s.write(lines, rotations, kills)
 	wrote := time.Since(begin)
@@ -141,6 +142,17 @@ func TestTailSoak(t *testing.T) {
 		lines, rotations, kills, wrote.Seconds(), float64(lines)/wrote.Seconds(), time.Since(begin).Seconds(), s.peak>>10)
 	if most := 1 << 20; s.peak > most {
 		t.Errorf("the tail took %d KiB of memory, more than %d", s.peak, most)
+	}
+}
+
+// begin has a tail follow a log in which there is nothing yet.
+func (s *soak) begin() {
+	s.t.Helper()
+	must(s.t, os.WriteFile(s.path("access.log"), nil, 0o644))
+	s.start()
+	s.t.Cleanup(func() { s.cmd.Process.Kill() })
+	for !existsFile(s.path("state")) { // it has begun
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -156,6 +168,7 @@ func (s *soak) write(lines, rotations, kills int) {
 	f, err := os.OpenFile(s.path("access.log"), os.O_WRONLY|os.O_APPEND, 0)
 	must(s.t, err)
 	w := bufio.NewWriterSize(f, 64<<10)
+	begin := time.Now()
 	for n := range lines {
 		now := time.Now().Add(-time.Duration(r.IntN(100)) * time.Millisecond)
 		fmt.Fprintf(w, "10.%d.%d.%d [%d.%03d] \"GET /page%d HTTP/1.1\" 200\n", r.IntN(2), r.IntN(3), r.IntN(1+r.IntN(250)),
@@ -169,6 +182,11 @@ func (s *soak) write(lines, rotations, kills int) {
 		if (n+1)%(lines/kills+1) == 0 {
 			s.kill()
 			s.start()
+		}
+		s.trouble(n)
+		if s.pace > 0 && n%1000 == 0 {
+			must(s.t, w.Flush())
+			time.Sleep(time.Duration(n)*time.Second/time.Duration(s.pace) - time.Since(begin))
 		}
 	}
 	must(s.t, w.Flush())
@@ -206,7 +224,7 @@ func (s *soak) compare(tally tail.Tally) {
 	logs, err := filepath.Glob(s.path("access.log*"))
 	must(s.t, err)
 	whole := s.concatenate(logs)
-	out := run(s.t, s.dir, "replay", whole, "--no-store", "--limit", soakLimit, "--format", soakFormat, "--lateness", "2s", "--output", "json")
+	out := run(s.t, s.dir, "replay", whole, "--no-store", "--limit", s.limit, "--format", soakFormat, "--lateness", "2s", "--output", "json")
 	var report struct {
 		Lines    int64 `json:"lines"`
 		Policies []struct {

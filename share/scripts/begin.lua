@@ -3,18 +3,19 @@
 --
 -- KEYS[1]  a hash: what the limiter remembers of the key, and of each host what it was answered last
 -- ARGV[1]  the limit: see below, and the file of the algorithm for its own numbers
--- ARGV[2]  the host, under whose name its requests are numbered
--- ARGV[3]  the call: the cell that times count from, the number of the first request, the number from which on answers
---          are kept, and whether times are those of this server (0 or 1)
+-- ARGV[2]  the host, under whose name answers are kept
+-- ARGV[3]  the call: the cell that times count from; how many requests of the key there were before the first one at its
+--          place in time; the place from which on answers are kept, in microseconds from the beginning of the cell;
+--          whether times are those of this server; whether the host may have decided requests of the key alone since it last asked, that it may ask for once more
 -- ARGV[4]  the time of each request, in microseconds from the beginning of the cell
--- ARGV[5]  the number of each request, from that of the first on, ascending
--- ARGV[6]  where each request has its place in time, if any came too late; else empty
--- ARGV[7]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
+-- ARGV[5]  where each request has its place in time, if any came too late; else empty
+-- ARGV[6]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
 --          Redis knows nothing of the key, or if no other host has been there.
 --
--- The answer is two lists: the indices (from 0) of the refused requests, −1−i for a request i that was charged before
--- and whose answer is not kept any more; and pairs of the index and the delay, in microseconds, of requests that are
--- kept waiting.
+-- The answer is three lists: the indices (from 0) of the refused requests, −1−i for a request i that was charged before
+-- and whose answer is not kept any more; pairs of the index and the delay, in microseconds, of requests that are
+-- kept waiting; and, if another host was here since this one, what it would have to remember to know as much, as it was
+-- before this call: see tell in end.lua.
 --
 -- Numbers are doubles, so all are whole and below 2^53. A cell is a length of time that the limit's grid divides; times
 -- count from the beginning of the cell of the key's first request. Nothing is written before all is judged, and the hash
@@ -43,6 +44,10 @@ local unit = 1      -- microseconds in the unit of s.at
 
 -- makes s what a host remembers.
 local restore = function(seed) s.at, s.level, s.extra = seed.at, seed.level, seed.extra end
+
+-- is what a host remembers for s: level, extra in two halves, and times, in a list; nil: that is too much to tell. Times count
+-- from the origin, which is where the times of this call begin.
+local recall = function(origin) return {s.level, math.max(s.extra, 1), 0} end
 
 -- write and read whole numbers without losing digits.
 local function text(n) return string.format('%.0f', n) end

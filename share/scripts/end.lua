@@ -3,14 +3,17 @@
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
-local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host)
+local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last')
 local cell = tonumber(kept[1])
 local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
 local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
-local record = kept[9] and cmsgpack.unpack(kept[9]) or {-1, {}, {}, 0} -- by number: the last one charged,
--- those refused, those kept waiting and for how long, and from which number on that is told
+local last = kept[10]                 -- the host that was here last
+-- What this host was answered: where the last request that was charged has its number; those refused, by number; those kept
+-- waiting, by number, and for how long; and from which place on that is told. A number is a place in time, in microseconds
+-- from the beginning of the key's first cell, and how many requests of the key were there before it.
+local record = kept[9] and cmsgpack.unpack(kept[9]) or {-2^53, 0, {}, {}, -2^53}
 
 s.at, s.level, s.extra = tonumber(kept[2]), tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
 
@@ -19,9 +22,10 @@ local function begin_anew()
   forget()
 end
 
--- where the times of this call begin, from the beginning of the key's first cell.
+-- where the times of this call begin, and its places by the log, from the beginning of the key's first cell.
 local reach = 2^52
-local origin = 0
+local origin, log_origin = 0, 0
+local log_cell = call[1]
 local now -- of this server, if its clock counts
 if call[4] == 1 then
   local time = redis.call('TIME')
@@ -32,19 +36,30 @@ end
 if cell and math.abs(call[1] - cell) < reach / cell_length then
   origin = (call[1] - cell) * cell_length
 else
-  cell = call[1]
+  cell, record = call[1], {-2^53, 0, {}, {}, -2^53}
   begin_anew()
 end
+if math.abs(log_cell - cell) < reach / cell_length then -- that of the log may be far from this server's time
+  log_origin = (log_cell - cell) * cell_length
+end
 
-local offsets, numbers = cmsgpack.unpack(ARGV[4]), cmsgpack.unpack(ARGV[5])
-local places = ARGV[6] ~= '' and cmsgpack.unpack(ARGV[6]) or offsets
+local offsets = cmsgpack.unpack(ARGV[4])
+local places = ARGV[5] ~= '' and cmsgpack.unpack(ARGV[5]) or offsets
+
+local origin_in_units = origin / unit
+
+-- tells whether a request has been charged.
+local function is_charged(place, index)
+  return place < record[1] or place == record[1] and index <= record[2]
+end
+local known = is_charged(log_origin + places[1], call[2]) -- at least the first request
 
 -- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
-if ARGV[7] ~= '' and (not sole or sole == host) and record[1] < call[2] then
-  local list = cmsgpack.unpack(ARGV[7]) -- empty: the host remembers nothing
+if ARGV[6] ~= '' and (not sole or sole == host) and not known then
+  local list = cmsgpack.unpack(ARGV[6]) -- empty: the host remembers nothing
   begin_anew()
   if #list > 0 then
-    local seed = {at = origin / unit + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
+    local seed = {at = origin_in_units + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
     if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
     for i = 8, #list do table.insert(seed.times, origin + list[i]) end
     restore(seed)
@@ -53,15 +68,35 @@ if ARGV[7] ~= '' and (not sole or sole == host) and record[1] < call[2] then
   end
 end
 
+-- Where other hosts have been since, or while this one did not ask, it remembers too little. It is told, in the order in which
+-- it would tell itself: whether the key was seen, at, level, extra in two halves, whether the key is kept out and until
+-- when, and times.
+local told = {}
+local function tell()
+  if not s.at then return {0} end
+  local all = recall(origin)
+  if not all then return {} end
+  local list = {1, s.at - origin_in_units, all[1], all[2], all[3], kept_out and 1 or 0, (kept_out or origin) - origin}
+  for i = 4, #all do table.insert(list, all[i]) end
+  return list
+end
+if sole and sole ~= host and not now then
+  if known then
+    told = {2} -- it was told, and may not have heard it: it is to ask again
+  elseif last ~= host or ARGV[6] ~= '' then
+    told = tell()
+  end
+end
+
 -- Requests that this host has had charged before are answered as then.
 local answered
-local function answer_again(number)
+local function answer_again(place, index)
   if not answered then
     answered = {}
-    for _, n in ipairs(record[2]) do answered[n] = true end
-    for i = 1, #record[3], 2 do answered[record[3][i]] = record[3][i + 1] end
+    for i = 1, #record[3], 2 do answered[text(record[3][i]) .. '/' .. record[3][i + 1]] = true end
+    for i = 1, #record[4], 3 do answered[text(record[4][i]) .. '/' .. record[4][i + 1]] = record[4][i + 2] end
   end
-  return answered[number]
+  return answered[text(place) .. '/' .. index]
 end
 
 -- The cooldown around the algorithm.
@@ -77,31 +112,38 @@ local function admit(t)
 end
 
 local refused, delayed = {}, {}
-local charged, since = record[1], record[4]
-local again = {charged, {}, {}, math.max(since, call[3])} -- the record after this call
+local since = math.max(record[5], log_origin + call[3]) -- from where on it is told after this call
+if call[5] == 1 and not known then
+  since = log_origin + places[1] -- there is no answer to what the host has decided alone, nor to what lies between
+end
+local again = {record[1], record[2], {}, {}, since} -- the record after this call
+
+local function append(list, a, b, c)
+  local n = #list
+  list[n + 1], list[n + 2], list[n + 3] = a, b, c -- c may be nil
+end
 
 -- What was answered before and may still be asked for stays on record.
-for _, n in ipairs(record[2]) do
-  if n >= again[4] then table.insert(again[2], n) end
-end
 for i = 1, #record[3], 2 do
-  if record[3][i] >= again[4] then
-    table.insert(again[3], record[3][i])
-    table.insert(again[3], record[3][i + 1])
-  end
+  if record[3][i] >= since then append(again[3], record[3][i], record[3][i + 1]) end
+end
+for i = 1, #record[4], 3 do
+  if record[4][i] >= since then append(again[4], record[4][i], record[4][i + 1], record[4][i + 2]) end
 end
 
+local charges = false
+local index = call[2] - 1
 for i, offset in ipairs(offsets) do
-  local number = call[2] + numbers[i]
-  if number <= charged then
-    local answer = answer_again(number)
-    if number < since then
+  local number = log_origin + places[i]
+  index = (i == 1 or places[i] == places[i - 1]) and index + 1 or 0
+  if is_charged(number, index) then
+    local answer = answer_again(number, index)
+    if number < record[5] then
       table.insert(refused, -i)
     elseif answer == true then
       table.insert(refused, i - 1)
     elseif answer then
-      table.insert(delayed, i - 1)
-      table.insert(delayed, answer)
+      append(delayed, i - 1, answer)
     end
   else
     local t, p = origin + (now or offset), origin + (now or places[i])
@@ -110,22 +152,20 @@ for i, offset in ipairs(offsets) do
     local no, delay = admit(t)
     if no then
       table.insert(refused, i - 1)
-      table.insert(again[2], number)
+      append(again[3], number, index)
     elseif delay > 0 then
-      table.insert(delayed, i - 1)
-      table.insert(delayed, delay)
-      table.insert(again[3], number)
-      table.insert(again[3], delay)
+      append(delayed, i - 1, delay)
+      append(again[4], number, index, delay)
     end
-    again[1] = number
+    again[1], again[2], charges = number, index, true
   end
 end
 
-if again[1] > charged then
+if charges then
   redis.call('HSET', key, 'cell', text(cell), 'at', s.at and text(s.at) or '', 'level', text(s.level), 'extra', text(s.extra),
     'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '',
-    'sole', (not sole or sole == host) and host or '', '@' .. host, cmsgpack.pack(again))
+    'sole', (not sole or sole == host) and host or '', 'last', host, '@' .. host, cmsgpack.pack(again))
   finish()
   redis.call('PEXPIRE', key, text(ttl))
 end
-return {refused, delayed}
+return {refused, delayed, told}

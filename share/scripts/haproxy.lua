@@ -42,6 +42,11 @@ restore = function(seed)
   s.at, s.level, s.extra, before = seed.at, seed.level, seed.extra, seed.high
 end
 
+recall = function(origin)
+  read_before()
+  return {s.level - origin, s.extra, before}
+end
+
 local function finish()
   if before then redis.call('HSET', key, 'before', text(before)) end
 end

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"shadow/limit"
+	"shadow/share"
+	"shadow/tail"
+)
+
+// A tail with Redis counts together with the tails of other hosts. It never waits for Redis for long: where there is no
+// answer it goes on by itself, says so once, and again when Redis is back.
+
+// clockFlag is whose time counts.
+type clockFlag struct{ name string }
+
+func (f *clockFlag) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.name, "clock", "log", "whose time counts with --redis (`clock`): that of the log, or that of redis")
+	completeWords(cmd, "clock", "log", "redis")
+}
+
+func (f *clockFlag) clock() (share.Clock, error) {
+	switch f.name {
+	case "log":
+		return share.LogClock, nil
+	case "redis":
+		return share.RedisClock, nil
+	}
+	return 0, usage("--clock %s: want log or redis", f.name)
+}
+
+// A sharedTail is the connection of a tail with Redis.
+type sharedTail struct {
+	options share.Options
+	referee share.RefereeOptions
+	err     io.Writer
+	trips   *tail.Trips
+
+	open *share.Referee
+	down bool // whether Redis did not answer when it was last asked
+}
+
+// share has the tail judge with Redis, if it is to. It verifies all that can be without asking anybody.
+func (f *tailFlags) share(cmd *cobra.Command, o *tail.Options) (*sharedTail, error) {
+	if err := f.redisFlags.verify(cmd); err != nil || !f.redisFlags.inUse() {
+		return nil, err
+	}
+	s := &sharedTail{err: o.Err, trips: tail.NewTrips()}
+	var err error
+	if s.options, err = f.connection(""); err != nil {
+		return nil, err
+	}
+	if s.options.Clock, err = f.clock(); err != nil {
+		return nil, err
+	}
+	s.referee = share.RefereeOptions{
+		Tables: o.Read.Tables, Policies: o.Policies, MaxLag: f.maxLag, Watch: s.see,
+		Lateness: max(o.Read.Lateness, limit.Time(f.maxLag.Microseconds())), // who lags behind another host is no log that begins again
+	}
+	o.NewRemote = s.connect
+	return s, nil
+}
+
+// connect goes on counting where a checkpoint says, or begins under a new name.
+func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Remote, error) {
+	from, err := share.ReadSaved(saved)
+	if err != nil {
+		return nil, err
+	}
+	s.options.Host = cmp.Or(from.Host, newHostName())
+	s.referee.From, s.referee.Behind = from, behind
+	s.referee.Redis = share.Open(s.options)
+	if s.open, err = share.NewReferee(s.referee); err != nil {
+		return nil, usage("--redis: %w", err)
+	}
+	if err := s.referee.Redis.Ping(context.Background()); err != nil {
+		s.tell(err)
+	}
+	return s.open, nil
+}
+
+// newHostName is a name under which nobody has counted.
+func newHostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "host"
+	}
+	return name + "-" + rand.Text()
+}
+
+// see takes in a round trip.
+func (s *sharedTail) see(trip share.RoundTrip) {
+	s.trips.See(trip.Took, trip.Err)
+	s.tell(trip.Err)
+}
+
+// tell says when Redis stops answering, and when it answers again.
+func (s *sharedTail) tell(err error) {
+	switch {
+	case err != nil && !s.down:
+		fmt.Fprintf(s.err, "shadow: Redis does not answer, so that verdicts are reached here until it does: %v\n", err)
+	case err == nil && s.down:
+		fmt.Fprintln(s.err, "shadow: Redis answers again")
+	}
+	s.down = err != nil
+}
+
+// handler serves the metrics of a tail, and those of asking Redis if it does.
+func (s *sharedTail) handler(m *tail.Metrics) http.Handler {
+	if s == nil {
+		return m.Handler(time.Now)
+	}
+	return m.Handler(time.Now, s.trips)
+}
+
+// close ends the connection.
+func (s *sharedTail) close() error {
+	if s == nil || s.referee.Redis == nil {
+		return nil
+	}
+	var err error
+	if s.open != nil {
+		err = s.open.Close()
+	}
+	return errors.Join(err, s.referee.Redis.Close())
+}

@@ -1,0 +1,179 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"hash/maphash"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a
+// single host nothing is lost by that, so the would-blocks must be those of a tail without Redis, each of them; those of the
+// time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
+
+// redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
+func redisSoakSize(t *testing.T) (lines, pace, kills int) {
+	lines, pace, kills = 500_000, 20_000, 2
+	if testing.Short() {
+		lines = 200_000
+	}
+	if text := os.Getenv("SOAK_REDIS"); text != "" {
+		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &pace, &kills); err != nil {
+			t.Fatalf("SOAK_REDIS=%s: %v", text, err)
+		}
+	}
+	return lines, pace, kills
+}
+
+// A redisSoak is a soak with a Redis that comes and goes.
+type redisSoak struct {
+	*soak
+	socket  string
+	stop    func()
+	outages [][2]time.Time // from when until when
+}
+
+const (
+	redisSoakLimit = "60/2s" // its horizon is short, so that spans of degradation end
+	soakOutage     = 2 * time.Second
+)
+
+func TestTailSoakRedis(t *testing.T) {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("redis-server is missing: run scripts/install-test-deps")
+		}
+		t.Skip("redis-server is missing")
+	}
+	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	lines, pace, kills := redisSoakSize(t)
+	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: filepath.Join(dir, "s")}
+	if kills == 0 {
+		t.Fatal("Redis must be killed once at least")
+	}
+	s.args = []string{"--redis", "unix://" + s.socket}
+	s.trouble = func(n int) { s.disturb(n, lines, kills) }
+	s.startRedis()
+	t.Cleanup(func() { s.stop() })
+	s.begin()
+	begin := time.Now()
+	_, rotations, tailKills := soakSize(t)
+	s.write(lines, rotations, tailKills)
+	tally := s.settle(int64(lines))
+	took := time.Since(begin)
+	s.compare(tally)
+	m := s.compareEach()
+	t.Logf("%d lines in %.1f s, %d rotations, %d kills, Redis killed %d times: %d would-blocks, %d of them degraded (%.1f %%), at most %d MiB of memory",
+		lines, took.Seconds(), rotations, tailKills, len(s.outages), m.all, m.marked, 100*float64(m.marked)/float64(m.all), s.peak>>10)
+	if most := 1 << 20; s.peak > most {
+		t.Errorf("the tail took %d KiB of memory, more than %d", s.peak, most)
+	}
+	t.Logf("of %d told while Redis was away %d are degraded", m.away, m.awayMarked)
+	if m.awayMarked < m.away/2 || m.marked == 0 || m.marked == m.all {
+		t.Error("marks are where they should not be")
+	}
+	if m.lastMarked && time.Since(s.outages[len(s.outages)-1][1]) > 15*time.Second {
+		t.Error("degraded to the end")
+	}
+}
+
+func (s *redisSoak) startRedis() {
+	s.t.Helper()
+	var err error
+	s.stop, err = startRedis(s.socket)
+	must(s.t, err)
+}
+
+// disturb kills Redis at regular intervals, and starts it again after a while.
+func (s *redisSoak) disturb(n, lines, kills int) {
+	every := lines / (kills + 1)
+	switch {
+	case n > 0 && n%every == 0 && len(s.outages) < kills:
+		s.stop()
+		s.outages = append(s.outages, [2]time.Time{time.Now()})
+	case n%1000 == 0 && len(s.outages) > 0:
+		if last := &s.outages[len(s.outages)-1]; last[1].IsZero() && time.Since(last[0]) > soakOutage {
+			last[1] = time.Now()
+			s.startRedis()
+		}
+	}
+}
+
+// marks are how many would-blocks are marked, of all and of those that were told while Redis was away.
+type marks struct {
+	all, marked      int
+	away, awayMarked int
+	lastMarked       bool
+}
+
+// compareEach holds each would-block against those that a tail tells that has all of the log at once.
+func (s *redisSoak) compareEach() (m marks) {
+	s.t.Helper()
+	whole, err := os.Open(s.path("whole"))
+	must(s.t, err)
+	defer whole.Close()
+	alone := command(s.t, s.dir, "tail", "-", "--would-blocks", "alone", "--lateness", "2s", "--limit", s.limit, "--format", soakFormat, "--quiet")
+	alone.Stdin = whole
+	must(s.t, alone.Run())
+	seed, balance, wrong := maphash.MakeSeed(), map[uint64]int{}, 0
+	s.each("alone", func(line string) { balance[maphash.String(seed, line)]++ })
+	s.each("would-blocks", func(line string) {
+		plain := strings.Replace(line, `,"degraded":true`, "", 1)
+		s.count(&m, line, plain != line)
+		balance[maphash.String(seed, plain)]--
+	})
+	for _, n := range balance {
+		if n != 0 {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		s.t.Errorf("%d of %d would-blocks differ", wrong, m.all)
+	}
+	return m
+}
+
+// count takes in a would-block. One of a second and a half before Redis was killed was judged when it was away.
+func (s *redisSoak) count(m *marks, line string, marked bool) {
+	const before = `{"time":"`
+	stamp, err := time.Parse(time.RFC3339, line[len(before):strings.IndexByte(line, 'Z')+1])
+	must(s.t, err)
+	away := slices.ContainsFunc(s.outages, func(o [2]time.Time) bool {
+		return stamp.After(o[0].Add(-1500*time.Millisecond)) && stamp.Before(o[0])
+	})
+	m.all++
+	m.marked += count(marked)
+	m.away += count(away)
+	m.awayMarked += count(away && marked)
+	m.lastMarked = marked
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// each reads the lines of a file.
+func (s *soak) each(name string, do func(line string)) {
+	s.t.Helper()
+	f, err := os.Open(s.path(name))
+	must(s.t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		do(lines.Text())
+	}
+	must(s.t, lines.Err())
+}

@@ -1,0 +1,213 @@
+//go:build unix
+
+package tail
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"shadow/limit"
+	"shadow/share"
+)
+
+// Tails that judge through a real Redis, which these tests start and stop themselves.
+
+// A redisServer is one of the test's own.
+type redisServer struct {
+	t      *testing.T
+	socket string
+	cmd    *exec.Cmd
+}
+
+func startRedis(t *testing.T) *redisServer {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("redis-server is missing: run scripts/install-test-deps")
+		}
+		t.Skip("redis-server is missing")
+	}
+	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &redisServer{t: t, socket: filepath.Join(dir, "s")}
+	t.Cleanup(s.kill)
+	s.start()
+	return s
+}
+
+// start starts the server, which knows nothing, and waits until it takes connections.
+func (s *redisServer) start() {
+	s.t.Helper()
+	s.cmd = exec.Command("redis-server", "--port", "0", "--unixsocket", s.socket, "--dir", filepath.Dir(s.socket), "--save", "")
+	check(s.t, s.cmd.Start())
+	for range 500 {
+		if conn, err := net.Dial("unix", s.socket); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatal("redis-server does not answer")
+}
+
+func (s *redisServer) kill() {
+	if s.cmd == nil {
+		return
+	}
+	s.signal(syscall.SIGCONT)
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
+	s.cmd = nil
+}
+
+// command has the server do what takes no answer but OK.
+func (s *redisServer) command(text string) {
+	s.t.Helper()
+	conn, err := net.Dial("unix", s.socket)
+	check(s.t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, text+"\r\n")
+	check(s.t, err)
+	answer, err := bufio.NewReader(conn).ReadString('\n')
+	check(s.t, err)
+	if answer != "+OK\r\n" {
+		s.t.Fatalf("%s: %s", text, answer)
+	}
+}
+
+func (s *redisServer) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
+
+// join has a tail judge through the server, under a name of its own.
+func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*time.Second, nil) }
+
+// joinWithin does so too, with a tail that waits for so long, and has trips see its round trips.
+func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *Trips) {
+	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
+		address, err := share.ParseAddress("unix://" + s.socket)
+		check(s.t, err)
+		from, err := share.ReadSaved(saved)
+		check(s.t, err)
+		redis := share.Open(share.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: timeout})
+		watch := func(trip share.RoundTrip) {
+			if trips != nil {
+				trips.See(trip.Took, trip.Err)
+			}
+		}
+		referee, err := share.NewReferee(share.RefereeOptions{
+			Redis: redis, Tables: o.Read.Tables, Policies: o.Policies, Lateness: limit.Hour, MaxLag: time.Hour,
+			From: from, Behind: behind, Watch: watch,
+		})
+		check(s.t, err)
+		s.t.Cleanup(func() { referee.Close(); redis.Close() })
+		return referee, nil
+	}
+}
+
+// sharedLimits are of those that can be shared.
+var sharedLimits = []string{"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:3/10s,cooldown=5s"}
+
+const mark = `,"degraded":true`
+
+// The tail agrees with a replay through Redis as well: what is judged anew after it was killed is answered as before and
+// charged once, and tables that are made anew change nothing.
+func TestTailAgreesThroughRedis(t *testing.T) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			w := newSharedWorld(t, seed, startRedis(t))
+			got, want := w.play()
+			if got != want {
+				t.Errorf("it differs from the replay first at\n%s", firstDifference(got, want))
+			}
+			if strings.Count(want, "\n") < 100 {
+				t.Errorf("only %d would-blocks", strings.Count(want, "\n"))
+			}
+		})
+	}
+}
+
+// With Redis killed and started empty now and then, would-blocks are marked, and are the same: with a single host nothing
+// is lost. In the end none is marked any more.
+func TestTailOutlivesRedis(t *testing.T) {
+	s := startRedis(t)
+	w := newSharedWorld(t, 7, s)
+	w.trouble = func(turn int) {
+		switch turn {
+		case 20, 60:
+			s.kill()
+		case 40, 80:
+			s.start()
+			time.Sleep(200 * time.Millisecond) // until it has been pinged
+		}
+	}
+	got, want := w.play()
+	if plain := strings.ReplaceAll(got, mark, ""); plain != want {
+		t.Errorf("it differs from the replay first at\n%s", firstDifference(plain, want))
+	}
+	all, marked := strings.Count(got, "\n"), strings.Count(got, mark)
+	if marked == 0 || marked > 9*all/10 {
+		t.Errorf("%d of %d would-blocks are marked", marked, all)
+	}
+	if last := got[strings.LastIndexByte(got[:len(got)-1], '\n')+1:]; strings.Contains(last, mark) {
+		t.Errorf("the last one is marked: %s", last)
+	}
+	var counted int64
+	for _, p := range w.tail.Tally().Policies {
+		counted += p.Degraded
+	}
+	if counted == 0 {
+		t.Error("no request was counted as degraded")
+	}
+}
+
+// A sharedWorld is a world whose tail judges through Redis.
+type sharedWorld struct {
+	*world
+	trouble func(turn int)
+}
+
+func newSharedWorld(t *testing.T, seed uint64, s *redisServer) *sharedWorld {
+	w := &world{bench: newBench(t, sharedLimits...), r: seeded(seed), running: true}
+	w.change = func(o *Options) { o.From = FromStart; s.join(o, "first") }
+	w.start()
+	w.change = func(o *Options) {
+		o.Save = time.Duration(1+w.r.IntN(3)) * time.Second
+		s.join(o, fmt.Sprint("anew at ", w.now))
+	}
+	return &sharedWorld{w, func(int) {}}
+}
+
+// play lets things happen, and returns the would-blocks of the tail and of a replay.
+func (w *sharedWorld) play() (got, want string) {
+	for turn := range 120 {
+		w.trouble(turn)
+		w.turn()
+		if w.running && w.r.IntN(10) == 0 {
+			check(w.t, w.tail.compact())
+		}
+	}
+	w.append("access.log", w.held)
+	if !w.running {
+		w.start()
+	}
+	w.step(time.Second)
+	w.step(DefaultLinger + 20*time.Second)
+	w.stop()
+	want, _ = w.replayed(w.whole.Bytes())
+	return w.told(), want
+}

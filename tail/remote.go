@@ -1,0 +1,65 @@
+package tail
+
+import (
+	"encoding/json"
+	"time"
+
+	"shadow/replay"
+	"shadow/traffic"
+)
+
+// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. What is judged anew after a
+// crash must be charged once all the same, so the checkpoint says where the Remote was.
+
+// A Remote is a replay.Remote that can go on where another one stopped.
+type Remote interface {
+	replay.Remote
+	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
+	Save() (json.RawMessage, error) // what to go on from
+	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since
+}
+
+// NewRemote makes a Remote that goes on from what was saved, or begins, where that is nil. behind tells it whether the tail
+// lags, so that there is no time to ask others.
+type NewRemote func(saved json.RawMessage, behind func() bool) (Remote, error)
+
+// patience is for how long there may have been something left to read until the tail counts as lagging.
+const patience = 10 * time.Second
+
+// behind tells whether the logs have grown faster, for a while, than requests are judged.
+func (t *Tail) behind() bool {
+	lags := t.options.Now().Sub(t.caughtUp) > patience
+	if lags && !t.lags {
+		t.say("the log has grown faster for %v than requests are judged, so that Redis is not asked until all is read", patience)
+	}
+	t.lags = lags
+	return lags
+}
+
+// openRemote makes the Remote, if there is to be one.
+func (t *Tail) openRemote(c *Checkpoint) (err error) {
+	if t.options.NewRemote == nil {
+		return nil
+	}
+	var saved json.RawMessage
+	if c != nil {
+		saved = c.Remote
+	}
+	t.remote, err = t.options.NewRemote(saved, t.behind)
+	return err
+}
+
+// saveRemote is what the checkpoint says of it.
+func (t *Tail) saveRemote() (json.RawMessage, error) {
+	if t.remote == nil {
+		return nil, nil
+	}
+	return t.remote.Save()
+}
+
+// kept says that the checkpoint is written.
+func (t *Tail) kept() {
+	if t.remote != nil {
+		t.remote.Kept()
+	}
+}

@@ -1,0 +1,53 @@
+package tail
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Trips are the metrics of asking Redis: how often, how long it took, how often there was no answer, and whether there is now.
+type Trips struct {
+	took   prometheus.Histogram
+	failed prometheus.Counter
+	up     prometheus.Gauge
+}
+
+// NewTrips returns Trips of which there was none yet.
+func NewTrips() *Trips {
+	return &Trips{
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "shadow_redis_round_trip_seconds", Help: "How long Redis took to judge some requests, or to fail.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+		}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "shadow_redis_errors_total", Help: "Round trips to Redis in which not all was answered.",
+		}),
+		up: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "shadow_redis_up", Help: "1 if Redis answered when it was last asked, else 0.",
+		}),
+	}
+}
+
+// See takes in a round trip.
+func (s *Trips) See(took time.Duration, err error) {
+	s.took.Observe(took.Seconds())
+	s.up.Set(oneIf(err == nil))
+	if err != nil {
+		s.failed.Inc()
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (s *Trips) Describe(to chan<- *prometheus.Desc) {
+	s.took.Describe(to)
+	s.failed.Describe(to)
+	s.up.Describe(to)
+}
+
+// Collect implements prometheus.Collector.
+func (s *Trips) Collect(to chan<- prometheus.Metric) {
+	s.took.Collect(to)
+	s.failed.Collect(to)
+	s.up.Collect(to)
+}
