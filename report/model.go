@@ -30,8 +30,8 @@ type Input struct {
 	Carried           int64   `json:"carried"`   // of the requests: the run before had held them back
 	Held              int64   `json:"held"`      // read, and held back for the next run
 	HeldFrom          *Moment `json:"held_from"` // the earliest of these; nil without any
-	Requests          int64   `json:"requests"` // counted: neither excluded nor warm
-	Clients           int64   `json:"clients"`  // with a counted request
+	Requests          int64   `json:"requests"`  // counted: neither excluded nor warm
+	Clients           int64   `json:"clients"`   // with a counted request
 	AlreadyRefused    int64   `json:"already_refused"`
 	Bytes             int64   `json:"bytes"`
 	AgentsLogged      bool    `json:"agents_logged"`
