@@ -44,7 +44,7 @@ func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population) *Harm
 		return nil
 	}
 	p := &h.Policies[i]
-	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h, p, clients)}
+	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h.Taken, i, clients)}
 	for client := range int32(h.Clients()) {
 		class := &harm.ByClass[who.class[client]]
 		class.PageViews += h.PageViews(client)

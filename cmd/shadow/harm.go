@@ -19,10 +19,11 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		r.reading.Tracer = tracer
 	}
 	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
-	if r.harmAction != "" {
-		r.harmed.Watch(r.harmAction)
-	}
 	r.observer = r.harmed
+	if r.harmAction != "" {
+		r.harmed.Taken = replay.NewTaken(r.harmAction, r.reading.Tables, r.policies)
+		r.observer = observers{r.harmed, r.harmed.Taken}
+	}
 	return nil
 }
 
@@ -30,6 +31,22 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 func (r *replayRun) finishHarm() *replay.Harm {
 	if r.harmed != nil {
 		r.harmed.Finish()
+		if r.harmed.Taken != nil {
+			r.harmed.Taken.Finish()
+		}
 	}
 	return r.harmed
+}
+
+// observers see the same, one after the other.
+type observers []replay.Observer
+
+// Observe implements replay.Observer.
+func (all observers) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	for _, o := range all {
+		if err := o.Observe(b, verdicts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
