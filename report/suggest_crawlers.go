@@ -29,7 +29,7 @@ func crawlersText(a *suggest.Advice) string {
 			others = append(others, text)
 		}
 	}
-	text := fmt.Sprintf("It refuses %s of %s of clients that call themselves crawlers (%s%%)", thousands(w.Answer.Refused[suggest.Crawlers]),
+	text := fmt.Sprintf("The answer refuses %s of %s of clients that call themselves crawlers (%s%%)", thousands(w.Answer.Refused[suggest.Crawlers]),
 		count(w.Requests[suggest.Crawlers], "request"), percent(percentOf(w.Answer.Refused[suggest.Crawlers], w.Requests[suggest.Crawlers])))
 	if search != nil {
 		text += "; of search engines: " + someOf(search)
