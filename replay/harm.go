@@ -16,6 +16,7 @@ import (
 // one), or for a file of it.
 type Harm struct {
 	Policies []PolicyHarm
+	Taken    *Taken // what is left of one action; nil: nobody asked
 
 	tables   *traffic.Tables
 	policies []policy.Policy
@@ -24,21 +25,12 @@ type Harm struct {
 	viewings []traffic.Viewing       // by row of the batch at hand
 	clients  []Paged[fortune]
 	refused  []bool // by row; all false between policies
-	action   string // of which to tell what is left; "" for none
-	taken    []Paged[taken]
 }
 
 // PolicyHarm is that of one policy.
 type PolicyHarm struct {
 	Lockout Stretch // the longest in time, then in requests; of several the earliest
 	Busiest Stretch // the hour in which a client had most requests admitted that the policy may refuse; likewise
-	Taken   Taken   // of the requests of one action, if asked for
-}
-
-// Taken is what is left of an action: the guesses of somebody who tries passwords.
-type Taken struct {
-	Requests, Admitted int64
-	Hour, Day          Stretch // in which one client had most of them admitted; of several the earliest
 }
 
 // A Stretch is some requests of one client. Without requests it is none.
@@ -59,41 +51,20 @@ func (h *Harm) Clients() int { return h.views.Len() }
 
 // A fortune is what one policy has done to one client so far.
 type fortune struct {
-	pages   int64   // page views broken
-	broken  bool    // the latest one is
-	pending bool    // what may be a page was refused
-	lockout Stretch // the present one
-	longest Stretch
-	hour    busy
+	pages    int64   // page views broken
+	broken   bool    // the latest one is
+	pending  bool    // what may be a page was refused
+	lockout  Stretch // the present one
+	longest  Stretch
+	busiest  Stretch
+	admitted limit.State // its ring: when, in the last hour
 }
-
-// busy is the time of some length in which a client had most requests admitted.
-type busy struct {
-	most     Stretch
-	admitted limit.State // its ring: when, in the last such time
-}
-
-// taken is what one client got of the action.
-type taken struct{ hour, day busy }
 
 // NewHarm returns one that has seen nothing.
 func NewHarm(t *traffic.Tables, policies []policy.Policy) *Harm {
 	return &Harm{
 		tables: t, policies: policies, Policies: make([]PolicyHarm, len(policies)), clients: make([]Paged[fortune], len(policies)),
 	}
-}
-
-// Watch has it tell what is left of an action, by its name.
-func (h *Harm) Watch(action string) {
-	h.action, h.taken = action, make([]Paged[taken], len(h.policies))
-}
-
-// Action is the action that is watched, as the log has it; "" for none.
-func (h *Harm) Action() string {
-	if id, known := h.tables.FindAction(h.action); known && h.taken != nil {
-		return h.tables.Actions.Name(id)
-	}
-	return h.action
 }
 
 // Observe implements Observer.
@@ -112,7 +83,6 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 			h.refused[row] = true
 		}
 		h.each(func(client, row int32, at limit.Time) { h.suffer(i, b, client, row, at) })
-		h.take(i, b)
 		for _, row := range verdicts[i].Refused {
 			h.refused[row] = false
 		}
@@ -149,32 +119,9 @@ func (h *Harm) suffer(i int, b *traffic.Batch, client, row int32, at limit.Time)
 	default:
 		f.lockout.Requests = 0
 		if h.concerns(i, b, row) {
-			f.hour.admit(client, at, limit.Hour)
+			f.admit(client, at)
 		}
 	}
-}
-
-// take counts what a policy leaves of the action.
-func (h *Harm) take(i int, b *traffic.Batch) {
-	action, known := h.tables.FindAction(h.action)
-	if h.taken == nil || !known {
-		return
-	}
-	h.taken[i].Grow(h.tables.Clients.Len())
-	left := &h.Policies[i].Taken
-	h.each(func(client, row int32, at limit.Time) {
-		if int32(b.Action[row]) != action {
-			return
-		}
-		left.Requests++
-		if h.refused[row] {
-			return
-		}
-		left.Admitted++
-		t := h.taken[i].At(client)
-		t.hour.admit(client, at, limit.Hour)
-		t.day.admit(client, at, limit.Day)
-	})
 }
 
 // look follows the page views.
@@ -229,14 +176,14 @@ func (f *fortune) lock(client int32, at limit.Time) {
 }
 
 // admit counts a request that was admitted. One that came too late counts as if it came with the latest.
-func (f *busy) admit(client int32, at, length limit.Time) {
+func (f *fortune) admit(client int32, at limit.Time) {
 	if r := f.admitted.Ring(); r.Len() > 0 {
 		at = max(at, r.Nth(r.Len()-1))
 	}
-	r := f.admitted.Push(at, length)
-	r.Expire(at, length)
-	if n := int64(r.Len()); n > f.most.Requests {
-		f.most = Stretch{Client: client, Requests: n, First: r.Oldest(), Last: at}
+	r := f.admitted.Push(at, limit.Hour)
+	r.Expire(at, limit.Hour)
+	if n := int64(r.Len()); n > f.busiest.Requests {
+		f.busiest = Stretch{Client: client, Requests: n, First: r.Oldest(), Last: at}
 	}
 }
 
@@ -257,22 +204,10 @@ func (h *Harm) Finish() {
 			if s := f.longest; s.Requests > 0 && (longer(s, p.Lockout) || !longer(p.Lockout, s) && h.before(s, p.Lockout)) {
 				p.Lockout = s
 			}
-			h.busier(&p.Busiest, f.hour.most)
+			if s := f.busiest; s.Requests > p.Busiest.Requests || s.Requests > 0 && s.Requests == p.Busiest.Requests && h.before(s, p.Busiest) {
+				p.Busiest = s
+			}
 		}
-		if h.taken == nil {
-			continue
-		}
-		for id := range int32(h.taken[i].Len()) {
-			h.busier(&p.Taken.Hour, h.taken[i].At(id).hour.most)
-			h.busier(&p.Taken.Day, h.taken[i].At(id).day.most)
-		}
-	}
-}
-
-// busier puts s in the place of a stretch with fewer requests, or with as many if it comes before.
-func (h *Harm) busier(most *Stretch, s Stretch) {
-	if s.Requests > most.Requests || s.Requests > 0 && s.Requests == most.Requests && h.before(s, *most) {
-		*most = s
 	}
 }
 

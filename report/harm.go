@@ -45,7 +45,7 @@ func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population, b *ju
 		return nil
 	}
 	p := &h.Policies[i]
-	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h, p, clients)}
+	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h.Taken, i, clients)}
 	for client := range int32(h.Clients()) {
 		if who.class[client] != traffic.Monitor { // nobody looks at what it asks for
 			harm.ByClass[who.class[client]].add(h, i, client)

@@ -16,15 +16,15 @@ type Taken struct {
 	Day      *Stretch `json:"most_admitted_in_a_day"`
 }
 
-// takenOf is what was asked for, nil if nothing was.
-func takenOf(h *replay.Harm, p *replay.PolicyHarm, clients *traffic.Dict) *Taken {
-	if h.Action() == "" {
+// takenOf is what policy i leaves, nil if nobody asked.
+func takenOf(all *replay.Taken, i int, clients *traffic.Dict) *Taken {
+	if all == nil {
 		return nil
 	}
-	t := &p.Taken
+	p := &all.Policies[i]
 	return &Taken{
-		Action: h.Action(), Requests: t.Requests, Admitted: t.Admitted,
-		Hour: stretchOf(t.Hour, clients), Day: stretchOf(t.Day, clients),
+		Action: all.Name(), Requests: p.Requests, Admitted: p.Admitted,
+		Hour: stretchOf(p.Hour, clients), Day: stretchOf(p.Day, clients),
 	}
 }
 

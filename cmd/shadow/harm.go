@@ -19,10 +19,11 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		r.reading.Tracer = tracer
 	}
 	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
-	if r.harmAction != "" {
-		r.harmed.Watch(r.harmAction)
-	}
 	r.observers = append(r.observers, r.harmed)
+	if r.harmAction != "" {
+		r.harmed.Taken = replay.NewTaken(r.harmAction, r.reading.Tables, r.policies)
+		r.observers = append(r.observers, r.harmed.Taken)
+	}
 	return nil
 }
 
@@ -30,6 +31,9 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 func (r *replayRun) finishHarm() *replay.Harm {
 	if r.harmed != nil {
 		r.harmed.Finish()
+		if r.harmed.Taken != nil {
+			r.harmed.Taken.Finish()
+		}
 	}
 	return r.harmed
 }

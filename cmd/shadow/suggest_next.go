@@ -24,7 +24,7 @@ func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines 
 		return nil
 	}
 	if a.Action != "" {
-		lines = append(lines, r.policyLines(a.Action, text)...)
+		lines = append(lines, r.policyLines(a, text)...)
 	} else {
 		lines = append(lines, r.commandLine("replay", "--limit", text, "--evidence"))
 		if kind, ok := a.Text(best[0], kindest(best[0])); ok && kind != text {
@@ -48,22 +48,28 @@ func (r *suggestRun) nextBound(a *suggest.Advice, nginx *report.SuggestNginx) (l
 		return nil
 	}
 	text := a.Nginx.Limit
-	lines = append(r.policyLines(a.Action, text, "--harm-action", a.Action), "shadow limits explain "+quoted(text))
+	lines = append(r.policyLines(a, text, "--harm-action", a.Action), "shadow limits explain "+quoted(text))
 	return append(lines, r.nginxBlock(a, nginx)...)
 }
 
 // kindest is the kindest of the runners-up.
 func kindest(s *suggest.Suggestion) int64 { return s.Others[len(s.Others)-1].Limit }
 
-// policyLines are a policy for one action, which needs a configuration.
-func (r *suggestRun) policyLines(action, text string, more ...string) []string {
-	return []string{
-		"# into " + defaultConfig + ":",
-		"policies:",
-		fmt.Sprintf("  - name: %q", "limit "+action),
-		fmt.Sprintf("    limits: [{limit: %q, match: {action: %q}}]", text, action),
-		r.commandLine("replay", append([]string{"--policy", "limit " + action}, more...)...),
+// policyLines are a policy for one action, which needs a configuration, and one as nginx counts where that is another.
+func (r *suggestRun) policyLines(a *suggest.Advice, text string, more ...string) []string {
+	own := "limit " + a.Action
+	lines := []string{"# into " + defaultConfig + ":", "policies:"}
+	add := func(name, text string) {
+		lines = append(lines, fmt.Sprintf("  - name: %q", name), fmt.Sprintf("    limits: [{limit: %q, match: {action: %q}}]", text, a.Action))
 	}
+	add(own, text)
+	if a.Nginx == nil || a.Nginx.Answer {
+		return append(lines, r.commandLine("replay", append([]string{"--policy", own}, more...)...))
+	}
+	nginx := own + " in nginx"
+	add(nginx, a.Nginx.Twin.Limit())
+	lines = append(lines, r.commandLine("replay", append([]string{"--policy", own, "--policy", nginx}, more...)...))
+	return append(lines, r.commandLine("diff", "--policy", own, "--policy", nginx))
 }
 
 // commandLine is a command of ours on the same requests.

@@ -16,7 +16,8 @@ import (
 // An nginxKey is what limit_req_zone counts by.
 type nginxKey struct {
 	variable string   // $binary_remote_addr; "" if it cannot be told
-	http     []string // what the http block must have for it
+	proxies  []string // what the http block must have for it, once
+	http     []string // and what it may have again and again
 	note     string   // where it is not quite what was judged, or why it cannot be told
 }
 
@@ -59,9 +60,9 @@ func named(variable string) nginxKey {
 func (r *suggestRun) nginxAddress() (key nginxKey) {
 	if r.clientFrom != "" {
 		for _, network := range r.reading.Clients.Trusted() {
-			key.http = append(key.http, "set_real_ip_from "+network.String()+";")
+			key.proxies = append(key.proxies, "set_real_ip_from "+network.String()+";")
 		}
-		key.http = append(key.http, "real_ip_header "+headerText(r.clientFrom)+";", "real_ip_recursive on;")
+		key.proxies = append(key.proxies, "real_ip_header "+headerText(r.clientFrom)+";", "real_ip_recursive on;")
 	}
 	v4, v6, cut := r.reading.Clients.Prefixes()
 	switch {
@@ -105,8 +106,11 @@ func (r *suggestRun) nginx(a *suggest.Advice) *report.SuggestNginx {
 	}
 	key := r.nginxKey()
 	zone, twin := zoneName(a.Action), a.Nginx.Twin
-	m := &report.SuggestNginx{Key: key.variable, Note: key.note, HTTP: key.http}
-	m.HTTP = append(m.HTTP, fmt.Sprintf("limit_req_zone %s zone=%s:10m rate=%s;", cmp.Or(key.variable, "$client"), zone, twin.Rate))
+	m := &report.SuggestNginx{Key: key.variable, Note: key.note}
+	if !r.proxiesTold {
+		m.HTTP, r.proxiesTold = key.proxies, true
+	}
+	m.HTTP = append(append(m.HTTP, key.http...), fmt.Sprintf("limit_req_zone %s zone=%s:10m rate=%s;", cmp.Or(key.variable, "$client"), zone, twin.Rate))
 	m.Place = []string{
 		"limit_req zone=" + zone + ";", "limit_req_status 429;",
 		"limit_req_dry_run on;   # blocks nobody: look at $limit_req_status in the log first",
@@ -128,11 +132,12 @@ func zoneName(action string) string {
 	if action == "" {
 		return "perclient"
 	}
-	name := strings.Trim(notInName.ReplaceAllString(action, "_"), "_")
-	if name == "" {
-		return "action"
+	page, below := strings.CutSuffix(action, "/…")
+	name := strings.TrimRight("action_"+strings.Trim(notInName.ReplaceAllString(page, "_"), "_"), "_")
+	if below {
+		name += "_below"
 	}
-	return "action_" + name
+	return name
 }
 
 var (

@@ -41,6 +41,8 @@ func TestNginxTakesWhatIsProposed(t *testing.T) {
 		"networks": {[]string{"rotated", "--client", "addr/24,/64"}, "$client_network"},
 		"network":  {[]string{"rotated", "--client", "addr/16"}, "$client_network"},
 		"proxies":  {[]string{proxied, "--format", combined + ` "$http_x_forwarded_for"`, "--client-from", "x-forwarded-for", "--trusted-proxy", "private,2001:db8::/32"}, "$binary_remote_addr"},
+		"proxied":  {[]string{proxied, "--format", combined + ` "$http_x_forwarded_for"`, "--client-from", "x-forwarded-for", "--trusted-proxy", "10.0.0.1", "--each-action"}, "$binary_remote_addr"},
+		"below":    {[]string{"shop-combined.log", "--client", "addr/32,/64", "--each-action"}, "$client_network"},
 		"variable": {[]string{"shop-combined.log", "--client", "who", "--spare", "all=90%", "--format", strings.Replace(combined, "$remote_addr", "$who", 1)}, "$who"},
 		"odd":      {[]string{"shop-combined.log", "--client", "addr/31"}, ""},
 		"actions":  {[]string{"shop-combined.log", "--each-action"}, "$binary_remote_addr"},

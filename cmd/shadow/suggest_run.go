@@ -29,16 +29,18 @@ import (
 //	         the answer over the whole log
 type suggestRun struct {
 	*suggestFlags
-	cmd      *cobra.Command
-	args     []string
-	found    parse.Expansion
-	reading  traffic.Options
-	judging  *traffic.EvidenceRules // nil: no evidence is gathered
-	exempt   bool                   // whether the configuration has exempt clients
-	named    map[string]bool        // the actions that the configuration names
-	question suggest.Question
-	options  sweep.Options
-	heldOut  suggest.Share
+	cmd     *cobra.Command
+	args    []string
+	found   parse.Expansion
+	reading traffic.Options
+	judging *traffic.EvidenceRules // nil: no evidence is gathered
+	exempt  bool                   // whether the configuration has exempt clients
+	named   map[string]bool        // the actions that the configuration names
+
+	proxiesTold bool // whether nginx has been told whose header to believe: it wants to hear that once
+	question    suggest.Question
+	options     sweep.Options
+	heldOut     suggest.Share
 
 	meant  string // the action that --action names
 	survey *replay.Result
