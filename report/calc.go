@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"shadow/calc"
 	"shadow/limit"
@@ -45,7 +46,7 @@ func figureFacts(f calc.Figures) []fact {
 	window := lengthOf(f.WindowSeconds)
 	all := []fact{
 		{label: "limit", text: f.Limit},
-		{label: "sustains", text: amount(f.Sustainable) + " requests per second"},
+		{label: "sustains", text: paceText(f.Sustainable)},
 		{label: "full", text: fullText(f)},
 		{label: "effective", text: effectiveText(f, window)},
 		{label: "left", text: fmt.Sprintf("%s tokens after %s without requests", amount(f.LeftWithout), window)},
@@ -54,7 +55,7 @@ func figureFacts(f calc.Figures) []fact {
 		return all
 	}
 	all[len(all)-1].text += ", " + amount(f.Left) + " with these:"
-	requests := fmt.Sprintf("%s in %s, %s per second (%s", thousands(f.Requests), window, amount(float64(f.Requests)/f.WindowSeconds), f.Pattern)
+	requests := fmt.Sprintf("%s in %s, %s (%s", thousands(f.Requests), window, perUnit(float64(f.Requests)/f.WindowSeconds), f.Pattern)
 	if f.Seed != nil {
 		requests += fmt.Sprintf(", seed %d", *f.Seed)
 	}
@@ -72,11 +73,40 @@ func fullText(f calc.Figures) string {
 }
 
 func effectiveText(f calc.Figures, window string) string {
-	text := fmt.Sprintf("%s requests per second over %s from a full bucket", amount(f.EffectiveFromFull), window)
+	text := fmt.Sprintf("%s over %s from a full bucket", paceText(f.EffectiveFromFull), window)
 	if f.Initial < f.Capacity {
-		text += fmt.Sprintf(", %s from the initial filling", amount(f.EffectiveFromInitial))
+		initial := perUnit(f.EffectiveFromInitial)
+		_, unit := unitOf(f.EffectiveFromFull)
+		text += ", " + strings.TrimSuffix(initial, " per "+unit) + " from the initial filling"
 	}
 	return text
+}
+
+// paceText writes a rate so that people can count along.
+func paceText(perSecond float64) string {
+	number, unit := unitOf(perSecond)
+	return amount(number) + " requests per " + unit
+}
+
+// perUnit is the same in short.
+func perUnit(perSecond float64) string {
+	number, unit := unitOf(perSecond)
+	return amount(number) + " per " + unit
+}
+
+// unitOf is a rate by the shortest of some units in which it is one or more: 0.0833 per second are 5 per minute.
+func unitOf(perSecond float64) (number float64, unit string) {
+	number, unit = perSecond, "second"
+	for _, longer := range []struct {
+		seconds float64
+		name    string
+	}{{60, "minute"}, {3600, "hour"}, {86400, "day"}} {
+		if number >= 1 || number == 0 {
+			break
+		}
+		number, unit = perSecond*longer.seconds, longer.name
+	}
+	return number, unit
 }
 
 func share(part, whole int64) string {

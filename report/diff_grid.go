@@ -45,7 +45,8 @@ func (d *Diff) changeGrid(head string, all Change, of func(*ClassChange) Change)
 	return g
 }
 
-var refusedColumns = []column{number("refused by A"), number("by B"), number("difference"), number("by both")}
+// refusedColumns stay together: "by B" means nothing without the one before.
+var refusedColumns = append([]column{number("refused by A")}, with(number("by B"), number("difference"), number("by both"))...)
 
 // clientGrid has a row per client.
 func (d *Diff) clientGrid(clients []DiffClient) *grid {

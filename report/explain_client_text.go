@@ -77,12 +77,24 @@ func (a *Account) facts() []fact {
 		{label: "answered", text: list(statuses, a.more.statuses)},
 	}
 	if e := a.Evidence; e != nil {
-		all = append(all, fact{label: "evidence", text: e.short(), details: e.Reasons})
+		all = append(all, fact{label: "evidence", text: e.short(), details: e.Reasons, prose: true})
 	}
 	if a.Input.AgentsLogged {
-		all = append(all, fact{label: "agents", text: list(agents, a.more.agents)})
+		all = append(all, agentsFact(agents, a.more.agents))
 	}
 	return all
+}
+
+// agentsFact tells of the agents: one beside the label, several below each other.
+func agentsFact(agents []string, more int) fact {
+	if len(agents) == 1 {
+		return fact{label: "agents", text: agents[0]}
+	}
+	f := fact{label: "agents", text: thousands(int64(len(agents) + more)), details: agents}
+	if more > 0 {
+		f.details = append(f.details, fmt.Sprintf("and %s more", thousands(int64(more))))
+	}
+	return f
 }
 
 // list writes texts after each other, and how many more there are.
@@ -165,8 +177,8 @@ func lockoutText(a *Account, l *Lockout) string {
 	if l.First == l.Last {
 		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", l.First.format(at), count(l.Requests, "request"))
 	}
-	return fmt.Sprintf("for %s at most, %s to %s: %s in a row", span(limit.Time(l.Last-l.First)),
-		l.First.format(at), l.Last.format(at), count(l.Requests, "request"))
+	return fmt.Sprintf("%s from the first to the last of %s in a row, %s to %s", span(limit.Time(l.Last-l.First)),
+		count(l.Requests, "request"), l.First.format(at), l.Last.format(at))
 }
 
 // enoughText says what a limit would have had to be for the client.

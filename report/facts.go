@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,7 @@ import (
 type fact struct {
 	label, text string
 	details     []string // further lines
+	prose       bool     // details are sentences, which a terminal wraps; else it cuts them
 }
 
 // namedFiles is how many inputs are listed by name.
@@ -56,6 +58,10 @@ func readText(in *Input) string {
 	switch {
 	case len(in.Files) == 0:
 		return text
+	case in.Lines == 0 && in.passedOver():
+		text = "nothing: all of it lies before --since"
+	}
+	switch {
 	case len(in.Files) > namedFiles:
 		return text + ", " + count(int64(len(in.Files)), "file")
 	}
@@ -64,6 +70,12 @@ func readText(in *Input) string {
 		names[i] = inputName(f.Name)
 	}
 	return text + ": " + strings.Join(names, ", ")
+}
+
+// passedOver tells whether there is something in the inputs, of which nothing was read: a plain file is searched for --since, and
+// what lies before it is not read.
+func (in *Input) passedOver() bool {
+	return slices.ContainsFunc(in.Files, func(f File) bool { return f.Size > 0 && f.Format != "" && f.Problem == "" })
 }
 
 func formatText(formats []Format) string {

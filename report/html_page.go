@@ -432,7 +432,7 @@ func clippedAll(texts []string, most int) (some []string) {
 
 func clippedFacts(facts []fact, most int) (some []fact) {
 	for _, f := range facts {
-		some = append(some, fact{f.label, clipped(f.text, htmlText), clippedAll(f.details, most)})
+		some = append(some, fact{label: f.label, text: clipped(f.text, htmlText), details: clippedAll(f.details, most)})
 	}
 	return some
 }

@@ -67,12 +67,21 @@ func (m *Model) table() []byte {
 func (t *terminal) fact(f fact) {
 	t.entry(f.label, f.text, dim)
 	for _, line := range f.details {
-		line = visible(line)
-		if t.width > 0 {
-			line = cut(line, t.width-labelWidth)
+		for _, line := range t.detailLines(visible(line), f.prose) {
+			fmt.Fprintf(t, "%*s%s\n", labelWidth, "", line)
 		}
-		fmt.Fprintf(t, "%*s%s\n", labelWidth, "", line)
 	}
+}
+
+// detailLines are a detail of a fact as the terminal has room for it.
+func (t *terminal) detailLines(line string, prose bool) []string {
+	switch {
+	case t.width == 0:
+		return []string{line}
+	case prose:
+		return wrap(line, t.width-labelWidth)
+	}
+	return []string{cut(line, t.width-labelWidth)}
 }
 
 // entry writes a label and a text beside it, which is wrapped at the width of a terminal.

@@ -45,11 +45,15 @@ A RATE is 100/s, 30/m, 0.5/s or 5/20s; 100 alone is per second. A PATTERN is
   constant:150/s    one each 1/150 s
   burst:500@10s     500 at once every 10 s
   random:150/s      as many as constant:150/s, at random moments, drawn with --seed
-The first request or burst comes at 0; moments are rounded up to whole microseconds.`,
+The first request or burst comes at 0; moments are rounded up to whole microseconds.
+
+What an attacker still gets is what is admitted of more than the bucket sustains: of guesses at passwords, ten a
+second for a day, say --pattern constant:10/s --window 24h.`,
 		Example: `  shadow calc --capacity 5000 --refill 100/s --initial 2500 --window 300s
   shadow calc --capacity 5000 --refill 100/s --pattern constant:150/s
   shadow calc --capacity 200 --refill 20/s --initial 100 --pattern burst:50@2s --window 1m
-  shadow calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h --output json`,
+  shadow calc --capacity 60 --refill 30/m --pattern random:0.6/s --seed 7 --window 1h --output json
+  shadow calc --capacity 5 --refill 5/15m --pattern constant:10/s --window 24h   how many guesses an attacker has in a day`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // The exit codes.
@@ -64,5 +65,15 @@ func complaint(ctx context.Context, err error) string {
 	case ctx.Err() != nil && !errors.Is(err, errInterrupted):
 		return "interrupted"
 	}
-	return err.Error()
+	return withoutPackage(err.Error())
+}
+
+// withoutPackage leaves out the package that a text begins with, which tells people nothing; parse and report are commands as well.
+func withoutPackage(text string) string {
+	for _, name := range []string{"parse: ", "report: ", "store: "} {
+		if rest, found := strings.CutPrefix(text, name); found {
+			return rest
+		}
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -46,6 +47,9 @@ action) judges by what they do, too; it is not told what that one would have nee
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("which client? Name one as replay reports it, such as 203.0.113.7, and then the logs\nSee `%s --help`.", cmd.CommandPath())
+			}
+			if _, err := os.Stat(args[0]); len(args) == 1 && err == nil {
+				return usage("which client? %s is a log: name a client as replay reports it before it, as in %s 203.0.113.7 %[1]s", args[0], cmd.CommandPath())
 			}
 			return logArgs(cmd, args[1:])
 		},
@@ -98,6 +102,12 @@ func onceName(name string) string {
 func clientName(client string) replay.ClientName {
 	const whole = 512 // bytes of the longest name that is kept as it is
 	name := replay.ClientName{Name: client}
+	if address, err := netip.ParseAddr(client); err == nil && address.Is6() {
+		name.Like = func(other string) bool { // there are many ways to write it
+			same, err := netip.ParseAddr(other)
+			return err == nil && same == address
+		}
+	}
 	if strings.Contains(client, `\`) || len(client) > whole {
 		name.Like = func(other string) bool { return report.Visible(other) == client }
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +33,9 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 			}
 			rows := algorithmRows(append(slices.Clone(policy.Algorithms), anyAlgorithm))
 			w := cmd.OutOrStdout()
+			if width := widthOf(w); output == "table" && 0 < width && width < algorithmTable {
+				return listAlgorithms(w, rows)
+			}
 			return report.WriteTable(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
 		},
 	}
@@ -60,6 +65,26 @@ func (a *algorithmRows) Next() ([]any, error) {
 		bare = "yes"
 	}
 	return []any{first.Name, first.Options, first.Summary, first.Example, bare}, nil
+}
+
+// algorithmTable is how many columns the table of algorithms takes.
+const algorithmTable = 150
+
+// listAlgorithms is the table for terminals that have no room for it.
+func listAlgorithms(w io.Writer, algorithms algorithmRows) error {
+	var b strings.Builder
+	for _, a := range algorithms {
+		side := ""
+		if a.Bare {
+			side = " (side by side)"
+		}
+		fmt.Fprintf(&b, "%-13s%s%s\n%13se.g. %s\n", a.Name, a.Summary, side, "", a.Example)
+		if a.Options != "" {
+			fmt.Fprintf(&b, "%13s%s\n", "", a.Options)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func newExplain() *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,8 +60,12 @@ func verifyOutput(output string, more ...string) error {
 	return nil
 }
 
-// widthOf is how many columns the terminal behind w has, 0 if there is none.
+// widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before that, also
+// for what is no terminal.
 func widthOf(w io.Writer) int {
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return 0

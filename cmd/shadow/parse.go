@@ -103,7 +103,7 @@ func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choic
 		return err
 	}
 	fmt.Fprintf(w, "  format %s: %s\n", found.Format.Name, report.Visible(found.Format.Text))
-	fmt.Fprintf(w, "  %d of the first %d lines can be read\n", found.Read, found.Lines)
+	fmt.Fprintf(w, "  %d of the first %d lines can be read%s\n", found.Read, found.Lines, emptyOnes(sample))
 	for _, warning := range found.Warnings {
 		fmt.Fprintf(w, "  warning: %s\n", report.Visible(warning))
 	}
@@ -116,6 +116,20 @@ func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choic
 	return nil
 }
 
+// emptyOnes tells of the empty lines of a sample, by which no format is judged.
+func emptyOnes(sample []byte) string {
+	empty := 0
+	for line := range bytes.Lines(sample) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			empty++
+		}
+	}
+	if empty == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d empty ones aside", empty)
+}
+
 // showLines prints the first lines, and the first few that cannot be read, wherever they stand in the sample.
 func (f *parseFlags) showLines(w *bytes.Buffer, sample []byte, format *parse.Format) {
 	parser := format.NewParser()
@@ -125,7 +139,10 @@ func (f *parseFlags) showLines(w *bytes.Buffer, sample []byte, format *parse.For
 		number++
 		line = bytes.TrimRight(line, "\r\n")
 		text := string(line) // parsing undoes escapes in place
-		fault := parser.Parse(line, &record)
+		fault := parse.Empty
+		if len(line) > 0 {
+			fault = parser.Parse(line, &record)
+		}
 		switch {
 		case !fault.OK() && bad < f.lines:
 			bad++

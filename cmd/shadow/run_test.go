@@ -15,7 +15,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("shadow", args...) // testscript.Main puts it on the path
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TZ=UTC", raceExit)
+	cmd.Env = append(os.Environ(), "TZ=UTC", "COLUMNS=", raceExit)
 	return cmd
 }
 
