@@ -213,8 +213,8 @@ func verdictOf(p *Policy, agents bool) verdict {
 		switch {
 		case f.Clients == 0 || !agents:
 		case traffic.Class(class) == traffic.Browser && p.ByEvidence != nil:
-			v.addBar("browsers, not disguised", p.ByEvidence.People)
-			v.addBar("disguised as browsers", p.ByEvidence.Disguised)
+			v.addBar("people", p.ByEvidence.People)
+			v.addBar("disguised", p.ByEvidence.Disguised)
 		default:
 			v.addBar(classTitle(traffic.Class(class)), f)
 		}

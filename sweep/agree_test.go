@@ -185,6 +185,7 @@ func randomOptions(rng *rand.Rand, by traffic.Key, lateness limit.Time) sweep.Op
 	o := sweep.Options{
 		By: by, Lateness: lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 		Periods: sweep.DefaultPeriods(), Bursts: sweep.DefaultBursts(), Workers: 1 + rng.IntN(3),
+		Disguised: someDisguised,
 	}
 	o.Periods = append(o.Periods, 333*limit.Millisecond, 7*limit.Second, limit.Week)
 	rng.Shuffle(len(o.Periods), func(i, j int) { o.Periods[i], o.Periods[j] = o.Periods[j], o.Periods[i] })
@@ -264,6 +265,9 @@ func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Eng
 				t.Errorf("%s, %s: the curve says %v refused, %v hit; replay says %v and %v",
 					text, placement, point.Refused, point.Hit, want[i].Refused, want[i].Hit)
 			}
+			if point.Counted && point.Hidden.Requests != want[i].Hidden.Requests || point.Hidden.Clients != want[i].Hidden.Clients {
+				t.Errorf("%s, %s: of the disguised the curve says %+v; replay says %+v", text, placement, point.Hidden, want[i].Hidden)
+			}
 		}
 	}
 }
@@ -295,9 +299,16 @@ func pointOf(r *replay.Result, hits *replay.Hits) (p sweep.Point) {
 		class := r.Clients.At(hit.Client).Class()
 		p.Refused[class] += hit.Refused
 		p.Hit[class]++
+		if class == traffic.Browser && someDisguised(hit.Client) {
+			p.Hidden.Requests += hit.Refused
+			p.Hidden.Clients++
+		}
 	}
 	return p
 }
+
+// someDisguised makes some clients disguised, whoever they are; those that claim no browser do not count.
+func someDisguised(client int32) bool { return client%3 == 1 }
 
 func same(t *testing.T, x, y string) bool {
 	if x == y {
