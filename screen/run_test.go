@@ -62,7 +62,7 @@ func TestTerminalIsRestored(t *testing.T) {
 	} {
 		t.Run(end, func(t *testing.T) {
 			term := screentest.Open(t, 150, 100, "SCREEN_TEST_END="+end)
-			term.Type("echo before; stty -a > /tmp/$$; " + program + "; echo code $?; stty -a | cmp - /tmp/$$ && echo same; rm /tmp/$$")
+			term.Type("echo before; stty -g > /tmp/$$; " + program + "; echo code $?; stty -g | cmp - /tmp/$$ && echo same; rm /tmp/$$")
 			screen := term.Wait(`(?m)^same$`)
 			matched := term.Wait(want)
 			if !strings.Contains(screen, "\nbefore\n") || !strings.Contains(matched, "shadow: said while the screen shows") || strings.Contains(screen, "q quit") {

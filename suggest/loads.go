@@ -10,9 +10,9 @@ import (
 // How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
 // room for these breaks pages however kind its rate is.
 //
-// A load begins with a page view, as replay's Harm has it: a GET for something else than a file of a page, answered with
-// a status from 200 to 399. To it belongs what the client asks for within loadTime, up to its next page view; a further one within
-// sameLoad (a redirect, a frame) is part of it.
+// A load begins with a GET for something else than a file of a page, answered with a status from 200 to 399: what a script
+// of a page asks for may begin one, too, since a load cannot wait for what comes later. To it belongs what the client asks
+// for within loadTime, up to the next beginning; a further one within sameLoad (a redirect, a frame) is part of it.
 
 const (
 	loadTime = 10 * limit.Second

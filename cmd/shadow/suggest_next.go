@@ -28,7 +28,7 @@ func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines 
 	} else {
 		lines = append(lines, r.commandLine("replay", "--limit", text, "--evidence"))
 		if kind, ok := a.Text(best[0], kindest(best[0])); ok && kind != text {
-			lines = append(lines, r.commandLine("diff", "--limit", text, "--limit", kind))
+			lines = append(lines, r.commandLine("diff", "--limit", text, "--limit", kind, "--evidence"))
 		}
 	}
 	lines = append(lines, "shadow limits explain "+quoted(text))
@@ -37,7 +37,7 @@ func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines 
 	}
 	if !a.Nginx.Answer && a.Action == "" {
 		lines = append(lines, r.commandLine("replay", "--limit", a.Nginx.Limit, "--limit", a.Nginx.Twin.Limit(), "--evidence"),
-			r.commandLine("diff", "--limit", text, "--limit", a.Nginx.Twin.Limit()))
+			r.commandLine("diff", "--limit", text, "--limit", a.Nginx.Twin.Limit(), "--evidence"))
 	}
 	return append(lines, r.nginxBlock(a, nginx)...)
 }
@@ -69,7 +69,7 @@ func (r *suggestRun) policyLines(a *suggest.Advice, text string, more ...string)
 	nginx := own + " in nginx"
 	add(nginx, a.Nginx.Twin.Limit())
 	lines = append(lines, r.commandLine("replay", append([]string{"--policy", own, "--policy", nginx}, more...)...))
-	return append(lines, r.commandLine("diff", "--policy", own, "--policy", nginx))
+	return append(lines, r.commandLine("diff", "--policy", own, "--policy", nginx, "--evidence"))
 }
 
 // commandLine is a command of ours on the same requests.
