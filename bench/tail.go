@@ -52,7 +52,9 @@ func (b *bench) tailLog(lines int64) error {
 // tailer follows what the log has to say, and ends with it.
 func (b *bench) tailer(name, log string, flags ...string) *contender {
 	blocks := filepath.Join(b.dir, "would-blocks.json")
-	args := append([]string{"sh", "-c", `log=$1; shift; exec "$@" < "$log"`, "sh", log,
-		b.shadow, "tail", "-", "--quiet", "--limit", "token:6/30s", "--would-blocks", blocks}, flags...)
+	args := append([]string{
+		"sh", "-c", `log=$1; shift; exec "$@" < "$log"`, "sh", log,
+		b.shadow, "tail", "-", "--quiet", "--limit", "token:6/30s", "--would-blocks", blocks,
+	}, flags...)
 	return &contender{name: name, args: args, cores: 1, after: func(*lap) error { return os.Remove(blocks) }}
 }

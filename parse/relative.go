@@ -139,6 +139,7 @@ func newRelative(path string, info fs.FileInfo) (r Relative, ok bool) {
 	return r, true
 }
 
+// Same tells whether both are the same file, whatever its name.
 func (r Relative) Same(other Relative) bool { return os.SameFile(r.Info, other.Info) }
 
 // Is tells whether r is the file with an identity, or holds its content. An empty file is told by its inode only.

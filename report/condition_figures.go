@@ -68,11 +68,11 @@ func (p *Policy) worstMinute() int64 {
 // classFigures are those by the class that clients claim.
 func classFigures() []Figure {
 	return []Figure{
-		byClass("", "", "clients of the class that most of their requests claim", func(f ClassFigures) any { return f.Clients }),
-		byClass("", "_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
-		byClass("", "_hit_share", "of the clients of the class", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
-		byClass("", "_refused", "requests refused to the class", func(f ClassFigures) any { return f.Refused }),
-		byClass("", "_refused_share", "of the requests of the class", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
+		byClass("", "clients of the class that most of their requests claim", func(f ClassFigures) any { return f.Clients }),
+		byClass("_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
+		byClass("_hit_share", "of the clients of the class", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
+		byClass("_refused", "requests refused to the class", func(f ClassFigures) any { return f.Refused }),
+		byClass("_refused_share", "of the requests of the class", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
 	}
 }
 
@@ -128,8 +128,8 @@ func since(name, meaning string, of func(t *told) any) Figure {
 }
 
 // byClass is a figure of each class.
-func byClass(prefix, suffix, meaning string, of func(ClassFigures) any) Figure {
-	return Figure{Names: classNames(prefix, suffix), Meaning: meaning, of: func(t *told, i int) any { return of(t.policy.ByClass[i]) }}
+func byClass(suffix, meaning string, of func(ClassFigures) any) Figure {
+	return Figure{Names: classNames("", suffix), Meaning: meaning, of: func(t *told, i int) any { return of(t.policy.ByClass[i]) }}
 }
 
 func classNames(prefix, suffix string) (names []string) {

@@ -61,8 +61,7 @@ func readText(in *Input) string {
 	case in.Lines == 0 && in.passedOver():
 		text = "nothing: all of it lies before --since"
 	}
-	switch {
-	case len(in.Files) > namedFiles:
+	if len(in.Files) > namedFiles {
 		return text + ", " + count(int64(len(in.Files)), "file")
 	}
 	names := make([]string, len(in.Files))

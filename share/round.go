@@ -62,7 +62,7 @@ func (r *round) cut(i int, start, end int32) {
 			r.flush()
 			p = piece{timeline: i}
 		}
-		p.take(r, row, t, n)
+		p.take(row, t, n)
 	}
 	if len(p.At) > 0 {
 		r.add(p)
@@ -79,7 +79,7 @@ func (r *round) concerns(row int32) bool {
 }
 
 // take adds a request. The place of one that came too late may be far from its time, but no further than makes sense.
-func (p *piece) take(r *round, row int32, t limit.Time, n numbered) {
+func (p *piece) take(row int32, t limit.Time, n numbered) {
 	if len(p.At) == 0 {
 		p.Index = n.index
 	}

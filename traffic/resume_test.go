@@ -18,7 +18,6 @@ import (
 type night struct {
 	state []byte
 	logs  int
-	parts []parse.Part // of the files that were read, as they stand now
 	rows  []string
 	late  int64
 	last  Stats

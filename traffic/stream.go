@@ -84,8 +84,10 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 	if n := s.pending.Len(); n > s.options.Waiting {
 		s.pending.floor = max(s.pending.floor, s.pending.oldest())
 	}
-	return Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults,
-		Resolution: r.resolution()}
+	return Taken{
+		Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults,
+		Resolution: r.resolution(),
+	}
 }
 
 // Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:

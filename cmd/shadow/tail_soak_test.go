@@ -62,8 +62,10 @@ func (s *soak) path(name string) string { return filepath.Join(s.dir, name) }
 // start starts the tail, which begins at the start for lack of a checkpoint, or goes on.
 func (s *soak) start() {
 	s.t.Helper()
-	args := append([]string{"tail", "access.log", "--state", "state", "--would-blocks", "would-blocks", "--lateness", "2s",
-		"--save-every", "300ms", "--limit", s.limit, "--format", soakFormat, "--quiet"}, s.args...)
+	args := append([]string{
+		"tail", "access.log", "--state", "state", "--would-blocks", "would-blocks", "--lateness", "2s",
+		"--save-every", "300ms", "--limit", s.limit, "--format", soakFormat, "--quiet",
+	}, s.args...)
 	s.cmd = command(s.t, s.dir, args...)
 	s.cmd.Stderr = &s.stderr
 	if err := s.cmd.Start(); err != nil {
