@@ -141,6 +141,7 @@ func durationOf(p period) time.Duration { return time.Duration(p) * time.Microse
 
 // run follows the logs until a signal comes.
 func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
+	collectOften()
 	o, err := f.options(cmd, args)
 	if err != nil {
 		return err
