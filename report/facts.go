@@ -59,7 +59,7 @@ func readText(in *Input) string {
 	case len(in.Files) == 0:
 		return text
 	case in.Lines == 0 && in.passedOver():
-		text = "nothing: all of it lies before --since"
+		text = "nothing: all of it was read before, or lies before --since"
 	}
 	if len(in.Files) > namedFiles {
 		return text + ", " + count(int64(len(in.Files)), "file")

@@ -86,7 +86,7 @@ func (r *replayRun) addCurves(page *report.Page) {
 	for _, s := range r.samples {
 		policy := &r.policies[s.Policy]
 		page.Levels = append(page.Levels, report.Level{
-			Client: r.night.anonymizer.Name(r.reading.Tables.Clients.Name(s.Client)), Policy: policy.Name, Limit: policy.Parts[s.Part].Spec.String(),
+			Client: r.night.anonymizer.Name(r.reading.Tables.Clients.Name(s.Client)), Policy: r.night.anonymizer.Text(policy.Name), Limit: policy.Parts[s.Part].Spec.String(),
 			First: report.Moment(s.First), Last: report.Moment(s.Last), Levels: s.Levels, Refused: s.Refused, Top: float64(s.Full),
 		})
 	}

@@ -75,6 +75,9 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if len(night.conditions) > 0 && found.curvesOnly() {
+		return usage("--fail-if asks what policies do, and run %d, of shadow sweep, has none: choose a run of shadow replay with --run", found.runs[0].Run)
+	}
 	write := func() error { return f.write(cmd, model, found) }
 	return night.finish(cmd, model, write, nil)
 }

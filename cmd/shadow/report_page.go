@@ -56,7 +56,7 @@ func (m *pageMaker) levels() (levels []report.Level, err error) {
 	for i := range stored {
 		l := &stored[i]
 		levels = append(levels, report.Level{
-			Client: m.anonymizer.Name(l.Client), Policy: l.Policy, Limit: l.Limit, First: report.Moment(l.First), Last: report.Moment(l.Last),
+			Client: m.anonymizer.Name(l.Client), Policy: m.anonymizer.Text(l.Policy), Limit: l.Limit, First: report.Moment(l.First), Last: report.Moment(l.Last),
 			Levels: l.Levels, Refused: l.Refused, Top: float64(l.Full),
 		})
 	}
