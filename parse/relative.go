@@ -27,6 +27,10 @@ type Relative struct {
 var (
 	rotated = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
 	digits  = regexp.MustCompile(`[0-9]+`)
+
+	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
+	// tells one log from another: access-2.log, access-8080.log.
+	between = regexp.MustCompile(`^([-._]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|\.\d{1,3})$`)
 )
 
 // packings are the endings that compression leaves.
@@ -46,7 +50,7 @@ func IsRotated(log, name string) bool {
 	ending := filepath.Ext(log)
 	stem := strings.TrimSuffix(log, ending)
 	rest, ok := strings.CutPrefix(name, stem)
-	return ok && ending != "" && strings.HasSuffix(rest, ending) && rotated.MatchString(strings.TrimSuffix(rest, ending))
+	return ok && ending != "" && strings.HasSuffix(rest, ending) && between.MatchString(strings.TrimSuffix(rest, ending))
 }
 
 // sameShape tells whether two names differ in their digits only.

@@ -51,7 +51,7 @@ func (t *Tail) expand() {
 // mayJoin tells whether a file that a glob matches is a log of its own: what log rotation has left of another is not.
 func (t *Tail) mayJoin(name string) bool {
 	info, err := os.Stat(name)
-	if err != nil || info.IsDir() || parse.IsPacked(name) {
+	if err != nil || info.IsDir() || parse.IsPacked(name) || wasOwn(t.options.ownFiles(), name) {
 		return false
 	}
 	for _, l := range t.logs {

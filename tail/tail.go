@@ -32,6 +32,7 @@ type Options struct {
 	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
 	Store     Store         // where batches go, which needs State; nil: nowhere
 	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
+	Own       []string      // further files that are written on behalf of this tail, which are no logs
 	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
 
 	Now func() time.Time // nil: time.Now
@@ -125,6 +126,9 @@ func New(o Options) (*Tail, error) {
 
 // open opens everything, and restores what a checkpoint says.
 func (t *Tail) open() (err error) {
+	if err := t.options.verifyOwn(); err != nil {
+		return err
+	}
 	var c *Checkpoint
 	if t.options.State != "" {
 		if t.lock, err = takeLock(t.options.State); err != nil {

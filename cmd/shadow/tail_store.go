@@ -40,6 +40,7 @@ func (f *tailStoreFlags) keepIn(ctx context.Context, o *tail.Options, timezone s
 	s := &tailStore{ctx: context.WithoutCancel(ctx), path: f.db, info: store.RunInfo{
 		Command: strings.Join(os.Args, " "), Version: versionText(), Timezone: timezone,
 	}}
+	o.Own = append(o.Own, f.db)
 	o.Store, o.Flush, o.Spool = s, durationOf(f.flush), int64(f.spool)
 	return s.verify()
 }
