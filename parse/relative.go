@@ -79,7 +79,11 @@ func RelativesOf(name string) (all []Relative) {
 			if err != nil || !info.Mode().IsRegular() || current != nil && os.SameFile(info, current) {
 				continue
 			}
-			if r, ok := newRelative(filepath.Join(dir, e.Name()), info); ok && !slices.ContainsFunc(all, r.Same) {
+			r, ok := newRelative(filepath.Join(dir, e.Name()), info)
+			if begun := IsPacked(e.Name()) && !r.Packed; begun { // by who compresses, and what is compressed is there still
+				continue
+			}
+			if ok && !slices.ContainsFunc(all, r.Same) {
 				all = append(all, r)
 			}
 		}

@@ -49,3 +49,17 @@ func TestRelativesOfInOrder(t *testing.T) {
 		}
 	}
 }
+
+// A file that is to be compressed, and is not yet, is none.
+func TestRelativesOfNotYetPacked(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"access.log", "access.log.1", "access.log.1.gz", "access.log.2.zst"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := RelativesOf(filepath.Join(dir, "access.log"))
+	if len(all) != 1 || filepath.Base(all[0].Path) != "access.log.1" {
+		t.Errorf("%v", all)
+	}
+}
