@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,8 +26,9 @@ type Relative struct {
 }
 
 var (
-	rotated = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
-	digits  = regexp.MustCompile(`[0-9]+`)
+	rotated  = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
+	numbered = regexp.MustCompile(`\.(\d{1,5})$`)
+	digits   = regexp.MustCompile(`[0-9]+`)
 
 	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
 	// tells one log from another: access-2.log, access-8080.log.
@@ -77,7 +79,11 @@ func RelativesOf(name string) (all []Relative) {
 			if err != nil || !info.Mode().IsRegular() || current != nil && os.SameFile(info, current) {
 				continue
 			}
-			if r, ok := newRelative(filepath.Join(dir, e.Name()), info); ok && !slices.ContainsFunc(all, r.Same) {
+			r, ok := newRelative(filepath.Join(dir, e.Name()), info)
+			if begun := IsPacked(e.Name()) && !r.Packed; begun { // by who compresses, and what is compressed is there still
+				continue
+			}
+			if ok && !slices.ContainsFunc(all, r.Same) {
 				all = append(all, r)
 			}
 		}
@@ -89,7 +95,26 @@ func RelativesOf(name string) (all []Relative) {
 		})
 	}
 	slices.SortStableFunc(all, byAge)
+	if !slices.ContainsFunc(all, func(r Relative) bool { return numberOf(r.Path) < 0 }) { // not all who compress keep the time
+		slices.SortStableFunc(all, func(x, y Relative) int { return numberOf(y.Path) - numberOf(x.Path) })
+	}
 	return all
+}
+
+// numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
+func numberOf(path string) int {
+	for _, ending := range packings {
+		path = strings.TrimSuffix(path, ending)
+	}
+	number := numbered.FindStringSubmatch(path)
+	if number == nil {
+		return -1
+	}
+	n, err := strconv.Atoi(number[1])
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 func isLink(name string) bool {

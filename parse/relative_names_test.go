@@ -1,6 +1,12 @@
 package parse
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
 
 // What rotation puts behind a name, or before its ending, makes no log of its own; another number there does.
 func TestIsRotated(t *testing.T) {
@@ -13,5 +19,47 @@ func TestIsRotated(t *testing.T) {
 		if got := IsRotated("access.log", name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// Rotated files are ordered by their numbers, whenever they were compressed, and by time where some have none.
+func TestRelativesOfInOrder(t *testing.T) {
+	for _, c := range [][]string{ // by when they were written last; want the order of the second
+		{"access.log.2", "access.log.10", "access.log.1", "access.log.10", "access.log.2", "access.log.1"},
+		{"access.log.old", "access.log.2", "access.log.1", "access.log.old", "access.log.2", "access.log.1"},
+		{"access.log.1", "access.log-20261121", "access.log.2", "access.log.1", "access.log-20261121", "access.log.2"},
+	} {
+		dir := t.TempDir()
+		for i, name := range append([]string{"access.log"}, c[:3]...) {
+			path := filepath.Join(dir, name)
+			written := time.Unix(1_700_000_000+int64(i), 0)
+			if err := os.WriteFile(path, []byte(name+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, written, written); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for _, r := range RelativesOf(filepath.Join(dir, "access.log")) {
+			got = append(got, filepath.Base(r.Path))
+		}
+		if !slices.Equal(got, c[3:]) {
+			t.Errorf("%v, want %v", got, c[3:])
+		}
+	}
+}
+
+// A file that is to be compressed, and is not yet, is none.
+func TestRelativesOfNotYetPacked(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"access.log", "access.log.1", "access.log.1.gz", "access.log.2.zst"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := RelativesOf(filepath.Join(dir, "access.log"))
+	if len(all) != 1 || filepath.Base(all[0].Path) != "access.log.1" {
+		t.Errorf("%v", all)
 	}
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -167,8 +164,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	return watched(cmd.Context(), func(ctx context.Context) error { return t.Run(ctx, hangup) })
+	ctx, reopen, stop := hangups(cmd.Context(), func() bool { return f.ui && !isTerminal(cmd.OutOrStdout()) })
+	defer stop()
+	return watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
 }
