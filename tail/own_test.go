@@ -26,7 +26,7 @@ func TestOwnFiles(t *testing.T) {
 		"database":     {Options{State: path("state"), Own: []string{path("state")}}, "for two purposes"},
 		"nowhere":      {Options{Names: []string{path("access.log")}, State: path("state"), Events: os.DevNull}, ""},
 	} {
-		err := c.options.verifyOwn()
+		err := c.options.Verify()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -126,7 +126,7 @@ func New(o Options) (*Tail, error) {
 
 // open opens everything, and restores what a checkpoint says.
 func (t *Tail) open() (err error) {
-	if err := t.options.verifyOwn(); err != nil {
+	if err := t.options.Verify(); err != nil {
 		return err
 	}
 	var c *Checkpoint

@@ -79,6 +79,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
+	needs(cmd, []string{"state"}, "save-every")
 	completeWords(cmd, "from", "start", "end", "checkpoint")
 }
 
@@ -111,8 +112,14 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
-	err = f.keepIn(cmd.Context(), &o, f.timezone)
-	return o, err
+	kept, err := f.keepIn(cmd.Context(), &o, f.timezone)
+	if err != nil {
+		return o, err
+	}
+	if err := o.Verify(); err != nil {
+		return o, usage("%w", err)
+	}
+	return o, kept.verify()
 }
 
 // begin is where to begin.
@@ -143,7 +150,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	shared, err := f.share(cmd, &o)
+	shared, err := f.share(&o)
 	if err != nil {
 		return err
 	}
