@@ -5,64 +5,75 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"shadow/parse"
 	"shadow/traffic"
 )
 
-// expandEvery is how often globs are looked at for files that are new.
-const expandEvery = time.Second
-
-// several tells whether names may stand for more than one log.
-func several(names []string) bool { return len(names) > 1 || isGlob(names[0]) }
-
-func isGlob(name string) bool { return strings.ContainsAny(name, "*?[") && !exists(name) }
-
-// expand takes in the logs that names stand for and that are not followed yet. What comes later is read from its start.
-func (t *Tail) expand() {
-	now := t.options.Now()
-	if !t.expanded.IsZero() && now.Sub(t.expanded) < expandEvery {
-		return
+// follow begins to follow a log of one name, unless it does. It is not looked at yet.
+func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
+	if l := t.logNamed(name); l != nil {
+		return l, false
 	}
-	from := t.options.From
-	if !t.expanded.IsZero() {
-		from = FromStart
+	l = t.newLog(name, from)
+	l.path = name
+	if info, err := os.Stat(name); name == "-" {
+		l.pipe, l.files = true, []generation{openPipe(t.options.Stdin, t.wake, l.now)}
+	} else if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		l.openFIFO()
+	} else {
+		l.know()
+		l.begun = err != nil // what comes later is read from its start
 	}
-	t.expanded = now
-	for _, name := range t.options.Names {
-		if !isGlob(name) {
-			if l, isNew := t.follow(name, from); isNew {
-				t.look(l)
-			}
-			continue
-		}
-		found, _ := filepath.Glob(name) // a bad pattern was refused at the beginning
-		for _, name := range found {
-			if t.mayJoin(name) {
-				l, _ := t.follow(name, from)
-				t.look(l)
-			}
-		}
-	}
+	t.add(l)
+	return l, true
 }
 
-// mayJoin tells whether a file that a glob matches is a log of its own: what log rotation has left of another is not.
-func (t *Tail) mayJoin(name string) bool {
-	info, err := os.Stat(name)
-	if err != nil || info.IsDir() || parse.IsPacked(name) || wasOwn(t.options.ownFiles(), name) {
-		return false
-	}
+// followSeries begins to follow a log of many names, from the file that has the latest of them, "" if that is not known yet.
+func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
+	l := t.newLog(s.Name(), from)
+	l.series, l.path = &s, path
+	l.know()
+	t.add(l)
+	return l
+}
+
+func (t *Tail) newLog(name string, from From) *log {
+	l := &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, wants: t.wants, wake: t.wake, clock: traffic.Dawn, set: t.options.Now()}
+	l.taken = func(path string, info fs.FileInfo) bool { return t.isTaken(l, path, info) }
+	return l
+}
+
+func (t *Tail) add(l *log) {
+	t.logs = append(t.logs, l)
+	t.stream.Sources(len(t.logs))
+}
+
+// logNamed is the log of one name, nil if it is not followed.
+func (t *Tail) logNamed(name string) *log {
 	for _, l := range t.logs {
-		if l.name == name {
-			return false
-		}
-		if filepath.Dir(l.name) == filepath.Dir(name) && parse.IsRotated(filepath.Base(l.name), filepath.Base(name)) || l.has(info) {
-			return false
+		if l.name == name && l.series == nil {
+			return l
 		}
 	}
-	return true
+	return nil
+}
+
+// logOf is the log of a series, nil if it is not followed.
+func (t *Tail) logOf(s parse.Series) *log {
+	for _, l := range t.logs {
+		if l.series != nil && *l.series == s {
+			return l
+		}
+	}
+	return nil
+}
+
+// isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
+func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
+	return slices.ContainsFunc(t.logs, func(l *log) bool {
+		return l != by && (l.has(info) || path != "" && l.path == path && !l.over)
+	})
 }
 
 // has tells whether a file is one of the log's.
@@ -73,35 +84,57 @@ func (l *log) has(info fs.FileInfo) bool {
 	})
 }
 
-// follow begins to follow a log, unless it does. It is not looked at yet.
-func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
+// demote ends logs that turn out to be rotations of another one: it is there now, and was not when they were found. What is
+// left of them is read to its end.
+func (t *Tail) demote() {
 	for _, l := range t.logs {
-		if l.name == name {
-			return l, false
+		if l.over || l.pipe || l.series == nil && slices.Contains(t.options.Names, l.name) {
+			continue
+		}
+		i := slices.IndexFunc(t.logs, func(current *log) bool {
+			return current != l && !current.over && current.series == nil && filepath.Dir(current.name) == filepath.Dir(l.name) &&
+				parse.IsRotated(filepath.Base(current.name), filepath.Base(l.oneName()))
+		})
+		if i >= 0 {
+			l.over = true
+			t.say("%s: is followed no longer, as what is left of %s when that is rotated", l.name, t.logs[i].name)
 		}
 	}
-	l = &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, clock: traffic.Dawn, set: t.options.Now()}
-	if info, err := os.Stat(name); name == "-" {
-		l.pipe, l.files = true, []generation{openPipe(t.options.Stdin, t.wake, l.now)}
-	} else if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		l.openFIFO(t.wake)
-	} else {
-		l.know()
-		l.begun = err != nil // what comes later is read from its start
+}
+
+// oneName is one of the names that the log may have.
+func (l *log) oneName() string {
+	if l.series == nil {
+		return l.name
 	}
-	t.logs = append(t.logs, l)
-	t.stream.Sources(len(t.logs))
-	return l, true
+	return l.series.Dir + l.series.Before + "20260101" + l.series.Behind
+}
+
+// resume goes on with the logs of a checkpoint.
+func (t *Tail) resume(logs []parse.SavedLog) {
+	for _, s := range logs {
+		var l *log
+		if s.Series {
+			l = t.followSeries(parse.SeriesNamed(s.Name), "", FromStart)
+		} else {
+			l, _ = t.follow(s.Name, FromStart)
+		}
+		if !l.pipe {
+			l.resume(s)
+		}
+	}
+	t.demote()
 }
 
 // openFIFO opens a named pipe to read and to write, so that it does not end when one of its writers does.
-func (l *log) openFIFO(wake chan<- struct{}) {
+func (l *log) openFIFO() {
 	handle, err := os.OpenFile(l.name, os.O_RDWR, 0)
+	l.pipe = true
 	if err != nil {
-		l.say("%s: %v", l.name, err)
+		l.say("%s: %v; it is not followed", l.name, cause(err))
 		return
 	}
-	l.pipe, l.files = true, []generation{openPipe(handle, wake, l.now)}
+	l.files = []generation{openPipe(handle, l.wake, l.now)}
 }
 
 // ended tells whether nothing can come any more: all logs are pipes that have ended.
@@ -115,7 +148,7 @@ func (t *Tail) ended() bool {
 }
 
 func (l *log) pipeOf() (*pipe, bool) {
-	if !l.pipe {
+	if !l.pipe || len(l.files) == 0 {
 		return nil, false
 	}
 	p, ok := l.files[0].(*pipe)

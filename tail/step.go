@@ -49,15 +49,6 @@ func (t *Tail) pause() {
 	t.due()
 }
 
-// look looks whether another file has a log's name. What is wrong with it is said once.
-func (t *Tail) look(l *log) {
-	err := l.look()
-	if err != nil && l.odd != err.Error() {
-		l.odd = err.Error()
-		t.say("%v", err)
-	}
-}
-
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
 func (t *Tail) read() (drained bool, err error) {
 	for _, l := range t.logs {

@@ -13,7 +13,7 @@ import (
 
 // Options says what to follow, and how to judge it.
 type Options struct {
-	Names     []string        // files, pipes, globs, or "-"
+	Names     []string        // files, pipes, globs, directories, or "-"
 	Stdin     io.Reader       // what "-" stands for
 	From      From            // where to begin
 	State     string          // checkpoint file; "" for none
@@ -62,6 +62,7 @@ type NewJudge func(replay.Options) Judge
 // does what is due. One goroutine may use it.
 type Tail struct {
 	options Options
+	named   []*name
 	logs    []*log
 	stream  *traffic.Stream
 	judge   Judge
@@ -116,6 +117,9 @@ func New(o Options) (*Tail, error) {
 		o.NewJudge = func(options replay.Options) Judge { return replay.New(options) }
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now()}
+	for _, text := range o.Names {
+		t.named = append(t.named, &name{text: text})
+	}
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
