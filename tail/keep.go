@@ -1,8 +1,10 @@
 package tail
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -21,7 +23,7 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote, Body: t.remember()}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote}
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
@@ -35,10 +37,10 @@ func (t *Tail) save() error {
 // write writes a checkpoint, and the batch for the database that goes with it.
 func (t *Tail) write(c *Checkpoint) error {
 	if t.spool == nil {
-		return c.Write(t.options.State)
+		return c.Write(t.options.State, t.remember)
 	}
 	c.Spool = t.spool.complete(c.Written, t.tally)
-	if err := c.prepare(t.options.State); err != nil {
+	if err := c.prepare(t.options.State, t.remember); err != nil {
 		return err
 	}
 	if err := t.spool.seal(); err != nil {
@@ -49,13 +51,12 @@ func (t *Tail) write(c *Checkpoint) error {
 	return err
 }
 
-// remember is what the stream and the judge remember.
-func (t *Tail) remember() []byte {
-	to := traffic.NewEncoder(t.tables, t.room)
+// remember writes what the stream and the judge remember.
+func (t *Tail) remember(w io.Writer) error {
+	to := traffic.NewEncoder(t.tables, w)
 	t.stream.Save(to)
 	t.judge.Save(to)
-	t.room = to.Out()
-	return t.room
+	return to.Flush()
 }
 
 // recall is the way back.
@@ -101,7 +102,11 @@ func (t *Tail) tidy() error {
 
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
 func (t *Tail) compact() error {
-	body := t.remember()
+	body := bytes.NewBuffer(make([]byte, 0, t.remembered+t.remembered/8))
+	if err := t.remember(body); err != nil {
+		return err
+	}
+	t.remembered = body.Len()
 	if t.spool != nil {
 		t.spool.forget()
 	}
@@ -112,7 +117,7 @@ func (t *Tail) compact() error {
 	t.judge = t.newJudge()
 	clear(t.events.busy)
 	t.events.crowd.forget()
-	err := t.recall(body)
+	err := t.recall(body.Bytes())
 	t.names = t.tables.Clients.Len()
 	return err
 }

@@ -74,7 +74,6 @@ type Tail struct {
 	wake    chan struct{}
 	lock    *lock
 	block   parse.Block
-	room    []byte // for checkpoints
 
 	begun    time.Time
 	expanded time.Time // when globs were last looked at
@@ -93,6 +92,8 @@ type Tail struct {
 	counted  time.Time // when keys were last counted
 	keys     int       // how many there were
 	names    int       // how many clients were known after the last compaction
+
+	remembered int // bytes that the last compaction moved
 }
 
 // New prepares to follow logs, from where the checkpoint says if there is one.
