@@ -78,47 +78,49 @@ func (t *Tail) restore(c *Checkpoint) error {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
 	t.options.From = FromStart
-	t.names = t.tables.Clients.Len()
+	t.names = t.known()
 	return nil
 }
 
-// slack is how many clients may come, beyond twice those that were needed, before names are dropped.
-const slack = 64 << 10
-
-// tidy keeps memory within bounds: it drops the names of clients of whom nothing is remembered any more, and the keys that
-// were idle for longest when there are more than there may be.
+// tidy keeps memory within bounds: it has the limits forget keys when there are more than there may be, and drops the names
+// of whom nothing is remembered any more.
 func (t *Tail) tidy() error {
-	known := t.tables.Clients.Len()
-	most := t.options.MaxKeys
-	full := most > 0 && known > most && t.judge.Keys() > most
-	if full {
-		t.tally.Forgotten += int64(t.judge.Trim(most - most/8))
+	if most := t.options.MaxKeys; most > 0 {
+		t.tally.Forgotten += int64(t.judge.Trim(most))
 	}
-	if !full && known < 2*t.names+slack {
+	if t.known() < 2*t.names+t.slack {
 		return nil
 	}
 	return t.compact()
 }
 
+// defaultSlack is how many names may come, beyond twice those that were needed, before names are dropped.
+const defaultSlack = 64 << 10
+
+// known is how many names and keys have a number, whether they are needed or not. There is a bound to agents and actions.
+func (t *Tail) known() int {
+	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.judge.Known()
+}
+
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
 func (t *Tail) compact() error {
-	body := bytes.NewBuffer(make([]byte, 0, t.remembered+t.remembered/8))
+	body := bytes.NewBuffer(make([]byte, 0, t.moved+t.moved/8))
 	if err := t.remember(body); err != nil {
 		return err
 	}
-	t.remembered = body.Len()
+	t.moved = body.Len()
 	if t.spool != nil {
 		t.spool.forget()
 	}
-	t.tables = &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: t.tables.Actions, Hosts: traffic.NewDict(),
-	}
+	tables := traffic.NewTables()
+	tables.Actions = t.tables.Actions
+	t.tables = tables
 	t.stream = t.stream.Anew(t.tables)
 	t.judge = t.newJudge()
 	clear(t.events.busy)
 	t.events.crowd.forget()
 	err := t.recall(body.Bytes())
-	t.names = t.tables.Clients.Len()
+	t.names = t.known()
 	return err
 }
 
