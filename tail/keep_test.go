@@ -62,7 +62,7 @@ func TestEveryKindOfNameIsBounded(t *testing.T) {
 		"client": "10.%[1]d.%[2]d.%[3]d [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h\n",
 		"host":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h%[1]d.%[2]d.%[3]d\n",
 		"user":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" u%[1]d.%[2]d.%[3]d h\n",
-		"pair":   "10.0.%[2]d.%[3]d [%[4]s] \"GET /%[1]d HTTP/1.1\" 200 \"a\" - h\n",
+		"pair":   "10.0.0.%[3]d [%[4]s] \"GET /page%[2]d HTTP/1.1\" 200 \"a\" - h\n",
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := keyedBench(t)
