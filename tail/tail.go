@@ -201,6 +201,7 @@ func (t *Tail) newJudge() *replay.Engine {
 	t.events.tables = t.tables
 	o := replay.Options{
 		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
+		Bare: true,
 	}
 	if t.remote != nil {
 		t.remote.Follow(t.tables)
