@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"hash/crc64"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -79,7 +80,8 @@ func (s *folder) write(a *replay.Addition) error {
 		return err
 	}
 	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
-	if err := writeSynced(name, text); err != nil {
+	write := func(f io.Writer) error { _, err := f.Write(text); return err }
+	if err := writeSynced(name, write); err != nil {
 		_ = os.Remove(name) // what is left of it, no checkpoint names
 		return err
 	}

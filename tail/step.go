@@ -205,14 +205,19 @@ func (t *Tail) release(now time.Time) error {
 const batchRows = 256 << 10
 
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	b := t.stream.Release(floor)
-	if b.Len() == 0 {
-		return nil
+	for more := true; more; {
+		var b *traffic.Batch
+		if b, more = t.stream.Release(floor); b.Len() == 0 {
+			continue
+		}
+		if err := t.judge.Judge(b); err != nil {
+			return err
+		}
+		if err := t.tidy(); err != nil {
+			return err
+		}
 	}
-	if err := t.judge.Judge(b); err != nil {
-		return err
-	}
-	return t.tidy()
+	return nil
 }
 
 // lines counts line feeds.
