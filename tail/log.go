@@ -31,10 +31,11 @@ type log struct {
 	known  []parse.Identity // relatives that have been read, or are not to be
 	begun  bool             // whether there has been a file
 	format *parse.Format
-	clock  limit.Time      // the time of whoever writes, as far as it is known; it goes on while nothing comes
-	set    time.Time       // when clock was that
-	idle   bool            // nothing was left when it was read last
-	odd    string          // what was wrong with its lines when they were looked at last
+	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
+	set    time.Time  // when clock was that
+	idle   bool       // nothing was left when it was read last
+	odd    string     // what was wrong with its lines when they were looked at last
+	doubt  doubt
 	lack   string          // why its file cannot be read, as it was told
 	saved  *parse.SavedLog // where to go on, as long as that cannot be read
 	passed fs.FileInfo     // the file that has the name, if another log reads it

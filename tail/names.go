@@ -22,7 +22,7 @@ type name struct {
 	met    bool                   // whether it has stood for some log
 	lack   string                 // why it stands for none, as it was told
 	passed map[string]fs.FileInfo // what it matches and is not followed, by path
-	told   bool                   // whether it was told that there is such
+	told   bool                   // whether that was told
 }
 
 // several tells whether names may stand for more than one log.
@@ -96,12 +96,22 @@ func (t *Tail) expand() {
 	for _, n := range t.named {
 		if isDir(n.text) || t.logNamed(n.text) == nil && isGlob(n.text) {
 			patterns = append(patterns, n)
+		} else if parse.IsPacked(n.text) {
+			t.sayPacked(n)
 		} else if l, isNew := t.follow(n.text, from); isNew {
 			t.look(l)
 		}
 	}
 	for _, n := range patterns { // behind, since what they match may be left of logs that are named
 		t.join(n, from)
+	}
+}
+
+// sayPacked says of a name that it is none to follow: patterns that the shell has expanded match such files.
+func (t *Tail) sayPacked(n *name) {
+	if !n.told {
+		t.say("%s: is compressed, so that nothing is added to it; shadow replay reads it", n.text)
+		n.told = true
 	}
 }
 

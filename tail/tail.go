@@ -1,7 +1,10 @@
 package tail
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"shadow/limit"
@@ -120,7 +123,7 @@ func (t *Tail) open() (err error) {
 	var c *Checkpoint
 	if t.options.State != "" {
 		if t.lock, err = takeLock(t.options.State); err != nil {
-			return err
+			return about("checkpoint", t.options.State, err)
 		}
 		if c, err = t.checkpoint(); err != nil {
 			return err
@@ -161,7 +164,16 @@ func (t *Tail) checkpoint() (*Checkpoint, error) {
 	if t.options.From != FromCheckpoint || !exists(t.options.State) {
 		return nil, nil
 	}
-	return ReadCheckpoint(t.options.State)
+	c, err := ReadCheckpoint(t.options.State)
+	return c, about("checkpoint", t.options.State, err)
+}
+
+// about says what a file is for that cannot be used; an error that tells it already stays as it is.
+func about(what, name string, err error) error {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return fmt.Errorf("%s %s: %w", what, name, path.Err)
+	}
+	return err
 }
 
 func (t *Tail) openOutput(c *Checkpoint) (err error) {
@@ -171,11 +183,11 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 	}
 	if c != nil {
 		if err := cutOff(t.options.Events, c.Output); err != nil {
-			return err
+			return about("would-blocks", t.options.Events, err)
 		}
 	}
 	t.out, err = openOutput(t.options.Events)
-	return err
+	return about("would-blocks", t.options.Events, err)
 }
 
 // openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has
