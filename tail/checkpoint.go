@@ -26,13 +26,14 @@ import (
 
 // A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
 type Checkpoint struct {
-	Written time.Time        `json:"written"`
-	Logs    []parse.SavedLog `json:"logs"`
-	Tally   Tally            `json:"tally"`
-	Output  *SavedOutput     `json:"output,omitempty"`
-	Spool   *SavedSpool      `json:"spool,omitempty"`
-	Remote  json.RawMessage  `json:"remote,omitempty"` // of requests that were judged with others
-	Body    []byte           `json:"-"`                // see traffic.Stream and replay.Engine
+	Written time.Time         `json:"written"`
+	Logs    []parse.SavedLog  `json:"logs"`
+	Left    []parse.SavedFile `json:"left,omitempty"` // files of logs that were given up and may come back, latest last
+	Tally   Tally             `json:"tally"`
+	Output  *SavedOutput      `json:"output,omitempty"`
+	Spool   *SavedSpool       `json:"spool,omitempty"`
+	Remote  json.RawMessage   `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte            `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"

@@ -96,7 +96,7 @@ func (j *joining) isNone(m matched) bool {
 		j.odd = append(j.odd, base)
 		return true
 	}
-	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && l.has(m.info) })
+	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
 }
 
 // isLeft tells whether a file is left of a log, as one of the same kind is that was written last.

@@ -74,7 +74,7 @@ func (t *Tail) furthestBack() int {
 		if l.idle {
 			continue
 		}
-		if mark, _ := t.stream.Mark(i); back < 0 || mark < least {
+		if mark, _ := t.stream.Mark(l.source); back < 0 || mark < least {
 			back, least = i, mark
 		}
 	}
@@ -86,6 +86,7 @@ func (t *Tail) readFrom(i int) (int, error) {
 	l := t.logs[i]
 	if l.format == nil {
 		if err := t.choose(l); err != nil || l.format == nil {
+			l.abandon()
 			l.idle = true
 			return 0, err
 		}
@@ -95,7 +96,7 @@ func (t *Tail) readFrom(i int) (int, error) {
 		l.idle = true
 		return 0, err
 	}
-	taken := t.stream.Take(i, &t.block, l.format)
+	taken := t.stream.Take(l.source, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
 	t.count(taken)
 	t.watch(l, &taken)
@@ -117,8 +118,8 @@ func (t *Tail) count(taken traffic.Taken) {
 // was left to read when it was looked at, it goes on by itself. So it is never ahead of who writes, if he is not ahead of
 // his own lines: a line that comes within the lateness of its stamp finds its place.
 func (t *Tail) advance(now time.Time) {
-	for i, l := range t.logs {
-		mark, sure := t.stream.Mark(i)
+	for _, l := range t.logs {
+		mark, sure := t.stream.Mark(l.source)
 		if !sure && mark > limit.Time(now.UnixMicro()) {
 			mark = traffic.Dawn // a lone stamp in the future
 		}
@@ -132,9 +133,9 @@ func (t *Tail) advance(now time.Time) {
 // floor is the moment before which nothing can come any more.
 func (t *Tail) floor() limit.Time {
 	newest, back := traffic.Dawn, traffic.End
-	for i, l := range t.logs {
+	for _, l := range t.logs {
 		newest = max(newest, l.clock)
-		if mark, _ := t.stream.Mark(i); !l.idle {
+		if mark, _ := t.stream.Mark(l.source); !l.idle {
 			back = min(back, mark)
 		}
 	}

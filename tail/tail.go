@@ -53,6 +53,8 @@ type Tail struct {
 	options Options
 	named   []*name
 	logs    []*log
+	sources int               // numbers that logs have had
+	left    []parse.SavedFile // files of logs that were given up, latest last
 	stream  *traffic.Stream
 	judge   *replay.Engine
 	remote  Remote // nil: there is none
@@ -105,7 +107,7 @@ func New(o Options) (*Tail, error) {
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
 	for _, text := range o.Names {
-		t.named = append(t.named, &name{text: text})
+		t.named = append(t.named, &name{text: text, key: absolute(text)})
 	}
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
