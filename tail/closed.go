@@ -37,26 +37,33 @@ func keepInMind(files []parse.SavedFile, f parse.SavedFile, most int) []parse.Sa
 	return slices.Delete(files, 0, max(0, len(files)-most))
 }
 
-// stopped is where reading of a file stopped that some log has closed. A log knows its own files by a whole block of their
-// beginning as well, should they have been copied, and by their inodes whatever their device is called now.
+// stopped is where reading of a file stopped that some log has closed, or by reads. A log knows its own files by their beginning as
+// well, should they have been copied, or should their disk have got another number.
 func (t *Tail) stopped(by *log, f *file) (at parse.Place, ok bool) {
-	further := func(files []parse.SavedFile, is func(parse.Identity) bool) {
-		i := len(files) - 1
-		for i >= 0 && !is(files[i].Identity) {
-			i--
-		}
-		if i >= 0 && (!ok || files[i].Offset > at.Offset) {
-			at, ok = files[i].Place, true
+	furthest := func(files []parse.SavedFile, is func(parse.Identity) bool) {
+		for _, s := range files {
+			if (!ok || s.Offset > at.Offset) && is(s.Identity) {
+				at, ok = s.Place, true
+			}
 		}
 	}
-	further(by.closed, func(id parse.Identity) bool {
-		return (id.Inode == f.id.Inode || id.HeadBytes == parse.HeadBlock) && f.begins(id)
-	})
+	furthest(by.whole(), f.begins)
+	furthest(by.closed, f.begins)
 	for _, l := range t.logs {
-		further(l.closed, f.is)
+		furthest(l.closed, f.is)
 	}
-	further(t.left, f.is)
+	furthest(t.left, f.is)
 	return at, ok
+}
+
+// whole are the files that the log reads, of which enough is there to know them by it.
+func (l *log) whole() (whole []parse.SavedFile) {
+	for _, g := range l.files {
+		if f, ok := g.(*file); ok && f.id.HeadBytes == parse.HeadBlock {
+			whole = append(whole, f.saved())
+		}
+	}
+	return whole
 }
 
 // hasRead tells whether a file is one that the log has read and closed.
@@ -82,6 +89,9 @@ func (t *Tail) giveUp() {
 			t.left = keepInMind(t.left, f, keptLeft)
 		}
 		t.stream.Renew(l.source)
+		if t.byKey[l.key] == l {
+			delete(t.byKey, l.key)
+		}
 		return true
 	})
 	if len(t.logs) < before { // what they have read may be a log of its own now

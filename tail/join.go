@@ -52,7 +52,9 @@ func (t *Tail) join(n *name, from From) {
 	paths, err := n.matches()
 	j := &joining{Tail: t, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[parse.Series][]matched{}}
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
+		if l := t.logNamed(path); l != nil {
+			j.some = j.some || !l.over
+		} else if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
 			j.take(matched{path, info})
 		}
 	}
@@ -73,9 +75,7 @@ func (t *Tail) join(n *name, from From) {
 func (j *joining) take(m matched) {
 	was, known := j.name.passed[m.path]
 	d, isDated := parse.DatedOf(m.path)
-	switch l := j.logNamed(m.path); {
-	case l != nil:
-		j.some = j.some || !l.over
+	switch {
 	case known && os.SameFile(was, m.info), j.isNone(m):
 		j.passed[m.path] = m.info
 	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // of another time: it would stay the latest

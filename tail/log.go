@@ -39,6 +39,8 @@ type log struct {
 	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
 	set    time.Time  // when clock was that
 	idle   bool       // nothing was left when it was read last
+	asleep bool       // it was not looked at in this step
+	fed    time.Time  // when something of it was read last
 	odd    string     // what was wrong with its lines when they were looked at last
 	doubt  doubt
 	lack   string          // why its file cannot be read, as it was told
@@ -191,10 +193,11 @@ func (l *log) relatives() []parse.Relative {
 	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.wants(parse.Unpacked(r.Path)) })
 }
 
-// knows tells whether a relative has been read, is being read, or is not to be.
+// knows tells whether a relative has been read, is being read, or is not to be. One that has grown since it was closed is not known
+// any more, as far as that can be seen.
 func (l *log) knows(r *parse.Relative) bool {
 	return slices.ContainsFunc(l.known, r.Was) ||
-		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) }) ||
+		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) }) ||
 		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
 }
 

@@ -58,20 +58,15 @@ func (t *Tail) add(l *log) {
 func (t *Tail) addAs(l *log, source int) {
 	l.source = source
 	t.logs = append(t.logs, l)
+	if l.series == nil {
+		t.byKey[l.key] = l
+	}
 	t.sources = max(t.sources, source+1)
 	t.stream.Sources(t.sources)
 }
 
 // logNamed is the log of one name, nil if it is not followed.
-func (t *Tail) logNamed(name string) *log {
-	key := absolute(name)
-	for _, l := range t.logs {
-		if l.key == key && l.series == nil {
-			return l
-		}
-	}
-	return nil
-}
+func (t *Tail) logNamed(name string) *log { return t.byKey[absolute(name)] }
 
 // logOf is the log of a series, nil if it is not followed.
 func (t *Tail) logOf(s parse.Series) *log {
@@ -87,7 +82,7 @@ func (t *Tail) logOf(s parse.Series) *log {
 // isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
 func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool {
-		return l != by && (l.has(info) || path != "" && l.path == path && !l.over)
+		return l != by && (l.has(info) || path != "" && absolute(l.path) == absolute(path) && !l.over)
 	})
 }
 

@@ -38,7 +38,9 @@ func (t *Tail) resume(logs []parse.SavedLog) {
 			l.closed = keepInMind(l.closed, f, keptClosed)
 		}
 		t.addAs(l, i)
-		t.say("%s: is followed no longer, as it is not named any more", l.name)
+		if told := len(s.Files) == 0 && len(s.Closed) > 0; !told {
+			t.say("%s: is followed no longer, as it is not named any more", l.name)
+		}
 	}
 	t.demote()
 }

@@ -67,6 +67,9 @@ func (l *log) recover() error {
 		}
 		if f, ok := g.(*file); ok { // should it be truncated meanwhile
 			f.id.Head, f.id.HeadBytes = saved.Head, saved.HeadBytes
+			if f.look() == errCut { // before the next checkpoint, as it grows
+				l.skipCut(f)
+			}
 		}
 		l.files = append(l.files, g)
 	}

@@ -10,26 +10,25 @@ import (
 // A step reads what there is, but no more than so many bytes, so that what is due is done in time under any load.
 const stepBytes = 16 << 20
 
-// tick is how often requests are judged, and the clock is looked at.
-const tick = 250 * time.Millisecond
-
 // Step does one step. more says that there is more to read already.
 func (t *Tail) Step() (more bool, err error) {
 	now := t.options.Now() // before reading: what was written until now will have been read
-	t.expand()
-	for _, l := range t.logs {
-		t.look(l)
+	if t.whole = t.isWhole(now); t.whole {
+		t.expand()
+		for _, l := range t.logs {
+			t.look(l)
+		}
 	}
 	if t.spool.full() {
 		t.pause()
 		return false, nil
 	}
-	drained, err := t.read()
+	drained, err := t.read(now)
 	if err != nil {
 		return false, err
 	}
 	t.advance(now)
-	if drained {
+	if drained && t.whole {
 		t.caughtUp = now
 	}
 	if err := t.release(now); err != nil {
@@ -48,42 +47,32 @@ func (t *Tail) pause() {
 }
 
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
-func (t *Tail) read() (drained bool, err error) {
-	for _, l := range t.logs {
-		l.idle = false
-	}
+func (t *Tail) read(now time.Time) (drained bool, err error) {
+	active := t.awake(now)
 	for left := stepBytes; left > 0; {
-		i := t.furthestBack()
-		if i < 0 {
+		if len(active) == 0 {
 			return true, nil
 		}
-		n, err := t.readFrom(i)
+		l := active[0]
+		n, err := t.readFrom(l)
 		if err != nil {
 			return false, err
 		}
 		left -= n
+		if l.idle {
+			active = active[1:]
+			continue
+		}
+		l.fed = now
+		for i := 1; i < len(active) && t.markOf(active[i]) < t.markOf(l); i++ {
+			active[i-1], active[i] = active[i], l
+		}
 	}
 	return false, nil
 }
 
-// furthestBack is the log to read next, −1 when nothing is left of any.
-func (t *Tail) furthestBack() int {
-	back := -1
-	var least limit.Time
-	for i, l := range t.logs {
-		if l.idle {
-			continue
-		}
-		if mark, _ := t.stream.Mark(l.source); back < 0 || mark < least {
-			back, least = i, mark
-		}
-	}
-	return back
-}
-
 // readFrom reads the next lines of a log, and returns how many bytes.
-func (t *Tail) readFrom(i int) (int, error) {
-	l := t.logs[i]
+func (t *Tail) readFrom(l *log) (int, error) {
 	if l.format == nil {
 		if err := t.choose(l); err != nil || l.format == nil {
 			l.abandon()
@@ -119,6 +108,9 @@ func (t *Tail) count(taken traffic.Taken) {
 // his own lines: a line that comes within the lateness of its stamp finds its place.
 func (t *Tail) advance(now time.Time) {
 	for _, l := range t.logs {
+		if l.asleep {
+			continue
+		}
 		mark, sure := t.stream.Mark(l.source)
 		if !sure && mark > limit.Time(now.UnixMicro()) {
 			mark = traffic.Dawn // a lone stamp in the future
@@ -142,9 +134,10 @@ func (t *Tail) floor() limit.Time {
 	return max(traffic.Dawn, min(newest, back)-t.options.Read.Lateness)
 }
 
-// release judges what nothing older can come before: every tick, or when much has come since.
+// release judges what nothing older can come before, in a whole step: else there might be something older in a log that was not
+// looked at.
 func (t *Tail) release(now time.Time) error {
-	if now.Sub(t.released) < tick && t.stream.Waiting() < t.settled+batchRows {
+	if !t.whole {
 		return nil
 	}
 	t.released = now

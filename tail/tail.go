@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"shadow/limit"
@@ -53,6 +54,7 @@ type Tail struct {
 	options Options
 	named   []*name
 	logs    []*log
+	byKey   map[string]*log   // those of one name
 	sources int               // numbers that logs have had
 	left    []parse.SavedFile // files of logs that were given up, latest last
 	stream  *traffic.Stream
@@ -64,8 +66,12 @@ type Tail struct {
 	out     *output
 	spool   *spool // nil: no Store
 	wake    chan struct{}
+	renamed atomic.Bool // whether names have changed in some folder
 	lock    *lock
 	block   parse.Block
+
+	active []*log // see awake
+	whole  bool   // whether this step is
 
 	begun    time.Time
 	expanded time.Time // when globs were last looked at
@@ -105,7 +111,7 @@ func New(o Options) (*Tail, error) {
 	if o.Spool == 0 {
 		o.Spool = DefaultSpool
 	}
-	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
+	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), byKey: map[string]*log{}, begun: o.Now(), slack: defaultSlack}
 	for _, text := range o.Names {
 		t.named = append(t.named, &name{text: text, key: absolute(text)})
 	}
