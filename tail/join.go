@@ -162,7 +162,7 @@ func whenOf(m matched) string {
 // tell tells what has changed: that there is nothing to follow, or that there is, and what was passed over.
 func (j *joining) tell(err error) {
 	n := j.name
-	n.met = n.met || j.some
+	n.met = n.met || j.some || slices.ContainsFunc(j.logs, func(l *log) bool { return n.wants(l.name) }) // which may be gone for now
 	if !n.told && len(j.left) > 0 {
 		j.say("%s: %s passed over, as what is left of %s when that is rotated (%s); name one to follow it nevertheless",
 			n.text, files(len(j.left)), strings.Join(j.of, ", "), few(j.left))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,9 +45,7 @@ type log struct {
 	linger time.Duration
 	now    func() time.Time
 	say    func(format string, args ...any)
-	wants  func(path string) bool                   // whether the user wants a file
-	taken  func(path string, info fs.FileInfo) bool // see isTaken
-	wake   chan<- struct{}
+	tail   *Tail // that has other logs as well
 }
 
 // A From says where reading begins.
@@ -83,7 +82,7 @@ func (l *log) look() error {
 		return nil
 	case n > 0 && isFile(l.files[n-1], info):
 		return nil
-	case l.taken("", info):
+	case l.tail.isTaken(l, "", info):
 		return l.pass(info)
 	}
 	return l.turn()
@@ -122,7 +121,7 @@ func (l *log) turn() error {
 	if l.begun || l.series != nil {
 		l.takeBetween(f)
 	}
-	if l.begun && slices.ContainsFunc(l.known, f.is) || !l.begun && l.from != FromStart {
+	if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
 	l.files = slices.DeleteFunc(l.files, func(g generation) bool { // a link that was swapped back
@@ -143,7 +142,7 @@ func (l *log) turn() error {
 // takeBetween takes in the relatives that nobody knows, apart from f.
 func (l *log) takeBetween(f *file) {
 	for _, r := range l.relatives() {
-		if os.SameFile(r.Info, f.info) || l.knows(&r) || l.taken(r.Path, r.Info) {
+		if os.SameFile(r.Info, f.info) || l.knows(&r) || l.tail.isTaken(l, r.Path, r.Info) || l.tail.isKnown(r.WasItself) {
 			continue
 		}
 		g, err := l.open(r, parse.Place{})
@@ -160,7 +159,7 @@ func (l *log) relatives() []parse.Relative {
 	if l.series == nil {
 		return parse.RelativesOf(l.name)
 	}
-	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.wants(parse.Unpacked(r.Path)) })
+	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) })
 }
 
 // knows tells whether a relative has been read, is being read, or is not to be.
@@ -168,14 +167,24 @@ func (l *log) knows(r *parse.Relative) bool {
 	return slices.ContainsFunc(l.known, r.Was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
 }
 
-// know notes the relatives that are there: what comes later is new. From the start of a series all of it is read, apart from
-// what is compressed.
+// know notes the relatives that are there, and keeps what it knows of files that have other names now: what comes later is new.
+// From the start of a series all of it is read, apart from what is compressed.
 func (l *log) know() {
 	all := l.series != nil && l.from == FromStart && !l.begun
-	l.known = l.known[:0]
+	before := l.known
+	l.known = nil
 	for _, r := range l.relatives() {
 		if r.Packed || !all {
 			l.note(r.ID)
+		}
+	}
+	if len(before) == 0 {
+		return
+	}
+	there := inodesIn(filepath.Dir(l.name))
+	for _, id := range before {
+		if there[inodeOf(id)] && !slices.ContainsFunc(l.known, id.SameInode) {
+			l.known = append(l.known, id)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
 		l.openFIFO()
 	} else {
 		l.know()
-		l.begun = err != nil // what comes later is read from its start
+		l.begun = err != nil || t.running // what comes later is read from its start
 	}
 	t.add(l)
 	return l, true
@@ -34,14 +34,13 @@ func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
 	l := t.newLog(s.Name(), from)
 	l.series, l.path = &s, path
 	l.know()
+	l.begun = t.running
 	t.add(l)
 	return l
 }
 
 func (t *Tail) newLog(name string, from From) *log {
-	l := &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, wants: t.wants, wake: t.wake, clock: traffic.Dawn, set: t.options.Now()}
-	l.taken = func(path string, info fs.FileInfo) bool { return t.isTaken(l, path, info) }
-	return l
+	return &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t, clock: traffic.Dawn, set: t.options.Now()}
 }
 
 func (t *Tail) add(l *log) {
@@ -74,6 +73,29 @@ func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool {
 		return l != by && (l.has(info) || path != "" && l.path == path && !l.over)
 	})
+}
+
+// isKnown tells whether some log has read a file, or is not to: what it has known was that one.
+func (t *Tail) isKnown(was func(parse.Identity) bool) bool {
+	return slices.ContainsFunc(t.logs, func(l *log) bool { return slices.ContainsFunc(l.known, was) })
+}
+
+// An inode is what a file is while it is there, whatever its name.
+type inode struct{ device, number uint64 }
+
+func inodeOf(id parse.Identity) inode { return inode{id.Device, id.Inode} }
+
+// inodesIn are those of a directory.
+func inodesIn(dir string) map[inode]bool {
+	found := map[inode]bool{}
+	entries, _ := os.ReadDir(dir) // what cannot be read is not there
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			device, number := parse.InodeOf(info)
+			found[inode{device, number}] = number != 0
+		}
+	}
+	return found
 }
 
 // has tells whether a file is one of the log's.
@@ -112,6 +134,7 @@ func (l *log) oneName() string {
 
 // resume goes on with the logs of a checkpoint.
 func (t *Tail) resume(logs []parse.SavedLog) {
+	t.running = true
 	for _, s := range logs {
 		var l *log
 		if s.Series {
@@ -134,7 +157,7 @@ func (l *log) openFIFO() {
 		l.say("%s: %v; it is not followed", l.name, cause(err))
 		return
 	}
-	l.files = []generation{openPipe(handle, l.wake, l.now)}
+	l.files = []generation{openPipe(handle, l.tail.wake, l.now)}
 }
 
 // ended tells whether nothing can come any more: all logs are pipes that have ended.

@@ -69,13 +69,15 @@ func (n *name) matches() (paths []string, err error) {
 
 // wants tells whether a file is one that some pattern or directory stands for.
 func (t *Tail) wants(path string) bool {
-	return slices.ContainsFunc(t.named, func(n *name) bool {
-		if isDir(n.text) {
-			return filepath.Dir(path) == filepath.Clean(n.text)
-		}
-		matches, err := filepath.Match(filepath.Clean(n.text), filepath.Clean(path))
-		return err == nil && matches
-	})
+	return slices.ContainsFunc(t.named, func(n *name) bool { return n.wants(path) })
+}
+
+func (n *name) wants(path string) bool {
+	if isDir(n.text) {
+		return filepath.Dir(path) == filepath.Clean(n.text)
+	}
+	matches, err := filepath.Match(filepath.Clean(n.text), filepath.Clean(path))
+	return err == nil && matches
 }
 
 // expandEvery is how often patterns are looked at for files that are new.
@@ -88,10 +90,11 @@ func (t *Tail) expand() {
 		return
 	}
 	from := t.options.From
-	if !t.expanded.IsZero() {
+	if t.running {
 		from = FromStart
 	}
 	t.expanded = now
+	defer func() { t.running = true }()
 	var patterns []*name
 	for _, n := range t.named {
 		if isDir(n.text) || t.logNamed(n.text) == nil && isGlob(n.text) {

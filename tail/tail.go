@@ -81,7 +81,8 @@ type Tail struct {
 	room    []byte // for checkpoints
 
 	begun    time.Time
-	expanded time.Time // when globs were last looked at
+	expanded time.Time // when patterns were last looked at
+	running  bool      // whether they have been: a log that is found from then on has come since
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read
