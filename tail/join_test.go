@@ -363,6 +363,14 @@ func TestBegunInTheMidstOfRotation(t *testing.T) {
 		b.step(2 * DefaultLinger)
 		b.step(2 * DefaultLinger)
 		b.counted(want)
+		if n := b.tail.followed(); n != 1 {
+			t.Errorf("%s: %d logs are followed after a restart", name, n)
+		}
+		for _, l := range b.tail.logs {
+			if l.over && len(l.files) > 0 {
+				t.Errorf("%s: is over, and open", l.name)
+			}
+		}
 		b.stop()
 	}
 }
