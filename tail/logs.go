@@ -133,9 +133,9 @@ func (l *log) oneName() string {
 }
 
 // resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(logs []parse.SavedLog) {
+func (t *Tail) resume(c *Checkpoint) {
 	t.running = true
-	for _, s := range logs {
+	for _, s := range c.Logs {
 		var l *log
 		if s.Series {
 			l = t.followSeries(parse.SeriesNamed(s.Name), "", FromStart)
@@ -143,7 +143,7 @@ func (t *Tail) resume(logs []parse.SavedLog) {
 			l, _ = t.follow(s.Name, FromStart)
 		}
 		if !l.pipe {
-			l.resume(s)
+			l.resume(s, c.Written)
 		}
 	}
 	t.demote()
