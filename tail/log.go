@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -137,64 +136,6 @@ func (l *log) turn() error {
 	l.begun = true
 	l.know()
 	return nil
-}
-
-// takeBetween takes in the relatives that nobody knows, apart from f.
-func (l *log) takeBetween(f *file) {
-	for _, r := range l.relatives() {
-		if os.SameFile(r.Info, f.info) || l.knows(&r) || l.tail.isTaken(l, r.Path, r.Info) || l.tail.isKnown(r.WasItself) {
-			continue
-		}
-		g, err := l.open(r, parse.Place{})
-		if err != nil {
-			l.say("%s: %v", r.Path, err)
-			continue
-		}
-		l.files = append(l.files, g)
-	}
-}
-
-// relatives are the files that may belong to the log, the current one not among them.
-func (l *log) relatives() []parse.Relative {
-	if l.series == nil {
-		return parse.RelativesOf(l.name)
-	}
-	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) })
-}
-
-// knows tells whether a relative has been read, is being read, or is not to be.
-func (l *log) knows(r *parse.Relative) bool {
-	return slices.ContainsFunc(l.known, r.Was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
-}
-
-// know notes the relatives that are there, and keeps what it knows of files that have other names now: what comes later is new.
-// From the start of a series all of it is read, apart from what is compressed.
-func (l *log) know() {
-	all := l.series != nil && l.from == FromStart && !l.begun
-	before := l.known
-	l.known = nil
-	for _, r := range l.relatives() {
-		if r.Packed || !all {
-			l.note(r.ID)
-		}
-	}
-	if len(before) == 0 {
-		return
-	}
-	there := inodesIn(filepath.Dir(l.name))
-	for _, id := range before {
-		if there[inodeOf(id)] && !slices.ContainsFunc(l.known, id.SameInode) {
-			l.known = append(l.known, id)
-		}
-	}
-}
-
-// note makes a file known. One without content is never known: it has nothing to be told by, since its inode may be given
-// to another one, and nothing of it can be read twice.
-func (l *log) note(id parse.Identity) {
-	if id.HeadBytes > 0 {
-		l.known = append(l.known, id)
-	}
 }
 
 // next fills b with the next lines, and tells whether there were any.

@@ -68,44 +68,6 @@ func (t *Tail) logOf(s parse.Series) *log {
 	return nil
 }
 
-// isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
-func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool {
-		return l != by && (l.has(info) || path != "" && l.path == path && !l.over)
-	})
-}
-
-// isKnown tells whether some log has read a file, or is not to: what it has known was that one.
-func (t *Tail) isKnown(was func(parse.Identity) bool) bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return slices.ContainsFunc(l.known, was) })
-}
-
-// An inode is what a file is while it is there, whatever its name.
-type inode struct{ device, number uint64 }
-
-func inodeOf(id parse.Identity) inode { return inode{id.Device, id.Inode} }
-
-// inodesIn are those of a directory.
-func inodesIn(dir string) map[inode]bool {
-	found := map[inode]bool{}
-	entries, _ := os.ReadDir(dir) // what cannot be read is not there
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			device, number := parse.InodeOf(info)
-			found[inode{device, number}] = number != 0
-		}
-	}
-	return found
-}
-
-// has tells whether a file is one of the log's.
-func (l *log) has(info fs.FileInfo) bool {
-	return slices.ContainsFunc(l.files, func(g generation) bool {
-		f, ok := g.(*file)
-		return ok && os.SameFile(f.info, info)
-	})
-}
-
 // demote ends logs that turn out to be rotations of another one: it is there now, and was not when they were found. What is
 // left of them is read to its end.
 func (t *Tail) demote() {
