@@ -196,6 +196,9 @@ func nothing(name string, err error) string {
 	if isDir(name) {
 		return "no log is in this directory yet" + waits
 	}
+	if strings.Contains(name, "**") {
+		return "no log matches yet" + waits + `; "**" is no more than "*"`
+	}
 	return "no log matches yet" + waits
 }
 
