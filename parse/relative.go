@@ -174,6 +174,11 @@ func (r *Relative) Is(id Identity) bool {
 	return id.Begins(r.Head)
 }
 
+// WasItself tells whether r is a file that was known, by its inode and its beginning.
+func (r *Relative) WasItself(id Identity) bool {
+	return id.HeadBytes > 0 && id.SameInode(r.ID) && id.Begins(r.Head)
+}
+
 // Was tells whether r is a file that was known, to which nothing was added since unless r is that file itself. Two logs may
 // begin with the same line, so a short beginning alone does not tell.
 func (r *Relative) Was(id Identity) bool {

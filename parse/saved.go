@@ -1,5 +1,7 @@
 package parse
 
+import "shadow/limit"
+
 // How far logs have been read is kept between two readings, and what their files were known by. A log is one name with the
 // files that had it, one after the other:
 //
@@ -20,7 +22,8 @@ type SavedLog struct {
 
 	Closed []SavedFile `json:"closed,omitempty"` // files that were read and may come back, latest last
 
-	Series bool `json:"series,omitempty"` // whether it is one, and Name is that of it
+	Series bool       `json:"series,omitempty"` // whether it is one, and Name is that of it
+	Clock  limit.Time `json:"clock,omitempty"`  // what time its writer had then, as far as that was known; 0: not at all
 
 	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given
 }

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"slices"
+	"time"
 
 	"shadow/parse"
 )
@@ -77,9 +78,13 @@ func (l *log) hasRead(m matched) bool {
 	return ok && slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return f.SameInode(is) && r.Is(f.Identity) })
 }
 
-// giveUp ends logs that nothing can come of any more: those that were found by a pattern and are not there any more, or are over.
-// What was read of them is kept in mind.
-func (t *Tail) giveUp() {
+// giveUp ends logs that nothing can come of any more: those that were found by a pattern and are not there any more, nor anything
+// that is left of them, and those that nobody names. What was read of them is kept in mind. It is done as often as files linger.
+func (t *Tail) giveUp(now time.Time) {
+	if now.Sub(t.gaveUp) < t.options.Linger {
+		return
+	}
+	t.gaveUp = now
 	before := len(t.logs)
 	t.logs = slices.DeleteFunc(t.logs, func(l *log) bool {
 		if !t.isUp(l) || t.stream.Waits(l.source) {
@@ -106,7 +111,7 @@ func (t *Tail) isUp(l *log) bool {
 	if len(l.files) > 0 || l.saved != nil {
 		return false
 	}
-	return l.over || l.gone && l.series == nil && !t.isNamed(l)
+	return l.gone && (l.over || l.series == nil && !t.isNamed(l) && len(l.relatives()) == 0)
 }
 
 // isNamed tells whether a log has a name that was given, and was not found by a pattern.

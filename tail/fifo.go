@@ -42,13 +42,13 @@ func (l *log) openFIFO() error {
 		return err
 	}
 	l.pipe, l.lost = true, false
-	l.files = append(l.files, openPipe(from, l.wake, l.now))
+	l.files = append(l.files, openPipe(from, l.tail.wake, l.now))
 	return nil
 }
 
 // openStdin takes in standard input.
 func (l *log) openStdin(from io.Reader) {
-	l.pipe, l.files = true, []generation{openPipe(from, l.wake, l.now)}
+	l.pipe, l.files = true, []generation{openPipe(from, l.tail.wake, l.now)}
 }
 
 // An endless is a named pipe that has no end: there may be another writer as soon as one is gone.

@@ -36,12 +36,12 @@ type joining struct {
 	name   *name
 	from   From
 	some   bool                       // whether it stands for some log
-	passed map[string]fs.FileInfo     // what is none
-	odd    []string                   // of these the names of what is called like no log
-	left   []string                   // and of what is left of others
-	of     []string                   // the names of those
-	dated  map[parse.Series][]matched // what may be a log by its date
 	begun  []*log                     // logs that are new
+	dated  map[parse.Series][]matched // what may be a log by its date
+	passed map[string]fs.FileInfo     // what is none
+
+	left, of   []string // the names of what is left of logs, and of those
+	odd, ahead []string // the names of what is called like no log, and after a day to come
 }
 
 // join takes in what a name stands for and is not followed yet.
@@ -76,9 +76,10 @@ func (j *joining) take(m matched) {
 	was, known := j.name.passed[m.path]
 	d, isDated := parse.DatedOf(m.path)
 	switch {
-	case known && os.SameFile(was, m.info), j.isNone(m):
+	case known && os.SameFile(was, m.info), !(isDated && j.logOf(d.Series) != nil) && j.isNone(m):
 		j.passed[m.path] = m.info
-	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // of another time: it would stay the latest
+	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // it would stay the latest for long
+		j.ahead = append(j.ahead, filepath.Base(m.path))
 	case isDated:
 		j.dated[d.Series] = append(j.dated[d.Series], m)
 	case !j.isLeft(m, m):
@@ -162,15 +163,13 @@ func whenOf(m matched) string {
 // tell tells what has changed: that there is nothing to follow, or that there is, and what was passed over.
 func (j *joining) tell(err error) {
 	n := j.name
-	n.met = n.met || j.some
-	if !n.told && len(j.left) > 0 {
-		j.say("%s: %s passed over, as what is left of %s when that is rotated (%s); name one to follow it nevertheless",
-			n.text, files(len(j.left)), strings.Join(j.of, ", "), few(j.left))
+	n.met = n.met || j.some || slices.ContainsFunc(j.logs, func(l *log) bool { return n.wants(l.name) }) // which may be gone for now
+	if !n.told {
+		j.tellPassed(j.left, "as what is left of "+strings.Join(j.of, ", ")+" when that is rotated")
+		j.tellPassed(j.odd, "as called like no access log")
+		j.tellPassed(j.ahead, "as called after a day to come")
+		n.told = len(j.left)+len(j.odd)+len(j.ahead) > 0
 	}
-	if !n.told && len(j.odd) > 0 {
-		j.say("%s: %s passed over, as called like no access log (%s); name one to follow it nevertheless", n.text, files(len(j.odd)), few(j.odd))
-	}
-	n.told = n.told || len(j.left)+len(j.odd) > 0
 	switch {
 	case n.met && (err == nil || errors.Is(err, fs.ErrNotExist)):
 		j.tellLack(&n.lack, n.text, "", nil)
@@ -178,6 +177,13 @@ func (j *joining) tell(err error) {
 		j.tellLack(&n.lack, n.text, cause(err).Error(), func() string { return refused(err) })
 	default:
 		j.tellLack(&n.lack, n.text, "nothing", func() string { return nothing(n.text, err) })
+	}
+}
+
+// tellPassed tells of files that the name stands for by its text only.
+func (j *joining) tellPassed(names []string, why string) {
+	if len(names) > 0 {
+		j.say("%s: %s passed over, %s (%s); name one to follow it nevertheless", j.name.text, files(len(names)), why, few(names))
 	}
 }
 
@@ -189,6 +195,9 @@ func nothing(name string, err error) string {
 	}
 	if isDir(name) {
 		return "no log is in this directory yet" + waits
+	}
+	if strings.Contains(name, "**") {
+		return "no log matches yet" + waits + `; "**" is no more than "*"`
 	}
 	return "no log matches yet" + waits
 }

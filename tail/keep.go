@@ -67,7 +67,7 @@ func (t *Tail) recall(body []byte) error {
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
 	t.left = c.Left
-	t.resume(c.Logs)
+	t.resume(c)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}

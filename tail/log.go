@@ -23,40 +23,36 @@ import (
 //
 // A log of many names (parse.Series) is one whose current file is that with the latest of them.
 type log struct {
-	name   string            // as people call it
-	key    string            // the same from the root on
-	source int               // what the stream knows it by
-	path   string            // of the file that has the name now
-	series *parse.Series     // nil: the log has one name
-	from   From              // where to begin with the file that has the name at first
-	files  []generation      // oldest first
-	closed []parse.SavedFile // those that were closed, latest last
-	known  []parse.Identity  // relatives that are not to be read
-	begun  bool              // whether there has been a file
-	lost   bool              // whether the last of files has the name no more
-	gone   bool              // whether no file has it, since one had
-	format *parse.Format
-	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
-	set    time.Time  // when clock was that
-	idle   bool       // nothing was left when it was read last
-	asleep bool       // it was not looked at in this step
-	fed    time.Time  // when something of it was read last
-	odd    string     // what was wrong with its lines when they were looked at last
-	doubt  doubt
-	lack   string          // why its file cannot be read, as it was told
-	saved  *parse.SavedLog // where to go on, as long as that cannot be read
-	passed fs.FileInfo     // the file that has the name, if another log reads it
-
-	watched bool // whether its folders are watched
-	pipe    bool // it has one file, for ever
-	over    bool // no other file is its own any more
+	name    string            // as people call it
+	key     string            // the same from the root on
+	source  int               // what the stream knows it by
+	path    string            // of the file that has the name now
+	series  *parse.Series     // nil: the log has one name
+	from    From              // where to begin with the file that has the name at first
+	files   []generation      // oldest first
+	closed  []parse.SavedFile // those that were closed, latest last
+	known   []parse.Identity  // relatives that are not to be read
+	begun   bool              // whether there has been a file
+	lost    bool              // whether the last of files has the name no more
+	gone    bool              // whether no file has it, since one had
+	format  *parse.Format
+	clock   limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
+	set     time.Time  // when clock was that
+	idle    bool       // nothing was left when it was read last
+	asleep  bool       // it was not looked at in this step
+	fed     time.Time  // when something of it was read last
+	odd     string     // what was wrong with its lines when they were looked at last
+	doubt   doubt
+	lack    string          // why its file cannot be read, as it was told
+	saved   *parse.SavedLog // where to go on, as long as that cannot be read
+	passed  fs.FileInfo     // the file that has the name, if another log reads it
+	watched bool            // whether its folders are watched
+	pipe    bool            // it has one file, for ever
+	over    bool            // no other file is its own any more
 	linger  time.Duration
 	now     func() time.Time
 	say     func(format string, args ...any)
-	wants   func(path string) bool                   // whether the user wants a file
-	taken   func(path string, info fs.FileInfo) bool // see isTaken
-	place   func(f *file) (at parse.Place, ok bool)  // see stopped
-	wake    chan<- struct{}
+	tail    *Tail // that has other logs as well
 }
 
 // A From says where reading begins.
@@ -82,7 +78,7 @@ func (l *log) look() error {
 	}
 	info, err := os.Stat(l.path)
 	n := len(l.files)
-	l.gone = errors.Is(err, fs.ErrNotExist) && (n > 0 || l.gone)
+	l.gone = errors.Is(err, fs.ErrNotExist) && (n > 0 || l.gone || !l.tail.isNamed(l)) // one that a pattern has found was there
 	switch {
 	case l.gone: // perhaps between two files
 		l.lose()
@@ -96,7 +92,7 @@ func (l *log) look() error {
 	case n > 0 && isFile(l.files[n-1], info):
 		l.lost = false
 		return nil
-	case l.taken("", info):
+	case l.tail.isTaken(l, "", info):
 		return l.pass(info)
 	}
 	return l.turn()
@@ -147,9 +143,9 @@ func (l *log) turn() error {
 	if l.begun || l.series != nil {
 		l.takeBetween(f)
 	}
-	if at, ok := l.place(f); ok {
+	if at, ok := l.tail.stopped(l, f); ok {
 		f.at = at
-	} else if l.begun && slices.ContainsFunc(l.known, f.is) || !l.begun && l.from != FromStart {
+	} else if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
 	l.files = slices.DeleteFunc(l.files, func(g generation) bool { // a link that was swapped back
@@ -165,60 +161,6 @@ func (l *log) turn() error {
 	l.begun, l.lost, l.watched = true, false, false
 	l.know()
 	return nil
-}
-
-// takeBetween takes in the relatives that nobody knows, apart from f.
-func (l *log) takeBetween(f *file) {
-	for _, r := range l.relatives() {
-		if os.SameFile(r.Info, f.info) || l.knows(&r) || l.taken(r.Path, r.Info) {
-			continue
-		}
-		g, err := l.open(r, parse.Place{})
-		if err != nil {
-			l.say("%s: %v", r.Path, err)
-			continue
-		}
-		if f, ok := g.(*file); ok {
-			f.at, _ = l.place(f)
-		}
-		l.files = append(l.files, g)
-	}
-}
-
-// relatives are the files that may belong to the log, the current one not among them.
-func (l *log) relatives() []parse.Relative {
-	if l.series == nil {
-		return parse.RelativesOf(l.name)
-	}
-	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.wants(parse.Unpacked(r.Path)) })
-}
-
-// knows tells whether a relative has been read, is being read, or is not to be. One that has grown since it was closed is not known
-// any more, as far as that can be seen.
-func (l *log) knows(r *parse.Relative) bool {
-	return slices.ContainsFunc(l.known, r.Was) ||
-		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) }) ||
-		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
-}
-
-// know notes the relatives that are there: what comes later is new. From the start of a series all of it is read, apart from
-// what is compressed.
-func (l *log) know() {
-	all := l.series != nil && l.from == FromStart && !l.begun
-	l.known = l.known[:0]
-	for _, r := range l.relatives() {
-		if r.Packed || !all {
-			l.note(r.ID)
-		}
-	}
-}
-
-// note makes a file known. One without content is never known: it has nothing to be told by, since its inode may be given
-// to another one, and nothing of it can be read twice.
-func (l *log) note(id parse.Identity) {
-	if id.HeadBytes > 0 {
-		l.known = append(l.known, id)
-	}
 }
 
 // next fills b with the next lines, and tells whether there were any.

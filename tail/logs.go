@@ -21,7 +21,7 @@ func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
 		l.openStdin(t.options.Stdin)
 	} else if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		l.know()
-		l.begun = err != nil // what comes later is read from its start
+		l.begun = err != nil || t.running // what comes later is read from its start
 	}
 	t.add(l)
 	return l, true
@@ -32,16 +32,16 @@ func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
 	l := t.newLog(s.Name(), from)
 	l.series, l.path = &s, path
 	l.know()
+	l.begun = t.running
 	t.add(l)
 	return l
 }
 
 func (t *Tail) newLog(name string, from From) *log {
-	l := &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, wants: t.wants, wake: t.wake, clock: traffic.Dawn, set: t.options.Now()}
-	l.key = absolute(name)
-	l.taken = func(path string, info fs.FileInfo) bool { return t.isTaken(l, path, info) }
-	l.place = func(f *file) (parse.Place, bool) { return t.stopped(l, f) }
-	return l
+	return &log{
+		name: name, key: absolute(name), from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t,
+		clock: traffic.Dawn, set: t.options.Now(),
+	}
 }
 
 // add takes in a log, under the lowest number that is free.
@@ -77,21 +77,6 @@ func (t *Tail) logOf(s parse.Series) *log {
 		}
 	}
 	return nil
-}
-
-// isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
-func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool {
-		return l != by && (l.has(info) || path != "" && absolute(l.path) == absolute(path) && !l.over)
-	})
-}
-
-// has tells whether a file is one of the log's.
-func (l *log) has(info fs.FileInfo) bool {
-	return slices.ContainsFunc(l.files, func(g generation) bool {
-		f, ok := g.(*file)
-		return ok && os.SameFile(f.info, info)
-	})
 }
 
 // demote ends logs that turn out to be rotations of another one: it is there now, and was not when they were found. What is

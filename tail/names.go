@@ -70,11 +70,11 @@ func (n *name) matches() (paths []string, err error) {
 
 // wants tells whether a file is one that some pattern or directory stands for.
 func (t *Tail) wants(path string) bool {
-	return slices.ContainsFunc(t.named, func(n *name) bool { return n.standsFor(path) })
+	return slices.ContainsFunc(t.named, func(n *name) bool { return n.wants(path) })
 }
 
-// standsFor tells whether a file is one that a pattern or a directory stands for.
-func (n *name) standsFor(path string) bool {
+// wants tells whether a file is one that a pattern or a directory stands for.
+func (n *name) wants(path string) bool {
 	if isDir(n.text) {
 		return filepath.Dir(absolute(path)) == n.key
 	}
@@ -97,11 +97,12 @@ func (t *Tail) expand() {
 		return
 	}
 	from := t.options.From
-	if !t.expanded.IsZero() {
+	if t.running {
 		from = FromStart
 	}
 	t.expanded = now
-	t.giveUp()
+	t.giveUp(now)
+	defer func() { t.running = true }()
 	var patterns []*name
 	for _, n := range t.named {
 		if isDir(n.text) || t.logNamed(n.text) == nil && isGlob(n.text) {
@@ -178,6 +179,9 @@ func (t *Tail) absent() (count int) {
 // notThere says what is missing, and what may have been meant.
 func notThere(name string) string {
 	const waits = "; it is followed as soon as it is there"
+	if to, err := os.Readlink(name); err == nil {
+		return fmt.Sprintf("leads to %s, which is not there yet%s", to, waits)
+	}
 	switch near, err := parse.Near(name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("is not there yet, nor is its directory %s%s", filepath.Dir(name), waits)

@@ -3,6 +3,7 @@ package tail
 import (
 	"path/filepath"
 	"strings"
+	"time"
 
 	"shadow/parse"
 )
@@ -21,19 +22,20 @@ func (t *Tail) saveLogs() []parse.SavedLog {
 }
 
 // resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(logs []parse.SavedLog) {
-	t.sources = len(logs)
+func (t *Tail) resume(c *Checkpoint) {
+	t.running = true
+	t.sources = len(c.Logs)
 	t.stream.Sources(t.sources)
-	for i, s := range logs {
+	for i, s := range c.Logs {
 		if s.Name == "" { // a number that was free
 			continue
 		}
 		if name := t.called(s); name != "" {
-			t.resumeOne(i, name, s)
+			t.resumeOne(i, name, s, c.Written)
 			continue
 		}
 		l := t.newLog(s.Name, FromStart)
-		l.over = true
+		l.over, l.gone = true, true
 		for _, f := range append(s.Closed, s.Files...) {
 			l.closed = keepInMind(l.closed, f, keptClosed)
 		}
@@ -46,7 +48,7 @@ func (t *Tail) resume(logs []parse.SavedLog) {
 }
 
 // resumeOne goes on with one log.
-func (t *Tail) resumeOne(source int, name string, s parse.SavedLog) {
+func (t *Tail) resumeOne(source int, name string, s parse.SavedLog, written time.Time) {
 	l := t.newLog(name, FromStart)
 	l.path = name
 	if s.Series {
@@ -57,8 +59,7 @@ func (t *Tail) resumeOne(source int, name string, s parse.SavedLog) {
 	if name == "-" {
 		l.openStdin(t.options.Stdin)
 	} else {
-		l.gone = !t.isNamed(l)
-		l.resume(s)
+		l.resume(s, written)
 	}
 }
 
@@ -72,7 +73,7 @@ func (t *Tail) called(s parse.SavedLog) string {
 	}
 	for _, n := range t.named {
 		switch {
-		case s.Name == "-" || !n.standsFor(key) && !(s.Series && n.mayStandFor(parse.SeriesNamed(key))):
+		case s.Name == "-" || !n.wants(key) && !(s.Series && n.mayStandFor(parse.SeriesNamed(key))):
 		case filepath.IsAbs(n.text):
 			return key
 		default:

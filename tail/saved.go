@@ -6,8 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
+	"shadow/limit"
 	"shadow/parse"
+	"shadow/traffic"
 )
 
 // save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
@@ -16,6 +20,9 @@ func (l *log) save() parse.SavedLog {
 		return *l.saved
 	}
 	s := parse.SavedLog{Name: l.key, Series: l.series != nil, Known: l.known, Closed: l.closed}
+	if l.clock != traffic.Dawn {
+		s.Clock = l.clock + limit.Time(l.now().Sub(l.set).Microseconds())
+	}
 	for _, g := range l.files {
 		if f := g.saved(); f.HeadBytes > 0 {
 			s.Files = append(s.Files, f)
@@ -24,8 +31,11 @@ func (l *log) save() parse.SavedLog {
 	return s
 }
 
-// resume goes on where a checkpoint says, as soon as that can be read.
-func (l *log) resume(s parse.SavedLog) {
+// resume goes on where a checkpoint says, as soon as that can be read. The clock of the log has gone on since it was written.
+func (l *log) resume(s parse.SavedLog, written time.Time) {
+	if s.Clock != 0 {
+		l.clock, l.set = s.Clock, written
+	}
 	l.begun = true
 	l.known, l.closed = s.Known, s.Closed
 	l.saved = &s
@@ -51,7 +61,7 @@ func (l *log) recover() error {
 		candidates = append(candidates, current)
 	}
 	for _, saved := range s.Files {
-		r, ok := find(candidates, saved.Identity)
+		r, ok := find(candidates, saved.Identity, s.Known)
 		if !ok {
 			r, ok = l.moved(saved.Identity)
 		}
@@ -92,11 +102,12 @@ func (l *log) readable() error {
 	return err
 }
 
-// find is the candidate that is a file: the one with its inode and content, or else one with its content.
-func find(candidates []parse.Relative, id parse.Identity) (found parse.Relative, ok bool) {
+// find is the candidate that is a file: the one with its inode and content, or else one with its content that was not known
+// beside it.
+func find(candidates []parse.Relative, id parse.Identity, known []parse.Identity) (found parse.Relative, ok bool) {
 	for i := range candidates {
 		r := &candidates[i]
-		if r.Is(id) && (!ok || id.SameInode(r.ID)) {
+		if itself := id.SameInode(r.ID); r.Is(id) && (itself || !ok && !slices.ContainsFunc(known, r.WasItself)) {
 			found, ok = *r, true
 		}
 	}
