@@ -21,8 +21,9 @@ type Addition struct {
 	Resolution                                         limit.Time // of the stamps; 0: there were none
 
 	Policies []PolicyText
-	Refused  []int64 // requests, by policy
-	Saved    []int64 // bytes that these were answered with
+	Refused  []int64    // requests, by policy
+	Saved    []int64    // bytes that these were answered with
+	Degraded []Degraded // by policy; none of a batch that an older shadow has left
 	Agents   []AgentPart
 	Clients  []ClientPart
 	Actions  []ActionPart

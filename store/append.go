@@ -66,7 +66,8 @@ func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // checkAddition refuses a batch that does not fit together.
 func checkAddition(a *replay.Addition) error {
-	if a.Number == 0 || len(a.Refused) != len(a.Policies) || len(a.Saved) != len(a.Policies) {
+	if a.Number == 0 || len(a.Refused) != len(a.Policies) || len(a.Saved) != len(a.Policies) ||
+		a.Degraded != nil && len(a.Degraded) != len(a.Policies) {
 		return errors.New("a batch without a number, or with other policies than it has tallies of")
 	}
 	for i := range a.Clients {

@@ -38,7 +38,11 @@ func (s *stage) add(a *replay.Addition) {
 	s.sums.add(a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
 		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0))
 	for i := range a.Policies {
-		s.policies.add(int32(i), a.Refused[i], a.Saved[i])
+		var degraded replay.Degraded
+		if a.Degraded != nil {
+			degraded = a.Degraded[i]
+		}
+		s.policies.add(int32(i), a.Refused[i], a.Saved[i], degraded.Requests, degraded.Refused)
 	}
 	for i, agent := range a.Agents {
 		s.agents.add(s.agent+int32(i), agent.Name, agent.Class)
@@ -53,7 +57,7 @@ func (s *stage) add(a *replay.Addition) {
 	}
 	for i := range a.Events {
 		e := &a.Events[i]
-		s.events.add(e.Policy, e.At, s.client+e.Client, s.action+e.Action, int32(e.Status), int64(e.Count))
+		s.events.add(e.Policy, e.At, s.client+e.Client, s.action+e.Action, int32(e.Status), int64(e.Count), e.Degraded)
 	}
 	s.agent, s.client, s.action = s.agent+int32(len(a.Agents)), s.client+int32(len(a.Clients)), s.action+int32(len(a.Actions))
 }

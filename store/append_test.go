@@ -20,6 +20,7 @@ import (
 type grown struct {
 	lines, requests, unreadable, late int64
 	refused, saved                    []int64
+	degraded                          []replay.Degraded
 	clients                           map[string]*grownClient
 	actions                           map[string]int64
 	events                            map[string]int64 // by all that they show
@@ -34,7 +35,7 @@ type grownClient struct {
 
 func newGrown(policies int) *grown {
 	g := &grown{
-		refused: make([]int64, policies), saved: make([]int64, policies), clients: map[string]*grownClient{},
+		refused: make([]int64, policies), saved: make([]int64, policies), degraded: make([]replay.Degraded, policies), clients: map[string]*grownClient{},
 		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{},
 	}
 	for range policies {
@@ -51,7 +52,14 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
 		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
 	}
+	if number%4 > 0 { // else an older shadow has left it
+		a.Degraded = make([]replay.Degraded, policies)
+	}
 	for i := range policies {
+		if a.Degraded != nil {
+			a.Degraded[i].Requests = rng.Int64N(3)
+			g.degraded[i].Requests += a.Degraded[i].Requests
+		}
 		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}})
 	}
 	for i := range 3 {
@@ -82,7 +90,11 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 	for range rng.IntN(4 << rng.IntN(5)) {
 		e := replay.Event{
 			Policy: int32(rng.IntN(len(a.Policies))), Client: int32(rng.IntN(len(a.Clients))), Action: int32(rng.IntN(2)), Status: 200, Count: 1,
-			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second,
+			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second, Degraded: a.Degraded != nil && rng.IntN(3) == 0,
+		}
+		if e.Degraded {
+			a.Degraded[e.Policy].Refused++
+			g.degraded[e.Policy].Refused++
 		}
 		a.Events = append(a.Events, e)
 		a.Refused[e.Policy]++
@@ -90,7 +102,7 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 		g.refused[e.Policy]++
 		g.saved[e.Policy] += 100
 		client := a.Clients[e.Client].Name
-		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At))]++
+		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", e.Degraded)]++
 		g.hits[fmt.Sprint(e.Policy, " ", encodeText(client))]++
 		g.minutes[e.Policy][e.At/limit.Minute*limit.Minute]++
 	}
@@ -143,8 +155,8 @@ func (g *grown) check(t *testing.T, path string, run int) {
 				hit++
 			}
 		}
-		got := mustAsk(t, path, fmt.Sprintf("SELECT requests, refused, bytes_saved, clients_hit, coalesce(epoch_us(worst_minute), 0), worst_minute_refused FROM policies%s AND policy = %d", where, i))
-		if want := [][]any{{g.requests, g.refused[i], g.saved[i], int64(hit), int64(minute), most}}; !reflect.DeepEqual(got, want) {
+		got := mustAsk(t, path, fmt.Sprintf("SELECT requests, refused, degraded, degraded_refused, bytes_saved, clients_hit, coalesce(epoch_us(worst_minute), 0), worst_minute_refused FROM policies%s AND policy = %d", where, i))
+		if want := [][]any{{g.requests, g.refused[i], g.degraded[i].Requests, g.degraded[i].Refused, g.saved[i], int64(hit), int64(minute), most}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("policy %d: %v, want %v", i, got, want)
 		}
 	}
@@ -158,7 +170,7 @@ func (g *grown) check(t *testing.T, path string, run int) {
 	}
 	same(t, "clients", mustAsk(t, path, "SELECT c.name, a.name, c.class, c.requests FROM clients c JOIN agents a USING (run, agent)"+where), clients)
 	same(t, "actions", mustAsk(t, path, "SELECT name, requests FROM actions"+where), actions)
-	same(t, "events", mustAsk(t, path, `SELECT concat(policy, ' ', c.name, ' ', a.name, ' ', epoch_us(time)), sum(count)::BIGINT FROM events
+	same(t, "events", mustAsk(t, path, `SELECT concat(policy, ' ', c.name, ' ', a.name, ' ', epoch_us(time), ' ', degraded), sum(count)::BIGINT FROM events
 		JOIN clients c USING (run, client) JOIN actions a USING (run, action)`+where+" GROUP BY ALL"), pairs(g.events))
 	same(t, "hits", mustAsk(t, path, "SELECT concat(policy, ' ', name), refused FROM client_tallies JOIN clients USING (run, client)"+where), pairs(g.hits))
 }
@@ -280,6 +292,7 @@ func TestAppendRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(a *replay.Addition){
 		"without a number": func(a *replay.Addition) { a.Number = 0 },
 		"tallies":          func(a *replay.Addition) { a.Refused = nil },
+		"other policies":   func(a *replay.Addition) { a.Degraded = a.Degraded[:1] },
 		"agent 9":          func(a *replay.Addition) { a.Clients[0].Agent = 9 },
 		"policy 7":         func(a *replay.Addition) { a.Events[0].Policy = 7 },
 		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },

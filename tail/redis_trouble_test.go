@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"shadow/replay"
 )
 
 // Whatever becomes of Redis, the tail goes on at once, tells what a replay tells, marks what was decided without Redis and
@@ -21,13 +23,14 @@ type troubledTail struct {
 	server  *redisServer
 	metrics *Metrics
 	trips   *Trips
+	shelf   *shelf
 	longest time.Duration // that a turn has taken
 }
 
 func startTroubled(t *testing.T) *troubledTail {
-	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips()}
+	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips(), shelf: newShelf()}
 	w.change = func(o *Options) {
-		o.From, o.Metrics = FromStart, w.metrics
+		o.From, o.Metrics, o.Store = FromStart, w.metrics, w.shelf
 		w.server.joinWithin(o, "host", patienceWithRedis, w.trips)
 	}
 	w.start()
@@ -122,7 +125,12 @@ func (w *troubledTail) compare() {
 	if plain := strings.ReplaceAll(got, mark, ""); plain != want {
 		w.t.Errorf("it differs from the replay first at\n%s", firstDifference(plain, want))
 	}
-	if all, marked := strings.Count(got, "\n"), strings.Count(got, mark); marked == 0 || marked == all {
+	all, marked := strings.Count(got, "\n"), strings.Count(got, mark)
+	if marked == 0 || marked == all {
 		w.t.Errorf("%d of %d would-blocks are marked", marked, all)
+	}
+	p := w.tail.Tally().Policies[0]
+	if stored, want := w.shelf.degraded[p.Name], (replay.Degraded{Requests: p.Degraded, Refused: int64(marked)}); stored != want || w.shelf.marked != want.Refused {
+		w.t.Errorf("stored as degraded are %+v and %d events, want %+v", stored, w.shelf.marked, want)
 	}
 }

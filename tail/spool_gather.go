@@ -31,7 +31,7 @@ type latest struct {
 // begin begins an empty batch.
 func (g *gathering) begin() {
 	n := len(g.texts)
-	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Events: g.to.Events[:0]}
+	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]replay.Degraded, n), Events: g.to.Events[:0]}
 	g.latest = g.latest[:0]
 	g.forget()
 }
@@ -54,10 +54,15 @@ func (g *gathering) stamps(resolution limit.Time) {
 	g.to.Resolution = traffic.Finer(g.to.Resolution, resolution)
 }
 
-// observe takes in a batch of requests, and which of them are refused.
-func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tables) {
+// observe takes in a batch of requests with the verdicts of each policy, and which of them are refused.
+func (g *gathering) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusals []refusal, t *traffic.Tables) {
 	g.turn++
 	a := &g.to
+	for i := range verdicts {
+		if verdicts[i].Degraded {
+			a.Degraded[i].Requests += int64(b.Len())
+		}
+	}
 	for row := range int32(b.Len()) {
 		g.request(b, row, t)
 		if a.Requests == 0 {
@@ -72,8 +77,11 @@ func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tab
 	for _, r := range refusals {
 		a.Refused[r.policy]++
 		a.Saved[r.policy] += b.Bytes[r.row]
+		if r.degraded {
+			a.Degraded[r.policy].Refused++
+		}
 		a.Events = append(a.Events, replay.Event{
-			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1,
+			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1, Degraded: r.degraded,
 			Client: g.client(b.Client[r.row], t), Action: g.action(b.Action[r.row], t),
 		})
 	}

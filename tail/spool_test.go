@@ -27,12 +27,15 @@ type shelf struct {
 	events  []string
 	refused map[string]int64 // by policy
 	saved   int64
+	marked  int64 // events that are degraded
+
+	degraded map[string]replay.Degraded // by policy
 }
 
 var errBusy = errors.New("somebody holds it open")
 
 func newShelf() *shelf {
-	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}}
+	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}, degraded: map[string]replay.Degraded{}}
 }
 
 func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
@@ -63,8 +66,13 @@ func (s *shelf) add(a *replay.Addition) {
 	for i, n := range a.Refused {
 		s.refused[a.Policies[i].Name] += n
 		s.saved += a.Saved[i]
+		sum := s.degraded[a.Policies[i].Name]
+		s.degraded[a.Policies[i].Name] = replay.Degraded{Requests: sum.Requests + a.Degraded[i].Requests, Refused: sum.Refused + a.Degraded[i].Refused}
 	}
 	for _, e := range a.Events {
+		if e.Degraded {
+			s.marked++
+		}
 		s.events = append(s.events, fmt.Sprintf("%s %s %s %d", a.Policies[e.Policy].Name, a.Clients[e.Client].Name, a.Actions[e.Action].Name, e.At))
 	}
 }
