@@ -1,5 +1,25 @@
 -- From the tables of stage.sql into the run $run. A name that the run knows already keeps its id.
 
+INSERT INTO inputs
+SELECT $run, (SELECT coalesce(max(input), -1) FROM inputs WHERE run = $run) + row_number() OVER (ORDER BY place),
+       name, '', '', NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL
+FROM (SELECT name, min(place) AS place FROM new_inputs GROUP BY name)
+WHERE name NOT IN (SELECT name FROM inputs WHERE run = $run);
+
+UPDATE inputs SET
+    format = n.format, format_text = n.format_text,
+    lines = inputs.lines + n.lines, parsed = inputs.parsed + n.parsed, unreadable = inputs.unreadable + n.unreadable
+FROM (
+    SELECT name, arg_max(format, place) AS format, arg_max(format_text, place) AS format_text,
+           sum(lines)::BIGINT AS lines, sum(parsed)::BIGINT AS parsed, sum(unreadable)::BIGINT AS unreadable
+    FROM new_inputs GROUP BY name
+) n
+WHERE inputs.run = $run AND inputs.name = n.name;
+
+INSERT INTO unreadable_lines
+SELECT $run, input, NULL, col, reason, text FROM new_faults ORDER BY place
+LIMIT (SELECT greatest(0, 10 - count(*)) FROM unreadable_lines WHERE run = $run);
+
 INSERT INTO agents
 SELECT $run, (SELECT coalesce(max(agent), -1) FROM agents WHERE run = $run) + row_number() OVER (ORDER BY place), name, class
 FROM (SELECT name, any_value(class) AS class, min(place) AS place FROM new_agents GROUP BY name)

@@ -21,6 +21,8 @@ type grown struct {
 	lines, requests, unreadable, late int64
 	refused, saved                    []int64
 	degraded                          []replay.Degraded
+	inputs                            map[string][3]int64
+	faults                            []string
 	clients                           map[string]*grownClient
 	actions                           map[string]int64
 	events                            map[string]int64 // by all that they show
@@ -36,7 +38,7 @@ type grownClient struct {
 func newGrown(policies int) *grown {
 	g := &grown{
 		refused: make([]int64, policies), saved: make([]int64, policies), degraded: make([]replay.Degraded, policies), clients: map[string]*grownClient{},
-		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{},
+		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{}, inputs: map[string][3]int64{},
 	}
 	for range policies {
 		g.minutes = append(g.minutes, map[limit.Time]int64{})
@@ -77,9 +79,24 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 		g.actions[a.Actions[i].Name] += int64(i) + 1
 	}
 	a.Lines = a.Requests + a.Unreadable
+	madeInputs(rng, a, g)
 	madeEvents(rng, a, g)
 	g.lines, g.requests, g.unreadable, g.late = g.lines+a.Lines, g.requests+a.Requests, g.unreadable+a.Unreadable, g.late+a.Late
 	return a
+}
+
+func madeInputs(rng *rand.Rand, a *replay.Addition, g *grown) {
+	for i := range rng.IntN(4) {
+		in := replay.InputPart{Name: names[rng.IntN(5)] + fmt.Sprint(i), Format: "combined", FormatText: "%h", Lines: 5, Parsed: 3, Unreadable: rng.Int64N(3)}
+		a.Inputs = append(a.Inputs, in)
+		sum := g.inputs[encodeText(in.Name)]
+		g.inputs[encodeText(in.Name)] = [3]int64{sum[0] + in.Lines, sum[1] + in.Parsed, sum[2] + in.Unreadable}
+		for range in.Unreadable {
+			f := replay.FaultPart{Input: in.Name, Column: len(g.faults) + 1, Reason: "no time stamp", Text: names[rng.IntN(len(names))]}
+			a.Faults = append(a.Faults, f)
+			g.faults = append(g.faults, fmt.Sprint(encodeText(f.Input), " ", f.Column, " no time stamp ", encodeText(f.Text)))
+		}
+	}
 }
 
 func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
@@ -160,7 +177,17 @@ func (g *grown) check(t *testing.T, path string, run int) {
 			t.Errorf("policy %d: %v, want %v", i, got, want)
 		}
 	}
-	var clients, actions [][]any
+	var clients, actions, inputs, faults [][]any
+	for name, n := range g.inputs {
+		inputs = append(inputs, []any{name, "combined", "%h", n[0], n[1], n[2], nil})
+	}
+	for _, text := range g.faults[:min(len(g.faults), 10)] {
+		faults = append(faults, []any{text})
+	}
+	same(t, "inputs", mustAsk(t, path, "SELECT name, format, format_text, lines, parsed, unreadable, size FROM inputs"+where), inputs)
+	same(t, "ids of inputs", mustAsk(t, path, "SELECT count(DISTINCT input), coalesce(max(input) + 1, 0)::BIGINT FROM inputs"+where),
+		[][]any{{int64(len(inputs)), int64(len(inputs))}})
+	same(t, "faults", mustAsk(t, path, "SELECT concat(input, ' ', col, ' ', reason, ' ', text) FROM unreadable_lines"+where+" AND line IS NULL"), faults)
 	for name, c := range g.clients {
 		tally := traffic.ClientTally{ByClass: c.byClass}
 		clients = append(clients, []any{encodeText(name), encodeText(c.agent), tally.Class().String(), sum(c.byClass)})

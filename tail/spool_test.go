@@ -29,13 +29,15 @@ type shelf struct {
 	saved   int64
 	marked  int64 // events that are degraded
 
-	degraded map[string]replay.Degraded // by policy
+	degraded map[string]replay.Degraded  // by policy
+	inputs   map[string]replay.InputPart // by name
+	faults   int
 }
 
 var errBusy = errors.New("somebody holds it open")
 
 func newShelf() *shelf {
-	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}, degraded: map[string]replay.Degraded{}}
+	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}, degraded: map[string]replay.Degraded{}, inputs: map[string]replay.InputPart{}}
 }
 
 func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
@@ -58,6 +60,12 @@ func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
 
 func (s *shelf) add(a *replay.Addition) {
 	s.lines, s.bytes = s.lines+a.Lines, s.bytes+a.Bytes
+	for _, in := range a.Inputs {
+		sum := s.inputs[in.Name]
+		sum.Lines, sum.Parsed, sum.Unreadable = sum.Lines+in.Lines, sum.Parsed+in.Parsed, sum.Unreadable+in.Unreadable
+		s.inputs[in.Name] = sum
+	}
+	s.faults += len(a.Faults)
 	for _, c := range a.Clients {
 		for _, n := range c.ByClass {
 			s.clients[c.Name] += n
@@ -117,6 +125,10 @@ func (s *stored) check() {
 	if got := s.shelf; got.lines != want.lines || got.bytes != want.bytes || !reflect.DeepEqual(got.clients, want.clients) || !reflect.DeepEqual(got.refused, want.refused) {
 		s.t.Errorf("%d lines, %d bytes, refused %v, clients %v; want %d, %d, %v, %v",
 			got.lines, got.bytes, got.refused, got.clients, want.lines, want.bytes, want.refused, want.clients)
+	}
+	in := replay.InputPart{Lines: tally.Lines, Parsed: tally.Lines - tally.Unreadable, Unreadable: tally.Unreadable}
+	if got := s.shelf.inputs[s.names[0]]; len(s.shelf.inputs) != 1 || got != in || tally.Unreadable > 0 && s.shelf.faults == 0 {
+		s.t.Errorf("inputs are %+v with %d faults, want %+v", s.shelf.inputs, s.shelf.faults, in)
 	}
 	if n := strings.Count(told, "\n"); len(s.shelf.events) != n || n == 0 {
 		s.t.Errorf("%d events, want %d", len(s.shelf.events), n)
