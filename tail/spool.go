@@ -221,6 +221,8 @@ type Backlog struct {
 	Batches int64
 	Bytes   int64
 	Full    bool // so much that nothing is read
+
+	Hindered time.Duration // for how long something has been in the way; 0: nothing is
 }
 
 // String tells it, as in "3 batches (120 KiB) wait for the database".
@@ -236,6 +238,9 @@ func (b Backlog) String() string {
 func (s *spool) backlog() (b Backlog) {
 	if s != nil {
 		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full()}
+		if odd := s.odd.Load(); odd != nil {
+			b.Hindered = time.Since(odd.since)
+		}
 	}
 	return b
 }

@@ -235,7 +235,7 @@ func TestFullSpoolPausesReading(t *testing.T) {
 	if !strings.Contains(s.said.String(), "wait for the database, so nothing is read") {
 		t.Errorf("told: %s", s.said.String())
 	}
-	if got := metrics.latest.Load().backlog; !got.Full {
+	if got := metrics.latest.Load().backlog; !got.Full || got.Hindered <= 0 {
 		t.Errorf("metrics show %+v", got)
 	}
 	s.kill() // and who comes next pauses as well
