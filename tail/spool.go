@@ -74,7 +74,7 @@ type trouble struct {
 // openSpool opens the folder, and removes what no checkpoint names. was is what the latest checkpoint says, nil if there is
 // none. A tail that does not go on from it takes another name, and begins a run of its own.
 func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
-	s := &spool{folder: folder{dir: o.State + ".spool"}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
+	s := &spool{folder: folder{dir: o.State + ".spool", portion: atOnce}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
 	if was == nil {
 		was = new(SavedSpool)
 	} else if goesOn {
@@ -171,12 +171,19 @@ func (s *spool) flush() {
 var errSetBack = errors.New("the database has later batches of this tail than its checkpoint knows: the checkpoint was set back, " +
 	"or is used twice; --from start and --from end begin another run")
 
+// recess is how long the database is left alone between two hand-overs, however much waits: whoever asks it something looks
+// every 50 ms whether it is free.
+const recess = 150 * time.Millisecond
+
 // handOver hands over what has been sealed, a handful of batches at a time.
 func (s *spool) handOver() error {
-	for {
+	for again := false; ; again = true {
 		batches, files, err := s.read(s.tail, s.sealed.Load())
 		if len(batches) == 0 {
 			return err
+		}
+		if again {
+			time.Sleep(recess)
 		}
 		known, err := s.store.Append(batches)
 		if err == nil && known > s.again(batches) {

@@ -19,9 +19,10 @@ import (
 // batch, with leading zeros, so the order of the names is that of the batches.
 
 type folder struct {
-	dir   string
-	size  atomic.Int64 // bytes of the files
-	count atomic.Int64 // files
+	dir     string
+	portion int64        // see atOnce
+	size    atomic.Int64 // bytes of the files
+	count   atomic.Int64 // files
 }
 
 // A spoolFile is a batch in the folder.
@@ -102,7 +103,7 @@ func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, fro
 		if f.tail == tail && f.number > upTo {
 			continue
 		}
-		if sum += f.size; len(batches) > 0 && (sum > atOnce || f.tail != from[0].tail) {
+		if sum += f.size; len(batches) > 0 && (sum > s.portion || f.tail != from[0].tail) {
 			break
 		}
 		text, err := os.ReadFile(f.path)

@@ -31,6 +31,8 @@ type shelf struct {
 
 	degraded map[string]replay.Degraded  // by policy
 	inputs   map[string]replay.InputPart // by name
+	left     time.Time                   // when Append ended last
+	shortest time.Duration               // between two calls of it; 0: there were none
 	faults   int
 }
 
@@ -41,6 +43,10 @@ func newShelf() *shelf {
 }
 
 func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
+	if pause := time.Since(s.left); !s.left.IsZero() && (s.shortest == 0 || pause < s.shortest) {
+		s.shortest = pause
+	}
+	defer func() { s.left = time.Now() }()
 	if s.busy {
 		return 0, errBusy
 	}
@@ -274,6 +280,22 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	check(t, os.Rename(s.path("away"), s.path("state.spool")))
 	s.settle()
 	s.check()
+}
+
+// However much waits, the database is free now and then.
+func TestBacklogLeavesRoom(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.start()
+	s.tail.spool.portion = 1 // batches are handed over one by one
+	for range 4 {
+		s.append("access.log", line(1, s.now))
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+	}
+	if s.flush(); s.shelf.lines < 3 || s.shelf.shortest < 100*time.Millisecond {
+		t.Errorf("%d lines were stored, and the database was left alone for %v", s.shelf.lines, s.shelf.shortest)
+	}
+	s.stop()
 }
 
 // A checkpoint that is older than what the database has would lose requests, or store them twice: neither is done silently.
