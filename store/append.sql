@@ -113,7 +113,7 @@ WHERE p.run = $run AND p.policy = n.policy
   AND (n.refused > p.worst_minute_refused OR n.refused = p.worst_minute_refused AND n.minute < p.worst_minute);
 
 UPDATE runs SET
-    tail = $tail, finished = $made, lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
+    tail = $tail, finished = greatest(runs.finished, $made), lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
     unreadable = runs.unreadable + n.unreadable, excluded = runs.excluded + n.excluded, requests = runs.requests + n.requests,
     late = runs.late + n.late, refusals = runs.refusals + n.refusals,
     first_at = least(runs.first_at, n.first_at), last_at = greatest(runs.last_at, n.last_at),

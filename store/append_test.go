@@ -297,6 +297,62 @@ func TestAppendBeginsRuns(t *testing.T) {
 	}
 }
 
+// A clock that is set back over midnight, as by a server of time, does not break runs into pieces; one that was wrong by days begins another.
+func TestAppendClockSetBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	midnight := dayOf(batchDay).Add(24 * time.Hour)
+	path := dbPath(t)
+	runs := []*grown{newGrown(2), newGrown(2), newGrown(2)}
+	var batches []*replay.Addition
+	for i, c := range []struct {
+		run  int
+		made time.Time
+	}{
+		{0, midnight.Add(-time.Second)},
+		{1, midnight},
+		{1, midnight.Add(-2 * time.Second)},
+		{1, midnight.Add(-time.Second)},
+		{1, midnight.Add(time.Second)},
+		{2, midnight.Add(-48 * time.Hour)},
+		{2, midnight.Add(-48*time.Hour - time.Minute)},
+	} {
+		a := madeBatch(rng, uint64(i+1), 2, runs[c.run])
+		a.Made = c.made
+		batches = append(batches, a)
+	}
+	appendTo(t, path, batches[:3]...)
+	appendTo(t, path, batches[3])
+	appendTo(t, path, batches[4:]...)
+	for i, g := range runs {
+		g.check(t, path, i+1)
+	}
+	if got := mustAsk(t, path, "SELECT epoch_us(started), epoch_us(finished) FROM runs WHERE run = 2"); !reflect.DeepEqual(got, [][]any{{midnight.UnixMicro(), midnight.Add(time.Second).UnixMicro()}}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// Batches that never come are missed, where others of their tail have come.
+func TestAppendMisses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	path, other := dbPath(t), dbPath(t)
+	var batches []*replay.Addition
+	for n := range uint64(12) {
+		batches = append(batches, madeBatch(rng, n+1, 2, newGrown(2)))
+	}
+	appendTo(t, other, batches[5:7]...) // into another file from here on
+	appendTo(t, path, batches[:3]...)
+	appendTo(t, path, batches[4], batches[5], batches[8])
+	appendTo(t, path, batches[8], batches[9])
+	appendTo(t, path, batches[11])
+	if n := askNumber(t, other, "SELECT count(*) FROM warnings"); n != 0 {
+		t.Errorf("%d warnings where nothing is missing", n)
+	}
+	l := mustLoad(t, path, 1)
+	if len(l.Warnings) != 2 || !strings.Contains(l.Warnings[0], " batch 4, 7–8 never came") || !strings.Contains(l.Warnings[1], " batch 11 never came") {
+		t.Errorf("%q", l.Warnings)
+	}
+}
+
 // Two tails share a database, and do not know of each other.
 func TestAppendTwoTails(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -353,7 +409,12 @@ func TestMergeGrownRun(t *testing.T) {
 	}
 	taken, had := map[int32]int32{1: 2}, map[int32]int32{}
 	for n := range uint64(3) {
-		appendTo(t, path, madeBatch(rng, n+1, 2, g))
+		a := madeBatch(rng, n+1, 2, g)
+		if a.Lines++; n == 2 { // something to grow by, at a time that was before
+			a.Made = a.Made.Add(-2 * time.Second)
+		}
+		g.lines++
+		appendTo(t, path, a)
 		merge(Merged{Runs: taken, Known: had})
 		g.check(t, all, 2)
 		merge(Merged{Runs: had, Known: taken})

@@ -125,7 +125,7 @@ func (s *Store) number(m *Merged) error {
 	if err != nil {
 		return err
 	}
-	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished
+	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
 		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs WHERE size IS NOT NULL) AS grows FROM other.main.runs) o
 		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs WHERE size IS NOT NULL) AS grows FROM main.runs) h
 			ON h.started = o.started AND h.command = o.command AND (h.finished = o.finished AND h.lines = o.lines OR h.grows AND o.grows)
