@@ -82,7 +82,7 @@ func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
 	}
 	s.tried = s.next - 1
 	s.sealed.Store(s.tried)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil { // so that it is known at once whether there can be one
 		return nil, err
 	}
 	if err := s.removeBehind(was); err != nil {

@@ -298,6 +298,38 @@ func TestBacklogLeavesRoom(t *testing.T) {
 	s.stop()
 }
 
+// Who removes the folder takes batches away, and nothing else: neither does the tail wait for them, nor is it unable to go on.
+func TestSpoolFolderIsRemoved(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.most, s.shelf.busy = 2000, true
+	s.start()
+	more := func() {
+		for client := range 20 {
+			s.append("access.log", line(client+1, s.now))
+		}
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+		s.flush()
+	}
+	for !s.tail.spool.full() {
+		more()
+	}
+	check(t, os.RemoveAll(s.path("state.spool")))
+	s.flush()
+	if b := s.tail.spool.backlog(); b.Full || b.Batches != 0 || b.Bytes != 0 {
+		t.Errorf("nothing is there, and %+v waits", b)
+	}
+	s.shelf.busy = false
+	lines := s.tail.Tally().Requests
+	for range 3 {
+		more()
+	}
+	if got := s.tail.Tally().Requests; s.shelf.lines == 0 || s.shelf.lines != got-lines || len(s.files()) != 0 || s.tail.spool.odd.Load() != nil {
+		t.Errorf("%d lines are stored of %d since; %v, %+v", s.shelf.lines, got-lines, s.files(), s.tail.spool.odd.Load())
+	}
+	s.stop()
+}
+
 // A checkpoint that is older than what the database has would lose requests, or store them twice: neither is done silently.
 func TestCheckpointThatWasSetBack(t *testing.T) {
 	s := newStored(t, "token:1/10s")
