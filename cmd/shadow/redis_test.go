@@ -45,9 +45,9 @@ func startRedis(socket string, args ...string) (stop func(), err error) {
 	}, nil
 }
 
-// TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against those
-// of plain replays.
-func TestReplayThroughRedis(t *testing.T) {
+// redisSocket is where a test may start a server.
+func redisSocket(t *testing.T) string {
+	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("redis-server is missing: run scripts/install-test-deps")
@@ -58,8 +58,14 @@ func TestReplayThroughRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "s")
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
+}
+
+// TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against those
+// of plain replays.
+func TestReplayThroughRedis(t *testing.T) {
+	socket := redisSocket(t)
 	stop, err := startRedis(socket)
 	if err != nil {
 		t.Fatal(err)

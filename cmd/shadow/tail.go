@@ -143,7 +143,11 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	shared, err := f.share(cmd, &o)
+	watched, err := f.watched(&o)
+	if err != nil {
+		return err
+	}
+	shared, err := f.share(cmd, &o) // what it says goes by way of the screen
 	if err != nil {
 		return err
 	}
@@ -155,10 +159,6 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 		defer stop()
-	}
-	watched, err := f.watched(&o)
-	if err != nil {
-		return err
 	}
 	t, err := tail.New(o)
 	if err != nil {

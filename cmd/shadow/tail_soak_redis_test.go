@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,17 +45,8 @@ const (
 )
 
 func TestTailSoakRedis(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is missing: run scripts/install-test-deps")
-		}
-		t.Skip("redis-server is missing")
-	}
-	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	lines, pace, kills := redisSoakSize(t)
-	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: filepath.Join(dir, "s")}
+	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: redisSocket(t)}
 	if kills == 0 {
 		t.Fatal("Redis must be killed once at least")
 	}
