@@ -19,7 +19,8 @@ import (
 )
 
 // A folder holds batches, one in a file: a gob and its CRC-64. The name of a file is that of its tail and the number of the
-// batch, with leading zeros, so the order of the names is that of the batches. Others may remove files, or the folder.
+// batch, with leading zeros, so the order of the names is that of the batches. It has its name when it is whole. Others may
+// remove files, or the folder.
 
 type folder struct {
 	dir     string
@@ -38,6 +39,9 @@ type spoolFile struct {
 
 // atOnce is how many bytes of batches are handed over at once, if it is more than one.
 const atOnce = 8 << 20
+
+// begunName is that of a batch that is not yet whole.
+const begunName = "new"
 
 func spoolName(tail string, number uint64) string { return fmt.Sprintf("%s-%020d", tail, number) }
 
@@ -107,11 +111,12 @@ func (s *folder) write(a *replay.Addition) error {
 		return err
 	}
 	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
-	if err := writeSynced(name, text); err != nil {
-		_ = os.Remove(name) // what is left of it, no checkpoint names
+	begun := filepath.Join(s.dir, begunName)
+	if err := writeSynced(begun, text); err != nil {
+		_ = os.Remove(begun) // it may have filled the disk
 		return err
 	}
-	if err := syncDir(s.dir); err != nil {
+	if err := errors.Join(os.Rename(begun, name), syncDir(s.dir)); err != nil {
 		return err
 	}
 	s.size.Add(int64(len(text)))
