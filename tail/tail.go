@@ -205,7 +205,7 @@ func (t *Tail) newJudge() *replay.Engine {
 	}
 	if t.remote != nil {
 		t.remote.Follow(t.tables)
-		o.Remote = t.remote
+		o.Remote, o.Lateness = t.remote, t.remote.Lateness() // where the Remote remembers a key, so must the judge
 	}
 	return replay.New(o)
 }
