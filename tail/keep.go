@@ -139,7 +139,7 @@ func (t *Tally) copy() Tally {
 func (t *Tail) Finish() error {
 	var err error
 	if t.options.State == "" || t.ended() {
-		err = t.judgeUntil(traffic.End)
+		err = errors.Join(t.judgeUntil(traffic.End), t.out.flush())
 	}
 	if err == nil && t.options.State != "" {
 		err = t.save()
