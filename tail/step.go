@@ -92,10 +92,9 @@ func (t *Tail) readFrom(i int) (int, error) {
 			return 0, err
 		}
 	}
-	more, err := l.next(&t.block)
-	if err != nil || !more {
+	if !l.next(&t.block) {
 		l.idle = true
-		return 0, err
+		return 0, nil
 	}
 	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
