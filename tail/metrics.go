@@ -26,7 +26,7 @@ type snapshot struct {
 	waiting  int
 	keys     int
 	logs     int
-	saved    time.Time
+	saved    time.Time // zero: there are no checkpoints
 	backlog  Backlog
 }
 
@@ -45,7 +45,10 @@ func (t *Tail) show(now time.Time) {
 	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
 		t.counted, t.keys = now, t.judge.Keys()
 	}
-	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs), saved: t.saved}
+	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs)}
+	if t.options.State != "" {
+		s.saved = t.saved
+	}
 	s.lagBytes, s.lag = t.Lag(now)
 	s.backlog = t.spool.backlog()
 	m.latest.Store(s)
@@ -119,7 +122,9 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	put(waitingDesc, prometheus.GaugeValue, float64(s.waiting))
 	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
 	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
-	put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	if !s.saved.IsZero() {
+		put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	}
 	put(spoolDesc, prometheus.GaugeValue, float64(s.backlog.Batches))
 	put(spoolBytesDesc, prometheus.GaugeValue, float64(s.backlog.Bytes))
 	var full float64
