@@ -2,7 +2,6 @@ package tail
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -31,6 +30,7 @@ type log struct {
 	set    time.Time  // when clock was that
 	idle   bool       // nothing was left when it was read last
 	odd    string     // what was wrong when it was looked at last
+	faults []string   // what was wrong since all of it could be read
 	pipe   bool       // it has one file, for ever
 	linger time.Duration
 	now    func() time.Time
@@ -135,8 +135,10 @@ func (l *log) note(id parse.Identity) {
 	}
 }
 
-// next fills b with the next lines, and tells whether there were any.
-func (l *log) next(b *parse.Block) (bool, error) {
+// next fills b with the next lines, and tells whether there were any. A file that cannot be read is tried again the next
+// time; meanwhile the others go on.
+func (l *log) next(b *parse.Block) bool {
+	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
 		if err == errTruncated {
@@ -145,13 +147,25 @@ func (l *log) next(b *parse.Block) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", l.name, err)
+			l.complain(err)
+			failed = true
 		}
 		if more {
-			return true, nil
+			return true
 		}
 	}
-	return l.retire(b), nil
+	if !failed {
+		l.faults = nil
+	}
+	return l.retire(b)
+}
+
+// complain says that a file cannot be read, once until all can.
+func (l *log) complain(err error) {
+	if text := err.Error(); !slices.Contains(l.faults, text) {
+		l.faults = append(l.faults, text)
+		l.say("%s: %s; it is tried again", l.name, text)
+	}
 }
 
 // begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before.
@@ -192,6 +206,9 @@ func (l *log) retire(b *parse.Block) bool {
 			continue
 		}
 		more := g.rest(b)
+		if n := g.unread(); !more && n > 0 && l.faults != nil {
+			l.say("%s: %d bytes of an earlier file could not be read, and are lost", l.name, n)
+		}
 		g.close()
 		l.note(g.saved().Identity)
 		l.files = slices.Delete(l.files, i, i+1)

@@ -140,7 +140,9 @@ const (
 )
 
 // labelled are the refused requests by labels, each pair of which occurs once.
-func (p *PolicyTally) labelled() (all []Refusals) {
+func (p *PolicyTally) labelled() []Refusals {
+	var all PolicyTally
+	all.begin()
 	own := map[string]bool{}
 	for _, r := range p.By {
 		action := label(r.Action)
@@ -149,17 +151,12 @@ func (p *PolicyTally) labelled() (all []Refusals) {
 		} else {
 			own[action] = true
 		}
-		i := slices.IndexFunc(all, func(o Refusals) bool { return o.Action == action && o.Class == r.Class })
-		if i < 0 {
-			all = append(all, Refusals{Action: action, Class: r.Class})
-			i = len(all) - 1
-		}
-		all[i].Refused += r.Refused
+		all.By[all.place(pair{action, r.Class})].Refused += r.Refused
 	}
-	slices.SortFunc(all, func(x, y Refusals) int {
+	slices.SortFunc(all.By, func(x, y Refusals) int {
 		return cmp.Or(strings.Compare(x.Action, y.Action), strings.Compare(x.Class, y.Class))
 	})
-	return all
+	return all.By
 }
 
 // label is a text as a label may be.

@@ -22,9 +22,8 @@ func (t *Tail) Step() (more bool, err error) {
 	for _, l := range t.logs {
 		t.look(l)
 	}
-	if t.spool.full() {
-		t.pause()
-		return false, nil
+	if waits, err := t.pauses(); waits || err != nil {
+		return false, err
 	}
 	drained, err := t.read()
 	if err != nil {
@@ -39,14 +38,6 @@ func (t *Tail) Step() (more bool, err error) {
 	}
 	t.due()
 	return !drained, nil
-}
-
-// pause does what is due, and reads nothing: the lag grows until there is room for what would be judged.
-func (t *Tail) pause() {
-	for _, l := range t.logs {
-		l.measure()
-	}
-	t.due()
 }
 
 // look looks whether another file has a log's name. What is wrong with it is said once.
@@ -101,10 +92,9 @@ func (t *Tail) readFrom(i int) (int, error) {
 			return 0, err
 		}
 	}
-	more, err := l.next(&t.block)
-	if err != nil || !more {
+	if !l.next(&t.block) {
 		l.idle = true
-		return 0, err
+		return 0, nil
 	}
 	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
@@ -207,14 +197,15 @@ func (t *Tail) release(now time.Time) error {
 		return err
 	}
 	t.settled = t.stream.Waiting()
-	return t.out.flush()
+	return t.emit()
 }
 
 // batchRows is how many requests may come before some are judged.
 const batchRows = 256 << 10
 
+// judgeUntil judges what nothing older can come before, as long as there is room for what is to be told.
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	for more := true; more; {
+	for more := true; more && t.out.odd == nil; {
 		var b *traffic.Batch
 		if b, more = t.stream.Release(floor); b.Len() == 0 {
 			continue

@@ -72,6 +72,7 @@ type Tail struct {
 	odd      string    // what was wrong then
 	saving   time.Duration
 	waits    bool      // whether it was told that batches wait for the database
+	stuck    bool      // whether it was told that would-blocks cannot be written
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
 	shown    time.Time // when numbers were last left for Metrics

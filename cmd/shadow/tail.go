@@ -160,6 +160,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer stop()
 	}
+	o.Out = &patientWriter{cmd.Context(), o.Out}
 	t, err := tail.New(o)
 	if err != nil {
 		return err
