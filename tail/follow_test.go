@@ -292,7 +292,6 @@ func TestUnknownFormat(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}
 	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
-	combined := "192.0.2.7 - - [21/Nov/2026:07:00:00 +0000] \"GET / HTTP/1.1\" 200 312 \"-\" \"curl/8.5.0\"\n"
 	b.append("a.log", combined)
 	b.start()
 	b.step(time.Second)

@@ -68,11 +68,7 @@ func (t *Tail) recall(body []byte) error {
 
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
-	for _, s := range c.Logs {
-		if l, _ := t.follow(s.Name, FromStart); !l.pipe {
-			l.resume(s)
-		}
-	}
+	t.resume(c)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}

@@ -148,11 +148,11 @@ func cutOff(name string, s *SavedOutput) error {
 	if current, ok := parse.RelativeAt(name); ok {
 		candidates = append(candidates, current)
 	}
-	i := find(candidates, s.Identity)
-	if i < 0 || candidates[i].Packed || candidates[i].Info.Size() <= s.Length {
+	r, ok := find(candidates, s.Identity, nil)
+	if !ok || r.Packed || r.Info.Size() <= s.Length {
 		return nil
 	}
-	return os.Truncate(candidates[i].Path, s.Length)
+	return os.Truncate(r.Path, s.Length)
 }
 
 // exists tells whether there is something of that name.

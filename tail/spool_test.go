@@ -448,6 +448,7 @@ func TestDamagedBatch(t *testing.T) {
 // What keeps batches waiting is told when it has lasted, and that it is over.
 func TestWaitingIsTold(t *testing.T) {
 	s := newStored(t, "token:1/10s")
+	s.append("access.log", "")
 	s.start()
 	s.shelf.busy = true
 	for range 3 {

@@ -1,8 +1,6 @@
 package tail
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"shadow/limit"
@@ -38,15 +36,6 @@ func (t *Tail) Step() (more bool, err error) {
 	}
 	t.due()
 	return !drained, nil
-}
-
-// look looks whether another file has a log's name. What is wrong with it is said once.
-func (t *Tail) look(l *log) {
-	err := l.look()
-	if err != nil && l.odd != err.Error() {
-		l.odd = err.Error()
-		t.say("%v", err)
-	}
 }
 
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
@@ -102,53 +91,8 @@ func (t *Tail) readFrom(i int) (int, error) {
 	if t.spool != nil {
 		t.spool.took(i, l.name, l.format, &taken)
 	}
-	if taken.Lines >= 10 && 2*taken.Unreadable > taken.Lines {
-		t.doubt(l)
-	}
+	t.watch(l, &taken)
 	return len(t.block.Data), nil
-}
-
-// enough is how many lines must be there for their format to be given up.
-const enough = 20
-
-// choose chooses a log's format, once there are lines to tell it by.
-func (t *Tail) choose(l *log) error {
-	sample := l.sample()
-	if len(sample) == 0 {
-		return nil
-	}
-	format, warnings, err := t.stream.Format(sample)
-	if err != nil {
-		switch err = fmt.Errorf("%s: %w", l.name, err); {
-		case lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute:
-			return nil
-		case !t.anyFormat():
-			return err
-		case l.odd != err.Error(): // others can be read: this one has to wait until it is mended
-			l.odd = err.Error()
-			t.say("%v", err)
-		}
-		return nil
-	}
-	for _, w := range warnings {
-		t.say("%s: %s", l.name, w)
-	}
-	l.format = format
-	return nil
-}
-
-// anyFormat tells whether some log can be read.
-func (t *Tail) anyFormat() bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
-}
-
-// doubt looks whether another format fits better by now.
-func (t *Tail) doubt(l *log) {
-	if sample := l.sample(); len(sample) > 0 {
-		if format, _, err := t.stream.Format(sample); err == nil {
-			l.format = format
-		}
-	}
 }
 
 // count adds what was taken in to the tally.
@@ -218,14 +162,4 @@ func (t *Tail) judgeUntil(floor limit.Time) error {
 		}
 	}
 	return nil
-}
-
-// lines counts line feeds.
-func lines(data []byte) (n int) {
-	for _, c := range data {
-		if c == '\n' {
-			n++
-		}
-	}
-	return n
 }
