@@ -44,6 +44,19 @@ func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addi
 	return known, nil
 }
 
+// clientBytes is what DuckDB needs at most to take in one client of a batch, beside its ordinary memory: names are joined
+// and grouped, which it cannot do on disk alone. 200,000 clients at once were too many for 64 MB.
+const clientBytes = 512
+
+// RoomFor are the options with which a database has room for some batches.
+func RoomFor(batches []*replay.Addition) Options {
+	clients := 0
+	for _, a := range batches {
+		clients += len(a.Clients)
+	}
+	return Options{MemoryMB: defaultMemoryMB + clients*clientBytes>>20}
+}
+
 // together are the first batches that belong to one run, and their policies as text.
 func together(batches []*replay.Addition) (some []*replay.Addition, policies string, err error) {
 	for i, a := range batches {
