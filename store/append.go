@@ -44,17 +44,26 @@ func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addi
 	return known, nil
 }
 
-// clientBytes is what DuckDB needs at most to take in one client of a batch, beside its ordinary memory: names are joined
-// and grouped, which it cannot do on disk alone. 200,000 clients at once were too many for 64 MB.
-const clientBytes = 512
+// Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too
+// many for 64 MB. So it may take as much memory more as it needs for each name, with something to spare.
+const (
+	nameBytes  = 384 // bytes, whatever its length
+	nameCopies = 3
+)
 
 // RoomFor are the options with which a database has room for some batches.
 func RoomFor(batches []*replay.Addition) Options {
-	clients := 0
+	bytes := 0
+	add := func(name string) { bytes += nameBytes + nameCopies*len(encodeText(name)) }
 	for _, a := range batches {
-		clients += len(a.Clients)
+		for i := range a.Clients {
+			add(a.Clients[i].Name)
+		}
+		for i := range a.Agents {
+			add(a.Agents[i].Name)
+		}
 	}
-	return Options{MemoryMB: defaultMemoryMB + clients*clientBytes>>20}
+	return Options{MemoryMB: defaultMemoryMB + bytes>>20}
 }
 
 // together are the first batches that belong to one run, and their policies as text.

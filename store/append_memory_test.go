@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"shadow/limit"
@@ -23,6 +24,23 @@ func TestAppendMemoryOfFlood(t *testing.T) {
 	}
 	if n := askNumber(t, path, "SELECT count(*) FROM clients WHERE requests = 4"); n != fresh/2 {
 		t.Errorf("%d clients came twice, want %d", n, fresh/2)
+	}
+}
+
+// Names may be as long as traffic keeps them, and of bytes that take up four times as much when they are made printable.
+func TestAppendMemoryOfLongNames(t *testing.T) {
+	long := flood(1, 0, 40_000)
+	for i := range long.Clients {
+		long.Clients[i].Name += strings.Repeat("\xff", 480)
+		if i < 20_000 {
+			long.Agents = append(long.Agents, replay.AgentPart{Name: fmt.Sprint(i, strings.Repeat("\xff", 480)), Class: "tool"})
+			long.Clients[i].Agent = int32(i)
+		}
+	}
+	path := dbPath(t)
+	appendRoomy(t, path, long)
+	if n := askNumber(t, path, "SELECT count(DISTINCT name) FROM clients"); n != 40_000 {
+		t.Errorf("%d clients", n)
 	}
 }
 
