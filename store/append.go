@@ -44,28 +44,6 @@ func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addi
 	return known, nil
 }
 
-// Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too
-// many for 64 MB. So it may take as much memory more as it needs for each name, with something to spare.
-const (
-	nameBytes  = 384 // bytes, whatever its length
-	nameCopies = 3
-)
-
-// RoomFor are the options with which a database has room for some batches.
-func RoomFor(batches []*replay.Addition) Options {
-	bytes := 0
-	add := func(name string) { bytes += nameBytes + nameCopies*len(encodeText(name)) }
-	for _, a := range batches {
-		for i := range a.Clients {
-			add(a.Clients[i].Name)
-		}
-		for i := range a.Agents {
-			add(a.Agents[i].Name)
-		}
-	}
-	return Options{MemoryMB: defaultMemoryMB + bytes>>20}
-}
-
 // together are the first batches that belong to one run, and their policies as text.
 func together(batches []*replay.Addition) (some []*replay.Addition, policies string, err error) {
 	for i, a := range batches {
@@ -157,36 +135,6 @@ func (g *appending) do() error {
 		return err
 	}
 	return g.store.duck.exec(g.fill(appendSQL))
-}
-
-// miss finds batches that are neither here nor come: a database in which some were went back to an older copy, or they were
-// taken out of the spool. Of a tail that is not known here, nothing was to come before.
-func (g *appending) miss(last uint64) {
-	for _, a := range g.batches {
-		switch n := a.Number - last - 1; {
-		case last == 0 || n == 0:
-		case n == 1:
-			g.missing = append(g.missing, fmt.Sprint(last+1))
-		default:
-			g.missing = append(g.missing, fmt.Sprintf("%d–%d", last+1, a.Number-1))
-		}
-		last = a.Number
-	}
-}
-
-// warn keeps with the run that batches are missing.
-func (g *appending) warn() error {
-	if g.missing == nil {
-		return nil
-	}
-	n, err := g.store.duck.number(fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
-	if err != nil {
-		return err
-	}
-	warnings := g.store.duck.table("warnings")
-	warnings.add(g.run, int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
-		"or somebody has taken it out of the spool", strings.Join(g.missing, ", ")))
-	return warnings.done()
 }
 
 // last is the number of the last batch of this tail that is stored, 0 for none. It notes the run to go on with, if there is one.
