@@ -97,6 +97,17 @@ func (f *forgetful) counted(text string, client int) int {
 	return level - extra
 }
 
+// record is how many bytes Redis keeps of what this host was answered to the first client.
+func (f *forgetful) record(text string) int64 {
+	f.t.Helper()
+	key := fmt.Sprintf("shadow:{%s/%s/client/10.0.0.0}", text, text)
+	n, err := f.redis.client.Do(context.Background(), "HSTRLEN", key, "@h").Int64()
+	if err != nil || n == 0 {
+		f.t.Fatalf("%d bytes: %v", n, err)
+	}
+	return n
+}
+
 // However much is remembered, Redis is not kept busy for longer than a batch may take.
 func TestMuchToRemember(t *testing.T) {
 	const text, clients, each = "window:10000/24h", 60, 3000
@@ -214,14 +225,10 @@ func TestRemembersFromBefore(t *testing.T) {
 
 // Where nobody saves where the host is, nobody asks again: of a key only its latest answers are kept, however long it goes on.
 func TestAnswersAreNotKeptForNobody(t *testing.T) {
-	f := newForgetful(t, "token:6/30s", 10*time.Second)
+	f := newForgetful(t, "token:500/1s,burst=1", 10*time.Second) // refuses every other request
 	record := func() int64 {
 		f.send(1, 1000, 0)
-		n, err := f.redis.client.Do(context.Background(), "HSTRLEN", "shadow:{token:6/30s/token:6/30s/client/10.0.0.0}", "@h").Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return f.record("token:500/1s,burst=1")
 	}
 	want := record()
 	f.referee.numbers.asked = mostKept
@@ -229,5 +236,18 @@ func TestAnswersAreNotKeptForNobody(t *testing.T) {
 		if n := record(); n > want+want/4 {
 			t.Errorf("the record has %d bytes, and had %d", n, want)
 		}
+	}
+}
+
+// Of a client that is refused all the time little has to be kept, though the host may ask for all of it again.
+func TestAnswersInRuns(t *testing.T) {
+	const text = "token:6/30s"
+	f := newForgetful(t, text, 10*time.Second)
+	f.referee.Kept()
+	for range 5 {
+		f.send(1, 1000, 0)
+	}
+	if n := f.record(text); n > 200 {
+		t.Errorf("the record has %d bytes", n)
 	}
 }
