@@ -160,7 +160,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Out = &patientWriter{cmd.Context(), o.Out}
+	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	t, err := tail.New(o)
 	if err != nil {
 		return err
