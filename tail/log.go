@@ -21,20 +21,26 @@ import (
 // relative that was not there before. So nothing is lost when a log is rotated twice between two looks, or while nobody
 // looked.
 type log struct {
-	name   string
-	from   From             // where to begin with the file that has the name at first
-	files  []generation     // oldest first
-	known  []parse.Identity // relatives that have been read, or are not to be
-	begun  bool             // whether there has been a file
-	format *parse.Format
-	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
-	set    time.Time  // when clock was that
-	idle   bool       // nothing was left when it was read last
-	odd    string     // what was wrong when it was looked at last
-	pipe   bool       // it has one file, for ever
-	linger time.Duration
-	now    func() time.Time
-	say    func(format string, args ...any)
+	name       string
+	from       From             // where to begin with the file that has the name at first
+	files      []generation     // oldest first
+	known      []parse.Identity // relatives that have been read, or are not to be
+	begun      bool             // whether there has been a file
+	format     *parse.Format    // of new files; nil: not known yet
+	choices    map[generation]*choice
+	came       time.Time  // when there were lines first, but no format
+	tried      time.Time  // when none was found last, after much waiting
+	changed    time.Time  // when it was last told that there is another one
+	complained time.Time  // when it was last told that lines cannot be read
+	latest     generation // the one that was read last
+	clock      clock
+	reached    limit.Time // the stream's mark of it, before the last lines were read
+	idle       bool       // nothing was left when it was read last
+	odd        string     // what was wrong when it was looked at last
+	pipe       bool       // it has one file, for ever
+	linger     time.Duration
+	now        func() time.Time
+	say        func(format string, args ...any)
 }
 
 // A From says where reading begins.
@@ -148,6 +154,7 @@ func (l *log) next(b *parse.Block) (bool, error) {
 			return false, fmt.Errorf("%s: %w", l.name, err)
 		}
 		if more {
+			l.latest = l.files[i]
 			return true, nil
 		}
 	}
@@ -196,6 +203,7 @@ func (l *log) retire(b *parse.Block) bool {
 		l.note(g.saved().Identity)
 		l.files = slices.Delete(l.files, i, i+1)
 		if more {
+			l.latest = g
 			return true
 		}
 		i--
@@ -211,7 +219,7 @@ func (l *log) unread() (n int64) {
 	return n
 }
 
-// measure finds out how much lies ahead, while nothing is read.
+// measure finds out how much lies ahead, where nothing is read.
 func (l *log) measure() {
 	for _, g := range l.files {
 		if f, ok := g.(*file); ok {
@@ -220,16 +228,6 @@ func (l *log) measure() {
 			}
 		}
 	}
-}
-
-// sample is the beginning of the log, to choose a format by.
-func (l *log) sample() (longest []byte) {
-	for _, g := range l.files {
-		if head := g.head(); len(head) > len(longest) {
-			longest = head
-		}
-	}
-	return longest
 }
 
 func (l *log) close() {

@@ -1,8 +1,6 @@
 package tail
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"shadow/limit"
@@ -33,6 +31,9 @@ func (t *Tail) Step() (more bool, err error) {
 	t.advance(now)
 	if drained {
 		t.caughtUp = now
+		if t.unknown() == 0 {
+			t.readAll = now
+		}
 	}
 	if err := t.release(now); err != nil {
 		return false, err
@@ -85,7 +86,7 @@ func (t *Tail) furthestBack() int {
 		if l.idle {
 			continue
 		}
-		if mark, _ := t.stream.Mark(i); back < 0 || mark < least {
+		if mark := t.mark(i); back < 0 || mark < least {
 			back, least = i, mark
 		}
 	}
@@ -96,7 +97,7 @@ func (t *Tail) furthestBack() int {
 func (t *Tail) readFrom(i int) (int, error) {
 	l := t.logs[i]
 	if l.format == nil {
-		if err := t.choose(l); err != nil || l.format == nil {
+		if err := t.choose(l); err != nil || l.format == nil && !l.overlong() {
 			l.idle = true
 			return 0, err
 		}
@@ -106,56 +107,18 @@ func (t *Tail) readFrom(i int) (int, error) {
 		l.idle = true
 		return 0, err
 	}
-	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
+	if l.format == nil {
+		t.pass(l)
+		return len(t.block.Data), nil
+	}
+	now := t.options.Now()
+	moment := limit.Time(now.UnixMicro())
+	taken := t.stream.Take(i, &t.block, t.formatOf(l), moment, t.top(moment))
+	l.clock.hear(&taken, now)
 	t.count(taken)
-	if taken.Lines >= 10 && 2*taken.Unreadable > taken.Lines {
-		t.doubt(l)
-	}
+	t.note(l, &taken)
 	return len(t.block.Data), nil
-}
-
-// enough is how many lines must be there for their format to be given up.
-const enough = 20
-
-// choose chooses a log's format, once there are lines to tell it by.
-func (t *Tail) choose(l *log) error {
-	sample := l.sample()
-	if len(sample) == 0 {
-		return nil
-	}
-	format, warnings, err := t.stream.Format(sample)
-	if err != nil {
-		switch err = fmt.Errorf("%s: %w", l.name, err); {
-		case lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute:
-			return nil
-		case !t.anyFormat():
-			return err
-		case l.odd != err.Error(): // others can be read: this one has to wait until it is mended
-			l.odd = err.Error()
-			t.say("%v", err)
-		}
-		return nil
-	}
-	for _, w := range warnings {
-		t.say("%s: %s", l.name, w)
-	}
-	l.format = format
-	return nil
-}
-
-// anyFormat tells whether some log can be read.
-func (t *Tail) anyFormat() bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
-}
-
-// doubt looks whether another format fits better by now.
-func (t *Tail) doubt(l *log) {
-	if sample := l.sample(); len(sample) > 0 {
-		if format, _, err := t.stream.Format(sample); err == nil {
-			l.format = format
-		}
-	}
 }
 
 // count adds what was taken in to the tally.
@@ -167,34 +130,6 @@ func (t *Tail) count(taken traffic.Taken) {
 	if t.spool != nil {
 		t.spool.stamps(taken.Resolution)
 	}
-}
-
-// advance sets the clocks of the logs. The clock of a log shows the latest moment that its lines have reached; where nothing
-// was left to read when it was looked at, it goes on by itself. So it is never ahead of who writes, if he is not ahead of
-// his own lines: a line that comes within the lateness of its stamp finds its place.
-func (t *Tail) advance(now time.Time) {
-	for i, l := range t.logs {
-		mark, sure := t.stream.Mark(i)
-		if !sure && mark > limit.Time(now.UnixMicro()) {
-			mark = traffic.Dawn // a lone stamp in the future
-		}
-		if passed := now.Sub(l.set); l.idle && passed > 0 && l.clock != traffic.Dawn {
-			l.clock += limit.Time(passed.Microseconds())
-		}
-		l.set, l.clock = now, max(l.clock, mark)
-	}
-}
-
-// floor is the moment before which nothing can come any more.
-func (t *Tail) floor() limit.Time {
-	newest, back := traffic.Dawn, traffic.End
-	for i, l := range t.logs {
-		newest = max(newest, l.clock)
-		if mark, _ := t.stream.Mark(i); !l.idle {
-			back = min(back, mark)
-		}
-	}
-	return max(traffic.Dawn, min(newest, back)-t.options.Read.Lateness)
 }
 
 // release judges what nothing older can come before: every tick, or when much has come since.
@@ -227,14 +162,4 @@ func (t *Tail) judgeUntil(floor limit.Time) error {
 		}
 	}
 	return nil
-}
-
-// lines counts line feeds.
-func lines(data []byte) (n int) {
-	for _, c := range data {
-		if c == '\n' {
-			n++
-		}
-	}
-	return n
 }

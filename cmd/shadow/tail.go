@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
+	"shadow/report"
 	"shadow/tail"
 )
 
@@ -107,7 +108,7 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
-	o.Save = durationOf(f.save)
+	o.Save, o.Visible = durationOf(f.save), report.Visible
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}

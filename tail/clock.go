@@ -1,0 +1,108 @@
+package tail
+
+import (
+	"time"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// While a log is silent, time goes on: by the clock of this machine, but who writes the log may have another one. How far that
+// is ahead is told by the lines, since none is written before its stamp, and none is read before it is written:
+//
+//	stamp ≤ writer's clock when it was written ≤ this machine's clock when it was read + how far the writer's is ahead
+//
+// So the writer's clock is ahead by stamp − reading of a line at least, and by the largest of those about. Only those of late
+// count, as the writer's clock may be set back, or lose time. Then the clock of the log stands still until the writer's has
+// come as far: time does not go back.
+//
+// As in a replay, a lone stamp in the future is believed no more than the line before it.
+
+// A clock tells how far the clock of whoever writes a log is ahead of this machine's, which may be less than nothing.
+// Differences are Dawn where nothing is known.
+type clock struct {
+	late   time.Duration // by how much lines may be late
+	newer  limit.Time    // the largest difference since begun
+	older  limit.Time    // the largest in the span before
+	begun  time.Time
+	latest limit.Time // the difference of the last line
+}
+
+func newClock(late limit.Time) clock {
+	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn}
+}
+
+// ahead is how far it is ahead, as far as is known.
+func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
+
+// hear takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
+// while lines come.
+func (c *clock) hear(lines *traffic.Taken, now time.Time) {
+	if lines.Last == traffic.Dawn {
+		return // there was no request
+	}
+	difference := c.believed(lines, limit.Time(now.UnixMicro()))
+	if passed := now.Sub(c.begun); passed < 0 || passed > c.late+time.Second {
+		c.older, c.newer, c.begun = c.newer, traffic.Dawn, now
+	}
+	c.newer = max(c.newer, difference)
+}
+
+// believed is the largest difference that does not hang on one stamp: two lines in a row have it, it is not more than was
+// known, or the stamp is about right by this machine's clock.
+func (c *clock) believed(lines *traffic.Taken, now limit.Time) limit.Time {
+	before, latest, newest := c.latest, lines.Last-now, lines.Newest-now
+	c.latest = latest
+	if latest > c.ahead() && (latest > 0 || c.ahead() != traffic.Dawn) {
+		latest = min(latest, before)
+	}
+	if newest >= -limit.Time(c.late.Microseconds()) {
+		latest = max(latest, newest)
+	}
+	return max(traffic.Dawn, latest, lines.Reached-now)
+}
+
+// advance sets the time of the tail, which is that of the clock nearest to this machine's: a log whose clock is wrong must not
+// make the lines of others late. now is from before the last lines were read: then, everything that had been written was.
+// Time is never before what had been reached then, so that what is late because a clock was ahead does not wait for it.
+func (t *Tail) advance(now time.Time) {
+	t.ahead, t.time = traffic.Dawn, traffic.Dawn
+	for i, l := range t.logs {
+		if ahead := l.clock.ahead(); ahead != traffic.Dawn && (t.ahead == traffic.Dawn || max(ahead, -ahead) < max(t.ahead, -t.ahead)) {
+			t.ahead = ahead
+		}
+		t.time = max(t.time, l.reached)
+		l.reached, _ = t.stream.Mark(i)
+	}
+	if t.ahead != traffic.Dawn {
+		t.time = max(t.time, limit.Time(now.UnixMicro())+t.ahead)
+	}
+}
+
+// floor is the moment before which nothing can come any more.
+func (t *Tail) floor() limit.Time {
+	earliest := t.time
+	for i, l := range t.logs {
+		if !l.idle {
+			earliest = min(earliest, t.mark(i))
+		}
+	}
+	return max(traffic.Dawn, earliest-t.options.Read.Lateness)
+}
+
+// mark is how far a log has come.
+func (t *Tail) mark(i int) limit.Time {
+	mark, last := t.stream.Mark(i)
+	if mark == traffic.Dawn {
+		return last // of the only request
+	}
+	return mark
+}
+
+// top is the moment beyond which no line of one log makes others of it late. A single log is taken at its word, as in a replay.
+func (t *Tail) top(now limit.Time) limit.Time {
+	if len(t.logs) == 1 {
+		return traffic.End
+	}
+	return now + max(0, t.ahead)
+}

@@ -1,0 +1,216 @@
+package tail
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// What lines mean is told by their format. It is chosen from the beginning of a log, or from what is to be read next if the
+// beginning tells nothing. A server may change it, with a rotation or in the middle of a file; so the first line of each block
+// is tried, and when it cannot be read, nor most of those behind it, the lines at hand choose once more. Each file of a log
+// keeps the format that it has.
+
+// How many lines must be there for their format to be given up at first, and how many strange ones for it to be doubted later.
+const (
+	enough  = 20
+	strange = 10
+)
+
+// repeat is how often it is told that a log still cannot be read.
+const repeat = time.Hour
+
+// A choice is how the lines of one file are read.
+type choice struct {
+	format  *parse.Format
+	strange []byte // lines of the latest blocks, most of which it does not read
+}
+
+// choose chooses a log's format, once there are lines to tell it by.
+func (t *Tail) choose(l *log) error {
+	now := t.options.Now()
+	if now.Sub(l.tried) < time.Second {
+		return nil // it could not be told a moment ago
+	}
+	lines, err := t.try(l)
+	if err == nil {
+		return nil
+	}
+	if l.came.IsZero() {
+		l.came = now
+	}
+	p, isPipe := l.pipeOf()
+	all := lines >= enough || isPipe && p.over
+	switch {
+	case !all && now.Sub(l.came) < time.Minute:
+	case all && !t.knows():
+		return fmt.Errorf("%s: %w", l.name, err)
+	default: // others can be read, or could: this one has to wait until it is mended
+		l.tried = now
+		t.complain(l, now, err.Error())
+	}
+	return nil
+}
+
+// try tries samples of a log. Of several that tell no format, it returns what is wrong with the first, and how many lines the
+// largest has.
+func (t *Tail) try(l *log) (lines int, first error) {
+	for _, sample := range l.samples() {
+		format, warnings, err := t.stream.Format(sample)
+		if err == nil {
+			l.format = format
+			t.warn(l, warnings)
+			return 0, nil
+		}
+		if first == nil {
+			first = err
+		}
+		lines = max(lines, bytes.Count(sample, lineFeed))
+	}
+	return lines, first
+}
+
+var lineFeed = []byte{'\n'}
+
+// samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next.
+func (l *log) samples() (all [][]byte) {
+	var next [][]byte
+	for _, g := range l.files {
+		all = append(all, g.head())
+		if f, ok := g.(*file); ok {
+			next = append(next, f.peek())
+		}
+	}
+	slices.SortStableFunc(all, func(x, y []byte) int { return len(y) - len(x) })
+	return slices.DeleteFunc(append(all, next...), func(sample []byte) bool { return len(sample) == 0 })
+}
+
+// knows tells whether a format is known, or was once: a tail that has read requests goes on.
+func (t *Tail) knows() bool {
+	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
+}
+
+// choice is that of the file at hand. A new file is read as the one before it was.
+func (l *log) choice() *choice {
+	c := l.choices[l.latest]
+	if c == nil {
+		maps.DeleteFunc(l.choices, func(g generation, _ *choice) bool { return !slices.Contains(l.files, g) })
+		c = &choice{format: l.format}
+		l.choices[l.latest] = c
+	}
+	return c
+}
+
+// formatOf is the format of the block at hand.
+func (t *Tail) formatOf(l *log) *parse.Format {
+	c := l.choice()
+	sample := t.block.Data[:min(len(t.block.Data), sampleBytes)]
+	if whole := wholeLines(sample); len(whole) > 0 {
+		sample = whole
+	}
+	first, _, _ := bytes.Cut(sample, lineFeed)
+	if t.stream.Misread(first, c.format) > 0 && 2*t.stream.Misread(sample, c.format) > bytes.Count(sample, lineFeed) {
+		t.doubt(l, c, sample)
+	}
+	return c.format
+}
+
+// doubt looks whether another format fits better by now.
+func (t *Tail) doubt(l *log, c *choice, sample []byte) {
+	if len(c.strange) > sampleBytes {
+		c.strange = c.strange[:0]
+	}
+	if c.strange = append(c.strange, sample...); bytes.Count(c.strange, lineFeed) < strange {
+		return
+	}
+	now := t.options.Now()
+	format, warnings, err := t.stream.Format(c.strange)
+	switch {
+	case err != nil:
+		t.complain(l, now, err.Error())
+	case format.Name == c.format.Name && format.Text == c.format.Text:
+		t.complain(l, now, "most lines cannot be read as "+format.Name)
+	default:
+		c.format, c.strange, l.format = format, nil, format
+		if now.Sub(l.changed) >= time.Minute {
+			l.changed = now
+			t.say("%s: the lines have another format now: %s", l.name, format.Name)
+			t.warn(l, warnings)
+		}
+	}
+}
+
+// complain tells now and then that a log cannot be read.
+func (t *Tail) complain(l *log, now time.Time, text string) {
+	if now.Sub(l.complained) >= repeat {
+		l.complained = now
+		t.say("%s: %s", l.name, text)
+	}
+}
+
+func (t *Tail) warn(l *log, warnings []string) {
+	for _, w := range warnings {
+		t.say("%s: %s", l.name, w)
+	}
+}
+
+// overlong tells whether the next line is too long to be read.
+func (l *log) overlong() bool {
+	i := slices.IndexFunc(l.files, func(g generation) bool { return g.unread() > 0 })
+	if i < 0 {
+		return false
+	}
+	f, ok := l.files[i].(*file)
+	return ok && f.overlong()
+}
+
+// pass counts the block at hand, which is such a line.
+func (t *Tail) pass(l *log) {
+	text := string(t.block.Data[:min(len(t.block.Data), 200)])
+	taken := traffic.Taken{Lines: 1, Unreadable: 1, Faults: []traffic.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	t.count(taken)
+	t.note(l, &taken)
+}
+
+// unknown finds out how many bytes lie in logs of no known format.
+func (t *Tail) unknown() (n int64) {
+	for _, l := range t.logs {
+		if l.format == nil {
+			l.measure()
+			n += l.unread()
+		}
+	}
+	return n
+}
+
+// A fault is a line that could not be read.
+type fault struct {
+	log string
+	traffic.FaultAt
+}
+
+// faultsTold is how many are told in a summary.
+const faultsTold = 3
+
+// note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
+func (t *Tail) note(l *log, taken *traffic.Taken) {
+	if c := l.choices[l.latest]; c != nil && 2*taken.Unreadable <= taken.Lines {
+		c.strange = c.strange[:0]
+	}
+	for _, f := range taken.Faults[:min(len(taken.Faults), faultsTold-len(t.faults))] {
+		t.faults = append(t.faults, fault{l.name, f})
+	}
+}
+
+// tellFaults tells them, each with where and why, and then the line itself.
+func (t *Tail) tellFaults() {
+	for _, f := range t.faults {
+		fmt.Fprintf(t.options.Err, "  %s, column %d: %s\n    %s\n", f.log, f.Fault.Column, f.Fault.Reason, t.options.Visible(f.Text))
+	}
+	t.faults = t.faults[:0]
+}
