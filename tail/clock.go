@@ -26,10 +26,12 @@ type clock struct {
 	older  limit.Time    // the largest in the span before
 	begun  time.Time
 	latest limit.Time // the difference of the last line
+
+	reached limit.Time // what its lines had reached before the last ones were read
 }
 
 func newClock(late limit.Time) clock {
-	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn}
+	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn, reached: traffic.Dawn}
 }
 
 // ahead is how far it is ahead, as far as is known.
@@ -71,8 +73,8 @@ func (t *Tail) advance(now time.Time) {
 		if ahead := l.clock.ahead(); ahead != traffic.Dawn && (t.ahead == traffic.Dawn || max(ahead, -ahead) < max(t.ahead, -t.ahead)) {
 			t.ahead = ahead
 		}
-		t.time = max(t.time, l.reached)
-		l.reached, _ = t.stream.Mark(i)
+		t.time = max(t.time, l.clock.reached)
+		l.clock.reached, _ = t.stream.Mark(i)
 	}
 	if t.ahead != traffic.Dawn {
 		t.time = max(t.time, limit.Time(now.UnixMicro())+t.ahead)

@@ -31,6 +31,18 @@ type choice struct {
 	strange []byte // lines of the latest blocks, most of which it does not read
 }
 
+// formats are how the lines of a log are read.
+type formats struct {
+	format  *parse.Format // of the next file; nil: not known yet
+	choices map[generation]*choice
+	latest  generation // the file that was read last
+
+	came       time.Time // when there were lines first, and no format to be told
+	tried      time.Time // when that was last tried, after much waiting
+	changed    time.Time // when it was last said that lines have another format
+	complained time.Time // when it was last said that they cannot be read
+}
+
 // choose chooses a log's format, once there are lines to tell it by.
 func (t *Tail) choose(l *log) error {
 	now := t.options.Now()
@@ -99,6 +111,9 @@ func (t *Tail) knows() bool {
 func (l *log) choice() *choice {
 	c := l.choices[l.latest]
 	if c == nil {
+		if l.choices == nil {
+			l.choices = map[generation]*choice{}
+		}
 		maps.DeleteFunc(l.choices, func(g generation, _ *choice) bool { return !slices.Contains(l.files, g) })
 		c = &choice{format: l.format}
 		l.choices[l.latest] = c

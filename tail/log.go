@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"shadow/limit"
 	"shadow/parse"
 )
 
@@ -21,26 +20,20 @@ import (
 // relative that was not there before. So nothing is lost when a log is rotated twice between two looks, or while nobody
 // looked.
 type log struct {
-	name       string
-	from       From             // where to begin with the file that has the name at first
-	files      []generation     // oldest first
-	known      []parse.Identity // relatives that have been read, or are not to be
-	begun      bool             // whether there has been a file
-	format     *parse.Format    // of new files; nil: not known yet
-	choices    map[generation]*choice
-	came       time.Time  // when there were lines first, but no format
-	tried      time.Time  // when none was found last, after much waiting
-	changed    time.Time  // when it was last told that there is another one
-	complained time.Time  // when it was last told that lines cannot be read
-	latest     generation // the one that was read last
-	clock      clock
-	reached    limit.Time // the stream's mark of it, before the last lines were read
-	idle       bool       // nothing was left when it was read last
-	odd        string     // what was wrong when it was looked at last
-	pipe       bool       // it has one file, for ever
-	linger     time.Duration
-	now        func() time.Time
-	say        func(format string, args ...any)
+	name   string
+	from   From             // where to begin with the file that has the name at first
+	files  []generation     // oldest first
+	known  []parse.Identity // relatives that have been read, or are not to be
+	begun  bool             // whether there has been a file
+	clock  clock            // of whoever writes
+	idle   bool             // nothing was left when it was read last
+	odd    string           // what was wrong when it was looked at last
+	pipe   bool             // it has one file, for ever
+	linger time.Duration
+	now    func() time.Time
+	say    func(format string, args ...any)
+
+	formats
 }
 
 // A From says where reading begins.

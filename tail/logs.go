@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"shadow/parse"
-	"shadow/traffic"
 )
 
 // expandEvery is how often globs are looked at for files that are new.
@@ -80,7 +79,7 @@ func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
 			return l, false
 		}
 	}
-	l = &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, choices: map[generation]*choice{}, clock: newClock(t.options.Read.Lateness), reached: traffic.Dawn}
+	l = &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, clock: newClock(t.options.Read.Lateness)}
 	if info, err := os.Stat(name); name == "-" {
 		l.pipe, l.files = true, []generation{openPipe(t.options.Stdin, t.wake, l.now)}
 	} else if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {

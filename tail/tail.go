@@ -20,23 +20,23 @@ type Options struct {
 	State     string          // checkpoint file; "" for none
 	Read      traffic.Options // how lines are read; its Lateness is how far they may be out of order
 	Policies  []policy.Policy
-	NewRemote NewRemote           // nil: nobody judges but this tail
-	Events    string              // file for would-blocks; "" for Out
-	Out       io.Writer           // of would-blocks without a file
-	Err       io.Writer           // summaries, and what is wrong
-	Every     time.Duration       // between summaries; 0: none
-	Save      time.Duration       // between checkpoints; 0: DefaultSave
-	Linger    time.Duration       // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
-	Metrics   *Metrics            // nil: nobody asks for numbers
-	Live      *Live               // nil: nobody watches
-	MaxKeys   int                 // how many keys of each kind are remembered; 0: no bound
-	Store     Store               // where batches go, which needs State; nil: nowhere
-	Flush     time.Duration       // between looks whether they can go there; 0: DefaultFlush
-	Visible   func(string) string // makes harmless what a log says, to be shown on a terminal; nil: as in Go's source code
-	Own       []string            // further files that are written on behalf of this tail, which are no logs
-	Spool     int64               // bytes of batches that wait before reading pauses; 0: DefaultSpool
+	NewRemote NewRemote     // nil: nobody judges but this tail
+	Events    string        // file for would-blocks; "" for Out
+	Out       io.Writer     // of would-blocks without a file
+	Err       io.Writer     // summaries, and what is wrong
+	Every     time.Duration // between summaries; 0: none
+	Save      time.Duration // between checkpoints; 0: DefaultSave
+	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
+	Metrics   *Metrics      // nil: nobody asks for numbers
+	Live      *Live         // nil: nobody watches
+	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
+	Store     Store         // where batches go, which needs State; nil: nowhere
+	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
+	Own       []string      // further files that are written on behalf of this tail, which are no logs
+	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
 
-	Now func() time.Time // nil: time.Now
+	Visible func(string) string // what a log says, harmless for a terminal; nil: quoted as in Go's source code
+	Now     func() time.Time    // nil: time.Now
 }
 
 // What Options are unless they say otherwise.
@@ -64,18 +64,14 @@ type Tail struct {
 	block   parse.Block
 
 	begun    time.Time
-	expanded time.Time  // when globs were last looked at
-	released time.Time  // when requests were last judged
-	settled  int        // how many waited after that
-	caughtUp time.Time  // when everything had been read of which the format is known
-	readAll  time.Time  // when everything had been read
-	ahead    limit.Time // how far the clock that counts is ahead of this machine's; Dawn: not known
-	time     limit.Time // by that clock
-	faults   []fault    // of the first lines that could not be read since the last summary
-	lags     bool       // whether that was too long ago to ask the Remote
-	saved    time.Time  // when the last checkpoint was written
-	tried    time.Time  // when that was last tried
-	odd      string     // what was wrong then
+	expanded time.Time // when globs were last looked at
+	released time.Time // when requests were last judged
+	settled  int       // how many waited after that
+	caughtUp time.Time // when everything had been read of which the format is known
+	lags     bool      // whether that was too long ago to ask the Remote
+	saved    time.Time // when the last checkpoint was written
+	tried    time.Time // when that was last tried
+	odd      string    // what was wrong then
 	saving   time.Duration
 	waits    bool      // whether it was told that batches wait for the database
 	told     time.Time // when the last summary was
@@ -86,6 +82,11 @@ type Tail struct {
 	names    int       // how many were known after the last compaction
 	moved    int       // bytes that it moved
 	slack    int       // how many may come before another one
+
+	readAll time.Time  // when everything had been read
+	ahead   limit.Time // how far the clock that counts is ahead of this machine's; Dawn: not known
+	time    limit.Time // by that clock
+	faults  []fault    // the first lines that could not be read since the last summary
 }
 
 // New prepares to follow logs, from where the checkpoint says if there is one.
@@ -93,11 +94,11 @@ func New(o Options) (*Tail, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Save == 0 {
-		o.Save = DefaultSave
-	}
 	if o.Visible == nil {
 		o.Visible = strconv.QuoteToASCII
+	}
+	if o.Save == 0 {
+		o.Save = DefaultSave
 	}
 	if o.Linger == 0 {
 		o.Linger = DefaultLinger
@@ -109,8 +110,8 @@ func New(o Options) (*Tail, error) {
 		o.Spool = DefaultSpool
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
-	t.caughtUp, t.readAll, t.ahead, t.time = t.begun, t.begun, traffic.Dawn, traffic.Dawn
-	t.saved, t.tried, t.told = t.begun, t.begun, t.begun
+	t.readAll, t.ahead, t.time = t.begun, traffic.Dawn, traffic.Dawn
+	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
 		return nil, err
