@@ -26,12 +26,10 @@ type clock struct {
 	older  limit.Time    // the largest in the span before
 	begun  time.Time
 	latest limit.Time // the difference of the last line
-
-	reached limit.Time // what its lines had reached before the last ones were read
 }
 
 func newClock(late limit.Time) clock {
-	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn, reached: traffic.Dawn}
+	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn}
 }
 
 // ahead is how far it is ahead, as far as is known.
@@ -64,26 +62,40 @@ func (c *clock) believed(lines *traffic.Taken, now limit.Time) limit.Time {
 	return max(traffic.Dawn, latest, lines.Reached-now)
 }
 
-// advance sets the time of the tail, which is that of the clock nearest to this machine's: a log whose clock is wrong must not
-// make the lines of others late. now is from before the last lines were read: then, everything that had been written was.
-// Time is never before what had been reached then, so that what is late because a clock was ahead does not wait for it.
-func (t *Tail) advance(now time.Time) {
-	t.ahead, t.time = traffic.Dawn, traffic.Dawn
-	for i, l := range t.logs {
-		if ahead := l.clock.ahead(); ahead != traffic.Dawn && (t.ahead == traffic.Dawn || max(ahead, -ahead) < max(t.ahead, -t.ahead)) {
-			t.ahead = ahead
+// shift takes in that this machine's clock was set back, and the other one's not, as far as is known.
+func (c *clock) shift(by limit.Time) {
+	for _, difference := range []*limit.Time{&c.newer, &c.older, &c.latest} {
+		if *difference != traffic.Dawn {
+			*difference += by
 		}
-		t.time = max(t.time, l.clock.reached)
-		l.clock.reached, _ = t.stream.Mark(i)
-	}
-	if t.ahead != traffic.Dawn {
-		t.time = max(t.time, limit.Time(now.UnixMicro())+t.ahead)
 	}
 }
 
-// floor is the moment before which nothing can come any more.
+// notice notices that this machine's clock was set back.
+func (t *Tail) notice(now time.Time) {
+	moment := limit.Time(now.UnixMicro())
+	for _, l := range t.logs {
+		l.clock.shift(max(0, t.moment-moment))
+	}
+	t.moment = moment
+}
+
+// advance finds the clock that counts: the one nearest to this machine's. So a log whose clock is wrong does not make the lines
+// of others late.
+func (t *Tail) advance() {
+	t.ahead = traffic.Dawn
+	for _, l := range t.logs {
+		ahead := l.clock.ahead()
+		if t.ahead == traffic.Dawn || ahead != traffic.Dawn && max(ahead, -ahead) < max(t.ahead, -t.ahead) {
+			t.ahead = ahead
+		}
+	}
+}
+
+// floor is the moment before which nothing can come any more. The moment that counts is from before the last lines were read:
+// what had been written then, was.
 func (t *Tail) floor() limit.Time {
-	earliest := t.time
+	earliest := max(traffic.Dawn, t.moment+t.ahead)
 	for i, l := range t.logs {
 		if !l.idle {
 			earliest = min(earliest, t.mark(i))

@@ -89,7 +89,8 @@ func (t *Tail) try(l *log) (lines int, first error) {
 
 var lineFeed = []byte{'\n'}
 
-// samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next.
+// samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next. Zeros are what
+// copytruncate leaves where a writer does not append.
 func (l *log) samples() (all [][]byte) {
 	var next [][]byte
 	for _, g := range l.files {
@@ -99,7 +100,11 @@ func (l *log) samples() (all [][]byte) {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y []byte) int { return len(y) - len(x) })
-	return slices.DeleteFunc(append(all, next...), func(sample []byte) bool { return len(sample) == 0 })
+	all = append(all, next...)
+	for i := range all {
+		all[i] = bytes.TrimLeft(all[i], "\x00")
+	}
+	return slices.DeleteFunc(all, func(sample []byte) bool { return len(sample) == 0 })
 }
 
 // knows tells whether a format is known, or was once: a tail that has read requests goes on.

@@ -16,6 +16,7 @@ const tick = 250 * time.Millisecond
 // Step does one step. more says that there is more to read already.
 func (t *Tail) Step() (more bool, err error) {
 	now := t.options.Now() // before reading: what was written until now will have been read
+	t.notice(now)
 	t.expand()
 	for _, l := range t.logs {
 		t.look(l)
@@ -28,7 +29,7 @@ func (t *Tail) Step() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.advance(now)
+	t.advance()
 	if drained {
 		t.caughtUp = now
 		if t.unknown() == 0 {
@@ -134,7 +135,7 @@ func (t *Tail) count(taken traffic.Taken) {
 
 // release judges what nothing older can come before: every tick, or when much has come since.
 func (t *Tail) release(now time.Time) error {
-	if now.Sub(t.released) < tick && t.stream.Waiting() < t.settled+batchRows {
+	if passed := now.Sub(t.released); 0 <= passed && passed < tick && t.stream.Waiting() < t.settled+batchRows {
 		return nil
 	}
 	t.released = now

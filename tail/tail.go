@@ -85,7 +85,7 @@ type Tail struct {
 
 	readAll time.Time  // when everything had been read
 	ahead   limit.Time // how far the clock that counts is ahead of this machine's; Dawn: not known
-	time    limit.Time // by that clock
+	moment  limit.Time // by this machine's, when the last step began
 	faults  []fault    // the first lines that could not be read since the last summary
 }
 
@@ -110,7 +110,7 @@ func New(o Options) (*Tail, error) {
 		o.Spool = DefaultSpool
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
-	t.readAll, t.ahead, t.time = t.begun, traffic.Dawn, traffic.Dawn
+	t.readAll, t.ahead, t.moment = t.begun, traffic.Dawn, limit.Time(t.begun.UnixMicro())
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
