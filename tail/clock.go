@@ -62,7 +62,7 @@ func (c *clock) believed(lines *traffic.Taken, now limit.Time) limit.Time {
 	return max(traffic.Dawn, latest, lines.Reached-now)
 }
 
-// shift takes in that this machine's clock was set back, and the other one's not, as far as is known.
+// shift takes in that this machine's clock was set, and the other one not, as far as is known.
 func (c *clock) shift(by limit.Time) {
 	for _, difference := range []*limit.Time{&c.newer, &c.older, &c.latest} {
 		if *difference != traffic.Dawn {
@@ -71,11 +71,13 @@ func (c *clock) shift(by limit.Time) {
 	}
 }
 
-// notice notices that this machine's clock was set back.
+// notice looks at this machine's clock. Between two looks time goes neither back nor further on than is needed to judge what
+// waits: the clock may have been set, or the machine suspended. Lines tell soon what the time is.
 func (t *Tail) notice(now time.Time) {
 	moment := limit.Time(now.UnixMicro())
+	passed := moment - t.moment
 	for _, l := range t.logs {
-		l.clock.shift(max(0, t.moment-moment))
+		l.clock.shift(min(max(0, passed), t.options.Read.Lateness+limit.Minute) - passed)
 	}
 	t.moment = moment
 }

@@ -123,6 +123,7 @@ func TestClocksThatAreSet(t *testing.T) {
 		"both a day ahead":          {never, once(70, day), 0, 0},
 		"machine a minute back":     {from(70, time.Minute), once(70, -time.Minute), 0, 0},
 		"machine a minute ahead":    {from(70, -time.Minute), once(70, time.Minute), 300, 4},
+		"machine an hour ahead":     {from(70, -time.Hour), once(70, time.Hour), 320, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "token:1/3s")
