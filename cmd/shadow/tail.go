@@ -14,6 +14,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/report"
 	"shadow/tail"
 )
 
@@ -110,7 +111,7 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
-	o.Save = durationOf(f.save)
+	o.Save, o.Visible = durationOf(f.save), report.Visible
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
