@@ -176,6 +176,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	shared, err := f.share(&o) // what it says goes by way of the screen
 	if err != nil {
 		return err
@@ -189,7 +190,6 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer stop()
 	}
-	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	if stdin, ok := o.Stdin.(io.Writer); ok && isTerminal(stdin) && slices.Contains(args, "-") && !f.ui {
 		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
 	}
