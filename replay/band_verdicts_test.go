@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/needs"
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
@@ -36,10 +37,7 @@ var recordings = map[string]string{
 }
 
 func TestBandHoldsWhatNginxDecided(t *testing.T) {
-	const dir = "../../shared/verdicts"
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("without the recorded verdicts, which are not on this machine")
-	}
+	dir := needs.Shared(t, "verdicts")
 	for name, text := range recordings {
 		file := filepath.Join(dir, name+".log.gz")
 		refused, hit := decided(t, file)

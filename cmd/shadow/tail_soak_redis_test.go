@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/share/sharetest"
 )
 
 // The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a
@@ -36,8 +36,7 @@ func redisSoakSize(t *testing.T) (lines, pace, kills int) {
 // A redisSoak is a soak with a Redis that comes and goes.
 type redisSoak struct {
 	*soak
-	socket  string
-	stop    func()
+	redis   *sharetest.Server
 	outages [][2]time.Time // from when until when
 }
 
@@ -47,24 +46,13 @@ const (
 )
 
 func TestTailSoakRedis(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is missing: run scripts/install-test-deps")
-		}
-		t.Skip("redis-server is missing")
-	}
-	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	lines, pace, kills := redisSoakSize(t)
-	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: filepath.Join(dir, "s")}
+	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, redis: sharetest.Start(t)}
 	if kills == 0 {
 		t.Fatal("Redis must be killed once at least")
 	}
-	s.args = []string{"--redis", "unix://" + s.socket}
+	s.args = []string{"--redis", s.redis.Address()}
 	s.trouble = func(n int) { s.disturb(n, lines, kills) }
-	s.startRedis()
-	t.Cleanup(func() { s.stop() })
 	s.begin()
 	begin := time.Now()
 	_, rotations, tailKills := soakSize(t)
@@ -87,24 +75,17 @@ func TestTailSoakRedis(t *testing.T) {
 	}
 }
 
-func (s *redisSoak) startRedis() {
-	s.t.Helper()
-	var err error
-	s.stop, err = startRedis(s.socket)
-	must(s.t, err)
-}
-
 // disturb kills Redis at regular intervals, and starts it again after a while.
 func (s *redisSoak) disturb(n, lines, kills int) {
 	every := lines / (kills + 1)
 	switch {
 	case n > 0 && n%every == 0 && len(s.outages) < kills:
-		s.stop()
+		s.redis.Kill()
 		s.outages = append(s.outages, [2]time.Time{time.Now()})
 	case n%1000 == 0 && len(s.outages) > 0:
 		if last := &s.outages[len(s.outages)-1]; last[1].IsZero() && time.Since(last[0]) > soakOutage {
 			last[1] = time.Now()
-			s.startRedis()
+			s.redis.Start()
 		}
 	}
 }

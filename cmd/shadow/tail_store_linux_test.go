@@ -4,25 +4,20 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
+
+	"shadow/needs"
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
 // again everything is stored, and what was killed meanwhile is judged anew.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
-	k.base = t.TempDir()
-	if err := syscall.Mount("tmpfs", k.base, "tmpfs", 0, "size=24m"); err != nil {
-		t.Skipf("cannot mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
+	k.base = needs.SmallDisk(t, 24<<10)
+	t.Cleanup(func() { // before the disk goes
 		if k.cmd != nil {
 			k.kill()
-		}
-		if err := syscall.Unmount(k.base, 0); err != nil {
-			t.Error(err)
 		}
 	})
 	k.start()
