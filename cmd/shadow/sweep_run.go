@@ -73,8 +73,8 @@ func (r *sweepRun) keep(ctx context.Context) error {
 
 // prepare looks up everything that the flags name.
 func (r *sweepRun) prepare(args []string) error {
-	if !slices.Contains(report.SweepFormats(), r.output) {
-		return usage("--output %q: want one of %s", r.output, strings.Join(report.SweepFormats(), ", "))
+	if err := verifyOutput(r.output, "html"); err != nil {
+		return err
 	}
 	if r.quiet && r.verbose {
 		return usage("--quiet and --verbose are opposites: state one")
