@@ -174,8 +174,8 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 		tables := newBenchOf(t, lateness, policies)
 		engine := replay.New(replay.Options{Tables: tables.tables, Policies: policies, Lateness: lateness, Sink: discard{}, EventPolicies: len(policies)})
 		var lines []line
-		for i := range 20_000 {
-			lines = append(lines, line{at: limit.Time(i) * 10 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7), marks: uint64(i % 4)})
+		for i := range 5_000 {
+			lines = append(lines, line{at: limit.Time(i) * 40 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7), marks: uint64(i % 4)})
 		}
 		batch := tables.batch(lines)
 		judge := func() {

@@ -21,10 +21,7 @@ import (
 
 // redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
-	lines, pace, kills = 500_000, 20_000, 2
-	if testing.Short() {
-		lines = 200_000
-	}
+	lines, pace, kills = 200_000, 20_000, 2
 	if text := os.Getenv("SOAK_REDIS"); text != "" {
 		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &pace, &kills); err != nil {
 			t.Fatalf("SOAK_REDIS=%s: %v", text, err)
