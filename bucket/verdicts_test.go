@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // Verdicts that golang.org/x/time/rate and throttled/v2 gave on 200,000 requests with explicit times.
@@ -56,7 +56,7 @@ func compare(t *testing.T, rows [][]string, column int, l limit.Limiter) {
 }
 
 func readVerdicts(t *testing.T) [][]string {
-	f, err := os.Open(needs.Shared(t, "verdicts/library-verdicts.csv.gz"))
+	f, err := os.Open(testneeds.Shared(t, "verdicts/library-verdicts.csv.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

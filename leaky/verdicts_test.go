@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // Verdicts of a real nginx. Its log tells when a request ended and how long it took, to the millisecond, and the limiter
@@ -64,7 +64,7 @@ func TestNginxDelaysAsLong(t *testing.T) {
 
 // The large recordings, which are not part of the project.
 func TestNginxAgreesWithSharedVerdicts(t *testing.T) {
-	recordings := needs.Shared(t, "verdicts")
+	recordings := testneeds.Shared(t, "verdicts")
 	for _, test := range []struct {
 		file, limit      string
 		agree            float64 // percent, at least

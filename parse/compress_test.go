@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // compressors are all ways in which a log may be stored.
@@ -53,7 +53,7 @@ func zstded(t tb, content []byte) []byte {
 // command filters content through a program; Go has no writers of its own for bzip2 and xz.
 func command(t tb, content []byte, name string, args ...string) []byte {
 	t.Helper()
-	needs.Program(t, name)
+	testneeds.Program(t, name)
 	c := exec.Command(name, args...)
 	c.Stdin = bytes.NewReader(content)
 	out, err := c.Output()

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // sharedFiles are the files of a pattern below the real logs. Without them the test is skipped.
 func sharedFiles(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(needs.Shared(t, "logs"), pattern))
+	files, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs"), pattern))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no real log %s (%v)", pattern, err)
 	}

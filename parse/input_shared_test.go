@@ -3,12 +3,12 @@ package parse
 import (
 	"testing"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // Real rotated logs, read through the standard library and through an Input: the same bytes.
 func TestInputReadsRealLogs(t *testing.T) {
-	logs := needs.Shared(t, "logs")
+	logs := testneeds.Shared(t, "logs")
 	found, err := Expand([]string{logs + "/farmer-*/*.gz", logs + "/webbot-phase2/*.gz", logs + "/odd-formats"})
 	if err != nil || len(found.Names) < 100 {
 		t.Fatalf("%d files, %v", len(found.Names), err)

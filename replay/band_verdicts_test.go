@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/needs"
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -37,7 +37,7 @@ var recordings = map[string]string{
 }
 
 func TestBandHoldsWhatNginxDecided(t *testing.T) {
-	dir := needs.Shared(t, "verdicts")
+	dir := testneeds.Shared(t, "verdicts")
 	for name, text := range recordings {
 		file := filepath.Join(dir, name+".log.gz")
 		refused, hit := decided(t, file)

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // The page is tested in a real browser: Chromium without a window, as Debian has it.
@@ -36,7 +36,7 @@ type tab struct {
 // openTab opens a page in a window of so many pixels.
 func openTab(t *testing.T, p *Page, width, height int64, before ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
-	path := needs.Program(t, "chromium", "chromium-browser", "google-chrome")
+	path := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)

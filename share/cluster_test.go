@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"shadow/needs"
 	"shadow/policy"
 	"shadow/share/sharetest"
+	"shadow/testneeds"
 )
 
 // cli runs redis-cli, until it succeeds or time is up.
@@ -43,7 +43,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 // A cluster of three nodes and a replica, which takes over from its master when that is killed.
 func TestClusterFailover(t *testing.T) {
 	t.Parallel()
-	needs.Program(t, "redis-cli")
+	testneeds.Program(t, "redis-cli")
 	var nodes [4]*server
 	for i := range nodes {
 		nodes[i] = startTCP(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-config-file", fmt.Sprintf("nodes%d.conf", i))

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // A disk can become full at any byte of a run: among the events, among the tallies, in the commit, in the checkpoint.
@@ -78,7 +78,7 @@ func TestFileMayNotGrow(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	var stored, refused int
 	for kB := 2500; kB <= 20_000; kB += 2500 {
-		if storesWhole(t, needs.SmallDisk(t, kB), "0") {
+		if storesWhole(t, testneeds.SmallDisk(t, kB), "0") {
 			stored++
 		} else {
 			refused++

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read the
@@ -34,7 +34,7 @@ func TestHAProxyReadsCounters(t *testing.T) {
 
 // The large recording, which is not part of the project.
 func TestHAProxyReadsSharedCounters(t *testing.T) {
-	file := needs.Shared(t, "verdicts/haproxy-rate30s-rate10s-dry.log.gz")
+	file := testneeds.Shared(t, "verdicts/haproxy-rate30s-rate10s-dry.log.gz")
 	all := readReadings(t, file, func(fields []string) (key, at string, counts []string) {
 		n := len(fields)
 		return fields[n-3], fields[n-12], fields[n-8 : n-6] // CLIENT, the microsecond, r30= and r10=

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"shadow/needs"
 	"shadow/share/sharetest"
+	"shadow/testneeds"
 )
 
 // redisServer ARG… starts a Redis server of the script's own, at unix://$WORK/redis.sock, until the script ends.
@@ -49,7 +49,7 @@ func TestReplayThroughRedis(t *testing.T) {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			path := filepath.Join("../..", log)
 			if strings.HasPrefix(log, "logs/") {
-				path = needs.Shared(t, log)
+				path = testneeds.Shared(t, log)
 			}
 			args := append([]string{"replay", path}, args...)
 			want := withoutCommand(run(t, ".", args...))

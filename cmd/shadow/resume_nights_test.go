@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // Nights that go on from one another must find what one replay of the whole log finds: request by request, whatever happens to
@@ -224,7 +224,7 @@ func nightLog(t *testing.T, name string) []byte {
 		check(t, err)
 		return shop
 	}
-	f, err := os.Open(needs.Shared(t, "logs/"+name+"/access.log.gz"))
+	f, err := os.Open(testneeds.Shared(t, "logs/"+name+"/access.log.gz"))
 	check(t, err)
 	r, err := gzip.NewReader(f)
 	check(t, err)

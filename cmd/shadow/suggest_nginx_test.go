@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // proposed is what JSON tells of nginx.
@@ -25,7 +25,7 @@ type proposed struct {
 // TestNginxTakesWhatIsProposed has a real nginx check the directives, all that there are for an answer, and holds the key against the
 // client that was judged.
 func TestNginxTakesWhatIsProposed(t *testing.T) {
-	needs.Program(t, "nginx")
+	testneeds.Program(t, "nginx")
 	proxied := behindProxy(t)
 	for name, c := range map[string]struct {
 		args []string

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
 // again everything is stored, and what was killed meanwhile is judged anew.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
-	k.base = needs.SmallDisk(t, 24<<10)
+	k.base = testneeds.SmallDisk(t, 24<<10)
 	t.Cleanup(func() { // before the disk goes
 		if k.cmd != nil {
 			k.kill()

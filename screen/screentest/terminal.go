@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // patience is how long something may take to show.
@@ -27,7 +27,7 @@ type Terminal struct {
 // Open starts a shell in a terminal of a size, with additions to its environment: NAME=VALUE.
 func Open(t *testing.T, width, height int, env ...string) *Terminal {
 	t.Helper()
-	needs.Program(t, "tmux")
+	testneeds.Program(t, "tmux")
 	folder, err := os.MkdirTemp("", "tmux") // not t.TempDir: the name of a socket must be short
 	if err != nil {
 		t.Fatal(err)

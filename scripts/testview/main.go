@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // An event is one line of go test -json (go doc test2json).
@@ -101,7 +101,7 @@ func (v *view) endTest(name testName, action string) {
 		fmt.Fprintf(v.out, "FAIL  %s %s\n", name.pkg, name.test)
 		v.show(name)
 	case "skip":
-		if v.says(name, needs.Excused) {
+		if v.says(name, testneeds.Excused) {
 			v.absent++
 			return
 		}

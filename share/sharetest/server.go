@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/needs"
+	"shadow/testneeds"
 )
 
 // A TB is what a server needs of a test.
@@ -37,7 +37,7 @@ type Server struct {
 // Start starts a server on a socket, with more arguments as in redis.conf.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	needs.Program(t, "redis-server")
+	testneeds.Program(t, "redis-server")
 	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func StartAt(t TB, socket string, args ...string) *Server {
 // StartTCP starts a server on a free port.
 func StartTCP(t testing.TB, args ...string) *Server {
 	t.Helper()
-	needs.Program(t, "redis-server")
+	testneeds.Program(t, "redis-server")
 	s := &Server{Port: FreePort(t), t: t, program: "redis-server"}
 	s.Args = append([]string{"--port", fmt.Sprint(s.Port), "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", ""}, args...)
 	s.Start()
@@ -70,7 +70,7 @@ func StartTCP(t testing.TB, args ...string) *Server {
 // StartSentinel starts a sentinel that watches a master, calls it shadowmaster, and needs nobody's agreement.
 func StartSentinel(t testing.TB, master *Server) *Server {
 	t.Helper()
-	needs.Program(t, "redis-sentinel")
+	testneeds.Program(t, "redis-sentinel")
 	s := &Server{Port: FreePort(t), t: t, program: "redis-sentinel"}
 	config := filepath.Join(t.TempDir(), "sentinel.conf")
 	text := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor shadowmaster 127.0.0.1 %d 1\n"+

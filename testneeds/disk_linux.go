@@ -1,4 +1,4 @@
-package needs
+package testneeds
 
 import (
 	"errors"

@@ -1,7 +1,7 @@
-// Package needs gets tests what they need and the project has not: a program, what lies in ../shared, a small disk. On the
+// Package testneeds gets tests what they need and the project has not: a program, what lies in ../shared, a small disk. On the
 // machine of somebody who looks in, a test without it is skipped; where CI=true it fails, but for want of what cannot be
 // installed.
-package needs
+package testneeds
 
 import (
 	"fmt"
