@@ -15,6 +15,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // What a real nginx decided, and the band that its log in whole seconds gives. The logs have $msec as well, which goes under
@@ -41,7 +42,7 @@ func TestBandHoldsWhatNginxDecided(t *testing.T) {
 	for name, text := range recordings {
 		file := filepath.Join(dir, name+".log.gz")
 		refused, hit := decided(t, file)
-		o := readerOptions(t)
+		o := traffictest.Options(t)
 		o.Band, o.Format = true, parse.Choice{Format: recordedFormat}
 		reader, err := traffic.NewReader(context.Background(), []string{file}, nil, o)
 		check(t, err)

@@ -17,6 +17,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // Refused requests that share everything are one event, and no other are.
@@ -235,7 +236,7 @@ func TestReplaysAreEqual(t *testing.T) {
 	}
 	var want found
 	for i := range 4 {
-		o := readerOptions(t)
+		o := traffictest.Options(t)
 		o.Workers, o.Batch = 1+3*i, 100_000>>(2*i)
 		slices.Reverse(files)
 		reader, err := traffic.NewReader(context.Background(), files, nil, o)

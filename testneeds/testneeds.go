@@ -46,26 +46,25 @@ func Program(t TB, names ...string) string {
 // logs, which hold visitors' addresses, and large recordings.
 func Shared(t TB, name string) string {
 	t.Helper()
-	path, err := SharedPath(name)
-	if err != nil {
+	path := filepath.Join(filepath.Dir(Root(t)), "shared", name)
+	if _, err := os.Stat(path); err != nil {
 		t.Skip(name, " ", noShared, " (", err, ")")
 	}
 	return path
 }
 
-// SharedPath is the same for those that can do without: err is not nil where it is absent.
-func SharedPath(name string) (path string, err error) {
-	root, err := os.Getwd()
+// Root is the folder of the project. Tests run in that of their package.
+func Root(t TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	for root != filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+	for folder != filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
 			break
 		}
-		root = filepath.Dir(root)
+		folder = filepath.Dir(folder)
 	}
-	path = filepath.Join(filepath.Dir(root), "shared", name)
-	_, err = os.Stat(path)
-	return path, err
+	return folder
 }
