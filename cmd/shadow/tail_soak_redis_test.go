@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"hash/maphash"
 	"os"
 	"slices"
@@ -24,11 +23,7 @@ import (
 // redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
 	lines, pace, kills = 300_000, 20_000, 2
-	if text := os.Getenv("SOAK_REDIS"); text != "" {
-		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &pace, &kills); err != nil {
-			t.Fatalf("SOAK_REDIS=%s: %v", text, err)
-		}
-	}
+	askedSize(t, "SOAK_REDIS", &lines, &pace, &kills)
 	return lines, pace, kills
 }
 
