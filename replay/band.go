@@ -29,7 +29,8 @@ func newBander(o Options) *bander {
 		return nil
 	}
 	o.Band, o.Evidence, o.Sink, o.Observer, o.Clock = false, false, nil, nil, nil
-	return &bander{engine: newEngine(o, true)}
+	o.Bare = true
+	return &bander{engine: New(o)}
 }
 
 // judge judges what can be placed once a batch is known. Without stamps in whole seconds there is nothing to place.

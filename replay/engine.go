@@ -27,7 +27,6 @@ type Engine struct {
 	now        limit.Time   // the latest place in time that has been judged
 	evidence   *evidence    // nil: not wanted
 	band       *bander      // nil: not wanted
-	bare       bool         // see newEngine
 	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
@@ -69,7 +68,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.By == traffic.ByClient && !b.Warm && !e.bare {
+		if k.By == traffic.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)

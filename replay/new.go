@@ -21,6 +21,7 @@ type Options struct {
 
 	Observer Observer // nil: nobody observes
 	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
+	Bare     bool     // policies only are judged: neither what they may mean as well, nor are clients and actions counted
 
 	Band   bool   // whether to judge the spread placement as well, where batches have Stamps
 	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
@@ -31,22 +32,16 @@ type Options struct {
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := newEngine(o, false)
-	e.band = newBander(o)
-	return e
-}
-
-// newEngine is New without a band. A bare engine knows policies only: neither what they may mean as well, nor whom it has
-// seen.
-func newEngine(o Options, bare bool) *Engine {
-	e := &Engine{options: o, bare: bare, now: math.MinInt64}
+	e := &Engine{options: o, band: newBander(o), now: math.MinInt64}
 	if o.Evidence {
 		e.evidence = new(evidence)
 	}
-	e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
+	if !o.Bare {
+		e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
+	}
 	for i, p := range o.Policies {
 		variants := []policy.Policy{p}
-		if !bare {
+		if !o.Bare {
 			variants = variantsOf(p)
 		}
 		c := e.add(variants[0], 0)

@@ -104,11 +104,27 @@ func (e *Engine) Keys() (n int) {
 	return n
 }
 
-// Trim forgets the keys that were idle for longest, but for so many as most of each kind. It returns how many: they begin
-// anew when they come back.
+// Known is how many keys have a number, whether anything is remembered of them or not: memory grows with it, until what is
+// remembered is carried over to tables without the others.
+func (e *Engine) Known() (n int) {
+	for _, k := range e.keyings {
+		n += k.Count(e.options.Tables)
+	}
+	return n
+}
+
+// Trim forgets keys of each kind of which more than most are remembered: those that were idle for longest, until an eighth
+// less than most are left. It returns how many: they begin anew when they come back.
 func (e *Engine) Trim(most int) (forgotten int) {
 	for _, k := range e.keyings {
-		k.Sights.Trim(k.Live(e.now), most, func(key int32) {
+		if k.Count(e.options.Tables) <= most {
+			continue
+		}
+		live := k.Live(e.now)
+		if len(live) <= most {
+			continue
+		}
+		k.Sights.Trim(live, most-most/8, func(key int32) {
 			forgotten++
 			for _, m := range k.memories {
 				m.At(key).Release()

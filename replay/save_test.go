@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -62,9 +63,11 @@ func TestCarriedOverAgainstModel(t *testing.T) {
 				}
 			}
 			b.judge(batch)
-			to := traffic.NewEncoder(b.tables, nil)
+			var state bytes.Buffer
+			to := traffic.NewEncoder(b.tables, &state)
 			b.engine.Save(to)
-			kept = to.Out()
+			check(t, to.Flush())
+			kept = state.Bytes()
 		}
 		refusals := 0
 		for i, p := range policies {

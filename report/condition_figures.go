@@ -48,6 +48,7 @@ func policyFigures() []Figure {
 		one("clients_hit", "clients with a refused request", func(t *told) any { return t.policy.ClientsHit }),
 		one("clients_hit_share", "of the clients", func(t *told) any { return t.policy.ClientsHitPercent / 100 }),
 		one("delayed", "requests that had to wait", func(t *told) any { return t.policy.Delayed }),
+		one("degraded", "requests judged while Redis was away, or slower than the log grew", func(t *told) any { return t.policy.Degraded }),
 		one("worst_minute_refused", "refused in the minute with most refusals", func(t *told) any { return t.policy.worstMinute() }),
 		one("bytes_saved", "bytes that the refused requests were answered with", func(t *told) any { return t.policy.BytesSaved }),
 		one("lines", "lines read", func(t *told) any { return t.model.Input.Lines }),

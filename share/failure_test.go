@@ -258,3 +258,24 @@ func TestBehindInTheMiddle(t *testing.T) {
 	wantDegraded(t, h, true)
 	same(t, h, want)
 }
+
+// A server that was never met is told of like one that goes away.
+func TestNeverMet(t *testing.T) {
+	t.Parallel()
+	a, err := ParseAddress("unix://" + t.TempDir() + "/nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Open(Options{Address: a, Host: "h", Timeout: 300 * time.Millisecond})
+	defer r.Close()
+	var trips []RoundTrip
+	h := newHost(t, r, limits(t, policy.ByClient, "token:3/10s"), func(o *RefereeOptions) {
+		o.Watch = func(trip RoundTrip) { trips = append(trips, trip) }
+	})
+	all := madeUp(3, 10)
+	h.judge(all, cuts(3, all, 1)[0])
+	if len(trips) != 1 || trips[0].Err == nil {
+		t.Errorf("round trips: %+v", trips)
+	}
+	wantDegraded(t, h, true)
+}

@@ -174,7 +174,9 @@ func (r *Referee) meet() bool {
 	if r.known {
 		return true
 	}
+	begin := time.Now()
 	if err := r.redis.Ping(context.Background()); err != nil {
+		r.tell(RoundTrip{Took: time.Since(begin), Err: err})
 		r.health.failed()
 		return false
 	}
@@ -218,13 +220,18 @@ func (p *refereed) lose(now limit.Time) {
 	}
 }
 
+// tell tells of a round trip.
+func (r *Referee) tell(trip RoundTrip) {
+	if r.options.Watch != nil {
+		r.options.Watch(trip)
+	}
+}
+
 // send makes a round trip.
 func (r *Referee) send(calls []*Call, requests int) bool {
 	begin := time.Now()
 	err := r.redis.Judge(context.Background(), calls)
-	if r.options.Watch != nil {
-		r.options.Watch(RoundTrip{Requests: requests, Took: time.Since(begin), Err: err})
-	}
+	r.tell(RoundTrip{Requests: requests, Took: time.Since(begin), Err: err})
 	if err != nil {
 		r.health.failed()
 		return false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc64"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -72,34 +73,44 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 	return c, json.Unmarshal(rest[:n], c)
 }
 
-// encode returns what stands before the body and behind it.
-func (c *Checkpoint) encode() (before, behind []byte, err error) {
+// before is what stands before the body.
+func (c *Checkpoint) before() ([]byte, error) {
 	head, err := json.Marshal(c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	before = append(before, magic...)
-	before = binary.LittleEndian.AppendUint64(before, uint64(len(head)))
-	before = append(before, head...)
-	sum := crc64.Update(crc64.Checksum(before, table), table, c.Body)
-	return before, binary.LittleEndian.AppendUint64(nil, sum), nil
+	before := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
+	return append(before, head...), nil
 }
 
 // Write replaces the file: whoever reads it, whenever the machine stops, finds the old one or the new one.
-func (c *Checkpoint) Write(name string) error {
-	if err := c.prepare(name); err != nil {
+func (c *Checkpoint) Write(name string, body func(io.Writer) error) error {
+	if err := c.prepare(name, body); err != nil {
 		return err
 	}
 	return replace(name)
 }
 
 // prepare writes the file beside the old one.
-func (c *Checkpoint) prepare(name string) error {
-	before, behind, err := c.encode()
+func (c *Checkpoint) prepare(name string, body func(io.Writer) error) error {
+	return writeSynced(name+".new", func(f io.Writer) error { return c.writeTo(f, body) })
+}
+
+func (c *Checkpoint) writeTo(f io.Writer, body func(io.Writer) error) error {
+	before, err := c.before()
 	if err != nil {
 		return err
 	}
-	return writeSynced(name+".new", before, c.Body, behind)
+	sum := crc64.New(table)
+	both := io.MultiWriter(f, sum)
+	if _, err := both.Write(before); err != nil {
+		return err
+	}
+	if err := body(both); err != nil {
+		return err
+	}
+	_, err = f.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
+	return err
 }
 
 // replace puts what was prepared in the place of the old one.
@@ -110,17 +121,13 @@ func replace(name string) error {
 	return syncDir(filepath.Dir(name))
 }
 
-func writeSynced(name string, pieces ...[]byte) error {
+// writeSynced writes a file, down to the disk.
+func writeSynced(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	for _, piece := range pieces {
-		if err == nil {
-			_, err = f.Write(piece)
-		}
-	}
-	if err == nil {
+	if err = write(f); err == nil {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

@@ -58,7 +58,7 @@ func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	e.tally.Requests += int64(b.Len())
 	e.gather(b, verdicts)
 	if e.spool != nil {
-		e.spool.observe(b, e.refusals, e.tables)
+		e.spool.observe(b, verdicts, e.refusals, e.tables)
 	}
 	for _, r := range e.refusals {
 		class := e.tables.Agents.Class(int32(b.Agent[r.row]))

@@ -31,21 +31,34 @@ type bench struct {
 	said   bytes.Buffer
 	out    bytes.Buffer
 	change func(*Options)
+	by     []policy.Key             // what the limits count by, in turn
+	read   func(o *traffic.Options) // how lines are read; nil: as testFormat says
 }
 
 func newBench(t *testing.T, limits ...string) *bench {
 	t.Helper()
-	b := &bench{t: t, folder: t.TempDir(), now: time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC), limits: limits}
+	b := &bench{t: t, folder: t.TempDir(), now: time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC), limits: limits, by: []policy.Key{policy.ByClient}}
 	b.names = []string{b.path("access.log")}
 	return b
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.folder, name) }
 
-func (b *bench) policies() []policy.Policy {
-	policies, err := policy.ParseLimits(b.limits, policy.ByClient)
-	check(b.t, err)
-	return policies
+func (b *bench) policies() (all []policy.Policy) {
+	for _, by := range b.by {
+		policies, err := policy.ParseLimits(b.limits, by)
+		check(b.t, err)
+		all = append(all, policies...)
+	}
+	return all
+}
+
+func (b *bench) readOptions() traffic.Options {
+	o := readOptions(b.t)
+	if b.read != nil {
+		b.read(&o)
+	}
+	return o
 }
 
 func readOptions(t *testing.T) traffic.Options {
@@ -61,7 +74,7 @@ func (b *bench) start() {
 	b.t.Helper()
 	o := Options{
 		Names: b.names, From: FromCheckpoint, State: b.path("state"), Events: b.path("would-blocks"), Out: &b.out, Err: &b.said,
-		Read: readOptions(b.t), Policies: b.policies(), Now: func() time.Time { return b.now },
+		Read: b.readOptions(), Policies: b.policies(), Now: func() time.Time { return b.now },
 	}
 	if b.change != nil {
 		b.change(&o)
@@ -124,7 +137,7 @@ func (b *bench) replayed(text []byte) (string, Tally) {
 	name := b.path("whole")
 	check(b.t, os.WriteFile(name, text, 0o644))
 	defer os.Remove(name)
-	o := readOptions(b.t)
+	o := b.readOptions()
 	reader, err := traffic.NewReader(context.Background(), []string{name}, nil, o)
 	check(b.t, err)
 	defer reader.Close()

@@ -1,8 +1,10 @@
 package tail
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -21,7 +23,7 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote, Body: t.remember()}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote}
 	for _, l := range t.logs {
 		c.Logs = append(c.Logs, l.save())
 	}
@@ -35,10 +37,10 @@ func (t *Tail) save() error {
 // write writes a checkpoint, and the batch for the database that goes with it.
 func (t *Tail) write(c *Checkpoint) error {
 	if t.spool == nil {
-		return c.Write(t.options.State)
+		return c.Write(t.options.State, t.remember)
 	}
 	c.Spool = t.spool.complete(c.Written, t.tally)
-	if err := c.prepare(t.options.State); err != nil {
+	if err := c.prepare(t.options.State, t.remember); err != nil {
 		return err
 	}
 	if err := t.spool.seal(); err != nil {
@@ -49,13 +51,12 @@ func (t *Tail) write(c *Checkpoint) error {
 	return err
 }
 
-// remember is what the stream and the judge remember.
-func (t *Tail) remember() []byte {
-	to := traffic.NewEncoder(t.tables, t.room)
+// remember writes what the stream and the judge remember.
+func (t *Tail) remember(w io.Writer) error {
+	to := traffic.NewEncoder(t.tables, w)
 	t.stream.Save(to)
 	t.judge.Save(to)
-	t.room = to.Out()
-	return t.room
+	return to.Flush()
 }
 
 // recall is the way back.
@@ -77,43 +78,49 @@ func (t *Tail) restore(c *Checkpoint) error {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
 	t.options.From = FromStart
-	t.names = t.tables.Clients.Len()
+	t.names = t.known()
 	return nil
 }
 
-// slack is how many clients may come, beyond twice those that were needed, before names are dropped.
-const slack = 64 << 10
-
-// tidy keeps memory within bounds: it drops the names of clients of whom nothing is remembered any more, and the keys that
-// were idle for longest when there are more than there may be.
+// tidy keeps memory within bounds: it has the limits forget keys when there are more than there may be, and drops the names
+// of whom nothing is remembered any more.
 func (t *Tail) tidy() error {
-	known := t.tables.Clients.Len()
-	most := t.options.MaxKeys
-	full := most > 0 && known > most && t.judge.Keys() > most
-	if full {
-		t.tally.Forgotten += int64(t.judge.Trim(most - most/8))
+	if most := t.options.MaxKeys; most > 0 {
+		t.tally.Forgotten += int64(t.judge.Trim(most))
 	}
-	if !full && known < 2*t.names+slack {
+	if t.known() < 2*t.names+t.slack {
 		return nil
 	}
 	return t.compact()
 }
 
+// defaultSlack is how many names may come, beyond twice those that were needed, before names are dropped.
+const defaultSlack = 64 << 10
+
+// known is how many names and keys have a number, whether they are needed or not. There is a bound to agents and actions.
+func (t *Tail) known() int {
+	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.judge.Known()
+}
+
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
 func (t *Tail) compact() error {
-	body := t.remember()
+	body := bytes.NewBuffer(make([]byte, 0, t.moved+t.moved/8))
+	if err := t.remember(body); err != nil {
+		return err
+	}
+	t.moved = body.Len()
 	if t.spool != nil {
 		t.spool.forget()
 	}
-	t.tables = &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: t.tables.Actions, Hosts: traffic.NewDict(),
-	}
+	tables := traffic.NewTables()
+	tables.Actions = t.tables.Actions
+	t.tables = tables
 	t.stream = t.stream.Anew(t.tables)
 	t.judge = t.newJudge()
 	clear(t.events.busy)
 	t.events.crowd.forget()
-	err := t.recall(body)
-	t.names = t.tables.Clients.Len()
+	err := t.recall(body.Bytes())
+	t.names = t.known()
 	return err
 }
 

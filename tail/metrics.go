@@ -26,7 +26,7 @@ type snapshot struct {
 	waiting  int
 	keys     int
 	logs     int
-	saved    time.Time
+	saved    time.Time // when the last checkpoint was written; the zero time: there is none to be
 	backlog  Backlog
 }
 
@@ -45,7 +45,10 @@ func (t *Tail) show(now time.Time) {
 	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
 		t.counted, t.keys = now, t.judge.Keys()
 	}
-	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs), saved: t.saved}
+	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: len(t.logs)}
+	if t.options.State != "" {
+		s.saved = t.saved
+	}
 	s.lagBytes, s.lag = t.Lag(now)
 	s.backlog = t.spool.backlog()
 	m.latest.Store(s)
@@ -67,9 +70,10 @@ var (
 	keysDesc       = describe("keys", "Keys that the limits remember.")
 	forgottenDesc  = describe("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.")
 	logsDesc       = describe("logs", "Logs that are followed.")
-	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written.")
+	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written; not there without --state.")
 	spoolDesc      = describe("spool_batches", "Batches that wait for the database.")
 	spoolBytesDesc = describe("spool_bytes", "Bytes of the batches that wait for the database.")
+	hinderedDesc   = describe("spool_waiting_seconds", "For how long the database has taken nothing; 0 if it does.")
 	spoolFullDesc  = describe("spool_full", "1 while nothing is read because too much waits for the database.")
 )
 
@@ -81,7 +85,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, lagBytesDesc, lagDesc,
-		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc, spoolDesc, spoolBytesDesc, spoolFullDesc,
+		waitingDesc, keysDesc, forgottenDesc, logsDesc, savedDesc, spoolDesc, spoolBytesDesc, hinderedDesc, spoolFullDesc,
 	} {
 		to <- d
 	}
@@ -119,14 +123,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	put(waitingDesc, prometheus.GaugeValue, float64(s.waiting))
 	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
 	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
-	put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	if !s.saved.IsZero() {
+		put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	}
 	put(spoolDesc, prometheus.GaugeValue, float64(s.backlog.Batches))
 	put(spoolBytesDesc, prometheus.GaugeValue, float64(s.backlog.Bytes))
-	var full float64
-	if s.backlog.Full {
-		full = 1
-	}
-	put(spoolFullDesc, prometheus.GaugeValue, full)
+	put(hinderedDesc, prometheus.GaugeValue, s.backlog.Hindered.Seconds())
+	put(spoolFullDesc, prometheus.GaugeValue, oneIf(s.backlog.Full))
 }
 
 // maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,

@@ -120,3 +120,22 @@ func TestHealth(t *testing.T) {
 		t.Errorf("stalled: %d %q", code, text)
 	}
 }
+
+// Without a checkpoint there is no age of one, which would be an alarm.
+func TestNoCheckpointNoAge(t *testing.T) {
+	for _, state := range []string{"", "state"} {
+		b, m := newBench(t, "token:2/10s"), new(Metrics)
+		b.change = func(o *Options) {
+			o.Metrics = m
+			if o.State = state; state != "" {
+				o.State = b.path(state)
+			}
+		}
+		b.start()
+		b.step(time.Second)
+		if _, shown := scrape(t, m, func() time.Time { return b.now })["shadow_checkpoint_timestamp_seconds"]; shown != (state != "") {
+			t.Errorf("--state %q: %v", state, shown)
+		}
+		b.stop()
+	}
+}

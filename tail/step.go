@@ -109,6 +109,9 @@ func (t *Tail) readFrom(i int) (int, error) {
 	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
 	t.count(taken)
+	if t.spool != nil {
+		t.spool.took(i, l.name, l.format, &taken)
+	}
 	if taken.Lines >= 10 && 2*taken.Unreadable > taken.Lines {
 		t.doubt(l)
 	}
@@ -164,9 +167,6 @@ func (t *Tail) count(taken traffic.Taken) {
 	t.tally.Unreadable += taken.Unreadable
 	t.tally.Excluded += taken.Excluded
 	t.tally.Late += taken.Late
-	if t.spool != nil {
-		t.spool.stamps(taken.Resolution)
-	}
 }
 
 // advance sets the clocks of the logs. The clock of a log shows the latest moment that its lines have reached; where nothing
@@ -214,14 +214,19 @@ func (t *Tail) release(now time.Time) error {
 const batchRows = 256 << 10
 
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	b := t.stream.Release(floor)
-	if b.Len() == 0 {
-		return nil
+	for more := true; more; {
+		var b *traffic.Batch
+		if b, more = t.stream.Release(floor); b.Len() == 0 {
+			continue
+		}
+		if err := t.judge.Judge(b); err != nil {
+			return err
+		}
+		if err := t.tidy(); err != nil {
+			return err
+		}
 	}
-	if err := t.judge.Judge(b); err != nil {
-		return err
-	}
-	return t.tidy()
+	return nil
 }
 
 // lines counts line feeds.

@@ -19,7 +19,6 @@ type Options struct {
 	State     string          // checkpoint file; "" for none
 	Read      traffic.Options // how lines are read; its Lateness is how far they may be out of order
 	Policies  []policy.Policy
-	NewJudge  NewJudge      // nil: a replay.Engine
 	NewRemote NewRemote     // nil: nobody judges but this tail
 	Events    string        // file for would-blocks; "" for Out
 	Out       io.Writer     // of would-blocks without a file
@@ -45,26 +44,13 @@ const (
 	DefaultLinger   = time.Minute
 )
 
-// A Judge judges batches of requests and shows an observer what it decided. What it remembers can be saved, and forgotten
-// in part. A replay.Engine is one.
-type Judge interface {
-	Judge(b *traffic.Batch) error
-	Save(to *traffic.Encoder)
-	Restore(from *traffic.Decoder)
-	Keys() int
-	Trim(most int) (forgotten int)
-}
-
-// NewJudge makes a Judge that remembers nothing. It is called anew whenever names that nobody needs are dropped.
-type NewJudge func(replay.Options) Judge
-
 // A Tail follows logs. It works in steps, each of which reads what there is, judges what nothing older can come before, and
 // does what is due. One goroutine may use it.
 type Tail struct {
 	options Options
 	logs    []*log
 	stream  *traffic.Stream
-	judge   Judge
+	judge   *replay.Engine
 	remote  Remote // nil: there is none
 	tables  *traffic.Tables
 	tally   *Tally
@@ -74,7 +60,6 @@ type Tail struct {
 	wake    chan struct{}
 	lock    *lock
 	block   parse.Block
-	room    []byte // for checkpoints
 
 	begun    time.Time
 	expanded time.Time // when globs were last looked at
@@ -92,7 +77,9 @@ type Tail struct {
 	shown    time.Time // when numbers were last left for Metrics
 	counted  time.Time // when keys were last counted
 	keys     int       // how many there were
-	names    int       // how many clients were known after the last compaction
+	names    int       // how many were known after the last compaction
+	moved    int       // bytes that it moved
+	slack    int       // how many may come before another one
 }
 
 // New prepares to follow logs, from where the checkpoint says if there is one.
@@ -112,10 +99,7 @@ func New(o Options) (*Tail, error) {
 	if o.Spool == 0 {
 		o.Spool = DefaultSpool
 	}
-	if o.NewJudge == nil {
-		o.NewJudge = func(options replay.Options) Judge { return replay.New(options) }
-	}
-	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now()}
+	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
@@ -213,16 +197,17 @@ func (t *Tail) openSpool(c *Checkpoint) (err error) {
 }
 
 // newJudge makes a judge for the tables at hand.
-func (t *Tail) newJudge() Judge {
+func (t *Tail) newJudge() *replay.Engine {
 	t.events.tables = t.tables
 	o := replay.Options{
 		Tables: t.tables, Policies: t.options.Policies, Lateness: t.options.Read.Lateness, Observer: t.events, Retries: true,
+		Bare: true,
 	}
 	if t.remote != nil {
 		t.remote.Follow(t.tables)
 		o.Remote = t.remote
 	}
-	return t.options.NewJudge(o)
+	return replay.New(o)
 }
 
 // Close closes what is open.

@@ -3,6 +3,7 @@ package traffic
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 
 	"shadow/limit"
 )
@@ -13,12 +14,17 @@ import (
 //
 //	client 17 ──▶ 0 "192.0.2.7"    client 4 ──▶ 0 "192.0.2.9"    client 17 ──▶ 1
 
-// An Encoder appends to a checkpoint.
+// An Encoder writes a checkpoint, in pieces: what has to be remembered may be large.
 type Encoder struct {
 	tables *Tables
-	out    []byte
+	to     io.Writer
+	err    error  // of to, the first one
+	out    []byte // what has not gone there
 	known  [nameKinds]knownIDs
 }
+
+// encoderBytes is how much of a checkpoint is in memory.
+const encoderBytes = 64 << 10
 
 type nameKind uint8
 
@@ -37,11 +43,26 @@ type knownIDs struct {
 	last    uint32
 }
 
-// NewEncoder returns one that has written nothing. It uses the capacity of room.
-func NewEncoder(t *Tables, room []byte) *Encoder { return &Encoder{tables: t, out: room[:0]} }
+// NewEncoder returns one that has written nothing.
+func NewEncoder(t *Tables, to io.Writer) *Encoder {
+	return &Encoder{tables: t, to: to, out: make([]byte, 0, encoderBytes+encoderBytes/8)}
+}
 
-// Out is what has been written. It is valid until more is.
-func (e *Encoder) Out() []byte { return e.out }
+// Flush writes what is left, and returns the first error that there was in writing.
+func (e *Encoder) Flush() error {
+	if e.err == nil && len(e.out) > 0 {
+		_, e.err = e.to.Write(e.out)
+	}
+	e.out = e.out[:0]
+	return e.err
+}
+
+// spill keeps memory within bounds. It is called often enough, by whatever writes a row or a key.
+func (e *Encoder) spill() {
+	if len(e.out) >= encoderBytes {
+		_ = e.Flush() // the error is kept
+	}
+}
 
 // Int writes a number.
 func (e *Encoder) Int(v int64) { e.out = binary.AppendVarint(e.out, v) }
@@ -56,7 +77,10 @@ func (e *Encoder) Text(s string) {
 }
 
 // State writes what a limiter remembers of a key.
-func (e *Encoder) State(s *limit.State) { e.out, _ = s.AppendBinary(e.out) } // the error is always nil
+func (e *Encoder) State(s *limit.State) {
+	e.out, _ = s.AppendBinary(e.out) // the error is always nil
+	e.spill()
+}
 
 // Client writes a client by its id, and so do the others.
 func (e *Encoder) Client(id int32) { e.name(clientName, id, e.tables.Clients) }
@@ -82,6 +106,7 @@ func (e *Encoder) name(kind nameKind, id int32, dict *Dict) {
 		k.numbers[id] = k.last
 		e.Text(dict.Name(id))
 	}
+	e.spill()
 }
 
 // A Decoder reads what an Encoder wrote, and takes the names into tables. It reads until the first error; from then on

@@ -141,8 +141,11 @@ func (p *pending) latest() limit.Time {
 }
 
 // oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.
-// It is taken from a sample of every so many rows.
-func (p *pending) oldest() limit.Time {
+func (p *pending) oldest() limit.Time { return p.oldestOf(p.Len() / 4) }
+
+// oldestOf is a floor that lets about n of the waiting requests go, more than n, and at least those of one moment. It is
+// taken from a sample of every so many rows.
+func (p *pending) oldestOf(n int) limit.Time {
 	const sample = 4096
 	step := max(p.Len()/sample, 1)
 	var places []limit.Time
@@ -150,7 +153,7 @@ func (p *pending) oldest() limit.Time {
 		places = append(places, p.Places()[i])
 	}
 	slices.Sort(places)
-	return places[len(places)/4] + 1
+	return places[min(n/step, len(places)-1)] + 1
 }
 
 // move copies the rows i … j−1 up to row at.

@@ -285,3 +285,53 @@ func TestFloor(t *testing.T) {
 	feeds[1].exhausted, feeds[1].finished = true, true
 	expect("at the end", nil, dusk-10)
 }
+
+// A Stream hands out the same requests whatever the size of its batches: each batch lies before the next, and none is much
+// larger than it is to be unless they are of one moment.
+func TestStreamReleasesInBatches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &Stream{options: Options{Batch: rapid.IntRange(1, 20).Draw(t, "batch"), Waiting: 1 << 20}}
+		s.pending, s.out = *newPending(1<<20, dawn), newBatch(0, columns{source: true, host: true, upstream: true})
+		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
+			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
+		}), 0, 200).Draw(t, "times")
+		s.pending.add(rowsAt(0, times), newWatermark())
+		floor := limit.Time(rapid.IntRange(0, 60).Draw(t, "floor"))
+		if rapid.IntRange(0, 9).Draw(t, "end") == 0 {
+			floor = End
+		}
+		var got []limit.Time
+		for more := true; more; {
+			var b *Batch
+			b, more = s.Release(floor)
+			batch := slices.Sorted(slices.Values(b.At))
+			if len(got) > 0 && len(batch) > 0 && batch[0] <= got[len(got)-1] {
+				t.Fatalf("a batch from %d on after one up to %d", batch[0], got[len(got)-1])
+			}
+			if most := s.options.Batch + 1; more && len(batch) > most && batch[most-1] != batch[len(batch)-1] {
+				t.Fatalf("%d in a batch of %d", len(batch), s.options.Batch)
+			}
+			if more && len(batch) == 0 {
+				t.Fatal("an empty batch, and more behind it")
+			}
+			got = append(got, batch...)
+		}
+		want := slices.Sorted(slices.Values(times))
+		want = want[:len(want)-countFrom(want, floor)]
+		if !slices.Equal(got, want) || s.pending.Len() != len(times)-len(want) {
+			t.Fatalf("%d came out before %d, want %d; %d are left", len(got), floor, len(want), s.pending.Len())
+		}
+		if floor == End {
+			floor = slices.Max(append(want, dawn))
+		}
+		if s.pending.floor != floor {
+			t.Fatalf("the floor is %d, want %d", s.pending.floor, floor)
+		}
+	})
+}
+
+// countFrom is how many of the sorted times lie at or behind a moment.
+func countFrom(times []limit.Time, from limit.Time) int {
+	i, _ := slices.BinarySearch(times, from)
+	return len(times) - i
+}

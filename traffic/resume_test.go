@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -50,9 +51,7 @@ func (n *night) read(t *testing.T, o Options, parts []parse.Part) {
 	if s.Judged() != int64(len(n.rows)-before) {
 		t.Errorf("%d requests are said to be judged, %d were", s.Judged(), len(n.rows)-before)
 	}
-	to := NewEncoder(o.Tables, nil)
-	r.Save(to)
-	n.state, n.late, n.last = to.Out(), n.late+s.Late, s
+	n.state, n.late, n.last = save(t, r, o.Tables), n.late+s.Late, s
 	for _, read := range r.Resumed() {
 		n.logs = max(n.logs, read.Rank+1)
 		parts[read.Part].From, parts[read.Part].Known = read.Place, true
@@ -190,19 +189,28 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	if rows := see(o, r); len(rows) > 0 || r.Stats().Held != 3 || r.Stats().HeldFrom != noon {
 		t.Errorf("handed out %v, held %+v", rows, r.Stats())
 	}
-	to := NewEncoder(o.Tables, nil)
-	r.Save(to)
+	state := save(t, r, o.Tables)
 	part.From, part.Known = r.Resumed()[0].Place, true
 	check(t, r.Close())
 
 	o = options()
 	write(t, dir, "a.log", first+last)
-	o.Resume = &Resume{Parts: []parse.Part{part}, Logs: 1, Now: End, Carried: NewDecoder(to.Out(), o.Tables, o.Actions)}
+	o.Resume = &Resume{Parts: []parse.Part{part}, Logs: 1, Now: End, Carried: NewDecoder(state, o.Tables, o.Actions)}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	got := see(o, r)
 	check(t, r.Close())
 	equalText(t, "carried", got, want)
+}
+
+// save is what a Reader leaves to the next.
+func save(t *testing.T, r *Reader, tables *Tables) []byte {
+	t.Helper()
+	var state bytes.Buffer
+	to := NewEncoder(tables, &state)
+	r.Save(to)
+	check(t, to.Flush())
+	return state.Bytes()
 }
 
 // A state that is damaged is an error, whatever is wrong with it.

@@ -103,19 +103,25 @@ func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
 // Waiting is how many requests wait.
 func (s *Stream) Waiting() int { return s.pending.Len() }
 
-// Release returns the requests that have their place before the floor, or before where too many waiting ones had put it.
-// Whatever comes from now on has its place there or later; after End, where the latest of all was. The batch is valid until
-// the next call.
-func (s *Stream) Release(floor limit.Time) *Batch {
+// Release returns requests that have their place before the floor, or before where too many waiting ones had put it: the
+// earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever comes
+// after the last of them has its place at the floor or later; after End, where the latest of all was. The batch is valid
+// until the next call.
+func (s *Stream) Release(floor limit.Time) (b *Batch, more bool) {
 	s.out.reset()
-	floor = max(floor, s.pending.floor)
-	after := floor
-	if floor == End {
-		after = s.pending.latest()
+	before := s.pending.floor
+	floor = max(floor, before)
+	part := floor
+	if n := s.options.Batch; s.pending.Len() > 2*n {
+		part = min(floor, s.pending.oldestOf(n))
 	}
-	s.pending.release(floor, s.out, 2*s.options.Batch)
-	s.pending.floor = after
-	return s.out
+	next := part
+	if floor == End {
+		next = min(part, s.pending.latest())
+	}
+	s.pending.release(part, s.out, 2*s.options.Batch)
+	s.pending.floor = max(before, next)
+	return s.out, part < floor
 }
 
 // Dawn is a floor before every request, and End one behind.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -166,11 +167,15 @@ func (c *resumption) leave(r *replayRun, reader *traffic.Reader, engine *replay.
 	if err != nil {
 		return err
 	}
-	to := traffic.NewEncoder(r.reading.Tables, nil)
+	var body bytes.Buffer
+	to := traffic.NewEncoder(r.reading.Tables, &body)
 	reader.Save(to)
 	engine.Save(to)
+	if err := to.Flush(); err != nil {
+		return err
+	}
 	c.next = &store.State{
-		Name: c.name, Written: limit.Time(time.Now().UnixMicro()), Options: string(options), Logs: string(logs), Body: to.Out(),
+		Name: c.name, Written: limit.Time(time.Now().UnixMicro()), Options: string(options), Logs: string(logs), Body: body.Bytes(),
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.every, "every", "how often a summary is written to standard error")
 	flags.Var(&f.save, "save-every", "how often --state is written")
 	flags.StringVar(&f.listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
-	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	flags.IntVar(&f.maxKeys, "max-keys", 0, "remember at most this many clients, or other keys of a kind; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
 	f.redisFlags.add(cmd)
 	f.clockFlag.add(cmd)
 	flags.BoolVar(&f.ui, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to be written")
@@ -143,7 +143,11 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	shared, err := f.share(cmd, &o)
+	watched, err := f.watched(&o)
+	if err != nil {
+		return err
+	}
+	shared, err := f.share(cmd, &o) // what it says goes by way of the screen
 	if err != nil {
 		return err
 	}
@@ -155,10 +159,6 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 		defer stop()
-	}
-	watched, err := f.watched(&o)
-	if err != nil {
-		return err
 	}
 	t, err := tail.New(o)
 	if err != nil {

@@ -1,0 +1,111 @@
+package tail
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// everyKey are all keys but the site, which has a single one.
+var everyKey = []policy.Key{
+	policy.ByClient, policy.ByClientAction, policy.ByAction, policy.ByHost, policy.ByClientAgent, policy.ByClient24,
+	policy.ByClient64, policy.ByUser, policy.ByClientAgentAction, policy.ByClient24Action, policy.ByClient64Action, policy.ByUserAction,
+}
+
+// keyedBench is a bench with limits by every key.
+func keyedBench(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, "token:2/5s", "window:3/20s")
+	b.by = everyKey
+	b.read = func(o *traffic.Options) {
+		o.Format.Format = `$remote_addr [$msec] "$request" $status "$http_user_agent" $remote_user $host`
+		o.Hosts, o.Users = true, true
+	}
+	return b
+}
+
+// keyed is a request of one of so many clients, users and hosts.
+func keyed(r *rand.Rand, n int, at time.Time) string {
+	who := [...]string{"192.0.2.%d", "2001:db8::%d", "10.1.%d.7"}[r.IntN(3)]
+	user := [...]string{"-", fmt.Sprint("user", r.IntN(n))}[r.IntN(2)]
+	return fmt.Sprintf(who+" [%d.%03d] \"GET /page%d HTTP/1.1\" 200 \"curl/%d\" %s host%d\n",
+		r.IntN(min(n, 250)), at.Unix(), at.UnixMilli()%1000, r.IntN(3), r.IntN(3), user, r.IntN(n))
+}
+
+// Dropping names changes no verdict, whatever is counted by.
+func TestNamesAreDropped(t *testing.T) {
+	b, r := keyedBench(t), seeded(3)
+	b.start()
+	b.tail.slack = -1 << 30 // after every batch
+	for range 400 {
+		for range r.IntN(8) {
+			b.append("access.log", keyed(r, 1+r.IntN(12), b.now))
+		}
+		b.step(time.Duration(r.IntN(2000)) * time.Millisecond)
+	}
+	b.step(time.Second)
+	b.step(10 * time.Second)
+	b.stop()
+	want, _ := b.replayed(b.whole.Bytes())
+	if got := b.told(); got != want {
+		t.Errorf("the tail tells otherwise than the replay, first at\n%s", firstDifference(got, want))
+	}
+}
+
+// Whatever is new all the time, memory does not grow with it.
+func TestEveryKindOfNameIsBounded(t *testing.T) {
+	for what, line := range map[string]string{
+		"client": "10.%[1]d.%[2]d.%[3]d [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h\n",
+		"host":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h%[1]d.%[2]d.%[3]d\n",
+		"user":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" u%[1]d.%[2]d.%[3]d h\n",
+		"pair":   "10.0.0.%[3]d [%[4]s] \"GET /page%[2]d HTTP/1.1\" 200 \"a\" - h\n",
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := keyedBench(t)
+			b.limits = []string{"token:1/2s"}
+			b.start()
+			b.tail.slack = 500
+			most := 0
+			for n := range 200 {
+				text := ""
+				for i := range 250 {
+					id := n*250 + i
+					text += fmt.Sprintf(line, id>>16, id>>8&255, id&255, fmt.Sprintf("%d.%03d", b.now.Unix(), b.now.UnixMilli()%1000))
+				}
+				b.append("access.log", text)
+				b.step(time.Second)
+				names := b.tail.tables
+				most = max(most, names.Clients.Len()+names.Hosts.Len()+names.Users.Len()+b.tail.judge.Known())
+			}
+			// 250 a second wait for 5 seconds, are remembered for some more, and count by twelve keys.
+			if most > 80_000 {
+				t.Errorf("up to %d names and keys were known", most)
+			}
+		})
+	}
+}
+
+// With --max-keys no kind of key is remembered of more than so many.
+func TestMaxKeysOfEveryKind(t *testing.T) {
+	b, r := keyedBench(t), seeded(5)
+	b.limits = []string{"token:1/24h"}
+	b.change = func(o *Options) { o.MaxKeys = 40 }
+	b.start()
+	for range 100 {
+		for range 20 {
+			b.append("access.log", keyed(r, 1000, b.now))
+		}
+		b.step(time.Second)
+		if keys := b.tail.judge.Keys(); keys > 40*len(everyKey) {
+			t.Fatalf("%d keys of %d kinds", keys, len(everyKey))
+		}
+	}
+	if b.tail.tally.Forgotten == 0 {
+		t.Error("none was forgotten")
+	}
+	b.stop()
+}
