@@ -56,7 +56,7 @@ const fullEvents = 1 << 20
 
 func TestFileMayNotGrow(t *testing.T) {
 	var stored, refused int
-	for kB := 1000; kB <= 13_000; kB += 2000 {
+	for kB := 1000; kB <= 11_000; kB += 2000 {
 		dir := t.TempDir()
 		if storesWhole(t, dir, fmt.Sprint(kB)) {
 			stored++
@@ -77,7 +77,7 @@ func TestFileMayNotGrow(t *testing.T) {
 
 func TestDiskFull(t *testing.T) {
 	var stored, refused int
-	for kB := 2500; kB <= 20_000; kB += 2500 {
+	for kB := 2500; kB <= 15_000; kB += 2500 {
 		if storesWhole(t, testneeds.SmallDisk(t, kB), "0") {
 			stored++
 		} else {

@@ -42,7 +42,7 @@ func Start(t testing.TB, args ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return StartAt(t, filepath.Join(dir, "redis.sock"), args...)
 }
 
@@ -93,7 +93,7 @@ func FreePort(t testing.TB) int {
 			t.Fatal(err)
 		}
 		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
+		_ = l.Close()
 		if port < 55000 { // a node of a cluster takes port + 10000 as well
 			return port
 		}
@@ -144,7 +144,7 @@ func (s *Server) ask(command string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := fmt.Fprintf(conn, "%s\r\n", command); err != nil {
 		return err
 	}
