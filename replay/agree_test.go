@@ -18,24 +18,18 @@ import (
 
 // TestAgreesWithReference replays every log, cut in random batches, by 50 random policies, and compares each verdict.
 func TestAgreesWithReference(t *testing.T) {
-	for name, files := range traffictest.Logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			all := readAll(t, files, traffic.DefaultLateness)
-			policies := randomPolicies(t, rng, 50)
-			got := replayed(t, files, policies, rng)
-			want := reference(all, policies)
-			for i, p := range policies {
-				if got[i] != want[i] {
-					t.Errorf("%s by %s: %d refused (checksum %x), the reference refuses %d (%x)",
-						p.Name, p.By(), got[i].refused, got[i].sum, want[i].refused, want[i].sum)
-				}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		all := readAll(t, files, traffic.DefaultLateness)
+		policies := randomPolicies(t, rng, 50)
+		got := replayed(t, files, policies, rng)
+		want := reference(all, policies)
+		for i, p := range policies {
+			if got[i] != want[i] {
+				t.Errorf("%s by %s: %d refused (checksum %x), the reference refuses %d (%x)",
+					p.Name, p.By(), got[i].refused, got[i].sum, want[i].refused, want[i].sum)
 			}
-		})
-	}
+		}
+	})
 }
 
 // formatOf is the format of a file, nil if it is empty.

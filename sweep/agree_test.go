@@ -27,27 +27,21 @@ type trial struct {
 // TestAgreesWithReplay holds 200 random points of the curves against a replay of the limits that they stand for, on every
 // log, by every key, with late requests and without.
 func TestAgreesWithReplay(t *testing.T) {
-	for name, files := range traffictest.Logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			lateness := traffic.DefaultLateness
-			if rng.IntN(2) == 0 { // so that some requests come too late
-				lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
-			}
-			by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
-			if rng.IntN(2) == 0 {
-				by = traffic.ByClient
-			}
-			if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
-				by = traffic.BySite
-			}
-			t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
-			agree(t, rng, files, by, lateness)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, name string, files []string) {
+		lateness := traffic.DefaultLateness
+		if rng.IntN(2) == 0 { // so that some requests come too late
+			lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
+		}
+		by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
+		if rng.IntN(2) == 0 {
+			by = traffic.ByClient
+		}
+		if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
+			by = traffic.BySite
+		}
+		t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
+		agree(t, rng, files, by, lateness)
+	})
 }
 
 func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, lateness limit.Time) {
@@ -91,30 +85,24 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 
 // TestSecondLook holds what a second look counts against a replay of the limits that it was about, on every log: a few of them each.
 func TestSecondLook(t *testing.T) {
-	for name, files := range traffictest.Logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
-			options.Band = rng.IntN(2) == 0
-			o := traffictest.Options(t)
-			o.Band, options.Tables = options.Band, o.Tables
-			first := look(t, o, files, options, nil)
-			again := first.Again(options)
-			trials := trialsOf(rng, again)
-			if len(trials) == 0 {
-				return // every burst that matters is counted already
-			}
-			engines := newEngines(t, trials, &options)
-			second := look(t, o, files, again, engines[0].Judge)
-			if !first.Add(second) || len(first.Uncounted()) > 0 {
-				t.Fatalf("not counted: %v", first.Uncounted())
-			}
-			compare(t, first, engines, trials)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
+		options.Band = rng.IntN(2) == 0
+		o := traffictest.Options(t)
+		o.Band, options.Tables = options.Band, o.Tables
+		first := look(t, o, files, options, nil)
+		again := first.Again(options)
+		trials := trialsOf(rng, again)
+		if len(trials) == 0 {
+			return // every burst that matters is counted already
+		}
+		engines := newEngines(t, trials, &options)
+		second := look(t, o, files, again, engines[0].Judge)
+		if !first.Add(second) || len(first.Uncounted()) > 0 {
+			t.Fatalf("not counted: %v", first.Uncounted())
+		}
+		compare(t, first, engines, trials)
+	})
 }
 
 // look sweeps a log, and hands the batches to another one as well, unless it is nil.

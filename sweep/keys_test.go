@@ -59,14 +59,9 @@ func (t *tally) point(policy int) (p sweep.Point) {
 
 // TestKeysAgreeWithReplay holds the curves of every key against replays of their limits by that key, on every log.
 func TestKeysAgreeWithReplay(t *testing.T) {
-	for name, files := range traffictest.Logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			keysAgree(t, rand.New(rand.NewPCG(seed, 0)), files)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		keysAgree(t, rng, files)
+	})
 }
 
 func keysAgree(t *testing.T, rng *rand.Rand, files []string) {

@@ -2,6 +2,7 @@
 package traffictest
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,18 @@ func Logs(t testing.TB) map[string][]string {
 		}
 	}
 	return sets
+}
+
+// EachLog does something with each of Logs, at random.
+func EachLog(t *testing.T, do func(t *testing.T, rng *rand.Rand, name string, files []string)) {
+	for name, files := range Logs(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			do(t, rand.New(rand.NewPCG(seed, 0)), name, files)
+		})
+	}
 }
 
 func glob(t testing.TB, folder, pattern string) []string {
