@@ -25,7 +25,7 @@ type PassedOver struct {
 // Expand turns the arguments of a command line into the names of inputs, in their order:
 //
 //   - "-" and a file or a pipe stand for themselves, whatever they are called;
-//   - a directory stands for the logs in it and below it, in the order of their names (see isLog for what is left out);
+//   - a directory stands for the logs in it and below it, in the order of their names (see IsLog for what is left out);
 //   - a pattern such as "logs/access.log*", when there is no file of that name, stands for what it matches. As in a
 //     shell, "*" does not match a leading dot.
 //

@@ -20,8 +20,8 @@ var notALog = regexp.MustCompile(`(?i)~$|^(README|LICENSE)` +
 // errorLog matches the other log that servers write: error.log (nginx), error_log or site-error.log.2.gz (Apache).
 var errorLog = regexp.MustCompile(`(?i)(^|[^a-z])errors?([^a-z]|$)`)
 
-// isLog tells by its name whether a file in a directory is worth reading.
-func isLog(base string) bool {
+// IsLog tells by its name whether a file in a directory is worth reading.
+func IsLog(base string) bool {
 	if notALog.MatchString(base) {
 		return false
 	}
@@ -73,7 +73,7 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 			}
 			found = found || below
 		case !info.Mode().IsRegular():
-		case isLog(entry.Name()):
+		case IsLog(entry.Name()):
 			found = true
 			if err := e.addFile(name, info); err != nil {
 				return false, err

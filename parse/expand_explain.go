@@ -32,15 +32,24 @@ func explain(name string, err error) error {
 
 // notThere names the file that was meant, or the part of the path that is missing.
 func notThere(name string) error {
-	dir := filepath.Dir(name)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("parse: %s: %w: there is no directory %s", name, fs.ErrNotExist, dir)
-	}
-	if near := nearest(filepath.Base(name), entries); near != "" {
-		return fmt.Errorf("parse: %s: %w; did you mean %s?", name, fs.ErrNotExist, filepath.Join(dir, near))
+	near, err := Near(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("parse: %s: %w: there is no directory %s", name, fs.ErrNotExist, filepath.Dir(name))
+	case near != "":
+		return fmt.Errorf("parse: %s: %w; did you mean %s?", name, fs.ErrNotExist, near)
 	}
 	return fmt.Errorf("parse: %s: %w", name, fs.ErrNotExist)
+}
+
+// Near is the file beside one that is not there whose name is closest to its, or "" when none is close. err is that of looking
+// into the directory.
+func Near(name string) (near string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if near = nearest(filepath.Base(name), entries); near != "" {
+		near = filepath.Join(filepath.Dir(name), near)
+	}
+	return near, err
 }
 
 // noMatch says why a pattern matches nothing.

@@ -41,11 +41,17 @@ var packings = []string{".gz", ".zst", ".bz2", ".xz"}
 // IsPacked tells by its name whether a file is compressed.
 func IsPacked(name string) bool { return slices.Contains(packings, filepath.Ext(name)) }
 
-// IsRotated tells whether a file may be an earlier one of a log, by their names in one directory.
-func IsRotated(log, name string) bool {
+// Unpacked is the name of a file without what compression has put behind it.
+func Unpacked(name string) string {
 	for _, ending := range packings {
 		name = strings.TrimSuffix(name, ending)
 	}
+	return name
+}
+
+// IsRotated tells whether a file may be an earlier one of a log, by their names in one directory.
+func IsRotated(log, name string) bool {
+	name = Unpacked(name)
 	if rest, ok := strings.CutPrefix(name, log); ok && rotated.MatchString(rest) {
 		return true
 	}
@@ -55,6 +61,22 @@ func IsRotated(log, name string) bool {
 	return ok && ending != "" && strings.HasSuffix(rest, ending) && between.MatchString(strings.TrimSuffix(rest, ending))
 }
 
+// CurrentsOf are the names of the logs that a file may be an earlier one of (see IsRotated), by its name in one directory.
+func CurrentsOf(name string) (logs []string) {
+	name = Unpacked(name)
+	ending := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ending)
+	for i := 1; i < len(name); i++ {
+		if rotated.MatchString(name[i:]) {
+			logs = append(logs, name[:i])
+		}
+		if i < len(stem) && ending != "" && between.MatchString(stem[i:]) {
+			logs = append(logs, stem[:i]+ending)
+		}
+	}
+	return logs
+}
+
 // sameShape tells whether two names differ in their digits only.
 func sameShape(x, y string) bool {
 	return digits.ReplaceAllString(x, "0") == digits.ReplaceAllString(y, "0")
@@ -62,38 +84,14 @@ func sameShape(x, y string) bool {
 
 // RelativesOf are the files that may belong to a log, the one that has its name not among them, oldest first.
 func RelativesOf(name string) (all []Relative) {
-	current, err := os.Stat(name)
-	if err != nil {
-		current = nil
-	}
-	add := func(dir string, fits func(base string) bool) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return
-		}
-		for _, e := range entries {
-			if !fits(e.Name()) {
-				continue
-			}
-			info, err := os.Stat(filepath.Join(dir, e.Name()))
-			if err != nil || !info.Mode().IsRegular() || current != nil && os.SameFile(info, current) {
-				continue
-			}
-			r, ok := newRelative(filepath.Join(dir, e.Name()), info)
-			if begun := IsPacked(e.Name()) && !r.Packed; begun { // by who compresses, and what is compressed is there still
-				continue
-			}
-			if ok && !slices.ContainsFunc(all, r.Same) {
-				all = append(all, r)
-			}
-		}
-	}
-	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
-	if target, err := filepath.EvalSymlinks(name); err == nil && isLink(name) {
-		add(filepath.Dir(target), func(base string) bool {
+	r := newRelatives(name)
+	r.add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
+	if target, ok := targetOf(name); ok {
+		r.add(filepath.Dir(target), func(base string) bool {
 			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
 		})
 	}
+	all = r.all
 	slices.SortStableFunc(all, byAge)
 	if !slices.ContainsFunc(all, func(r Relative) bool { return numberOf(r.Path) < 0 }) { // not all who compress keep the time
 		slices.SortStableFunc(all, func(x, y Relative) int { return numberOf(y.Path) - numberOf(x.Path) })
@@ -103,10 +101,7 @@ func RelativesOf(name string) (all []Relative) {
 
 // numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
 func numberOf(path string) int {
-	for _, ending := range packings {
-		path = strings.TrimSuffix(path, ending)
-	}
-	number := numbered.FindStringSubmatch(path)
+	number := numbered.FindStringSubmatch(Unpacked(path))
 	if number == nil {
 		return -1
 	}
@@ -120,6 +115,25 @@ func numberOf(path string) int {
 func isLink(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// mostLinks is how many links may lead from one to the next.
+const mostLinks = 40
+
+// targetOf is what a link leads to, also when that has just been renamed and is not there.
+func targetOf(name string) (target string, ok bool) {
+	target = name
+	for range mostLinks {
+		to, err := os.Readlink(target)
+		if err != nil {
+			return target, ok
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil && !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		target, ok = to, true
+	}
+	return "", false
 }
 
 // byAge orders files by when they were written last, and then by name, the higher number first.
@@ -177,6 +191,11 @@ func (r *Relative) Is(id Identity) bool {
 		return id.SameInode(r.ID)
 	}
 	return id.Begins(r.Head)
+}
+
+// WasItself tells whether r is a file that was known, by its inode and its beginning.
+func (r *Relative) WasItself(id Identity) bool {
+	return id.HeadBytes > 0 && id.SameInode(r.ID) && id.Begins(r.Head)
 }
 
 // Was tells whether r is a file that was known, to which nothing was added since unless r is that file itself. Two logs may

@@ -13,7 +13,7 @@ import (
 // townWithHistory is the town, compared with a run before.
 func townWithHistory() *Model {
 	m := New(town(), townOptions)
-	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
+	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, Degraded: []int32{4, 6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
 	h.SafeLimits = &SafeLimits{Class: "browser", Percent: 99.9, Before: 5, Now: 8, Limits: []SafeLimit{
 		{By: "client", Before: "window:14/30s", Now: "window:19/30s", Change: 5}, {By: "client", Before: "window:20/1m", Now: "window:20/1m"},
 	}}

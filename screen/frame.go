@@ -136,6 +136,9 @@ func (f *Frame) log() string {
 	if g.LagBytes > 0 {
 		text, c = fmt.Sprintf("%s and %s behind", report.Size(g.LagBytes), lasting(g.Lag)), yellow
 	}
+	if g.Absent > 0 {
+		text, c = fmt.Sprintf("%d not there yet, %s", g.Absent, text), yellow
+	}
 	if age := f.Now.Sub(g.At); age > stale {
 		text, c = "no news from the tail for "+lasting(age), yellow
 	}

@@ -26,6 +26,7 @@ func TestPictures(t *testing.T) {
 		{"shop-actions.txt", shop(), 80, 20, func(f *Frame) { f.Actions = true }},
 		{"flood-100x30.txt", flood(), 100, 30, nil},
 		{"stale.txt", shop(), 80, 12, func(f *Frame) { f.Now = f.Now.Add(time.Minute) }},
+		{"absent.txt", shop(), 80, 12, func(f *Frame) { f.Glance.Absent = 1 }},
 		{"colors.txt", shop(), 100, 16, func(f *Frame) { f.Color = true }},
 		{"shared.txt", shared(), 100, 24, func(f *Frame) {
 			f.Glance.Redis.Away = time.Time{}

@@ -84,3 +84,29 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// So does one that comes alone after a restart, however long the log has been silent.
+func TestVerdictComesAfterARestart(t *testing.T) {
+	for _, kill := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.start()
+		b.append("access.log", line(1, b.now)+line(1, b.now))
+		b.step(0)
+		b.step(time.Hour)
+		b.restart(kill)
+		b.step(time.Minute)
+		b.append("access.log", line(1, b.now))
+		for range 6 {
+			b.step(time.Second)
+		}
+		if n := b.tail.Tally().Requests; n != 3 {
+			t.Errorf("killed %t: %d requests are judged", kill, n)
+		}
+		b.append("access.log", line(1, b.now.Add(-4*time.Second)))
+		b.step(6 * time.Second)
+		b.stop()
+		if n := b.tail.Tally().Late; n != 0 {
+			t.Errorf("killed %t: %d late", kill, n)
+		}
+	}
+}

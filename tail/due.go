@@ -11,7 +11,7 @@ func (t *Tail) due() {
 	t.show(now)
 	t.glance(now)
 	early := t.spool.heavy() && now.Sub(t.tried) >= tick
-	if t.options.State != "" && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
+	if t.options.State != "" && t.out.odd == nil && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
 		t.tryToSave(now)
 	}
 	t.sayStored()
@@ -80,6 +80,9 @@ func (t *Tail) tell() {
 		is.Late-was.Late, is.Unreadable-was.Unreadable, len(t.events.busy), t.lagText(now))
 	if waits := t.spool.backlog(); waits.Full || t.waits {
 		fmt.Fprintf(t.options.Err, "  %s\n", waits)
+	}
+	if t.out.odd != nil {
+		fmt.Fprintf(t.options.Err, "  would-blocks cannot be written, so nothing is read: %v\n", t.out.odd)
 	}
 	for i := range is.Policies {
 		n := is.Policies[i].Refused - was.Policies[i].Refused

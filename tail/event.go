@@ -65,9 +65,7 @@ func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		e.tally.Policies[r.policy].count(b.Action[r.row], class, e.tables)
 		e.busy[b.Client[r.row]] = struct{}{}
 		e.crowd.add(r.policy, b.Client[r.row], b.Action[r.row], class, e.tables)
-		if err := e.out.write(e.format(b, r, class)); err != nil {
-			return err
-		}
+		e.out.write(e.format(b, r, class))
 	}
 	return nil
 }

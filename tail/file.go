@@ -110,6 +110,13 @@ func (f *file) check() error {
 	return nil
 }
 
+// is tells whether the file is one that was known.
+func (f *file) is(id parse.Identity) bool {
+	var block [parse.HeadBlock]byte
+	n, _ := f.handle.ReadAt(block[:], 0) // what cannot be read now is not known
+	return id.HeadBytes > 0 && id.SameInode(f.id) && id.Begins(block[:n])
+}
+
 func (f *file) next(b *parse.Block) (bool, error) {
 	if err := f.look(); err != nil {
 		return false, err

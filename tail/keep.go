@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -69,11 +68,7 @@ func (t *Tail) recall(body []byte) error {
 
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
-	for _, s := range c.Logs {
-		if l, _ := t.follow(s.Name, FromStart); !l.pipe {
-			l.resume(s)
-		}
-	}
+	t.resume(c)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
@@ -124,13 +119,13 @@ func (t *Tail) compact() error {
 	return err
 }
 
-// copy is a Tally that does not change.
+// copy is a Tally that does not change, and cannot count.
 func (t *Tally) copy() Tally {
 	c := *t
 	c.Policies = slices.Clone(t.Policies)
 	for i := range c.Policies {
 		c.Policies[i].By = slices.Clone(c.Policies[i].By)
-		c.Policies[i].places = maps.Clone(c.Policies[i].places)
+		c.Policies[i].places = nil
 	}
 	return c
 }
@@ -139,7 +134,7 @@ func (t *Tally) copy() Tally {
 func (t *Tail) Finish() error {
 	var err error
 	if t.options.State == "" || t.ended() {
-		err = t.judgeUntil(traffic.End)
+		err = errors.Join(t.judgeUntil(traffic.End), t.out.flush())
 	}
 	if err == nil && t.options.State != "" {
 		err = t.save()

@@ -35,6 +35,7 @@ type Glance struct {
 
 	Waiting  int           // requests that wait for older ones
 	Logs     int           // how many are followed
+	Absent   int           // how many names stand for nothing that can be read
 	LagBytes int64         // of the logs that have not been read
 	Lag      time.Duration // how long ago all had been
 
@@ -98,7 +99,7 @@ func (t *Tail) glance(now time.Time) {
 func (t *Tail) numbers(now time.Time) *Glance {
 	g := &Glance{
 		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, Late: t.tally.Late,
-		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: len(t.logs),
+		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.followed(), Absent: t.absent(),
 	}
 	g.LagBytes, g.Lag = t.Lag(now)
 	for i := range t.tally.Policies {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // A lock keeps a second tail away from a checkpoint. It goes with the process.
@@ -16,11 +17,16 @@ func takeLock(name string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("checkpoint %s: another tail writes it", name)
+	for patience := time.Second; ; patience -= 50 * time.Millisecond {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return &lock{f}, nil
+		}
+		if patience <= 0 {
+			_ = f.Close()
+			return nil, fmt.Errorf("checkpoint %s: another tail writes it", name)
+		}
+		time.Sleep(50 * time.Millisecond) // one that is being killed lets go of it soon
 	}
-	return &lock{f}, nil
 }
 
 func (l *lock) release() {

@@ -2,7 +2,6 @@ package tail
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -20,8 +19,12 @@ import (
 // The name is looked at often. When another file has it, whatever has come and gone in between is looked for beside it: a
 // relative that was not there before. So nothing is lost when a log is rotated twice between two looks, or while nobody
 // looked.
+//
+// A log of many names (parse.Series) is one whose current file is that with the latest of them.
 type log struct {
 	name   string
+	path   string           // of the file that has the name now
+	series *parse.Series    // nil: the log has one name
 	from   From             // where to begin with the file that has the name at first
 	files  []generation     // oldest first
 	known  []parse.Identity // relatives that have been read, or are not to be
@@ -30,11 +33,18 @@ type log struct {
 	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
 	set    time.Time  // when clock was that
 	idle   bool       // nothing was left when it was read last
-	odd    string     // what was wrong when it was looked at last
-	pipe   bool       // it has one file, for ever
+	odd    string     // what was wrong with its lines when they were looked at last
+	doubt  doubt
+	faults []string        // what was wrong since all of it could be read
+	lack   string          // why its file cannot be read, as it was told
+	saved  *parse.SavedLog // where to go on, as long as that cannot be read
+	passed fs.FileInfo     // the file that has the name, if another log reads it
+	pipe   bool            // it has one file, for ever
+	over   bool            // no other file is its own any more
 	linger time.Duration
 	now    func() time.Time
 	say    func(format string, args ...any)
+	tail   *Tail // that has other logs as well
 }
 
 // A From says where reading begins.
@@ -52,43 +62,72 @@ const most = 16
 
 // look finds out whether another file has the name.
 func (l *log) look() error {
-	if l.pipe {
+	if l.pipe || l.over {
 		return nil
 	}
-	info, err := os.Stat(l.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // not yet there, or between two files
-	}
-	if err != nil {
+	if err := l.recover(); err != nil {
 		return err
 	}
-	if n := len(l.files); n > 0 {
-		if f, ok := l.files[n-1].(*file); ok && os.SameFile(f.info, info) {
-			return nil
-		}
+	info, err := os.Stat(l.path)
+	switch n := len(l.files); {
+	case n > 0 && errors.Is(err, fs.ErrNotExist): // between two files
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir(): // there may be logs in it: see join
+		return nil
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		l.openFIFO()
+		return nil
+	case n > 0 && isFile(l.files[n-1], info):
+		return nil
+	case l.tail.isTaken(l, "", info):
+		return l.pass(info)
 	}
 	return l.turn()
 }
 
+func isFile(g generation, info fs.FileInfo) bool {
+	f, ok := g.(*file)
+	return ok && os.SameFile(f.info, info)
+}
+
+// pass leaves a file to the log that reads it. What is written to it later, this one may read: it is known until then.
+func (l *log) pass(info fs.FileInfo) error {
+	l.begun = true
+	if l.passed != nil && os.SameFile(l.passed, info) && l.passed.Size() > 0 {
+		return nil
+	}
+	f, err := openFile(l.path, parse.Place{}, l.now)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	l.passed = f.info
+	l.note(f.id)
+	return nil
+}
+
 // turn takes in the file that has the name now, behind those that had it before.
 func (l *log) turn() error {
-	f, err := openFile(l.name, parse.Place{}, l.now)
+	f, err := openFile(l.path, parse.Place{}, l.now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if l.begun {
+	if l.begun || l.series != nil {
 		l.takeBetween(f)
-	} else if l.from != FromStart {
+	}
+	if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
 	l.files = slices.DeleteFunc(l.files, func(g generation) bool { // a link that was swapped back
-		old, ok := g.(*file)
-		if !ok || !os.SameFile(old.info, f.info) {
+		if !isFile(g, f.info) {
 			return false
 		}
+		old := g.(*file)
 		f.at, f.id = old.at, old.id
 		old.close()
 		return true
@@ -99,44 +138,10 @@ func (l *log) turn() error {
 	return nil
 }
 
-// takeBetween takes in the relatives that nobody knows, apart from f.
-func (l *log) takeBetween(f *file) {
-	for _, r := range parse.RelativesOf(l.name) {
-		if os.SameFile(r.Info, f.info) || l.knows(&r) {
-			continue
-		}
-		g, err := l.open(r, parse.Place{})
-		if err != nil {
-			l.say("%s: %v", r.Path, err)
-			continue
-		}
-		l.files = append(l.files, g)
-	}
-}
-
-// knows tells whether a relative has been read, is being read, or is not to be.
-func (l *log) knows(r *parse.Relative) bool {
-	return slices.ContainsFunc(l.known, r.Was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
-}
-
-// know notes the relatives that are there: what comes later is new.
-func (l *log) know() {
-	l.known = l.known[:0]
-	for _, r := range parse.RelativesOf(l.name) {
-		l.note(r.ID)
-	}
-}
-
-// note makes a file known. One without content is never known: it has nothing to be told by, since its inode may be given
-// to another one, and nothing of it can be read twice.
-func (l *log) note(id parse.Identity) {
-	if id.HeadBytes > 0 {
-		l.known = append(l.known, id)
-	}
-}
-
-// next fills b with the next lines, and tells whether there were any.
-func (l *log) next(b *parse.Block) (bool, error) {
+// next fills b with the next lines, and tells whether there were any. A file that cannot be read is tried again the next
+// time; meanwhile the others go on.
+func (l *log) next(b *parse.Block) bool {
+	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
 		if err == errTruncated {
@@ -145,13 +150,25 @@ func (l *log) next(b *parse.Block) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", l.name, err)
+			l.complain(err)
+			failed = true
 		}
 		if more {
-			return true, nil
+			return true
 		}
 	}
-	return l.retire(b), nil
+	if !failed {
+		l.faults = nil
+	}
+	return l.retire(b)
+}
+
+// complain says that a file cannot be read, once until all can.
+func (l *log) complain(err error) {
+	if text := err.Error(); !slices.Contains(l.faults, text) {
+		l.faults = append(l.faults, text)
+		l.say("%s: %s; it is tried again", l.name, text)
+	}
 }
 
 // begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before.
@@ -173,7 +190,7 @@ func (l *log) begin(i int) {
 
 // copyOf opens a copy of a file where reading of the original stopped, if there is one that goes on there.
 func (l *log) copyOf(s parse.SavedFile) (generation, bool) {
-	for _, r := range parse.RelativesOf(l.name) {
+	for _, r := range l.relatives() {
 		if s.HeadBytes == 0 || !r.Is(s.Identity) || s.SameInode(r.ID) || !r.Packed && r.Info.Size() <= s.Offset {
 			continue
 		}
@@ -186,12 +203,15 @@ func (l *log) copyOf(s parse.SavedFile) (generation, bool) {
 
 // retire closes files that had the name once and have been quiet for long, and hands over what they end with.
 func (l *log) retire(b *parse.Block) bool {
-	for i := 0; i < len(l.files)-1; i++ {
+	for i := 0; i < len(l.files)-1 || l.over && i < len(l.files); i++ {
 		g := l.files[i]
 		if _, grows := g.(*file); grows && l.now().Sub(g.since()) < l.linger && len(l.files) <= most {
 			continue
 		}
 		more := g.rest(b)
+		if n := g.unread(); !more && n > 0 && l.faults != nil {
+			l.say("%s: %d bytes of an earlier file could not be read, and are lost", l.name, n)
+		}
 		g.close()
 		l.note(g.saved().Identity)
 		l.files = slices.Delete(l.files, i, i+1)

@@ -79,6 +79,26 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// Without --state there is no checkpoint whose age anybody could be alarmed about.
+func TestCheckpointTime(t *testing.T) {
+	for state, want := range map[string]bool{"state": true, "": false} {
+		b := newBench(t, "token:2/10s")
+		m := new(Metrics)
+		b.change = func(o *Options) {
+			if o.Metrics = m; state == "" {
+				o.State, o.From = "", FromEnd
+			}
+		}
+		b.start()
+		b.step(time.Hour)
+		value, shown := scrape(t, m, func() time.Time { return b.now })["shadow_checkpoint_timestamp_seconds"]
+		if shown != want || shown && time.Duration(b.now.Unix()-int64(value))*time.Second > time.Hour {
+			t.Errorf("with state %q: %v (%v)", state, value, shown)
+		}
+		b.stop()
+	}
+}
+
 // Labels are bounded and valid, whatever paths come.
 func TestLabels(t *testing.T) {
 	p := PolicyTally{Name: "p"}

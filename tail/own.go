@@ -23,8 +23,8 @@ func (o *Options) ownFiles() (names []string) {
 	return append(names, o.Own...)
 }
 
-// verifyOwn finds names that are used for two things.
-func (o *Options) verifyOwn() error {
+// Verify finds names that are used for two things.
+func (o *Options) Verify() error {
 	own := o.ownFiles()
 	for i, name := range own {
 		if j := slices.IndexFunc(own[:i], func(other string) bool { return sameFile(other, name) }); j >= 0 {

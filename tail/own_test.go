@@ -26,7 +26,7 @@ func TestOwnFiles(t *testing.T) {
 		"database":     {Options{State: path("state"), Own: []string{path("state")}}, "for two purposes"},
 		"nowhere":      {Options{Names: []string{path("access.log")}, State: path("state"), Events: os.DevNull}, ""},
 	} {
-		err := c.options.verifyOwn()
+		err := c.options.Verify()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -37,12 +37,14 @@ func TestOwnFiles(t *testing.T) {
 func TestOwnFilesDoNotJoin(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{State: filepath.Join(dir, "state"), Events: filepath.Join(dir, "events.json")}
-	for name, own := range map[string]bool{"state": true, "state.lock": true, "events.json": true, "events.json.1": true, "access.log": false} {
-		path := filepath.Join(dir, name)
+	for base, own := range map[string]bool{"state": true, "state.lock": true, "events.json": true, "events.json.1": true, "access.log": false} {
+		path := filepath.Join(dir, base)
 		check(t, os.WriteFile(path, []byte("a line\n"), 0o600))
-		tail := &Tail{options: o}
-		if got := tail.mayJoin(path); got == own {
-			t.Errorf("%s joins: %v", name, got)
+		info, err := os.Stat(path)
+		check(t, err)
+		j := &joining{Tail: &Tail{options: o}, name: &name{text: dir}}
+		if got := j.isNone(matched{path, info}); got != own {
+			t.Errorf("%s is none: %v", base, got)
 		}
 	}
 }

@@ -2,13 +2,27 @@ package tail
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
+	"shadow/limit"
 	"shadow/parse"
+	"shadow/traffic"
 )
 
 // save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
 func (l *log) save() parse.SavedLog {
-	s := parse.SavedLog{Name: l.name, Known: l.known}
+	if l.saved != nil {
+		return *l.saved
+	}
+	s := parse.SavedLog{Name: l.name, Series: l.series != nil, Known: l.known}
+	if l.clock != traffic.Dawn {
+		s.Clock = l.clock + limit.Time(l.now().Sub(l.set).Microseconds())
+	}
 	for _, g := range l.files {
 		if f := g.saved(); f.HeadBytes > 0 {
 			s.Files = append(s.Files, f)
@@ -17,40 +31,100 @@ func (l *log) save() parse.SavedLog {
 	return s
 }
 
-// resume opens what a checkpoint tells of. Files are found again by what they are, whatever they are called meanwhile. What
-// has come since, look finds.
-func (l *log) resume(s parse.SavedLog) {
+// resume goes on where a checkpoint says, as soon as that can be read. The clock of the log has gone on since it was written.
+func (l *log) resume(s parse.SavedLog, written time.Time) {
+	if s.Clock != 0 {
+		l.clock, l.set = s.Clock, written
+	}
 	l.begun = true
 	l.known = s.Known
+	l.saved = &s
+	_ = l.recover() // else it is tried again, and told, when the log is looked at
+}
+
+// recover opens what a checkpoint tells of, unless it has. Files are found again by what they are, whatever they are called
+// meanwhile. What has come since, look finds.
+func (l *log) recover() error {
+	if l.saved == nil {
+		return nil
+	}
+	if err := l.readable(); err != nil {
+		return err
+	}
+	s := l.saved
+	l.saved = nil
 	candidates := parse.RelativesOf(l.name)
+	if l.series != nil {
+		candidates = l.series.Relatives("")
+	}
 	if current, ok := parse.RelativeAt(l.name); ok {
 		candidates = append(candidates, current)
 	}
 	for _, saved := range s.Files {
-		i := find(candidates, saved.Identity)
-		if i < 0 {
+		r, ok := find(candidates, saved.Identity, s.Known)
+		if !ok {
+			r, ok = l.moved(saved.Identity)
+		}
+		if !ok {
 			l.say("%s: a file that was being read is gone; what was written to it behind byte %d is lost", l.name, saved.Offset)
 			continue
 		}
-		g, err := l.open(candidates[i], saved.Place)
+		g, err := l.open(r, saved.Place)
 		if err != nil {
-			l.say("%s: %v", candidates[i].Path, err)
+			l.say("%s: %v", r.Path, err)
 			continue
 		}
 		l.files = append(l.files, g)
 	}
+	return nil
 }
 
-// find is the candidate that is a file: the one with its inode and content, or else one with its content.
-func find(candidates []parse.Relative, id parse.Identity) int {
-	found := -1
+// readable is the error of a log that is there and may not be read: what has been read of it could not be told.
+func (l *log) readable() error {
+	path := l.name
+	if l.series != nil {
+		path = filepath.Clean(l.series.Dir)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_ = f.Close()
+	}
+	return err
+}
+
+// find is the candidate that is a file: the one with its inode and content, or else one with its content that was not known
+// beside it.
+func find(candidates []parse.Relative, id parse.Identity, known []parse.Identity) (found parse.Relative, ok bool) {
 	for i := range candidates {
 		r := &candidates[i]
-		if r.Is(id) && (found < 0 || id.SameInode(r.ID)) {
-			found = i
+		if itself := id.SameInode(r.ID); r.Is(id) && (itself || !ok && !slices.ContainsFunc(known, r.WasItself)) {
+			found, ok = *r, true
 		}
 	}
-	return found
+	return found, ok
+}
+
+// moved is a file that has another name in the same directory, which is not that of a rotated one.
+func (l *log) moved(id parse.Identity) (r parse.Relative, ok bool) {
+	dir := filepath.Dir(l.name)
+	entries, _ := os.ReadDir(dir) // what cannot be read is not there
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		device, inode := parse.InodeOf(info)
+		if !id.SameInode(parse.Identity{Device: device, Inode: inode}) {
+			continue
+		}
+		if r, ok = parse.RelativeAt(filepath.Join(dir, e.Name())); ok && r.Is(id) {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 // wholeLines is data up to its last line feed.

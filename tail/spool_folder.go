@@ -20,7 +20,8 @@ import (
 )
 
 // A folder holds batches, one in a file: a gob and its CRC-64. The name of a file is that of its tail and the number of the
-// batch, with leading zeros, so the order of the names is that of the batches. Others may remove files, or the folder.
+// batch, with leading zeros, so the order of the names is that of the batches. It has its name when it is whole. Others may
+// remove files, or the folder.
 
 type folder struct {
 	dir     string
@@ -39,6 +40,9 @@ type spoolFile struct {
 
 // atOnce is how many bytes of batches are handed over at once, if it is more than one.
 const atOnce = 8 << 20
+
+// begunName is that of a batch that is not yet whole.
+const begunName = "new"
 
 func spoolName(tail string, number uint64) string { return fmt.Sprintf("%s-%020d", tail, number) }
 
@@ -108,12 +112,13 @@ func (s *folder) write(a *replay.Addition) error {
 		return err
 	}
 	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
+	begun := filepath.Join(s.dir, begunName)
 	write := func(f io.Writer) error { _, err := f.Write(text); return err }
-	if err := writeSynced(name, write); err != nil {
-		_ = os.Remove(name) // what is left of it, no checkpoint names
+	if err := writeSynced(begun, write); err != nil {
+		_ = os.Remove(begun) // it may have filled the disk
 		return err
 	}
-	if err := syncDir(s.dir); err != nil {
+	if err := errors.Join(os.Rename(begun, name), syncDir(s.dir)); err != nil {
 		return err
 	}
 	s.size.Add(int64(len(text)))

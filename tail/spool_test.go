@@ -394,6 +394,30 @@ func TestSpoolOfAnEarlierTail(t *testing.T) {
 	}
 }
 
+// A batch that was being written when the tail was killed is none, also when nobody knows any more whose it was.
+func TestBegunBatch(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.start()
+	s.append("access.log", line(1, s.now))
+	s.step(10 * time.Second)
+	s.kill()
+	check(t, os.Remove(s.path("state")))
+	check(t, os.WriteFile(s.path("state.spool/"+begunName), []byte("half a b"), 0o600))
+	s.start()
+	for range 3 {
+		s.append("access.log", line(1, s.now))
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+	}
+	if s.flush(); s.tail.spool.odd.Load() != nil || s.shelf.lines != 2 {
+		t.Errorf("%+v; %d lines are stored", s.tail.spool.odd.Load(), s.shelf.lines)
+	}
+	s.stop()
+	if files := s.files(); len(files) != 0 {
+		t.Errorf("left in the spool: %v", files)
+	}
+}
+
 // A batch that is damaged is named, and keeps its place until somebody looks.
 func TestDamagedBatch(t *testing.T) {
 	s := newStored(t, "token:1/10s")
@@ -424,6 +448,7 @@ func TestDamagedBatch(t *testing.T) {
 // What keeps batches waiting is told when it has lasted, and that it is over.
 func TestWaitingIsTold(t *testing.T) {
 	s := newStored(t, "token:1/10s")
+	s.append("access.log", "")
 	s.start()
 	s.shelf.busy = true
 	for range 3 {

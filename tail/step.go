@@ -1,8 +1,6 @@
 package tail
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"shadow/limit"
@@ -22,9 +20,8 @@ func (t *Tail) Step() (more bool, err error) {
 	for _, l := range t.logs {
 		t.look(l)
 	}
-	if t.spool.full() {
-		t.pause()
-		return false, nil
+	if waits, err := t.pauses(); waits || err != nil {
+		return false, err
 	}
 	drained, err := t.read()
 	if err != nil {
@@ -39,23 +36,6 @@ func (t *Tail) Step() (more bool, err error) {
 	}
 	t.due()
 	return !drained, nil
-}
-
-// pause does what is due, and reads nothing: the lag grows until there is room for what would be judged.
-func (t *Tail) pause() {
-	for _, l := range t.logs {
-		l.measure()
-	}
-	t.due()
-}
-
-// look looks whether another file has a log's name. What is wrong with it is said once.
-func (t *Tail) look(l *log) {
-	err := l.look()
-	if err != nil && l.odd != err.Error() {
-		l.odd = err.Error()
-		t.say("%v", err)
-	}
 }
 
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
@@ -101,10 +81,9 @@ func (t *Tail) readFrom(i int) (int, error) {
 			return 0, err
 		}
 	}
-	more, err := l.next(&t.block)
-	if err != nil || !more {
+	if !l.next(&t.block) {
 		l.idle = true
-		return 0, err
+		return 0, nil
 	}
 	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
@@ -112,53 +91,8 @@ func (t *Tail) readFrom(i int) (int, error) {
 	if t.spool != nil {
 		t.spool.took(i, l.name, l.format, &taken)
 	}
-	if taken.Lines >= 10 && 2*taken.Unreadable > taken.Lines {
-		t.doubt(l)
-	}
+	t.watch(l, &taken)
 	return len(t.block.Data), nil
-}
-
-// enough is how many lines must be there for their format to be given up.
-const enough = 20
-
-// choose chooses a log's format, once there are lines to tell it by.
-func (t *Tail) choose(l *log) error {
-	sample := l.sample()
-	if len(sample) == 0 {
-		return nil
-	}
-	format, warnings, err := t.stream.Format(sample)
-	if err != nil {
-		switch err = fmt.Errorf("%s: %w", l.name, err); {
-		case lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute:
-			return nil
-		case !t.anyFormat():
-			return err
-		case l.odd != err.Error(): // others can be read: this one has to wait until it is mended
-			l.odd = err.Error()
-			t.say("%v", err)
-		}
-		return nil
-	}
-	for _, w := range warnings {
-		t.say("%s: %s", l.name, w)
-	}
-	l.format = format
-	return nil
-}
-
-// anyFormat tells whether some log can be read.
-func (t *Tail) anyFormat() bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
-}
-
-// doubt looks whether another format fits better by now.
-func (t *Tail) doubt(l *log) {
-	if sample := l.sample(); len(sample) > 0 {
-		if format, _, err := t.stream.Format(sample); err == nil {
-			l.format = format
-		}
-	}
 }
 
 // count adds what was taken in to the tally.
@@ -207,14 +141,15 @@ func (t *Tail) release(now time.Time) error {
 		return err
 	}
 	t.settled = t.stream.Waiting()
-	return t.out.flush()
+	return t.emit()
 }
 
 // batchRows is how many requests may come before some are judged.
 const batchRows = 256 << 10
 
+// judgeUntil judges what nothing older can come before, as long as there is room for what is to be told.
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	for more := true; more; {
+	for more := true; more && t.out.odd == nil; {
 		var b *traffic.Batch
 		if b, more = t.stream.Release(floor); b.Len() == 0 {
 			continue
@@ -227,14 +162,4 @@ func (t *Tail) judgeUntil(floor limit.Time) error {
 		}
 	}
 	return nil
-}
-
-// lines counts line feeds.
-func lines(data []byte) (n int) {
-	for _, c := range data {
-		if c == '\n' {
-			n++
-		}
-	}
-	return n
 }

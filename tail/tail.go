@@ -13,7 +13,7 @@ import (
 
 // Options says what to follow, and how to judge it.
 type Options struct {
-	Names     []string        // files, pipes, globs, or "-"
+	Names     []string        // files, pipes, globs, directories, or "-"
 	Stdin     io.Reader       // what "-" stands for
 	From      From            // where to begin
 	State     string          // checkpoint file; "" for none
@@ -48,6 +48,7 @@ const (
 // does what is due. One goroutine may use it.
 type Tail struct {
 	options Options
+	named   []*name
 	logs    []*log
 	stream  *traffic.Stream
 	judge   *replay.Engine
@@ -62,7 +63,8 @@ type Tail struct {
 	block   parse.Block
 
 	begun    time.Time
-	expanded time.Time // when globs were last looked at
+	expanded time.Time // when patterns were last looked at
+	running  bool      // whether they have been: a log that is found from then on has come since
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read
@@ -72,6 +74,7 @@ type Tail struct {
 	odd      string    // what was wrong then
 	saving   time.Duration
 	waits    bool      // whether it was told that batches wait for the database
+	stuck    bool      // whether it was told that would-blocks cannot be written
 	told     time.Time // when the last summary was
 	before   Tally     // as it was then
 	shown    time.Time // when numbers were last left for Metrics
@@ -100,100 +103,15 @@ func New(o Options) (*Tail, error) {
 		o.Spool = DefaultSpool
 	}
 	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
+	for _, text := range o.Names {
+		t.named = append(t.named, &name{text: text})
+	}
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
 		return nil, err
 	}
 	return t, nil
-}
-
-// open opens everything, and restores what a checkpoint says.
-func (t *Tail) open() (err error) {
-	if err := t.options.verifyOwn(); err != nil {
-		return err
-	}
-	var c *Checkpoint
-	if t.options.State != "" {
-		if t.lock, err = takeLock(t.options.State); err != nil {
-			return err
-		}
-		if c, err = t.checkpoint(); err != nil {
-			return err
-		}
-	}
-	if err := t.openOutput(c); err != nil {
-		return err
-	}
-	earlier := &Tally{}
-	if c != nil {
-		earlier = &c.Tally
-	}
-	t.tally = newTally(t.options.Policies, earlier)
-	t.before = t.tally.copy()
-	t.events = newEvents(t.out, t.options.Policies, t.tally)
-	if t.options.Live != nil {
-		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
-	}
-	if err := t.openSpool(c); err != nil {
-		return err
-	}
-	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
-	if err := t.openRemote(c); err != nil {
-		return err
-	}
-	t.judge = t.newJudge()
-	if c != nil {
-		err = t.restore(c)
-	}
-	if t.expand(); err == nil && t.options.State != "" {
-		err = t.save() // so that even who is killed at once has begun here
-	}
-	return err
-}
-
-// checkpoint reads the checkpoint, nil if there is none or it is not wanted.
-func (t *Tail) checkpoint() (*Checkpoint, error) {
-	if t.options.From != FromCheckpoint || !exists(t.options.State) {
-		return nil, nil
-	}
-	return ReadCheckpoint(t.options.State)
-}
-
-func (t *Tail) openOutput(c *Checkpoint) (err error) {
-	if t.options.Events == "" {
-		t.out = newOutput(t.options.Out)
-		return nil
-	}
-	if c != nil {
-		if err := cutOff(t.options.Events, c.Output); err != nil {
-			return err
-		}
-	}
-	t.out, err = openOutput(t.options.Events)
-	return err
-}
-
-// openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has
-// named batches all the same.
-func (t *Tail) openSpool(c *Checkpoint) (err error) {
-	if t.options.Store == nil {
-		return nil
-	}
-	latest := c
-	if latest == nil && exists(t.options.State) {
-		latest, _ = ReadCheckpoint(t.options.State) // one that cannot be read is to be replaced
-	}
-	var was *SavedSpool
-	if latest != nil {
-		was = latest.Spool
-	}
-	if t.spool, err = openSpool(&t.options, was, c != nil); err != nil {
-		return err
-	}
-	t.spool.start(t.options.Policies, t.tally)
-	t.events.spool = t.spool
-	return nil
 }
 
 // newJudge makes a judge for the tables at hand.
@@ -205,7 +123,7 @@ func (t *Tail) newJudge() *replay.Engine {
 	}
 	if t.remote != nil {
 		t.remote.Follow(t.tables)
-		o.Remote = t.remote
+		o.Remote, o.Lateness = t.remote, t.remote.Lateness() // where the Remote remembers a key, so must the judge
 	}
 	return replay.New(o)
 }

@@ -123,8 +123,5 @@ func (f *keysFlags) shares() (shares []float64, err error) {
 			shares = append(shares, float64(share))
 		}
 	}
-	if len(shares) == 0 {
-		return nil, usage("--refuse: want a share, such as 80%%")
-	}
 	return shares, nil
 }

@@ -34,6 +34,7 @@ func (f *nightlyFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
 	flags.StringVar(&f.anonymize, "anonymize", "", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
 	flags.StringVar(&f.keyFile, "anonymize-key", "", "`file` with the key of hashes (default $SHADOW_ANONYMIZE_KEY, or a new key for each report)")
+	needs(cmd, []string{"anonymize"}, "anonymize-key")
 	completeWords(cmd, "anonymize", report.Anonymizations()...)
 }
 
@@ -56,9 +57,6 @@ func (f *nightlyFlags) verify(quiet bool, scopes ...report.Scope) (*nightly, err
 		n.conditions = append(n.conditions, c)
 	}
 	if f.anonymize == "" {
-		if f.keyFile != "" {
-			return nil, usage("--anonymize-key is of use with --anonymize only")
-		}
 		return n, nil
 	}
 	if !slices.Contains(report.Anonymizations(), f.anonymize) {

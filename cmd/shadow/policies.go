@@ -24,6 +24,7 @@ func (f *policyFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by + (repeatable)")
 	flags.StringVar(&f.by, "by", "client", "what --limit counts by (`key`): "+keyTexts())
 	flags.StringArrayVar(&f.picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
+	needs(cmd, []string{"limit", "sweep"}, "by")
 	completeWords(cmd, "by", policy.Keys()...)
 }
 

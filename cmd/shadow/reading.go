@@ -30,6 +30,7 @@ func (f *formatFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.logName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
 	flags.StringVar(&f.fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
 	flags.StringVar(&f.parser, "parser", "auto", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
+	needs(cmd, []string{"nginx-conf"}, "log-name")
 	completeWords(cmd, "parser", "auto", "gonx")
 	completeWords(cmd, "format", formatNames()...)
 	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of time stamps that do not name theirs, such as Europe/Berlin or Local")
@@ -52,9 +53,6 @@ func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
 	}
 	if f.parser != "auto" && f.parser != "gonx" {
 		return parse.Choice{}, usage("--parser %s: want auto or gonx", f.parser)
-	}
-	if f.logName != "" && f.nginxConf == "" {
-		return parse.Choice{}, usage("--log-name needs --nginx-conf FILE")
 	}
 	choice := parse.Choice{
 		Format: f.format, NginxConf: f.nginxConf, LogName: f.logName, Fields: f.fields,
@@ -85,6 +83,7 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than warm them with what lies just before (near the truth; for clients busy all along only a replay without --since is exact)")
+	needs(cmd, []string{"since"}, "cold")
 }
 
 // addWho adds the flags that do not go by the time of a request.

@@ -28,6 +28,7 @@ func (f *redisFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.password, "redis-password-file", "", "read the password of Redis from `file` (default: the variable "+passwordVariable+")")
 	flags.DurationVar(&f.timeout, "redis-timeout", time.Second, "for how long (`time`) to wait for Redis before deciding locally")
 	flags.DurationVar(&f.maxLag, "max-lag", time.Hour, "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
+	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
 // inUse tells whether state is to be shared.
@@ -58,16 +59,6 @@ func (f *redisFlags) secret() (string, error) {
 		return "", err
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
-}
-
-// verify is the error of flags that say something about Redis where there is none.
-func (f *redisFlags) verify(cmd *cobra.Command) error {
-	for _, name := range []string{"redis-password-file", "redis-timeout", "max-lag", "clock"} {
-		if !f.inUse() && cmd.Flags().Changed(name) {
-			return usage("--%s says something about Redis: state --redis ADDRESS as well", name)
-		}
-	}
-	return nil
 }
 
 // trips counts round trips to Redis.

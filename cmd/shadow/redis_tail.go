@@ -27,6 +27,7 @@ type clockFlag struct{ name string }
 
 func (f *clockFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.name, "clock", "log", "whose time counts with --redis (`clock`): that of the log, or that of redis")
+	needs(cmd, []string{"redis"}, "clock")
 	completeWords(cmd, "clock", "log", "redis")
 }
 
@@ -52,9 +53,9 @@ type sharedTail struct {
 }
 
 // share has the tail judge with Redis, if it is to. It verifies all that can be without asking anybody.
-func (f *tailFlags) share(cmd *cobra.Command, o *tail.Options) (*sharedTail, error) {
-	if err := f.redisFlags.verify(cmd); err != nil || !f.redisFlags.inUse() {
-		return nil, err
+func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
+	if !f.redisFlags.inUse() {
+		return nil, nil
 	}
 	s := &sharedTail{err: o.Err, trips: tail.NewTrips()}
 	var err error

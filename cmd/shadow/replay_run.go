@@ -70,7 +70,7 @@ func (r *replayRun) prepare(args []string) error {
 	if r.retain > 0 && r.noStore {
 		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
-	if err := errors.Join(r.verifyResume(r.cmd, args), r.verifySweep()); err != nil {
+	if err := errors.Join(r.verifyResume(args), r.verifySweep()); err != nil {
 		return err
 	}
 	config, err := loadConfig(r.config)

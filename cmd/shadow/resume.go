@@ -32,15 +32,13 @@ func (f *resumeFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.resume, "resume", "", "judge only what has come to the logs since the last replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from the beginning)")
 	flags.Lookup("resume").NoOptDefVal = resumeOn
 	flags.StringVar(&f.resumeAs, "resume-as", "replay", "`name` of what is gone on with, where a database serves several replays with --resume")
+	needs(cmd, []string{"resume"}, "resume-as")
 	completeWords(cmd, "resume", resumeOn, resumeAnyway, resumeFresh)
 }
 
 // verifyResume looks whether the flags go with the others.
-func (f *replayFlags) verifyResume(cmd *cobra.Command, logs []string) error {
+func (f *replayFlags) verifyResume(logs []string) error {
 	if f.resume == "" {
-		if cmd.Flags().Changed("resume-as") {
-			return usage("--resume-as is of use with --resume only")
-		}
 		return nil
 	}
 	if !slices.Contains([]string{resumeOn, resumeAnyway, resumeFresh}, f.resume) {

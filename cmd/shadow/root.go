@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,8 @@ event in a DuckDB file for your own questions.`,
 		SilenceUsage:  true,
 		Args:          noCommand,
 		RunE:          showHelp,
+
+		PersistentPreRunE: verifyGiven,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
@@ -82,8 +85,11 @@ func nearestCommand(cmd *cobra.Command, word string) string {
 
 // logArgs wants at least one log.
 func logArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return usage("which log? Name files, directories, or - for standard input\nSee `%s --help`.", cmd.CommandPath())
+	case slices.Contains(args, ""):
+		return usage("the name of a log is empty: name files, directories, or - for standard input")
 	}
 	return nil
 }

@@ -86,6 +86,7 @@ func (f *suggestFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
+	needsKinds(cmd)
 	completeWords(cmd, "kind", sweep.Kinds()...)
 	completeWords(cmd, "stop", suggest.Words()...)
 }

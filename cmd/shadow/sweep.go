@@ -87,9 +87,19 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
 	addBand(cmd, &f.band)
+	needsKinds(cmd)
+	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	completeWords(cmd, "kind", sweep.Kinds()...)
 	completeWords(cmd, "by", policy.Keys()...)
 }
+
+// needsKinds says of which kinds of limits --per and --rate tell something.
+func needsKinds(cmd *cobra.Command) {
+	needs(cmd, []string{kindOf(sweep.Token)}, "rate")
+	needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
+}
+
+func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
 
 // periods reads --per.
 func periods(texts []string) (all []limit.Time, err error) {
@@ -101,9 +111,6 @@ func periods(texts []string) (all []limit.Time, err error) {
 		if !slices.Contains(all, per) {
 			all = append(all, per)
 		}
-	}
-	if len(all) == 0 {
-		return nil, usage("--per: want the length of a window, such as 1m")
 	}
 	return all, nil
 }

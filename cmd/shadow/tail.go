@@ -3,12 +3,17 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
+	"shadow/parse"
 	"shadow/tail"
 )
 
@@ -36,8 +41,10 @@ func newTail() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail LOG… --limit LIMIT…",
 		Short: "Follow access logs as they grow, and tell who would be blocked as it happens",
-		Long: `Tail follows access logs (files, globs, pipes, or - for standard input) through rotation, truncation and restarts,
-judges their requests as shadow replay does, and writes each would-block as a line of JSON. Nobody is blocked.
+		Long: `Tail follows access logs (files, globs, directories, pipes, or - for standard input) through rotation, truncation and
+restarts, judges their requests as shadow replay does, and writes each would-block as a line of JSON. Nobody is blocked.
+
+A log need not be there yet. New files join a glob or a directory; of files that differ in a date only the latest is followed.
 
 With --state everything that has to be known to go on is kept in a file: after a restart, or a kill -9, no line
 is judged twice and none is left out, also when the log was rotated meanwhile.
@@ -49,7 +56,7 @@ then written to the file of --would-blocks only, and not at all without it.
 
 SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
-  shadow tail /var/log/nginx/*.log --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
+  shadow tail '/var/log/nginx/*.log' --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
   shadow tail /var/log/nginx/access.log --limit 6/30s --ui
   shadow tail /var/log/nginx/access.log --limit 6/30s --state /var/lib/shadow/state --db shadow.duckdb   # shadow report, meanwhile
@@ -79,15 +86,14 @@ func (f *tailFlags) add(cmd *cobra.Command) {
 	f.addWho(cmd, tail.DefaultLateness)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "write no summaries")
+	needs(cmd, []string{"state"}, "save-every")
 	completeWords(cmd, "from", "start", "end", "checkpoint")
 }
 
 // options verifies the flags.
 func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, err error) {
-	for _, name := range args {
-		if _, err := filepath.Match(name, ""); err != nil {
-			return o, usage("%s: no file of that name, and not a pattern either: %w", name, err)
-		}
+	if err := f.verify(args); err != nil {
+		return o, err
 	}
 	config, err := loadConfig(f.config)
 	if err != nil {
@@ -102,17 +108,39 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	if o.From, err = f.begin(); err != nil {
 		return o, err
 	}
-	if f.maxKeys < 0 {
-		return o, usage("--max-keys %d: want 0 or more", f.maxKeys)
-	}
 	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
 	o.Save = durationOf(f.save)
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
-	err = f.keepIn(cmd.Context(), &o, f.timezone)
-	return o, err
+	kept, err := f.keepIn(cmd.Context(), &o, f.timezone)
+	if err != nil {
+		return o, err
+	}
+	if err := o.Verify(); err != nil {
+		return o, usage("%w", err)
+	}
+	return o, kept.verify()
+}
+
+// verify finds what is wrong with names and flags by themselves.
+func (f *tailFlags) verify(names []string) error {
+	for _, name := range names {
+		if _, err := filepath.Match(name, ""); err != nil {
+			return usage("%s: no file of that name, and not a pattern either: %w", name, err)
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return !parse.IsPacked(name) }) {
+		return usage("%s: is compressed, so that nothing is added to it; shadow replay reads it", names[0])
+	}
+	if f.maxKeys < 0 {
+		return usage("--max-keys %d: want 0 or more", f.maxKeys)
+	}
+	if _, _, err := net.SplitHostPort(f.listen); f.listen != "" && err != nil {
+		return usage("--listen %s: want an address with a port, such as 127.0.0.1:9598", f.listen)
+	}
+	return nil
 }
 
 // begin is where to begin.
@@ -147,7 +175,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	shared, err := f.share(cmd, &o) // what it says goes by way of the screen
+	shared, err := f.share(&o) // what it says goes by way of the screen
 	if err != nil {
 		return err
 	}
@@ -156,9 +184,13 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		o.Metrics = new(tail.Metrics)
 		stop, err := tail.Listen(f.listen, shared.handler(o.Metrics))
 		if err != nil {
-			return err
+			return fmt.Errorf("--listen: %w", err)
 		}
 		defer stop()
+	}
+	o.Out = &patientWriter{cmd.Context(), o.Out}
+	if stdin, ok := o.Stdin.(io.Writer); ok && isTerminal(stdin) && slices.Contains(args, "-") && !f.ui {
+		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
 	}
 	t, err := tail.New(o)
 	if err != nil {

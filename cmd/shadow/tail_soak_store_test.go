@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -16,6 +17,7 @@ import (
 type asker struct {
 	*soak
 	over, done chan struct{}
+	end        func() // closes over, and waits
 	answers    int
 	busy       int // how often it waited for two seconds in vain: a million would-blocks take one on a machine that is idle
 }
@@ -23,6 +25,11 @@ type asker struct {
 // asker begins to ask.
 func (s *soak) asker() *asker {
 	a := &asker{soak: s, over: make(chan struct{}), done: make(chan struct{})}
+	a.end = sync.OnceFunc(func() {
+		close(a.over)
+		<-a.done
+	})
+	s.t.Cleanup(a.end) // also where the test has failed
 	go a.run()
 	return a
 }
@@ -47,8 +54,7 @@ func (a *asker) run() {
 
 // stop ends it.
 func (a *asker) stop() {
-	close(a.over)
-	<-a.done
+	a.end()
 	if a.answers == 0 {
 		a.t.Error("the database has never answered")
 	}

@@ -27,22 +27,23 @@ func (f *tailStoreFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.db, "db", "", "DuckDB `file` in which would-blocks and tallies are stored, a run a day; needs --state")
 	flags.Var(&f.flush, "flush", "how often they go there; meanwhile the file is free")
 	flags.Var(&f.spool, "spool-max", "how much may wait beside --state while the file is busy; beyond that reading pauses")
+	needs(cmd, []string{"db"}, "flush", "spool-max")
 }
 
-// keepIn sets the store among the options of the tail.
-func (f *tailStoreFlags) keepIn(ctx context.Context, o *tail.Options, timezone string) error {
+// keepIn sets the store among the options of the tail, and returns it; nil if there is to be none.
+func (f *tailStoreFlags) keepIn(ctx context.Context, o *tail.Options, timezone string) (*tailStore, error) {
 	if f.db == "" {
-		return nil
+		return nil, nil
 	}
 	if o.State == "" {
-		return usage("--db needs --state FILE, beside which waits what the database has not taken yet")
+		return nil, usage("--db needs --state FILE, beside which waits what the database has not taken yet")
 	}
 	s := &tailStore{ctx: context.WithoutCancel(ctx), path: f.db, info: store.RunInfo{
 		Command: strings.Join(os.Args, " "), Version: versionText(), Timezone: timezone,
 	}}
 	o.Own = append(o.Own, f.db)
 	o.Store, o.Flush, o.Spool = s, durationOf(f.flush), int64(f.spool)
-	return s.verify()
+	return s, nil
 }
 
 // A tailStore opens the database while it stores batches, and no longer.
@@ -52,8 +53,12 @@ type tailStore struct {
 	info store.RunInfo
 }
 
-// verify finds out at the start whether the file can be a database of shadow's. One that is busy now need not be later.
+// verify finds out at the start whether the file can be a database of shadow's, and makes it. One that is busy now need not
+// be later.
 func (s *tailStore) verify() error {
+	if s == nil {
+		return nil
+	}
 	db, err := store.Open(s.path, store.Options{})
 	if errors.Is(err, store.ErrBusy) {
 		return nil

@@ -3,13 +3,16 @@
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
-local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last')
+local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last',
+  'hosts', 'due')
 local cell = tonumber(kept[1])
 local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
 local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
 local last = kept[10]                 -- the host that was here last
+local hosts = kept[11]                -- those that have a record, if there are several
+local due = tonumber(kept[12])        -- the number from which on it makes sense to look whether some of them have gone
 -- What this host was answered: where the last request that was charged has its number; those refused, by number; those kept
 -- waiting, by number, and for how long; and from which place on that is told. A number is a place in time, in microseconds
 -- from the beginning of the key's first cell, and how many requests of the key were there before it.
@@ -161,11 +164,58 @@ for i, offset in ipairs(offsets) do
   end
 end
 
+-- Hosts come and go, and should leave nothing behind. One that has not been here, by the time of the log, for as long as makes a
+-- key begin anew has nothing to ask again, and nothing that it charged still matters. Its record is removed, by who finds
+-- it once in such a time: stay are the hosts that are left, gone the fields that are to be removed.
+local stay, gone = {}, {}
+local function part(list)
+  for _, other in ipairs(list) do
+    local field = '@' .. other
+    local its = other ~= host and redis.call('HGET', key, field)
+    if other == host or its and cmsgpack.unpack(its)[1] >= again[1] - idle then
+      table.insert(stay, other)
+    else
+      table.insert(gone, field)
+    end
+  end
+  due = again[1] + idle
+  if #stay > 1 then return end
+  if last == host and ARGV[6] == '' and not known then
+    sole = host -- it was told all that still matters
+    table.insert(gone, 'hosts')
+    table.insert(gone, 'due')
+  else
+    due = again[1] -- the next call may tell
+  end
+end
+
+-- notes that this host is not the only one, and returns what is to be written of that.
+local function join()
+  if sole ~= '' then
+    stay, sole, due = {sole, host}, '', again[1] + idle -- it is the second
+  elseif not due or kept[9] and again[1] <= due then
+    return {} -- nothing is new, or a shadow that does not list hosts has been here
+  else
+    stay = cmsgpack.unpack(hosts)
+    if not kept[9] then table.insert(stay, host) end
+    if again[1] > due then
+      local list = stay
+      stay = {}
+      part(list)
+    end
+  end
+  if sole == host then return {} end
+  return {'hosts', cmsgpack.pack(stay), 'due', text(due)}
+end
+
 if charges then
+  local several = {}
+  if not sole then sole = host elseif sole ~= host then several = join() end
   redis.call('HSET', key, 'cell', text(cell), 'at', s.at and text(s.at) or '', 'level', text(s.level), 'extra', text(s.extra),
     'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '',
-    'sole', (not sole or sole == host) and host or '', 'last', host, '@' .. host, cmsgpack.pack(again))
+    'sole', sole, 'last', host, '@' .. host, cmsgpack.pack(again), unpack(several))
   finish()
+  for _, field in ipairs(gone) do redis.call('HDEL', key, field) end
   redis.call('PEXPIRE', key, text(ttl))
 end
 return {refused, delayed, told}

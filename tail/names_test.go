@@ -1,0 +1,87 @@
+package tail
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// heard is what the tail has said since it was asked last, with the folder left out.
+func (b *bench) heard() string {
+	text := strings.ReplaceAll(b.said.String(), b.folder+"/", "")
+	b.said.Reset()
+	return strings.ReplaceAll(text, b.folder, ".")
+}
+
+// hears holds what the tail said against what it was to say.
+func (b *bench) hears(want string) {
+	b.t.Helper()
+	if got := b.heard(); got != want {
+		b.t.Fatalf("the tail said\n%swant\n%s", got, want)
+	}
+}
+
+// A log that is not there is told once, and when it comes.
+func TestAbsentLogIsTold(t *testing.T) {
+	for _, c := range []struct{ name, beside, want string }{
+		{"access.log", "", "access.log: is not there yet; it is followed as soon as it is there"},
+		{"acces.log", "access.log", "acces.log: is not there yet, did you mean access.log? Else it is followed as soon as it is there"},
+		{"ngnix/access.log", "", "ngnix/access.log: is not there yet, nor is its directory ngnix; it is followed as soon as it is there"},
+		{"*.log", "", "*.log: no log matches yet; those that come are followed"},
+		{"ngnix/*.log", "", "ngnix/*.log: no log matches, as there is no directory ngnix yet; those that come are followed"},
+		{"ng*/access.log", "", "ng*/access.log: no log matches yet; those that come are followed"},
+		{"", "", ": no log is in this directory yet; those that come are followed"},
+	} {
+		b := newBench(t, "token:1/24h")
+		b.names = []string{b.path(c.name)}
+		if c.beside != "" {
+			b.append(c.beside, line(1, b.now))
+		}
+		b.change = func(o *Options) { o.State = "" }
+		b.start()
+		for range 3 {
+			b.step(2 * time.Second)
+		}
+		name := strings.TrimPrefix(b.names[0], b.folder+"/")
+		if c.name == "" {
+			name, c.want = ".", "."+c.want
+		}
+		b.hears("shadow: " + c.want + "\n")
+		if n := b.tail.absent(); n != 1 {
+			t.Errorf("%s: %d absent", c.name, n)
+		}
+		path := strings.NewReplacer("*", "inx").Replace(c.name)
+		if path == "" {
+			path = "access.log"
+		}
+		check(t, os.MkdirAll(b.path("ngnix"), 0o755))
+		check(t, os.MkdirAll(b.path("nginx"), 0o755))
+		b.append(path, line(1, b.now))
+		b.step(2 * time.Second)
+		b.hears("shadow: " + name + ": is followed now\n")
+		b.counted(1)
+		if n := b.tail.absent(); n != 0 {
+			t.Errorf("%s: %d absent", c.name, n)
+		}
+		b.append(path, line(1, b.now))
+		b.step(2 * time.Second)
+		b.hears("")
+		b.counted(2)
+		b.stop()
+	}
+}
+
+// A log between two files is not absent.
+func TestRotationIsNotTold(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.append("access.log", line(1, b.now))
+	b.start()
+	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
+	b.step(2 * time.Minute)
+	b.append("access.log", line(1, b.now))
+	b.step(2 * time.Second)
+	b.counted(1)
+	b.stop()
+	b.hears("")
+}

@@ -1,0 +1,108 @@
+package tail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"shadow/traffic"
+)
+
+// A tail opens what it writes before what it reads, and goes on where the checkpoint says.
+
+// open opens everything, and restores what a checkpoint says.
+func (t *Tail) open() (err error) {
+	if err := t.options.Verify(); err != nil {
+		return err
+	}
+	var c *Checkpoint
+	if t.options.State != "" {
+		if t.lock, err = takeLock(t.options.State); err != nil {
+			return about("checkpoint", t.options.State, err)
+		}
+		if c, err = t.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if err := t.openOutput(c); err != nil {
+		return err
+	}
+	earlier := &Tally{}
+	if c != nil {
+		earlier = &c.Tally
+	}
+	t.tally = newTally(t.options.Policies, earlier)
+	t.before = t.tally.copy()
+	t.events = newEvents(t.out, t.options.Policies, t.tally)
+	if t.options.Live != nil {
+		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
+	}
+	if err := t.openSpool(c); err != nil {
+		return err
+	}
+	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
+	if err := t.openRemote(c); err != nil {
+		return err
+	}
+	t.judge = t.newJudge()
+	if c != nil {
+		err = t.restore(c)
+	}
+	if t.expand(); err == nil && t.options.State != "" {
+		err = t.save() // so that even who is killed at once has begun here
+	}
+	return err
+}
+
+// checkpoint reads the checkpoint, nil if there is none or it is not wanted.
+func (t *Tail) checkpoint() (*Checkpoint, error) {
+	if t.options.From != FromCheckpoint || !exists(t.options.State) {
+		return nil, nil
+	}
+	c, err := ReadCheckpoint(t.options.State)
+	return c, about("checkpoint", t.options.State, err)
+}
+
+// about says what a file is for that cannot be used; an error that tells it already stays as it is.
+func about(what, name string, err error) error {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return fmt.Errorf("%s %s: %w", what, name, path.Err)
+	}
+	return err
+}
+
+func (t *Tail) openOutput(c *Checkpoint) (err error) {
+	if t.options.Events == "" {
+		t.out = newOutput(t.options.Out)
+		return nil
+	}
+	if c != nil {
+		if err := cutOff(t.options.Events, c.Output); err != nil {
+			return about("would-blocks", t.options.Events, err)
+		}
+	}
+	t.out, err = openOutput(t.options.Events)
+	return about("would-blocks", t.options.Events, err)
+}
+
+// openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has
+// named batches all the same.
+func (t *Tail) openSpool(c *Checkpoint) (err error) {
+	if t.options.Store == nil {
+		return nil
+	}
+	latest := c
+	if latest == nil && exists(t.options.State) {
+		latest, _ = ReadCheckpoint(t.options.State) // one that cannot be read is to be replaced
+	}
+	var was *SavedSpool
+	if latest != nil {
+		was = latest.Spool
+	}
+	if t.spool, err = openSpool(&t.options, was, c != nil); err != nil {
+		return err
+	}
+	t.spool.start(t.options.Policies, t.tally)
+	t.events.spool = t.spool
+	return nil
+}
