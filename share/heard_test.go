@@ -28,7 +28,7 @@ type forgetful struct {
 
 func newForgetful(t *testing.T, text string, timeout time.Duration) *forgetful {
 	f := &forgetful{server: startServer(t)}
-	a, err := ParseAddress(f.server.address())
+	a, err := ParseAddress(f.server.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
