@@ -46,10 +46,11 @@ func notThere(name string) error {
 // into the directory.
 func Near(name string) (near string, err error) {
 	entries, err := os.ReadDir(filepath.Dir(name))
-	if near = nearest(filepath.Base(name), entries); near != "" {
-		near = filepath.Join(filepath.Dir(name), near)
+	near = nearest(filepath.Base(name), entries)
+	if near == "" || near == filepath.Base(name) { // a link that leads nowhere
+		return "", err
 	}
-	return near, err
+	return filepath.Join(filepath.Dir(name), near), err
 }
 
 // noMatch says why a pattern matches nothing.

@@ -86,6 +86,7 @@ func TestExpandSaysWhatToDo(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{
 		{"logs/acces.log", "parse: logs/acces.log: file does not exist; did you mean logs/access.log?"},
 		{"upper.log", "parse: upper.log: file does not exist; did you mean UPPER.LOG?"},
+		{"logs/nowhere.log", "parse: logs/nowhere.log: file does not exist"},
 		{"lgos", "parse: lgos: file does not exist; did you mean logs?"},
 		{"something-else-entirely", "parse: something-else-entirely: file does not exist"},
 		{"no/such/file", "parse: no/such/file: file does not exist: there is no directory no/such"},

@@ -10,12 +10,14 @@ import (
 )
 
 // The timelines of a batch go to Redis in rounds of some thousand requests, so that no script keeps others waiting for
-// long, and an answer does not take longer than a batch may. What is remembered of a key counts as requests, since a time
-// in a window takes Redis as long, some microseconds. A round has at most one call of each key: a timeline that is cut goes on in the next.
+// long, and an answer does not take longer than a batch may. What is remembered of a key counts as requests, since a time in
+// a window takes Redis as long, some microseconds. A round has at most one call of each key: a timeline that is cut goes on
+// in the next. When there is too much to remember for a batch, the rest of the keys are decided here, and come in a later one.
 
 const (
-	mostAtOnce = 8192     // requests and remembered times in a round, unless a single memory has more
-	mostInOne  = 16 << 10 // remembered times that go to Redis: twice as many take it a tenth of a second
+	mostAtOnce  = 8192           // requests and remembered times in a round, unless a single memory has more
+	mostOfOne   = 2 * mostAtOnce // remembered times of a key that go to Redis: they take it a tenth of a second
+	mostInBatch = 8 * mostAtOnce // remembered times that go there with a batch
 )
 
 // A round is on its way through a batch.
@@ -29,6 +31,7 @@ type round struct {
 	pieces []piece
 	n      int  // requests in them
 	extra  int  // remembered times in them
+	told   int  // remembered times in all rounds
 	failed bool // nothing more is asked
 }
 
@@ -63,7 +66,9 @@ func (r *round) cut(i int, start, end int32) {
 		n.next(r, row)
 		if len(p.At) > 0 && (r.size()+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
 			r.add(p)
-			r.flush()
+			if r.flush(); !r.referee.answer.Decided[i] {
+				return
+			}
 			p = piece{timeline: i}
 		}
 		p.take(row, t, n)
@@ -110,6 +115,10 @@ func (r *round) add(p piece) {
 		r.remember(&p)
 	}
 	times := p.remembered()
+	if r.told += times; times > 0 && r.told > mostInBatch {
+		r.referee.answer.Decided[p.timeline] = false
+		return
+	}
 	if times > 0 && r.size()+len(p.At)+times > mostAtOnce {
 		r.flush()
 	}
@@ -131,7 +140,7 @@ func (r *round) remember(p *piece) {
 	if r.referee.redis.clock == LogClock {
 		p.Memory = r.memory(p.timeline)
 	}
-	if p.remembered() > mostInOne {
+	if p.remembered() > mostOfOne {
 		p.Memory = nil
 	}
 }

@@ -43,13 +43,15 @@ const schemaVersion = 8
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
-	MemoryMB int // at most this much for DuckDB's buffers; 0 is 64
+	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
 	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
 }
 
+const defaultMemoryMB = 64
+
 func (o Options) settings() map[string]string {
 	if o.MemoryMB == 0 {
-		o.MemoryMB = 64
+		o.MemoryMB = defaultMemoryMB
 	}
 	if o.Threads == 0 {
 		o.Threads = 1

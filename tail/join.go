@@ -76,7 +76,7 @@ func (j *joining) take(m matched) {
 	switch l := j.logNamed(m.path); {
 	case l != nil:
 		j.some = j.some || !l.over
-	case known && os.SameFile(was, m.info), j.isNone(m):
+	case known && os.SameFile(was, m.info), !(isDated && j.logOf(d.Series) != nil) && j.isNone(m):
 		j.passed[m.path] = m.info
 	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // it would stay the latest for long
 		j.ahead = append(j.ahead, filepath.Base(m.path))
@@ -195,6 +195,9 @@ func nothing(name string, err error) string {
 	}
 	if isDir(name) {
 		return "no log is in this directory yet" + waits
+	}
+	if strings.Contains(name, "**") {
+		return "no log matches yet" + waits + `; "**" is no more than "*"`
 	}
 	return "no log matches yet" + waits
 }

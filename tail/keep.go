@@ -130,11 +130,21 @@ func (t *Tally) copy() Tally {
 	return c
 }
 
+// judgeRest judges what waits for older ones, which will not come.
+func (t *Tail) judgeRest() error {
+	for t.stream.Waiting() > 0 {
+		if err := errors.Join(t.out.flush(), t.judgeUntil(traffic.End)); err != nil {
+			return err
+		}
+	}
+	return t.out.flush()
+}
+
 // Finish ends the tail. With a checkpoint, requests that wait for older ones go on waiting in it; without one they are judged.
 func (t *Tail) Finish() error {
 	var err error
 	if t.options.State == "" || t.ended() {
-		err = errors.Join(t.judgeUntil(traffic.End), t.out.flush())
+		err = t.judgeRest()
 	}
 	if err == nil && t.options.State != "" {
 		err = t.save()

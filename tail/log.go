@@ -150,7 +150,7 @@ func (l *log) next(b *parse.Block) bool {
 			continue
 		}
 		if err != nil {
-			l.complain(err)
+			l.cannotRead(err)
 			failed = true
 		}
 		if more {
@@ -163,8 +163,8 @@ func (l *log) next(b *parse.Block) bool {
 	return l.retire(b)
 }
 
-// complain says that a file cannot be read, once until all can.
-func (l *log) complain(err error) {
+// cannotRead says that a file cannot be read, once until all can.
+func (l *log) cannotRead(err error) {
 	if text := err.Error(); !slices.Contains(l.faults, text) {
 		l.faults = append(l.faults, text)
 		l.say("%s: %s; it is tried again", l.name, text)

@@ -171,6 +171,9 @@ func (t *Tail) absent() (count int) {
 // notThere says what is missing, and what may have been meant.
 func notThere(name string) string {
 	const waits = "; it is followed as soon as it is there"
+	if to, err := os.Readlink(name); err == nil {
+		return fmt.Sprintf("leads to %s, which is not there yet%s", to, waits)
+	}
 	switch near, err := parse.Near(name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("is not there yet, nor is its directory %s%s", filepath.Dir(name), waits)

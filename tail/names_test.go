@@ -28,6 +28,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 		{"access.log", "", "access.log: is not there yet; it is followed as soon as it is there"},
 		{"acces.log", "access.log", "acces.log: is not there yet, did you mean access.log? Else it is followed as soon as it is there"},
 		{"ngnix/access.log", "", "ngnix/access.log: is not there yet, nor is its directory ngnix; it is followed as soon as it is there"},
+		{"**/access.log", "", "**/access.log: no log matches yet; those that come are followed; \"**\" is no more than \"*\""},
 		{"*.log", "", "*.log: no log matches yet; those that come are followed"},
 		{"ngnix/*.log", "", "ngnix/*.log: no log matches, as there is no directory ngnix yet; those that come are followed"},
 		{"ng*/access.log", "", "ng*/access.log: no log matches yet; those that come are followed"},
@@ -51,7 +52,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 		if n := b.tail.absent(); n != 1 {
 			t.Errorf("%s: %d absent", c.name, n)
 		}
-		path := strings.NewReplacer("*", "inx").Replace(c.name)
+		path := strings.NewReplacer("**", "nginx", "*", "inx").Replace(c.name)
 		if path == "" {
 			path = "access.log"
 		}
@@ -84,4 +85,17 @@ func TestRotationIsNotTold(t *testing.T) {
 	b.counted(1)
 	b.stop()
 	b.hears("")
+}
+
+// A link that leads nowhere says where.
+func TestLinkThatLeadsNowhere(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	check(t, os.Symlink("log.20261121", b.path("access.log")))
+	b.start()
+	b.hears("shadow: access.log: leads to log.20261121, which is not there yet; it is followed as soon as it is there\n")
+	b.append("log.20261121", line(1, b.now))
+	b.step(time.Second)
+	b.hears("shadow: access.log: is followed now\n")
+	b.counted(1)
+	b.stop()
 }

@@ -1,6 +1,7 @@
 package tail
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"shadow/parse"
+	"shadow/traffic"
 )
 
 // A small disk has room for so many bytes.
@@ -74,6 +76,44 @@ func TestWouldBlocksOnAFullDisk(t *testing.T) {
 				t.Errorf("said %d times in 20 rounds: %s", n, b.said.String())
 			}
 		})
+	}
+}
+
+// A moody disk has room every other time.
+type moodyDisk struct {
+	*os.File
+	full bool
+}
+
+func (d *moodyDisk) Write(p []byte) (int, error) {
+	if d.full = !d.full; d.full {
+		return 0, syscall.ENOSPC
+	}
+	return d.File.Write(p)
+}
+
+// What waits in the end is judged, though there was no room in between; where there is none at all, that is an error.
+func TestEndOnAFullDisk(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.read = func(o *traffic.Options) { o.Batch = 1000 }
+		b.change = func(o *Options) { o.State, o.From = "", FromStart }
+		for i := range 10_000 {
+			b.append("access.log", line(1, b.now.Add(time.Duration(i/10)*time.Millisecond)))
+		}
+		b.start()
+		b.step(time.Second)
+		b.tail.out.to = &moodyDisk{File: b.tail.out.file}
+		if full {
+			b.tail.out.to = &smallDisk{b.tail.out.file, 1000}
+		}
+		err := b.tail.Finish()
+		if full && !errors.Is(err, syscall.ENOSPC) || !full && err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		if n := strings.Count(b.told(), "\n"); !full && n != 9999 {
+			t.Errorf("%d would-blocks, want 9999", n)
+		}
 	}
 }
 
@@ -152,6 +192,26 @@ func TestCutOff(t *testing.T) {
 				t.Errorf("told\n%swant\n%s", told, want)
 			}
 		})
+	}
+}
+
+// So is what was told behind a checkpoint that knew of nothing yet.
+func TestCutOffToNothing(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.change = func(o *Options) { o.Save = time.Hour }
+	b.start()
+	for range 2 {
+		b.append("access.log", strings.Repeat(line(1, b.now), 4))
+		b.step(time.Second)
+		b.step(10 * time.Second)
+		b.kill()
+		b.start()
+	}
+	b.step(time.Second)
+	b.step(10 * time.Second)
+	b.stop()
+	if want, _ := b.replayed(b.whole.Bytes()); b.told() != want {
+		t.Errorf("told\n%swant\n%s", b.told(), want)
 	}
 }
 

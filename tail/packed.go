@@ -55,7 +55,7 @@ func (p *packed) ahead() []byte {
 	if begin < p.at.Offset {
 		data = data[p.at.Offset-begin:]
 		if p.at.Skipping {
-			_, data, _ = bytes.Cut(data, lineFeed)
+			_, data, _ = bytes.Cut(data, []byte("\n"))
 		}
 	}
 	p.at = parse.Place{Offset: end}

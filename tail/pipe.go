@@ -29,8 +29,6 @@ const (
 	pipeChunks = 256
 )
 
-var lineFeed = []byte("\n")
-
 func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
 	p := &pipe{chunks: make(chan []byte, pipeChunks), read: now(), now: now}
 	go p.run(r, wake)
@@ -79,7 +77,7 @@ func (p *pipe) fill() {
 // hold holds what has come. Of a line that is longer than MaxLine it keeps so much that its length tells.
 func (p *pipe) hold(chunk []byte) {
 	if p.skipping {
-		_, rest, ended := bytes.Cut(chunk, lineFeed)
+		_, rest, ended := bytes.Cut(chunk, []byte("\n"))
 		p.skipping, chunk = !ended, rest
 	}
 	p.held = append(p.held, chunk...)

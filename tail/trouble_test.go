@@ -43,7 +43,7 @@ func TestLogThatCannotBeRead(t *testing.T) {
 		b.step(time.Second)
 	}
 	b.counted(7)
-	b.saidOnce("a.log: ")
+	b.saidOnce("it is tried again")
 	mend()
 	b.step(time.Second)
 	b.counted(12)

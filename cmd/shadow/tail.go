@@ -188,7 +188,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer stop()
 	}
-	o.Out = &patientWriter{cmd.Context(), o.Out}
+	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	if stdin, ok := o.Stdin.(io.Writer); ok && isTerminal(stdin) && slices.Contains(args, "-") && !f.ui {
 		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
 	}

@@ -116,4 +116,5 @@ var storedQueries = []string{
 	"SELECT policy, sum(count), sum(count * (hash(policy, time, client, class, action, status)::HUGEINT)) AS all_of_them FROM would_blocks GROUP BY ALL ORDER BY ALL",
 	"SELECT policy, limit_text, counts_by, matches, counts FROM policy_limits GROUP BY ALL ORDER BY ALL",
 	"SELECT sum(lines), sum(parsed), sum(unreadable) FROM inputs",
+	"SELECT count(*) FROM warnings WHERE text LIKE 'requests are missing%'",
 }

@@ -15,8 +15,14 @@ import (
 	"time"
 )
 
-// A signal ends a tail of which nobody reads the standard output.
+// A signal ends a tail of which nobody reads the standard output, and the standard error neither.
 func TestTailThatNobodyReads(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprint(both), func(t *testing.T) { nobodyReads(t, both) })
+	}
+}
+
+func nobodyReads(t *testing.T, both bool) {
 	dir := t.TempDir()
 	var log strings.Builder
 	for i := range 20_000 {
@@ -26,6 +32,9 @@ func TestTailThatNobodyReads(t *testing.T) {
 	cmd := command(t, dir, "tail", "access.log", "--from", "start", "--limit", "token:1/24h", "--format", soakFormat, "--quiet")
 	out, err := cmd.StdoutPipe()
 	must(t, err)
+	if both {
+		cmd.Stderr = cmd.Stdout
+	}
 	must(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	_, err = io.ReadFull(out, make([]byte, 100)) // there is more, and nobody takes it

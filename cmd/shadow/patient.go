@@ -1,21 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"time"
 )
 
-// Whoever is to read standard output may not, and may stay all the same, as a pager does that has been scrolled back. The
-// tail waits for it as long as need be. But when it is told to end, it must not wait for ever.
+// Whoever is to read what is written may not, and may stay all the same, as a pager does that nobody scrolls. Then it is waited
+// for as long as need be; but once the program is told to end, not for ever.
 
-// lastWords is how long one write may take once the tail is told to end.
+// lastWords is how long one write may take once the program is told to end.
 const lastWords = time.Second
 
-var errNotRead = errors.New("standard output is not read")
+var errNotRead = errors.New("what is written is not read")
 
-// A patientWriter writes for as long as it takes, until ctx ends. It is not used any more after an error.
+// A patientWriter writes for as long as it takes, until ctx ends.
 type patientWriter struct {
 	ctx context.Context
 	to  io.Writer
@@ -27,6 +28,7 @@ func (w *patientWriter) Write(p []byte) (int, error) {
 		err error
 	}
 	done := make(chan outcome, 1)
+	p = bytes.Clone(p)
 	go func() { // where it can be left behind
 		n, err := w.to.Write(p)
 		done <- outcome{n, err}
