@@ -82,31 +82,12 @@ func TestConditionNamesAreDefined(t *testing.T) {
 }
 
 // historyNames are the keys of a history in JSON.
-func historyNames(t *testing.T) (names []string) {
+func historyNames(t *testing.T) []string {
 	text, err := json.Marshal(townWithHistory().History)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
-	var walk func(any)
-	walk = func(node any) {
-		switch node := node.(type) {
-		case map[string]any:
-			for key, child := range node {
-				names = append(names, key)
-				walk(child)
-			}
-		case []any:
-			for _, child := range node {
-				walk(child)
-			}
-		}
-	}
-	walk(tree)
-	return names
+	return jsonNames(t, text)
 }
 
 // Whatever is typed as a condition, it is read or refused, and decided or not, but nothing falls over.

@@ -80,7 +80,7 @@ type Moved struct {
 type HitClasses [traffic.ClassCount]int64
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c HitClasses) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+func (c HitClasses) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
 
 // Sum is that of all classes.
 func (c HitClasses) Sum() (sum int64) {

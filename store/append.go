@@ -156,14 +156,10 @@ func (g *appending) last() (last uint64, err error) {
 
 // begin begins a run, in which nothing has been counted yet.
 func (g *appending) begin() error {
-	last, err := g.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
-	if err != nil {
+	var err error
+	if g.run, err = g.store.nextRun(); err != nil {
 		return err
 	}
-	if last >= maxRun {
-		return errNoNumbers
-	}
-	g.run = int32(last) + 1
 	zero, at := int64(0), fromClock(g.batches[0].Made)
 	runs := g.store.duck.table("runs")
 	runs.begin(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,

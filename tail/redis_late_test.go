@@ -16,7 +16,7 @@ func TestLateLineForgetsNothing(t *testing.T) {
 		"quiet":     func(*bench, *redisServer) {},
 		"compacted": func(b *bench, _ *redisServer) { check(b.t, b.tail.compact()) },
 		"restarted": func(b *bench, _ *redisServer) { b.stop(); b.start() },
-		"emptied":   func(_ *bench, s *redisServer) { s.kill(); s.start() },
+		"emptied":   func(_ *bench, s *redisServer) { s.Kill(); s.Start() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startRedis(t)
@@ -61,9 +61,9 @@ func TestLateLineForgetsNothing(t *testing.T) {
 func TestDegradedFromTheCheckpoint(t *testing.T) {
 	w := startTroubled(t)
 	w.run(10)
-	w.server.kill()
+	w.server.Kill()
 	w.run(10)
-	w.server.start()
+	w.server.Start()
 	w.stop()
 	w.change = func(o *Options) {
 		o.Metrics = w.metrics

@@ -73,10 +73,10 @@ func TestTailThroughTrouble(t *testing.T) {
 		begin, end func(s *redisServer)
 		silent     bool // Redis is back at once, so that nothing fails
 	}{
-		"killed":  {begin: (*redisServer).kill, end: (*redisServer).start},
-		"paused":  {begin: func(s *redisServer) { s.signal(syscall.SIGSTOP) }, end: func(s *redisServer) { s.signal(syscall.SIGCONT) }},
-		"full":    {begin: func(s *redisServer) { s.command("CONFIG SET maxmemory 1") }, end: func(s *redisServer) { s.command("CONFIG SET maxmemory 0") }},
-		"emptied": {begin: func(s *redisServer) { s.kill(); s.start() }, end: func(*redisServer) {}, silent: true},
+		"killed":  {begin: (*redisServer).Kill, end: (*redisServer).Start},
+		"paused":  {begin: func(s *redisServer) { s.Signal(syscall.SIGSTOP) }, end: func(s *redisServer) { s.Signal(syscall.SIGCONT) }},
+		"full":    {begin: func(s *redisServer) { s.Do("CONFIG SET maxmemory 1") }, end: func(s *redisServer) { s.Do("CONFIG SET maxmemory 0") }},
+		"emptied": {begin: func(s *redisServer) { s.Kill(); s.Start() }, end: func(*redisServer) {}, silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := startTroubled(t)

@@ -32,12 +32,18 @@ func soakSize(t *testing.T) (lines, rotations, kills int) {
 	if testing.Short() {
 		lines = 100_000
 	}
-	if text := os.Getenv("SOAK"); text != "" {
-		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &rotations, &kills); err != nil {
-			t.Fatalf("SOAK=%s: %v", text, err)
+	askedSize(t, "SOAK", &lines, &rotations, &kills)
+	return lines, rotations, kills
+}
+
+// askedSize reads three numbers from the environment, if they are there.
+func askedSize(t *testing.T, name string, a, b, c *int) {
+	t.Helper()
+	if text := os.Getenv(name); text != "" {
+		if _, err := fmt.Sscanf(text, "%d,%d,%d", a, b, c); err != nil {
+			t.Fatalf("%s=%s: %v", name, text, err)
 		}
 	}
-	return lines, rotations, kills
 }
 
 const soakLimits = 3

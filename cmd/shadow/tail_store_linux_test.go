@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
 // again everything is stored, and what was killed meanwhile is judged anew.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
-	k.base = smallDisk(t, k, "24m")
+	k.base = smallDisk(t, k)
 	k.start()
 	k.begun()
 	k.write(1500 * time.Millisecond)
@@ -48,7 +49,7 @@ func TestTailStoreDiskFull(t *testing.T) {
 // of them is told once, also when it was killed meanwhile.
 func TestTailWouldBlocksDiskFull(t *testing.T) {
 	k := newKeeper(t)
-	disk := smallDisk(t, k, "24m")
+	disk := smallDisk(t, k)
 	told := filepath.Join(disk, "would-blocks")
 	k.flags = []string{"--would-blocks", told}
 	k.start()
@@ -84,22 +85,16 @@ func TestTailWouldBlocksDiskFull(t *testing.T) {
 	}
 }
 
-// smallDisk is the folder of a disk of some size, which goes when the keeper has ended.
-func smallDisk(t *testing.T, k *keeper, size string) (dir string) {
+// smallDisk is the folder of a disk of 24 MiB, which goes when the keeper has ended.
+func smallDisk(t *testing.T, k *keeper) string {
 	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("cannot mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
+	disk := testneeds.SmallDisk(t, 24<<10)
+	t.Cleanup(func() { // before the disk goes
 		if k.cmd != nil {
 			k.kill()
 		}
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
 	})
-	return dir
+	return disk
 }
 
 // fillDisk fills the disk apart from some bytes.

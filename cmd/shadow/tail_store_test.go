@@ -160,8 +160,8 @@ func TestTailStoreShared(t *testing.T) {
 	run(t, k.dir, "report", "--db", k.db())
 	held, err := store.Open(k.db(), store.Options{})
 	must(t, err)
-	k.write(1500 * time.Millisecond)
 	k.wait("batches to wait", func() bool {
+		k.write(100 * time.Millisecond)
 		waiting, err := os.ReadDir(k.state() + ".spool")
 		must(t, err)
 		return len(waiting) > 3

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"shadow/screen/screentest"
+	"shadow/share/sharetest"
 	"shadow/tail"
 )
 
@@ -231,13 +232,10 @@ func TestLiveScreenSuspended(t *testing.T) {
 
 // A Redis that goes away is seen, and so is what was decided without it; and when it is back.
 func TestLiveScreenOfSharedLimits(t *testing.T) {
-	socket := redisSocket(t)
-	stop, err := startRedis(socket)
-	must(t, err)
-	defer func() { stop() }()
-	w := watch(t, 100, 24, []string{"NO_COLOR=1"}, "--limit token:6/2s --limit window:6/2s --redis unix://"+socket)
+	redis := sharetest.Start(t)
+	w := watch(t, 100, 24, []string{"NO_COLOR=1"}, "--limit token:6/2s --limit window:6/2s --redis "+redis.Address())
 	w.term.Wait(`(?m)^redis     answers$(.|\n)*^▸  token:6/2s `)
-	stop()
+	redis.Kill()
 	w.grow()
 	screen := w.term.Wait(`(?m)^redis     away since \d\d:\d\d:\d\d UTC, for \d+ s; ! 2 of 2 policies degraded since \d\d:\d\d:\d\d UTC$`)
 	for _, want := range []string{`(?m)^▸! token:6/2s `, `(?m)^ ! window:6/2s `, `(?m)^Redis does not answer, so that verdicts are reached here`} {
@@ -245,8 +243,7 @@ func TestLiveScreenOfSharedLimits(t *testing.T) {
 			t.Errorf("no %s on the screen:\n%s", want, screen)
 		}
 	}
-	stop, err = startRedis(socket)
-	must(t, err)
+	redis.Start()
 	for range 100 {
 		w.grow()
 		time.Sleep(200 * time.Millisecond)
