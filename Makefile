@@ -23,8 +23,8 @@ profile: ## the profile that go build lays out the hot loops by (cmd/shadow/defa
 bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay -lines 1000000')
 	go run ./bench $(BENCH)
 
-soak: ## a log written at full speed, rotated, and its tail killed (SOAK=LINES,ROTATIONS,KILLS); again with Redis (SOAK_REDIS=LINES,PACE,KILLS)
-	SOAK=$${SOAK:-10000000,50,10} SOAK_REDIS=$${SOAK_REDIS:-10000000,60000,5} go test ./cmd/shadow -run TestTailSoak -v -timeout 30m
+soak: ## a log written at full speed, rotated, and its tail, which stores, killed (SOAK=LINES,ROTATIONS,KILLS); again with Redis (SOAK_REDIS=LINES,PACE,KILLS)
+	SOAK=$${SOAK:-10000000,50,20} SOAK_REDIS=$${SOAK_REDIS:-10000000,60000,5} go test ./cmd/shadow -run TestTailSoak -v -timeout 30m
 
 samples: ## writes the logs of sample-logs/ anew
 	go test ./sample-logs -update

@@ -9,11 +9,10 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Verdicts that golang.org/x/time/rate and throttled/v2 gave on 200,000 requests with explicit times.
-
-const verdictsFile = "../../shared/verdicts/library-verdicts.csv.gz"
 
 // recorded are the limits in the file, by the part of the column's name behind the library's: a bucket, and what the
 // libraries of cell rates call it.
@@ -57,9 +56,9 @@ func compare(t *testing.T, rows [][]string, column int, l limit.Limiter) {
 }
 
 func readVerdicts(t *testing.T) [][]string {
-	f, err := os.Open(verdictsFile)
+	f, err := os.Open(testneeds.Shared(t, "verdicts/library-verdicts.csv.gz"))
 	if err != nil {
-		t.Skip("the recorded verdicts are not here: ", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

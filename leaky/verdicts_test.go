@@ -2,12 +2,12 @@ package leaky
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Verdicts of a real nginx. Its log tells when a request ended and how long it took, to the millisecond, and the limiter
@@ -62,13 +62,9 @@ func TestNginxDelaysAsLong(t *testing.T) {
 	}
 }
 
-const shared = "../../shared/verdicts"
-
 // The large recordings, which are not part of the project.
 func TestNginxAgreesWithSharedVerdicts(t *testing.T) {
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("the large recordings are not here: ", err)
-	}
+	recordings := testneeds.Shared(t, "verdicts")
 	for _, test := range []struct {
 		file, limit      string
 		agree            float64 // percent, at least
@@ -81,7 +77,7 @@ func TestNginxAgreesWithSharedVerdicts(t *testing.T) {
 		{"nginx-10rs-burst20-delay8-dry", "nginx:10r/s,burst=20,delay=8", 98.4, 0, 26},
 	} {
 		t.Run(test.file, func(t *testing.T) {
-			file := filepath.Join(shared, test.file+".log.gz")
+			file := filepath.Join(recordings, test.file+".log.gz")
 			got := compare(readVerdicts(t, file, sharedLine), zones(t, test.limit))
 			t.Log(got)
 			if got.share() < test.agree || got.refusals > test.refusals || got.delays > test.delays {

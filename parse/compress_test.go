@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // compressors are all ways in which a log may be stored.
@@ -26,7 +27,7 @@ type tb interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
-	Skipf(string, ...any)
+	Skip(...any)
 }
 
 func gzipped(t tb, content []byte) []byte {
@@ -52,9 +53,7 @@ func zstded(t tb, content []byte) []byte {
 // command filters content through a program; Go has no writers of its own for bzip2 and xz.
 func command(t tb, content []byte, name string, args ...string) []byte {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") != "true" {
-		t.Skipf("%s is not installed", name)
-	}
+	testneeds.Program(t, name)
 	c := exec.Command(name, args...)
 	c.Stdin = bytes.NewReader(content)
 	out, err := c.Output()

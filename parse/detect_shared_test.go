@@ -11,20 +11,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// Real logs lie beside the project on the machines of its developers, never in it: they hold visitors' addresses.
-const sharedLogs = "../../shared/logs"
+	"shadow/testneeds"
+)
 
 // sharedFiles are the files of a pattern below the real logs. Without them the test is skipped.
 func sharedFiles(t *testing.T, pattern string) []string {
 	t.Helper()
-	if _, err := os.Stat(sharedLogs); err != nil {
-		t.Skipf("%s is not here", sharedLogs)
-	}
-	files, err := filepath.Glob(filepath.Join(sharedLogs, pattern))
+	files, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs"), pattern))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no file %s in %s (%v)", pattern, sharedLogs, err)
+		t.Fatalf("no real log %s (%v)", pattern, err)
 	}
 	return files
 }

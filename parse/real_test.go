@@ -5,13 +5,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// realLogs is where real logs lie on the machines that have them.
-const realLogs = "../../shared/logs"
 
 // TestRealLogs reads real logs by the formats of their servers, and by gonx as well. Whatever gonx reads, the scanner
 // must read alike; it may read more (escaped quotes, spaces in a user's name).
@@ -92,20 +88,13 @@ func realParser(t *testing.T, text string, lenient, slow bool) Parser {
 	return f.NewParser()
 }
 
-// eachRealLine calls do with each line, of files or of all files in a folder. It skips the test on machines without real logs.
+// eachRealLine calls do with each line, of files or of all files in a folder.
 func eachRealLine(t *testing.T, pattern string, do func(line []byte)) {
 	t.Helper()
-	if _, err := os.Stat(realLogs); err != nil {
-		t.Skip("no real logs here")
+	if !strings.Contains(pattern, "*") {
+		pattern += "/*.gz"
 	}
-	names, err := filepath.Glob(filepath.Join(realLogs, pattern))
-	if err == nil && !strings.Contains(pattern, "*") {
-		names, err = filepath.Glob(filepath.Join(realLogs, pattern, "*.gz"))
-	}
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%s: no files: %v", pattern, err)
-	}
-	for _, name := range names {
+	for _, name := range sharedFiles(t, pattern) {
 		file, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)

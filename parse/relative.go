@@ -86,7 +86,7 @@ func sameShape(x, y string) bool {
 func RelativesOf(name string) (all []Relative) {
 	r := newRelatives(name)
 	r.add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
-	if target, err := filepath.EvalSymlinks(name); err == nil && isLink(name) {
+	if target, ok := targetOf(name); ok {
 		r.add(filepath.Dir(target), func(base string) bool {
 			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
 		})
@@ -115,6 +115,25 @@ func numberOf(path string) int {
 func isLink(name string) bool {
 	info, err := os.Lstat(name)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// mostLinks is how many links may lead from one to the next.
+const mostLinks = 40
+
+// targetOf is what a link leads to, also when that has just been renamed and is not there.
+func targetOf(name string) (target string, ok bool) {
+	target = name
+	for range mostLinks {
+		to, err := os.Readlink(target)
+		if err != nil {
+			return target, ok
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil && !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		target, ok = to, true
+	}
+	return "", false
 }
 
 // byAge orders files by when they were written last, and then by name, the higher number first.

@@ -63,3 +63,26 @@ func TestRelativesOfNotYetPacked(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// Of a link the relatives are found beside its target, also while there is none, and through links among its folders.
+func TestRelativesOfALinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.MkdirAll(path("disk/logs"), 0o755), os.Symlink("disk/logs", path("var")), os.Symlink("../told", path("disk/logs/latest")),
+		os.Symlink("var/latest", path("would-blocks")), os.WriteFile(path("disk/told.1"), []byte("a line\n"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := RelativesOf(path("would-blocks")); len(all) != 1 || filepath.Base(all[0].Path) != "told.1" {
+		t.Errorf("%v", all)
+	}
+	if err := os.Symlink("endless", path("endless")); err != nil {
+		t.Fatal(err)
+	}
+	if all := RelativesOf(path("endless")); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+}

@@ -62,6 +62,12 @@ func (s *shelf) pack(name string) {
 	s.check(os.Chtimes(s.path(name+".gz"), info.ModTime(), info.ModTime()))
 }
 
+// compress puts a compressed copy in the place of a file.
+func (s *shelf) compress(name string) {
+	s.pack(name)
+	s.remove(name)
+}
+
 func (s *shelf) remove(name string) { s.check(os.Remove(s.path(name))) }
 
 // read reads what is new in files, by their names in the folder, and returns it in the order of reading, the files of a log with
@@ -110,9 +116,20 @@ func (s *shelf) want(new string, names ...string) {
 	}
 }
 
-// noted tells whether a note has been made that holds a text.
-func (s *shelf) noted(text string) bool {
-	return slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, text) })
+// wantNote wants a note of the last reading to hold a text.
+func (s *shelf) wantNote(text string) {
+	s.t.Helper()
+	if !slices.ContainsFunc(s.notes, func(note string) bool { return strings.Contains(note, text) }) {
+		s.t.Errorf("no %q in %q", text, s.notes)
+	}
+}
+
+// wantNoNote wants nothing to be told twice.
+func (s *shelf) wantNoNote() {
+	s.t.Helper()
+	if len(s.notes) > 0 {
+		s.t.Error("told twice:", s.notes)
+	}
 }
 
 func TestSequel(t *testing.T) {
@@ -149,8 +166,7 @@ func TestSequel(t *testing.T) {
 			s.want(long, "a.log")
 			s.append("a.log", "2\n")
 			s.rename("a.log", "a.log.1")
-			s.pack("a.log.1")
-			s.remove("a.log.1")
+			s.compress("a.log.1")
 			s.append("a.log", "3\n")
 			s.want("2\n|3\n", "a.log", "a.log.1.gz")
 			if !s.saved[0].Files[0].Packed {
@@ -164,8 +180,7 @@ func TestSequel(t *testing.T) {
 			s.want("1\n", "a.log")
 			s.append("a.log", "2\n")
 			s.rename("a.log", "a.log-20261120")
-			s.pack("a.log-20261120")
-			s.remove("a.log-20261120")
+			s.compress("a.log-20261120")
 			s.want("2\n", "a.log-20261120.gz")
 		},
 		"being compressed": func(s *shelf) {
@@ -199,22 +214,16 @@ func TestSequel(t *testing.T) {
 			s.remove("a.log")
 			s.append("a.log", "3\n")
 			s.want("3\n", "a.log")
-			if !s.noted("up to byte 2 is neither given nor beside it") {
-				s.t.Error(s.notes)
-			}
+			s.wantNote("up to byte 2 is neither given nor beside it")
 			s.want("", "a.log")
-			if len(s.notes) > 0 {
-				s.t.Error("told twice:", s.notes)
-			}
+			s.wantNoNote()
 		},
 		"cut": func(s *shelf) {
 			s.append("a.log", long+"1\n2\n")
 			s.want(long+"1\n2\n", "a.log")
 			s.check(os.Truncate(s.path("a.log"), int64(len(long))))
 			s.want("", "a.log")
-			if !s.noted("it was cut") {
-				s.t.Error(s.notes)
-			}
+			s.wantNote("it was cut")
 			s.append("a.log", "3\n")
 			s.want("3\n", "a.log")
 		},
@@ -234,9 +243,7 @@ func TestSequel(t *testing.T) {
 			s.append("a.log", "2\n")
 			s.want("2\n", "a.log")
 			s.want("", "a.log", "a.log.1")
-			if !s.noted("lies before what was read") {
-				s.t.Error(s.notes)
-			}
+			s.wantNote("lies before what was read")
 		},
 		"another host's log with a number": func(s *shelf) {
 			s.append("web.log", "1\n")
@@ -262,13 +269,9 @@ func TestSequel(t *testing.T) {
 			s.want("1\n|5\n", "a.log", "b.log")
 			s.append("b.log", "6\n")
 			s.want("6\n", "b.log")
-			if !s.noted("a.log: was read before, and is not given now") {
-				s.t.Error(s.notes)
-			}
+			s.wantNote("a.log: was read before, and is not given now")
 			s.want("", "b.log")
-			if len(s.notes) > 0 {
-				s.t.Error("told twice:", s.notes)
-			}
+			s.wantNoNote()
 			s.append("a.log", "2\n")
 			s.want("2\n", "a.log", "b.log")
 		},
@@ -287,8 +290,7 @@ func TestSequel(t *testing.T) {
 			s.append("a.log", "1\n")
 			s.rename("a.log", "a.log.1")
 			s.append("a.log", "#Version\n2\n")
-			s.pack("a.log.1")
-			s.remove("a.log.1")
+			s.compress("a.log.1")
 			s.want("1\n|#Version\n2\n", "a.log")
 			s.want("", "a.log", "a.log.1.gz")
 		},
@@ -303,8 +305,7 @@ func TestSequel(t *testing.T) {
 			s.append("a.log", long+"1")
 			s.want(long, "a.log")
 			s.append("a.log", "1\n2\n")
-			s.pack("a.log")
-			s.remove("a.log")
+			s.compress("a.log")
 			whole, err := os.ReadFile(s.path("a.log.gz"))
 			s.check(err)
 			s.check(os.WriteFile(s.path("a.log.gz"), whole[:len(whole)-9], 0o600))

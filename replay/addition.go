@@ -21,12 +21,15 @@ type Addition struct {
 	Resolution                                         limit.Time // of the stamps; 0: there were none
 
 	Policies []PolicyText
-	Refused  []int64 // requests, by policy
-	Saved    []int64 // bytes that these were answered with
+	Refused  []int64    // requests, by policy
+	Saved    []int64    // bytes that these were answered with
+	Degraded []Degraded // by policy; none of a batch that an older shadow has left
 	Agents   []AgentPart
 	Clients  []ClientPart
 	Actions  []ActionPart
-	Events   []Event // one for each policy and request that it refuses; Client and Action are places in the above
+	Inputs   []InputPart
+	Faults   []FaultPart // of the first few unreadable lines
+	Events   []Event     // one for each policy and request that it refuses; Client and Action are places in the above
 }
 
 // A PolicyText is a policy in words.
@@ -40,6 +43,18 @@ type PartText struct {
 	By, Algorithm, Options, Text string
 	Count, Period                int64
 	Match, Counts                string // "": all requests
+}
+
+// An InputPart is what was read of a log, judged or not.
+type InputPart struct {
+	Name, Format, FormatText  string
+	Lines, Parsed, Unreadable int64
+}
+
+// A FaultPart is an unreadable line.
+type FaultPart struct {
+	Input, Reason, Text string
+	Column              int
 }
 
 // An AgentPart is a user agent, which may be there several times.

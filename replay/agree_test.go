@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"shadow/limit"
@@ -15,72 +13,23 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // TestAgreesWithReference replays every log, cut in random batches, by 50 random policies, and compares each verdict.
 func TestAgreesWithReference(t *testing.T) {
-	for name, files := range logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			all := readAll(t, files, traffic.DefaultLateness)
-			policies := randomPolicies(t, rng, 50)
-			got := replayed(t, files, policies, rng)
-			want := reference(all, policies)
-			for i, p := range policies {
-				if got[i] != want[i] {
-					t.Errorf("%s by %s: %d refused (checksum %x), the reference refuses %d (%x)",
-						p.Name, p.By(), got[i].refused, got[i].sum, want[i].refused, want[i].sum)
-				}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		all := readAll(t, files, traffic.DefaultLateness)
+		policies := randomPolicies(t, rng, 50)
+		got := replayed(t, files, policies, rng)
+		want := reference(all, policies)
+		for i, p := range policies {
+			if got[i] != want[i] {
+				t.Errorf("%s by %s: %d refused (checksum %x), the reference refuses %d (%x)",
+					p.Name, p.By(), got[i].refused, got[i].sum, want[i].refused, want[i].sum)
 			}
-		})
-	}
-}
-
-// logs are the sample logs, and the real ones where they can be had, as sets that are read together.
-func logs(t *testing.T) map[string][]string {
-	sets := map[string][]string{}
-	samples, err := filepath.Glob("../sample-logs/*.log*")
-	check(t, err)
-	if len(samples) == 0 {
-		t.Fatal("no sample logs")
-	}
-	for _, name := range samples {
-		sets[filepath.Base(name)] = []string{name}
-	}
-	real, err := os.ReadDir("../../shared/logs")
-	if err != nil {
-		t.Log("without the real logs, which are not on this machine")
-	}
-	for _, dir := range real {
-		files, err := filepath.Glob("../../shared/logs/" + dir.Name() + "/*.gz")
-		check(t, err)
-		if files = readable(t, files); len(files) > 0 {
-			sets[dir.Name()] = files
 		}
-	}
-	return sets
-}
-
-// readable are the files whose format can be told.
-func readable(t *testing.T, files []string) (some []string) {
-	for _, name := range files {
-		if _, err := (parse.Choice{Format: "auto"}).For(peek(t, name)); err == nil {
-			some = append(some, name)
-		}
-	}
-	return some
-}
-
-func peek(t testing.TB, name string) []byte {
-	input, err := parse.OpenInput(name, nil)
-	check(t, err)
-	defer input.Close()
-	sample, err := input.Peek()
-	check(t, err)
-	return sample
+	})
 }
 
 // formatOf is the format of a file, nil if it is empty.
@@ -88,9 +37,7 @@ func formatOf(t testing.TB, name string, text []byte) *parse.Format {
 	if len(text) == 0 {
 		return nil
 	}
-	found, err := parse.Choice{Format: "auto"}.For(peek(t, name))
-	check(t, err)
-	return found.Format
+	return traffictest.Format(t, name)
 }
 
 // randomPolicies are limits that refuse some requests and admit others, as often as not, and policies of several such.
@@ -221,7 +168,7 @@ func (s *summing) Write(events []replay.Event) error {
 
 // replayed replays files in batches of a random size.
 func replayed(t *testing.T, files []string, policies []policy.Policy, rng *rand.Rand) []verdictSum {
-	o := readerOptions(t)
+	o := traffictest.Options(t)
 	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
 	o.Workers = 1 + rng.IntN(4)
 	rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
@@ -240,15 +187,4 @@ func replayed(t *testing.T, files []string, policies []policy.Policy, rng *rand.
 		}
 	}
 	return sink.sums
-}
-
-func readerOptions(t testing.TB) traffic.Options {
-	tables := &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
-	}
-	actions, err := traffic.NewActions(nil, tables.Actions)
-	check(t, err)
-	return traffic.Options{
-		Tables: tables, Actions: actions, Lateness: traffic.DefaultLateness, Format: parse.Choice{Format: "auto"},
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // The band is held against replays of logs in which the requests lie where the spread placement puts them: their stamps
@@ -116,7 +117,7 @@ type bandCase struct {
 }
 
 func (c *bandCase) replay(t *testing.T, names []string, fine, band bool) *replay.Result {
-	o := readerOptions(t)
+	o := traffictest.Options(t)
 	o.Band, o.Batch, o.Workers, o.Lateness = band, c.batch, 1+rand.IntN(3), 40*limit.Second
 	o.Format = parse.Choice{Format: wholeFormat}
 	if fine {

@@ -13,7 +13,9 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // What a real nginx decided, and the band that its log in whole seconds gives. The logs have $msec as well, which goes under
@@ -36,14 +38,11 @@ var recordings = map[string]string{
 }
 
 func TestBandHoldsWhatNginxDecided(t *testing.T) {
-	const dir = "../../shared/verdicts"
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("without the recorded verdicts, which are not on this machine")
-	}
+	dir := testneeds.Shared(t, "verdicts")
 	for name, text := range recordings {
 		file := filepath.Join(dir, name+".log.gz")
 		refused, hit := decided(t, file)
-		o := readerOptions(t)
+		o := traffictest.Options(t)
 		o.Band, o.Format = true, parse.Choice{Format: recordedFormat}
 		reader, err := traffic.NewReader(context.Background(), []string{file}, nil, o)
 		check(t, err)

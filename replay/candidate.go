@@ -29,6 +29,7 @@ type candidate struct {
 	delays   delays
 	bytes    int64
 	upstream int64 // microseconds
+	degraded Degraded
 }
 
 func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, parts: partsOf(p)} }
@@ -104,6 +105,9 @@ func (c *candidate) book(b *traffic.Batch, piece timeline) error {
 // count adds what was refused of a timeline to the tallies.
 func (c *candidate) count(b *traffic.Batch, piece timeline) {
 	c.total += int64(len(c.verdicts.refused))
+	if c.remote != nil && c.remote.Degraded {
+		c.degraded.Refused += int64(len(c.verdicts.refused))
+	}
 	for _, i := range c.verdicts.refused {
 		row := piece.rows[i]
 		c.byAction[b.Action[row]]++
@@ -148,6 +152,7 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	t := PolicyTally{
 		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
 		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream), Delays: c.delaysTally(), Range: c.rangeTally(),
+		Degraded: c.degraded,
 	}
 	worst := c.minutes.worst()
 	t.WorstMinute, t.WorstMinuteRefused = worst.start, worst.n

@@ -17,6 +17,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // Refused requests that share everything are one event, and no other are.
@@ -174,8 +175,8 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 		tables := newBenchOf(t, lateness, policies)
 		engine := replay.New(replay.Options{Tables: tables.tables, Policies: policies, Lateness: lateness, Sink: discard{}, EventPolicies: len(policies)})
 		var lines []line
-		for i := range 20_000 {
-			lines = append(lines, line{at: limit.Time(i) * 10 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7), marks: uint64(i % 4)})
+		for i := range 5_000 {
+			lines = append(lines, line{at: limit.Time(i) * 40 * limit.Millisecond, client: fmt.Sprint(i % 500), action: fmt.Sprint(i % 7), marks: uint64(i % 4)})
 		}
 		batch := tables.batch(lines)
 		judge := func() {
@@ -235,7 +236,7 @@ func TestReplaysAreEqual(t *testing.T) {
 	}
 	var want found
 	for i := range 4 {
-		o := readerOptions(t)
+		o := traffictest.Options(t)
 		o.Workers, o.Batch = 1+3*i, 100_000>>(2*i)
 		slices.Reverse(files)
 		reader, err := traffic.NewReader(context.Background(), files, nil, o)

@@ -15,6 +15,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -172,11 +173,8 @@ func judgedLog(t *testing.T, name string) *judged {
 // judgedAs is a log that is read in a format, and whose clients are told by a field.
 func judgedAs(t *testing.T, name, client, format string) *judged {
 	t.Helper()
-	found, err := filepath.Glob("../../shared/logs/" + name + "/*.gz")
+	found, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs/"+name), "*.gz"))
 	check(t, err)
-	if len(found) == 0 {
-		t.Skip("the logs are not here")
-	}
 	o := traffic.Options{Tables: traffic.NewTables(), Lateness: traffic.DefaultLateness}
 	o.Clients, err = traffic.ParseClientRule(client, "", nil)
 	check(t, err)
@@ -220,7 +218,7 @@ func (l *judged) verdict(name string) (traffic.Class, traffic.Verdict) {
 // labels are those of the annotation files, of which some lines lack their ends.
 func labels(t *testing.T, name string) map[string]string {
 	t.Helper()
-	found, err := filepath.Glob("../../shared/logs/" + name + "/annotations*")
+	found, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs/"+name), "annotations*"))
 	check(t, err)
 	line := regexp.MustCompile(`([0-9a-z]{26}) (human|moderate_bot|advanced_bot)`)
 	all := map[string]string{}

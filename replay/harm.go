@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"strings"
-
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
@@ -24,20 +22,13 @@ type Harm struct {
 	views    Paged[traffic.Evidence] // by client
 	viewings []traffic.Viewing       // by row of the batch at hand
 	clients  []Paged[fortune]
-	refused  []bool // by row; all false between policies
+	refused  rows
 }
 
 // PolicyHarm is that of one policy.
 type PolicyHarm struct {
 	Lockout Stretch // the longest in time, then in requests; of several the earliest
 	Busiest Stretch // the hour in which a client had most requests admitted that the policy may refuse; likewise
-}
-
-// A Stretch is some requests of one client. Without requests it is none.
-type Stretch struct {
-	Client      int32
-	Requests    int64
-	First, Last limit.Time
 }
 
 // PageViews is how many page views a client had.
@@ -51,13 +42,12 @@ func (h *Harm) Clients() int { return h.views.Len() }
 
 // A fortune is what one policy has done to one client so far.
 type fortune struct {
-	pages    int64   // page views broken
-	broken   bool    // the latest one is
-	pending  bool    // what may be a page was refused
-	lockout  Stretch // the present one
-	longest  Stretch
-	busiest  Stretch
-	admitted limit.State // its ring: when, in the last hour
+	pages   int64   // page views broken
+	broken  bool    // the latest one is
+	pending bool    // what may be a page was refused
+	lockout Stretch // the present one
+	longest Stretch
+	hour    busy
 }
 
 // NewHarm returns one that has seen nothing.
@@ -79,32 +69,17 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	h.view(b)
 	for i := range h.policies {
 		h.clients[i].Grow(n)
-		for _, row := range verdicts[i].Refused {
-			h.refused[row] = true
-		}
-		h.each(func(client, row int32, at limit.Time) { h.suffer(i, b, client, row, at) })
-		for _, row := range verdicts[i].Refused {
-			h.refused[row] = false
-		}
+		h.refused.mark(verdicts[i].Refused, func() {
+			h.group.Each(func(client, row int32, at limit.Time) { h.suffer(i, b, client, row, at) })
+		})
 	}
 	return nil
-}
-
-// each goes through the requests, client by client.
-func (h *Harm) each(do func(client, row int32, at limit.Time)) {
-	var start int32
-	for i, end := range h.group.Ends {
-		for j := start; j < end; j++ {
-			do(h.group.Keys[i], h.group.Rows[j], h.group.At[j])
-		}
-		start = end
-	}
 }
 
 // view finds out what the requests are of page views.
 func (h *Harm) view(b *traffic.Batch) {
 	h.viewings = grow(h.viewings, b.Len())
-	h.each(func(client, row int32, at limit.Time) {
+	h.group.Each(func(client, row int32, at limit.Time) {
 		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Traces[row])
 	})
 }
@@ -119,7 +94,7 @@ func (h *Harm) suffer(i int, b *traffic.Batch, client, row int32, at limit.Time)
 	default:
 		f.lockout.Requests = 0
 		if h.concerns(i, b, row) {
-			f.admit(client, at)
+			f.hour.admit(client, at, limit.Hour)
 		}
 	}
 }
@@ -175,46 +150,16 @@ func (f *fortune) lock(client int32, at limit.Time) {
 	}
 }
 
-// admit counts a request that was admitted. One that came too late counts as if it came with the latest.
-func (f *fortune) admit(client int32, at limit.Time) {
-	if r := f.admitted.Ring(); r.Len() > 0 {
-		at = max(at, r.Nth(r.Len()-1))
-	}
-	r := f.admitted.Push(at, limit.Hour)
-	r.Expire(at, limit.Hour)
-	if n := int64(r.Len()); n > f.busiest.Requests {
-		f.busiest = Stretch{Client: client, Requests: n, First: r.Oldest(), Last: at}
-	}
-}
-
-// longer tells whether s lasts longer than t, or as long with more requests.
-func longer(s, t Stretch) bool {
-	if x, y := s.Last-s.First, t.Last-t.First; t.Requests > 0 && x != y {
-		return x > y
-	}
-	return s.Requests > t.Requests
-}
-
 // Finish finds the worst of all clients. Of several that are alike it is the earliest, then the first by name.
 func (h *Harm) Finish() {
 	for i := range h.Policies {
 		p := &h.Policies[i]
 		for id := range int32(h.clients[i].Len()) {
 			f := h.clients[i].At(id)
-			if s := f.longest; s.Requests > 0 && (longer(s, p.Lockout) || !longer(p.Lockout, s) && h.before(s, p.Lockout)) {
+			if s := f.longest; s.Requests > 0 && (longer(s, p.Lockout) || !longer(p.Lockout, s) && earlier(s, p.Lockout, h.tables.Clients)) {
 				p.Lockout = s
 			}
-			if s := f.busiest; s.Requests > p.Busiest.Requests || s.Requests > 0 && s.Requests == p.Busiest.Requests && h.before(s, p.Busiest) {
-				p.Busiest = s
-			}
+			p.Busiest.yield(f.hour.most, h.tables.Clients)
 		}
 	}
-}
-
-// before orders stretches of different clients.
-func (h *Harm) before(s, t Stretch) bool {
-	if s.First != t.First {
-		return s.First < t.First
-	}
-	return strings.Compare(h.tables.Clients.Name(s.Client), h.tables.Clients.Name(t.Client)) < 0
 }

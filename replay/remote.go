@@ -53,6 +53,9 @@ func (c *candidate) ask(b *traffic.Batch, k *keying) {
 	c.remote.Answer = c.remote.Judge(c.remote.policy, b, &k.Timelines, memory)
 	c.noted.degrade(c.remote.Degraded)
 	c.events.degrade(c.remote.Degraded)
+	if c.remote.Degraded && !b.Warm {
+		c.degraded.Requests += int64(b.Len())
+	}
 }
 
 // decides tells whether there is a verdict on a timeline.

@@ -64,7 +64,15 @@ type PolicyTally struct {
 
 	Delays *Delays // nil: no limit of the policy keeps requests waiting
 	Range  *Range  // nil: the policy is judged exactly
-	Spread *Placed // nil: no band is wanted, or there is none
+
+	Degraded Degraded
+	Spread   *Placed // nil: no band is wanted, or there is none
+}
+
+// Degraded is how much was judged while the verdicts may not have been those that all hosts would have reached together.
+type Degraded struct {
+	Requests int64
+	Refused  int64 // of these
 }
 
 // Delays is how long a policy kept requests waiting that it admitted. The percentiles are of nearest rank, over the

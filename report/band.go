@@ -36,7 +36,7 @@ type BandFigures struct {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c BandClasses) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+func (c BandClasses) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
 
 // bandOf is the band of a policy whose other figures are known; nil without one.
 func bandOf(p *Policy, spread *replay.Placed, who *population) *Band {

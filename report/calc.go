@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -123,10 +122,10 @@ func (t *terminal) plot(p plot) {
 
 // writeIndented writes a value as JSON.
 func writeIndented(w io.Writer, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
+	text, err := indentedJSON(value)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(escapeJSON(text), '\n'))
+	_, err = w.Write(text)
 	return err
 }

@@ -48,6 +48,7 @@ func policyFigures() []Figure {
 		one("clients_hit", "clients with a refused request", func(t *told) any { return t.policy.ClientsHit }),
 		one("clients_hit_share", "of the clients", func(t *told) any { return t.policy.ClientsHitPercent / 100 }),
 		one("delayed", "requests that had to wait", func(t *told) any { return t.policy.Delayed }),
+		one("degraded", "requests judged while Redis was away, or slower than the log grew", func(t *told) any { return t.policy.Degraded }),
 		one("worst_minute_refused", "refused in the minute with most refusals", func(t *told) any { return t.policy.worstMinute() }),
 		one("bytes_saved", "bytes that the refused requests were answered with", func(t *told) any { return t.policy.BytesSaved }),
 		one("lines", "lines read", func(t *told) any { return t.model.Input.Lines }),
@@ -67,35 +68,37 @@ func (p *Policy) worstMinute() int64 {
 
 // classFigures are those by the class that clients claim.
 func classFigures() []Figure {
-	return []Figure{
-		byClass("", "clients of the class that most of their requests claim", func(f ClassFigures) any { return f.Clients }),
-		byClass("_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
-		byClass("_hit_share", "of the clients of the class", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
-		byClass("_refused", "requests refused to the class", func(f ClassFigures) any { return f.Refused }),
-		byClass("_refused_share", "of the requests of the class", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
-	}
+	return clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
+		func(t *told, class int) ClassFigures { return t.policy.ByClass[class] })
 }
 
 // evidenceFigures divide the browsers.
 func evidenceFigures() []Figure {
-	divided := func(suffix, meaning string, of func(ClassFigures) any) Figure {
-		return Figure{
-			Scope: WithEvidence, Names: []string{"people" + suffix, "disguised" + suffix}, Meaning: meaning,
-			of: func(t *told, i int) any {
-				d := t.policy.ByEvidence
-				if d == nil {
-					d = &ByEvidence{}
-				}
-				return of([...]ClassFigures{d.People, d.Disguised}[i])
-			},
+	return clientFigures(WithEvidence, []string{"people", "disguised"}, "browsers whose evidence does not contradict the claim, and those whose evidence does",
+		func(t *told, i int) ClassFigures {
+			d := t.policy.ByEvidence
+			if d == nil {
+				return ClassFigures{}
+			}
+			return [...]ClassFigures{d.People, d.Disguised}[i]
+		})
+}
+
+// clientFigures are the same figures of some groups of clients.
+func clientFigures(scope Scope, names []string, who string, of func(t *told, group int) ClassFigures) []Figure {
+	figure := func(suffix, meaning string, value func(ClassFigures) any) Figure {
+		all := make([]string, len(names))
+		for i, name := range names {
+			all[i] = name + suffix
 		}
+		return Figure{Scope: scope, Names: all, Meaning: meaning, of: func(t *told, i int) any { return value(of(t, i)) }}
 	}
 	return []Figure{
-		divided("", "browsers whose evidence does not contradict the claim, and those whose evidence does", func(f ClassFigures) any { return f.Clients }),
-		divided("_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
-		divided("_hit_share", "of these clients", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
-		divided("_refused", "requests refused to them", func(f ClassFigures) any { return f.Refused }),
-		divided("_refused_share", "of their requests", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
+		figure("", who, func(f ClassFigures) any { return f.Clients }),
+		figure("_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
+		figure("_hit_share", "of these clients", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
+		figure("_refused", "requests refused to them", func(f ClassFigures) any { return f.Refused }),
+		figure("_refused_share", "of their requests", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
 	}
 }
 
@@ -127,14 +130,10 @@ func since(name, meaning string, of func(t *told) any) Figure {
 	return f
 }
 
-// byClass is a figure of each class.
-func byClass(suffix, meaning string, of func(ClassFigures) any) Figure {
-	return Figure{Names: classNames("", suffix), Meaning: meaning, of: func(t *told, i int) any { return of(t.policy.ByClass[i]) }}
-}
-
-func classNames(prefix, suffix string) (names []string) {
+// classNames are what conditions call the clients of each class.
+func classNames(prefix string) (names []string) {
 	for class := range traffic.ClassCount {
-		names = append(names, prefix+classPlural(class)+suffix)
+		names = append(names, prefix+classPlural(class))
 	}
 	return names
 }
@@ -143,7 +142,7 @@ func classNames(prefix, suffix string) (names []string) {
 func relocated(name, meaning string, of func(*PolicyHistory) *Moved) []Figure {
 	return []Figure{
 		since(name, meaning, func(t *told) any { return of(t.history).Clients }),
-		{Scope: WithHistory, Names: classNames(name+"_", ""), of: func(t *told, i int) any { return of(t.history).ByClass[i] }},
+		{Scope: WithHistory, Names: classNames(name + "_"), of: func(t *told, i int) any { return of(t.history).ByClass[i] }},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // townWithHistory is the town, compared with a run before.
 func townWithHistory() *Model {
 	m := New(town(), townOptions)
-	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
+	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, Degraded: []int32{4, 6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
 	h.SafeLimits = &SafeLimits{Class: "browser", Percent: 99.9, Before: 5, Now: 8, Limits: []SafeLimit{
 		{By: "client", Before: "window:14/30s", Now: "window:19/30s", Change: 5}, {By: "client", Before: "window:20/1m", Now: "window:20/1m"},
 	}}
@@ -82,31 +82,12 @@ func TestConditionNamesAreDefined(t *testing.T) {
 }
 
 // historyNames are the keys of a history in JSON.
-func historyNames(t *testing.T) (names []string) {
+func historyNames(t *testing.T) []string {
 	text, err := json.Marshal(townWithHistory().History)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
-	var walk func(any)
-	walk = func(node any) {
-		switch node := node.(type) {
-		case map[string]any:
-			for key, child := range node {
-				names = append(names, key)
-				walk(child)
-			}
-		case []any:
-			for _, child := range node {
-				walk(child)
-			}
-		}
-	}
-	walk(tree)
-	return names
+	return jsonNames(t, text)
 }
 
 // Whatever is typed as a condition, it is read or refused, and decided or not, but nothing falls over.

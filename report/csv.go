@@ -20,6 +20,7 @@ var csvHead = []string{
 	"band_refused_low", "band_refused_high", "band_clients_hit_low", "band_clients_hit_high",
 	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
 	"evidence", "shared", "human", "bot", "undecided",
+	"degraded", "degraded_refused",
 }
 
 func (m *Model) csv() ([]byte, error) {
@@ -99,6 +100,7 @@ func (p *Policy) csvTotals() map[string]string {
 	cells := map[string]string{
 		"level": "policy", "requests": plain(p.Requests), "refused": plain(p.Refused),
 		"clients": plain(p.Clients), "clients_hit": plain(p.ClientsHit), "bytes_saved": plain(p.BytesSaved),
+		"degraded": plain(p.Degraded), "degraded_refused": plain(p.DegradedRefused),
 	}
 	if p.WorstMinute != nil {
 		cells["worst_minute"] = p.WorstMinute.Start.String()

@@ -101,4 +101,4 @@ const (
 )
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c ChangeByClass) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+func (c ChangeByClass) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }

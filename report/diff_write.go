@@ -3,37 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
 
 	"shadow/traffic"
 )
-
-// Write writes the comparison in one of Formats, all of it or nothing.
-func (d *Diff) Write(w io.Writer, format string) error {
-	text, err := d.render(format)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-func (d *Diff) render(format string) ([]byte, error) {
-	switch format {
-	case "table":
-		return d.table(), nil
-	case "json":
-		plain, err := json.MarshalIndent(d, "", "  ")
-		return append(escapeJSON(plain), '\n'), err
-	case "csv":
-		return d.csv()
-	case "markdown":
-		return d.markdown(), nil
-	}
-	return nil, unknownFormat(format, Formats())
-}
 
 // A diffSection is a table with a title; terminal and Markdown show the same ones.
 type diffSection struct {

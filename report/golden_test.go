@@ -133,6 +133,7 @@ func made() *replay.Result {
 	}
 	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: policy.BySite}
 	first.Policy = policy.Policy{Name: "login|<b>", Parts: []policy.Part{login, first.Policy.Parts[0], site}}
+	first.Degraded = replay.Degraded{Requests: 1_041, Refused: 60}
 	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
 	second.Policy.Parts[0].Spec.Algorithm = "cloudflare~"
 	second.Policy.Name = second.Policy.Text()
@@ -140,6 +141,7 @@ func made() *replay.Result {
 	res.Policies = append(res.Policies, replay.PolicyTally{
 		Policy:   onePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, policy.ByClient),
 		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
+		Degraded: replay.Degraded{Requests: 1},
 	})
 	return res
 }

@@ -28,7 +28,7 @@ type Pages struct {
 type Pagewise [traffic.ClassCount]Pages
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (p Pagewise) MarshalJSON() ([]byte, error) { return marshalClasses(p[:]) }
+func (p Pagewise) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](p[:]) }
 
 // A Stretch is some requests of one client in a row.
 type Stretch struct {

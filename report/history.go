@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"strings"
+
 	"shadow/limit"
 	"shadow/traffic"
 )
@@ -11,6 +14,8 @@ type History struct {
 	Compare string  `json:"compare"` // as asked: previous or 7d
 	Runs    []int32 `json:"runs"`    // that the report is about
 	Base    []int32 `json:"base_runs"`
+
+	Degraded []int32 `json:"degraded_runs"` // those with degraded verdicts among all that the report is compared with
 
 	Policies      []PolicyHistory `json:"policies"` // in the order of those of the report
 	NewActions    int64           `json:"new_actions"`
@@ -75,7 +80,7 @@ type Moved struct {
 type HitClasses [traffic.ClassCount]int64
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c HitClasses) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+func (c HitClasses) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
 
 // Sum is that of all classes.
 func (c HitClasses) Sum() (sum int64) {
@@ -153,10 +158,22 @@ func NewTrendRun(run int32, first, last limit.Time, b *Before, hit HitClasses) T
 	return r
 }
 
+// numberList writes numbers in a row: "3, 4, 7".
+func numberList(numbers []int32) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // SetHistory adds to a report what has changed. It renames clients as the report does.
 func (m *Model) SetHistory(h *History, a *Anonymizer) {
 	h.anonymize(a)
 	m.History = h
+	if len(h.Degraded) > 0 {
+		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+numberList(h.Degraded))
+	}
 	for i := range h.Policies {
 		if p := &h.Policies[i]; p.Changed {
 			m.Warnings = append(m.Warnings, "policy "+p.Policy+" did not stand for the same limits in all runs that it is compared with")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -18,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"shadow/testneeds"
 )
 
 // The page is tested in a real browser: Chromium without a window, as Debian has it.
@@ -32,25 +33,10 @@ type tab struct {
 	complaints []string // of the browser: exceptions, broken rules, dialogs
 }
 
-// chromium is the path of the browser. Where it must be there and is not, the test fails.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("no chromium: scripts/install-test-deps installs it")
-	}
-	t.Skip("no chromium: scripts/install-test-deps installs it")
-	return ""
-}
-
 // openTab opens a page in a window of so many pixels.
 func openTab(t *testing.T, p *Page, width, height int64, before ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
-	path := chromium(t)
+	path := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,4 +78,22 @@ func slug(s string) string {
 		}
 		return '-'
 	}, strings.ToLower(s))
+}
+
+// clippedAll are some texts as the page may have them.
+func clippedAll(texts []string, most int) (some []string) {
+	for _, text := range texts[:min(len(texts), most)] {
+		some = append(some, clipped(text, htmlText))
+	}
+	if left := len(texts) - len(some); left > 0 {
+		some = append(some, fmt.Sprintf("… and %d more", left))
+	}
+	return some
+}
+
+func clippedFacts(facts []fact, most int) (some []fact) {
+	for _, f := range facts {
+		some = append(some, fact{label: f.label, text: clipped(f.text, htmlText), details: clippedAll(f.details, most)})
+	}
+	return some
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf16"
@@ -10,10 +9,10 @@ import (
 	"shadow/traffic"
 )
 
-// json writes the Model. Strings are as they were in the log, apart from bytes that are not UTF-8, which JSON cannot
+// indentedJSON writes a report. Strings are as they were in the log, apart from bytes that are not UTF-8, which JSON cannot
 // hold (each becomes U+FFFD); what could harm a terminal or an HTML page is escaped.
-func (m *Model) json() ([]byte, error) {
-	plain, err := json.MarshalIndent(m, "", "  ")
+func indentedJSON(v any) ([]byte, error) {
+	plain, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +39,23 @@ func escapeJSON(plain []byte) []byte {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c Classes) MarshalJSON() ([]byte, error) { return marshalClasses(c[:]) }
+func (c Classes) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
 
-// marshalClasses writes what there is of each class.
-func marshalClasses[T any](classes []T) ([]byte, error) {
-	var b bytes.Buffer
-	for class, figures := range classes {
-		text, err := json.Marshal(figures)
+// marshalEach writes an object with what there is of each K, in their order.
+func marshalEach[K interface {
+	~uint8
+	fmt.Stringer
+}, T any](figures []T) ([]byte, error) {
+	b := []byte{'{'}
+	for i := range figures {
+		text, err := json.Marshal(figures[i])
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&b, `,%q:%s`, traffic.Class(class), text)
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(fmt.Appendf(b, "%q:", K(i)), text...)
 	}
-	b.Bytes()[0] = '{'
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}'), nil
 }

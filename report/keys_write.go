@@ -3,39 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"shadow/suggest"
 )
-
-// Write writes the report in one of Formats.
-func (k *Keys) Write(w io.Writer, format string) error {
-	text, err := k.render(format)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-func (k *Keys) render(format string) ([]byte, error) {
-	switch format {
-	case "table":
-		return k.table(), nil
-	case "json":
-		plain, err := json.MarshalIndent(k, "", "  ")
-		return append(escapeJSON(plain), '\n'), err
-	case "csv":
-		return k.csv()
-	case "markdown":
-		return k.markdown(), nil
-	}
-	return nil, unknownFormat(format, Formats())
-}
 
 // facts say what was read, and who is who; terminal and Markdown show the same ones.
 func (k *Keys) facts() []fact {

@@ -112,6 +112,9 @@ type Policy struct {
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
 	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
 
+	Degraded        int64 `json:"degraded"`         // of the requests: judged while hosts that share the limit might have decided otherwise together
+	DegradedRefused int64 `json:"degraded_refused"` // refused ones of these
+
 	WorstMinute          *Minute  `json:"worst_minute"` // nil when nothing was refused
 	BytesSaved           int64    `json:"bytes_saved"`
 	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged

@@ -53,6 +53,9 @@ func New(res *replay.Result, o Options) *Model {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
 		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, jury)
 	}
+	if text := degradedText(m.Policies); text != "" {
+		m.Warnings = append(m.Warnings, text)
+	}
 	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)
 	m.anonymize(o.Anonymize)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 
 	"shadow/limit"
 )
@@ -18,6 +19,9 @@ type Run struct {
 	Excluded, Warm, Requests, Late, AlreadyRefused int64
 	First, Last                                    limit.Time // 0 without any request
 	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
+
+	Tail     string // whose run it is; "": it does not grow, or an older shadow did not tell
+	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
 }
 
 // kind is what made the run.
@@ -25,10 +29,10 @@ func (r *Run) kind() string {
 	switch {
 	case r.Curves > 0:
 		return "sweep"
-	case r.Policies > 0 && r.Inputs > 0:
-		return "replay"
-	case r.Policies > 0: // which has no inputs with a beginning and an end
+	case r.Policies > 0 && (r.Tail != "" || r.Inputs == 0): // an older shadow kept no inputs of a tail
 		return "tail"
+	case r.Policies > 0:
+		return "replay"
 	}
 	return "empty"
 }
@@ -36,7 +40,7 @@ func (r *Run) kind() string {
 // runColumns are all there is to tell of a run.
 var runColumns = []string{
 	"run", "kind", "started", "finished", "first", "last", "requests", "clients", "policies", "curves", "refused", "clients_hit",
-	"inputs", "lines", "bytes", "parsed", "unreadable", "excluded", "warm", "late", "already_refused", "version", "command",
+	"inputs", "lines", "bytes", "parsed", "unreadable", "excluded", "warm", "late", "already_refused", "degraded", "version", "command",
 }
 
 func (r *Run) values() []any {
@@ -47,7 +51,7 @@ func (r *Run) values() []any {
 	return []any{
 		int64(r.Run), r.kind(), Moment(r.Started).String(), Moment(r.Finished).String(), first, last,
 		r.Requests, r.Clients, r.Policies, r.Curves, r.Refused, r.ClientsHit,
-		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Version, r.Command,
+		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Degraded, r.Version, r.Command,
 	}
 }
 
@@ -60,7 +64,12 @@ func WriteRuns(w io.Writer, format string, width int, runs []Run) error {
 		}
 		return WriteTable(w, format, width, runColumns, rows)
 	}
-	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused", "command"}
+	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused"}
+	degraded := slices.ContainsFunc(runs, func(r Run) bool { return r.Degraded > 0 })
+	if degraded {
+		columns = append(columns, "degraded")
+	}
+	columns = append(columns, "command")
 	const minute = "2006-01-02 15:04"
 	for i := range runs {
 		r := &runs[i]
@@ -68,10 +77,14 @@ func WriteRuns(w io.Writer, format string, width int, runs []Run) error {
 		if r.Requests > 0 {
 			from, to = Moment(r.First).format(minute), Moment(r.Last).format(minute)
 		}
-		rows.rows = append(rows.rows, []any{
+		row := []any{
 			int64(r.Run), r.kind(), Moment(r.Started).format(minute), brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
-			from, to, r.Requests, r.Clients, r.Policies, r.Refused, cut(visible(r.Command), pageAgent),
-		})
+			from, to, r.Requests, r.Clients, r.Policies, r.Refused,
+		}
+		if degraded {
+			row = append(row, r.Degraded)
+		}
+		rows.rows = append(rows.rows, append(row, cut(visible(r.Command), pageAgent)))
 	}
 	return WriteTable(w, format, width, columns, rows)
 }

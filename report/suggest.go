@@ -1,11 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"io"
 
 	"shadow/replay"
 	"shadow/suggest"
@@ -115,24 +111,10 @@ type groupFigures struct {
 }
 
 // MarshalJSON writes an object with a key per group, in their order.
-func (g suggestGroups) MarshalJSON() ([]byte, error) { return marshalGroups(g[:]) }
+func (g suggestGroups) MarshalJSON() ([]byte, error) { return marshalEach[suggest.Group](g[:]) }
 
 // MarshalJSON writes an object with a key per group, in their order.
-func (g suggestFigures) MarshalJSON() ([]byte, error) { return marshalGroups(g[:]) }
-
-func marshalGroups[T any](groups []T) ([]byte, error) {
-	var b bytes.Buffer
-	for g, figures := range groups {
-		text, err := json.Marshal(figures)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, `,%q:%s`, suggest.Group(g), text)
-	}
-	b.Bytes()[0] = '{'
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
+func (g suggestFigures) MarshalJSON() ([]byte, error) { return marshalEach[suggest.Group](g[:]) }
 
 // NewSuggest makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
 // Advice and Next must be there.
@@ -260,29 +242,4 @@ func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) Sugges
 		m.ByGroup[g] = groupFigures{refused(f.Refused[g]), f.Hit[g]}
 	}
 	return m
-}
-
-// Write writes the report in one of Formats, all of it or nothing.
-func (s *Suggest) Write(w io.Writer, format string) error {
-	text, err := s.render(format)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-func (s *Suggest) render(format string) ([]byte, error) {
-	switch format {
-	case "table":
-		return s.table(), nil
-	case "json":
-		plain, err := json.MarshalIndent(s, "", "  ")
-		return append(escapeJSON(plain), '\n'), err
-	case "csv":
-		return s.csv()
-	case "markdown":
-		return s.markdown(), nil
-	}
-	return nil, unknownFormat(format, Formats())
 }

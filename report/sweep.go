@@ -50,9 +50,6 @@ type classTotal struct {
 	Clients  int64 `json:"clients"`
 }
 
-// SweepFormats are the formats of curves.
-func SweepFormats() []string { return []string{"table", "json", "csv", "markdown", "html"} }
-
 // NewSweep makes the report on a sweep. It keeps the curves.
 func NewSweep(res *sweep.Result, o Options) *Sweep {
 	who := census(&res.Tallies.Clients)
@@ -107,7 +104,7 @@ func (s *Sweep) Write(w io.Writer, format string) error {
 	case "markdown":
 		s.markdown(out)
 	default:
-		err = unknownFormat(format, SweepFormats())
+		err = unknownFormat(format, PageFormats())
 	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -14,11 +13,11 @@ import (
 // The curves as JSON, a line for each point, since there may be hundreds of thousands: they are written as they are made.
 
 func (s *Sweep) json(w *bufio.Writer) error {
-	head, err := json.MarshalIndent(s, "", "  ")
+	head, err := indentedJSON(s)
 	if err != nil {
 		return err
 	}
-	head = bytes.TrimSuffix(escapeJSON(head), []byte("\n}"))
+	head = bytes.TrimSuffix(head, []byte("\n}\n"))
 	w.Write(head) //nolint:errcheck // Flush tells
 	fmt.Fprint(w, ",\n  \"curves\": [")
 	for i := range s.curves {

@@ -85,7 +85,7 @@ func TestSweepJSON(t *testing.T) {
 func TestSweepWithoutCurves(t *testing.T) {
 	r := sweptTown(0)
 	r.Curves[0].Points, r.Curves[1].Points, r.Judged = nil, nil, 0
-	for _, format := range SweepFormats() {
+	for _, format := range PageFormats() {
 		text := written(t, r, format, townOptions)
 		if format == "json" && !json.Valid([]byte(text)) {
 			t.Errorf("no JSON:\n%s", text)

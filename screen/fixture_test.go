@@ -49,6 +49,15 @@ func shop() *Frame {
 	return &Frame{Title: "/var/log/nginx/access.log", Glance: g, History: h, Now: g.At, Width: 100, Height: 24}
 }
 
+// shared is a shop whose limits other hosts share; Redis has been away for three minutes, and was an hour ago.
+func shared() *Frame {
+	f := shop()
+	f.Glance.Redis = &tail.Redis{Away: f.Now.Add(-3 * time.Minute)}
+	f.Glance.Policies[0].Degraded = f.Now.Add(-170 * time.Second)
+	f.Glance.Policies[2].Degraded = f.Now.Add(-time.Hour)
+	return f
+}
+
 // flood is a shop with more policies and clients than there is room for, and a tail that cannot keep up.
 func flood() *Frame {
 	f := shop()

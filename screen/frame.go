@@ -14,6 +14,7 @@ import (
 //	title             what is followed, and since when
 //	requests          their rate
 //	log               whether reading keeps up, and what was odd
+//	redis             whether it answers; only where limits are shared
 //
 //	policies          the share that each refuses; one of them is chosen
 //
@@ -67,14 +68,14 @@ func (f *Frame) Text() string {
 
 // picture divides the height: half of what is not fixed is for policies, if there are that many, and the rest for lists.
 func (f *Frame) picture() []string {
-	gap := []string{""}
-	free := f.Height - 10 // three lines on top, two on the bottom, heads of policies and lists (3), two gaps
+	gap, redis := []string{""}, f.redis()
+	free := f.Height - 10 - len(redis) // three lines on top, two on the bottom, heads of policies and lists (3), two gaps
 	if free < 8 {
 		gap = nil
 		free += 2
 	}
 	shown := min(len(f.Glance.Policies), free/2)
-	lines := []string{f.title(), f.requests(), f.log()}
+	lines := append([]string{f.title(), f.requests(), f.log()}, redis...)
 	lines = append(append(lines, gap...), f.policies(shown)...)
 	lines = append(append(lines, gap...), f.lists(free-shown)...)
 	for len(lines) < f.Height-2 {

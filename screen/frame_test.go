@@ -28,6 +28,17 @@ func TestPictures(t *testing.T) {
 		{"stale.txt", shop(), 80, 12, func(f *Frame) { f.Now = f.Now.Add(time.Minute) }},
 		{"absent.txt", shop(), 80, 12, func(f *Frame) { f.Glance.Absent = 1 }},
 		{"colors.txt", shop(), 100, 16, func(f *Frame) { f.Color = true }},
+		{"shared.txt", shared(), 100, 24, func(f *Frame) {
+			f.Glance.Redis.Away = time.Time{}
+			for i := range f.Glance.Policies {
+				f.Glance.Policies[i].Degraded = time.Time{}
+			}
+		}},
+		{"away.txt", shared(), 100, 24, nil},
+		{"away-40x12.txt", shared(), 40, 12, nil},
+		{"away-colors.txt", shared(), 100, 16, func(f *Frame) { f.Color = true }},
+		{"back.txt", shared(), 100, 16, func(f *Frame) { f.Glance.Redis.Away = time.Time{}; f.Policy = 2 }},
+		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Glance.Redis.Spared = true; f.Now = f.Now.Add(24 * time.Hour) }},
 		{"help.txt", shop(), 80, 24, func(f *Frame) { f.Help = true }},
 		{"begin.txt", &Frame{Title: "access.log", History: new(History)}, 80, 24, nil},
 		{"small.txt", shop(), 30, 8, nil},
@@ -55,8 +66,11 @@ func TestEveryPictureFits(t *testing.T) {
 	pick := func() string { return hostile[random.IntN(len(hostile))] }
 	for range 3000 {
 		f := shop()
-		if random.IntN(2) == 0 {
+		switch random.IntN(3) {
+		case 0:
 			f = flood()
+		case 1:
+			f = shared()
 		}
 		g := *f.Glance
 		f.Title, f.Note = pick(), pick()

@@ -26,5 +26,6 @@ var explained = []string{
 	"latest       how long ago the latest refusal was told",
 	"class        what the agent of that request claims to be",
 	"≥            at least: there were more names than room to count them",
+	"!            degraded: decided by this host alone, or not long after (--redis)",
 	"waiting      for lines that may be older (--lateness)",
 }

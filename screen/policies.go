@@ -13,13 +13,13 @@ import (
 
 // A policy has these columns beside its name and the sparkline.
 const (
-	markWidth  = 2
+	markWidth  = 2 // with Redis one more: a policy may be degraded
 	shareWidth = 9
 	countWidth = 13
 )
 
 // A policyLayout is how wide the columns of policies are.
-type policyLayout struct{ name, peak, line int }
+type policyLayout struct{ mark, name, peak, line int }
 
 // layout makes names as wide as the longest, but no more than a third of the screen, and leaves out the peak and the
 // sparkline where there is no room for them.
@@ -28,7 +28,10 @@ func (f *Frame) layout() (l policyLayout) {
 	for _, p := range f.Glance.Policies {
 		l.name = max(l.name, columns(plain(p.Name)))
 	}
-	rest := f.Width - markWidth - shareWidth - countWidth
+	if l.mark = markWidth; f.Glance.Redis != nil {
+		l.mark++
+	}
+	rest := f.Width - l.mark - shareWidth - countWidth
 	if rest >= 40 {
 		l.peak = shareWidth
 	}
@@ -41,7 +44,7 @@ func (f *Frame) layout() (l policyLayout) {
 
 // row puts the columns of a line together; what is painted comes before and behind the peak.
 func (l policyLayout) row(mark, name, now, peak, refused string) (before, behind string) {
-	return left(mark, markWidth) + left(name, l.name) + right(now, shareWidth), right(peak, l.peak) + right(refused, countWidth)
+	return left(mark, l.mark) + left(name, l.name) + right(now, shareWidth), right(peak, l.peak) + right(refused, countWidth)
 }
 
 // policies draws so many of them around the chosen one, below a head.
@@ -70,9 +73,15 @@ func (f *Frame) policy(i int, l policyLayout, now *column) string {
 	p := f.Glance.Policies[i]
 	values := f.History.values(kept, func(c *column) float64 { return c.share(i) })
 	peak := max(peakOf(values), now.share(i))
-	mark, c := "", color(0)
+	mark, c := " ", color(0)
+	if !p.Degraded.IsZero() {
+		c = yellow
+	}
 	if i == f.Policy {
 		mark, c = "▸", bold
+	}
+	if !p.Degraded.IsZero() {
+		mark += degradedMark
 	}
 	before, behind := l.row(mark, plain(p.Name), shareText(now.share(i)), shareText(peak), report.Thousands(p.Refused))
 	return f.paint(c, before) + behind + "  " + f.paint(cyan, spark(lastOf(values, l.line), peak))

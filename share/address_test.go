@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/share/sharetest"
 )
 
 func TestParseAddress(t *testing.T) {
@@ -76,13 +78,12 @@ func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writeCertificate(t, cert, key)
-	plain := startTCP(t) // for its port's sake: that of the encrypted server is another
-	port := fmt.Sprint(freePort(t))
-	s := &server{t: t, port: plain.port, args: append(plain.args,
-		"--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert,
-		"--tls-auth-clients", "no", "--user", "me", "on", ">secret", "~*", "+@all")}
-	plain.kill()
-	s.start()
+	s := startTCP(t)
+	port := fmt.Sprint(sharetest.FreePort(t))
+	s.Kill()
+	s.Args = append(s.Args, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert,
+		"--tls-auth-clients", "no", "--user", "me", "on", ">secret", "~*", "+@all")
+	s.Start()
 	for text, wrong := range map[string]bool{
 		"rediss://me@127.0.0.1:" + port + "?ca=" + cert:                        false,
 		"rediss://me@127.0.0.1:" + port + "?server-name=other.test&ca=" + cert: true,

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"shadow/policy"
+	"shadow/share/sharetest"
+	"shadow/testneeds"
 )
 
 // cli runs redis-cli, until it succeeds or time is up.
@@ -41,14 +43,14 @@ func eventually(t *testing.T, what string, is func() bool) {
 // A cluster of three nodes and a replica, which takes over from its master when that is killed.
 func TestClusterFailover(t *testing.T) {
 	t.Parallel()
-	needs(t, "redis-cli")
+	testneeds.Program(t, "redis-cli")
 	var nodes [4]*server
 	for i := range nodes {
 		nodes[i] = startTCP(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-config-file", fmt.Sprintf("nodes%d.conf", i))
 	}
-	at := func(s *server) string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+	at := (*server).HostPort
 	cli(t, "--cluster", "create", at(nodes[0]), at(nodes[1]), at(nodes[2]), "--cluster-yes")
-	port := func(s *server) string { return fmt.Sprint(s.port) }
+	port := func(s *server) string { return fmt.Sprint(s.Port) }
 	stable := func() bool {
 		return strings.Contains(cli(t, "-p", port(nodes[1]), "cluster", "info"), "cluster_state:ok")
 	}
@@ -66,7 +68,7 @@ func TestClusterFailover(t *testing.T) {
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
 	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
-		40: func(*host) { nodes[0].kill() },
+		40: func(*host) { nodes[0].Kill() },
 		80: func(h *host) {
 			eventually(t, "the replica takes over", func() bool {
 				return strings.Contains(cli(t, "-p", port(nodes[3]), "info", "replication"), "role:master") && stable()
@@ -87,27 +89,26 @@ func TestClusterFailover(t *testing.T) {
 // Sentinels name another master when the one there was is killed.
 func TestSentinelFailover(t *testing.T) {
 	t.Parallel()
-	needs(t, "redis-sentinel")
 	master := startTCP(t)
-	replica := startTCP(t, "--replicaof", "127.0.0.1", fmt.Sprint(master.port))
+	replica := startTCP(t, "--replicaof", "127.0.0.1", fmt.Sprint(master.Port))
 	eventually(t, "the replica follows", func() bool {
-		return strings.Contains(cli(t, "-p", fmt.Sprint(replica.port), "info", "replication"), "master_link_status:up")
+		return strings.Contains(cli(t, "-p", fmt.Sprint(replica.Port), "info", "replication"), "master_link_status:up")
 	})
-	sentinel := startSentinel(t, master)
+	sentinel := sharetest.StartSentinel(t, master.Server)
 	eventually(t, "the sentinel knows the replica", func() bool {
-		return strings.Contains(cli(t, "-p", fmt.Sprint(sentinel.port), "sentinel", "replicas", "shadowmaster"), fmt.Sprint(replica.port))
+		return strings.Contains(cli(t, "-p", fmt.Sprint(sentinel.Port), "sentinel", "replicas", "shadowmaster"), fmt.Sprint(replica.Port))
 	})
-	a, err := ParseAddress(fmt.Sprintf("redis+sentinel://127.0.0.1:%d/shadowmaster", sentinel.port))
+	a, err := ParseAddress(fmt.Sprintf("redis+sentinel://127.0.0.1:%d/shadowmaster", sentinel.Port))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
 	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
-		40: func(*host) { master.kill() },
+		40: func(*host) { master.Kill() },
 		80: func(h *host) {
 			eventually(t, "the replica takes over", func() bool {
-				return strings.Contains(cli(t, "-p", fmt.Sprint(replica.port), "info", "replication"), "role:master")
+				return strings.Contains(cli(t, "-p", fmt.Sprint(replica.Port), "info", "replication"), "role:master")
 			})
 			recovered(h)
 		},
@@ -119,21 +120,21 @@ func TestSentinelFailover(t *testing.T) {
 func TestRing(t *testing.T) {
 	t.Parallel()
 	one, two := startTCP(t), startTCP(t)
-	a, err := ParseAddress(one.address(), two.address())
+	a, err := ParseAddress(one.Address(), two.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
 	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
-		40: func(*host) { one.kill() },
-		60: func(h *host) { one.start(); recovered(h) },
+		40: func(*host) { one.Kill() },
+		60: func(h *host) { one.Start(); recovered(h) },
 	})
 	wantDegraded(t, got, true)
 	for _, s := range []*server{one, two} {
 		c := s.client()
 		if n := c.DBSize(context.Background()).Val(); n == 0 {
-			t.Errorf("%s has no keys", s.address())
+			t.Errorf("%s has no keys", s.Address())
 		}
 		c.Close()
 	}

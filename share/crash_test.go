@@ -96,8 +96,8 @@ func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 		"local": func(c *crash, _ *host, batch int) { c.local = batch >= 45 && batch < 50 },
 		"emptied": func(c *crash, h *host, batch int) {
 			if batch == 50 {
-				c.server.kill()
-				c.server.start()
+				c.server.Kill()
+				c.server.Start()
 			}
 		},
 	} {
@@ -120,8 +120,8 @@ func TestGoesOnWithAnotherServer(t *testing.T) {
 	t.Parallel()
 	all, policies := madeUp(6, 6000), limits(t, policy.ByClient, ofEach...)
 	c := newCrash(t, all, policies, func(*crash, *host, int) {})
-	c.server.kill()
-	c.server.start()
+	c.server.Kill()
+	c.server.Start()
 	wantDegraded(t, c.goOn(all), true)
 }
 

@@ -61,23 +61,16 @@ func recovered(h *host) {
 	h.t.Fatal("Redis is not asked again")
 }
 
-func (s *server) openQuick(host string) *Redis {
-	r := s.open(host)
-	r.Close()
-	a, _ := ParseAddress(s.address())
-	r = Open(Options{Address: a, Host: host, Timeout: 300 * time.Millisecond})
-	s.t.Cleanup(func() { r.Close() })
-	return r
-}
+func (s *server) openQuick(host string) *Redis { return s.openWithin(host, 300*time.Millisecond) }
 
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
-		20: func(*host) { s.kill() },
-		40: func(h *host) { s.start(); recovered(h) },
-		90: func(*host) { s.kill() },
-		99: func(h *host) { s.start(); recovered(h) },
+		20: func(*host) { s.Kill() },
+		40: func(h *host) { s.Start(); recovered(h) },
+		90: func(*host) { s.Kill() },
+		99: func(h *host) { s.Start(); recovered(h) },
 	})
 	wantDegraded(t, got, true)
 }
@@ -87,7 +80,7 @@ func TestRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
-		50: func(*host) { s.kill(); s.start() },
+		50: func(*host) { s.Kill(); s.Start() },
 	})
 	wantDegraded(t, got, true)
 }
@@ -96,8 +89,8 @@ func TestPaused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach[:4]...), map[int]func(*host){
-		20: func(*host) { s.signal(syscall.SIGSTOP) },
-		60: func(h *host) { s.signal(syscall.SIGCONT); recovered(h) },
+		20: func(*host) { s.Signal(syscall.SIGSTOP) },
+		60: func(h *host) { s.Signal(syscall.SIGCONT); recovered(h) },
 	})
 	wantDegraded(t, got, true)
 }
@@ -144,9 +137,9 @@ func TestSpanEndsOneHorizonAfter(t *testing.T) {
 	for i := range all {
 		switch i {
 		case 50:
-			s.kill()
+			s.Kill()
 		case 60:
-			s.start()
+			s.Start()
 			recovered(h)
 		}
 		h.judge(all, []int{i})
@@ -264,4 +257,25 @@ func TestBehindInTheMiddle(t *testing.T) {
 	}
 	wantDegraded(t, h, true)
 	same(t, h, want)
+}
+
+// A server that was never met is told of like one that goes away.
+func TestNeverMet(t *testing.T) {
+	t.Parallel()
+	a, err := ParseAddress("unix://" + t.TempDir() + "/nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Open(Options{Address: a, Host: "h", Timeout: 300 * time.Millisecond})
+	defer r.Close()
+	var trips []RoundTrip
+	h := newHost(t, r, limits(t, policy.ByClient, "token:3/10s"), func(o *RefereeOptions) {
+		o.Watch = func(trip RoundTrip) { trips = append(trips, trip) }
+	})
+	all := madeUp(3, 10)
+	h.judge(all, cuts(3, all, 1)[0])
+	if len(trips) != 1 || trips[0].Err == nil {
+		t.Errorf("round trips: %+v", trips)
+	}
+	wantDegraded(t, h, true)
 }

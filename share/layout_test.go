@@ -83,7 +83,7 @@ func TestExpired(t *testing.T) {
 // The clock of Redis goes by the time at which requests come, whatever the log says.
 func TestRedisClock(t *testing.T) {
 	s := startServer(t)
-	a, err := ParseAddress(s.address())
+	a, err := ParseAddress(s.Address())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,12 @@ type flaky struct {
 
 func startFlaky(t *testing.T, s *server) *flaky {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(filepath.Dir(s.socket), "flaky"))
+	l, err := net.Listen("unix", filepath.Join(filepath.Dir(s.Socket), "flaky"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	f := &flaky{listener: l, server: s.socket}
+	f := &flaky{listener: l, server: s.Socket}
 	go func() {
 		for {
 			c, err := l.Accept()

@@ -39,7 +39,7 @@ const mostKept = 4 << 20
 
 // take takes in a batch.
 func (n *numbers) take(b *traffic.Batch) {
-	if n.asked += b.Len(); n.asked > mostKept {
+	if n.asked += b.Len(); n.asked > mostKept && n.keeps() {
 		n.keep()
 	}
 	n.before, n.there = n.latest, n.now
@@ -55,6 +55,9 @@ func (n *numbers) take(b *traffic.Batch) {
 		n.now = n.there + int64(b.Len())
 	}
 }
+
+// keeps tells whether answers are kept for longer than a batch: not before somebody has saved where the host is.
+func (n *numbers) keeps() bool { return n.kept != math.MaxInt64 }
 
 // keep keeps the answers from here on only.
 func (n *numbers) keep() { n.kept, n.asked = n.latest, 0 }

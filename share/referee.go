@@ -62,12 +62,11 @@ type refereed struct {
 	scope   uint64 // the bit of the requests that it is about; 0: all
 	horizon limit.Time
 
-	degraded bool                 // not all was answered, or a server is not the one that it was
-	lost     bool                 // it was, since it was last saved
-	until    limit.Time           // when the log is later than this, verdicts are as they should be again
-	outage   int32                // how many times it was degraded, and 1
-	synced   traffic.Paged[int32] // by key: the outage up to which Redis has heard what this host remembers; 0: never
-	made     []string             // names of keys that were asked for, if they are to be removed
+	degraded bool       // not all was answered, or a server is not the one that it was
+	lost     bool       // it was, since it was last saved
+	until    limit.Time // when the log is later than this, verdicts are as they should be again
+	heard    heard
+	made     []string // names of keys that were asked for, if they are to be removed
 }
 
 // NewReferee makes one, or says which policy cannot be shared and why.
@@ -114,7 +113,7 @@ func (r *Referee) referee(p policy.Policy) (refereed, error) {
 	if r.options.Temporary {
 		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
 	}
-	one := refereed{name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, outage: 1}
+	one := refereed{name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, heard: heard{losses: 1}}
 	if part.Match > 0 {
 		one.scope = 1 << (part.Match - 1)
 	}
@@ -138,21 +137,40 @@ func idle(policies []policy.Policy, by policy.Key, lateness limit.Time) limit.Ti
 }
 
 // Begin implements replay.Remote.
-func (r *Referee) Begin(b *traffic.Batch) { r.numbers.take(b) }
+func (r *Referee) Begin(b *traffic.Batch) {
+	first := r.numbers.latest == math.MinInt64
+	r.numbers.take(b)
+	for i := range r.policies {
+		if p := &r.policies[i]; first {
+			p.until = p.after(r.numbers.latest) // Redis has missed what the Engine may remember from before
+		}
+	}
+}
 
-// Follow goes on with other tables, where keys have other ids. Redis hears once more what this host remembers of them:
-// where no other host has asked, that is what it knows already.
+// Follow goes on with other tables, where keys have other ids.
 func (r *Referee) Follow(t *traffic.Tables) {
 	r.options.Tables = t
 	for i := range r.policies {
-		r.policies[i].synced = traffic.Paged[int32]{}
+		p := &r.policies[i]
+		p.heard.renumber(r.settled(p))
 	}
 }
+
+// settled tells whether nothing that was decided here alone matters any more, neither to a limit nor to who is answered again.
+func (r *Referee) settled(p *refereed) bool {
+	return r.known && !p.degraded && r.numbers.latest > p.until && !(p.lost && r.numbers.keeps())
+}
+
+// Lateness is by how much the time of a key may step back until it starts anew. The Engine has to go by the same.
+func (r *Referee) Lateness() limit.Time { return r.options.Lateness }
+
+// Degraded tells whether the verdicts of a policy are, until there are others.
+func (r *Referee) Degraded(policy int) bool { return r.policies[policy].degraded }
 
 // Judge implements replay.Remote.
 func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) replay.Answer {
 	p := &r.policies[policy]
-	p.synced.Grow(l.Len)
+	p.heard.keys.Grow(l.Len)
 	a := &r.answer
 	a.Decided = append(a.Decided[:0], make([]bool, len(l.Keys))...)
 	a.States = append(a.States[:0], make([]*limit.State, len(l.Keys))...)
@@ -162,6 +180,11 @@ func (r *Referee) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memo
 		batch.judge()
 		if r.hear() {
 			clear(a.Decided) // by a server that may know nothing, and will hear of these requests from our memory
+		}
+	}
+	for i, decided := range a.Decided {
+		if !decided {
+			p.heard.owe(l.Keys[i])
 		}
 	}
 	r.settle(p, !slices.Contains(a.Decided, false))
@@ -174,7 +197,9 @@ func (r *Referee) meet() bool {
 	if r.known {
 		return true
 	}
+	begin := time.Now()
 	if err := r.redis.Ping(context.Background()); err != nil {
+		r.tell(RoundTrip{Took: time.Since(begin), Err: err})
 		r.health.failed()
 		return false
 	}
@@ -193,6 +218,7 @@ func (r *Referee) hear() bool {
 	}
 	r.restarts = n
 	for i := range r.policies {
+		r.policies[i].heard.losses++
 		r.policies[i].lose(r.numbers.latest)
 	}
 	return true
@@ -211,10 +237,21 @@ func (r *Referee) settle(p *refereed, answered bool) {
 // lose begins a span of degradation, or keeps it from ending until a horizon after now.
 func (p *refereed) lose(now limit.Time) {
 	p.degraded, p.lost = true, true
-	p.outage++
-	p.until = limit.Never
-	if now < limit.Never-p.horizon {
-		p.until = now + p.horizon
+	p.until = p.after(now)
+}
+
+// after is one horizon later.
+func (p *refereed) after(now limit.Time) limit.Time {
+	if now >= limit.Never-p.horizon {
+		return limit.Never
+	}
+	return now + p.horizon
+}
+
+// tell tells of a round trip.
+func (r *Referee) tell(trip RoundTrip) {
+	if r.options.Watch != nil {
+		r.options.Watch(trip)
 	}
 }
 
@@ -222,9 +259,7 @@ func (p *refereed) lose(now limit.Time) {
 func (r *Referee) send(calls []*Call, requests int) bool {
 	begin := time.Now()
 	err := r.redis.Judge(context.Background(), calls)
-	if r.options.Watch != nil {
-		r.options.Watch(RoundTrip{Requests: requests, Took: time.Since(begin), Err: err})
-	}
+	r.tell(RoundTrip{Requests: requests, Took: time.Since(begin), Err: err})
 	if err != nil {
 		r.health.failed()
 		return false

@@ -10,10 +10,15 @@ import (
 )
 
 // The timelines of a batch go to Redis in rounds of some thousand requests, so that no script keeps others waiting for
-// long, and an answer does not take longer than a batch may. A round has at most one call of each key: a timeline that is
-// cut goes on in the next.
+// long, and an answer does not take longer than a batch may. What is remembered of a key counts as requests, since a time in
+// a window takes Redis as long, some microseconds. A round has at most one call of each key: a timeline that is cut goes on
+// in the next. When there is too much to remember for a batch, the rest of the keys are decided here, and come in a later one.
 
-const mostAtOnce = 8192 // requests in a round
+const (
+	mostAtOnce  = 8192           // requests and remembered times in a round, unless a single memory has more
+	mostOfOne   = 2 * mostAtOnce // remembered times of a key that go to Redis: they take it a tenth of a second
+	mostInBatch = 8 * mostAtOnce // remembered times that go there with a batch
+)
 
 // A round is on its way through a batch.
 type round struct {
@@ -25,6 +30,8 @@ type round struct {
 
 	pieces []piece
 	n      int  // requests in them
+	extra  int  // remembered times in them
+	told   int  // remembered times in all rounds
 	failed bool // nothing more is asked
 }
 
@@ -57,9 +64,11 @@ func (r *round) cut(i int, start, end int32) {
 		}
 		t := r.timelines.At[row]
 		n.next(r, row)
-		if len(p.At) > 0 && (r.n+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
+		if len(p.At) > 0 && (r.size()+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
 			r.add(p)
-			r.flush()
+			if r.flush(); !r.referee.answer.Decided[i] {
+				return
+			}
 			p = piece{timeline: i}
 		}
 		p.take(row, t, n)
@@ -67,10 +76,13 @@ func (r *round) cut(i int, start, end int32) {
 	if len(p.At) > 0 {
 		r.add(p)
 	}
-	if r.n >= mostAtOnce {
+	if r.size() >= mostAtOnce {
 		r.flush()
 	}
 }
+
+// size is how much Redis has to do.
+func (r *round) size() int { return r.n + r.extra }
 
 // concerns tells whether the policy is about a request.
 func (r *round) concerns(row int32) bool {
@@ -91,7 +103,7 @@ func (p *piece) take(row int32, t limit.Time, n numbered) {
 	p.Places = append(p.Places, n.place)
 }
 
-// add puts a piece into the round.
+// add puts a piece into the round, or into the next if what is remembered of its key is too much for this one.
 func (r *round) add(p piece) {
 	p.Limit = r.policy.limit
 	p.Key = r.name(r.timelines.Rows[p.rows[0]])
@@ -99,18 +111,46 @@ func (r *round) add(p piece) {
 	if slices.Equal(p.Places, p.At) {
 		p.Places = nil
 	}
-	synced := *r.policy.synced.At(r.timelines.Keys[p.timeline])
-	if synced == 0 && p.first && r.referee.options.Temporary {
-		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
+	if p.first {
+		r.remember(&p)
 	}
-	if synced != r.policy.outage && p.first {
-		p.Alone = r.policy.lost
-		if r.referee.redis.clock == LogClock {
-			p.Memory = r.memory(p.timeline)
-		}
+	times := p.remembered()
+	if r.told += times; times > 0 && r.told > mostInBatch {
+		r.referee.answer.Decided[p.timeline] = false
+		return
+	}
+	if times > 0 && r.size()+len(p.At)+times > mostAtOnce {
+		r.flush()
 	}
 	r.pieces = append(r.pieces, p)
 	r.n += len(p.At)
+	r.extra += times
+}
+
+// remember has the first piece of a timeline tell what Redis has missed of its key.
+func (r *round) remember(p *piece) {
+	key, heard := r.timelines.Keys[p.timeline], &r.policy.heard
+	if r.referee.options.Temporary && *heard.keys.At(key) <= 0 {
+		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
+	}
+	if heard.all(key) {
+		return
+	}
+	p.Alone = r.policy.lost
+	if r.referee.redis.clock == LogClock {
+		p.Memory = r.memory(p.timeline)
+	}
+	if p.remembered() > mostOfOne {
+		p.Memory = nil
+	}
+}
+
+// remembered is how many times a piece brings along.
+func (p *piece) remembered() int {
+	if p.Memory == nil {
+		return 0
+	}
+	return p.Memory.Ring().Len()
 }
 
 // name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
@@ -170,7 +210,7 @@ func (r *round) flush() {
 			a.Decided[r.pieces[i].timeline] = false
 		}
 	}
-	r.pieces, r.n = r.pieces[:0], 0
+	r.pieces, r.n, r.extra = r.pieces[:0], 0, 0
 }
 
 // answer takes in what was answered to a piece.
@@ -185,8 +225,12 @@ func (p *piece) answer(a *replay.Answer, r *round) {
 	if p.Told != nil && p.first {
 		a.States[p.timeline] = p.Told
 	}
-	if !p.Missed {
-		*r.policy.synced.At(r.timelines.Keys[p.timeline]) = r.policy.outage
+	key := r.timelines.Keys[p.timeline]
+	switch {
+	case p.Missed || p.Told != nil && !p.first:
+		r.policy.heard.owe(key) // and will be told again
+	case p.first:
+		r.policy.heard.hear(key)
 	}
 	for _, i := range p.Refused {
 		a.Refused = append(a.Refused, p.rows[i])

@@ -18,7 +18,8 @@ import (
 //
 //	batches ──▶ tables of the connection (stage.sql) ──▶ the run (append.sql)
 //
-// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that somebody has deleted.
+// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that somebody has deleted. A clock
+// that is set back a little, as clocks are, does not.
 
 //go:embed append.sql
 var appendSQL string
@@ -64,9 +65,19 @@ func together(batches []*replay.Addition) (some []*replay.Addition, policies str
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
+// setBack is by how much a clock may be set back without another run.
+const setBack = time.Hour
+
+// sameRun tells whether a batch goes into a run that was begun at a moment.
+func sameRun(started, made time.Time) bool {
+	back := started.Sub(made)
+	return dayOf(started).Equal(dayOf(made)) || 0 < back && back < setBack
+}
+
 // checkAddition refuses a batch that does not fit together.
 func checkAddition(a *replay.Addition) error {
-	if a.Number == 0 || len(a.Refused) != len(a.Policies) || len(a.Saved) != len(a.Policies) {
+	if a.Number == 0 || len(a.Refused) != len(a.Policies) || len(a.Saved) != len(a.Policies) ||
+		a.Degraded != nil && len(a.Degraded) != len(a.Policies) {
 		return errors.New("a batch without a number, or with other policies than it has tallies of")
 	}
 	for i := range a.Clients {
@@ -94,6 +105,7 @@ type appending struct {
 	policies string // of the batches, as JSON
 	run      int32
 	known    int
+	missing  []string // batches that should have come before these, in words
 }
 
 func (g *appending) do() error {
@@ -110,12 +122,16 @@ func (g *appending) do() error {
 	if g.batches = g.batches[g.known:]; len(g.batches) == 0 {
 		return nil
 	}
+	g.miss(last)
 	if g.run == 0 {
 		if err := g.begin(); err != nil {
 			return err
 		}
 	}
 	if err := g.stage(); err != nil {
+		return err
+	}
+	if err := g.warn(); err != nil {
 		return err
 	}
 	return g.store.duck.exec(g.fill(appendSQL))
@@ -129,7 +145,7 @@ func (g *appending) last() (last uint64, err error) {
 		for row := range b.rows {
 			last = max(last, uint64(values[int64](b, 0)[row]))
 			started := time.UnixMicro(int64(orElse[limit.Time](b, 2, row, 0)))
-			if !b.null(1, row) && dayOf(started).Equal(dayOf(first.Made)) && b.text(3, row) == g.policies {
+			if !b.null(1, row) && sameRun(started, first.Made) && b.text(3, row) == g.policies {
 				g.run = values[int32](b, 1)[row]
 			}
 		}
@@ -140,14 +156,10 @@ func (g *appending) last() (last uint64, err error) {
 
 // begin begins a run, in which nothing has been counted yet.
 func (g *appending) begin() error {
-	last, err := g.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
-	if err != nil {
+	var err error
+	if g.run, err = g.store.nextRun(); err != nil {
 		return err
 	}
-	if last >= maxRun {
-		return errNoNumbers
-	}
-	g.run = int32(last) + 1
 	zero, at := int64(0), fromClock(g.batches[0].Made)
 	runs := g.store.duck.table("runs")
 	runs.begin(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,

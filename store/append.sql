@@ -1,5 +1,25 @@
 -- From the tables of stage.sql into the run $run. A name that the run knows already keeps its id.
 
+INSERT INTO inputs
+SELECT $run, (SELECT coalesce(max(input), -1) FROM inputs WHERE run = $run) + row_number() OVER (ORDER BY place),
+       name, '', '', NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, NULL
+FROM (SELECT name, min(place) AS place FROM new_inputs GROUP BY name)
+WHERE name NOT IN (SELECT name FROM inputs WHERE run = $run);
+
+UPDATE inputs SET
+    format = n.format, format_text = n.format_text,
+    lines = inputs.lines + n.lines, parsed = inputs.parsed + n.parsed, unreadable = inputs.unreadable + n.unreadable
+FROM (
+    SELECT name, arg_max(format, place) AS format, arg_max(format_text, place) AS format_text,
+           sum(lines)::BIGINT AS lines, sum(parsed)::BIGINT AS parsed, sum(unreadable)::BIGINT AS unreadable
+    FROM new_inputs GROUP BY name
+) n
+WHERE inputs.run = $run AND inputs.name = n.name;
+
+INSERT INTO unreadable_lines
+SELECT $run, input, NULL, col, reason, text FROM new_faults ORDER BY place
+LIMIT (SELECT greatest(0, 10 - count(*)) FROM unreadable_lines WHERE run = $run);
+
 INSERT INTO agents
 SELECT $run, (SELECT coalesce(max(agent), -1) FROM agents WHERE run = $run) + row_number() OVER (ORDER BY place), name, class
 FROM (SELECT name, any_value(class) AS class, min(place) AS place FROM new_agents GROUP BY name)
@@ -40,13 +60,13 @@ FROM (SELECT name, sum(requests)::BIGINT AS requests FROM new_actions GROUP BY n
 WHERE actions.run = $run AND actions.name = n.name;
 
 CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT e.policy, e.time, c.client, a.action, e.status, e.count
+SELECT e.policy, e.time, c.client, a.action, e.status, e.count, e.degraded
 FROM new_events e
 JOIN new_clients n ON n.place = e.client JOIN clients c ON c.run = $run AND c.name = n.name
 JOIN new_actions m ON m.place = e.action JOIN actions a ON a.run = $run AND a.name = m.name;
 
 INSERT INTO events
-SELECT $run, policy, time, client, action, status, sum(count) FROM fresh GROUP BY ALL ORDER BY time, policy, client, action, status;
+SELECT $run, policy, time, client, action, status, sum(count), degraded FROM fresh GROUP BY ALL ORDER BY time, policy, client, action, status;
 
 CREATE OR REPLACE TEMP TABLE client_hits AS
 SELECT policy, client, sum(count)::BIGINT AS refused, min(time) AS first_refused, max(time) AS last_refused FROM fresh GROUP BY ALL;
@@ -71,8 +91,13 @@ FROM action_hits n WHERE t.run = $run AND t.policy = n.policy AND t.action = n.a
 
 UPDATE policies p SET
     requests = p.requests + (SELECT sum(requests)::BIGINT FROM new_sums), refused = p.refused + n.refused, bytes_saved = p.bytes_saved + n.saved,
+    degraded = coalesce(p.degraded, 0) + n.degraded, degraded_refused = coalesce(p.degraded_refused, 0) + n.degraded_refused,
     clients_hit = (SELECT count(*) FROM client_tallies t WHERE t.run = $run AND t.policy = p.policy)
-FROM (SELECT policy, sum(refused)::BIGINT AS refused, sum(saved)::BIGINT AS saved FROM new_policies GROUP BY policy) n
+FROM (
+    SELECT policy, sum(refused)::BIGINT AS refused, sum(saved)::BIGINT AS saved, sum(degraded)::BIGINT AS degraded,
+           sum(degraded_refused)::BIGINT AS degraded_refused
+    FROM new_policies GROUP BY policy
+) n
 WHERE p.run = $run AND p.policy = n.policy;
 
 -- A minute may have begun in an earlier batch, so those of this batch are counted in the run.
@@ -88,7 +113,7 @@ WHERE p.run = $run AND p.policy = n.policy
   AND (n.refused > p.worst_minute_refused OR n.refused = p.worst_minute_refused AND n.minute < p.worst_minute);
 
 UPDATE runs SET
-    finished = $made, lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
+    tail = $tail, finished = greatest(runs.finished, $made), lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
     unreadable = runs.unreadable + n.unreadable, excluded = runs.excluded + n.excluded, requests = runs.requests + n.requests,
     late = runs.late + n.late, refusals = runs.refusals + n.refusals,
     first_at = least(runs.first_at, n.first_at), last_at = greatest(runs.last_at, n.last_at),

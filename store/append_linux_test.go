@@ -64,7 +64,7 @@ func TestAppendOnFullDisk(t *testing.T) {
 	want := newGrown(2)
 	batches := fullBatches(want)
 	some := false
-	for kB := 600; kB <= 3900; kB += 1100 {
+	for kB := 600; kB <= 3900; kB += 1650 {
 		path := dbPath(t)
 		p := startChild(t, "append", path, fmt.Sprint(kB))
 		said := p.line(t)

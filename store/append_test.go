@@ -20,6 +20,9 @@ import (
 type grown struct {
 	lines, requests, unreadable, late int64
 	refused, saved                    []int64
+	degraded                          []replay.Degraded
+	inputs                            map[string][3]int64
+	faults                            []string
 	clients                           map[string]*grownClient
 	actions                           map[string]int64
 	events                            map[string]int64 // by all that they show
@@ -34,8 +37,8 @@ type grownClient struct {
 
 func newGrown(policies int) *grown {
 	g := &grown{
-		refused: make([]int64, policies), saved: make([]int64, policies), clients: map[string]*grownClient{},
-		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{},
+		refused: make([]int64, policies), saved: make([]int64, policies), degraded: make([]replay.Degraded, policies), clients: map[string]*grownClient{},
+		actions: map[string]int64{}, events: map[string]int64{}, hits: map[string]int64{}, inputs: map[string][3]int64{},
 	}
 	for range policies {
 		g.minutes = append(g.minutes, map[limit.Time]int64{})
@@ -51,7 +54,14 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
 		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
 	}
+	if number%4 > 0 { // else an older shadow has left it
+		a.Degraded = make([]replay.Degraded, policies)
+	}
 	for i := range policies {
+		if a.Degraded != nil {
+			a.Degraded[i].Requests = rng.Int64N(3)
+			g.degraded[i].Requests += a.Degraded[i].Requests
+		}
 		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}})
 	}
 	for i := range 3 {
@@ -69,9 +79,24 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 		g.actions[a.Actions[i].Name] += int64(i) + 1
 	}
 	a.Lines = a.Requests + a.Unreadable
+	madeInputs(rng, a, g)
 	madeEvents(rng, a, g)
 	g.lines, g.requests, g.unreadable, g.late = g.lines+a.Lines, g.requests+a.Requests, g.unreadable+a.Unreadable, g.late+a.Late
 	return a
+}
+
+func madeInputs(rng *rand.Rand, a *replay.Addition, g *grown) {
+	for i := range rng.IntN(4) {
+		in := replay.InputPart{Name: names[rng.IntN(5)] + fmt.Sprint(i), Format: "combined", FormatText: "%h", Lines: 5, Parsed: 3, Unreadable: rng.Int64N(3)}
+		a.Inputs = append(a.Inputs, in)
+		sum := g.inputs[encodeText(in.Name)]
+		g.inputs[encodeText(in.Name)] = [3]int64{sum[0] + in.Lines, sum[1] + in.Parsed, sum[2] + in.Unreadable}
+		for range in.Unreadable {
+			f := replay.FaultPart{Input: in.Name, Column: len(g.faults) + 1, Reason: "no time stamp", Text: names[rng.IntN(len(names))]}
+			a.Faults = append(a.Faults, f)
+			g.faults = append(g.faults, fmt.Sprint(encodeText(f.Input), " ", f.Column, " no time stamp ", encodeText(f.Text)))
+		}
+	}
 }
 
 func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
@@ -82,7 +107,11 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 	for range rng.IntN(4 << rng.IntN(5)) {
 		e := replay.Event{
 			Policy: int32(rng.IntN(len(a.Policies))), Client: int32(rng.IntN(len(a.Clients))), Action: int32(rng.IntN(2)), Status: 200, Count: 1,
-			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second,
+			At: dayOne + limit.Time(rng.IntN(20))*20*limit.Second, Degraded: a.Degraded != nil && rng.IntN(3) == 0,
+		}
+		if e.Degraded {
+			a.Degraded[e.Policy].Refused++
+			g.degraded[e.Policy].Refused++
 		}
 		a.Events = append(a.Events, e)
 		a.Refused[e.Policy]++
@@ -90,7 +119,7 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 		g.refused[e.Policy]++
 		g.saved[e.Policy] += 100
 		client := a.Clients[e.Client].Name
-		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At))]++
+		g.events[fmt.Sprint(e.Policy, " ", encodeText(client), " ", encodeText(a.Actions[e.Action].Name), " ", int64(e.At), " ", e.Degraded)]++
 		g.hits[fmt.Sprint(e.Policy, " ", encodeText(client))]++
 		g.minutes[e.Policy][e.At/limit.Minute*limit.Minute]++
 	}
@@ -143,12 +172,22 @@ func (g *grown) check(t *testing.T, path string, run int) {
 				hit++
 			}
 		}
-		got := mustAsk(t, path, fmt.Sprintf("SELECT requests, refused, bytes_saved, clients_hit, coalesce(epoch_us(worst_minute), 0), worst_minute_refused FROM policies%s AND policy = %d", where, i))
-		if want := [][]any{{g.requests, g.refused[i], g.saved[i], int64(hit), int64(minute), most}}; !reflect.DeepEqual(got, want) {
+		got := mustAsk(t, path, fmt.Sprintf("SELECT requests, refused, degraded, degraded_refused, bytes_saved, clients_hit, coalesce(epoch_us(worst_minute), 0), worst_minute_refused FROM policies%s AND policy = %d", where, i))
+		if want := [][]any{{g.requests, g.refused[i], g.degraded[i].Requests, g.degraded[i].Refused, g.saved[i], int64(hit), int64(minute), most}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("policy %d: %v, want %v", i, got, want)
 		}
 	}
-	var clients, actions [][]any
+	var clients, actions, inputs, faults [][]any
+	for name, n := range g.inputs {
+		inputs = append(inputs, []any{name, "combined", "%h", n[0], n[1], n[2], nil})
+	}
+	for _, text := range g.faults[:min(len(g.faults), 10)] {
+		faults = append(faults, []any{text})
+	}
+	same(t, "inputs", mustAsk(t, path, "SELECT name, format, format_text, lines, parsed, unreadable, size FROM inputs"+where), inputs)
+	same(t, "ids of inputs", mustAsk(t, path, "SELECT count(DISTINCT input), coalesce(max(input) + 1, 0)::BIGINT FROM inputs"+where),
+		[][]any{{int64(len(inputs)), int64(len(inputs))}})
+	same(t, "faults", mustAsk(t, path, "SELECT concat(input, ' ', col, ' ', reason, ' ', text) FROM unreadable_lines"+where+" AND line IS NULL"), faults)
 	for name, c := range g.clients {
 		tally := traffic.ClientTally{ByClass: c.byClass}
 		clients = append(clients, []any{encodeText(name), encodeText(c.agent), tally.Class().String(), sum(c.byClass)})
@@ -158,7 +197,7 @@ func (g *grown) check(t *testing.T, path string, run int) {
 	}
 	same(t, "clients", mustAsk(t, path, "SELECT c.name, a.name, c.class, c.requests FROM clients c JOIN agents a USING (run, agent)"+where), clients)
 	same(t, "actions", mustAsk(t, path, "SELECT name, requests FROM actions"+where), actions)
-	same(t, "events", mustAsk(t, path, `SELECT concat(policy, ' ', c.name, ' ', a.name, ' ', epoch_us(time)), sum(count)::BIGINT FROM events
+	same(t, "events", mustAsk(t, path, `SELECT concat(policy, ' ', c.name, ' ', a.name, ' ', epoch_us(time), ' ', degraded), sum(count)::BIGINT FROM events
 		JOIN clients c USING (run, client) JOIN actions a USING (run, action)`+where+" GROUP BY ALL"), pairs(g.events))
 	same(t, "hits", mustAsk(t, path, "SELECT concat(policy, ' ', name), refused FROM client_tallies JOIN clients USING (run, client)"+where), pairs(g.hits))
 }
@@ -258,6 +297,62 @@ func TestAppendBeginsRuns(t *testing.T) {
 	}
 }
 
+// A clock that is set back over midnight, as by a server of time, does not break runs into pieces; one that was wrong by days begins another.
+func TestAppendClockSetBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	midnight := dayOf(batchDay).Add(24 * time.Hour)
+	path := dbPath(t)
+	runs := []*grown{newGrown(2), newGrown(2), newGrown(2)}
+	var batches []*replay.Addition
+	for i, c := range []struct {
+		run  int
+		made time.Time
+	}{
+		{0, midnight.Add(-time.Second)},
+		{1, midnight},
+		{1, midnight.Add(-2 * time.Second)},
+		{1, midnight.Add(-time.Second)},
+		{1, midnight.Add(time.Second)},
+		{2, midnight.Add(-48 * time.Hour)},
+		{2, midnight.Add(-48*time.Hour - time.Minute)},
+	} {
+		a := madeBatch(rng, uint64(i+1), 2, runs[c.run])
+		a.Made = c.made
+		batches = append(batches, a)
+	}
+	appendTo(t, path, batches[:3]...)
+	appendTo(t, path, batches[3])
+	appendTo(t, path, batches[4:]...)
+	for i, g := range runs {
+		g.check(t, path, i+1)
+	}
+	if got := mustAsk(t, path, "SELECT epoch_us(started), epoch_us(finished) FROM runs WHERE run = 2"); !reflect.DeepEqual(got, [][]any{{midnight.UnixMicro(), midnight.Add(time.Second).UnixMicro()}}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// Batches that never come are missed, where others of their tail have come.
+func TestAppendMisses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	path, other := dbPath(t), dbPath(t)
+	var batches []*replay.Addition
+	for n := range uint64(12) {
+		batches = append(batches, madeBatch(rng, n+1, 2, newGrown(2)))
+	}
+	appendTo(t, other, batches[5:7]...) // into another file from here on
+	appendTo(t, path, batches[:3]...)
+	appendTo(t, path, batches[4], batches[5], batches[8])
+	appendTo(t, path, batches[8], batches[9])
+	appendTo(t, path, batches[11])
+	if n := askNumber(t, other, "SELECT count(*) FROM warnings"); n != 0 {
+		t.Errorf("%d warnings where nothing is missing", n)
+	}
+	l := mustLoad(t, path, 1)
+	if len(l.Warnings) != 2 || !strings.Contains(l.Warnings[0], " batch 4, 7–8 never came") || !strings.Contains(l.Warnings[1], " batch 11 never came") {
+		t.Errorf("%q", l.Warnings)
+	}
+}
+
 // Two tails share a database, and do not know of each other.
 func TestAppendTwoTails(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -280,6 +375,7 @@ func TestAppendRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(a *replay.Addition){
 		"without a number": func(a *replay.Addition) { a.Number = 0 },
 		"tallies":          func(a *replay.Addition) { a.Refused = nil },
+		"other policies":   func(a *replay.Addition) { a.Degraded = a.Degraded[:1] },
 		"agent 9":          func(a *replay.Addition) { a.Clients[0].Agent = 9 },
 		"policy 7":         func(a *replay.Addition) { a.Events[0].Policy = 7 },
 		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },
@@ -313,7 +409,12 @@ func TestMergeGrownRun(t *testing.T) {
 	}
 	taken, had := map[int32]int32{1: 2}, map[int32]int32{}
 	for n := range uint64(3) {
-		appendTo(t, path, madeBatch(rng, n+1, 2, g))
+		a := madeBatch(rng, n+1, 2, g)
+		if a.Lines++; n == 2 { // something to grow by, at a time that was before
+			a.Made = a.Made.Add(-2 * time.Second)
+		}
+		g.lines++
+		appendTo(t, path, a)
 		merge(Merged{Runs: taken, Known: had})
 		g.check(t, all, 2)
 		merge(Merged{Runs: had, Known: taken})

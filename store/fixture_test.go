@@ -95,10 +95,15 @@ func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 		e := replay.Event{
 			Policy: int32(rng.IntN(len(res.Policies))), Client: int32(rng.IntN(res.Clients.Len())), Action: int32(rng.IntN(len(res.Actions))),
 			Status: uint16(rng.IntN(3) * 200), Count: uint32(1 + rng.IntN(3)), At: dayOne + limit.Time(i)*limit.Millisecond,
+			Degraded: i%7 == 0,
 		}
 		m.events = append(m.events, e)
 		p, count := &res.Policies[e.Policy], int64(e.Count)
 		p.Refused += count
+		if e.Degraded {
+			p.Degraded.Requests += 2 * count
+			p.Degraded.Refused += count
+		}
 		p.ByAction[e.Action] += count
 		res.Actions[e.Action] += count
 		res.Clients.At(e.Client).ByClass[rng.IntN(int(traffic.ClassCount))] += count

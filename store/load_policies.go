@@ -12,6 +12,9 @@ import (
 // What each policy did. Policies of several runs are one when they have the same name and count by the same; which limits
 // a name stands for may have changed in between, and then the latest hold and a warning says so.
 
+// withDegraded is the first schema that tells degraded verdicts.
+const withDegraded = 8
+
 // A samePolicy is what a policy of the result is made of.
 type samePolicy struct {
 	name, by string
@@ -21,9 +24,13 @@ type samePolicy struct {
 }
 
 func (l *loading) readPolicies() error {
+	degraded := "coalesce(degraded, 0), coalesce(degraded_refused, 0)"
+	if l.version < withDegraded {
+		degraded = "0::BIGINT, 0::BIGINT"
+	}
 	return l.each(`SELECT run, policy, requests, refused, bytes_saved, worst_minute, worst_minute_refused, upstream_saved_us,
-		delayed, delay_total_us, delay_p50_us, delay_p99_us, refused_low, refused_high, clients_hit_low, clients_hit_high, name, counts_by
-		FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) error {
+		delayed, delay_total_us, delay_p50_us, delay_p99_us, refused_low, refused_high, clients_hit_low, clients_hit_high, name, counts_by,
+		`+degraded+` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) error {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		run := values[int32](b, 0)[row]
 		id := l.policyOf(run, b.text(16, row), b.text(17, row))
@@ -31,6 +38,8 @@ func (l *loading) readPolicies() error {
 		t.Requests += number(2)
 		t.Refused += number(3)
 		t.BytesSaved += number(4)
+		t.Degraded.Requests += number(18)
+		t.Degraded.Refused += number(19)
 		t.UpstreamSaved += limit.Time(orElse[int64](b, 7, row, 0))
 		if minute := number(6); minute > t.WorstMinuteRefused {
 			t.WorstMinute, t.WorstMinuteRefused = values[limit.Time](b, 5)[row], minute

@@ -67,6 +67,7 @@ type barePolicy struct {
 	ByAction                        map[string]int64
 	Delays                          *replay.Delays
 	Range                           *bareRange
+	Degraded                        replay.Degraded
 }
 
 func bare(res *replay.Result) bareResult {
@@ -83,6 +84,7 @@ func bare(res *replay.Result) bareResult {
 			Name: t.Policy.Name, By: t.Policy.By(), Requests: t.Requests, Refused: t.Refused,
 			WorstMinute: int64(t.WorstMinute), InIt: t.WorstMinuteRefused, Bytes: t.BytesSaved,
 			Hits: map[string]replay.Hit{}, ByAction: map[string]int64{}, Delays: t.Delays, Range: bareRangeOf(t.Range),
+			Degraded: t.Degraded,
 		}
 		for _, part := range t.Policy.Parts {
 			p.Parts += fmt.Sprintln(part.Spec, part.By, part.MatchText, part.CountText)
@@ -156,6 +158,11 @@ func TestLoadTogether(t *testing.T) {
 			before = x.Policies[i]
 		}
 		after := y.Policies[i]
+		if want := (replay.Degraded{
+			Requests: before.Degraded.Requests + after.Degraded.Requests, Refused: before.Degraded.Refused + after.Degraded.Refused,
+		}); p.Degraded != want || want.Refused == 0 {
+			t.Errorf("policy %s: %+v, want %+v", p.Name, p.Degraded, want)
+		}
 		if p.Refused != before.Refused+after.Refused || p.Requests != before.Requests+after.Requests {
 			t.Errorf("policy %s: %d of %d, want %d of %d", p.Name, p.Refused, p.Requests, before.Refused+after.Refused, before.Requests+after.Requests)
 		}
@@ -192,7 +199,10 @@ func TestReadOld(t *testing.T) {
 		t.Errorf("schema 1: %v", err)
 	}
 	change(t, path, upgrade2SQL+upgrade3SQL)
-	if l := mustLoad(t, path, 1); l.Timezone != "" || len(l.Result.Policies) != 2 {
+	if l := mustLoad(t, path, 1); l.Timezone != "" || len(l.Result.Policies) != 2 || l.Result.Policies[0].Degraded != (replay.Degraded{}) {
 		t.Errorf("schema 3: %+v", l)
+	}
+	if runs, err := openReaderOf(t, path).Runs(); err != nil || len(runs) != 1 || runs[0].Refused != 2 || runs[0].Degraded != 0 {
+		t.Errorf("schema 3: %+v, %v", runs, err)
 	}
 }

@@ -151,12 +151,12 @@ func (l *loader) load(events []replay.Event) error {
 func (l *loader) fill(events []replay.Event) {
 	run, policy, at := column[int32](l.chunk, 0), column[int32](l.chunk, 1), column[limit.Time](l.chunk, 2)
 	client, action := column[int32](l.chunk, 3), column[int32](l.chunk, 4)
-	status, count := column[uint16](l.chunk, 5), column[uint32](l.chunk, 6)
+	status, count, degraded := column[uint16](l.chunk, 5), column[uint32](l.chunk, 6), column[bool](l.chunk, 7)
 	for i := range events {
 		e := &events[i]
 		run[i], policy[i], at[i] = l.run, e.Policy, e.At
 		client[i], action[i] = e.Client, e.Action
-		status[i], count[i] = e.Status, e.Count
+		status[i], count[i], degraded[i] = e.Status, e.Count, e.Degraded
 	}
 }
 

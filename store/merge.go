@@ -117,17 +117,17 @@ func (s *Store) merge(m *Merged) error {
 	return nil
 }
 
-// number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail, which has
-// no inputs, may be here as it was earlier; that goes, and leaves its number.
+// number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail, whose inputs
+// have no size, may be here as it was earlier; that goes, and leaves its number.
 func (s *Store) number(m *Merged) error {
 	var outgrown []int32
 	next, err := s.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
 	if err != nil {
 		return err
 	}
-	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished
-		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs) AS grows FROM other.main.runs) o
-		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs) AS grows FROM main.runs) h
+	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
+		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs WHERE size IS NOT NULL) AS grows FROM other.main.runs) o
+		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs WHERE size IS NOT NULL) AS grows FROM main.runs) h
 			ON h.started = o.started AND h.command = o.command AND (h.finished = o.finished AND h.lines = o.lines OR h.grows AND o.grows)
 		ORDER BY o.run`, func(b *block) error {
 		for row := range b.rows {

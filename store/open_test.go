@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,11 +124,6 @@ func TestViewsDoNotDependOnTheFileName(t *testing.T) {
 	}
 	if len(mustAsk(t, moved, "FROM latest_would_blocks")) == 0 {
 		t.Error("no rows")
-	}
-	if duckdb, err := exec.LookPath("duckdb"); err == nil {
-		if out, err := exec.Command(duckdb, moved, "FROM latest_would_blocks").CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
 	}
 }
 

@@ -32,6 +32,9 @@ func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
 		return nil, err
 	}
 	opened, err := patiently(ctx, func() (*connection, error) { return openReader(ctx, path, readerOptions) })
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
 	if err != nil {
 		return nil, err
 	}

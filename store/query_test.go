@@ -185,4 +185,8 @@ func TestQueryStops(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("took %v to stop", took)
 	}
+	<-ctx.Done()
+	if _, err := Query(ctx, path, "SELECT 1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("stopped before it is opened: %v", err)
+	}
 }

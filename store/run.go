@@ -68,16 +68,21 @@ func (r *Run) start() error {
 	if err := r.store.bringUpToDate(); err != nil {
 		return err
 	}
-	last, err := r.store.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
-	if err != nil {
+	var err error
+	if r.id, err = r.store.nextRun(); err != nil {
 		return err
 	}
-	if last >= maxRun {
-		return errNoNumbers
-	}
-	r.id = int32(last) + 1
 	r.load, err = startLoader(r.store.duck, r.id)
 	return err
+}
+
+// nextRun is the number of a run that begins.
+func (s *Store) nextRun() (int32, error) {
+	last, err := s.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
+	if err == nil && last >= maxRun {
+		err = errNoNumbers
+	}
+	return int32(last) + 1, err
 }
 
 // bringUpToDate changes the schema to ours, as part of the running transaction.

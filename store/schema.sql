@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (7);
+INSERT INTO shadow_schema VALUES (8);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -29,7 +29,8 @@ CREATE TABLE runs (
     timezone      VARCHAR,            -- of stamps that do not name theirs; NULL: unknown
     carried       BIGINT,             -- of the requests: had been held back by the run before; NULL: an older shadow did not tell
     held          BIGINT,             -- were read, and are held back for the next run
-    held_from     TIMESTAMP           -- the earliest of these; NULL without any
+    held_from     TIMESTAMP,          -- the earliest of these; NULL without any
+    tail          VARCHAR             -- tails.tail; NULL: the run does not grow, or an older shadow did not tell
 );
 
 CREATE TABLE inputs (
@@ -85,7 +86,9 @@ CREATE TABLE policies (
     refused_low          BIGINT,           -- of an approximation, under all assumptions; NULL: exact, for all four
     refused_high         BIGINT,
     clients_hit_low      BIGINT,
-    clients_hit_high     BIGINT
+    clients_hit_high     BIGINT,
+    degraded             BIGINT,           -- of the requests: judged while hosts that share the limit might have decided otherwise together
+    degraded_refused     BIGINT            -- refused ones of these; both NULL: an older shadow did not tell
 );
 
 CREATE TABLE parts ( -- the limits of a policy: a request is refused when any of them refuses it
@@ -153,7 +156,8 @@ CREATE TABLE events ( -- would-blocks; equal ones of one moment may share a row:
     client INTEGER   NOT NULL,
     action INTEGER   NOT NULL,
     status USMALLINT NOT NULL, -- 0: not logged
-    count  UINTEGER  NOT NULL
+    count  UINTEGER  NOT NULL,
+    degraded BOOLEAN           -- see policies; NULL: an older shadow did not tell
 );
 
 CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep

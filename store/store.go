@@ -32,21 +32,26 @@ var upgrade6SQL string
 //go:embed upgrade-7.sql
 var upgrade7SQL string
 
+//go:embed upgrade-8.sql
+var upgrade8SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL, upgrade8SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
-	MemoryMB int // at most this much for DuckDB's buffers; 0 is 64
+	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
 	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
 }
 
+const defaultMemoryMB = 64
+
 func (o Options) settings() map[string]string {
 	if o.MemoryMB == 0 {
-		o.MemoryMB = 64
+		o.MemoryMB = defaultMemoryMB
 	}
 	if o.Threads == 0 {
 		o.Threads = 1

@@ -37,9 +37,13 @@ func TestUpgrade(t *testing.T) {
 		"SELECT policy, refused, delayed, refused_low FROM policy_totals WHERE run = 1 ORDER BY policy": {
 			{"token:6/30s,burst=9", int64(2), nil, nil}, {"window:6/1m", int64(0), nil, nil},
 		},
-		"SELECT client, count::BIGINT FROM would_blocks WHERE run = 1": {{"192.0.2.1", int64(2)}},
-		"SELECT count(*) FROM runs":                                    {{int64(2)}},
-		"SELECT count(*) FROM latest_policy_limits":                    {{int64(3)}},
+		"SELECT degraded, degraded_refused FROM policy_totals WHERE run = 1 ORDER BY policy": {{nil, nil}, {nil, nil}},
+		"SELECT degraded FROM would_blocks WHERE run = 1":                                    {{nil}},
+		"SELECT bool_or(degraded), bool_or(NOT degraded) FROM would_blocks WHERE run = 2":    {{true, true}},
+		"SELECT tail FROM runs ORDER BY run":                                                 {{nil}, {nil}},
+		"SELECT client, count::BIGINT FROM would_blocks WHERE run = 1":                       {{"192.0.2.1", int64(2)}},
+		"SELECT count(*) FROM runs":                                                          {{int64(2)}},
+		"SELECT count(*) FROM latest_policy_limits":                                          {{int64(3)}},
 	} {
 		if got := mustAsk(t, path, query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", query, got, want)

@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE VIEW would_blocks AS
 SELECT e.run, p.name AS policy, p.counts_by, e.time, c.name AS client, c.class, a.name AS action,
-       nullif(e.status, 0) AS status, e.count
+       nullif(e.status, 0) AS status, e.count, e.degraded
 FROM events e
 JOIN policies p ON p.run = e.run AND p.policy = e.policy
 JOIN clients c ON c.run = e.run AND c.client = e.client
@@ -17,7 +17,7 @@ SELECT p.run, p.name AS policy, p.counts_by, p.requests, p.refused,
        p.upstream_saved_us / 1e6 AS upstream_seconds_saved, p.events_kept,
        p.delayed, p.delay_total_us / 1e6 AS delay_total_seconds, p.delay_p50_us / 1e6 AS delay_p50_seconds,
        p.delay_p99_us / 1e6 AS delay_p99_seconds,
-       p.refused_low, p.refused_high, p.clients_hit_low, p.clients_hit_high
+       p.refused_low, p.refused_high, p.clients_hit_low, p.clients_hit_high, p.degraded, p.degraded_refused
 FROM policies p
 LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = p.run;
 

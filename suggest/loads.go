@@ -10,9 +10,10 @@ import (
 // How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
 // room for these breaks pages however kind its rate is.
 //
-// A load begins with a GET for something else than a file of a page, answered with a status from 200 to 399: what a script
-// of a page asks for may begin one, too, since a load cannot wait for what comes later. To it belongs what the client asks
-// for within loadTime, up to the next beginning; a further one within sameLoad (a redirect, a frame) is part of it.
+// A load begins with a GET for something else than a file of a page, answered with a status from 200 to 399 if the log
+// tells it: what a script of a page asks for may begin one, too, since a load cannot wait for what comes later. To it
+// belongs what the client asks for within loadTime, up to the next beginning; a further one within sameLoad (a redirect,
+// a frame) is part of it.
 
 const (
 	loadTime = 10 * limit.Second
@@ -54,15 +55,11 @@ func (c *LoadCounter) Take(b *traffic.Batch) {
 	c.clients.Grow(n)
 	action, known := c.Tables.Actions.Find([]byte(c.Action))
 	wanted := func(row int32) bool { return c.Action == "" || known && int32(b.Action[row]) == action }
-	var start int32
-	for i, end := range c.group.Ends {
-		client := c.group.Keys[i]
-		for j := start; j < end && c.Who.Has(c.Labels.Of(client)); j++ {
-			row := c.group.Rows[j]
-			c.add(c.clients.At(client), c.group.At[j], isPage(b, row), wanted(row))
+	c.group.Each(func(client, row int32, at limit.Time) {
+		if c.Who.Has(c.Labels.Of(client)) {
+			c.add(c.clients.At(client), at, isPage(b, row), wanted(row))
 		}
-		start = end
-	}
+	})
 }
 
 // add takes in a request.
@@ -83,7 +80,8 @@ func (c *LoadCounter) close(l *load) {
 }
 
 func isPage(b *traffic.Batch, row int32) bool {
-	return b.Traces[row].Traits.Has(traffic.Stepped|traffic.Asked) && b.Status[row] >= 200 && b.Status[row] < 400
+	status := b.Status[row]
+	return b.Traces[row].Traits.Has(traffic.Stepped|traffic.Asked) && (status == 0 || 200 <= status && status < 400)
 }
 
 // Result closes all loads.

@@ -4,16 +4,14 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"shadow/limit"
-	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // pairs is how many limits are replayed for each log.
@@ -29,33 +27,27 @@ type trial struct {
 // TestAgreesWithReplay holds 200 random points of the curves against a replay of the limits that they stand for, on every
 // log, by every key, with late requests and without.
 func TestAgreesWithReplay(t *testing.T) {
-	for name, files := range logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			lateness := traffic.DefaultLateness
-			if rng.IntN(2) == 0 { // so that some requests come too late
-				lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
-			}
-			by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
-			if rng.IntN(2) == 0 {
-				by = traffic.ByClient
-			}
-			if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
-				by = traffic.BySite
-			}
-			t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
-			agree(t, rng, files, by, lateness)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, name string, files []string) {
+		lateness := traffic.DefaultLateness
+		if rng.IntN(2) == 0 { // so that some requests come too late
+			lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
+		}
+		by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
+		if rng.IntN(2) == 0 {
+			by = traffic.ByClient
+		}
+		if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
+			by = traffic.BySite
+		}
+		t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
+		agree(t, rng, files, by, lateness)
+	})
 }
 
 func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, lateness limit.Time) {
 	options := randomOptions(rng, by, lateness)
 	trials := randomTrials(rng, &options)
-	o := readerOptions(t)
+	o := traffictest.Options(t)
 	o.Lateness, o.Hosts = lateness, by == traffic.ByHost
 	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
 	if rng.IntN(3) == 0 {
@@ -93,30 +85,24 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 
 // TestSecondLook holds what a second look counts against a replay of the limits that it was about, on every log: a few of them each.
 func TestSecondLook(t *testing.T) {
-	for name, files := range logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			rng := rand.New(rand.NewPCG(seed, 0))
-			options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
-			options.Band = rng.IntN(2) == 0
-			o := readerOptions(t)
-			o.Band, options.Tables = options.Band, o.Tables
-			first := look(t, o, files, options, nil)
-			again := first.Again(options)
-			trials := trialsOf(rng, again)
-			if len(trials) == 0 {
-				return // every burst that matters is counted already
-			}
-			engines := newEngines(t, trials, &options)
-			second := look(t, o, files, again, engines[0].Judge)
-			if !first.Add(second) || len(first.Uncounted()) > 0 {
-				t.Fatalf("not counted: %v", first.Uncounted())
-			}
-			compare(t, first, engines, trials)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
+		options.Band = rng.IntN(2) == 0
+		o := traffictest.Options(t)
+		o.Band, options.Tables = options.Band, o.Tables
+		first := look(t, o, files, options, nil)
+		again := first.Again(options)
+		trials := trialsOf(rng, again)
+		if len(trials) == 0 {
+			return // every burst that matters is counted already
+		}
+		engines := newEngines(t, trials, &options)
+		second := look(t, o, files, again, engines[0].Judge)
+		if !first.Add(second) || len(first.Uncounted()) > 0 {
+			t.Fatalf("not counted: %v", first.Uncounted())
+		}
+		compare(t, first, engines, trials)
+	})
 }
 
 // look sweeps a log, and hands the batches to another one as well, unless it is nil.
@@ -319,59 +305,6 @@ func same(t *testing.T, x, y string) bool {
 	b, err := limit.Parse(y)
 	check(t, err)
 	return a == b
-}
-
-// logs are the sample logs, and the real ones where they can be had, as sets that are read together.
-func logs(t *testing.T) map[string][]string {
-	sets := map[string][]string{}
-	samples, err := filepath.Glob("../sample-logs/*.log*")
-	check(t, err)
-	more, err := filepath.Glob("../sample-logs/*.json")
-	check(t, err)
-	if len(samples) == 0 || len(more) == 0 {
-		t.Fatal("no sample logs")
-	}
-	for _, name := range append(samples, more...) {
-		sets[filepath.Base(name)] = []string{name}
-	}
-	sets["rotated"], err = filepath.Glob("../sample-logs/rotated/*")
-	check(t, err)
-	real, err := os.ReadDir("../../shared/logs")
-	if err != nil {
-		t.Log("without the real logs, which are not on this machine")
-	}
-	for _, dir := range real {
-		files, err := filepath.Glob("../../shared/logs/" + dir.Name() + "/*.gz")
-		check(t, err)
-		if files = readable(files); len(files) > 0 {
-			sets[dir.Name()] = files
-		}
-	}
-	return sets
-}
-
-// readable are the files whose format can be told.
-func readable(files []string) (some []string) {
-	for _, name := range files {
-		input, err := parse.OpenInput(name, nil)
-		if err != nil {
-			continue
-		}
-		if sample, err := input.Peek(); err == nil {
-			if _, err := (parse.Choice{Format: "auto"}).For(sample); err == nil {
-				some = append(some, name)
-			}
-		}
-		input.Close()
-	}
-	return some
-}
-
-func readerOptions(t testing.TB) traffic.Options {
-	tables := traffic.NewTables()
-	actions, err := traffic.NewActions(nil, tables.Actions)
-	check(t, err)
-	return traffic.Options{Tables: tables, Actions: actions, Lateness: traffic.DefaultLateness, Format: parse.Choice{Format: "auto"}}
 }
 
 func check(t testing.TB, err error) {

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"io"
 	"math"
 	"runtime"
 
@@ -82,21 +81,7 @@ func newSide(by traffic.Key, o *KeysOptions) *side {
 }
 
 // Run takes in all requests of a source.
-func (k *Keys) Run(src Source) error {
-	for {
-		b, err := src.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil && k.options.Stop != nil {
-			err = k.options.Stop()
-		}
-		if err != nil {
-			return err
-		}
-		k.Take(b)
-	}
-}
+func (k *Keys) Run(src Source) error { return takeAll(src, k.options.Stop, k.Take) }
 
 // Take takes in the requests of one batch.
 func (k *Keys) Take(b *traffic.Batch) {

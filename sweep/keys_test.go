@@ -11,6 +11,7 @@ import (
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/traffictest"
 )
 
 // A tally counts by names what a policy refuses whom: the slow and obvious twin of what Keys knows of visitors.
@@ -58,19 +59,14 @@ func (t *tally) point(policy int) (p sweep.Point) {
 
 // TestKeysAgreeWithReplay holds the curves of every key against replays of their limits by that key, on every log.
 func TestKeysAgreeWithReplay(t *testing.T) {
-	for name, files := range logs(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			keysAgree(t, rand.New(rand.NewPCG(seed, 0)), files)
-		})
-	}
+	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
+		keysAgree(t, rng, files)
+	})
 }
 
 func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	per := []limit.Time{limit.Second, 30 * limit.Second, limit.Minute, limit.Hour}[rng.IntN(4)]
-	o := readerOptions(t)
+	o := traffictest.Options(t)
 	o.Users, o.NoUsers, o.Batch = true, true, []int{64, 50_000, 500_000}[rng.IntN(3)]
 	o.Lateness = []limit.Time{limit.Second, traffic.DefaultLateness}[rng.IntN(2)]
 	if rng.IntN(3) == 0 {

@@ -138,19 +138,22 @@ func (s *Sweep) strand(horizon limit.Time) *strand {
 }
 
 // Run takes in all requests of a source.
-func (s *Sweep) Run(src Source) error {
+func (s *Sweep) Run(src Source) error { return takeAll(src, s.options.Stop, s.Take) }
+
+// takeAll has take see all batches of a source, unless stop says to stop.
+func takeAll(src Source, stop func() error, take func(*traffic.Batch)) error {
 	for {
 		b, err := src.Next()
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil && s.options.Stop != nil {
-			err = s.options.Stop()
+		if err == nil && stop != nil {
+			err = stop()
 		}
 		if err != nil {
 			return err
 		}
-		s.Take(b)
+		take(b)
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"shadow/parse"
@@ -71,8 +73,35 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 		return nil, errDamaged
 	}
 	c := &Checkpoint{Body: rest[n:]}
-	return c, json.Unmarshal(rest[:n], c)
+	if err := json.Unmarshal(rest[:n], c); err != nil {
+		return nil, err
+	}
+	return c, c.verify()
 }
+
+// verify finds numbers that no tail has written, whatever the sum says.
+func (c *Checkpoint) verify() error {
+	for i, l := range c.Logs {
+		twice := l.Name != "" && slices.ContainsFunc(c.Logs[:i], func(o parse.SavedLog) bool { return o.Name == l.Name })
+		if twice || slices.ContainsFunc(l.Known, isOdd) || slices.ContainsFunc(slices.Concat(l.Files, l.Closed), isOddFile) {
+			return errDamaged
+		}
+	}
+	if slices.ContainsFunc(c.Left, isOddFile) {
+		return errDamaged
+	}
+	if o := c.Output; o != nil && (isOdd(o.Identity) || o.Length < 0) {
+		return errDamaged
+	}
+	if s := c.Spool; s != nil && (s.Tail == "" || s.Tail != filepath.Base(s.Tail) || s.Sealed == math.MaxUint64) {
+		return errDamaged
+	}
+	return nil
+}
+
+func isOdd(id parse.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > parse.HeadBlock }
+
+func isOddFile(f parse.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }
 
 // before is what stands before the body.
 func (c *Checkpoint) before() ([]byte, error) {

@@ -11,7 +11,7 @@ func (t *Tail) due() {
 	t.show(now)
 	t.glance(now)
 	early := t.spool.heavy() && now.Sub(t.tried) >= tick
-	if t.options.State != "" && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
+	if t.options.State != "" && t.out.odd == nil && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
 		t.tryToSave(now)
 	}
 	t.sayStored()
@@ -81,10 +81,14 @@ func (t *Tail) tell() {
 	if waits := t.spool.backlog(); waits.Full || t.waits {
 		fmt.Fprintf(t.options.Err, "  %s\n", waits)
 	}
+	if t.out.odd != nil {
+		fmt.Fprintf(t.options.Err, "  would-blocks cannot be written, so nothing is read: %v\n", t.out.odd)
+	}
 	for i := range is.Policies {
 		n := is.Policies[i].Refused - was.Policies[i].Refused
 		fmt.Fprintf(t.options.Err, "  %-30s %d refused (%.2f %%), %d in all\n", is.Policies[i].Name, n, 100*float64(n)/float64(max(requests, 1)), is.Policies[i].Refused)
 	}
+	t.tellFaults()
 	t.told, t.before = now, is.copy()
 	clear(t.events.busy)
 }
@@ -103,5 +107,5 @@ func (t *Tail) Lag(now time.Time) (bytes int64, behind time.Duration) {
 	for _, l := range t.logs {
 		bytes += l.unread()
 	}
-	return bytes, now.Sub(t.caughtUp)
+	return bytes, now.Sub(t.readAll)
 }

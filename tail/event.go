@@ -58,16 +58,14 @@ func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	e.tally.Requests += int64(b.Len())
 	e.gather(b, verdicts)
 	if e.spool != nil {
-		e.spool.observe(b, e.refusals, e.tables)
+		e.spool.observe(b, verdicts, e.refusals, e.tables)
 	}
 	for _, r := range e.refusals {
 		class := e.tables.Agents.Class(int32(b.Agent[r.row]))
 		e.tally.Policies[r.policy].count(b.Action[r.row], class, e.tables)
 		e.busy[b.Client[r.row]] = struct{}{}
 		e.crowd.add(r.policy, b.Client[r.row], b.Action[r.row], class, e.tables)
-		if err := e.out.write(e.format(b, r, class)); err != nil {
-			return err
-		}
+		e.out.write(e.format(b, r, class))
 	}
 	return nil
 }

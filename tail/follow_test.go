@@ -3,6 +3,8 @@ package tail
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -218,6 +220,37 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 }
 
+// A checkpoint of which the sum is right, and a number is not, is refused.
+func TestForgedCheckpoint(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.append("access.log.1", line(1, b.now))
+	b.append("access.log", line(1, b.now))
+	b.start()
+	b.step(time.Second)
+	b.stop()
+	name := b.path("forged")
+	for what, forge := range map[string]func(*Checkpoint){
+		"nothing":           func(*Checkpoint) {},
+		"head before":       func(c *Checkpoint) { c.Logs[0].Files[0].HeadBytes = -1 },
+		"head beyond":       func(c *Checkpoint) { c.Logs[0].Files[0].HeadBytes = parse.HeadBlock + 1 },
+		"offset":            func(c *Checkpoint) { c.Logs[0].Files[0].Offset = -1 },
+		"known":             func(c *Checkpoint) { c.Logs[0].Known[0].HeadBytes = -5 },
+		"one log twice":     func(c *Checkpoint) { c.Logs = append(c.Logs, c.Logs[0]) },
+		"length":            func(c *Checkpoint) { c.Output.Length = -1 },
+		"head of output":    func(c *Checkpoint) { c.Output.HeadBytes = -1 },
+		"batch elsewhere":   func(c *Checkpoint) { c.Spool = &SavedSpool{Tail: "../x"} },
+		"batch without end": func(c *Checkpoint) { c.Spool = &SavedSpool{Tail: "x", Sealed: math.MaxUint64} },
+	} {
+		c, err := ReadCheckpoint(b.path("state"))
+		check(t, err)
+		forge(c)
+		check(t, c.Write(name, func(w io.Writer) error { _, err := w.Write(c.Body); return err }))
+		if _, err := ReadCheckpoint(name); (err == nil) != (what == "nothing") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // Whatever the body says, recalling it fails or not; nothing else happens.
 func FuzzRecall(f *testing.F) {
 	f.Add([]byte{})
@@ -259,11 +292,11 @@ func TestUnknownFormat(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}
 	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
-	b.append("a.log", combined)
+	b.append("a.log", combinedLine(7, b.now))
 	b.start()
 	b.step(time.Second)
 	b.append("b.log", strings.Repeat("this is no access log\n", 100))
-	b.append("a.log", combined)
+	b.append("a.log", combinedLine(7, b.now))
 	for range 5 {
 		b.step(time.Second)
 	}

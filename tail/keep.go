@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -67,9 +66,13 @@ func (t *Tail) recall(body []byte) error {
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
 	t.left = c.Left
-	t.resume(c)
+	t.resume(c.Logs)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
+	}
+	for _, l := range t.logs {
+		mark, last := t.stream.Mark(l.source)
+		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.Dawn, Last: last}, t.options.Now())
 	}
 	t.options.From = FromStart
 	t.names = t.known()
@@ -118,22 +121,32 @@ func (t *Tail) compact() error {
 	return err
 }
 
-// copy is a Tally that does not change.
+// copy is a Tally that does not change, and cannot count.
 func (t *Tally) copy() Tally {
 	c := *t
 	c.Policies = slices.Clone(t.Policies)
 	for i := range c.Policies {
 		c.Policies[i].By = slices.Clone(c.Policies[i].By)
-		c.Policies[i].places = maps.Clone(c.Policies[i].places)
+		c.Policies[i].places = nil
 	}
 	return c
+}
+
+// judgeRest judges what waits for older ones, which will not come.
+func (t *Tail) judgeRest() error {
+	for t.stream.Waiting() > 0 {
+		if err := errors.Join(t.out.flush(), t.judgeUntil(traffic.End)); err != nil {
+			return err
+		}
+	}
+	return t.out.flush()
 }
 
 // Finish ends the tail. With a checkpoint, requests that wait for older ones go on waiting in it; without one they are judged.
 func (t *Tail) Finish() error {
 	var err error
 	if t.options.State == "" || t.ended() {
-		err = t.judgeUntil(traffic.End)
+		err = t.judgeRest()
 	}
 	if err == nil && t.options.State != "" {
 		err = t.save()

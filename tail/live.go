@@ -13,6 +13,8 @@ import (
 
 // A Live shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
 type Live struct {
+	Redis *Trips // nil: nobody asks Redis; to be set before anything else
+
 	latest atomic.Pointer[Glance]
 	asked  atomic.Pointer[Question]
 }
@@ -38,6 +40,7 @@ type Glance struct {
 	Lag      time.Duration // how long ago all had been
 
 	Policies []Refused
+	Redis    *Redis // nil: nobody asks it
 
 	Asked   Question // the question that Clients and Actions answer
 	Clients List
@@ -46,8 +49,15 @@ type Glance struct {
 
 // A Refused is what one policy would have refused so far.
 type Refused struct {
-	Name    string
-	Refused int64
+	Name     string
+	Refused  int64
+	Degraded time.Time // since when its verdicts are; the zero time: they are not
+}
+
+// A Redis is whether limits are shared with other hosts at the moment.
+type Redis struct {
+	Away   time.Time // since when it has not answered; the zero time: it does
+	Spared bool      // it is not asked, since reading lags
 }
 
 // Latest is the latest glance, nil before the first one.
@@ -92,8 +102,12 @@ func (t *Tail) numbers(now time.Time) *Glance {
 		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.followed(), Absent: t.absent(),
 	}
 	g.LagBytes, g.Lag = t.Lag(now)
-	for _, p := range t.tally.Policies {
-		g.Policies = append(g.Policies, Refused{p.Name, p.Refused})
+	for i := range t.tally.Policies {
+		p := &t.tally.Policies[i]
+		g.Policies = append(g.Policies, Refused{p.Name, p.Refused, t.events.crowd.since(i, p.IsDegraded, now)})
+	}
+	if trips := t.options.Live.Redis; trips != nil {
+		g.Redis = &Redis{Away: trips.Away(), Spared: t.lags}
 	}
 	return g
 }
@@ -103,6 +117,7 @@ type crowd struct {
 	begun    time.Time
 	at       time.Duration // since then
 	policies []struct{ clients, actions *recent }
+	degraded []time.Time   // by policy: since when; the zero time: it is not
 	glanced  time.Time     // when a glance was last left
 	glancing time.Duration // how long that took
 }
@@ -115,7 +130,7 @@ const (
 )
 
 func newCrowd(begun time.Time, policies int) *crowd {
-	c := &crowd{begun: begun}
+	c := &crowd{begun: begun, degraded: make([]time.Time, policies)}
 	for range policies {
 		c.policies = append(c.policies, struct{ clients, actions *recent }{
 			newRecent(max(leastRoom, crowdRoom/policies)), newRecent(actionRoom),
@@ -132,6 +147,17 @@ func (c *crowd) advance(now time.Time) {
 		p.clients.advance(step)
 		p.actions.advance(step)
 	}
+}
+
+// since is since when a policy has been degraded.
+func (c *crowd) since(policy int, degraded bool, now time.Time) time.Time {
+	switch at := &c.degraded[policy]; {
+	case !degraded:
+		*at = time.Time{}
+	case at.IsZero():
+		*at = now
+	}
+	return c.degraded[policy]
 }
 
 // add counts a refusal.

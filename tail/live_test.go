@@ -30,7 +30,7 @@ func TestGlance(t *testing.T) {
 	if g.Lines != 10 || g.Unreadable != 1 || g.Requests != 9 || g.Waiting != 0 || g.Logs != 1 || g.LagBytes != 0 {
 		t.Errorf("%+v", g)
 	}
-	if len(g.Policies) != 2 || g.Policies[0] != (Refused{"token:2/30s", 5}) || g.Policies[1] != (Refused{"token:3/30s", 3}) {
+	if len(g.Policies) != 2 || g.Policies[0] != (Refused{Name: "token:2/30s", Refused: 5}) || g.Policies[1] != (Refused{Name: "token:3/30s", Refused: 3}) || g.Redis != nil {
 		t.Errorf("%+v", g.Policies)
 	}
 	if len(g.Clients.Top) != 1 {

@@ -2,13 +2,11 @@ package tail
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"time"
 
-	"shadow/limit"
 	"shadow/parse"
 )
 
@@ -35,24 +33,23 @@ type log struct {
 	begun   bool              // whether there has been a file
 	lost    bool              // whether the last of files has the name no more
 	gone    bool              // whether no file has it, since one had
-	format  *parse.Format
-	clock   limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
-	set     time.Time  // when clock was that
-	idle    bool       // nothing was left when it was read last
-	asleep  bool       // it was not looked at in this step
-	fed     time.Time  // when something of it was read last
-	odd     string     // what was wrong with its lines when they were looked at last
-	doubt   doubt
-	lack    string          // why its file cannot be read, as it was told
-	saved   *parse.SavedLog // where to go on, as long as that cannot be read
-	passed  fs.FileInfo     // the file that has the name, if another log reads it
-	watched bool            // whether its folders are watched
-	pipe    bool            // it has one file, for ever
-	over    bool            // no other file is its own any more
+	clock   clock             // of whoever writes
+	idle    bool              // nothing was left when it was read last
+	asleep  bool              // it was not looked at in this step
+	fed     time.Time         // when something of it was read last
+	faults  []string          // what was wrong since all of it could be read
+	lack    string            // why its file cannot be read, as it was told
+	saved   *parse.SavedLog   // where to go on, as long as that cannot be read
+	passed  fs.FileInfo       // the file that has the name, if another log reads it
+	watched bool              // whether its folders are watched
+	pipe    bool              // it has one file, for ever
+	over    bool              // no other file is its own any more
 	linger  time.Duration
 	now     func() time.Time
 	say     func(format string, args ...any)
 	tail    *Tail // that has other logs as well
+
+	formats
 }
 
 // A From says where reading begins.
@@ -163,8 +160,10 @@ func (l *log) turn() error {
 	return nil
 }
 
-// next fills b with the next lines, and tells whether there were any.
-func (l *log) next(b *parse.Block) (bool, error) {
+// next fills b with the next lines, and tells whether there were any. A file that cannot be read is tried again the next
+// time; meanwhile the others go on.
+func (l *log) next(b *parse.Block) bool {
+	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
 		switch err {
@@ -178,13 +177,26 @@ func (l *log) next(b *parse.Block) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, fmt.Errorf("%s: %w", l.name, err)
+			l.cannotRead(err)
+			failed = true
 		}
 		if more {
-			return true, nil
+			l.latest = l.files[i]
+			return true
 		}
 	}
-	return l.retire(b), nil
+	if !failed {
+		l.faults = nil
+	}
+	return l.retire(b)
+}
+
+// cannotRead says that a file cannot be read, once until all can.
+func (l *log) cannotRead(err error) {
+	if text := err.Error(); !slices.Contains(l.faults, text) {
+		l.faults = append(l.faults, text)
+		l.say("%s: %s; it is tried again", l.name, text)
+	}
 }
 
 // skipCut goes on behind what is left of a file that has lost its end: it has been read.
@@ -232,9 +244,14 @@ func (l *log) retire(b *parse.Block) bool {
 		if !l.isSpent(i) {
 			continue
 		}
-		more := l.files[i].rest(b)
+		g := l.files[i]
+		more := g.rest(b)
+		if n := g.unread(); !more && n > 0 && l.faults != nil {
+			l.say("%s: %d bytes of an earlier file could not be read, and are lost", l.name, n)
+		}
 		l.shut(i)
 		if more {
+			l.latest = g
 			return true
 		}
 		i--
@@ -277,7 +294,7 @@ func (l *log) unread() (n int64) {
 	return n
 }
 
-// measure finds out how much lies ahead, while nothing is read.
+// measure finds out how much lies ahead, where nothing is read.
 func (l *log) measure() {
 	for _, g := range l.files {
 		if f, ok := g.(*file); ok {
@@ -286,16 +303,6 @@ func (l *log) measure() {
 			}
 		}
 	}
-}
-
-// sample is the beginning of the log, to choose a format by.
-func (l *log) sample() (longest []byte) {
-	for _, g := range l.files {
-		if head := g.head(); len(head) > len(longest) {
-			longest = head
-		}
-	}
-	return longest
 }
 
 func (l *log) close() {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"shadow/parse"
-	"shadow/traffic"
 )
 
 // follow begins to follow a log of one name, unless it does. It is not looked at yet.
@@ -40,7 +39,7 @@ func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
 func (t *Tail) newLog(name string, from From) *log {
 	return &log{
 		name: name, key: absolute(name), from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t,
-		clock: traffic.Dawn, set: t.options.Now(),
+		clock: newClock(t.options.Read.Lateness),
 	}
 }
 

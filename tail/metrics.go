@@ -27,7 +27,7 @@ type snapshot struct {
 	keys     int
 	logs     int
 	absent   int
-	saved    time.Time
+	saved    time.Time // when the last checkpoint was written; the zero time: there is none to be
 	backlog  Backlog
 }
 
@@ -46,7 +46,10 @@ func (t *Tail) show(now time.Time) {
 	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
 		t.counted, t.keys = now, t.judge.Keys()
 	}
-	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: t.followed(), absent: t.absent(), saved: t.saved}
+	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: t.followed(), absent: t.absent()}
+	if t.options.State != "" {
+		s.saved = t.saved
+	}
 	s.lagBytes, s.lag = t.Lag(now)
 	s.backlog = t.spool.backlog()
 	m.latest.Store(s)
@@ -69,9 +72,10 @@ var (
 	forgottenDesc  = describe("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.")
 	logsDesc       = describe("logs", "Logs that are followed.")
 	absentDesc     = describe("absent_logs", "Logs that are not there yet, or cannot be read, and patterns that match none.")
-	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written.")
+	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written; not there without --state.")
 	spoolDesc      = describe("spool_batches", "Batches that wait for the database.")
 	spoolBytesDesc = describe("spool_bytes", "Bytes of the batches that wait for the database.")
+	hinderedDesc   = describe("spool_waiting_seconds", "For how long the database has taken nothing; 0 if it does.")
 	spoolFullDesc  = describe("spool_full", "1 while nothing is read because too much waits for the database.")
 )
 
@@ -83,7 +87,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, lagBytesDesc, lagDesc,
-		waitingDesc, keysDesc, forgottenDesc, logsDesc, absentDesc, savedDesc, spoolDesc, spoolBytesDesc, spoolFullDesc,
+		waitingDesc, keysDesc, forgottenDesc, logsDesc, absentDesc, savedDesc, spoolDesc, spoolBytesDesc, hinderedDesc, spoolFullDesc,
 	} {
 		to <- d
 	}
@@ -122,14 +126,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
 	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
 	put(absentDesc, prometheus.GaugeValue, float64(s.absent))
-	put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	if !s.saved.IsZero() {
+		put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	}
 	put(spoolDesc, prometheus.GaugeValue, float64(s.backlog.Batches))
 	put(spoolBytesDesc, prometheus.GaugeValue, float64(s.backlog.Bytes))
-	var full float64
-	if s.backlog.Full {
-		full = 1
-	}
-	put(spoolFullDesc, prometheus.GaugeValue, full)
+	put(hinderedDesc, prometheus.GaugeValue, s.backlog.Hindered.Seconds())
+	put(spoolFullDesc, prometheus.GaugeValue, oneIf(s.backlog.Full))
 }
 
 // maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,
@@ -140,7 +143,9 @@ const (
 )
 
 // labelled are the refused requests by labels, each pair of which occurs once.
-func (p *PolicyTally) labelled() (all []Refusals) {
+func (p *PolicyTally) labelled() []Refusals {
+	var all PolicyTally
+	all.begin()
 	own := map[string]bool{}
 	for _, r := range p.By {
 		action := label(r.Action)
@@ -149,17 +154,12 @@ func (p *PolicyTally) labelled() (all []Refusals) {
 		} else {
 			own[action] = true
 		}
-		i := slices.IndexFunc(all, func(o Refusals) bool { return o.Action == action && o.Class == r.Class })
-		if i < 0 {
-			all = append(all, Refusals{Action: action, Class: r.Class})
-			i = len(all) - 1
-		}
-		all[i].Refused += r.Refused
+		all.By[all.place(pair{action, r.Class})].Refused += r.Refused
 	}
-	slices.SortFunc(all, func(x, y Refusals) int {
+	slices.SortFunc(all.By, func(x, y Refusals) int {
 		return cmp.Or(strings.Compare(x.Action, y.Action), strings.Compare(x.Class, y.Class))
 	})
-	return all
+	return all.By
 }
 
 // label is a text as a label may be.

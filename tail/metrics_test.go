@@ -79,6 +79,26 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// Without --state there is no checkpoint whose age anybody could be alarmed about.
+func TestCheckpointTime(t *testing.T) {
+	for state, want := range map[string]bool{"state": true, "": false} {
+		b := newBench(t, "token:2/10s")
+		m := new(Metrics)
+		b.change = func(o *Options) {
+			if o.Metrics = m; state == "" {
+				o.State, o.From = "", FromEnd
+			}
+		}
+		b.start()
+		b.step(time.Hour)
+		value, shown := scrape(t, m, func() time.Time { return b.now })["shadow_checkpoint_timestamp_seconds"]
+		if shown != want || shown && time.Duration(b.now.Unix()-int64(value))*time.Second > time.Hour {
+			t.Errorf("with state %q: %v (%v)", state, value, shown)
+		}
+		b.stop()
+	}
+}
+
 // Labels are bounded and valid, whatever paths come.
 func TestLabels(t *testing.T) {
 	p := PolicyTally{Name: "p"}
@@ -118,5 +138,24 @@ func TestHealth(t *testing.T) {
 	now = now.Add(stalled + time.Second)
 	if code, text := ask(); code != 503 || text != "stalled for 31 s\n" {
 		t.Errorf("stalled: %d %q", code, text)
+	}
+}
+
+// Without a checkpoint there is no age of one, which would be an alarm.
+func TestNoCheckpointNoAge(t *testing.T) {
+	for _, state := range []string{"", "state"} {
+		b, m := newBench(t, "token:2/10s"), new(Metrics)
+		b.change = func(o *Options) {
+			o.Metrics = m
+			if o.State = state; state != "" {
+				o.State = b.path(state)
+			}
+		}
+		b.start()
+		b.step(time.Second)
+		if _, shown := scrape(t, m, func() time.Time { return b.now })["shadow_checkpoint_timestamp_seconds"]; shown != (state != "") {
+			t.Errorf("--state %q: %v", state, shown)
+		}
+		b.stop()
 	}
 }

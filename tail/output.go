@@ -1,37 +1,40 @@
 package tail
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"syscall"
 
 	"shadow/parse"
 )
 
 // Would-blocks go to a file so that each is in it once, even though a tail that was killed judges anew what came after its
 // last checkpoint: the checkpoint says how long the file was, and what was written behind that is cut off first.
+//
+// What finds no room on the disk is held until there is some. The file has whole lines meanwhile, so that log rotation may
+// take it away at any time.
 
 // An output is where would-blocks go.
 type output struct {
-	name   string
-	file   *os.File // nil: w is not a file of ours
-	w      *bufio.Writer
-	length int64
+	name string
+	file *os.File // nil: to is not a file of ours
+	to   io.Writer
+	held []byte // what is not written yet
+	odd  error  // what was wrong when it was last written
 }
 
-// A SavedOutput is how long the file of would-blocks was.
+// A SavedOutput is which file the would-blocks were in, and how long it was.
 type SavedOutput struct {
-	Device uint64 `json:"device"`
-	Inode  uint64 `json:"inode"`
-	Length int64  `json:"length"`
+	parse.Identity
+	Length int64 `json:"length"`
 }
 
 const outputBuffer = 256 << 10
 
-func newOutput(w io.Writer) *output { return &output{w: bufio.NewWriterSize(w, outputBuffer)} }
+func newOutput(w io.Writer) *output { return &output{to: w} }
 
 // openOutput opens a file to append to.
 func openOutput(name string) (*output, error) {
@@ -43,52 +46,79 @@ func openOutput(name string) (*output, error) {
 }
 
 func (o *output) open() error {
-	file, err := os.OpenFile(o.name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	access := os.O_RDWR // to be identified by its beginning
+	if !regular(o.name) {
+		access = os.O_WRONLY
+	}
+	file, err := os.OpenFile(o.name, access|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	info, err := file.Stat()
-	if err != nil {
-		_ = file.Close()
-		return err
-	}
-	o.file, o.length = file, info.Size()
-	o.w = bufio.NewWriterSize(file, outputBuffer)
+	o.file, o.to = file, file
 	return nil
 }
 
-func (o *output) write(line []byte) error {
-	o.length += int64(len(line))
-	_, err := o.w.Write(line)
+// write takes in a line.
+func (o *output) write(line []byte) {
+	o.held = append(o.held, line...)
+	if len(o.held) >= outputBuffer && o.odd == nil {
+		_ = o.flush() // whoever flushes next is told
+	}
+}
+
+// flush writes what is held, and goes on holding what it could not write.
+func (o *output) flush() error {
+	o.odd = nil
+	if len(o.held) == 0 {
+		return nil
+	}
+	n, err := o.to.Write(o.held)
+	if err != nil {
+		n, o.odd = o.whole(n), err
+	}
+	o.held = o.held[:copy(o.held, o.held[n:])]
 	return err
 }
 
-func (o *output) flush() error { return o.w.Flush() }
+// whole takes the beginning of a line from the end of the file, and returns how many bytes of the n that were written are left.
+func (o *output) whole(n int) int {
+	begun := n - bytes.LastIndexByte(o.held[:n], '\n') - 1
+	if begun == 0 || o.file == nil {
+		return n
+	}
+	info, err := o.file.Stat()
+	if err != nil || o.file.Truncate(info.Size()-int64(begun)) != nil {
+		return n // a pipe: the rest of the line will come
+	}
+	return n - begun
+}
+
+// mayGoOn tells whether what could not be written may be written later: whoever reads a pipe may be gone for ever.
+func (o *output) mayGoOn(err error) bool {
+	return o.file != nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
 
 // save brings what was written to the disk, and tells how much it is.
 func (o *output) save() (*SavedOutput, error) {
-	if err := o.w.Flush(); err != nil || o.file == nil {
+	if err := o.flush(); err != nil || o.file == nil {
 		return nil, err
 	}
 	info, err := o.file.Stat()
-	if err != nil {
+	if err != nil || !info.Mode().IsRegular() {
 		return nil, err
 	}
 	s := &SavedOutput{Length: info.Size()}
-	s.Device, s.Inode = parse.InodeOf(info)
-	if info.Mode().IsRegular() {
-		err = o.file.Sync()
+	if s.Identity, err = parse.Identify(o.file, info); err != nil {
+		return nil, err
 	}
-	return s, err
+	return s, o.file.Sync()
 }
 
-// reopen goes on in the file that has the name now.
+// reopen goes on in the file that has the name now. What the old one had no room for goes there.
 func (o *output) reopen() error {
+	_ = o.flush() // whoever flushes next is told
 	if o.file == nil {
-		return o.w.Flush()
-	}
-	if err := o.w.Flush(); err != nil {
-		return err
+		return nil
 	}
 	old := o.file
 	if err := o.open(); err != nil {
@@ -97,35 +127,32 @@ func (o *output) reopen() error {
 	return old.Close()
 }
 
-func (o *output) close() error {
-	err := o.w.Flush()
+// close writes what is held, unless it is known that it cannot be written.
+func (o *output) close() (err error) {
+	if o.odd == nil {
+		err = o.flush()
+	}
 	if o.file != nil {
 		err = errors.Join(err, o.file.Close())
 	}
 	return err
 }
 
-// cutOff cuts off what was written behind a checkpoint, whatever the file is called meanwhile.
+// cutOff cuts off what was written behind a checkpoint, also when log rotation has renamed or copied the file meanwhile. It
+// touches no other file: one that has been given the inode of ours begins with something else.
 func cutOff(name string, s *SavedOutput) error {
-	if name == "" || s == nil {
+	if s == nil {
 		return nil
 	}
-	entries, err := os.ReadDir(filepath.Dir(name))
-	if err != nil {
-		return err
+	candidates := parse.RelativesOf(name)
+	if current, ok := parse.RelativeAt(name); ok {
+		candidates = append(candidates, current)
 	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() <= s.Length {
-			continue
-		}
-		device, inode := parse.InodeOf(info)
-		sameName := inode == 0 && e.Name() == filepath.Base(name)
-		if sameName || inode != 0 && device == s.Device && inode == s.Inode {
-			return os.Truncate(filepath.Join(filepath.Dir(name), e.Name()), s.Length)
-		}
+	r, ok := find(candidates, s.Identity, nil)
+	if !ok || r.Packed || r.Info.Size() <= s.Length {
+		return nil
 	}
-	return nil
+	return os.Truncate(r.Path, s.Length)
 }
 
 // exists tells whether there is something of that name.

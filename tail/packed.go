@@ -1,7 +1,7 @@
 package tail
 
 import (
-	"io"
+	"bytes"
 	"time"
 
 	"shadow/parse"
@@ -10,6 +10,7 @@ import (
 // A packed file is a generation that log rotation has compressed before it was read to its end. It does not grow.
 type packed struct {
 	input *parse.Input
+	say   func(format string, args ...any)
 	block parse.Block
 	first []byte
 	id    parse.Identity
@@ -19,32 +20,46 @@ type packed struct {
 	now   func() time.Time
 }
 
-func openPacked(r parse.Relative, at parse.Place, now func() time.Time) (*packed, error) {
+func openPacked(r parse.Relative, at parse.Place, l *log) (*packed, error) {
 	input, err := parse.OpenInput(r.Path, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &packed{input: input, first: r.Head, id: r.ID, at: at, read: now(), now: now}, nil
+	return &packed{input: input, say: l.say, first: r.Head, id: r.ID, at: at, read: l.now(), now: l.now}, nil
 }
 
 func (p *packed) next(b *parse.Block) (bool, error) {
 	for !p.over {
-		if err := p.input.Next(&p.block); err != nil {
+		if p.input.Next(&p.block) != nil {
 			p.over = true
-			if err == io.EOF {
-				err = nil
+			if problem := p.input.Problem(); problem != "" {
+				p.say("%s: %s; it was read up to byte %d", p.input.Name(), problem, p.at.Offset)
 			}
-			return false, err
+			break
 		}
-		end := p.block.Offset + int64(len(p.block.Data))
-		if end <= p.at.Offset {
-			continue
+		if b.Data = append(b.Data[:0], p.ahead()...); len(b.Data) > 0 {
+			p.read = p.now()
+			return true, nil
 		}
-		b.Data = append(b.Data[:0], p.block.Data[max(0, p.at.Offset-p.block.Offset):]...)
-		p.at.Offset, p.read = end, p.now()
-		return true, nil
 	}
 	return false, nil
+}
+
+// ahead is what the block has behind the place, which goes to its end.
+func (p *packed) ahead() []byte {
+	data := p.block.Data
+	begin, end := p.block.Offset, p.block.Offset+int64(len(data))
+	if end <= p.at.Offset {
+		return nil
+	}
+	if begin < p.at.Offset {
+		data = data[p.at.Offset-begin:]
+		if p.at.Skipping {
+			_, data, _ = bytes.Cut(data, []byte("\n"))
+		}
+	}
+	p.at = parse.Place{Offset: end}
+	return data
 }
 
 // rest is nothing: next has handed over the last line whether it had a line feed or not.
@@ -65,7 +80,7 @@ func (p *packed) unread() int64 {
 // open opens a relative as a generation of a log.
 func (l *log) open(r parse.Relative, at parse.Place) (generation, error) {
 	if r.Packed {
-		return openPacked(r, at, l.now)
+		return openPacked(r, at, l)
 	}
 	return openFile(r.Path, at, l.now)
 }

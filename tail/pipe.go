@@ -15,9 +15,11 @@ type pipe struct {
 	chunks chan []byte
 	queued atomic.Int64 // bytes in chunks
 	held   []byte       // whole lines, and the beginning of one
-	over   bool
-	read   time.Time
-	now    func() time.Time
+
+	skipping bool // inside a line of which no more is wanted
+	over     bool
+	read     time.Time
+	now      func() time.Time
 }
 
 // What is read at a time, and how many of those may wait: 16 MB, more than is judged in a breath, so that a pipe is never
@@ -60,21 +62,35 @@ func rouse(wake chan<- struct{}) {
 
 // fill takes what has come, until there is a block of whole lines or no more.
 func (p *pipe) fill() {
-	for len(p.held) < blockSize && !p.over {
+	for !p.over && (len(p.held) < blockSize || bytes.IndexByte(p.held, '\n') < 0) {
 		select {
 		case chunk, more := <-p.chunks:
-			p.held, p.over = append(p.held, chunk...), !more
 			p.queued.Add(int64(-len(chunk)))
+			p.hold(chunk)
+			p.over = !more
 		default:
 			return
 		}
 	}
 }
 
+// hold holds what has come. Of a line that is longer than MaxLine it keeps so much that its length tells.
+func (p *pipe) hold(chunk []byte) {
+	if p.skipping {
+		_, rest, ended := bytes.Cut(chunk, []byte("\n"))
+		p.skipping, chunk = !ended, rest
+	}
+	p.held = append(p.held, chunk...)
+	if len(p.held) > parse.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
+		p.held = append(p.held[:parse.MaxLine+1], '\n')
+		p.skipping = true
+	}
+}
+
 func (p *pipe) next(b *parse.Block) (bool, error) {
 	p.fill()
 	end := bytes.LastIndexByte(p.held, '\n') + 1
-	if p.over || end == 0 && len(p.held) > parse.MaxLine {
+	if p.over {
 		end = len(p.held)
 	}
 	if end == 0 {

@@ -211,10 +211,10 @@ func TestTwoTailsDifferInMarkedSpansOnly(t *testing.T) {
 		}
 		switch turn {
 		case 160:
-			s.kill()
+			s.Kill()
 			gone = h.each[0].now.Add(-400 * time.Millisecond) // what was written since waits to be judged
 		case 190:
-			s.start()
+			s.Start()
 			time.Sleep(300 * time.Millisecond) // until it has been pinged
 			back = h.each[0].now
 		}

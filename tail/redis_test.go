@@ -3,91 +3,30 @@
 package tail
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"shadow/limit"
 	"shadow/share"
+	"shadow/share/sharetest"
 )
 
-// Tails that judge through a real Redis, which these tests start and stop themselves.
+// Tails that judge through a real Redis.
 
 // A redisServer is one of the test's own.
 type redisServer struct {
-	t      *testing.T
-	socket string
-	cmd    *exec.Cmd
+	*sharetest.Server
+	t *testing.T
 }
 
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is missing: run scripts/install-test-deps")
-		}
-		t.Skip("redis-server is missing")
-	}
-	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
-	check(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &redisServer{t: t, socket: filepath.Join(dir, "s")}
-	t.Cleanup(s.kill)
-	s.start()
-	return s
+	return &redisServer{sharetest.Start(t), t}
 }
-
-// start starts the server, which knows nothing, and waits until it takes connections.
-func (s *redisServer) start() {
-	s.t.Helper()
-	s.cmd = exec.Command("redis-server", "--port", "0", "--unixsocket", s.socket, "--dir", filepath.Dir(s.socket), "--save", "")
-	check(s.t, s.cmd.Start())
-	for range 500 {
-		if conn, err := net.Dial("unix", s.socket); err == nil {
-			conn.Close()
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	s.t.Fatal("redis-server does not answer")
-}
-
-func (s *redisServer) kill() {
-	if s.cmd == nil {
-		return
-	}
-	s.signal(syscall.SIGCONT)
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait() // it was killed
-	s.cmd = nil
-}
-
-// command has the server do what takes no answer but OK.
-func (s *redisServer) command(text string) {
-	s.t.Helper()
-	conn, err := net.Dial("unix", s.socket)
-	check(s.t, err)
-	defer conn.Close()
-	_, err = io.WriteString(conn, text+"\r\n")
-	check(s.t, err)
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	check(s.t, err)
-	if answer != "+OK\r\n" {
-		s.t.Fatalf("%s: %s", text, answer)
-	}
-}
-
-func (s *redisServer) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
 
 // join has a tail judge through the server, under a name of its own.
 func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*time.Second, nil) }
@@ -95,7 +34,7 @@ func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*t
 // joinWithin does so too, with a tail that waits for so long, and has trips see its round trips.
 func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *Trips) {
 	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
-		address, err := share.ParseAddress("unix://" + s.socket)
+		address, err := share.ParseAddress(s.Address())
 		check(s.t, err)
 		from, err := share.ReadSaved(saved)
 		check(s.t, err)
@@ -149,9 +88,9 @@ func TestTailOutlivesRedis(t *testing.T) {
 	w.trouble = func(turn int) {
 		switch turn {
 		case 20, 60:
-			s.kill()
+			s.Kill()
 		case 40, 80:
-			s.start()
+			s.Start()
 			time.Sleep(200 * time.Millisecond) // until it has been pinged
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"shadow/replay"
 )
 
 // Whatever becomes of Redis, the tail goes on at once, tells what a replay tells, marks what was decided without Redis and
@@ -21,13 +23,16 @@ type troubledTail struct {
 	server  *redisServer
 	metrics *Metrics
 	trips   *Trips
+	shelf   *shelf
+	live    *Live
 	longest time.Duration // that a turn has taken
 }
 
 func startTroubled(t *testing.T) *troubledTail {
-	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips()}
+	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips(), shelf: newShelf()}
+	w.live = &Live{Redis: w.trips}
 	w.change = func(o *Options) {
-		o.From, o.Metrics = FromStart, w.metrics
+		o.From, o.Metrics, o.Store, o.Live = FromStart, w.metrics, w.shelf, w.live
 		w.server.joinWithin(o, "host", patienceWithRedis, w.trips)
 	}
 	w.start()
@@ -68,10 +73,10 @@ func TestTailThroughTrouble(t *testing.T) {
 		begin, end func(s *redisServer)
 		silent     bool // Redis is back at once, so that nothing fails
 	}{
-		"killed":  {begin: (*redisServer).kill, end: (*redisServer).start},
-		"paused":  {begin: func(s *redisServer) { s.signal(syscall.SIGSTOP) }, end: func(s *redisServer) { s.signal(syscall.SIGCONT) }},
-		"full":    {begin: func(s *redisServer) { s.command("CONFIG SET maxmemory 1") }, end: func(s *redisServer) { s.command("CONFIG SET maxmemory 0") }},
-		"emptied": {begin: func(s *redisServer) { s.kill(); s.start() }, end: func(*redisServer) {}, silent: true},
+		"killed":  {begin: (*redisServer).Kill, end: (*redisServer).Start},
+		"paused":  {begin: func(s *redisServer) { s.Signal(syscall.SIGSTOP) }, end: func(s *redisServer) { s.Signal(syscall.SIGCONT) }},
+		"full":    {begin: func(s *redisServer) { s.Do("CONFIG SET maxmemory 1") }, end: func(s *redisServer) { s.Do("CONFIG SET maxmemory 0") }},
+		"emptied": {begin: func(s *redisServer) { s.Kill(); s.Start() }, end: func(*redisServer) {}, silent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := startTroubled(t)
@@ -80,8 +85,10 @@ func TestTailThroughTrouble(t *testing.T) {
 				"shadow_redis_up": 1, "shadow_redis_errors_total": 0, "shadow_degraded policy=window:4/20s": 0,
 				"shadow_degraded_requests_total policy=window:4/20s": 0,
 			})
+			w.wantGlance("before", false, false)
 			c.begin(w.server)
 			w.run(50)
+			w.wantGlance("during", !c.silent, true)
 			during := w.shown()
 			if !c.silent && (during["shadow_redis_up"] != 0 || during["shadow_redis_errors_total"] == 0) || during["shadow_degraded policy=window:4/20s"] != 1 {
 				t.Errorf("during the trouble the metrics are %v", during)
@@ -92,6 +99,7 @@ func TestTailThroughTrouble(t *testing.T) {
 			w.run(50)
 			w.run(50)
 			w.wantShown("after", map[string]float64{"shadow_redis_up": 1, "shadow_degraded policy=window:4/20s": 0})
+			w.wantGlance("after", false, false)
 			if trips := w.shown()["shadow_redis_round_trip_seconds"]; trips < 20 {
 				t.Errorf("the histogram has %v round trips", trips)
 			}
@@ -114,6 +122,16 @@ func (w *troubledTail) wantShown(when string, want map[string]float64) {
 	}
 }
 
+// wantGlance wants the screen to hear of it, and not to hear that it began anew with every batch.
+func (w *troubledTail) wantGlance(when string, away, degraded bool) {
+	w.t.Helper()
+	g := w.live.Latest()
+	since := g.Policies[0].Degraded
+	if g.Redis.Away.IsZero() == away || since.IsZero() == degraded || degraded && w.now.Sub(since) < 5*time.Second {
+		w.t.Errorf("%s the trouble the screen hears %+v, %+v", when, g.Redis, g.Policies)
+	}
+}
+
 // compare holds what was told against a replay: nothing is lost with one host.
 func (w *troubledTail) compare() {
 	w.t.Helper()
@@ -122,7 +140,12 @@ func (w *troubledTail) compare() {
 	if plain := strings.ReplaceAll(got, mark, ""); plain != want {
 		w.t.Errorf("it differs from the replay first at\n%s", firstDifference(plain, want))
 	}
-	if all, marked := strings.Count(got, "\n"), strings.Count(got, mark); marked == 0 || marked == all {
+	all, marked := strings.Count(got, "\n"), strings.Count(got, mark)
+	if marked == 0 || marked == all {
 		w.t.Errorf("%d of %d would-blocks are marked", marked, all)
+	}
+	p := w.tail.Tally().Policies[0]
+	if stored, want := w.shelf.degraded[p.Name], (replay.Degraded{Requests: p.Degraded, Refused: int64(marked)}); stored != want || w.shelf.marked != want.Refused {
+		w.t.Errorf("stored as degraded are %+v and %d events, want %+v", stored, w.shelf.marked, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"shadow/limit"
 	"shadow/replay"
 	"shadow/traffic"
 )
@@ -15,6 +16,8 @@ import (
 type Remote interface {
 	replay.Remote
 	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
+	Lateness() limit.Time           // by how much the time of a key may step back until it starts anew
+	Degraded(policy int) bool       // whether verdicts are, until there are others
 	Save() (json.RawMessage, error) // what to go on from
 	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since
 }
@@ -45,8 +48,13 @@ func (t *Tail) openRemote(c *Checkpoint) (err error) {
 	if c != nil {
 		saved = c.Remote
 	}
-	t.remote, err = t.options.NewRemote(saved, t.behind)
-	return err
+	if t.remote, err = t.options.NewRemote(saved, t.behind); err != nil {
+		return err
+	}
+	for i := range t.tally.Policies {
+		t.tally.Policies[i].IsDegraded = t.remote.Degraded(i)
+	}
+	return nil
 }
 
 // saveRemote is what the checkpoint says of it.

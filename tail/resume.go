@@ -3,7 +3,6 @@ package tail
 import (
 	"path/filepath"
 	"strings"
-	"time"
 
 	"shadow/parse"
 )
@@ -22,16 +21,16 @@ func (t *Tail) saveLogs() []parse.SavedLog {
 }
 
 // resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(c *Checkpoint) {
+func (t *Tail) resume(logs []parse.SavedLog) {
 	t.running = true
-	t.sources = len(c.Logs)
+	t.sources = len(logs)
 	t.stream.Sources(t.sources)
-	for i, s := range c.Logs {
+	for i, s := range logs {
 		if s.Name == "" { // a number that was free
 			continue
 		}
 		if name := t.called(s); name != "" {
-			t.resumeOne(i, name, s, c.Written)
+			t.resumeOne(i, name, s)
 			continue
 		}
 		l := t.newLog(s.Name, FromStart)
@@ -48,7 +47,7 @@ func (t *Tail) resume(c *Checkpoint) {
 }
 
 // resumeOne goes on with one log.
-func (t *Tail) resumeOne(source int, name string, s parse.SavedLog, written time.Time) {
+func (t *Tail) resumeOne(source int, name string, s parse.SavedLog) {
 	l := t.newLog(name, FromStart)
 	l.path = name
 	if s.Series {
@@ -59,7 +58,7 @@ func (t *Tail) resumeOne(source int, name string, s parse.SavedLog, written time
 	if name == "-" {
 		l.openStdin(t.options.Stdin)
 	} else {
-		l.resume(s, written)
+		l.resume(s)
 	}
 }
 

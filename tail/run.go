@@ -22,7 +22,8 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 		if err != nil {
 			return errors.Join(err, t.Close())
 		}
-		if ctx.Err() != nil || !more && t.ended() {
+		t.heed(reopen)
+		if ctx.Err() != nil || !more && t.ended() && t.out.odd == nil {
 			return t.Finish()
 		}
 		if t.whole {
@@ -36,11 +37,18 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 		case <-ticker.C:
 		case <-t.wake:
 			time.Sleep(breath)
-		case <-reopen:
-			if err := t.Reopen(); err != nil {
-				t.say("would-blocks go on in the old file: %v", err)
-			}
 		}
+	}
+}
+
+// heed looks whether it is to reopen, which must not wait until all is read.
+func (t *Tail) heed(reopen <-chan os.Signal) {
+	select {
+	case <-reopen:
+		if err := t.Reopen(); err != nil {
+			t.say("would-blocks go on in the old file: %v", err)
+		}
+	default:
 	}
 }
 

@@ -74,7 +74,7 @@ type trouble struct {
 // openSpool opens the folder, and removes what no checkpoint names. was is what the latest checkpoint says, nil if there is
 // none. A tail that does not go on from it takes another name, and begins a run of its own.
 func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
-	s := &spool{folder: folder{dir: o.State + ".spool"}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
+	s := &spool{folder: folder{dir: o.State + ".spool", portion: atOnce}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
 	if was == nil {
 		was = new(SavedSpool)
 	} else if goesOn {
@@ -82,7 +82,7 @@ func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
 	}
 	s.tried = s.next - 1
 	s.sealed.Store(s.tried)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil { // so that it is known at once whether there can be one
 		return nil, err
 	}
 	if err := s.removeBehind(was); err != nil {
@@ -171,12 +171,19 @@ func (s *spool) flush() {
 var errSetBack = errors.New("the database has later batches of this tail than its checkpoint knows: the checkpoint was set back, " +
 	"or is used twice; --from start and --from end begin another run")
 
+// recess is how long the database is left alone between two hand-overs, however much waits: whoever asks it something looks
+// every 50 ms whether it is free.
+const recess = 150 * time.Millisecond
+
 // handOver hands over what has been sealed, a handful of batches at a time.
 func (s *spool) handOver() error {
-	for {
+	for again := false; ; again = true {
 		batches, files, err := s.read(s.tail, s.sealed.Load())
 		if len(batches) == 0 {
 			return err
+		}
+		if again {
+			time.Sleep(recess)
 		}
 		known, err := s.store.Append(batches)
 		if err == nil && known > s.again(batches) {
@@ -221,6 +228,8 @@ type Backlog struct {
 	Batches int64
 	Bytes   int64
 	Full    bool // so much that nothing is read
+
+	Hindered time.Duration // for how long something has been in the way; 0: nothing is
 }
 
 // String tells it, as in "3 batches (120 KiB) wait for the database".
@@ -236,6 +245,9 @@ func (b Backlog) String() string {
 func (s *spool) backlog() (b Backlog) {
 	if s != nil {
 		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full()}
+		if odd := s.odd.Load(); odd != nil {
+			b.Hindered = time.Since(odd.since)
+		}
 	}
 	return b
 }

@@ -4,25 +4,31 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"hash/crc64"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"shadow/replay"
 )
 
 // A folder holds batches, one in a file: a gob and its CRC-64. The name of a file is that of its tail and the number of the
-// batch, with leading zeros, so the order of the names is that of the batches.
+// batch, with leading zeros, so the order of the names is that of the batches. It has its name when it is whole. Others may
+// remove files, or the folder.
 
 type folder struct {
-	dir   string
-	size  atomic.Int64 // bytes of the files
-	count atomic.Int64 // files
+	dir     string
+	portion int64        // see atOnce
+	size    atomic.Int64 // bytes of the files
+	count   atomic.Int64 // files
+	listing sync.Mutex   // whoever adds a file to the two, or counts the files anew
 }
 
 // A spoolFile is a batch in the folder.
@@ -34,6 +40,9 @@ type spoolFile struct {
 
 // atOnce is how many bytes of batches are handed over at once, if it is more than one.
 const atOnce = 8 << 20
+
+// begunName is that of a batch that is not yet whole.
+const begunName = "new"
 
 func spoolName(tail string, number uint64) string { return fmt.Sprintf("%s-%020d", tail, number) }
 
@@ -54,7 +63,27 @@ func (s *folder) files() (files []spoolFile, err error) {
 	return files, err
 }
 
-// removeBehind removes the batches behind those that a checkpoint names, and counts the others.
+// counted are the files, which are counted meanwhile.
+func (s *folder) counted() ([]spoolFile, error) {
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	files, err := s.files()
+	if errors.Is(err, fs.ErrNotExist) {
+		files, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var size int64
+	for _, f := range files {
+		size += f.size
+	}
+	s.size.Store(size)
+	s.count.Store(int64(len(files)))
+	return files, nil
+}
+
+// removeBehind removes the batches behind those that a checkpoint names.
 func (s *folder) removeBehind(c *SavedSpool) error {
 	files, err := s.files()
 	if err != nil {
@@ -65,12 +94,10 @@ func (s *folder) removeBehind(c *SavedSpool) error {
 			if err := os.Remove(f.path); err != nil {
 				return err
 			}
-			continue
 		}
-		s.size.Add(f.size)
-		s.count.Add(1)
 	}
-	return nil
+	_, err = s.counted()
+	return err
 }
 
 // write makes a batch last.
@@ -79,13 +106,19 @@ func (s *folder) write(a *replay.Addition) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
-	write := func(f io.Writer) error { _, err := f.Write(text); return err }
-	if err := writeSynced(name, write); err != nil {
-		_ = os.Remove(name) // what is left of it, no checkpoint names
+	s.listing.Lock()
+	defer s.listing.Unlock()
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	if err := syncDir(s.dir); err != nil {
+	name := filepath.Join(s.dir, spoolName(a.Tail, a.Number))
+	begun := filepath.Join(s.dir, begunName)
+	write := func(f io.Writer) error { _, err := f.Write(text); return err }
+	if err := writeSynced(begun, write); err != nil {
+		_ = os.Remove(begun) // it may have filled the disk
+		return err
+	}
+	if err := errors.Join(os.Rename(begun, name), syncDir(s.dir)); err != nil {
 		return err
 	}
 	s.size.Add(int64(len(text)))
@@ -95,7 +128,7 @@ func (s *folder) write(a *replay.Addition) error {
 
 // read reads the oldest batches of one tail; of tail those up to a number. After an error these are what could be read before.
 func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, from []spoolFile, err error) {
-	files, err := s.files()
+	files, err := s.counted()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +137,7 @@ func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, fro
 		if f.tail == tail && f.number > upTo {
 			continue
 		}
-		if sum += f.size; len(batches) > 0 && (sum > atOnce || f.tail != from[0].tail) {
+		if sum += f.size; len(batches) > 0 && (sum > s.portion || f.tail != from[0].tail) {
 			break
 		}
 		text, err := os.ReadFile(f.path)
@@ -123,13 +156,12 @@ func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, fro
 // remove forgets batches that have arrived.
 func (s *folder) remove(files []spoolFile) error {
 	for _, f := range files {
-		if err := os.Remove(f.path); err != nil {
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		s.size.Add(-f.size)
-		s.count.Add(-1)
 	}
-	return nil
+	_, err := s.counted()
+	return err
 }
 
 func encodeAddition(a *replay.Addition) ([]byte, error) {

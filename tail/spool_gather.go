@@ -1,7 +1,7 @@
 package tail
 
 import (
-	"shadow/limit"
+	"shadow/parse"
 	"shadow/replay"
 	"shadow/traffic"
 )
@@ -14,6 +14,7 @@ type gathering struct {
 	clients []place // by id of the tables
 	actions []place
 	agents  []place
+	sources []place  // by number of the log
 	touched []int32  // clients with a place
 	latest  []latest // by place in to.Clients
 	turn    int      // how many batches of requests have come
@@ -31,8 +32,9 @@ type latest struct {
 // begin begins an empty batch.
 func (g *gathering) begin() {
 	n := len(g.texts)
-	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Events: g.to.Events[:0]}
+	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]replay.Degraded, n), Events: g.to.Events[:0]}
 	g.latest = g.latest[:0]
+	clear(g.sources)
 	g.forget()
 }
 
@@ -49,15 +51,37 @@ func (g *gathering) forget() {
 // held is how many entries are held in memory.
 func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
 
-// stamps notes how precise the stamps of some lines are.
-func (g *gathering) stamps(resolution limit.Time) {
-	g.to.Resolution = traffic.Finer(g.to.Resolution, resolution)
+// faultsKept is how many unreadable lines a batch tells of, as many as a run.
+const faultsKept = 10
+
+// took takes in what was read of a log, which is judged in this batch or a later one.
+func (g *gathering) took(source int, name string, f *parse.Format, taken *traffic.Taken) {
+	p := at(&g.sources, source)
+	if *p == 0 || g.to.Inputs[*p-1].Name != name { // numbers are given again
+		g.to.Inputs = append(g.to.Inputs, replay.InputPart{Name: name})
+		*p = place(len(g.to.Inputs))
+	}
+	in := &g.to.Inputs[*p-1]
+	in.Format, in.FormatText = f.Name, f.Text
+	in.Lines, in.Parsed, in.Unreadable = in.Lines+taken.Lines, in.Parsed+taken.Parsed, in.Unreadable+taken.Unreadable
+	for i := range taken.Faults[:min(len(taken.Faults), faultsKept-len(g.to.Faults))] {
+		fault := &taken.Faults[i]
+		g.to.Faults = append(g.to.Faults, replay.FaultPart{
+			Input: name, Reason: fault.Fault.Reason, Column: fault.Fault.Column, Text: fault.Text,
+		})
+	}
+	g.to.Resolution = traffic.Finer(g.to.Resolution, taken.Resolution)
 }
 
-// observe takes in a batch of requests, and which of them are refused.
-func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tables) {
+// observe takes in a batch of requests with the verdicts of each policy, and which of them are refused.
+func (g *gathering) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusals []refusal, t *traffic.Tables) {
 	g.turn++
 	a := &g.to
+	for i := range verdicts {
+		if verdicts[i].Degraded {
+			a.Degraded[i].Requests += int64(b.Len())
+		}
+	}
 	for row := range int32(b.Len()) {
 		g.request(b, row, t)
 		if a.Requests == 0 {
@@ -72,8 +96,11 @@ func (g *gathering) observe(b *traffic.Batch, refusals []refusal, t *traffic.Tab
 	for _, r := range refusals {
 		a.Refused[r.policy]++
 		a.Saved[r.policy] += b.Bytes[r.row]
+		if r.degraded {
+			a.Degraded[r.policy].Refused++
+		}
 		a.Events = append(a.Events, replay.Event{
-			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1,
+			Policy: r.policy, At: b.At[r.row], Status: b.Status[r.row], Count: 1, Degraded: r.degraded,
 			Client: g.client(b.Client[r.row], t), Action: g.action(b.Action[r.row], t),
 		})
 	}

@@ -27,15 +27,26 @@ type shelf struct {
 	events  []string
 	refused map[string]int64 // by policy
 	saved   int64
+	marked  int64 // events that are degraded
+
+	degraded map[string]replay.Degraded  // by policy
+	inputs   map[string]replay.InputPart // by name
+	left     time.Time                   // when Append ended last
+	shortest time.Duration               // between two calls of it; 0: there were none
+	faults   int
 }
 
 var errBusy = errors.New("somebody holds it open")
 
 func newShelf() *shelf {
-	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}}
+	return &shelf{last: map[string]uint64{}, clients: map[string]int64{}, refused: map[string]int64{}, degraded: map[string]replay.Degraded{}, inputs: map[string]replay.InputPart{}}
 }
 
 func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
+	if pause := time.Since(s.left); !s.left.IsZero() && (s.shortest == 0 || pause < s.shortest) {
+		s.shortest = pause
+	}
+	defer func() { s.left = time.Now() }()
 	if s.busy {
 		return 0, errBusy
 	}
@@ -55,6 +66,12 @@ func (s *shelf) Append(batches []*replay.Addition) (known int, err error) {
 
 func (s *shelf) add(a *replay.Addition) {
 	s.lines, s.bytes = s.lines+a.Lines, s.bytes+a.Bytes
+	for _, in := range a.Inputs {
+		sum := s.inputs[in.Name]
+		sum.Lines, sum.Parsed, sum.Unreadable = sum.Lines+in.Lines, sum.Parsed+in.Parsed, sum.Unreadable+in.Unreadable
+		s.inputs[in.Name] = sum
+	}
+	s.faults += len(a.Faults)
 	for _, c := range a.Clients {
 		for _, n := range c.ByClass {
 			s.clients[c.Name] += n
@@ -63,8 +80,13 @@ func (s *shelf) add(a *replay.Addition) {
 	for i, n := range a.Refused {
 		s.refused[a.Policies[i].Name] += n
 		s.saved += a.Saved[i]
+		sum := s.degraded[a.Policies[i].Name]
+		s.degraded[a.Policies[i].Name] = replay.Degraded{Requests: sum.Requests + a.Degraded[i].Requests, Refused: sum.Refused + a.Degraded[i].Refused}
 	}
 	for _, e := range a.Events {
+		if e.Degraded {
+			s.marked++
+		}
 		s.events = append(s.events, fmt.Sprintf("%s %s %s %d", a.Policies[e.Policy].Name, a.Clients[e.Client].Name, a.Actions[e.Action].Name, e.At))
 	}
 }
@@ -109,6 +131,10 @@ func (s *stored) check() {
 	if got := s.shelf; got.lines != want.lines || got.bytes != want.bytes || !reflect.DeepEqual(got.clients, want.clients) || !reflect.DeepEqual(got.refused, want.refused) {
 		s.t.Errorf("%d lines, %d bytes, refused %v, clients %v; want %d, %d, %v, %v",
 			got.lines, got.bytes, got.refused, got.clients, want.lines, want.bytes, want.refused, want.clients)
+	}
+	in := replay.InputPart{Lines: tally.Lines, Parsed: tally.Lines - tally.Unreadable, Unreadable: tally.Unreadable}
+	if got := s.shelf.inputs[s.names[0]]; len(s.shelf.inputs) != 1 || got != in || tally.Unreadable > 0 && s.shelf.faults == 0 {
+		s.t.Errorf("inputs are %+v with %d faults, want %+v", s.shelf.inputs, s.shelf.faults, in)
 	}
 	if n := strings.Count(told, "\n"); len(s.shelf.events) != n || n == 0 {
 		s.t.Errorf("%d events, want %d", len(s.shelf.events), n)
@@ -215,7 +241,7 @@ func TestFullSpoolPausesReading(t *testing.T) {
 	if !strings.Contains(s.said.String(), "wait for the database, so nothing is read") {
 		t.Errorf("told: %s", s.said.String())
 	}
-	if got := metrics.latest.Load().backlog; !got.Full {
+	if got := metrics.latest.Load().backlog; !got.Full || got.Hindered <= 0 {
 		t.Errorf("metrics show %+v", got)
 	}
 	s.kill() // and who comes next pauses as well
@@ -254,6 +280,54 @@ func TestSpoolThatCannotBeWritten(t *testing.T) {
 	check(t, os.Rename(s.path("away"), s.path("state.spool")))
 	s.settle()
 	s.check()
+}
+
+// However much waits, the database is free now and then.
+func TestBacklogLeavesRoom(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.start()
+	s.tail.spool.portion = 1 // batches are handed over one by one
+	for range 4 {
+		s.append("access.log", line(1, s.now))
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+	}
+	if s.flush(); s.shelf.lines < 3 || s.shelf.shortest < 100*time.Millisecond {
+		t.Errorf("%d lines were stored, and the database was left alone for %v", s.shelf.lines, s.shelf.shortest)
+	}
+	s.stop()
+}
+
+// Who removes the folder takes batches away, and nothing else: neither does the tail wait for them, nor is it unable to go on.
+func TestSpoolFolderIsRemoved(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.most, s.shelf.busy = 2000, true
+	s.start()
+	more := func() {
+		for client := range 20 {
+			s.append("access.log", line(client+1, s.now))
+		}
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+		s.flush()
+	}
+	for !s.tail.spool.full() {
+		more()
+	}
+	check(t, os.RemoveAll(s.path("state.spool")))
+	s.flush()
+	if b := s.tail.spool.backlog(); b.Full || b.Batches != 0 || b.Bytes != 0 {
+		t.Errorf("nothing is there, and %+v waits", b)
+	}
+	s.shelf.busy = false
+	lines := s.tail.Tally().Requests
+	for range 3 {
+		more()
+	}
+	if got := s.tail.Tally().Requests; s.shelf.lines == 0 || s.shelf.lines != got-lines || len(s.files()) != 0 || s.tail.spool.odd.Load() != nil {
+		t.Errorf("%d lines are stored of %d since; %v, %+v", s.shelf.lines, got-lines, s.files(), s.tail.spool.odd.Load())
+	}
+	s.stop()
 }
 
 // A checkpoint that is older than what the database has would lose requests, or store them twice: neither is done silently.
@@ -317,6 +391,30 @@ func TestSpoolOfAnEarlierTail(t *testing.T) {
 	s.stop()
 	if s.shelf.lines != judged+6 || len(s.shelf.last) != 2 {
 		t.Errorf("%d lines are stored of %d tails", s.shelf.lines, len(s.shelf.last))
+	}
+}
+
+// A batch that was being written when the tail was killed is none, also when nobody knows any more whose it was.
+func TestBegunBatch(t *testing.T) {
+	s := newStored(t, "token:1/10s")
+	s.start()
+	s.append("access.log", line(1, s.now))
+	s.step(10 * time.Second)
+	s.kill()
+	check(t, os.Remove(s.path("state")))
+	check(t, os.WriteFile(s.path("state.spool/"+begunName), []byte("half a b"), 0o600))
+	s.start()
+	for range 3 {
+		s.append("access.log", line(1, s.now))
+		s.step(10 * time.Second)
+		check(t, s.tail.save())
+	}
+	if s.flush(); s.tail.spool.odd.Load() != nil || s.shelf.lines != 2 {
+		t.Errorf("%+v; %d lines are stored", s.tail.spool.odd.Load(), s.shelf.lines)
+	}
+	s.stop()
+	if files := s.files(); len(files) != 0 {
+		t.Errorf("left in the spool: %v", files)
 	}
 }
 

@@ -29,7 +29,7 @@ type PolicyTally struct {
 
 	IsDegraded bool `json:"-"` // whether the last ones were
 
-	places map[refusalKey]int // in By
+	places map[pair]int // in By
 }
 
 // Refusals are the refused requests of one action and class.
@@ -39,10 +39,7 @@ type Refusals struct {
 	Refused int64  `json:"refused"`
 }
 
-type refusalKey struct {
-	action uint16
-	class  traffic.Class
-}
+type pair struct{ action, class string }
 
 // newTally counts for some policies from what earlier has counted: a policy by its name, the others being gone.
 func newTally(policies []policy.Policy, earlier *Tally) *Tally {
@@ -55,31 +52,33 @@ func newTally(policies []policy.Policy, earlier *Tally) *Tally {
 				own = old
 			}
 		}
-		own.places = map[refusalKey]int{}
+		own.begin()
 		t.Policies = append(t.Policies, own)
 	}
 	return &t
 }
 
+// begin finds the places of what was refused earlier.
+func (p *PolicyTally) begin() {
+	p.places = map[pair]int{}
+	for i, r := range p.By {
+		p.places[pair{r.Action, r.Class}] = i
+	}
+}
+
 // count counts a refused request.
 func (p *PolicyTally) count(action uint16, class traffic.Class, t *traffic.Tables) {
 	p.Refused++
-	key := refusalKey{action, class}
-	i, known := p.places[key]
-	if !known {
-		i = p.find(t.Actions.Name(int32(action)), class.String())
-		p.places[key] = i
-	}
-	p.By[i].Refused++
+	p.By[p.place(pair{label(t.Actions.Name(int32(action))), class.String()})].Refused++
 }
 
-// find is the place of an action and a class, which is made if there is none.
-func (p *PolicyTally) find(action, class string) int {
-	for i := range p.By {
-		if p.By[i].Action == action && p.By[i].Class == class {
-			return i
-		}
+// place is the place of an action and a class, which is made if there is none.
+func (p *PolicyTally) place(key pair) int {
+	i, known := p.places[key]
+	if !known {
+		i = len(p.By)
+		p.places[key] = i
+		p.By = append(p.By, Refusals{Action: key.action, Class: key.class})
 	}
-	p.By = append(p.By, Refusals{Action: action, Class: class})
-	return len(p.By) - 1
+	return i
 }

@@ -1,16 +1,19 @@
 package tail
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Trips are the metrics of asking Redis: how often, how long it took, how often there was no answer, and whether there is now.
+// Any number of goroutines may use them.
 type Trips struct {
 	took   prometheus.Histogram
 	failed prometheus.Counter
 	up     prometheus.Gauge
+	away   atomic.Pointer[time.Time] // since when there was no answer; nil: there was one
 }
 
 // NewTrips returns Trips of which there was none yet.
@@ -32,10 +35,30 @@ func NewTrips() *Trips {
 // See takes in a round trip.
 func (s *Trips) See(took time.Duration, err error) {
 	s.took.Observe(took.Seconds())
-	s.up.Set(oneIf(err == nil))
 	if err != nil {
 		s.failed.Inc()
 	}
+	s.Reach(err)
+}
+
+// Reach takes in whether Redis answers.
+func (s *Trips) Reach(err error) {
+	s.up.Set(oneIf(err == nil))
+	switch {
+	case err == nil:
+		s.away.Store(nil)
+	case s.away.Load() == nil:
+		now := time.Now()
+		s.away.Store(&now)
+	}
+}
+
+// Away is since when Redis has not answered, the zero time if it did when it was last asked.
+func (s *Trips) Away() (since time.Time) {
+	if at := s.away.Load(); at != nil {
+		since = *at
+	}
+	return since
 }
 
 // Describe implements prometheus.Collector.

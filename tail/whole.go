@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
-	"shadow/limit"
 )
 
 // There may be thousands of logs of which a few are busy. In a whole step names are looked up, all logs are read and requests
@@ -21,10 +19,10 @@ const tick = 250 * time.Millisecond
 // drowsy is for how long a log that was fed is read in each step.
 const drowsy = time.Second
 
-// isWhole tells whether a step is one: by the clock, when something was renamed, or when much has come.
+// isWhole tells whether a step is one: by the clock, if that goes on, when something was renamed, or when much has come.
 func (t *Tail) isWhole(now time.Time) bool {
-	renamed := t.renamed.Swap(false)
-	return renamed || now.Sub(t.released) >= tick || t.stream.Waiting() >= t.settled+batchRows
+	renamed, passed := t.renamed.Swap(false), now.Sub(t.released)
+	return renamed || passed <= 0 || passed >= tick || t.stream.Waiting() >= t.settled+batchRows
 }
 
 // awake are the logs that are read in a step, the one first that is furthest back.
@@ -36,12 +34,6 @@ func (t *Tail) awake(now time.Time) []*log {
 			t.active = append(t.active, l)
 		}
 	}
-	slices.SortStableFunc(t.active, func(x, y *log) int { return cmp.Compare(t.markOf(x), t.markOf(y)) })
+	slices.SortStableFunc(t.active, func(x, y *log) int { return cmp.Compare(t.mark(x), t.mark(y)) })
 	return t.active
-}
-
-// markOf is how far a log has come in time.
-func (t *Tail) markOf(l *log) limit.Time {
-	mark, _ := t.stream.Mark(l.source)
-	return mark
 }

@@ -39,8 +39,8 @@ func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.restore(b)
 }
 
-// each hands over the requests, key by key in time order.
-func (g *Group) each(do func(key, row int32, at limit.Time)) {
+// Each hands over the requests, key by key in time order.
+func (g *Group) Each(do func(key, row int32, at limit.Time)) {
 	var start int32
 	for i, end := range g.Ends {
 		for j := start; j < end; j++ {

@@ -16,6 +16,14 @@ import (
 	"shadow/parse"
 )
 
+// fewer is a fifth of a number, of seeds or lines, where the tests have to be quick.
+func fewer(n uint64) uint64 {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 func TestReaderGivesTheSameRows(t *testing.T) {
 	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
 	var names []string
-	for i, n := range []int{25_000, 25_000, 500} { // three hosts at the same time; 5,000 lines are about a block
-		lines := busy(rng, n, 40)
+	for i, n := range []uint64{25_000, 25_000, 500} { // three hosts at the same time; 5,000 lines are about a block
+		lines := busy(rng, int(fewer(n)), 40)
 		for range 20 {
 			lines[rng.IntN(len(lines))] = fmt.Sprintf("bad line of host %d\n", i)
 		}

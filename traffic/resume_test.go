@@ -86,7 +86,7 @@ func (n *night) compare(t *testing.T, whole haul) {
 // One log that grows and is rotated, with lines that come too late among others: each request gets the place that it has in the
 // whole.
 func TestNightsOfOneLog(t *testing.T) {
-	for seed := range uint64(25) {
+	for seed := range fewer(25) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		lines := busy(rng, 3000, 1+rng.IntN(30))
 		dir := t.TempDir()
@@ -124,7 +124,7 @@ func TestNightsOfOneLog(t *testing.T) {
 
 // Several logs that are read up to the same moment each night.
 func TestNightsOfSeveralLogs(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range fewer(10) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		logs := [][]string{busy(rng, 2000, 30), busy(rng, 2000, 30), busy(rng, 2000, 30)}
 		dir := t.TempDir()

@@ -70,11 +70,11 @@ func (v *Visitors) gather(b *Batch, t *Tables) {
 		v.agents = append(v.agents, t.Agents.BrowserSet(int32(id)))
 	}
 	v.group.Sort(b, v.Column, v.Len())
-	v.group.each(func(visitor int32, row int32, at limit.Time) {
+	v.group.Each(func(visitor int32, row int32, at limit.Time) {
 		v.own.At(visitor).Add(at, b.Status[row], v.agents[b.Agent[row]], b.Traces[row])
 	})
 	v.group.Sort(b, b.Client, t.Clients.Len())
-	v.group.each(func(client int32, row int32, at limit.Time) {
+	v.group.Each(func(client int32, row int32, at limit.Time) {
 		if set := v.agents[b.Agent[row]]; set != 0 {
 			v.clients.At(client).Add(at, b.Status[row], set, b.Traces[row])
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read the
@@ -31,14 +32,10 @@ func TestHAProxyReadsCounters(t *testing.T) {
 	expectReadings(t, all, 700, "haproxy:20/2s", "haproxy:10/1501ms")
 }
 
-const shared = "../../shared/verdicts"
-
 // The large recording, which is not part of the project.
 func TestHAProxyReadsSharedCounters(t *testing.T) {
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("the large recordings are not here: ", err)
-	}
-	all := readReadings(t, shared+"/haproxy-rate30s-rate10s-dry.log.gz", func(fields []string) (key, at string, counts []string) {
+	file := testneeds.Shared(t, "verdicts/haproxy-rate30s-rate10s-dry.log.gz")
+	all := readReadings(t, file, func(fields []string) (key, at string, counts []string) {
 		n := len(fields)
 		return fields[n-3], fields[n-12], fields[n-8 : n-6] // CLIENT, the microsecond, r30= and r10=
 	})

@@ -24,15 +24,6 @@ type Rolling struct {
 	length limit.Time // microseconds
 }
 
-// NewRolling makes the window that spec describes: window:N/W, without options.
-func NewRolling(spec limit.Spec) (limit.Limiter, error) {
-	if err := spec.Args().Err(); err != nil {
-		return nil, err
-	}
-	w, err := rolling(spec)
-	return &w, err
-}
-
 // rolling is the window of spec, whatever its options.
 func rolling(spec limit.Spec) (Rolling, error) {
 	if err := positive(spec); err != nil {

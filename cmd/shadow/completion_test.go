@@ -1,20 +1,17 @@
 package main
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"shadow/policy"
+	"shadow/testneeds"
 )
 
 // TestCompletionInBash sources the script and completes a flag's value, as bash does when somebody presses Tab.
 func TestCompletionInBash(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Fatal("completion is tested with bash: ", err)
-	}
+	bash := testneeds.Program(t, "bash")
 	script := filepath.Join(t.TempDir(), "completion.bash")
 	cmd := command(t, t.TempDir())
 	cmd.Path, cmd.Args = bash, []string{"bash", "-c", `

@@ -62,7 +62,7 @@ func runDiff(cmd *cobra.Command, f *replayFlags, args []string) error {
 	if len(f.limits) > 1 && len(f.picked) == 0 {
 		f.picked = []string{policy.NoPolicy}
 	}
-	r := &replayRun{replayFlags: f, cmd: cmd, started: time.Now()}
+	r := &replayRun{replayFlags: f, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err
 	}

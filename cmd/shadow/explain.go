@@ -79,7 +79,7 @@ func (f *explainFlags) run(cmd *cobra.Command, client string, logs []string) err
 		return err
 	}
 	f.sort = report.Sorts()[0]
-	r := &replayRun{replayFlags: &f.replayFlags, cmd: cmd, started: time.Now()}
+	r := &replayRun{replayFlags: &f.replayFlags, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(logs); err != nil {
 		return err
 	}

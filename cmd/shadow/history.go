@@ -80,6 +80,18 @@ func (f *historyFlags) compareRuns(all, now []store.RunFact, zone *time.Location
 	return c
 }
 
+// degraded are the runs with degraded verdicts among those that some are compared with.
+func (c *comparison) degraded(now []store.RunFact) []int32 {
+	runs := []int32{}
+	for _, run := range slices.Concat(c.base, c.trend, c.recent) {
+		if run.Degraded > 0 && !slices.Contains(numbersOf(now), run.Run) {
+			runs = append(runs, run.Run)
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
 // baseOf are the earlier runs that are compared with: those of the week before, or the one before; of several runs that
 // are reported together, those of as long a time before.
 func (f *historyFlags) baseOf(earlier, now []store.RunFact, first, last limit.Time) (base []store.RunFact) {
@@ -133,6 +145,7 @@ func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now 
 	h := &report.History{
 		Compare: f.compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []report.PolicyHistory{},
 		NewActions: found.NewActions, TopNewActions: []report.NewAction{}, Repeat: report.Repeat{HitDays: repeatDays, OfDays: recentDays},
+		Degraded: c.degraded(now),
 	}
 	for _, a := range found.TopActions {
 		h.TopNewActions = append(h.TopNewActions, report.NewAction(a))

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/parse"
 	"shadow/policy"
 )
 
@@ -38,9 +37,7 @@ func (r *keysRun) prepare(args []string) error {
 	}
 	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
 	r.options.Action, r.options.Stop = r.action, r.cmd.Context().Err
-	r.found, err = parse.Expand(args)
-	r.reading.Guessed = r.found.Guessed
-	return err
+	return r.expand(args)
 }
 
 // verify finds flags that contradict each other.

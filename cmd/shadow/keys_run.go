@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -22,9 +19,7 @@ import (
 // A keysRun is one call of `shadow keys`, with everything looked up that its flags name.
 type keysRun struct {
 	*keysFlags
-	cmd      *cobra.Command
-	found    parse.Expansion
-	reading  traffic.Options
+	inputs
 	question report.KeysQuestion
 	options  sweep.KeysOptions
 	policies []policy.Policy // of --limit: each limit by each key
@@ -34,40 +29,29 @@ type keysRun struct {
 
 // run verifies the flags, reads the logs, and reports.
 func (f *keysFlags) run(cmd *cobra.Command, args []string) error {
-	r := &keysRun{keysFlags: f, cmd: cmd, started: time.Now()}
+	r := &keysRun{keysFlags: f, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err
 	}
-	result, err := r.read(cmd.Context())
+	result, err := r.judge(cmd.Context())
 	if err != nil {
 		return err
 	}
 	return r.report(result)
 }
 
-// read reads the logs and judges them by every key.
-func (r *keysRun) read(ctx context.Context) (*sweep.KeysResult, error) {
-	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
+// judge reads the logs and judges them by every key.
+func (r *keysRun) judge(ctx context.Context) (*sweep.KeysResult, error) {
+	keys := sweep.NewKeys(r.options)
+	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *traffic.Reader) error {
+		if len(r.policies) > 0 {
+			return r.engine(ctx, keys).Run(reader)
+		}
+		return keys.Run(reader)
 	})
 	if err != nil {
 		return nil, err
 	}
-	keys := sweep.NewKeys(r.options)
-	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	if len(r.policies) > 0 {
-		err = r.engine(ctx, keys).Run(reader)
-	} else {
-		err = keys.Run(reader)
-	}
-	progress.stop()
-	if ctx.Err() != nil { // at once: do not wait for a read under way
-		return nil, errInterrupted
-	}
-	if err := cmp.Or(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	stats := reader.Stats()
 	if err := nothingRead(&stats); err != nil {
 		return nil, err
 	}
@@ -117,9 +101,5 @@ func (r *keysRun) warnings(result *sweep.KeysResult) []string {
 	s := &result.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
 	texts = append(texts, r.lumped(r.reading.Tables, &result.Claimed)...)
-	texts = append(texts, takenFor("action", r.action, result.Action)...)
-	if r.action != "" && result.Requests.Sum() == 0 && s.Parsed > s.Excluded+s.Warm {
-		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))
-	}
-	return texts
+	return append(texts, actionWarnings(r.action, result.Action, result.Requests.Sum(), s)...)
 }

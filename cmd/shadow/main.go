@@ -21,7 +21,7 @@ func main() {
 	helpFailed := watchHelp(root)
 	err := cmp.Or(root.ExecuteContext(ctx), helpFailed())
 	if text := complaint(ctx, err); text != "" {
-		fmt.Fprintln(os.Stderr, "shadow:", text)
+		fmt.Fprintln(&patientWriter{ctx, os.Stderr}, "shadow:", text)
 	}
 	os.Exit(exitCode(ctx, err))
 }

@@ -70,6 +70,9 @@ func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
 		Lateness: max(o.Read.Lateness, limit.Time(f.maxLag.Microseconds())), // who lags behind another host is no log that begins again
 	}
 	o.NewRemote = s.connect
+	if o.Live != nil {
+		o.Live.Redis = s.trips
+	}
 	return s, nil
 }
 
@@ -85,9 +88,9 @@ func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Re
 	if s.open, err = share.NewReferee(s.referee); err != nil {
 		return nil, usage("--redis: %w", err)
 	}
-	if err := s.referee.Redis.Ping(context.Background()); err != nil {
-		s.tell(err)
-	}
+	err = s.referee.Redis.Ping(context.Background())
+	s.trips.Reach(err)
+	s.tell(err)
 	return s.open, nil
 }
 

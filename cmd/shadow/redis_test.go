@@ -2,15 +2,15 @@ package main
 
 import (
 	"bytes"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"shadow/share/sharetest"
+	"shadow/testneeds"
 )
 
 // redisServer ARG… starts a Redis server of the script's own, at unix://$WORK/redis.sock, until the script ends.
@@ -18,53 +18,22 @@ func redisServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("redis cannot be expected to fail")
 	}
-	socket := ts.MkAbs("redis.sock")
-	stop, err := startRedis(socket, args...)
-	ts.Check(err)
-	ts.Defer(stop)
+	sharetest.StartAt(scriptTest{ts}, ts.MkAbs("redis.sock"), args...)
 }
 
-// startRedis starts a server and waits until it answers.
-func startRedis(socket string, args ...string) (stop func(), err error) {
-	args = append([]string{"--port", "0", "--unixsocket", socket, "--dir", filepath.Dir(socket), "--save", ""}, args...)
-	server := exec.Command("redis-server", args...)
-	if err := server.Start(); err != nil {
-		return nil, err
-	}
-	for range 500 {
-		conn, err := net.Dial("unix", socket)
-		if err == nil {
-			conn.Close()
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	}, nil
-}
+// A scriptTest is a script as a server wants a test.
+type scriptTest struct{ *testscript.TestScript }
+
+// Helper implements sharetest.TB.
+func (scriptTest) Helper() {}
+
+// Cleanup implements sharetest.TB.
+func (s scriptTest) Cleanup(do func()) { s.Defer(do) }
 
 // TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against those
 // of plain replays.
 func TestReplayThroughRedis(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is missing: run scripts/install-test-deps")
-		}
-		t.Skip("redis-server is missing")
-	}
-	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "s")
-	stop, err := startRedis(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
+	server := sharetest.Start(t)
 	args := []string{"--no-store", "--output", "json", "--quiet", "--max-bad", "100%"}
 	for _, limit := range []string{
 		"6/30s", "token:6/30s,cooldown=1m", "token:6/30s,debt=5", "token:60/1m,refill=step", "window:100/1h", "window:9/1m,charge=all",
@@ -75,15 +44,16 @@ func TestReplayThroughRedis(t *testing.T) {
 	}
 	for _, log := range []string{
 		"sample-logs/shop-combined.log", "sample-logs/nginx-timed.log", "sample-logs/api.json", "sample-logs/rotated",
-		"../shared/logs/elastic-apache", "../shared/logs/nasa-1995-07-09", "../shared/logs/netnea-2015-2016",
+		"logs/elastic-apache", "logs/nasa-1995-07-09", "logs/netnea-2015-2016",
 	} {
 		t.Run(filepath.Base(log), func(t *testing.T) {
-			if _, err := os.Stat(filepath.Join("../..", log)); err != nil {
-				t.Skip(err)
+			path := filepath.Join("../..", log)
+			if strings.HasPrefix(log, "logs/") {
+				path = testneeds.Shared(t, log)
 			}
-			args := append([]string{"replay", log}, args...)
-			want := withoutCommand(run(t, "../..", args...))
-			got := withoutCommand(run(t, "../..", append(args, "--redis", "unix://"+socket)...))
+			args := append([]string{"replay", path}, args...)
+			want := withoutCommand(run(t, ".", args...))
+			got := withoutCommand(run(t, ".", append(args, "--redis", server.Address())...))
 			if !bytes.Equal(got, want) {
 				t.Errorf("the report differs from that of a plain replay:\n%s\nwant\n%s", got, want)
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -24,10 +23,8 @@ import (
 // A replayRun is one call of `shadow replay`, with everything looked up that its flags name.
 type replayRun struct {
 	*replayFlags
-	cmd       *cobra.Command
-	found     parse.Expansion
+	inputs
 	policies  []policy.Policy
-	reading   traffic.Options
 	judging   *traffic.EvidenceRules // nil: no evidence is gathered
 	started   time.Time
 	clock     func() time.Time // nil unless --timing
@@ -47,7 +44,7 @@ type replayRun struct {
 // run verifies the flags, replays, and reports.
 func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	collectLate()
-	r := &replayRun{replayFlags: f, cmd: cmd, started: time.Now()}
+	r := &replayRun{replayFlags: f, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err
 	}
@@ -105,8 +102,7 @@ func (r *replayRun) prepare(args []string) error {
 		r.clock = time.Now
 	}
 	r.reading.Clock = r.clock
-	r.found, err = parse.Expand(args)
-	r.reading.Guessed = r.found.Guessed
+	err = r.expand(args)
 	r.resumed = r.newResumption()
 	return err
 }
@@ -157,43 +153,25 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, r.shared.close()) }()
-	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), r.reading)
+	engine := r.newEngine(ctx, sink)
+	curves, err := r.newSweep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var times traffic.StageTimes
+	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *traffic.Reader) error {
+		if err := r.resumed.restore(engine); err != nil {
+			return err
+		}
+		if err := engine.Run(curveMaker{reader, curves}); err != nil {
+			return err
+		}
+		times = reader.Times()
+		return r.resumed.leave(r, reader, engine)
 	})
 	if err != nil {
 		return nil, blame(err, r.policies)
 	}
-	kept := r.events.Of(len(r.policies))
-	if r.output == "html" {
-		r.overTime = newOverTime(sink, kept, len(r.policies))
-		sink, kept = r.overTime, len(r.policies)
-	}
-	engine := replay.New(replay.Options{
-		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
-		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observers.observer(),
-		Band: r.band, Remote: r.shared.remote(),
-		Stop: ctx.Err, Clock: r.clock,
-	})
-	if err := r.resumed.restore(engine); err != nil {
-		return nil, errors.Join(err, reader.Close())
-	}
-	curves, err := r.newSweep(ctx)
-	if err != nil {
-		return nil, errors.Join(err, reader.Close())
-	}
-	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	err = engine.Run(curveMaker{reader, curves})
-	progress.stop()
-	if ctx.Err() != nil { // at once: do not wait for a read under way
-		return nil, errInterrupted
-	}
-	if err == nil {
-		err = r.resumed.leave(r, reader, engine)
-	}
-	if err := cmp.Or(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	stats := reader.Stats()
 	if err := nothingRead(&stats); err != nil && r.resumed == nil {
 		return nil, err
 	}
@@ -208,9 +186,24 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		sayInputs(r.cmd.ErrOrStderr(), &stats)
 	}
 	if r.timing {
-		writeTiming(r.cmd.ErrOrStderr(), &stats, reader.Times(), engine.Times(), time.Since(r.started))
+		writeTiming(r.cmd.ErrOrStderr(), &stats, times, engine.Times(), time.Since(r.started))
 	}
 	return engine.Result(stats), nil
+}
+
+// newEngine is what judges. sink may be nil.
+func (r *replayRun) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
+	kept := r.events.Of(len(r.policies))
+	if r.output == "html" {
+		r.overTime = newOverTime(sink, kept, len(r.policies))
+		sink, kept = r.overTime, len(r.policies)
+	}
+	return replay.New(replay.Options{
+		Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
+		Evidence: r.judging != nil, Sink: sink, EventPolicies: kept, Observer: r.observers.observer(),
+		Band: r.band, Remote: r.shared.remote(),
+		Stop: ctx.Err, Clock: r.clock,
+	})
 }
 
 // sayInputs tells what was chosen for each input.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // Nights that go on from one another must find what one replay of the whole log finds: request by request, whatever happens to
@@ -32,10 +34,10 @@ func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) grow(text []byte) {
 	f, err := os.OpenFile(s.path("access.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	check(s.t, err)
+	must(s.t, err)
 	_, err = f.Write(text)
-	check(s.t, err)
-	check(s.t, f.Close())
+	must(s.t, err)
+	must(s.t, f.Close())
 }
 
 // rotate does what logrotate does: the log gets another name, the ones before it are compressed.
@@ -52,7 +54,7 @@ func (s *site) rotate() {
 	for i := s.turns; i > 0; i-- {
 		for _, ending := range []string{"", ".gz"} {
 			if from := s.path(fmt.Sprintf("access.log.%d%s", i, ending)); fileSize(from) > 0 {
-				check(s.t, os.Rename(from, s.path(fmt.Sprintf("access.log.%d%s", i+1, ending))))
+				must(s.t, os.Rename(from, s.path(fmt.Sprintf("access.log.%d%s", i+1, ending))))
 			}
 		}
 	}
@@ -63,34 +65,34 @@ func (s *site) rotate() {
 // put gives the log another name, or copies and cuts it.
 func (s *site) put(from, to string) {
 	if !s.copy {
-		check(s.t, os.Rename(s.path(from), s.path(to)))
+		must(s.t, os.Rename(s.path(from), s.path(to)))
 		return
 	}
 	data, err := os.ReadFile(s.path(from))
-	check(s.t, err)
-	check(s.t, os.WriteFile(s.path(to), data, 0o600))
-	check(s.t, os.Truncate(s.path(from), 0))
+	must(s.t, err)
+	must(s.t, os.WriteFile(s.path(to), data, 0o600))
+	must(s.t, os.Truncate(s.path(from), 0))
 }
 
 // compressAll compresses what is not yet, and has not been rotated just now.
 func (s *site) compressAll(pattern string) {
 	names, err := filepath.Glob(s.path(pattern))
-	check(s.t, err)
+	must(s.t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".gz") {
 			continue
 		}
 		data, err := os.ReadFile(name)
-		check(s.t, err)
+		must(s.t, err)
 		info, err := os.Stat(name)
-		check(s.t, err)
+		must(s.t, err)
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
 		_, _ = w.Write(data)
-		check(s.t, w.Close())
-		check(s.t, os.WriteFile(name+".gz", packed.Bytes(), 0o600))
-		check(s.t, os.Chtimes(name+".gz", info.ModTime(), info.ModTime()))
-		check(s.t, os.Remove(name))
+		must(s.t, w.Close())
+		must(s.t, os.WriteFile(name+".gz", packed.Bytes(), 0o600))
+		must(s.t, os.Chtimes(name+".gz", info.ModTime(), info.ModTime()))
+		must(s.t, os.Remove(name))
 	}
 }
 
@@ -127,7 +129,7 @@ func (s *site) replay() []string {
 // killedNight replays what there is, and is killed at some moment, or done just before.
 func (s *site) killedNight(within time.Duration) (killed bool) {
 	cmd := command(s.t, s.dir, s.replay()...)
-	check(s.t, cmd.Start())
+	must(s.t, cmd.Start())
 	time.Sleep(time.Duration(s.dice.Int64N(int64(within))))
 	_ = cmd.Process.Kill() // it may be done
 	return cmd.Wait() != nil
@@ -189,7 +191,7 @@ var figures = []string{
 
 // compare holds the nights against one replay of the whole log.
 func (s *site) compare(whole []byte) {
-	check(s.t, os.WriteFile(s.path("whole.txt"), whole, 0o600))
+	must(s.t, os.WriteFile(s.path("whole.txt"), whole, 0o600))
 	run(s.t, s.dir, append([]string{"replay", "whole.txt", "--quiet", "--max-bad", "100%", "--db", "whole.duckdb"}, nightLimits...)...)
 	for _, question := range figures {
 		nights := run(s.t, s.dir, "query", question, "--db", "nights.duckdb", "--output", "csv")
@@ -207,37 +209,28 @@ func (s *site) compare(whole []byte) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // nightLog is a log of the project, or a real one if it is at hand.
 func nightLog(t *testing.T, name string) []byte {
 	t.Helper()
 	if name == "shop" {
 		shop, err := os.ReadFile("../../sample-logs/shop-combined.log")
-		check(t, err)
+		must(t, err)
 		return shop
 	}
-	f, err := os.Open(filepath.Join("../../../shared/logs", name, "access.log.gz"))
-	if err != nil {
-		t.Skip(err)
-	}
+	f, err := os.Open(testneeds.Shared(t, "logs/"+name+"/access.log.gz"))
+	must(t, err)
 	r, err := gzip.NewReader(f)
-	check(t, err)
+	must(t, err)
 	log, err := io.ReadAll(r)
-	check(t, err)
-	check(t, f.Close())
+	must(t, err)
+	must(t, f.Close())
 	return log
 }
 
 // newSite is a site without a log.
 func newSite(t *testing.T, s site, seed uint64) *site {
 	s.t, s.dir, s.dice = t, t.TempDir(), rand.New(rand.NewPCG(1, seed))
-	check(t, os.WriteFile(s.path("shadow.yaml"), []byte(nightConfig), 0o600))
+	must(t, os.WriteFile(s.path("shadow.yaml"), []byte(nightConfig), 0o600))
 	return &s
 }
 
@@ -269,7 +262,11 @@ func (s *site) live(nights [][]byte, judge func()) {
 
 // Thirty nights find what one replay of the whole finds.
 func TestThirtyNights(t *testing.T) {
-	for _, name := range []string{"shop", "elastic-apache", "sparkdeveloper-2016"} {
+	logs := []string{"shop", "elastic-apache", "sparkdeveloper-2016"}
+	if testing.Short() {
+		logs = logs[:1]
+	}
+	for _, name := range logs {
 		t.Run(name, func(t *testing.T) {
 			log := nightLog(t, name)
 			nights := cutAtMidnights(log, 30)
@@ -277,8 +274,8 @@ func TestThirtyNights(t *testing.T) {
 				nights = cutEvenly(log, 30)
 			}
 			for mode, s := range map[string]site{"renamed": {}, "copied": {copy: true}, "dated": {dated: true}} {
-				if name != "shop" && mode != "renamed" {
-					continue // these are larger
+				if mode != "renamed" && (name != "shop" || testing.Short()) {
+					continue // the others are larger
 				}
 				t.Run(mode, func(t *testing.T) {
 					s := newSite(t, s, uint64(len(log)))
@@ -293,7 +290,7 @@ func TestThirtyNights(t *testing.T) {
 // Fifty nights that are killed at any moment: whatever each has or has not done, the next one makes whole.
 func TestKilledNights(t *testing.T) {
 	log, err := os.ReadFile("../../sample-logs/shop-combined.log")
-	check(t, err)
+	must(t, err)
 	s := newSite(t, site{awake: true}, 3)
 	whole := append(bytes.Clone(log), closing(log)...)
 	nights := cutEvenly(whole, 50)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/testneeds"
 )
 
 // proposed is what JSON tells of nginx.
@@ -23,12 +25,7 @@ type proposed struct {
 // TestNginxTakesWhatIsProposed has a real nginx check the directives, all that there are for an answer, and holds the key against the
 // client that was judged.
 func TestNginxTakesWhatIsProposed(t *testing.T) {
-	if _, err := exec.LookPath("nginx"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("nginx is missing: run scripts/install-test-deps")
-		}
-		t.Skip("nginx is missing")
-	}
+	testneeds.Program(t, "nginx")
 	proxied := behindProxy(t)
 	for name, c := range map[string]struct {
 		args []string

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/parse"
 	"shadow/replay"
-	"shadow/report"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -29,10 +25,8 @@ import (
 //	         the answer over the whole log
 type suggestRun struct {
 	*suggestFlags
-	cmd     *cobra.Command
+	inputs
 	args    []string
-	found   parse.Expansion
-	reading traffic.Options
 	judging *traffic.EvidenceRules // nil: no evidence is gathered
 	exempt  bool                   // whether the configuration has exempt clients
 	named   map[string]bool        // the actions that the configuration names
@@ -66,7 +60,7 @@ const small = 1 << 20
 
 // run verifies the flags, reads, chooses, and reports.
 func (f *suggestFlags) run(cmd *cobra.Command, args []string) error {
-	r := &suggestRun{suggestFlags: f, cmd: cmd, args: args}
+	r := &suggestRun{suggestFlags: f, inputs: inputs{cmd: cmd}, args: args}
 	if err := r.prepare(args); err != nil {
 		return err
 	}
@@ -123,10 +117,9 @@ func (r *suggestRun) prepare(args []string) error {
 			return usage("evidence: %w", err)
 		}
 	}
-	if r.found, err = parse.Expand(args); err != nil {
+	if err := r.expand(args); err != nil {
 		return err
 	}
-	r.reading.Guessed = r.found.Guessed
 	return readTwice(r.found.Names)
 }
 
@@ -138,42 +131,22 @@ func readTwice(names []string) error {
 	return nil
 }
 
-// readOnce is the first input that can be read once only, "" if all can be read again.
-func readOnce(names []string) string {
-	for _, name := range names {
-		if name == "-" {
-			return "standard input"
-		}
-		if info, err := os.Stat(name); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
-			return name
-		}
-	}
-	return ""
-}
-
 // read reads the inputs once and hands each batch to do.
 func (r *suggestRun) read(ctx context.Context, o traffic.Options, do func(*traffic.Batch) error) (traffic.Stats, error) {
-	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), o)
-	})
-	if err != nil {
-		return traffic.Stats{}, err
-	}
-	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	b, err := reader.Next()
-	for ; err == nil; b, err = reader.Next() {
-		if err = cmp.Or(ctx.Err(), do(b)); err != nil {
-			break
+	return r.inputs.read(ctx, o, r.quiet, func(reader *traffic.Reader) error {
+		for {
+			b, err := reader.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			if err := do(b); err != nil {
+				return err
+			}
 		}
-	}
-	progress.stop()
-	if ctx.Err() != nil { // at once: do not wait for a read under way
-		return traffic.Stats{}, errInterrupted
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	return reader.Stats(), cmp.Or(err, reader.Close())
+	})
 }
 
 // look finds out who each client is, and where to split the log.
@@ -295,44 +268,4 @@ func (r *suggestRun) choose() {
 func (r *suggestRun) partOf(s *sweep.Sweep, first, last limit.Time) *suggest.Part {
 	placements, clients, requests := suggest.Curves(s, r.labels)
 	return &suggest.Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
-}
-
-// report prints the advice, and complains if too much could not be read.
-func (r *suggestRun) report() error {
-	out := outputFlags{}
-	w := r.cmd.OutOrStdout()
-	answers := make([]report.SuggestAnswer, len(r.tracks))
-	for i, t := range r.tracks {
-		nginx := r.nginx(t.advice)
-		answers[i] = report.SuggestAnswer{Advice: t.advice, Nginx: nginx, Next: r.next(t.advice, nginx)}
-	}
-	advice := report.NewSuggest(r.survey, answers, report.Options{
-		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
-		Timezone: r.timezone, Warnings: r.warnings(), Evidence: r.judging,
-	})
-	if err := advice.Write(w, r.output); err != nil {
-		return err
-	}
-	return tooManyUnreadable(&r.survey.Stats, r.maxBad)
-}
-
-// warnings are what reading found odd, and flags that came to nothing.
-func (r *suggestRun) warnings() []string {
-	s := &r.survey.Stats
-	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
-	if r.heldOut > 0 && !r.split && s.Parsed > s.Excluded {
-		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
-	}
-	texts = append(texts, r.lumped(r.reading.Tables, r.survey.Clients)...)
-	if r.exempt {
-		texts = append(texts, "clients that the configuration exempts are counted like all others")
-	}
-	texts = append(texts, takenFor("action", r.action, r.meant)...)
-	if t := r.tracks; r.action != "" && len(t) == 1 && t[0].advice.First.Requests == (suggest.Groups{}) && s.Parsed > s.Excluded {
-		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.meant))
-	}
-	if n := len(r.survey.Actions); r.eachAction && n > mostActions {
-		texts = append(texts, fmt.Sprintf("of %d actions, the %d with most requests are shown; --action NAME is about any", n, mostActions))
-	}
-	return texts
 }

@@ -8,7 +8,6 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
-	"shadow/report"
 	"shadow/sweep"
 	"shadow/traffic"
 )
@@ -78,7 +77,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.exact, "exact", false, "read the logs twice to count what the token buckets of the table refuse (of up to 500,000 requests: default)")
 	flags.StringVar(&f.by, "by", "client", "what limits count by (`key`): "+keyTexts())
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
-	flags.StringVarP(&f.output, "output", "o", "table", "`format` of the report: "+strings.Join(report.SweepFormats(), ", "))
+	addOutput(cmd, &f.output, "report", "html")
 	f.readingFlags.add(cmd)
 	f.evidenceFlags.add(cmd)
 	flags.StringVar(&f.config, "config", "", "YAML `file` with actions (default "+defaultConfig+", if it is there)")
@@ -92,7 +91,6 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	completeWords(cmd, "kind", sweep.Kinds()...)
 	completeWords(cmd, "by", policy.Keys()...)
-	completeWords(cmd, "output", report.SweepFormats()...)
 }
 
 // needsKinds says of which kinds of limits --per and --rate tell something.

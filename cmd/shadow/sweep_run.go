@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
@@ -25,9 +23,7 @@ import (
 // A sweepRun is one call of `shadow sweep`, with everything looked up that its flags name.
 type sweepRun struct {
 	*sweepFlags
-	cmd     *cobra.Command
-	found   parse.Expansion
-	reading traffic.Options
+	inputs
 	options sweep.Options
 	judging *traffic.EvidenceRules // nil: no evidence is gathered
 	witness *replay.Engine         // gathers it, in the first look
@@ -38,7 +34,7 @@ type sweepRun struct {
 
 // run verifies the flags, sweeps, and reports.
 func (f *sweepFlags) run(cmd *cobra.Command, args []string) error {
-	r := &sweepRun{sweepFlags: f, cmd: cmd, started: time.Now()}
+	r := &sweepRun{sweepFlags: f, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err
 	}
@@ -73,8 +69,8 @@ func (r *sweepRun) keep(ctx context.Context) error {
 
 // prepare looks up everything that the flags name.
 func (r *sweepRun) prepare(args []string) error {
-	if !slices.Contains(report.SweepFormats(), r.output) {
-		return usage("--output %q: want one of %s", r.output, strings.Join(report.SweepFormats(), ", "))
+	if err := verifyOutput(r.output, "html"); err != nil {
+		return err
 	}
 	if r.quiet && r.verbose {
 		return usage("--quiet and --verbose are opposites: state one")
@@ -102,9 +98,7 @@ func (r *sweepRun) prepare(args []string) error {
 	r.options.Tables, r.options.Lateness = r.reading.Tables, r.reading.Lateness
 	r.options.Band, r.reading.Band = r.band, r.band
 	r.options.Stop = r.cmd.Context().Err
-	r.found, err = parse.Expand(args)
-	r.reading.Guessed = r.found.Guessed
-	return err
+	return r.expand(args)
 }
 
 // longestWindow is the window that remembers for longest, as a policy: how logs are read goes by that.
@@ -166,24 +160,11 @@ func (r *sweepRun) twice(requests int64) bool {
 
 // look reads the logs once.
 func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sweep.Options) (*sweep.Result, error) {
-	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, r.found.Names, r.cmd.InOrStdin(), reading)
-	})
+	s := sweep.New(options)
+	stats, err := r.read(ctx, reading, r.quiet, func(reader *traffic.Reader) error { return s.Run(r.witnessed(reader)) })
 	if err != nil {
 		return nil, err
 	}
-	s := sweep.New(options)
-	source := r.witnessed(reader)
-	progress := startProgress(r.cmd.ErrOrStderr(), reader, r.quiet)
-	err = s.Run(source)
-	progress.stop()
-	if ctx.Err() != nil { // at once: do not wait for a read under way
-		return nil, errInterrupted
-	}
-	if err := cmp.Or(err, reader.Close()); err != nil {
-		return nil, err
-	}
-	stats := reader.Stats()
 	r.hear(stats)
 	return s.Result(stats), nil
 }
@@ -207,10 +188,7 @@ func (r *sweepRun) report(result *sweep.Result, database, run string) error {
 func (r *sweepRun) warnings(result *sweep.Result) []string {
 	s := &result.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
-	texts = append(texts, takenFor("action", r.action, result.Action)...)
-	if r.action != "" && result.Judged == 0 && s.Parsed > s.Excluded+s.Warm {
-		texts = append(texts, fmt.Sprintf("no request is of action %q", r.action))
-	}
+	texts = append(texts, actionWarnings(r.action, result.Action, result.Judged, s)...)
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
 	}

@@ -4,15 +4,16 @@ package main
 
 import (
 	"bufio"
-	"fmt"
+	"bytes"
 	"hash/maphash"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/share/sharetest"
+	"shadow/tail"
 )
 
 // The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a
@@ -21,24 +22,17 @@ import (
 
 // redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
-	lines, pace, kills = 500_000, 20_000, 2
-	if testing.Short() {
-		lines = 200_000
-	}
-	if text := os.Getenv("SOAK_REDIS"); text != "" {
-		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &pace, &kills); err != nil {
-			t.Fatalf("SOAK_REDIS=%s: %v", text, err)
-		}
-	}
+	lines, pace, kills = 300_000, 20_000, 2
+	askedSize(t, "SOAK_REDIS", &lines, &pace, &kills)
 	return lines, pace, kills
 }
 
 // A redisSoak is a soak with a Redis that comes and goes.
 type redisSoak struct {
 	*soak
-	socket  string
-	stop    func()
+	redis   *sharetest.Server
 	outages [][2]time.Time // from when until when
+	marked  int            // would-blocks, when the last outage began
 }
 
 const (
@@ -47,24 +41,13 @@ const (
 )
 
 func TestTailSoakRedis(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is missing: run scripts/install-test-deps")
-		}
-		t.Skip("redis-server is missing")
-	}
-	dir, err := os.MkdirTemp("", "shadow") // t.TempDir makes names that are too long for a socket
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	lines, pace, kills := redisSoakSize(t)
-	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, socket: filepath.Join(dir, "s")}
+	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, redis: sharetest.Start(t)}
 	if kills == 0 {
 		t.Fatal("Redis must be killed once at least")
 	}
-	s.args = []string{"--redis", "unix://" + s.socket}
+	s.args = []string{"--redis", s.redis.Address()}
 	s.trouble = func(n int) { s.disturb(n, lines, kills) }
-	s.startRedis()
-	t.Cleanup(func() { s.stop() })
 	s.begin()
 	begin := time.Now()
 	_, rotations, tailKills := soakSize(t)
@@ -87,26 +70,43 @@ func TestTailSoakRedis(t *testing.T) {
 	}
 }
 
-func (s *redisSoak) startRedis() {
-	s.t.Helper()
-	var err error
-	s.stop, err = startRedis(s.socket)
-	must(s.t, err)
-}
-
-// disturb kills Redis at regular intervals, and starts it again after a while.
+// disturb kills Redis at regular intervals, when the tail has kept up, and starts it again after a while, when the tail has noticed.
 func (s *redisSoak) disturb(n, lines, kills int) {
 	every := lines / (kills + 1)
 	switch {
 	case n > 0 && n%every == 0 && len(s.outages) < kills:
-		s.stop()
+		s.keepUp(n)
+		s.marked = s.countMarked()
+		s.redis.Kill()
 		s.outages = append(s.outages, [2]time.Time{time.Now()})
 	case n%1000 == 0 && len(s.outages) > 0:
-		if last := &s.outages[len(s.outages)-1]; last[1].IsZero() && time.Since(last[0]) > soakOutage {
+		if last := &s.outages[len(s.outages)-1]; last[1].IsZero() && time.Since(last[0]) > soakOutage && s.countMarked() > s.marked {
 			last[1] = time.Now()
-			s.startRedis()
+			s.redis.Start()
 		}
 	}
+}
+
+// keepUp waits until the tail has read nearly all of n lines.
+func (s *redisSoak) keepUp(n int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c, err := tail.ReadCheckpoint(s.path("state"))
+		must(s.t, err)
+		if c.Tally.Lines > int64(n)-2000 { // the last ones have not been written out
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("of %d lines %d have been read; the tail says: %s", n, c.Tally.Lines, s.stderr.Bytes())
+		}
+	}
+}
+
+func (s *redisSoak) countMarked() int {
+	s.t.Helper()
+	told, err := os.ReadFile(s.path("would-blocks"))
+	must(s.t, err)
+	return bytes.Count(told, []byte(`"degraded":true`))
 }
 
 // marks are how many would-blocks are marked, of all and of those that were told while Redis was away.

@@ -23,8 +23,8 @@ import (
 )
 
 // A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is killed
-// again and again. In the end every line must have been judged once, and the tallies must be those of a replay of all that
-// was written. `make soak` takes the long form.
+// again and again. In the end every line must have been judged once, and the tallies, the would-blocks and the database must
+// be those of a replay of all that was written. The database is asked meanwhile. `make soak` takes the long form.
 
 // soakSize is how much is done, SOAK=LINES,ROTATIONS,KILLS.
 func soakSize(t *testing.T) (lines, rotations, kills int) {
@@ -32,12 +32,18 @@ func soakSize(t *testing.T) (lines, rotations, kills int) {
 	if testing.Short() {
 		lines = 100_000
 	}
-	if text := os.Getenv("SOAK"); text != "" {
-		if _, err := fmt.Sscanf(text, "%d,%d,%d", &lines, &rotations, &kills); err != nil {
-			t.Fatalf("SOAK=%s: %v", text, err)
+	askedSize(t, "SOAK", &lines, &rotations, &kills)
+	return lines, rotations, kills
+}
+
+// askedSize reads three numbers from the environment, if they are there.
+func askedSize(t *testing.T, name string, a, b, c *int) {
+	t.Helper()
+	if text := os.Getenv(name); text != "" {
+		if _, err := fmt.Sscanf(text, "%d,%d,%d", a, b, c); err != nil {
+			t.Fatalf("%s=%s: %v", name, text, err)
 		}
 	}
-	return lines, rotations, kills
 }
 
 const soakLimits = 3
@@ -134,15 +140,21 @@ func must(t *testing.T, err error) {
 func TestTailSoak(t *testing.T) {
 	lines, rotations, kills := soakSize(t)
 	s := &soak{t: t, dir: t.TempDir(), limit: soakLimit, trouble: func(int) {}}
+	s.args = []string{"--db", "tailed", "--flush", "200ms"}
 	s.begin()
+	ask := s.asker()
 	begin := time.Now()
 	s.write(lines, rotations, kills)
 	wrote := time.Since(begin)
 	tally := s.settle(int64(lines))
+	judged := time.Since(begin)
+	ask.stop()
 	s.compare(tally)
-	t.Logf("%d lines, %d rotations, %d kills: written in %.1f s (%.0f lines/s), judged after %.1f s, at most %d MiB of memory",
-		lines, rotations, kills, wrote.Seconds(), float64(lines)/wrote.Seconds(), time.Since(begin).Seconds(), s.peak>>10)
-	if most := 1 << 19; s.peak > most { // KiB: four million requests wait at most
+	events := s.compareStored()
+	t.Logf("%d lines, %d rotations, %d kills: written in %.1f s (%.0f lines/s), judged and stored after %.1f s, at most %d MiB of memory; "+
+		"%d would-blocks in the database, which answered %d questions meanwhile, and %d times not within two seconds",
+		lines, rotations, kills, wrote.Seconds(), float64(lines)/wrote.Seconds(), judged.Seconds(), s.peak>>10, events, ask.answers, ask.busy)
+	if most := 1 << 20; s.peak > most { // KiB: four million requests wait at most, and a batch on its way to the database
 		t.Errorf("the tail took %d KiB of memory, more than %d", s.peak, most)
 	}
 }
@@ -226,7 +238,7 @@ func (s *soak) compare(tally tail.Tally) {
 	logs, err := filepath.Glob(s.path("access.log*"))
 	must(s.t, err)
 	whole := s.concatenate(logs)
-	out := run(s.t, s.dir, "replay", whole, "--no-store", "--limit", s.limit, "--format", soakFormat, "--lateness", "2s", "--output", "json")
+	out := run(s.t, s.dir, "replay", whole, "--db", "replayed", "--limit", s.limit, "--format", soakFormat, "--lateness", "2s", "--output", "json")
 	var report struct {
 		Lines    int64 `json:"lines"`
 		Policies []struct {

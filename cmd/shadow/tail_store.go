@@ -71,7 +71,7 @@ func (s *tailStore) verify() error {
 
 // Append implements tail.Store.
 func (s *tailStore) Append(batches []*replay.Addition) (known int, err error) {
-	db, err := store.Open(s.path, store.Options{})
+	db, err := store.Open(s.path, store.RoomFor(batches))
 	if err != nil {
 		return 0, err
 	}

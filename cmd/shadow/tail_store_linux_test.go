@@ -2,29 +2,20 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
 // again everything is stored, and what was killed meanwhile is judged anew.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
-	k.base = t.TempDir()
-	if err := syscall.Mount("tmpfs", k.base, "tmpfs", 0, "size=24m"); err != nil {
-		t.Skipf("cannot mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if k.cmd != nil {
-			k.kill()
-		}
-		if err := syscall.Unmount(k.base, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	k.base = smallDisk(t, k)
 	k.start()
 	k.begun()
 	k.write(1500 * time.Millisecond)
@@ -52,6 +43,58 @@ func TestTailStoreDiskFull(t *testing.T) {
 		t.Errorf("the disk was full, and the tail says: %s", k.stderr.Bytes())
 	}
 	k.compare()
+}
+
+// On a full disk of the would-blocks the tail reads nothing more, and says so; when there is room again it goes on, and each
+// of them is told once, also when it was killed meanwhile.
+func TestTailWouldBlocksDiskFull(t *testing.T) {
+	k := newKeeper(t)
+	disk := smallDisk(t, k)
+	told := filepath.Join(disk, "would-blocks")
+	k.flags = []string{"--would-blocks", told}
+	k.start()
+	k.begun()
+	for round := range 4 {
+		filler := filepath.Join(disk, "filler")
+		fillDisk(t, filler, 4096*round)
+		size := fileSize(told)
+		k.write(time.Second)
+		if round%2 == 1 {
+			k.kill()
+			k.start()
+			k.write(500 * time.Millisecond)
+		}
+		if grown := fileSize(told) - size; grown > int64(4096*(round+1)) {
+			t.Fatalf("the disk was full, and %d bytes were written", grown)
+		}
+		must(t, os.Remove(filler))
+		k.write(300 * time.Millisecond)
+	}
+	k.end()
+	for _, text := range []string{"nothing more is read until they can: write " + told + ": no space left on device", "would-blocks can be written again"} {
+		if !bytes.Contains(k.stderr.Bytes(), []byte(text)) {
+			t.Errorf("it does not say %q: %s", text, k.stderr.Bytes())
+		}
+	}
+	k.compare()
+	text, err := os.ReadFile(told)
+	must(t, err)
+	stored := run(t, k.dir, "query", "SELECT sum(count) AS n FROM would_blocks", "--db", k.db(), "--output", "csv")
+	if lines := fmt.Sprintf("n\n%d\n", bytes.Count(text, []byte("\n"))); lines != string(stored) {
+		t.Errorf("%q would-blocks were told, %q stored", lines, stored)
+	}
+}
+
+// smallDisk is the folder of a disk of 24 MiB, which goes when the keeper has ended.
+func smallDisk(t *testing.T, k *keeper) string {
+	t.Helper()
+	disk := testneeds.SmallDisk(t, 24<<10)
+	t.Cleanup(func() { // before the disk goes
+		if k.cmd != nil {
+			k.kill()
+		}
+	})
+	return disk
 }
 
 // fillDisk fills the disk apart from some bytes.

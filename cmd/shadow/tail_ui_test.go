@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"shadow/screen/screentest"
+	"shadow/share/sharetest"
 	"shadow/tail"
 )
 
@@ -225,6 +226,35 @@ func TestLiveScreenSuspended(t *testing.T) {
 	screen := w.term.Wait(`36 judged`)
 	if n := strings.Count(strings.TrimRight(screen, "\n"), "\n") + 1; n != 20 {
 		t.Errorf("%d lines:\n%s", n, screen)
+	}
+	w.quit("q")
+}
+
+// A Redis that goes away is seen, and so is what was decided without it; and when it is back.
+func TestLiveScreenOfSharedLimits(t *testing.T) {
+	redis := sharetest.Start(t)
+	w := watch(t, 100, 24, []string{"NO_COLOR=1"}, "--limit token:6/2s --limit window:6/2s --redis "+redis.Address())
+	w.term.Wait(`(?m)^redis     answers$(.|\n)*^▸  token:6/2s `)
+	redis.Kill()
+	w.grow()
+	screen := w.term.Wait(`(?m)^redis     away since \d\d:\d\d:\d\d UTC, for \d+ s; ! 2 of 2 policies degraded since \d\d:\d\d:\d\d UTC$`)
+	for _, want := range []string{`(?m)^▸! token:6/2s `, `(?m)^ ! window:6/2s `, `(?m)^Redis does not answer, so that verdicts are reached here`} {
+		if !regexp.MustCompile(want).MatchString(screen) {
+			t.Errorf("no %s on the screen:\n%s", want, screen)
+		}
+	}
+	redis.Start()
+	for range 100 {
+		w.grow()
+		time.Sleep(200 * time.Millisecond)
+		if screen = w.term.Screen(); regexp.MustCompile(`(?m)^redis     answers$`).MatchString(screen) {
+			break
+		}
+	}
+	for _, want := range []string{`(?m)^redis     answers$`, `(?m)^▸  token:6/2s `, `(?m)^   window:6/2s `, `(?m)^Redis answers again$`} {
+		if !regexp.MustCompile(want).MatchString(screen) {
+			t.Errorf("no %s on the screen:\n%s", want, screen)
+		}
 	}
 	w.quit("q")
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // patience is how long something may take to show.
@@ -22,16 +24,10 @@ type Terminal struct {
 	socket string
 }
 
-// Open starts a shell in a terminal of a size, with additions to its environment: NAME=VALUE. Without tmux the test is
-// skipped, or fails where CI=true.
+// Open starts a shell in a terminal of a size, with additions to its environment: NAME=VALUE.
 func Open(t *testing.T, width, height int, env ...string) *Terminal {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("tmux is not installed; scripts/install-test-deps installs it")
-		}
-		t.Skip("tmux is not installed; scripts/install-test-deps installs it")
-	}
+	testneeds.Program(t, "tmux")
 	folder, err := os.MkdirTemp("", "tmux") // not t.TempDir: the name of a socket must be short
 	if err != nil {
 		t.Fatal(err)

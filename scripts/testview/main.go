@@ -1,8 +1,8 @@
 // Command testview shows what go test -json says as a person wants to read it: failures with their output, skipped
 // tests with their reason, a line per package and a count at the end. It exits with 1 when anything failed.
 //
-// Some tests want real logs, which are no part of the project, and are skipped where those are absent: they are only
-// counted. With CI=true no test may be skipped for another reason.
+// Some tests want what cannot be installed, such as the real logs, which are no part of the project, and are skipped where
+// it is absent: they are only counted. With CI=true no test may be skipped for another reason.
 package main
 
 import (
@@ -14,10 +14,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-)
 
-// wantsRealLogs are parts of the reasons for which tests may be skipped anywhere.
-var wantsRealLogs = []string{"../shared", "real logs"}
+	"shadow/testneeds"
+)
 
 // An event is one line of go test -json (go doc test2json).
 type event struct {
@@ -48,7 +47,7 @@ type view struct {
 	output map[testName][]string
 
 	passed, failed int
-	absent         int  // skipped for want of the real logs
+	absent         int  // skipped for want of what cannot be installed
 	skipped        int  // for other reasons
 	broken         bool // a package failed, which a test in it need not have
 }
@@ -102,7 +101,7 @@ func (v *view) endTest(name testName, action string) {
 		fmt.Fprintf(v.out, "FAIL  %s %s\n", name.pkg, name.test)
 		v.show(name)
 	case "skip":
-		if v.says(name, wantsRealLogs) {
+		if v.says(name, testneeds.Excused) {
 			v.absent++
 			return
 		}
@@ -155,7 +154,7 @@ func (v *view) finish(title string) bool {
 	if title != "" {
 		title = " " + title
 	}
-	fmt.Fprintf(v.out, "%d tests passed%s, %d failed, %d skipped, %d more because the real logs are not here\n",
+	fmt.Fprintf(v.out, "%d tests passed%s, %d failed, %d skipped, %d more for want of what cannot be installed\n",
 		v.passed, title, v.failed, v.skipped, v.absent)
 	ok := v.failed == 0 && !v.broken && v.passed > 0
 	if v.strict && v.skipped > 0 {

@@ -10,7 +10,7 @@ const run = `
 {"Action":"output","Package":"shadow/a","Test":"TestFine","Output":"=== RUN   TestFine\n"}
 {"Action":"output","Package":"shadow/a","Test":"TestFine","Output":"    a_test.go:1: chatter\n"}
 {"Action":"pass","Package":"shadow/a","Test":"TestFine","Elapsed":0.1}
-{"Action":"output","Package":"shadow/a","Test":"TestReal","Output":"    a_test.go:9: ../shared/logs is not here\n"}
+{"Action":"output","Package":"shadow/a","Test":"TestReal","Output":"    a_test.go:9: logs is not here: ../shared is no part of the project\n"}
 {"Action":"skip","Package":"shadow/a","Test":"TestReal","Elapsed":0}
 {"Action":"pass","Package":"shadow/a","Elapsed":0.2}`
 

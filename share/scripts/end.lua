@@ -3,16 +3,19 @@
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
-local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last')
+local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last',
+  'hosts', 'due')
 local cell = tonumber(kept[1])
 local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
 local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
 local last = kept[10]                 -- the host that was here last
--- What this host was answered: where the last request that was charged has its number; those refused, by number; those kept
--- waiting, by number, and for how long; and from which place on that is told. A number is a place in time, in microseconds
--- from the beginning of the key's first cell, and how many requests of the key were there before it.
+local hosts = kept[11]                -- those that have a record, if there are several
+local due = tonumber(kept[12])        -- the number from which on it makes sense to look whether some of them have gone
+-- What this host was answered: where the last request that was charged has its number; those refused, as the numbers of the first
+-- and the last of each run; those kept waiting, by number, and for how long; and from which place on that is told. A number is a
+-- place in time, in microseconds from the beginning of the key's first cell, and how many requests of the key were there before it.
 local record = kept[9] and cmsgpack.unpack(kept[9]) or {-2^53, 0, {}, {}, -2^53}
 
 s.at, s.level, s.extra = tonumber(kept[2]), tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
@@ -89,14 +92,25 @@ if sole and sole ~= host and not now then
 end
 
 -- Requests that this host has had charged before are answered as then.
-local answered
-local function answer_again(place, index)
-  if not answered then
-    answered = {}
-    for i = 1, #record[3], 2 do answered[text(record[3][i]) .. '/' .. record[3][i + 1]] = true end
-    for i = 1, #record[4], 3 do answered[text(record[4][i]) .. '/' .. record[4][i + 1]] = record[4][i + 2] end
+local function was_refused(place, index)
+  local runs, low, high = record[3], 0, #record[3] / 4
+  while low < high do -- so many runs begin no later
+    local middle = floor_div(low + high, 2)
+    local at = runs[4 * middle + 1]
+    if at > place or at == place and runs[4 * middle + 2] > index then high = middle else low = middle + 1 end
   end
-  return answered[text(place) .. '/' .. index]
+  if low == 0 then return false end
+  local to = runs[4 * low - 1]
+  return place < to or place == to and index <= runs[4 * low]
+end
+
+local waited
+local function had_to_wait(place, index)
+  if not waited then
+    waited = {}
+    for i = 1, #record[4], 3 do waited[text(record[4][i]) .. '/' .. record[4][i + 1]] = record[4][i + 2] end
+  end
+  return waited[text(place) .. '/' .. index]
 end
 
 -- The cooldown around the algorithm.
@@ -124,11 +138,24 @@ local function append(list, a, b, c)
 end
 
 -- What was answered before and may still be asked for stays on record.
-for i = 1, #record[3], 2 do
-  if record[3][i] >= since then append(again[3], record[3][i], record[3][i + 1]) end
+for i = 1, #record[3], 4 do
+  if record[3][i + 2] >= since then
+    for j = i, i + 3 do table.insert(again[3], record[3][j]) end
+  end
 end
 for i = 1, #record[4], 3 do
   if record[4][i] >= since then append(again[4], record[4][i], record[4][i + 1], record[4][i + 2]) end
+end
+
+-- notes that a request is refused, in the run of the one that was charged before it if that was refused, too.
+local function refuse(number, index)
+  local runs = again[3]
+  local n = #runs
+  if n > 0 and runs[n - 1] == again[1] and runs[n] == again[2] then
+    runs[n - 1], runs[n] = number, index
+  else
+    runs[n + 1], runs[n + 2], runs[n + 3], runs[n + 4] = number, index, number, index
+  end
 end
 
 local charges = false
@@ -137,13 +164,13 @@ for i, offset in ipairs(offsets) do
   local number = log_origin + places[i]
   index = (i == 1 or places[i] == places[i - 1]) and index + 1 or 0
   if is_charged(number, index) then
-    local answer = answer_again(number, index)
+    local delay = had_to_wait(number, index)
     if number < record[5] then
       table.insert(refused, -i)
-    elseif answer == true then
+    elseif was_refused(number, index) then
       table.insert(refused, i - 1)
-    elseif answer then
-      append(delayed, i - 1, answer)
+    elseif delay then
+      append(delayed, i - 1, delay)
     end
   else
     local t, p = origin + (now or offset), origin + (now or places[i])
@@ -152,7 +179,7 @@ for i, offset in ipairs(offsets) do
     local no, delay = admit(t)
     if no then
       table.insert(refused, i - 1)
-      append(again[3], number, index)
+      refuse(number, index)
     elseif delay > 0 then
       append(delayed, i - 1, delay)
       append(again[4], number, index, delay)
@@ -161,11 +188,58 @@ for i, offset in ipairs(offsets) do
   end
 end
 
+-- Hosts come and go, and should leave nothing behind. One that has not been here, by the time of the log, for as long as makes a
+-- key begin anew has nothing to ask again, and nothing that it charged still matters. Its record is removed, by who finds
+-- it once in such a time: stay are the hosts that are left, gone the fields that are to be removed.
+local stay, gone = {}, {}
+local function part(list)
+  for _, other in ipairs(list) do
+    local field = '@' .. other
+    local its = other ~= host and redis.call('HGET', key, field)
+    if other == host or its and cmsgpack.unpack(its)[1] >= again[1] - idle then
+      table.insert(stay, other)
+    else
+      table.insert(gone, field)
+    end
+  end
+  due = again[1] + idle
+  if #stay > 1 then return end
+  if last == host and ARGV[6] == '' and not known then
+    sole = host -- it was told all that still matters
+    table.insert(gone, 'hosts')
+    table.insert(gone, 'due')
+  else
+    due = again[1] -- the next call may tell
+  end
+end
+
+-- notes that this host is not the only one, and returns what is to be written of that.
+local function join()
+  if sole ~= '' then
+    stay, sole, due = {sole, host}, '', again[1] + idle -- it is the second
+  elseif not due or kept[9] and again[1] <= due then
+    return {} -- nothing is new, or a shadow that does not list hosts has been here
+  else
+    stay = cmsgpack.unpack(hosts)
+    if not kept[9] then table.insert(stay, host) end
+    if again[1] > due then
+      local list = stay
+      stay = {}
+      part(list)
+    end
+  end
+  if sole == host then return {} end
+  return {'hosts', cmsgpack.pack(stay), 'due', text(due)}
+end
+
 if charges then
+  local several = {}
+  if not sole then sole = host elseif sole ~= host then several = join() end
   redis.call('HSET', key, 'cell', text(cell), 'at', s.at and text(s.at) or '', 'level', text(s.level), 'extra', text(s.extra),
     'latest', text(latest), 'place', text(place), 'until', kept_out and text(kept_out) or '',
-    'sole', (not sole or sole == host) and host or '', 'last', host, '@' .. host, cmsgpack.pack(again))
+    'sole', sole, 'last', host, '@' .. host, cmsgpack.pack(again), unpack(several))
   finish()
+  for _, field in ipairs(gone) do redis.call('HDEL', key, field) end
   redis.call('PEXPIRE', key, text(ttl))
 end
 return {refused, delayed, told}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// inputs are the logs of a command that reads them to their ends, and how it reads them.
+type inputs struct {
+	cmd     *cobra.Command
+	found   parse.Expansion
+	reading traffic.Options
+}
+
+// expand finds the logs.
+func (in *inputs) expand(args []string) (err error) {
+	in.found, err = parse.Expand(args)
+	in.reading.Guessed = in.found.Guessed
+	return err
+}
+
+// read has do read the logs, while a bar shows how far it has come unless quiet says not to. A read under way is not waited
+// for when ctx ends.
+func (in *inputs) read(ctx context.Context, o traffic.Options, quiet bool, do func(*traffic.Reader) error) (traffic.Stats, error) {
+	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
+		return traffic.NewReader(ctx, in.found.Names, in.cmd.InOrStdin(), o)
+	})
+	if err != nil {
+		return traffic.Stats{}, err
+	}
+	progress := startProgress(in.cmd.ErrOrStderr(), reader, quiet)
+	err = do(reader)
+	progress.stop()
+	if ctx.Err() != nil {
+		return traffic.Stats{}, errInterrupted
+	}
+	err = cmp.Or(err, reader.Close())
+	return reader.Stats(), err
+}
+
+// readOnce is the first input that can be read once only, "" if all can be read again.
+func readOnce(names []string) string {
+	for _, name := range names {
+		if name == "-" {
+			return "standard input"
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.
+func actionWarnings(asked, meant string, requests int64, s *traffic.Stats) []string {
+	texts := takenFor("action", asked, meant)
+	if asked != "" && requests == 0 && s.Parsed > s.Excluded+s.Warm {
+		texts = append(texts, fmt.Sprintf("no request is of action %q", asked))
+	}
+	return texts
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/replay"
+)
+
+// A flood from ever new addresses, as anybody with IPv6 can send, makes batches of as many clients as requests. The database
+// must take them in, also into a run that has many already: a batch that it cannot take in would wait for ever.
+func TestAppendMemoryOfFlood(t *testing.T) {
+	const known, fresh = 300_000, 250_000
+	path := dbPath(t)
+	appendRoomy(t, path, flood(1, 0, 10))
+	change(t, path, fmt.Sprintf(`INSERT INTO clients SELECT 1, i, format('2001:db8:{:07d}:8a2e:370:7334:85a3', i), 'browser', 0, 2, 2, 0, 0, 0, 0 FROM range(10, %d) r(i);
+		INSERT INTO client_tallies SELECT 1, 0, i, 1, '2026-02-01', '2026-02-01' FROM range(10, %[1]d) r(i)`, known))
+	appendRoomy(t, path, flood(2, known-fresh/2, known+fresh/2))
+	if n := askNumber(t, path, "SELECT count(*) FROM client_tallies JOIN clients USING (run, client)"); n != known+fresh/2 {
+		t.Errorf("%d clients were hit, want %d", n, known+fresh/2)
+	}
+	if n := askNumber(t, path, "SELECT count(*) FROM clients WHERE requests = 4"); n != fresh/2 {
+		t.Errorf("%d clients came twice, want %d", n, fresh/2)
+	}
+}
+
+// Names may be as long as traffic keeps them, and of bytes that take up four times as much when they are made printable.
+func TestAppendMemoryOfLongNames(t *testing.T) {
+	long := flood(1, 0, 40_000)
+	for i := range long.Clients {
+		long.Clients[i].Name += strings.Repeat("\xff", 480)
+		if i < 20_000 {
+			long.Agents = append(long.Agents, replay.AgentPart{Name: fmt.Sprint(i, strings.Repeat("\xff", 480)), Class: "tool"})
+			long.Clients[i].Agent = int32(i)
+		}
+	}
+	path := dbPath(t)
+	appendRoomy(t, path, long)
+	if n := askNumber(t, path, "SELECT count(DISTINCT name) FROM clients"); n != 40_000 {
+		t.Errorf("%d clients", n)
+	}
+}
+
+// flood is a batch of clients with two requests each, one of which is refused.
+func flood(number uint64, from, to int) *replay.Addition {
+	a := &replay.Addition{
+		Tail: "tail", Number: number, Made: batchDay, First: dayOne, Last: dayOne + limit.Hour, Refused: []int64{0}, Saved: []int64{0},
+		Policies: []replay.PolicyText{{Name: "p", By: "client"}}, Agents: []replay.AgentPart{{Name: "-", Class: "unknown"}},
+		Actions: []replay.ActionPart{{Name: "/"}},
+	}
+	for i := from; i < to; i++ {
+		c := replay.ClientPart{Name: fmt.Sprintf("2001:db8:%07d:8a2e:370:7334:85a3", i)}
+		c.ByClass[0] = 2
+		a.Events = append(a.Events, replay.Event{Client: int32(len(a.Clients)), Count: 1, At: dayOne + limit.Time(i)})
+		a.Clients = append(a.Clients, c)
+		a.Requests += 2
+		a.Refused[0]++
+	}
+	a.Lines, a.Actions[0].Requests = a.Requests, a.Requests
+	return a
+}
+
+// appendRoomy hands over a batch as a tail does.
+func appendRoomy(t *testing.T, path string, a *replay.Addition) {
+	t.Helper()
+	batches := []*replay.Addition{a}
+	s, err := Open(path, RoomFor(batches))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Append(context.Background(), info, batches); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,36 @@
+package tail
+
+// Where there is no room for what would be told, nothing more is read: so nothing is lost, and the lag tells. Would-blocks
+// wait in memory then, no more of them than one batch of requests has; batches for the database wait on the disk.
+
+// pauses tells whether reading has to wait. Then it does what is due all the same.
+func (t *Tail) pauses() (bool, error) {
+	if t.out.odd != nil {
+		if err := t.emit(); err != nil {
+			return false, err
+		}
+	}
+	if t.out.odd == nil && !t.spool.full() {
+		return false, nil
+	}
+	for _, l := range t.logs {
+		l.measure()
+	}
+	t.due()
+	return true, nil
+}
+
+// emit writes would-blocks. Its error is that they can never be written; a full disk is none, but said once.
+func (t *Tail) emit() error {
+	err := t.out.flush()
+	switch {
+	case err == nil && t.stuck:
+		t.say("would-blocks can be written again")
+	case err != nil && !t.out.mayGoOn(err):
+		return err
+	case err != nil && !t.stuck:
+		t.say("would-blocks cannot be written, so nothing more is read until they can: %v", err)
+	}
+	t.stuck = err != nil
+	return nil
+}

@@ -1,0 +1,106 @@
+package tail
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"shadow/policy"
+	"shadow/traffic"
+)
+
+// A tallied counts refusals of some actions.
+type tallied struct {
+	*PolicyTally
+	tables *traffic.Tables
+}
+
+func newTallied(t testing.TB, earlier *Tally) *tallied {
+	t.Helper()
+	policies, err := policy.ParseLimits([]string{"token:1/s"}, policy.ByClient)
+	check(t, err)
+	return &tallied{&newTally(policies, earlier).Policies[0], traffic.NewTables()}
+}
+
+func (p *tallied) refuse(action string, class traffic.Class) {
+	p.count(uint16(p.tables.Actions.ID([]byte(action))), class, p.tables)
+}
+
+// A tally that is saved, restored and goes on has each pair of action and class once, whatever its name is made of.
+func TestTallyGoesOn(t *testing.T) {
+	actions := []string{"/a", "/b", "/\xff\xfe", "/\xff", "/é", "(other)", ""}
+	var saved Tally
+	for round := range 3 {
+		p := newTallied(t, &saved)
+		for i := range actions { // their ids differ from round to round
+			for class := range traffic.Class(3) {
+				p.refuse(actions[(i+round)%len(actions)], class)
+			}
+		}
+		text, err := json.Marshal(Tally{Policies: []PolicyTally{*p.PolicyTally}})
+		check(t, err)
+		saved = Tally{}
+		check(t, json.Unmarshal(text, &saved))
+	}
+	p := saved.Policies[0]
+	seen := map[pair]bool{}
+	var sum int64
+	for _, r := range p.By {
+		if seen[pair{r.Action, r.Class}] {
+			t.Errorf("%+v is there twice", r)
+		}
+		seen[pair{r.Action, r.Class}] = true
+		sum += r.Refused
+	}
+	if len(p.By) != 18 || sum != 63 || p.Refused != 63 { // two of the seven names look the same
+		t.Errorf("%d pairs with %d refusals, %d in all; want 18, 63, 63", len(p.By), sum, p.Refused)
+	}
+}
+
+// As many actions as there may be take no time worth mentioning: to be seen first, to be found again, to be copied, to be shown.
+func TestTallyOfManyActions(t *testing.T) {
+	const many = 50_000
+	p := newTallied(t, new(Tally))
+	begin := time.Now()
+	for range 2 {
+		for i := range many {
+			p.refuse(fmt.Sprint("/page/of/a/scanner/", i), 0)
+		}
+		c := Tally{Policies: []PolicyTally{*p.PolicyTally}}
+		again := c.copy()
+		if n := len(again.Policies[0].labelled()); n != maxActions+1 {
+			t.Fatalf("%d labels", n)
+		}
+		p = newTallied(t, &again)
+	}
+	if took := time.Since(begin); took > 3*time.Second || len(p.By) != many {
+		t.Errorf("%d actions took %v", len(p.By), took) // a tenth of a second, or ten when each is compared with all
+	}
+}
+
+func BenchmarkTally(b *testing.B) {
+	p := newTallied(b, new(Tally))
+	for i := range 1000 {
+		p.refuse(fmt.Sprint("/page/of/a/scanner/", i), 0)
+	}
+	b.Run("count", func(b *testing.B) {
+		for i := range b.N {
+			p.count(uint16(i%1000), 0, p.tables)
+		}
+	})
+	for i := range 50_000 {
+		p.refuse(fmt.Sprint("/page/of/a/scanner/", i), 0)
+	}
+	t := Tally{Policies: []PolicyTally{*p.PolicyTally}}
+	b.Run("copy", func(b *testing.B) {
+		for range b.N {
+			t.copy()
+		}
+	})
+	b.Run("labelled", func(b *testing.B) {
+		for range b.N {
+			p.labelled()
+		}
+	})
+}

@@ -1,0 +1,139 @@
+package tail
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/parse"
+)
+
+// saidOnce holds what was said against what must have been, once.
+func (b *bench) saidOnce(text string) {
+	b.t.Helper()
+	if n := strings.Count(b.said.String(), text); n != 1 {
+		b.t.Errorf("%q was said %d times: %s", text, n, b.said.String())
+	}
+}
+
+// unreadable makes reading the oldest file of a log fail, as a network file system may, until mend is called.
+func unreadable(l *log) (mend func()) {
+	f := l.files[0].(*file)
+	old := f.handle
+	f.handle, _ = os.Open(os.DevNull)
+	f.handle.Close()
+	return func() { f.handle = old }
+}
+
+// A log that cannot be read for a while stops no other, and then goes on where it was.
+func TestLogThatCannotBeRead(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("a.log"), b.path("b.log")}
+	b.start()
+	b.append("a.log", line(1, b.now))
+	b.append("b.log", line(1, b.now))
+	b.step(time.Second)
+	mend := unreadable(b.tail.logs[0])
+	for range 5 {
+		b.append("a.log", line(2, b.now))
+		b.append("b.log", line(2, b.now))
+		b.step(time.Second)
+	}
+	b.counted(7)
+	b.saidOnce("it is tried again")
+	mend()
+	b.step(time.Second)
+	b.counted(12)
+	unreadable(b.tail.logs[0]) // and for ever: it is said again
+	b.step(time.Second)
+	if n := strings.Count(b.said.String(), "it is tried again"); n != 2 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	b.stop()
+}
+
+// A file that has lost the name and cannot be read any more does not keep the next one from being read, and what is lost is said.
+func TestEarlierFileThatCannotBeRead(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start()
+	b.append("access.log", line(1, b.now))
+	b.step(time.Second)
+	b.append("access.log", line(2, b.now))
+	b.tail.logs[0].measure()
+	unreadable(b.tail.logs[0])
+	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
+	b.append("access.log", line(3, b.now))
+	b.step(time.Second)
+	b.counted(2)
+	b.step(2 * DefaultLinger)
+	b.saidOnce("bytes of an earlier file could not be read, and are lost")
+	b.append("access.log", line(3, b.now))
+	b.step(time.Second)
+	b.counted(3)
+	b.stop()
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(text))
+	check(t, err)
+	check(t, z.Close())
+	return packed.Bytes()
+}
+
+// Of a compressed log that is cut short what there is counts, and that it is cut short is said.
+func TestHalfOfACompressedLog(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.append("access.log", line(1, b.now))
+	b.start()
+	b.step(time.Second)
+	b.stop()
+	var text strings.Builder
+	for i := range 20_000 {
+		text.WriteString(line(i%200, b.now.Add(time.Duration(i)*7919*time.Microsecond)))
+	}
+	packed := gzipped(t, text.String())
+	check(t, os.Rename(b.path("access.log"), b.path("access.log.2")))
+	check(t, os.WriteFile(b.path("access.log.1.gz"), packed[:len(packed)/2], 0o644))
+	b.append("access.log", line(1, b.now))
+	b.start()
+	b.step(time.Second)
+	if n := b.tail.Tally().Lines; n < 5_000 || n > 15_000 {
+		t.Errorf("%d lines have been read of half a file", n)
+	}
+	b.saidOnce("access.log.1.gz: truncated gzip: the file ends before its compressed data does; it was read up to byte ")
+	b.stop()
+}
+
+// A log that is compressed while a tail that was reading it is away goes on where that was, also inside a line of which no
+// more was wanted.
+func TestCompressedMeanwhile(t *testing.T) {
+	long := strings.Repeat("x", 2*parse.MaxLine)
+	for _, written := range []int{10, parse.MaxLine - 5, parse.MaxLine + 1, parse.MaxLine + 2, parse.MaxLine + 100, 3 * parse.MaxLine / 2, 2 * parse.MaxLine} {
+		b := newBench(t, "token:1/24h")
+		b.change = func(o *Options) { o.From = FromStart }
+		b.append("access.log", strings.Repeat(line(1, b.now), 100)+long[:written])
+		b.start()
+		b.change = nil
+		b.step(time.Second)
+		b.stop()
+		b.append("access.log", long[written:]+"\n"+line(2, b.now)+line(3, b.now))
+		text, err := os.ReadFile(b.path("access.log"))
+		check(t, err)
+		check(t, os.WriteFile(b.path("access.log.1.gz"), gzipped(t, string(text)), 0o644))
+		check(t, os.Remove(b.path("access.log")))
+		b.append("access.log", line(1, b.now))
+		b.start()
+		b.step(time.Second)
+		b.counted(104)
+		if n := b.tail.Tally().Unreadable; n != 1 {
+			t.Errorf("%d bytes of the long line were written when the tail ended: %d unreadable", written, n)
+		}
+		b.stop()
+	}
+}

@@ -1,0 +1,70 @@
+// Package testneeds gets tests what they need and the project has not: a program, what lies in ../shared, a small disk. On the
+// machine of somebody who looks in, a test without it is skipped; where CI=true it fails, but for want of what cannot be
+// installed.
+package testneeds
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Excused are parts of the reasons for which a test may be skipped where CI=true as well.
+var Excused = []string{noShared, noMount}
+
+const (
+	noShared = "is not here: ../shared is no part of the project"
+	noMount  = "may not mount a small disk here"
+)
+
+// A TB is what is asked of a test.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	Skip(args ...any)
+}
+
+// Program is the path of a program, which may have several names.
+func Program(t TB, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	missing := fmt.Sprintf("%s is missing: scripts/install-test-deps installs it", names[0])
+	if os.Getenv("CI") == "true" {
+		t.Fatal(missing)
+	} else {
+		t.Skip(missing)
+	}
+	return ""
+}
+
+// Shared is the path of something below ../shared, which lies beside the project on the machines of its developers: real
+// logs, which hold visitors' addresses, and large recordings.
+func Shared(t TB, name string) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(Root(t)), "shared", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(name, " ", noShared, " (", err, ")")
+	}
+	return path
+}
+
+// Root is the folder of the project. Tests run in that of their package.
+func Root(t TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder != filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}

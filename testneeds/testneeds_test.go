@@ -1,0 +1,56 @@
+package testneeds
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A fake is a test that notes how it would have ended.
+type fake struct {
+	skipped, failed string
+}
+
+func (f *fake) Helper()           {}
+func (f *fake) Skip(args ...any)  { f.skipped = fmt.Sprint(args...) }
+func (f *fake) Fatal(args ...any) { f.failed = fmt.Sprint(args...) }
+
+func TestProgram(t *testing.T) {
+	for _, ci := range []string{"true", ""} {
+		t.Setenv("CI", ci)
+		f := &fake{}
+		Program(f, "no such program", "nor this one")
+		if strings.Contains(f.failed, "no such program is missing") != (ci == "true") || strings.Contains(f.skipped, "no such program is missing") != (ci == "") {
+			t.Errorf("CI=%s: %+v", ci, f)
+		}
+		if path := Program(f, "no such program", "go"); filepath.Base(path) != "go" {
+			t.Errorf("go is at %s", path)
+		}
+	}
+}
+
+// Beside the project, from wherever a test runs.
+func TestShared(t *testing.T) {
+	beside := t.TempDir()
+	folder := filepath.Join(beside, "project", "a", "b")
+	for _, dir := range []string{folder, filepath.Join(beside, "shared", "logs")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(beside, "project", "go.mod"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	t.Setenv("CI", "true")
+	f := &fake{}
+	if path := Shared(f, "logs"); f.skipped != "" || path != filepath.Join(beside, "shared", "logs") {
+		t.Errorf("%s, %+v", path, f)
+	}
+	f = &fake{}
+	if Shared(f, "none"); !strings.Contains(f.skipped, Excused[0]) || f.failed != "" {
+		t.Errorf("%+v", f)
+	}
+}
