@@ -1,7 +1,5 @@
 package parse
 
-import "shadow/limit"
-
 // How far logs have been read is kept between two readings, and what their files were known by. A log is one name with the
 // files that had it, one after the other:
 //
@@ -20,8 +18,7 @@ type SavedLog struct {
 	Files []SavedFile `json:"files"` // oldest first; the last one had the name
 	Known []Identity  `json:"known"` // relatives that had been read, or were not to be
 
-	Series bool       `json:"series,omitempty"` // whether it is one, and Name is that of it
-	Clock  limit.Time `json:"clock,omitempty"`  // what time its writer had then, as far as that was known; 0: not at all
+	Series bool `json:"series,omitempty"` // whether it is one, and Name is that of it
 
 	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given
 }

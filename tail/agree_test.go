@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,5 +190,47 @@ func (w *world) compress() {
 		check(w.t, os.WriteFile(name+".gz", packed.Bytes(), 0o644))
 		check(w.t, os.Chtimes(name+".gz", info.ModTime(), info.ModTime())) // as gzip does
 		check(w.t, os.Remove(name))
+	}
+}
+
+// Several logs, of different clients, by clocks that differ somewhat, and that now and then fall silent.
+func TestTailOfSeveralLogsAgreesWithReplays(t *testing.T) {
+	for seed := range uint64(10) {
+		r := seeded(seed)
+		b := newBench(t, agreeLimits...)
+		b.names = []string{b.path("0.log"), b.path("1.log"), b.path("2.log")}
+		b.change = func(o *Options) { o.From = FromStart }
+		b.start()
+		var texts [3]strings.Builder
+		for range 150 {
+			for i := range texts {
+				if r.IntN(3) == 0 {
+					continue
+				}
+				clock := b.now.Add(time.Duration(i-1) * 700 * time.Millisecond)
+				for range r.IntN(10) {
+					text := line(10*i+r.IntN(4), clock.Add(-time.Duration(r.IntN(3000))*time.Millisecond))
+					texts[i].WriteString(text)
+					b.append(fmt.Sprintf("%d.log", i), text)
+				}
+			}
+			if b.step(time.Duration(r.IntN(1500)) * time.Millisecond); r.IntN(20) == 0 {
+				b.kill()
+				b.change = nil
+				b.start()
+			}
+		}
+		b.step(time.Second)
+		b.step(20 * time.Second)
+		b.stop()
+		var want strings.Builder
+		for i := range texts {
+			told, _ := b.replayed([]byte(texts[i].String()))
+			want.WriteString(told)
+		}
+		got, all := slices.Sorted(strings.Lines(b.told())), slices.Sorted(strings.Lines(want.String()))
+		if !slices.Equal(got, all) || b.tail.Tally().Late > 0 {
+			t.Errorf("seed %d: the tail tells %d would-blocks, the replays %d; %d late", seed, len(got), len(all), b.tail.Tally().Late)
+		}
 	}
 }

@@ -88,6 +88,7 @@ func (t *Tail) tell() {
 		n := is.Policies[i].Refused - was.Policies[i].Refused
 		fmt.Fprintf(t.options.Err, "  %-30s %d refused (%.2f %%), %d in all\n", is.Policies[i].Name, n, 100*float64(n)/float64(max(requests, 1)), is.Policies[i].Refused)
 	}
+	t.tellFaults()
 	t.told, t.before = now, is.copy()
 	clear(t.events.busy)
 }
@@ -106,5 +107,5 @@ func (t *Tail) Lag(now time.Time) (bytes int64, behind time.Duration) {
 	for _, l := range t.logs {
 		bytes += l.unread()
 	}
-	return bytes, now.Sub(t.caughtUp)
+	return bytes, now.Sub(t.readAll)
 }

@@ -191,11 +191,34 @@ func (f *file) rest(b *parse.Block) bool {
 // sampleBytes are enough to choose a format by.
 const sampleBytes = 64 << 10
 
+// head and peek leave it to next to say what cannot be read.
 func (f *file) head() []byte {
 	sample := make([]byte, sampleBytes)
-	n, _ := f.handle.ReadAt(sample, 0) // what cannot be read now is read later, and then it is said
+	n, _ := f.handle.ReadAt(sample, 0)
 	return wholeLines(sample[:n])
 }
+
+// peek is what comes next, in whole lines, behind what is not wanted of a line that was too long.
+func (f *file) peek() (sample []byte) {
+	for f.at.Skipping && f.size > f.at.Offset {
+		if sample, _ = f.readAt(sample, blockSize); len(sample) == 0 {
+			return nil
+		}
+		f.skip(sample)
+	}
+	if f.size <= f.at.Offset {
+		return nil
+	}
+	for _, most := range []int{sampleBytes, parse.MaxLine + 1} {
+		if sample, _ = f.readAt(sample, most); bytes.IndexByte(sample, '\n') >= 0 || len(sample) < most {
+			break
+		}
+	}
+	return wholeLines(sample)
+}
+
+// overlong tells whether a line comes next that is too long to be read, whatever its format is.
+func (f *file) overlong() bool { return len(f.peek()) == 0 && f.unread() > parse.MaxLine }
 
 func (f *file) saved() parse.SavedFile { return parse.SavedFile{Identity: f.id, Place: f.at} }
 func (f *file) unread() int64          { return max(0, f.size-f.at.Offset) }

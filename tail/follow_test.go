@@ -292,11 +292,11 @@ func TestUnknownFormat(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}
 	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
-	b.append("a.log", combined)
+	b.append("a.log", combinedLine(7, b.now))
 	b.start()
 	b.step(time.Second)
 	b.append("b.log", strings.Repeat("this is no access log\n", 100))
-	b.append("a.log", combined)
+	b.append("a.log", combinedLine(7, b.now))
 	for range 5 {
 		b.step(time.Second)
 	}

@@ -1,7 +1,9 @@
 package tail
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -9,98 +11,231 @@ import (
 	"shadow/traffic"
 )
 
-// The format of a log is chosen by its first lines, and watched from then on: lines that are no requests in it are counted, and
-// where they are the most of them that is told, since nobody is judged by a log that cannot be read.
+// What lines mean is told by their format. It is chosen from the beginning of a log, or from what is to be read next if the
+// beginning tells nothing. A server may change it, with a rotation or in the middle of a file; so the first line of each block
+// is tried, and when it cannot be read, nor most of those behind it, the lines at hand choose once more. Each file of a log
+// keeps the format that it has.
 
-// enough is how many lines must be there for their format to be given up.
-const enough = 20
+// How many lines must be there for their format to be given up at first, and how many strange ones for it to be doubted later.
+const (
+	enough  = 20
+	strange = 10
+)
+
+// repeat is how often it is told that a log still cannot be read.
+const repeat = time.Hour
+
+// A choice is how the lines of one file are read.
+type choice struct {
+	format  *parse.Format
+	strange []byte // lines of the latest blocks, most of which it does not read
+}
+
+// formats are how the lines of a log are read.
+type formats struct {
+	format  *parse.Format // of the next file; nil: not known yet
+	choices map[generation]*choice
+	latest  generation // the file that was read last
+
+	came       time.Time // when there were lines first, and no format to be told
+	tried      time.Time // when that was last tried, after much waiting
+	changed    time.Time // when it was last said that lines have another format
+	complained time.Time // when it was last said that they cannot be read
+}
 
 // choose chooses a log's format, once there are lines to tell it by.
 func (t *Tail) choose(l *log) error {
-	sample := l.sample()
-	if len(sample) == 0 {
+	now := t.options.Now()
+	if now.Sub(l.tried) < time.Second {
+		return nil // it could not be told a moment ago
+	}
+	lines, err := t.try(l)
+	if err == nil {
 		return nil
 	}
-	format, warnings, err := t.stream.Format(sample)
-	if err != nil {
-		switch err = fmt.Errorf("%s: %w", l.name, err); {
-		case lines(sample) < enough && t.options.Now().Sub(t.begun) < time.Minute:
-			return nil
-		case !t.mayRead(l):
-			return err
-		case l.odd != err.Error(): // others can be read: this one has to wait until it is mended
-			l.odd = err.Error()
-			t.say("%v", err)
-		}
-		return nil
+	if l.came.IsZero() {
+		l.came = now
 	}
-	for _, w := range warnings {
-		t.say("%s: %s", l.name, w)
+	p, isPipe := l.pipeOf()
+	all := lines >= enough || isPipe && p.over
+	switch {
+	case !all && now.Sub(l.came) < time.Minute:
+	case all && !t.knows() && !t.mayRead(l):
+		return fmt.Errorf("%s: %w", l.name, err)
+	default: // others can be read, or could: this one has to wait until it is mended
+		l.tried = now
+		t.complain(l, now, err.Error())
 	}
-	l.format = format
 	return nil
 }
 
-// mayRead tells whether some other log can be read, or might be as soon as there is something in it.
-func (t *Tail) mayRead(but *log) bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return l != but && l.odd == "" })
-}
-
-// A doubt is how many of the latest lines of a log were no requests.
-type doubt struct {
-	lines, unreadable int64
-	fault             parse.Fault // of one of them
-	told              bool        // that they were most of them
-}
-
-// watched is how many lines are looked at together.
-const watched = 10
-
-// watch looks whether a log's lines are such as its format says. Where most are not, another format may fit by now.
-func (t *Tail) watch(l *log, taken *traffic.Taken) {
-	d := &l.doubt
-	d.lines += taken.Lines
-	d.unreadable += taken.Unreadable
-	for _, f := range taken.Faults {
-		d.fault = f.Fault
+// try tries samples of a log. Of several that tell no format, it returns what is wrong with the first, and how many lines the
+// largest has.
+func (t *Tail) try(l *log) (lines int, first error) {
+	for _, sample := range l.samples() {
+		format, warnings, err := t.stream.Format(sample)
+		if err == nil {
+			l.format = format
+			t.warn(l, warnings)
+			return 0, nil
+		}
+		if first == nil {
+			first = err
+		}
+		lines = max(lines, bytes.Count(sample, lineFeed))
 	}
-	if d.lines < watched {
+	return lines, first
+}
+
+var lineFeed = []byte{'\n'}
+
+// samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next. Zeros are what
+// copytruncate leaves where a writer does not append.
+func (l *log) samples() (all [][]byte) {
+	var next [][]byte
+	for _, g := range l.files {
+		all = append(all, g.head())
+		if f, ok := g.(*file); ok {
+			next = append(next, f.peek())
+		}
+	}
+	slices.SortStableFunc(all, func(x, y []byte) int { return len(y) - len(x) })
+	all = append(all, next...)
+	for i := range all {
+		all[i] = bytes.TrimLeft(all[i], "\x00")
+	}
+	return slices.DeleteFunc(all, func(sample []byte) bool { return len(sample) == 0 })
+}
+
+// knows tells whether a format is known, or was once: a tail that has read requests goes on.
+func (t *Tail) knows() bool {
+	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
+}
+
+// mayRead tells whether some other log might be read as soon as there is something in it.
+func (t *Tail) mayRead(but *log) bool {
+	return slices.ContainsFunc(t.logs, func(l *log) bool { return l != but && l.complained.IsZero() })
+}
+
+// choice is that of the file at hand. A new file is read as the one before it was.
+func (l *log) choice() *choice {
+	c := l.choices[l.latest]
+	if c == nil {
+		if l.choices == nil {
+			l.choices = map[generation]*choice{}
+		}
+		maps.DeleteFunc(l.choices, func(g generation, _ *choice) bool { return !slices.Contains(l.files, g) })
+		c = &choice{format: l.format}
+		l.choices[l.latest] = c
+	}
+	return c
+}
+
+// formatOf is the format of the block at hand.
+func (t *Tail) formatOf(l *log) *parse.Format {
+	c := l.choice()
+	sample := t.block.Data[:min(len(t.block.Data), sampleBytes)]
+	if whole := wholeLines(sample); len(whole) > 0 {
+		sample = whole
+	}
+	first, _, _ := bytes.Cut(sample, lineFeed)
+	if t.stream.Misread(first, c.format) > 0 && 2*t.stream.Misread(sample, c.format) > bytes.Count(sample, lineFeed) {
+		t.doubt(l, c, sample)
+	}
+	return c.format
+}
+
+// doubt looks whether another format fits better by now.
+func (t *Tail) doubt(l *log, c *choice, sample []byte) {
+	if len(c.strange) > sampleBytes {
+		c.strange = c.strange[:0]
+	}
+	if c.strange = append(c.strange, sample...); bytes.Count(c.strange, lineFeed) < strange {
 		return
 	}
-	wrong := 2*d.unreadable > d.lines
+	now := t.options.Now()
+	format, warnings, err := t.stream.Format(c.strange)
 	switch {
-	case wrong && t.another(l):
-	case wrong && !d.told:
-		t.say("%s: %d of the last %d lines are no requests in the format %s: %s (column %d); shadow parse says more",
-			l.name, d.unreadable, d.lines, l.format.Name, d.fault.Reason, d.fault.Column)
-		d.told = true
-	case !wrong && d.told:
-		t.say("%s: most lines are requests again", l.name)
-		d.told = false
+	case err != nil:
+		t.complain(l, now, err.Error())
+	case format.Name == c.format.Name && format.Text == c.format.Text:
+		t.complain(l, now, "most lines cannot be read as "+format.Name)
+	default:
+		c.format, c.strange, l.format = format, nil, format
+		if now.Sub(l.changed) >= time.Minute {
+			l.changed = now
+			t.say("%s: the lines have another format now: %s", l.name, format.Name)
+			t.warn(l, warnings)
+		}
 	}
-	d.lines, d.unreadable = 0, 0
 }
 
-// another takes another format for a log if one fits better by now.
-func (t *Tail) another(l *log) bool {
-	sample := l.sample()
-	if len(sample) == 0 {
-		return false
+// complain tells now and then that a log cannot be read.
+func (t *Tail) complain(l *log, now time.Time, text string) {
+	if now.Sub(l.complained) >= repeat {
+		l.complained = now
+		t.say("%s: %s", l.name, text)
 	}
-	format, _, err := t.stream.Format(sample)
-	if err != nil || format.Text == l.format.Text {
-		return false
-	}
-	l.format = format
-	return true
 }
 
-// lines counts line feeds.
-func lines(data []byte) (n int) {
-	for _, c := range data {
-		if c == '\n' {
-			n++
+func (t *Tail) warn(l *log, warnings []string) {
+	for _, w := range warnings {
+		t.say("%s: %s", l.name, w)
+	}
+}
+
+// overlong tells whether the next line is too long to be read.
+func (l *log) overlong() bool {
+	i := slices.IndexFunc(l.files, func(g generation) bool { return g.unread() > 0 })
+	if i < 0 {
+		return false
+	}
+	f, ok := l.files[i].(*file)
+	return ok && f.overlong()
+}
+
+// pass counts the block at hand, which is such a line.
+func (t *Tail) pass(l *log) {
+	text := string(t.block.Data[:min(len(t.block.Data), 200)])
+	taken := traffic.Taken{Lines: 1, Unreadable: 1, Faults: []traffic.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	t.count(taken)
+	t.note(l, &taken)
+}
+
+// unknown finds out how many bytes lie in logs of no known format.
+func (t *Tail) unknown() (n int64) {
+	for _, l := range t.logs {
+		if l.format == nil {
+			l.measure()
+			n += l.unread()
 		}
 	}
 	return n
+}
+
+// A fault is a line that could not be read.
+type fault struct {
+	log string
+	traffic.FaultAt
+}
+
+// faultsTold is how many are told in a summary.
+const faultsTold = 3
+
+// note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
+func (t *Tail) note(l *log, taken *traffic.Taken) {
+	if c := l.choices[l.latest]; c != nil && 2*taken.Unreadable <= taken.Lines {
+		c.strange = c.strange[:0]
+	}
+	for _, f := range taken.Faults[:min(len(taken.Faults), faultsTold-len(t.faults))] {
+		t.faults = append(t.faults, fault{l.name, f})
+	}
+}
+
+// tellFaults tells them, each with where and why, and then the line itself.
+func (t *Tail) tellFaults() {
+	for _, f := range t.faults {
+		fmt.Fprintf(t.options.Err, "  %s, column %d: %s\n    %s\n", f.log, f.Fault.Column, f.Fault.Reason, t.options.Visible(f.Text))
+	}
+	t.faults = t.faults[:0]
 }

@@ -68,9 +68,13 @@ func (t *Tail) recall(body []byte) error {
 
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
-	t.resume(c)
+	t.resume(c.Logs)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
+	}
+	for i, l := range t.logs {
+		mark, last := t.stream.Mark(i)
+		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.Dawn, Last: last}, t.options.Now())
 	}
 	t.options.From = FromStart
 	t.names = t.known()

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"shadow/limit"
 	"shadow/parse"
 )
 
@@ -29,22 +28,20 @@ type log struct {
 	files  []generation     // oldest first
 	known  []parse.Identity // relatives that have been read, or are not to be
 	begun  bool             // whether there has been a file
-	format *parse.Format
-	clock  limit.Time // the time of whoever writes, as far as it is known; it goes on while nothing comes
-	set    time.Time  // when clock was that
-	idle   bool       // nothing was left when it was read last
-	odd    string     // what was wrong with its lines when they were looked at last
-	doubt  doubt
-	faults []string        // what was wrong since all of it could be read
-	lack   string          // why its file cannot be read, as it was told
-	saved  *parse.SavedLog // where to go on, as long as that cannot be read
-	passed fs.FileInfo     // the file that has the name, if another log reads it
-	pipe   bool            // it has one file, for ever
-	over   bool            // no other file is its own any more
+	clock  clock            // of whoever writes
+	idle   bool             // nothing was left when it was read last
+	faults []string         // what was wrong since all of it could be read
+	lack   string           // why its file cannot be read, as it was told
+	saved  *parse.SavedLog  // where to go on, as long as that cannot be read
+	passed fs.FileInfo      // the file that has the name, if another log reads it
+	pipe   bool             // it has one file, for ever
+	over   bool             // no other file is its own any more
 	linger time.Duration
 	now    func() time.Time
 	say    func(format string, args ...any)
 	tail   *Tail // that has other logs as well
+
+	formats
 }
 
 // A From says where reading begins.
@@ -154,6 +151,7 @@ func (l *log) next(b *parse.Block) bool {
 			failed = true
 		}
 		if more {
+			l.latest = l.files[i]
 			return true
 		}
 	}
@@ -216,6 +214,7 @@ func (l *log) retire(b *parse.Block) bool {
 		l.note(g.saved().Identity)
 		l.files = slices.Delete(l.files, i, i+1)
 		if more {
+			l.latest = g
 			return true
 		}
 		i--
@@ -231,7 +230,7 @@ func (l *log) unread() (n int64) {
 	return n
 }
 
-// measure finds out how much lies ahead, while nothing is read.
+// measure finds out how much lies ahead, where nothing is read.
 func (l *log) measure() {
 	for _, g := range l.files {
 		if f, ok := g.(*file); ok {
@@ -240,16 +239,6 @@ func (l *log) measure() {
 			}
 		}
 	}
-}
-
-// sample is the beginning of the log, to choose a format by.
-func (l *log) sample() (longest []byte) {
-	for _, g := range l.files {
-		if head := g.head(); len(head) > len(longest) {
-			longest = head
-		}
-	}
-	return longest
 }
 
 func (l *log) close() {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"shadow/parse"
-	"shadow/traffic"
 )
 
 // follow begins to follow a log of one name, unless it does. It is not looked at yet.
@@ -40,7 +39,7 @@ func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
 }
 
 func (t *Tail) newLog(name string, from From) *log {
-	return &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t, clock: traffic.Dawn, set: t.options.Now()}
+	return &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t, clock: newClock(t.options.Read.Lateness)}
 }
 
 func (t *Tail) add(l *log) {
@@ -95,9 +94,9 @@ func (l *log) oneName() string {
 }
 
 // resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(c *Checkpoint) {
+func (t *Tail) resume(logs []parse.SavedLog) {
 	t.running = true
-	for _, s := range c.Logs {
+	for _, s := range logs {
 		var l *log
 		if s.Series {
 			l = t.followSeries(parse.SeriesNamed(s.Name), "", FromStart)
@@ -105,7 +104,7 @@ func (t *Tail) resume(c *Checkpoint) {
 			l, _ = t.follow(s.Name, FromStart)
 		}
 		if !l.pipe {
-			l.resume(s, c.Written)
+			l.resume(s)
 		}
 	}
 	t.demote()

@@ -7,11 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"shadow/limit"
 	"shadow/parse"
-	"shadow/traffic"
 )
 
 // save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
@@ -20,9 +17,6 @@ func (l *log) save() parse.SavedLog {
 		return *l.saved
 	}
 	s := parse.SavedLog{Name: l.name, Series: l.series != nil, Known: l.known}
-	if l.clock != traffic.Dawn {
-		s.Clock = l.clock + limit.Time(l.now().Sub(l.set).Microseconds())
-	}
 	for _, g := range l.files {
 		if f := g.saved(); f.HeadBytes > 0 {
 			s.Files = append(s.Files, f)
@@ -31,11 +25,8 @@ func (l *log) save() parse.SavedLog {
 	return s
 }
 
-// resume goes on where a checkpoint says, as soon as that can be read. The clock of the log has gone on since it was written.
-func (l *log) resume(s parse.SavedLog, written time.Time) {
-	if s.Clock != 0 {
-		l.clock, l.set = s.Clock, written
-	}
+// resume goes on where a checkpoint says, as soon as that can be read.
+func (l *log) resume(s parse.SavedLog) {
 	l.begun = true
 	l.known = s.Known
 	l.saved = &s

@@ -16,6 +16,7 @@ const tick = 250 * time.Millisecond
 // Step does one step. more says that there is more to read already.
 func (t *Tail) Step() (more bool, err error) {
 	now := t.options.Now() // before reading: what was written until now will have been read
+	t.notice(now)
 	t.expand()
 	for _, l := range t.logs {
 		t.look(l)
@@ -27,9 +28,12 @@ func (t *Tail) Step() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.advance(now)
+	t.advance()
 	if drained {
 		t.caughtUp = now
+		if t.unknown() == 0 {
+			t.readAll = now
+		}
 	}
 	if err := t.release(now); err != nil {
 		return false, err
@@ -65,7 +69,7 @@ func (t *Tail) furthestBack() int {
 		if l.idle {
 			continue
 		}
-		if mark, _ := t.stream.Mark(i); back < 0 || mark < least {
+		if mark := t.mark(i); back < 0 || mark < least {
 			back, least = i, mark
 		}
 	}
@@ -76,7 +80,7 @@ func (t *Tail) furthestBack() int {
 func (t *Tail) readFrom(i int) (int, error) {
 	l := t.logs[i]
 	if l.format == nil {
-		if err := t.choose(l); err != nil || l.format == nil {
+		if err := t.choose(l); err != nil || l.format == nil && !l.overlong() {
 			l.idle = true
 			return 0, err
 		}
@@ -85,13 +89,20 @@ func (t *Tail) readFrom(i int) (int, error) {
 		l.idle = true
 		return 0, nil
 	}
-	taken := t.stream.Take(i, &t.block, l.format)
 	t.tally.Bytes += int64(len(t.block.Data))
+	if l.format == nil {
+		t.pass(l)
+		return len(t.block.Data), nil
+	}
+	now := t.options.Now()
+	moment := limit.Time(now.UnixMicro())
+	taken := t.stream.Take(i, &t.block, t.formatOf(l), moment, t.top(moment))
+	l.clock.hear(&taken, now)
 	t.count(taken)
 	if t.spool != nil {
-		t.spool.took(i, l.name, l.format, &taken)
+		t.spool.took(i, l.name, l.choice().format, &taken)
 	}
-	t.watch(l, &taken)
+	t.note(l, &taken)
 	return len(t.block.Data), nil
 }
 
@@ -103,37 +114,9 @@ func (t *Tail) count(taken traffic.Taken) {
 	t.tally.Late += taken.Late
 }
 
-// advance sets the clocks of the logs. The clock of a log shows the latest moment that its lines have reached; where nothing
-// was left to read when it was looked at, it goes on by itself. So it is never ahead of who writes, if he is not ahead of
-// his own lines: a line that comes within the lateness of its stamp finds its place.
-func (t *Tail) advance(now time.Time) {
-	for i, l := range t.logs {
-		mark, sure := t.stream.Mark(i)
-		if !sure && mark > limit.Time(now.UnixMicro()) {
-			mark = traffic.Dawn // a lone stamp in the future
-		}
-		if passed := now.Sub(l.set); l.idle && passed > 0 && l.clock != traffic.Dawn {
-			l.clock += limit.Time(passed.Microseconds())
-		}
-		l.set, l.clock = now, max(l.clock, mark)
-	}
-}
-
-// floor is the moment before which nothing can come any more.
-func (t *Tail) floor() limit.Time {
-	newest, back := traffic.Dawn, traffic.End
-	for i, l := range t.logs {
-		newest = max(newest, l.clock)
-		if mark, _ := t.stream.Mark(i); !l.idle {
-			back = min(back, mark)
-		}
-	}
-	return max(traffic.Dawn, min(newest, back)-t.options.Read.Lateness)
-}
-
 // release judges what nothing older can come before: every tick, or when much has come since.
 func (t *Tail) release(now time.Time) error {
-	if now.Sub(t.released) < tick && t.stream.Waiting() < t.settled+batchRows {
+	if passed := now.Sub(t.released); 0 <= passed && passed < tick && t.stream.Waiting() < t.settled+batchRows {
 		return nil
 	}
 	t.released = now

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"io"
+	"strconv"
 	"time"
 
 	"shadow/limit"
@@ -34,7 +35,8 @@ type Options struct {
 	Own       []string      // further files that are written on behalf of this tail, which are no logs
 	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
 
-	Now func() time.Time // nil: time.Now
+	Visible func(string) string // what a log says, harmless for a terminal; nil: quoted as in Go's source code
+	Now     func() time.Time    // nil: time.Now
 }
 
 // What Options are unless they say otherwise.
@@ -67,7 +69,7 @@ type Tail struct {
 	running  bool      // whether they have been: a log that is found from then on has come since
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
-	caughtUp time.Time // when everything had been read
+	caughtUp time.Time // when everything had been read of which the format is known
 	lags     bool      // whether that was too long ago to ask the Remote
 	saved    time.Time // when the last checkpoint was written
 	tried    time.Time // when that was last tried
@@ -83,12 +85,20 @@ type Tail struct {
 	names    int       // how many were known after the last compaction
 	moved    int       // bytes that it moved
 	slack    int       // how many may come before another one
+
+	readAll time.Time  // when everything had been read
+	ahead   limit.Time // how far the clock that counts is ahead of this machine's; Dawn: not known
+	moment  limit.Time // by this machine's, when the last step began
+	faults  []fault    // the first lines that could not be read since the last summary
 }
 
 // New prepares to follow logs, from where the checkpoint says if there is one.
 func New(o Options) (*Tail, error) {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Visible == nil {
+		o.Visible = strconv.QuoteToASCII
 	}
 	if o.Save == 0 {
 		o.Save = DefaultSave
@@ -106,6 +116,7 @@ func New(o Options) (*Tail, error) {
 	for _, text := range o.Names {
 		t.named = append(t.named, &name{text: text})
 	}
+	t.readAll, t.ahead, t.moment = t.begun, traffic.Dawn, limit.Time(t.begun.UnixMicro())
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before

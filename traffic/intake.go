@@ -20,6 +20,9 @@ const tile = 256
 // recents is how many clients' latest agents are at hand; of two clients that share a place the later one has it.
 const recents = 1 << 13
 
+// mostParsers is how many parsers are at hand: the format of a log that is followed may change any number of times.
+const mostParsers = 256
+
 // An intake belongs to one goroutine.
 type intake struct {
 	tables  *Tables
@@ -78,6 +81,9 @@ func (r *rows) clear() {
 func (in *intake) parser(f *parse.Format) parse.Parser {
 	p := in.parsers[f]
 	if p == nil {
+		if len(in.parsers) == mostParsers {
+			clear(in.parsers)
+		}
 		p = f.NewParser()
 		in.parsers[f] = p
 	}

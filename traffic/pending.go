@@ -31,14 +31,15 @@ const (
 type watermark struct {
 	mark limit.Time // the highest moment that two successive requests have reached
 	last limit.Time // of the latest request
+	top  limit.Time // what lies beyond it moves nothing; see Stream.Take
 }
 
-func newWatermark() *watermark { return &watermark{mark: dawn, last: dawn} }
+func newWatermark() *watermark { return &watermark{mark: dawn, last: dawn, top: dusk} }
 
 // pass lets a request through at t and returns its place in time.
 func (w *watermark) pass(t, lateness limit.Time) limit.Time {
 	place := max(t, w.mark-lateness)
-	w.mark = max(w.mark, min(w.last, t))
+	w.mark = max(w.mark, min(w.last, t, w.top))
 	w.last = t
 	return place
 }
@@ -96,6 +97,16 @@ func (p *pending) add(b *Batch, w *watermark) added {
 func (p *pending) setOrder(row int, place limit.Time) {
 	p.needOrder()
 	p.Order[row] = place
+}
+
+// lateAt tells whether a late request waits at a place.
+func (p *pending) lateAt(place limit.Time) bool {
+	for i, at := range p.Order {
+		if at == place && p.At[i] != at {
+			return true
+		}
+	}
+	return false
 }
 
 // release makes out, which is empty, the rows whose place is before the floor. Most rows are, so when there are at most

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 
@@ -31,6 +32,11 @@ type Taken struct {
 	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
 
 	Resolution limit.Time // of the finest stamp; 0: there was none
+
+	// Of the requests, Dawn where there is none:
+	Reached limit.Time // the highest moment that two successive ones have reached
+	Newest  limit.Time // the highest that is not in the future
+	Last    limit.Time // that of the last one
 }
 
 // NewStream returns one that nothing has come to. several says whether it will have more than one source.
@@ -64,6 +70,19 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	return found.Format, append(found.Warnings, s.options.Scopes.lacks(found.Format)...), nil
 }
 
+// Misread is how many lines a format does not read.
+func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
+	parser := s.intake.parser(format)
+	var record parse.Record
+	for line := range bytes.Lines(bytes.Clone(lines)) { // a parser may change them
+		line, _ = cutLine(line)
+		if len(line) == 0 || len(line) > parse.MaxLine || !parser.Parse(line, &record).OK() {
+			n++
+		}
+	}
+	return n
+}
+
 // Sources makes room for so many sources. Of two requests at one moment that of the lower source comes first.
 func (s *Stream) Sources(n int) {
 	for len(s.sources) < n {
@@ -71,8 +90,9 @@ func (s *Stream) Sources(n int) {
 	}
 }
 
-// Take takes in whole lines of a source. block is not kept.
-func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Taken {
+// Take takes in whole lines of a source that were read now. Nothing beyond top counts as reached by the source: its clock must
+// not make others late. block is not kept.
+func (s *Stream) Take(source int, block *parse.Block, format *parse.Format, now, top limit.Time) Taken {
 	r := &s.rows
 	s.intake.fill(r, block, format)
 	if s.columns.source {
@@ -80,24 +100,34 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format) Take
 			r.Source[i] = uint16(source)
 		}
 	}
-	sum := s.pending.add(&r.Batch, s.sources[source])
+	w := s.sources[source]
+	w.top = top
+	taken := Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Faults: r.faults, Resolution: r.resolution()}
+	taken.look(r.At, w.last, now)
+	taken.Late = s.pending.add(&r.Batch, w).late
 	if n := s.pending.Len(); n > s.options.Waiting {
 		s.pending.floor = max(s.pending.floor, s.pending.oldest())
 	}
-	return Taken{
-		Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Late: sum.late, Faults: r.faults,
-		Resolution: r.resolution(),
+	return taken
+}
+
+// look notes the moments of requests that were read now, behind one of last.
+func (t *Taken) look(at []limit.Time, last, now limit.Time) {
+	t.Reached, t.Newest, t.Last = dawn, dawn, dawn
+	for _, moment := range at {
+		t.Reached = max(t.Reached, min(last, moment))
+		if moment <= now {
+			t.Newest = max(t.Newest, moment)
+		}
+		last, t.Last = moment, moment
 	}
 }
 
-// Mark is the highest moment that two successive requests of a source have reached. sure is false before there were two:
-// then it is that of the only one, or Dawn.
-func (s *Stream) Mark(source int) (mark limit.Time, sure bool) {
+// Mark is the highest moment that two successive requests of a source have reached, and that of the last one: Dawn before
+// there were two, or one.
+func (s *Stream) Mark(source int) (mark, last limit.Time) {
 	w := s.sources[source]
-	if w.mark == dawn {
-		return w.last, false
-	}
-	return w.mark, true
+	return w.mark, w.last
 }
 
 // Waiting is how many requests wait.
@@ -105,12 +135,17 @@ func (s *Stream) Waiting() int { return s.pending.Len() }
 
 // Release returns requests that have their place before the floor, or before where too many waiting ones had put it: the
 // earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever comes
-// after the last of them has its place at the floor or later; after End, where the latest of all was. The batch is valid
-// until the next call.
+// after the last of them has its place at the floor or later; after End, where the latest of all was. Requests that are late
+// have their place at the floor, and would wait for as long as it stands still: then it is a microsecond further on. The
+// batch is valid until the next call.
 func (s *Stream) Release(floor limit.Time) (b *Batch, more bool) {
 	s.out.reset()
 	before := s.pending.floor
-	floor = max(floor, before)
+	if floor <= before {
+		if floor = before; s.pending.lateAt(floor) {
+			floor++
+		}
+	}
 	part := floor
 	if n := s.options.Batch; s.pending.Len() > 2*n {
 		part = min(floor, s.pending.oldestOf(n))

@@ -14,6 +14,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/report"
 	"shadow/tail"
 )
 
@@ -110,7 +111,7 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
-	o.Save = durationOf(f.save)
+	o.Save, o.Visible = durationOf(f.save), report.Visible
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}
@@ -175,6 +176,7 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	shared, err := f.share(&o) // what it says goes by way of the screen
 	if err != nil {
 		return err
@@ -188,7 +190,6 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 		}
 		defer stop()
 	}
-	o.Out, o.Err = &patientWriter{cmd.Context(), o.Out}, &patientWriter{cmd.Context(), o.Err}
 	if stdin, ok := o.Stdin.(io.Writer); ok && isTerminal(stdin) && slices.Contains(args, "-") && !f.ui {
 		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
 	}

@@ -237,7 +237,7 @@ func TestLiveScreenOfSharedLimits(t *testing.T) {
 	w.term.Wait(`(?m)^redis     answers$(.|\n)*^▸  token:6/2s `)
 	redis.Kill()
 	w.grow()
-	screen := w.term.Wait(`(?m)^redis     away since \d\d:\d\d:\d\d UTC, for \d s; ! 2 of 2 policies degraded since \d\d:\d\d:\d\d UTC$`)
+	screen := w.term.Wait(`(?m)^redis     away since \d\d:\d\d:\d\d UTC, for \d+ s; ! 2 of 2 policies degraded since \d\d:\d\d:\d\d UTC$`)
 	for _, want := range []string{`(?m)^▸! token:6/2s `, `(?m)^ ! window:6/2s `, `(?m)^Redis does not answer, so that verdicts are reached here`} {
 		if !regexp.MustCompile(want).MatchString(screen) {
 			t.Errorf("no %s on the screen:\n%s", want, screen)
