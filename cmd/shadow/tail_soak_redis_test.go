@@ -65,7 +65,7 @@ func TestTailSoakRedis(t *testing.T) {
 	if m.awayMarked < m.away/2 || m.marked == 0 || m.marked == m.all {
 		t.Error("marks are where they should not be")
 	}
-	if m.lastMarked && time.Since(s.outages[len(s.outages)-1][1]) > 15*time.Second {
+	if m.lastMarked && m.last.Sub(s.outages[len(s.outages)-1][1]) > 15*time.Second {
 		t.Error("degraded to the end")
 	}
 }
@@ -113,6 +113,7 @@ func (s *redisSoak) countMarked() int {
 type marks struct {
 	all, marked      int
 	away, awayMarked int
+	last             time.Time
 	lastMarked       bool
 }
 
@@ -155,7 +156,7 @@ func (s *redisSoak) count(m *marks, line string, marked bool) {
 	m.marked += count(marked)
 	m.away += count(away)
 	m.awayMarked += count(away && marked)
-	m.lastMarked = marked
+	m.last, m.lastMarked = stamp, marked
 }
 
 func count(yes bool) int {
