@@ -18,6 +18,8 @@ type SavedLog struct {
 	Files []SavedFile `json:"files"` // oldest first; the last one had the name
 	Known []Identity  `json:"known"` // relatives that had been read, or were not to be
 
+	Closed []SavedFile `json:"closed,omitempty"` // files that were read and may come back, latest last
+
 	Series bool `json:"series,omitempty"` // whether it is one, and Name is that of it
 
 	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given

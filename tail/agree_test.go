@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/parse"
 )
 
-// The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated and
-// compressed meanwhile, and however often the tail is stopped, killed and started anew.
+// The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated,
+// compressed, cut, put away and put back meanwhile, and however often the tail is stopped, killed and started anew.
 
 var agreeLimits = []string{"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:2/s+window:20/60s", "token:3/10s,cooldown=5s"}
 
@@ -30,9 +32,12 @@ func TestTailAgreesWithReplay(t *testing.T) {
 
 func agree(t *testing.T, r *rand.Rand) {
 	w := &world{bench: newBench(t, agreeLimits...), r: r, running: true}
-	w.change = func(o *Options) { o.From, o.Save = FromStart, time.Duration(1+r.IntN(3))*time.Second }
+	vary := func(o *Options) {
+		o.Save, o.Linger = time.Duration(1+r.IntN(3))*time.Second, time.Duration(5+r.IntN(60))*time.Second
+	}
+	w.change = func(o *Options) { o.From = FromStart; vary(o) }
 	w.start()
-	w.change = func(o *Options) { o.Save = time.Duration(1+r.IntN(3)) * time.Second }
+	w.change = vary
 	for range 120 {
 		w.turn()
 	}
@@ -80,7 +85,7 @@ type world struct {
 }
 
 func (w *world) turn() {
-	switch k := w.r.IntN(40); {
+	switch k := w.r.IntN(44); {
 	case k < 24:
 		w.write(1 + w.r.IntN(20))
 	case k == 24:
@@ -100,6 +105,12 @@ func (w *world) turn() {
 	case k >= 30 && k < 33 && !w.running:
 		w.start()
 		w.running = true
+	case k == 40 && w.running:
+		w.cut()
+	case k == 41 && w.running:
+		w.hide()
+	case k > 41 && w.running:
+		w.swap()
 	}
 	if passed := time.Duration(w.r.IntN(1500)) * time.Millisecond; w.running {
 		w.step(passed)
@@ -143,6 +154,43 @@ func (w *world) rotate(create bool) {
 	if !create {
 		w.append("access.log", line(8, w.now))
 	}
+}
+
+// cut ends the tail, and takes the end of the log away, as a power failure may.
+func (w *world) cut() {
+	w.step(time.Second)
+	w.stop()
+	if info, err := os.Stat(w.path("access.log")); err == nil && info.Size() > parse.HeadBlock {
+		check(w.t, os.Truncate(w.path("access.log"), max(parse.HeadBlock, info.Size()-int64(w.r.IntN(300)))))
+	}
+	w.start()
+}
+
+// hide begins the tail anew while the log is not there.
+func (w *world) hide() {
+	w.step(time.Second)
+	w.stop()
+	if exists(w.path("access.log")) {
+		check(w.t, os.MkdirAll(w.path("hidden"), 0o755))
+		check(w.t, os.Rename(w.path("access.log"), w.path("hidden/access.log")))
+		defer func() { check(w.t, os.Rename(w.path("hidden/access.log"), w.path("access.log"))) }()
+	}
+	w.start()
+	w.step(time.Duration(w.r.IntN(2)) * time.Second)
+}
+
+// swap puts the log away, and another one in its place that was put away before.
+func (w *world) swap() {
+	w.step(time.Second)
+	w.write(1)
+	w.step(4 * time.Second) // there is a checkpoint: what is read again after a crash must be there
+	check(w.t, os.MkdirAll(w.path("hidden"), 0o755))
+	check(w.t, os.Rename(w.path("access.log"), w.path("hidden/next.log")))
+	w.step(time.Duration(w.r.IntN(2)) * time.Second)
+	if exists(w.path("hidden/kept.log")) {
+		check(w.t, os.Rename(w.path("hidden/kept.log"), w.path("access.log")))
+	}
+	check(w.t, os.Rename(w.path("hidden/next.log"), w.path("hidden/kept.log")))
 }
 
 // shift makes room for access.log.1.

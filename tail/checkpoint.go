@@ -28,13 +28,14 @@ import (
 
 // A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
 type Checkpoint struct {
-	Written time.Time        `json:"written"`
-	Logs    []parse.SavedLog `json:"logs"`
-	Tally   Tally            `json:"tally"`
-	Output  *SavedOutput     `json:"output,omitempty"`
-	Spool   *SavedSpool      `json:"spool,omitempty"`
-	Remote  json.RawMessage  `json:"remote,omitempty"` // of requests that were judged with others
-	Body    []byte           `json:"-"`                // see traffic.Stream and replay.Engine
+	Written time.Time         `json:"written"`
+	Logs    []parse.SavedLog  `json:"logs"`
+	Left    []parse.SavedFile `json:"left,omitempty"` // files of logs that were given up and may come back, latest last
+	Tally   Tally             `json:"tally"`
+	Output  *SavedOutput      `json:"output,omitempty"`
+	Spool   *SavedSpool       `json:"spool,omitempty"`
+	Remote  json.RawMessage   `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte            `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"
@@ -81,10 +82,13 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 // verify finds numbers that no tail has written, whatever the sum says.
 func (c *Checkpoint) verify() error {
 	for i, l := range c.Logs {
-		twice := slices.ContainsFunc(c.Logs[:i], func(o parse.SavedLog) bool { return o.Name == l.Name })
-		if twice || slices.ContainsFunc(l.Known, isOdd) || slices.ContainsFunc(l.Files, func(f parse.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }) {
+		twice := l.Name != "" && slices.ContainsFunc(c.Logs[:i], func(o parse.SavedLog) bool { return o.Name == l.Name })
+		if twice || slices.ContainsFunc(l.Known, isOdd) || slices.ContainsFunc(slices.Concat(l.Files, l.Closed), isOddFile) {
 			return errDamaged
 		}
+	}
+	if slices.ContainsFunc(c.Left, isOddFile) {
+		return errDamaged
 	}
 	if o := c.Output; o != nil && (isOdd(o.Identity) || o.Length < 0) {
 		return errDamaged
@@ -96,6 +100,8 @@ func (c *Checkpoint) verify() error {
 }
 
 func isOdd(id parse.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > parse.HeadBlock }
+
+func isOddFile(f parse.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }
 
 // before is what stands before the body.
 func (c *Checkpoint) before() ([]byte, error) {

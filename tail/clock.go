@@ -98,17 +98,17 @@ func (t *Tail) advance() {
 // what had been written then, was.
 func (t *Tail) floor() limit.Time {
 	earliest := max(traffic.Dawn, t.moment+t.ahead)
-	for i, l := range t.logs {
+	for _, l := range t.logs {
 		if !l.idle {
-			earliest = min(earliest, t.mark(i))
+			earliest = min(earliest, t.mark(l))
 		}
 	}
 	return max(traffic.Dawn, earliest-t.options.Read.Lateness)
 }
 
 // mark is how far a log has come.
-func (t *Tail) mark(i int) limit.Time {
-	mark, last := t.stream.Mark(i)
+func (t *Tail) mark(l *log) limit.Time {
+	mark, last := t.stream.Mark(l.source)
 	if mark == traffic.Dawn {
 		return last // of the only request
 	}

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,8 +22,13 @@ import (
 // blockSize is how much is read at once, in bytes.
 const blockSize = 512 << 10
 
-// errTruncated says that a file begins anew.
-var errTruncated = errors.New("was truncated")
+var (
+	// errTruncated says that a file begins anew.
+	errTruncated = errors.New("was truncated")
+
+	// errCut says that a file has lost its end, as by a power failure: it begins as before.
+	errCut = errors.New("was cut")
+)
 
 // A generation is one of the files that a log consists of.
 type generation interface {
@@ -54,14 +60,15 @@ type file struct {
 
 // openFile opens a file to be read from a place.
 func openFile(name string, at parse.Place, now func() time.Time) (*file, error) {
-	handle, err := os.Open(name)
+	handle, info, err := openAtOnce(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{handle: handle, at: at, read: now(), now: now}
-	if f.info, err = handle.Stat(); err == nil {
-		f.size = f.info.Size()
-		f.id, err = parse.Identify(handle, f.info)
+	f := &file{handle: handle, info: info, at: at, size: info.Size(), read: now(), now: now}
+	if !info.Mode().IsRegular() {
+		err = errNoFile
+	} else {
+		f.id, err = parse.Identify(handle, info)
 	}
 	if err != nil {
 		_ = handle.Close()
@@ -87,7 +94,7 @@ func (f *file) look() error {
 	}
 	f.size = info.Size()
 	if f.size < f.at.Offset {
-		return errTruncated
+		return cmp.Or(f.check(), errCut)
 	}
 	if f.size == f.info.Size() && info.ModTime().Equal(f.info.ModTime()) && f.size == f.at.Offset {
 		return nil
@@ -111,10 +118,16 @@ func (f *file) check() error {
 }
 
 // is tells whether the file is one that was known.
-func (f *file) is(id parse.Identity) bool {
+func (f *file) is(id parse.Identity) bool { return id.SameInode(f.id) && f.begins(id) }
+
+// begins tells whether the file begins as one did that was known.
+func (f *file) begins(id parse.Identity) bool {
+	if id.HeadBytes == 0 {
+		return false
+	}
 	var block [parse.HeadBlock]byte
 	n, _ := f.handle.ReadAt(block[:], 0) // what cannot be read now is not known
-	return id.HeadBytes > 0 && id.SameInode(f.id) && id.Begins(block[:n])
+	return id.Begins(block[:n])
 }
 
 func (f *file) next(b *parse.Block) (bool, error) {
@@ -196,6 +209,12 @@ func (f *file) head() []byte {
 	sample := make([]byte, sampleBytes)
 	n, _ := f.handle.ReadAt(sample, 0)
 	return wholeLines(sample[:n])
+}
+
+// isDeleted tells whether the file has no name any more.
+func (f *file) isDeleted() bool {
+	info, err := f.handle.Stat()
+	return err == nil && isDeleted(info)
 }
 
 // peek is what comes next, in whole lines, behind what is not wanted of a line that was too long.

@@ -52,7 +52,9 @@ func (t *Tail) join(n *name, from From) {
 	paths, err := n.matches()
 	j := &joining{Tail: t, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[parse.Series][]matched{}}
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
+		if l := t.logNamed(path); l != nil {
+			j.some = j.some || !l.over
+		} else if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
 			j.take(matched{path, info})
 		}
 	}
@@ -73,9 +75,7 @@ func (t *Tail) join(n *name, from From) {
 func (j *joining) take(m matched) {
 	was, known := j.name.passed[m.path]
 	d, isDated := parse.DatedOf(m.path)
-	switch l := j.logNamed(m.path); {
-	case l != nil:
-		j.some = j.some || !l.over
+	switch {
 	case known && os.SameFile(was, m.info), !(isDated && j.logOf(d.Series) != nil) && j.isNone(m):
 		j.passed[m.path] = m.info
 	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // it would stay the latest for long
@@ -97,7 +97,7 @@ func (j *joining) isNone(m matched) bool {
 		j.odd = append(j.odd, base)
 		return true
 	}
-	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && l.has(m.info) })
+	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
 }
 
 // isLeft tells whether a file is left of a log, as one of the same kind is that was written last.

@@ -22,10 +22,7 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote}
-	for _, l := range t.logs {
-		c.Logs = append(c.Logs, l.save())
-	}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Logs: t.saveLogs(), Left: t.left, Tally: *t.tally, Output: out, Remote: remote}
 	if err = t.write(c); err == nil {
 		t.kept()
 	}
@@ -68,12 +65,13 @@ func (t *Tail) recall(body []byte) error {
 
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
+	t.left = c.Left
 	t.resume(c.Logs)
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
-	for i, l := range t.logs {
-		mark, last := t.stream.Mark(i)
+	for _, l := range t.logs {
+		mark, last := t.stream.Mark(l.source)
 		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.Dawn, Last: last}, t.options.Now())
 	}
 	t.options.From = FromStart

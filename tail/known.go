@@ -23,6 +23,9 @@ func (l *log) takeBetween(f *file) {
 			l.say("%s: %v", r.Path, err)
 			continue
 		}
+		if f, ok := g.(*file); ok {
+			f.at, _ = l.tail.stopped(l, f)
+		}
 		l.files = append(l.files, g)
 	}
 }
@@ -35,9 +38,12 @@ func (l *log) relatives() []parse.Relative {
 	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) })
 }
 
-// knows tells whether a relative has been read, is being read, or is not to be.
+// knows tells whether a relative has been read, is being read, or is not to be. One that has grown since it was closed is not known
+// any more, as far as that can be seen.
 func (l *log) knows(r *parse.Relative) bool {
-	return slices.ContainsFunc(l.known, r.Was) || slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
+	return slices.ContainsFunc(l.known, r.Was) ||
+		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) }) ||
+		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
 }
 
 // know notes the relatives that are there, and keeps what it knows of files that have other names now: what comes later is new.
@@ -73,7 +79,7 @@ func (l *log) note(id parse.Identity) {
 // isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
 func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool {
-		return l != by && (l.has(info) || path != "" && l.path == path && !l.over)
+		return l != by && (l.has(info) || path != "" && absolute(l.path) == absolute(path) && !l.over)
 	})
 }
 

@@ -21,25 +21,33 @@ import (
 //
 // A log of many names (parse.Series) is one whose current file is that with the latest of them.
 type log struct {
-	name   string
-	path   string           // of the file that has the name now
-	series *parse.Series    // nil: the log has one name
-	from   From             // where to begin with the file that has the name at first
-	files  []generation     // oldest first
-	known  []parse.Identity // relatives that have been read, or are not to be
-	begun  bool             // whether there has been a file
-	clock  clock            // of whoever writes
-	idle   bool             // nothing was left when it was read last
-	faults []string         // what was wrong since all of it could be read
-	lack   string           // why its file cannot be read, as it was told
-	saved  *parse.SavedLog  // where to go on, as long as that cannot be read
-	passed fs.FileInfo      // the file that has the name, if another log reads it
-	pipe   bool             // it has one file, for ever
-	over   bool             // no other file is its own any more
-	linger time.Duration
-	now    func() time.Time
-	say    func(format string, args ...any)
-	tail   *Tail // that has other logs as well
+	name    string            // as people call it
+	key     string            // the same from the root on
+	source  int               // what the stream knows it by
+	path    string            // of the file that has the name now
+	series  *parse.Series     // nil: the log has one name
+	from    From              // where to begin with the file that has the name at first
+	files   []generation      // oldest first
+	closed  []parse.SavedFile // those that were closed, latest last
+	known   []parse.Identity  // relatives that are not to be read
+	begun   bool              // whether there has been a file
+	lost    bool              // whether the last of files has the name no more
+	gone    bool              // whether no file has it, since one had
+	clock   clock             // of whoever writes
+	idle    bool              // nothing was left when it was read last
+	asleep  bool              // it was not looked at in this step
+	fed     time.Time         // when something of it was read last
+	faults  []string          // what was wrong since all of it could be read
+	lack    string            // why its file cannot be read, as it was told
+	saved   *parse.SavedLog   // where to go on, as long as that cannot be read
+	passed  fs.FileInfo       // the file that has the name, if another log reads it
+	watched bool              // whether its folders are watched
+	pipe    bool              // it has one file, for ever
+	over    bool              // no other file is its own any more
+	linger  time.Duration
+	now     func() time.Time
+	say     func(format string, args ...any)
+	tail    *Tail // that has other logs as well
 
 	formats
 }
@@ -66,17 +74,20 @@ func (l *log) look() error {
 		return err
 	}
 	info, err := os.Stat(l.path)
-	switch n := len(l.files); {
-	case n > 0 && errors.Is(err, fs.ErrNotExist): // between two files
+	n := len(l.files)
+	l.gone = errors.Is(err, fs.ErrNotExist) && (n > 0 || l.gone || !l.tail.isNamed(l)) // one that a pattern has found was there
+	switch {
+	case l.gone: // perhaps between two files
+		l.lose()
 		return nil
 	case err != nil:
 		return err
 	case info.IsDir(): // there may be logs in it: see join
 		return nil
 	case info.Mode()&fs.ModeNamedPipe != 0:
-		l.openFIFO()
-		return nil
+		return l.openFIFO()
 	case n > 0 && isFile(l.files[n-1], info):
+		l.lost = false
 		return nil
 	case l.tail.isTaken(l, "", info):
 		return l.pass(info)
@@ -89,9 +100,20 @@ func isFile(g generation, info fs.FileInfo) bool {
 	return ok && os.SameFile(f.info, info)
 }
 
+// lose notes that the last file has lost the name. Some may go on writing to it for a while, be it quiet so far.
+func (l *log) lose() {
+	if n := len(l.files); !l.lost && n > 0 {
+		if f, ok := l.files[n-1].(*file); ok {
+			f.read = l.now()
+		}
+	}
+	l.lost = true
+}
+
 // pass leaves a file to the log that reads it. What is written to it later, this one may read: it is known until then.
 func (l *log) pass(info fs.FileInfo) error {
 	l.begun = true
+	l.lose()
 	if l.passed != nil && os.SameFile(l.passed, info) && l.passed.Size() > 0 {
 		return nil
 	}
@@ -114,10 +136,13 @@ func (l *log) turn() error {
 	if err != nil {
 		return err
 	}
+	l.lose()
 	if l.begun || l.series != nil {
 		l.takeBetween(f)
 	}
-	if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
+	if at, ok := l.tail.stopped(l, f); ok {
+		f.at = at
+	} else if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
 	l.files = slices.DeleteFunc(l.files, func(g generation) bool { // a link that was swapped back
@@ -130,7 +155,7 @@ func (l *log) turn() error {
 		return true
 	})
 	l.files = append(l.files, f)
-	l.begun = true
+	l.begun, l.lost, l.watched = true, false, false
 	l.know()
 	return nil
 }
@@ -141,8 +166,13 @@ func (l *log) next(b *parse.Block) bool {
 	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
-		if err == errTruncated {
+		switch err {
+		case errTruncated:
 			l.begin(i)
+			i--
+			continue
+		case errCut:
+			l.skipCut(l.files[i].(*file))
 			i--
 			continue
 		}
@@ -169,8 +199,15 @@ func (l *log) cannotRead(err error) {
 	}
 }
 
-// begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before.
-// A file that has lost the name is not begun anew: what is done to it is no longer our log.
+// skipCut goes on behind what is left of a file that has lost its end: it has been read.
+func (l *log) skipCut(f *file) {
+	l.say("%s: has %d bytes, of which %d were read before: it was cut, and is read from its present end on", l.name, f.size, f.at.Offset)
+	f.at = parse.Place{Offset: f.size}
+}
+
+// begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before, and
+// the whole of other copies, should that have happened more than once. A file that has lost the name is not begun anew: what
+// is done to it is no longer our log.
 func (l *log) begin(i int) {
 	old := l.files[i].(*file)
 	if i < len(l.files)-1 {
@@ -181,6 +218,8 @@ func (l *log) begin(i int) {
 	if g, ok := l.copyOf(old.saved()); ok {
 		l.files = slices.Insert(l.files, i, g)
 	}
+	l.takeBetween(old)
+	l.files = append(slices.DeleteFunc(l.files, func(g generation) bool { return g == old }), old)
 	old.at = parse.Place{}
 	old.id = old.id.Emptied()
 	l.know()
@@ -201,18 +240,16 @@ func (l *log) copyOf(s parse.SavedFile) (generation, bool) {
 
 // retire closes files that had the name once and have been quiet for long, and hands over what they end with.
 func (l *log) retire(b *parse.Block) bool {
-	for i := 0; i < len(l.files)-1 || l.over && i < len(l.files); i++ {
-		g := l.files[i]
-		if _, grows := g.(*file); grows && l.now().Sub(g.since()) < l.linger && len(l.files) <= most {
+	for i := 0; i < len(l.files); i++ {
+		if !l.isSpent(i) {
 			continue
 		}
+		g := l.files[i]
 		more := g.rest(b)
 		if n := g.unread(); !more && n > 0 && l.faults != nil {
 			l.say("%s: %d bytes of an earlier file could not be read, and are lost", l.name, n)
 		}
-		g.close()
-		l.note(g.saved().Identity)
-		l.files = slices.Delete(l.files, i, i+1)
+		l.shut(i)
 		if more {
 			l.latest = g
 			return true
@@ -220,6 +257,33 @@ func (l *log) retire(b *parse.Block) bool {
 		i--
 	}
 	return false
+}
+
+// isSpent tells whether nobody will write to a file any more, as far as one can tell.
+func (l *log) isSpent(i int) bool {
+	f, grows := l.files[i].(*file)
+	last := i == len(l.files)-1
+	quiet := l.now().Sub(l.files[i].since())
+	switch {
+	case last && !l.over && !l.lost:
+		return false
+	case !grows || len(l.files) > most:
+		return true
+	case last && !l.over && !f.isDeleted(): // renamed, and whoever writes to it has begun no other one
+		return quiet >= 60*l.linger
+	}
+	return quiet >= l.linger
+}
+
+// abandon closes files of a log of which no line could be read, when there will be none.
+func (l *log) abandon() {
+	l.measure()
+	for i := len(l.files) - 1; i >= 0; i-- {
+		g := l.files[i]
+		if hopeless := g.unread() == 0 || l.gone || len(l.files) > most; hopeless && l.isSpent(i) && l.now().Sub(g.since()) >= l.linger {
+			l.shut(i)
+		}
+	}
 }
 
 // unread is how many bytes lie ahead.

@@ -17,10 +17,8 @@ func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
 	l = t.newLog(name, from)
 	l.path = name
 	if info, err := os.Stat(name); name == "-" {
-		l.pipe, l.files = true, []generation{openPipe(t.options.Stdin, t.wake, l.now)}
-	} else if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		l.openFIFO()
-	} else {
+		l.openStdin(t.options.Stdin)
+	} else if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		l.know()
 		l.begun = err != nil || t.running // what comes later is read from its start
 	}
@@ -39,28 +37,41 @@ func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
 }
 
 func (t *Tail) newLog(name string, from From) *log {
-	return &log{name: name, from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t, clock: newClock(t.options.Read.Lateness)}
+	return &log{
+		name: name, key: absolute(name), from: from, linger: t.options.Linger, now: t.options.Now, say: t.say, tail: t,
+		clock: newClock(t.options.Read.Lateness),
+	}
 }
 
+// add takes in a log, under the lowest number that is free.
 func (t *Tail) add(l *log) {
+	used := make([]bool, len(t.logs)+1)
+	for _, other := range t.logs {
+		if other.source < len(used) {
+			used[other.source] = true
+		}
+	}
+	t.addAs(l, slices.Index(used, false))
+}
+
+func (t *Tail) addAs(l *log, source int) {
+	l.source = source
 	t.logs = append(t.logs, l)
-	t.stream.Sources(len(t.logs))
+	if l.series == nil {
+		t.byKey[l.key] = l
+	}
+	t.sources = max(t.sources, source+1)
+	t.stream.Sources(t.sources)
 }
 
 // logNamed is the log of one name, nil if it is not followed.
-func (t *Tail) logNamed(name string) *log {
-	for _, l := range t.logs {
-		if l.name == name && l.series == nil {
-			return l
-		}
-	}
-	return nil
-}
+func (t *Tail) logNamed(name string) *log { return t.byKey[absolute(name)] }
 
 // logOf is the log of a series, nil if it is not followed.
 func (t *Tail) logOf(s parse.Series) *log {
+	key := absolute(s.Name())
 	for _, l := range t.logs {
-		if l.series != nil && *l.series == s {
+		if l.key == key && l.series != nil {
 			return l
 		}
 	}
@@ -71,11 +82,11 @@ func (t *Tail) logOf(s parse.Series) *log {
 // left of them is read to its end.
 func (t *Tail) demote() {
 	for _, l := range t.logs {
-		if l.over || l.pipe || l.series == nil && slices.Contains(t.options.Names, l.name) {
+		if l.over || l.pipe || l.series == nil && t.isNamed(l) {
 			continue
 		}
 		i := slices.IndexFunc(t.logs, func(current *log) bool {
-			return current != l && !current.over && current.series == nil && filepath.Dir(current.name) == filepath.Dir(l.name) &&
+			return current != l && !current.over && current.series == nil && filepath.Dir(current.key) == filepath.Dir(l.key) &&
 				parse.IsRotated(filepath.Base(current.name), filepath.Base(l.oneName()))
 		})
 		if i >= 0 {
@@ -93,34 +104,6 @@ func (l *log) oneName() string {
 	return l.series.Dir + l.series.Before + "20260101" + l.series.Behind
 }
 
-// resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(logs []parse.SavedLog) {
-	t.running = true
-	for _, s := range logs {
-		var l *log
-		if s.Series {
-			l = t.followSeries(parse.SeriesNamed(s.Name), "", FromStart)
-		} else {
-			l, _ = t.follow(s.Name, FromStart)
-		}
-		if !l.pipe {
-			l.resume(s)
-		}
-	}
-	t.demote()
-}
-
-// openFIFO opens a named pipe to read and to write, so that it does not end when one of its writers does.
-func (l *log) openFIFO() {
-	handle, err := os.OpenFile(l.name, os.O_RDWR, 0)
-	l.pipe = true
-	if err != nil {
-		l.say("%s: %v; it is not followed", l.name, cause(err))
-		return
-	}
-	l.files = []generation{openPipe(handle, l.tail.wake, l.now)}
-}
-
 // ended tells whether nothing can come any more: all logs are pipes that have ended.
 func (t *Tail) ended() bool {
 	for _, l := range t.logs {
@@ -135,6 +118,6 @@ func (l *log) pipeOf() (*pipe, bool) {
 	if !l.pipe || len(l.files) == 0 {
 		return nil, false
 	}
-	p, ok := l.files[0].(*pipe)
+	p, ok := l.files[len(l.files)-1].(*pipe)
 	return p, ok
 }

@@ -19,6 +19,7 @@ import (
 // A name is one of those that a tail was given.
 type name struct {
 	text   string
+	key    string                 // the same from the root on
 	met    bool                   // whether it has stood for some log
 	lack   string                 // why it stands for none, as it was told
 	passed map[string]fs.FileInfo // what it matches and is not followed, by path
@@ -72,11 +73,17 @@ func (t *Tail) wants(path string) bool {
 	return slices.ContainsFunc(t.named, func(n *name) bool { return n.wants(path) })
 }
 
+// wants tells whether a file is one that a pattern or a directory stands for.
 func (n *name) wants(path string) bool {
 	if isDir(n.text) {
-		return filepath.Dir(path) == filepath.Clean(n.text)
+		return filepath.Dir(absolute(path)) == n.key
 	}
-	matches, err := filepath.Match(filepath.Clean(n.text), filepath.Clean(path))
+	if filepath.IsAbs(n.text) {
+		path = absolute(path)
+	} else {
+		path = fromHere(path)
+	}
+	matches, err := filepath.Match(filepath.Clean(n.text), path)
 	return err == nil && matches
 }
 
@@ -94,6 +101,7 @@ func (t *Tail) expand() {
 		from = FromStart
 	}
 	t.expanded = now
+	t.giveUp(now)
 	defer func() { t.running = true }()
 	var patterns []*name
 	for _, n := range t.named {

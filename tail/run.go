@@ -13,7 +13,7 @@ const breath = 20 * time.Millisecond
 // Run follows the logs until ctx ends, or nothing can come any more. Each value from reopen makes it go on in a new file of
 // would-blocks, should log rotation have renamed the old one.
 func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
-	watch := startWatch(t.wake)
+	watch := startWatch(t.wake, &t.renamed)
 	defer watch.close()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -26,7 +26,9 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 		if ctx.Err() != nil || !more && t.ended() && t.out.odd == nil {
 			return t.Finish()
 		}
-		watch.add(t.logs)
+		if t.whole {
+			watch.add(t.logs)
+		}
 		if more {
 			continue
 		}

@@ -16,7 +16,7 @@ func (l *log) save() parse.SavedLog {
 	if l.saved != nil {
 		return *l.saved
 	}
-	s := parse.SavedLog{Name: l.name, Series: l.series != nil, Known: l.known}
+	s := parse.SavedLog{Name: l.key, Series: l.series != nil, Known: l.known, Closed: l.closed}
 	for _, g := range l.files {
 		if f := g.saved(); f.HeadBytes > 0 {
 			s.Files = append(s.Files, f)
@@ -28,7 +28,7 @@ func (l *log) save() parse.SavedLog {
 // resume goes on where a checkpoint says, as soon as that can be read.
 func (l *log) resume(s parse.SavedLog) {
 	l.begun = true
-	l.known = s.Known
+	l.known, l.closed = s.Known, s.Closed
 	l.saved = &s
 	_ = l.recover() // else it is tried again, and told, when the log is looked at
 }
@@ -57,13 +57,20 @@ func (l *log) recover() error {
 			r, ok = l.moved(saved.Identity)
 		}
 		if !ok {
-			l.say("%s: a file that was being read is gone; what was written to it behind byte %d is lost", l.name, saved.Offset)
+			l.say("%s: a file that was being read is gone; what was written to it behind byte %d is lost, unless it comes back", l.name, saved.Offset)
+			l.closed = keepInMind(l.closed, saved, keptClosed)
 			continue
 		}
 		g, err := l.open(r, saved.Place)
 		if err != nil {
 			l.say("%s: %v", r.Path, err)
 			continue
+		}
+		if f, ok := g.(*file); ok { // should it be truncated meanwhile
+			f.id.Head, f.id.HeadBytes = saved.Head, saved.HeadBytes
+			if f.look() == errCut { // before the next checkpoint, as it grows
+				l.skipCut(f)
+			}
 		}
 		l.files = append(l.files, g)
 	}
@@ -76,7 +83,7 @@ func (l *log) readable() error {
 	if l.series != nil {
 		path = filepath.Clean(l.series.Dir)
 	}
-	f, err := os.Open(path)
+	f, _, err := openAtOnce(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

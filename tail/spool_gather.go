@@ -57,7 +57,7 @@ const faultsKept = 10
 // took takes in what was read of a log, which is judged in this batch or a later one.
 func (g *gathering) took(source int, name string, f *parse.Format, taken *traffic.Taken) {
 	p := at(&g.sources, source)
-	if *p == 0 {
+	if *p == 0 || g.to.Inputs[*p-1].Name != name { // numbers are given again
 		g.to.Inputs = append(g.to.Inputs, replay.InputPart{Name: name})
 		*p = place(len(g.to.Inputs))
 	}

@@ -10,26 +10,25 @@ import (
 // A step reads what there is, but no more than so many bytes, so that what is due is done in time under any load.
 const stepBytes = 16 << 20
 
-// tick is how often requests are judged, and the clock is looked at.
-const tick = 250 * time.Millisecond
-
 // Step does one step. more says that there is more to read already.
 func (t *Tail) Step() (more bool, err error) {
 	now := t.options.Now() // before reading: what was written until now will have been read
 	t.notice(now)
-	t.expand()
-	for _, l := range t.logs {
-		t.look(l)
+	if t.whole = t.isWhole(now); t.whole {
+		t.expand()
+		for _, l := range t.logs {
+			t.look(l)
+		}
 	}
 	if waits, err := t.pauses(); waits || err != nil {
 		return false, err
 	}
-	drained, err := t.read()
+	drained, err := t.read(now)
 	if err != nil {
 		return false, err
 	}
 	t.advance()
-	if drained {
+	if drained && t.whole {
 		t.caughtUp = now
 		if t.unknown() == 0 {
 			t.readAll = now
@@ -43,44 +42,35 @@ func (t *Tail) Step() (more bool, err error) {
 }
 
 // read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
-func (t *Tail) read() (drained bool, err error) {
-	for _, l := range t.logs {
-		l.idle = false
-	}
+func (t *Tail) read(now time.Time) (drained bool, err error) {
+	active := t.awake(now)
 	for left := stepBytes; left > 0; {
-		i := t.furthestBack()
-		if i < 0 {
+		if len(active) == 0 {
 			return true, nil
 		}
-		n, err := t.readFrom(i)
+		l := active[0]
+		n, err := t.readFrom(l)
 		if err != nil {
 			return false, err
 		}
 		left -= n
+		if l.idle {
+			active = active[1:]
+			continue
+		}
+		l.fed = now
+		for i := 1; i < len(active) && t.mark(active[i]) < t.mark(l); i++ {
+			active[i-1], active[i] = active[i], l
+		}
 	}
 	return false, nil
 }
 
-// furthestBack is the log to read next, −1 when nothing is left of any.
-func (t *Tail) furthestBack() int {
-	back := -1
-	var least limit.Time
-	for i, l := range t.logs {
-		if l.idle {
-			continue
-		}
-		if mark := t.mark(i); back < 0 || mark < least {
-			back, least = i, mark
-		}
-	}
-	return back
-}
-
 // readFrom reads the next lines of a log, and returns how many bytes.
-func (t *Tail) readFrom(i int) (int, error) {
-	l := t.logs[i]
+func (t *Tail) readFrom(l *log) (int, error) {
 	if l.format == nil {
 		if err := t.choose(l); err != nil || l.format == nil && !l.overlong() {
+			l.abandon()
 			l.idle = true
 			return 0, err
 		}
@@ -96,11 +86,11 @@ func (t *Tail) readFrom(i int) (int, error) {
 	}
 	now := t.options.Now()
 	moment := limit.Time(now.UnixMicro())
-	taken := t.stream.Take(i, &t.block, t.formatOf(l), moment, t.top(moment))
+	taken := t.stream.Take(l.source, &t.block, t.formatOf(l), moment, t.top(moment))
 	l.clock.hear(&taken, now)
 	t.count(taken)
 	if t.spool != nil {
-		t.spool.took(i, l.name, l.choice().format, &taken)
+		t.spool.took(l.source, l.name, l.choice().format, &taken)
 	}
 	t.note(l, &taken)
 	return len(t.block.Data), nil
@@ -114,9 +104,10 @@ func (t *Tail) count(taken traffic.Taken) {
 	t.tally.Late += taken.Late
 }
 
-// release judges what nothing older can come before: every tick, or when much has come since.
+// release judges what nothing older can come before, in a whole step: else there might be something older in a log that was not
+// looked at.
 func (t *Tail) release(now time.Time) error {
-	if passed := now.Sub(t.released); 0 <= passed && passed < tick && t.stream.Waiting() < t.settled+batchRows {
+	if !t.whole {
 		return nil
 	}
 	t.released = now

@@ -3,6 +3,7 @@ package tail
 import (
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"shadow/limit"
@@ -52,6 +53,9 @@ type Tail struct {
 	options Options
 	named   []*name
 	logs    []*log
+	byKey   map[string]*log   // those of one name
+	sources int               // numbers that logs have had
+	left    []parse.SavedFile // files of logs that were given up, latest last
 	stream  *traffic.Stream
 	judge   *replay.Engine
 	remote  Remote // nil: there is none
@@ -61,11 +65,16 @@ type Tail struct {
 	out     *output
 	spool   *spool // nil: no Store
 	wake    chan struct{}
+	renamed atomic.Bool // whether names have changed in some folder
 	lock    *lock
 	block   parse.Block
 
+	active []*log // see awake
+	whole  bool   // whether this step is
+
 	begun    time.Time
 	expanded time.Time // when patterns were last looked at
+	gaveUp   time.Time // when logs were last looked at that may be given up
 	running  bool      // whether they have been: a log that is found from then on has come since
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
@@ -112,9 +121,9 @@ func New(o Options) (*Tail, error) {
 	if o.Spool == 0 {
 		o.Spool = DefaultSpool
 	}
-	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), begun: o.Now(), slack: defaultSlack}
+	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), byKey: map[string]*log{}, begun: o.Now(), slack: defaultSlack}
 	for _, text := range o.Names {
-		t.named = append(t.named, &name{text: text})
+		t.named = append(t.named, &name{text: text, key: absolute(text)})
 	}
 	t.readAll, t.ahead, t.moment = t.begun, traffic.Dawn, limit.Time(t.begun.UnixMicro())
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun

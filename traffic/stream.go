@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -129,6 +130,12 @@ func (s *Stream) Mark(source int) (mark, last limit.Time) {
 	w := s.sources[source]
 	return w.mark, w.last
 }
+
+// Waits tells whether a request of a source waits.
+func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Source, uint16(source)) }
+
+// Renew makes a source one that nothing has come of. None of its requests may wait.
+func (s *Stream) Renew(source int) { *s.sources[source] = *newWatermark() }
 
 // Waiting is how many requests wait.
 func (s *Stream) Waiting() int { return s.pending.Len() }

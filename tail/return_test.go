@@ -1,0 +1,416 @@
+package tail
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/parse"
+)
+
+// away is what lets the tail forget a file that is not there: long enough to close it, and perhaps to begin anew.
+func (b *bench) away(restart bool) {
+	b.t.Helper()
+	for range 3 {
+		b.step(2 * time.Hour)
+	}
+	if restart {
+		b.restart(false)
+		b.restart(true)
+		b.step(time.Second)
+	}
+}
+
+// A file that was closed and has the name again is gone on with where reading stopped.
+func TestFileComesBack(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		link := func(to string) {
+			check(t, os.RemoveAll(b.path("access.log")))
+			check(t, os.Symlink(b.path(to), b.path("access.log")))
+		}
+		b.append("blue.log", line(1, b.now)+line(2, b.now))
+		link("blue.log")
+		b.start()
+		b.append("blue.log", line(3, b.now))
+		b.step(time.Second)
+		b.append("green.log", line(1, b.now))
+		link("green.log")
+		b.away(restart)
+		b.counted(2)
+		b.append("blue.log", line(4, b.now))
+		link("blue.log")
+		b.step(time.Second)
+		b.counted(3)
+		b.stop()
+
+		b = newBench(t, "token:1/24h")
+		b.append("access.log", line(1, b.now))
+		b.start()
+		b.append("access.log", line(2, b.now))
+		b.step(time.Second)
+		b.rename("access.log", "kept")
+		b.step(time.Second)
+		b.append("access.log", line(1, b.now))
+		b.away(restart)
+		b.counted(2)
+		b.append("kept", line(3, b.now))
+		b.rename("kept", "access.log")
+		b.step(time.Second)
+		b.counted(3)
+		b.stop()
+	}
+}
+
+// A file that is replaced by a copy of itself, as rsync does, is not read again.
+func TestFileIsReplacedByItsCopy(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.start()
+	want := b.fill("access.log")
+	b.step(time.Second)
+	for range 3 {
+		b.copy("access.log", "copy", false)
+		want += 1
+		b.append("copy", line(1, b.now))
+		b.rename("copy", "access.log")
+		b.step(2 * DefaultLinger)
+		b.counted(want)
+	}
+	b.stop()
+}
+
+// What is renamed to something that the pattern matches is no log of its own, as long as its own log goes on.
+func TestRenamedWithinThePattern(t *testing.T) {
+	for _, to := range []string{"access-1.log", "old-access.log", "access.log.1", "20261121-access.log"} {
+		for _, restart := range []bool{false, true} {
+			b := newBench(t, "token:1/24h")
+			b.names = []string{b.path("*.log*")}
+			b.append("access.log", line(1, b.now)+line(2, b.now))
+			b.change = func(o *Options) {
+				o.From, o.State, o.Events = FromStart, b.path("other/state"), b.path("other/would-blocks")
+			}
+			check(t, os.Mkdir(b.path("other"), 0o755))
+			b.start()
+			b.change = func(o *Options) { o.State, o.Events = b.path("other/state"), b.path("other/would-blocks") }
+			b.step(time.Second)
+			b.rename("access.log", to)
+			b.append("access.log", line(1, b.now))
+			b.step(2 * time.Second)
+			b.counted(3)
+			b.away(restart)
+			b.step(2 * time.Second)
+			b.counted(3)
+			if n := len(b.tail.logs); n != 1 {
+				t.Errorf("%s: %d logs", to, n)
+			}
+			b.stop()
+		}
+	}
+}
+
+// Where no other file takes the name, it is one in the end, and is gone on with.
+func TestLogIsRenamed(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.names = []string{b.path("*.log")}
+		b.start()
+		b.append("a.log", line(1, b.now)+line(2, b.now))
+		b.step(2 * time.Second)
+		b.rename("a.log", "b.log")
+		b.step(10 * time.Minute)
+		b.step(10 * time.Minute)
+		b.append("b.log", line(1, b.now)) // by who was quiet for long
+		b.step(time.Second)
+		b.counted(3)
+		b.away(restart)
+		b.append("b.log", line(1, b.now))
+		b.step(2 * time.Second)
+		b.counted(4)
+		if len(b.tail.logs) != 1 || b.tail.logs[0].name != b.path("b.log") {
+			t.Errorf("%d logs, the first %s", len(b.tail.logs), b.tail.logs[0].name)
+		}
+		b.stop()
+	}
+}
+
+// A log that is not there when the tail starts, as its disk is not mounted yet, is gone on with when it comes.
+func TestLogComesLate(t *testing.T) {
+	for _, name := range []string{"logs/access.log", "logs/*.log", "logs"} {
+		b := newBench(t, "token:1/24h")
+		b.names = []string{b.path(name)}
+		check(t, os.Mkdir(b.path("logs"), 0o755))
+		b.start()
+		b.append("logs/access.log", line(1, b.now)+line(2, b.now))
+		b.step(2 * time.Second)
+		b.stop()
+		b.rename("logs", "unmounted")
+		check(t, os.Mkdir(b.path("logs"), 0o755))
+		b.start()
+		b.away(true)
+		check(t, os.Remove(b.path("logs")))
+		b.rename("unmounted", "logs")
+		b.append("logs/access.log", line(3, b.now))
+		b.step(2 * time.Second)
+		b.counted(3)
+		b.stop()
+	}
+}
+
+// A file is the same whichever way its name is written.
+func TestNamesAreTheSame(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	t.Chdir(b.folder)
+	check(t, os.Mkdir("logs", 0o755))
+	want := int64(0)
+	for _, name := range []string{
+		"logs/access.log", b.path("logs/access.log"), "./logs/access.log", "logs/*.log", b.path("logs/*.log"), "logs", b.path("logs") + "/", "./logs", "*/access.log",
+	} {
+		b.names = []string{name}
+		b.start()
+		want++
+		b.append("logs/access.log", line(1, b.now))
+		b.append("logs/access.log.1", "") // is no log of its own
+		b.step(2 * time.Second)
+		b.counted(want)
+		if n := len(b.tail.logs); n != 1 {
+			t.Errorf("%s: %d logs", name, n)
+		}
+		b.stop()
+	}
+	b.names = []string{"logs/access.*.log"}
+	for _, day := range []string{"20261120", "20261121", "20261122"} {
+		b.names = append(b.names[:0], map[bool]string{true: "logs/access.2026*.log", false: b.path("logs/access.*.log")}[want%2 == 0])
+		b.start()
+		want++
+		b.append("logs/access."+day+".log", line(1, b.now))
+		b.step(2 * time.Second)
+		b.counted(want)
+		b.stop()
+	}
+	if said := b.said.String(); strings.Contains(said, "series") || strings.Count(said, "followed no longer") != 1 {
+		t.Error(said)
+	}
+}
+
+// What is not named any more is not followed any more. Its requests that wait are judged, and when it is named again it is gone on with.
+func TestLogIsNamedNoLonger(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("a.log"), b.path("b.log"), "-"}
+	b.change = func(o *Options) { o.Stdin = strings.NewReader("") }
+	b.start()
+	b.append("a.log", line(1, b.now))
+	b.append("b.log", line(2, b.now))
+	b.step(time.Second)
+	b.stop()
+	b.heard()
+	b.names = []string{b.path("b.log")}
+	b.start()
+	b.hears("shadow: a.log: is followed no longer, as it is not named any more\nshadow: -: is followed no longer, as it is not named any more\n")
+	b.append("a.log", line(1, b.now))
+	b.step(time.Second)
+	b.counted(2)
+	if n := b.tail.tally.Requests; n != 0 {
+		t.Errorf("%d requests were judged", n)
+	}
+	b.step(10 * time.Second)
+	b.step(10 * time.Second)
+	b.step(10 * time.Second)
+	if n := b.tail.tally.Requests; n != 2 {
+		t.Errorf("%d requests were judged, want 2", n)
+	}
+	if n := len(b.tail.logs); n != 1 {
+		t.Errorf("%d logs", n)
+	}
+	b.restart(true)
+	b.stop()
+	b.hears("")
+	b.names = []string{b.path("b.log"), b.path("c.log"), b.path("a.log")}
+	b.append("c.log", line(3, b.now))
+	b.start()
+	b.step(time.Second)
+	b.counted(4)
+	b.stop()
+}
+
+// A log that has lost its end, as by a power failure, goes on at its present end; one that begins anew is read from its beginning.
+func TestLogIsCut(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.start()
+		want := b.fill("access.log")
+		b.step(time.Second)
+		if down {
+			b.stop()
+		}
+		b.heard()
+		info, err := os.Stat(b.path("access.log"))
+		check(t, err)
+		check(t, os.Truncate(b.path("access.log"), 5000))
+		if down {
+			b.start()
+		}
+		b.step(time.Second)
+		b.hears(fmt.Sprintf("shadow: access.log: has 5000 bytes, of which %d were read before: it was cut, and is read from its present end on\n", info.Size()))
+		b.append("access.log", line(1, b.now))
+		b.step(time.Second)
+		b.counted(want + 1)
+		b.stop()
+		if n := b.tail.tally.Unreadable; n != 0 {
+			t.Errorf("%d unreadable", n)
+		}
+	}
+}
+
+// Logs may begin with the same lines whenever they are truncated; they are read from their beginning then.
+func TestLogBeginsAlike(t *testing.T) {
+	const title = "#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n"
+	for _, down := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.start()
+		b.append("access.log", title)
+		b.step(time.Second)
+		b.append("access.log", line(1, b.now)+line(2, b.now)+line(3, b.now))
+		b.step(time.Second)
+		if down {
+			b.stop()
+		}
+		check(t, os.Truncate(b.path("access.log"), 0))
+		b.append("access.log", title+line(1, b.now)+line(4, b.now))
+		if down {
+			b.start()
+		}
+		b.step(time.Second)
+		b.counted(9)
+		b.stop()
+	}
+}
+
+// Between two looks a log may be copied and truncated more than once.
+func TestCopyTruncateTwice(t *testing.T) {
+	for _, pack := range []bool{false, true} {
+		for _, short := range []bool{false, true} {
+			b := newBench(t, "token:1/24h")
+			b.append("access.log", line(9, b.now))
+			b.start()
+			want := int64(0)
+			write := func() {
+				if want++; !short {
+					want += b.fill("access.log")
+				}
+				b.append("access.log", line(int(want%200), b.now))
+				b.now = b.now.Add(100 * time.Millisecond)
+			}
+			write()
+			b.step(time.Second)
+			for n := range 3 {
+				write()
+				to := fmt.Sprintf("access.log.%d", 9-n)
+				if pack && n < 2 {
+					to += ".gz"
+				}
+				b.copy("access.log", to, pack && n < 2)
+				check(t, os.Truncate(b.path("access.log"), 0))
+			}
+			write()
+			b.step(time.Hour)
+			b.step(time.Second)
+			b.counted(want)
+			b.restart(true)
+			b.step(time.Second)
+			b.counted(want)
+			b.stop()
+		}
+	}
+}
+
+// Logs that come and go leave nothing behind, but for what was read of them lately.
+func TestLogsComeAndGo(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("pod-*.log"), b.path("access.log")}
+	b.append("access.log", line(1, b.now))
+	b.start()
+	for i := range 100 {
+		name := fmt.Sprintf("pod-%c%d.log", 'a'+i%26, i)
+		b.append(name, line(1, b.now))
+		if i%10 == 3 {
+			check(t, os.WriteFile(b.path("pod-empty.log"), nil, 0o644)) // of no format, ever
+		}
+		b.step(2 * time.Second)
+		check(t, os.Remove(b.path(name)))
+		_ = os.Remove(b.path("pod-empty.log"))
+		b.step(2 * time.Minute)
+		b.step(2 * time.Minute)
+		b.step(2 * time.Minute)
+	}
+	b.counted(100)
+	if n := len(b.tail.logs); n > 3 || b.tail.sources > 4 || len(b.tail.byKey) != n {
+		t.Errorf("%d logs are followed, of %d numbers, %d names", n, b.tail.sources, len(b.tail.byKey))
+	}
+	if n := b.tail.tally.Requests; n != 100 {
+		t.Errorf("%d requests were judged", n)
+	}
+	b.heard()
+	b.restart(true)
+	b.step(2 * time.Second)
+	b.hears("shadow: pod-*.log: no log matches yet; those that come are followed\n")
+	b.stop()
+}
+
+// A file that lost its name after a long quiet may still be written to for a while.
+func TestQuietLogIsRotated(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.append("access.log", line(1, b.now))
+	b.start()
+	b.step(time.Hour)
+	b.rename("access.log", "access.log.1")
+	b.append("access.log", line(1, b.now))
+	b.step(time.Second)
+	b.append("access.log.1", line(2, b.now)) // by a worker that has not noticed
+	b.step(time.Second)
+	b.counted(2)
+	b.stop()
+}
+
+// Whoever is quiet is not read in every step, and yet what he writes finds its place.
+func TestQuietLogAmongBusyOnes(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log")}
+	b.append("busy.log", line(1, b.now))
+	b.append("quiet.log", line(1, b.now))
+	b.start()
+	b.step(10 * time.Second)
+	slept := 0
+	for n := range 1000 {
+		b.append("busy.log", line(1, b.now))
+		if n%200 == 100 {
+			b.append("quiet.log", line(2, b.now.Add(-4980*time.Millisecond)))
+		}
+		b.step(20 * time.Millisecond)
+		if b.tail.logs[1].asleep {
+			slept++
+		}
+	}
+	if slept < 500 || slept > 950 {
+		t.Errorf("asleep in %d of 1000 steps", slept)
+	}
+	b.step(time.Second)
+	b.counted(1005)
+	if n := b.tail.tally.Late; n != 0 {
+		t.Errorf("%d late", n)
+	}
+	b.stop()
+}
+
+// Closed files are kept in mind up to a bound, the latest of them, each once.
+func TestKeepInMind(t *testing.T) {
+	var files []parse.SavedFile
+	for n := range 10 {
+		f := parse.SavedFile{Identity: parse.Identity{Inode: uint64(n % 5), HeadBytes: n % 5}, Place: parse.Place{Offset: int64(n)}}
+		files = keepInMind(files, f, 3)
+	}
+	if got := fmt.Sprint(files[0].Offset, files[1].Offset, files[2].Offset); len(files) != 3 || got != "7 8 9" {
+		t.Errorf("%v", files)
+	}
+}
