@@ -193,12 +193,12 @@ func TestLateRequestsWaitForNobodyBehind(t *testing.T) {
 	}
 	b.append("access.log", text.String())
 	b.start()
-	for most, more := 0, true; more; {
+	for more := true; more; {
 		var err error
 		more, err = b.tail.Step()
 		check(t, err)
-		if most = b.tail.stream.Waiting(); most > 2*batchRows {
-			t.Fatalf("%d requests wait", most)
+		if n := b.tail.stream.Waiting(); n > 2*batchRows {
+			t.Fatalf("%d requests wait", n)
 		}
 		b.now = b.now.Add(20 * time.Second)
 	}
