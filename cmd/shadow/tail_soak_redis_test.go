@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"hash/maphash"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +33,8 @@ type redisSoak struct {
 	*soak
 	redis   *sharetest.Server
 	outages [][2]time.Time // from when until when
-	marked  int            // would-blocks, when the last outage began
+	from    int64          // how far would-blocks have been looked at
+	marked  bool           // whether one since the latest outage is marked
 }
 
 const (
@@ -72,18 +74,18 @@ func TestTailSoakRedis(t *testing.T) {
 
 // disturb kills Redis at regular intervals, when the tail has kept up, and starts it again after a while, when the tail has noticed.
 func (s *redisSoak) disturb(n, lines, kills int) {
-	every := lines / (kills + 1)
+	last := len(s.outages) - 1
 	switch {
-	case n > 0 && n%every == 0 && len(s.outages) < kills:
-		s.keepUp(n)
-		s.marked = s.countMarked()
-		s.redis.Kill()
-		s.outages = append(s.outages, [2]time.Time{time.Now()})
-	case n%1000 == 0 && len(s.outages) > 0:
-		if last := &s.outages[len(s.outages)-1]; last[1].IsZero() && time.Since(last[0]) > soakOutage && s.countMarked() > s.marked {
-			last[1] = time.Now()
+	case last >= 0 && s.outages[last][1].IsZero():
+		if s.noticed() && time.Since(s.outages[last][0]) > soakOutage {
+			s.outages[last][1] = time.Now()
 			s.redis.Start()
 		}
+	case last+1 < kills && n >= (last+2)*(lines/(kills+1)):
+		s.keepUp(n)
+		s.from, s.marked = s.size(), false
+		s.redis.Kill()
+		s.outages = append(s.outages, [2]time.Time{time.Now()})
 	}
 }
 
@@ -102,11 +104,27 @@ func (s *redisSoak) keepUp(n int) {
 	}
 }
 
-func (s *redisSoak) countMarked() int {
+// noticed tells whether a would-block since the latest outage is marked.
+func (s *redisSoak) noticed() bool {
 	s.t.Helper()
-	told, err := os.ReadFile(s.path("would-blocks"))
+	f, err := os.Open(s.path("would-blocks"))
 	must(s.t, err)
-	return bytes.Count(told, []byte(`"degraded":true`))
+	defer f.Close()
+	s.from = min(s.from, s.size()) // a tail that was killed has been cut off
+	text, err := io.ReadAll(io.NewSectionReader(f, s.from, 1<<30))
+	must(s.t, err)
+	end := bytes.LastIndexByte(text, '\n') + 1
+	s.from += int64(end)
+	s.marked = s.marked || bytes.Contains(text[:end], []byte(`"degraded":true`))
+	return s.marked
+}
+
+// size is how much has been told.
+func (s *redisSoak) size() int64 {
+	s.t.Helper()
+	info, err := os.Stat(s.path("would-blocks"))
+	must(s.t, err)
+	return info.Size()
 }
 
 // marks are how many would-blocks are marked, of all and of those that were told while Redis was away.

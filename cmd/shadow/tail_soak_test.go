@@ -60,7 +60,7 @@ type soak struct {
 	limit   string      // by which it judges
 	args    []string    // more of them
 	pace    int         // lines a second; 0: as fast as possible
-	trouble func(n int) // is called after each line
+	trouble func(n int) // is called after each thousand lines, if there is a pace
 }
 
 func (s *soak) path(name string) string { return filepath.Join(s.dir, name) }
@@ -197,9 +197,9 @@ func (s *soak) write(lines, rotations, kills int) {
 			s.kill()
 			s.start()
 		}
-		s.trouble(n)
 		if s.pace > 0 && n%1000 == 0 {
-			must(s.t, w.Flush())
+			must(s.t, w.Flush()) // what is held back while there is trouble comes late
+			s.trouble(n)
 			time.Sleep(time.Duration(n)*time.Second/time.Duration(s.pace) - time.Since(begin))
 		}
 	}
