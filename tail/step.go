@@ -121,9 +121,10 @@ func (t *Tail) release(now time.Time) error {
 // batchRows is how many requests may come before some are judged.
 const batchRows = 256 << 10
 
-// judgeUntil judges what nothing older can come before, as long as there is room for what is to be told.
+// judgeUntil judges what nothing older can come before, as long as there is room for what is to be told. What becomes too much
+// to be held in memory goes to the spool in between.
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	for more := true; more && t.out.odd == nil; {
+	for more := true; more && t.out.odd == nil && !t.spool.full(); {
 		var b *traffic.Batch
 		if b, more = t.stream.Release(floor); b.Len() == 0 {
 			continue
@@ -133,6 +134,9 @@ func (t *Tail) judgeUntil(floor limit.Time) error {
 		}
 		if err := t.tidy(); err != nil {
 			return err
+		}
+		if more && t.spool.heavy() {
+			t.tryToSave(t.options.Now())
 		}
 	}
 	return nil
