@@ -10,14 +10,24 @@ func (t *Tail) due() {
 	now := t.options.Now()
 	t.show(now)
 	t.glance(now)
-	early := t.spool.heavy() && now.Sub(t.tried) >= tick
-	if t.options.State != "" && t.out.odd == nil && (early || now.Sub(t.tried) >= max(t.options.Save, 20*t.saving)) { // at most a twentieth of the time
+	if t.options.State != "" && t.out.odd == nil && t.mustSave(now) {
 		t.tryToSave(now)
 	}
 	t.sayStored()
 	if t.options.Every > 0 && now.Sub(t.told) >= t.options.Every {
 		t.tell()
 	}
+}
+
+// mustSave tells whether a checkpoint is due. Writing them takes at most a twentieth of the time, unless what is held for the
+// database becomes too much.
+func (t *Tail) mustSave(now time.Time) bool {
+	every := t.options.Save
+	if t.joined { // were one of them rotated while no tail runs, nothing of it would be found
+		every = tick
+	}
+	passed := now.Sub(t.tried)
+	return passed >= max(every, 20*t.saving) || passed >= tick && t.spool.heavy()
 }
 
 // tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged anew.
@@ -27,7 +37,7 @@ func (t *Tail) tryToSave(now time.Time) {
 		t.sayOnce("the checkpoint cannot be written: " + err.Error())
 		return
 	}
-	t.saved = now
+	t.saved, t.joined = now, false
 	t.sayOnce("")
 }
 

@@ -99,8 +99,11 @@ func (f *file) look() error {
 	if f.size == f.info.Size() && info.ModTime().Equal(f.info.ModTime()) && f.size == f.at.Offset {
 		return nil
 	}
+	if err := f.check(); err != nil {
+		return err
+	}
 	f.info = info
-	return f.check()
+	return nil
 }
 
 // check holds the beginning of the file against what it was, and learns more of it while it is short.

@@ -65,6 +65,7 @@ func (t *Tail) join(n *name, from From) {
 		t.look(l)
 	}
 	if len(j.begun) > 0 {
+		t.joined = true
 		t.demote()
 	}
 	n.passed = j.passed

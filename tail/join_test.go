@@ -440,3 +440,22 @@ func TestFilesThatBeginAlike(t *testing.T) {
 	b.counted(2)
 	b.stop()
 }
+
+// A log that has just joined is in the next checkpoint, which comes soon: so it is not lost when it is rotated while no tail runs.
+func TestKilledSoonAfterJoining(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log")}
+	b.change = func(o *Options) { o.Save = time.Hour }
+	b.append("old.log", line(1, b.now))
+	b.start()
+	b.append("new.log", line(1, b.now)+line(2, b.now))
+	b.step(2 * time.Second)
+	b.step(time.Second)
+	b.kill()
+	b.rename("new.log", "new.log.1")
+	b.append("new.log", line(3, b.now))
+	b.start()
+	b.step(time.Second)
+	b.counted(3)
+	b.stop()
+}

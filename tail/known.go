@@ -1,10 +1,12 @@
 package tail
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"shadow/parse"
 )
@@ -13,9 +15,12 @@ import (
 // is known again whatever it is called, as long as it is there.
 
 // takeBetween takes in the relatives that nobody knows, apart from f.
-func (l *log) takeBetween(f *file) {
+func (l *log) takeBetween(f *file) { l.takeSince(f, time.Time{}) }
+
+// takeSince takes in those of them that were written since a moment.
+func (l *log) takeSince(f *file, since time.Time) {
 	for _, r := range l.relatives() {
-		if os.SameFile(r.Info, f.info) || l.knows(&r) || l.tail.isTaken(l, r.Path, r.Info) || l.tail.isKnown(r.WasItself) {
+		if os.SameFile(r.Info, f.info) || r.Info.ModTime().Before(since) || l.knows(&r) || l.tail.isTaken(l, r.Path, r.Info) || l.tail.isKnown(r.WasItself) {
 			continue
 		}
 		g, err := l.open(r, parse.Place{})
@@ -43,7 +48,18 @@ func (l *log) relatives() []parse.Relative {
 func (l *log) knows(r *parse.Relative) bool {
 	return slices.ContainsFunc(l.known, r.Was) ||
 		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) }) ||
-		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) })
+		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) || isCopyOfBeginning(r, g) })
+}
+
+// isCopyOfBeginning tells whether a relative is a copy that somebody made of a file while that was short, and still has its content.
+func isCopyOfBeginning(r *parse.Relative, g generation) bool {
+	f, ok := g.(*file)
+	if n := len(r.Head); ok && 0 < n && n < parse.HeadBlock {
+		head := make([]byte, n)
+		m, _ := f.handle.ReadAt(head, 0) // what cannot be read now is not known
+		return m == n && bytes.Equal(head, r.Head)
+	}
+	return false
 }
 
 // know notes the relatives that are there, and keeps what it knows of files that have other names now: what comes later is new.

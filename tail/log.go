@@ -215,10 +215,11 @@ func (l *log) begin(i int) {
 		l.files = slices.Delete(l.files, i, i+1)
 		return
 	}
+	since := old.info.ModTime() // by the clock that stamps files: what is between two truncations is no older
 	if g, ok := l.copyOf(old.saved()); ok {
 		l.files = slices.Insert(l.files, i, g)
 	}
-	l.takeBetween(old)
+	l.takeSince(old, since)
 	l.files = append(slices.DeleteFunc(l.files, func(g generation) bool { return g == old }), old)
 	old.at = parse.Place{}
 	old.id = old.id.Emptied()

@@ -89,8 +89,10 @@ func (t *Tail) demote() {
 			return current != l && !current.over && current.series == nil && filepath.Dir(current.key) == filepath.Dir(l.key) &&
 				parse.IsRotated(filepath.Base(current.name), filepath.Base(l.oneName()))
 		})
-		if i >= 0 {
-			l.over = true
+		if i < 0 {
+			continue
+		}
+		if l.over = true; len(l.files) > 0 { // else it was told before a restart
 			t.say("%s: is followed no longer, as what is left of %s when that is rotated", l.name, t.logs[i].name)
 		}
 	}

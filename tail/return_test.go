@@ -414,3 +414,28 @@ func TestKeepInMind(t *testing.T) {
 		t.Errorf("%v", files)
 	}
 }
+
+// A copy that somebody made of a log while that was short is no part of it, whatever becomes of the log.
+func TestCopyOfAShortLog(t *testing.T) {
+	for _, truncate := range []bool{false, true} {
+		b := newBench(t, "token:1/24h")
+		b.append("access.log", "")
+		b.start()
+		b.append("access.log", line(1, b.now)+line(2, b.now))
+		b.step(time.Second)
+		b.copy("access.log", "access.log.bak", false)
+		b.age("access.log.bak", time.Minute)
+		b.append("access.log", line(3, b.now))
+		b.step(time.Second)
+		if truncate {
+			check(t, os.Truncate(b.path("access.log"), 0))
+		} else {
+			b.rename("access.log", "access.log.1")
+		}
+		b.step(time.Second)
+		b.append("access.log", line(4, b.now))
+		b.step(time.Second)
+		b.counted(4)
+		b.stop()
+	}
+}

@@ -84,6 +84,7 @@ type Tail struct {
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
 	saving   time.Duration
+	joined   bool      // whether logs have joined since the last checkpoint
 	waits    bool      // whether it was told that batches wait for the database
 	stuck    bool      // whether it was told that would-blocks cannot be written
 	told     time.Time // when the last summary was
