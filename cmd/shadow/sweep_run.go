@@ -67,6 +67,9 @@ func (r *sweepRun) keep(ctx context.Context) error {
 	return r.report(result, r.db, fmt.Sprint(id))
 }
 
+// sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory more.
+const sweepBatch = 128 << 10
+
 // prepare looks up everything that the flags name.
 func (r *sweepRun) prepare(args []string) error {
 	if err := verifyOutput(r.output, "html"); err != nil {
@@ -89,6 +92,7 @@ func (r *sweepRun) prepare(args []string) error {
 	if r.reading, err = r.readingFlags.options(&config, longest, r.started); err != nil {
 		return err
 	}
+	r.reading.Batch = sweepBatch
 	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
 		return err
 	}
