@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// An outcome is what became of a mutant.
+type outcome string
+
+const (
+	killed   outcome = "killed"
+	slow     outcome = "slow" // killed by a timeout
+	survived outcome = "survived"
+	invalid  outcome = "invalid" // it does not compile
+)
+
+// A tester runs tests against one mutant at a time.
+type tester struct {
+	folder      string
+	timeout     time.Duration // of one run of tests, in time of the processor, and five times that on the clock
+	bound       time.Duration // of all runs of a mutant: no further one starts after it
+	short       bool
+	interrupted <-chan os.Signal
+}
+
+// try returns what became of a mutant, and by which test.
+func (t tester) try(m mutant) (outcome, string, error) {
+	begin := time.Now()
+	overlay, err := t.overlay(m)
+	if err != nil {
+		return "", "", err
+	}
+	result, by, err := t.test(overlay, m.pkg.ImportPath)
+	for _, importer := range m.pkg.importers {
+		if result != survived || err != nil || time.Since(begin) > t.bound {
+			break
+		}
+		if result, by, err = t.test(overlay, importer); result == invalid {
+			return "", "", fmt.Errorf("%s does not compile:\n%s", importer, by)
+		}
+	}
+	if result == invalid {
+		by = ""
+	}
+	return result, by, err
+}
+
+// check is an error if the tests of a package or its importers fail without a mutant.
+func (t tester) check(p *pkg) error {
+	name := filepath.Join(t.folder, "overlay.json")
+	if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
+		return err
+	}
+	for _, path := range append([]string{p.ImportPath}, p.importers...) {
+		if result, by, err := t.test(name, path); err != nil || result != survived {
+			return errors.Join(err, fmt.Errorf("the tests of %s fail without a mutant: %s %s", path, result, by))
+		}
+	}
+	return nil
+}
+
+// overlay writes the changed file and returns the name of the file that tells the compiler of it.
+func (t tester) overlay(m mutant) (string, error) {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	changed := filepath.Join(t.folder, "mutant.go")
+	text := string(source[:m.begin]) + m.text + string(source[m.end:])
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.file: changed}})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(t.folder, "overlay.json")
+	return name, os.WriteFile(name, overlay, 0o600)
+}
+
+// memory bounds what a test may allocate, in kB: a mutant may ask for ever more.
+const memory = "6000000"
+
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*|fatal error: .*)`)
+
+// test runs the tests of a package against the mutant. It returns the first test that failed, or what the compiler says.
+func (t tester) test(overlay, path string) (outcome, string, error) {
+	clock := 5 * t.timeout // on a busy machine, and for tests that wait
+	script := `ulimit -d ` + memory + ` && ulimit -S -t ` + strconv.Itoa(int(t.timeout.Seconds())) +
+		` && exec go test -count=1 -failfast -vet=off -pgo=off -timeout=` + clock.String() +
+		` -short=` + strconv.FormatBool(t.short) + ` -overlay "$0" "$1"`
+	command := exec.Command("sh", "-c", script, overlay, path)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := command.Start(); err != nil {
+		return "", "", err
+	}
+	end := make(chan error, 1)
+	go func() { end <- command.Wait() }()
+	stop := func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // the tests' own programs with them
+	select {
+	case err := <-end:
+		stop()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return survived, "", nil
+		case !errors.As(err, &exit):
+			return "", "", err
+		case bytes.Contains(output.Bytes(), []byte("[setup failed]")):
+			return "", "", fmt.Errorf("go test %s:\n%s", path, output.Bytes())
+		case bytes.Contains(output.Bytes(), []byte("[build failed]")):
+			return invalid, output.String(), nil
+		case bytes.Contains(output.Bytes(), []byte("panic: test timed out")), bytes.Contains(output.Bytes(), []byte("SIGXCPU")):
+			return slow, path, nil
+		}
+		return killed, path + " " + string(bytes.TrimSpace(failure.Find(output.Bytes()))), nil
+	case <-time.After(clock + 2*time.Minute): // what go test itself did not end
+		stop()
+		<-end //nolint:errcheck // it was killed
+		return slow, path, nil
+	case <-t.interrupted:
+		stop()
+		<-end //nolint:errcheck // it was killed
+		return "", "", errors.New("interrupted")
+	}
+}
