@@ -1,0 +1,25 @@
+package escape
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestEscapes(t *testing.T) {
+	for text, want := range map[string]struct{ visible, json string }{
+		"plain é ⚡":          {"plain é ⚡", `"plain é ⚡"`},
+		"\x1b[31m\n":         {`\x1b[31m\n`, `"\u001b[31m\n"`},
+		"\x7f":               {`\x7f`, `"\u007f"`},
+		"\u0085\u202e\u200b": {`\u0085\u202e\u200b`, `"\u0085\u202e\u200b"`},
+		"\U000e0100":         {`\U000e0100`, `"\udb40\udd00"`},
+		"\xff\\":             {`\xff\`, `"\ufffd\\"`},
+	} {
+		if got := Visible(text); got != want.visible {
+			t.Errorf("Visible(%q) = %s, want %s", text, got, want.visible)
+		}
+		quoted, err := json.Marshal(text)
+		if got := string(JSON(quoted)); got != want.json || err != nil {
+			t.Errorf("JSON of %q is %s, want %s", text, got, want.json)
+		}
+	}
+}
