@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz check profile bench soak samples
+.PHONY: build test lint fuzz mutate check profile bench soak samples
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -14,6 +14,9 @@ lint: ## golangci-lint and gofumpt, as .golangci.yml says
 fuzz: ## every fuzz target for FUZZTIME each
 	scripts/fuzz $(FUZZTIME)
 
+mutate: ## changes the program a little, 200 times, and reports which changes no test notices (MUTATE='-seed 7 -n 20')
+	go run ./scripts/mutate $(MUTATE) ./limit ./bucket ./leaky ./window ./replay ./sweep ./traffic ./store ./tail
+
 check: ## everything that CI checks
 	.ci/run
 
@@ -25,6 +28,9 @@ bench: ## speed and memory beside wc -l, on generated logs (BENCH='-only replay 
 
 soak: ## a log written at full speed, rotated, and its tail, which stores, killed (SOAK=LINES,ROTATIONS,KILLS); again with Redis (SOAK_REDIS=LINES,PACE,KILLS)
 	SOAK=$${SOAK:-10000000,50,20} SOAK_REDIS=$${SOAK_REDIS:-10000000,60000,5} go test ./cmd/shadow -run TestTailSoak -v -timeout 30m
+
+kills: ## kills every command that writes a database at each of its writes, before it and inside it (Linux)
+	SHADOW_KILLS=all nice go test ./cmd/shadow -run TestKilledAtEachWrite -v -timeout 60m
 
 samples: ## writes the logs of sample-logs/ anew
 	go test ./sample-logs -update

@@ -58,8 +58,10 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for name, construct := range constructors {
-		if _, err := construct(limit.Spec{}); err == nil {
-			t.Errorf("%s: the zero Spec is taken", name)
+		for _, spec := range []limit.Spec{{}, {Count: 1}, {Period: limit.Second}} {
+			if _, err := construct(spec); err == nil {
+				t.Errorf("%s: a count of %d in %d µs is taken", name, spec.Count, spec.Period)
+			}
 		}
 	}
 }

@@ -112,6 +112,12 @@ func (b *Debt) Charge(s *limit.State, t limit.Time, _ bool) {
 	s.At, s.Level, s.Extra = now, b.take(missing), 1
 }
 
+// CountsRefused implements limit.RefusalCounter.
+func (b *Debt) CountsRefused() bool { return true }
+
+// Bounds implements limit.Bounder.
+func (b *Debt) Bounds(slack limit.Time) (low, high limit.Limiter) { return limit.Enclose(b, slack) }
+
 // Refuse implements limit.Limiter.
 func (b *Debt) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	if len(at) == 0 {

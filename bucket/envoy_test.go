@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var envoySuite = limittest.Suite{Draw: drawEnvoy, New: NewEnvoyLocal, Model: modelEnvoy}
@@ -57,7 +58,7 @@ func modelEnvoy(s limit.Spec) limittest.Model {
 // Whatever a pause is made of, a timer has filled the bucket as often as arithmetic of any size says.
 func TestFill(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 5))
+		r := testneeds.Rand(t, seed, 5)
 		count, burst := 1+r.Int64N(20), 1+r.Int64N(60)
 		b := newEnvoyLocal(limit.Spec{Count: count, Period: 1}, burst)
 		missing := r.Int64N(burst + 1)

@@ -166,6 +166,22 @@ func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
+// Bounds implements limit.Bounder. What the bucket refills in the slack may have come before any request: the low bound holds
+// that much more.
+func (b *Token) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	low, high = limit.Enclose(b, slack)
+	if more := int64(slack); more <= (math.MaxInt64-b.room-b.token)/b.inflow {
+		larger := *b
+		larger.room += more * b.inflow
+		larger.full += uint64(more)
+		if larger.horizon != limit.Never {
+			larger.horizon = limit.Time(larger.full)
+		}
+		low = &larger
+	}
+	return low, high
+}
+
 // Level implements limit.Leveler: the tokens that are missing.
 func (b *Token) Level(s *limit.State, t limit.Time) float64 {
 	missing, _ := b.missing(s, t)

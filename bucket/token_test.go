@@ -11,6 +11,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var tokenSuite = limittest.Suite{Draw: drawToken, New: NewToken, Model: modelToken}
@@ -68,7 +69,7 @@ func modelToken(s limit.Spec) limittest.Model {
 // intervals and times that are whole numbers of seconds divided by a power of two.
 func TestTokenAgreesWithTimeRate(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 7))
+		r := testneeds.Rand(t, seed, 7)
 		perSecond, burst := int64(1)<<r.IntN(7), 1+r.Int64N(20)
 		spec, err := limit.Parse(fmt.Sprintf("token:%d/s,burst=%d", perSecond, burst))
 		if err != nil {

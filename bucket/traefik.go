@@ -133,6 +133,9 @@ func (b *Traefik) Delay(s *limit.State, t limit.Time) limit.Time {
 	return b.late(missing)
 }
 
+// LongestDelay implements limit.Delayer: with the emptiest bucket.
+func (b *Traefik) LongestDelay() limit.Time { return b.late(b.room) }
+
 // Charge implements limit.Limiter.
 func (b *Traefik) Charge(s *limit.State, t limit.Time, refused bool) {
 	s.Level, s.At = b.missing(s, t)
@@ -141,6 +144,9 @@ func (b *Traefik) Charge(s *limit.State, t limit.Time, refused bool) {
 		s.Level += b.token
 	}
 }
+
+// Bounds implements limit.Bounder.
+func (b *Traefik) Bounds(slack limit.Time) (low, high limit.Limiter) { return limit.Enclose(b, slack) }
 
 // Refuse implements limit.Limiter.
 func (b *Traefik) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {

@@ -11,6 +11,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var traefikSuite = limittest.Suite{Draw: drawTraefik, New: NewTraefik, ModelDelay: modelTraefik}
@@ -80,7 +81,7 @@ func floorSecond(t limit.Time) int64 { return time.UnixMicro(int64(t)).Unix() }
 func TestTraefikAgreesWithItsLimiter(t *testing.T) {
 	delays, refusals, forgotten := 0, 0, 0
 	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 7))
+		r := testneeds.Rand(t, seed, 7)
 		spec, err := limit.Parse([]string{"traefik:1/4s", "traefik:1/2s", "traefik:1/s", "traefik:4/s", "traefik:16/s", "traefik:64/s"}[r.IntN(6)])
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 func mustRate(t *testing.T, text string) Rate {
@@ -89,7 +90,7 @@ func (m *modelBucket) take() bool {
 func TestCalcAgreesWithFractions(t *testing.T) {
 	const moments = 8
 	for seed := range uint64(400) {
-		r := rand.New(rand.NewPCG(seed, 3))
+		r := testneeds.Rand(t, seed, 3)
 		b := drawBucket(r)
 		got, err := b.Calc(moments)
 		if err != nil {
@@ -186,7 +187,7 @@ func closed(t *testing.T, b Bucket, f Figures) {
 // What a bucket of two or more sustains, it sustains: nothing of a steady client at that rate is refused.
 func TestSustainable(t *testing.T) {
 	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 9))
+		r := testneeds.Rand(t, seed, 9)
 		rate := Rate{1 + r.Int64N(1000), limit.Time(1+r.IntN(100)) * limit.Second / 10}
 		b := Bucket{Capacity: 2 + r.Int64N(5), Refill: rate, Window: 5 * limit.Second, Pattern: Pattern{kind: constant, rate: rate}}
 		b.Initial = b.Capacity

@@ -18,6 +18,8 @@ type Explanation struct {
 	Limit string `json:"limit"`
 	Means string `json:"means"` // in a line
 
+	Combine string `json:"combine,omitempty"` // how it shares a request with the other limits that it is joined with: policy.Combine
+
 	// The rest is of the continuous bucket that comes closest.
 	Bucket bool       `json:"bucket"`  // whether the limit is such a bucket
 	AtOnce int64      `json:"at_once"` // requests of a client that has rested; 0: the limiter does not describe itself

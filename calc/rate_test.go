@@ -3,11 +3,11 @@ package calc
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 func TestParseRate(t *testing.T) {
@@ -62,7 +62,7 @@ func TestParseRateErrors(t *testing.T) {
 }
 
 func TestMulDivUp(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testneeds.Rand(t, 1, 2)
 	draw := func() int64 { return r.Int64() >> r.IntN(63) }
 	for range 20_000 {
 		a, b, c := draw(), draw(), draw()+1

@@ -27,6 +27,8 @@ func (quota) Charge(s *limit.State, _ limit.Time, refused bool) {
 
 func (quota) Delay(s *limit.State, _ limit.Time) limit.Time { return limit.Time(s.Level % 2) }
 
+func (quota) LongestDelay() limit.Time { return 1 }
+
 func (quota) RefuseAndDelay(dst []int32, late []limit.Delayed, _ *limit.State, _ []limit.Time) ([]int32, []limit.Delayed) {
 	return dst, late
 }

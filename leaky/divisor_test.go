@@ -1,14 +1,15 @@
 package leaky
 
 import (
-	"math/rand/v2"
 	"testing"
+
+	"shadow/testneeds"
 )
 
 // Division by multiplication is exact for every divisor and every number that may come.
 func TestDivisor(t *testing.T) {
 	for seed := range uint64(100_000) {
-		r := rand.New(rand.NewPCG(seed, 3))
+		r := testneeds.Rand(t, seed, 3)
 		by := uint64(1 + r.Int64N(1<<(1+r.IntN(62))))
 		d := newDivisor(int64(by))
 		for _, n := range []uint64{

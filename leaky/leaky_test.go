@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var leakySuite = limittest.Suite{Draw: draw, New: New, Model: model}
@@ -56,7 +57,7 @@ func model(s limit.Spec) limittest.Model {
 // empty bucket, minus the phase.
 func TestSink(t *testing.T) {
 	for seed := range uint64(20_000) {
-		r := rand.New(rand.NewPCG(seed, 4))
+		r := testneeds.Rand(t, seed, 4)
 		spec := limit.Spec{Count: 1 + r.Int64N(1<<(1+r.IntN(30))), Period: limit.Time(1 + r.Int64N(1<<(1+r.IntN(30))))}
 		limiter, err := New(spec)
 		if err != nil {

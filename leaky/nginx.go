@@ -32,6 +32,7 @@ type Nginx struct {
 	delay  int64   // thousandths of a request; beyond all bounds with nodelay
 	reach  int64   // milliseconds in which the largest excess has gone, and a request more
 	byRate divisor // divides by rate
+	bias   int64   // thousandths of a request that drain beyond what is rounded down: of bounds
 }
 
 const (
@@ -103,7 +104,13 @@ func (n *Nginx) elapsed(last, now int64) int64 {
 }
 
 // drained is by how much the excess sinks in elapsed milliseconds.
-func (n *Nginx) drained(elapsed int64) int64 { return int64(uint64(n.rate*elapsed) / thousand) }
+func (n *Nginx) drained(elapsed int64) int64 {
+	drained := int64(uint64(n.rate*elapsed) / thousand)
+	if n.bias != 0 && elapsed > 0 {
+		drained = max(0, drained+n.bias)
+	}
+	return drained
+}
 
 // after is the excess with one more request, elapsed milliseconds later.
 func (n *Nginx) after(excess, elapsed int64) int64 {
@@ -126,7 +133,7 @@ func (n *Nginx) Wait(s *limit.State, t limit.Time) limit.Time {
 	if n.after(excess, n.elapsed(last, now)) <= n.burst {
 		return 0
 	}
-	need := limit.CeilDiv((excess+thousand-n.burst)*thousand, n.rate) // milliseconds since last
+	need := limit.CeilDiv((excess+thousand-n.burst-n.bias)*thousand, n.rate) // milliseconds since last
 	ms := last + need - now
 	if ms > int64(limit.Never/limit.Millisecond) {
 		return limit.Never
@@ -134,11 +141,24 @@ func (n *Nginx) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.Time(ms)*limit.Millisecond - (t - limit.Time(now)*limit.Millisecond)
 }
 
+// Bounds implements limit.Bounder. What drains is rounded down at each admitted request, so where requests lie decides on up to a
+// thousandth of a request as well: the low bound drains that much more each time, the high one that much less.
+func (n *Nginx) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	more, less := *n, *n
+	more.bias, less.bias = 1, -1
+	low, _ = limit.Enclose(&more, slack)
+	_, high = limit.Enclose(&less, slack)
+	return low, high
+}
+
 // Delay implements limit.Delayer.
 func (n *Nginx) Delay(s *limit.State, t limit.Time) limit.Time {
 	excess, last := begin(s, t)
 	return n.late(n.after(excess, n.elapsed(last, milliseconds(t))))
 }
+
+// LongestDelay implements limit.Delayer: with the largest excess.
+func (n *Nginx) LongestDelay() limit.Time { return n.late(n.burst) }
 
 // Charge implements limit.Limiter.
 func (n *Nginx) Charge(s *limit.State, t limit.Time, refused bool) {

@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var nginxSuite = limittest.Suite{Draw: drawNginx, New: NewNginx, ModelDelay: modelNginx, OwnClock: true}
@@ -133,7 +134,7 @@ func modelNginx(s limit.Spec) limittest.DelayModel {
 // longest delay. Asking each limiter and then charging all or none is the same.
 func TestNginxZones(t *testing.T) {
 	for seed := range uint64(1000) {
-		r := rand.New(rand.NewPCG(seed, 5))
+		r := testneeds.Rand(t, seed, 5)
 		var zones [3]*zone
 		parts, states := make([]limit.Delayer, 3), make([]*limit.State, 3)
 		for i := range zones {
@@ -187,6 +188,33 @@ func TestNewNginxErrors(t *testing.T) {
 	}
 	if _, err := NewNginx(limit.Spec{}); err == nil {
 		t.Error("the zero Spec is taken")
+	}
+}
+
+// The bounds differ from the limit by a thousandth of a request for each one that is admitted: here a millisecond.
+func TestNginxBounds(t *testing.T) {
+	low, high := must(t, "nginx:1r/s").(limit.Bounder).Bounds(0)
+	for admits, l := range map[limit.Time]limit.Limiter{999: low, 1000: must(t, "nginx:1r/s"), 1001: high} {
+		for ms, refused := range map[limit.Time]int{admits - 1: 1, admits: 0} {
+			var s limit.State
+			if got := l.Refuse(nil, &s, []limit.Time{0, ms * limit.Millisecond}); len(got) != refused {
+				t.Errorf("the one that admits after %d ms refuses %v after %d ms", admits, got, ms)
+			}
+			s.Release()
+		}
+	}
+}
+
+// Where nginx delays, a bucket elsewhere is unlike it.
+func TestNginxShape(t *testing.T) {
+	for text, want := range map[string]string{
+		"nginx:1r/s,burst=5":         "delays requests after the first 1,",
+		"nginx:1r/s,burst=5,delay=3": "delays requests after the first 4,",
+		"nginx:1r/s,burst=5,nodelay": "counts finer than nginx",
+	} {
+		if got := must(t, text).(limit.Describer).Shape().Unlike; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want it to say %q", text, got, want)
+		}
 	}
 }
 

@@ -22,22 +22,35 @@ type verdict struct {
 	at   limit.Time // when it began
 	took limit.Time // until it was answered
 	was  byte       // '.' passed, d delayed, x rejected
+	no   bool       // whether it was answered with the status of a refusal
+}
+
+// behind is 1 of a request that stands behind the others of its moment.
+func (v verdict) behind() int {
+	if v.no && v.at%limit.Second != 0 {
+		return 1
+	}
+	return 0
 }
 
 // A tally compares the model with nginx.
 type tally struct {
 	lines, agree int
+	admission    int // lines on which both admit, delayed or not, or both refuse
 	refusals     int // the sum over keys of |model − nginx|
 	delays       int
 	worst        int // the largest of these
 }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d lines, %.2f %% agree; off by %d refusals and %d delays, at most %d of a key",
-		t.lines, t.share(), t.refusals, t.delays, t.worst)
+	return fmt.Sprintf("%d lines, %.2f %% agree, %.2f %% on whether to admit; off by %d refusals and %d delays, at most %d of a key",
+		t.lines, t.share(), t.admitted(), t.refusals, t.delays, t.worst)
 }
 
 func (t tally) share() float64 { return 100 * float64(t.agree) / float64(t.lines) }
+
+// admitted is the share of lines on which both admit or both refuse.
+func (t tally) admitted() float64 { return 100 * float64(t.admission) / float64(t.lines) }
 
 // ownLine reads $http_x_client $msec $request_time $limit_req_status.
 func ownLine(fields []string) (key string, last []string) { return fields[0], fields[1:] }
@@ -48,8 +61,18 @@ func sharedLine(fields []string) (key string, last []string) {
 	return fields[0], fields[len(fields)-8:]
 }
 
-// readVerdicts reads a log that nginx wrote and puts its requests into the order in which they began. split finds the key
-// and the fields from $msec on.
+// secondLine reads a combined line with $msec $request_time $limit_req_status $http_x_rid behind it. Of the recording in which the
+// zone counts by client and path, the key is both.
+func secondLine(fields []string) (key string, last []string) {
+	return fields[0], fields[len(fields)-4:]
+}
+
+func secondByPath(fields []string) (key string, last []string) {
+	return fields[0] + " " + fields[6], fields[len(fields)-4:]
+}
+
+// readVerdicts reads a log that nginx wrote and puts its requests into the order in which they began, those of a millisecond that
+// were really refused behind the others, as traffic does. split finds the key and the fields from $msec on.
 func readVerdicts(t *testing.T, file string, split func(fields []string) (key string, last []string)) []verdict {
 	f, err := os.Open(file)
 	if err != nil {
@@ -68,12 +91,14 @@ func readVerdicts(t *testing.T, file string, split func(fields []string) (key st
 			continue // never came as far as the limiter
 		}
 		end, took := thousandths(t, last[0])*limit.Millisecond, thousandths(t, last[1])*limit.Millisecond
-		all = append(all, verdict{key, end - took, took, verdictOf(t, last[2])})
+		all = append(all, verdict{key, end - took, took, verdictOf(t, last[2]), last[2] == "REJECTED"})
 	}
 	if lines.Err() != nil {
 		t.Fatal(lines.Err())
 	}
-	slices.SortStableFunc(all, func(a, b verdict) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(all, func(a, b verdict) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.behind(), b.behind()))
+	})
 	return all
 }
 
@@ -112,6 +137,9 @@ func compare(all []verdict, judge func(verdict) (is byte, late limit.Time)) tall
 		if is == v.was {
 			got.agree++
 		}
+		if (is == 'x') == (v.was == 'x') {
+			got.admission++
+		}
 		off[v.key][is]++
 		off[v.key][v.was]--
 	}
@@ -125,24 +153,36 @@ func compare(all []verdict, judge func(verdict) (is byte, late limit.Time)) tall
 }
 
 // zones judges as the zones do that limits describe: all are asked, then charged all or none, and the longest delay counts.
-// The first zone counts by key, the others by nothing.
-func zones(t *testing.T, limits ...string) func(verdict) (is byte, late limit.Time) {
+// The first zone counts by key, and the others do or count by the site.
+func zones(t *testing.T, others counting, limits ...string) func(verdict) (is byte, late limit.Time) {
 	var parts []limit.Delayer
 	for _, text := range limits {
 		parts = append(parts, must(t, text).(limit.Delayer))
 	}
-	states, keys := make([]*limit.State, len(parts)), map[string]*limit.State{}
-	for i := range states {
-		states[i] = new(limit.State)
-	}
+	keys := map[string]*limit.State{}
+	states := make([]*limit.State, len(parts))
 	return func(v verdict) (is byte, late limit.Time) {
-		if keys[v.key] == nil {
-			keys[v.key] = new(limit.State)
+		for i := range states {
+			name := fmt.Sprint(i)
+			if i == 0 || others == byKey {
+				name += " " + v.key
+			}
+			if keys[name] == nil {
+				keys[name] = new(limit.State)
+			}
+			states[i] = keys[name]
 		}
-		states[0] = keys[v.key]
 		return judge(parts, states, v.at)
 	}
 }
+
+// counting is what a zone counts by.
+type counting int
+
+const (
+	byKey counting = iota
+	bySite
+)
 
 // judge is the verdict of several zones on one request.
 func judge(parts []limit.Delayer, states []*limit.State, at limit.Time) (is byte, late limit.Time) {

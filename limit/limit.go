@@ -47,6 +47,9 @@ type Delayer interface {
 	// Delay tells how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not changed.
 	Delay(s *State, t Time) Time
 
+	// LongestDelay is the longest that a request can be kept waiting, or more.
+	LongestDelay() Time
+
 	// RefuseAndDelay is Refuse that also appends to late each request that is admitted and kept waiting, in the order
 	// of at.
 	RefuseAndDelay(dst []int32, late []Delayed, s *State, at []Time) ([]int32, []Delayed)

@@ -16,6 +16,16 @@ func Nearest(word string, choices []string) string {
 	return best
 }
 
+// Misspelt returns the choice that word is a slip of the pen from, or "" when it is none: one letter in five, and two at most, may
+// be missing, too many or wrong. Of several as near, the first.
+func Misspelt(word string, choices []string) string {
+	near := Nearest(word, choices)
+	if editDistance(strings.ToLower(word), near) > min(2, max(1, len(near)/5)) {
+		return ""
+	}
+	return near
+}
+
 // editDistance counts the bytes to insert, delete or replace to make b of a (Levenshtein 1965), row by row of the
 // table of distances between prefixes.
 func editDistance(a, b string) int {

@@ -53,6 +53,9 @@ func (r *Ring) Oldest() Time { return r.times()[r.head] }
 // Nth is the time after n older ones, n < Len.
 func (r *Ring) Nth(n int) Time { return r.times()[r.index(uint32(n))] }
 
+// set replaces the time after n older ones, n < Len.
+func (r *Ring) set(n int, t Time) { r.times()[r.index(uint32(n))] = t }
+
 // Push adds the newest time. It returns false, and adds nothing, when the ring is full.
 func (r *Ring) Push(t Time) bool {
 	if r.size == r.full {

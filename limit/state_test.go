@@ -2,11 +2,12 @@ package limit
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"shadow/testneeds"
 )
 
 func TestStateSize(t *testing.T) {
@@ -43,7 +44,7 @@ func TestBlocks(t *testing.T) {
 // A ring does what a slice of times does.
 func TestRing(t *testing.T) {
 	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 0))
+		r := testneeds.Rand(t, seed, 0)
 		age := Time(1 + r.IntN(500))
 		var s State
 		var want []Time // all times ever pushed that have not run out

@@ -8,6 +8,8 @@ import (
 	"testing/iotest"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // drawContent makes lines of all kinds, most of them short, some just around the longest allowed.
@@ -83,7 +85,7 @@ func TestCutterDoesNotCareHowTheStreamComes(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			testneeds.Rapid(t, func(t *rapid.T) {
 				max := rapid.IntRange(1, 60).Draw(t, "max")
 				content := drawContent(t, max)
 				cut := newCutter(way(bytes.NewReader(content)), 0)

@@ -91,7 +91,7 @@ var catalogue = []Known{
 		"haproxy", `$remote_addr:$remote_port [$time_local] $frontend $backend $timers $status $body_bytes_sent` +
 			` $request_cookie $response_cookie $termination $connections $queues "$request"`,
 		`192.0.2.7:40112 [01/Jan/2026:00:00:00.250] web~ shop/shop1 0/0/0/4/4 200 312 - - ---- 1/1/0/0/0 0/0 "GET / HTTP/1.1"`,
-		"HAProxy's option httplog, without what syslog puts in front",
+		"HAProxy's option httplog, with or without the header that syslog puts in front",
 	},
 	{
 		"alb", `$type ` + balancerText + ` $rest`,
@@ -116,7 +116,7 @@ const balancerText = `$time_iso8601 $balancer $remote_addr:$remote_port $backend
 func Catalogue() []Known {
 	all := append([]Known(nil), catalogue...)
 	for _, k := range knownJSON {
-		all = append(all, Known{dashed(k.name), k.mapping, k.example, k.summary})
+		all = append(all, Known{Name: dashed(k.name), Text: k.mapping, Example: k.example, Summary: k.summary})
 	}
 	return all
 }
@@ -125,7 +125,11 @@ func Catalogue() []Known {
 func Named(name string, w Wants) (*Format, error) {
 	for _, k := range catalogue {
 		if k.Name == name {
-			return compileLenient(k.Text, w, k.Name)
+			format, err := compileLenient(k.Text, w, k.Name)
+			if err == nil && k.Name == syslogged {
+				format = format.behindSyslog()
+			}
+			return format, err
 		}
 	}
 	if name == "json" {

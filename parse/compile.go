@@ -3,6 +3,7 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,9 @@ func build(text string, w Wants, lenient bool) (*Format, error) {
 	if err := nameExtras(pieces, w.Extra); err != nil {
 		return nil, err
 	}
+	if err := misspelt(pieces, isNginx); err != nil {
+		return nil, err
+	}
 	if err := choose(pieces); err != nil {
 		return nil, err
 	}
@@ -54,6 +58,7 @@ func build(text string, w Wants, lenient bool) (*Format, error) {
 		return nil, err
 	}
 	prog.endStamp = isNginx || stampsEnd(pieces)
+	prog.apart = feeds(pieces, useMethod) && feeds(pieces, usePath)
 	return newFormat(pieces, parser), nil
 }
 
@@ -102,6 +107,11 @@ func stampsEnd(pieces []piece) bool {
 		}
 	}
 	return false
+}
+
+// feeds reports whether some piece has a use.
+func feeds(pieces []piece, u use) bool {
+	return slices.ContainsFunc(pieces, func(p piece) bool { return p.use == u })
 }
 
 // newFormat tells what the pieces of a format feed.

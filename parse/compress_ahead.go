@@ -14,19 +14,26 @@ const aheadBlocks = 2
 //	goroutine  ── full ──▶  next  ── the caller's empty buffer ──┐
 //	    ▲────────────────────── free ────────────────────────────┘
 type ahead struct {
-	full chan Block
+	full chan aheadBlock
 	free chan []byte
 	done <-chan struct{} // closed by Input.Close
 
+	ended bool   // whether the block that next returned was the last one
 	place Place  // where reading would go on; known once full is closed
 	codec *codec // how the content is stored; known once next has returned
 	err   error  // what ended the content; known once full is closed
 }
 
+// An aheadBlock is a block, and whether it is the last one.
+type aheadBlock struct {
+	Block
+	last bool
+}
+
 // startAhead starts to read what open opens, which may take as long as it likes, cut by what cut returns.
 func startAhead(open func() (*content, error), cut func(io.Reader) *cutter, done <-chan struct{}) *ahead {
 	a := &ahead{
-		full: make(chan Block, aheadBlocks),
+		full: make(chan aheadBlock, aheadBlocks),
 		free: make(chan []byte, aheadBlocks+1),
 		done: done,
 	}
@@ -61,7 +68,7 @@ func (a *ahead) run(open func() (*content, error), newCut func(io.Reader) *cutte
 			return
 		}
 		select {
-		case a.full <- b:
+		case a.full <- aheadBlock{b, cut.err != nil}:
 		case <-a.done:
 			return
 		}
@@ -76,7 +83,7 @@ func (a *ahead) next(b *Block) error {
 			return a.err
 		}
 		a.free <- b.Data
-		*b = full
+		*b, a.ended = full.Block, full.last
 		return nil
 	case <-a.done:
 		return fs.ErrClosed

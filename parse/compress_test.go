@@ -79,7 +79,7 @@ func TestCompressionIsToldByContent(t *testing.T) {
 }
 
 func TestConcatenatedMembersAreOneContent(t *testing.T) {
-	lines := logLike(600_000)
+	lines := logLike(t, 600_000)
 	seam := len(lines)/2 + 7 // in the middle of a line
 	for compression, compress := range compressors {
 		joined := append(compress(t, lines[:seam]), compress(t, lines[seam:])...)
@@ -104,7 +104,7 @@ func TestNothingCompressedIsNothing(t *testing.T) {
 
 // Cut a compressed file anywhere: what comes out is a beginning of the content, and the report says that it is one.
 func TestTruncatedContentIsDeliveredAndNamed(t *testing.T) {
-	lines := logLike(300_000)
+	lines := logLike(t, 300_000)
 	for compression, compress := range compressors {
 		if compression == "" {
 			continue
@@ -144,7 +144,7 @@ func TestTruncatedHeaderIsNamed(t *testing.T) {
 }
 
 func TestDamagedContentIsDeliveredAndNamed(t *testing.T) {
-	lines := logLike(3_000_000)
+	lines := logLike(t, 3_000_000)
 	for compression, compress := range compressors {
 		if compression == "" {
 			continue
@@ -239,7 +239,7 @@ func TestUnsupportedArchivesSayWhatToDo(t *testing.T) {
 func TestBlocksGiveBackTheLines(t *testing.T) {
 	for compression, compress := range compressors {
 		t.Run("compression "+compression, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
+			testneeds.Rapid(t, func(t *rapid.T) {
 				max := rapid.IntRange(1, 200).Draw(t, "max")
 				size := rapid.IntRange(1, max+1).Draw(t, "size")
 				content := drawContent(t, max)

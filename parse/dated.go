@@ -1,11 +1,9 @@
 package parse
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,52 +77,23 @@ func SeriesNamed(name string) Series {
 
 // Relatives are the files of the log but for the current one, oldest first.
 func (s Series) Relatives(current string) []Relative {
-	r := newRelatives(current)
-	r.add(filepath.Clean(s.Dir), func(base string) bool { return s.Has(s.Dir + base) })
-	slices.SortStableFunc(r.all, func(x, y Relative) int { return strings.Compare(whenOf(x.Path), whenOf(y.Path)) })
-	return r.all
+	all, _ := new(Siblings).OfSeries(s, current)
+	return all
+}
+
+// paths are the names of the files of the log.
+func (s Series) paths() (paths []string) {
+	dir := filepath.Clean(s.Dir)
+	entries, _ := os.ReadDir(dir) // what cannot be listed is not there
+	for _, e := range entries {
+		if s.Has(s.Dir + e.Name()) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 func whenOf(path string) string {
 	d, _ := DatedOf(Unpacked(path))
 	return d.When
-}
-
-// relatives collects files that may belong to a log.
-type relatives struct {
-	current fs.FileInfo // nil: there is none
-	all     []Relative
-}
-
-func newRelatives(current string) *relatives {
-	info, err := os.Stat(current)
-	if err != nil {
-		return &relatives{}
-	}
-	return &relatives{current: info}
-}
-
-// add takes in those of a directory that fit.
-func (r *relatives) add(dir string, fits func(base string) bool) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !fits(e.Name()) {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() || r.current != nil && os.SameFile(info, r.current) {
-			continue
-		}
-		one, ok := newRelative(path, info)
-		if begun := IsPacked(path) && !one.Packed; begun { // by who compresses, and what is compressed is there still
-			continue
-		}
-		if ok && !slices.ContainsFunc(r.all, one.Same) {
-			r.all = append(r.all, one)
-		}
-	}
 }

@@ -9,7 +9,7 @@ import "bytes"
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy"}
 
 // shorter says what a format is called without referers and agents.
 var shorter = map[string]string{
@@ -40,6 +40,24 @@ func Detect(sample []byte, w Wants) (Detection, error) {
 	if err := refuse(sample, lines); err != nil {
 		return Detection{}, err
 	}
+	if bare := withoutHeaders(lines); bare != nil {
+		return detectBehindSyslog(bare, w)
+	}
+	return detect(lines, w)
+}
+
+// detectBehindSyslog finds the format of lines that stood behind a header of syslog.
+func detectBehindSyslog(bare [][]byte, w Wants) (Detection, error) {
+	d, err := detect(bare, w)
+	if err == nil && d.Format.Name != syslogged {
+		d.Format = d.Format.behindSyslog()
+		d.Format.Name += " behind syslog"
+	}
+	return d, err
+}
+
+// detect finds the format of the lines of a sample.
+func detect(lines [][]byte, w Wants) (Detection, error) {
 	if len(lines) == 0 {
 		format, err := Named("combined", w)
 		return Detection{Format: format, Warnings: []string{"there is no line to tell the format by: combined is assumed"}}, err

@@ -52,22 +52,12 @@ func (d *Detection) count(r *Record) {
 // doubt says why a line that can be read is probably of another format.
 func doubt(format *Format, r *Record) Fault {
 	switch {
-	case !isClient(r.Client):
+	case !IsClient(r.Client):
 		return Fault{"the client is neither an address nor a host name", 1}
 	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
 		return Fault{"there are more than three fields before the time", 1}
 	}
 	return Fault{}
-}
-
-// isClient tells whether a text can be an address or the name of a host. A log may lack clients altogether.
-func isClient(client []byte) bool {
-	for _, c := range client {
-		if !isNameByte(c) && c != '.' && c != ':' && c != '-' && c != '%' {
-			return false
-		}
-	}
-	return true
 }
 
 // An agentCensus counts what stands where the user agent should.

@@ -82,7 +82,7 @@ var lookalikes = []struct {
 	},
 	{
 		regexp.MustCompile(`\S+:\d+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ ?\S*:? `),
-		"this is a log of HAProxy: --format haproxy reads its default (option httplog) where syslog puts nothing in front",
+		"this is a log of HAProxy with few requests of its default format (option httplog): --format haproxy reads those, behind a header of syslog or not",
 	},
 	{
 		regexp.MustCompile(`^(https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z (app|net)/`),

@@ -14,6 +14,7 @@ type Expansion struct {
 	Names   []string          // of the inputs
 	Guessed map[string]string // of the Names that nobody gave, which look like logs by their names alone: the directory that was given
 	Passed  []PassedOver      // what looked like no log
+	Links   []Copy            // other names of files that are among the Names already
 }
 
 // PassedOver are the files in a directory and below it that are no access logs by their names.
@@ -29,10 +30,10 @@ type PassedOver struct {
 //   - a pattern such as "logs/access.log*", when there is no file of that name, stands for what it matches. As in a
 //     shell, "*" does not match a leading dot.
 //
-// A file that several arguments name, by whatever path or link, comes once. Expand fails when an argument stands for
+// A file that several arguments name, by whatever path or link, comes once; its other names are Links. Expand fails when an argument stands for
 // nothing, or for a file that may not be read: better before the replay than an hour into it.
 func Expand(args []string) (Expansion, error) {
-	e := expansion{seen: map[any]bool{}}
+	e := expansion{seen: map[any]string{}, linked: map[string]bool{}}
 	e.Guessed = map[string]string{}
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {
@@ -46,8 +47,9 @@ func Expand(args []string) (Expansion, error) {
 // An expansion collects inputs.
 type expansion struct {
 	Expansion
-	seen map[any]bool // by fileKey
-	left []leftOut
+	seen   map[any]string  // the name under which a file comes, by fileKey
+	linked map[string]bool // names of Links, from the root on
+	left   []leftOut
 }
 
 func (e *expansion) add(arg string) error {
@@ -114,9 +116,14 @@ func (e *expansion) addPattern(pattern string) error {
 }
 
 func (e *expansion) once(key any, name string) {
-	if !e.seen[key] {
-		e.seen[key] = true
+	first, seen := e.seen[key]
+	switch {
+	case !seen:
+		e.seen[key] = name
 		e.Names = append(e.Names, name)
+	case absolute(first) != absolute(name) && !e.linked[absolute(name)]:
+		e.linked[absolute(name)] = true
+		e.Links = append(e.Links, Copy{Name: name, Of: first, How: SameFile})
 	}
 }
 

@@ -89,10 +89,10 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 // tellPassed gathers what was left out and is no input by another argument, each file once.
 func (e *expansion) tellPassed() {
 	for _, f := range e.left {
-		if e.seen[f.key] {
+		if _, seen := e.seen[f.key]; seen {
 			continue
 		}
-		e.seen[f.key] = true
+		e.seen[f.key] = f.name
 		if n := len(e.Passed); n == 0 || e.Passed[n-1].Dir != f.dir {
 			e.Passed = append(e.Passed, PassedOver{Dir: f.dir})
 		}

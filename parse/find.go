@@ -35,6 +35,11 @@ func (st *step) find(line []byte, from int) (end, next int) {
 		}
 	case spanWord:
 		end = word(line, from, st.stop)
+	case spanPort:
+		end = bytes.LastIndexByte(line[from:word(line, from, ' ')], st.stop)
+		if end >= 0 {
+			end += from
+		}
 	case spanSlash:
 		if end = bytes.IndexByte(line[from:], '/'); end >= 0 {
 			end += from

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // TestGonxRefuses lists what would make gonx.NewParser loop for ever, panic, or misread: each must come back at once.
@@ -134,7 +136,7 @@ func TestScannerAgreesWithGonx(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rapid.Check(t, func(t *rapid.T) {
+		testneeds.Rapid(t, func(t *rapid.T) {
 			var line bytes.Buffer
 			for i := range pieces {
 				line.WriteString(pieces[i].text)

@@ -72,6 +72,7 @@ func (s *scanner) head(line []byte, r *Record) int {
 	}
 	r.Client, s.stamp = line[:client], stamp
 	r.Method, r.Path = requestParts(line[request:end])
+	r.NotHTTP = r.Method == nil
 	r.Status, r.Bytes = status, size
 	keep(useReferer, line[referer:at], r)
 	return at + len(`" "`)

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"bytes"
+	"hash/fnv"
 	"io"
 	"io/fs"
 )
@@ -47,6 +49,19 @@ func (id Identity) Begins(head []byte) bool {
 func (id *Identity) Learn(head []byte) {
 	if len(head) > id.HeadBytes {
 		id.Head, id.HeadBytes = sum(head), len(head)
+	}
+}
+
+// LineSums returns a sum of a beginning up to each of its line feeds, so that what is shorter can be told to be a part of it.
+func LineSums(head []byte) (sums []uint32) {
+	h := fnv.New64a()
+	for {
+		end := bytes.IndexByte(head, '\n') + 1
+		if end == 0 {
+			return sums
+		}
+		h.Write(head[:end])
+		sums, head = append(sums, uint32(h.Sum64())), head[end:]
 	}
 }
 

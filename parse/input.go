@@ -13,7 +13,7 @@ import (
 // in blocks from Next.
 //
 // Opening a file only looks at it and closes it again; a descriptor is held from the first Next until the end, or
-// Close. So a run may have thousands of inputs and read a few at a time.
+// Close (see HoldNothing). So a run may have any number of inputs and read a few at a time.
 //
 // An Input is the bytes that the file had when it was opened: what the server appends meanwhile is not read, so that
 // Identity describes exactly what was read. A file that log rotation renames in between is found again.
@@ -32,8 +32,10 @@ type Input struct {
 	last     lastLine
 	consumed atomic.Int64
 
-	blocks  blocks // what Next takes them from; nil before the first
-	peeked  *Block // first block of a pipe, which Peek took and Next has not
+	raw     *fileReader // of a regular file that is being read
+	lean    bool        // whether no descriptor is held between two blocks, if that can be helped
+	blocks  blocks      // what Next takes them from; nil before the first
+	peeked  *Block      // first block of a pipe, which Peek took and Next has not
 	problem string
 
 	done chan struct{} // closed by Close
@@ -109,6 +111,24 @@ func (in *Input) Identity() (size int64, head, tail uint64) {
 // Problem says what ended the input early, or stands unread behind its end, or is empty. It is known when Next has returned io.EOF, and already when
 // Peek has nothing to show.
 func (in *Input) Problem() string { return in.problem }
+
+// AtEnd reports whether the next call of Next returns io.EOF. It may report that it does not know, with false.
+func (in *Input) AtEnd() bool {
+	switch b := in.blocks.(type) {
+	case *cutter:
+		return in.peeked == nil && b.err != nil
+	case *ahead:
+		return in.peeked == nil && b.ended
+	}
+	return false
+}
+
+// HoldNothing makes a plain file be opened for each block, so that any number of files can be read at a time. It must be
+// called before Next. What is compressed holds its descriptor until its end.
+func (in *Input) HoldNothing() { in.lean = true }
+
+// Is reports whether the input is a file that was looked at.
+func (in *Input) Is(info fs.FileInfo) bool { return in.info != nil && os.SameFile(in.info, info) }
 
 // regular tells whether the input is a file that can be opened again.
 func (in *Input) regular() bool { return in.id.size >= 0 }

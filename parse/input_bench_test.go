@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"shadow/testneeds"
 )
 
 // How much do the blocks cost? Beside each way of reading stands the least that it could take: the read calls alone,
 // or the library's decompression alone.
 
 // logLike is content that compresses about as a log does, some eight times.
-func logLike(size int) []byte {
-	random := rand.New(rand.NewPCG(1, 2))
+func logLike(t testing.TB, size int) []byte {
+	random := testneeds.Rand(t, 1, 2)
 	var b bytes.Buffer
 	for b.Len() < size {
 		fmt.Fprintf(&b, "192.0.%d.%d - - [10/Oct/2025:%02d:55:36 +0000] \"GET /product/%d HTTP/1.1\" 200 %d \"-\" \"Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[6]d.0\"\n",
@@ -26,7 +27,7 @@ func logLike(size int) []byte {
 }
 
 func BenchmarkInput(b *testing.B) {
-	lines := logLike(64 << 20)
+	lines := logLike(b, 64<<20)
 	plain, compressed := writeFile(b, "access.log", lines), writeFile(b, "access.log.gz", gzipped(b, lines))
 	measure := func(name string, read func() int) {
 		b.Run(name, func(b *testing.B) {

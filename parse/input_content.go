@@ -8,14 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 )
 
 // readBuffer is how much of a compressed file, or of a pipe, is read at once, in bytes.
 const readBuffer = 128 << 10
 
 var (
-	errShrunk = errors.New("became shorter while it was being read")
-	errGone   = errors.New("was gone, or replaced by another file, before it could be read")
+	errShrunk   = errors.New("became shorter while it was being read")
+	errGone     = errors.New("was gone, or replaced by another file, before it could be read")
+	errReplaced = errors.New("was rotated or truncated before it could be read")
+
+	// errRewritten says that a file has the size that it had, or more, and other content: it was truncated, and has grown.
+	errRewritten = errors.New("was truncated or rewritten while it was being read: lines are missing, or were read in part")
 )
 
 // content is an open source, decompressed.
@@ -39,7 +44,8 @@ func (in *Input) openHeld() (*content, error) {
 		return nil, err
 	}
 	if in.regular() {
-		raw = &fileReader{file: f, left: in.id.size, consumed: &in.consumed}
+		r := in.newReader(in.id.size)
+		r.file, raw = f, r
 	} else {
 		raw = &countingReader{f, &in.consumed}
 	}
@@ -87,9 +93,20 @@ func (in *Input) openFile() (*os.File, error) {
 	return in.openRenamed()
 }
 
-// openRenamed looks for the file among its neighbours.
+// openRenamed looks for the file among its neighbours, again as long as they are being renamed.
 func (in *Input) openRenamed() (*os.File, error) {
-	dir := filepath.Dir(in.name)
+	for range looks {
+		f, err := in.openAmong(filepath.Dir(in.name))
+		if f != nil || err != nil {
+			return f, err
+		}
+		time.Sleep(betweenLooks)
+	}
+	return nil, errGone
+}
+
+// openAmong opens the file if it has a name in a directory.
+func (in *Input) openAmong(dir string) (*os.File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, errGone
@@ -100,6 +117,9 @@ func (in *Input) openRenamed() (*os.File, error) {
 			continue
 		}
 		f, err := os.Open(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +128,7 @@ func (in *Input) openRenamed() (*os.File, error) {
 		}
 		f.Close()
 	}
-	return nil, errGone
+	return nil, nil
 }
 
 func (in *Input) isSame(f *os.File) bool {
@@ -116,24 +136,74 @@ func (in *Input) isSame(f *os.File) bool {
 	return err == nil && os.SameFile(info, in.info)
 }
 
-// fileReader reads the bytes that the file had when it was opened, and no further.
+// fileReader reads the bytes that the file had when it was opened, and no further. Behind the last one it looks whether
+// the file is still what it was: one that was truncated meanwhile may have grown again, beyond its old size too.
 type fileReader struct {
-	file     *os.File
-	left     int64 // bytes
-	consumed *atomic.Int64
+	input *Input
+	file  *os.File // nil: is opened for the next bytes
+	left  int64    // bytes
+	end   error    // why there is no more; nil: there is
+}
+
+// newReader reads the last bytes of the file, so many of them.
+func (in *Input) newReader(left int64) *fileReader {
+	in.raw = &fileReader{input: in, left: left}
+	if left == 0 {
+		in.raw.end = io.EOF
+	}
+	return in.raw
 }
 
 func (r *fileReader) Read(p []byte) (int, error) {
-	if r.left == 0 {
-		return 0, io.EOF
+	if r.end != nil {
+		return 0, r.end
+	}
+	if r.file == nil {
+		if err := r.open(); err != nil {
+			return 0, err
+		}
 	}
 	n, err := r.file.Read(p[:min(int64(len(p)), r.left)])
 	r.left -= int64(n)
-	r.consumed.Add(int64(n))
-	if err == io.EOF {
+	r.input.consumed.Add(int64(n))
+	switch {
+	case err == io.EOF:
+		r.end = errShrunk
 		err = errShrunk
+	case err == nil && r.left == 0:
+		r.end = r.check()
 	}
 	return n, err
+}
+
+// open opens the file at the next byte.
+func (r *fileReader) open() error {
+	in := r.input
+	f, err := in.openFile()
+	if err == nil {
+		err = in.hold(f)
+	}
+	if err == nil {
+		_, err = f.Seek(in.id.size-r.left, io.SeekStart)
+	}
+	if err != nil {
+		r.end = err
+		return err
+	}
+	r.file = f
+	return nil
+}
+
+// check reports in what way the file has changed, or io.EOF. What cannot be read any more was not changed, as far as is
+// known.
+func (r *fileReader) check() error {
+	if info, err := r.file.Stat(); err == nil && info.Size() < r.input.id.size {
+		return errShrunk
+	}
+	if now, _, err := endsOf(r.file, r.input.id.size); err == nil && now != r.input.id {
+		return errRewritten
+	}
+	return io.EOF
 }
 
 // countingReader counts what comes through a pipe.

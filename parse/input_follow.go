@@ -24,11 +24,35 @@ func (in *Input) Follow(from Place, last bool) error {
 		in.last = lastUnlessDamaged
 	}
 	if in.codec == plain {
+		if in.start > in.id.size {
+			in.blocks, in.problem = over{from}, errReplaced.Error()
+		}
 		in.start = min(in.start, in.id.size)
 		in.consumed.Store(in.start)
 	}
 	return nil
 }
+
+// Expect makes the input end at once unless the file is still the one with an identity: between the look at a log and
+// its opening it may have been rotated or truncated. It must be called before Next.
+func (in *Input) Expect(id Identity) {
+	if id == (Identity{}) || !in.regular() {
+		return
+	}
+	f, err := in.openFile()
+	if err != nil {
+		return // Next says what is wrong
+	}
+	defer f.Close()
+	if r, ok := look(in.name, f, in.info); !ok || !r.Is(id) || id.Inode != 0 && !id.SameInode(r.ID) {
+		in.blocks, in.problem = over{in.Place()}, errReplaced.Error()
+	}
+}
+
+// over is an input of which no more is read, and where that ended.
+type over struct{ place Place }
+
+func (over) next(*Block) error { return io.EOF }
 
 // Place is where reading may go on another time. It is known when Next has returned io.EOF; before the first Next it is
 // where reading begins.
@@ -36,6 +60,8 @@ func (in *Input) Place() Place {
 	switch b := in.blocks.(type) {
 	case *cutter:
 		return b.place()
+	case over:
+		return b.place
 	case *ahead:
 		if b.place != (Place{}) { // it could be opened
 			return b.place

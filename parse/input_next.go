@@ -38,6 +38,10 @@ func (in *Input) take(b *Block) error {
 	if err != nil {
 		return in.end(err)
 	}
+	if in.codec == plain && in.raw != nil && (in.lean || in.raw.end != nil) {
+		in.raw.file = nil
+		in.release()
+	}
 	return nil
 }
 
@@ -47,15 +51,8 @@ func (in *Input) begin() {
 		in.blocks = startAhead(in.openHeld, in.cut, in.done)
 		return
 	}
-	f, err := in.openFile()
-	if err == nil {
-		err = in.hold(f)
-	}
-	if err == nil {
-		_, err = f.Seek(in.start, io.SeekStart)
-	}
-	cut := newCutter(&fileReader{file: f, left: in.id.size - in.start, consumed: &in.consumed}, in.start)
-	cut.err, cut.last, cut.skipping = err, in.last, in.skipping
+	cut := newCutter(in.newReader(in.id.size-in.start), in.start)
+	cut.last, cut.skipping = in.last, in.skipping
 	in.blocks = cut
 }
 
@@ -65,6 +62,11 @@ func (in *Input) end(err error) error {
 	if in.closed() {
 		return fs.ErrClosed
 	}
+	in.blocks = over{in.Place()}                             // and its buffers are free
+	if err == io.EOF && in.raw != nil && in.raw.end != nil { // which not every decompressor passes on
+		err = in.raw.end
+	}
+	in.raw = nil
 	if err != io.EOF {
 		in.problem = in.describe(err)
 	}
@@ -78,7 +80,7 @@ func (in *Input) describe(err error) string {
 	switch {
 	case errors.As(err, &behind):
 		return behind.Error()
-	case errors.Is(err, errShrunk), errors.Is(err, errGone), errors.Is(err, errUnsupported):
+	case errors.Is(err, errShrunk), errors.Is(err, errRewritten), errors.Is(err, errGone), errors.Is(err, errUnsupported):
 		return err.Error()
 	case errors.As(err, &path):
 		return fmt.Sprintf("cannot be read: %v", path.Err)

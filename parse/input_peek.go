@@ -2,8 +2,9 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"io"
-	"sync/atomic"
+	"os"
 )
 
 // peekSize is how much Peek shows, in bytes of content.
@@ -35,8 +36,16 @@ func (in *Input) peekFile() ([]byte, error) {
 	if err != nil {
 		return nil, explain(in.name, err)
 	}
-	var uncounted atomic.Int64
-	src, err := openContent(&fileReader{file: f, left: in.id.size, consumed: &uncounted}, func() { f.Close() })
+	if in.codec == plain {
+		defer f.Close()
+		data := make([]byte, min(peekSize, in.id.size))
+		n, err := readFull(f, data)
+		if n == 0 && len(data) > 0 {
+			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
+		}
+		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), byteOrderMark), nil
+	}
+	src, err := openContent(io.LimitReader(f, in.id.size), func() { f.Close() })
 	if err != nil {
 		in.problem = in.describe(err)
 		return nil, nil
@@ -44,10 +53,18 @@ func (in *Input) peekFile() ([]byte, error) {
 	defer src.close()
 	data := make([]byte, peekSize)
 	n, err := readFull(src, data)
-	if n == 0 && err != io.EOF {
-		in.problem = in.describe(err)
+	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
+		in.problem = in.describe(cmp.Or(gone, err))
 	}
 	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), byteOrderMark), nil
+}
+
+// shrunk is errShrunk if a file has less than the size that it had.
+func shrunk(f *os.File, size int64) error {
+	if info, err := f.Stat(); err == nil && info.Size() < size {
+		return errShrunk
+	}
+	return nil
 }
 
 // readFull reads until data is full or the content ends, and returns what ended it.

@@ -56,7 +56,7 @@ func manyLines(n int) []byte {
 
 // A byte order mark is no part of the first line, however the log is stored.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	for _, lines := range [][]byte{manyLines(3), logLike(3 * peekSize), nil, []byte("\xef\xbb")} {
+	for _, lines := range [][]byte{manyLines(3), logLike(t, 3*peekSize), nil, []byte("\xef\xbb")} {
 		content := append([]byte("\xef\xbb\xbf"), lines...)
 		for compression, compress := range compressors {
 			stored := compress(t, content)
@@ -86,7 +86,7 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 
 // Every way to store a log, as a file and piped in: Peek shows its beginning, Next gives all of it.
 func TestInputIsPeekedAtAndRead(t *testing.T) {
-	lines := logLike(3 * peekSize)
+	lines := logLike(t, 3*peekSize)
 	for compression, compress := range compressors {
 		stored := compress(t, lines)
 		path := writeFile(t, "access.log", stored)
@@ -184,7 +184,7 @@ func TestIdentityIsOfBothEndsOnDisk(t *testing.T) {
 		return h.Sum64()
 	}
 	lines := manyLines(10_000)
-	compressed := gzipped(t, logLike(100_000))
+	compressed := gzipped(t, logLike(t, 100_000))
 	for name, stored := range map[string][]byte{"empty": nil, "short": []byte("one\ntwo\n"), "plain": lines, "gzip": compressed} {
 		size, head, tail := openInput(t, writeFile(t, "access.log", stored), nil).Identity()
 		wantHead, wantTail := fnv1a(stored[:min(4096, len(stored))]), fnv1a(stored[max(len(stored)-4096, 0):])

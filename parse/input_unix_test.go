@@ -24,7 +24,7 @@ func makeFIFO(t *testing.T) string {
 
 // A named pipe is what bash's <(…) passes.
 func TestInputReadsNamedPipes(t *testing.T) {
-	lines := logLike(3 * peekSize)
+	lines := logLike(t, 3*peekSize)
 	for compression, compress := range compressors {
 		path := makeFIFO(t)
 		if got, err := Expand([]string{path, path}); err != nil || len(got.Names) != 1 || got.Names[0] != path {
@@ -47,7 +47,7 @@ func TestInputReadsNamedPipes(t *testing.T) {
 
 // Close frees what reading holds, wherever it stands.
 func TestCloseLeavesNothingBehind(t *testing.T) {
-	lines := logLike(5 * blockSize)
+	lines := logLike(t, 5*blockSize)
 	goroutines, descriptors := runtime.NumGoroutine(), countDescriptors(t)
 	for _, compress := range compressors {
 		path := writeFile(t, "access.log", compress(t, lines))
@@ -157,4 +157,45 @@ func countDescriptors(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(entries)
+}
+
+// Inputs that hold nothing can be read block by block in turn, with fewer descriptors than there are inputs.
+func TestInputsThatHoldNothing(t *testing.T) {
+	lines := manyLines(60_000) // more than a block
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	var all []*Input
+	for range 300 {
+		in := openInput(t, writeFile(t, "access.log", lines), nil)
+		in.HoldNothing()
+		all = append(all, in)
+	}
+	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	few := limit
+	few.Cur = 200
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	got, blocks := make([]int, len(all)), 0
+	var b Block
+	for more := true; more; {
+		more = false
+		for i, in := range all {
+			if in.Next(&b) == nil {
+				got[i] += len(b.Data)
+				more = true
+				blocks++
+			}
+		}
+	}
+	for i, in := range all {
+		if got[i] != len(lines) || in.Problem() != "" {
+			t.Fatalf("read %d bytes of %d; problem %q", got[i], len(lines), in.Problem())
+		}
+	}
+	if blocks < 2*len(all) {
+		t.Errorf("only %d blocks", blocks)
+	}
 }

@@ -73,7 +73,8 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	r.Client, r.User, r.Host = text(FieldClient), text(FieldUser), text(FieldHost)
 	r.Referer, r.Agent, r.Forwarded = text(FieldReferer), text(FieldAgent), text(FieldForwarded)
 	cleanAddresses(r)
-	if request := p.found[slotRequest].text; request != nil {
+	request := p.found[slotRequest].text
+	if request != nil {
 		r.Method, r.Path = requestParts(request)
 	}
 	if r.Method == nil {
@@ -82,6 +83,7 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	if r.Path == nil {
 		r.Path = text(FieldPath)
 	}
+	r.NotHTTP = r.Method == nil && text(FieldPath) == nil && p.notHTTP(request)
 	for i := range r.Extra {
 		r.Extra[i] = p.found[slotExtra+slot(i)].text
 	}
@@ -89,6 +91,17 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 		return p.failAt(jsonValue{}, "an object without client, path and status: not a request")
 	}
 	return true
+}
+
+// notHTTP reports whether an object without a method and a path is one that had no request: its request line is not HTTP, or
+// the keys of the request are there and say nothing. What has none of these keys tells nothing about its request, and
+// there are loggers that write the path alone as the request.
+func (p *jsonParser) notHTTP(request []byte) bool {
+	const both = 1<<FieldMethod | 1<<FieldPath
+	if request != nil {
+		return request[0] != '/'
+	}
+	return p.blank&(1<<slotRequest) != 0 || p.blank&both == both
 }
 
 func (p *jsonParser) fillNumbers(r *Record) bool {

@@ -38,6 +38,9 @@ func (r *Record) describe() string {
 	for i, v := range r.Extra {
 		text(fmt.Sprintf("extra%d", i), v)
 	}
+	if r.NotHTTP {
+		b.WriteString(" not HTTP")
+	}
 	return strings.TrimSpace(b.String())
 }
 
@@ -107,7 +110,13 @@ func TestJSON(t *testing.T) {
 			`{"ts":1,"client_ip":"192.0.2.1","upstream_response_time":-,"body_bytes_sent": ,"request_time":}`,
 			"stamp=1000000 client=192.0.2.1",
 		},
-		{"a request line that is not HTTP", "", `{"ts":1,"client_ip":"192.0.2.1","request":"\x16\x03"}`, "stamp=1000000 client=192.0.2.1 path=\x16\x03"},
+		{"a request line that is not HTTP", "", `{"ts":1,"client_ip":"192.0.2.1","request":"\x16\x03"}`, "stamp=1000000 client=192.0.2.1 path=\x16\x03 not HTTP"},
+		{"an empty request line", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","status":"400"}`, "stamp=1000000 client=192.0.2.1 status=400 not HTTP"},
+		{"a request line that is a path", "", `{"ts":1,"client_ip":"192.0.2.1","request":"/a"}`, "stamp=1000000 client=192.0.2.1 path=/a"},
+		{"neither method nor path", "", `{"ts":1,"client_ip":"192.0.2.1","method":"-","uri":"","status":400}`, "stamp=1000000 client=192.0.2.1 status=400 not HTTP"},
+		{"no method", "", `{"ts":1,"client_ip":"192.0.2.1","method":"","status":400}`, "stamp=1000000 client=192.0.2.1 status=400"},
+		{"no keys of the request", "", `{"ts":1,"client_ip":"192.0.2.1","status":400}`, "stamp=1000000 client=192.0.2.1 status=400"},
+		{"no request line, but its parts", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","method":"GET","uri":"/a"}`, "stamp=1000000 client=192.0.2.1 method=GET path=/a"},
 		{"white space", "", " { \"ts\" : 1 ,\t\"client_ip\" : \"192.0.2.1\" } \r", "stamp=1000000 client=192.0.2.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

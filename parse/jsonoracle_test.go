@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // oracleMapping serves each slot with at least two keys, flat and nested.
@@ -136,7 +138,7 @@ func TestJSONAgainstOracle(t *testing.T) {
 	for _, line := range oracleSeeds {
 		checkAgainstOracle(t, []byte(line))
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		line := []byte(jsonObject(t, 3))
 		for range rapid.IntRange(0, 2).Draw(t, "spoilt bytes") {
 			at := rapid.IntRange(0, len(line)-1).Draw(t, "at")

@@ -22,12 +22,13 @@ type jsonScanner struct {
 	line  []byte
 	at    int // of the next byte to read
 	found [slotCount]jsonValue
+	blank uint32 // the slots, a bit each, of which a key is there and says nothing
 	fault Fault
 }
 
 // scan walks the whole line, which must be one object.
 func (s *jsonScanner) scan(line []byte, root *jsonNode) bool {
-	s.line, s.at, s.found, s.fault = line, 0, [slotCount]jsonValue{}, Fault{}
+	s.line, s.at, s.found, s.blank, s.fault = line, 0, [slotCount]jsonValue{}, 0, Fault{}
 	if s.next() != '{' {
 		return s.fail("not a JSON object")
 	}
@@ -182,6 +183,7 @@ func (s *jsonScanner) keep(n *jsonNode, text []byte, at int) {
 	for _, t := range n.targets {
 		v := &s.found[t.slot]
 		if t.slot < slotExtra && (len(text) == 0 || string(text) == "-") || text == nil {
+			s.blank |= 1 << t.slot
 			if v.text != nil && v.rank == t.rank {
 				*v = jsonValue{} // the key came before; its last value counts
 			}

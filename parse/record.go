@@ -21,6 +21,8 @@ type Record struct {
 	Stamp limit.Time // the moment written in the line
 	Start limit.Time // when the request began: Stamp, less the request time where the server stamps the end (nginx)
 
+	NotHTTP bool // the format has a request line, and that of this line is not one of HTTP: see requestParts
+
 	Client    []byte // address or host name of the peer, without port
 	User      []byte // authenticated user
 	Method    []byte // GET; nil when the request line is not HTTP

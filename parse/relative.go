@@ -23,6 +23,7 @@ type Relative struct {
 	ID     Identity
 	Head   []byte // its first bytes, after decompression
 	Packed bool
+	Beside bool // it is compressed, or begins to be, and what it is made of is there still
 }
 
 var (
@@ -83,20 +84,45 @@ func sameShape(x, y string) bool {
 }
 
 // RelativesOf are the files that may belong to a log, the one that has its name not among them, oldest first.
-func RelativesOf(name string) (all []Relative) {
-	r := newRelatives(name)
-	r.add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
+func RelativesOf(name string) []Relative {
+	all, _ := new(Siblings).Of(name)
+	return all
+}
+
+// pathsBeside are the names of the files that may belong to a log.
+func pathsBeside(name string) (paths []string) {
+	add := func(dir string, fits func(base string) bool) {
+		entries, _ := os.ReadDir(dir) // what cannot be listed is not there
+		for _, e := range entries {
+			if fits(e.Name()) {
+				paths = append(paths, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
 	if target, ok := targetOf(name); ok {
-		r.add(filepath.Dir(target), func(base string) bool {
+		add(filepath.Dir(target), func(base string) bool {
 			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
 		})
 	}
-	all = r.all
+	return paths
+}
+
+// FoldersOf are those in which files may lie that belong to a log.
+func FoldersOf(name string) []string {
+	dirs := []string{filepath.Dir(name)}
+	if target, ok := targetOf(name); ok {
+		dirs = append(dirs, filepath.Dir(target))
+	}
+	return dirs
+}
+
+// sortByAge puts the oldest first.
+func sortByAge(all []Relative) {
 	slices.SortStableFunc(all, byAge)
 	if !slices.ContainsFunc(all, func(r Relative) bool { return numberOf(r.Path) < 0 }) { // not all who compress keep the time
 		slices.SortStableFunc(all, func(x, y Relative) int { return numberOf(y.Path) - numberOf(x.Path) })
 	}
-	return all
 }
 
 // numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
@@ -156,28 +182,39 @@ func RelativeAt(name string) (Relative, bool) {
 	return newRelative(name, info)
 }
 
-// newRelative looks at a file.
+// newRelative looks into the file that had the name a moment ago, and no other one.
 func newRelative(path string, info fs.FileInfo) (r Relative, ok bool) {
 	r = Relative{Path: path, Info: info}
-	r.ID.Device, r.ID.Inode = InodeOf(info)
-	input, err := OpenInput(path, nil)
+	f, err := os.Open(path)
 	if err != nil {
 		return r, false
 	}
-	defer input.Close()
-	var b Block
-	if r.Packed = input.Compression() != ""; !r.Packed {
-		f, err := os.Open(path)
-		if err != nil {
-			return r, false
-		}
-		defer f.Close()
-		r.Head = make([]byte, HeadBlock)
-		n, _ := f.ReadAt(r.Head, 0) // what cannot be read is not there
-		r.Head = r.Head[:n]
-	} else if input.Next(&b) == nil {
-		r.Head = b.Data[:min(len(b.Data), HeadBlock)]
+	defer f.Close()
+	now, err := f.Stat()
+	if err != nil || !os.SameFile(now, info) {
+		return r, false
 	}
+	return look(path, f, now)
+}
+
+// look looks at an open file.
+func look(path string, f *os.File, info fs.FileInfo) (r Relative, ok bool) {
+	r = Relative{Path: path, Info: info}
+	r.ID.Device, r.ID.Inode = InodeOf(info)
+	block := make([]byte, HeadBlock)
+	n, _ := f.ReadAt(block, 0) // what cannot be read is not there
+	codec := codecOf(block[:n])
+	if codec.open == nil {
+		return r, false
+	}
+	if r.Packed = codec != plain; r.Packed {
+		n = 0
+		if src, err := openContent(f, func() {}); err == nil {
+			n, _ = readFull(src, block)
+			src.close()
+		}
+	}
+	r.Head = block[:n]
 	r.ID.Head, r.ID.HeadBytes = sum(r.Head), len(r.Head)
 	return r, true
 }

@@ -2,9 +2,20 @@ package parse
 
 import "bytes"
 
-// requestParts splits a request line, "GET /path HTTP/1.1", into its method and its target. A line without a protocol
-// is HTTP/0.9 when its target is a path. What else arrives on port 80 (TLS handshakes, scanners' probes) is no HTTP:
-// method is nil, and target is all of it.
+// requestParts splits a request line, "GET /path HTTP/1.1", into its method and its target. Of what is not HTTP, method is
+// nil, and target is all of it. No limiter sees that: the server answers 400, or 408 when nothing came, before it asks one.
+//
+//	GET /a?b=c HTTP/1.1         HTTP, with any method (RFC 9110, 9.1: a token); 499 and 408 may follow it as any status
+//	GET http://example.org/ …   HTTP, as to a proxy (RFC 9112, 3.2.2: absolute-form)
+//	CONNECT example.org:443 …   HTTP (3.2.3)
+//	OPTIONS * HTTP/1.1          HTTP (3.2.4)
+//	GET /a                      HTTP/0.9, or a log format without the protocol
+//	(empty) and "-"             not HTTP: the connection was closed, or timed out, before a request line came
+//	\x16\x03\x01 …             not HTTP: the TLS handshake of a client that takes the port for one of HTTPS
+//	<BADREQ>                    not HTTP: what HAProxy logs of a request that it cannot read
+//	PRI * HTTP/2.0              not HTTP: the preface of a connection (RFC 9113, 3.4), to a server that does not speak it
+//	OPTIONS / RTSP/1.0          not HTTP: another protocol
+//	GET login.cgi HTTP/1.0      not HTTP: the target has none of the four forms (RFC 9112, 3.2)
 //
 // A target may hold raw spaces; the protocol stands behind the last one.
 func requestParts(line []byte) (method, target []byte) {
@@ -12,13 +23,28 @@ func requestParts(line []byte) (method, target []byte) {
 	if end == 0 {
 		return nil, line
 	}
+	method, target = line[:end], line[end+1:]
 	if last := protocol(line); last > end {
-		return line[:end], line[end+1 : last]
+		target = line[end+1 : last]
+	} else if bytes.IndexByte(target, ' ') >= 0 || target[0] != '/' {
+		return nil, line
 	}
-	if line[end+1] == '/' {
-		return line[:end], line[end+1:]
+	if len(target) > 0 && target[0] == '/' || otherTarget(method, target) {
+		return method, target
 	}
 	return nil, line
+}
+
+// otherTarget reports whether a target that is not a path is one that the method may have.
+func otherTarget(method, target []byte) bool {
+	switch {
+	case string(target) == "*":
+		return string(method) == "OPTIONS"
+	case string(method) == "CONNECT":
+		return len(target) > 0
+	}
+	scheme := bytes.Index(target, []byte("://"))
+	return scheme > 0 && scheme+len("://") < len(target) && !bytes.ContainsAny(target[:scheme], "/?# ")
 }
 
 // maxMethod is longer than any registered method (UPDATEREDIRECTREF has 17 letters).
@@ -28,7 +54,7 @@ const maxMethod = 32
 func methodEnd(line []byte) int {
 	for i, c := range line[:min(len(line), maxMethod)] {
 		switch {
-		case c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_':
+		case c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '_' || c-'0' < 10 && i > 0:
 		case c == ' ' && i+1 < len(line):
 			return i
 		default:
@@ -41,10 +67,14 @@ func methodEnd(line []byte) int {
 // protocol is where the space before the protocol stands, 0 if there is none.
 func protocol(line []byte) int {
 	space := len(line) - len(" HTTP/1.1")
-	if space < 0 || line[space] != ' ' {
+	if space < 0 || !startsWith(line[space:], " HTTP/") {
 		space = bytes.LastIndexByte(line, ' ')
 	}
-	if space < 0 || !bytes.HasPrefix(line[space+1:], []byte("HTTP/")) {
+	if space < 0 || !startsWith(line[space:], " HTTP/") {
+		return 0
+	}
+	version := line[space+1+len("HTTP/"):]
+	if len(version) == 0 || version[0]-'0' > 9 || version[len(version)-1]-'0' > 9 {
 		return 0
 	}
 	return space

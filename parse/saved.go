@@ -1,5 +1,7 @@
 package parse
 
+import "bytes"
+
 // How far logs have been read is kept between two readings, and what their files were known by. A log is one name with the
 // files that had it, one after the other:
 //
@@ -20,9 +22,22 @@ type SavedLog struct {
 
 	Closed []SavedFile `json:"closed,omitempty"` // files that were read and may come back, latest last
 
+	Formers []SavedFile `json:"formers,omitempty"` // files that were truncated, while the rest of them is looked for in copies
+	Empty   *Identity   `json:"empty,omitempty"`   // the file that had the name, if nothing was in it
+
 	Series bool `json:"series,omitempty"` // whether it is one, and Name is that of it
 
 	Missed int `json:"missed,omitempty"` // how many times it was not given since, where logs are given
+}
+
+// HasLines reports whether the whole lines of a beginning are the first ones of the file.
+func (f *SavedFile) HasLines(head []byte) bool {
+	n := bytes.Count(head, []byte{'\n'})
+	if n == 0 || n > len(f.Lines) {
+		return false
+	}
+	whole := head[:bytes.LastIndexByte(head, '\n')+1]
+	return uint32(sum(whole)) == f.Lines[n-1]
 }
 
 // A SavedFile is how far one file had been read.
@@ -30,4 +45,8 @@ type SavedFile struct {
 	Identity
 	Place
 	Packed bool `json:"packed,omitempty"` // it was compressed, and read to its end: nothing can have been added
+
+	Spent bool `json:"spent,omitempty"` // it had lost the name, and was read to its end: hardly anything can have been added
+
+	Lines []uint32 `json:"lines,omitempty"` // LineSums of its beginning, where a shorter copy of it may turn up
 }

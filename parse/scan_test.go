@@ -112,7 +112,7 @@ func (s *scanScript) settle(verb, text string) error {
 func rubbish() *Record {
 	x := []byte("rubbish")
 	return &Record{
-		Stamp: 1, Start: 2, Client: x, User: x, Method: x, Path: x, Host: x, Referer: x, Agent: x, Forwarded: x,
+		NotHTTP: true, Stamp: 1, Start: 2, Client: x, User: x, Method: x, Path: x, Host: x, Referer: x, Agent: x, Forwarded: x,
 		Status: 3, Bytes: 4, RequestTime: 5, UpstreamTime: 6, Extra: [MaxExtra][]byte{x, x, x, x},
 	}
 }
@@ -142,6 +142,9 @@ func show(r *Record) string {
 		if n.value != n.none {
 			fmt.Fprintf(&b, " %s=%d", n.name, n.value)
 		}
+	}
+	if r.NotHTTP {
+		b.WriteString(" not HTTP")
 	}
 	return b.String()
 }

@@ -2,11 +2,12 @@ package parse
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // slowCombined is the obvious twin of the scanner for the combined format: one regular expression, and package time.
@@ -39,7 +40,7 @@ func slowCombinedRead(line string) (want Record, ok bool) {
 	if strings.Contains(m[4], " ") {
 		return want, false // the script has requests in all shapes
 	}
-	want.Path = undash(m[4])
+	want.Path, want.NotHTTP = undash(m[4]), true
 	status, _ := integer([]byte(m[5]))
 	size, _ := integer([]byte(m[6]))
 	want.Status, want.Bytes = int32(status), size
@@ -140,7 +141,7 @@ func TestHead(t *testing.T) {
 	if !p.prog.head {
 		t.Fatal("the combined format has no head")
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testneeds.Rand(t, 1, 2)
 	const odd = `"" \\ --[]:,/09azAZ%` + "\x00\xff"
 	heads := 0
 	for range 200_000 {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // numberedLine is a line whose time is the number it begins with. Whoever begins to read in the middle of it sees
@@ -132,12 +133,12 @@ func TestSkipToFindsTheMoment(t *testing.T) {
 // However the lines lie, as long as they are nearly sorted and the moment is moved back by as much: no wanted line is
 // skipped, and reading begins at a line.
 func TestSkipToNeverSkipsAWantedLine(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		length := rapid.SampledFrom([]int{20, 200, 5_000, 100_000}).Draw(t, "length")
-		lines := rapid.IntRange(1, 1_000_000/length).Draw(t, "lines")
-		jitter := rapid.IntRange(0, 50).Draw(t, "jitter")
-		junk := rapid.Float64Range(0, 1).Draw(t, "junk")
+	testneeds.Rapid(t, func(r *rapid.T) {
+		random := testneeds.Rand(t, rapid.Uint64().Draw(r, "seed"), 0)
+		length := rapid.SampledFrom([]int{20, 200, 5_000, 100_000}).Draw(r, "length")
+		lines := rapid.IntRange(1, 1_000_000/length).Draw(r, "lines")
+		jitter := rapid.IntRange(0, 50).Draw(r, "jitter")
+		junk := rapid.Float64Range(0, 1).Draw(r, "junk")
 		var b strings.Builder
 		for i := range lines {
 			if random.Float64() < junk {
@@ -147,13 +148,13 @@ func TestSkipToNeverSkipsAWantedLine(t *testing.T) {
 			b.WriteString(numberedLine(i+random.IntN(jitter+1), 10+random.IntN(length)))
 		}
 		content := b.String()
-		moment := rapid.IntRange(0, lines+jitter).Draw(t, "moment")
+		moment := rapid.IntRange(0, lines+jitter).Draw(r, "moment")
 		start, _ := seekIn(content, moment-jitter)
 		if start > 0 && content[start-1] != '\n' {
-			t.Fatalf("reading begins at %d, in the middle of a line", start)
+			r.Fatalf("reading begins at %d, in the middle of a line", start)
 		}
 		if first := firstAt(content, moment); start > first {
-			t.Fatalf("reading begins at %d, behind a wanted line at %d", start, first)
+			r.Fatalf("reading begins at %d, behind a wanted line at %d", start, first)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -17,9 +18,10 @@ import (
 
 // A Sequel is how to go on.
 type Sequel struct {
-	Logs  []SequelLog // those that were known first, in their order
-	Notes []string    // what people should know
-	files []*sequelFile
+	Logs   []SequelLog // those that were known first, in their order
+	Notes  []string    // what people should know
+	Copies             // files that are not read, since others hold their lines
+	files  []*sequelFile
 }
 
 // A SequelLog is one log.
@@ -34,6 +36,7 @@ type SequelLog struct {
 type sequelFile struct {
 	Relative
 	given bool
+	copy  bool // of a file that is read
 	log   int
 	saved *SavedFile // nil: it is new
 	index int        // of saved, in the log
@@ -42,14 +45,15 @@ type sequelFile struct {
 // A Part is what is to be read of a file.
 type Part struct {
 	Name   string
-	Log    int   // index into Logs
-	From   Place // where to begin
-	Known  bool  // whether it was read before, and so lies before all of the log that was not
-	Packed bool  // whether it is compressed: nothing will be added to it
+	Log    int      // index into Logs
+	From   Place    // where to begin
+	ID     Identity // of the file
+	Known  bool     // whether it was read before, and so lies before all of the log that was not
+	Packed bool     // whether it is compressed: nothing will be added to it
 }
 
 // Continue finds out how to go on with logs. names are regular files; whatever else is named is an error.
-func Continue(names []string, saved []SavedLog) (*Sequel, error) {
+func Continue(ctx context.Context, names []string, saved []SavedLog) (*Sequel, error) {
 	s := new(Sequel)
 	for i := range saved {
 		s.Logs = append(s.Logs, SequelLog{Name: saved[i].Name, Saved: &saved[i]})
@@ -60,9 +64,12 @@ func Continue(names []string, saved []SavedLog) (*Sequel, error) {
 		}
 	}
 	s.lookBeside()
-	s.match()
+	s.recognise()
+	if err := s.findCopies(ctx); err != nil {
+		return nil, err
+	}
+	s.distribute()
 	s.sort()
-	s.dropCopies()
 	s.tell()
 	return s, nil
 }
@@ -128,7 +135,10 @@ func (f *sequelFile) fresh() bool {
 	if f.saved == nil {
 		return true
 	}
-	return !f.saved.Packed && (f.Packed || f.Info.Size() > f.saved.Offset)
+	if f.Packed {
+		return !f.saved.Packed
+	}
+	return f.Info.Size() > f.saved.Offset
 }
 
 // Parts are the files in which something is to be read, log by log.
@@ -138,7 +148,7 @@ func (s *Sequel) Parts() (parts []Part) {
 			if !f.fresh() {
 				continue
 			}
-			p := Part{Name: f.Path, Log: i, Packed: f.Packed, Known: f.saved != nil}
+			p := Part{Name: f.Path, Log: i, ID: f.ID, Packed: f.Packed, Known: f.saved != nil}
 			if f.saved != nil {
 				p.From = f.saved.Place
 			}

@@ -2,16 +2,16 @@ package parse
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
 // Which file is which: a file that was read before is looked for among those that are there, first where its inode or a whole
 // block of its beginning leaves no doubt, then by a shorter beginning and its name.
 
-// match finds for each file that was read before the one that it is now, and gives each other file to the log of its name.
-func (s *Sequel) match() {
-	aged := slices.Clone(s.files)
-	slices.SortStableFunc(aged, func(x, y *sequelFile) int { return byAge(x.Relative, y.Relative) })
+// recognise finds for each file that was read before the one that it is now.
+func (s *Sequel) recognise() {
+	aged := s.aged()
 	for i := range s.Logs {
 		saved := s.Logs[i].Saved.Files
 		for _, sure := range []bool{true, false} {
@@ -20,12 +20,55 @@ func (s *Sequel) match() {
 			}
 		}
 	}
+}
+
+// aged are the files, oldest first.
+func (s *Sequel) aged() []*sequelFile {
+	return slices.SortedStableFunc(slices.Values(s.files), func(x, y *sequelFile) int { return byAge(x.Relative, y.Relative) })
+}
+
+// findCopies finds the files that hold nothing but what others hold. A file that was read before is no copy of one that was
+// not; but one that begins with all of it, and has more, takes its place.
+func (s *Sequel) findCopies(ctx context.Context) error {
+	find, byPath := newFinder(), map[string]*sequelFile{}
+	files := slices.Clone(s.files)
+	slices.SortStableFunc(files, func(x, y *sequelFile) int {
+		return cmp.Or(compareBool(x.saved == nil, y.saved == nil), compareBool(x.Packed, y.Packed), cmp.Compare(x.Path, y.Path))
+	})
+	for _, f := range files {
+		find.add(&f.Relative)
+		byPath[f.Path] = f
+	}
+	if err := find.find(ctx); err != nil {
+		return err
+	}
+	found := find.copies()
+	s.Doubts = found.Doubts
+	for _, c := range found.Found {
+		f, of := byPath[c.Name], byPath[c.Of]
+		switch {
+		case f.saved != nil && of.saved != nil:
+			continue // each goes on where it stopped
+		case f.saved != nil:
+			of.saved, of.index, of.log, f.saved = f.saved, f.index, f.log, nil
+		}
+		f.copy = true
+		s.Found = append(s.Found, c)
+	}
+	return nil
+}
+
+// distribute gives the files that are read to the logs of their names.
+func (s *Sequel) distribute() {
 	for _, f := range s.files {
-		if f.log < 0 {
+		if f.log < 0 && !f.copy {
 			f.log = s.logOf(nameOf(f.Path))
 		}
 	}
-	for _, f := range aged {
+	for _, f := range s.aged() {
+		if f.copy {
+			continue
+		}
 		l := &s.Logs[f.log]
 		if l.Saved != nil && f.saved == nil && slices.ContainsFunc(l.Saved.Known, f.Was) {
 			s.note("%s: lies before what was read of %s, and is left out", f.Path, l.Name)
@@ -104,28 +147,4 @@ func live(path string) int {
 		return 1
 	}
 	return 0
-}
-
-// dropCopies leaves out files that begin as another of the same log does and are not known: the same lines once more, as
-// where a file is compressed and not yet removed. Of two, the one that is not compressed is whole for sure.
-func (s *Sequel) dropCopies() {
-	for i := range s.Logs {
-		l := &s.Logs[i]
-		all := slices.Clone(l.files)
-		l.files = slices.DeleteFunc(l.files, func(f *sequelFile) bool {
-			return f.saved == nil && slices.ContainsFunc(all, func(other *sequelFile) bool { return other != f && f.copies(other) })
-		})
-	}
-}
-
-// copies tells whether f has the content of another file, which is to be preferred.
-func (f *sequelFile) copies(other *sequelFile) bool {
-	n := len(f.Head)
-	if n == 0 || n != len(other.Head) || f.ID.Head != other.ID.Head {
-		return false
-	}
-	if other.saved != nil || f.Packed != other.Packed {
-		return other.saved != nil || f.Packed
-	}
-	return f.Path > other.Path
 }

@@ -77,7 +77,7 @@ func (s *shelf) read(names ...string) string {
 	for i := range names {
 		names[i] = s.path(names[i])
 	}
-	q, err := Continue(names, s.saved)
+	q, err := Continue(s.t.Context(), names, s.saved)
 	s.check(err)
 	parts := q.Parts()
 	var read []PartRead
@@ -294,6 +294,37 @@ func TestSequel(t *testing.T) {
 			s.want("1\n|#Version\n2\n", "a.log")
 			s.want("", "a.log", "a.log.1.gz")
 		},
+		"a copy in another folder": func(s *shelf) {
+			s.check(os.Mkdir(s.path("old"), 0o700))
+			one, two, three := somebodysLines("a", 0, 100), somebodysLines("a", 100, 10), somebodysLines("a", 110, 10)
+			s.append("a.log", one)
+			s.copy("a.log", "old/a.log")
+			s.want(one, "a.log", "old/a.log")
+			s.append("a.log", two)
+			s.want(two, "a.log", "old/a.log")
+			s.want("", "a.log", "old/a.log")
+			s.rename("a.log", "a.log.1")
+			s.pack("a.log.1")
+			s.append("a.log", three)
+			s.want(three, "a.log", "old/a.log", "a.log.1.gz")
+			s.remove("a.log.1")
+			s.want("", "a.log", "old/a.log", "a.log.1.gz")
+		},
+		"two that begin alike": func(s *shelf) {
+			head := somebodysLines("a", 0, 100)
+			s.append("a.log.1", head+"1\n")
+			s.append("a.log", head+"2\n")
+			s.want(head+"1\n|"+head+"2\n", "a.log", "a.log.1")
+		},
+		"goes on under another name": func(s *shelf) {
+			one, two := somebodysLines("a", 0, 100), somebodysLines("a", 100, 10)
+			s.append("a.log", one)
+			s.want(one, "a.log")
+			s.copy("a.log", "b.log")
+			s.append("b.log", two)
+			s.want(two, "a.log", "b.log")
+			s.want("", "a.log", "b.log")
+		},
 		"a line that is too long": func(s *shelf) {
 			giant := strings.Repeat("x", MaxLine+10)
 			s.append("a.log", "1\n"+giant)
@@ -355,11 +386,11 @@ func TestNamesOfLogs(t *testing.T) {
 // What is no file is refused.
 func TestSequelOfNoFile(t *testing.T) {
 	for _, name := range []string{t.TempDir(), os.DevNull, "-", filepath.Join(t.TempDir(), "none")} {
-		if _, err := Continue([]string{name}, nil); err == nil {
+		if _, err := Continue(t.Context(), []string{name}, nil); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if q, err := Continue(nil, nil); err != nil || !reflect.DeepEqual(q.Parts(), []Part(nil)) {
+	if q, err := Continue(t.Context(), nil, nil); err != nil || !reflect.DeepEqual(q.Parts(), []Part(nil)) {
 		t.Error(q, err)
 	}
 }

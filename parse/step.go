@@ -31,6 +31,7 @@ const (
 	spanPhrase               // where follow begins
 	spanWord                 // where follow begins, which must be at its first byte, unless that goes on a list
 	spanSlash                // before the slash that the next value begins with
+	spanPort                 // at the last colon of the word: an IPv6 address has more of them
 	spanRest                 // at the end of the line
 )
 
@@ -58,7 +59,9 @@ func newStep(p *piece, follow string, next []piece) step {
 		}
 	default:
 		s.span, s.stop = spanPhrase, follow[0]
-		if p.list || p.use == useClient {
+		if p.use == useClient && follow == ":" && len(next) > 0 && next[0].key == "remote_port" {
+			s.span = spanPort
+		} else if p.list || p.use == useClient {
 			s.span = spanWord
 		}
 		s.noEnd = missingText(follow) + where(next)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // slowStamp reads a whole text by the layouts of package time, in a zone: the obvious twin of clock. Go knows no leap
@@ -101,7 +102,7 @@ var ordinary = regexp.MustCompile(`^(\d\d/\w{3}/\d{4}:|\d{4}-\d\d-\d\dT)\d\d:\d\
 // TestStampsComeBack formats random moments in random zones and reads them back, to the microsecond.
 func TestStampsComeBack(t *testing.T) {
 	zones := []string{"UTC", "Europe/Zurich", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia"}
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +161,7 @@ func TestLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rapid.Check(t, func(t *rapid.T) {
+		testneeds.Rapid(t, func(t *rapid.T) {
 			at := time.Unix(rapid.Int64Range(0, 3e9).Draw(t, "at"), 0).UTC()
 			text := at.Format(theirs)
 			var m moment

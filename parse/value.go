@@ -27,6 +27,7 @@ var blank = Record{RequestTime: NotLogged, UpstreamTime: NotLogged}
 // keep stores a text.
 func keep(u use, v []byte, r *Record) {
 	if len(v) == 1 && v[0] == '-' {
+		r.NotHTTP = r.NotHTTP || u == useRequest
 		return
 	}
 	switch u {
@@ -36,6 +37,7 @@ func keep(u use, v []byte, r *Record) {
 		r.User = v
 	case useRequest:
 		r.Method, r.Path = requestParts(v)
+		r.NotHTTP = r.Method == nil
 	case useMethod:
 		r.Method = v
 	case usePath:
@@ -155,6 +157,9 @@ func (s *reader) complete(line []byte, r *Record) Fault {
 	r.Stamp, r.Start = stamp, stamp
 	if s.prog.endStamp && r.RequestTime != NotLogged {
 		r.Start -= r.RequestTime
+	}
+	if s.prog.apart && r.Method == nil && r.Path == nil {
+		r.NotHTTP = true
 	}
 	if bytes.IndexByte(line, '\\') >= 0 {
 		s.unescape(r)

@@ -29,7 +29,7 @@ var Algorithms = []Algorithm{
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
 	{"counter", window.NewCounter, "charge=admitted|all", "sliding estimate from two fixed windows", false, "counter:60/m"},
 	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8"},
-	{"haproxy", window.NewHAProxy, "", "http_req_rate of HAProxy, two counters", false, "haproxy:20/10s"},
+	{"haproxy", window.NewHAProxy, "charge=admitted|all", "http_req_rate of HAProxy, two counters", false, "haproxy:20/10s"},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false, "caddy:6/30s"},
 	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false, "gcra:60/m,burst=5"},
 	{"envoy", window.NewEnvoy, "", "the global rate limit service of Envoy", false, "envoy:60/m"},

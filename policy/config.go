@@ -61,9 +61,29 @@ var fileKeys = []string{"actions", "tiers", "exempt", "policies", "evidence"}
 // ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
 // of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
-	r := &configReader{document: document{name: name}, owners: map[member]string{}, sets: map[string]bool{}, policies: map[string]bool{}}
-	if top := r.parse(bytes.TrimPrefix(text, []byte(byteOrderMark))); top != nil {
+	whole := string(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	if short, bulk := cutBulk(whole); len(bulk) > 0 {
+		if c, err := parseConfig(name, short, bulk); err == nil {
+			return c, nil
+		}
+	}
+	return parseConfig(name, whole, nil)
+}
+
+func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
+	r := &configReader{
+		document: document{name: name}, bulk: bulk,
+		owners: map[member]string{}, sets: map[string]bool{}, policies: map[string]bool{},
+	}
+	r.cut = map[int]int{}
+	for line, texts := range bulk {
+		r.cut[line] = len(texts)
+	}
+	if top := r.parse([]byte(text)); top != nil {
 		r.read(top)
+	}
+	if len(r.bulk) > 0 {
+		r.add(Problem{File: name, Text: "has addresses where none belong"})
 	}
 	if err := r.err(); err != nil {
 		return Config{}, err
@@ -75,7 +95,9 @@ func ParseConfig(name string, text []byte) (Config, error) {
 type configReader struct {
 	document
 	config Config
-	owners map[member]string // the tier that names each
+	owners map[member]string // the tier that names each, but for networks
+	nets   owners
+	bulk   map[int][]string // see cutBulk; what was taken in is gone
 
 	sets, policies map[string]bool // the names that are taken by entries, and by the policies that these make
 

@@ -88,9 +88,12 @@ func cutComment(line string) string {
 
 // addMember takes an entry of a file in, or says what is wrong with it.
 func (r *configReader) addMember(t *Tier, entry string) (problem string) {
+	p, isNetwork := parseNetwork(entry)
 	switch {
 	case strings.ContainsFunc(entry, isControl):
 		return quoted(entry) + " has a control character in it"
+	case isNetwork && p == p.Masked():
+		return r.joinsNetwork(t, entry, p)
 	case likeNetwork(entry):
 		if problem := networkProblem(entry); problem != "" {
 			return problem

@@ -11,7 +11,7 @@ import (
 // A policy of the configuration is a name and its limits, each with a key and scopes.
 
 var (
-	policyKeys = []string{"name", "limits"}
+	policyKeys = []string{"name", "limits", "combine"}
 	limitKeys  = []string{"limit", "by", "match", "count"}
 )
 
@@ -43,7 +43,13 @@ func (r *configReader) readPolicy(at node) {
 	}
 	set := Set{name, named(name, parts)}
 	for i := range set.Policies {
-		set.Policies[i].Place = r.place(f.at)
+		p := &set.Policies[i]
+		p.Place, p.Combine = r.place(f.at), natural(p.Parts)
+		if at := f.values["combine"]; at != nil {
+			if p.Combine = r.readCombine(at); i == 0 && len(p.Parts) == 1 {
+				r.fail(at, "the policy %q has one limit: there is nothing to combine", name)
+			}
+		}
 	}
 	if err := tooRough(set.Policies[0].Parts); err != nil { // the others differ in counts only
 		r.fail(limits, "%v", err)
@@ -154,6 +160,19 @@ func (r *configReader) readLimit(at node) []Part {
 		return nil
 	}
 	return r.readParts(f.values["limit"], by, r.scope(f.at, match), r.scope(f.at, count))
+}
+
+// readCombine reads how the limits of a policy combine.
+func (r *configReader) readCombine(at node) Combine {
+	text, ok := r.text(at)
+	if !ok {
+		return Together
+	}
+	how, err := ParseCombine(text)
+	if err != nil {
+		r.fail(at, "%v", err)
+	}
+	return how
 }
 
 // readKey reads what a limit counts by.

@@ -59,7 +59,11 @@ func describeConfig(c *Config) string {
 	}
 	for _, set := range c.Policies {
 		for _, p := range set.Policies {
-			fmt.Fprintf(&b, "policy %q\n", p.Name)
+			fmt.Fprintf(&b, "policy %q", p.Name)
+			if p.Combine != Together {
+				fmt.Fprintf(&b, " %s", p.Combine)
+			}
+			b.WriteByte('\n')
 			for i := range p.Parts {
 				fmt.Fprintf(&b, "    %s\n", p.Parts[i].String())
 			}

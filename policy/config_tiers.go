@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 )
 
@@ -60,6 +61,16 @@ func (r *configReader) readMembers(name string, at node) Tier {
 	for _, v := range r.valuesOf(f, "addresses") {
 		r.checkPattern(v, networkProblem)
 		r.checkPattern(v, r.joins(&t, anAddress))
+		line := beginning(v.at).Line
+		for _, text := range r.bulk[line] {
+			if problem := r.joins(&t, anAddress)(text); problem != "" {
+				r.fail(v.at, "%s", problem)
+			}
+		}
+		delete(r.bulk, line)
+	}
+	if twice := r.nets.twice; twice != "" && r.bulk != nil {
+		r.fail(f.at, "%q stands here twice", twice)
 	}
 	for _, v := range r.valuesOf(f, "users") {
 		r.checkPattern(v, r.joins(&t, aUser))
@@ -119,7 +130,10 @@ func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (proble
 		m, list := member{kind: kind, text: text}, &t.Users
 		switch kind {
 		case anAddress:
-			m.text, list = canonicalNetwork(text), &t.Addresses
+			if p, ok := parseNetwork(text); ok {
+				return r.joinsNetwork(t, text, p)
+			}
+			list = &t.Addresses
 		case aValue:
 			m.field, list = t.Field, &t.Values
 		}
@@ -128,10 +142,27 @@ func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (proble
 			r.owners[m] = t.Name
 			*list = append(*list, text)
 		case owner != t.Name:
-			return fmt.Sprintf("%q is in the tier %q already; the first one counts", text, owner)
+			return inTwo(text, owner)
 		}
 		return ""
 	}
+}
+
+// joinsNetwork is joins for a network.
+func (r *configReader) joinsNetwork(t *Tier, text string, p netip.Prefix) (problem string) {
+	switch owner, named := r.nets.claim(p, t.Name); {
+	case !named:
+		t.Addresses = append(t.Addresses, text)
+	case owner != t.Name:
+		return inTwo(text, owner)
+	default:
+		r.nets.twice = text
+	}
+	return ""
+}
+
+func inTwo(text, owner string) string {
+	return fmt.Sprintf("%q is in the tier %q already; the first one counts", text, owner)
 }
 
 func quoted(text string) string { return strconv.Quote(text) }

@@ -50,10 +50,7 @@ func (c *coolingDown) Horizon() limit.Time { return max(c.limit.Horizon(), c.len
 
 // end is when a cooldown ends that begins at t.
 func (c *coolingDown) end(t limit.Time) limit.Time {
-	if t > math.MaxInt64-c.length {
-		return math.MaxInt64
-	}
-	return t + c.length
+	return on(t, c.length)
 }
 
 // refused is until when a key is kept out after the limit has refused and charged a request at t.
@@ -180,6 +177,24 @@ func (c *coolingDown) inside(t, until limit.Time) limit.Time {
 	return until
 }
 
+// Bounds implements limit.Bounder: a cooldown ends a slack earlier or later, as its refusal may come later, and the request
+// after it too. Neither is proven: a refusal keeps out what might have led to more of them.
+func (c *coolingDown) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	low, high = limit.Bounds(c.limit, slack)
+	if c.length > slack {
+		low = &coolingDown{limit: low, length: c.length - slack, extend: c.extend}
+	}
+	return low, &coolingDown{limit: high, length: on(c.length, slack), extend: c.extend}
+}
+
+// on is t + d, or the end of time.
+func on(t, d limit.Time) limit.Time {
+	if t > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return t + d
+}
+
 // Level implements limit.Leveler, with what the limit says.
 func (c *coolingDown) Level(s *limit.State, t limit.Time) float64 {
 	l, ok := c.limit.(limit.Leveler)
@@ -216,6 +231,9 @@ func (c *coolingDown) Shape() limit.Shape {
 func (c *coolingDelayer) Delay(s *limit.State, t limit.Time) limit.Time {
 	return ask(s, func(s *limit.State) limit.Time { return c.delayer.Delay(s, t) })
 }
+
+// LongestDelay implements limit.Delayer.
+func (c *coolingDelayer) LongestDelay() limit.Time { return c.delayer.LongestDelay() }
 
 // RefuseAndDelay implements limit.Delayer.
 func (c *coolingDelayer) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {

@@ -31,18 +31,19 @@ func newPart(spec limit.Spec, by Key) (Part, error) {
 }
 
 // ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one policy,
-// whose limits must all admit. Lists and ranges become one policy for each count, or for each combination of counts; a
+// whose limits must all admit; "each:" or another Combine before them says which of them charge. Lists and ranges become one policy for each count, or for each combination of counts; a
 // limit that stands alone, without algorithm and options, becomes one for each algorithm that is meant by that.
 func ParseLimits(texts []string, by Key) ([]Policy, error) {
 	var policies []Policy
 	seen := map[string]bool{}
 	for _, text := range texts {
-		combinations, err := parseCombinations(text)
+		how, rest, given := cutCombine(text)
+		combinations, err := parseCombinations(text, rest, given)
 		if err != nil {
 			return nil, err
 		}
 		for _, specs := range combinations {
-			p, err := combine(specs, by)
+			p, err := combine(specs, by, how, given)
 			if err != nil {
 				return nil, err
 			}
@@ -55,15 +56,18 @@ func ParseLimits(texts []string, by Key) ([]Policy, error) {
 	return policies, nil
 }
 
-// combine is the policy of limits that must all admit.
-func combine(specs []limit.Spec, by Key) (Policy, error) {
-	var p Policy
+// combine is the policy of limits that must all admit, in the way that is given or in their natural one.
+func combine(specs []limit.Spec, by Key, how Combine, given bool) (Policy, error) {
+	p := Policy{Combine: how}
 	for _, spec := range specs {
 		part, err := newPart(spec, by)
 		if err != nil {
 			return Policy{}, err
 		}
 		p.Parts = append(p.Parts, part)
+	}
+	if !given {
+		p.Combine = natural(p.Parts)
 	}
 	p.Name = p.Text()
 	if err := tooRough(p.Parts); err != nil {
@@ -90,9 +94,13 @@ func tooRough(parts []Part) error {
 	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d", n)
 }
 
-// parseCombinations reads limits joined by '+': the specs of one policy, or of several if there are lists or ranges.
-func parseCombinations(text string) ([][]limit.Spec, error) {
-	texts := strings.Split(text, "+")
+// parseCombinations reads limits joined by '+', the rest of text behind the way in which they combine, if one is given: the specs
+// of one policy, or of several if there are lists or ranges.
+func parseCombinations(text, rest string, given bool) ([][]limit.Spec, error) {
+	texts := strings.Split(rest, "+")
+	if len(texts) == 1 && given {
+		return nil, fmt.Errorf("limit %q: joins several limits with '+'; there is one, which stands alone: %s", text, strings.TrimSpace(rest))
+	}
 	if len(texts) == 1 {
 		specs, err := parseLimit(text)
 		if err != nil {

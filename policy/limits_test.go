@@ -47,6 +47,15 @@ func TestParseLimits(t *testing.T) {
 		"leaky:5..7:2,6/60s,drip=1s leaky:5/m":  "leaky:5/1m,drip=1s leaky:7/1m,drip=1s leaky:6/1m,drip=1s leaky:5/1m",
 		"10/s+window:1000/h":                    "token:10/1s+window:1000/1h",
 		"6/30s+token:5/m token:6/30000ms+5/60s": "token:6/30s+token:5/1m",
+		"each:10/s+window:1000/h":               "each:token:10/1s+window:1000/1h",
+		"in-turn:6,7/s+token:5/m":               "in-turn:token:6/1s+token:5/1m in-turn:token:7/1s+token:5/1m",
+		"each:5/s+6/m 5/s+6/m together:5/s+6/m": "each:token:5/1s+token:6/1m token:5/1s+token:6/1m",
+		"envoy:5/s+envoy:60/m":                  "envoy:5/1s+envoy:60/1m",
+		"each:envoy:5/s+envoy:60/m":             "envoy:5/1s+envoy:60/1m",
+		"together:envoy:5/s+envoy:60/m":         "together:envoy:5/1s+envoy:60/1m",
+		"caddy:5/s+caddy:60/m":                  "caddy:5/1s+caddy:60/1m",
+		"each:caddy:5/s+caddy:60/m":             "each:caddy:5/1s+caddy:60/1m",
+		"envoy:5/s+token:60/m":                  "envoy:5/1s+token:60/1m",
 		"1,2/s+leaky:3,4/m,drip=1s": "token:1/1s+leaky:3/1m,drip=1s token:1/1s+leaky:4/1m,drip=1s " +
 			"token:2/1s+leaky:3/1m,drip=1s token:2/1s+leaky:4/1m,drip=1s",
 		"token:6/30s,initial=1,burst=7 6/30s,burst=7,initial=1": "token:6/30s,burst=7,initial=1",
@@ -76,6 +85,11 @@ func TestParseLimitsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"ngimx:10r/s,burst=20":                `unknown algorithm "ngimx" (did you mean "nginx"?); there are token, leaky, window`,
 		"6/30s+":                              "lacks a limit beside a '+'",
+		"each:6/30s":                          "joins several limits with '+'; there is one, which stands alone: 6/30s",
+		"each:":                               "joins several limits",
+		"each:5/s+":                           "lacks a limit beside a '+'",
+		"5/s+each:6/m":                        `unknown algorithm "each"`,
+		"eech:5/s+6/m":                        `unknown algorithm "eech"`,
 		"6/30s+60":                            `"60": has no period`,
 		"6/30s+tokn:6/m":                      `"tokn:6/m": unknown algorithm`,
 		"6/30s+6/m,drip=3s":                   "unknown option",
@@ -94,6 +108,31 @@ func TestParseLimitsErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "limit ") {
 			t.Errorf("%s: %v, want it to say %s", text, err, want)
 		}
+	}
+}
+
+// The text of a policy is the policy again, with the way in which its limits combine.
+func TestCombineRoundTrip(t *testing.T) {
+	for _, limits := range []string{"token:5/s+window:60/m", "envoy:5/s+envoy:60/m", "caddy:5/s+caddy:60/m", "caddy:5/s+envoy:60/m", "envoy:5/s"} {
+		for how := range Combine(len(combines)) {
+			for _, prefix := range []string{"", how.String() + ":"} {
+				policies, err := ParseLimits([]string{prefix + limits}, ByClient)
+				if err != nil {
+					if prefix == "" || strings.Contains(limits, "+") {
+						t.Error(err)
+					}
+					continue
+				}
+				p := policies[0]
+				again, err := ParseLimits([]string{p.Name}, ByClient)
+				if err != nil || again[0].Name != p.Name || again[0].Combine != p.Combine || prefix != "" && p.Combine != how {
+					t.Errorf("%s%s is %s, which combines %s; again %+v, %v", prefix, limits, p.Name, p.Combine, again, err)
+				}
+			}
+		}
+	}
+	if _, err := ParseCombine("eech"); err == nil || err.Error() != `limits cannot combine "eech" (did you mean "each"?); want one of together, each, in-turn` {
+		t.Error(err)
 	}
 }
 
@@ -135,7 +174,7 @@ func TestParseKey(t *testing.T) {
 	}
 	_, err := ParseKey("clients")
 	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site, ` +
-		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action`
+		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action, client+path`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -9,14 +9,6 @@ import (
 // Addresses and networks as people write them. What reads requests compiles them; here they are checked, since here is
 // known where they stand.
 
-// canonicalNetwork is one text for the many of a network.
-func canonicalNetwork(text string) string {
-	if p, ok := parseNetwork(text); ok {
-		return p.String()
-	}
-	return text
-}
-
 // parseNetwork reads an address or a prefix. An IPv4 network in its IPv6 form is one of IPv4.
 func parseNetwork(text string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(text); err == nil {

@@ -25,12 +25,13 @@ const (
 	ByClient24Action
 	ByClient64Action
 	ByUserAction
+	ByClientPath // each client has one per path
 	KeyCount
 )
 
 var keyNames = [KeyCount]string{
 	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
-	"client+agent+action", "client/24+action", "client/64+action", "user+action",
+	"client+agent+action", "client/24+action", "client/64+action", "user+action", "client+path",
 }
 
 // Keys are the names of all keys.
@@ -39,14 +40,22 @@ func Keys() []string { return keyNames[:] }
 // ByUsers tells whether the key needs the users of requests.
 func (k Key) ByUsers() bool { return k == ByUser || k == ByUserAction }
 
+// ByPaths reports whether the key needs the paths of requests.
+func (k Key) ByPaths() bool { return k == ByClientPath }
+
+// ByActions reports whether the key tells actions apart.
+func (k Key) ByActions() bool { return k == ByAction || strings.HasSuffix(keyNames[k], "+action") }
+
 // String is the key as --by takes it.
 func (k Key) String() string { return keyNames[k] }
 
 // A Policy is what is judged as one candidate: one limit, or several that must all admit.
 type Policy struct {
-	Name  string // the canonical text of its limits, joined by '+': token:6/30s; or the name in the configuration
+	Name  string // the canonical text of its limits: token:6/30s; or the name in the configuration
 	Parts []Part // a request is refused when any part refuses it
 	Place string // where a configuration has it, "shadow.yaml:3"; "" of the command line
+
+	Combine Combine // which of several parts charge a request
 }
 
 // A Part is one limit of a policy.
@@ -63,13 +72,18 @@ type Part struct {
 // A Scope is a set of requests: 0 is all of them, s > 0 those whose row has bit s−1 set in traffic.Batch.Marks.
 type Scope uint8
 
-// Text is the canonical text of the policy's limits, joined by '+'.
+// Text is the canonical text of the policy's limits, joined by '+', behind the way in which they combine unless that goes
+// without saying.
 func (p Policy) Text() string {
 	texts := make([]string, len(p.Parts))
 	for i := range p.Parts {
 		texts[i] = p.Parts[i].Spec.String()
 	}
-	return strings.Join(texts, "+")
+	text := strings.Join(texts, "+")
+	if p.Combine != natural(p.Parts) {
+		return p.Combine.String() + ":" + text
+	}
+	return text
 }
 
 // Keys are what the policy's limits count by, each once, in their order.

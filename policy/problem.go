@@ -50,7 +50,20 @@ func (d *document) fail(at node, format string, args ...any) {
 }
 
 // place is the file and line of a node.
-func (d *document) place(at node) string { return fmt.Sprintf("%s:%d", d.name, beginning(at).Line) }
+func (d *document) place(at node) string {
+	return fmt.Sprintf("%s:%d", d.name, d.line(beginning(at).Line))
+}
+
+// line is the line of the file that a line of the text was, from which cutBulk may have taken others.
+func (d *document) line(short int) int {
+	n := short
+	for after, lines := range d.cut {
+		if after < short {
+			n += lines
+		}
+	}
+	return n
+}
 
 // beginning is where a node begins: a mapping without braces at its first key.
 func beginning(at node) *token.Position {

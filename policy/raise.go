@@ -44,4 +44,4 @@ func (p Part) WithNumber(n int64) (Part, error) {
 }
 
 // Shared tells whether clients share what the limit counts by, so that it judges one by what others do.
-func (k Key) Shared() bool { return k != ByClient && k != ByClientAction }
+func (k Key) Shared() bool { return k != ByClient && k != ByClientAction && k != ByClientPath }

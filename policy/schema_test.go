@@ -265,6 +265,7 @@ func TestSchemaKeys(t *testing.T) {
 		return texts
 	}
 	same(t, "by", words(limit["properties"].(schema)["by"].(schema)["enum"]), keyNames[:])
+	same(t, "combine", words(definition("policy")["properties"].(schema)["combine"].(schema)["enum"]), combineNames())
 	same(t, "class", words(definition("class")["enum"]), append([]string{anyValue}, Classes...))
 	names := root["properties"].(schema)["tiers"].(schema)["propertyNames"].(schema)
 	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{DefaultTier, exemptTier, anyValue})
@@ -377,6 +378,7 @@ var schemaRefuses = []string{
 	"exempt: {addresses: 1.2.3}", "exempt: {addresses: [example.org]}", "exempt: {addresses: fe80::1%eth0}", "exempt: {users: \"a\\nb\"}",
 	"policies: {name: \"a\\nb\", limits: 5/m}", in("match: {class: [browser, any]}"),
 	in("count: {status: 999}"), in("count: {status: 6xx}"),
+	"policies: {name: p, limits: [5/m, 6/s], combine: all}", "policies: {name: p, limits: [5/m, 6/s], combine: [each]}",
 	in("count: {status: 40}"), in("count: {status: 1000}"), in("count: {status: 4x}"), in("count: {status: [401, 401]}"), in("wait: 5"),
 }
 
@@ -386,6 +388,7 @@ var onlyParserRefuses = []string{
 	"actions: {name: a, regexp: '('}", "policies: {name: p, limits: 'token:6/30s,align=first'}", "policies: {name: p, limits: '1..1000000/s'}",
 	"policies: [{name: p, limits: 5/m}, {name: p, limits: 6/m}]",
 	"evidence: {referers: [20%, 2%]}", "evidence: {errors: 101%}", "evidence: {sample: '0'}", "evidence: {hosts: a:80}",
+	"policies: {name: p, limits: 5/m, combine: each}",
 	in("match: {tier: gold}"), in("match: {action: lgoin}"), in("match: {host: [any, a]}"), "exempt: {addresses: 1.2.3.400}",
 }
 

@@ -78,8 +78,8 @@ func envoySame(spec limit.Spec, _ limit.Shape) (deviation string, same bool) {
 	return "", false
 }
 
-// Caddy, with the module mholt/caddy-ratelimit, remembers the times of the latest requests that it admitted in a ring,
-// and admits one when the oldest is longer ago than the window. Source: ringbuffer.go, allowed: time.Since(…) > r.window.
+// Caddy, with the module mholt/caddy-ratelimit, remembers the times of the latest requests that it admitted in a ring, and
+// refuses one while the oldest is less than the window ago. Source: ringbuffer.go, When, and handler.go, ServeHTTP.
 func caddyNearest(s limit.Shape) (setting, deviation string) {
 	switch {
 	case fill(s) > math.MaxInt64/1e3:
@@ -99,7 +99,7 @@ func caddyNearest(s limit.Shape) (setting, deviation string) {
 
 // caddySame: its ring is the exact rolling window, and so a bucket of one, apart from an instant.
 func caddySame(spec limit.Spec, s limit.Shape) (deviation string, same bool) {
-	const instant = "a request is still counted at the very instant at which it leaves the window"
+	const instant = "at the very instant at which a request leaves the window any number is admitted"
 	if spec.Algorithm == "window" && spec.Options == "" {
 		return instant, true
 	}

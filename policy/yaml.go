@@ -20,7 +20,8 @@ type node = ast.Node
 type document struct {
 	name     string // what problems call it
 	problems Problems
-	further  int // problems that are not kept
+	further  int         // problems that are not kept
+	cut      map[int]int // how many lines were taken out after a line
 }
 
 // parse is the top of the document, nil when it says nothing.

@@ -16,9 +16,14 @@ type Addition struct {
 	Made   time.Time
 
 	Lines, Bytes, Unreadable, Excluded, Late, Requests int64
-	AlreadyRefused                                     int64      // requests that the server itself had refused
-	First, Last                                        limit.Time // of the requests
-	Resolution                                         limit.Time // of the stamps; 0: there were none
+
+	NotHTTP       traffic.ByStatus // as in traffic.Stats, and so the next two
+	JudgesNotHTTP bool
+	Moved         int64
+
+	AlreadyRefused int64      // requests that the server itself had refused
+	First, Last    limit.Time // of the requests
+	Resolution     limit.Time // of the stamps; 0: there were none
 
 	Policies []PolicyText
 	Refused  []int64    // requests, by policy
@@ -35,6 +40,7 @@ type Addition struct {
 // A PolicyText is a policy in words.
 type PolicyText struct {
 	Name, By string
+	Combine  string // how its limits share a request
 	Parts    []PartText
 }
 
@@ -79,7 +85,7 @@ func (a *Addition) Empty() bool { return a.Lines == 0 && a.Bytes == 0 && a.Late 
 // TextsOf puts policies into words.
 func TextsOf(policies []policy.Policy) (texts []PolicyText) {
 	for _, p := range policies {
-		text := PolicyText{Name: p.Name, By: p.By()}
+		text := PolicyText{Name: p.Name, By: p.By(), Combine: p.Combine.String()}
 		for _, part := range p.Parts {
 			s := part.Spec
 			text.Parts = append(text.Parts, PartText{

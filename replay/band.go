@@ -1,64 +1,73 @@
 package replay
 
-import "shadow/traffic"
+import (
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/traffic"
+)
 
-// A band judges the requests a second time, where a traffic.Spread places them: a log in whole seconds does not tell how
-// requests lay inside a second. What comes out as logged is not touched by it.
+// The band of a policy are two policies more, in which its limits' bounds stand for them: see limit.Bounds. They
+// judge the same timelines of the same batches. What comes out as logged is not touched by them.
 
-// A Band is what was judged at the spread placement.
+// A Band says what there is a band of.
 type Band struct {
-	Movable int64 // counted requests that a spread may move, see traffic.Spread
-	Moved   int64 // counted requests that it moves; as logged they lie at the start of their second
+	Movable int64 // counted requests whose stamps are whole seconds
 }
 
-// A Placed is what a policy did at the spread placement.
-type Placed struct {
+// A Bound is what a policy does at least, or at most.
+type Bound struct {
 	Refused int64
 	Hits    Hits
 }
 
-// A bander feeds an engine of its own with the spread placement.
-type bander struct {
-	spread traffic.Spread
-	engine *Engine
+// The bounds of a candidate.
+const (
+	low = iota
+	high
+	bounds
+)
+
+// bound adds the bounds of all policies, before the first batch is judged.
+func (e *Engine) bound(stamps traffic.Coarseness) {
+	for _, c := range e.candidates {
+		for i, p := range boundsOf(c.policy, stamps) {
+			c.bounds[i] = e.add(p, i+1, true)
+		}
+	}
 }
 
-// newBander is nil unless a band is wanted.
-func newBander(o Options) *bander {
-	if !o.Band {
+// boundsOf are the policies between which p lies.
+func boundsOf(p policy.Policy, stamps traffic.Coarseness) (all [bounds]policy.Policy) {
+	for i := range all {
+		all[i] = p
+		all[i].Parts = make([]policy.Part, len(p.Parts))
+		copy(all[i].Parts, p.Parts)
+	}
+	for i := range p.Parts {
+		l := p.Parts[i].Limiter
+		all[low].Parts[i].Limiter, all[high].Parts[i].Limiter = limit.Bounds(l, slackOf(l, stamps))
+	}
+	return all
+}
+
+// slackOf is by how much stamps may be off for a limit. A limit that delays has moved stamps of the end itself, if it
+// was in force when the log was written.
+func slackOf(l limit.Limiter, stamps traffic.Coarseness) limit.Time {
+	slack := stamps.Slack
+	if d, ok := l.(limit.Delayer); ok && stamps.Ends {
+		slack += min(d.LongestDelay(), limit.Never-slack)
+	}
+	return slack
+}
+
+// boundTally is what the bounds of a policy came to, nil without any.
+func (c *candidate) boundTally() *[bounds]Bound {
+	if c.bounds[low] == nil {
 		return nil
 	}
-	o.Band, o.Evidence, o.Sink, o.Observer, o.Clock = false, false, nil, nil, nil
-	o.Bare = true
-	return &bander{engine: New(o)}
-}
-
-// judge judges what can be placed once a batch is known. Without stamps in whole seconds there is nothing to place.
-func (x *bander) judge(b *traffic.Batch) error {
-	if x == nil || b.Stamps == nil {
-		return nil
+	var t [bounds]Bound
+	for i, b := range c.bounds {
+		t[i] = Bound{Refused: b.total, Hits: b.hits}
 	}
-	return x.spread.Take(b, x.engine.Judge)
-}
-
-// flush judges the rest.
-func (x *bander) flush() error {
-	if x == nil {
-		return nil
-	}
-	return x.spread.Flush(x.engine.Judge)
-}
-
-// result adds to a result what was judged, if a band is wanted and there is one.
-func (x *bander) result(r *Result) {
-	if x == nil {
-		return
-	}
-	r.Band = &Band{Movable: x.spread.Movable, Moved: x.spread.Moved}
-	if r.Band.Movable == 0 {
-		return
-	}
-	for i, c := range x.engine.candidates {
-		r.Policies[i].Spread = &Placed{Refused: c.total, Hits: c.hits}
-	}
+	return &t
 }

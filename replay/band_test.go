@@ -1,12 +1,13 @@
 package replay_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,21 +16,21 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/traffictest"
 )
 
-// The band is held against replays of logs in which the requests lie where the spread placement puts them: their stamps
-// have six digits behind the point, which come from nothing but this file.
+// Generated logs whose milliseconds are known: three shapes of traffic, each judged by fourteen limits as it is, and
+// in whole seconds with a band.
 
-// A stampedLine is one of a made-up log, which is stamped in whole seconds.
+// A stampedLine is one of a made-up log.
 type stampedLine struct {
 	second int64 // since the epoch
+	micros int64 // behind it, unknown to a log in whole seconds
 	client string
 	action string
 	took   int64 // request time, milliseconds
-	file   int
-	micros int64 // behind the second, in the spread placement
 }
 
 const (
@@ -37,156 +38,182 @@ const (
 	fineFormat  = `$remote_addr [$msec] "$request" $status $body_bytes_sent "$http_user_agent"`
 )
 
-// text is the line, padded if it is to be long, so that a block of bytes holds few of them.
-func (l *stampedLine) text(fine, took bool, pad string) string {
+// text is the line.
+func (l *stampedLine) text(fine, took bool) string {
 	stamp := time.Unix(l.second, 0).UTC().Format("2006-01-02T15:04:05-07:00")
 	if fine {
 		stamp = fmt.Sprintf("%d.%06d", l.second, l.micros)
 	}
-	text := fmt.Sprintf(`%s [%s] "GET /%s?%s HTTP/1.1" 200 17 "curl/8"`, l.client, stamp, l.action, pad)
+	text := fmt.Sprintf(`%s [%s] "GET /%s HTTP/1.1" 200 17 "curl/8"`, l.client, stamp, l.action)
 	if took {
 		text += fmt.Sprintf(" %d.%03d", l.took/1000, l.took%1000)
 	}
 	return text + "\n"
 }
 
-// bandLog makes a log of two files, as busy as not, in which lines are out of order by up to five seconds.
-func bandLog(rng *rand.Rand, n int) (lines []stampedLine) {
-	clients, perSecond := 1+rng.IntN(30), 1+rng.IntN(40)
-	for i := range n {
-		l := stampedLine{
-			second: 1_767_268_800 + int64(i/perSecond), action: string(rune('a' + rng.IntN(3))),
-			client: fmt.Sprintf("192.0.%d.%d", rng.IntN(2), rng.IntN(clients)), took: rng.Int64N(4000), file: rng.IntN(2),
-		}
-		if i < 2 {
-			l.file, l.second = i, l.second-10 // so that the first file has the earlier beginning
-		} else if rng.IntN(4) == 0 {
-			l.second -= rng.Int64N(5)
-		}
-		if rng.IntN(200) == 0 {
-			l.took += rng.Int64N(15_000)
-		}
-		lines = append(lines, l)
+// writeStamped writes lines as a log, and returns its name.
+func writeStamped(t *testing.T, lines []stampedLine, fine, took bool) string {
+	var text strings.Builder
+	for i := range lines {
+		text.WriteString(lines[i].text(fine, took))
 	}
-	lines[0].second -= 30
+	name := filepath.Join(t.TempDir(), "access.log")
+	check(t, os.WriteFile(name, []byte(text.String()), 0o600))
+	return name
+}
+
+// shapes of traffic: each says when the requests of a client come, in milliseconds from the start.
+var shapes = map[string]func(rng *rand.Rand) []int{
+	// Requests at random, from one in two minutes to eight a second.
+	"random": func(rng *rand.Rand) (at []int) {
+		mean := 125 * (1 << rng.IntN(11))
+		for t := rng.IntN(mean); t < generatedSpan; t += int(rng.ExpFloat64()*float64(mean)) + 1 {
+			at = append(at, t)
+		}
+		return at
+	},
+	// Pages with 3 to 25 files, that come within a second and a half, and time to read.
+	"pages": func(rng *rand.Rand) (at []int) {
+		for t := rng.IntN(60_000); t < generatedSpan; t += 4_000 + rng.IntN(60_000) {
+			at = append(at, t)
+			for range 3 + rng.IntN(23) {
+				at = append(at, t+50+rng.IntN(1_450))
+			}
+		}
+		return at
+	},
+	// A request every so many milliseconds, exactly.
+	"pollers": func(rng *rand.Rand) (at []int) {
+		every := []int{100, 140, 200, 250, 333, 500, 1_000, 1_100, 2_000, 5_000, 9_700, 10_000, 30_000}[rng.IntN(13)]
+		for t := rng.IntN(every); t < generatedSpan; t += every {
+			at = append(at, t)
+		}
+		return at
+	},
+}
+
+const generatedSpan = 300_000 // milliseconds
+
+// generated are the lines of 60 clients in the order of time.
+func generated(rng *rand.Rand, shape func(rng *rand.Rand) []int) (lines []stampedLine) {
+	for client := range 60 {
+		for _, ms := range shape(rng) {
+			lines = append(lines, stampedLine{
+				second: 1_767_268_800 + int64(ms/1000), micros: int64(ms%1000) * 1000, client: fmt.Sprintf("192.0.2.%d", client), action: "a",
+			})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b stampedLine) int {
+		return cmp.Or(cmp.Compare(a.second, b.second), cmp.Compare(a.micros, b.micros))
+	})
 	return lines
 }
 
-// spreadLines says where each line lies in its second: the n of one client at 0, 1/n, 2/n …, those of the first file before
-// those of the second.
-func spreadLines(lines []stampedLine, clientOf func(string) string) {
-	seconds := map[string][]*stampedLine{}
-	for file := range 2 {
-		for i := range lines {
-			if l := &lines[i]; l.file == file {
-				key := fmt.Sprint(clientOf(l.client), " ", l.second)
-				seconds[key] = append(seconds[key], l)
+// generatedLimits are judged on each shape.
+var generatedLimits = []string{
+	"token:6/30s", "token:60/1m", "token:10/1s,burst=20", "window:5/1s", "window:30/10s", "window:20/10s,charge=all", "fixed:10/10s",
+	"leaky:30/1m", "nginx:5r/s,burst=10,nodelay", "nginx:60r/m", "gcra:30/1m,burst=5", "counter:30/1m", "haproxy:20/10s", "caddy:6/3s",
+}
+
+func TestBandHoldsGenerated(t *testing.T) {
+	var s bandScore
+	for _, name := range []string{"random", "pages", "pollers"} {
+		lines := generated(testneeds.Rand(t, 1, 2), shapes[name])
+		whole, fine := writeStamped(t, lines, false, false), writeStamped(t, lines, true, false)
+		for _, text := range generatedLimits {
+			got := replayLog(t, whole, false, false, text, policy.ByClient)
+			p := replayLog(t, fine, true, false, text, policy.ByClient).Policies[0]
+			if p.Bounds != nil {
+				t.Errorf("%s: there are bounds where the stamps tell", text)
 			}
+			s.take(t, name+" "+text, truth{p.Refused, p.Hits.Len()}, &got.Policies[0])
 		}
 	}
-	for _, group := range seconds {
-		for i, l := range group {
-			l.micros = int64(i) * 1_000_000 / int64(len(group))
+	s.log(t)
+	if s.setups != 42 || s.refused < 40 || s.hit < 40 {
+		t.Errorf("the band holds the refused requests in %d and the clients hit in %d of %d set-ups, want 40 of 42", s.refused, s.hit, s.setups)
+	}
+}
+
+// The band is the same however the logs are cut into batches, and without it the figures as logged are the same:
+// limits of all kinds, by any key, alone and together, with requests that come out of order and take long.
+func TestBandAnyhowCut(t *testing.T) {
+	for round := range 6 {
+		rng := testneeds.Rand(t, 1, uint64(round))
+		names, took := disorderly(t, rng), round%2 == 0
+		policies := anyPolicies(t, rng)
+		want := replayCut(t, names, took, policies, true, 100_000)
+		plain := replayCut(t, names, took, policies, false, 100_000)
+		for _, batch := range []int{16, 300} {
+			got := replayCut(t, names, took, policies, true, batch)
+			for i := range policies {
+				p, q := &got.Policies[i], &want.Policies[i]
+				if figuresOf(p) != figuresOf(q) || p.Refused != plain.Policies[i].Refused || plain.Policies[i].Bounds != nil {
+					t.Errorf("%s in batches of %d: %v, want %v; %d refused without a band", p.Policy.Name, batch, figuresOf(p), figuresOf(q), plain.Policies[i].Refused)
+				}
+			}
+			if got.Band.Movable != got.Stats.Parsed {
+				t.Errorf("%d of %d requests are in whole seconds", got.Band.Movable, got.Stats.Parsed)
+			}
 		}
 	}
 }
 
-// writeLog writes the lines as two files.
-func writeLog(t *testing.T, lines []stampedLine, fine, took bool, pad int) (names []string) {
-	dir := t.TempDir()
-	for file, name := range []string{"a.log", "b.log"} {
-		var text strings.Builder
-		for i := range lines {
-			if lines[i].file == file {
-				text.WriteString(lines[i].text(fine, took, strings.Repeat("x", pad)))
-			}
+// disorderly makes two logs, the lines of which are out of order by up to five seconds.
+func disorderly(t *testing.T, rng *rand.Rand) (names []string) {
+	files := make([][]stampedLine, 2)
+	clients, perSecond := 1+rng.IntN(30), 1+rng.IntN(40)
+	for i := range 500 + rng.IntN(2000) {
+		l := stampedLine{
+			second: 1_767_268_800 + int64(i/perSecond) - rng.Int64N(5), action: string(rune('a' + rng.IntN(3))),
+			client: fmt.Sprintf("192.0.%d.%d", rng.IntN(2), rng.IntN(clients)), took: rng.Int64N(4000),
 		}
-		path := filepath.Join(dir, name)
-		check(t, os.WriteFile(path, []byte(text.String()), 0o600))
-		names = append(names, path)
+		file := rng.IntN(2)
+		files[file] = append(files[file], l)
+	}
+	for _, lines := range files {
+		names = append(names, writeStamped(t, lines, false, true))
 	}
 	return names
 }
 
-// A bandCase is how one log is replayed.
-type bandCase struct {
-	rule     string // --client
-	took     bool   // whether the request time is logged
-	batch    int
-	policies []policy.Policy
+// anyPolicies are limits of each kind by some keys, and some of several limits.
+func anyPolicies(t *testing.T, rng *rand.Rand) (policies []policy.Policy) {
+	for _, a := range policy.Algorithms {
+		by := []policy.Key{policy.ByClient, policy.ByClient24, policy.BySite, policy.ByClientAction}[rng.IntN(4)]
+		p, err := policy.ParseLimits([]string{a.Example}, by)
+		check(t, err)
+		policies = append(policies, p...)
+	}
+	for range 4 {
+		var parts []policy.Part
+		for range 2 + rng.IntN(2) {
+			parts = append(parts, randomPart(t, rng))
+		}
+		policies = append(policies, policy.Policy{Name: fmt.Sprint("together ", len(policies)), Parts: parts})
+	}
+	return policies
 }
 
-func (c *bandCase) replay(t *testing.T, names []string, fine, band bool) *replay.Result {
+func replayCut(t *testing.T, names []string, took bool, policies []policy.Policy, band bool, batch int) *replay.Result {
 	o := traffictest.Options(t)
-	o.Band, o.Batch, o.Workers, o.Lateness = band, c.batch, 1+rand.IntN(3), 40*limit.Second
-	o.Format = parse.Choice{Format: wholeFormat}
-	if fine {
-		o.Format.Format = fineFormat
+	o.Band, o.Batch, o.Lateness, o.Format = band, batch, 40*limit.Second, parse.Choice{Format: wholeFormat + " $request_time"}
+	if !took {
+		o.Format.Format = wholeFormat + " $anything"
 	}
-	if c.took {
-		o.Format.Format += " $request_time"
-	}
-	var err error
-	o.Clients, err = traffic.ParseClientRule(c.rule, "", nil)
-	check(t, err)
 	reader, err := traffic.NewReader(context.Background(), names, nil, o)
 	check(t, err)
 	defer reader.Close()
-	e := replay.New(replay.Options{Tables: o.Tables, Policies: c.policies, Lateness: o.Lateness, Band: band})
+	e := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Band: band})
 	check(t, e.Run(reader))
-	r := e.Result(reader.Stats())
-	if r.Stats.Late > 0 || r.Stats.Unreadable > 0 {
-		t.Fatalf("%d requests are late, %d lines unreadable", r.Stats.Late, r.Stats.Unreadable)
-	}
-	return r
+	return e.Result(reader.Stats())
 }
 
-// hitsByName are the refused requests by client.
-func hitsByName(r *replay.Result, hits *replay.Hits) map[string]int64 {
-	refused := map[string]int64{}
-	for hit := range hits.All() {
-		refused[r.Tables.Clients.Name(hit.Client)] = hit.Refused
+// figuresOf are those of a policy that has bounds: requests refused and clients hit, as logged, at least and at most.
+func figuresOf(p *replay.PolicyTally) (f [6]int64) {
+	f[0], f[1] = p.Refused, int64(p.Hits.Len())
+	for i := range p.Bounds {
+		f[2+2*i], f[3+2*i] = p.Bounds[i].Refused, int64(p.Bounds[i].Hits.Len())
 	}
-	return refused
-}
-
-// TestBandEqualsRewrittenLogs holds both ends of the band against replays of rewritten logs, request time or not, whoever a
-// client is, whatever limits count by, and however the log is cut into batches.
-func TestBandEqualsRewrittenLogs(t *testing.T) {
-	for round := range 24 {
-		seed := rand.Uint64()
-		rng := rand.New(rand.NewPCG(seed, 0))
-		lines := bandLog(rng, 500+rng.IntN(2000))
-		c := bandCase{
-			rule: []string{"addr", "addr/24"}[rng.IntN(2)], took: round%2 == 0, batch: []int{16, 300, 100_000}[rng.IntN(3)],
-		}
-		for range 12 {
-			part := randomPart(t, rng)
-			c.policies = append(c.policies, policy.Policy{Name: part.Spec.String() + " by " + part.By.String(), Parts: []policy.Part{part}})
-		}
-		spreadLines(lines, func(client string) string {
-			if c.rule == "addr" {
-				return client
-			}
-			return client[:len("192.0.2")]
-		})
-		whole := writeLog(t, lines, false, c.took, []int{0, 3_000, 12_000}[rng.IntN(3)])
-		got, plain := c.replay(t, whole, false, true), c.replay(t, whole, false, false)
-		want := c.replay(t, writeLog(t, lines, true, c.took, 0), true, true)
-		if want.Band.Movable != 0 || want.Policies[0].Spread != nil || plain.Band != nil {
-			t.Errorf("seed %d: there is a band where nothing can move: %+v", seed, want.Band)
-		}
-		if n := int64(len(lines)); got.Band.Movable != n {
-			t.Errorf("seed %d: %d requests are in whole seconds, want %d", seed, got.Band.Movable, n)
-		}
-		for i, p := range c.policies {
-			logged, spread := &got.Policies[i], got.Policies[i].Spread
-			if logged.Refused != plain.Policies[i].Refused || !maps.Equal(hitsByName(got, &logged.Hits), hitsByName(plain, &plain.Policies[i].Hits)) {
-				t.Errorf("seed %d: %s: %d refused as logged, and %d without a band", seed, p.Name, logged.Refused, plain.Policies[i].Refused)
-			}
-			if spread.Refused != want.Policies[i].Refused || !maps.Equal(hitsByName(got, &spread.Hits), hitsByName(want, &want.Policies[i].Hits)) {
-				t.Errorf("seed %d: %s: %d refused, and %d of the log with spread stamps", seed, p.Name, spread.Refused, want.Policies[i].Refused)
-			}
-		}
-	}
+	return f
 }

@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkJudge(b *testing.B) {
 			}
 			policies, err := policy.ParseLimits(limits, policy.ByClient)
 			check(b, err)
-			batch, tables := manyRequests(512 << 10)
+			batch, tables := manyRequests(b, 512<<10)
 			engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
 			for i := 0; b.Loop(); i++ {
 				for row := range batch.At { // the next half million
@@ -66,7 +67,7 @@ func part(t testing.TB, text string) policy.Part {
 }
 
 func benchPolicies(b *testing.B, policies []policy.Policy) {
-	batch, tables := manyRequests(512 << 10)
+	batch, tables := manyRequests(b, 512<<10)
 	for _, client := range batch.Client {
 		batch.Marks = append(batch.Marks, 1<<(client%2))
 	}
@@ -83,7 +84,7 @@ func benchPolicies(b *testing.B, policies []policy.Policy) {
 }
 
 // manyRequests is a batch that lasts half a day.
-func manyRequests(rows int) (*traffic.Batch, *traffic.Tables) {
+func manyRequests(t testing.TB, rows int) (*traffic.Batch, *traffic.Tables) {
 	const clients = 50_000
 	tables := traffic.NewTables()
 	for i := range clients {
@@ -91,7 +92,7 @@ func manyRequests(rows int) (*traffic.Batch, *traffic.Tables) {
 	}
 	tables.Agents.ID(nil)
 	tables.Actions.ID([]byte("/"))
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testneeds.Rand(t, 1, 2)
 	zipf := rand.NewZipf(rng, 1.1, 50, clients-1)
 	b := &traffic.Batch{
 		Agent: make([]uint16, rows), Action: make([]uint16, rows), Status: make([]uint16, rows), Bytes: make([]int64, rows),

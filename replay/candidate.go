@@ -12,9 +12,10 @@ import (
 type candidate struct {
 	policy      policy.Policy
 	parts       []part
-	combination *combination // nil: one limit for all requests, or several keys
-	remote      *remote      // nil: what is remembered of keys is remembered here only
-	variants    []*candidate // of an approximation: the policy under other assumptions
+	combination *combination       // nil: one limit for all requests, or several keys
+	remote      *remote            // nil: what is remembered of keys is remembered here only
+	variants    []*candidate       // of an approximation: the policy under other assumptions
+	bounds      [bounds]*candidate // nil: not wanted, or stamps are not coarse
 
 	verdicts verdicts     // on one timeline, reused
 	events   *eventWriter // nil: its events are not wanted
@@ -152,7 +153,7 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 	t := PolicyTally{
 		Policy: c.policy, Requests: requests, Refused: c.total, Hits: c.hits, ByAction: grow(c.byAction, actions),
 		BytesSaved: c.bytes, UpstreamSaved: limit.Time(c.upstream), Delays: c.delaysTally(), Range: c.rangeTally(),
-		Degraded: c.degraded,
+		Degraded: c.degraded, Bounds: c.boundTally(),
 	}
 	worst := c.minutes.worst()
 	t.WorstMinute, t.WorstMinuteRefused = worst.start, worst.n

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"shadow/limit"
+	"shadow/policy"
 )
 
 // A combination judges a policy of several limits, or with scopes, that all count by one key: a timeline at a time.
@@ -14,7 +15,11 @@ import (
 //     remembers. If none refuses anything, then none would have had the others not been there, nor are they any the
 //     wiser: the copies are the truth.
 //   - Where some limit does refuse, the stretch is judged request by request: ask all, then charge all.
+//
+// Limits that combine in another way than together do not ask what others decide later: each judges in one call, those that are
+// asked in turn only what is left (severally.go).
 type combination struct {
+	how   policy.Combine
 	parts []part
 	seats []seat // of the parts that the timeline concerns
 
@@ -22,10 +27,12 @@ type combination struct {
 	indices  []int32      // of these requests
 	verdicts verdicts     // on these requests
 	copies   []limit.State
+	gone     []bool // of the requests at hand: refused already, so that a limit that comes behind is not asked; nil: ask it all
+	refused  []bool // of the requests at hand, reused
 }
 
-func newCombination(parts []part) *combination {
-	return &combination{parts: parts, seats: make([]seat, 0, len(parts)), copies: make([]limit.State, len(parts))}
+func newCombination(how policy.Combine, parts []part) *combination {
+	return &combination{how: how, parts: parts, seats: make([]seat, 0, len(parts)), copies: make([]limit.State, len(parts))}
 }
 
 // judge adds to v what is decided on the next requests of a key.
@@ -42,6 +49,8 @@ func (c *combination) judge(v *verdicts, key int32, at []limit.Time, marks []uin
 		if len(c.seats) > 1 {
 			v.sort(0, 0)
 		}
+	case c.how != policy.Together && c.mayHope(all):
+		c.severally(v, at, marks, all)
 	default:
 		c.together(v, at, marks, all)
 	}
@@ -93,7 +102,7 @@ func (c *combination) apart(marks []uint64) bool {
 // alone has one part judge the requests that it counts as if there were no other, and returns what it decides, which
 // holds until the next call.
 func (c *combination) alone(s *seat, at []limit.Time, marks []uint64, all uint64) *verdicts {
-	whole := holds(s.count, all)
+	whole := holds(s.count, all) && c.gone == nil
 	if !whole {
 		at = c.pick(s.count, at, marks)
 	}
@@ -115,12 +124,12 @@ func (c *combination) alone(s *seat, at []limit.Time, marks []uint64, all uint64
 	return v
 }
 
-// pick returns the times of the requests in a scope, and notes their indices.
+// pick returns the times of the requests in a scope that are not gone, and notes their indices.
 func (c *combination) pick(bit uint64, at []limit.Time, marks []uint64) []limit.Time {
 	c.at, c.indices = c.at[:0], c.indices[:0]
-	for i, m := range marks {
-		if holds(bit, m) {
-			c.at, c.indices = append(c.at, at[i]), append(c.indices, int32(i))
+	for i, t := range at {
+		if (bit == 0 || holds(bit, marks[i])) && (c.gone == nil || !c.gone[i]) {
+			c.at, c.indices = append(c.at, t), append(c.indices, int32(i))
 		}
 	}
 	return c.at

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -8,18 +9,17 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/testneeds"
 )
 
-// Hope is only a shortcut: whatever the limits, their scopes and the timeline, a combination decides as if it had asked
+// Hope is only a shortcut, and so is to judge limits one by one: whatever the limits, how they combine, their scopes and the timeline, a combination decides as if it had asked
 // them request by request, and remembers as much.
 func TestHopeIsAShortcut(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := testneeds.Rand(t, 0, 0)
 	var hoped, asked int
 	for range 2000 {
 		p := randomPolicy(t, rng)
-		quick, slow := newCombination(partsOf(p)), newCombination(partsOf(p))
+		quick, slow := newCombination(p.Combine, partsOf(p)), newCombination(p.Combine, partsOf(p))
 		for _, c := range []*combination{quick, slow} {
 			for i := range c.parts {
 				c.parts[i].states.Grow(1)
@@ -34,6 +34,11 @@ func TestHopeIsAShortcut(t *testing.T) {
 			if !slices.Equal(got.refused, want.refused) || !slices.Equal(got.late, want.late) {
 				t.Fatalf("%s: %d requests\n%+v, want\n%+v", p.Text(), len(at), got, want)
 			}
+			for i := range quick.parts {
+				if !bytes.Equal(encoded(t, quick.parts[i].states.At(0)), encoded(t, slow.parts[i].states.At(0))) {
+					t.Fatalf("%s: part %d remembers other things after %d requests", p.Text(), i, len(at))
+				}
+			}
 			if len(got.refused) == 0 {
 				hoped++
 			} else if len(got.refused) < len(at) {
@@ -46,9 +51,18 @@ func TestHopeIsAShortcut(t *testing.T) {
 	}
 }
 
+func encoded(t *testing.T, s *limit.State) []byte {
+	text, err := s.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // randomPolicy has up to four limits by client, tight and wide ones.
 func randomPolicy(t *testing.T, rng *rand.Rand) (p policy.Policy) {
 	scopes := rng.IntN(4)
+	p.Combine = policy.Combine(rng.IntN(3))
 	for range 1 + rng.IntN(4) {
 		part := randomPart(t, rng)
 		if rng.IntN(4) == 0 {
@@ -124,7 +138,7 @@ func TestDearCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCombination(partsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
+	c := newCombination(policy.Together, partsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
 	for i := range c.parts {
 		c.parts[i].states.Grow(1)
 	}

@@ -34,7 +34,7 @@ func (x *crossing) judge(b *traffic.Batch, order *traffic.Group) error {
 		if x.scoped {
 			marks = b.Marks[row]
 		}
-		refused, delay := decide(x.seats, order.At[i], marks)
+		refused, delay := decide(x.policy.Combine, x.seats, order.At[i], marks)
 		x.verdicts.add(int32(i), refused, delay)
 		if refused && x.retries {
 			x.verdicts.retry = append(x.verdicts.retry, retryAfter(x.seats, order.At[i], marks))

@@ -2,11 +2,11 @@ package replay
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 func TestPercentiles(t *testing.T) {
@@ -32,10 +32,11 @@ func TestPercentiles(t *testing.T) {
 
 // Any rank is that of the sorted delays.
 func TestPercentilesOfMany(t *testing.T) {
+	rng := testneeds.Rand(t, 0, 0)
 	var d delays
 	var all []limit.Time
 	for n := range 1000 {
-		by := limit.Time(1 + rand.IntN(200))
+		by := limit.Time(1 + rng.IntN(200))
 		d.add(by)
 		all = append(all, by)
 		slices.Sort(all)

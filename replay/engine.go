@@ -26,7 +26,7 @@ type Engine struct {
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
 	evidence   *evidence    // nil: not wanted
-	band       *bander      // nil: not wanted
+	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
@@ -59,6 +59,10 @@ func (e *Engine) Run(src Source) error {
 // Judge judges the requests of one batch.
 func (e *Engine) Judge(b *traffic.Batch) error {
 	e.start()
+	if e.options.Band && !e.bounded && b.Stamps.Slack > 0 {
+		e.bound(b.Stamps)
+		e.bounded = true
+	}
 	if e.options.Remote != nil {
 		e.options.Remote.Begin(b)
 	}
@@ -89,9 +93,6 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		}
 	}
 	e.forget(b)
-	if err := e.band.judge(b); err != nil {
-		return err
-	}
 	e.lap(&e.times.Judge)
 	return e.observe(b)
 }
@@ -124,11 +125,10 @@ func (e *Engine) flush() error {
 			return err
 		}
 	}
-	return e.band.flush()
+	return nil
 }
 
-// Result is what the Engine has found so far. The Engine must not be used while the Result is. With a band, requests that
-// let others pass are missing from it until Run has come to the end of its source.
+// Result is what the Engine has found so far. The Engine must not be used while the Result is.
 func (e *Engine) Result(s traffic.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{
@@ -138,7 +138,9 @@ func (e *Engine) Result(s traffic.Stats) *Result {
 	for _, c := range e.candidates {
 		r.Policies = append(r.Policies, c.tally(e.tallies.Requests, len(r.Actions)))
 	}
-	e.band.result(r)
+	if e.options.Band {
+		r.Band = &Band{Movable: s.Whole}
+	}
 	return r
 }
 

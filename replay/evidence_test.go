@@ -2,19 +2,19 @@ package replay_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
 // Evidence does not depend on how requests are cut into batches, nor on the ids of clients and agents; requests that only
 // warm the limiters are none.
 func TestEvidenceOfAnyCut(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
+	rng := testneeds.Rand(t, 7, 7)
 	type request struct {
 		line
 		trace traffic.Trace

@@ -22,7 +22,7 @@ type line struct {
 	status uint16
 	bytes  int64
 	spent  limit.Time // by upstreams
-	source uint16
+	source uint32
 	marks  uint64
 	warm   bool
 }
@@ -51,6 +51,7 @@ func newBench(t testing.TB, lateness limit.Time, by policy.Key, limits ...string
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
 	b := &bench{t: t, tables: &traffic.Tables{
 		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(), Users: traffic.NewDict(),
+		Paths: traffic.NewDict(),
 	}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
@@ -69,6 +70,7 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Action = append(out.Action, uint16(b.tables.Actions.ID([]byte(l.action))))
 		out.Host = append(out.Host, b.tables.Hosts.ID([]byte(l.client)))
 		out.User = append(out.User, b.user(l.user))
+		out.Path = append(out.Path, b.tables.Paths.ID([]byte("/"+l.agent)))
 		out.Status = append(out.Status, l.status)
 		out.Bytes = append(out.Bytes, l.bytes)
 		out.Upstream = append(out.Upstream, int64(l.spent))

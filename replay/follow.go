@@ -18,12 +18,13 @@ type Trail struct {
 // A LimitTrail is that of one limit.
 type LimitTrail struct {
 	// Wait is, by row, how long the request would have had to wait to be admitted by this limit, had nothing else come
-	// meanwhile; 0 where the limit had room, or may not refuse the request. Nil: the limit is shared.
+	// meanwhile; 0 where the limit had room, may not refuse the request, or was not asked. Nil: the limit is shared, or is
+	// asked in turn behind one that is.
 	Wait []limit.Time
 
 	// Levels tell how full the limit was (see limit.Leveler) at moments spread evenly from the first counted request to
 	// the last; of a limit with several keys, the fullest. Each is the highest since the moment before, so that no peak is
-	// lost. Nil: the limit is shared, or does not tell.
+	// lost. Nil: as Wait, or the limit does not tell.
 	Levels []float64
 }
 
@@ -57,6 +58,7 @@ type follower struct {
 	*crossing
 	Trail
 	refused []bool
+	ends    bool // whether limits that are asked in turn are not asked any more
 
 	first, length limit.Time // of what levels are told
 	levels        int        // how many are wanted
@@ -71,8 +73,9 @@ func (f *follower) start(levels int) {
 	f.Limits = make([]LimitTrail, len(f.seats))
 	f.levelers = make([]limit.Leveler, len(f.seats))
 	f.peaks = make([]float64, len(f.seats))
+	hidden := false
 	for j := range f.seats {
-		if f.policy.Parts[j].By.Shared() {
+		if hidden = f.policy.Parts[j].By.Shared() || hidden && f.policy.Combine == policy.InTurn; hidden {
 			continue
 		}
 		f.Limits[j].Wait = make([]limit.Time, f.Batch.Len())
@@ -113,27 +116,37 @@ func (f *follower) step(row int32) {
 	if f.scoped {
 		marks = f.Batch.Marks[row]
 	}
+	f.ends = false
 	for j := range f.seats {
 		if f.Limits[j].Wait == nil {
 			continue
 		}
 		f.sit(j, row)
 		s := &f.seats[j]
-		matches, counts := holds(s.match, marks), holds(s.count, marks)
-		var wait limit.Time
-		if matches || counts {
-			wait = s.limiter.Wait(s.state, t)
-		}
-		if matches {
-			f.Limits[j].Wait[row] = wait
-		}
-		if counts {
-			s.limiter.Charge(s.state, t, f.refused[row] || wait > 0)
-		} else if f.refused[row] {
-			s.bar(t, marks)
+		if !f.ends {
+			f.ask(j, row, t, marks)
 		}
 		if f.levelers[j] != nil && row >= int32(f.Warm) {
 			f.peaks[j] = max(f.peaks[j], f.levelers[j].Level(s.state, t))
 		}
+	}
+}
+
+// ask asks and charges limit j.
+func (f *follower) ask(j int, row int32, t limit.Time, marks uint64) {
+	s, together := &f.seats[j], f.policy.Combine == policy.Together
+	matches, counts := holds(s.match, marks), holds(s.count, marks)
+	var wait limit.Time
+	if matches || counts {
+		wait = s.limiter.Wait(s.state, t)
+	}
+	if matches {
+		f.Limits[j].Wait[row] = wait
+		f.ends = wait > 0 && f.policy.Combine == policy.InTurn
+	}
+	if counts {
+		s.limiter.Charge(s.state, t, wait > 0 || together && f.refused[row])
+	} else if wait > 0 || together && f.refused[row] {
+		s.bar(t, marks)
 	}
 }

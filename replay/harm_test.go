@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -151,7 +152,7 @@ func concerns(p policy.Policy, marks uint64) bool {
 func TestHarmAgainstItsDefinition(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[policy.ByClient])
 		b := newBenchOf(t, lateness, policies)
 		h := replay.NewHarm(b.tables, policies)
@@ -207,6 +208,52 @@ func TestHarmCountsRollingHours(t *testing.T) {
 		h.Finish()
 		if got := h.Policies[0].Busiest; got.Requests != want {
 			t.Errorf("0, 1 and %d us: %+v, want %d requests", end, got, want)
+		}
+	}
+}
+
+// What may be a page is one when something comes from it, later: then it is a view of its own, which is broken if it was refused,
+// or a file of it, whatever became of the view before it. Within a second of that it belongs to it.
+func TestHarmToLatePageViews(t *testing.T) {
+	const home, shop, cart = 1, 2, 3
+	page := func(page, from uint16) traffic.Trace {
+		return traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: page, From: from}
+	}
+	file := func(from uint16) traffic.Trace { return traffic.Trace{Traits: traffic.FetchedAsset, From: from} }
+	type request struct {
+		at      limit.Time
+		trace   traffic.Trace
+		refused bool
+	}
+	for _, c := range []struct {
+		what          string
+		requests      []request
+		views, broken int64
+	}{
+		{"refused, and the view before is whole", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 1},
+		{"refused, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 2},
+		{"whole, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), false}}, 2, 1},
+		{"of which a file is refused, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), true}}, 2, 2},
+		{"refused, with its file", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), true}}, 2, 1},
+		{"refused, and no page as nothing came from it", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(home), false}}, 1, 0},
+		{"two in a row", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {9, page(cart, shop), true}, {12, file(cart), false}}, 3, 2},
+		{"within a second of the view before", []request{{0, page(home, 0), false}, {0, page(shop, home), true}, {1, file(shop), false}}, 1, 1},
+	} {
+		tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict()}
+		b := &traffic.Batch{}
+		var verdicts replay.Verdicts
+		for i, r := range c.requests {
+			b.At, b.Client = append(b.At, r.at*second), append(b.Client, tables.Clients.ID([]byte("a")))
+			b.Agent, b.Action, b.Status, b.Bytes = append(b.Agent, 0), append(b.Action, 0), append(b.Status, 200), append(b.Bytes, 0)
+			b.Traces = append(b.Traces, r.trace)
+			if r.refused {
+				verdicts.Refused = append(verdicts.Refused, int32(i))
+			}
+		}
+		h := replay.NewHarm(tables, policiesOf(t, "token:1/1s", policy.ByClient))
+		check(t, h.Observe(b, []replay.Verdicts{verdicts}))
+		if views, broken := h.PageViews(0), h.Broken(0, 0); views != c.views || broken != c.broken {
+			t.Errorf("%s: %d page views, %d of them broken; want %d, %d", c.what, views, broken, c.views, c.broken)
 		}
 	}
 }

@@ -44,15 +44,15 @@ func (k *keying) take(c *candidate) {
 	k.candidates = append(k.candidates, c)
 	scoped := slices.ContainsFunc(c.parts, func(p part) bool { return p.scoped() })
 	if scoped || len(c.parts) > 1 {
-		c.combination = newCombination(c.parts)
+		c.combination = newCombination(c.policy.Combine, c.parts)
 	}
 	k.scoped = k.scoped || scoped
 }
 
-// remember takes in a part that counts by this key.
-func (k *keying) remember(p *part, title string) {
+// remember takes in a part that counts by this key, and for how long it remembers one.
+func (k *keying) remember(p *part, title string, horizon limit.Time) {
 	k.memories, k.titles = append(k.memories, &p.states), append(k.titles, title)
-	k.Remember(p.limiter.Horizon())
+	k.Remember(horizon)
 }
 
 // spreadRestarts notes the restarts by row.

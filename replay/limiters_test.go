@@ -106,7 +106,7 @@ func (l queue) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State,
 
 func (l queue) Horizon() limit.Time { return limit.Time(l.n+1) * l.each }
 
-func refuseSlowly(l limit.Limiter, dst []int32, s *limit.State, at []limit.Time) []int32 {
+func refuseSlowly[L limit.Limiter](l L, dst []int32, s *limit.State, at []limit.Time) []int32 {
 	for i, t := range at {
 		refused := l.Wait(s, t) > 0
 		l.Charge(s, t, refused)

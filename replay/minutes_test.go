@@ -6,11 +6,12 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // However many hours go by, the worst minute is that of a count of all of them, and few pages are open.
 func TestMinutesOfACentury(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		var m minutes
 		all := map[limit.Time]int64{}
 		var want peak

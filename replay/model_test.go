@@ -13,6 +13,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -83,18 +84,12 @@ type memory struct {
 // judgeLine asks all limits that the line concerns, and charges all that count it.
 func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map[policy.Key]limit.Time) (refused bool, delay limit.Time) {
 	place := max(l.at, l.place)
+	if p.Combine != policy.Together {
+		return judgeSeverally(l, p, memories, idle)
+	}
 	states, full := make([]*limit.State, len(p.Parts)), make([]bool, len(p.Parts))
 	for i, part := range p.Parts {
-		name := keyOfLine(l, part.By)
-		m := memories[i][name]
-		if m == nil || l.at < m.latest-lateness || place != l.at && place-m.place > idle[part.By] {
-			m = &memory{latest: l.at}
-			if memories[i] == nil {
-				memories[i] = map[string]*memory{}
-			}
-			memories[i][name] = m
-		}
-		m.latest, m.place, states[i] = max(m.latest, l.at), place, &m.state
+		states[i] = remembered(l, &memories[i], part, place, idle)
 		full[i] = part.Limiter.Wait(states[i], l.at) > 0
 		refused = refused || full[i] && inScope(part.Match, l.marks)
 	}
@@ -111,6 +106,46 @@ func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map
 		}
 	}
 	return refused, delay
+}
+
+// judgeSeverally asks one limit after the other and charges it with its own verdict: all of them, or in turn until one refuses.
+// A key is seen by a limit that is not asked, too.
+func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idle map[policy.Key]limit.Time) (refused bool, delay limit.Time) {
+	for i, part := range p.Parts {
+		state := remembered(l, &memories[i], part, max(l.at, l.place), idle)
+		if refused && p.Combine == policy.InTurn {
+			continue
+		}
+		full := part.Limiter.Wait(state, l.at) > 0
+		if d, ok := part.Limiter.(limit.Delayer); ok && !full && inScope(part.Match, l.marks) {
+			delay = max(delay, d.Delay(state, l.at))
+		}
+		if inScope(part.Count, l.marks) {
+			part.Limiter.Charge(state, l.at, full)
+		} else if b, ok := part.Limiter.(limit.Barrer); ok && full && inScope(part.Match, l.marks) {
+			b.Bar(state, l.at)
+		}
+		refused = refused || full && inScope(part.Match, l.marks)
+	}
+	if refused {
+		delay = 0
+	}
+	return refused, delay
+}
+
+// remembered is what a limit knows of the key of a line. One that was idle for longer than idle says starts anew.
+func remembered(l *line, memories *map[string]*memory, part policy.Part, place limit.Time, idle map[policy.Key]limit.Time) *limit.State {
+	if *memories == nil {
+		*memories = map[string]*memory{}
+	}
+	name := keyOfLine(l, part.By)
+	m := (*memories)[name]
+	if m == nil || l.at < m.latest-lateness || place != l.at && place-m.place > idle[part.By] {
+		m = &memory{latest: l.at}
+		(*memories)[name] = m
+	}
+	m.latest, m.place = max(m.latest, l.at), place
+	return &m.state
 }
 
 // delayed writes down by how much requests were kept waiting.
@@ -134,7 +169,7 @@ func keyOfLine(l *line, by policy.Key) string {
 		return l.action
 	case policy.ByClientAction:
 		return l.client + " " + l.action
-	case policy.ByClientAgent:
+	case policy.ByClientAgent, policy.ByClientPath: // bench has a path for each agent
 		return l.client + " " + l.agent
 	case policy.ByClient24:
 		return network(l.client, ".")
@@ -212,7 +247,7 @@ func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 		l := line{
 			at: place, place: place, client: rapid.SampledFrom(drawn).Draw(t, "client"), user: rapid.SampledFrom([]string{"", "u", "v"}).Draw(t, "user"),
 			action: rapid.SampledFrom([]string{"/x", "/y"}).Draw(t, "action"), agent: rapid.SampledFrom([]string{"curl/8", "-"}).Draw(t, "agent"),
-			status: rapid.SampledFrom([]uint16{200, 404}).Draw(t, "status"), source: uint16(rapid.IntRange(0, 1).Draw(t, "source")),
+			status: rapid.SampledFrom([]uint16{200, 404, 429, 503}).Draw(t, "status"), source: uint32(rapid.IntRange(0, 1).Draw(t, "source")),
 			marks: uint64(rapid.IntRange(0, 7).Draw(t, "marks")), bytes: int64(i), spent: limit.Time(i * i), warm: i < warm,
 		}
 		if hasLate && rapid.IntRange(0, 4).Draw(t, "late") == 0 {
@@ -229,12 +264,20 @@ func drawLog(t *rapid.T, idle limit.Time) (lines []line) {
 
 func sortLines(lines []line) {
 	slices.SortStableFunc(lines, func(x, y line) int {
-		return cmp.Or(cmp.Compare(max(x.at, x.place), max(y.at, y.place)), cmp.Compare(x.source, y.source))
+		return cmp.Or(cmp.Compare(max(x.at, x.place), max(y.at, y.place)), cmp.Compare(x.behind(), y.behind()), cmp.Compare(x.source, y.source))
 	})
 }
 
+// behind is 1 of a line that stands behind the others of its moment: of a refusal that is not late, and whose time has a fraction.
+func (l *line) behind() int {
+	if (l.status == 429 || l.status == 503) && l.place <= l.at && l.at%second != 0 {
+		return 1
+	}
+	return 0
+}
+
 // cutLog cuts a log into batches between two moments, anywhere. Inputs come in turns of any length, so a batch is out of
-// order but for the lines of one moment and input.
+// order but for the lines of one moment and input, of which those come first that stand behind the others.
 func cutLog(t *rapid.T, lines []line) (batches [][]line) {
 	for len(lines) > 0 {
 		n := rapid.IntRange(1, len(lines)).Draw(t, "rows")
@@ -248,7 +291,9 @@ func cutLog(t *rapid.T, lines []line) (batches [][]line) {
 			}
 		}
 		batch := slices.Clone(lines[:n])
-		slices.SortStableFunc(batch, func(x, y line) int { return cmp.Compare(y.source, x.source) })
+		slices.SortStableFunc(batch, func(x, y line) int {
+			return cmp.Or(cmp.Compare(y.source, x.source), cmp.Compare(y.behind(), x.behind()))
+		})
 		batches, lines = append(batches, batch), lines[n:]
 	}
 	return batches
@@ -258,7 +303,7 @@ func cutLog(t *rapid.T, lines []line) (batches [][]line) {
 func TestEngineAgainstModel(t *testing.T) {
 	for by := range policy.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
+			testneeds.Rapid(t, func(rt *rapid.T) {
 				policies, err := policy.ParseLimits([]string{"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m"}, by)
 				check(t, err)
 				idle := idleTimes(policies, lateness)

@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -41,7 +42,7 @@ func TestNeedAgainstTryingAllNumbers(t *testing.T) {
 		part := policies[0].Parts[0]
 		_, is := part.Number()
 		t.Run(text, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
+			testneeds.Rapid(t, func(rt *rapid.T) {
 				at := drawTimes(rt)
 				first := firstRefusals(rt, part, is, int64(len(at)+2)*2, at)
 				g := gathered(t, policies, at)

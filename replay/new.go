@@ -23,7 +23,7 @@ type Options struct {
 	Retries  bool     // whether to tell the Observer how long refused clients have to stay away
 	Bare     bool     // policies only are judged: neither what they may mean as well, nor are clients and actions counted
 
-	Band   bool   // whether to judge the spread placement as well, where batches have Stamps
+	Band   bool   // whether to find the bounds of what policies do, where stamps are coarse
 	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
 
 	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
@@ -32,7 +32,7 @@ type Options struct {
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := &Engine{options: o, band: newBander(o), now: math.MinInt64}
+	e := &Engine{options: o, now: math.MinInt64}
 	if o.Evidence {
 		e.evidence = new(evidence)
 	}
@@ -44,12 +44,12 @@ func New(o Options) *Engine {
 		if !o.Bare {
 			variants = variantsOf(p)
 		}
-		c := e.add(variants[0], 0)
+		c := e.add(variants[0], 0, false)
 		if o.Sink != nil && i < o.EventPolicies {
 			c.events = &eventWriter{policy: int32(i), sink: o.Sink}
 		}
 		for j, other := range variants[1:] {
-			c.variants = append(c.variants, e.add(other, j+1))
+			c.variants = append(c.variants, e.add(other, j+1, false))
 		}
 		if o.Remote != nil {
 			c.remote = &remote{Remote: o.Remote, policy: i}
@@ -60,14 +60,19 @@ func New(o Options) *Engine {
 	return e
 }
 
-// add puts a policy on trial, or a variant of it.
-func (e *Engine) add(p policy.Policy, variant int) *candidate {
+// add puts a policy on trial, or a variant of it. Keys are kept for as long as it remembers them, unless it is a bound: with a
+// band keys are forgotten as they are without.
+func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 	c := newCandidate(p)
 	e.all = append(e.all, c)
 	var keyings []*keying
 	for i := range c.parts {
 		k := e.keying(p.Parts[i].By)
-		k.remember(&c.parts[i], titleOf(p, i, variant))
+		horizon := limit.Time(0)
+		if !bound {
+			horizon = c.parts[i].limiter.Horizon()
+		}
+		k.remember(&c.parts[i], titleOf(p, i, variant), horizon)
 		keyings = append(keyings, k)
 	}
 	if len(p.Keys()) == 1 {

@@ -9,6 +9,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -34,7 +35,10 @@ func observing[T replay.Observer](t testing.TB, policies []policy.Policy, batche
 // ownPolicies are policies of all kinds that tell of one client alone: by client, by client and action, several limits, scopes,
 // delays, a cooldown.
 func ownPolicies(t testing.TB) []policy.Policy {
-	policies, err := policy.ParseLimits([]string{"token:3/20s", "window:2/10s+leaky:3/1m", "nginx:6r/m,burst=3", "fixed:2/10s,cooldown=20s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{
+		"token:3/20s", "window:2/10s+leaky:3/1m", "nginx:6r/m,burst=3",
+		"each:window:2/10s+leaky:3/1m", "in-turn:window:2/10s,charge=all+token:3/1m+window:3/1m,charge=all", "fixed:2/10s,cooldown=20s",
+	}, policy.ByClient)
 	check(t, err)
 	others, err := policy.ParseLimits([]string{"token:2/20s", "window:2/30s+token:4/1m"}, policy.ByClientAction)
 	check(t, err)
@@ -53,7 +57,9 @@ func sharedPolicies(t testing.TB) []policy.Policy {
 	check(t, err)
 	own, err := policy.ParseLimits([]string{"window:2/10s"}, policy.ByClient)
 	check(t, err)
-	return append(policies, policy.Policy{Name: "both", Parts: slices.Concat(own[0].Parts, policies[0].Parts)})
+	both := slices.Concat(own[0].Parts, policies[0].Parts)
+	return append(policies, policy.Policy{Name: "both", Parts: both}, policy.Policy{Name: "each", Parts: both, Combine: policy.Each},
+		policy.Policy{Name: "in turn", Parts: slices.Concat(both, own[0].Parts), Combine: policy.InTurn})
 }
 
 // Request by request, whatever the log and however it is cut, a gathering holds what the model decides; and a trail knows
@@ -61,7 +67,7 @@ func sharedPolicies(t testing.TB) []policy.Policy {
 func TestGatheringAndTrailAgainstModel(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[policy.ByClient])
 		client := rapid.SampledFrom([]string{"a", "b", "nobody"}).Draw(rt, "whose")
 		g := observing(t, policies, cutLog(rt, lines), func(tables *traffic.Tables) *replay.Gathering {
@@ -101,7 +107,7 @@ func fullAt(trail *replay.Trail, row int) bool {
 // A comparison counts what two replays, one for each policy, would tell request by request.
 func TestComparisonAgainstTwoReplays(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		two := []policy.Policy{rapid.SampledFrom(policies).Draw(rt, "a"), rapid.SampledFrom(policies).Draw(rt, "b")}
 		idle := idleTimes(two, lateness)
 		lines := drawLog(rt, idle[two[0].Parts[0].By])

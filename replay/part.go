@@ -47,11 +47,48 @@ type seat struct {
 	full  bool // whether it has no room for the request at hand
 }
 
-// decide judges one request by several parts, as a server with several zones does: it asks each part that may refuse
+// decide judges one request by several parts, in the way of their policy.
+func decide(how policy.Combine, seats []seat, t limit.Time, marks uint64) (refused bool, delay limit.Time) {
+	if how == policy.Together {
+		return together(seats, t, marks)
+	}
+	for i := range seats {
+		no, by := seats[i].decide(t, marks)
+		refused, delay = refused || no, max(delay, by)
+		if refused && how == policy.InTurn {
+			break
+		}
+	}
+	if refused {
+		return true, 0
+	}
+	return false, delay
+}
+
+// decide judges one request by the part as if there were no other. One that it counts and may not refuse is charged as a refused
+// one when there is no room.
+func (s *seat) decide(t limit.Time, marks uint64) (refused bool, delay limit.Time) {
+	matches, counts := holds(s.match, marks), holds(s.count, marks)
+	if !matches && !counts {
+		return false, 0
+	}
+	full := s.limiter.Wait(s.state, t) > 0
+	if matches && !full && s.delayer != nil {
+		delay = s.delayer.Delay(s.state, t)
+	}
+	if counts {
+		s.limiter.Charge(s.state, t, full)
+	} else if full {
+		s.bar(t, marks)
+	}
+	return matches && full, delay
+}
+
+// together judges one request as a server with several zones does: it asks each part that may refuse
 // the request, and then has each part that counts it charge it, with the common verdict. A part that counts the request
 // and may not refuse it charges it as a refused one when it has no room, as if it were full for its own sake: what a
 // limiter remembers never goes beyond its limit. One that keeps a key out after a refusal learns of it either way. A request that is admitted waits for the slowest part.
-func decide(seats []seat, t limit.Time, marks uint64) (refused bool, delay limit.Time) {
+func together(seats []seat, t limit.Time, marks uint64) (refused bool, delay limit.Time) {
 	for i := range seats {
 		s := &seats[i]
 		matches := holds(s.match, marks)

@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -44,6 +45,7 @@ func drawLimiter(t *rapid.T) limit.Limiter {
 // drawPolicy draws a policy of several limits: by one key or by several, for all requests or with scopes.
 func drawPolicy(t *rapid.T) (p policy.Policy) {
 	by := policy.Key(rapid.IntRange(0, int(policy.KeyCount)-1).Draw(t, "by"))
+	p.Combine = policy.Combine(rapid.IntRange(0, 2).Draw(t, "combine"))
 	keys, scoped := rapid.Bool().Draw(t, "several keys"), rapid.IntRange(0, 3).Draw(t, "scopes")
 	for range rapid.IntRange(1, 4).Draw(t, "parts") {
 		part := policy.Part{By: by, Limiter: drawLimiter(t)}
@@ -62,7 +64,7 @@ func drawPolicy(t *rapid.T) (p policy.Policy) {
 
 // Whatever a policy is made of, the engine decides as the model, which knows no timelines.
 func TestPoliciesAgainstModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		policies := rapid.SliceOfN(rapid.Custom(drawPolicy), 1, 4).Draw(rt, "policies")
 		idle := idleTimes(policies, lateness)
 		lines := drawLog(rt, lateness+limit.Minute)
@@ -77,7 +79,7 @@ func TestPoliciesAgainstModel(t *testing.T) {
 		r := b.result()
 		for i, p := range policies {
 			if got, want := b.booked(r, i), modelled(lines, p, idle); !reflect.DeepEqual(got, want) {
-				rt.Fatalf("%#v:\n%+v, want\n%+v", p.Parts, got, want)
+				rt.Fatalf("%s: %#v:\n%+v, want\n%+v", p.Combine, p.Parts, got, want)
 			}
 		}
 	})

@@ -45,9 +45,17 @@ func readAll(t testing.TB, names []string, lateness limit.Time) []request {
 		all = append(all, file...)
 	}
 	slices.SortStableFunc(all, func(a, b request) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.rank, b.rank))
 	})
 	return all
+}
+
+// behind is 1 of a request that stands behind the others of its moment: the server refused it, and the moment is no whole second.
+func (q *request) behind() int {
+	if (q.status == 429 || q.status == 503) && q.place == q.at && q.at%limit.Second != 0 {
+		return 1
+	}
+	return 0
 }
 
 func firstMoment(file []request) limit.Time {
@@ -71,7 +79,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 	mark, last := limit.Time(-1<<62), limit.Time(-1<<62)
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if !parser.Parse(line, &r).OK() {
+		if !parser.Parse(line, &r).OK() || r.NotHTTP { // the default is traffic.SkipNotHTTP
 			continue
 		}
 		q := request{
@@ -86,7 +94,9 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 		}
 		q.marks = marksOf(q.client, q.action, q.status)
 		mark, last = max(mark, min(last, q.at)), q.at
-		file = append(file, q)
+		if !r.NotHTTP {
+			file = append(file, q)
+		}
 	}
 	return file
 }
@@ -239,10 +249,19 @@ func judgeAll(all []request, p policy.Policy, lateness limit.Time, idle map[poli
 			}
 			r.latest, r.place = max(r.latest, q.at), q.place
 			records[j], full[j] = r, r.full(q.at)
+			if p.Combine != policy.Together { // charged for itself, unless it is not asked
+				if !verdict || p.Combine == policy.Each {
+					if inScope(part.Count, q.marks) {
+						r.count(q.at, full[j])
+					}
+					verdict = verdict || full[j] && inScope(part.Match, q.marks)
+				}
+				continue
+			}
 			verdict = verdict || full[j] && inScope(part.Match, q.marks)
 		}
 		for j, part := range p.Parts {
-			if inScope(part.Count, q.marks) {
+			if p.Combine == policy.Together && inScope(part.Count, q.marks) {
 				records[j].count(q.at, verdict || full[j])
 			}
 		}

@@ -66,7 +66,7 @@ type PolicyTally struct {
 	Range  *Range  // nil: the policy is judged exactly
 
 	Degraded Degraded
-	Spread   *Placed // nil: no band is wanted, or there is none
+	Bounds   *[2]Bound // what it does at least and at most, wherever in their seconds requests came; nil: not wanted, or the stamps tell
 }
 
 // Degraded is how much was judged while the verdicts may not have been those that all hosts would have reached together.

@@ -18,7 +18,7 @@ func (c *candidate) askEach(key int32, at []limit.Time, marks []uint64) {
 		if marks != nil {
 			its = marks[i]
 		}
-		refused, delay := decide(c.seats, t, its)
+		refused, delay := decide(c.policy.Combine, c.seats, t, its)
 		v.add(int32(i), refused, delay)
 		if refused {
 			v.retry = append(v.retry, retryAfter(c.seats, t, its))

@@ -134,10 +134,15 @@ func (e *Engine) Trim(most int) (forgotten int) {
 	return forgotten
 }
 
-// titleOf is what a part's memory is found again by: several policies may have the same limit, and one the same limit twice.
+// titleOf is what a part's memory is found again by: several policies may have the same limit, and one the same limit twice. What a
+// limit remembers among others was reached in the way in which they combine.
 func titleOf(p policy.Policy, i, variant int) string {
 	part := p.Parts[i]
-	return strings.Join([]string{
+	title := strings.Join([]string{
 		p.Name, strconv.Itoa(i), strconv.Itoa(variant), part.Spec.String(), part.MatchText, part.CountText,
 	}, "\x00")
+	if p.Combine != policy.Together {
+		title += "\x00" + p.Combine.String()
+	}
+	return title
 }

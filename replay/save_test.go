@@ -9,6 +9,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -45,7 +46,7 @@ func (l *listing) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 func TestCarriedOverAgainstModel(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[policy.ByClient])
 		seen := newListing(len(policies))
 		var b *bench

@@ -9,6 +9,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 )
 
 // A slowTaken is what the definition says, found by looking at all requests of each client again and again.
@@ -47,7 +48,7 @@ func slowTaken(lines []line, refused []bool, length limit.Time) (requests, admit
 func TestTakenAgainstItsDefinition(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[policy.ByClient])
 		b := newBenchOf(t, lateness, policies)
 		taken := replay.NewTaken("x", b.tables, policies)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/policy"
 )
 
 // How a combination judges requests that concern several of its limits: stretch by stretch. A stretch follows the last
@@ -16,7 +17,7 @@ const (
 
 // together adds to v what is decided on the next requests of the key.
 func (c *combination) together(v *verdicts, at []limit.Time, marks []uint64, all uint64) {
-	hope := c.mayHope(all)
+	hope := c.how == policy.Together && c.mayHope(all)
 	calm, stretch := true, firstStretch
 	for from := 0; from < len(at); {
 		to := min(from+stretch, len(at))
@@ -93,7 +94,7 @@ func (c *combination) oneByOne(v *verdicts, from int, at []limit.Time, marks []u
 		if marks != nil {
 			its = marks[i]
 		}
-		refused, delay := decide(c.seats, t, its)
+		refused, delay := decide(c.how, c.seats, t, its)
 		v.add(int32(from+i), refused, delay)
 	}
 	return len(v.refused) == before

@@ -2,13 +2,13 @@ package replay_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestWorstAgainstAccounts(t *testing.T) {
 	policies, err := policy.ParseLimits([]string{"token:6/30s", "window:20/10m", "leaky:3/10s"}, policy.ByClient)
 	check(t, err)
-	rng := rand.New(rand.NewPCG(4, 4))
+	rng := testneeds.Rand(t, 4, 4)
 	tables := traffic.NewTables()
 	var b traffic.Batch
 	for i := range 6000 {

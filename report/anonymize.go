@@ -114,6 +114,10 @@ func (m *Model) anonymize(a *Anonymizer) {
 		f := &m.Input.Files[i]
 		f.Name, f.Problem = a.file(f.Name), a.Text(f.Problem)
 	}
+	for i := range m.Input.Copies {
+		c := &m.Input.Copies[i]
+		c.Name, c.Of = a.file(c.Name), a.file(c.Of)
+	}
 	for i := range m.Input.Faults {
 		f := &m.Input.Faults[i]
 		f.File, f.Reason, f.Text = a.file(f.File), a.Text(f.Reason), leftOut

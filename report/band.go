@@ -2,22 +2,22 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
 )
 
-// The band says how far the figures may be off because stamps are whole seconds: the lowest and the highest of two
-// placements, all requests of a second at its start and each client's spread evenly over it. docs/report.md defines it.
+// The band says how far the figures may be off because stamps are whole seconds: from the least to the most that they
+// come to wherever in its second each request came. docs/report.md defines it.
 
 // A BandInput is how much of the input there is a band of.
 type BandInput struct {
-	Movable int64 `json:"movable"` // requests that the spread placement may move
-	Moved   int64 `json:"moved"`   // requests that it does move
+	Movable int64 `json:"movable"` // requests that are stamped in whole seconds
 }
 
-// A Band is from what to what the figures of a policy come at the two placements.
+// A Band is from what to what the figures of a policy may go.
 type Band struct {
 	Refused           [2]int64    `json:"refused"`
 	RefusedPercent    [2]float64  `json:"refused_percent"` // of its requests
@@ -39,33 +39,55 @@ type BandFigures struct {
 func (c BandClasses) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
 
 // bandOf is the band of a policy whose other figures are known; nil without one.
-func bandOf(p *Policy, spread *replay.Placed, who *population) *Band {
-	if spread == nil {
+func bandOf(p *Policy, t *replay.PolicyTally, who *population) *Band {
+	if t.Bounds == nil {
 		return nil
 	}
-	b := &Band{
-		Refused:    ascending(p.Refused, spread.Refused),
-		ClientsHit: ascending(p.ClientsHit, int64(spread.Hits.Len())),
+	b := new(Band)
+	all := []*replay.Hits{&t.Bounds[0].Hits, &t.Hits, &t.Bounds[1].Hits}
+	b.Refused = rangeOf(t.Bounds[0].Refused, p.Refused, t.Bounds[1].Refused)
+	for i, hits := range all {
+		for class, f := range who.byClass(hits) {
+			r := &b.ByClass[class].Refused
+			if i == 0 {
+				*r = [2]int64{f.Refused, f.Refused}
+			}
+			*r = rangeOf(r[0], f.Refused, r[1])
+		}
+		for hit := range hits.All() {
+			first, inAll := !found(all[:i], hit.Client), i == 0 && found(all[1:2], hit.Client) && found(all[2:], hit.Client)
+			class := who.class[hit.Client]
+			if inAll {
+				b.ClientsHit[0]++
+				b.ByClass[class].ClientsHit[0]++
+			}
+			if first {
+				b.ClientsHit[1]++
+				b.ByClass[class].ClientsHit[1]++
+			}
+		}
 	}
 	for i := range 2 {
 		b.RefusedPercent[i] = percentOf(b.Refused[i], p.Requests)
 		b.ClientsHitPercent[i] = percentOf(b.ClientsHit[i], p.Clients)
 	}
-	for class, f := range who.byClass(&spread.Hits) {
-		logged := &p.ByClass[class]
-		b.ByClass[class] = BandFigures{ascending(logged.Refused, f.Refused), ascending(logged.ClientsHit, f.ClientsHit)}
-	}
 	return b
 }
 
-func ascending(x, y int64) [2]int64 { return [2]int64{min(x, y), max(x, y)} }
+// found reports whether a client is among any of the hits.
+func found(all []*replay.Hits, client int32) bool {
+	return slices.ContainsFunc(all, func(h *replay.Hits) bool { _, hit := h.Find(client); return hit })
+}
+
+// rangeOf is from the least to the most of three figures.
+func rangeOf(x, y, z int64) [2]int64 { return [2]int64{min(x, y, z), max(x, y, z)} }
 
 // inputBand is how much there is a band of, nil if nobody asked.
 func inputBand(b *replay.Band) *BandInput {
 	if b == nil {
 		return nil
 	}
-	return &BandInput{Movable: b.Movable, Moved: b.Moved}
+	return &BandInput{Movable: b.Movable}
 }
 
 // sweepBand is the same of a sweep.
@@ -73,7 +95,7 @@ func sweepBand(b *sweep.Band) *BandInput {
 	if b == nil {
 		return nil
 	}
-	return &BandInput{Movable: b.Movable, Moved: b.Moved}
+	return &BandInput{Movable: b.Movable}
 }
 
 // bandText says what the band is of, "" if nobody asked.
@@ -82,20 +104,14 @@ func bandText(in *Input) string {
 	switch {
 	case b == nil || in.Requests == 0:
 		return ""
-	case b.Movable == 0 && in.Resolution != "second":
-		return "none: stamps in " + in.Resolution + "s tell how requests lay inside a second, so there is nothing to move"
 	case b.Movable == 0:
-		return "none: each request came too late or took too long to be moved"
+		return "none: stamps in " + in.Resolution + "s tell when requests came"
 	}
-	text := "lowest–highest of two placements: all of a second at its start, and each client's spread evenly over it; an indication, not a bound; "
+	text := "least–most, wherever in its second each request came"
 	if b.Movable < in.Requests {
-		text += fmt.Sprintf("of %s %s may be moved, the others are stamped finer, came too late or took too long; ",
-			count(in.Requests, "request"), thousands(b.Movable))
+		text += fmt.Sprintf("; of %s %s are stamped in whole seconds, and the others are taken for as coarse", count(in.Requests, "request"), thousands(b.Movable))
 	}
-	if b.Moved == 0 {
-		return text + "no two requests of a client share a second, so both are the same"
-	}
-	return text + count(b.Moved, "request") + " moved"
+	return text
 }
 
 // banded tells whether there is a band.

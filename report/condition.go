@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,9 @@ func (c *Condition) explain(err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	rest, unknown := strings.CutPrefix(message, "unknown name ")
 	if !unknown {
+		if loneEquals.MatchString(quotedText.ReplaceAllString(c.text, "")) {
+			return fmt.Errorf("%q: = compares nothing; want ==", c.text)
+		}
 		return fmt.Errorf("%q: %s", c.text, message)
 	}
 	name, _, _ := strings.Cut(rest, " ")
@@ -69,6 +73,11 @@ func (c *Condition) explain(err error) error {
 	}
 	return fmt.Errorf("%q: there is no %s; shadow help fail-if lists what there is", c.text, name)
 }
+
+var (
+	quotedText = regexp.MustCompile("\"(\\\\.|[^\"])*\"|'(\\\\.|[^'])*'|`[^`]*`")
+	loneEquals = regexp.MustCompile(`(^|[^=!<>])=([^=]|$)`)
+)
 
 // String is the condition as it was given.
 func (c *Condition) String() string { return c.text }

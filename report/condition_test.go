@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // townWithHistory is the town, compared with a run before.
@@ -94,7 +96,7 @@ func historyNames(t *testing.T) []string {
 func TestConditionsNeverPanic(t *testing.T) {
 	m := townWithHistory()
 	words := append([]string{"(", ")", "+", "/", "%", "0", "1", "1.5", "'x'", ">", "==", "and", "not", "[", "]", "..", "matches", "??", "let", ";", "len", "map", "#"}, ConditionNames()...)
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), " ")
 		var scopes []Scope
 		if rapid.Bool().Draw(t, "history") {
@@ -118,7 +120,7 @@ func TestAnonymous(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rapid.Check(t, func(t *rapid.T) {
+		testneeds.Rapid(t, func(t *rapid.T) {
 			res := anyResult().Draw(t, "result")
 			var names []string
 			for id := range int32(res.Tables.Clients.Len()) {

@@ -21,6 +21,7 @@ var csvHead = []string{
 	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
 	"evidence", "shared", "human", "bot", "undecided",
 	"degraded", "degraded_refused",
+	"not_http", "moved",
 }
 
 func (m *Model) csv() ([]byte, error) {
@@ -41,9 +42,13 @@ func (m *Model) csvRows() [][]string {
 		"level": "input", "requests": plain(in.Requests), "clients": plain(in.Clients),
 		"lines": plain(in.Lines), "parsed": plain(in.Parsed), "unreadable": plain(in.Unreadable),
 		"excluded": plain(in.Excluded), "warm": plain(in.Warm), "late": plain(in.Late),
+		"not_http": plain(in.NotHTTP.Lines), "moved": plain(in.Moved),
 	}
 	in.Evidence.csv(first)
 	rows := [][]string{csvHead, csvRow(first)}
+	for _, cells := range m.Apart.csvCells() {
+		rows = append(rows, csvRow(cells))
+	}
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		for _, cells := range p.csvCells() {

@@ -80,7 +80,7 @@ func (d *Diff) table() []byte {
 	}
 	t.WriteByte('\n')
 	for i, label := range []string{"A means", "B means"} {
-		for j, text := range d.model.Policies[i].told(func(part *Part) string { return part.Semantics }) {
+		for j, text := range d.model.Policies[i].meanings() {
 			t.entry(onlyFirst(j, label), text, dim)
 		}
 	}
@@ -107,7 +107,7 @@ func (d *Diff) markdown() []byte {
 	}
 	b.WriteByte('\n')
 	for i, label := range []string{"A", "B"} {
-		for _, text := range d.model.Policies[i].told(func(part *Part) string { return part.Semantics }) {
+		for _, text := range d.model.Policies[i].meanings() {
 			fmt.Fprintf(&b, "- **%s means**: %s\n", label, markdownText(text))
 		}
 	}

@@ -1,81 +1,21 @@
 package report
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"shadow/escape"
 )
 
-// What strangers wrote into a log can drive a terminal (ESC and the C1 controls), turn a line around (bidirectional
-// overrides), hide (zero-width characters), break a table, or wake up in a spreadsheet. Each reader has its own
-// dangers, so each writer its own escapes; all of them show what was there, as people write it in source code.
-
-// harmless tells whether a character may go to a terminal: it is visible and takes up the columns that its width says.
-func harmless(r rune) bool {
-	if r < utf8.RuneSelf {
-		return ' ' <= r && r <= '~'
-	}
-	return unicode.IsPrint(r) && !unicode.Is(invisible, r)
-}
-
-// invisible are the characters that Unicode counts as letters, marks or symbols and that nobody sees.
-var invisible = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
-		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
-		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
-		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian variation selectors
-		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // empty Braille pattern
-		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
-		{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}, // variation selectors
-		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
-	},
-	R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}, // variation selectors supplement
-}
+// What strangers wrote into a log can do more than package escape prevents: it can break a table, or wake up in a
+// spreadsheet. Each reader has its own dangers, so each writer its own escapes.
 
 // Visible makes a text of a stranger's harmless for a terminal.
-func Visible(s string) string { return visible(s) }
+func Visible(s string) string { return escape.Visible(s) }
 
-// visible replaces what is not harmless: a line feed becomes \n, ESC \x1b, a right-to-left override \u202e, a byte
-// that is not UTF-8 \xff. A backslash stays as it is: the result is for eyes, not for parsing back.
-func visible(s string) string {
-	clean := 0
-	for clean < len(s) && ' ' <= s[clean] && s[clean] <= '~' {
-		clean++
-	}
-	if clean == len(s) {
-		return s
-	}
-	var b strings.Builder
-	b.WriteString(s[:clean])
-	for rest := s[clean:]; rest != ""; {
-		r, n := utf8.DecodeRuneInString(rest)
-		if harmless(r) && (r != utf8.RuneError || n > 1) {
-			b.WriteString(rest[:n])
-		} else {
-			b.WriteString(escaped(r, n, rest[0]))
-		}
-		rest = rest[n:]
-	}
-	return b.String()
-}
+func visible(s string) string { return escape.Visible(s) }
 
-func escaped(r rune, n int, first byte) string {
-	switch {
-	case n == 1 && r == '\n':
-		return `\n`
-	case n == 1 && r == '\r':
-		return `\r`
-	case n == 1 && r == '\t':
-		return `\t`
-	case n == 1: // ASCII, or a byte that is not UTF-8
-		return fmt.Sprintf(`\x%02x`, first)
-	case r <= 0xffff:
-		return fmt.Sprintf(`\u%04x`, r)
-	}
-	return fmt.Sprintf(`\U%08x`, r)
-}
+func escapeJSON(plain []byte) []byte { return escape.JSON(plain) }
 
 // formula is what a spreadsheet may take for the beginning of one; the last four are for East Asian keyboards.
 const formula = "=+-@\t\r＝＋－＠"

@@ -105,7 +105,8 @@ func hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 
 func townStats(requests int64) traffic.Stats {
 	return traffic.Stats{
-		Lines: requests + 325, Parsed: requests + 321, Unreadable: 4, Excluded: 300, Warm: 21, Late: 12, Refusals: 118,
+		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
+		NotHTTP: traffic.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Refusals: 118,
 		Bytes: 15_300_000, FirstAt: noon, LastAt: noon + 2*limit.Day, Resolution: limit.Millisecond,
 		HasAgents: true, HasUpstream: true,
 		Inputs: []traffic.InputStats{

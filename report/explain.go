@@ -21,7 +21,7 @@ func WriteExplanations(w io.Writer, format string, policies [][]calc.Explanation
 			t.WriteByte('\n')
 		}
 		if len(parts) > 1 {
-			t.paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.", len(parts)))
+			t.paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.%s", len(parts), combineText(parts[0].Combine)))
 			t.WriteByte('\n')
 		}
 		for j, e := range parts {
@@ -33,6 +33,15 @@ func WriteExplanations(w io.Writer, format string, policies [][]calc.Explanation
 	}
 	_, err := w.Write(t.Bytes())
 	return err
+}
+
+// combineText says how limits combine, in a sentence behind another, unless as most do.
+func combineText(name string) string {
+	how, err := policy.ParseCombine(name)
+	if err != nil || how == policy.Together {
+		return ""
+	}
+	return " " + sentence(how.Means()) + "."
 }
 
 func (t *terminal) explanation(e calc.Explanation, plots bool) {

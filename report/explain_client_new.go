@@ -205,7 +205,7 @@ func (f *fated) refusal(row int32, trail *replay.Trail) Refusal {
 		return r
 	}
 	for i := range parts {
-		if parts[i].By.Shared() {
+		if trail.Limits[i].Wait == nil {
 			r.By = append(r.By, parts[i].Spec.String())
 		}
 	}

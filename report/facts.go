@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"shadow/traffic"
 )
 
 // A fact is one thing to know about the input, in a word and a sentence; terminal and Markdown show the same ones.
@@ -24,9 +26,11 @@ func facts(m *Model) []fact {
 		{label: "format", text: formatText(in.Formats)},
 		{label: "requests", text: requestsText(in)},
 		{label: "stamps", text: stampsText(in)},
+		{label: "judged", text: unlessNone(in.Moved, count(in.Moved, "request")+" when they began: at their stamp less the request time that is logged")},
 		{label: "band", text: bandText(in)},
 		{label: "unreadable", text: unreadableText(in), details: faultLines(in.Faults)},
 		{label: "excluded", text: unlessNone(in.Excluded, count(in.Excluded, "request"))},
+		{label: "not HTTP", text: notHTTPText(&in.NotHTTP)},
 		{label: "warm", text: unlessNone(in.Warm, count(in.Warm, "request")+" before --since: judged, not counted")},
 		{label: "late", text: unlessNone(in.Late, lateText(in))},
 		{label: "carried", text: unlessNone(in.Carried, count(in.Carried, "request")+" that the run before had held back")},
@@ -133,6 +137,33 @@ func faultLines(faults []Fault) []string {
 		lines = append(lines, fmt.Sprintf("%s, column %d: %s", place, f.Column, f.Reason), "  "+f.Text)
 	}
 	return lines
+}
+
+// statusesNamed is how many statuses are named.
+const statusesNamed = 5
+
+func notHTTPText(n *NotHTTP) string {
+	if n.Lines == 0 {
+		return ""
+	}
+	most := slices.Clone(n.ByStatus)
+	slices.SortStableFunc(most, func(a, b traffic.StatusLines) int { return cmp.Compare(b.Lines, a.Lines) })
+	var statuses []string
+	for _, s := range most[:min(len(most), statusesNamed)] {
+		name := "without a status"
+		if s.Status > 0 {
+			name = fmt.Sprint("with status ", s.Status)
+		}
+		statuses = append(statuses, fmt.Sprintf("%s %s", thousands(s.Lines), name))
+	}
+	if rest := len(most) - len(statuses); rest > 0 {
+		statuses = append(statuses, "…")
+	}
+	verdict := "not judged: no limiter sees them (--not-http judge judges them)"
+	if n.Judged {
+		verdict = "judged like requests, though no limiter sees them (--not-http skip leaves them out)"
+	}
+	return fmt.Sprintf("%s (%s), %s", count(n.Lines, "line"), strings.Join(statuses, ", "), verdict)
 }
 
 func lateText(in *Input) string {

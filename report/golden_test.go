@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,8 +71,8 @@ func described(m *Model) *Model {
 			p.Parts[j].Semantics = "a bucket of 6, refilled evenly by 6 in 30 s, full at first; a refused request takes nothing out"
 			p.Parts[j].Nginx = "rate=12r/m burst=5 nodelay (nginx counts in milliseconds)"
 		}
-		p.Semantics = p.tell(func(part *Part) string { return part.Semantics })
-		p.Nginx = p.tell(func(part *Part) string { return part.Nginx })
+		p.Semantics = strings.Join(p.meanings(), "; ")
+		p.Nginx = strings.Join(p.told(func(part *Part) string { return part.Nginx }), "; ")
 	}
 	return m
 }

@@ -110,6 +110,7 @@ type NewAction struct {
 type SafeLimits struct {
 	Class   string      `json:"class"`
 	Percent float64     `json:"spared_percent"` // of its clients
+	People  bool        `json:"by_evidence"`    // whether these are browsers without the disguised
 	Before  int32       `json:"before_run"`
 	Now     int32       `json:"now_run"`
 	Limits  []SafeLimit `json:"limits"`

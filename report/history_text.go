@@ -51,6 +51,9 @@ func (s *SafeLimits) text() string {
 		return ""
 	}
 	who := fmt.Sprintf("the %s%% %s limit", amount(s.Percent), s.Class)
+	if s.People {
+		who = fmt.Sprintf("the %s%% limit of browsers that are not disguised", amount(s.Percent))
+	}
 	changed := s.Changed()
 	if len(changed) == 0 {
 		return fmt.Sprintf("%s is what it was, on %s (runs %d and %d)", who, count(int64(len(s.Limits)), "curve"), s.Before, s.Now)

@@ -42,7 +42,7 @@ func openTab(t *testing.T, p *Page, width, height int64, before ...chromedp.Acti
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 10*time.Minute) // a tab that hangs; a busy machine takes minutes
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {

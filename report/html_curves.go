@@ -29,6 +29,8 @@ func (c *Curves) whoText() string {
 	switch {
 	case c.Clients[traffic.Browser] == 0:
 		return ""
+	case c.Hidden == nil && c.From != "":
+		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
 	case c.Hidden == nil:
 		return "Browsers are clients that say they are: claims are counted. With --evidence those that do what no browser does are told apart."
 	case c.Hidden.Clients == 0:

@@ -28,7 +28,7 @@ func details(m *Model, room htmlRoom) (views []detailView, more string) {
 		d := detailView{
 			Name: clipped(p.Policy, htmlName), Text: sentence(headline(p)) + ".", Hit: p.HitEvidence.text("hit addresses"),
 			Facts: clippedFacts(p.harmFacts(layoutsFor(m.Input.Span)), room.notes),
-			Means: clippedAll(p.told(func(part *Part) string { return part.Semantics }), room.notes),
+			Means: clippedAll(p.meanings(), room.notes),
 			Nginx: clippedAll(p.told(func(part *Part) string { return part.Nginx }), room.notes),
 		}
 		if len(p.TopClients) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/sweep"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -60,7 +61,7 @@ func TestHTMLIsSmall(t *testing.T) {
 		p.Sections = append(p.Sections, Section{Title: "x", Notes: []string{long}, Head: []string{long}, Rows: [][]string{{long}, {long}}})
 	}
 	p.Curves.Curves = nil
-	random := rand.New(rand.NewPCG(1, 2))
+	random := testneeds.Rand(t, 1, 2)
 	curve := wildCurve(random, 100_000)
 	for range 400 {
 		p.Curves.Curves = append(p.Curves.Curves, curve)

@@ -89,6 +89,9 @@ func policyTable(m *Model, most int) *htmlTable {
 		t.Columns = append(t.Columns, htmlColumn{Head: "counted by"})
 	}
 	add("refused", "% of requests", "clients hit", "% of clients")
+	if m.banded() {
+		add("refused, band", "clients hit, band")
+	}
 	if shown.delays {
 		add("delayed", "p99 delay")
 	}
@@ -125,6 +128,9 @@ func policyCells(p *Policy, classes []traffic.Class, shown shown) []htmlCell {
 	refused, hit := countCell(p.Refused), countCell(p.ClientsHit)
 	refused.Text, hit.Text = p.counts()
 	row = append(row, refused, shareCell(p.RefusedPercent), hit, shareCell(p.ClientsHitPercent))
+	if p.Band != nil {
+		row = append(row, rangeCell(p.Band.Refused), rangeCell(p.Band.ClientsHit))
+	}
 	if shown.delays {
 		row = append(row, countCell(p.Delayed), delayCell(p))
 	}
@@ -140,6 +146,11 @@ func policyCells(p *Policy, classes []traffic.Class, shown shown) []htmlCell {
 		row = append(row, htmlCell{Text: "–"}, htmlCell{Text: "–", Key: "0", Right: true})
 	}
 	return append(row, htmlCell{Text: size(p.BytesSaved), Key: plain(p.BytesSaved), Right: true})
+}
+
+// rangeCell is sorted by the most that the figure may be.
+func rangeCell(r [2]int64) htmlCell {
+	return htmlCell{Text: fromTo(r), Key: plain(r[1]), Right: true}
 }
 
 func delayCell(p *Policy) htmlCell {

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"shadow/limit"
 	"shadow/sweep"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -33,7 +33,7 @@ func pixels(points []sweep.Point, columns int, first, last float64, figure func(
 
 // A thinned curve fills the same pixels, whichever of its figures is drawn.
 func TestThinnedIsTheSamePicture(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
+	random := testneeds.Rand(t, 3, 4)
 	for _, size := range []int{2001, 2500, 10_000, 120_000} {
 		for _, most := range []int{5, 50, 200, MostHTMLPoints} {
 			points := wildCurve(random, size).Points
@@ -71,7 +71,7 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 }
 
 func TestShortCurvesAreWhole(t *testing.T) {
-	points := wildCurve(rand.New(rand.NewPCG(5, 6)), MostHTMLPoints).Points
+	points := wildCurve(testneeds.Rand(t, 5, 6), MostHTMLPoints).Points
 	if thin := thinned(points, MostHTMLPoints, nil); len(thin.points) != len(points) || thin.columns != 0 {
 		t.Errorf("%d points, %d columns", len(thin.points), thin.columns)
 	}

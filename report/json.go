@@ -3,8 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"shadow/traffic"
 )
@@ -17,25 +15,6 @@ func indentedJSON(v any) ([]byte, error) {
 		return nil, err
 	}
 	return append(escapeJSON(plain), '\n'), nil
-}
-
-// escapeJSON writes what is not harmless as \uXXXX. In what encoding/json writes, that occurs inside strings only.
-func escapeJSON(plain []byte) []byte {
-	out := make([]byte, 0, len(plain))
-	for len(plain) > 0 {
-		r, n := utf8.DecodeRune(plain)
-		switch {
-		case r == '\n' || harmless(r):
-			out = append(out, plain[:n]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		plain = plain[n:]
-	}
-	return out
 }
 
 // MarshalJSON writes an object with a key per class, in their order.

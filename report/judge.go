@@ -31,8 +31,9 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 		kind:              kindOf(t.Policy),
 	}
 	p.ByEvidence = b.divide(p.ByClass[traffic.Browser], &t.Hits)
-	p.Semantics = p.tell(func(part *Part) string { return part.Semantics })
-	p.Nginx = p.tell(func(part *Part) string { return part.Nginx })
+	p.combine, p.Combine = t.Policy.Combine, t.Policy.Combine.String()
+	p.Semantics = strings.Join(p.meanings(), "; ")
+	p.Nginx = strings.Join(p.told(func(part *Part) string { return part.Nginx }), "; ")
 	if t.WorstMinuteRefused > 0 {
 		p.WorstMinute = &Minute{Start: Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
 	}
@@ -47,7 +48,7 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 	if r := t.Range; r != nil {
 		p.Range = &Range{Refused: r.Refused, ClientsHit: r.ClientsHit}
 	}
-	p.Band = bandOf(&p, t.Spread, who)
+	p.Band = bandOf(&p, t, who)
 	return p
 }
 
@@ -82,15 +83,21 @@ func (p *Policy) told(what func(*Part) string) []string {
 	return texts
 }
 
-// tell is the same in one text.
-func (p *Policy) tell(what func(*Part) string) string { return strings.Join(p.told(what), "; ") }
+// meanings are what the policy means: how its limits combine unless as most do, and each of them.
+func (p *Policy) meanings() []string {
+	texts := p.told(func(part *Part) string { return part.Semantics })
+	if p.combine != policy.Together && len(p.Parts) > 1 {
+		return append([]string{p.combine.Means()}, texts...)
+	}
+	return texts
+}
 
 // kindOf is the same for policies that differ in their numbers only. What has a name of its own is a kind of its own.
 func kindOf(p policy.Policy) string {
 	if p.Name != p.Text() {
 		return p.Name
 	}
-	kind := ""
+	kind := p.Combine.String() + ":"
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		kind += part.Spec.Algorithm + "," + part.Spec.Options + " " + part.MatchText + " " + part.CountText + "+"

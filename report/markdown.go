@@ -70,7 +70,7 @@ func (p *Policy) markdownMeaning(b *bytes.Buffer) {
 
 // markdownTexts say what the policy means.
 func (p *Policy) markdownTexts(b *bytes.Buffer) {
-	for _, text := range p.told(func(part *Part) string { return part.Semantics }) {
+	for _, text := range p.meanings() {
 		fmt.Fprintf(b, "- **means**: %s\n", markdownText(text))
 	}
 	for _, text := range p.told(func(part *Part) string { return part.Nginx }) {

@@ -1,6 +1,9 @@
 package report
 
-import "shadow/traffic"
+import (
+	"shadow/policy"
+	"shadow/traffic"
+)
 
 // A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may
 // be added, and are neither renamed nor left out when there is nothing to say.
@@ -11,6 +14,8 @@ type Model struct {
 	Warnings []string `json:"warnings"`
 	Policies []Policy `json:"policies"`
 	Stored   *Stored  `json:"stored"` // nil: nowhere
+
+	Apart *Apart `json:"judged_apart,omitempty"` // of several runs: what each of them judged by itself; nil: nothing
 
 	History    *History `json:"history,omitempty"`    // nil: not asked for
 	Anonymized string   `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
@@ -25,6 +30,7 @@ type Input struct {
 	Unreadable        int64   `json:"unreadable"`
 	UnreadablePercent float64 `json:"unreadable_percent"` // of the lines
 	Excluded          int64   `json:"excluded"`
+	NotHTTP           NotHTTP `json:"not_http"`
 	Warm              int64   `json:"warm"`
 	Late              int64   `json:"late"`
 	Carried           int64   `json:"carried"`   // of the requests: the run before had held them back
@@ -41,13 +47,22 @@ type Input struct {
 
 	Span       *Span  `json:"span"`       // of the counted requests; nil without any
 	Resolution string `json:"resolution"` // of the stamps: second, millisecond, microsecond or unknown
+	Moved      int64  `json:"moved"`      // requests judged when they began: their stamp less the request time
 
 	Band *BandInput `json:"band"` // nil when nobody asked
 
 	Timezone string   `json:"timezone"` // of stamps that do not name theirs
 	Formats  []Format `json:"formats"`
 	Files    []File   `json:"files"`
+	Copies   []Copy   `json:"copies"` // files that were left out
 	Faults   []Fault  `json:"faults"` // the first few unreadable lines
+}
+
+// NotHTTP is the lines whose request is not HTTP, which no limiter sees.
+type NotHTTP struct {
+	Lines    int64            `json:"lines"`
+	Judged   bool             `json:"judged"` // whether they are among the requests all the same
+	ByStatus traffic.ByStatus `json:"by_status"`
 }
 
 // A Span is the time from the first counted request to the last.
@@ -79,6 +94,13 @@ type File struct {
 	Problem     string  `json:"problem"` // what ended it early, or was left unread behind its end; "" if nothing
 }
 
+// A Copy is a file that was not read, because another one holds all its lines.
+type Copy struct {
+	Name string `json:"name"`
+	Of   string `json:"of"`  // the file that was read
+	How  string `json:"how"` // link (the same file), copy (the same content) or beginning (the other one has more)
+}
+
 // A Fault is an unreadable line.
 type Fault struct {
 	File   string `json:"file"`
@@ -90,9 +112,10 @@ type Fault struct {
 
 // A Policy is what one candidate would have done.
 type Policy struct {
-	Policy    string `json:"policy"` // canonical text of its limits, or its name
-	By        string `json:"by"`     // key that it counts by, or several
-	Parts     []Part `json:"parts"`  // its limits
+	Policy    string `json:"policy"`  // canonical text of its limits, or its name
+	By        string `json:"by"`      // key that it counts by, or several
+	Parts     []Part `json:"parts"`   // its limits
+	Combine   string `json:"combine"` // how they share a request: "together", "each", "in-turn"
 	Semantics string `json:"semantics"`
 	Nginx     string `json:"nginx"` // nearest equivalent
 
@@ -123,6 +146,8 @@ type Policy struct {
 
 	TopClients []Client `json:"top_clients"`
 	TopActions []Action `json:"top_actions"`
+
+	combine policy.Combine
 
 	kind string // policies of one kind differ in their numbers only
 }
@@ -196,4 +221,19 @@ type Action struct {
 type Stored struct {
 	Database string `json:"database"`
 	Run      string `json:"run"`
+}
+
+// Apart is what several runs of the same time have in common, such as those of several hosts, each of which judged its own
+// requests: a limit that the hosts share would refuse more.
+type Apart struct {
+	Runs       []int32       `json:"runs"`
+	Clients    int64         `json:"clients"`     // that two of the runs or more have
+	Requests   int64         `json:"requests"`    // of these, in all of them
+	TopClients []ApartClient `json:"top_clients"` // with most requests
+}
+
+// An ApartClient is a client that several runs judged.
+type ApartClient struct {
+	Client   string `json:"client"`
+	Requests int64  `json:"requests"`
 }

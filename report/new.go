@@ -28,6 +28,7 @@ type Options struct {
 	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
 	Jury     *replay.Jury           // of a sweep: who has judged it; nil: nobody
 	Harm     *replay.Harm           // what was observed of it; nil: nothing
+	Apart    *Apart                 // of several runs: what each of them judged by itself; nil: nothing
 
 	Anonymize *Anonymizer // nil: clients have their own names
 }
@@ -59,6 +60,7 @@ func New(res *replay.Result, o Options) *Model {
 	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
 	m.view = viewOf(m, o)
 	m.anonymize(o.Anonymize)
+	m.setApart(o.Apart, o.Anonymize)
 	return m
 }
 
@@ -69,6 +71,7 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 		Unreadable:        s.Unreadable,
 		UnreadablePercent: percentOf(s.Unreadable, s.Lines),
 		Excluded:          s.Excluded,
+		NotHTTP:           NotHTTP{s.NotHTTP.Lines(), s.JudgesNotHTTP, append(traffic.ByStatus{}, s.NotHTTP...)},
 		Warm:              s.Warm,
 		Late:              s.Late,
 		Carried:           s.Carried,
@@ -80,9 +83,11 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 		AgentsLogged:      s.HasAgents,
 		UpstreamLogged:    s.HasUpstream,
 		Resolution:        resolution(s.Resolution),
+		Moved:             s.Moved,
 		Timezone:          timezone,
 		Formats:           formatsOf(s.Inputs),
 		Files:             make([]File, 0, len(s.Inputs)),
+		Copies:            make([]Copy, 0, len(s.Copies.Found)),
 		Faults:            make([]Fault, 0, len(s.Faults)),
 	}
 	if who.requests > 0 {
@@ -95,6 +100,9 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 	}
 	for i := range s.Inputs {
 		in.Files = append(in.Files, file(&s.Inputs[i]))
+	}
+	for _, c := range s.Copies.Found {
+		in.Copies = append(in.Copies, Copy{c.Name, c.Of, string(c.How)})
 	}
 	for _, f := range s.Faults {
 		in.Faults = append(in.Faults, Fault{f.Input, f.Line, f.Fault.Column, f.Fault.Reason, f.Text})

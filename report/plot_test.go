@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Plots as people see them, in a file that -update rewrites.
@@ -49,7 +50,7 @@ func TestPlots(t *testing.T) {
 // Whatever is plotted, the plot has no more rows and columns than it was given, its axis ends at round numbers, and
 // nothing is drawn beside it.
 func TestPlotFits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		width := rapid.IntRange(0, 300).Draw(t, "width")
 		top := math.Pow(10, rapid.Float64Range(-2, 15).Draw(t, "magnitude"))
 		p := plot{

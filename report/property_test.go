@@ -12,9 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/escape"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -106,7 +108,7 @@ var ourColors = regexp.MustCompile("\x1b\\[(0|1|2|33)m")
 
 // TestHarmless: whatever a log holds, no writer lets through what drives, turns or fools a terminal.
 func TestHarmless(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		o := anyOptions().Draw(t, "options")
 		m := New(anyResult().Draw(t, "result"), o)
 		for _, format := range Formats() {
@@ -128,7 +130,7 @@ func TestHarmless(t *testing.T) {
 // firstHarm is what stands around the first character that a terminal should not see.
 func firstHarm(text string) string {
 	for i, r := range text {
-		if r != '\n' && !harmless(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+		if r != '\n' && escape.Visible(string(r)) != string(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
 			return text[max(0, i-10):min(len(text), i+10)]
 		}
 	}
@@ -137,7 +139,7 @@ func firstHarm(text string) string {
 
 // TestMarkdownColumns: every row of a table has as many cells as its head, and nothing looks like HTML.
 func TestMarkdownColumns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		var b strings.Builder
 		if err := New(anyResult().Draw(t, "result"), anyOptions().Draw(t, "options")).Write(&b, "markdown"); err != nil {
 			t.Fatal(err)
@@ -178,7 +180,7 @@ func bareBars(line string) (n int) {
 
 // TestCSVParsesBack: the table is rectangular, its sums hold, and no cell computes anything.
 func TestCSVParsesBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		var b strings.Builder
 		m := New(anyResult().Draw(t, "result"), anyOptions().Draw(t, "options"))
 		if err := m.Write(&b, "csv"); err != nil {
@@ -209,7 +211,7 @@ func TestJSONAddsUp(t *testing.T) {
 		Requests, Refused, Clients int64
 		ClientsHit                 int64 `json:"clients_hit"`
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		res := anyResult().Draw(t, "result")
 		var b strings.Builder
 		if err := New(res, anyOptions().Draw(t, "options")).Write(&b, "json"); err != nil {
@@ -264,7 +266,7 @@ func TestIdsDoNotShow(t *testing.T) {
 
 // TestWidth: no table is wider than the terminal if its columns can be cut or folded.
 func TestWidth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		g := &grid{columns: []column{{head: "client", least: leastName}, number("n"), {head: "agent", least: leastAgent}}}
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
 			g.add(hostile().Draw(t, "client"), fmt.Sprint(rapid.Int64().Draw(t, "n")), hostile().Draw(t, "agent"))

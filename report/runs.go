@@ -17,6 +17,7 @@ type Run struct {
 	Inputs                                         int64
 	Lines, Bytes, Parsed, Unreadable               int64
 	Excluded, Warm, Requests, Late, AlreadyRefused int64
+	NotHTTP, Moved                                 int64
 	First, Last                                    limit.Time // 0 without any request
 	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
 
@@ -27,7 +28,7 @@ type Run struct {
 // kind is what made the run.
 func (r *Run) kind() string {
 	switch {
-	case r.Curves > 0:
+	case r.Policies == 0 && r.Curves > 0: // a replay with --sweep has curves as well
 		return "sweep"
 	case r.Policies > 0 && (r.Tail != "" || r.Inputs == 0): // an older shadow kept no inputs of a tail
 		return "tail"
@@ -41,6 +42,7 @@ func (r *Run) kind() string {
 var runColumns = []string{
 	"run", "kind", "started", "finished", "first", "last", "requests", "clients", "policies", "curves", "refused", "clients_hit",
 	"inputs", "lines", "bytes", "parsed", "unreadable", "excluded", "warm", "late", "already_refused", "degraded", "version", "command",
+	"not_http", "moved",
 }
 
 func (r *Run) values() []any {
@@ -52,6 +54,7 @@ func (r *Run) values() []any {
 		int64(r.Run), r.kind(), Moment(r.Started).String(), Moment(r.Finished).String(), first, last,
 		r.Requests, r.Clients, r.Policies, r.Curves, r.Refused, r.ClientsHit,
 		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Degraded, r.Version, r.Command,
+		r.NotHTTP, r.Moved,
 	}
 }
 

@@ -27,7 +27,7 @@ type SuggestAnswer struct {
 	Spare       []SpareModel   `json:"spare"`
 	Stop        []string       `json:"stop"`
 	Scale       float64        `json:"scale"`
-	Band        bool           `json:"band"`  // whether limits keep the promise with the requests of a second spread over it, too
+	Band        bool           `json:"band"`  // whether limits keep the promise wherever in its second each request came
 	First       SuggestPart    `json:"first"` // on which limits are chosen
 	Rest        *SuggestPart   `json:"rest"`  // on which they are proven; nil: nothing was held out
 	PageLoads   PageLoads      `json:"page_loads"`

@@ -25,7 +25,7 @@ func (s *SuggestAnswer) answerFacts() []fact {
 		all = append(all, fact{label: "proven on", text: partText(s.Rest)})
 	}
 	if s.Band {
-		all = append(all, fact{label: "band", text: "stamps are whole seconds: limits keep the promise as logged, and with the requests of each second spread over it"})
+		all = append(all, fact{label: "band", text: "stamps are whole seconds: limits keep the promise wherever in its second each request came"})
 	}
 	if text := s.answerText(); text != "" {
 		all = append(all, fact{label: "answer", text: text})
@@ -71,7 +71,7 @@ func (s *SuggestAnswer) answerText() string {
 			verb, cells[4], thousands(s.sparedClients(s.Advice.Rest)), cells[5], cells[6], strings.Replace(cells[7], "/", " of ", 1))
 	}
 	if b.Proof == suggest.Fails && s.Advice.Keeps(&b.Chosen.Rest, &s.Advice.Rest.Clients) {
-		text += " as logged; with the requests of each second spread over it there are more"
+		text += " as logged; where requests came at other moments of their seconds there may be more"
 	}
 	if b.Proof == suggest.Fails && b.Both.Limit > 0 {
 		both, _ := s.Advice.Text(b, b.Both.Limit)

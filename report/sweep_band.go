@@ -8,17 +8,17 @@ import (
 	"shadow/traffic"
 )
 
-// The band of curves: each point has, beside its figures as logged, the lowest and the highest of both placements.
+// The band of curves: each point has, beside its figures as logged, the least and the most that they may be.
 
-// banded tells whether there is a band.
-func (s *Sweep) banded() bool { return s.result.Band != nil && s.result.Band.Curves != nil }
+// banded reports whether there is a band.
+func (s *Sweep) banded() bool { return s.result.Band != nil && s.result.Band.Low != nil }
 
-// points are those of a curve, with a band those of both placements: every limit at which one of the two changes.
+// points are those of a curve, with a band every limit at which it changes or one of its bounds does.
 func (s *Sweep) points(curve int) iter.Seq[sweep.Banded] {
 	return func(yield func(sweep.Banded) bool) {
 		if !s.banded() {
 			for _, p := range s.curves[curve].Points {
-				if !yield(sweep.Banded{p, p}) {
+				if !yield(sweep.Banded{Logged: p, Low: p, High: p}) {
 					return
 				}
 			}
@@ -32,14 +32,26 @@ func (s *Sweep) points(curve int) iter.Seq[sweep.Banded] {
 	}
 }
 
-// appendBand appends what is refused, null if that is not known at both placements, and who is hit: from … to.
+// Figures of a point, of all clients and of those of one class.
+
+func refusedSum(p *sweep.Point) int64 { return p.Refused.Sum() }
+
+func refusedOf(class traffic.Class) func(*sweep.Point) int64 {
+	return func(p *sweep.Point) int64 { return p.Refused[class] }
+}
+
+func hitOf(class traffic.Class) func(*sweep.Point) int64 {
+	return func(p *sweep.Point) int64 { return p.Hit[class] }
+}
+
+// appendBand appends what is refused, null if that is not known, and who is hit: from … to.
 func appendBand(b []byte, p *sweep.Banded) []byte {
-	b = appendRange(append(b, '{'), p.Counted(), ascending(p[0].Refused.Sum(), p[1].Refused.Sum()), ascending(p[0].Hit.Sum(), p[1].Hit.Sum()))
+	b = appendRange(append(b, '{'), p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
 	b = append(b, `, "by_class": {`...)
 	for class := range traffic.ClassCount {
 		b = append(b, separator(int(class))...)
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
-		b = appendRange(b, p.Counted(), ascending(p[0].Refused[class], p[1].Refused[class]), ascending(p[0].Hit[class], p[1].Hit[class]))
+		b = appendRange(b, p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))
 		b = append(b, '}')
 	}
 	return append(b, "}}"...)
@@ -73,9 +85,9 @@ func sweepBandHead() []string {
 
 // bandCells are what stands in them.
 func bandCells(p *sweep.Banded) []string {
-	cells := rangeCells(p.Counted(), ascending(p[0].Refused.Sum(), p[1].Refused.Sum()), ascending(p[0].Hit.Sum(), p[1].Hit.Sum()))
+	cells := rangeCells(p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
 	for class := range traffic.ClassCount {
-		cells = append(cells, rangeCells(p.Counted(), ascending(p[0].Refused[class], p[1].Refused[class]), ascending(p[0].Hit[class], p[1].Hit[class]))...)
+		cells = append(cells, rangeCells(p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))...)
 	}
 	return cells
 }
@@ -88,42 +100,45 @@ func rangeCells(counted bool, refused, hit [2]int64) []string {
 	return cells
 }
 
-// spreadCurve is a curve at the spread placement, nil without a band.
-func (s *Sweep) spreadCurve(c *sweep.Curve) *sweep.Curve {
+// edges are the bounds of a curve, nil without a band.
+func (s *Sweep) edges(c *sweep.Curve) []*sweep.Curve {
 	if !s.banded() {
 		return nil
 	}
 	for i := range s.curves {
 		if &s.curves[i] == c {
-			return &s.result.Band.Curves[i]
+			return []*sweep.Curve{&s.result.Band.Low[i], &s.result.Band.High[i]}
 		}
 	}
 	return nil
 }
 
-// otherLimit is the range of limits that spare so many clients, behind the one as logged; "" if there is just that one.
+// otherLimit is from what to what the limit goes that spares so many clients, behind the one as logged; "" if there
+// is just that one.
 func (s *Sweep) otherLimit(c *sweep.Curve, p *sweep.Point, clients, share int64, hit func(*sweep.Point) int64) string {
-	other := s.spreadCurve(c)
-	if other == nil {
+	r := [2]int64{p.Limit, p.Limit}
+	for _, edge := range s.edges(c) {
+		if q := edge.Sparing(clients, share, hit); q != nil {
+			r = rangeOf(r[0], q.Limit, r[1])
+		}
+	}
+	if r[0] == r[1] {
 		return ""
 	}
-	q := other.Sparing(clients, share, hit)
-	if q == nil || q.Limit == p.Limit {
-		return ""
-	}
-	return between(ascending(p.Limit, q.Limit))
+	return between(r)
 }
 
-// otherShare is the range of what a limit refuses, behind that as logged; "" if both are the same.
+// otherShare is from what to what goes what a limit refuses, behind that as logged; "" if it is known to be just that.
 func (s *Sweep) otherShare(c *sweep.Curve, p *sweep.Point) string {
-	other := s.spreadCurve(c)
-	if other == nil {
+	refused := p.Refused.Sum()
+	r := [2]int64{refused, refused}
+	for _, edge := range s.edges(c) {
+		if q := edge.At(p.Limit); q.Counted {
+			r = rangeOf(r[0], q.Refused.Sum(), r[1])
+		}
+	}
+	if r[0] == r[1] {
 		return ""
 	}
-	q := other.At(p.Limit)
-	if !q.Counted || q.Refused.Sum() == p.Refused.Sum() {
-		return ""
-	}
-	r := ascending(p.Refused.Sum(), q.Refused.Sum())
 	return " (" + percents([2]float64{percentOf(r[0], s.Requests), percentOf(r[1], s.Requests)}) + ")"
 }

@@ -26,7 +26,7 @@ func (s *Sweep) csv(out io.Writer) error {
 	w.Write(head) //nolint:errcheck // Error tells
 	for i := range s.curves {
 		for points := range s.points(i) {
-			row := s.csvRow(&s.curves[i], &points[0])
+			row := s.csvRow(&s.curves[i], &points.Logged)
 			if s.banded() {
 				row = append(row, bandCells(&points)...)
 			}

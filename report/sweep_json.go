@@ -42,7 +42,7 @@ func (s *Sweep) jsonCurve(w *bufio.Writer, curve int) {
 	var line []byte
 	i := 0
 	for points := range s.points(curve) {
-		line = s.appendPoint(append(line[:0], separator(i)+"\n      "...), &points[0])
+		line = s.appendPoint(append(line[:0], separator(i)+"\n      "...), &points.Logged)
 		if s.banded() {
 			line = appendBand(append(line, `, "band": `...), &points)
 		}

@@ -177,7 +177,7 @@ func (t *terminal) heading(name, text string) {
 }
 
 func (t *terminal) meaning(p *Policy) {
-	for i, text := range p.told(func(part *Part) string { return part.Semantics }) {
+	for i, text := range p.meanings() {
 		t.entry(onlyFirst(i, "means"), text, dim)
 	}
 	for i, text := range p.told(func(part *Part) string { return part.Nginx }) {

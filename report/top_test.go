@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/replay"
+	"shadow/testneeds"
 )
 
 // TestTop compares top with sorting everything.
 func TestTop(t *testing.T) {
 	type item struct{ key, serial int }
 	compare := func(a, b item) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.serial, b.serial)) }
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 60).Draw(t, "keys")
 		n := rapid.IntRange(-1, 70).Draw(t, "n")
 		var items []item

@@ -152,6 +152,9 @@ func (f *Frame) log() string {
 	if g.Excluded > 0 {
 		rest += fmt.Sprintf(", %s left out", report.Thousands(g.Excluded))
 	}
+	if g.NotHTTP > 0 {
+		rest += fmt.Sprintf(", %s not HTTP", report.Thousands(g.NotHTTP))
+	}
 	if g.Forgotten > 0 {
 		rest += fmt.Sprintf(", %s keys forgotten", report.Thousands(g.Forgotten))
 	}

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"shadow/tail"
+	"shadow/testneeds"
 )
 
 func TestPictures(t *testing.T) {
@@ -62,7 +62,7 @@ var sgr = regexp.MustCompile(`\x1b\[(1|2|33|36|0)m`)
 
 // Whatever a frame holds, its text fits the terminal, and every character takes up one column.
 func TestEveryPictureFits(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := testneeds.Rand(t, 1, 2)
 	pick := func() string { return hostile[random.IntN(len(hostile))] }
 	for range 3000 {
 		f := shop()

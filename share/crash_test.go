@@ -29,7 +29,7 @@ type crash struct {
 
 // newCrash is a host that judges a log up to the crash. trouble is told of each batch.
 func newCrash(t *testing.T, all []request, policies []policy.Policy, trouble func(c *crash, h *host, batch int)) *crash {
-	c := &crash{t: t, server: startServer(t), policies: policies, all: all, batches: cuts(6, all, 100), checkpoint: 40, crash: 60}
+	c := &crash{t: t, server: startServer(t), policies: policies, all: all, batches: cuts(t, 6, all, 100), checkpoint: 40, crash: 60}
 	before := c.host()
 	for i, b := range c.batches[:c.crash] {
 		if i == c.checkpoint {
@@ -67,7 +67,7 @@ func (c *crash) goOn(all []request) *host {
 	}
 	after.degraded = map[int]bool{}
 	first := c.batches[c.checkpoint][0]
-	for _, b := range cuts(7, all[first:], 150) {
+	for _, b := range cuts(c.t, 7, all[first:], 150) {
 		for i := range b {
 			b[i] += first
 		}
@@ -79,19 +79,19 @@ func (c *crash) goOn(all []request) *host {
 
 func TestGoesOnAfterCrash(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(6, 6000), limits(t, policy.ByClient, ofEach...)
+	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
 	c := newCrash(t, all, policies, func(*crash, *host, int) {})
 	after := c.goOn(all)
 	wantDegraded(t, after, false)
-	same(t, after, newHost(t, nil, policies).play(all, cuts(6, all, 100)))
+	same(t, after, newHost(t, nil, policies).play(all, cuts(t, 6, all, 100)))
 }
 
 // What was decided locally between the checkpoint and the crash has no answer in Redis, nor has what was asked before Redis
 // came back empty. It is decided locally again, and said to be.
 func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(6, 6000), limits(t, policy.ByClient, ofEach...)
-	want := newHost(t, nil, policies).play(all, cuts(6, all, 100))
+	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
+	want := newHost(t, nil, policies).play(all, cuts(t, 6, all, 100))
 	for name, trouble := range map[string]func(c *crash, h *host, batch int){
 		"local": func(c *crash, _ *host, batch int) { c.local = batch >= 45 && batch < 50 },
 		"emptied": func(c *crash, h *host, batch int) {
@@ -118,7 +118,7 @@ func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 // A server that was started empty while nobody asked it is known for another one than before.
 func TestGoesOnWithAnotherServer(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(6, 6000), limits(t, policy.ByClient, ofEach...)
+	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
 	c := newCrash(t, all, policies, func(*crash, *host, int) {})
 	c.server.Kill()
 	c.server.Start()
@@ -129,8 +129,8 @@ func TestGoesOnWithAnotherServer(t *testing.T) {
 // charged twice for that: a window that refuses nothing has counted each request at most once.
 func TestChargedOnceWhenLateLinesFindTheirPlace(t *testing.T) {
 	t.Parallel()
-	all, late := madeUp(6, 6000), 0
-	first := cuts(6, all, 100)[40][0]
+	all, late := madeUp(t, 6, 6000), 0
+	first := cuts(t, 6, all, 100)[40][0]
 	begin := all[first].place // nothing is judged anew that has its place before
 	again := slices.Clone(all)
 	for i := range all {

@@ -17,8 +17,8 @@ import (
 // trouble judges a log, with something happening before some batches, and returns the host and one without Redis.
 func trouble(t *testing.T, r *Redis, policies []policy.Policy, events map[int]func(h *host)) (got, want *host) {
 	t.Helper()
-	all := madeUp(3, 10_000)
-	batches := cuts(3, all, 100)
+	all := madeUp(t, 3, 10_000)
+	batches := cuts(t, 3, all, 100)
 	got, want = newHost(t, r, policies), newHost(t, nil, policies)
 	var longest time.Duration
 	for i, b := range batches {
@@ -156,11 +156,11 @@ func TestSpanEndsOneHorizonAfter(t *testing.T) {
 func TestBehind(t *testing.T) {
 	s := startServer(t)
 	policies := limits(t, policy.ByClient, ofEach...)
-	all := madeUp(4, 5000)
+	all := madeUp(t, 4, 5000)
 	behind := false
 	h := newHost(t, s.open("h"), policies, func(o *RefereeOptions) { o.Behind = func() bool { return behind } })
 	want := newHost(t, nil, policies)
-	for i, b := range cuts(4, all, 100) {
+	for i, b := range cuts(t, 4, all, 100) {
 		behind = i >= 10 && i < 20
 		h.judge(all, b)
 		want.judge(all, b)
@@ -242,14 +242,14 @@ func TestForgottenAnswer(t *testing.T) {
 func TestBehindInTheMiddle(t *testing.T) {
 	s := startServer(t)
 	policies := limits(t, policy.ByClient, "token:6/30s", "window:6/30s")
-	all := madeUp(4, 5*mostAtOnce)
+	all := madeUp(t, 4, 5*mostAtOnce)
 	trips := 0
 	h := newHost(t, s.open("h"), policies, func(o *RefereeOptions) {
 		o.Behind = func() bool { return trips >= 2 }
 		o.Watch = func(RoundTrip) { trips++ }
 	})
 	want := newHost(t, nil, policies)
-	whole := cuts(4, all, 1)
+	whole := cuts(t, 4, all, 1)
 	h.judge(all, slices.Concat(whole...))
 	want.judge(all, slices.Concat(whole...))
 	if trips != 2 {
@@ -272,8 +272,8 @@ func TestNeverMet(t *testing.T) {
 	h := newHost(t, r, limits(t, policy.ByClient, "token:3/10s"), func(o *RefereeOptions) {
 		o.Watch = func(trip RoundTrip) { trips = append(trips, trip) }
 	})
-	all := madeUp(3, 10)
-	h.judge(all, cuts(3, all, 1)[0])
+	all := madeUp(t, 3, 10)
+	h.judge(all, cuts(t, 3, all, 1)[0])
 	if len(trips) != 1 || trips[0].Err == nil {
 		t.Errorf("round trips: %+v", trips)
 	}

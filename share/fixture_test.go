@@ -2,13 +2,13 @@ package share
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -24,8 +24,8 @@ const lateness = 5 * limit.Second
 
 // madeUp is a log of n requests, of few clients that come often and many that do not; one in twenty comes too late, and
 // some clients pause for long.
-func madeUp(seed uint64, n int) []request {
-	r := rand.New(rand.NewPCG(seed, 7))
+func madeUp(t testing.TB, seed uint64, n int) []request {
+	r := testneeds.Rand(t, seed, 7)
 	var all []request
 	now := 1_700_000_000 * limit.Second
 	for range n {
@@ -110,6 +110,7 @@ func (h *host) judge(all []request, indices []int) {
 		b.Host = append(b.Host, h.tables.Hosts.ID(fmt.Appendf(nil, "h%d", q.action)))
 		b.Agent = append(b.Agent, uint16(h.tables.Agents.ID(fmt.Appendf(nil, "agent/%d", q.action))))
 		b.User = append(b.User, h.user(q))
+		b.Path = append(b.Path, h.tables.Paths.ID(fmt.Appendf(nil, "/p/%%2f%d", q.action)))
 		b.Status = append(b.Status, 200)
 		b.Bytes = append(b.Bytes, 1)
 		b.Marks = append(b.Marks, q.marks)
@@ -134,8 +135,8 @@ func (h *host) user(q *request) int32 {
 }
 
 // cuts are the requests in batches of random size, each of whole moments.
-func cuts(seed uint64, all []request, most int) (batches [][]int) {
-	r := rand.New(rand.NewPCG(seed, 9))
+func cuts(t testing.TB, seed uint64, all []request, most int) (batches [][]int) {
+	r := testneeds.Rand(t, seed, 9)
 	var batch []int
 	left := 1 + r.IntN(most)
 	for i := range all {

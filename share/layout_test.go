@@ -23,7 +23,7 @@ func TestLayout(t *testing.T) {
 		at := 1_700_000_000*limit.Second + limit.Time(i)*limit.Second
 		all = append(all, request{at: at, place: at, client: 7, action: 2})
 	}
-	h.play(all, cuts(1, all, 20))
+	h.play(all, cuts(t, 1, all, 20))
 
 	const key = "shadow:{window:6/30s/window:6/30s/client+action/10.0.0.7/a2}"
 	fields, err := c.HGetAll(ctx, key).Result()

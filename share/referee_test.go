@@ -12,8 +12,8 @@ import (
 // One host: what Redis decides is what the Engine decides by itself, late requests and keys that start anew included.
 func TestRefereeAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
-	all := madeUp(1, 10_000)
-	batches := cuts(1, all, 2000)
+	all := madeUp(t, 1, 10_000)
+	batches := cuts(t, 1, all, 2000)
 	for by := range policy.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
 			policies := limits(t, by, ofEach...)
@@ -35,11 +35,11 @@ func TestRefereeAgreesWithEngine(t *testing.T) {
 func TestTwoHostsInLockStep(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	all := madeUp(2, 4_000)
+	all := madeUp(t, 2, 4_000)
 	for i := range all {
 		all[i].at = all[i].place // what is late for one host need not be for the other
 	}
-	batches := cuts(2, all, 300)
+	batches := cuts(t, 2, all, 300)
 	policies := limits(t, policy.ByClient, ofEach...)
 	want := newHost(t, nil, policies).play(all, batches)
 	a, b := newHost(t, s.open("a"), policies), newHost(t, s.open("b"), policies)
@@ -85,12 +85,12 @@ func TestTwoHostsInLockStep(t *testing.T) {
 func TestTwoHostsApart(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	all := madeUp(5, 8_000)
+	all := madeUp(t, 5, 8_000)
 	for i := range all {
 		all[i].at = all[i].place
 	}
 	policies := limits(t, policy.ByClient, "token:6/30s", "leaky:6/30s", "window:6/30s")
-	want := newHost(t, nil, policies).play(all, cuts(5, all, 300))
+	want := newHost(t, nil, policies).play(all, cuts(t, 5, all, 300))
 	for _, apart := range []limit.Time{100 * limit.Millisecond, limit.Second, 10 * limit.Second} {
 		far := func(o *RefereeOptions) { o.Lateness = limit.Hour } // not to take who lags for a log that begins again
 		own := slices.Clone(policies)

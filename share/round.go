@@ -186,6 +186,8 @@ func (r *round) sender(by traffic.Key, row int32) string {
 		return "/" + url.PathEscape(t.Users.Name(b.User[row]))
 	case by.ByUsers():
 		return "/" + sender
+	case by.ByPaths():
+		return sender + "/" + url.PathEscape(t.Paths.Name(b.Path[row]))
 	case by.ByAgents():
 		return sender + "/" + url.PathEscape(t.Agents.Name(int32(b.Agent[row])))
 	}

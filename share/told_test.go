@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // A host that asks now and then is told enough to follow what all hosts together have sent: by what it remembers then, it
@@ -17,8 +18,8 @@ func TestTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			hosts := [2]*Redis{s.open("a" + name), s.open("b" + name)}
 			for i, text := range slices.Concat(limits, []string{limits[0] + ",cooldown=20s"}) {
-				rand := rand.New(rand.NewPCG(uint64(i), 3))
-				told := playTold(t, hosts, text, rand)
+				rng := testneeds.Rand(t, uint64(i), 3)
+				told := playTold(t, hosts, text, rng)
 				if told < 20 {
 					t.Errorf("%s: only %d times a host was told", text, told)
 				}
@@ -28,7 +29,7 @@ func TestTold(t *testing.T) {
 }
 
 // playTold has two hosts ask for one key, at random, and returns how often one was told.
-func playTold(t *testing.T, hosts [2]*Redis, text string, rand *rand.Rand) (told int) {
+func playTold(t *testing.T, hosts [2]*Redis, text string, rng *rand.Rand) (told int) {
 	t.Helper()
 	part := parseLimit(t, text)
 	shared, err := NewLimit("told", part, openEnded)
@@ -40,15 +41,15 @@ func playTold(t *testing.T, hosts [2]*Redis, text string, rand *rand.Rand) (told
 	var own [2]limit.State
 	var place [2]limit.Time
 	for range 200 {
-		i := rand.IntN(2)
+		i := rng.IntN(2)
 		c := &Call{Limit: shared, Key: "k", Alone: place[i] == 0}
 		if c.Alone {
 			c.Memory = new(limit.State)
 		}
-		for range 1 + rand.IntN(8) {
+		for range 1 + rng.IntN(8) {
 			place[i] = max(place[i]+1, now)
 			c.At, c.Places = append(c.At, now), append(c.Places, place[i])
-			now += max(0, randomStep(rand, part.Spec))
+			now += max(0, randomStep(rng, part.Spec))
 		}
 		if err := hosts[i].Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)

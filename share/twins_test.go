@@ -10,6 +10,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/testneeds"
 )
 
 // Every script judges as its twin, the limiter, does: on random timelines, cut at random, of many keys at a time.
@@ -29,6 +30,7 @@ var twins = map[string][]string{
 	"all":         {"counter:6/30s,charge=all", "counter:60/7s,charge=all", "counter:1/10s,charge=all"},
 	"nginx":       {"nginx:10r/s", "nginx:10r/m,burst=5", "nginx:1r/m,burst=3,nodelay", "nginx:7r/s,burst=20,delay=8"},
 	"haproxy":     {"haproxy:20/10s", "haproxy:6/999ms", "haproxy:1/1ms", "haproxy:5/1m"},
+	"gpc0":        {"haproxy:8/10s,charge=admitted", "haproxy:6/999ms,charge=admitted", "haproxy:1/1ms,charge=admitted", "haproxy:2/3ms,charge=admitted"},
 	"caddy":       {"caddy:6/30s", "caddy:1/10s"},
 	"gcra":        {"gcra:60/1m,burst=5", "gcra:7/3s", "gcra:1000/1s,burst=3"},
 	"envoy":       {"envoy:6/1m", "envoy:2/1s"},
@@ -52,9 +54,9 @@ func TestTwins(t *testing.T) {
 			r := s.open(t.Name())
 			judged, refused := 0, 0
 			for seed := uint64(0); judged < want; seed++ {
-				rand := rand.New(rand.NewPCG(seed, 1))
+				rng := testneeds.Rand(t, seed, 1)
 				text := limits[int(seed)%len(limits)]
-				n, no := compareTwins(t, r, parseLimit(t, text), rand, fmt.Sprint(name, seed))
+				n, no := compareTwins(t, r, parseLimit(t, text), rng, fmt.Sprint(name, seed))
 				judged, refused = judged+n, refused+no
 			}
 			t.Logf("%d requests, %d refused", judged, refused)
@@ -79,7 +81,7 @@ var openEnded = Terms{Lateness: reach / 4, Idle: reach, MaxLag: time.Hour}
 
 // compareTwins judges random timelines by a limiter and its script. It returns how many requests there were, and how many
 // were refused.
-func compareTwins(t *testing.T, r *Redis, part *policy.Part, rand *rand.Rand, name string) (judged, refused int) {
+func compareTwins(t *testing.T, r *Redis, part *policy.Part, rng *rand.Rand, name string) (judged, refused int) {
 	t.Helper()
 	shared, err := NewLimit(name, part, openEnded)
 	if err != nil {
@@ -91,7 +93,7 @@ func compareTwins(t *testing.T, r *Redis, part *policy.Part, rand *rand.Rand, na
 	var lacks [keys]bool // whether Redis has missed something
 	var places [keys]limit.Time
 	for i := range clocks {
-		clocks[i] = randomStart(rand, part.Spec)
+		clocks[i] = randomStart(rng, part.Spec)
 		places[i] = clocks[i]
 	}
 	for round := range rounds {
@@ -102,11 +104,11 @@ func compareTwins(t *testing.T, r *Redis, part *policy.Part, rand *rand.Rand, na
 			if !missed && lacks[key] {
 				c.Memory = &states[key] // Redis hears now of what it has missed
 			}
-			for range rand.IntN(60) {
+			for range rng.IntN(60) {
 				c.At = append(c.At, clocks[key])
 				places[key] = max(places[key]+1, clocks[key])
 				c.Places = append(c.Places, places[key])
-				clocks[key] += randomStep(rand, part.Spec)
+				clocks[key] += randomStep(rng, part.Spec)
 			}
 			if len(c.At) > 0 {
 				lacks[key] = missed

@@ -113,8 +113,10 @@ WHERE p.run = $run AND p.policy = n.policy
   AND (n.refused > p.worst_minute_refused OR n.refused = p.worst_minute_refused AND n.minute < p.worst_minute);
 
 UPDATE runs SET
-    tail = $tail, finished = greatest(runs.finished, $made), lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests,
+    tail = $tail, finished = greatest(runs.finished, $made), lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests + n.skipped,
     unreadable = runs.unreadable + n.unreadable, excluded = runs.excluded + n.excluded, requests = runs.requests + n.requests,
+    not_http = coalesce(runs.not_http, 0) + n.not_http, not_http_judged = coalesce(runs.not_http_judged, false) OR n.not_http_judged,
+    moved = coalesce(runs.moved, 0) + n.moved,
     late = runs.late + n.late, refusals = runs.refusals + n.refusals,
     first_at = least(runs.first_at, n.first_at), last_at = greatest(runs.last_at, n.last_at),
     resolution_us = coalesce(least(nullif(runs.resolution_us, 0), n.resolution_us), 0),
@@ -122,10 +124,19 @@ UPDATE runs SET
 FROM (
     SELECT sum(lines)::BIGINT AS lines, sum(bytes)::BIGINT AS bytes, sum(unreadable)::BIGINT AS unreadable, sum(excluded)::BIGINT AS excluded,
            sum(late)::BIGINT AS late, sum(requests)::BIGINT AS requests, sum(refusals)::BIGINT AS refusals,
+           sum(not_http)::BIGINT AS not_http, bool_or(not_http_judged) AS not_http_judged, sum(moved)::BIGINT AS moved,
+           coalesce(sum(not_http) FILTER (NOT not_http_judged), 0)::BIGINT AS skipped,
            min(first_at) AS first_at, max(last_at) AS last_at, min(resolution_us) AS resolution_us
     FROM new_sums
 ) n
 WHERE runs.run = $run;
+
+CREATE OR REPLACE TEMP TABLE not_http_sums AS
+SELECT status, sum(lines)::BIGINT AS lines FROM (
+    SELECT status, lines FROM new_not_http UNION ALL SELECT status, lines FROM not_http WHERE run = $run
+) GROUP BY status;
+DELETE FROM not_http WHERE run = $run;
+INSERT INTO not_http SELECT $run, status, lines FROM not_http_sums ORDER BY status;
 
 DELETE FROM tails WHERE tail = $tail;
 INSERT INTO tails SELECT $tail, $batch, run, started, $policies FROM runs WHERE run = $run;

@@ -3,20 +3,20 @@ package store
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
 
 	"shadow/replay"
+	"shadow/testneeds"
 )
 
 func init() { tasks["append"] = appendUnderLimit }
 
 // fullBatches are batches of some size, always the same.
-func fullBatches(g *grown) (batches []*replay.Addition) {
-	rng := rand.New(rand.NewPCG(1, 9))
+func fullBatches(t testing.TB, g *grown) (batches []*replay.Addition) {
+	rng := testneeds.Rand(t, 1, 9)
 	for n := range uint64(12) {
 		a := madeBatch(rng, n+1, 2, g)
 		for i := range 3000 { // names that do not compress well, so that the file grows
@@ -41,7 +41,7 @@ func appendUnderLimit(path, kB string) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit << 10, Max: limit << 10}); err != nil {
 		return err
 	}
-	for i, a := range fullBatches(newGrown(2)) {
+	for i, a := range fullBatches(nil, newGrown(2)) {
 		s, err := Open(path, Options{})
 		if err == nil {
 			_, err = s.Append(context.Background(), info, []*replay.Addition{a})
@@ -62,7 +62,7 @@ func appendUnderLimit(path, kB string) error {
 // rest follows, and all is as if nothing had happened.
 func TestAppendOnFullDisk(t *testing.T) {
 	want := newGrown(2)
-	batches := fullBatches(want)
+	batches := fullBatches(t, want)
 	some := false
 	for kB := 600; kB <= 3900; kB += 1650 {
 		path := dbPath(t)

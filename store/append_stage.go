@@ -13,7 +13,7 @@ var stageSQL string
 
 // A stage is the tables of the connection. In them the places of several batches are counted on.
 type stage struct {
-	sums, policies, inputs, faults, agents, clients, actions, events *table
+	sums, notHTTP, policies, inputs, faults, agents, clients, actions, events *table
 
 	input, fault, agent, client, action int32 // how many there are of the batches before
 }
@@ -25,19 +25,22 @@ func (g *appending) stage() error {
 		return err
 	}
 	s := &stage{
-		sums: d.table("new_sums"), policies: d.table("new_policies"), inputs: d.table("new_inputs"), faults: d.table("new_faults"),
+		sums: d.table("new_sums"), notHTTP: d.table("new_not_http"), policies: d.table("new_policies"), inputs: d.table("new_inputs"), faults: d.table("new_faults"),
 		agents:  d.table("new_agents"),
 		clients: d.table("new_clients"), actions: d.table("new_actions"), events: d.table("new_events"),
 	}
 	for _, a := range g.batches {
 		s.add(a)
 	}
-	return errors.Join(s.sums.done(), s.policies.done(), s.inputs.done(), s.faults.done(), s.agents.done(), s.clients.done(), s.actions.done(), s.events.done())
+	return errors.Join(s.sums.done(), s.notHTTP.done(), s.policies.done(), s.inputs.done(), s.faults.done(), s.agents.done(), s.clients.done(), s.actions.done(), s.events.done())
 }
 
 func (s *stage) add(a *replay.Addition) {
 	s.sums.add(a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
-		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0))
+		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0), a.NotHTTP.Lines(), a.JudgesNotHTTP, a.Moved)
+	for _, n := range a.NotHTTP {
+		s.notHTTP.add(n.Status, n.Lines)
+	}
 	for i := range a.Policies {
 		var degraded replay.Degraded
 		if a.Degraded != nil {

@@ -13,6 +13,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -239,7 +240,7 @@ func appendTo(t *testing.T, path string, batches ...*replay.Addition) (known int
 // However many batches come at once, and some of them again, the run is what they add up to.
 func TestAppend(t *testing.T) {
 	for seed := range uint64(3) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng := testneeds.Rand(t, seed, 1)
 		path, g := dbPath(t), newGrown(3)
 		var batches []*replay.Addition
 		for len(batches) < 20 {
@@ -262,9 +263,32 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// Of lines that come late, the first and the last refusal are still those by time, whichever batch tells of them.
+func TestAppendLateRefusals(t *testing.T) {
+	path := dbPath(t)
+	first, last := limit.Time(100), limit.Time(100)
+	for i, at := range []limit.Time{100, 50, 200, 150} {
+		first, last = min(first, at), max(last, at)
+		a := &replay.Addition{
+			Tail: "tail's", Number: uint64(i + 1), Made: batchDay, Resolution: limit.Second, Lines: 1, Requests: 1,
+			First: dayOne + at, Last: dayOne + at, Refused: []int64{1}, Saved: []int64{0}, Degraded: make([]replay.Degraded, 1),
+			Policies: []replay.PolicyText{{Name: "p", By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}}},
+			Agents:   []replay.AgentPart{{Name: "curl", Class: "tool"}},
+			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [traffic.ClassCount]int64{traffic.Tool: 1}}},
+			Actions:  []replay.ActionPart{{Name: "/", Requests: 1}},
+			Events:   []replay.Event{{At: dayOne + at, Count: 1}},
+		}
+		appendTo(t, path, a)
+		got := mustAsk(t, path, "SELECT refused, epoch_us(first_refused), epoch_us(last_refused) FROM client_tallies")
+		if want := [][]any{{int64(i + 1), int64(dayOne + first), int64(dayOne + last)}}; !reflect.DeepEqual(got, want) {
+			t.Errorf("after a refusal at %d: %v, want %v", at, got, want)
+		}
+	}
+}
+
 // Another day, other policies, and a run that somebody deleted: each begins a run, also in the middle of what is handed over.
 func TestAppendBeginsRuns(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testneeds.Rand(t, 1, 2)
 	path := dbPath(t)
 	grown := []*grown{newGrown(2), newGrown(2), newGrown(3), newGrown(3)}
 	var batches []*replay.Addition
@@ -283,7 +307,7 @@ func TestAppendBeginsRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	storeRun(t, path, makeRun(1, 2, 10, 100), info) // takes the number that is free
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info) // takes the number that is free
 	if known := appendTo(t, path, batches[3]); known != 1 {
 		t.Error("a batch came back with the run that was deleted")
 	}
@@ -299,7 +323,7 @@ func TestAppendBeginsRuns(t *testing.T) {
 
 // A clock that is set back over midnight, as by a server of time, does not break runs into pieces; one that was wrong by days begins another.
 func TestAppendClockSetBack(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 6))
+	rng := testneeds.Rand(t, 1, 6)
 	midnight := dayOf(batchDay).Add(24 * time.Hour)
 	path := dbPath(t)
 	runs := []*grown{newGrown(2), newGrown(2), newGrown(2)}
@@ -333,7 +357,7 @@ func TestAppendClockSetBack(t *testing.T) {
 
 // Batches that never come are missed, where others of their tail have come.
 func TestAppendMisses(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
+	rng := testneeds.Rand(t, 1, 7)
 	path, other := dbPath(t), dbPath(t)
 	var batches []*replay.Addition
 	for n := range uint64(12) {
@@ -355,7 +379,7 @@ func TestAppendMisses(t *testing.T) {
 
 // Two tails share a database, and do not know of each other.
 func TestAppendTwoTails(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
+	rng := testneeds.Rand(t, 1, 3)
 	path := dbPath(t)
 	a, b := newGrown(2), newGrown(2)
 	for n := range uint64(3) {
@@ -381,7 +405,7 @@ func TestAppendRefuses(t *testing.T) {
 		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },
 		"outside":          func(a *replay.Addition) { a.Events[0].At = 1<<63 - 1 },
 	} {
-		a := madeBatch(rand.New(rand.NewPCG(1, 4)), 1, 2, newGrown(2))
+		a := madeBatch(testneeds.Rand(t, 1, 4), 1, 2, newGrown(2))
 		spoil(a)
 		s := openStore(t, path)
 		_, err := s.Append(context.Background(), info, []*replay.Addition{a})
@@ -395,9 +419,9 @@ func TestAppendRefuses(t *testing.T) {
 
 // A database that is gathered from others has a tail's run as it was when it was last merged, and under the same number.
 func TestMergeGrownRun(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 5))
+	rng := testneeds.Rand(t, 1, 5)
 	path, all, g := dbPath(t), dbPath(t), newGrown(2)
-	storeRun(t, all, makeRun(1, 2, 10, 100), info)
+	storeRun(t, all, makeRun(t, 1, 2, 10, 100), info)
 	merge := func(want Merged) {
 		t.Helper()
 		s := openStore(t, all)

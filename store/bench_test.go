@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
 // batch is as many events as a replay hands over at a time, in time order, of Zipf-like clients.
-func batch(n int) []replay.Event {
-	rng := rand.New(rand.NewPCG(7, 7))
+func batch(t testing.TB, n int) []replay.Event {
+	rng := testneeds.Rand(t, 7, 7)
 	zipf := rand.NewZipf(rng, 1.1, 10, 49_999)
 	events := make([]replay.Event, n)
 	for i := range events {
@@ -27,10 +29,10 @@ func batch(n int) []replay.Event {
 
 // BenchmarkWriteEvents measures a run from Begin to the end of Finish, commit and checkpoint among them.
 func BenchmarkWriteEvents(b *testing.B) {
-	events := batch(1 << 16)
+	events := batch(b, 1<<16)
 	for b.Loop() {
 		b.StopTimer()
-		s, res := openStore(b, dbPath(b)), emptyResult(3)
+		s, res := openStore(b, dbPath(b)), emptyResult(b, 3)
 		b.StartTimer()
 		loadEvents(b, s, res, events, 64) // 4 M
 		b.StopTimer()
@@ -70,8 +72,8 @@ func tally(res *replay.Result, events []replay.Event) {
 }
 
 // emptyResult has 50,000 clients, 265 agents and 40 actions, and tallies of nothing.
-func emptyResult(policies int) *replay.Result {
-	m := makeRun(1, policies, 1, 0)
+func emptyResult(t testing.TB, policies int) *replay.Result {
+	m := makeRun(t, 1, policies, 1, 0)
 	res := &m.result
 	res.Tables.Clients, res.Tables.Agents = traffic.NewDict(), traffic.NewAgents()
 	for i := range 265 {
@@ -88,4 +90,61 @@ func emptyResult(policies int) *replay.Result {
 		res.Actions = append(res.Actions, 0)
 	}
 	return res
+}
+
+// BenchmarkCheckpoint stores a small run in a file with many rows: as it is done, without a journal, and in a copy that would
+// take the file's place (docs/decisions/0013-rollback-journal.md).
+func BenchmarkCheckpoint(b *testing.B) {
+	path := dbPath(b)
+	for seed := range uint64(8) {
+		storeRun(b, path, makeRun(b, seed, 8, 50_000, 1_000_000), info)
+	}
+	small := makeRun(b, 99, 2, 10, 100)
+	change := func(b *testing.B, s *Store) {
+		b.Helper()
+		r, err := s.Begin(context.Background(), info)
+		if err == nil {
+			err = r.Write(small.events)
+		}
+		if err == nil {
+			err = r.Finish(&small.result, finished)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("journal", func(b *testing.B) {
+		for range b.N {
+			s := openStore(b, path)
+			change(b, s)
+			s.Close()
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		for range b.N {
+			s := openStore(b, path)
+			s.journal = new(journal) // keeps commit from writing a checkpoint
+			change(b, s)
+			s.journal = nil
+			if err := s.duck.exec("CHECKPOINT"); err != nil {
+				b.Fatal(err)
+			}
+			s.Close()
+		}
+	})
+	b.Run("copy", func(b *testing.B) {
+		for range b.N {
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(path+".copy", text, 0o600)
+			}
+			if err == nil {
+				err = syncFile(path + ".copy")
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(text)))
+		}
+	})
 }

@@ -85,7 +85,7 @@ func writeForever(path, _ string) error {
 	if err != nil {
 		return err
 	}
-	events := batch(1 << 16)
+	events := batch(nil, 1<<16)
 	for i := 0; ; i++ {
 		if err := r.Write(events); err != nil {
 			return err
@@ -110,7 +110,7 @@ func fill(path, millions string) error {
 	if err != nil {
 		return err
 	}
-	res, events := emptyResult(3), batch(100_000)
+	res, events := emptyResult(nil, 3), batch(nil, 100_000)
 	for range 10 * n {
 		if err := r.Write(events); err != nil {
 			return err

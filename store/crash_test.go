@@ -10,7 +10,7 @@ import (
 
 func TestKilledWhileWriting(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 1000), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 1000), info)
 	before := fingerprint(t, path)
 
 	p := startChild(t, "write", path)
@@ -26,7 +26,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	if after := fingerprint(t, path); after != before {
 		t.Errorf("after the crash:\n%s\nbefore:\n%s", after, before)
 	}
-	storeRun(t, path, makeRun(2, 2, 10, 1000), info)
+	storeRun(t, path, makeRun(t, 2, 2, 10, 1000), info)
 	if n := askNumber(t, path, "SELECT count(DISTINCT run) FROM events"); n != 2 {
 		t.Errorf("%d runs after another one was stored, want 2", n)
 	}
@@ -34,11 +34,11 @@ func TestKilledWhileWriting(t *testing.T) {
 
 func TestAbort(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 1000), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 1000), info)
 	before := fingerprint(t, path)
 
 	s := openStore(t, path)
-	m := makeRun(2, 3, 1000, 500_000)
+	m := makeRun(t, 2, 3, 1000, 500_000)
 	r := begin(t, s, context.Background())
 	if err := r.Write(m.events); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestInterrupted(t *testing.T) {
 	s := openStore(t, path)
 	ctx, cancel := context.WithCancel(context.Background())
 	r := begin(t, s, ctx)
-	m := makeRun(1, 3, 1000, 200_000)
+	m := makeRun(t, 1, 3, 1000, 200_000)
 	if err := r.Write(m.events); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestEventsMustAddUp(t *testing.T) {
 			path := dbPath(t)
 			s := openStore(t, path)
 			r := begin(t, s, context.Background())
-			m := makeRun(1, 2, 10, 1000)
+			m := makeRun(t, 1, 2, 10, 1000)
 			spoil(&m)
 			r.Write(m.events)
 			err := r.Finish(&m.result, finished)

@@ -12,8 +12,8 @@ import (
 )
 
 // sweptRun is a run with a window of which everything is known and a token bucket of which it is not.
-func sweptRun(points int) *sweep.Result {
-	made := makeRun(1, 0, 3, 0)
+func sweptRun(t testing.TB, points int) *sweep.Result {
+	made := makeRun(t, 1, 0, 3, 0)
 	res := &sweep.Result{
 		Stats: made.result.Stats, Tables: made.result.Tables, Tallies: &traffic.Tallies{Clients: *made.result.Clients, Actions: made.result.Actions},
 		By: traffic.ByClientAction, Action: "login", Judged: 40, Clients: sweep.Classes{traffic.Browser: 3, traffic.Tool: 1},
@@ -46,8 +46,8 @@ func storeSweep(t *testing.T, path string, res *sweep.Result) {
 
 func TestCurves(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
-	storeSweep(t, path, sweptRun(3))
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+	storeSweep(t, path, sweptRun(t, 3))
 	for query, want := range map[string][][]any{
 		"SELECT COLUMNS(c -> c NOT IN ('run', 'browser_clients', 'crawler_clients', 'tool_clients', 'monitor_clients', 'unknown_clients', 'disguised_clients')) FROM curves ORDER BY curve": {
 			{int64(0), "window,charge=all", "client+action", "login", int64(60_000_000), nil, nil, int64(40), int64(4), int64(3), int64(3)},
@@ -80,7 +80,7 @@ func TestCurves(t *testing.T) {
 func TestLongCurvesAreThinned(t *testing.T) {
 	path := dbPath(t)
 	const points = 300_000
-	storeSweep(t, path, sweptRun(points))
+	storeSweep(t, path, sweptRun(t, points))
 	rows := mustAsk(t, path, `SELECT c.points, c.kept, count(*), max(p.limit_count), min(p.limit_count),
 		count(*) FILTER (limit_count <= 5000) FROM curves c JOIN curve_points p USING (run, curve) WHERE curve = 0 GROUP BY ALL`)
 	row := rows[0]
@@ -118,7 +118,7 @@ func TestUpgradeFrom2(t *testing.T) {
 	}
 	path := dbPath(t)
 	change(t, path, string(script)+upgrade2SQL)
-	storeSweep(t, path, sweptRun(3))
+	storeSweep(t, path, sweptRun(t, 3))
 	if got := mustAsk(t, path, "SELECT (FROM shadow_schema), (SELECT count(*) FROM runs), (SELECT count(*) FROM curve_figures)"); !reflect.DeepEqual(got, [][]any{{int64(schemaVersion), int64(2), int64(5)}}) {
 		t.Errorf("schema, runs, points: %v", got)
 	}

@@ -15,7 +15,7 @@ import (
 // runTables are ours that hold something of a run.
 var runTables = []string{
 	"runs", "inputs", "unreadable_lines", "warnings", "policies", "parts", "clients", "agents", "actions",
-	"client_tallies", "action_tallies", "events", "curves", "curve_points", "levels", "client_evidence",
+	"client_tallies", "action_tallies", "events", "curves", "curve_points", "levels", "client_evidence", "not_http",
 }
 
 // TableRows is how many rows of a table something is about.
@@ -76,13 +76,12 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 		err = cause
 	}
 	if err == nil {
-		err = s.duck.exec("COMMIT")
+		err = s.commit()
 	}
 	if err != nil {
 		s.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
 		return s.wrap(err)
 	}
-	s.duck.exec("CHECKPOINT") //nolint:errcheck // see Run.commit
 	return nil
 }
 

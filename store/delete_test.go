@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,13 +12,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"shadow/testneeds"
 )
 
 // madeRuns stores some runs that differ, and returns what each is.
 func madeRuns(t testing.TB, path string, first uint64, n int) (all []madeRun) {
 	t.Helper()
 	for i := range n {
-		m := makeRun(first+uint64(i), 1+i%3, 20+10*i, 500*(i+1))
+		m := makeRun(t, first+uint64(i), 1+i%3, 20+10*i, 500*(i+1))
 		told := info
 		told.Command = fmt.Sprint("shadow replay ", first+uint64(i))
 		storeRun(t, path, m, told)
@@ -43,7 +44,7 @@ func allRows(t testing.TB, path, where string) map[string]int64 {
 func TestDelete(t *testing.T) {
 	path := dbPath(t)
 	made := madeRuns(t, path, 1, 5)
-	storeSweep(t, path, sweptRun(3))
+	storeSweep(t, path, sweptRun(t, 3))
 	change(t, path, "CREATE TABLE mine (x INTEGER, run INTEGER); INSERT INTO mine VALUES (1, 2); CREATE VIEW ours AS SELECT run, x FROM mine JOIN runs USING (run)")
 	before := allRows(t, path, "")
 
@@ -132,7 +133,7 @@ func TestDeleteNothing(t *testing.T) {
 
 // Killed at any moment of deleting and shrinking, the database has the runs that were not deleted, whole, and takes more.
 func TestKilledWhilePruning(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng := testneeds.Rand(t, 1, 1)
 	for range 6 {
 		path := dbPath(t)
 		made := madeRuns(t, path, 1, 4)
@@ -167,12 +168,12 @@ func TestKilledWhilePruning(t *testing.T) {
 // However runs are dealt out to databases, merging them gives all of them, once.
 func TestMerge(t *testing.T) {
 	for seed := range uint64(6) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng := testneeds.Rand(t, seed, 1)
 		dir := t.TempDir()
 		paths := []string{dir + "/a.duckdb", dir + "/b's.duckdb", dir + "/all.duckdb"}
 		made := map[string]madeRun{}
 		for i := range 1 + rng.IntN(4) {
-			m := makeRun(uint64(i/2), 2, 10, 100)
+			m := makeRun(t, uint64(i/2), 2, 10, 100)
 			told := info
 			told.Command = fmt.Sprint("run ", i)
 			path := paths[rng.IntN(3)]
@@ -194,7 +195,7 @@ func TestMerge(t *testing.T) {
 			}
 			s.Close()
 		}
-		r, err := OpenReader(context.Background(), paths[2])
+		r, err := OpenReader(context.Background(), paths[2], Wait{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,25 +1,26 @@
 package store
 
-// The files duck*.go are the ones that know the DuckDB driver. Two ways lead through it:
+// The files duck*.go are the ones that know the DuckDB driver. Everything goes through its lower layer (package mapping):
+// that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of what the driver's
+// AppendRow takes, a Go type can only be written to the column type of the same width, where AppendRow narrows silently, and
+// an answer is computed while it is read.
 //
-//   - writing (duck_chunk.go) goes through the driver's lower layer (package mapping), because only that lets us fill
-//     DuckDB's vectors in place: a row of seven integers costs a seventh of what the driver's AppendRow takes, and a Go
-//     type can only be written to the column type of the same width, where AppendRow narrows silently;
-//   - reading (duck_reader.go) goes through database/sql, which turns every DuckDB type into a Go value.
-//
-// Both ways share the driver's cache of open databases. DuckDB locks a file against other processes only; the cache
-// is what keeps one process from opening the same file twice.
+// The driver keeps a cache of open databases. DuckDB locks a file against other processes only; the cache is what keeps one
+// process from opening the same file twice.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// A duck is one read-write connection to a database file.
+// A duck is one connection to a database file.
 type duck struct {
 	db   mapping.Database
 	conn mapping.Connection
@@ -32,7 +33,8 @@ func openDuck(path string, settings map[string]string) (*duck, error) {
 		return nil, errors.New("cannot set up DuckDB")
 	}
 	defer mapping.DestroyConfig(&config)
-	for name, value := range settings {
+	for _, name := range settingOrder(settings) {
+		value := settings[name]
 		if mapping.SetConfig(config, name, value) == mapping.StateError {
 			return nil, fmt.Errorf("DuckDB refuses the setting %s=%s", name, value)
 		}
@@ -41,13 +43,23 @@ func openDuck(path string, settings map[string]string) (*duck, error) {
 	var message string
 	if mapping.GetOrCreateFromCache(duckdb.GetInstanceCache(), path, &d.db, config, &message) == mapping.StateError {
 		mapping.Close(&d.db)
-		return nil, errors.New(message)
+		return nil, problem(message)
 	}
 	if mapping.Connect(d.db, &d.conn) == mapping.StateError {
 		mapping.Close(&d.db)
 		return nil, errors.New("cannot connect to the database")
 	}
 	return d, nil
+}
+
+// settingOrder puts what forbids other settings behind them.
+func settingOrder(settings map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(settings), func(x, y string) int {
+		last := func(name string) int {
+			return slices.Index([]string{"enable_external_access", "lock_configuration"}, name)
+		}
+		return cmp.Or(cmp.Compare(last(x), last(y)), cmp.Compare(x, y))
+	})
 }
 
 func (d *duck) close() {
@@ -74,7 +86,7 @@ func (d *duck) exec(query string) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
-		return errors.New(mapping.ResultError(&res))
+		return problem(mapping.ResultError(&res))
 	}
 	return nil
 }
@@ -84,7 +96,7 @@ func (d *duck) number(query string) (int64, error) {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
-		return 0, errors.New(mapping.ResultError(&res))
+		return 0, problem(mapping.ResultError(&res))
 	}
 	rows := mapping.FetchChunk(res)
 	defer mapping.DestroyDataChunk(&rows)

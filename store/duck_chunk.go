@@ -28,7 +28,7 @@ var chunkRows = int(mapping.VectorSize())
 func (d *duck) newChunk(table string) (*chunk, error) {
 	c := new(chunk)
 	if mapping.AppenderCreateExt(d.conn, "", "", table, &c.appender) == mapping.StateError {
-		return nil, errors.Join(errors.New(mapping.AppenderError(c.appender)), c.discard())
+		return nil, errors.Join(problem(mapping.AppenderError(c.appender)), c.discard())
 	}
 	for i := range mapping.AppenderColumnCount(c.appender) {
 		t := mapping.AppenderColumnType(c.appender, i)
@@ -108,7 +108,7 @@ func (c *chunk) setNull(i, row int) {
 func (c *chunk) send(n int) error {
 	mapping.DataChunkSetSize(c.rows, mapping.IdxT(n))
 	if mapping.AppendDataChunk(c.appender, c.rows) == mapping.StateError {
-		return errors.New(mapping.AppenderError(c.appender))
+		return problem(mapping.AppenderError(c.appender))
 	}
 	mapping.DataChunkReset(c.rows)
 	c.point()
@@ -119,7 +119,7 @@ func (c *chunk) send(n int) error {
 func (c *chunk) close() error {
 	var err error
 	if mapping.AppenderFlush(c.appender) == mapping.StateError {
-		err = errors.New(mapping.AppenderError(c.appender))
+		err = problem(mapping.AppenderError(c.appender))
 	}
 	return errors.Join(err, c.discard())
 }

@@ -2,95 +2,135 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
+	"io"
 	"strings"
+	"time"
 
-	"github.com/duckdb/duckdb-go/v2"
+	bindings "github.com/duckdb/duckdb-go-bindings"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// The way out: answers to questions, by way of database/sql.
+// The way out: answers to questions of other people, one chunk at a time. DuckDB computes the next chunk when it is asked
+// for, so an answer takes the same memory however long it is.
+//
+// A question may take long anywhere in DuckDB, and a single call of a function (repeat, say) does not heed an interrupt.
+// Each step that may take long therefore runs in a goroutine of its own. When ctx ends, it is interrupted; when that does not
+// help within graceAfterInterrupt, it is abandoned: nothing is written, so the end of the process may cut it off.
 
-// Values of the driver that database/sql hands over as they are.
-type (
-	duckDecimal  = duckdb.Decimal
-	duckInterval = duckdb.Interval
-	duckMap      = duckdb.OrderedMap
-	duckUnion    = duckdb.Union
+const (
+	graceAfterInterrupt = 500 * time.Millisecond
+	interruptInterval   = 50 * time.Millisecond
 )
 
-// A connection is one for reading.
-type connection struct {
-	*sql.Conn
-	db *sql.DB
+// A question is a connection that answers one.
+type question struct {
+	ctx       context.Context
+	duck      *duck
+	memory    int64 // bytes that it may take
+	statement mapping.PreparedStatement
+	result    mapping.Result
+	chunk     mapping.DataChunk
+	abandoned bool // a step is under way that nobody waits for: nothing may be released
 }
 
-func (c *connection) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
-
-// openReader opens an existing file for reading.
-func openReader(ctx context.Context, path string, settings map[string]string) (*connection, error) {
-	options := url.Values{}
-	for name, value := range settings {
-		options.Set(name, value)
+// step runs do, which calls DuckDB, until it ends or ctx does.
+func (q *question) step(do func() error) error {
+	if cause := context.Cause(q.ctx); cause != nil {
+		return cause
 	}
-	connector, err := duckdb.NewConnector(path+"?"+options.Encode(), nil)
-	if err != nil {
-		return nil, explainOpen(path, duckError(err))
-	}
-	db := sql.OpenDB(connector) // closes the connector
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, explainOpen(path, errors.Join(duckError(err), db.Close()))
-	}
-	return &connection{conn, db}, nil
-}
-
-// errSeveral refuses a question of several statements: the driver would run them all and hand over one answer, the last.
-var errSeveral = errors.New("several statements, of which only the last one's answer would be shown: ask one at a time")
-
-// checkSingle returns errSeveral if a question has several statements. DuckDB tells how it takes the question apart;
-// nothing is run. What creates something may stand in front of the last statement, because DuckDB itself makes such of
-// a PIVOT.
-func checkSingle(path string, settings map[string]string, query string) error {
-	d, err := openDuck(path, settings)
-	if err != nil {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
 		return err
+	case <-q.ctx.Done():
 	}
-	defer d.close()
+	for deadline := time.Now().Add(graceAfterInterrupt); time.Now().Before(deadline); {
+		mapping.Interrupt(q.duck.conn) // again and again: DuckDB forgets it when it begins a statement
+		select {
+		case <-done: //nolint:errcheck // only when it ends matters here
+			return context.Cause(q.ctx)
+		case <-time.After(interruptInterval):
+		}
+	}
+	q.abandoned = true
+	return context.Cause(q.ctx)
+}
+
+// start executes what is to be executed first, and begins with the last statement of those that text consists of.
+func (q *question) start(text string) error {
 	var parts mapping.ExtractedStatements
-	n := mapping.ExtractStatements(d.conn, query, &parts)
+	n := mapping.ExtractStatements(q.duck.conn, text, &parts)
 	defer mapping.DestroyExtracted(&parts)
-	for i := mapping.IdxT(0); i+1 < n; i++ {
-		creates, err := d.creates(parts, i)
-		switch {
-		case err != nil && i == 0:
+	for i := range n {
+		q.release()
+		if mapping.PrepareExtractedStatement(q.duck.conn, parts, i, &q.statement) == mapping.StateError {
+			return errors.New(strings.TrimSpace(mapping.PrepareError(q.statement)))
+		}
+		if kind := mapping.PreparedStatementType(q.statement); !mayRun(kind, i+1 == n) {
+			return fmt.Errorf("query only reads: DuckDB takes it for a statement of kind %d", kind)
+		}
+		if err := q.execute(); err != nil {
 			return err
-		case err != nil:
-			return fmt.Errorf("%w\nIf an earlier statement would create that: %w", err, errSeveral)
-		case !creates:
-			return errSeveral
 		}
 	}
 	return nil
 }
 
-// creates tells whether a part of a question creates something, and has no answer.
-func (d *duck) creates(parts mapping.ExtractedStatements, i mapping.IdxT) (bool, error) {
-	var statement mapping.PreparedStatement
-	defer mapping.DestroyPrepare(&statement)
-	if mapping.PrepareExtractedStatement(d.conn, parts, i, &statement) == mapping.StateError {
-		return false, errors.New(strings.TrimSpace(mapping.PrepareError(statement)))
+// mayRun reports whether a statement may be one that a question consists of. In front of the last one stand the types that
+// DuckDB makes of the values of a PIVOT.
+func mayRun(kind mapping.StatementType, last bool) bool {
+	if !last {
+		return kind == mapping.StatementTypeCreate
 	}
-	return mapping.PreparedStatementType(statement) == mapping.StatementTypeCreate, nil
+	return kind == mapping.StatementTypeSelect || kind == mapping.StatementTypeExplain
 }
 
-// duckError takes DuckDB's own message out of the driver's wrapping.
-func duckError(err error) error {
-	if e, ok := errors.AsType[*duckdb.Error](err); ok {
-		return errors.New(strings.TrimSpace(e.Msg))
+func (q *question) execute() error {
+	var pending mapping.PendingResult
+	defer mapping.DestroyPending(&pending)
+	// Deprecated it is, but there is nothing else that does not compute the whole answer first.
+	if bindings.PendingPreparedStreaming(q.statement, &pending) == mapping.StateError {
+		return errors.New(strings.TrimSpace(mapping.PendingError(pending)))
 	}
-	return err
+	if mapping.ExecutePending(pending, &q.result) == mapping.StateError {
+		return q.failed()
+	}
+	return nil
+}
+
+// fetch makes the next chunk the current one. It returns io.EOF after the last.
+func (q *question) fetch() error {
+	mapping.DestroyDataChunk(&q.chunk)
+	if q.chunk = mapping.FetchChunk(q.result); q.chunk.Ptr != nil {
+		return nil
+	}
+	if err := q.failed(); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// failed is what is wrong with the result, if anything is.
+func (q *question) failed() error {
+	if text := strings.TrimSpace(mapping.ResultError(&q.result)); text != "" {
+		return errors.New(text)
+	}
+	return nil
+}
+
+// release gives back what one statement took.
+func (q *question) release() {
+	mapping.DestroyDataChunk(&q.chunk)
+	mapping.DestroyResult(&q.result)
+	mapping.DestroyPrepare(&q.statement)
+}
+
+func (q *question) close() {
+	if !q.abandoned {
+		q.release()
+		q.duck.close()
+	}
 }

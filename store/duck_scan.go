@@ -1,15 +1,14 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// The way back: answers to questions of ours, whole vectors at a time. database/sql takes a microsecond for each value of a
-// row; here a column of integers is a slice.
+// The way back: answers to questions of ours, whole vectors at a time. A column of
+// integers is a slice.
 
 // A block is some rows of an answer, column by column. It is valid until scan goes on.
 type block struct {
@@ -24,7 +23,7 @@ func (d *duck) scan(query string, take func(*block) error) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
-		return errors.New(mapping.ResultError(&res))
+		return problem(mapping.ResultError(&res))
 	}
 	b := &block{types: make([]mapping.Type, mapping.ColumnCount(&res))}
 	b.data, b.valid = make([]unsafe.Pointer, len(b.types)), make([]unsafe.Pointer, len(b.types))
@@ -77,8 +76,7 @@ func (b *block) text(i, row int) string {
 	if b.null(i, row) {
 		return ""
 	}
-	at := (*mapping.StringT)(unsafe.Add(b.data[i], row*int(unsafe.Sizeof(mapping.StringT{}))))
-	return decodeText(mapping.StringTData(at))
+	return decodeText(string(b.raw(i, row)))
 }
 
 // bytes is a value of a BLOB column.
@@ -86,6 +84,11 @@ func (b *block) bytes(i, row int) []byte {
 	if b.types[i] != mapping.TypeBlob {
 		panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, not BLOB", i, b.types[i]))
 	}
+	return b.raw(i, row)
+}
+
+// raw is a value of a BLOB or VARCHAR column, as it is kept.
+func (b *block) raw(i, row int) []byte {
 	at := (*mapping.StringT)(unsafe.Add(b.data[i], row*int(unsafe.Sizeof(mapping.StringT{}))))
 	return []byte(mapping.StringTData(at))
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // judged is a run with findings about its clients, of all verdicts. Each client has so many requests of a browser.
-func judged(seed uint64, events int, requests int64, first traffic.Verdict) madeRun {
-	m := makeRun(seed, 2, 20, events)
+func judged(t testing.TB, seed uint64, events int, requests int64, first traffic.Verdict) madeRun {
+	m := makeRun(t, seed, 2, 20, events)
 	res := &m.result
 	res.Findings = &replay.Paged[replay.Finding]{}
 	res.Findings.Grow(res.Clients.Len())
@@ -61,7 +61,7 @@ func findings(res *replay.Result) map[string]replay.Finding {
 // Evidence comes back as what it came to, with the reasons of the clients that were hit.
 func TestLoadEvidence(t *testing.T) {
 	path := dbPath(t)
-	m := judged(1, 8, 5, traffic.Human)
+	m := judged(t, 1, 8, 5, traffic.Human)
 	storeJudged(t, path, m)
 	want := findings(&m.result)
 	hit := map[string]bool{}
@@ -96,10 +96,10 @@ func TestLoadEvidence(t *testing.T) {
 // Of runs that are put together the verdict is that of the run with most requests; a run without evidence says nothing.
 func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	path := dbPath(t)
-	few, many := judged(1, 100, 1000, traffic.Human), judged(2, 100, 100_000, traffic.Bot)
+	few, many := judged(t, 1, 100, 1000, traffic.Human), judged(t, 2, 100, 100_000, traffic.Bot)
 	storeJudged(t, path, few)
 	storeJudged(t, path, many)
-	storeRun(t, path, makeRun(3, 2, 30, 100), info)
+	storeRun(t, path, makeRun(t, 3, 2, 30, 100), info)
 	storeJudged(t, path, few)
 	if got := mustLoad(t, path, 3).Result.Findings; got != nil {
 		t.Errorf("a run without evidence has %d findings", got.Len())
@@ -127,19 +127,19 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 // A file of an older shadow has no evidence, and is read all the same.
 func TestNoEvidenceInOldFiles(t *testing.T) {
 	path := dbPath(t)
-	storeJudged(t, path, judged(1, 8, 5, traffic.Human))
+	storeJudged(t, path, judged(t, 1, 8, 5, traffic.Human))
 	change(t, path, "UPDATE shadow_schema SET version = 4")
 	l := mustLoad(t, path, 1)
 	if l.Result.Findings != nil || l.Result.Clients.Len() == 0 {
 		t.Errorf("%d clients, findings %v", l.Result.Clients.Len(), l.Result.Findings)
 	}
-	storeJudged(t, dbPath(t), judged(1, 8, 5, traffic.Human)) // elsewhere: the new schema is whole
+	storeJudged(t, dbPath(t), judged(t, 1, 8, 5, traffic.Human)) // elsewhere: the new schema is whole
 }
 
 // Curves keep what they say of the disguised.
 func TestLoadCurvesOfTheDisguised(t *testing.T) {
 	path := dbPath(t)
-	res := sweptRun(7)
+	res := sweptRun(t, 7)
 	storeSweep(t, path, res)
 	res.Hidden = &sweep.Disguised{Clients: 2}
 	for i := range res.Curves {

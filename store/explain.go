@@ -12,6 +12,23 @@ import (
 // ErrBusy is that another process has the database open. It passes.
 var ErrBusy = errors.New("wait until it has ended, or choose another file with --db")
 
+// errDiskFull replaces what DuckDB says of a full disk, which includes advice on memory.
+var errDiskFull = errors.New("the disk is full: make room, or choose another file with --db")
+
+// diskFull are parts of what DuckDB says when it cannot write for want of room. The last is about the folder beside the file
+// into which it puts what does not fit into memory.
+var diskFull = []string{"No space left on device", "Disk quota exceeded", "failed to offload data block"}
+
+// problem is an error with what DuckDB says.
+func problem(text string) error {
+	for _, part := range diskFull {
+		if strings.Contains(text, part) {
+			return errDiskFull
+		}
+	}
+	return errors.New(text)
+}
+
 // DuckDB says what went wrong in prose only. This file knows the sentences that an operator is likely to meet when a
 // database is opened, and says what to do about them; tests provoke each of them for real.
 
@@ -27,6 +44,8 @@ func openExplained(path string, settings map[string]string) (*duck, error) {
 func explainOpen(path string, err error) error {
 	text := err.Error()
 	switch {
+	case errors.Is(err, errDiskFull):
+		return fmt.Errorf("database %s: %w", path, err)
 	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
 		return fmt.Errorf("database %s: %s holds it open: %w", path, holder(text), ErrBusy)
 	case strings.Contains(text, "different configuration than existing connections"):

@@ -13,6 +13,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -36,8 +37,8 @@ type madeRun struct {
 	events []replay.Event
 }
 
-func makeRun(seed uint64, policies, clients, events int) madeRun {
-	rng := rand.New(rand.NewPCG(seed, 1))
+func makeRun(t testing.TB, seed uint64, policies, clients, events int) madeRun {
+	rng := testneeds.Rand(t, seed, 1)
 	m := madeRun{result: replay.Result{
 		Clients: new(replay.Paged[replay.ClientTally]),
 		Tables:  &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()},
@@ -121,10 +122,11 @@ func stats(res *replay.Result) traffic.Stats {
 		res.Policies[i].BytesSaved = 1000 * res.Policies[i].Refused
 	}
 	return traffic.Stats{
-		Lines: requests + 16, Parsed: requests + 12, Unreadable: 4, Excluded: 7, Warm: 5, Late: 3, Refusals: 2, Bytes: 1 << 40,
+		Lines: requests + 25, Parsed: requests + 21, Unreadable: 4, Excluded: 7, Warm: 5, Late: 3, Moved: 6,
+		NotHTTP: traffic.ByStatus{{Status: 0, Lines: 1}, {Status: 400, Lines: 8}}, Refusals: 2, Bytes: 1 << 40,
 		FirstAt: dayOne, LastAt: dayOne + limit.Hour, Resolution: limit.Second, HasAgents: true,
 		Inputs: []traffic.InputStats{
-			{Name: "access.log", Format: "combined", Size: 1 << 33, Head: 1<<64 - 1, Tail: 7, Lines: requests + 16, Parsed: requests + 12, FirstAt: dayOne, LastAt: dayOne + limit.Hour},
+			{Name: "access.log", Format: "combined", Size: 1 << 33, Head: 1<<64 - 1, Tail: 7, Lines: requests + 25, Parsed: requests + 21, FirstAt: dayOne, LastAt: dayOne + limit.Hour},
 			{Name: "-", Format: "nginx json", Compression: "gzip", Size: -1, Problem: "truncated gzip"},
 		},
 		Faults: []traffic.FaultAt{{Input: "access.log", Line: 3, Fault: parse.Fault{Reason: "no closing quote", Column: 7}, Text: "bad \xff line"}},
@@ -165,7 +167,7 @@ func storeRun(t testing.TB, path string, m madeRun, info RunInfo) {
 
 // ask returns all rows of a query, or its error.
 func ask(path, query string) (rows [][]any, err error) {
-	r, err := Query(context.Background(), path, query)
+	r, err := Query(context.Background(), path, query, QueryOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -39,7 +41,7 @@ func storeUnderLimit(path, kB string) error {
 		return err
 	}
 	defer r.Abort() // does nothing when all went well
-	events, res := batch(fullEvents), emptyResult(3)
+	events, res := batch(nil, fullEvents), emptyResult(nil, 3)
 	tally(res, events)
 	if err := r.Write(events); err != nil {
 		return err
@@ -58,13 +60,13 @@ func TestFileMayNotGrow(t *testing.T) {
 	var stored, refused int
 	for kB := 1000; kB <= 11_000; kB += 2000 {
 		dir := t.TempDir()
-		if storesWhole(t, dir, fmt.Sprint(kB)) {
+		if storesWhole(t, dir, fmt.Sprint(kB)) == "stored" {
 			stored++
 			continue
 		}
 		refused++
 		path := filepath.Join(dir, "shadow.duckdb")
-		storeRun(t, path, makeRun(2, 2, 10, 1000), info)
+		storeRun(t, path, makeRun(t, 2, 2, 10, 1000), info)
 		if n := askNumber(t, path, "SELECT max(run) FROM runs"); n != 2 {
 			t.Errorf("after the failure there is room again, but the next run is number %d", n)
 		}
@@ -78,10 +80,14 @@ func TestFileMayNotGrow(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	var stored, refused int
 	for kB := 2500; kB <= 15_000; kB += 2500 {
-		if storesWhole(t, testneeds.SmallDisk(t, kB), "0") {
+		said := storesWhole(t, testneeds.SmallDisk(t, kB), "0")
+		if said == "stored" {
 			stored++
-		} else {
-			refused++
+			continue
+		}
+		refused++
+		if !strings.HasSuffix(said, errDiskFull.Error()) {
+			t.Errorf("%d kB: the child says %q", kB, said)
 		}
 	}
 	t.Logf("%d sizes were too small, %d were enough", refused, stored)
@@ -90,16 +96,16 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// storesWhole has a child store a second run in a database in dir, and tells whether the child says that it did. What
-// the child says must be what the file holds.
-func storesWhole(t *testing.T, dir, kB string) bool {
+// storesWhole has a child store a second run in a database in dir, and returns what the child says: "stored", or an
+// error. What the child says must be what the file holds.
+func storesWhole(t *testing.T, dir, kB string) (said string) {
 	t.Helper()
 	path := filepath.Join(dir, "shadow.duckdb")
-	storeRun(t, path, makeRun(1, 2, 10, 1000), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 1000), info)
 	before := fingerprint(t, path)
 
 	p := startChild(t, "store", path, kB)
-	said := p.line(t)
+	said = p.line(t)
 	p.Wait()
 	if said == "stored" {
 		if n := askNumber(t, path, "SELECT sum(count) FROM events WHERE run = 2"); n != fullEvents {
@@ -108,7 +114,7 @@ func storesWhole(t *testing.T, dir, kB string) bool {
 		if n := askNumber(t, path, "SELECT count(*) FROM runs"); n != 2 {
 			t.Errorf("%s kB: stored, but there are %d runs", kB, n)
 		}
-		return true
+		return said
 	}
 	if after := fingerprint(t, path); after != before {
 		t.Errorf("%s kB: the child says %q, the file holds\n%s\nand held\n%s", kB, said, after, before)
@@ -116,5 +122,14 @@ func storesWhole(t *testing.T, dir, kB string) bool {
 	if dir, err := os.ReadDir(dir); err == nil {
 		t.Logf("%s kB: %s; %v", kB, said, dir)
 	}
-	return false
+	return said
+}
+
+// What does not fit into memory goes into a folder beside the file. When that is full, so is the disk, and not the memory.
+func TestDiskFullOfTemporaryFiles(t *testing.T) {
+	s := openStore(t, filepath.Join(testneeds.SmallDisk(t, 20_000), "shadow.duckdb"))
+	err := s.duck.exec("CREATE TEMP TABLE big AS SELECT range AS a, hash(range) AS b, md5(range::VARCHAR) AS c FROM range(3_000_000) ORDER BY b")
+	if !errors.Is(err, errDiskFull) {
+		t.Errorf("DuckDB says %v", err)
+	}
 }

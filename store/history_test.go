@@ -75,7 +75,7 @@ func moves(now, base, recent []bareResult, policy int, days [][2]limit.Time, oft
 // nights are runs a day apart, in which different clients are hit.
 func nights(t *testing.T, path string, n int) (all []bareResult) {
 	for i := range n {
-		m := makeRun(uint64(i+1), 2, 30+i, 15*(i+1))
+		m := makeRun(t, uint64(i+1), 2, 30+i, 15*(i+1))
 		shift := limit.Time(i) * limit.Day
 		for j := range m.events {
 			m.events[j].At += shift
@@ -194,7 +194,7 @@ func checkActions(t *testing.T, h *History, now, base []bareResult) {
 func TestSafeLimits(t *testing.T) {
 	path := dbPath(t)
 	for _, hits := range [][]int64{{50, 9, 2, 1, 0}, {50, 20, 9, 2, 0}} {
-		res := sweptRun(3)
+		res := sweptRun(t, 3)
 		res.Clients = sweep.Classes{traffic.Browser: 1000}
 		res.Curves = res.Curves[:1]
 		res.Curves[0].Points = nil
@@ -220,9 +220,9 @@ func TestSafeLimits(t *testing.T) {
 // Ctrl-C ends a question.
 func TestReaderInterrupted(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := OpenReader(ctx, path)
+	r, err := OpenReader(ctx, path, Wait{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,5 +230,43 @@ func TestReaderInterrupted(t *testing.T) {
 	cancel()
 	if _, err := r.Load([]int32{1}); err != context.Canceled {
 		t.Error(err)
+	}
+}
+
+// Where both runs have evidence, the disguised are no browsers; where one of them has none, all claims count in both.
+func TestSafeLimitsByEvidence(t *testing.T) {
+	path := dbPath(t)
+	for _, divided := range []bool{false, true, true} {
+		res := sweptRun(t, 3)
+		res.Clients, res.Hidden = sweep.Classes{traffic.Browser: 1000}, nil
+		if divided {
+			res.Hidden = &sweep.Disguised{Clients: 10}
+		}
+		res.Curves = res.Curves[:1]
+		res.Curves[0].Points = nil
+		for i, n := range []int64{50, 10, 9, 1, 0} {
+			p := sweep.Point{Limit: int64(10 * (i + 1)), Counted: true, Hit: sweep.Classes{n}}
+			if divided {
+				p.Hidden.Clients = min(n, 10)
+			}
+			res.Curves[0].Points = append(res.Curves[0].Points, p)
+		}
+		storeSweep(t, path, res)
+	}
+	r := openReaderOf(t, path)
+	for before, want := range map[int32]SafeLimit{
+		1: {Limit: [2]int64{50, 50}, Clients: [2]int64{1000, 1000}},
+		2: {Limit: [2]int64{20, 20}, Clients: [2]int64{990, 990}, People: true},
+	} {
+		safe, err := r.SafeLimits(before, 3, Spare{traffic.Browser, 1_000_000})
+		if err != nil || len(safe) != 1 {
+			t.Fatal(safe, err)
+		}
+		if s := safe[0]; s.Limit != want.Limit || s.Clients != want.Clients || s.People != want.People {
+			t.Errorf("since run %d: %+v, want %+v", before, s, want)
+		}
+	}
+	if runs, err := r.Divided(); err != nil || !slices.Equal(runs, []int32{2, 3}) {
+		t.Error("divided:", runs, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Samples come back as they were kept, and go with their run.
 func TestLevelsComeBack(t *testing.T) {
 	path := dbPath(t)
-	m := makeRun(1, 2, 10, 1000)
+	m := makeRun(t, 1, 2, 10, 1000)
 	kept := []replay.Sampled{
 		{Policy: 0, Part: 0, Client: 3, First: dayOne, Last: dayOne + 1000, Full: 10, Levels: []float64{0, 1.5, 2}, Refused: []int64{0, 0, 7}},
 		{Policy: 1, Part: 0, Client: 2, First: dayOne, Last: dayOne + 1001, Full: 3, Levels: []float64{0.25, 3}, Refused: []int64{1, 2}},
@@ -25,7 +25,7 @@ func TestLevelsComeBack(t *testing.T) {
 	check(t, run.Finish(&m.result, time.Now()))
 	check(t, db.Close())
 
-	r, err := OpenReader(context.Background(), path)
+	r, err := OpenReader(context.Background(), path, Wait{})
 	check(t, err)
 	levels, err := r.Levels(1)
 	check(t, err)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -13,8 +14,8 @@ import (
 // A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
 // runs come back as one: clients, agents, actions and policies are the same when their names are, and what was counted adds up.
 //
-// What a result of several cannot know: the worst minute is the worst of any run, of the percentiles of delays the
-// longest is taken, and between what and what the clients lie whom an approximation hits is told with a margin.
+// What a result of several cannot know: of the percentiles of delays the longest is taken, and between what and what the
+// clients lie whom an approximation hits is told with a margin. The worst minute is known where events are kept.
 
 // Loaded is what is known of one or several runs.
 type Loaded struct {
@@ -23,6 +24,8 @@ type Loaded struct {
 	Timezone string   // of stamps that do not name theirs; "": unknown
 	Command  string   // of the latest run
 	Version  string   // of the shadow that made it
+
+	Apart *Apart // what several of the runs judged by themselves; nil: nothing
 
 	same     []samePolicy // by policy of the result
 	runs     []int32
@@ -40,7 +43,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		return nil, errors.New("store: Load of no run")
 	}
 	steps := []func() error{
-		l.readRuns, l.readInputs, l.readFaults, l.readWarnings, l.readAgents, l.readClients, l.readActions,
+		l.readRuns, l.readNotHTTP, l.readInputs, l.readFaults, l.readWarnings, l.readAgents, l.readClients, l.readActions,
 		l.readPolicies, l.readParts, l.readHits, l.readActionTallies, l.readFindings,
 	}
 	for _, step := range steps {
@@ -49,9 +52,8 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		}
 	}
 	l.sumHeld()
-	l.judgeTogether()
 	l.to.runs, l.to.policies = runs, l.policies
-	return l.to, nil
+	return l.to, l.judgeTogether()
 }
 
 // A loading is a Load under way.
@@ -61,7 +63,8 @@ type loading struct {
 	order []int32 // the same
 	to    *Loaded
 
-	held []heldBack
+	held  []heldBack
+	spans []runSpan
 
 	agents, clients, actions, policies ids
 }
@@ -77,23 +80,32 @@ func (l *loading) readRuns() error {
 	if l.version < 6 {
 		held = "0::BIGINT, 0::BIGINT, NULL::TIMESTAMP"
 	}
+	told := "coalesce(not_http_judged, false), coalesce(moved, 0)"
+	if l.version < withNotHTTP {
+		told = "false, 0::BIGINT"
+	}
 	first := true
 	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, `+timezone+`, `+held+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
+		first_at, last_at, command, version, `+timezone+`, `+held+`, requests, `+told+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
 		s.Resolution = traffic.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
 		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
 		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
+		span := runSpan{run: values[int32](b, 0)[row], requests: values[int64](b, 20)[row], redis: strings.Contains(b.text(14, row), " --redis")}
 		if !b.null(12, row) {
 			from, to := values[limit.Time](b, 12)[row], values[limit.Time](b, 13)[row]
+			span.first, span.last = from, to
 			if first {
 				s.FirstAt, s.LastAt, first = from, to, false
 			}
 			s.FirstAt, s.LastAt = min(s.FirstAt, from), max(s.LastAt, to)
 		}
-		l.readHeld(b, row, 17)
+		span.chain = l.readHeld(b, row, 17)
+		l.spans = append(l.spans, span)
+		s.JudgesNotHTTP = s.JudgesNotHTTP || values[bool](b, 21)[row]
+		s.Moved += values[int64](b, 22)[row]
 		if values[int32](b, 0)[row] == last {
 			l.to.Command, l.to.Version = b.text(14, row), b.text(15, row)
 		}
@@ -104,26 +116,41 @@ func (l *loading) readRuns() error {
 	})
 }
 
+// readNotHTTP adds up the lines that are not HTTP.
+func (l *loading) readNotHTTP() error {
+	if l.version < withNotHTTP {
+		return nil
+	}
+	return l.each("SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(b *block, row int) error {
+		l.to.Result.Stats.NotHTTP.Add(values[int32](b, 0)[row], values[int64](b, 1)[row])
+		return nil
+	})
+}
+
 // A heldBack is what one of the runs has held back.
 type heldBack struct {
 	requests int64
 	from     limit.Time
+	chain    int32
 }
 
 // readHeld takes in what a run has carried and held back, of which the columns begin at one. What one of these runs has held
-// back and a later one has carried is neither any more.
-func (l *loading) readHeld(b *block, row, column int) {
+// back and a later one has carried is neither any more. It returns the first of the runs that carry on one another.
+func (l *loading) readHeld(b *block, row, column int) (chain int32) {
+	chain = values[int32](b, 0)[row]
 	if carried := values[int64](b, column)[row]; carried > 0 {
 		i := slices.IndexFunc(l.held, func(h heldBack) bool { return h.requests == carried })
 		if i >= 0 {
+			chain = l.held[i].chain
 			l.held = slices.Delete(l.held, i, i+1)
 		} else {
 			l.to.Result.Stats.Carried += carried
 		}
 	}
 	if n := values[int64](b, column+1)[row]; n > 0 {
-		l.held = append(l.held, heldBack{n, orElse[limit.Time](b, column+2, row, 0)})
+		l.held = append(l.held, heldBack{n, orElse[limit.Time](b, column+2, row, 0), chain})
 	}
+	return chain
 }
 
 // sumHeld adds up what nobody has carried.
@@ -140,8 +167,12 @@ func (l *loading) sumHeld() {
 func (l *loading) readInputs() error {
 	s := &l.to.Result.Stats
 	return l.each(`SELECT name, format, format_text, compression, coalesce(size, -1), coalesce(head_hash, 0), coalesce(tail_hash, 0),
-		lines, parsed, unreadable, first_at, last_at, problem FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(b *block, row int) error {
+		lines, parsed, unreadable, first_at, last_at, problem, run FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(b *block, row int) error {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
+		if id := (identity{number(4), values[uint64](b, 5)[row], values[uint64](b, 6)[row]}); id.head != 0 && number(7) > 0 {
+			run := slices.IndexFunc(l.spans, func(s runSpan) bool { return s.run == values[int32](b, 13)[row] })
+			l.spans[run].heads = append(l.spans[run].heads, id)
+		}
 		s.Inputs = append(s.Inputs, traffic.InputStats{
 			Name: b.text(0, row), Format: b.text(1, row), FormatText: b.text(2, row), Compression: b.text(3, row), Size: number(4),
 			Head: values[uint64](b, 5)[row], Tail: values[uint64](b, 6)[row],

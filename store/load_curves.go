@@ -134,3 +134,13 @@ func (r *Reader) SweptAlike(runs []int32) (alike []int32, err error) {
 	})
 	return alike, err
 }
+
+// Divided are the runs whose curves divide browsers by evidence, by number.
+func (r *Reader) Divided() (runs []int32, err error) {
+	sql := `SELECT DISTINCT run FROM curves WHERE ` + r.ifEvidence("disguised_clients") + ` IS NOT NULL ORDER BY run`
+	err = r.ask(sql, func(b *block) error {
+		runs = append(runs, values[int32](b, 0)...)
+		return nil
+	})
+	return runs, err
+}

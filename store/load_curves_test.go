@@ -14,8 +14,8 @@ import (
 // Curves come back as they went in, also what was not counted.
 func TestLoadCurves(t *testing.T) {
 	path := dbPath(t)
-	want := sweptRun(7)
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	want := sweptRun(t, 7)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	storeSweep(t, path, want)
 	r := openReaderOf(t, path)
 	got, err := r.Curves(2)
@@ -39,7 +39,7 @@ func TestLoadCurves(t *testing.T) {
 // Curves of all requests tell these by class: they are those of the clients.
 func TestLoadCurvesRequests(t *testing.T) {
 	path := dbPath(t)
-	res := sweptRun(3)
+	res := sweptRun(t, 3)
 	res.Action, res.Judged = "", 42
 	who := &res.Tallies.Clients
 	who.At(0).ByClass = [traffic.ClassCount]int64{traffic.Browser: 20, traffic.Tool: 2}
@@ -54,7 +54,7 @@ func TestLoadCurvesRequests(t *testing.T) {
 // Of a long curve a selection comes back, and how long it was.
 func TestLoadCurvesLong(t *testing.T) {
 	path := dbPath(t)
-	storeSweep(t, path, sweptRun(MostPoints+5000))
+	storeSweep(t, path, sweptRun(t, MostPoints+5000))
 	got, err := openReaderOf(t, path).Curves(1)
 	if err != nil || got.Changes[0] != MostPoints+5000 || len(got.Curves[0].Points) > MostPoints {
 		t.Fatalf("%d of %d points: %v", len(got.Curves[0].Points), got.Changes[0], err)
@@ -70,8 +70,8 @@ func TestOverTime(t *testing.T) {
 	path := dbPath(t)
 	some := info
 	some.Events = 2
-	storeRun(t, path, makeRun(1, 2, 10, 3000), info)
-	storeRun(t, path, makeRun(2, 3, 10, 3000), some)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 3000), info)
+	storeRun(t, path, makeRun(t, 2, 3, 10, 3000), some)
 	r := openReaderOf(t, path)
 	for _, runs := range [][]int32{{1}, {2}, {1, 2}} {
 		l, err := r.Load(runs)

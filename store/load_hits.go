@@ -43,9 +43,9 @@ func (l *loading) readActionTallies() error {
 }
 
 // judgeTogether warns of what several runs have not in common.
-func (l *loading) judgeTogether() {
+func (l *loading) judgeTogether() error {
 	if len(l.order) < 2 {
-		return
+		return nil
 	}
 	for i := range l.to.same {
 		s := &l.to.same[i]
@@ -59,6 +59,10 @@ func (l *loading) judgeTogether() {
 		}
 	}
 	l.warnTwice()
+	if err := l.sumMinutes(); err != nil {
+		return err
+	}
+	return l.findApart()
 }
 
 // warnChanged tells of a name that does not stand for the same limits throughout.
@@ -78,10 +82,6 @@ func (l *loading) warnChanged(s *samePolicy) {
 
 // warnTwice tells of runs over the same file, whose requests count twice.
 func (l *loading) warnTwice() {
-	type identity struct {
-		size       int64
-		head, tail uint64
-	}
 	seen := map[identity]string{}
 	for i := range l.to.Result.Stats.Inputs {
 		in := &l.to.Result.Stats.Inputs[i]

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"strings"
 
 	"shadow/limit"
 	"shadow/policy"
@@ -12,8 +11,11 @@ import (
 // What each policy did. Policies of several runs are one when they have the same name and count by the same; which limits
 // a name stands for may have changed in between, and then the latest hold and a warning says so.
 
-// withDegraded is the first schema that tells degraded verdicts.
-const withDegraded = 8
+// The first schemas that tell degraded verdicts, and how limits share a request. Before, they did it together.
+const (
+	withDegraded = 8
+	withCombine  = 9
+)
 
 // A samePolicy is what a policy of the result is made of.
 type samePolicy struct {
@@ -21,6 +23,15 @@ type samePolicy struct {
 	again    int // how many of the same run came before it with that name
 	runs     []int32
 	limits   map[int32]string // by run: its limits in words
+	combine  map[int32]policy.Combine
+}
+
+// combineColumn is how the limits of a row of policies share a request.
+func (r *Reader) combineColumn() string {
+	if r.version < withCombine {
+		return "'together'"
+	}
+	return "coalesce(combine, 'together')"
 }
 
 func (l *loading) readPolicies() error {
@@ -30,11 +41,14 @@ func (l *loading) readPolicies() error {
 	}
 	return l.each(`SELECT run, policy, requests, refused, bytes_saved, worst_minute, worst_minute_refused, upstream_saved_us,
 		delayed, delay_total_us, delay_p50_us, delay_p99_us, refused_low, refused_high, clients_hit_low, clients_hit_high, name, counts_by,
-		`+degraded+` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) error {
+		`+degraded+`, `+l.combineColumn()+` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) (err error) {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		run := values[int32](b, 0)[row]
 		id := l.policyOf(run, b.text(16, row), b.text(17, row))
 		t := &l.to.Result.Policies[id]
+		if l.to.same[id].combine[run], err = policy.ParseCombine(b.text(20, row)); err != nil {
+			return err
+		}
 		t.Requests += number(2)
 		t.Refused += number(3)
 		t.BytesSaved += number(4)
@@ -71,7 +85,10 @@ func (l *loading) policyOf(run int32, name, by string) int32 {
 			return int32(i)
 		}
 	}
-	l.to.same = append(l.to.same, samePolicy{name: name, by: by, again: again, runs: []int32{run}, limits: map[int32]string{}})
+	l.to.same = append(l.to.same, samePolicy{
+		name: name, by: by, again: again, runs: []int32{run},
+		limits: map[int32]string{}, combine: map[int32]policy.Combine{},
+	})
 	res.Policies = append(res.Policies, replay.PolicyTally{
 		Policy: policy.Policy{Name: name}, ByAction: make([]int64, len(res.Actions)),
 	})
@@ -118,10 +135,18 @@ func (l *loading) readParts() error {
 			part.Match, part.Count = scopeOf(scopes, part.MatchText), scopeOf(scopes, part.CountText)
 			p := &l.to.Result.Policies[id].Policy
 			if !fresh[id] {
-				fresh[id], p.Parts = true, nil
+				fresh[id], p.Parts, p.Combine = true, nil, l.to.same[id].combine[run]
 			}
 			p.Parts = append(p.Parts, part)
-			l.to.same[id].limits[run] = strings.TrimPrefix(l.to.same[id].limits[run]+" + "+part.String(), " + ")
+			words := &l.to.same[id].limits
+			switch text := (*words)[run]; {
+			case text != "":
+				(*words)[run] = text + " + " + part.String()
+			case p.Combine != policy.Together:
+				(*words)[run] = p.Combine.String() + ":" + part.String()
+			default:
+				(*words)[run] = part.String()
+			}
 			return nil
 		})
 		if err != nil {

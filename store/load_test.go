@@ -14,7 +14,7 @@ import (
 
 func openReaderOf(t testing.TB, path string) *Reader {
 	t.Helper()
-	r, err := OpenReader(context.Background(), path)
+	r, err := OpenReader(context.Background(), path, Wait{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func openReaderOf(t testing.TB, path string) *Reader {
 
 func mustLoad(t testing.TB, path string, runs ...int32) *Loaded {
 	t.Helper()
-	r, err := OpenReader(context.Background(), path)
+	r, err := OpenReader(context.Background(), path, Wait{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +111,14 @@ func addActions(to map[string]int64, res *replay.Result, counts []int64) {
 // A run is loaded as it was stored, whatever its names are.
 func TestLoad(t *testing.T) {
 	path := dbPath(t)
-	m := makeRun(1, 3, 60, 2000)
+	m := makeRun(t, 1, 3, 60, 2000)
 	long := strings.Repeat("long ", 200)
 	m.result.Tables.Clients.ID([]byte(long))
 	m.result.Clients.Grow(m.result.Clients.Len() + 1)
 	m.result.Clients.At(int32(m.result.Clients.Len() - 1)).ByClass[traffic.Tool] = 3
 	told := info
 	told.Timezone = "Europe/Berlin"
-	storeRun(t, path, makeRun(7, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 7, 2, 10, 100), info)
 	storeRun(t, path, m, told)
 	l := mustLoad(t, path, 2)
 	if diff := cmp.Diff(bare(&m.result), bare(l.Result)); diff != "" {
@@ -132,7 +132,7 @@ func TestLoad(t *testing.T) {
 // Several runs are one, in which what was counted adds up by name.
 func TestLoadTogether(t *testing.T) {
 	path := dbPath(t)
-	a, b := makeRun(1, 2, 40, 1000), makeRun(2, 3, 60, 2000)
+	a, b := makeRun(t, 1, 2, 40, 1000), makeRun(t, 2, 3, 60, 2000)
 	storeRun(t, path, a, info)
 	storeRun(t, path, b, info)
 	x, y, both := bare(&a.result), bare(&b.result), bare(mustLoad(t, path, 1, 2).Result)
@@ -184,7 +184,7 @@ func TestLoadBroken(t *testing.T) {
 		"UPDATE client_tallies SET policy = 9", "UPDATE parts SET policy = 9",
 	} {
 		path := dbPath(t)
-		storeRun(t, path, makeRun(1, 2, 10, 100), info)
+		storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 		change(t, path, breakage)
 		if _, err := openReaderOf(t, path).Load([]int32{1}); err == nil || !strings.Contains(err.Error(), "run 1") {
 			t.Errorf("%s: %v", breakage, err)
@@ -195,7 +195,7 @@ func TestLoadBroken(t *testing.T) {
 // A database of schema 3 is read as it is; of an older one a reader says what to do.
 func TestReadOld(t *testing.T) {
 	path := oldDatabase(t)
-	if _, err := OpenReader(context.Background(), path); err == nil || !strings.Contains(err.Error(), "older shadow") {
+	if _, err := OpenReader(context.Background(), path, Wait{}); err == nil || !strings.Contains(err.Error(), "older shadow") {
 		t.Errorf("schema 1: %v", err)
 	}
 	change(t, path, upgrade2SQL+upgrade3SQL)

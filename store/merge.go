@@ -45,12 +45,16 @@ func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 
 // attach opens the other database for reading.
 func (s *Store) attach(ctx context.Context, path string) error {
-	_, err := patiently(ctx, func() (bool, error) {
+	path, err := realPath(path)
+	if err != nil {
+		return err
+	}
+	_, err = openWhole(ctx, path, Wait{}, func() (bool, error) {
 		if err := s.duck.exec("ATTACH " + quoted(path, '\'') + " AS other (READ_ONLY)"); err != nil {
 			return false, explainOpen(path, err)
 		}
 		return true, nil
-	})
+	}, func(bool) { s.duck.exec("DETACH other") }) //nolint:errcheck // it was attached a moment ago
 	return err
 }
 

@@ -20,7 +20,7 @@ func TestHeldByAnotherProcess(t *testing.T) {
 	}
 	_, err := Open(path, Options{})
 	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid), "wait until it has ended", "--db")
-	_, err = Query(context.Background(), path, "SELECT 1")
+	_, err = Query(context.Background(), path, "SELECT 1", QueryOptions{})
 	wantError(t, err, path, fmt.Sprintf("process %d (", p.Process.Pid))
 
 	p.Process.Kill() // the new file's schema is still in the log of changes beside it
@@ -43,7 +43,7 @@ func TestHeldForAMoment(t *testing.T) {
 func TestHeldByThisProcess(t *testing.T) {
 	path := dbPath(t)
 	s := openStore(t, path)
-	_, err := Query(context.Background(), path, "SELECT 1")
+	_, err := Query(context.Background(), path, "SELECT 1", QueryOptions{})
 	wantError(t, err, path, "this process has it open already")
 	s.Close()
 	mustAsk(t, path, "SELECT 1")
@@ -51,8 +51,8 @@ func TestHeldByThisProcess(t *testing.T) {
 
 func TestReadersShareAFile(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
-	first, err := Query(context.Background(), path, "FROM runs")
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+	first, err := Query(context.Background(), path, "FROM runs", QueryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestNotADatabase(t *testing.T) {
 	for _, path := range []string{log, short, file("empty", "")} {
 		_, err := Open(path, Options{})
 		wantError(t, err, path, "is not a DuckDB database", "--db")
-		_, err = Query(context.Background(), path, "SELECT 1")
+		_, err = Query(context.Background(), path, "SELECT 1", QueryOptions{})
 		wantError(t, err, path, "is not a DuckDB database")
 	}
 	if text, err := os.ReadFile(short); err != nil || string(text) != "x" {
@@ -87,7 +87,7 @@ func TestNotADatabase(t *testing.T) {
 	for _, bad := range []string{"", ":memory:", "a?access_mode=read_write", "a#b", "a%zz"} {
 		_, err := Open(bad, Options{})
 		wantError(t, err, "database ")
-		_, err = Query(context.Background(), bad, "SELECT 1")
+		_, err = Query(context.Background(), bad, "SELECT 1", QueryOptions{})
 		wantError(t, err, "database ")
 	}
 }
@@ -107,7 +107,7 @@ func TestForeignAndNewerDatabase(t *testing.T) {
 
 func TestQueryNeedsAFile(t *testing.T) {
 	path := dbPath(t)
-	_, err := Query(context.Background(), path, "SELECT 1")
+	_, err := Query(context.Background(), path, "SELECT 1", QueryOptions{})
 	wantError(t, err, path, "no such file", "shadow replay")
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the question created the file")
@@ -117,7 +117,7 @@ func TestQueryNeedsAFile(t *testing.T) {
 // The command line of DuckDB, where there is one, reads the file under whatever name it has.
 func TestViewsDoNotDependOnTheFileName(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	moved := filepath.Join(t.TempDir(), "another name.db")
 	if err := os.Rename(path, moved); err != nil {
 		t.Fatal(err)
@@ -128,6 +128,20 @@ func TestViewsDoNotDependOnTheFileName(t *testing.T) {
 }
 
 // change alters a database behind the store's back.
+// An older shadow that was killed in its first run left a file without tables.
+func TestNoTablesYet(t *testing.T) {
+	path := dbPath(t)
+	change(t, path, "CHECKPOINT")
+	_, err := OpenReader(context.Background(), path, Wait{})
+	wantError(t, err, path, "holds no runs yet", "shadow replay")
+	_, err = Query(context.Background(), path, "FROM latest_run", QueryOptions{})
+	wantError(t, err, path, "holds no runs yet")
+	_, err = Query(context.Background(), path, "FROM nonsense", QueryOptions{})
+	wantError(t, err, path, "holds no runs yet")
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
+	mustAsk(t, path, "FROM latest_run")
+}
+
 func change(t *testing.T, path, statement string) {
 	t.Helper()
 	d, err := openDuck(path, nil)

@@ -14,7 +14,7 @@ func (r *Reader) OverTime(l *Loaded, take func(policy int, minute limit.Time, re
 		return err
 	}
 	return r.each(`SELECT run, policy, epoch_us(date_trunc('minute', time)) AS minute, sum(count)::BIGINT
-		FROM events WHERE run IN `+idList(l.runs)+` GROUP BY ALL ORDER BY run, policy, minute`, func(b *block, row int) error {
+		FROM events WHERE run IN `+idList(l.runs)+` GROUP BY ALL ORDER BY minute, run, policy`, func(b *block, row int) error {
 		id, err := l.policies.at(values[int32](b, 0)[row], values[int32](b, 1)[row])
 		if err == nil && !slices.Contains(left, id) {
 			take(int(id), limit.Time(values[int64](b, 2)[row]), values[int64](b, 3)[row])

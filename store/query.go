@@ -2,13 +2,14 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
 // Rows are the answer to a question, row by row.
@@ -16,67 +17,88 @@ type Rows struct {
 	// Columns are the names of the columns.
 	Columns []string
 
-	types  []string // DuckDB's names of the columns' types
-	rows   *sql.Rows
-	cells  []any // of the current row, as the driver hands them over
-	into   []any // pointers to cells
-	closer func() error
-	ctx    context.Context
+	path     string
+	question *question
+	vectors  []vector
+	row      int // the next one of the chunk
+	rows     int // of the chunk
+	stop     context.CancelCauseFunc
 }
 
-// Query asks the database at path, which it can neither change nor leave: the file is opened for reading only, other
-// files cannot be reached from SQL, and no statement can loosen that. It never creates the file. The rows must be
-// closed.
-func Query(ctx context.Context, path, query string) (_ *Rows, err error) {
-	if err := errors.Join(checkExists(path), checkQuery(query)); err != nil {
+// QueryOptions bound what a question may take.
+type QueryOptions struct {
+	Memory int64 // bytes; 0 is DefaultQueryMemory
+	Wait   Wait  // for a process that has the file open
+}
+
+// DefaultQueryMemory is what a question may take of memory, unless more is allowed.
+const DefaultQueryMemory = 2 << 30
+
+// Query asks the database at path, and only reads: see query_kind.go. It never creates the file. The rows must be closed.
+//
+// When ctx ends, so does the question, within a second: what does not heed that is left running, until the process ends.
+func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err error) {
+	if err := checkExists(path); err != nil {
 		return nil, err
 	}
-	opened, err := patiently(ctx, func() (*connection, error) { return openReader(ctx, path, readerOptions) })
+	if path, err = realPath(path); err != nil {
+		return nil, err
+	}
+	if o.Memory == 0 {
+		o.Memory = DefaultQueryMemory
+	}
+	settings := queryOptions(o.Memory)
+	d, err := openWhole(ctx, path, o.Wait, func() (*duck, error) { return openExplained(path, settings) }, (*duck).close)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
 	if err != nil {
 		return nil, err
 	}
-	conn, closer := opened.Conn, opened.close
-	if err := checkSingle(path, readerOptions, query); err != nil {
-		return nil, errors.Join(err, closer())
-	}
-	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // Rows.Next checks
-	if err != nil {
-		return nil, errors.Join(explainMissing(ctx, conn, path, explainQuery(ctx, err)), closer())
-	}
-	r := &Rows{rows: rows, closer: closer, ctx: ctx}
-	if err := r.describe(); err != nil {
-		return nil, errors.Join(err, r.Close())
+	ctx, stop := context.WithCancelCause(ctx)
+	go watchMemory(ctx, o.Memory, func() { stop(errMemory(o.Memory)) })
+	r := &Rows{path: path, question: &question{ctx: ctx, duck: d, memory: o.Memory}, stop: stop}
+	if err := r.begin(text); err != nil {
+		err = r.explain(err)
+		r.Close() //nolint:errcheck // the error that is returned says more
+		return nil, err
 	}
 	return r, nil
 }
 
-// readerOptions hold from the moment of opening, and the last one keeps them. Answers too large for memory spill into
-// a directory beside the database, which DuckDB removes again.
-var readerOptions = map[string]string{
-	"access_mode":                  "READ_ONLY",
-	"enable_external_access":       "false",
-	"autoinstall_known_extensions": "false",
-	"autoload_known_extensions":    "false",
-	"memory_limit":                 "1GB",
-	"lock_configuration":           "true",
-	"duckdb_api":                   "go", // as the driver itself sets it: connections to one file must agree
+// queryOptions hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that functions make,
+// so it gets a half of the memory to count, and watchMemory has an eye on all of it.
+func queryOptions(memory int64) map[string]string {
+	return map[string]string{
+		"access_mode":                  "READ_ONLY",
+		"enable_external_access":       "false",
+		"autoinstall_known_extensions": "false",
+		"autoload_known_extensions":    "false",
+		"allow_persistent_secrets":     "false",
+		"temp_directory":               "", // what takes too much memory fails, and writes nothing
+		"memory_limit":                 fmt.Sprintf("%dKiB", memory/2>>10),
+	}
 }
 
-func (r *Rows) describe() error {
-	types, err := r.rows.ColumnTypes()
+// begin executes the question up to its first chunk.
+func (r *Rows) begin(text string) error {
+	q := r.question
+	err := q.step(func() error {
+		if err := q.duck.harden(); err != nil {
+			return err
+		}
+		reading, err := q.duck.checkReads(text)
+		if err != nil {
+			return err
+		}
+		return q.start(reading)
+	})
 	if err != nil {
-		return duckError(err)
+		return err
 	}
-	for _, t := range types {
-		r.Columns = append(r.Columns, t.Name())
-		r.types = append(r.types, t.DatabaseTypeName())
-	}
-	r.cells, r.into = make([]any, len(types)), make([]any, len(types))
-	for i := range r.cells {
-		r.into[i] = &r.cells[i]
+	for i := range mapping.ColumnCount(&q.result) {
+		r.Columns = append(r.Columns, mapping.ColumnName(&q.result, i))
+		r.vectors = append(r.vectors, newVector(mapping.ColumnLogicalType(&q.result, i)))
 	}
 	return nil
 }
@@ -84,60 +106,70 @@ func (r *Rows) describe() error {
 // Next returns the next row, or io.EOF. The caller may keep it. Its values are what encoding/json and Text
 // understand: nil, bool, int64, uint64, float64, string, json.Number for what is too exact for those, []any and
 // map[string]any.
-func (r *Rows) Next() (_ []any, err error) {
-	defer func() { // the driver panics on maps whose keys are blobs, UUIDs or bits
-		if p := recover(); p != nil {
-			err = fmt.Errorf("cannot read the answer: %v", p)
+func (r *Rows) Next() ([]any, error) {
+	for r.row == r.rows {
+		err := r.question.step(r.question.fetch)
+		if errors.Is(err, io.EOF) {
+			return nil, io.EOF
 		}
-	}()
-	if !r.rows.Next() {
-		if err := r.rows.Err(); err != nil {
-			return nil, explainQuery(r.ctx, err)
+		if err != nil {
+			return nil, r.explain(err)
 		}
-		return nil, io.EOF
+		r.row, r.rows = 0, int(mapping.DataChunkGetSize(r.question.chunk))
+		for i := range r.vectors {
+			r.vectors[i].point(mapping.DataChunkGetVector(r.question.chunk, mapping.IdxT(i)))
+		}
 	}
-	if err := r.rows.Scan(r.into...); err != nil {
-		return nil, duckError(err)
+	row := make([]any, len(r.vectors))
+	for i := range r.vectors {
+		value, err := r.vectors[i].value(r.row)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", r.Columns[i], err)
+		}
+		row[i] = value
 	}
-	row := make([]any, len(r.cells))
-	for i, cell := range r.cells {
-		row[i] = plainValue(cell, r.types[i])
-	}
+	r.row++
 	return row, nil
 }
 
 // Close gives the database free.
-func (r *Rows) Close() error { return errors.Join(r.rows.Close(), r.closer()) }
+func (r *Rows) Close() error {
+	r.question.close()
+	r.stop(nil)
+	return nil
+}
 
-func explainQuery(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
+// explain puts DuckDB's errors into words of ours.
+func (r *Rows) explain(err error) error {
+	if cause := context.Cause(r.question.ctx); cause != nil {
 		return cause
 	}
-	return duckError(err)
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "Out of Memory Error"):
+		return errMemory(r.question.memory)
+	case strings.Contains(text, "LocalFileSystem"): // the one that harden disables
+		return errors.New("query only reads its database, and reaches no other file")
+	case strings.HasPrefix(text, "Catalog Error"), strings.HasPrefix(text, "Binder Error"):
+		return r.explainMissing(err)
+	}
+	return err
+}
+
+func errMemory(limit int64) error {
+	return fmt.Errorf("the question takes too much memory, of which it may have %d MiB: ask for less, or allow more with --memory", limit>>20)
 }
 
 // explainMissing adds to an error about a name that is not there why that may be: the file has an older schema.
-func explainMissing(ctx context.Context, conn *sql.Conn, path string, err error) error {
-	text := err.Error()
-	if !strings.HasPrefix(text, "Catalog Error") && !strings.HasPrefix(text, "Binder Error") {
-		return err
+func (r *Rows) explainMissing(err error) error {
+	if _, odd := r.question.duck.version(); errors.Is(odd, errNoRuns) {
+		return fmt.Errorf("database %s: %w", r.path, odd)
 	}
-	var version int64
-	row := conn.QueryRowContext(ctx, "SELECT version::BIGINT FROM shadow_schema")
-	if row.Scan(&version) != nil || version >= schemaVersion {
+	version, odd := r.question.duck.number("SELECT version::BIGINT FROM shadow_schema")
+	if odd != nil || version >= schemaVersion {
 		return err
 	}
 	return fmt.Errorf("%w\ndatabase %s: was written by an older shadow, and lacks newer tables and columns: the next shadow replay --db %s brings it up to date",
-		err, path, path)
-}
-
-// checkQuery refuses DuckDB's own logging, the one thing that the options do not hold: told to log into a file, DuckDB
-// 1.5 finds out only at the end that it may not, and takes the process down with an exception that nobody catches.
-func checkQuery(query string) error {
-	if strings.Contains(strings.ToLower(query), "enable_logging") {
-		return errors.New("enable_logging is not available here")
-	}
-	return nil
+		err, r.path, r.path)
 }
 
 // checkExists keeps a question from being asked of a file that is not there.

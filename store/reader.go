@@ -21,12 +21,27 @@ type Reader struct {
 // oldestRead is the first schema of which a Reader makes sense. Of an older one it lacks a table.
 const oldestRead = 3
 
+// readerOptions are for questions of ours. What is too large for memory spills into a directory beside the database, which
+// DuckDB removes again.
+var readerOptions = map[string]string{
+	"access_mode":                  "READ_ONLY",
+	"enable_external_access":       "false",
+	"autoinstall_known_extensions": "false",
+	"autoload_known_extensions":    "false",
+	"memory_limit":                 "1GB",
+	"lock_configuration":           "true",
+}
+
 // OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is given up.
-func OpenReader(ctx context.Context, path string) (*Reader, error) {
+func OpenReader(ctx context.Context, path string, wait Wait) (*Reader, error) {
 	if err := checkExists(path); err != nil {
 		return nil, err
 	}
-	d, err := patiently(ctx, func() (*duck, error) { return openExplained(path, readerOptions) })
+	path, err := realPath(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openWhole(ctx, path, wait, func() (*duck, error) { return openExplained(path, readerOptions) }, (*duck).close)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +97,7 @@ func (d *duck) version() (int64, error) {
 		return 0, err
 	}
 	if ours == 0 {
-		return 0, errors.New("has none of shadow's tables: choose another file with --db")
+		return 0, d.noTables()
 	}
 	version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
 	if err != nil {
@@ -90,6 +105,18 @@ func (d *duck) version() (int64, error) {
 	}
 	return version, checkVersion(version)
 }
+
+// noTables says what is wrong with a database that has none of our tables: an older shadow that was killed in its first run left
+// one without any.
+func (d *duck) noTables() error {
+	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
+	if err == nil && others == 0 {
+		return errNoRuns
+	}
+	return errors.New("has none of shadow's tables: choose another file with --db")
+}
+
+var errNoRuns = errors.New("holds no runs yet: shadow replay makes one")
 
 // idList is a list of numbers for SQL, NULL of none: (1, 2, 3).
 func idList(ids []int32) string {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -68,7 +69,15 @@ func (r *Run) writeRun(res *replay.Result, finished time.Time) error {
 	t.add(r.id, r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
 		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
 		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
-		textIf(r.info.Timezone), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil)
+		textIf(r.info.Timezone), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved)
+	return errors.Join(t.done(), r.writeNotHTTP(s.NotHTTP))
+}
+
+func (r *Run) writeNotHTTP(lines traffic.ByStatus) error {
+	t := r.store.duck.table("not_http")
+	for _, s := range lines {
+		t.add(r.id, s.Status, s.Lines)
+	}
 	return t.done()
 }
 
@@ -112,7 +121,7 @@ func (r *Run) writePolicies(res *replay.Result) error {
 			r.id, int32(i), p.Policy.Name, p.Policy.By(), p.Requests, p.Refused, int64(p.Hits.Len()),
 			timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused, p.BytesSaved, upstream, r.keeps(i),
 		}
-		t.add(slices.Concat(row, delayValues(p.Delays), rangeValues(p.Range), []any{p.Degraded.Requests, p.Degraded.Refused})...)
+		t.add(slices.Concat(row, delayValues(p.Delays), rangeValues(p.Range), []any{p.Degraded.Requests, p.Degraded.Refused, p.Policy.Combine.String()})...)
 	}
 	return t.done()
 }

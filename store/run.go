@@ -127,23 +127,13 @@ func (r *Run) Finish(res *replay.Result, finished time.Time) error {
 		err = context.Cause(r.ctx)
 	}
 	if err == nil {
-		err = r.commit()
+		err = r.store.commit()
 	}
 	if err != nil {
 		r.store.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
 		return r.store.wrap(fmt.Errorf("the run is not stored: %w", err))
 	}
-	return nil
-}
-
-// commit makes the run durable: COMMIT appends it to the log of changes beside the file, in one synced write;
-// CHECKPOINT moves it into the file. Should the latter fail, the run is stored all the same, and the next Open moves it.
-func (r *Run) commit() error {
-	if err := r.store.duck.exec("COMMIT"); err != nil {
-		return err
-	}
 	r.store.version = schemaVersion
-	r.store.duck.exec("CHECKPOINT") //nolint:errcheck // see above
 	return nil
 }
 

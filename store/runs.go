@@ -13,6 +13,7 @@ type RunFact struct {
 	Inputs                                         int64
 	Lines, Bytes, Parsed, Unreadable               int64
 	Excluded, Warm, Requests, Late, AlreadyRefused int64
+	NotHTTP, Moved                                 int64
 	First, Last                                    limit.Time // of its requests; 0 without any
 	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
 
@@ -34,10 +35,14 @@ func (r *Reader) Runs() (all []RunFact, err error) {
 	if r.version < withDegraded {
 		tail, degraded = "''", "0::BIGINT"
 	}
+	told := "coalesce(r.not_http, 0), coalesce(r.moved, 0)"
+	if r.version < withNotHTTP {
+		told = "0::BIGINT, 0::BIGINT"
+	}
 	err = r.each(`SELECT r.run, r.started, r.finished, r.lines, r.bytes, r.parsed, r.unreadable, r.excluded, r.warm, r.requests, r.late,
 		r.refusals, r.first_at, r.last_at, r.command, r.version,
 		coalesce(i.n, 0), coalesce(c.n, 0), coalesce(p.n, 0), coalesce(k.n, 0), coalesce(p.refused, 0), coalesce(p.hit, 0),
-		coalesce(p.degraded, 0), `+tail+`
+		coalesce(p.degraded, 0), `+tail+`, `+told+`
 		FROM runs r
 		LEFT JOIN (SELECT run, count(*) AS n FROM inputs GROUP BY run) i ON i.run = r.run
 		LEFT JOIN (SELECT run, count(*) AS n FROM clients GROUP BY run) c ON c.run = r.run
@@ -47,7 +52,7 @@ func (r *Reader) Runs() (all []RunFact, err error) {
 		f := RunFact{
 			Run: values[int32](b, 0)[row], Started: values[limit.Time](b, 1)[row], Finished: values[limit.Time](b, 2)[row],
 			First: orElse[limit.Time](b, 12, row, 0), Last: orElse[limit.Time](b, 13, row, 0), Command: b.text(14, row), Version: b.text(15, row),
-			Tail: b.text(23, row),
+			Tail: b.text(23, row), NotHTTP: values[int64](b, 24)[row], Moved: values[int64](b, 25)[row],
 		}
 		for i, n := range []*int64{&f.Lines, &f.Bytes, &f.Parsed, &f.Unreadable, &f.Excluded, &f.Warm, &f.Requests, &f.Late, &f.AlreadyRefused} {
 			*n = values[int64](b, 3+i)[row]

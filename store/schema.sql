@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (8);
+INSERT INTO shadow_schema VALUES (9);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -14,7 +14,7 @@ CREATE TABLE runs (
     finished      TIMESTAMP NOT NULL,
     lines         BIGINT    NOT NULL, -- = parsed + unreadable
     bytes         BIGINT    NOT NULL, -- read, after decompression
-    parsed        BIGINT    NOT NULL, -- = excluded + warm + requests
+    parsed        BIGINT    NOT NULL, -- = excluded + warm + requests, and not_http unless not_http_judged
     unreadable    BIGINT    NOT NULL,
     excluded      BIGINT    NOT NULL,
     warm          BIGINT    NOT NULL, -- judged before --since, counted nowhere
@@ -30,7 +30,16 @@ CREATE TABLE runs (
     carried       BIGINT,             -- of the requests: had been held back by the run before; NULL: an older shadow did not tell
     held          BIGINT,             -- were read, and are held back for the next run
     held_from     TIMESTAMP,          -- the earliest of these; NULL without any
-    tail          VARCHAR             -- tails.tail; NULL: the run does not grow, or an older shadow did not tell
+    tail          VARCHAR,            -- tails.tail; NULL: the run does not grow, or an older shadow did not tell
+    not_http      BIGINT,             -- lines whose request is not HTTP; NULL, as the next two: an older shadow did not tell
+    not_http_judged BOOLEAN,          -- whether these are among the requests
+    moved         BIGINT              -- requests judged when they began: their stamp less the request time
+);
+
+CREATE TABLE not_http ( -- the lines of runs.not_http by status
+    run    INTEGER NOT NULL,
+    status INTEGER NOT NULL, -- 0: not logged
+    lines  BIGINT  NOT NULL
 );
 
 CREATE TABLE inputs (
@@ -88,7 +97,8 @@ CREATE TABLE policies (
     clients_hit_low      BIGINT,
     clients_hit_high     BIGINT,
     degraded             BIGINT,           -- of the requests: judged while hosts that share the limit might have decided otherwise together
-    degraded_refused     BIGINT            -- refused ones of these; both NULL: an older shadow did not tell
+    degraded_refused     BIGINT,           -- refused ones of these; both NULL: an older shadow did not tell
+    combine              VARCHAR           -- how its limits share a request: together, each, in-turn; NULL: together
 );
 
 CREATE TABLE parts ( -- the limits of a policy: a request is refused when any of them refuses it

@@ -21,9 +21,9 @@ func schemaPage(t *testing.T) string {
 // Every question of docs/schema.md can be asked.
 func TestQuestionsOfThePage(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 3, 30, 3000), info)
-	storeSweep(t, path, sweptRun(3))
-	storeJudged(t, path, judged(2, 3000, 3, traffic.Human))
+	storeRun(t, path, makeRun(t, 1, 3, 30, 3000), info)
+	storeSweep(t, path, sweptRun(t, 3))
+	storeJudged(t, path, judged(t, 2, 3000, 3, traffic.Human))
 	blocks := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1)
 	if len(blocks) < 8 {
 		t.Fatalf("found %d questions", len(blocks))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -44,19 +43,18 @@ func (s *Store) Shrink(ctx context.Context) (before, after int64, err error) {
 }
 
 func (s *Store) shrink(ctx context.Context) (before int64, err error) {
-	path, err := filepath.EvalSymlinks(s.path) // a link stays one
+	info, err := os.Stat(s.path)
 	if err != nil {
 		return 0, err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	fresh := path + ".shrunk"
+	fresh := s.path + ".shrunk"
 	if err := removeDatabase(fresh); err != nil { // of a Shrink that was killed
 		return info.Size(), err
 	}
-	err = s.copyTo(ctx, fresh)
+	err = s.checkpoint() // a log of changes must not outlive its file
+	if err == nil {
+		err = s.copyTo(ctx, fresh)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
@@ -64,7 +62,7 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 		err = errors.Join(os.Chmod(fresh, info.Mode().Perm()), sameOwner(fresh, info), syncFile(fresh))
 	}
 	if err == nil {
-		err = os.Rename(fresh, path)
+		err = os.Rename(fresh, s.path)
 	}
 	if err != nil {
 		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be written anew: %w", err)), removeDatabase(fresh))
@@ -81,10 +79,10 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return err
 	}
 	for _, statement := range []string{
-		"CHECKPOINT",
 		"ATTACH " + quoted(path, '\'') + " AS shrunk",
 		"COPY FROM DATABASE " + quoted(name, '"') + " TO shrunk",
-		"DETACH shrunk", // brings all of it into the file
+		"CHECKPOINT shrunk",
+		"DETACH shrunk",
 	} {
 		if err := s.duck.exec(statement); err != nil {
 			return err
@@ -99,9 +97,12 @@ func quoted(text string, mark byte) string {
 	return m + strings.ReplaceAll(text, m, m+m) + m
 }
 
-// removeDatabase removes a file and its log of changes, if they are there.
+// Remove removes the file, as when nothing of it is to stay. The store is still to be closed, and until then the file is its own.
+func (s *Store) Remove() error { return removeDatabase(s.path) }
+
+// removeDatabase removes a file and what lies beside it, as far as it is there.
 func removeDatabase(path string) error {
-	for _, name := range []string{path, path + ".wal"} {
+	for _, name := range []string{path, path + ".wal", journalOf(path)} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -2,8 +2,9 @@
 
 CREATE OR REPLACE TEMP TABLE new_sums (
     lines BIGINT, bytes BIGINT, unreadable BIGINT, excluded BIGINT, late BIGINT, requests BIGINT, refusals BIGINT,
-    first_at TIMESTAMP, last_at TIMESTAMP, resolution_us BIGINT
+    first_at TIMESTAMP, last_at TIMESTAMP, resolution_us BIGINT, not_http BIGINT, not_http_judged BOOLEAN, moved BIGINT
 );
+CREATE OR REPLACE TEMP TABLE new_not_http (status INTEGER, lines BIGINT);
 CREATE OR REPLACE TEMP TABLE new_policies (policy INTEGER, refused BIGINT, saved BIGINT, degraded BIGINT, degraded_refused BIGINT);
 CREATE OR REPLACE TEMP TABLE new_agents (place INTEGER, name VARCHAR, class VARCHAR);
 CREATE OR REPLACE TEMP TABLE new_clients (

@@ -3,20 +3,23 @@ package store
 import (
 	"bytes"
 	"context"
-	"math/rand/v2"
 	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // someBytes are n bytes that nothing can make shorter.
-func someBytes(n int) []byte {
+func someBytes(t *testing.T, n int) []byte {
 	b := make([]byte, n)
-	dice := rand.NewChaCha8([32]byte{})
-	_, _ = dice.Read(b)
+	rng := testneeds.Rand(t, 0, 0)
+	for i := range b {
+		b[i] = byte(rng.Uint32())
+	}
 	return b
 }
 
@@ -30,7 +33,7 @@ func leave(t *testing.T, path string, s *State, finish bool) (before *State) {
 	before, err = run.State(s.Name)
 	check(t, err)
 	run.Leave(s)
-	m := makeRun(1, 2, 10, 0)
+	m := makeRun(t, 1, 2, 10, 0)
 	if !finish {
 		check(t, run.Abort())
 		return before
@@ -55,7 +58,7 @@ func TestStateComesBack(t *testing.T) {
 	}
 	last := (*State)(nil)
 	for i, n := range []int{0, 1, pieceBytes, pieceBytes + 1, piecesAtOnce*pieceBytes + 17, 3} {
-		s := &State{Name: "night", Written: 1_700_000_000_000_000, Options: `{"a":"` + strconv.Itoa(i) + "\\u0007\xff" + `"}`, Logs: `["/l/access.log"]`, Body: someBytes(n)}
+		s := &State{Name: "night", Written: 1_700_000_000_000_000, Options: `{"a":"` + strconv.Itoa(i) + "\\u0007\xff" + `"}`, Logs: `["/l/access.log"]`, Body: someBytes(t, n)}
 		before := leave(t, path, s, true)
 		if last != nil && (before.Run != int32(i+1) || before.Written != last.Written || before.Options != last.Options || before.Logs != last.Logs || !bytes.Equal(before.Body, last.Body)) {
 			t.Errorf("state %d came back as of run %d, %q, %d bytes", i-1, before.Run, before.Options, len(before.Body))
@@ -100,7 +103,7 @@ func TestLargeState(t *testing.T) {
 		megabytes = 96 // more than the database may hold at once
 	}
 	path := dbPath(t)
-	body := someBytes(megabytes << 20)
+	body := someBytes(t, megabytes<<20)
 	for range 2 {
 		begin := time.Now()
 		leave(t, path, &State{Name: "night", Body: body}, true)
@@ -117,11 +120,11 @@ func TestLargeState(t *testing.T) {
 func TestNightsTogether(t *testing.T) {
 	path := dbPath(t)
 	for _, night := range []struct{ carried, held int64 }{{7, 9}, {9, 0}, {0, 3}, {3, 5}} {
-		m := makeRun(1, 2, 10, 0)
+		m := makeRun(t, 1, 2, 10, 0)
 		m.result.Stats.Carried, m.result.Stats.Held, m.result.Stats.HeldFrom = night.carried, night.held, dayOne
 		storeRun(t, path, m, info)
 	}
-	db, err := OpenReader(context.Background(), path)
+	db, err := OpenReader(context.Background(), path, Wait{})
 	check(t, err)
 	defer db.Close()
 	loaded, err := db.Load([]int32{1, 2, 3, 4})

@@ -35,16 +35,23 @@ var upgrade7SQL string
 //go:embed upgrade-8.sql
 var upgrade8SQL string
 
+//go:embed upgrade-9.sql
+var upgrade9SQL string
+
 // upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL, upgrade8SQL}
+var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL, upgrade8SQL, upgrade9SQL}
 
 // schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 8
+const schemaVersion = 9
+
+// withNotHTTP is the schema from which on runs tell of lines that are not HTTP, and of requests judged when they began.
+const withNotHTTP = 9
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
-	MemoryMB int // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
-	Threads  int // for DuckDB's own work besides the caller's goroutines; 0 is 1
+	MemoryMB int  // at most this much for DuckDB's buffers; 0 is defaultMemoryMB
+	Threads  int  // for DuckDB's own work besides the caller's goroutines; 0 is 1
+	Wait     Wait // for a process that has the file open
 }
 
 const defaultMemoryMB = 64
@@ -61,8 +68,7 @@ func (o Options) settings() map[string]string {
 		"threads":                      fmt.Sprint(o.Threads),
 		"autoinstall_known_extensions": "false",
 		"autoload_known_extensions":    "false",
-		// The log of changes stays the one commit until we checkpoint: a commit then is one write that either
-		// reaches the disk or does not (see Run.commit).
+		// DuckDB never checkpoints by itself (see checkpoint.go).
 		"checkpoint_threshold": "1TB",
 	}
 }
@@ -70,10 +76,12 @@ func (o Options) settings() map[string]string {
 // A Store is a database file opened for writing. Until Close no other process can open it, not even to read: a
 // long-lived process should open it, store a run, and close it.
 type Store struct {
-	path    string
+	path    string // of the file itself, which the path that was given may be a link to
 	duck    *duck
-	version int64 // of the schema that the file has; the next Run that is stored brings it up to date
-	busy    bool  // a Run is under way
+	file    *os.File // to read blocks from; closed after duck, since closing it gives up the lock that DuckDB has
+	journal *journal // of a checkpoint that failed
+	version int64    // of the schema that the file has; the next Run that is stored brings it up to date
+	busy    bool     // a Run is under way
 }
 
 // Open opens the database at path for writing, and creates it when there is no such file.
@@ -81,21 +89,41 @@ func Open(path string, o Options) (*Store, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	before, errBefore := os.Stat(path)
-	d, err := patiently(context.Background(), func() (*duck, error) { return openExplained(path, o.settings()) })
+	path, err := realPath(path)
 	if err != nil {
 		return nil, err
 	}
-	if after, err := os.Stat(path); errBefore == nil && (err != nil || !os.SameFile(before, after)) {
-		d.close()
-		return nil, fmt.Errorf("database %s: another process has just written it anew: try again", path) // see shrink.go
-	}
-	version, err := d.prepare()
+	s, err := openWhole(context.Background(), path, o.Wait, func() (*Store, error) { return open(path, o.settings()) }, (*Store).letGo)
 	if err != nil {
+		return nil, err
+	}
+	if s.version, err = s.duck.prepare(); err != nil {
+		s.letGo()
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// open opens the file at path, and creates it when there is none.
+func open(path string, settings map[string]string) (*Store, error) {
+	if err := create(path, settings); err != nil {
+		return nil, err
+	}
+	d, err := openExplained(path, settings)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, duck: d}
+	// A checkpoint that DuckDB writes when it closes the file is not ours.
+	if err := d.exec("PRAGMA disable_checkpoint_on_shutdown"); err != nil {
 		d.close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	return &Store{path: path, duck: d, version: version}, nil
+	if s.file, err = os.Open(path); err != nil {
+		d.close()
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	return s, nil
 }
 
 // Close ends a Run that is still under way, without a trace, and gives the file free.
@@ -106,9 +134,18 @@ func (s *Store) Close() error {
 	if s.busy {
 		return errors.New("store: Close before the end of a Run")
 	}
+	s.letGo()
+	if s.journal == nil {
+		return nil
+	}
+	return errors.Join(s.journal.file.Close(), mend(s.path))
+}
+
+// letGo gives the file free.
+func (s *Store) letGo() {
 	s.duck.close()
 	s.duck = nil
-	return nil
+	s.file.Close() //nolint:errcheck // it only read
 }
 
 // prepare creates the schema in an empty database and checks its version in any other. It returns the version.

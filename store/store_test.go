@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/replay"
+	"shadow/testneeds"
 )
 
 // What goes in comes out: runs of any shape, written in pieces of any size, one after another into one file, hold the
@@ -17,9 +17,9 @@ import (
 func TestWhatGoesInComesOut(t *testing.T) {
 	path := dbPath(t)
 	for run := int64(1); run <= 12 && !t.Failed(); run++ {
-		rng := rand.New(rand.NewPCG(uint64(run), 2))
+		rng := testneeds.Rand(t, uint64(run), 2)
 		events := []int{10, 200, 10_000}[run%3] // with few events, some clients and actions have no request
-		m := makeRun(uint64(run), 1+rng.IntN(5), 1+rng.IntN(40), rng.IntN(events))
+		m := makeRun(t, uint64(run), 1+rng.IntN(5), 1+rng.IntN(40), rng.IntN(events))
 		keep := Events(rng.IntN(6))
 		writePieces(t, path, m, keep, 1+rng.IntN(3000))
 		wantRun(t, path, run, m, keep)
@@ -29,7 +29,7 @@ func TestWhatGoesInComesOut(t *testing.T) {
 // A run that fills the loader's buffers many times over comes out in order, every event once.
 func TestBuffersGoRound(t *testing.T) {
 	path := dbPath(t)
-	m := makeRun(1, 3, 100, 12*bufferEvents+77) // no two events at the same time
+	m := makeRun(t, 1, 3, 100, 12*bufferEvents+77) // no two events at the same time
 	writePieces(t, path, m, AllEvents, 5000)
 	for query, want := range map[string]int64{
 		"SELECT count(*) FROM events":             int64(len(m.events)),
@@ -141,7 +141,7 @@ func wantRows(t *testing.T, path string, run int64, query string, want [][]any) 
 
 func TestStatsComeOut(t *testing.T) {
 	path := dbPath(t)
-	m := makeRun(1, 2, 10, 1000)
+	m := makeRun(t, 1, 2, 10, 1000)
 	m.result.Policies[1].WorstMinute, m.result.Policies[1].WorstMinuteRefused = dayOne, 7
 	about := info
 	about.Events = 1
@@ -151,7 +151,9 @@ func TestStatsComeOut(t *testing.T) {
 			int64(1), "shadow replay access.log --limit 6/30s", "1.0", "2026-03-01T09:30:00.123456Z", "2026-03-01T09:31:30.123456Z", int64(1 << 40),
 			int64(4), int64(7), int64(5), int64(3), int64(2), "2026-02-01T00:00:00.000000Z", "2026-02-01T01:00:00.000000Z", int64(1_000_000), true, false,
 		},
-		"SELECT lines - parsed - unreadable, parsed - excluded - warm - requests FROM runs":                   {int64(0), int64(0)},
+		"SELECT lines - parsed - unreadable, parsed - excluded - not_http - warm - requests FROM runs":        {int64(0), int64(0)},
+		"SELECT not_http, not_http_judged, moved FROM runs":                                                   {int64(9), false, int64(6)},
+		"SELECT list(status ORDER BY status)::VARCHAR, list(lines ORDER BY status)::VARCHAR FROM not_http":    {"[0, 400]", "[1, 8]"},
 		"SELECT name, format, compression, size, head_hash, tail_hash FROM inputs WHERE input = 0":            {"access.log", "combined", nil, int64(1 << 33), uint64(1<<64 - 1), uint64(7)},
 		"SELECT name, compression, size, head_hash, first_at, problem FROM inputs WHERE input = 1":            {"-", "gzip", nil, nil, nil, "truncated gzip"},
 		"SELECT input, line, col, reason, text FROM unreadable_lines":                                         {"access.log", int64(3), int64(7), "no closing quote", `bad \xff line`},
@@ -168,8 +170,8 @@ func TestStatsComeOut(t *testing.T) {
 // An input without a single request is a run as well.
 func TestEmptyRun(t *testing.T) {
 	path := dbPath(t)
-	m := makeRun(1, 3, 1, 0)
-	m.result.Clients, m.result.Stats.Parsed = new(replay.Paged[replay.ClientTally]), 12
+	m := makeRun(t, 1, 3, 1, 0)
+	m.result.Clients, m.result.Stats.Parsed = new(replay.Paged[replay.ClientTally]), 21
 	storeRun(t, path, m, info)
 	for query, want := range map[string]int64{
 		"SELECT count(*) FROM runs WHERE first_at IS NULL AND requests = 0":                           1,
@@ -186,7 +188,7 @@ func TestEmptyRun(t *testing.T) {
 // A policy is kept with its limits, its delays, and its range.
 func TestPoliciesOfSeveralLimits(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 2, 60, 20_000), info)
+	storeRun(t, path, makeRun(t, 1, 2, 60, 20_000), info)
 	for query, want := range map[string][][]any{
 		"SELECT policy, delayed, delay_total_seconds, delay_p50_seconds, delay_p99_seconds FROM latest_policy_totals ORDER BY policy": {
 			{"token:0s", nil, nil, nil, nil}, {"token:1ns", int64(3), 7.0, 0.5, 5.0},
@@ -210,8 +212,8 @@ func TestPoliciesOfSeveralLimits(t *testing.T) {
 // The views tell the same story as the tallies, whichever way one adds up.
 func TestViewsAddUp(t *testing.T) {
 	path := dbPath(t)
-	storeRun(t, path, makeRun(1, 4, 60, 20_000), info)
-	storeRun(t, path, makeRun(2, 3, 80, 30_000), info)
+	storeRun(t, path, makeRun(t, 1, 4, 60, 20_000), info)
+	storeRun(t, path, makeRun(t, 2, 3, 80, 30_000), info)
 	for _, query := range []string{
 		"SELECT run, policy, counts_by, refused FROM policy_totals",
 		"SELECT run, policy, counts_by, sum(count)::BIGINT FROM would_blocks GROUP BY ALL",
@@ -220,7 +222,7 @@ func TestViewsAddUp(t *testing.T) {
 		"SELECT run, policy, counts_by, sum(refused)::BIGINT FROM class_totals GROUP BY ALL",
 	} {
 		want := [][]any{}
-		for run, m := range map[int64]madeRun{1: makeRun(1, 4, 60, 20_000), 2: makeRun(2, 3, 80, 30_000)} {
+		for run, m := range map[int64]madeRun{1: makeRun(t, 1, 4, 60, 20_000), 2: makeRun(t, 2, 3, 80, 30_000)} {
 			for _, p := range m.result.Policies {
 				want = append(want, []any{run, p.Policy.Name, p.Policy.By(), p.Refused})
 			}
@@ -275,7 +277,7 @@ func TestOneRunAtATime(t *testing.T) {
 func TestWriteDoesNotAllocate(t *testing.T) {
 	r := begin(t, openStore(t, dbPath(t)), context.Background())
 	defer r.Abort()
-	events := batch(bufferEvents)
+	events := batch(t, bufferEvents)
 	if n := testing.AllocsPerRun(20, func() {
 		if err := r.Write(events); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func oldDatabase(t *testing.T) string {
 func TestUpgrade(t *testing.T) {
 	path := oldDatabase(t)
 	before := mustAsk(t, path, "FROM policy_totals ORDER BY policy")
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	for query, want := range map[string][][]any{
 		"SELECT version FROM shadow_schema": {{int64(schemaVersion)}},
 		"SELECT policy, part, limit_text, counts_by, matches, counts FROM policy_limits WHERE run = 1 ORDER BY policy": {
@@ -40,6 +40,7 @@ func TestUpgrade(t *testing.T) {
 		"SELECT degraded, degraded_refused FROM policy_totals WHERE run = 1 ORDER BY policy": {{nil, nil}, {nil, nil}},
 		"SELECT degraded FROM would_blocks WHERE run = 1":                                    {{nil}},
 		"SELECT bool_or(degraded), bool_or(NOT degraded) FROM would_blocks WHERE run = 2":    {{true, true}},
+		"SELECT DISTINCT combine FROM policy_totals":                                         {{"together"}},
 		"SELECT tail FROM runs ORDER BY run":                                                 {{nil}, {nil}},
 		"SELECT client, count::BIGINT FROM would_blocks WHERE run = 1":                       {{"192.0.2.1", int64(2)}},
 		"SELECT count(*) FROM runs":                                                          {{int64(2)}},
@@ -55,7 +56,7 @@ func TestUpgrade(t *testing.T) {
 			t.Errorf("the totals are %v, they were %v", after[i], row)
 		}
 	}
-	storeRun(t, path, makeRun(2, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 2, 2, 10, 100), info)
 	if n := askNumber(t, path, "SELECT count(*) FROM parts"); n != 8 {
 		t.Errorf("%d limits of three runs", n)
 	}
@@ -64,7 +65,7 @@ func TestUpgrade(t *testing.T) {
 // An upgraded database and a new one have the same tables and views.
 func TestUpgradeIsComplete(t *testing.T) {
 	old, fresh := oldDatabase(t), dbPath(t)
-	storeRun(t, old, makeRun(1, 2, 10, 100), info)
+	storeRun(t, old, makeRun(t, 1, 2, 10, 100), info)
 	openStore(t, fresh).Close()
 	const columns = "SELECT table_name, column_index, column_name, data_type, is_nullable FROM duckdb_columns() WHERE NOT internal ORDER BY ALL"
 	if got, want := mustAsk(t, old, columns), mustAsk(t, fresh, columns); !reflect.DeepEqual(got, want) {
@@ -82,7 +83,7 @@ func TestNoRunNoUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Write(makeRun(1, 2, 10, 100).events); err != nil {
+	if err := r.Write(makeRun(t, 1, 2, 10, 100).events); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Abort(); err != nil {
@@ -92,13 +93,13 @@ func TestNoRunNoUpgrade(t *testing.T) {
 	if after := mustAsk(t, path, all); !reflect.DeepEqual(before, after) {
 		t.Errorf("after a run that was given up: %v, before: %v", after, before)
 	}
-	storeRun(t, path, makeRun(1, 2, 10, 100), info)
+	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 }
 
 // Who asks an older database for what is newer learns what to do; other mistakes, and new databases, have no such hint.
 func TestQueryOldDatabase(t *testing.T) {
 	old, fresh := oldDatabase(t), dbPath(t)
-	storeRun(t, fresh, makeRun(1, 2, 10, 100), info)
+	storeRun(t, fresh, makeRun(t, 1, 2, 10, 100), info)
 	for _, test := range []struct {
 		path, query string
 		hint        bool

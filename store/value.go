@@ -3,121 +3,18 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/big"
-	"reflect"
-	"strconv"
 	"strings"
-	"time"
 )
-
-// plainValue turns what the driver hands over for a value of DuckDB type duckType into what Rows.Next promises.
-func plainValue(v any, duckType string) any {
-	switch v := v.(type) {
-	case nil, bool, string, int64, uint64:
-		return v
-	case float64:
-		return plainFloat(v)
-	case float32: // by way of its shortest text, so that 0.1 stays 0.1
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-		return plainFloat(f)
-	case *big.Int:
-		if v.IsInt64() {
-			return v.Int64()
-		}
-		return json.Number(v.String())
-	case duckDecimal:
-		return json.Number(v.String())
-	case time.Time:
-		return v.Format(timeLayout(duckType))
-	case duckInterval:
-		return intervalText(v)
-	case []byte:
-		return bytesText(v, duckType)
-	case duckUnion:
-		return plainValue(v.Value, "")
-	case duckMap:
-		return plainMap(v)
-	case map[string]any:
-		fields := make(map[string]any, len(v))
-		for name, field := range v {
-			fields[name] = plainValue(field, "")
-		}
-		return fields
-	case []any:
-		items := make([]any, len(v))
-		for i, item := range v {
-			items[i] = plainValue(item, itemType(duckType))
-		}
-		return items
-	}
-	return plainInt(v)
-}
-
-// plainFloat is f, or DuckDB's word for what JSON has no number for.
-func plainFloat(f float64) any {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	return f
-}
-
-// plainInt widens the smaller integers; what it does not know it prints.
-func plainInt(v any) any {
-	switch r := reflect.ValueOf(v); {
-	case r.CanInt():
-		return r.Int()
-	case r.CanUint():
-		return r.Uint()
-	}
-	return fmt.Sprint(v)
-}
-
-func plainMap(m duckMap) any {
-	keys, values := m.Keys(), m.Values()
-	fields := make(map[string]any, len(keys))
-	for i := range keys {
-		fields[keyText(plainValue(keys[i], ""))] = plainValue(values[i], "")
-	}
-	return fields
-}
-
-// itemType is the type of a list's items: BIGINT for BIGINT[] and for BIGINT[3].
-func itemType(list string) string {
-	if i := strings.LastIndexByte(list, '['); i >= 0 {
-		return list[:i]
-	}
-	return ""
-}
-
-// timeLayout is how times are written: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are any.
-func timeLayout(duckType string) string {
-	switch duckType {
-	case "DATE":
-		return time.DateOnly
-	case "TIME":
-		return "15:04:05.000000"
-	case "TIMETZ", "TIME WITH TIME ZONE":
-		return "15:04:05.000000Z07:00"
-	case "TIMESTAMP_NS":
-		return "2006-01-02T15:04:05.000000000Z07:00"
-	}
-	return "2006-01-02T15:04:05.000000Z07:00"
-}
 
 // intervalText writes an interval as DuckDB does: its months, days and microseconds stand for themselves, because
 // neither months nor days have a fixed length.
-func intervalText(v duckInterval) string {
+func intervalText(months, days int32, micros int64) string {
 	var parts []string
 	for _, p := range []struct {
 		n    int32
 		unit string
-	}{{v.Months / 12, "year"}, {v.Months % 12, "month"}, {v.Days, "day"}} {
+	}{{months / 12, "year"}, {months % 12, "month"}, {days, "day"}} {
 		switch p.n {
 		case 0:
 		case 1, -1:
@@ -126,8 +23,8 @@ func intervalText(v duckInterval) string {
 			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.unit))
 		}
 	}
-	if v.Micros != 0 || len(parts) == 0 {
-		parts = append(parts, clockText(v.Micros))
+	if micros != 0 || len(parts) == 0 {
+		parts = append(parts, clockText(micros))
 	}
 	return strings.Join(parts, " ")
 }
@@ -145,13 +42,10 @@ func clockText(micros int64) string {
 	return text
 }
 
-// bytesText writes a UUID in its usual form and a BLOB as DuckDB does, with \xHH for bytes that cannot be printed.
-func bytesText(b []byte, duckType string) string {
-	if duckType == "UUID" && len(b) == 16 {
-		return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-	}
+// blobText writes a BLOB as DuckDB does, with \xHH for bytes that cannot be printed.
+func blobText(b string) string {
 	var s strings.Builder
-	for _, c := range b {
+	for _, c := range []byte(b) {
 		if c < ' ' || c > '~' || c == '\\' || c == '\'' || c == '"' {
 			fmt.Fprintf(&s, `\x%02X`, c)
 			continue
@@ -159,6 +53,37 @@ func bytesText(b []byte, duckType string) string {
 		s.WriteByte(c)
 	}
 	return s.String()
+}
+
+// bitText writes a BIT. Its first byte says how many bits of the next one are none of its own.
+func bitText(b string) string {
+	if len(b) < 2 {
+		return ""
+	}
+	var s strings.Builder
+	for _, c := range []byte(b[1:]) {
+		fmt.Fprintf(&s, "%08b", c)
+	}
+	return s.String()[b[0]:]
+}
+
+// bigNumber reads a BIGNUM: a head of three bytes that begins with a bit for the sign, then the digits, the greatest first;
+// all of it complemented when it is negative.
+func bigNumber(b string) *big.Int {
+	if len(b) < 4 {
+		return new(big.Int)
+	}
+	digits, negative := []byte(b[3:]), b[0]&0x80 == 0
+	if negative {
+		for i := range digits {
+			digits[i] = ^digits[i]
+		}
+	}
+	n := new(big.Int).SetBytes(digits)
+	if negative {
+		n.Neg(n)
+	}
+	return n
 }
 
 // keyText writes a value of Rows.Next as a key of an object: text as it is, NULL empty, anything else as JSON.

@@ -17,17 +17,22 @@ import (
 
 // benchmarkWay measures rows a second, from BEGIN to the end of COMMIT.
 func benchmarkWay(b *testing.B, rows int, write func(conn *sql.Conn, events []replay.Event) error) {
-	events := batch(rows)
+	events := batch(b, rows)
 	for b.Loop() {
 		b.StopTimer()
-		conn, err := openReader(b.Context(), dbPath(b), map[string]string{"threads": "1"}) // this one may write
+		connector, err := duckdb.NewConnector(dbPath(b)+"?threads=1", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		db := sql.OpenDB(connector)
+		conn, err := db.Conn(b.Context())
 		if err == nil {
 			_, err = conn.ExecContext(b.Context(), schemaSQL)
 		}
 		b.StartTimer()
 		for _, step := range []func() error{
 			func() error { _, err := conn.ExecContext(b.Context(), "BEGIN"); return err },
-			func() error { return write(conn.Conn, events) },
+			func() error { return write(conn, events) },
 			func() error { _, err := conn.ExecContext(b.Context(), "COMMIT"); return err },
 		} {
 			if err == nil {
@@ -38,7 +43,8 @@ func benchmarkWay(b *testing.B, rows int, write func(conn *sql.Conn, events []re
 		if err != nil {
 			b.Fatal(err)
 		}
-		conn.close()
+		conn.Close()
+		db.Close()
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.N)*float64(rows)/b.Elapsed().Seconds()/1e6, "Mrows/s")

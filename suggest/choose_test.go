@@ -69,6 +69,20 @@ func TestAdviseWithPlacements(t *testing.T) {
 	}
 }
 
+// The column "from" has the smallest limit that keeps the promise on both parts, whichever of them asks for more.
+func TestLimitFromWhichBothPartsKeepThePromise(t *testing.T) {
+	for _, test := range []struct{ first, rest, both int64 }{{7, 4, 7}, {4, 7, 7}, {5, 5, 5}} {
+		part := func(n int64) *Part {
+			return &Part{Last: limit.Hour, Clients: Groups{Browsers: 10}, Placements: [][]Curve{{*curveOf(1, 3, n, 0)}}}
+		}
+		q := Question{Promises: []Promise{{1 << Browsers, 99_900_000}}, Stop: 1 << Tools, Scale: Scale{1, 1}}
+		a := Advise(q, "", part(test.first), part(test.rest), Loads{})
+		if s := a.Suggestions[0]; s.Chosen.Limit != test.first || s.Both.Limit != test.both {
+			t.Errorf("%+v: chosen %d, both from %d", test, s.Chosen.Limit, s.Both.Limit)
+		}
+	}
+}
+
 func TestRunnersUp(t *testing.T) {
 	for _, c := range []struct {
 		n             int64

@@ -70,7 +70,7 @@ func place(g Group) (facet, traffic.Class) {
 }
 
 // Curves are the curves of a sweep by group, the clients there are, and their requests. There is a set of curves for each
-// placement: that of the log as it is, and with a band the spread one.
+// way in which requests may lie: that of the log as it is, and where its stamps are coarse the one that is worst for each limit.
 func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, requests Groups) {
 	var parts [facetCount]sweep.Part
 	banded := false
@@ -79,7 +79,7 @@ func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, reque
 			in, class := place(labels.Of(client))
 			return class, in == facet(f)
 		})
-		banded = banded || parts[f].Band != nil
+		banded = banded || parts[f].High != nil
 	}
 	for g := range GroupCount {
 		in, class := place(g)
@@ -87,7 +87,7 @@ func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, reque
 	}
 	placements = append(placements, allTogether(&parts, func(p *sweep.Part) []sweep.Curve { return p.Curves }))
 	if banded {
-		placements = append(placements, allTogether(&parts, func(p *sweep.Part) []sweep.Curve { return p.Band }))
+		placements = append(placements, allTogether(&parts, func(p *sweep.Part) []sweep.Curve { return p.High }))
 	}
 	return placements, clients, requests
 }

@@ -9,6 +9,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/sweep"
+	"shadow/testneeds"
 )
 
 // greedy is what a limiter admits in less than a time to somebody who asks at every microsecond at which anything may come free:
@@ -32,7 +33,7 @@ func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitte
 
 // Nobody is left more, and somebody is left as much: whoever begins at the right moment.
 func TestLeavesIsWhatTheGreedyGet(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		per := limit.Time(rapid.Int64Range(2, 60).Draw(rt, "per")) * limit.Second
 		s := sweep.Shape{Kind: rapid.SampledFrom([]sweep.Kind{sweep.Token, sweep.Window, sweep.Fixed}).Draw(rt, "kind"), Per: per}
 		s.Rate = sweep.Rate{Count: rapid.Int64Range(1, 20).Draw(rt, "count"), Per: per}

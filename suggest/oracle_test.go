@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/suggest"
 	"shadow/sweep"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -43,7 +44,7 @@ var someShapes = sweep.Options{
 // Whatever the log: a replay of the suggested limit keeps the promise, one of the limit below it does not, and the figures
 // are those of the replays, on the first part and on the rest.
 func TestTheStrictestByReplay(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		tables := traffic.NewTables()
 		all := batch(tables, drawLog(rt))
 		n := rapid.IntRange(1, all.Len()).Draw(rt, "first part")
@@ -104,7 +105,7 @@ func same(rt *rapid.T, what string, curve, replay *suggest.Figures) {
 // A scaled limit hits, of clients that send k times as much, those that the limit hits as they are. A window refuses k times as
 // many requests; a bucket may have room for some of k requests that come as one.
 func TestScaleIsExact(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		requests := drawLog(rt)
 		k := rapid.IntRange(1, 4).Draw(rt, "scale")
 		var more []request

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 func TestParsePromise(t *testing.T) {
@@ -40,7 +41,7 @@ func TestParsePromise(t *testing.T) {
 
 // MayHit against rational numbers, for as many clients as there can be.
 func TestMayHit(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)).Draw(rt, "share"))}
 		n := rapid.Int64Range(0, 1<<31-1).Draw(rt, "clients")
 		want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(whole-p.Share)))
@@ -66,7 +67,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%d clients show %s, want %s", n, got, want)
 		}
 	}
-	rapid.Check(t, func(rt *rapid.T) { // so many show the share, one less does not
+	testneeds.Rapid(t, func(rt *rapid.T) { // so many show the share, one less does not
 		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)-1).Draw(rt, "share"))}
 		if n := p.Sample(); Provable(n) < p.Share || n > 4 && Provable(n-1) >= p.Share {
 			rt.Fatalf("%s takes %d, which show %s", p.Share, n, Provable(n))

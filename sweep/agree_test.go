@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -48,7 +49,7 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 	options := randomOptions(rng, by, lateness)
 	trials := randomTrials(rng, &options)
 	o := traffictest.Options(t)
-	o.Lateness, o.Hosts = lateness, by == traffic.ByHost
+	o.Lateness, o.Hosts, o.Paths = lateness, by == traffic.ByHost, by == traffic.ByClientPath
 	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)
@@ -242,8 +243,8 @@ func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Eng
 		if try.known && !points.Counted() {
 			t.Errorf("%s: the curve does not know what is refused", text)
 		}
-		for i, placement := range []string{"as logged", "spread"} {
-			point := &points[i]
+		for i, point := range []*sweep.Point{&points.Logged, &points.Low, &points.High} {
+			placement := []string{"as logged", "at least", "at most"}[i]
 			if !point.Counted && got.By.Shared() {
 				continue // nor whom a burst hits that was not chosen
 			}
@@ -263,34 +264,49 @@ type nothing struct{}
 
 func (nothing) Next() (*traffic.Batch, error) { return nil, io.EOF }
 
-// banded is what a replay found of a limit, at both placements.
-func banded(t *testing.T, r *replay.Result, limit string) sweep.Banded {
+// banded is what a replay found of a limit: as logged, at least and at most.
+func banded(t *testing.T, r *replay.Result, limit string) (points [3]sweep.Point) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
-		if same(t, p.Policy.Name, limit) {
-			logged := pointOf(r, &p.Hits)
-			if p.Spread == nil {
-				return sweep.Banded{logged, logged}
-			}
-			return sweep.Banded{logged, pointOf(r, &p.Spread.Hits)}
+		if !same(t, p.Policy.Name, limit) {
+			continue
 		}
+		all := []*replay.Hits{&p.Hits, &p.Hits, &p.Hits}
+		if p.Bounds != nil {
+			all[1], all[2] = &p.Bounds[0].Hits, &p.Bounds[1].Hits
+		}
+		clients := map[int32][3]int64{}
+		for j, hits := range all {
+			for hit := range hits.All() {
+				refused := clients[hit.Client]
+				refused[j] = hit.Refused
+				clients[hit.Client] = refused
+			}
+		}
+		for client, refused := range clients {
+			hit := [3]bool{refused[0] > 0, slices.Min(refused[:]) > 0, true}
+			for j := range points {
+				note(&points[j], r, client, refused[j], hit[j])
+			}
+		}
+		return points
 	}
 	t.Fatalf("no limit %s was replayed", limit)
-	return sweep.Banded{}
+	return points
 }
 
-// pointOf is what is known of the clients hit.
-func pointOf(r *replay.Result, hits *replay.Hits) (p sweep.Point) {
-	for hit := range hits.All() {
-		class := r.Clients.At(hit.Client).Class()
-		p.Refused[class] += hit.Refused
-		p.Hit[class]++
-		if class == traffic.Browser && someDisguised(hit.Client) {
-			p.Hidden.Requests += hit.Refused
-			p.Hidden.Clients++
-		}
+// note adds what a limit did to a client.
+func note(p *sweep.Point, r *replay.Result, client int32, refused int64, hit bool) {
+	class, n := r.Clients.At(client).Class(), int64(0)
+	if hit {
+		n = 1
 	}
-	return p
+	p.Refused[class] += refused
+	p.Hit[class] += n
+	if class == traffic.Browser && someDisguised(client) {
+		p.Hidden.Requests += refused
+		p.Hidden.Clients += n
+	}
 }
 
 // someDisguised makes some clients disguised, whoever they are; those that claim no browser do not count.

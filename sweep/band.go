@@ -3,91 +3,96 @@ package sweep
 import (
 	"slices"
 
+	"shadow/limit"
 	"shadow/traffic"
 )
 
-// A log in whole seconds does not tell how requests lay inside a second, so a sweep may look at them a second time, where
-// a traffic.Spread places them. Of each curve there are two then, and the band is what lies between.
+// A log in whole seconds does not tell how requests lay inside a second. So a sweep may look at the bounds of all
+// limits as well, see limit.Bounds: of each curve there are two more then, between which it lies wherever requests
+// came.
 
-// A bander feeds a sweep of its own with the spread placement.
-type bander struct {
-	spread traffic.Spread
-	sweep  *Sweep
+// An edge is a limit as it is, or one of its bounds.
+type edge uint8
+
+const (
+	exact edge = iota
+	low
+	high
+)
+
+// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to.
+type bander struct{ low, high *Sweep }
+
+// bound adds the bounds of all limits, before the first batch is taken in.
+func (s *Sweep) bound(slack limit.Time) {
+	o := s.options
+	o.Band = false
+	s.band = &bander{low: newSweep(o, low, slack), high: newSweep(o, high, slack)}
+	s.strands = slices.Concat(s.strands, s.band.low.strands, s.band.high.strands)
+	for i := range s.shapes {
+		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}
+		s.band.low.shapes[i].sides, s.band.high.shapes[i].sides = all, all
+		s.band.high.shapes[i].high = true
+	}
 }
 
-// newBander is nil unless a band is wanted.
-func newBander(o Options) *bander {
-	if !o.Band {
+// A Band is from what to what the curves may go.
+type Band struct {
+	Movable   int64   // counted requests that are stamped in whole seconds
+	Low, High []Curve // the bounds of Result.Curves; nil: the stamps tell when requests came
+}
+
+// band is nil unless one is wanted.
+func (s *Sweep) bandOf(stats *traffic.Stats, who []member) *Band {
+	if !s.options.Band {
 		return nil
 	}
-	o.Band = false
-	inner := New(o)
-	inner.bare = true
-	return &bander{sweep: inner}
-}
-
-// take takes in what can be placed once a batch is known. Without stamps in whole seconds there is nothing to place.
-func (x *bander) take(b *traffic.Batch) {
-	if x != nil && b.Stamps != nil {
-		_ = x.spread.Take(b, x.pass) // pass has nothing to complain about
+	b := &Band{Movable: stats.Whole}
+	if s.band != nil {
+		b.Low, b.High = s.band.low.curves(who), s.band.high.curves(who)
 	}
+	return b
 }
 
-func (x *bander) pass(b *traffic.Batch) error {
-	x.sweep.Take(b)
-	return nil
-}
+// A Banded is one limit as logged, at least and at most. Without a band all three are the same.
+type Banded struct{ Logged, Low, High Point }
 
-// result adds the curves of the spread placement, if a band is wanted and there is one. What was held back for others to pass
-// is taken in, so this is the end.
-func (x *bander) result(r *Result, who []member) {
-	if x == nil {
-		return
-	}
-	_ = x.spread.Flush(x.pass)
-	r.Band = &Band{Movable: x.spread.Movable, Moved: x.spread.Moved}
-	if r.Band.Movable > 0 {
-		r.Band.Curves = x.sweep.curves(who)
-	}
-}
-
-// A Band is what was found at the spread placement.
-type Band struct {
-	Movable int64   // counted requests that a spread may move, see traffic.Spread
-	Moved   int64   // counted requests that it moves; as logged they lie at the start of their second
-	Curves  []Curve // those of Result.Curves at the spread placement; nil: there is no band
-}
-
-// A Banded is one limit at both placements: as logged, and spread. Without a band both are the same.
-type Banded [2]Point
-
-// Banded is what curve i says of a limit, which must be at least 1, at both placements.
+// Banded is what curve i says of a limit, which must be at least 1.
 func (r *Result) Banded(i int, n int64) Banded {
-	logged := r.Curves[i].At(n)
-	if r.Band == nil || r.Band.Curves == nil {
-		return Banded{logged, logged}
+	b := Banded{Logged: r.Curves[i].At(n)}
+	b.Low, b.High = b.Logged, b.Logged
+	if r.banded() {
+		b.Low, b.High = r.Band.Low[i].At(n), r.Band.High[i].At(n)
 	}
-	return Banded{logged, r.Band.Curves[i].At(n)}
+	return b
 }
 
-// Counted tells whether it is known at both placements what is refused.
-func (b *Banded) Counted() bool { return b[0].Counted && b[1].Counted }
+func (r *Result) banded() bool { return r.Band != nil && r.Band.Low != nil }
 
-// Limits are those at which curve i changes at either placement, ascending. Where clients share token buckets it is not
-// known of every burst whom it hits: those of which it is not known at both placements are left out.
+// Counted reports whether it is known from what to what the requests refused go.
+func (b *Banded) Counted() bool { return b.Logged.Counted && b.Low.Counted && b.High.Counted }
+
+// Range is from what to what a figure goes.
+func (b *Banded) Range(figure func(*Point) int64) [2]int64 {
+	logged, from, to := figure(&b.Logged), figure(&b.Low), figure(&b.High)
+	return [2]int64{min(logged, from, to), max(logged, from, to)}
+}
+
+// Limits are those at which curve i changes or one of its bounds does, ascending. Where clients share token buckets
+// it is not known of every burst whom it hits: those of which it is not known of all three are left out.
 func (r *Result) Limits(i int) (limits []int64) {
-	for _, p := range r.Curves[i].Points {
-		limits = append(limits, p.Limit)
+	curves := []*Curve{&r.Curves[i]}
+	if r.banded() {
+		curves = append(curves, &r.Band.Low[i], &r.Band.High[i])
 	}
-	if r.Band == nil || r.Band.Curves == nil {
-		return limits
-	}
-	for _, p := range r.Band.Curves[i].Points {
-		limits = append(limits, p.Limit)
+	for _, c := range curves {
+		for _, p := range c.Points {
+			limits = append(limits, p.Limit)
+		}
 	}
 	slices.Sort(limits)
 	limits = slices.Compact(limits)
-	if r.Curves[i].Kind == Token && r.By.Shared() {
+	if len(curves) > 1 && r.Curves[i].Kind == Token && r.By.Shared() {
 		limits = slices.DeleteFunc(limits, func(n int64) bool {
 			points := r.Banded(i, n)
 			return !points.Counted()

@@ -76,7 +76,7 @@ func (c *Curve) At(n int64) Point {
 	return p
 }
 
-// Result is what the sweep has found so far. With a band it must be the last call.
+// Result is what the sweep has found so far.
 func (s *Sweep) Result(stats traffic.Stats) *Result {
 	s.tallies.Grow(s.options.Tables)
 	tallies := s.tallies // of its own, so that the rest of the sweep can go
@@ -95,7 +95,7 @@ func (s *Sweep) Result(stats traffic.Stats) *Result {
 		}
 	}
 	r.Curves = s.curves(who)
-	s.band.result(r, who)
+	r.Band = s.bandOf(&stats, who)
 	return r
 }
 
@@ -138,6 +138,43 @@ type shaped struct {
 	needs  histogram
 	rate   *tokenRate
 	bursts []int64
+	sides  []*shaped // of a bound: the limits as they are, and both bounds
+	high   bool      // which bound it is
+}
+
+// Whom a bound hits are those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
+// more of one of them may be one less of another.
+
+// need is the smallest limit that does not hit a client, of those that needOf tells.
+func (s *shaped) need(client int32, needOf func(*shaped, int32) uint32) uint32 {
+	need := needOf(s, client)
+	for _, other := range s.sides {
+		if s.high {
+			need = max(need, needOf(other, client))
+		} else {
+			need = min(need, needOf(other, client))
+		}
+	}
+	return need
+}
+
+// mostNeeded is what the requests of a client need at most.
+func (s *shaped) mostNeeded(client int32) uint32 { return s.needs.most(client) }
+
+// burstNeeded is the smallest burst that refuses a client nothing.
+func (s *shaped) burstNeeded(client int32) uint32 { return s.rate.peaks.At(client).need }
+
+// hits reports whether a chosen burst hits a client.
+func (s *shaped) hits(client int32, burst int) bool {
+	for _, other := range s.sides {
+		if (other.rate.refused(client, burst) > 0) == s.high {
+			return s.high
+		}
+	}
+	if s.sides == nil {
+		return s.rate.refused(client, burst) > 0
+	}
+	return !s.high
 }
 
 func (s *shaped) curve(who []member) Curve {
@@ -154,13 +191,13 @@ func (s *shaped) curve(who []member) Curve {
 func (s *shaped) windowPoints(who []member) []Point {
 	var most uint32
 	for _, c := range who {
-		most = max(most, s.needs.most(c.id))
+		most = max(most, s.needs.most(c.id), s.need(c.id, (*shaped).mostNeeded))
 	}
 	// steps[n] is what the limit n admits and n−1 does not.
 	steps := make([]step, most+1)
 	for _, c := range who {
 		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].admit(&c, requests) })
-		steps[s.needs.most(c.id)].spare(&c)
+		steps[s.need(c.id, (*shaped).mostNeeded)].spare(&c)
 	}
 	points := make([]Point, 0, most)
 	p := Point{Limit: int64(most), Counted: true}
@@ -221,11 +258,14 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		p := point(burst)
 		p.Counted = true
 		for _, c := range who {
-			if n := s.rate.refused(c.id, i); n > 0 {
-				p.Refused[c.class] += n
+			n := s.rate.refused(c.id, i)
+			p.Refused[c.class] += n
+			if c.disguised {
+				p.Hidden.Requests += n
+			}
+			if s.hits(c.id, i) {
 				p.Hit[c.class]++
 				if c.disguised {
-					p.Hidden.Requests += n
 					p.Hidden.Clients++
 				}
 			}
@@ -245,7 +285,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	}
 	falls := map[int64]*step{}
 	for _, c := range who {
-		need := int64(s.rate.peaks.At(c.id).need)
+		need := int64(s.need(c.id, (*shaped).burstNeeded))
 		if falls[need] == nil {
 			falls[need] = new(step)
 		}

@@ -13,6 +13,7 @@ import (
 // fixed is the fixed windows of one length, for every key.
 type fixed struct {
 	length limit.Time // microseconds
+	slack  limit.Time // of a low bound: how much later requests may have come; those that may have come in the next window do not count
 	keys   traffic.Paged[keyCell]
 	needs  histogram
 	needed []uint32 // of one timeline, reused
@@ -36,6 +37,12 @@ func (w *fixed) judge(p *piece) {
 	w.needed = resize(w.needed, len(p.at))
 	for i, t := range p.at {
 		now := ordinal(t)
+		if w.slack > 0 {
+			if now = max(now, k.last); lastOf(limit.Time(now-1<<63), w.length)-now < uint64(w.slack) {
+				w.needed[i] = 1
+				continue
+			}
+		}
 		if k.last == 0 || now > k.end {
 			k.count, k.end = 0, lastOf(t, w.length)
 		}

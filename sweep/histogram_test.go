@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestHistograms(t *testing.T) {
 	for _, by := range []traffic.Key{traffic.ByClient, traffic.BySite} {
 		t.Run(by.String(), func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
+			testneeds.Rapid(t, func(rt *rapid.T) {
 				h := newHistogram(by)
 				const clients = 3
 				h.grow(clients)

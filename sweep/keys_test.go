@@ -67,7 +67,7 @@ func TestKeysAgreeWithReplay(t *testing.T) {
 func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	per := []limit.Time{limit.Second, 30 * limit.Second, limit.Minute, limit.Hour}[rng.IntN(4)]
 	o := traffictest.Options(t)
-	o.Users, o.NoUsers, o.Batch = true, true, []int{64, 50_000, 500_000}[rng.IntN(3)]
+	o.Users, o.NoUsers, o.Paths, o.Batch = true, true, true, []int{64, 50_000, 500_000}[rng.IntN(3)]
 	o.Lateness = []limit.Time{limit.Second, traffic.DefaultLateness}[rng.IntN(2)]
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)

@@ -6,13 +6,12 @@ import "shadow/traffic"
 // instance, rather than by what they claim.
 type Part struct {
 	Curves   []Curve // in the order of Result.Curves
-	Band     []Curve // the same at the spread placement; nil: not looked at, or the same as logged
+	High     []Curve // their high bounds; nil: not looked at, or the stamps tell when requests came
 	Clients  Classes // that have a request that the curves are about
 	Requests Classes // of theirs
 }
 
-// Of is what has been found of the clients for which class says that they are wanted. With a band nothing must be taken in
-// afterwards.
+// Of is what has been found of the clients for which class says that they are wanted.
 func (s *Sweep) Of(class func(client int32) (of traffic.Class, wanted bool)) Part {
 	s.tallies.Grow(s.options.Tables)
 	var part Part
@@ -27,18 +26,9 @@ func (s *Sweep) Of(class func(client int32) (of traffic.Class, wanted bool)) Par
 		part.Clients[of]++
 		part.Requests[of] += c.requests
 	}
-	part.Curves, part.Band = s.curves(who), s.band.of(who)
+	part.Curves = s.curves(who)
+	if s.band != nil {
+		part.High = s.band.high.curves(who)
+	}
 	return part
-}
-
-// of are the curves of the spread placement. What was held back for others to pass is taken in.
-func (x *bander) of(who []member) []Curve {
-	if x == nil {
-		return nil
-	}
-	_ = x.spread.Flush(x.pass) // pass has nothing to complain about
-	if x.spread.Moved == 0 {
-		return nil
-	}
-	return x.sweep.curves(who)
 }

@@ -22,7 +22,9 @@ import (
 
 // rolling is a rolling window of one length, for every key.
 type rolling struct {
-	length   uint64 // microseconds
+	length   uint64     // microseconds
+	cell     limit.Time // if it is the high bound of a fixed window: its length; else 0
+	slack    uint64     // if so: how much later requests may have come
 	keys     traffic.Paged[keyRing]
 	rings    arena[inside]
 	spill    spill
@@ -85,7 +87,7 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 	}
 	for i, t := range at {
 		k.last = max(k.last, ordinal(t)) // a request out of order counts as the last one
-		for k.size > 0 && k.last-ring[k.head].time() >= w.length {
+		for k.size > 0 && w.out(k.last, ring[k.head].time()) {
 			w.free(k, ring[k.head].slot)
 			if k.head++; int(k.head) == len(ring) {
 				k.head = 0
@@ -107,6 +109,16 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 	if k.class > 0 && int(k.size) <= len(ring)/4 {
 		w.move(k, max(k.size, 1))
 	}
+}
+
+// out reports whether a request does not count at now any more. What counts in a fixed window, at most, is what may have come
+// in it; it sees each other, so slots hold as well.
+func (w *rolling) out(now, then uint64) bool {
+	if w.cell == 0 {
+		return now-then >= w.length
+	}
+	first := lastOf(limit.Time(now-1<<63), w.cell) - uint64(w.cell) + 1
+	return then < first && first-then > w.slack
 }
 
 // takeSlot takes the lowest free slot.

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 	"shadow/window"
 )
 
@@ -66,7 +67,7 @@ func needsOf(t *rapid.T, w *rolling, key int32, at []limit.Time) (admitted, all 
 }
 
 func TestRollingAgainstSlowTwin(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		length := rapid.SampledFrom([]limit.Time{1, 7, 10 * limit.Second, limit.Day}).Draw(rt, "length")
 		w := &rolling{length: uint64(length)}
 		w.keys.Grow(3)
@@ -86,7 +87,7 @@ func TestRollingAgainstSlowTwin(t *testing.T) {
 
 // What a limit admits a higher one admits as well, and each limit admits just the requests that need no more than it.
 func TestNeedsAreNested(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		const length = 10 * limit.Second
 		at := drawTimes(rt, length)
 		w := &rolling{length: uint64(length)}
@@ -136,7 +137,7 @@ func above(needed []uint32, n int64) (indices []int32) {
 
 // Slots beyond the first words, taken and freed in any order.
 func TestSlotsAgainstSlowTwin(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		var s slots
 		var taken []bool
 		n := 0
@@ -182,7 +183,7 @@ func TestClasses(t *testing.T) {
 
 // Blocks do not overlap.
 func TestArena(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		var a arena[uint32]
 		type block struct {
 			class  uint8

@@ -93,7 +93,8 @@ func (r *Result) Add(second *Result) bool {
 	}
 	add(r.Curves, second.Curves)
 	if r.Band != nil && second.Band != nil {
-		add(r.Band.Curves, second.Band.Curves)
+		add(r.Band.Low, second.Band.Low)
+		add(r.Band.High, second.Band.High)
 	}
 	return true
 }

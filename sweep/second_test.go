@@ -1,11 +1,13 @@
 package sweep
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -33,7 +35,7 @@ func TestSparing(t *testing.T) {
 // A larger bucket refuses no more than a smaller one, though it may refuse other requests: Within goes by that.
 func TestLargerBucketsRefuseNoMore(t *testing.T) {
 	rates := []Rate{{1, 10 * limit.Second}, {7, 30 * limit.Second}, {1, 333}, {100, limit.Second}, {5, limit.Day}}
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		rate := rapid.SampledFrom(rates).Draw(rt, "rate")
 		at := drawTimes(rt, rapid.SampledFrom([]limit.Time{7, limit.Second, 10 * limit.Second, limit.Hour}).Draw(rt, "length"))
 		burst := rapid.Int64Range(1, 20).Draw(rt, "burst")
@@ -49,6 +51,20 @@ func TestWithin(t *testing.T) {
 		if least, most := c.Within(&Point{Limit: n}); least != want[0] || most != want[1] {
 			t.Errorf("%d: %d to %d, want %d to %d", n, least, most, want[0], want[1])
 		}
+	}
+}
+
+// A second look is at the rates of which some burst is not counted yet, and at nothing else.
+func TestAgain(t *testing.T) {
+	open, done := Rate{1, limit.Second}, Rate{1, limit.Minute}
+	r := Result{Curves: []Curve{
+		{Shape: Shape{Kind: Token, Rate: open}, Points: []Point{{Limit: 4}}},
+		{Shape: Shape{Kind: Token, Rate: done}, Points: []Point{{Limit: 7, Counted: true}}},
+	}}
+	o := r.Again(Options{Kinds: []Kind{Window, Token}, Rates: []Rate{open, done}, Bursts: []int64{9}})
+	if !slices.Equal(o.Rates, []Rate{open}) || !slices.Equal(o.BurstsOf[open], []int64{4}) || len(o.BurstsOf) != 1 || len(o.Bursts) > 0 ||
+		!slices.Equal(o.Kinds, []Kind{Token}) {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -27,8 +27,9 @@ type Sweep struct {
 	picked    *picked              // nil: all requests
 	strands   []*strand
 	shapes    []shaped
-	band      *bander    // nil: not wanted
-	bare      bool       // whom it has seen is known elsewhere
+	band      *bander    // nil: not wanted, or stamps are fine
+	edge      edge       // of the limits that it looks at
+	slack     limit.Time // if that is a bound
 	now       limit.Time // the latest place in time that was seen
 
 	batch *traffic.Batch // that is being taken in
@@ -47,7 +48,7 @@ type Options struct {
 	Action   string           // only requests of this action; "" for all
 	Lateness limit.Time       // a key whose time steps back by more starts anew
 
-	Band bool // whether to look at the spread placement as well, where batches have Stamps
+	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 
 	// Disguised tells whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
 	Disguised func(client int32) bool
@@ -66,8 +67,11 @@ type Source interface {
 const ratesAtOnce = 5
 
 // New returns a Sweep that has seen nothing.
-func New(o Options) *Sweep {
-	s := &Sweep{options: o, now: math.MinInt64}
+func New(o Options) *Sweep { return newSweep(o, exact, 0) }
+
+// newSweep returns one of limits, or of one of their bounds.
+func newSweep(o Options, edge edge, slack limit.Time) *Sweep {
+	s := &Sweep{options: o, now: math.MinInt64, edge: edge, slack: slack}
 	s.timelines.By, s.work = o.By, s.judge
 	if o.Action != "" {
 		s.picked = new(picked)
@@ -84,7 +88,6 @@ func New(o Options) *Sweep {
 		s.addWindows(per)
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
-	s.band = newBander(o)
 	return s
 }
 
@@ -92,9 +95,9 @@ func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
 
 // addWindows adds the windows of one length.
 func (s *Sweep) addWindows(per limit.Time) {
-	strand := s.strand(per)
+	strand := s.strand(per) // a bound remembers for the slack longer, which the lateness covers
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
-		w := &rolling{length: uint64(per)}
+		w := &rolling{length: uint64(s.within(per))}
 		if has(s.options.Kinds, Window) {
 			w.admitted = newHistogram(s.options.By)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: w.admitted})
@@ -106,10 +109,25 @@ func (s *Sweep) addWindows(per limit.Time) {
 		strand.counters = append(strand.counters, w)
 	}
 	if has(s.options.Kinds, Fixed) {
-		w := &fixed{length: per, needs: newHistogram(s.options.By)}
-		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: w.needs})
-		strand.counters = append(strand.counters, w)
+		needs := newHistogram(s.options.By)
+		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
+		if s.edge == high {
+			strand.counters = append(strand.counters, &rolling{cell: per, slack: uint64(s.slack), admitted: needs})
+		} else {
+			strand.counters = append(strand.counters, &fixed{length: per, slack: s.slack, needs: needs})
+		}
 	}
+}
+
+// within is the time in which two requests see each other in a window of some length, or in its bound.
+func (s *Sweep) within(per limit.Time) limit.Time {
+	switch s.edge {
+	case low:
+		return max(0, per-s.slack)
+	case high:
+		return per + min(s.slack, limit.Never-per)
+	}
+	return per
 }
 
 // addRates adds token buckets of some rates. A burst has no end, so their keys are never forgotten.
@@ -124,10 +142,17 @@ func (s *Sweep) addRates(rates []Rate) {
 		}
 		r := newTokenRate(rate, bursts, s.options.By.Shared())
 		t.rates = append(t.rates, r)
+		if s.edge == low {
+			r.enlarge(s.slack)
+		}
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Token, Rate: rate}, rate: r, bursts: bursts})
 	}
 	strand := s.strand(limit.Never)
-	strand.counters = append(strand.counters, t)
+	if s.edge == high {
+		strand.counters = append(strand.counters, newLagging(t.rates, uint64(s.slack)))
+	} else {
+		strand.counters = append(strand.counters, t)
+	}
 }
 
 // strand adds one whose limits have this horizon.
@@ -159,11 +184,14 @@ func takeAll(src Source, stop func() error, take func(*traffic.Batch)) error {
 
 // Take takes in the requests of one batch.
 func (s *Sweep) Take(b *traffic.Batch) {
+	if s.options.Band && s.band == nil && b.Stamps.Slack > 0 {
+		s.bound(b.Stamps.Slack)
+	}
 	s.timelines.Take(b, s.options.Tables)
 	if s.picked != nil {
 		s.picked.pick(b, &s.timelines, s.action())
 	}
-	if !b.Warm && !s.bare {
+	if !b.Warm {
 		s.count(b)
 	}
 	for _, p := range b.Places() {
@@ -171,7 +199,6 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	}
 	s.batch = b
 	s.each(len(s.strands), s.work)
-	s.band.take(b)
 }
 
 // judge has a strand take in the batch.

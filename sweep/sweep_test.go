@@ -2,11 +2,11 @@ package sweep_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"shadow/limit"
 	"shadow/sweep"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -19,11 +19,11 @@ func options(tables *traffic.Tables) sweep.Options {
 }
 
 // manyRequests are n requests over a day of some clients, few of which come often.
-func manyRequests(n, clients int) (*traffic.Batch, *traffic.Tables) {
+func manyRequests(t testing.TB, n, clients int) (*traffic.Batch, *traffic.Tables) {
 	tables, b := traffic.NewTables(), new(traffic.Batch)
 	tables.Agents.ID([]byte("curl/8"))
 	tables.Actions.ID([]byte("/"))
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testneeds.Rand(t, 1, 2)
 	for i := range clients {
 		tables.Clients.ID(fmt.Append(nil, i))
 	}
@@ -38,7 +38,7 @@ func manyRequests(n, clients int) (*traffic.Batch, *traffic.Tables) {
 
 // Once the sweep has met what comes, nothing is allocated per request.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
-	b, tables := manyRequests(20_000, 300)
+	b, tables := manyRequests(t, 20_000, 300)
 	s := sweep.New(options(tables))
 	next := func() {
 		for i := range b.At {
@@ -58,7 +58,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 func BenchmarkSweep(b *testing.B) {
 	for _, clients := range []int{50_000, 1} { // half a million requests a day of one client, at worst
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			batch, tables := manyRequests(512<<10, clients)
+			batch, tables := manyRequests(b, 512<<10, clients)
 			s := sweep.New(options(tables))
 			for b.Loop() {
 				for i := range batch.At {
@@ -73,7 +73,7 @@ func BenchmarkSweep(b *testing.B) {
 
 // Without requests there are curves without points; with warm ones only, too.
 func TestNothing(t *testing.T) {
-	b, tables := manyRequests(100, 3)
+	b, tables := manyRequests(t, 100, 3)
 	for _, warm := range []bool{true, false} {
 		s := sweep.New(options(tables))
 		if b.Warm = warm; warm {

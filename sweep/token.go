@@ -27,14 +27,17 @@ type tokenRate struct {
 	most   uint64 // shares in the largest bucket that there can be
 	shared bool   // whether clients share keys
 
-	bursts []uint64 // shares in the buckets of the chosen bursts, ascending
-	keys   traffic.Paged[keyBacklog]
-	peaks  traffic.Paged[clientPeak]
-	levels arena[uint64]
-	counts arena[uint32]
-	class  uint8            // of blocks with a number for each burst
-	full   map[uint64]int64 // by client and burst: how often its count has gone once around
-	top    uint64           // the highest backlog of all keys, in shares
+	extra uint64 // shares that a bucket holds beyond its burst: of low bounds
+
+	bursts     []uint64 // shares in the buckets of the chosen bursts and the extra ones, ascending
+	keys       traffic.Paged[keyBacklog]
+	peaks      traffic.Paged[clientPeak]
+	levels     arena[uint64]
+	counts     arena[uint32]
+	class      uint8            // of blocks with a number for each burst
+	levelClass uint8            // of blocks in levels
+	full       map[uint64]int64 // by client and burst: how often its count has gone once around
+	top        uint64           // the highest backlog of all keys, in shares
 }
 
 // A keyBacklog is what the bottomless bucket of a key lacks, in shares.
@@ -60,7 +63,16 @@ func newTokenRate(r Rate, bursts []int64, shared bool) *tokenRate {
 		t.bursts = append(t.bursts, uint64(b)*t.token)
 	}
 	t.class = classFor(max(1, len(bursts)))
+	t.levelClass = t.class
 	return t
+}
+
+// enlarge makes the buckets low bounds: what they refill in the slack may have come before any request.
+func (r *tokenRate) enlarge(slack limit.Time) {
+	r.extra = uint64(slack) * r.inflow
+	for i := range r.bursts {
+		r.bursts[i] += r.extra
+	}
 }
 
 func (r *tokenRate) grow(keys, clients int) {
@@ -82,6 +94,12 @@ func (r *tokenRate) judge(p *piece, gaps []uint64) {
 		r.judgeBursts(p, k, gaps, level, peak)
 	}
 	k.level = level
+	r.reach(p, peak)
+}
+
+// reach notes the highest backlog of a piece.
+func (r *tokenRate) reach(p *piece, peak uint64) {
+	peak = max(peak, r.extra+r.token) - r.extra // each request takes a token of the burst
 	r.top = max(r.top, peak)
 	if !r.shared {
 		if c := r.peaks.At(p.client()); peak > uint64(c.need)*r.token {
@@ -102,12 +120,12 @@ func (r *tokenRate) refill(level, gap uint64) uint64 {
 // judgeBursts has the chosen buckets judge a piece, in which the backlog goes from that of k to level by way of peak.
 func (r *tokenRate) judgeBursts(p *piece, k *keyBacklog, gaps []uint64, level, peak uint64) {
 	if !k.apart {
-		k.block, k.apart = r.levels.take(r.class), true
+		k.block, k.apart = r.levels.take(r.levelClass), true
 		for i := range r.bursts {
-			r.levels.at(r.class, k.block)[i] = k.level
+			r.levels.at(r.levelClass, k.block)[i] = k.level
 		}
 	}
-	levels, apart := r.levels.at(r.class, k.block), false
+	levels, apart := r.levels.at(r.levelClass, k.block), false
 	for i, burst := range r.bursts {
 		if levels[i] == k.level && peak <= burst {
 			levels[i] = level
@@ -117,7 +135,7 @@ func (r *tokenRate) judgeBursts(p *piece, k *keyBacklog, gaps []uint64, level, p
 		apart = apart || levels[i] != level
 	}
 	if !apart {
-		r.levels.give(r.class, k.block)
+		r.levels.give(r.levelClass, k.block)
 		k.apart = false
 	}
 }
@@ -182,7 +200,7 @@ func (r *tokenRate) need(backlog uint64) int64 {
 func (r *tokenRate) release(key int32) {
 	k := r.keys.At(key)
 	if k.apart {
-		r.levels.give(r.class, k.block)
+		r.levels.give(r.levelClass, k.block)
 	}
 	*k = keyBacklog{}
 }

@@ -8,6 +8,7 @@ import (
 
 	"shadow/bucket"
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // The buckets of package bucket refuse as many as the chosen ones here, and none of a client whose burst the curve says
@@ -15,7 +16,7 @@ import (
 func TestTokensAgainstBuckets(t *testing.T) {
 	rates := []Rate{{1, 10 * limit.Second}, {7, 30 * limit.Second}, {1, 333}, {100, limit.Second}, {5, limit.Day}}
 	bursts := []int64{1, 2, 3, 5, 20, 100}
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		rate := rapid.SampledFrom(rates).Draw(rt, "rate")
 		at := drawTimes(rt, rapid.SampledFrom([]limit.Time{7, limit.Second, 10 * limit.Second, limit.Hour}).Draw(rt, "length"))
 		shared := rapid.Bool().Draw(rt, "shared")
@@ -49,6 +50,18 @@ func refusedOf(t *testing.T, rate Rate, burst int64, at []limit.Time) int64 {
 	}
 	var s limit.State
 	return int64(len(l.Refuse(nil, &s, at)))
+}
+
+// A bucket that has refused lacks less than the backlog, also after a piece in which the backlog fits into it.
+func TestBucketStaysApart(t *testing.T) {
+	r := newTokenRate(Rate{1, 10 * limit.Second}, []int64{2}, false)
+	r.grow(1, 1)
+	for _, gaps := range [][]uint64{{0, 0, 0}, {20_000_000}, {0}} {
+		r.judge(&piece{rows: make([]int32, len(gaps)), clients: []int32{0}}, gaps)
+	}
+	if got := r.refused(0, 0); got != 1 {
+		t.Errorf("of requests at 0 0 0 20 20 a burst of 2 refuses %d, want the third alone", got)
+	}
 }
 
 // The backlog stops where no bucket that can be counted exactly holds it.

@@ -18,7 +18,10 @@ import (
 // The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated,
 // compressed, cut, put away and put back meanwhile, and however often the tail is stopped, killed and started anew.
 
-var agreeLimits = []string{"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:2/s+window:20/60s", "token:3/10s,cooldown=5s"}
+var agreeLimits = []string{
+	"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:2/s+window:20/60s", "token:3/10s,cooldown=5s",
+	"each:token:2/s+window:20/60s", "in-turn:window:4/20s+token:3/10s",
+}
 
 func TestTailAgreesWithReplay(t *testing.T) {
 	seeds := uint64(20)
@@ -26,14 +29,15 @@ func TestTailAgreesWithReplay(t *testing.T) {
 		seeds = 5
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { agree(t, seeded(seed)) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { agree(t, seeded(t, seed)) })
 	}
 }
 
 func agree(t *testing.T, r *rand.Rand) {
 	w := &world{bench: newBench(t, agreeLimits...), r: r, running: true}
+	w.loses = true // what is put away while nobody looks; all that was in it has been read
 	vary := func(o *Options) {
-		o.Save, o.Linger = time.Duration(1+r.IntN(3))*time.Second, time.Duration(5+r.IntN(60))*time.Second
+		o.Save, o.Linger = time.Duration(1+r.IntN(20))*time.Second, time.Duration(5+r.IntN(60))*time.Second
 	}
 	w.change = func(o *Options) { o.From = FromStart; vary(o) }
 	w.start()
@@ -183,7 +187,7 @@ func (w *world) hide() {
 func (w *world) swap() {
 	w.step(time.Second)
 	w.write(1)
-	w.step(4 * time.Second) // there is a checkpoint: what is read again after a crash must be there
+	w.saves() // what is read again after a crash must be there
 	check(w.t, os.MkdirAll(w.path("hidden"), 0o755))
 	check(w.t, os.Rename(w.path("access.log"), w.path("hidden/next.log")))
 	w.step(time.Duration(w.r.IntN(2)) * time.Second)
@@ -191,6 +195,17 @@ func (w *world) swap() {
 		check(w.t, os.Rename(w.path("hidden/kept.log"), w.path("access.log")))
 	}
 	check(w.t, os.Rename(w.path("hidden/next.log"), w.path("hidden/kept.log")))
+}
+
+// saves waits until a checkpoint knows all that was written.
+func (w *world) saves() {
+	written := w.now
+	for range 100 {
+		if w.step(time.Second); w.tail.saved.After(written) {
+			return
+		}
+	}
+	w.t.Fatalf("no checkpoint was written for %v: %s", w.now.Sub(written), w.said.String())
 }
 
 // shift makes room for access.log.1.
@@ -244,7 +259,7 @@ func (w *world) compress() {
 // Several logs, of different clients, by clocks that differ somewhat, and that now and then fall silent.
 func TestTailOfSeveralLogsAgreesWithReplays(t *testing.T) {
 	for seed := range uint64(10) {
-		r := seeded(seed)
+		r := seeded(t, seed)
 		b := newBench(t, agreeLimits...)
 		b.names = []string{b.path("0.log"), b.path("1.log"), b.path("2.log")}
 		b.change = func(o *Options) { o.From = FromStart }

@@ -123,7 +123,11 @@ func (c *Checkpoint) Write(name string, body func(io.Writer) error) error {
 
 // prepare writes the file beside the old one.
 func (c *Checkpoint) prepare(name string, body func(io.Writer) error) error {
-	return writeSynced(name+".new", func(f io.Writer) error { return c.writeTo(f, body) })
+	err := writeSynced(name+".new", func(f io.Writer) error { return c.writeTo(f, body) })
+	if err != nil {
+		_ = os.Remove(name + ".new") // it may have filled the disk
+	}
+	return err
 }
 
 func (c *Checkpoint) writeTo(f io.Writer, body func(io.Writer) error) error {
@@ -145,7 +149,7 @@ func (c *Checkpoint) writeTo(f io.Writer, body func(io.Writer) error) error {
 
 // replace puts what was prepared in the place of the old one.
 func replace(name string) error {
-	if err := os.Rename(name+".new", name); err != nil {
+	if err := rename(name+".new", name); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(name))
@@ -158,7 +162,7 @@ func writeSynced(name string, write func(io.Writer) error) error {
 		return err
 	}
 	if err = write(f); err == nil {
-		err = f.Sync()
+		err = syncFile(f)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -169,6 +173,12 @@ func syncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	_ = d.Sync()
+	_ = syncFile(d)
 	return d.Close()
 }
+
+// syncFile and rename are what makes a file last; a test takes down when they are called.
+var (
+	syncFile = (*os.File).Sync
+	rename   = os.Rename
+)

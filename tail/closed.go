@@ -34,6 +34,7 @@ func keepInMind(files []parse.SavedFile, f parse.SavedFile, most int) []parse.Sa
 		return files
 	}
 	files = slices.DeleteFunc(files, func(old parse.SavedFile) bool { return old.Identity == f.Identity })
+	f.Lines, f.Spent = nil, false
 	files = append(files, f)
 	return slices.Delete(files, 0, max(0, len(files)-most))
 }
@@ -108,10 +109,14 @@ func (t *Tail) giveUp(now time.Time) {
 
 // isUp tells whether nothing can come of a log any more.
 func (t *Tail) isUp(l *log) bool {
-	if len(l.files) > 0 || l.saved != nil {
+	if len(l.files) > 0 || l.saved != nil || len(l.missing) > 0 {
 		return false
 	}
-	return l.gone && (l.over || l.series == nil && !t.isNamed(l) && len(l.relatives()) == 0)
+	if !l.gone || l.over {
+		return l.gone
+	}
+	relatives, _ := l.relatives()
+	return l.series == nil && !t.isNamed(l) && len(relatives) == 0
 }
 
 // isNamed tells whether a log has a name that was given, and was not found by a pattern.

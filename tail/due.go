@@ -34,11 +34,19 @@ func (t *Tail) mustSave(now time.Time) bool {
 func (t *Tail) tryToSave(now time.Time) {
 	t.tried = now
 	if err := t.save(); err != nil {
-		t.sayOnce("the checkpoint cannot be written: " + err.Error())
+		t.sayOnce(unsaved(err))
 		return
 	}
 	t.saved, t.joined = now, false
 	t.sayOnce("")
+}
+
+// unsaved says that there is no checkpoint.
+func unsaved(err error) string {
+	if isFull(err) {
+		return "the checkpoint cannot be written, as the disk is full; it is written as soon as there is room: " + err.Error()
+	}
+	return "the checkpoint cannot be written: " + err.Error()
 }
 
 // sayOnce tells what is odd unless it was told last.
@@ -85,14 +93,20 @@ func (t *Tail) tell() {
 	was, is := &t.before, t.tally
 	seconds := max(now.Sub(t.told).Seconds(), 0.001)
 	requests := is.Requests - was.Requests
-	fmt.Fprintf(t.options.Err, "%s  %d requests in %.0f s (%.0f/s), %d waiting, %d late, %d unreadable, %d clients refused; %s\n",
+	fmt.Fprintf(t.options.Err, "%s  %d requests in %.0f s (%.0f/s), %d waiting, %d late, %d unreadable, %d not HTTP, %d clients refused; %s\n",
 		now.UTC().Format(time.RFC3339), requests, seconds, float64(requests)/seconds, t.stream.Waiting(),
-		is.Late-was.Late, is.Unreadable-was.Unreadable, len(t.events.busy), t.lagText(now))
+		is.Late-was.Late, is.Unreadable-was.Unreadable, is.NotHTTP.Lines()-was.NotHTTP.Lines(), len(t.events.busy), t.lagText(now))
 	if waits := t.spool.backlog(); waits.Full || t.waits {
 		fmt.Fprintf(t.options.Err, "  %s\n", waits)
 	}
 	if t.out.odd != nil {
 		fmt.Fprintf(t.options.Err, "  would-blocks cannot be written, so nothing is read: %v\n", t.out.odd)
+	}
+	if n := is.Truncated - was.Truncated; n > 0 {
+		fmt.Fprintf(t.options.Err, "  logs were truncated %d times; what was written to them between copying and truncating is lost\n", n)
+	}
+	if n := is.Lost - was.Lost; n > 0 {
+		fmt.Fprintf(t.options.Err, "  of %d files the rest was not found, and is lost\n", n)
 	}
 	for i := range is.Policies {
 		n := is.Policies[i].Refused - was.Policies[i].Refused

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"shadow/escape"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
@@ -162,12 +163,12 @@ func appendSeconds(line []byte, t limit.Time) []byte {
 	return line
 }
 
-// appendText writes a text from a log as a JSON string.
+// appendText writes a text from a log as a JSON string, harmless for a terminal.
 func appendText(line []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f {
 			quoted, _ := json.Marshal(text) // a string always can be
-			return append(line, quoted...)
+			return append(line, escape.JSON(quoted)...)
 		}
 	}
 	line = append(line, '"')

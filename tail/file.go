@@ -28,6 +28,10 @@ var (
 
 	// errCut says that a file has lost its end, as by a power failure: it begins as before.
 	errCut = errors.New("was cut")
+
+	// errUnsure says that a file had little or nothing in it when it was looked at last, and was written to since: it may have been
+	// filled, copied and truncated in between.
+	errUnsure = errors.New("may have been truncated")
 )
 
 // A generation is one of the files that a log consists of.
@@ -52,10 +56,15 @@ type file struct {
 	handle *os.File
 	info   fs.FileInfo // when it was looked at last
 	id     parse.Identity
+	lines  []uint32 // see parse.SavedFile
+	blank  bool     // it was empty when it was found beside the log, so it may become a copy of another file
 	at     parse.Place
 	size   int64
 	read   time.Time
 	now    func() time.Time
+
+	stirred func() bool // whether there may be copies that nobody has looked at; nil: there are none
+	doubted bool        // whether it is to be held against copies, whatever stirred says
 }
 
 // openFile opens a file to be read from a place.
@@ -68,7 +77,9 @@ func openFile(name string, at parse.Place, now func() time.Time) (*file, error) 
 	if !info.Mode().IsRegular() {
 		err = errNoFile
 	} else {
-		f.id, err = parse.Identify(handle, info)
+		f.id.Device, f.id.Inode = parse.InodeOf(info)
+		f.id = f.id.Emptied()
+		err = f.learn()
 	}
 	if err != nil {
 		_ = handle.Close()
@@ -96,28 +107,68 @@ func (f *file) look() error {
 	if f.size < f.at.Offset {
 		return cmp.Or(f.check(), errCut)
 	}
-	if f.size == f.info.Size() && info.ModTime().Equal(f.info.ModTime()) && f.size == f.at.Offset {
+	changed := f.size != f.info.Size() || !info.ModTime().Equal(f.info.ModTime())
+	if !changed && f.size == f.at.Offset && !f.doubted {
 		return nil
 	}
-	if err := f.check(); err != nil {
+	if f.blank || f.id.HeadBytes == 0 {
+		return errUnsure
+	}
+	if f.doubted || changed && f.id.HeadBytes < parse.HeadBlock && f.stirred != nil && f.stirred() {
+		return cmp.Or(f.check(), errUnsure)
+	}
+	if err := f.learn(); err != nil {
 		return err
 	}
 	f.info = info
 	return nil
 }
 
-// check holds the beginning of the file against what it was, and learns more of it while it is short.
+// refresh learns what is there now, unless the file has begun anew.
+func (f *file) refresh() error {
+	info, err := f.handle.Stat()
+	if err == nil {
+		err = f.learn()
+	}
+	if err == nil {
+		f.info, f.size, f.doubted = info, info.Size(), false
+	}
+	return err
+}
+
+// check holds the beginning of the file against what it was.
 func (f *file) check() error {
 	var block [parse.HeadBlock]byte
+	_, err := f.begin(&block)
+	return err
+}
+
+// learn checks the beginning, and learns more of it while it is short.
+func (f *file) learn() error {
+	var block [parse.HeadBlock]byte
+	head, err := f.begin(&block)
+	if err == nil && (len(head) > f.id.HeadBytes || f.lines == nil) {
+		f.id.Learn(head)
+		f.lines = parse.LineSums(head)
+	}
+	return err
+}
+
+// begin reads the beginning, which must be what it was.
+func (f *file) begin(block *[parse.HeadBlock]byte) ([]byte, error) {
 	n, err := f.handle.ReadAt(block[:], 0)
 	if err != nil && err != io.EOF {
-		return err
+		return nil, err
 	}
 	if !f.id.Begins(block[:n]) {
-		return errTruncated
+		return nil, errTruncated
 	}
-	f.id.Learn(block[:n])
-	return nil
+	return block[:n], nil
+}
+
+// renew makes the file one of which nothing is known, and nothing was read.
+func (f *file) renew() {
+	f.id, f.lines, f.at = f.id.Emptied(), nil, parse.Place{}
 }
 
 // is tells whether the file is one that was known.
@@ -139,6 +190,9 @@ func (f *file) next(b *parse.Block) (bool, error) {
 	}
 	for f.size > f.at.Offset {
 		data, err := f.readAt(b.Data, blockSize)
+		if err == nil {
+			err = f.check() // should it have been truncated meanwhile, this is nothing that was ever in it in one piece
+		}
 		if err != nil || len(data) == 0 {
 			return false, err
 		}
@@ -242,7 +296,9 @@ func (f *file) peek() (sample []byte) {
 // overlong tells whether a line comes next that is too long to be read, whatever its format is.
 func (f *file) overlong() bool { return len(f.peek()) == 0 && f.unread() > parse.MaxLine }
 
-func (f *file) saved() parse.SavedFile { return parse.SavedFile{Identity: f.id, Place: f.at} }
-func (f *file) unread() int64          { return max(0, f.size-f.at.Offset) }
-func (f *file) since() time.Time       { return f.read }
-func (f *file) close()                 { _ = f.handle.Close() } // it was only read: nothing can be lost
+func (f *file) saved() parse.SavedFile {
+	return parse.SavedFile{Identity: f.id, Place: f.at, Lines: f.lines}
+}
+func (f *file) unread() int64    { return max(0, f.size-f.at.Offset) }
+func (f *file) since() time.Time { return f.read }
+func (f *file) close()           { _ = f.handle.Close() } // it was only read: nothing can be lost

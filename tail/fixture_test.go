@@ -3,6 +3,7 @@ package tail
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/testneeds"
 	"shadow/traffic"
 )
 
@@ -31,6 +33,8 @@ type bench struct {
 	said   bytes.Buffer
 	out    bytes.Buffer
 	change func(*Options)
+	loses  bool                     // whether files may be lost
+	lost   int                      // how many were
 	by     []policy.Key             // what the limits count by, in turn
 	read   func(o *traffic.Options) // how lines are read; nil: as testFormat says
 }
@@ -95,10 +99,15 @@ func (b *bench) step(passed time.Duration) {
 	}
 }
 
-// stop ends the tail as a signal does.
+// stop ends the tail as a signal does. It has read everything, unless a test takes something away.
 func (b *bench) stop() {
 	b.t.Helper()
-	check(b.t, b.tail.Finish())
+	err := b.tail.Finish()
+	if loss := new(LossError); b.loses && errors.As(err, &loss) {
+		b.lost += loss.Files
+		return
+	}
+	check(b.t, err)
 }
 
 // kill ends the tail as kill -9 does: what it has not written is gone.
@@ -112,6 +121,7 @@ func (b *bench) kill() {
 	if s := b.tail.spool; s != nil {
 		s.halt()
 	}
+	b.tail.outLock.release()
 	b.tail.lock.release()
 }
 
@@ -150,6 +160,7 @@ func (b *bench) replayed(text []byte) (string, Tally) {
 	check(b.t, e.out.flush())
 	stats := reader.Stats()
 	tally.Lines, tally.Unreadable, tally.Excluded, tally.Late = stats.Lines, stats.Unreadable, stats.Excluded, stats.Late
+	tally.NotHTTP, tally.Moved = stats.NotHTTP, stats.Moved
 	return out.String(), *tally
 }
 
@@ -168,4 +179,4 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+func seeded(t testing.TB, seed uint64) *rand.Rand { return testneeds.Rand(t, seed, 7) }

@@ -87,7 +87,7 @@ func TestEachLineIsReadOnce(t *testing.T) {
 	}
 	for name, s := range styles {
 		for seed := range seeds {
-			t.Run(fmt.Sprint(name, seed), func(t *testing.T) { onceEach(t, s, seeded(seed)) })
+			t.Run(fmt.Sprint(name, seed), func(t *testing.T) { onceEach(t, s, seeded(t, seed)) })
 		}
 	}
 }

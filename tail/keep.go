@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"shadow/traffic"
 )
 
 // save writes a checkpoint.
 func (t *Tail) save() error {
-	begin := time.Now()
+	begin := t.options.Now()
 	out, err := t.out.save()
 	if err != nil {
 		return err
@@ -26,7 +25,7 @@ func (t *Tail) save() error {
 	if err = t.write(c); err == nil {
 		t.kept()
 	}
-	t.saving = time.Since(begin)
+	t.saving = t.options.Now().Sub(begin)
 	return err
 }
 
@@ -96,7 +95,7 @@ const defaultSlack = 64 << 10
 
 // known is how many names and keys have a number, whether they are needed or not. There is a bound to agents and actions.
 func (t *Tail) known() int {
-	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.judge.Known()
+	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.tables.Paths.Len() + t.judge.Known()
 }
 
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
@@ -124,6 +123,7 @@ func (t *Tail) compact() error {
 // copy is a Tally that does not change, and cannot count.
 func (t *Tally) copy() Tally {
 	c := *t
+	c.NotHTTP = slices.Clone(t.NotHTTP)
 	c.Policies = slices.Clone(t.Policies)
 	for i := range c.Policies {
 		c.Policies[i].By = slices.Clone(c.Policies[i].By)
@@ -148,11 +148,17 @@ func (t *Tail) Finish() error {
 	if t.options.State == "" || t.ended() {
 		err = t.judgeRest()
 	}
+	for _, l := range t.logs {
+		l.miss()
+	}
 	if err == nil && t.options.State != "" {
 		err = t.save()
 	}
 	if err == nil && t.options.Every > 0 {
 		t.tell()
 	}
-	return errors.Join(err, t.Close())
+	if err := errors.Join(err, t.Close()); err != nil {
+		return err
+	}
+	return t.lossError()
 }

@@ -14,6 +14,7 @@ import (
 var everyKey = []policy.Key{
 	policy.ByClient, policy.ByClientAction, policy.ByAction, policy.ByHost, policy.ByClientAgent, policy.ByClient24,
 	policy.ByClient64, policy.ByUser, policy.ByClientAgentAction, policy.ByClient24Action, policy.ByClient64Action, policy.ByUserAction,
+	policy.ByClientPath,
 }
 
 // keyedBench is a bench with limits by every key.
@@ -23,7 +24,7 @@ func keyedBench(t *testing.T) *bench {
 	b.by = everyKey
 	b.read = func(o *traffic.Options) {
 		o.Format.Format = `$remote_addr [$msec] "$request" $status "$http_user_agent" $remote_user $host`
-		o.Hosts, o.Users = true, true
+		o.Hosts, o.Users, o.Paths = true, true, true
 	}
 	return b
 }
@@ -32,13 +33,13 @@ func keyedBench(t *testing.T) *bench {
 func keyed(r *rand.Rand, n int, at time.Time) string {
 	who := [...]string{"192.0.2.%d", "2001:db8::%d", "10.1.%d.7"}[r.IntN(3)]
 	user := [...]string{"-", fmt.Sprint("user", r.IntN(n))}[r.IntN(2)]
-	return fmt.Sprintf(who+" [%d.%03d] \"GET /page%d HTTP/1.1\" 200 \"curl/%d\" %s host%d\n",
-		r.IntN(min(n, 250)), at.Unix(), at.UnixMilli()%1000, r.IntN(3), r.IntN(3), user, r.IntN(n))
+	return fmt.Sprintf(who+" [%d.%03d] \"GET /page%d/%d?%d HTTP/1.1\" 200 \"curl/%d\" %s host%d\n",
+		r.IntN(min(n, 250)), at.Unix(), at.UnixMilli()%1000, r.IntN(3), r.IntN(4), r.IntN(9), r.IntN(3), user, r.IntN(n))
 }
 
 // Dropping names changes no verdict, whatever is counted by.
 func TestNamesAreDropped(t *testing.T) {
-	b, r := keyedBench(t), seeded(3)
+	b, r := keyedBench(t), seeded(t, 3)
 	b.start()
 	b.tail.slack = -1 << 30 // after every batch
 	for range 400 {
@@ -62,6 +63,7 @@ func TestEveryKindOfNameIsBounded(t *testing.T) {
 		"client": "10.%[1]d.%[2]d.%[3]d [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h\n",
 		"host":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" - h%[1]d.%[2]d.%[3]d\n",
 		"user":   "192.0.2.1 [%[4]s] \"GET / HTTP/1.1\" 200 \"a\" u%[1]d.%[2]d.%[3]d h\n",
+		"path":   "192.0.2.1 [%[4]s] \"GET /x/%[1]d.%[2]d.%[3]d HTTP/1.1\" 200 \"a\" - h\n",
 		"pair":   "10.0.0.%[3]d [%[4]s] \"GET /page%[2]d HTTP/1.1\" 200 \"a\" - h\n",
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -79,9 +81,9 @@ func TestEveryKindOfNameIsBounded(t *testing.T) {
 				b.append("access.log", text)
 				b.step(time.Second)
 				names := b.tail.tables
-				most = max(most, names.Clients.Len()+names.Hosts.Len()+names.Users.Len()+b.tail.judge.Known())
+				most = max(most, names.Clients.Len()+names.Hosts.Len()+names.Users.Len()+names.Paths.Len()+b.tail.judge.Known())
 			}
-			// 250 a second wait for 5 seconds, are remembered for some more, and count by twelve keys.
+			// 250 a second wait for 5 seconds, are remembered for some more, and count by thirteen keys.
 			if most > 80_000 {
 				t.Errorf("up to %d names and keys were known", most)
 			}
@@ -91,7 +93,7 @@ func TestEveryKindOfNameIsBounded(t *testing.T) {
 
 // With --max-keys no kind of key is remembered of more than so many.
 func TestMaxKeysOfEveryKind(t *testing.T) {
-	b, r := keyedBench(t), seeded(5)
+	b, r := keyedBench(t), seeded(t, 5)
 	b.limits = []string{"token:1/24h"}
 	b.change = func(o *Options) { o.MaxKeys = 40 }
 	b.start()
@@ -108,4 +110,46 @@ func TestMaxKeysOfEveryKind(t *testing.T) {
 		t.Error("none was forgotten")
 	}
 	b.stop()
+}
+
+// Writing checkpoints takes at most a twentieth of the time, by the clock that says when they are due: how busy the machine is on
+// which a test runs decides nothing.
+func TestSlowCheckpointsAreRare(t *testing.T) {
+	const takes = 300 * time.Millisecond
+	b := newBench(t, "token:3/10s")
+	slow := time.Duration(0) // how far the clock goes on when somebody looks at it
+	b.change = func(o *Options) {
+		o.Save = time.Second
+		o.Now = func() time.Time {
+			b.now = b.now.Add(slow)
+			return b.now
+		}
+	}
+	b.start()
+	defer b.stop()
+	save := func() time.Time {
+		t.Helper()
+		before := b.tail.saved
+		for range 100 {
+			if b.step(100 * time.Millisecond); b.tail.saved.After(before) {
+				return b.tail.saved
+			}
+		}
+		t.Fatal("no checkpoint is written")
+		return before
+	}
+	first := save()
+	if passed := save().Sub(first); passed != time.Second {
+		t.Errorf("checkpoints that take no time are %v apart, want 1s", passed)
+	}
+	slow = takes / 2 // it is looked at twice after the beginning
+	check(t, b.tail.save())
+	if slow = 0; b.tail.saving != takes {
+		t.Fatalf("a checkpoint takes %v, want %v", b.tail.saving, takes)
+	}
+	b.tail.tried, b.tail.saved = b.now, b.now
+	slowly := b.now
+	if passed := save().Sub(slowly); passed != 20*takes {
+		t.Errorf("the one behind it is written after %v, want %v", passed, 20*takes)
+	}
 }

@@ -14,52 +14,71 @@ import (
 // Which files beside a log are its own, and which of them have been read. A file is told by its inode and its beginning, so it
 // is known again whatever it is called, as long as it is there.
 
-// takeBetween takes in the relatives that nobody knows, apart from f.
-func (l *log) takeBetween(f *file) { l.takeSince(f, time.Time{}) }
-
-// takeSince takes in those of them that were written since a moment.
-func (l *log) takeSince(f *file, since time.Time) {
-	for _, r := range l.relatives() {
-		if os.SameFile(r.Info, f.info) || r.Info.ModTime().Before(since) || l.knows(&r) || l.tail.isTaken(l, r.Path, r.Info) || l.tail.isKnown(r.WasItself) {
-			continue
-		}
-		g, err := l.open(r, parse.Place{})
-		if err != nil {
-			l.say("%s: %v", r.Path, err)
-			continue
-		}
-		if f, ok := g.(*file); ok {
-			f.at, _ = l.tail.stopped(l, f)
-		}
-		l.files = append(l.files, g)
-	}
-}
-
-// relatives are the files that may belong to the log, the current one not among them.
-func (l *log) relatives() []parse.Relative {
+// relatives are the files that may belong to the log, the current one not among them, and whether the look at them is settled.
+func (l *log) relatives() (all []parse.Relative, settled bool) {
 	if l.series == nil {
-		return parse.RelativesOf(l.name)
+		return l.beside.Of(l.name)
 	}
-	return slices.DeleteFunc(l.series.Relatives(l.path), func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) })
+	all, settled = l.beside.OfSeries(*l.series, l.path)
+	return slices.DeleteFunc(all, func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) }), settled
 }
 
-// knows tells whether a relative has been read, is being read, or is not to be. One that has grown since it was closed is not known
-// any more, as far as that can be seen.
-func (l *log) knows(r *parse.Relative) bool {
-	return slices.ContainsFunc(l.known, r.Was) ||
-		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) }) ||
-		slices.ContainsFunc(l.files, func(g generation) bool { return r.Was(g.saved().Identity) || isCopyOfBeginning(r, g) })
+// forgetBeside is for how long the beginnings of relatives are remembered.
+const forgetBeside = 10 * time.Second
+
+// A stamp is when the folder of a log was changed last, and when that was looked at.
+type stamp struct{ changed, at time.Time }
+
+// sameTick is how long the clock that stamps files may stand still: what happens meanwhile leaves no trace.
+const sameTick = 50 * time.Millisecond
+
+// stampsOf are those of the folders in which relatives may lie.
+func (l *log) stampsOf() (stamps []stamp) {
+	for _, dir := range parse.FoldersOf(l.name) {
+		if info, err := os.Stat(dir); err == nil {
+			stamps = append(stamps, stamp{info.ModTime(), time.Now()})
+		}
+	}
+	return stamps
 }
 
-// isCopyOfBeginning tells whether a relative is a copy that somebody made of a file while that was short, and still has its content.
-func isCopyOfBeginning(r *parse.Relative, g generation) bool {
-	f, ok := g.(*file)
-	if n := len(r.Head); ok && 0 < n && n < parse.HeadBlock {
-		head := make([]byte, n)
-		m, _ := f.handle.ReadAt(head, 0) // what cannot be read now is not known
-		return m == n && bytes.Equal(head, r.Head)
+// stirred reports whether files may have come since the relatives were looked at.
+func (l *log) stirred() bool {
+	now := l.stampsOf()
+	if len(now) != len(l.stamps) {
+		return true
+	}
+	for i, was := range l.stamps {
+		if !now[i].changed.Equal(was.changed) || was.at.Sub(was.changed) < sameTick {
+			return true
+		}
 	}
 	return false
+}
+
+// knows reports whether a relative has been read, or is not to be. One that has grown since it was closed is not known any more, as
+// far as that can be seen.
+func (l *log) knows(r *parse.Relative) bool {
+	return slices.ContainsFunc(l.known, r.Was) ||
+		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) })
+}
+
+// isCopy reports whether a relative has the content that a file has now, or the beginning of it.
+func isCopy(r *parse.Relative, g generation) bool {
+	s := g.saved()
+	if s.HeadBytes == 0 || len(r.Head) == 0 {
+		return false
+	}
+	if r.Was(s.Identity) || len(r.Head) < parse.HeadBlock && s.HasLines(r.Head) {
+		return true
+	}
+	f, ok := g.(*file)
+	if !ok || !r.Is(s.Identity) {
+		return false
+	}
+	head := make([]byte, len(r.Head)) // it may have grown since it was looked at
+	n, _ := f.handle.ReadAt(head, 0)  // what cannot be read now is not known
+	return bytes.Equal(head[:n], r.Head)
 }
 
 // know notes the relatives that are there, and keeps what it knows of files that have other names now: what comes later is new.
@@ -68,17 +87,24 @@ func (l *log) know() {
 	all := l.series != nil && l.from == FromStart && !l.begun
 	before := l.known
 	l.known = nil
-	for _, r := range l.relatives() {
+	l.looked, l.stamps = l.now(), l.stampsOf()
+	relatives, settled := l.relatives()
+	for _, r := range relatives {
 		if r.Packed || !all {
 			l.note(r.ID)
 		}
 	}
+	l.keepKnown(before, settled)
+}
+
+// keepKnown keeps what was known of files that are there still, whatever their names.
+func (l *log) keepKnown(before []parse.Identity, settled bool) {
 	if len(before) == 0 {
 		return
 	}
 	there := inodesIn(filepath.Dir(l.name))
 	for _, id := range before {
-		if there[inodeOf(id)] && !slices.ContainsFunc(l.known, id.SameInode) {
+		if (!settled || there[inodeOf(id)]) && !slices.ContainsFunc(l.known, id.SameInode) {
 			l.known = append(l.known, id)
 		}
 	}

@@ -44,8 +44,13 @@ func Listen(address string, h http.Handler) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }() // it ends with stop
+	bounded := newBoundedListener(listener)
+	server := &http.Server{
+		Handler: h, ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, // longer than between two scrapes
+	}
+	go func() { _ = server.Serve(bounded) }() // it ends with stop
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -31,7 +31,7 @@ type Glance struct {
 	At    time.Time
 	Begun time.Time
 
-	Lines, Unreadable, Excluded, Late, Requests, Forgotten int64 // as in a Tally
+	Lines, Unreadable, Excluded, NotHTTP, Late, Requests, Forgotten int64 // as in a Tally
 
 	Waiting  int           // requests that wait for older ones
 	Logs     int           // how many are followed
@@ -98,7 +98,7 @@ func (t *Tail) glance(now time.Time) {
 // numbers is a glance without names.
 func (t *Tail) numbers(now time.Time) *Glance {
 	g := &Glance{
-		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, Late: t.tally.Late,
+		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, NotHTTP: t.tally.NotHTTP.Lines(), Late: t.tally.Late,
 		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.followed(), Absent: t.absent(),
 	}
 	g.LagBytes, g.Lag = t.Lag(now)

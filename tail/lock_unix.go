@@ -4,15 +4,19 @@ package tail
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// A lock keeps a second tail away from a checkpoint. It goes with the process.
+// A lock keeps a second tail away from a file that one writes. It goes with the process. Its file stays, and says who has had it
+// last.
 type lock struct{ file *os.File }
 
-func takeLock(name string) (*lock, error) {
+// takeLock takes the lock of a file. what says what the file is.
+func takeLock(what, name string) (*lock, error) {
 	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -23,10 +27,26 @@ func takeLock(name string) (*lock, error) {
 		}
 		if patience <= 0 {
 			_ = f.Close()
-			return nil, fmt.Errorf("checkpoint %s: another tail writes it", name)
+			return nil, fmt.Errorf("%s %s: another tail writes it: give each tail a file of its own", what, name)
 		}
 		time.Sleep(50 * time.Millisecond) // one that is being killed lets go of it soon
 	}
+}
+
+// owner is who has had the lock last, "" if that is not known.
+func (l *lock) owner() string {
+	text, _ := io.ReadAll(io.NewSectionReader(l.file, 0, 1<<16)) // what cannot be read is not known
+	first, _, _ := strings.Cut(string(text), "\n")
+	return first
+}
+
+// own notes who has the lock. It takes no room on a disk where somebody has been noted before.
+func (l *lock) own(by string) error {
+	text := by + "\n"
+	if _, err := l.file.WriteAt([]byte(text), 0); err != nil {
+		return err
+	}
+	return l.file.Truncate(int64(len(text)))
 }
 
 func (l *lock) release() {

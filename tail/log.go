@@ -30,6 +30,15 @@ type log struct {
 	files   []generation      // oldest first
 	closed  []parse.SavedFile // those that were closed, latest last
 	known   []parse.Identity  // relatives that are not to be read
+	missing []parse.SavedFile // those of the checkpoint that have not been found again
+	sought  time.Time         // since when they have been looked for
+	missed  bool              // whether that was told
+	beside  parse.Siblings    // what lies beside it
+	looked  time.Time         // when that was last looked at
+	pending bool              // that is to be looked at once more
+	formers []parse.SavedFile // what the last of files was before it was truncated, while the rest of that is looked for
+	empty   *parse.Identity   // the file that had the name and nothing in it when the checkpoint was written
+	stamps  []stamp           // of its folders when what lies beside it was looked at
 	begun   bool              // whether there has been a file
 	lost    bool              // whether the last of files has the name no more
 	gone    bool              // whether no file has it, since one had
@@ -45,9 +54,13 @@ type log struct {
 	pipe    bool              // it has one file, for ever
 	over    bool              // no other file is its own any more
 	linger  time.Duration
-	now     func() time.Time
-	say     func(format string, args ...any)
-	tail    *Tail // that has other logs as well
+
+	truncated time.Time // when it was last told that it was
+	uncopied  time.Time // and that there is no copy
+
+	now  func() time.Time
+	say  func(format string, args ...any)
+	tail *Tail // that has other logs as well
 
 	formats
 }
@@ -73,12 +86,17 @@ func (l *log) look() error {
 	if err := l.recover(); err != nil {
 		return err
 	}
+	l.seek()
+	if l.now().Sub(l.looked) >= forgetBeside {
+		l.beside.Forget()
+	}
 	info, err := os.Stat(l.path)
 	n := len(l.files)
 	l.gone = errors.Is(err, fs.ErrNotExist) && (n > 0 || l.gone || !l.tail.isNamed(l)) // one that a pattern has found was there
 	switch {
 	case l.gone: // perhaps between two files
 		l.lose()
+		l.gatherPending()
 		return nil
 	case err != nil:
 		return err
@@ -88,6 +106,7 @@ func (l *log) look() error {
 		return l.openFIFO()
 	case n > 0 && isFile(l.files[n-1], info):
 		l.lost = false
+		l.gatherPending()
 		return nil
 	case l.tail.isTaken(l, "", info):
 		return l.pass(info)
@@ -137,12 +156,20 @@ func (l *log) turn() error {
 		return err
 	}
 	l.lose()
+	wasKnown := l.begun && l.tail.isKnown(f.is) // before it is found beside the log, should it have been renamed since
 	if l.begun || l.series != nil {
-		l.takeBetween(f)
+		if g := l.gather(f); l.empty != nil && l.empty.SameInode(f.id) && len(g.found) > 0 {
+			l.tellTruncated()
+		}
+		l.empty = nil
+	} else {
+		l.know() // by now: what has been renamed since is none that has come since
 	}
-	if at, ok := l.tail.stopped(l, f); ok {
+	if at, ok := l.claim(func(s parse.SavedFile) bool { return f.is(s.Identity) }); ok {
 		f.at = at
-	} else if l.begun && l.tail.isKnown(f.is) || !l.begun && l.from != FromStart {
+	} else if at, ok := l.tail.stopped(l, f); ok {
+		f.at = at
+	} else if wasKnown || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
 	l.files = slices.DeleteFunc(l.files, func(g generation) bool { // a link that was swapped back
@@ -150,13 +177,13 @@ func (l *log) turn() error {
 			return false
 		}
 		old := g.(*file)
-		f.at, f.id = old.at, old.id
+		f.at, f.id, f.lines = old.at, old.id, old.lines
 		old.close()
 		return true
 	})
+	f.stirred = l.stirred
 	l.files = append(l.files, f)
 	l.begun, l.lost, l.watched = true, false, false
-	l.know()
 	return nil
 }
 
@@ -174,6 +201,11 @@ func (l *log) next(b *parse.Block) bool {
 		case errCut:
 			l.skipCut(l.files[i].(*file))
 			i--
+			continue
+		case errUnsure:
+			if l.ascertain(i) {
+				i = -1
+			}
 			continue
 		}
 		if err != nil {
@@ -215,28 +247,65 @@ func (l *log) begin(i int) {
 		l.files = slices.Delete(l.files, i, i+1)
 		return
 	}
-	since := old.info.ModTime() // by the clock that stamps files: what is between two truncations is no older
-	if g, ok := l.copyOf(old.saved()); ok {
-		l.files = slices.Insert(l.files, i, g)
-	}
-	l.takeSince(old, since)
-	l.files = append(slices.DeleteFunc(l.files, func(g generation) bool { return g == old }), old)
-	old.at = parse.Place{}
-	old.id = old.id.Emptied()
-	l.know()
+	l.gather(nil)
 }
 
-// copyOf opens a copy of a file where reading of the original stopped, if there is one that goes on there.
-func (l *log) copyOf(s parse.SavedFile) (generation, bool) {
-	for _, r := range l.relatives() {
-		if s.HeadBytes == 0 || !r.Is(s.Identity) || s.SameInode(r.ID) || !r.Packed && r.Info.Size() <= s.Offset {
-			continue
-		}
-		if g, err := l.open(r, s.Place); err == nil {
-			return g, true
-		}
+// ascertain finds out what has become of a file that had little in it, before it is read on. It reports whether it can be read.
+func (l *log) ascertain(i int) bool {
+	f := l.files[i].(*file)
+	if f.blank {
+		return l.fill(i, f)
 	}
-	return nil, false
+	if info, err := os.Stat(l.path); err != nil || !os.SameFile(f.info, info) {
+		_ = f.refresh() // it has lost the name, so nobody truncates it
+		return f.id.HeadBytes > 0
+	}
+	was, first := f.saved(), !l.pending
+	if was.HeadBytes > 0 { // if another file goes on where this one ended, it was truncated
+		l.formers = append(l.formers, was)
+	}
+	g := l.gather(nil)
+	isIt := func(f parse.SavedFile) bool { return f.Identity == was.Identity && f.Place == was.Place }
+	l.formers = slices.DeleteFunc(l.formers, isIt)
+	switch {
+	case was.HeadBytes == 0 && len(g.found) > 0 && first:
+		l.tellTruncated()
+	case was.HeadBytes > 0 && slices.ContainsFunc(g.rests, isIt):
+		f.renew()
+		_ = f.refresh() // what cannot be read now is read later
+		l.tellTruncated()
+	}
+	return f.id.HeadBytes > 0 || f.info.Size() == 0 // else it cannot be read now
+}
+
+// fill finds out what a file is that was found empty: a copy that was being made, or one of the log's. It reports whether that
+// can be told.
+func (l *log) fill(i int, f *file) bool {
+	if _ = f.refresh(); len(f.lines) == 0 {
+		return false // no line is in it
+	}
+	f.close()
+	l.files = slices.Delete(l.files, i, i+1)
+	l.gather(nil)
+	return true
+}
+
+// tellTruncated counts that a log was truncated, and tells it at most once a minute. Whatever was written to it between copying
+// and truncating is in no file.
+func (l *log) tellTruncated() {
+	l.tail.tally.Truncated++
+	if now := l.now(); now.Sub(l.truncated) >= time.Minute {
+		l.truncated = now
+		l.say("%s: was truncated; what was written to it between copying and truncating is lost", l.name)
+	}
+}
+
+// tellUncopied tells that there is no copy of a log that was truncated, at most once a minute.
+func (l *log) tellUncopied(was parse.SavedFile) {
+	if now := l.now(); now.Sub(l.uncopied) >= time.Minute {
+		l.uncopied, l.truncated = now, now
+		l.say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.name, was.Offset)
+	}
 }
 
 // retire closes files that had the name once and have been quiet for long, and hands over what they end with.
@@ -249,6 +318,7 @@ func (l *log) retire(b *parse.Block) bool {
 		more := g.rest(b)
 		if n := g.unread(); !more && n > 0 && l.faults != nil {
 			l.say("%s: %d bytes of an earlier file could not be read, and are lost", l.name, n)
+			l.tail.lose()
 		}
 		l.shut(i)
 		if more {

@@ -3,11 +3,14 @@ package tail
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"shadow/escape"
 )
 
 // Metrics are the running numbers for Prometheus. The tail leaves a copy of them now and then; whoever asks gets the latest
@@ -59,11 +62,14 @@ var (
 	linesDesc      = describe("lines_total", "Lines read.")
 	unreadableDesc = describe("unreadable_lines_total", "Lines that are no request.")
 	excludedDesc   = describe("excluded_requests_total", "Requests that were left out by --exclude.")
+	notHTTPDesc    = describe("not_http_lines_total", "Lines whose request is not HTTP, by status: no limiter sees them, and they are not judged without --not-http judge.", "status")
 	lateDesc       = describe("late_requests_total", "Requests that came too late for their place in time.")
 	requestsDesc   = describe("requests_total", "Requests judged.")
 	refusedDesc    = describe("refused_requests_total", "Requests that a policy would have refused, by action and by what their agent claims to be.", "policy", "action", "class")
 	delayedDesc    = describe("delayed_requests_total", "Requests that a policy would have kept waiting.", "policy")
 	degradedDesc   = describe("degraded_requests_total", "Requests judged while the hosts that share a policy's limit might have decided otherwise together.", "policy")
+	truncatedDesc  = describe("truncated_logs_total", "Times that a log was truncated; what was written to it since it was copied is lost.")
+	lostDesc       = describe("lost_files_total", "Files of which the rest was never read.")
 	isDegradedDesc = describe("degraded", "1 while a policy's verdicts are such, else 0.", "policy")
 	lagBytesDesc   = describe("lag_bytes", "Bytes of the logs that have not been read.")
 	lagDesc        = describe("lag_seconds", "How long ago everything had been read.")
@@ -86,7 +92,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		linesDesc, unreadableDesc, excludedDesc, lateDesc, requestsDesc, refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, lagBytesDesc, lagDesc,
+		linesDesc, unreadableDesc, excludedDesc, notHTTPDesc, lateDesc, truncatedDesc, lostDesc, requestsDesc,
+		refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, lagBytesDesc, lagDesc,
 		waitingDesc, keysDesc, forgottenDesc, logsDesc, absentDesc, savedDesc, spoolDesc, spoolBytesDesc, hinderedDesc, spoolFullDesc,
 	} {
 		to <- d
@@ -108,7 +115,12 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	count(linesDesc, s.tally.Lines)
 	count(unreadableDesc, s.tally.Unreadable)
 	count(excludedDesc, s.tally.Excluded)
+	for _, s := range s.tally.NotHTTP {
+		count(notHTTPDesc, s.Lines, strconv.Itoa(int(s.Status)))
+	}
 	count(lateDesc, s.tally.Late)
+	count(truncatedDesc, s.tally.Truncated)
+	count(lostDesc, s.tally.Lost)
 	count(requestsDesc, s.tally.Requests)
 	count(forgottenDesc, s.tally.Forgotten)
 	for _, p := range s.tally.Policies {
@@ -162,8 +174,8 @@ func (p *PolicyTally) labelled() []Refusals {
 	return all.By
 }
 
-// label is a text as a label may be.
-func label(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+// label is a text as a label may be: valid, and harmless for a terminal.
+func label(text string) string { return escape.Visible(text) }
 
 func oneIf(yes bool) float64 {
 	if yes {

@@ -113,9 +113,13 @@ func TestLabels(t *testing.T) {
 	if got := len(p.labelled()); got != maxActions+1 || sum != 1002 {
 		t.Errorf("%d labels with %d requests, want %d with 1002", got, sum, maxActions+1)
 	}
-	p = PolicyTally{By: []Refusals{{Action: "/\xfe", Class: "tool", Refused: 1}, {Action: "/\xff", Class: "tool", Refused: 2}}}
+	p = PolicyTally{By: []Refusals{{Action: "/\xfe", Class: "tool", Refused: 1}, {Action: `/\xfe`, Class: "tool", Refused: 2}}}
 	if all := p.labelled(); len(all) != 1 || all[0].Refused != 3 {
 		t.Errorf("two actions of one label are %v", all)
+	}
+	p = PolicyTally{By: []Refusals{{Action: "/\x1b[31m\u202e\u200b\u0085é", Class: "tool", Refused: 1}}}
+	if got, want := p.labelled()[0].Action, `/\x1b[31m\u202e\u200b\u0085é`; got != want {
+		t.Errorf("the label is %q, want %q", got, want)
 	}
 }
 

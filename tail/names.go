@@ -116,6 +116,9 @@ func (t *Tail) expand() {
 	for _, n := range patterns { // behind, since what they match may be left of logs that are named
 		t.join(n, from)
 	}
+	if !t.running && from == FromStart {
+		t.skipCopies()
+	}
 }
 
 // sayPacked says of a name that it is none to follow: patterns that the shell has expanded match such files.

@@ -84,8 +84,8 @@ func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 	b.step(time.Second)
 	b.counted(1)
 	b.kill()
-	for _, path := range []string{b.path("state"), b.path("state.lock"), b.path("would-blocks")} {
-		check(t, os.Chmod(path, 0o777))
+	for _, name := range []string{"state", "state.lock", "would-blocks", "would-blocks.lock"} {
+		check(t, os.Chmod(b.path(name), 0o777))
 	}
 	check(t, os.Chmod(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now))

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
 
 	"shadow/traffic"
 )
@@ -17,7 +20,7 @@ func (t *Tail) open() (err error) {
 	}
 	var c *Checkpoint
 	if t.options.State != "" {
-		if t.lock, err = takeLock(t.options.State); err != nil {
+		if t.lock, err = takeLock("checkpoint", t.options.State); err != nil {
 			return about("checkpoint", t.options.State, err)
 		}
 		if c, err = t.checkpoint(); err != nil {
@@ -49,10 +52,16 @@ func (t *Tail) open() (err error) {
 		err = t.restore(c)
 	}
 	if t.expand(); err == nil && t.options.State != "" {
-		err = t.save() // so that even who is killed at once has begun here
+		if err = t.save(); isFull(err) { // so that even who is killed at once has begun here
+			t.sayOnce(unsaved(err)) // the old one holds, or none, until there is room
+			t.saved, err = time.Time{}, nil
+		}
 	}
 	return err
 }
+
+// isFull reports whether there was no room on a disk.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // checkpoint reads the checkpoint, nil if there is none or it is not wanted.
 func (t *Tail) checkpoint() (*Checkpoint, error) {
@@ -76,13 +85,55 @@ func (t *Tail) openOutput(c *Checkpoint) (err error) {
 		t.out = newOutput(t.options.Out)
 		return nil
 	}
-	if c != nil {
+	if t.outLock, err = lockOutput(t.options.Events); err != nil {
+		return err
+	}
+	if t.mayCut(c) {
 		if err := cutOff(t.options.Events, c.Output); err != nil {
 			return about("would-blocks", t.options.Events, err)
 		}
 	}
 	t.out, err = openOutput(t.options.Events)
 	return about("would-blocks", t.options.Events, err)
+}
+
+// lockOutput takes the lock of the would-blocks, by the name that they have behind all links; nil where they are no file.
+func lockOutput(name string) (*lock, error) {
+	if !regular(name) {
+		return nil, nil
+	}
+	if path, err := filepath.EvalSymlinks(name); err == nil {
+		name = path
+	}
+	l, err := takeLock("would-blocks", name)
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return nil, fmt.Errorf("would-blocks %s: the lock %s cannot be had: %w; it keeps other tails away", name, path.Path, path.Err)
+	}
+	return l, err
+}
+
+// mayCut reports whether what stands in the would-blocks behind the checkpoint was written by this tail, and notes that from now
+// on it is.
+func (t *Tail) mayCut(c *Checkpoint) bool {
+	if t.outLock == nil {
+		return c != nil
+	}
+	me, before := "no state", t.outLock.owner()
+	if t.options.State != "" {
+		me = absolute(t.options.State)
+	}
+	if before == me {
+		return c != nil
+	}
+	_ = t.outLock.own(me) // where there is no room for it, nobody has been noted before
+	if before == "" || c == nil {
+		return c != nil
+	}
+	if c.Output != nil {
+		t.say("%s: a tail with another --state has written to it since (%s), so nothing is cut off: what this one told behind its checkpoint may be there twice",
+			t.options.Events, before)
+	}
+	return false
 }
 
 // openSpool opens the way to the database. c is the checkpoint to go on from, nil for none; one that is not gone on from has

@@ -3,10 +3,10 @@ package tail
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
 	"shadow/parse"
 )
@@ -95,7 +95,7 @@ func (o *output) whole(n int) int {
 
 // mayGoOn tells whether what could not be written may be written later: whoever reads a pipe may be gone for ever.
 func (o *output) mayGoOn(err error) bool {
-	return o.file != nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return o.file != nil || isFull(err)
 }
 
 // save brings what was written to the disk, and tells how much it is.
@@ -111,7 +111,7 @@ func (o *output) save() (*SavedOutput, error) {
 	if s.Identity, err = parse.Identify(o.file, info); err != nil {
 		return nil, err
 	}
-	return s, o.file.Sync()
+	return s, syncFile(o.file)
 }
 
 // reopen goes on in the file that has the name now. What the old one had no room for goes there.
@@ -144,15 +144,33 @@ func cutOff(name string, s *SavedOutput) error {
 	if s == nil {
 		return nil
 	}
-	candidates := parse.RelativesOf(name)
-	if current, ok := parse.RelativeAt(name); ok {
-		candidates = append(candidates, current)
+	for range cutTries {
+		candidates, _ := new(parse.Siblings).WithCurrent(name)
+		r, ok := find(candidates, s.Identity, nil)
+		if !ok || r.Packed || r.Info.Size() <= s.Length {
+			return nil
+		}
+		if err := cutFile(r, s.Length); !hasMoved(err) {
+			return err
+		}
 	}
-	r, ok := find(candidates, s.Identity, nil)
-	if !ok || r.Packed || r.Info.Size() <= s.Length {
-		return nil
+	return fmt.Errorf("is being renamed again and again: %w", errMoved)
+}
+
+// cutTries is how often a file is looked for that has another name by the time it is opened.
+const cutTries = 20
+
+// cutFile cuts off the end of a file, unless another one has its name by now.
+func cutFile(r parse.Relative, length int64) error {
+	f, err := os.OpenFile(r.Path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
 	}
-	return os.Truncate(r.Path, s.Length)
+	defer f.Close() //nolint:errcheck // what is cut is cut
+	if info, err := f.Stat(); err != nil || !os.SameFile(info, r.Info) {
+		return errors.Join(err, errMoved)
+	}
+	return f.Truncate(length)
 }
 
 // exists tells whether there is something of that name.

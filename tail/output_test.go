@@ -32,7 +32,7 @@ func (d *smallDisk) Write(p []byte) (int, error) {
 func TestWouldBlocksOnAFullDisk(t *testing.T) {
 	for _, then := range []string{"room", "rotation", "killed"} {
 		t.Run(then, func(t *testing.T) {
-			r := seeded(7)
+			r := seeded(t, 7)
 			b := newBench(t, "token:1/10s", "window:2/10s")
 			b.start()
 			for range 20 {

@@ -19,6 +19,9 @@ func (o *Options) ownFiles() (names []string) {
 	}
 	if o.Events != "" {
 		names = append(names, o.Events)
+		if regular(o.Events) {
+			names = append(names, o.Events+".lock")
+		}
 	}
 	return append(names, o.Own...)
 }

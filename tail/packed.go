@@ -2,6 +2,9 @@ package tail
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"shadow/parse"
@@ -24,6 +27,9 @@ func openPacked(r parse.Relative, at parse.Place, l *log) (*packed, error) {
 	input, err := parse.OpenInput(r.Path, nil)
 	if err != nil {
 		return nil, err
+	}
+	if !input.Is(r.Info) {
+		return nil, errMoved
 	}
 	return &packed{input: input, say: l.say, first: r.Head, id: r.ID, at: at, read: l.now(), now: l.now}, nil
 }
@@ -77,10 +83,25 @@ func (p *packed) unread() int64 {
 	return 1
 }
 
-// open opens a relative as a generation of a log.
+// errMoved says that another file has the name of one by now.
+var errMoved = errors.New("has another name by now")
+
+// hasMoved reports whether an error means that a file has another name by now, or none.
+func hasMoved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, fs.ErrNotExist) }
+
+// open opens a relative as a generation of a log. One that was empty and has been filled since is looked at again.
 func (l *log) open(r parse.Relative, at parse.Place) (generation, error) {
 	if r.Packed {
 		return openPacked(r, at, l)
 	}
-	return openFile(r.Path, at, l.now)
+	f, err := openFile(r.Path, at, l.now)
+	if err == nil && !(os.SameFile(f.info, r.Info) && (f.id.HeadBytes == 0) == (r.ID.HeadBytes == 0) && f.id.HeadBytes >= r.ID.HeadBytes &&
+		(r.ID.HeadBytes == 0 || f.begins(r.ID))) {
+		f.close()
+		return nil, errMoved
+	}
+	if err != nil {
+		return nil, err // and no file that is nil
+	}
+	return f, nil
 }

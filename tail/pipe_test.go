@@ -23,7 +23,7 @@ func pour(w *io.PipeWriter, text string, r *rand.Rand) {
 // A pipe of lines of every length, whole or in pieces, is read to its end, and each line counts once.
 func TestPipeOfLongLines(t *testing.T) {
 	for seed := range uint64(4) {
-		r := seeded(seed)
+		r := seeded(t, seed)
 		b := newBench(t, "token:2/10s")
 		text := line(1, b.now)
 		for range 30 {

@@ -42,7 +42,7 @@ func TestRecentAgreesWithDiary(t *testing.T) {
 	dict := numbered(80)
 	lossy := 0
 	for seed := range uint64(60) {
-		random := seeded(seed)
+		random := seeded(t, seed)
 		room := 4 + random.IntN(60)
 		names := 2 + random.IntN(80)
 		r, d := newRecent(room), &diary{}
@@ -90,7 +90,7 @@ func compareRecent(t *testing.T, list *List, want map[string]int64, exact bool) 
 // The first names are those of sorting all of them, in each order.
 func TestRecentOrders(t *testing.T) {
 	dict := numbered(400)
-	random := seeded(1)
+	random := seeded(t, 1)
 	r := newRecent(1000)
 	for i := range 3000 {
 		r.add(int32(random.IntN(400)), dict, sight{at: time.Duration(i/7) * time.Second})

@@ -106,7 +106,7 @@ func differences(x, y []string) (all []string) {
 // In lock step they refuse together what one replay of all refuses, request by request.
 func TestTwoTailsInLockStep(t *testing.T) {
 	h := startHosts(t, startRedis(t), 10*time.Second)
-	r := seeded(1)
+	r := seeded(t, 1)
 	for range 400 {
 		h.write(r.IntN(2), 1+r.IntN(3))
 		h.step(300 * time.Millisecond)
@@ -139,7 +139,7 @@ func (h *hosts) alone() (told string) {
 // Killed now and then, and going on from their checkpoints, they refuse the same: what is judged anew is answered as before.
 func TestTwoTailsKilled(t *testing.T) {
 	h := startHosts(t, startRedis(t), 10*time.Second)
-	r := seeded(4)
+	r := seeded(t, 4)
 	for range 150 {
 		host := r.IntN(2)
 		for range 6 {
@@ -174,7 +174,7 @@ func TestTwoTailsKilled(t *testing.T) {
 func TestTwoTailsFedFreely(t *testing.T) {
 	for _, most := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
 		h := startHosts(t, startRedis(t), 10*time.Second)
-		r := seeded(2)
+		r := seeded(t, 2)
 		var turn [2]time.Duration // when each has its next
 		for now := time.Duration(0); now < 3*time.Minute; now += 20 * time.Millisecond {
 			if r.IntN(8) == 0 {
@@ -203,7 +203,7 @@ func TestTwoTailsFedFreely(t *testing.T) {
 func TestTwoTailsDifferInMarkedSpansOnly(t *testing.T) {
 	s := startRedis(t)
 	h := startHosts(t, s, 10*time.Second)
-	r := seeded(3)
+	r := seeded(t, 3)
 	var gone, back time.Time
 	for turn := range 600 {
 		if second := turn / 5 % 30; second < 8 { // clients pause for longer than any limit remembers

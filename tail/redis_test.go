@@ -121,7 +121,8 @@ type sharedWorld struct {
 }
 
 func newSharedWorld(t *testing.T, seed uint64, s *redisServer) *sharedWorld {
-	w := &world{bench: newBench(t, sharedLimits...), r: seeded(seed), running: true}
+	w := &world{bench: newBench(t, sharedLimits...), r: seeded(t, seed), running: true}
+	w.loses = true // as in agree
 	w.change = func(o *Options) { o.From = FromStart; s.join(o, "first") }
 	w.start()
 	w.change = func(o *Options) {

@@ -10,6 +10,7 @@ import (
 
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/traffic"
 )
 
 // What was judged goes to a database by way of a folder of batches, the spool, so that each request is in it once:
@@ -57,6 +58,8 @@ type spool struct {
 	next   uint64 // number of the batch that is being gathered
 	before Tally  // when it began
 
+	judgesNotHTTP bool
+
 	store  Store
 	tried  uint64        // the last number that was handed over, or may have been by an earlier process
 	sealed atomic.Uint64 // the last number that a checkpoint names
@@ -75,6 +78,7 @@ type trouble struct {
 // none. A tail that does not go on from it takes another name, and begins a run of its own.
 func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
 	s := &spool{folder: folder{dir: o.State + ".spool", portion: atOnce}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
+	s.judgesNotHTTP = o.Read.NotHTTP == traffic.JudgeNotHTTP
 	if was == nil {
 		was = new(SavedSpool)
 	} else if goesOn {
@@ -82,7 +86,7 @@ func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
 	}
 	s.tried = s.next - 1
 	s.sealed.Store(s.tried)
-	if err := os.MkdirAll(s.dir, 0o700); err != nil { // so that it is known at once whether there can be one
+	if err := os.MkdirAll(s.dir, 0o700); err != nil && !isFull(err) { // so that it is known at once whether there can be one
 		return nil, err
 	}
 	if err := s.removeBehind(was); err != nil {
@@ -112,7 +116,12 @@ func (s *spool) complete(now time.Time, tally *Tally) *SavedSpool {
 	a.Tail, a.Number, a.Made = s.tail, s.next, now.UTC().Truncate(time.Microsecond)
 	a.Bytes, a.Late = tally.Bytes-s.before.Bytes, tally.Late-s.before.Late
 	a.Unreadable, a.Excluded = tally.Unreadable-s.before.Unreadable, tally.Excluded-s.before.Excluded
+	a.NotHTTP, a.JudgesNotHTTP = tally.NotHTTP.Less(s.before.NotHTTP), s.judgesNotHTTP
+	a.Moved = tally.Moved - s.before.Moved
 	a.Lines = a.Requests + a.Excluded + a.Unreadable
+	if !a.JudgesNotHTTP {
+		a.Lines += a.NotHTTP.Lines()
+	}
 	if a.Empty() {
 		return &SavedSpool{Tail: s.tail, Sealed: s.next - 1}
 	}

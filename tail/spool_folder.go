@@ -86,7 +86,7 @@ func (s *folder) counted() ([]spoolFile, error) {
 // removeBehind removes the batches behind those that a checkpoint names.
 func (s *folder) removeBehind(c *SavedSpool) error {
 	files, err := s.files()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, f := range files {
@@ -118,7 +118,7 @@ func (s *folder) write(a *replay.Addition) error {
 		_ = os.Remove(begun) // it may have filled the disk
 		return err
 	}
-	if err := errors.Join(os.Rename(begun, name), syncDir(s.dir)); err != nil {
+	if err := errors.Join(rename(begun, name), syncDir(s.dir)); err != nil {
 		return err
 	}
 	s.size.Add(int64(len(text)))

@@ -173,7 +173,7 @@ func (s *stored) killBeforeCheckpoint() {
 // Whatever happens when, each request is stored once.
 func TestSpoolStoresEachRequestOnce(t *testing.T) {
 	for seed := range uint64(12) {
-		rng := seeded(seed)
+		rng := seeded(t, seed)
 		s := newStored(t, "token:3/10s", "window:3/10s")
 		s.start()
 		for range 150 {

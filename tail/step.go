@@ -101,6 +101,8 @@ func (t *Tail) count(taken traffic.Taken) {
 	t.tally.Lines += taken.Lines
 	t.tally.Unreadable += taken.Unreadable
 	t.tally.Excluded += taken.Excluded
+	t.tally.NotHTTP.AddAll(taken.NotHTTP)
+	t.tally.Moved += taken.Moved
 	t.tally.Late += taken.Late
 }
 

@@ -67,6 +67,7 @@ type Tail struct {
 	wake    chan struct{}
 	renamed atomic.Bool // whether names have changed in some folder
 	lock    *lock
+	outLock *lock // of the would-blocks; nil: they are no file
 	block   parse.Block
 
 	active []*log // see awake
@@ -84,6 +85,7 @@ type Tail struct {
 	tried    time.Time // when that was last tried
 	odd      string    // what was wrong then
 	saving   time.Duration
+	losses   int       // files of which the rest was not read by this tail
 	joined   bool      // whether logs have joined since the last checkpoint
 	waits    bool      // whether it was told that batches wait for the database
 	stuck    bool      // whether it was told that would-blocks cannot be written
@@ -162,6 +164,7 @@ func (t *Tail) Close() error {
 		t.spool.close()
 		t.sayLeft()
 	}
+	t.outLock.release()
 	t.lock.release()
 	return err
 }

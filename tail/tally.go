@@ -8,13 +8,19 @@ import (
 // A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
 // every line counts once, however often the tail is started anew.
 type Tally struct {
-	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + Unreadable
+	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + NotHTTP + Unreadable
 	Bytes      int64 `json:"bytes"`      // of these, after decompression
 	Unreadable int64 `json:"unreadable"` // lines that are no request
 	Excluded   int64 `json:"excluded"`
-	Late       int64 `json:"late"`      // requests that came too late for their place
-	Requests   int64 `json:"requests"`  // judged
-	Forgotten  int64 `json:"forgotten"` // keys that were forgotten before their time, for want of room
+
+	NotHTTP   traffic.ByStatus `json:"not_http,omitempty"` // lines whose request is not HTTP; not a part of the above sum where they are judged
+	Moved     int64            `json:"moved,omitempty"`    // requests that are judged when they began, before their stamp
+	Late      int64            `json:"late"`               // requests that came too late for their place
+	Requests  int64            `json:"requests"`           // judged
+	Forgotten int64            `json:"forgotten"`          // keys that were forgotten before their time, for want of room
+
+	Truncated int64 `json:"truncated,omitempty"` // times that a log was truncated: what was written to it since it was copied is in no file
+	Lost      int64 `json:"lost,omitempty"`      // files of which the rest was never read
 
 	Policies []PolicyTally `json:"policies"`
 }

@@ -73,7 +73,11 @@ func TestEarlierFileThatCannotBeRead(t *testing.T) {
 	b.append("access.log", line(3, b.now))
 	b.step(time.Second)
 	b.counted(3)
+	b.loses = true
 	b.stop()
+	if b.lost != 1 || b.tail.tally.Lost != 1 {
+		t.Errorf("%d files are lost, %d are counted, want 1", b.lost, b.tail.tally.Lost)
+	}
 }
 
 func gzipped(t *testing.T, text string) []byte {

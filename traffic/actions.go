@@ -37,6 +37,7 @@ type Actions struct {
 	mu    sync.Mutex
 	paths int          // actions that took their names from paths
 	other atomic.Int32 // id of otherAction + 1; 0 as long as nothing went there
+	noted *Dict        // see NotePaths; nil: none are wanted
 }
 
 // A compiledRule is a Rule ready to match.

@@ -45,7 +45,9 @@ func (m *Matcher) ID(method, target []byte) int32 {
 	}
 	p := &m.places[h%matcherPlaces]
 	if p.hash != h || p.id == 0 {
-		*p = place{hash: h, id: m.find(method, path) + 1}
+		id := m.find(method, path)
+		m.actions.note(path, id)
+		*p = place{hash: h, id: id + 1}
 	}
 	return p.id - 1
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // actionsOf compiles rules for a test.
@@ -172,7 +174,7 @@ func TestMatcherRemembersOnlyWhatIsTrue(t *testing.T) {
 	rules := []Rule{{Name: "write", Methods: []string{"POST", "PUT"}, Prefix: "/a"}, {Name: "b", Glob: "/*b"}}
 	method := rapid.SampledFrom([]string{"", "GET", "POST", "PUT"})
 	path := rapid.StringMatching(`/[ab]{0,3}(/[ab]?)?(\?[ab])?`)
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Rapid(t, func(rt *rapid.T) {
 		d, a := actionsOf(t, rules...)
 		m := a.NewMatcher()
 		for range 50 {
@@ -205,7 +207,7 @@ func slowGlob(pattern string, fold bool) *regexp.Regexp {
 func TestGlobsAsRegexpReadsThem(t *testing.T) {
 	pattern := rapid.StringMatching(`([ab/]|\*|\*\*|\?){0,9}`)
 	text := rapid.StringMatching(`[aAb/]{0,12}`)
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		p := pattern.Draw(t, "pattern")
 		g, err := newGlob(p)
 		if err != nil {

@@ -18,19 +18,21 @@ type Batch struct {
 
 	// The following columns are nil when nobody needs them or the log does not tell.
 	Order    []limit.Time // place in time: At, or for a request that came too late the moment it was let in; nil: At
-	Source   []uint16     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
+	Source   []uint32     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
 	User     []int32      // Tables.Users, or NoUser
+	Path     []int32      // Tables.Paths
 	Upstream []int64      // microseconds spent by upstream servers
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 	Traces   []Trace      // what requests show of their senders
-	Stamps   []Stamp      // what moves requests to the spread placement
 
 	room []limit.Time // for Order
 
 	// Warm requests lie before --since: they are judged, so that the limiters are in the state in which they would
 	// have been, and counted nowhere.
 	Warm bool
+
+	Stamps Coarseness // of the times in At, if Options.Band
 }
 
 // NoUser is the user of a request that has none. Ids of Tables.Users are above it.
@@ -55,7 +57,7 @@ func newBatch(n int, like columns) *Batch {
 }
 
 // columns says which of the optional columns a run has.
-type columns struct{ source, host, user, upstream, marks, traces, stamps bool }
+type columns struct{ source, host, user, path, upstream, marks, traces bool }
 
 // reset empties the batch and keeps its room.
 func (b *Batch) reset() {
@@ -88,7 +90,7 @@ func (b *Batch) truncate(n int) {
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
 	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
-	b.User, b.Traces, b.Stamps = head(b.User, n), head(b.Traces, n), head(b.Stamps, n)
+	b.User, b.Path, b.Traces = head(b.User, n), head(b.Path, n), head(b.Traces, n)
 }
 
 // head is the first n rows of a column that may be nil.
@@ -116,10 +118,10 @@ func (b *Batch) take(src *Batch, i, j int) {
 	b.Source = appendRun(b.Source, src.Source, i, j)
 	b.Host = appendRun(b.Host, src.Host, i, j)
 	b.User = appendRun(b.User, src.User, i, j)
+	b.Path = appendRun(b.Path, src.Path, i, j)
 	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
 	b.Marks = appendRun(b.Marks, src.Marks, i, j)
 	b.Traces = appendRun(b.Traces, src.Traces, i, j)
-	b.Stamps = appendRun(b.Stamps, src.Stamps, i, j)
 }
 
 // appendRun appends the rows i … j−1 of a column that may be nil.

@@ -42,10 +42,10 @@ func (b *Batch) refit(n int, like columns) {
 	b.Source = fit(b.Source, n, like.source)
 	b.Host = fit(b.Host, n, like.host)
 	b.User = fit(b.User, n, like.user)
+	b.Path = fit(b.Path, n, like.path)
 	b.Upstream = fit(b.Upstream, n, like.upstream)
 	b.Marks = fit(b.Marks, n, like.marks)
 	b.Traces = fit(b.Traces, n, like.traces)
-	b.Stamps = fit(b.Stamps, n, like.stamps)
 }
 
 // fit is an empty column with room for n rows, or nil if it is not wanted.

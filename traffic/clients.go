@@ -97,6 +97,9 @@ func (r ClientRule) Extra() []string { return r.extra }
 // plain tells whether the client is the address as logged.
 func (r *ClientRule) plain() bool { return r.source == fromAddress && !r.prefix && !r.forwarded }
 
+// isAddress reports whether a client is an address, or a part of one, or the name of a host.
+func (r *ClientRule) isAddress() bool { return r.source == fromAddress }
+
 // lacks names what the rule goes by and a format does not have, or is empty.
 func (r *ClientRule) lacks(f *parse.Format) string {
 	switch {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 func TestDictBehavesLikeAMap(t *testing.T) {
@@ -18,7 +20,7 @@ func TestDictBehavesLikeAMap(t *testing.T) {
 		}),
 		rapid.String(),
 	)
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		d, want := NewDict(), map[string]int32{}
 		for _, n := range rapid.SliceOfN(name, 0, 60).Draw(t, "names") {
 			id, known := want[n]

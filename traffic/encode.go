@@ -34,6 +34,7 @@ const (
 	actionName
 	hostName
 	userName
+	pathName
 	nameKinds
 )
 
@@ -96,6 +97,9 @@ func (e *Encoder) Host(id int32) { e.name(hostName, id, e.tables.Hosts) }
 
 // User writes a user.
 func (e *Encoder) User(id int32) { e.name(userName, id, e.tables.Users) }
+
+// Path writes a path.
+func (e *Encoder) Path(id int32) { e.name(pathName, id, e.tables.Paths) }
 
 func (e *Encoder) name(kind nameKind, id int32, dict *Dict) {
 	k := &e.known[kind]
@@ -206,6 +210,9 @@ func (d *Decoder) Host() int32 { return d.name(hostName, d.tables.Hosts.ID) }
 
 // User reads a user.
 func (d *Decoder) User() int32 { return d.name(userName, d.tables.Users.ID) }
+
+// Path reads a path.
+func (d *Decoder) Path() int32 { return d.name(pathName, d.tables.Paths.ID) }
 
 func (d *Decoder) name(kind nameKind, id func([]byte) int32) int32 {
 	k := &d.known[kind]

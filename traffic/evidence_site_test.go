@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 func TestSplitReferer(t *testing.T) {
@@ -95,7 +95,7 @@ func traced(t *testing.T, o Options, names ...string) string {
 
 // However rows wait, move and are left out, each keeps its own trace. Here the action tells the page.
 func TestTracesStayWithRows(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
+	rng := testneeds.Rand(t, 3, 4)
 	var log strings.Builder
 	for i := range 20_000 {
 		path := fmt.Sprintf("/%d", rng.IntN(5000))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"shadow/limit"
 	"shadow/limit/limittest"
 	"shadow/parse"
+	"shadow/testneeds"
 )
 
 // testdata/evidence.txt holds clients, and under each what was made of it:
@@ -179,7 +179,7 @@ func TestEvidenceDoesNotAllocate(t *testing.T) {
 
 // Whatever a log says, the sums have room, the shares stay shares, and the variation is what floats say it is.
 func TestEvidenceOfAnything(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := testneeds.Rand(t, 1, 2)
 	for range 300 {
 		var e Evidence
 		var gaps []float64

@@ -1,10 +1,11 @@
 package traffic
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,9 +23,11 @@ type feed struct {
 	input     *parse.Input
 	format    *parse.Format // nil for an input without a line
 	warnings  []string
-	rank      uint16         // among the inputs, by first moment and name: the order on the command line does not matter
+	rank      uint32         // among the inputs, by first moment and name: the order on the command line does not matter
+	opening   uint64         // see openingOf
 	hosts     map[string]int // in the referers of files at its beginning; nil: not wanted
-	whole     bool           // its stamps are whole seconds, and what moves them is wanted
+	whole     bool           // its stamps are whole seconds, and that is wanted to be known
+	begins    limit.Time     // its first moment, whatever takes part: the same for each span
 	first     limit.Time     // a moment from which on the input tells, dawn if its beginning does not say
 	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has seen the end
@@ -33,6 +36,8 @@ type feed struct {
 	finished  bool       // collect has seen the end
 	looked    bool       // whether a request of it has taken part
 	fields    uint64     // of those that tiers go by: which its requests had
+	requests  int64      // of it that took part
+	strange   strangers
 	stats     InputStats
 	faults    []FaultAt // the first few
 }
@@ -40,9 +45,6 @@ type feed struct {
 // openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
 // says of the inputs that were passed over why.
 func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, passed []error, err error) {
-	if len(names) > math.MaxUint16 {
-		return nil, nil, fmt.Errorf("%d inputs are too many: %d can be read at once", len(names), math.MaxUint16)
-	}
 	for i, name := range names {
 		f, err := openFeed(name, stdin, o.part(i), o)
 		switch {
@@ -59,6 +61,7 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 	if len(feeds) == 0 && len(passed) > 0 && !o.Resume.goesOn() {
 		return nil, nil, nothingToRead(names, passed, o)
 	}
+	tellPipes(feeds)
 	if err := tellApart(feeds, o); err != nil {
 		closeFeeds(feeds)
 		return nil, nil, err
@@ -67,8 +70,16 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		closeFeeds(feeds)
 		return nil, nil, err
 	}
+	if len(feeds) > mostHeld {
+		for _, f := range feeds {
+			f.input.HoldNothing()
+		}
+	}
 	return feeds, passed, nil
 }
+
+// mostHeld is how many inputs may hold a descriptor each while they are merged.
+const mostHeld = 500
 
 // arrange puts feeds in the order of their ranks.
 func arrange(feeds []*feed, o *Options) error {
@@ -77,14 +88,14 @@ func arrange(feeds []*feed, o *Options) error {
 	}
 	slices.SortStableFunc(feeds, earlier)
 	for i, f := range feeds {
-		f.rank = uint16(i)
+		f.rank = uint32(i)
 	}
 	return nil
 }
 
 // earlier orders feeds by their first moments, then by name.
 func earlier(f, g *feed) int {
-	return cmp.Or(cmp.Compare(f.first, g.first), cmp.Compare(f.name, g.name))
+	return cmp.Or(cmp.Compare(f.begins, g.begins), cmp.Compare(f.name, g.name))
 }
 
 // nothingToRead says that no file of the directories that were given can be read, and what is wrong with the first.
@@ -100,6 +111,44 @@ func nothingToRead(names []string, passed []error, o *Options) error {
 		return fmt.Errorf("%s: the one file that could be a log by its name is none that can be read: %w", place, passed[0])
 	}
 	return fmt.Errorf("%s: none of the %d files that could be logs by their names can be read; the first is %w", place, len(passed), passed[0])
+}
+
+// tellPipes warns of pipes that begin as another input does. They can be read only once, so that nothing more is known.
+func tellPipes(feeds []*feed) {
+	first := map[uint64]*feed{}
+	for _, f := range feeds {
+		if f.input.Size() >= 0 && f.opening != 0 && first[f.opening] == nil {
+			first[f.opening] = f
+		}
+	}
+	for _, f := range feeds {
+		if f.input.Size() >= 0 || f.opening == 0 {
+			continue
+		}
+		if other := first[f.opening]; other != nil {
+			f.warnings = append(f.warnings, fmt.Sprintf("begins as %s does: if it is the same log, its lines count twice", other.name))
+		} else {
+			first[f.opening] = f
+		}
+	}
+}
+
+// openingLines is how many lines of an input are its opening, which no two hosts share by chance.
+const openingLines = 10
+
+// openingOf is a hash of the first lines of an input; 0 if it has fewer, or too long ones.
+func openingOf(sample []byte) uint64 {
+	end := 0
+	for range openingLines {
+		n := bytes.IndexByte(sample[end:], '\n') + 1
+		if n == 0 {
+			return 0
+		}
+		end += n
+	}
+	h := fnv.New64a()
+	h.Write(sample[:end])
+	return h.Sum64()
 }
 
 // tellApart warns of inputs that do not tell by what requests are to be told apart: all of theirs count as one. When no
@@ -144,6 +193,7 @@ func openFeed(name string, stdin io.Reader, part parse.Part, o *Options) (*feed,
 	if o.Resume != nil && !part.Packed {
 		sample = wholeLines(sample)
 	}
+	f.opening = openingOf(sample)
 	if err == nil && len(sample) > 0 {
 		err = f.look(sample, o)
 	}
@@ -167,7 +217,8 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.lacks(found.Format)...)
 	f.hosts = o.Tracer.ownHosts(slices.Clone(sample), f.format.NewParser())
 	span := o.span()
-	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), span, o.Exclude)
+	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), o.takesPart())
+	f.begins = firstMoment(slices.Clone(sample), f.format.NewParser(), func(*parse.Record) bool { return true })
 	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
 	if span.warm == dawn || f.part.From != (parse.Place{}) {
 		return nil
@@ -176,13 +227,13 @@ func (f *feed) look(sample []byte, o *Options) error {
 }
 
 // firstMoment is the earlier one of the first two requests that take part: the watermark that they will set.
-func firstMoment(sample []byte, parser parse.Parser, span span, exclude *Exclude) limit.Time {
+func firstMoment(sample []byte, parser parse.Parser, takesPart func(*parse.Record) bool) limit.Time {
 	var record parse.Record
 	w := newWatermark()
 	for len(sample) > 0 && w.mark == dawn {
 		var line []byte
 		line, sample = cutLine(sample)
-		if parser.Parse(line, &record).OK() && span.holds(record.Start) && !exclude.Match(&record) {
+		if parser.Parse(line, &record).OK() && takesPart(&record) {
 			w.pass(record.Start, 0)
 		}
 	}
@@ -213,16 +264,6 @@ func (f *feed) next(b *parse.Block) error {
 func (f *feed) publish() { f.mark.Store(int64(max(f.first, f.watermark.mark))) }
 
 func (f *feed) close() { f.input.Close() }
-
-// furthestBack is the input to read next; nil when all are at their end.
-func furthestBack(feeds []*feed) (back *feed) {
-	for _, f := range feeds {
-		if !f.exhausted && (f.after == nil || f.after.exhausted) && (back == nil || f.mark.Load() < back.mark.Load()) {
-			back = f
-		}
-	}
-	return back
-}
 
 // floor is the moment before which nothing can come any more.
 func floor(feeds []*feed, lateness limit.Time) limit.Time {

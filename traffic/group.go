@@ -84,13 +84,13 @@ func (g *Group) place() {
 	}
 }
 
-// restore puts the timelines into time order. Nearly all of them are already.
+// restore puts the timelines into order. Nearly all of them are already.
 func (g *Group) restore(b *Batch) {
 	plain := b.Order == nil && b.Source == nil
 	var start int32
 	for _, end := range g.Ends {
 		rows, at := g.Rows[start:end], g.At[start:end]
-		if plain && slices.IsSorted(at) || !plain && slices.IsSortedFunc(rows, b.compare) {
+		if plain && b.inOrder(rows, at) || !plain && slices.IsSortedFunc(rows, b.compare) {
 			start = end
 			continue
 		}
@@ -102,12 +102,39 @@ func (g *Group) restore(b *Batch) {
 	}
 }
 
-// compare tells which of two rows comes first: the one with the earlier place, then the one of the lower input, then the
-// one that was read first.
+// inOrder reports whether rows of a batch without Order and Source, which were read one after the other at these times, stand in
+// the order of compare.
+func (b *Batch) inOrder(rows []int32, at []limit.Time) bool {
+	for i := 1; i < len(at); i++ {
+		if at[i] < at[i-1] || at[i] == at[i-1] && b.comesLast(rows[i-1]) && !b.comesLast(rows[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// comesLast reports whether a request stands behind the others of its moment: the server refused it. A server logs a request
+// when it is answered. So where it enforces a limit, one that it keeps waiting is logged behind those that it refused at the same
+// moment, and was admitted before them.
+//
+// A moment in whole seconds is mostly a rounded one, in which requests are refused and admitted in turns: there the log's order
+// stands. So it does for requests that come too late.
+func (b *Batch) comesLast(row int32) bool {
+	at := b.At[row]
+	return at%limit.Second != 0 && int(row) < len(b.Status) && Refusal(int32(b.Status[row])) && b.Places()[row] == at
+}
+
+// compare orders two rows: by place, those that the server refused behind others, by input, and by when they were read.
 func (b *Batch) compare(x, y int32) int {
 	place := b.Places()
 	if c := cmp.Compare(place[x], place[y]); c != 0 {
 		return c
+	}
+	if last := b.comesLast(x); last != b.comesLast(y) {
+		if last {
+			return 1
+		}
+		return -1
 	}
 	if b.Source != nil && b.Source[x] != b.Source[y] {
 		return cmp.Compare(b.Source[x], b.Source[y])

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -8,9 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
-// stably is what a Group is, the obvious way: the timeline of each key that occurs, sorted by place, then input.
+// stably is what a Group is, the obvious way: the timeline of each key that occurs, sorted by place, then those that were
+// refused last unless the moment is a whole second or they are late, then by input.
 func stably(b *Batch, column []int32) map[int32][]int32 {
 	timelines := map[int32][]int32{}
 	for row, key := range column {
@@ -18,17 +21,17 @@ func stably(b *Batch, column []int32) map[int32][]int32 {
 	}
 	for _, rows := range timelines {
 		slices.SortStableFunc(rows, func(x, y int32) int {
-			place, source := func(r int32) limit.Time { return b.Places()[r] }, func(r int32) uint16 { return 0 }
+			place, source := func(r int32) limit.Time { return b.Places()[r] }, func(r int32) uint32 { return 0 }
 			if b.Source != nil {
-				source = func(r int32) uint16 { return b.Source[r] }
+				source = func(r int32) uint32 { return b.Source[r] }
 			}
-			switch {
-			case place(x) < place(y) || place(x) == place(y) && source(x) < source(y):
-				return -1
-			case place(x) == place(y) && source(x) == source(y):
+			last := func(r int32) int {
+				if (b.Status[r] == 429 || b.Status[r] == 503) && b.At[r] == place(r) && b.At[r]%1_000_000 != 0 {
+					return 1
+				}
 				return 0
 			}
-			return 1
+			return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(last(x), last(y)), cmp.Compare(source(x), source(y)))
 		})
 	}
 	return timelines
@@ -52,11 +55,12 @@ func drawBatch(t *rapid.T, n int) *Batch {
 			at = now
 		}
 		b.At = append(b.At, at)
+		b.Status = append(b.Status, rapid.SampledFrom([]uint16{200, 200, 404, 429, 503}).Draw(t, "status"))
 	}
 	if rapid.Bool().Draw(t, "several inputs") {
-		b.Source = []uint16{}
+		b.Source = []uint32{}
 		for range n {
-			b.Source = append(b.Source, uint16(rapid.IntRange(0, 3).Draw(t, "source")))
+			b.Source = append(b.Source, uint32(rapid.IntRange(0, 3).Draw(t, "source")))
 		}
 	}
 	if rapid.Bool().Draw(t, "late ones") {
@@ -72,7 +76,7 @@ func drawBatch(t *rapid.T, n int) *Batch {
 
 // One Group sorts batch after batch of very different sizes: what one leaves behind must not touch the next.
 func TestGroupIsAStableSort(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		var g Group
 		keys := 0
 		for range rapid.IntRange(1, 4).Draw(t, "batches") {
@@ -146,7 +150,7 @@ func TestGroupAllocatesNothing(t *testing.T) {
 	b := new(Batch)
 	for i := range 10_000 {
 		b.At = append(b.At, limit.Time(i-i%7*3))
-		b.Source = append(b.Source, uint16(i%2))
+		b.Source = append(b.Source, uint32(i%2))
 		b.Client = append(b.Client, int32(i%100))
 	}
 	for name, order := range map[string][]limit.Time{"in time": nil, "late": slices.Clone(b.At)} {
@@ -168,7 +172,7 @@ func BenchmarkGroupOfTwoInputs(b *testing.B) {
 		if i%200 == 0 {
 			at -= 2 * limit.Second
 		}
-		batch.At, batch.Source = append(batch.At, at), append(batch.Source, uint16(source))
+		batch.At, batch.Source = append(batch.At, at), append(batch.Source, uint32(source))
 	}
 	var g Group
 	column := make([]int32, rows)

@@ -29,12 +29,16 @@ type intake struct {
 	clients *Extractor
 	actions *Matcher
 	exclude *Exclude
+	notHTTP NotHTTP
 	marker  *marker // nil unless there are scopes
 	tracer  *Tracer // nil unless traces are wanted
 	span    span
 	columns columns
 	parsers map[*parse.Format]parse.Parser
-	clock   stopwatch
+	strange []clientShape // of the clients by id
+
+	addresses bool // whether clients are addresses
+	clock     stopwatch
 
 	records [tile]parse.Record
 	recent  [recents]uint16 // agents of the clients seen lately, by client id: a client rarely changes its agent
@@ -45,6 +49,9 @@ type intake struct {
 type rows struct {
 	Batch
 	lines, parsed, excluded int64
+	notHTTP                 ByStatus
+	strange                 strangers
+	moved                   int64 // requests that began before their stamp
 	refusals                int64
 	marked                  uint64 // the scopes that some request is in
 	fields                  uint64 // the fields that tiers go by and some request had
@@ -74,7 +81,7 @@ func (in *intake) fill(r *rows, block *parse.Block, format *parse.Format) {
 func (r *rows) clear() {
 	batch := r.Batch
 	batch.reset()
-	*r = rows{Batch: batch, faults: r.faults[:0]}
+	*r = rows{Batch: batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
 }
 
 // parser is this goroutine's parser of a format.
@@ -112,10 +119,15 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		if record.Stamp != r.stamp {
 			r.see(record.Stamp)
 		}
-		if in.wanted(record) {
-			n++
-		} else {
+		switch {
+		case !in.wanted(record):
 			r.excluded++
+		case record.NotHTTP && !in.judgesNotHTTP(r, record):
+		default:
+			if record.Start != record.Stamp {
+				r.moved++
+			}
+			n++
 		}
 	}
 	return n, data
@@ -149,11 +161,27 @@ func (in *intake) wanted(record *parse.Record) bool {
 	return in.span.holds(record.Start) && !in.exclude.Match(record)
 }
 
+// judgesNotHTTP counts a line that is not HTTP, and reports whether it is judged as a request. One that could only warm limits
+// counts as excluded where it is not judged, as it warms none.
+func (in *intake) judgesNotHTTP(r *rows, record *parse.Record) bool {
+	judge := in.notHTTP == JudgeNotHTTP
+	if record.Start >= in.span.since {
+		r.notHTTP.Add(record.Status, 1)
+	} else if !judge {
+		r.excluded++
+	}
+	return judge
+}
+
 // look appends the rows of the tile's records.
 func (in *intake) look(r *rows, records []parse.Record) {
 	n := len(records)
 	for i, ids := 0, extend(&r.Client, n); i < n; i++ {
-		ids[i] = in.tables.Clients.ID(in.clients.Key(&records[i]))
+		key := in.clients.Key(&records[i])
+		ids[i] = in.tables.Clients.ID(key)
+		if in.addresses {
+			in.meet(&r.strange, ids[i], key)
+		}
 	}
 	in.clock.lap(&r.times.Clients)
 	clients := r.Client[len(r.Client)-n:]
@@ -197,6 +225,11 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			r.User = append(r.User, in.user(records[i].User))
 		}
 	}
+	if in.columns.path {
+		for i := range records {
+			r.Path = append(r.Path, in.tables.Paths.ID(pathKey(&records[i])))
+		}
+	}
 	if in.columns.upstream {
 		for i := range records {
 			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
@@ -204,11 +237,6 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 	if in.columns.traces {
 		in.tracer.trace(extend(&r.Traces, len(records)), records)
-	}
-	if in.columns.stamps {
-		for i := range records {
-			r.Stamps = append(r.Stamps, stampOf(&records[i]))
-		}
 	}
 	if in.columns.marks {
 		marks := extend(&r.Marks, len(records))
@@ -227,6 +255,17 @@ func (in *intake) user(name []byte) int32 {
 	}
 	return in.tables.Users.ID(name)
 }
+
+// pathKey is what a request counts by where limits count by paths: its path as it was logged.
+func pathKey(r *parse.Record) []byte {
+	if !isHTTP(r.Method, r.Path) {
+		return notHTTPPath
+	}
+	return dash(pathOf(r.Path))
+}
+
+// notHTTPPath is the path of all requests that are not HTTP.
+var notHTTPPath = []byte(notHTTPAction)
 
 // extend makes a column n rows longer and returns the new rows.
 func extend[T any](column *[]T, n int) []T {

@@ -3,7 +3,6 @@ package traffic
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/testneeds"
 )
 
 // newTestIntake is an intake for one format, with tables of its own.
@@ -24,7 +24,7 @@ func newTestIntake(t testing.TB, sample []byte) (*intake, *parse.Format) {
 
 // A block of clients, agents and paths that are known costs no allocation, nor does putting its rows in order.
 func TestIntakeAllocatesNothing(t *testing.T) {
-	text := []byte(strings.Join(busy(rand.New(rand.NewPCG(1, 1)), 3_000, 10), ""))
+	text := []byte(strings.Join(busy(testneeds.Rand(t, 1, 1), 3_000, 10), ""))
 	in, format := newTestIntake(t, text)
 	block, r := parse.Block{}, rows{Batch: *newBatch(0, in.columns)}
 	fill := func() {

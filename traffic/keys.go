@@ -19,12 +19,13 @@ const (
 	ByClient24Action
 	ByClient64Action
 	ByUserAction
+	ByClientPath
 	KeyCount
 )
 
 var keyNames = [KeyCount]string{
 	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
-	"client+agent+action", "client/24+action", "client/64+action", "user+action",
+	"client+agent+action", "client/24+action", "client/64+action", "user+action", "client+path",
 }
 
 // String is the key as --by takes it.
@@ -33,7 +34,7 @@ func (k Key) String() string { return keyNames[k] }
 // Shared tells whether requests of several clients fall into one bucket.
 func (k Key) Shared() bool {
 	who := k.who()
-	return who != ByClient && who != ByClientAgent
+	return who != ByClient && who != ByClientAgent && who != ByClientPath
 }
 
 // who is the key without the action that goes with it: client of client+action.
@@ -62,6 +63,9 @@ func (k Key) ByAgents() bool { return k.who() == ByClientAgent }
 // ByUsers tells whether the key needs the users of requests.
 func (k Key) ByUsers() bool { return k.who() == ByUser }
 
+// ByPaths reports whether the key needs the paths of requests.
+func (k Key) ByPaths() bool { return k == ByClientPath }
+
 // Timelines sort batches by one key.
 type Timelines struct {
 	Group
@@ -70,7 +74,7 @@ type Timelines struct {
 	Len    int     // how many keys there are
 
 	who      []int32  // the column of By without its action, reused
-	senders  pairs    // client and agent, or user
+	senders  pairs    // client and agent or path, or user
 	actions  pairs    // who, and the action
 	networks networks // of clients
 }
@@ -91,7 +95,7 @@ func (l *Timelines) fill(b *Batch, t *Tables) {
 	l.who, _ = l.fillWho(l.who, who, b, t)
 	l.Column = l.Column[:0]
 	for i, id := range l.who {
-		l.Column = append(l.Column, l.actions.id(id, b.Action[i]))
+		l.Column = append(l.Column, l.actions.id(id, int32(b.Action[i])))
 	}
 	l.Len = len(l.actions.ids)
 }
@@ -117,7 +121,12 @@ func (l *Timelines) fillWho(column []int32, who Key, b *Batch, t *Tables) ([]int
 		return column, t.Actions.Len()
 	case ByClientAgent:
 		for i, client := range b.Client {
-			column = append(column, l.senders.id(client, b.Agent[i]))
+			column = append(column, l.senders.id(client, int32(b.Agent[i])))
+		}
+		return column, len(l.senders.ids)
+	case ByClientPath:
+		for i, client := range b.Client {
+			column = append(column, l.senders.id(client, b.Path[i]))
 		}
 		return column, len(l.senders.ids)
 	}
@@ -153,11 +162,11 @@ type pairs struct {
 	order []uint64 // the pairs by id, as far as anybody asked
 }
 
-func (p *pairs) id(first int32, second uint16) int32 {
+func (p *pairs) id(first, second int32) int32 {
 	if p.ids == nil {
 		p.ids = map[uint64]int32{}
 	}
-	pair := uint64(first)<<16 | uint64(second)
+	pair := uint64(first)<<32 | uint64(second)
 	id, ok := p.ids[pair]
 	if !ok {
 		id = int32(len(p.ids))
@@ -166,13 +175,13 @@ func (p *pairs) id(first int32, second uint16) int32 {
 	return id
 }
 
-// of is the pair with an id.
-func (p *pairs) of(id int32) uint64 {
+// of returns the pair with an id.
+func (p *pairs) of(id int32) (first, second int32) {
 	if len(p.order) < len(p.ids) {
 		p.order = make([]uint64, len(p.ids))
 		for pair, id := range p.ids {
 			p.order[id] = pair
 		}
 	}
-	return p.order[id]
+	return int32(p.order[id] >> 32), int32(p.order[id])
 }

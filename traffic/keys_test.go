@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,23 +49,32 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// A batch keeps its users wherever its rows go.
-func TestUsersGoWithTheirRows(t *testing.T) {
+// A batch keeps its users and paths wherever its rows go.
+func TestUsersAndPathsGoWithTheirRows(t *testing.T) {
 	b := &Batch{
 		At: []limit.Time{3, 1, 2}, Client: []int32{0, 0, 0}, Agent: make([]uint16, 3), Action: make([]uint16, 3), Status: make([]uint16, 3),
-		Bytes: make([]int64, 3), User: []int32{7, NoUser, 9},
+		Bytes: make([]int64, 3), User: []int32{7, NoUser, 9}, Path: []int32{4, 5, 6},
 	}
 	var picked Batch
 	picked.Append(b, []int32{2, 0})
+	if !slices.Equal(picked.Path, []int32{6, 4}) || len(picked.Head(1).Path) != 1 {
+		t.Errorf("picked paths %v", picked.Path)
+	}
 	if picked.User[0] != 9 || picked.User[1] != 7 || picked.Head(1).Len() != 1 || len(picked.Head(1).User) != 1 {
 		t.Errorf("picked %v", picked.User)
 	}
-	taken := newBatch(3, columns{user: true})
+	taken := newBatch(3, columns{user: true, path: true})
 	taken.take(b, 1, 3)
+	if !slices.Equal(taken.Path, []int32{5, 6}) {
+		t.Errorf("took paths %v", taken.Path)
+	}
 	if len(taken.User) != 2 || taken.User[0] != NoUser || taken.User[1] != 9 {
 		t.Errorf("took %v", taken.User)
 	}
 	b.move(0, 1, 3)
+	if !slices.Equal(b.Path, []int32{5, 6, 6}) {
+		t.Errorf("moved paths to %v", b.Path)
+	}
 	if b.User[0] != NoUser || b.User[1] != 9 {
 		t.Errorf("moved to %v", b.User)
 	}

@@ -49,7 +49,7 @@ func (o *Options) lines(ctx context.Context, index int, name string, client int3
 	if err != nil {
 		return false, err
 	}
-	r := lineReader{parser: found.Format.NewParser(), clients: o.Clients.NewExtractor(), tables: o.Tables, client: client, span: o.span(), exclude: o.Exclude}
+	r := lineReader{parser: found.Format.NewParser(), clients: o.Clients.NewExtractor(), tables: o.Tables, client: client, takesPart: o.takesPart()}
 	r.Input = index
 	var block parse.Block
 	for err == nil {
@@ -73,9 +73,9 @@ type lineReader struct {
 	clients *Extractor
 	tables  *Tables
 	client  int32
-	span    span
-	exclude *Exclude
 	record  parse.Record
+
+	takesPart func(*parse.Record) bool
 }
 
 // read goes through a block, and tells whether more is wanted.
@@ -88,7 +88,7 @@ func (r *lineReader) read(data []byte, see func(Line) bool) bool {
 			continue
 		}
 		r.Text = append(r.Text[:0], line...) // before the parser undoes escapes in it
-		if !r.parser.Parse(line, &r.record).OK() || !r.span.holds(r.record.Start) || r.exclude.Match(&r.record) {
+		if !r.parser.Parse(line, &r.record).OK() || !r.takesPart(&r.record) {
 			continue
 		}
 		if id, known := r.tables.Clients.Find(r.clients.Key(&r.record)); !known || id != r.client {
@@ -111,7 +111,7 @@ type Places struct {
 }
 
 type placeKey struct {
-	source uint16
+	source uint32
 	at     limit.Time
 }
 
@@ -134,7 +134,7 @@ func NewPlaces(b *Batch, rows []int32) *Places {
 // Next is the row that the next line of the client tells of, if it is wanted. The line of a request that is not among
 // those of b, because it came too late to warm a limit, is none.
 func (p *Places) Next(l Line) (row int32, wanted bool) {
-	key := placeKey{uint16(l.Input), l.At}
+	key := placeKey{uint32(l.Input), l.At}
 	rows := p.waiting[key]
 	if len(rows) == 0 || p.status[rows[0]] != l.Status {
 		return 0, false

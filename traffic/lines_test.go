@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // TestPlacesFindTheLines reads logs that are out of order, beyond the lateness too, in small batches, and wants for each
 // request of a client the very line that it came from: its size tells which it was.
 func TestPlacesFindTheLines(t *testing.T) {
 	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 0))
+		rng := testneeds.Rand(t, seed, 0)
 		dir := t.TempDir()
 		var names []string
 		size := 0

@@ -22,6 +22,7 @@ type Options struct {
 	Clients  ClientRule
 	Actions  *Actions
 	Exclude  *Exclude // nil: nothing
+	NotHTTP  NotHTTP  // what becomes of lines whose request is not HTTP
 	Scopes   *Scopes  // nil: requests have no marks
 	Tracer   *Tracer  // nil: requests leave no traces
 	Format   parse.Choice
@@ -30,7 +31,8 @@ type Options struct {
 	Hosts    bool // whether the Host column is needed
 	Users    bool // whether the User column is needed
 	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
-	Band     bool // whether requests stamped in whole seconds are to be judged where a Spread places them as well
+	Paths    bool // whether the Path column is needed
+	Band     bool // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends
 
@@ -50,11 +52,12 @@ type Options struct {
 const (
 	TheHost = "the host"
 	TheUser = "the user"
+	ThePath = "the path"
 )
 
 // Untold is the error of inputs none of which tells by what requests are to be told apart.
 type Untold struct {
-	What string // TheHost, TheUser, or what a client is
+	What string // TheHost, TheUser, ThePath, or what a client is
 	text string
 }
 
@@ -68,6 +71,9 @@ func (o *Options) lacks(f *parse.Format) string {
 	if o.Users && !o.NoUsers && !f.Has(parse.FieldUser) {
 		return TheUser
 	}
+	if o.Paths && !f.Has(parse.FieldPath) {
+		return ThePath
+	}
 	return o.Clients.lacks(f)
 }
 
@@ -77,6 +83,14 @@ func (o *Options) part(input int) (p parse.Part) {
 		p = o.Resume.Parts[input]
 	}
 	return p
+}
+
+// takesPart returns what reports of a request whether it takes part, for where that is asked of few.
+func (o *Options) takesPart() func(*parse.Record) bool {
+	span := o.span()
+	return func(r *parse.Record) bool {
+		return span.holds(r.Start) && !o.Exclude.Match(r) && (!r.NotHTTP || o.NotHTTP == JudgeNotHTTP)
+	}
 }
 
 // span is the time that takes part.

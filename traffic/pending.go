@@ -50,10 +50,6 @@ type pending struct {
 	lateness limit.Time
 	since    limit.Time // requests from here on are counted, those before it only warm the limiters
 	floor    limit.Time // requests before it have been handed out
-
-	// Only where there are Stamps:
-	read     int64 // requests so far
-	spreader spreader
 }
 
 // added is what taking in one block came to.
@@ -74,9 +70,6 @@ func (p *pending) add(b *Batch, w *watermark) added {
 		if place != at {
 			sum.late++
 			p.setOrder(i, place)
-		}
-		if p.Stamps != nil {
-			p.number(i, place)
 		}
 		if at >= p.since {
 			sum.first, sum.last = min(sum.first, at), max(sum.last, at)
@@ -182,10 +175,10 @@ func (b *Batch) move(at, i, j int) {
 	moveRun(b.Source, at, i, j)
 	moveRun(b.Host, at, i, j)
 	moveRun(b.User, at, i, j)
+	moveRun(b.Path, at, i, j)
 	moveRun(b.Upstream, at, i, j)
 	moveRun(b.Marks, at, i, j)
 	moveRun(b.Traces, at, i, j)
-	moveRun(b.Stamps, at, i, j)
 }
 
 // moveRun is move for one column, which may be nil.

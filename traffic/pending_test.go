@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // rowsAt makes a batch of one row per time. The rows have the numbers from first on, in every other column.
@@ -19,7 +20,7 @@ func rowsAt(first int, times []limit.Time) *Batch {
 		b.At = append(b.At, t)
 		b.Client, b.Host = append(b.Client, int32(n)), append(b.Host, int32(n))
 		b.Agent, b.Action, b.Status = append(b.Agent, uint16(n)), append(b.Action, uint16(n)), append(b.Status, uint16(n))
-		b.Source = append(b.Source, uint16(n))
+		b.Source = append(b.Source, uint32(n))
 		b.Bytes, b.Upstream = append(b.Bytes, int64(n)), append(b.Upstream, int64(n))
 	}
 	return b
@@ -66,7 +67,7 @@ func places(times []limit.Time, lateness, since limit.Time) (all []waiter) {
 
 // Inputs arrive in blocks, in turns; whatever the turns, each request is let out once, at its place.
 func TestPendingAgainstModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		lateness := limit.Time(rapid.IntRange(0, 8).Draw(t, "lateness"))
 		since := dawn
 		if rapid.Bool().Draw(t, "has since") {
@@ -185,7 +186,7 @@ func (o *outlet) complete(p *pending) {
 
 // Rows of one input come out in the order in which they went in, as long as nobody sorts them.
 func TestReleaseKeepsOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		p, w := newPending(5, dawn), newWatermark()
 		n := 0
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
@@ -236,7 +237,7 @@ func TestWatermark(t *testing.T) {
 
 // When too many wait, the oldest go: some of them, never all if that can be helped, and at least one moment.
 func TestOldest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		p, w := newPending(1<<20, dawn), newWatermark()
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
@@ -263,13 +264,14 @@ func TestOldest(t *testing.T) {
 // The floor follows the input that is furthest back, until that has come to its end.
 func TestFloor(t *testing.T) {
 	feeds := []*feed{{first: dawn, watermark: newWatermark()}, {first: dawn, watermark: newWatermark()}}
+	turns := newTurns(feeds)
 	at := func(i int, mark limit.Time) { feeds[i].watermark.mark = mark; feeds[i].publish() }
 	expect := func(when string, back *feed, want limit.Time) {
 		t.Helper()
 		if got := floor(feeds, 10); got != want {
 			t.Errorf("%s the floor is %d, want %d", when, got, want)
 		}
-		if got := furthestBack(feeds); got != back {
+		if got := turns.next(); got != back {
 			t.Errorf("%s the wrong input is read next", when)
 		}
 	}
@@ -289,7 +291,7 @@ func TestFloor(t *testing.T) {
 // A Stream hands out the same requests whatever the size of its batches: each batch lies before the next, and none is much
 // larger than it is to be unless they are of one moment.
 func TestStreamReleasesInBatches(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		s := &Stream{options: Options{Batch: rapid.IntRange(1, 20).Draw(t, "batch"), Waiting: 1 << 20}}
 		s.pending, s.out = *newPending(1<<20, dawn), newBatch(0, columns{source: true, host: true, upstream: true})
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {

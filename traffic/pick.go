@@ -28,10 +28,10 @@ func (b *Batch) Append(src *Batch, rows []int32) {
 	b.Source = appendRows(b.Source, src.Source, rows)
 	b.Host = appendRows(b.Host, src.Host, rows)
 	b.User = appendRows(b.User, src.User, rows)
+	b.Path = appendRows(b.Path, src.Path, rows)
 	b.Upstream = appendRows(b.Upstream, src.Upstream, rows)
 	b.Marks = appendRows(b.Marks, src.Marks, rows)
 	b.Traces = appendRows(b.Traces, src.Traces, rows)
-	b.Stamps = appendRows(b.Stamps, src.Stamps, rows)
 }
 
 func appendRows[T any](dst, src []T, rows []int32) []T {

@@ -28,6 +28,7 @@ type Reader struct {
 	judged  added // the time of what has been handed out, if there is a Resume
 	stats   Stats
 	times   StageTimes
+	stamps  Coarseness // of the inputs, if Options.Band
 
 	cancel  context.CancelFunc
 	jobs    chan *job // to the intakes
@@ -64,7 +65,8 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
 		options: o, feeds: feeds, cancel: cancel, judged: added{first: dusk, last: dawn},
-		stats: Stats{FirstAt: dusk, LastAt: dawn, Passed: passed},
+		stats:  Stats{FirstAt: dusk, LastAt: dawn, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP},
+		stamps: coarseness(feeds),
 	}
 	if err := r.prepare(); err != nil {
 		cancel()
@@ -82,7 +84,7 @@ func (r *Reader) prepare() error {
 	}
 	r.pending = pending{
 		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
-		since: r.options.span().since, floor: dawn, spreader: spreader{from: dawn},
+		since: r.options.span().since, floor: dawn,
 	}
 	if r.options.Resume == nil || r.options.Resume.Carried == nil {
 		return nil
@@ -116,18 +118,18 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() columns {
 	o := &r.options
-	cols := columns{source: max(len(r.feeds), len(r.marks)) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil, traces: o.Tracer != nil}
+	cols := columns{source: max(len(r.feeds), len(r.marks)) > 1, host: o.Hosts || o.Scopes.byHost(), user: o.Users, path: o.Paths, marks: o.Scopes != nil, traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.upstream = cols.upstream || f.has(parse.FieldUpstreamTime)
-		cols.stamps = cols.stamps || f.whole
 	}
 	return cols
 }
 
 func newIntake(o *Options, s span, cols columns) *intake {
 	return &intake{
-		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude,
+		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
 		marker: o.Scopes.newMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
+		addresses: o.Clients.isAddress(),
 	}
 }
 

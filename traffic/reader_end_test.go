@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/testneeds"
 )
 
 // settled waits until no more goroutines are left than there were.
@@ -43,7 +44,7 @@ func soon(t *testing.T, what string, f func()) {
 
 // Whenever reading is cancelled, Next says so soon, and nothing stays behind.
 func TestReaderIsCancelled(t *testing.T) {
-	dir, rng := t.TempDir(), rand.New(rand.NewPCG(17, 18))
+	dir, rng := t.TempDir(), testneeds.Rand(t, 17, 18)
 	text := strings.Join(busy(rng, 15_000, 20), "")
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -75,7 +76,7 @@ func TestReaderIsCancelled(t *testing.T) {
 
 // Close ends reading wherever it stands, and may come twice.
 func TestReaderIsClosedEarly(t *testing.T) {
-	name := write(t, t.TempDir(), "a.log", strings.Join(busy(rand.New(rand.NewPCG(19, 20)), 15_000, 20), ""))
+	name := write(t, t.TempDir(), "a.log", strings.Join(busy(testneeds.Rand(t, 19, 20), 15_000, 20), ""))
 	before := runtime.NumGoroutine()
 	for batches := range 3 {
 		o := readingOptions(t)
@@ -97,7 +98,7 @@ func TestReaderIsClosedEarly(t *testing.T) {
 func TestReaderLeavesSilentPipes(t *testing.T) {
 	from, to := io.Pipe()
 	before := runtime.NumGoroutine()
-	go io.WriteString(to, strings.Join(busy(rand.New(rand.NewPCG(21, 22)), 6_000, 0), "")) // more than a block
+	go io.WriteString(to, strings.Join(busy(testneeds.Rand(t, 21, 22), 6_000, 0), "")) // more than a block
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := NewReader(ctx, []string{"-"}, from, readingOptions(t))
 	check(t, err)
@@ -145,7 +146,7 @@ func TestReaderNamesWhatIsWrong(t *testing.T) {
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	fmt.Fprint(w, strings.Join(busy(rand.New(rand.NewPCG(23, 24)), 10_000, 0), ""))
+	fmt.Fprint(w, strings.Join(busy(testneeds.Rand(t, 23, 24), 10_000, 0), ""))
 	check(t, w.Close())
 	cut := write(t, dir, "cut.log.gz", packed.String()[:packed.Len()/2])
 	got := read(t, readingOptions(t), good, cut)
@@ -185,7 +186,7 @@ func TestReaderPassesOver(t *testing.T) {
 // Bytes that have been read, as they lie on disk, never step back and add up to the size.
 func TestReaderProgress(t *testing.T) {
 	dir := t.TempDir()
-	text := strings.Join(busy(rand.New(rand.NewPCG(25, 26)), 15_000, 0), "")
+	text := strings.Join(busy(testneeds.Rand(t, 25, 26), 15_000, 0), "")
 	names := []string{write(t, dir, "a.log", text), write(t, dir, "b.log", text)}
 	o := readingOptions(t)
 	o.Batch, o.Lateness = 1000, 0

@@ -131,7 +131,7 @@ func (h *haul) addUp(t testing.TB) {
 	if s.Lines != s.Parsed+s.Unreadable {
 		t.Errorf("%d lines are not %d parsed and %d unreadable", s.Lines, s.Parsed, s.Unreadable)
 	}
-	if s.Parsed != s.Excluded+s.Warm+int64(len(h.rows)) || s.Warm != int64(len(h.warm)) {
+	if s.Taken() != s.Warm+int64(len(h.rows)) || s.Warm != int64(len(h.warm)) {
 		t.Errorf("%d parsed lines are not %d excluded, %d warm (%d came) and %d requests", s.Parsed, s.Excluded, s.Warm, len(h.warm), len(h.rows))
 	}
 	var sum Stats

@@ -17,21 +17,24 @@ func (r *Reader) fetch(ctx context.Context) {
 	defer close(r.queue)
 	defer close(r.jobs)
 	clock := stopwatch{now: r.options.Clock}
-	for f := furthestBack(r.feeds); f != nil; f = furthestBack(r.feeds) {
-		j := receive(ctx, r.free)
-		if j == nil {
-			return
-		}
-		clock.start()
-		j.feed, j.end, j.took, j.err = f, false, 0, f.next(&j.block)
-		clock.lap(&j.took)
-		if j.err == io.EOF {
-			j.err, j.end, f.exhausted = nil, true, true
-		}
-		r.queue <- j // has room for every job
-		r.jobs <- j
-		if j.err != nil {
-			return
+	turns := newTurns(r.feeds)
+	for f := turns.next(); f != nil; f = turns.next() {
+		for more := true; more; more = !f.exhausted && f.input.AtEnd() { // so that an input that is read is done with at once
+			j := receive(ctx, r.free)
+			if j == nil {
+				return
+			}
+			clock.start()
+			j.feed, j.end, j.took, j.err = f, false, 0, f.next(&j.block)
+			clock.lap(&j.took)
+			if j.err == io.EOF {
+				j.err, j.end, f.exhausted = nil, true, true
+			}
+			r.queue <- j // has room for every job
+			r.jobs <- j
+			if j.err != nil {
+				return
+			}
 		}
 	}
 }
@@ -72,6 +75,9 @@ func (r *Reader) collect(ctx context.Context) {
 			return
 		}
 		r.account(j)
+		if r.err = j.feed.strangeClients(j.end); r.err != nil {
+			return
+		}
 		r.free <- j
 		if r.pending.Len() < next {
 			continue
@@ -79,7 +85,7 @@ func (r *Reader) collect(ctx context.Context) {
 		if !r.emit(ctx, floor(r.feeds, r.options.Lateness)) {
 			break
 		}
-		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.relieve(ctx) {
+		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
 			break
 		}
 		next = r.pending.Len() + batch
@@ -111,13 +117,10 @@ func (r *Reader) account(j *job) {
 	clock := stopwatch{now: r.options.Clock}
 	clock.start()
 	if r.pending.Source != nil {
-		j.rows.Source = append(j.rows.Source, make([]uint16, j.rows.Len())...)
+		j.rows.Source = append(j.rows.Source, make([]uint32, j.rows.Len())...)
 		for i := range j.rows.Source {
 			j.rows.Source[i] = j.feed.rank
 		}
-	}
-	if !j.feed.whole {
-		j.rows.fix()
 	}
 	sum := r.pending.add(&j.rows.Batch, j.feed.watermark)
 	j.feed.publish()
@@ -127,20 +130,9 @@ func (r *Reader) account(j *job) {
 	r.times.add(j.rows.times)
 }
 
-// emit hands out what waits and lies before the floor. It returns false when the context is done.
+// emit hands out what waits and lies before the floor, in batches of a bearable size: first what only warms the limiters. It
+// returns false when the context is done.
 func (r *Reader) emit(ctx context.Context, floor limit.Time) bool {
-	return r.release(ctx, r.pending.settle(floor, r.options.Tables.Clients.Len()))
-}
-
-// relieve hands out the oldest of too many that wait, whether their seconds are complete or not.
-func (r *Reader) relieve(ctx context.Context) bool {
-	floor := r.pending.oldest()
-	r.pending.settle(floor, r.options.Tables.Clients.Len())
-	return r.release(ctx, floor)
-}
-
-// release hands out what lies before the floor in batches of a bearable size: first what only warms the limiters.
-func (r *Reader) release(ctx context.Context, floor limit.Time) bool {
 	p := &r.pending
 	for p.Len() > 2*r.options.Batch {
 		part := p.oldest()
@@ -172,7 +164,7 @@ func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool 
 	clock.start()
 	b.reset()
 	r.pending.release(floor, b, 2*r.options.Batch)
-	b.Warm = warm
+	b.Warm, b.Stamps = warm, r.stamps
 	if r.options.Resume != nil && !warm {
 		r.judged.cover(b)
 	}

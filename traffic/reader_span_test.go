@@ -2,12 +2,12 @@ package traffic
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // spanned is which of the rows take part, judged by the second that they begin with.
@@ -26,9 +26,9 @@ func spanned(rows []string, from, until int) (some []string) {
 func TestReaderSpan(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	lines := busy(rand.New(rand.NewPCG(9, 10)), 12_000, 30) // 1,200 seconds
+	lines := busy(testneeds.Rand(t, 9, 10), 12_000, 30) // 1,200 seconds
 	name := write(t, dir, "access.log", strings.Join(lines, ""))
-	other := write(t, dir, "other.log", strings.Join(busy(rand.New(rand.NewPCG(11, 12)), 3_000, 30), ""))
+	other := write(t, dir, "other.log", strings.Join(busy(testneeds.Rand(t, 11, 12), 3_000, 30), ""))
 	all := read(t, readingOptions(t), name, other)
 	const never, none = 1 << 30, -1 << 30
 	for what, test := range map[string]struct{ since, until, warm int }{
@@ -63,6 +63,17 @@ func TestReaderSpan(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of two requests at one moment that of the input that begins first comes first, whatever the span.
+func TestReaderSpanKeepsTheOrderOfInputs(t *testing.T) {
+	dir := t.TempDir()
+	early := write(t, dir, "b.log", combined(0, "192.0.2.1", "/")+combined(300, "192.0.2.2", "/")+combined(301, "192.0.2.2", "/"))
+	later := write(t, dir, "a.log", combined(5, "192.0.2.3", "/")+combined(300, "192.0.2.4", "/")+combined(301, "192.0.2.4", "/"))
+	all := read(t, readingOptions(t), early, later)
+	o := readingOptions(t)
+	o.HasSince, o.Since = true, noon+300*limit.Second
+	equalText(t, "since", read(t, o, early, later).rows, spanned(all.rows, 300, 400))
 }
 
 // Requests that come too late to warm anything are left out, and counted as such.
@@ -105,7 +116,7 @@ func TestReaderExcludes(t *testing.T) {
 // In a plain file, what lies before the stretch is not read.
 func TestReaderSkips(t *testing.T) {
 	t.Parallel()
-	lines := busy(rand.New(rand.NewPCG(13, 14)), 60_000, 10) // 6,000 seconds, 6 MB
+	lines := busy(testneeds.Rand(t, 13, 14), 60_000, 10) // 6,000 seconds, 6 MB
 	// At 5,460 s, a stretch that is older than the warming, but by less than the lateness.
 	lines = slices.Insert(lines, 54_600, slices.Repeat([]string{combined(5445, "c", "/")}, 2_000)...)
 	text := strings.Join(lines, "")
@@ -128,7 +139,7 @@ func TestReaderSkips(t *testing.T) {
 
 // Where reading began in the middle of the file, lines have no numbers.
 func TestReaderSkipsLineNumbers(t *testing.T) {
-	lines := busy(rand.New(rand.NewPCG(15, 16)), 20_000, 0)
+	lines := busy(testneeds.Rand(t, 15, 16), 20_000, 0)
 	lines[19_990] = "bad\n"
 	o := readingOptions(t)
 	o.HasSince, o.Since, o.Lateness = true, noon+1900*limit.Second, limit.Second

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,12 +13,13 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/testneeds"
 )
 
 // Whatever the size of batches, the number of workers and the order of the inputs: the same rows come in the same order,
 // with the same statistics.
 func TestReaderGivesTheSameRows(t *testing.T) {
-	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	dir, rng := t.TempDir(), testneeds.Rand(t, 1, 2)
 	var names []string
 	for i, n := range []uint64{25_000, 25_000, 500} { // three hosts at the same time; 5,000 lines are about a block
 		lines := busy(rng, int(fewer(n)), 40)
@@ -67,7 +67,7 @@ func TestReaderSkipsByteOrderMark(t *testing.T) {
 // However the bytes arrive, the rows are the same.
 func TestReaderFromEverywhere(t *testing.T) {
 	dir := t.TempDir()
-	text := strings.Join(busy(rand.New(rand.NewPCG(3, 4)), 9000, 5), "")
+	text := strings.Join(busy(testneeds.Rand(t, 3, 4), 9000, 5), "")
 	plain := write(t, dir, "access.log", text)
 	want := read(t, readingOptions(t), plain)
 	if len(want.rows) != 9000 {
@@ -148,7 +148,7 @@ func TestReaderOfOddFiles(t *testing.T) {
 
 // Faults tell the line of the file, also many blocks on, and lines that are too long are among them.
 func TestReaderCountsLines(t *testing.T) {
-	lines := busy(rand.New(rand.NewPCG(5, 6)), 30_000, 0)
+	lines := busy(testneeds.Rand(t, 5, 6), 30_000, 0)
 	bad := []int{1, 2, 4_000, 4_001, 9_999, 15_000, 15_001, 20_000, 30_000}
 	for _, n := range bad {
 		lines[n-1] = fmt.Sprintf("bad line %d\n", n)
@@ -229,7 +229,7 @@ func TestReaderResolution(t *testing.T) {
 
 // With too little room for those that wait, the oldest go early and those behind them are late; nothing is lost.
 func TestReaderWithLittleRoom(t *testing.T) {
-	lines := busy(rand.New(rand.NewPCG(7, 8)), 30_000, 1100)
+	lines := busy(testneeds.Rand(t, 7, 8), 30_000, 1100)
 	name := write(t, t.TempDir(), "access.log", strings.Join(lines, ""))
 	full := read(t, readingOptions(t), name)
 	if full.stats.Late != 0 || len(full.sizes) != 1 {

@@ -48,10 +48,14 @@ func (s *Resume) arrange(feeds []*feed) error {
 		}
 	}
 	slices.SortFunc(fresh, earlier)
+	ranks := map[int]uint32{}
+	for i, f := range fresh {
+		ranks[f.part.Log] = uint32(s.Logs + i)
+	}
 	for _, f := range feeds {
-		f.rank = uint16(f.part.Log)
+		f.rank = uint32(f.part.Log)
 		if f.part.Log >= s.Logs {
-			f.rank = uint16(s.Logs + slices.Index(fresh, first[f.part.Log]))
+			f.rank = ranks[f.part.Log]
 		}
 	}
 	slices.SortStableFunc(feeds, func(f, g *feed) int {
@@ -65,7 +69,7 @@ func (s *Resume) arrange(feeds []*feed) error {
 		case g.part.Known:
 			return 1
 		}
-		return cmp.Compare(f.first, g.first)
+		return cmp.Compare(f.begins, g.begins)
 	})
 	return s.link(feeds)
 }
@@ -84,6 +88,7 @@ func (s *Resume) link(feeds []*feed) error {
 		if err := f.input.Follow(from, f.part.Packed || !last); err != nil {
 			return err
 		}
+		f.input.Expect(f.part.ID)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/testneeds"
 )
 
 // A night reads what has come since the one before, and leaves what it has to.
@@ -87,7 +87,7 @@ func (n *night) compare(t *testing.T, whole haul) {
 // whole.
 func TestNightsOfOneLog(t *testing.T) {
 	for seed := range fewer(25) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng := testneeds.Rand(t, seed, 1)
 		lines := busy(rng, 3000, 1+rng.IntN(30))
 		dir := t.TempDir()
 		o := readingOptions(t)
@@ -125,7 +125,7 @@ func TestNightsOfOneLog(t *testing.T) {
 // Several logs that are read up to the same moment each night.
 func TestNightsOfSeveralLogs(t *testing.T) {
 	for seed := range fewer(10) {
-		rng := rand.New(rand.NewPCG(seed, 2))
+		rng := testneeds.Rand(t, seed, 2)
 		logs := [][]string{busy(rng, 2000, 30), busy(rng, 2000, 30), busy(rng, 2000, 30)}
 		dir := t.TempDir()
 		var names []string
@@ -159,7 +159,9 @@ func TestHeldRowsAreWhole(t *testing.T) {
 		o.Format = parse.Choice{Format: `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $host $upstream_response_time`}
 		tracer, err := NewTracer(TraceRules{})
 		check(t, err)
-		o.Tracer, o.Hosts, o.Users, o.Tables.Users = tracer, true, true, NewDict()
+		o.Tracer, o.Hosts, o.Users, o.Paths, o.Tables = tracer, true, true, true, NewTables()
+		o.Actions, err = NewActions(nil, o.Tables.Actions)
+		check(t, err)
 		return o
 	}
 	line := func(i int, client, rest string) string {
@@ -170,7 +172,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	see := func(o Options, r *Reader) (rows []string) {
 		for b, err := r.Next(); err == nil; b, err = r.Next() {
 			for i := range b.At {
-				rows = append(rows, fmt.Sprint(describe(o.Tables, b, int32(i)), b.Upstream[i], b.Traces[i], o.Tables.Hosts.Name(b.Host[i]), o.Tables.Users.Name(b.User[i])))
+				rows = append(rows, fmt.Sprint(describe(o.Tables, b, int32(i)), b.Upstream[i], b.Traces[i], o.Tables.Hosts.Name(b.Host[i]), o.Tables.Users.Name(b.User[i]), o.Tables.Paths.Name(b.Path[i])))
 			}
 		}
 		return rows
@@ -217,7 +219,7 @@ func save(t *testing.T, r *Reader, tables *Tables) []byte {
 func TestDamagedState(t *testing.T) {
 	dir := t.TempDir()
 	var n night
-	part := parse.Part{Name: write(t, dir, "a.log", strings.Join(busy(rand.New(rand.NewPCG(1, 1)), 200, 5), ""))}
+	part := parse.Part{Name: write(t, dir, "a.log", strings.Join(busy(testneeds.Rand(t, 1, 1), 200, 5), ""))}
 	n.read(t, readingOptions(t), []parse.Part{part})
 	for cut := 0; cut < len(n.state)-1; cut += 1 + len(n.state)/60 {
 		o := readingOptions(t)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"shadow/testneeds"
 )
 
 // The rules for everybody, by the examples of RFC 9309, sections 2.2.2, 2.2.3 and 5.2, and ours.
@@ -48,7 +50,7 @@ func TestNoRobots(t *testing.T) {
 
 // Patterns fit as the expressions that they stand for.
 func TestRobotsPatterns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[/ab*]{1,8}\$?`).Draw(t, "pattern")
 		target := rapid.StringMatching(`[/ab]{0,10}`).Draw(t, "target")
 		stem, whole := strings.CutSuffix(pattern, "$")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"shadow/parse"
+	"shadow/testneeds"
 )
 
 // What the requests of these tests are made of, and what their scopes ask for. "-" is what nginx writes for nothing.
@@ -168,7 +169,7 @@ func sentFrom(s *sent, network string, client ClientRule) bool {
 // TestScopesAgree holds marks against the slow evaluation, for random scopes, tiers, clients and requests.
 func TestScopesAgree(t *testing.T) {
 	for seed := range uint64(60) {
-		rng := rand.New(rand.NewPCG(seed, 7))
+		rng := testneeds.Rand(t, seed, 7)
 		o, tiers := scopedOptions(t, rng)
 		requests := make([]sent, 300)
 		var log strings.Builder
@@ -199,6 +200,7 @@ func TestScopesAgree(t *testing.T) {
 func scopedOptions(t testing.TB, rng *rand.Rand) (Options, []Tier) {
 	t.Helper()
 	o := readingOptions(t)
+	o.NotHTTP = JudgeNotHTTP
 	var err error
 	client := anyOf(rng, []string{"addr", "addr", "addr/16", "user", "http_x_api_key"})
 	from, trusted := "", []string(nil)
@@ -239,7 +241,7 @@ func scopedIntake(t testing.TB, o *Options, scopes []Scope, tiers []Tier) (*inta
 
 // Marks cost no allocation once clients, actions and hosts are known.
 func TestMarksAllocateNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng := testneeds.Rand(t, 1, 1)
 	o, tiers := scopedOptions(t, rng)
 	var log strings.Builder
 	for range 3_000 {
@@ -268,7 +270,7 @@ func TestMarksStayWithTheirRows(t *testing.T) {
 	var err error
 	o.Scopes, err = NewScopes([]Scope{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil)
 	check(t, err)
-	lines := busy(rand.New(rand.NewPCG(3, 3)), 5_000, 20)
+	lines := busy(testneeds.Rand(t, 3, 3), 5_000, 20)
 	name := write(t, t.TempDir(), "access.log", strings.Join(lines, ""))
 	r, err := NewReader(t.Context(), []string{name}, nil, o)
 	check(t, err)
@@ -341,7 +343,7 @@ func TestNewTiersErrors(t *testing.T) {
 }
 
 func BenchmarkMarks(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng := testneeds.Rand(b, 1, 1)
 	for name, scopes := range map[string][]Scope{
 		"actions and statuses": {{Actions: []string{"login"}}, {Actions: []string{"login"}, Statuses: []string{"401"}}},
 		"tiers":                {{Tiers: []string{"one"}}, {Tiers: []string{"two"}}},

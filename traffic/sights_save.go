@@ -62,9 +62,9 @@ func (l *Timelines) Save(key int32, to *Encoder) {
 		l.saveWho(who, key, to)
 		return
 	}
-	pair := l.actions.of(key)
-	l.saveWho(who, int32(pair>>16), to)
-	to.Action(uint16(pair))
+	sender, action := l.actions.of(key)
+	l.saveWho(who, sender, to)
+	to.Action(uint16(action))
 }
 
 // saveWho writes a key that has no action beside it.
@@ -77,16 +77,20 @@ func (l *Timelines) saveWho(who Key, key int32, to *Encoder) {
 	case ByHost:
 		to.Host(key)
 	case ByClientAgent:
-		pair := l.senders.of(key)
-		to.Client(int32(pair >> 16))
-		to.Agent(uint16(pair))
+		client, agent := l.senders.of(key)
+		to.Client(client)
+		to.Agent(uint16(agent))
+	case ByClientPath:
+		client, path := l.senders.of(key)
+		to.Client(client)
+		to.Path(path)
 	case ByUser:
-		pair := l.senders.of(key)
-		to.Uint(pair & 0xFFFF)
-		if uint16(pair) == userSender {
-			to.User(int32(pair >> 16))
+		id, kind := l.senders.of(key)
+		to.Uint(uint64(kind))
+		if kind == userSender {
+			to.User(id)
 		} else {
-			to.Client(int32(pair >> 16))
+			to.Client(id)
 		}
 	case ByClient24, ByClient64:
 		to.Client(l.networks.members[key])
@@ -98,7 +102,7 @@ func (l *Timelines) Restore(from *Decoder) (key int32) {
 	who := l.By.who()
 	key = l.restoreWho(who, from)
 	if who != l.By {
-		key = l.actions.id(key, from.Action())
+		key = l.actions.id(key, int32(from.Action()))
 	}
 	return key
 }
@@ -113,7 +117,10 @@ func (l *Timelines) restoreWho(who Key, from *Decoder) int32 {
 		return from.Host()
 	case ByClientAgent:
 		client := from.Client()
-		return l.senders.id(client, from.Agent())
+		return l.senders.id(client, int32(from.Agent()))
+	case ByClientPath:
+		client := from.Client()
+		return l.senders.id(client, from.Path())
 	case ByUser:
 		if from.Uint() == userSender {
 			return l.senders.id(from.User(), userSender)
@@ -140,7 +147,7 @@ func (l *Timelines) Count(t *Tables) int {
 		return t.Hosts.Len()
 	case BySite:
 		return 1
-	case ByClientAgent, ByUser:
+	case ByClientAgent, ByClientPath, ByUser:
 		return len(l.senders.ids)
 	case ByClient24, ByClient64:
 		return l.networks.n

@@ -6,28 +6,33 @@ import (
 )
 
 // Stats is what reading told about the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held + judged
-// requests.
+// requests, and the lines that are not HTTP where these are not judged.
 type Stats struct {
-	Lines       int64 // lines read, empty ones too
-	Bytes       int64 // bytes read, after decompression
-	Parsed      int64 // lines that became a Record
-	Unreadable  int64
-	Excluded    int64      // by --exclude and its kin, or outside --since and --until
-	Warm        int64      // judged before --since and not counted
-	Carried     int64      // had been held back by an earlier run
-	Held        int64      // are held back for a later one
-	HeldFrom    limit.Time // the earliest moment of these
-	Late        int64      // came more than --lateness behind what had been read of the same input
-	Marked      uint64     // the scopes, as in Batch.Marks, that some request is in
-	Refusals    int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
-	FirstAt     limit.Time // of the requests that were neither excluded nor warm
-	LastAt      limit.Time
-	Resolution  limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
-	HasAgents   bool       // whether any format that was read has a user agent
-	HasUpstream bool       // whether any has upstream times
-	Inputs      []InputStats
-	Faults      []FaultAt // the first few, input by input
-	Passed      []error   // for each input that was passed over, why
+	Lines         int64 // lines read, empty ones too
+	Bytes         int64 // bytes read, after decompression
+	Parsed        int64 // lines that became a Record
+	Unreadable    int64
+	Excluded      int64      // by --exclude and its kin, or outside --since and --until
+	NotHTTP       ByStatus   // lines of the time that counts whose request is not HTTP, excluded ones not among them
+	JudgesNotHTTP bool       // whether these were judged
+	Warm          int64      // judged before --since and not counted
+	Carried       int64      // had been held back by an earlier run
+	Held          int64      // are held back for a later one
+	HeldFrom      limit.Time // the earliest moment of these
+	Moved         int64      // requests that took part at the moment when they began: their stamp less the request time
+	Late          int64      // came more than --lateness behind what had been read of the same input
+	Marked        uint64     // the scopes, as in Batch.Marks, that some request is in
+	Refusals      int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
+	FirstAt       limit.Time // of the requests that were neither excluded nor warm
+	LastAt        limit.Time
+	Whole         int64      // of the requests that count: from inputs stamped in whole seconds; 0 unless Options.Band
+	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
+	HasAgents     bool       // whether any format that was read has a user agent
+	HasUpstream   bool       // whether any has upstream times
+	Inputs        []InputStats
+	Faults        []FaultAt    // the first few, input by input
+	Passed        []error      // for each input that was passed over, why
+	Copies        parse.Copies // inputs that were left out, or may be copies
 }
 
 // InputStats is what reading told about one input.
@@ -60,13 +65,20 @@ func (s *Stats) count(j *job, sum added) {
 	s.Parsed += r.parsed
 	s.Unreadable += r.unreadable
 	s.Excluded += r.excluded + sum.dropped
+	s.NotHTTP.AddAll(r.notHTTP)
+	s.Moved += r.moved
 	s.Warm += sum.warm
 	s.Late += sum.late
 	s.Refusals += r.refusals
+	if f.whole {
+		s.Whole += int64(r.Len()) - sum.dropped - sum.warm
+	}
 	s.Marked |= r.marked
 	s.refine(r)
 	f.note(j)
-	f.looked, f.fields = f.looked || r.parsed > r.excluded, f.fields|r.fields
+	f.requests += int64(r.Len())
+	f.strange.addAll(&r.strange)
+	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Lines += r.lines
 	f.stats.Parsed += r.parsed
@@ -115,7 +127,16 @@ func (f *feed) note(j *job) {
 }
 
 // Judged is how many requests were judged and counted.
-func (s *Stats) Judged() int64 { return s.Parsed + s.Carried - s.Excluded - s.Warm - s.Held }
+func (s *Stats) Judged() int64 { return s.Taken() + s.Carried - s.Warm - s.Held }
+
+// Taken is how many lines took part: they are parsed, not excluded, and HTTP unless that is judged as well.
+func (s *Stats) Taken() int64 {
+	n := s.Parsed - s.Excluded
+	if !s.JudgesNotHTTP {
+		n -= s.NotHTTP.Lines()
+	}
+	return n
+}
 
 // cover widens it to hold the times of a batch.
 func (sum *added) cover(b *Batch) {

@@ -30,6 +30,8 @@ type Stream struct {
 // Taken is what taking in one block came to.
 type Taken struct {
 	Lines, Parsed, Unreadable, Excluded, Late int64
+	Moved                                     int64     // as in Stats
+	NotHTTP                                   ByStatus  // valid until the next call of Take
 	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
 
 	Resolution limit.Time // of the finest stamp; 0: there was none
@@ -44,7 +46,7 @@ type Taken struct {
 func NewStream(o Options, several bool) *Stream {
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	s := &Stream{options: o}
-	s.columns = columns{source: several, host: o.Hosts || o.Scopes.byHost(), user: o.Users, marks: o.Scopes != nil}
+	s.columns = columns{source: several, host: o.Hosts || o.Scopes.byHost(), user: o.Users, path: o.Paths, marks: o.Scopes != nil}
 	s.begin()
 	return s
 }
@@ -55,7 +57,7 @@ func (s *Stream) begin() {
 	s.intake = newIntake(o, o.span(), s.columns)
 	s.rows = rows{Batch: *newBatch(0, s.columns)}
 	s.out = newBatch(0, s.columns)
-	s.pending = pending{Batch: *newBatch(0, s.columns), lateness: o.Lateness, since: dawn, floor: dawn, spreader: spreader{from: dawn}}
+	s.pending = pending{Batch: *newBatch(0, s.columns), lateness: o.Lateness, since: dawn, floor: dawn}
 }
 
 // Format chooses the format for a source from the beginning of its log, with what is odd about it.
@@ -67,6 +69,9 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	if what := s.options.lacks(found.Format); what != "" {
 		return nil, nil, fmt.Errorf("the format %s does not tell %s; if the log does, state the whole of its format: %s …",
 			found.Format.Name, what, found.Format.Text)
+	}
+	if err := s.options.strangeIn(sample, found.Format); err != nil {
+		return nil, nil, err
 	}
 	return found.Format, append(found.Warnings, s.options.Scopes.lacks(found.Format)...), nil
 }
@@ -98,12 +103,12 @@ func (s *Stream) Take(source int, block *parse.Block, format *parse.Format, now,
 	s.intake.fill(r, block, format)
 	if s.columns.source {
 		for i := range extend(&r.Source, r.Len()) {
-			r.Source[i] = uint16(source)
+			r.Source[i] = uint32(source)
 		}
 	}
 	w := s.sources[source]
 	w.top = top
-	taken := Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, Faults: r.faults, Resolution: r.resolution()}
+	taken := Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
 	taken.look(r.At, w.last, now)
 	taken.Late = s.pending.add(&r.Batch, w).late
 	if n := s.pending.Len(); n > s.options.Waiting {
@@ -132,7 +137,7 @@ func (s *Stream) Mark(source int) (mark, last limit.Time) {
 }
 
 // Waits tells whether a request of a source waits.
-func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Source, uint16(source)) }
+func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Source, uint32(source)) }
 
 // Renew makes a source one that nothing has come of. None of its requests may wait.
 func (s *Stream) Renew(source int) { *s.sources[source] = *newWatermark() }

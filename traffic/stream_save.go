@@ -33,6 +33,12 @@ func savePending(to *Encoder, sources []*watermark, p *pending) {
 	}
 }
 
+// What a saved row may have, apart from what each has.
+const (
+	savedUser = 1 << iota
+	savedPath
+)
+
 // save writes a row apart from its time.
 func (b *Batch) save(i int, to *Encoder) {
 	to.Client(b.Client[i])
@@ -48,11 +54,19 @@ func (b *Batch) save(i int, to *Encoder) {
 		to.Uint(1)
 		to.Host(b.Host[i])
 	}
-	if b.User == nil || b.User[i] == NoUser {
-		to.Uint(0)
-	} else {
-		to.Uint(1)
+	var has uint64
+	if b.User != nil && b.User[i] != NoUser {
+		has |= savedUser
+	}
+	if b.Path != nil {
+		has |= savedPath
+	}
+	to.Uint(has)
+	if has&savedUser != 0 {
 		to.User(b.User[i])
+	}
+	if has&savedPath != 0 {
+		to.Path(b.Path[i])
 	}
 }
 
@@ -105,19 +119,28 @@ func (b *Batch) restoreRow(at limit.Time, cols columns, from *Decoder) {
 	b.Action = append(b.Action, from.Action())
 	b.Status = append(b.Status, uint16(from.Uint()))
 	b.Bytes = append(b.Bytes, from.Int())
-	source, marks := uint16(from.Uint()), from.Uint()
+	source, marks := uint32(from.Uint()), from.Uint()
 	var host int32
 	if from.Uint() == 1 {
 		host = from.Host()
 	} else if cols.host {
 		host = from.tables.Hosts.ID(dash(nil))
 	}
-	user := int32(NoUser)
-	if from.Uint() == 1 {
+	user, has := int32(NoUser), from.Uint()
+	if has&savedUser != 0 {
 		user = from.User()
+	}
+	var path int32
+	if has&savedPath != 0 {
+		path = from.Path()
+	} else if cols.path {
+		path = from.tables.Paths.ID(dash(nil))
 	}
 	if cols.user {
 		b.User = append(b.User, user)
+	}
+	if cols.path {
+		b.Path = append(b.Path, path)
 	}
 	if cols.source {
 		b.Source = append(b.Source, source)

@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // However the floor goes: each batch lies behind the one before, nothing is lost, and what is late does not wait while the
 // floor stands still.
 func TestStreamReleasesLateRequests(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Rapid(t, func(t *rapid.T) {
 		s := &Stream{options: Options{Batch: 1 << 20, Waiting: 1 << 20}}
 		s.pending, s.out = *newPending(10, dawn), newBatch(0, columns{source: true, host: true, upstream: true})
 		w := newWatermark()

@@ -7,9 +7,12 @@ type Tables struct {
 	Actions *Dict
 	Hosts   *Dict
 	Users   *Dict
+	Paths   *Dict
 }
 
 // NewTables returns empty dictionaries.
 func NewTables() *Tables {
-	return &Tables{Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict(), Users: NewDict()}
+	return &Tables{
+		Clients: NewDict(), Agents: NewAgents(), Actions: NewDict(), Hosts: NewDict(), Users: NewDict(), Paths: NewDict(),
+	}
 }

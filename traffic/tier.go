@@ -2,7 +2,6 @@ package traffic
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 
 	"shadow/parse"
@@ -27,8 +26,7 @@ const maxTiers = 200
 // Tiers tell the tier of requests: the first that fits. They are immutable.
 type Tiers struct {
 	tiers    []Tier
-	networks map[netip.Prefix]uint8 // the first tier that holds the network
-	lengths  [2][]int               // of the prefixes in networks: IPv4, IPv6
+	networks networkTable
 	users    map[string]uint8
 	fields   []tierField
 	extra    []string // what to ask of the parser
@@ -46,12 +44,20 @@ func NewTiers(tiers []Tier, extra []string) (*Tiers, error) {
 	if len(tiers) > maxTiers {
 		return nil, fmt.Errorf("%d tiers: at most %d", len(tiers), maxTiers)
 	}
-	t := &Tiers{tiers: tiers, networks: map[netip.Prefix]uint8{}, users: map[string]uint8{}, extra: slices.Clone(extra)}
+	n := 0
+	for i := range tiers {
+		n += len(tiers[i].Networks)
+	}
+	t := &Tiers{
+		tiers: tiers, networks: networkTable{entries: make([]networkTier, 0, n)},
+		users: map[string]uint8{}, extra: slices.Clone(extra),
+	}
 	for i := range tiers {
 		if err := t.add(&tiers[i], uint8(i)); err != nil {
 			return nil, fmt.Errorf("tier %q: %w", tiers[i].Name, err)
 		}
 	}
+	t.networks.sort()
 	if len(t.extra) > parse.MaxExtra {
 		return nil, fmt.Errorf("clients and tiers go by %d fields beyond the usual ones (%q): at most %d can be read",
 			len(t.extra), t.extra, parse.MaxExtra)
@@ -67,7 +73,7 @@ func (t *Tiers) add(tier *Tier, id uint8) error {
 			return err
 		}
 		for _, p := range networks {
-			t.addNetwork(p, id)
+			t.networks.add(p, id)
 		}
 	}
 	addNames(t.users, tier.Users, id)
@@ -79,17 +85,6 @@ func (t *Tiers) add(tier *Tier, id uint8) error {
 		addNames(field.values, tier.Values, id)
 	}
 	return err
-}
-
-func (t *Tiers) addNetwork(p netip.Prefix, id uint8) {
-	if _, named := t.networks[p]; named {
-		return
-	}
-	t.networks[p] = id
-	lengths := &t.lengths[family(p.Addr())]
-	if !slices.Contains(*lengths, p.Bits()) {
-		*lengths = append(*lengths, p.Bits())
-	}
 }
 
 func addNames(to map[string]uint8, names []string, id uint8) {
@@ -126,14 +121,6 @@ func (t *Tiers) field(name string) (*tierField, error) {
 // Extra are the names that must stand at the beginning of parse.Wants.Extra, those of the client rule first.
 func (t *Tiers) Extra() []string { return t.extra }
 
-// family is the place in Tiers.lengths of an address.
-func family(addr netip.Addr) int {
-	if addr.Is4() {
-		return 0
-	}
-	return 1
-}
-
 // has tells whether a tier has this name. There are none in nil Tiers.
 func (t *Tiers) has(name string) bool {
 	return t != nil && slices.ContainsFunc(t.tiers, func(tier Tier) bool { return tier.Name == name && !tier.Exempt })
@@ -147,7 +134,7 @@ func (t *Tiers) exempts() bool {
 // lacks are warnings about what tiers go by and a format does not have.
 func (t *Tiers) lacks(f *parse.Format) (texts []string) {
 	lack := func(name string) { texts = append(texts, notLogged(name)) }
-	if len(t.networks) > 0 && !f.Has(parse.FieldClient) {
+	if len(t.networks.entries) > 0 && !f.Has(parse.FieldClient) {
 		lack("the address")
 	}
 	if len(t.users) > 0 && !f.Has(parse.FieldUser) {

@@ -1,8 +1,6 @@
 package traffic
 
 import (
-	"net/netip"
-
 	"shadow/parse"
 )
 
@@ -27,7 +25,7 @@ func (t *Tiers) newFinder(clients ClientRule) *tierFinder {
 // find returns the tier of a request of the client with this id.
 func (f *tierFinder) find(client int32, r *parse.Record) uint8 {
 	tier := f.none
-	if len(f.tiers.networks) > 0 {
+	if len(f.tiers.networks.entries) > 0 {
 		tier = f.byAddress(client, r)
 	}
 	if len(f.tiers.users) > 0 && len(r.User) > 0 {
@@ -74,15 +72,5 @@ func (f *tierFinder) search(r *parse.Record) uint8 {
 	if !ok {
 		return f.none
 	}
-	return f.tiers.ofAddress(addr, f.none)
-}
-
-func (t *Tiers) ofAddress(addr netip.Addr, tier uint8) uint8 {
-	for _, bits := range t.lengths[family(addr)] {
-		p, _ := addr.Prefix(bits) // bits are in range
-		if id, ok := t.networks[p]; ok {
-			tier = min(tier, id)
-		}
-	}
-	return tier
+	return f.tiers.networks.of(addr, f.none)
 }

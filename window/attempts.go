@@ -52,6 +52,15 @@ func (w *Attempts) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 
 	return dst
 }
 
+// Bounds implements limit.Bounder.
+func (w *Attempts) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	shorter, longer := w.within(slack)
+	return &Attempts{shorter}, &Attempts{longer}
+}
+
+// CountsRefused implements limit.RefusalCounter.
+func (w *Attempts) CountsRefused() bool { return true }
+
 // Semantics implements limit.Describer.
 func (w *Attempts) Semantics() string {
 	return fmt.Sprintf("rolling window of all requests: refused while %d or more came in the last %s; a refused request counts as well",

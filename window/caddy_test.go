@@ -23,7 +23,8 @@ func drawCaddy(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelCaddy is the ring: N times, at first so old that nobody waits for them; the cursor is at the oldest.
+// modelCaddy is the ring: N times, at first so old that nobody waits for them; the cursor is at the oldest. The handler
+// refuses "if dur := limiter.When(); dur > 0", and When is "r.ring[r.cursor].Add(r.window).Sub(now())" unless "allowed".
 func modelCaddy(s limit.Spec) limittest.Model {
 	ring, cursor := make([]*time.Time, s.Count), 0
 	window := time.Duration(s.Period) * time.Microsecond
@@ -34,8 +35,8 @@ func modelCaddy(s limit.Spec) limittest.Model {
 			last = &now
 		}
 		now = *last
-		if oldest := ring[cursor]; oldest != nil && now.Sub(*oldest) <= window {
-			return true
+		if oldest := ring[cursor]; oldest != nil && !(now.Sub(*oldest) > window) {
+			return oldest.Add(window).Sub(now) > 0
 		}
 		if !blocked {
 			ring[cursor] = &now
@@ -72,8 +73,8 @@ func TestCaddyExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Refuse(nil, new(limit.State), []limit.Time{first, -2, -1, last, last}); !slices.Equal(got, []int32{1, 4}) {
-		t.Errorf("refused %v, want [1 4]", got)
+	if got := l.Refuse(nil, new(limit.State), []limit.Time{first, -2, -1, last, last}); !slices.Equal(got, []int32{4}) {
+		t.Errorf("refused %v, want [4]", got)
 	}
 }
 

@@ -133,6 +133,9 @@ func (w *Counter) Charge(s *limit.State, t limit.Time, refused bool) {
 	w.keep(s, now, c)
 }
 
+// CountsRefused implements limit.RefusalCounter.
+func (w *Counter) CountsRefused() bool { return w.all }
+
 // Refuse implements limit.Limiter.
 func (w *Counter) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	if len(at) == 0 {

@@ -113,6 +113,51 @@ func (w *Fixed) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
+// Bounds implements limit.Bounder. Windows of the grid keep requests out that are surely in them, or that may be.
+func (w *Fixed) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	low, high = limit.Enclose(w, slack)
+	if !w.first {
+		low = &surelyFixed{w, slack}
+	}
+	return low, high
+}
+
+// surelyFixed counts the requests only that are surely in a window, the low bound of one on the grid.
+type surelyFixed struct {
+	*Fixed
+	slack limit.Time
+}
+
+// sure reports whether the window of a request is known.
+func (w *surelyFixed) sure(t limit.Time) bool { return w.grid.last(t)-t >= w.slack }
+
+// Wait implements limit.Limiter.
+func (w *surelyFixed) Wait(s *limit.State, t limit.Time) limit.Time {
+	if !w.sure(latest(s, t)) {
+		return 0
+	}
+	return w.Fixed.Wait(s, t)
+}
+
+// Charge implements limit.Limiter.
+func (w *surelyFixed) Charge(s *limit.State, t limit.Time, refused bool) {
+	if w.sure(latest(s, t)) {
+		w.Fixed.Charge(s, t, refused)
+	}
+}
+
+// Refuse implements limit.Limiter.
+func (w *surelyFixed) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
+	for i, t := range at {
+		refused := w.Wait(s, t) > 0
+		w.Charge(s, t, refused)
+		if refused {
+			dst = append(dst, int32(i))
+		}
+	}
+	return dst
+}
+
 // Level implements limit.Leveler: the requests admitted in the window.
 func (w *Fixed) Level(s *limit.State, t limit.Time) float64 {
 	count, _ := w.at(s, latest(s, t))

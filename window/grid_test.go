@@ -3,16 +3,16 @@ package window
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Cells are where floors of fractions say.
 func TestGrid(t *testing.T) {
 	const least, most = math.MinInt64, math.MaxInt64
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testneeds.Rand(t, 1, 2)
 	steps := []limit.Time{1, 2, 3, 7, 1000, limit.Hour, 1 << 62, 1<<62 + 1, most - 1, most}
 	for range 200 {
 		steps = append(steps, 1+limit.Time(r.Int64N(1<<(1+r.IntN(62)))))

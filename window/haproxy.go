@@ -17,7 +17,8 @@ import (
 //	        └──────────────┤t            estimate = now + before·remain/P, rounded down
 //	         remain┘
 //
-// A request counts itself first and is refused when the estimate then exceeds N. So refused requests count.
+// A request counts itself first and is refused when the estimate then exceeds N. So refused requests count; haproxy_admitted.go
+// is for a counter that they do not move.
 //
 // The clock is in milliseconds. The first phase begins with the key's first request, the next one P later, and the first
 // again when two periods have passed since it began. The lowest bit of a beginning serves as a lock and is cleared, so
@@ -44,9 +45,12 @@ const (
 	nowMask     = 1<<counterBits - 1
 )
 
-// NewHAProxy makes the limit that spec describes: haproxy:N/P, without options.
+// NewHAProxy makes the limit that spec describes: haproxy:N/P, and with charge=admitted the one of a counter that only
+// admitted requests move.
 func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
-	if err := spec.Args().Err(); err != nil {
+	args := spec.Args()
+	admitted := args.Choice("charge", "all", "admitted", "all") == "admitted"
+	if err := args.Err(); err != nil {
 		return nil, err
 	}
 	if err := positive(spec); err != nil {
@@ -60,10 +64,14 @@ func NewHAProxy(spec limit.Spec) (limit.Limiter, error) {
 	case spec.Count >= mostCounted:
 		return nil, fmt.Errorf("limit %q: the count must be less than %d", spec, mostCounted)
 	}
-	return &HAProxy{
+	h := HAProxy{
 		count: spec.Count, period: int64(spec.Period / limit.Millisecond),
 		length: spec.Period, step: spec.Period - spec.Period%twoMillis,
-	}, nil
+	}
+	if admitted {
+		return &HAProxyAdmitted{h}, nil
+	}
+	return &h, nil
 }
 
 // Horizon is two periods: then counting starts over.
@@ -151,6 +159,9 @@ func (h *HAProxy) Charge(s *limit.State, t limit.Time, _ bool) {
 func (c *counters) store(s *limit.State) {
 	s.At, s.Level, s.Extra = c.last, int64(c.start), c.before<<counterBits|min(c.now, mostCounted)
 }
+
+// CountsRefused implements limit.RefusalCounter.
+func (h *HAProxy) CountsRefused() bool { return true }
 
 // Refuse implements limit.Limiter.
 func (h *HAProxy) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {

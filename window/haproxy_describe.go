@@ -12,18 +12,22 @@ import (
 // ended, its requests are the ones before; and a single one of those counts in full until it is forgotten.
 func (h *HAProxy) Level(s *limit.State, t limit.Time) float64 {
 	c := h.counters(s, t)
-	elapsed := c.elapsed() / uint64(limit.Millisecond)
-	if elapsed > uint64(h.period) {
-		elapsed -= uint64(h.period)
-		c.before, c.now = c.now, 0
+	return float64(h.read(&c))
+}
+
+// read is the rate as HAProxy reads it at the latest moment.
+func (h *HAProxy) read(c *counters) int64 {
+	elapsed, before, now := int64(c.elapsed()/uint64(limit.Millisecond)), c.before, c.now
+	if elapsed > h.period {
+		elapsed, before, now = elapsed-h.period, now, 0
 	}
 	switch {
-	case elapsed > uint64(h.period):
+	case elapsed > h.period:
 		return 0
-	case c.now == 0 && c.before <= 1:
-		return float64(c.before)
+	case now == 0 && before <= 1:
+		return before
 	}
-	return float64(c.now + c.before*(h.period-int64(elapsed))/h.period)
+	return now + before*(h.period-elapsed)/h.period
 }
 
 // Semantics implements limit.Describer.

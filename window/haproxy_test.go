@@ -8,7 +8,39 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
+
+var haproxyAdmittedSuite = limittest.Suite{Draw: drawHAProxyAdmitted, New: NewHAProxy, Model: modelHAProxyAdmitted}
+
+func TestHAProxyAdmitted(t *testing.T) { limittest.Run(t, haproxyAdmittedSuite) }
+
+func FuzzHAProxyAdmitted(f *testing.F) { limittest.Fuzz(f, haproxyAdmittedSuite) }
+
+func drawHAProxyAdmitted(r *rand.Rand) limit.Spec {
+	s := drawHAProxy(r)
+	s.Options = "charge=admitted"
+	return s
+}
+
+// modelHAProxyAdmitted denies if "sc_gpc0_rate(0) ge N" and has what is left increase the counter.
+func modelHAProxyAdmitted(s limit.Spec) limittest.Model {
+	var c freqCtr
+	last, period := limit.Time(-1<<62), int64(s.Period/limit.Millisecond)
+	return func(t limit.Time, blocked bool) bool {
+		if c.seen {
+			t = max(last, t) // the clock never goes back
+		}
+		last = t
+		if c.read(period, millisecond(last)) >= s.Count {
+			return true
+		}
+		if !blocked {
+			c.update(period, millisecond(last))
+		}
+		return false
+	}
+}
 
 var haproxySuite = limittest.Suite{Draw: drawHAProxy, New: NewHAProxy, Model: modelHAProxy}
 
@@ -79,7 +111,7 @@ func modelHAProxy(s limit.Spec) limittest.Model {
 // The level is what HAProxy reads, whenever it is asked; asking changes nothing.
 func TestHAProxyLevel(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := rand.New(rand.NewPCG(seed, 8))
+		r := testneeds.Rand(t, seed, 8)
 		spec := drawHAProxy(r)
 		l, err := NewHAProxy(spec)
 		if err != nil {
@@ -105,11 +137,11 @@ func TestHAProxyLevel(t *testing.T) {
 
 func TestNewHAProxyErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"haproxy:6/30s,expire=3s":  "haproxy takes no options",
-		"haproxy:6/1500us":         "whole number",
-		"haproxy:6/2147483648ms":   "too long",
-		"haproxy:2147483647/1s":    "must be less than 2147483647",
-		"haproxy:6/30s,charge=all": "haproxy takes no options",
+		"haproxy:6/30s,expire=3s": "haproxy takes charge=admitted|all, and",
+		"haproxy:6/1500us":        "whole number",
+		"haproxy:6/2147483648ms":  "too long",
+		"haproxy:2147483647/1s":   "must be less than 2147483647",
+		"haproxy:6/30s,charge=x":  "the option charge wants admitted or all",
 	} {
 		spec, err := limit.Parse(text)
 		if err != nil {
@@ -151,5 +183,5 @@ func TestHAProxyDescribe(t *testing.T) {
 }
 
 func BenchmarkHAProxy(b *testing.B) {
-	limittest.Bench(b, NewHAProxy, "haproxy:20/10s", "haproxy:6/30s")
+	limittest.Bench(b, NewHAProxy, "haproxy:20/10s", "haproxy:6/30s", "haproxy:6/30s,charge=admitted")
 }

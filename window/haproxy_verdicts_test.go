@@ -42,6 +42,53 @@ func TestHAProxyReadsSharedCounters(t *testing.T) {
 	expectReadings(t, all, 38_000, "haproxy:6/30s", "haproxy:20/10s")
 }
 
+// A counter that only admitted requests move, in the large recording: each request was refused when the counter, read without
+// it, was 8 or more.
+func TestHAProxyReadsSharedAdmitted(t *testing.T) {
+	file := testneeds.Shared(t, "verdicts/haproxy2-gpc0rate-8-10s.log.gz")
+	all := readReadings(t, file, func(fields []string) (key, at string, counts []string) {
+		verdict := strings.Replace(fields[14], "=-", "=0", 1) // v=1 where it was refused, else v=-
+		return fields[0], fields[10], []string{verdict, fields[15]}
+	})
+	slices.SortStableFunc(all, func(a, b reading) int { // those of one microsecond in the order in which they were counted
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at), cmp.Compare(a.counts[1], b.counts[1]))
+	})
+	expectAdmitted(t, all, 11_000, "haproxy:8/10s,charge=admitted", 8)
+}
+
+// expectAdmitted wants each counter of at least so many to be read as HAProxy did, and just those requests to be refused that
+// HAProxy refused. The counts are the verdict and the counter.
+func expectAdmitted(t *testing.T, all []reading, least int, text string, count int64) {
+	t.Helper()
+	l := must(t, text)
+	var s limit.State
+	var verdicts, counters, refused int
+	for i, r := range all {
+		if i == 0 || r.key != all[i-1].key {
+			s.Release()
+		}
+		read := int64(l.(limit.Leveler).Level(&s, r.at))
+		was := r.counts[0] == 1
+		is := len(l.Refuse(nil, &s, []limit.Time{r.at})) > 0
+		if was != (r.counts[1] >= count) {
+			t.Fatalf("HAProxy read %d and refused: %v", r.counts[1], was)
+		}
+		if was {
+			refused++
+		}
+		if is == was {
+			verdicts++
+		}
+		if read == r.counts[1] {
+			counters++
+		}
+	}
+	t.Logf("%s: %d verdicts and %d counters of %d agree, %d refused", text, verdicts, counters, len(all), refused)
+	if verdicts != len(all) || counters != len(all) || len(all) < least || refused < len(all)/10 {
+		t.Errorf("%s: %d verdicts and %d counters of %d agree, want all of at least %d", text, verdicts, counters, len(all), least)
+	}
+}
+
 // expectReadings wants at least so many readings, and each limit to read all of its counters, the first of each request
 // for the first limit.
 func expectReadings(t *testing.T, all []reading, least int, limits ...string) {

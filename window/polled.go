@@ -110,6 +110,14 @@ func (w *polled) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.WaitFrom(t, now, ahead-(now-first))
 }
 
+// CountsRefused implements limit.RefusalCounter.
+func (w *polled) CountsRefused() bool { return w.all }
+
+// Bounds implements limit.Bounder.
+func (w *polled) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	return limit.Earliest(w, slack), limit.Latest(w, slack)
+}
+
 // Charge implements limit.Limiter.
 func (w *polled) Charge(s *limit.State, t limit.Time, refused bool) {
 	now := latest(s, t)

@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var (
@@ -72,7 +73,7 @@ func TestApproximations(t *testing.T) {
 				limittest.Run(t, limittest.Suite{Draw: test.draw, New: nth(i), Model: m})
 			})
 		}
-		if l, err := build(test.draw(rand.New(rand.NewPCG(1, 2)))); err != nil || len(l.(limit.Approximation).Variants())+1 != len(test.models) {
+		if l, err := build(test.draw(testneeds.Rand(t, 1, 2))); err != nil || len(l.(limit.Approximation).Variants())+1 != len(test.models) {
 			t.Errorf("%s has other variants than tests (%v)", test.name, err)
 		}
 	}

@@ -101,6 +101,19 @@ func (w *Rolling) Level(s *limit.State, t limit.Time) float64 {
 	return float64(n - outside)
 }
 
+// Bounds implements limit.Bounder: whether one request keeps out another one depends on how far apart they lie.
+func (w *Rolling) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	shorter, longer := w.within(slack)
+	return &shorter, &longer
+}
+
+// within are the windows that judge by the longest and the shortest time that may lie between two requests.
+func (w *Rolling) within(slack limit.Time) (shorter, longer Rolling) {
+	shorter, longer = *w, *w
+	shorter.length, longer.length = max(0, w.length-slack), on(w.length, slack)
+	return shorter, longer
+}
+
 // Semantics implements limit.Describer.
 func (w *Rolling) Semantics() string {
 	return fmt.Sprintf("exact rolling window: at most %d admitted in any span of %s; a refused request does not count",

@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 var rollingSuite = limittest.Suite{Draw: draw, New: New, Model: model}
@@ -70,7 +71,7 @@ func TestRollingMemory(t *testing.T) {
 
 // The admitted requests of a smaller limit are among those of a larger one.
 func TestRollingNests(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r := testneeds.Rand(t, 5, 6)
 	at := make([]limit.Time, 5000)
 	for i := range at {
 		at[i] = limit.Time(i)*limit.Second/4 + limit.Time(r.Int64N(250_000))

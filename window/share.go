@@ -11,14 +11,18 @@ import (
 // What scripts need to know of the windows. Each one that is made of another says for itself whether it can be shared:
 // the script of the other would not do.
 
-// Sharing implements limit.Sharer: the requests in a window, its length, and whether refused requests count (0 or 1).
-func (w *Rolling) Sharing() (limit.Sharing, error) { return w.sharing(0) }
+// Sharing implements limit.Sharer: the requests in a window, its length, whether refused requests count (0 or 1), and whether
+// a request in the last microsecond of the oldest is admitted and not kept (0 or 1).
+func (w *Rolling) Sharing() (limit.Sharing, error) { return w.sharing(0, 0) }
 
 // Sharing implements limit.Sharer.
-func (w *Attempts) Sharing() (limit.Sharing, error) { return w.sharing(1) }
+func (w *Attempts) Sharing() (limit.Sharing, error) { return w.sharing(1, 0) }
 
-func (w *Rolling) sharing(all int64) (limit.Sharing, error) {
-	return limit.Sharing{Script: "window", Numbers: []int64{int64(w.count), int64(w.length), all}, Most: uint64(w.length)}, nil
+// Sharing implements limit.Sharer.
+func (c *Caddy) Sharing() (limit.Sharing, error) { return c.sharing(0, 1) }
+
+func (w *Rolling) sharing(all, edge int64) (limit.Sharing, error) {
+	return limit.Sharing{Script: "window", Numbers: []int64{int64(w.count), int64(w.length), all, edge}, Most: uint64(w.length)}, nil
 }
 
 // Sharing implements limit.Sharer: the requests in a window, its length, and whether the first one opens it (0 or 1).
@@ -49,10 +53,17 @@ func (w *Counter) Sharing() (limit.Sharing, error) {
 	}, nil
 }
 
-// Sharing implements limit.Sharer: the requests in a period, and the period in milliseconds.
-func (h *HAProxy) Sharing() (limit.Sharing, error) {
+// Sharing implements limit.Sharer: the requests in a period, the period in milliseconds, and whether only admitted requests
+// count (0 or 1).
+func (h *HAProxy) Sharing() (limit.Sharing, error) { return h.sharing(0) }
+
+// Sharing implements limit.Sharer.
+func (h *HAProxyAdmitted) Sharing() (limit.Sharing, error) { return h.sharing(1) }
+
+func (h *HAProxy) sharing(admitted int64) (limit.Sharing, error) {
 	return limit.Sharing{
-		Script: "haproxy", Numbers: []int64{h.count, h.period}, Step: twoMillis, Level: true, Most: uint64(mostCounted) * uint64(h.period),
+		Script: "haproxy", Numbers: []int64{h.count, h.period, admitted}, Step: twoMillis, Level: true,
+		Most: uint64(mostCounted) * uint64(h.period),
 	}, nil
 }
 

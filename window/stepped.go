@@ -175,6 +175,14 @@ func (w *Stepped) keep(s *limit.State, now limit.Time, c tally) {
 	s.Trim(now, w.length)
 }
 
+// CountsRefused implements limit.RefusalCounter.
+func (w *Stepped) CountsRefused() bool { return w.all }
+
+// Bounds implements limit.Bounder.
+func (w *Stepped) Bounds(slack limit.Time) (low, high limit.Limiter) {
+	return limit.Earliest(w, slack), limit.Latest(w, slack)
+}
+
 // Refuse implements limit.Limiter.
 func (w *Stepped) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	if len(at) == 0 {

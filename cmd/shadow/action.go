@@ -13,7 +13,7 @@ import (
 
 // meantAction is the action that --FLAG names, as reports call it. A log without a request has none, and that is no mistake.
 func meantAction(flag, name string, o *traffic.Options, s *traffic.Stats) (string, error) {
-	if name == "" || s.Parsed == 0 {
+	if name == "" || s.Taken() == 0 {
 		return name, nil
 	}
 	switch meant := o.Tables.ActionsMeant(name); len(meant) {

@@ -98,7 +98,7 @@ func describeConfig(c *policy.Config) string {
 			line(1, "policy %s: %d policies, one for each count", set.Name, len(set.Policies))
 		}
 		for _, p := range set.Policies[:min(len(set.Policies), policiesShown)] {
-			line(1, "policy %s", p.Name)
+			line(1, "policy %s%s", p.Name, combineNote(p))
 			for i := range p.Parts {
 				line(2, "%s", p.Parts[i].String())
 			}
@@ -114,6 +114,14 @@ func describeConfig(c *policy.Config) string {
 		line(1, "says nothing")
 	}
 	return b.String()
+}
+
+// combineNote says how the limits of a policy combine, unless as most do.
+func combineNote(p policy.Policy) string {
+	if p.Combine == policy.Together {
+		return ""
+	}
+	return ": " + p.Combine.Means()
 }
 
 // policiesShown are the policies of one entry that are written down.

@@ -13,10 +13,15 @@ const firstCollection = 512 << 20
 // smallestHeap is the heap, in bytes, below which Go itself does not collect, at GOGC=100.
 const smallestHeap = 4 << 20
 
-// collectLate postpones the first garbage collection to firstCollection. After that one the usual rule holds, and where
-// GOGC is set, it holds from the start.
+// largeHeap is the heap, in bytes, of a command with a configuration of many addresses, whose reading leaves much garbage.
+const largeHeap = 32 << 20
+
+// collectLate postpones the next garbage collection to firstCollection, unless the heap is large already. After that one
+// the usual rule holds, and where GOGC is set, it holds from the start.
 func collectLate() {
-	if os.Getenv("GOGC") != "" {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	if os.Getenv("GOGC") != "" || stats.HeapAlloc > largeHeap {
 		return
 	}
 	usual := debug.SetGCPercent(100 * firstCollection / smallestHeap)

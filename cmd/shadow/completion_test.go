@@ -23,7 +23,7 @@ func TestCompletionInBash(t *testing.T) {
 		__start_shadow
 		printf '%s\n' "${COMPREPLY[@]}"`, "bash", script}
 	out, err := cmd.CombinedOutput()
-	if err != nil || string(out) != "client\nclient+action\nclient+agent\nclient/24\nclient/64\nclient+agent+action\nclient/24+action\nclient/64+action\n" {
+	if err != nil || string(out) != "client\nclient+action\nclient+agent\nclient/24\nclient/64\nclient+agent+action\nclient/24+action\nclient/64+action\nclient+path\n" {
 		t.Errorf("%v, completed to %q", err, out)
 	}
 }

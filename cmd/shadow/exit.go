@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"shadow/tail"
 )
 
 // The exit codes.
@@ -12,7 +14,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnreadable  = 3 // done, but too many lines could not be read
+	exitUnreadable  = 3 // done, but too many lines could not be read, or the rest of a log that a tail was reading was not found
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -41,10 +43,13 @@ func (e errUnreadable) Error() string {
 // exitCode is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
 	var unreadable errUnreadable
+	var loss *tail.LossError
 	var held errHeld
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &loss): // also when a signal has ended the tail, as it should
+		return exitUnreadable
 	case ctx.Err() != nil:
 		return exitInterrupted
 	case errors.Is(err, errUsage):
@@ -62,7 +67,7 @@ func complaint(ctx context.Context, err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case ctx.Err() != nil && !errors.Is(err, errInterrupted):
+	case ctx.Err() != nil && !errors.Is(err, errInterrupted) && !errors.As(err, new(*tail.LossError)):
 		return "interrupted"
 	}
 	return withoutPackage(err.Error())

@@ -124,7 +124,9 @@ func lastDays(at limit.Time, n int, zone *time.Location) (days [][2]limit.Time) 
 }
 
 // history is what has changed, nil if nobody asked.
-func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now []store.RunFact, spare store.Spare, top int) (*report.History, error) {
+func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now []store.RunFact, spare store.Spare, zone *time.Location, top int) (
+	*report.History, error,
+) {
 	if f.compare == compareNone {
 		return nil, nil
 	}
@@ -134,7 +136,7 @@ func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now 
 	}
 	c := f.compareRuns(slices.DeleteFunc(slices.Clone(all), func(run store.RunFact) bool {
 		return !slices.Contains(alike, run.Run)
-	}), now, time.Local)
+	}), now, zone)
 	found, err := db.History(loaded, store.Question{
 		Now: numbersOf(now), Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
 		Days: c.days, Often: repeatDays, Top: top,
@@ -216,6 +218,7 @@ func (f *historyFlags) safeLimits(db *store.Reader, all, now []store.RunFact, sp
 func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *report.SafeLimits {
 	s := &report.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
 	for _, l := range limits {
+		s.People = l.People
 		s.Limits = append(s.Limits, report.SafeLimit{
 			By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
 		})

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"shadow/parse"
+	"shadow/report"
 	"shadow/traffic"
 )
 
@@ -16,6 +18,7 @@ import (
 type inputs struct {
 	cmd     *cobra.Command
 	found   parse.Expansion
+	copies  *parse.Copies // nil: not looked for yet
 	reading traffic.Options
 }
 
@@ -26,9 +29,42 @@ func (in *inputs) expand(args []string) (err error) {
 	return err
 }
 
+// leaveOut leaves copies out, and says so unless quiet says not to.
+func (in *inputs) leaveOut(ctx context.Context, quiet bool) error {
+	if in.copies != nil {
+		return nil
+	}
+	copies, err := interruptible(ctx, func() (parse.Copies, error) { return parse.FindCopies(ctx, in.found.Names) })
+	if err != nil {
+		return err
+	}
+	left := map[string]bool{}
+	for _, c := range copies.Found {
+		left[c.Name] = true
+	}
+	in.found.Names = slices.DeleteFunc(in.found.Names, func(name string) bool { return left[name] })
+	in.tellCopies(copies, quiet)
+	return nil
+}
+
+// tellCopies takes down the copies that were found, and says which.
+func (in *inputs) tellCopies(copies parse.Copies, quiet bool) {
+	copies.Found = slices.Concat(in.found.Links, copies.Found)
+	in.copies = &copies
+	if quiet {
+		return
+	}
+	for _, text := range copyWarnings(copies) {
+		fmt.Fprintf(in.cmd.ErrOrStderr(), "warning: %s\n", report.Visible(text))
+	}
+}
+
 // read has do read the logs, while a bar shows how far it has come unless quiet says not to. A read under way is not waited
 // for when ctx ends.
 func (in *inputs) read(ctx context.Context, o traffic.Options, quiet bool, do func(*traffic.Reader) error) (traffic.Stats, error) {
+	if err := in.leaveOut(ctx, quiet); err != nil {
+		return traffic.Stats{}, err
+	}
 	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
 		return traffic.NewReader(ctx, in.found.Names, in.cmd.InOrStdin(), o)
 	})
@@ -42,7 +78,9 @@ func (in *inputs) read(ctx context.Context, o traffic.Options, quiet bool, do fu
 		return traffic.Stats{}, errInterrupted
 	}
 	err = cmp.Or(err, reader.Close())
-	return reader.Stats(), err
+	stats := reader.Stats()
+	stats.Copies = *in.copies
+	return stats, err
 }
 
 // readOnce is the first input that can be read once only, "" if all can be read again.
@@ -61,7 +99,7 @@ func readOnce(names []string) string {
 // actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.
 func actionWarnings(asked, meant string, requests int64, s *traffic.Stats) []string {
 	texts := takenFor("action", asked, meant)
-	if asked != "" && requests == 0 && s.Parsed > s.Excluded+s.Warm {
+	if asked != "" && requests == 0 && s.Taken() > s.Warm {
 		texts = append(texts, fmt.Sprintf("no request is of action %q", asked))
 	}
 	return texts

@@ -28,7 +28,7 @@ func keepRun(ctx context.Context, path string, info store.RunInfo, do func(*stor
 		}
 	}
 	if err != nil && fresh { // leave nothing where nothing was; until Close the file is ours alone
-		err = errors.Join(err, os.Remove(path))
+		err = errors.Join(err, db.Remove())
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return 0, err

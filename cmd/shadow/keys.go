@@ -51,6 +51,7 @@ Keys:
   client+agent   each user agent of a client for itself
   user           the user, or the client where a request has none
   …+action       each of these, per action
+  client+path    each path of a client, if --by asks for it
 
 People are counted as visitors, for all keys alike: one client with one agent, and with one user where the log tells
 users. A visitor is of the class that its agent claims; but a browser whose evidence contradicts that is disguised

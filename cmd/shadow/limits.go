@@ -127,6 +127,11 @@ func writeExplanations(cmd *cobra.Command, policies []policy.Policy, output stri
 	explained := make([][]calc.Explanation, len(policies))
 	for i, p := range policies {
 		explained[i] = calc.Explain(partsOf(p), report.PlotMoments(view.Width))
+		for j := range explained[i] {
+			if len(p.Parts) > 1 {
+				explained[i][j].Combine = p.Combine.String()
+			}
+		}
 	}
 	return report.WriteExplanations(cmd.OutOrStdout(), output, explained, view)
 }

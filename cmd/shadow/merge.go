@@ -23,7 +23,12 @@ func newMerge() *cobra.Command {
 		Short: "Gather the runs of several databases, as those of several hosts, in one",
 		Long: `Merge copies the runs of databases into the one that --db names, which is made if it is not there.
 The others stay as they are. Runs get new numbers. A run that is there already is passed over, so the databases of
-several hosts can be merged every morning, and shadow report --since yesterday puts their runs together.`,
+several hosts can be merged every morning, and shadow report --since yesterday puts their runs together.
+
+Merge adds up what each host judged by itself. A client that several hosts served was judged by a part of its requests
+at each, so a limit that the hosts share would refuse more: the report names the clients that runs of the same time have
+in common, and how many requests are theirs. What such a limit refuses tells a replay of all logs together, or tails with
+--redis.`,
 		Example: `  shadow merge web1.duckdb web2.duckdb --db all.duckdb
   shadow report --db all.duckdb --since yesterday`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -59,7 +64,7 @@ func mergeAll(ctx context.Context, w io.Writer, into string, from []string) erro
 		sayMerged(w, path, merged)
 	}
 	if err != nil && fresh && taken == 0 { // leave nothing where nothing was; until Close the file is ours alone
-		err = errors.Join(err, os.Remove(into))
+		err = errors.Join(err, db.Remove())
 	}
 	return closeAfter(db, err)
 }

@@ -44,6 +44,7 @@ type nightly struct {
 	anonymizer *report.Anonymizer // nil: clients have their own names
 	notify     string
 	quiet      bool
+	always     bool // whether the report is printed even so: a program reads it
 }
 
 // verify looks up everything that the flags name. Conditions may ask for figures of some scopes, beside those that are always known.
@@ -105,6 +106,9 @@ func (n *nightly) finish(cmd *cobra.Command, m *report.Model, write func() error
 	failed := errors.Join(pressing, held)
 	worth := failed != nil || len(n.conditions) == 0 && m.WorthSaying()
 	if n.quiet && !worth {
+		if n.always {
+			return write()
+		}
 		return nil
 	}
 	if err := write(); err != nil {

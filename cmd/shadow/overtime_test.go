@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/testneeds"
 )
 
 // keptEvents is a sink that counts what it gets, by policy.
@@ -26,7 +26,7 @@ func (k *keptEvents) Write(events []replay.Event) error {
 
 // All refusals are counted, wherever in time they are, in stretches that begin on the epoch's grid.
 func TestOverTimeLosesNothing(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
+	random := testneeds.Rand(t, 7, 8)
 	for _, span := range []limit.Time{1, limit.Hour, 30 * limit.Day, 3000 * limit.Day, math.MaxInt64 / 2} {
 		var s stretches
 		var want int64

@@ -21,7 +21,7 @@ type policyFlags struct {
 
 func (f *policyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by + (repeatable)")
+	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by +, with each: or in-turn: in front (repeatable)")
 	flags.StringVar(&f.by, "by", "client", "what --limit counts by (`key`): "+keyTexts())
 	flags.StringArrayVar(&f.picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
 	needs(cmd, []string{"limit", "sweep"}, "by")
@@ -89,11 +89,12 @@ func blame(err error, policies []policy.Policy) error {
 // untoldKey tells of a key whether it needs what is not told.
 func untoldKey(what string) func(policy.Key) bool {
 	return func(k policy.Key) bool {
-		return what == traffic.TheHost && k == policy.ByHost || what == traffic.TheUser && k.ByUsers()
+		return what == traffic.TheHost && k == policy.ByHost || what == traffic.TheUser && k.ByUsers() ||
+			what == traffic.ThePath && k.ByPaths()
 	}
 }
 
 // keyTexts are what limits can count by, for --help.
 func keyTexts() string {
-	return "client, client+agent, client/24, client/64 or user, each with +action or without; action, host or site"
+	return "client, client+agent, client/24, client/64 or user, each with +action or without; client+path, action, host or site"
 }

@@ -9,13 +9,20 @@ import (
 	"shadow/store"
 )
 
+// minQueryMemory is with what DuckDB can work.
+var minQueryMemory = size(64 << 20)
+
 func newQuery() *cobra.Command {
-	var db, output string
+	var output string
+	var from readFlags
+	memory := size(store.DefaultQueryMemory)
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Ask the database of runs; it cannot be changed that way",
-		Long: `Query asks the database that shadow replay fills, and prints the answer. The database is opened
-read-only, and the question reaches no other file. "SHOW TABLES" lists tables and views.`,
+		Long: `Query asks the database that shadow replay fills, and prints the answer. It takes a single
+statement that only reads: SELECT, WITH, FROM, VALUES, PIVOT, DESCRIBE, SUMMARIZE, SHOW, and EXPLAIN of
+these. The database is opened read-only, and the question reaches no other file.
+"SHOW TABLES" lists tables and views.`,
 		Example: `  shadow query "SELECT policy, refused, clients_hit FROM latest_policy_totals"
   shadow query "SELECT client, sum(count) FROM would_blocks GROUP BY client ORDER BY 2 DESC LIMIT 10" --output csv
   shadow query "DESCRIBE would_blocks"`,
@@ -29,7 +36,14 @@ read-only, and the question reaches no other file. "SHOW TABLES" lists tables an
 			if err := verifyOutput(output); err != nil {
 				return err
 			}
-			rows, err := store.Query(cmd.Context(), db, args[0])
+			wait, err := from.verify(cmd)
+			if err != nil {
+				return err
+			}
+			if memory < minQueryMemory {
+				return usage("--memory %v: want at least %v", &memory, &minQueryMemory)
+			}
+			rows, err := store.Query(cmd.Context(), from.db, args[0], store.QueryOptions{Memory: int64(memory), Wait: wait})
 			if err != nil {
 				return err
 			}
@@ -37,7 +51,8 @@ read-only, and the question reaches no other file. "SHOW TABLES" lists tables an
 			return errors.Join(report.WriteTable(w, output, widthOf(w), rows.Columns, rows), rows.Close())
 		},
 	}
-	cmd.Flags().StringVar(&db, "db", defaultDB, "DuckDB `file` of the runs")
+	from.add(cmd.Flags())
+	cmd.Flags().Var(&memory, "memory", "end a question that takes more memory than this")
 	addOutput(cmd, &output, "answer")
 	return cmd
 }

@@ -33,7 +33,7 @@ func (f *formatFlags) add(cmd *cobra.Command) {
 	needs(cmd, []string{"nginx-conf"}, "log-name")
 	completeWords(cmd, "parser", "auto", "gonx")
 	completeWords(cmd, "format", formatNames()...)
-	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of time stamps that do not name theirs, such as Europe/Berlin or Local")
+	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of time stamps and dates that do not name theirs, such as Europe/Berlin or Local")
 }
 
 // formatNames are the formats that have names.
@@ -47,9 +47,9 @@ func formatNames() []string {
 
 // choice is how the format is chosen. extra are the names of further fields that are needed.
 func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
-	zone, err := time.LoadLocation(f.timezone)
+	zone, err := zoneOf(f.timezone)
 	if err != nil {
-		return parse.Choice{}, usage("--timezone %s: no such zone; want a name such as UTC, Europe/Berlin or Local", f.timezone)
+		return parse.Choice{}, err
 	}
 	if f.parser != "auto" && f.parser != "gonx" {
 		return parse.Choice{}, usage("--parser %s: want auto or gonx", f.parser)
@@ -64,6 +64,15 @@ func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
 	return choice, nil
 }
 
+// zoneOf is the zone of --timezone.
+func zoneOf(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, usage("--timezone %s: no such zone; want a name such as UTC, Europe/Berlin or Local", name)
+	}
+	return zone, nil
+}
+
 // readingFlags say which requests take part, and what they are taken for.
 type readingFlags struct {
 	formatFlags
@@ -72,8 +81,10 @@ type readingFlags struct {
 	trusted       []string
 	exclude       []string
 	excludeStatus []string
+	notHTTP       notHTTP
 	lateness      period
 	since, until  string
+	notes         []string // on how these were read
 	cold          bool
 }
 
@@ -82,7 +93,9 @@ func (f *readingFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
-	flags.BoolVar(&f.cold, "cold", false, "start with empty limiters at --since, rather than warm them with what lies just before (near the truth; for clients busy all along only a replay without --since is exact)")
+	flags.BoolVar(&f.cold, "cold", false,
+		"start with empty limiters at --since, rather than warm them with the day before, or as much as they remember "+
+			"(near the truth; for clients busy for longer only a replay without --since is exact)")
 	needs(cmd, []string{"since"}, "cold")
 }
 
@@ -97,8 +110,14 @@ func (f *readingFlags) addWho(cmd *cobra.Command, lateness limit.Time) {
 	flags.StringSliceVar(&f.trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.excludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
+	flags.Var(&f.notHTTP, "not-http", "`what` becomes of lines whose request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
+	completeWords(cmd, "not-http", notHTTPWords[:]...)
 	flags.Var(&f.lateness, "lateness", "how far out of order requests may come")
 }
+
+// leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers alone, a
+// limit would refuse another number of requests beside one that remembers for longer: a busy client's count depends on more.
+const leastWarmup = limit.Day
 
 // options puts together how requests are read that some policies will judge.
 func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, now time.Time) (o traffic.Options, err error) {
@@ -119,15 +138,19 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 	if o.Format, err = f.choice(extra); err != nil {
 		return o, err
 	}
-	o.Lateness = limit.Time(f.lateness)
+	o.Lateness, o.NotHTTP = limit.Time(f.lateness), traffic.NotHTTP(f.notHTTP)
+	if !f.cold {
+		o.Warmup = leastWarmup
+	}
 	for _, p := range policies {
 		o.Hosts = o.Hosts || slices.Contains(p.Keys(), policy.ByHost)
 		o.Users = o.Users || slices.ContainsFunc(p.Keys(), policy.Key.ByUsers)
-		if !f.cold { // how long before --since requests still matter
+		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), policy.Key.ByPaths)
+		if !f.cold {
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}
 	}
-	return o, f.moments(&o, now)
+	return o, f.moments(&o, now.In(o.Format.Wants.Zone))
 }
 
 func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, error) {
@@ -162,5 +185,6 @@ func (f *readingFlags) moments(o *traffic.Options, now time.Time) (err error) {
 	if o.HasSince && o.HasUntil && o.Since >= o.Until {
 		return usage("--since %s is not before --until %s", f.since, f.until)
 	}
+	f.notes = zoneNotes(now, "since", f.since, "until", f.until)
 	return nil
 }

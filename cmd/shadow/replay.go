@@ -77,7 +77,8 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
 	flags.Var(&f.events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, and no report unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false,
+		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
 	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
@@ -93,7 +94,7 @@ func (f *replayFlags) add(cmd *cobra.Command) {
 
 // addBand adds --band.
 func addBand(cmd *cobra.Command, band *bool) {
-	cmd.Flags().BoolVar(band, "band", false, "tell from what to what the figures come, wherever in their second requests stamped in whole seconds lay")
+	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, wherever in its whole-second timestamp each request came")
 }
 
 // completeWords makes the shell complete a flag to one of some words.

@@ -26,6 +26,7 @@ type replayRun struct {
 	inputs
 	policies  []policy.Policy
 	judging   *traffic.EvidenceRules // nil: no evidence is gathered
+	jury      *replay.Jury           // judges it, once all requests are; nil: nobody does
 	started   time.Time
 	clock     func() time.Time // nil unless --timing
 	observers observers        // of verdicts one by one
@@ -43,11 +44,11 @@ type replayRun struct {
 
 // run verifies the flags, replays, and reports.
 func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
-	collectLate()
 	r := &replayRun{replayFlags: f, inputs: inputs{cmd: cmd}, started: time.Now()}
 	if err := r.prepare(args); err != nil {
 		return err
 	}
+	collectLate()
 	stop, err := f.profileFlags.start()
 	if err != nil {
 		return err
@@ -67,6 +68,7 @@ func (r *replayRun) prepare(args []string) error {
 	if r.night, err = r.nightlyFlags.verify(r.quiet, r.evidenceFlags.scopes()...); err != nil {
 		return err
 	}
+	r.night.always = r.output == "json"
 	if r.retain > 0 && r.noStore {
 		return usage("--retain deletes stored runs, and --no-store keeps none: state one")
 	}
@@ -84,6 +86,7 @@ func (r *replayRun) prepare(args []string) error {
 	if r.reading, err = r.options(&config, r.policies, r.started); err != nil {
 		return err
 	}
+	notePaths(&r.reading, policyKeys(r.policies))
 	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (r *replayRun) prepare(args []string) error {
 	r.watchWorst()
 	r.reading.Band = r.band
 	if r.band && r.redisFlags.inUse() {
-		return usage("--band and --redis: state one: what Redis remembers holds one placement of the requests")
+		return usage("--band and --redis: state one: Redis does not hold the state of a band")
 	}
 	if r.shared, err = r.share(); err != nil {
 		return err
@@ -122,7 +125,7 @@ func (r *replayRun) replay(ctx context.Context) error {
 		Timezone: r.timezone,
 	}, func(run *store.Run) (err error) {
 		if r.resumed != nil {
-			if err := r.resumed.begin(run, r); err != nil {
+			if err := r.resumed.begin(ctx, run, r); err != nil {
 				return err
 			}
 		}
@@ -135,7 +138,7 @@ func (r *replayRun) replay(ctx context.Context) error {
 		run.Warn(r.warnings(&result.Stats))
 		r.resumed.keep(run)
 		r.keepCurves(run)
-		run.Judge(replay.NewJury(result, r.judging))
+		run.Judge(r.jury)
 		return run.Finish(result, time.Now())
 	})
 	if errors.Is(err, errNothingNew) {
@@ -179,6 +182,8 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 		return nil, err
 	}
 	r.shared.tell(r)
+	result := engine.Result(stats)
+	r.jury = replay.NewJury(result, r.judging)
 	if curves != nil {
 		r.curves = curves.Result(stats)
 	}
@@ -188,7 +193,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	if r.timing {
 		writeTiming(r.cmd.ErrOrStderr(), &stats, times, engine.Times(), time.Since(r.started))
 	}
-	return engine.Result(stats), nil
+	return result, nil
 }
 
 // newEngine is what judges. sink may be nil.

@@ -14,7 +14,7 @@ import (
 
 // With --sweep a replay draws the curves of its requests as well, in the same reading: those that shadow sweep draws unless
 // told otherwise, by the key of --by. They are kept with the run, so the page of a stored run has them, and a report can say
-// whether safe limits have moved.
+// whether safe limits have moved. Evidence divides their clients as it divides those of the policies.
 
 // A curveMaker draws the curves of the batches that pass it.
 type curveMaker struct {
@@ -42,6 +42,9 @@ func (r *replayRun) newSweep(ctx context.Context) (*sweep.Sweep, error) {
 			return nil, err
 		}
 		o.Kinds = append(o.Kinds, kind)
+	}
+	if r.judging != nil {
+		o.Disguised = func(client int32) bool { return r.jury.Disguised(client) }
 	}
 	return sweep.New(o), nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ type reportFlags struct {
 	selectFlags
 	historyFlags
 	nightlyFlags
-	db    string
+	readFlags
 	quiet bool
 }
 
@@ -36,12 +37,12 @@ day, or since a moment, are put together: a client, an action and a policy are t
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&f.db, "db", defaultDB, "DuckDB `file` of the runs")
+	f.readFlags.add(cmd.Flags())
 	f.selectFlags.add(cmd)
 	f.historyFlags.add(cmd)
 	f.outputFlags.add(cmd)
 	f.nightlyFlags.add(cmd)
-	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing unless there is something to say: a condition holds, or, without any, somebody is newly hit")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing (but JSON) unless there is something to say: a condition holds, or, without any, somebody is newly hit")
 	return cmd
 }
 
@@ -65,7 +66,12 @@ func (f *reportFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	db, err := store.OpenReader(cmd.Context(), f.db)
+	wait, err := f.readFlags.verify(cmd)
+	if err != nil {
+		return err
+	}
+	night.always = f.output == "json"
+	db, err := store.OpenReader(cmd.Context(), f.db, wait)
 	if err != nil {
 		return err
 	}
@@ -116,15 +122,27 @@ func (f *reportFlags) model(cmd *cobra.Command, found *pageMaker, chosen selecto
 	found.options = report.Options{
 		Top: f.rows(cmd), Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
-		Warnings: loaded.Warnings, Database: f.db, Run: runsText(runs), Anonymize: a,
-		Jury: replay.NewJury(loaded.Result, nil),
+		Warnings: slices.Concat(f.notes, loaded.Warnings), Database: f.db, Run: runsText(runs), Anonymize: a,
+		Jury: replay.NewJury(loaded.Result, nil), Apart: apartOf(loaded.Apart),
 	}
 	model := report.New(loaded.Result, found.options)
-	history, err := f.history(db, loaded, all, runs, spare, f.top)
+	history, err := f.history(db, loaded, all, runs, spare, f.zone, f.top)
 	if history != nil {
 		model.SetHistory(history, a)
 	}
 	return model, err
+}
+
+// apartOf is what several runs judged by themselves, for a report.
+func apartOf(found *store.Apart) *report.Apart {
+	if found == nil {
+		return nil
+	}
+	apart := &report.Apart{Runs: found.Runs, Clients: found.Clients, Requests: found.Requests}
+	for _, c := range found.Top {
+		apart.TopClients = append(apart.TopClients, report.ApartClient(c))
+	}
+	return apart
 }
 
 func numbersOf(runs []store.RunFact) []int32 {

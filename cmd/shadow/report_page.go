@@ -100,9 +100,19 @@ func (m *pageMaker) curves() (*report.Curves, error) {
 }
 
 // swept are the runs whose curves the page may have, the best first: the run itself, those of the same requests, and those of the
-// same files at the same time; of several, the latest.
+// same files at the same time; of several, those that gathered evidence as the report did, and of these the latest.
 func (m *pageMaker) swept() (candidates []store.RunFact, err error) {
 	alike, err := m.db.SweptAlike(numbersOf(m.runs))
+	if err != nil {
+		return nil, err
+	}
+	divided, err := m.db.Divided()
+	unlike := func(run *store.RunFact) int {
+		if slices.Contains(divided, run.Run) == (m.options.Jury != nil) {
+			return 0
+		}
+		return 1
+	}
 	rank := func(run *store.RunFact) int {
 		_, meanwhile := run.Span(m.span())
 		switch {
@@ -121,7 +131,7 @@ func (m *pageMaker) swept() (candidates []store.RunFact, err error) {
 		}
 	}
 	slices.SortFunc(candidates, func(a, b store.RunFact) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Run, a.Run))
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(unlike(&a), unlike(&b)), cmp.Compare(b.Run, a.Run))
 	})
 	return candidates, err
 }

@@ -51,7 +51,7 @@ func (f *replayFlags) verifyResume(logs []string) error {
 	case f.noStore:
 		return usage("--resume keeps in the database where to go on, and --no-store keeps nothing: state one")
 	case f.band:
-		return usage("--resume and --band: state one: where a band places requests is not kept from night to night")
+		return usage("--resume and --band: state one: the state of a band is not kept from night to night")
 	case f.redisFlags.inUse():
 		return usage("--resume and --redis: state one: what Redis remembers is not kept from night to night")
 	case slices.Contains(logs, "-"):

@@ -103,6 +103,9 @@ tiers:
 policies:
   - name: client in site
     limits: ["token:6/30s", {limit: "window:600/1h", by: site}]
+  - name: client, then site
+    combine: in-turn
+    limits: ["window:6/30s,charge=all", {limit: "token:600/1h", by: site}]
   - {name: actions, limits: [{limit: "window:30/10m", by: client+action}]}
   - {name: misses, limits: [{limit: "window:5/1h", count: {status: [404, 301]}}]}
   - {name: networks, limits: [{limit: "fixed:40/1h", by: client/24}]}
@@ -110,7 +113,8 @@ policies:
 `
 
 var nightLimits = []string{
-	"--limit", "6/30s", "--limit", "window:100/1h", "--limit", "nginx:30r/m,burst=5", "--limit", "token:60/1m+window:200/1h", "--limit", "6/30s,cooldown=5m",
+	"--limit", "6/30s", "--limit", "window:100/1h", "--limit", "nginx:30r/m,burst=5", "--limit", "token:60/1m+window:200/1h",
+	"--limit", "each:token:60/1m+window:200/1h", "--limit", "in-turn:window:50/5m+token:60/1m", "--limit", "6/30s,cooldown=5m",
 	"--events", "all",
 }
 
@@ -229,7 +233,7 @@ func nightLog(t *testing.T, name string) []byte {
 
 // newSite is a site without a log.
 func newSite(t *testing.T, s site, seed uint64) *site {
-	s.t, s.dir, s.dice = t, t.TempDir(), rand.New(rand.NewPCG(1, seed))
+	s.t, s.dir, s.dice = t, t.TempDir(), testneeds.Rand(t, 1, seed)
 	must(t, os.WriteFile(s.path("shadow.yaml"), []byte(nightConfig), 0o600))
 	return &s
 }

@@ -32,7 +32,7 @@ const (
 // resumeSubjects say what each option is about.
 var resumeSubjects = map[string][]string{
 	"limits": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines}, "--log-name": {ofLines}, "--field": {ofLines},
-	"--timezone": {ofLines}, "--exclude": {ofLines}, "--exclude-status": {ofLines},
+	"--timezone": {ofLines}, "--exclude": {ofLines}, "--exclude-status": {ofLines}, "--not-http": {ofLines},
 	"--client": {ofRequests, ofClients}, "--client-from": {ofRequests, ofClients}, "--trusted-proxy": {ofRequests, ofClients},
 	"actions": {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
 }
@@ -47,6 +47,7 @@ func (r *replayRun) resumeOptions() resumeOptions {
 		{"--trusted-proxy", strings.Join(r.trusted, ",")},
 		{"--exclude", strings.Join(r.exclude, " ")},
 		{"--exclude-status", strings.Join(r.excludeStatus, ",")},
+		{"--not-http", r.notHTTP.String()},
 		{"--lateness", limit.FormatPeriod(limit.Time(r.lateness))},
 		{"--format", r.format},
 		{"--nginx-conf", r.nginxConf},
@@ -55,8 +56,17 @@ func (r *replayRun) resumeOptions() resumeOptions {
 		{"--timezone", r.timezone},
 		{"actions", r.actionsText()},
 		{"scopes", fingerprint(r.configured.Scopes)},
-		{"columns", fmt.Sprintf("hosts %t, users %t", r.reading.Hosts, r.reading.Users)},
+		{"columns", r.columnsText()},
 	}
+}
+
+// columnsText says what is known of a request beyond the usual. Paths are named only where they are, as they came later.
+func (r *replayRun) columnsText() string {
+	text := fmt.Sprintf("hosts %t, users %t", r.reading.Hosts, r.reading.Users)
+	if r.reading.Paths {
+		text += ", paths true"
+	}
+	return text
 }
 
 // actionsText stands for the rules for actions, if limits go by them.
@@ -86,7 +96,11 @@ func policyTexts(policies []policy.Policy) (texts []string) {
 			}
 			parts = append(parts, text)
 		}
-		texts = append(texts, strings.Join(parts, " + "))
+		text := strings.Join(parts, " + ")
+		if p.Combine != policy.Together {
+			text = p.Combine.String() + ": " + text
+		}
+		texts = append(texts, text)
 	}
 	return texts
 }

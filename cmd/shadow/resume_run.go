@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,7 +55,7 @@ func (r *replayRun) newResumption() *resumption {
 }
 
 // begin finds out what is to be read, and with what the limits begin.
-func (c *resumption) begin(run *store.Run, r *replayRun) error {
+func (c *resumption) begin(ctx context.Context, run *store.Run, r *replayRun) error {
 	var saved []parse.SavedLog
 	if c.how != resumeFresh {
 		if err := c.recall(run, &saved); err != nil {
@@ -62,13 +63,14 @@ func (c *resumption) begin(run *store.Run, r *replayRun) error {
 		}
 	}
 	var err error
-	if c.sequel, err = parse.Continue(r.found.Names, saved); err != nil {
+	if c.sequel, err = parse.Continue(ctx, r.found.Names, saved); err != nil {
 		return err
 	}
 	if err := c.checkLogs(saved); err != nil {
 		return err
 	}
 	c.notes = append(c.notes, c.sequel.Notes...)
+	r.tellCopies(c.sequel.Copies, r.quiet)
 	c.parts = c.sequel.Parts()
 	r.found.Names = nil
 	for _, p := range c.parts {

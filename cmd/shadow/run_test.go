@@ -31,3 +31,10 @@ func run(t *testing.T, dir string, args ...string) []byte {
 	}
 	return out
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

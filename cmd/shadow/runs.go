@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -24,7 +23,7 @@ log it is about, and the command. What a run found is told by shadow report --ru
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
 	}
-	cmd.PersistentFlags().StringVar(&f.db, "db", defaultDB, "DuckDB `file` of the runs")
+	f.readFlags.add(cmd.PersistentFlags())
 	list := &cobra.Command{
 		Use: "list", Short: "List the runs", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
@@ -43,7 +42,10 @@ log it is about, and the command. What a run found is told by shadow report --ru
 }
 
 // runsFlags are the options of `shadow runs` as they are given.
-type runsFlags struct{ db, output string }
+type runsFlags struct {
+	readFlags
+	output string
+}
 
 // runArgs wants at least one run.
 func runArgs(cmd *cobra.Command, args []string) error {
@@ -57,7 +59,7 @@ func (f *runsFlags) list(cmd *cobra.Command) error {
 	if err := verifyOutput(f.output); err != nil {
 		return err
 	}
-	runs, err := readRuns(cmd.Context(), f.db)
+	runs, err := f.runs(cmd)
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
 	if err := verifyOutput(f.output); err != nil {
 		return err
 	}
-	runs, err := readRuns(cmd.Context(), f.db)
+	runs, err := f.runs(cmd)
 	if err != nil {
 		return err
 	}
@@ -85,9 +87,13 @@ func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
 	return report.WriteRunFacts(w, f.output, widthOf(w), shown)
 }
 
-// readRuns lists the runs of a database.
-func readRuns(ctx context.Context, db string) ([]store.RunFact, error) {
-	r, err := store.OpenReader(ctx, db)
+// runs lists the runs of the database.
+func (f *readFlags) runs(cmd *cobra.Command) ([]store.RunFact, error) {
+	wait, err := f.verify(cmd)
+	if err != nil {
+		return nil, err
+	}
+	r, err := store.OpenReader(cmd.Context(), f.db, wait)
 	if err != nil {
 		return nil, err
 	}

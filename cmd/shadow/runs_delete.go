@@ -36,7 +36,7 @@ the database anew without the room that they took. Numbers of other runs stay as
 }
 
 func (f *runsFlags) delete(cmd *cobra.Command, args []string, older limit.Time) error {
-	all, err := readRuns(cmd.Context(), f.db)
+	all, err := f.runs(cmd)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,11 @@ func (f *runsFlags) delete(cmd *cobra.Command, args []string, older limit.Time) 
 		fmt.Fprintf(w, "no run was stored more than %s ago\n", limit.FormatPeriod(older))
 		return nil
 	}
-	db, err := store.Open(f.db, store.Options{})
+	wait, err := f.verify(cmd)
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(f.db, store.Options{Wait: wait})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,12 @@ import (
 // Which stored runs are meant. One is named by its number; a day and a moment are those of the log, whenever it was replayed.
 
 // selectFlags name the runs that a report is about.
-type selectFlags struct{ run, since, day string }
+type selectFlags struct {
+	run, since, day, timezone string
+
+	zone  *time.Location // after verify
+	notes []string       // on how moments were read
+}
 
 // A selector picks runs out of all, in the order of what they are about.
 type selector func(all []store.RunFact) ([]store.RunFact, error)
@@ -25,11 +30,17 @@ func (f *selectFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.run, "run", "last", "`number` of the run, or last")
 	flags.StringVar(&f.since, "since", "", "all runs with requests since a `moment` (2026-11-19, yesterday, 7d), put together")
 	flags.StringVar(&f.day, "day", "", "the run that is about most of a `day` (2026-11-19, yesterday)")
+	flags.StringVar(&f.timezone, "timezone", "UTC", "`zone` of days, and of dates that do not name theirs, such as Europe/Berlin or Local")
 	completeWords(cmd, "run", "last")
 }
 
 func (f *selectFlags) verify() (selector, error) {
-	now := time.Now()
+	var err error
+	if f.zone, err = zoneOf(f.timezone); err != nil {
+		return nil, err
+	}
+	now := time.Now().In(f.zone)
+	f.notes = zoneNotes(now, "since", f.since, "day", f.day)
 	switch {
 	case f.day != "" && f.since != "", f.run != "last" && f.day+f.since != "":
 		return nil, usage("--run, --day and --since say the same in three ways: state one")

@@ -73,7 +73,7 @@ func (f *suggestFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.eachAction, "each-action", false, "a limit for each of the ten actions with most requests")
 	flags.StringVar(&f.holdout, "holdout", "30%", "the last `share` of the requests, on which limits are proven that the others chose; 0 for none")
 	flags.StringVar(&f.scale, "scale", "1", "make room for clients that send so many times as much (`factor`)")
-	flags.BoolVar(&f.band, "band", true, "where stamps are whole seconds, keep the promise also with the requests of each second spread over it")
+	flags.BoolVar(&f.band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each request came")
 	addOutput(cmd, &f.output, "report")
 	f.readingFlags.add(cmd)
 	f.cold = true // neither part of the log is warmed

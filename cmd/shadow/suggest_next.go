@@ -99,6 +99,9 @@ func readingWords(cmd *cobra.Command) (words []string) {
 			words = append(words, "--"+f.Name+"="+v)
 		}
 	})
+	if cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
+		words = append(words, "--cold") // suggest always starts cold
+	}
 	return words
 }
 

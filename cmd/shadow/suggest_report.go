@@ -33,7 +33,7 @@ func (r *suggestRun) report() error {
 func (r *suggestRun) warnings() []string {
 	s := &r.survey.Stats
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s))
-	if r.heldOut > 0 && !r.split && s.Parsed > s.Excluded {
+	if r.heldOut > 0 && !r.split && s.Taken() > 0 {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}
 	texts = append(texts, r.lumped(r.reading.Tables, r.survey.Clients)...)
@@ -41,7 +41,7 @@ func (r *suggestRun) warnings() []string {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
 	texts = append(texts, takenFor("action", r.action, r.meant)...)
-	if t := r.tracks; r.action != "" && len(t) == 1 && t[0].advice.First.Requests == (suggest.Groups{}) && s.Parsed > s.Excluded {
+	if t := r.tracks; r.action != "" && len(t) == 1 && t[0].advice.First.Requests == (suggest.Groups{}) && s.Taken() > 0 {
 		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.meant))
 	}
 	if n := len(r.survey.Actions); r.eachAction && n > mostActions {

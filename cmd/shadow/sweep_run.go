@@ -93,6 +93,7 @@ func (r *sweepRun) prepare(args []string) error {
 		return err
 	}
 	r.reading.Batch = sweepBatch
+	notePaths(&r.reading, policyKeys(longest))
 	if r.reading.Tracer, r.judging, err = r.evidenceFlags.choose(&config); err != nil {
 		return err
 	}
@@ -200,6 +201,7 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
 	}
 	texts = append(texts, noUsers(&r.reading, s)...)
+	texts = append(texts, foldedPaths(&r.reading, []policy.Key{policy.Key(r.options.By)})...)
 	return append(texts, r.thinned(result)...)
 }
 

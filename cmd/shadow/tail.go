@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/report"
@@ -55,7 +56,7 @@ With --redis the tails of several hosts count together; while Redis does not ans
 With --ui a terminal shows what comes in, what each policy refuses, and whom; ? explains it, q leaves. Would-blocks are
 then written to the file of --would-blocks only, and not at all without it.
 
-SIGINT and SIGTERM end it with exit code 0, SIGHUP makes it open the file of --would-blocks anew.`,
+SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found; SIGHUP makes it open the file of --would-blocks anew.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail '/var/log/nginx/*.log' --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598
@@ -106,6 +107,7 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	if o.Read, err = f.readingFlags.options(&config, o.Policies, time.Now()); err != nil {
 		return o, err
 	}
+	notePaths(&o.Read, policyKeys(o.Policies))
 	if o.From, err = f.begin(); err != nil {
 		return o, err
 	}
@@ -199,5 +201,9 @@ func (f *tailFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	ctx, reopen, stop := hangups(cmd.Context(), func() bool { return f.ui && !isTerminal(cmd.OutOrStdout()) })
 	defer stop()
-	return watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
+	err = watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
+	for _, text := range foldedPaths(&o.Read, policyKeys(o.Policies)) {
+		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))
+	}
+	return err
 }

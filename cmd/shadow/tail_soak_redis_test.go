@@ -78,6 +78,7 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 	switch {
 	case last >= 0 && s.outages[last][1].IsZero():
 		if s.noticed() && time.Since(s.outages[last][0]) > soakOutage {
+			s.keepUp(n) // what was written while Redis was away is judged while it is away
 			s.outages[last][1] = time.Now()
 			s.redis.Start()
 		}
@@ -92,7 +93,7 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 // keepUp waits until the tail has read nearly all of n lines.
 func (s *redisSoak) keepUp(n int) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		c, err := tail.ReadCheckpoint(s.path("state"))
 		must(s.t, err)
 		if c.Tally.Lines > int64(n)-2000 { // the last ones have not been written out

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"shadow/tail"
+	"shadow/testneeds"
 )
 
 // A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is killed
@@ -130,13 +130,6 @@ func (s *soak) compress(name string) {
 	must(s.t, os.Remove(s.path(name)))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestTailSoak(t *testing.T) {
 	lines, rotations, kills := soakSize(t)
 	s := &soak{t: t, dir: t.TempDir(), limit: soakLimit, trouble: func(int) {}}
@@ -178,7 +171,7 @@ func existsFile(name string) bool {
 // write writes the lines, and does the rest in between.
 func (s *soak) write(lines, rotations, kills int) {
 	s.t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
+	r := testneeds.Rand(s.t, 1, 2)
 	f, err := os.OpenFile(s.path("access.log"), os.O_WRONLY|os.O_APPEND, 0)
 	must(s.t, err)
 	w := bufio.NewWriterSize(f, 64<<10)

@@ -23,22 +23,78 @@ func (r *replayRun) warnings(s *traffic.Stats) []string {
 	if r.curves != nil {
 		texts = append(texts, thinCurves(r.curves)...)
 	}
-	return append(texts, noUsers(&r.reading, s)...)
+	texts = append(texts, noUsers(&r.reading, s)...)
+	return append(texts, foldedPaths(&r.reading, policyKeys(r.policies))...)
 }
 
 // noUsers tells of keys by user that come to no more than clients.
 func noUsers(o *traffic.Options, s *traffic.Stats) []string {
-	if !o.Users || o.Tables.Users.Len() > 0 || s.Parsed == s.Excluded {
+	if !o.Users || o.Tables.Users.Len() > 0 || s.Taken() == 0 {
 		return nil
 	}
 	return []string{"no request has a user: what counts by user counts by client"}
 }
 
-// idleFlags tell of flags that left everything out, or nothing.
+// policyKeys are what policies count by, each once, in their order.
+func policyKeys(policies []policy.Policy) (keys []policy.Key) {
+	for _, p := range policies {
+		for _, key := range p.Keys() {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// notePaths has the paths of actions noted where something counts by action.
+func notePaths(o *traffic.Options, keys []policy.Key) {
+	if slices.ContainsFunc(keys, policy.Key.ByActions) {
+		o.Actions.NotePaths()
+	}
+}
+
+// actionsNamed is how many of the actions that stand for several paths a warning names.
+const actionsNamed = 3
+
+// foldedPaths tells of keys by action that count several paths as one.
+func foldedPaths(o *traffic.Options, keys []policy.Key) []string {
+	folded, more := o.Actions.Folded()
+	if len(folded) == 0 {
+		return nil
+	}
+	var named, actions []string
+	for _, key := range keys {
+		if key.ByActions() {
+			named = append(named, key.String())
+		}
+	}
+	paths, atLeast := 0, ""
+	for i, f := range folded {
+		if paths += f.Paths; i < actionsNamed {
+			actions = append(actions, fmt.Sprintf("%s for %d", f.Action, f.Paths))
+		}
+	}
+	if len(folded) > actionsNamed {
+		actions = append(actions, "…")
+	}
+	if more {
+		atLeast = "at least "
+	}
+	stand := "actions stand"
+	if len(folded) == 1 {
+		stand = "action stands"
+	}
+	return []string{fmt.Sprintf("what counts by %s counts several paths as one: %d %s for %s%d paths (%s); "+
+		"a server that counts by path refuses less: see the key client+path",
+		strings.Join(named, ", "), len(folded), stand, atLeast, paths, strings.Join(actions, ", "))}
+}
+
+// idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was meant.
 func (f *readingFlags) idleFlags(s *traffic.Stats) []string {
 	bounded := f.since != "" || f.until != ""
-	var texts []string
-	if bounded && s.Parsed == s.Excluded+s.Warm {
+	texts := slices.Clone(f.notes)
+	if bounded && s.Taken() == s.Warm {
 		texts = append(texts, "no request lies in the time of "+f.bounds()+": `shadow parse LOG` shows the times of the first lines")
 	}
 	if len(f.exclude) > 0 && !bounded && s.Excluded == 0 {
@@ -50,7 +106,7 @@ func (f *readingFlags) idleFlags(s *traffic.Stats) []string {
 
 // idleScopes tell of limits that concern no request: what they go by may be misspelt.
 func idleScopes(policies []policy.Policy, s *traffic.Stats) (texts []string) {
-	if s.Parsed == s.Excluded {
+	if s.Taken() == 0 {
 		return nil
 	}
 	for _, p := range policies {
@@ -116,11 +172,49 @@ func inputWarnings(s *traffic.Stats) []string {
 	for _, err := range s.Passed {
 		passed.add(passedOver(err))
 	}
-	texts := c.all()
+	texts := slices.Concat(copyWarnings(s.Copies), c.all())
 	for _, text := range passed.all() {
 		texts = append(texts, "passed over: "+text)
 	}
+	return append(texts, unlikelyNotHTTP(s)...)
+}
+
+// copiesNamed is how many copies a warning names; the others are counted, and JSON has all.
+const copiesNamed = 20
+
+// copyWarnings name the files that are not read because others hold their lines, and those of which that is not certain.
+func copyWarnings(c parse.Copies) (texts []string) {
+	switch n := len(c.Found); {
+	case n == 1:
+		texts = append(texts, "1 file is a copy and is not read: "+copiesText(c.Found))
+	case n > 1:
+		texts = append(texts, fmt.Sprintf("%d files are copies and are not read: %s", n, copiesText(c.Found)))
+	}
+	if n := len(c.Doubts); n > 0 {
+		others := ""
+		if n > 1 {
+			others = fmt.Sprintf(", and %d more files begin alike", n-1)
+		}
+		texts = append(texts, fmt.Sprintf("%s begins as %s does%s: too short to prove a copy, so their lines count; leave out what is one",
+			c.Doubts[0].Name, c.Doubts[0].Of, others))
+	}
 	return texts
+}
+
+// copiesText lists copies.
+func copiesText(found []parse.Copy) string {
+	texts := make([]string, 0, copiesNamed)
+	for _, c := range found[:min(len(found), copiesNamed)] {
+		what := map[parse.How]string{
+			parse.SameFile: "another name of", parse.SameLines: "the same as", parse.Beginning: "the beginning of",
+		}[c.How]
+		texts = append(texts, fmt.Sprintf("%s (%s %s)", c.Name, what, c.Of))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(found) - copiesNamed; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long

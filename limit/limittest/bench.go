@@ -1,10 +1,10 @@
 package limittest
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // Bench measures each limit on one key's timeline of bursts, about half of which is refused, and on timelines of
@@ -19,7 +19,7 @@ func Bench(b *testing.B, build func(limit.Spec) (limit.Limiter, error), texts ..
 		if err != nil {
 			b.Fatal(err)
 		}
-		at := busy(spec, 10_000)
+		at := busy(b, spec, 10_000)
 		b.Run(text+"/long", func(b *testing.B) { bench(b, limiter.Refuse, at, len(at)) })
 		b.Run(text+"/short", func(b *testing.B) { bench(b, limiter.Refuse, at, 3) })
 		if d, ok := limiter.(limit.Delayer); ok {
@@ -35,8 +35,8 @@ func Bench(b *testing.B, build func(limit.Spec) (limit.Limiter, error), texts ..
 }
 
 // busy is a timeline with twice the rate of the limit, in bursts.
-func busy(spec limit.Spec, n int) []limit.Time {
-	r := rand.New(rand.NewPCG(1, 2))
+func busy(b *testing.B, spec limit.Spec, n int) []limit.Time {
+	r := testneeds.Rand(b, 1, 2)
 	pause := 10 * int64(spec.Period) / spec.Count
 	at := make([]limit.Time, n)
 	now := 1_700_000_000 * limit.Second

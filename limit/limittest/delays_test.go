@@ -1,11 +1,11 @@
 package limittest
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // A queue admits three requests of a key, ever, and keeps the later ones of them waiting for half a second each.
@@ -19,6 +19,8 @@ func (q queue) Delay(s *limit.State, _ limit.Time) limit.Time {
 	}
 	return limit.Time(s.Level) * limit.Second / 2
 }
+
+func (q queue) LongestDelay() limit.Time { return 3 * limit.Second / 2 }
 
 func (q queue) Charge(s *limit.State, _ limit.Time, refused bool) {
 	if !refused {
@@ -76,7 +78,7 @@ func TestSuiteFindsDelays(t *testing.T) {
 		{"Refuse", "leaves another State"},
 	} {
 		s := Suite{ModelDelay: modelQueue(test.wrong)}
-		try := trial{limiter: queue{test.wrong}, at: make([]limit.Time, 12), rand: rand.New(rand.NewPCG(1, 2))}
+		try := trial{limiter: queue{test.wrong}, at: make([]limit.Time, 12), rand: testneeds.Rand(t, 1, 2)}
 		if got := s.delays(try); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%q: %q, want it to say %q", test.wrong, got, test.want)
 		}

@@ -2,11 +2,11 @@ package limittest
 
 import (
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // A once admits one request of a key, ever.
@@ -101,7 +101,7 @@ func TestPlayErrors(t *testing.T) {
 // The suite finds a limiter whose Refuse is not the loop of Wait and Charge, and reports as few requests as will do.
 func TestSuiteFinds(t *testing.T) {
 	fails := func(at []limit.Time) bool {
-		return Suite{}.twins(trial{limiter: once{}, at: at, rand: rand.New(rand.NewPCG(1, 2))}) != ""
+		return Suite{}.twins(trial{limiter: once{}, at: at, rand: testneeds.Rand(t, 1, 2)}) != ""
 	}
 	at := []limit.Time{0, 1, 2, 3}
 	if !fails(at) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // A Model is a slow, obvious twin of a limiter for one key: it judges the next request, at t, and charges it. blocked
@@ -64,7 +65,7 @@ type trial struct {
 func (s Suite) each(t *testing.T, n int, check func(trial) string) {
 	t.Helper()
 	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, 0))
+		r := testneeds.Rand(t, seed, 0)
 		spec := s.Draw(r)
 		limiter, err := s.New(spec)
 		if err != nil {
@@ -72,7 +73,7 @@ func (s Suite) each(t *testing.T, n int, check func(trial) string) {
 		}
 		at := timeline(r, spec)
 		try := func(at []limit.Time) string {
-			return check(trial{spec, limiter, at, rand.New(rand.NewPCG(seed, 1))})
+			return check(trial{spec, limiter, at, testneeds.Rand(t, seed, 1)})
 		}
 		if try(at) != "" {
 			at = shrink(at, func(at []limit.Time) bool { return try(at) != "" })

@@ -1,8 +1,8 @@
--- http_req_rate of HAProxy, two counters: window/haproxy.go
+-- http_req_rate of HAProxy, two counters: window/haproxy.go, and window/haproxy_admitted.go where only admitted requests count
 --
 -- s.level: when the phase began; s.extra: the requests in it. Those in the phase before are in the field "before".
 
-local count, period = limit[own + 1], limit[own + 2] -- requests, milliseconds
+local count, period, admitted = limit[own + 1], limit[own + 2], limit[own + 3] == 1 -- requests, milliseconds
 local millisecond = 1000
 local length = period * millisecond
 local most = 2^31 - 1 -- requests in a phase
@@ -26,11 +26,25 @@ local function turn()
   end
 end
 
+-- the rate as it is read without a request
+local function rate()
+  local elapsed, past, now = floor_div(s.at - s.level, millisecond), before, s.extra
+  if elapsed > period then elapsed, past, now = elapsed - period, now, 0 end
+  if elapsed > period then return 0 end
+  if now == 0 and past <= 1 then return past end
+  return now + floor_div(past * (period - elapsed), period)
+end
+
 local function judge(t)
   read_before()
   if not s.at then s.level = even(t) end
   s.at = math.max(s.at or t, t)
+  if admitted and rate() >= count then return true, 0 end
   turn()
+  if admitted then
+    s.extra = s.extra + 1
+    return false, 0
+  end
   local share = before * (period - floor_div(s.at - s.level, millisecond))
   local refused = share >= (count - s.extra) * period
   s.extra = math.min(s.extra + 1, most)

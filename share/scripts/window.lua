@@ -1,10 +1,11 @@
--- The exact rolling window: window/rolling.go, and window/attempts.go where refused requests count as well
+-- The exact rolling window: window/rolling.go, window/attempts.go where refused requests count as well, and window/caddy.go
+-- where a request in the last microsecond of the oldest is admitted and not kept
 --
 -- The hash holds the times inside the window, each in a field that is called by its number:
 --   s.level  how many times have ever been kept: the number of the latest
 --   s.extra  how many of them have run out: the earliest that is left has the next number
 
-local count, length, all = limit[own + 1], limit[own + 2], limit[own + 3] == 1
+local count, length, all, edge = limit[own + 1], limit[own + 2], limit[own + 3] == 1, limit[own + 4] == 1
 
 local times = {} -- by number, those that have been read or are new
 local stored     -- before this call: the first and the last number in the hash
@@ -42,6 +43,7 @@ local function judge(t)
   s.at = math.max(s.at or t, t)
   while s.extra < s.level and s.at - time_of(s.extra + 1) >= length do s.extra = s.extra + 1 end
   local full = s.level - s.extra >= count
+  if full and edge and s.at - time_of(s.extra + 1) == length - 1 then return false, 0 end
   if full and all then s.extra = s.extra + 1 end
   if not full or all then
     s.level = s.level + 1

@@ -1,0 +1,171 @@
+package parse
+
+import "bytes"
+
+// HAProxy, and others that log by way of syslog, have their lines written behind a header:
+//
+//	Mar  2 10:00:00 lb1 haproxy[17]: …                              RFC 3164, as rsyslog and syslog-ng write it to files
+//	<134>Mar  2 10:00:00 haproxy[17]: …                             RFC 3164 as it is sent: a priority in front, perhaps no host
+//	2026-03-02T10:00:00.250000+00:00 lb1 haproxy[17]: …             rsyslog's file format
+//	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 - - …             RFC 5424
+//	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 ID [a b="]"] …    RFC 5424 with structured data
+//
+// The header tells nothing that the line behind it does not tell better, so it is read over.
+
+// syslogged is the named format whose lines may stand behind a header; detection finds others there as well.
+const syslogged = "haproxy"
+
+// syslogHeader returns how many bytes of a line are a header of syslog, 0 if it has none.
+func syslogHeader(line []byte) int {
+	at := syslogPriority(line)
+	rest := line[at:]
+	if len(rest) > 2 && rest[0]-'1' < 9 && rest[1] == ' ' {
+		if n := header5424(rest[2:]); n > 0 {
+			return at + 2 + n
+		}
+		return 0
+	}
+	if n := header3164(rest); n > 0 {
+		return at + n
+	}
+	return 0
+}
+
+// syslogPriority returns the length of "<134>", 0 if there is none.
+func syslogPriority(line []byte) int {
+	if len(line) == 0 || line[0] != '<' {
+		return 0
+	}
+	for i := 1; i < min(len(line), len("<191>")); i++ {
+		if line[i] == '>' && i > 1 {
+			return i + 1
+		}
+		if line[i]-'0' > 9 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// header3164 returns the length of a time, perhaps a host, and a tag with a colon, with the spaces behind them.
+func header3164(b []byte) int {
+	at := len("Mar  2 10:00:00")
+	switch {
+	case len(b) > at && b[at] == ' ' && syslogStamp(b):
+	case len(b) > len("2026-03-02T10:00:00") && b[4] == '-' && isoStamp(b):
+		at = bytes.IndexByte(b, ' ')
+	default:
+		return 0
+	}
+	for range 2 { // the tag is the first or the second word
+		if at < 0 || at+1 >= len(b) {
+			return 0
+		}
+		end := bytes.IndexByte(b[at+1:], ' ')
+		if end <= 0 {
+			return 0
+		}
+		if end += at + 1; b[end-1] == ':' {
+			return end + 1
+		}
+		at = end
+	}
+	return 0
+}
+
+// syslogStamp reports whether b begins with "Mar  2 10:00:00".
+func syslogStamp(b []byte) bool {
+	return monthNamed(b) > 0 && b[3] == ' ' && (b[4] == ' ' || b[4]-'0' < 10) && b[5]-'0' < 10 && b[6] == ' ' && clockTime(b[7:])
+}
+
+// isoStamp reports whether b begins with "2026-03-02T10:00:00".
+func isoStamp(b []byte) bool {
+	return digitsAt(b, 0, 1, 2, 3, 5, 6, 8, 9) && b[7] == '-' && b[10] == 'T' && clockTime(b[11:])
+}
+
+func clockTime(b []byte) bool { return digitsAt(b, 0, 1, 3, 4, 6, 7) && b[2] == ':' && b[5] == ':' }
+
+func digitsAt(b []byte, places ...int) bool {
+	for _, i := range places {
+		if b[i]-'0' > 9 {
+			return false
+		}
+	}
+	return true
+}
+
+// header5424 returns the length of time, host, program, process and message id, and of the structured data behind them.
+func header5424(b []byte) int {
+	at := 0
+	for word := range 5 {
+		end := bytes.IndexByte(b[at:], ' ')
+		if end <= 0 || word == 0 && string(b[:end]) != "-" && (end < len("2026-03-02T10:00:00") || !isoStamp(b)) {
+			return 0
+		}
+		at += end + 1
+	}
+	n := structuredData(b[at:])
+	if at += n; n == 0 || at >= len(b) || b[at] != ' ' {
+		return 0
+	}
+	at++
+	if bytes.HasPrefix(b[at:], []byte("\xef\xbb\xbf")) {
+		at += 3
+	}
+	return at
+}
+
+// structuredData returns the length of "-", or of elements in brackets, in whose quoted values a backslash escapes.
+func structuredData(b []byte) int {
+	if len(b) > 0 && b[0] == '-' {
+		return 1
+	}
+	at := 0
+	for at < len(b) && b[at] == '[' {
+		quoted := false
+		for at++; at < len(b) && (quoted || b[at] != ']'); at++ {
+			switch {
+			case b[at] == '"':
+				quoted = !quoted
+			case b[at] == '\\' && quoted:
+				at++
+			}
+		}
+		if at++; at > len(b) {
+			return 0
+		}
+	}
+	return at
+}
+
+// behindSyslog is a Format of lines that may stand behind a header of syslog.
+func (f *Format) behindSyslog() *Format {
+	behind := *f
+	behind.parser = func() Parser { return syslogParser{f.NewParser()} }
+	return &behind
+}
+
+// A syslogParser reads a line behind its header, or one without.
+type syslogParser struct{ Parser }
+
+// Parse implements Parser.
+func (p syslogParser) Parse(line []byte, r *Record) Fault {
+	n := syslogHeader(line)
+	fault := p.Parser.Parse(line[n:], r)
+	if !fault.OK() {
+		fault.Column += n
+	}
+	return fault
+}
+
+// withoutHeaders are the lines behind their headers of syslog, nil if most lines have none.
+func withoutHeaders(lines [][]byte) [][]byte {
+	if !mostly(lines, func(line []byte) bool { return syslogHeader(line) > 0 }) {
+		return nil
+	}
+	bare := make([][]byte, len(lines))
+	for i, line := range lines {
+		bare[i] = line[syslogHeader(line):]
+	}
+	return bare
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// setApart tells, among the warnings as well, what several runs of the same time judged each by itself.
+func (m *Model) setApart(found *Apart, a *Anonymizer) {
+	if found == nil {
+		return
+	}
+	apart := *found
+	apart.TopClients = nil
+	for _, c := range found.TopClients {
+		apart.TopClients = append(apart.TopClients, ApartClient{a.Name(c.Client), c.Requests})
+	}
+	m.Apart, m.Warnings = &apart, append(m.Warnings, apart.text(m.Input.Requests))
+}
+
+// namedApart is how many clients the warning names.
+const namedApart = 5
+
+func (p *Apart) text(requests int64) string {
+	var names []string
+	for _, c := range p.TopClients[:min(len(p.TopClients), namedApart)] {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Client, thousands(c.Requests)))
+	}
+	if more := p.Clients - int64(len(names)); more > 0 {
+		names = append(names, thousands(more)+" more")
+	}
+	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its own requests: "+
+		"a limit that their hosts share would refuse more, as a replay of all their logs together tells",
+		Runs(p.Runs), count(p.Clients, "client"), thousands(p.Requests), count(requests, "request"), strings.Join(names, ", "))
+}
+
+// csvCells are a row for all of it, and one for each client that is named.
+func (p *Apart) csvCells() (all []map[string]string) {
+	if p == nil {
+		return nil
+	}
+	all = append(all, map[string]string{
+		"level": "judged apart", "name": Runs(p.Runs), "clients": plain(p.Clients), "requests": plain(p.Requests),
+	})
+	for _, c := range p.TopClients {
+		all = append(all, map[string]string{"level": "client judged apart", "name": csvText(c.Client), "requests": plain(c.Requests)})
+	}
+	return all
+}

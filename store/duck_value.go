@@ -1,0 +1,309 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
+)
+
+// Values of any type that DuckDB has, as what Rows.Next promises. A vector knows its type; pointed at a chunk, it reads
+// the memory of DuckDB.
+
+// maxValue is how many bytes one text or BLOB of an answer may have. What shows it needs several times as much.
+const maxValue = 64 << 20
+
+// A vector is a column, or what a column of lists, structures, maps or unions consists of.
+type vector struct {
+	kind     mapping.Type
+	name     string       // of a field of a structure
+	json     bool         // a text that is JSON
+	stored   mapping.Type // how an enum or a decimal is stored
+	width    uint8        // of a decimal
+	scale    uint8        // of a decimal
+	size     int          // of an array
+	words    []string     // of an enum
+	parts    []vector
+	data     unsafe.Pointer
+	validity unsafe.Pointer // nil: nothing is NULL
+}
+
+// newVector reads a type, which it destroys.
+func newVector(t mapping.LogicalType) vector {
+	defer mapping.DestroyLogicalType(&t)
+	v := vector{kind: mapping.GetTypeId(t)}
+	switch v.kind {
+	case mapping.TypeVarchar:
+		v.json = mapping.LogicalTypeGetAlias(t) == "JSON"
+	case mapping.TypeDecimal:
+		v.stored, v.width, v.scale = mapping.DecimalInternalType(t), mapping.DecimalWidth(t), mapping.DecimalScale(t)
+	case mapping.TypeEnum:
+		v.stored = mapping.EnumInternalType(t)
+		for i := range mapping.EnumDictionarySize(t) {
+			v.words = append(v.words, mapping.EnumDictionaryValue(t, mapping.IdxT(i)))
+		}
+	case mapping.TypeList:
+		v.parts = []vector{newVector(mapping.ListTypeChildType(t))}
+	case mapping.TypeArray:
+		v.size = int(mapping.ArrayTypeArraySize(t))
+		v.parts = []vector{newVector(mapping.ArrayTypeChildType(t))}
+	case mapping.TypeMap: // a list of structures
+		entry := vector{kind: mapping.TypeStruct, parts: []vector{newVector(mapping.MapTypeKeyType(t)), newVector(mapping.MapTypeValueType(t))}}
+		v.parts = []vector{entry}
+	case mapping.TypeStruct:
+		for i := range mapping.StructTypeChildCount(t) {
+			v.parts = append(v.parts, newVector(mapping.StructTypeChildType(t, i)))
+			v.parts[i].name = mapping.StructTypeChildName(t, i)
+		}
+	case mapping.TypeUnion: // a structure of the place of a member, and the members
+		v.parts = []vector{{kind: mapping.TypeUTinyInt}}
+		for i := range mapping.UnionTypeMemberCount(t) {
+			v.parts = append(v.parts, newVector(mapping.UnionTypeMemberType(t, i)))
+		}
+	}
+	return v
+}
+
+// point makes v read a vector of a chunk.
+func (v *vector) point(at mapping.Vector) {
+	v.data, v.validity = mapping.VectorGetData(at), mapping.VectorGetValidity(at)
+	switch v.kind {
+	case mapping.TypeList, mapping.TypeMap:
+		v.parts[0].point(mapping.ListVectorGetChild(at))
+	case mapping.TypeArray:
+		v.parts[0].point(mapping.ArrayVectorGetChild(at))
+	case mapping.TypeStruct, mapping.TypeUnion:
+		for i := range v.parts {
+			v.parts[i].point(mapping.StructVectorGetChild(at, mapping.IdxT(i)))
+		}
+	}
+}
+
+// as reads a value as it stands in memory.
+func as[T any](v *vector, row int) T {
+	var none T
+	return *(*T)(unsafe.Add(v.data, row*int(unsafe.Sizeof(none))))
+}
+
+func (v *vector) null(row int) bool {
+	if v.validity == nil {
+		return false
+	}
+	word := *(*uint64)(unsafe.Add(v.validity, row/64*8))
+	return word>>(row%64)&1 == 0
+}
+
+// value is one of the values that Rows.Next promises.
+func (v *vector) value(row int) (any, error) {
+	if v.kind == mapping.TypeSQLNull || v.null(row) {
+		return nil, nil
+	}
+	switch v.kind {
+	case mapping.TypeBoolean:
+		return as[bool](v, row), nil
+	case mapping.TypeTinyInt:
+		return int64(as[int8](v, row)), nil
+	case mapping.TypeSmallInt:
+		return int64(as[int16](v, row)), nil
+	case mapping.TypeInteger:
+		return int64(as[int32](v, row)), nil
+	case mapping.TypeBigInt:
+		return as[int64](v, row), nil
+	case mapping.TypeUTinyInt:
+		return uint64(as[uint8](v, row)), nil
+	case mapping.TypeUSmallInt:
+		return uint64(as[uint16](v, row)), nil
+	case mapping.TypeUInteger:
+		return uint64(as[uint32](v, row)), nil
+	case mapping.TypeUBigInt:
+		return as[uint64](v, row), nil
+	case mapping.TypeHugeInt, mapping.TypeUHugeInt:
+		return plainBig(as[wide](v, row).big(v.kind == mapping.TypeHugeInt)), nil
+	case mapping.TypeFloat: // by way of its shortest text, so that 0.1 stays 0.1
+		f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(as[float32](v, row)), 'g', -1, 32), 64)
+		return plainFloat(f), nil
+	case mapping.TypeDouble:
+		return plainFloat(as[float64](v, row)), nil
+	case mapping.TypeDecimal:
+		d := duckdb.Decimal{Width: v.width, Scale: v.scale, Value: v.decimal(row)}
+		return json.Number(d.String()), nil
+	case mapping.TypeUUID:
+		w := as[wide](v, row)
+		high := uint64(w.high) ^ 1<<63 // so that they sort
+		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, w.low>>48, w.low&(1<<48-1)), nil
+	case mapping.TypeEnum:
+		return v.words[v.word(row)], nil
+	case mapping.TypeVarchar, mapping.TypeBlob, mapping.TypeBit, mapping.TypeBigNum, mapping.TypeGeometry:
+		return v.bytes(row)
+	case mapping.TypeList, mapping.TypeArray, mapping.TypeMap, mapping.TypeStruct, mapping.TypeUnion:
+		return v.nested(row)
+	case mapping.TypeInterval:
+		i := as[mapping.Interval](v, row)
+		months, days, micros := mapping.IntervalMembers(&i)
+		return intervalText(months, days, micros), nil
+	}
+	return v.time(row)
+}
+
+// A wide number has 128 bits.
+type wide struct {
+	low  uint64
+	high int64
+}
+
+func (w wide) big(signed bool) *big.Int {
+	n := big.NewInt(w.high)
+	if !signed {
+		n.SetUint64(uint64(w.high))
+	}
+	return n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(w.low))
+}
+
+func (v *vector) decimal(row int) *big.Int {
+	switch v.stored {
+	case mapping.TypeSmallInt:
+		return big.NewInt(int64(as[int16](v, row)))
+	case mapping.TypeInteger:
+		return big.NewInt(int64(as[int32](v, row)))
+	case mapping.TypeBigInt:
+		return big.NewInt(as[int64](v, row))
+	}
+	return as[wide](v, row).big(true)
+}
+
+func (v *vector) word(row int) int {
+	switch v.stored {
+	case mapping.TypeUTinyInt:
+		return int(as[uint8](v, row))
+	case mapping.TypeUSmallInt:
+		return int(as[uint16](v, row))
+	}
+	return int(as[uint32](v, row))
+}
+
+// bytes is a value of a type that is kept as bytes.
+func (v *vector) bytes(row int) (any, error) {
+	at := (*mapping.StringT)(unsafe.Add(v.data, row*int(unsafe.Sizeof(mapping.StringT{}))))
+	if n := *(*uint32)(unsafe.Pointer(at)); n > maxValue {
+		return nil, fmt.Errorf("a value has %d bytes: at most %d can be shown; ask for a part of it, such as left(…, 1000)", n, maxValue)
+	}
+	text := mapping.StringTData(at)
+	switch {
+	case v.json:
+		var value any
+		_ = json.Unmarshal([]byte(text), &value) // DuckDB has checked it
+		return value, nil
+	case v.kind == mapping.TypeVarchar:
+		return text, nil
+	case v.kind == mapping.TypeBit:
+		return bitText(text), nil
+	case v.kind == mapping.TypeBigNum:
+		return plainBig(bigNumber(text)), nil
+	}
+	return blobText(text), nil
+}
+
+// nested is a value that consists of others.
+func (v *vector) nested(row int) (any, error) {
+	switch v.kind {
+	case mapping.TypeStruct:
+		fields := make(map[string]any, len(v.parts))
+		for i := range v.parts {
+			value, err := v.parts[i].value(row)
+			if err != nil {
+				return nil, err
+			}
+			fields[v.parts[i].name] = value
+		}
+		return fields, nil
+	case mapping.TypeUnion:
+		return v.parts[1+as[uint8](&v.parts[0], row)].value(row)
+	}
+	from, n := row*v.size, v.size
+	if v.kind != mapping.TypeArray {
+		entry := as[[2]uint64](v, row) // offset and length
+		from, n = int(entry[0]), int(entry[1])
+	}
+	if v.kind == mapping.TypeMap {
+		return v.entries(from, n)
+	}
+	items := make([]any, n)
+	for i := range items {
+		item, err := v.parts[0].value(from + i)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = item
+	}
+	return items, nil
+}
+
+// entries are those of a map, from one on.
+func (v *vector) entries(from, n int) (any, error) {
+	keys, values := &v.parts[0].parts[0], &v.parts[0].parts[1]
+	fields := make(map[string]any, n)
+	for i := from; i < from+n; i++ {
+		key, err := keys.value(i)
+		if err != nil {
+			return nil, err
+		}
+		value, err := values.value(i)
+		if err != nil {
+			return nil, err
+		}
+		fields[keyText(key)] = value
+	}
+	return fields, nil
+}
+
+// time is a value of a type that tells a time: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are any.
+func (v *vector) time(row int) (any, error) {
+	const micros, nanos = "2006-01-02T15:04:05.000000Z07:00", "2006-01-02T15:04:05.000000000Z07:00"
+	switch v.kind {
+	case mapping.TypeDate:
+		return time.Unix(int64(as[int32](v, row))*86_400, 0).UTC().Format(time.DateOnly), nil
+	case mapping.TypeTimestamp, mapping.TypeTimestampTZ:
+		return time.UnixMicro(as[int64](v, row)).UTC().Format(micros), nil
+	case mapping.TypeTimestampS:
+		return time.Unix(as[int64](v, row), 0).UTC().Format(micros), nil
+	case mapping.TypeTimestampMS:
+		return time.UnixMilli(as[int64](v, row)).UTC().Format(micros), nil
+	case mapping.TypeTimestampNS:
+		return time.Unix(0, as[int64](v, row)).UTC().Format(nanos), nil
+	case mapping.TypeTime:
+		return time.UnixMicro(as[int64](v, row)).UTC().Format("15:04:05.000000"), nil
+	case mapping.TypeTimeTZ:
+		parts := mapping.FromTimeTZ(as[mapping.TimeTZ](v, row))
+		clock, offset := mapping.TimeTZStructMembers(&parts)
+		hour, minute, second, micro := mapping.TimeStructMembers(&clock)
+		zone := time.FixedZone("", int(offset))
+		return time.Date(1, 1, 1, int(hour), int(minute), int(second), int(micro)*1000, zone).Format("15:04:05.000000Z07:00"), nil
+	}
+	return nil, fmt.Errorf("an answer has a column of a type that cannot be shown: add ::VARCHAR to it")
+}
+
+// plainFloat is f, or DuckDB's word for what JSON has no number for.
+func plainFloat(f float64) any {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	return f
+}
+
+func plainBig(n *big.Int) any {
+	if n.IsInt64() {
+		return n.Int64()
+	}
+	return json.Number(n.String())
+}

@@ -1,0 +1,201 @@
+package tail
+
+import (
+	"os"
+	"slices"
+
+	"shadow/parse"
+)
+
+// What lies beside a log is looked at when another file has its name, when it was truncated, and when it may have been without a
+// trace. Each look decides on each file, by the first that holds:
+//
+//	it is being read                                         none that has come
+//	it is a file of the checkpoint that was not found yet    read on from where that ended
+//	it was read, or is not to be, or another log reads it    none that has come
+//	it is being compressed                                   decided by a later look
+//	it begins as a file that is being read                   a copy: none that has come
+//	it goes on where the log was truncated                   read on from there
+//	anything else                                            read from its start
+//
+// Only what was decided on is known from then on, so that what comes a moment later is found by the next look.
+
+// A gatherer is one such look.
+type gatherer struct {
+	*log
+	live  generation // the file that has the name
+	found []generation
+	rests []parse.SavedFile // what some of them go on from
+	again bool              // whether there is something left to decide on
+}
+
+// gather takes in the relatives that have come, oldest first. live is the file that has the name by now, if the log does not
+// read it yet. Before, all files learn what they begin with, so that copies of them are known; one that has begun anew is read
+// from its beginning.
+func (l *log) gather(live *file) *gatherer {
+	g := &gatherer{log: l}
+	last := len(l.files) - 1
+	if live != nil {
+		g.live = live
+	} else if last >= 0 && !l.lost {
+		g.live = l.files[last]
+	}
+	truncated := false
+	for i, one := range l.files {
+		f, ok := one.(*file)
+		if !ok || f.refresh() != errTruncated || i != last {
+			continue
+		}
+		truncated = true
+		l.formers = append(l.formers, f.saved())
+		f.renew()
+		_ = f.refresh() // what cannot be read now is read later
+	}
+	before, known := l.known, []parse.Identity(nil)
+	l.looked, l.stamps = l.now(), l.stampsOf()
+	relatives, settled := l.relatives()
+	g.again = !settled
+	for i := range relatives {
+		if r := &relatives[i]; g.decide(r) && r.ID.HeadBytes > 0 {
+			known = append(known, r.ID)
+		}
+	}
+	l.known = known
+	l.keepKnown(before, settled)
+	if l.pending = g.again; !l.pending {
+		g.tellFormers()
+	}
+	if truncated {
+		l.tellTruncated()
+	}
+	l.insert(g.found...)
+	return g
+}
+
+// tellFormers gives up those of which there is no copy. One that has the name still was not truncated.
+func (g *gatherer) tellFormers() {
+	for _, was := range g.formers {
+		if !g.isLive(was) {
+			g.tellUncopied(was)
+		}
+	}
+	g.formers = nil
+}
+
+// gatherPending gathers what the last look could not decide on.
+func (l *log) gatherPending() {
+	if l.pending {
+		l.gather(nil)
+	}
+}
+
+// insert puts files before the one that has the name.
+func (l *log) insert(found ...generation) {
+	at := len(l.files)
+	if at > 0 && !l.lost {
+		at--
+	}
+	l.files = slices.Insert(l.files, at, found...)
+}
+
+// decide takes a relative in, unless it is none that has come. It reports whether that is decided.
+func (g *gatherer) decide(r *parse.Relative) bool {
+	if g.reads(r) {
+		return true
+	}
+	if i := slices.IndexFunc(g.missing, func(f parse.SavedFile) bool { return r.WasItself(f.Identity) }); i >= 0 {
+		return g.goOn(r, &g.missing, i)
+	}
+	if g.tail.isTaken(g.log, r.Path, r.Info) || g.tail.isKnown(r.WasItself) {
+		return true
+	}
+	if !r.Beside { // before what is known: what has been compressed since may have grown before
+		if i := slices.IndexFunc(g.missing, func(f parse.SavedFile) bool { return continues(r, f) && !g.isLive(f) }); i >= 0 {
+			return g.goOn(r, &g.missing, i)
+		}
+	}
+	if g.knows(r) {
+		return true
+	}
+	if r.Beside {
+		return false
+	}
+	if isCopy, sure := g.isCopyOfLive(r); isCopy {
+		g.again = g.again || !sure
+		return false // it may be truncated next, and its rest be read from this one
+	}
+	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one generation) bool { return isCopy(r, one) }) {
+		return true
+	}
+	if i := slices.IndexFunc(g.formers, func(f parse.SavedFile) bool { return continues(r, f) }); i >= 0 {
+		return g.goOn(r, &g.formers, i)
+	}
+	if f, ok := g.live.(*file); ok && f.id.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
+		g.again = true
+		return false
+	}
+	return g.take(r, parse.Place{})
+}
+
+// goOn reads a relative on from where reading of the file stopped that it continues. That stays in mind until then.
+func (g *gatherer) goOn(r *parse.Relative, stopped *[]parse.SavedFile, i int) bool {
+	was := (*stopped)[i]
+	if copied := g.isCopied(r, was); !(copied && isRead(r, was)) && !g.take(r, was.Place) {
+		return false
+	} else if copied && stopped == &g.missing {
+		g.tellTruncated()
+	}
+	g.rests = append(g.rests, was)
+	*stopped = slices.Delete(*stopped, i, i+1)
+	return true
+}
+
+// isLive reports whether a file is the one that has the name.
+func (g *gatherer) isLive(was parse.SavedFile) bool {
+	f, ok := g.live.(*file)
+	return ok && f.is(was.Identity)
+}
+
+// reads reports whether the log reads a relative, as it is.
+func (g *gatherer) reads(r *parse.Relative) bool {
+	is := func(one generation) bool {
+		f, ok := one.(*file)
+		return ok && os.SameFile(f.info, r.Info) || !ok && r.WasItself(one.saved().Identity)
+	}
+	return g.live != nil && is(g.live) || slices.ContainsFunc(g.files, is) || slices.ContainsFunc(g.found, is)
+}
+
+// isCopyOfLive reports whether a relative is a copy of the file that has the name, and no older file that begins with the same lines.
+// It is not sure where that was truncated a moment ago, which the next look will find.
+func (g *gatherer) isCopyOfLive(r *parse.Relative) (copied, sure bool) {
+	if g.live == nil {
+		return false, true
+	}
+	f, ok := g.live.(*file)
+	if ok && f.id.HeadBytes == 0 {
+		_ = f.refresh() // it may have been filled since, and copied
+	}
+	if !isCopy(r, g.live) {
+		return ok && f.id.HeadBytes > 0 && !f.doubted && r.Is(f.id) && f.check() == errTruncated, false
+	}
+	return !ok || r.Packed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
+}
+
+// take begins to read a relative. It reports false if that has got another name, which the next look will find.
+func (g *gatherer) take(r *parse.Relative, at parse.Place) bool {
+	one, err := g.open(*r, at)
+	if hasMoved(err) {
+		g.again = true
+		return false
+	}
+	if err != nil {
+		g.say("%s: %v", r.Path, err)
+		return true
+	}
+	if f, ok := one.(*file); ok && at == (parse.Place{}) {
+		f.at, _ = g.tail.stopped(g.log, f)
+		f.blank = len(f.lines) == 0
+	}
+	g.found = append(g.found, one)
+	return true
+}

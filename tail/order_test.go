@@ -1,0 +1,113 @@
+package tail
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recordOrder takes down what makes files last, and holds what is renamed against what was brought to the disk.
+func recordOrder(t *testing.T) *[]string {
+	t.Helper()
+	var done []string
+	synced := map[string]string{}
+	oldSync, oldRename := syncFile, rename
+	t.Cleanup(func() { syncFile, rename = oldSync, oldRename })
+	syncFile = func(f *os.File) error {
+		text, _ := os.ReadFile(f.Name()) // a folder has none
+		synced[f.Name()] = string(text)
+		done = append(done, "sync "+filepath.Base(f.Name()))
+		return oldSync(f)
+	}
+	rename = func(from, to string) error {
+		text, err := os.ReadFile(from)
+		check(t, err)
+		if was, ok := synced[from]; !ok || was != string(text) {
+			t.Errorf("%s is renamed, and was not brought to the disk", from)
+		}
+		done = append(done, "rename "+filepath.Base(from))
+		return oldRename(from, to)
+	}
+	return &done
+}
+
+// A power failure leaves a checkpoint that is whole, the would-blocks that it counts on, and the batch that it names: each is on the
+// disk before what refers to it has its name.
+func TestOrderOfACheckpoint(t *testing.T) {
+	s := newStored(t, "token:1/24h")
+	s.start()
+	s.append("access.log", line(1, s.now)+line(1, s.now))
+	s.step(time.Second)
+	s.step(10 * time.Second)
+	s.append("access.log", line(2, s.now)+line(2, s.now))
+	s.step(time.Second)
+	done := recordOrder(t)
+	s.step(10 * time.Second)
+	folder := filepath.Base(s.folder)
+	want := []string{
+		"sync would-blocks", "sync state.new", "sync new", "rename new", "sync state.spool", "rename state.new", "sync " + folder,
+	}
+	if !slices.Equal(*done, want) {
+		t.Errorf("%q, want %q", *done, want)
+	}
+	s.settle()
+	s.check()
+}
+
+// A checkpoint that names a batch takes its place after the batch, so that nothing is lost when the batch cannot be written.
+func TestBatchThatCannotBeSealed(t *testing.T) {
+	s := newStored(t, "token:1/24h")
+	s.start()
+	s.append("access.log", line(1, s.now)+line(1, s.now))
+	s.step(time.Second)
+	s.step(10 * time.Second)
+	s.flush()
+	before, err := os.ReadFile(s.path("state"))
+	check(t, err)
+	check(t, os.RemoveAll(s.path("state.spool")))
+	check(t, os.WriteFile(s.path("state.spool"), nil, 0o600)) // in the way
+	s.append("access.log", line(2, s.now)+line(2, s.now)+line(2, s.now))
+	s.step(time.Second)
+	s.step(10 * time.Second)
+	if text, _ := os.ReadFile(s.path("state")); string(text) != string(before) {
+		t.Error("the checkpoint names a batch that is not there")
+	}
+	s.kill()
+	check(t, os.Remove(s.path("state.spool")))
+	s.start()
+	s.step(time.Second)
+	s.step(10 * time.Second)
+	s.settle()
+	s.check()
+}
+
+// A file that was known beside the log is not what the log was, though both begin with the same title: after a restart reading
+// does not go on in it.
+func TestKnownFileBeginsAlike(t *testing.T) {
+	const title = "#Software: Microsoft Internet Information Services 10.0\n"
+	b := newBench(t, "token:1/24h")
+	b.append("access.log.1", title+strings.Repeat(line(1, b.now), 10))
+	b.append("access.log", title)
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.counted(1)
+	b.stop()
+	b.append("access.log", line(3, b.now)+line(4, b.now)+line(5, b.now))
+	b.rename("access.log.1", "access.log.2")
+	b.copy("access.log", "access.log.1.gz", true)
+	check(t, os.Mkdir(b.path("away"), 0o755))
+	b.rename("access.log", "away/access.log") // else its inode may be given to the next one
+	b.append("access.log", title+line(6, b.now))
+	b.start()
+	b.step(time.Second)
+	b.counted(6)
+	b.stop()
+	if strings.Contains(b.said.String(), "gone") {
+		t.Error(b.said.String())
+	}
+}

@@ -1,0 +1,203 @@
+package tail
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"shadow/parse"
+)
+
+// What happens between two system calls of a look at copytruncate. Tests stop the look there and go on by hand.
+
+// following starts a tail that has read one line, and returns its log.
+func (b *bench) following() *log {
+	b.t.Helper()
+	b.append("access.log", line(9, b.now))
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.counted(1)
+	return b.tail.logs[0]
+}
+
+// What a copy holds behind the place is read, though more was learned of the log before that was truncated.
+func TestCopyIsShorterThanWhatIsKnown(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		for _, pack := range []bool{false, true} {
+			b := newBench(t, "token:1/24h")
+			l := b.following()
+			b.append("access.log", line(1, b.now)+line(2, b.now))
+			to := map[bool]string{false: "access.log.1", true: "access.log.1.gz"}[pack]
+			b.copy("access.log", to, pack)
+			b.append("access.log", line(3, b.now)) // in no file
+			check(t, l.files[0].(*file).refresh())
+			if down {
+				check(t, b.tail.save())
+				b.kill()
+			}
+			check(t, os.Truncate(b.path("access.log"), 0))
+			b.append("access.log", line(4, b.now))
+			if down {
+				b.start()
+			}
+			b.step(time.Second)
+			b.step(time.Second)
+			b.counted(4)
+			if n := b.tail.Tally().Truncated; n != 1 {
+				t.Errorf("down %v, packed %v: %d truncations were counted", down, pack, n)
+			}
+			b.saidOnce("was truncated; what was written to it between copying and truncating is lost")
+			b.stop()
+		}
+	}
+}
+
+// The place in a log that was truncated is kept in mind until its copy has been opened.
+func TestCopyIsRenamedBeforeItIsOpened(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.append("access.log", line(1, b.now))
+	b.copy("access.log", "access.log.1", false)
+	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	check(t, os.Truncate(b.path("access.log"), 0))
+	f := l.files[0].(*file)
+	l.formers = []parse.SavedFile{f.saved()}
+	f.renew()
+	check(t, os.Rename(b.path("access.log.1"), b.path("access.log.2")))
+	if g := (&gatherer{log: l, live: f}); g.decide(&r) || !g.again {
+		t.Error("what was not opened is not looked for again")
+	}
+	l.pending = true
+	b.step(time.Second)
+	b.counted(2)
+	b.stop()
+}
+
+// So it is across a restart.
+func TestKilledBeforeTheCopyIsOpened(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.append("access.log", line(1, b.now))
+	b.copy("access.log", "access.log.1", false)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	f := l.files[0].(*file)
+	l.formers, l.pending = []parse.SavedFile{f.saved()}, true
+	f.renew()
+	check(t, b.tail.save())
+	b.kill()
+	b.start()
+	b.append("access.log", line(2, b.now))
+	b.step(time.Second)
+	b.counted(3)
+	b.stop()
+}
+
+// A log that was empty when a look began, and was filled and copied before the look came to the copy, is read once.
+func TestFilledAndCopiedWithinALook(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.copy("access.log", "access.log.1", false)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.step(time.Second)
+	f := l.files[len(l.files)-1].(*file)
+	b.append("access.log", line(1, b.now))
+	b.copy("access.log", "access.log.0", false)
+	r, _ := parse.RelativeAt(b.path("access.log.0"))
+	g := &gatherer{log: l, live: f}
+	if g.decide(&r); len(g.found) > 0 {
+		t.Error("a copy of the log is read, and the log as well")
+	}
+	b.step(time.Second)
+	b.counted(2)
+	b.stop()
+}
+
+// That there is no copy of a log is told when all that lies beside it has been looked at.
+func TestTruncatedWithoutCopyIsTold(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.following()
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.append("access.log", line(1, b.now)[:20])
+	b.step(time.Second)
+	b.saidOnce("was truncated, and no copy of it is found; what was written to it behind byte 62 is lost")
+	b.append("access.log", line(1, b.now)[20:])
+	b.step(time.Second)
+	b.counted(2)
+	b.stop()
+}
+
+// A log that was empty when a tail ended, and was filled, copied and truncated until it starts anew, was truncated.
+func TestTruncatedWhileAway(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.following()
+	b.copy("access.log", "access.log.1", false)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.step(time.Second)
+	check(t, b.tail.save())
+	b.kill()
+	before := b.said.Len()
+	b.append("access.log", line(1, b.now)+line(2, b.now))
+	b.copy("access.log", "access.log.0", false)
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.start()
+	b.step(time.Second)
+	b.counted(3)
+	b.said.Next(before)
+	b.saidOnce("was truncated")
+	b.stop()
+}
+
+// A copy that was empty when it was listed, and is not when it is opened, is looked at again: the log may be in it.
+func TestCopyIsFilledBeforeItIsOpened(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.append("access.log.1", "")
+	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	b.copy("access.log", "access.log.1", false)
+	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 {
+		t.Error("a copy of the log is read, and the log as well")
+	}
+	b.stop()
+}
+
+// A log that was truncated and filled since the look began, and copied, is read once.
+func TestFilledAnewAndCopiedWithinALook(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	check(t, os.Truncate(b.path("access.log"), 0))
+	b.append("access.log", line(1, b.now))
+	b.copy("access.log", "access.log.1", false)
+	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 || !g.again {
+		t.Error("a copy of the log is read, and the log as well")
+	}
+	b.stop()
+}
+
+// A file of the checkpoint that has grown since it was renamed, and was compressed, is gone on with, though it was known.
+func TestCompressedFileIsGoneOnWith(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.fill("access.log")
+	b.step(time.Second)
+	read := b.tail.Tally().Lines
+	was := l.files[0].saved()
+	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
+	b.append("access.log.1", line(2, b.now))
+	b.copy("access.log.1", "access.log.1.gz", true)
+	check(t, os.Remove(b.path("access.log.1")))
+	r, _ := parse.RelativeAt(b.path("access.log.1.gz"))
+	l.shut(0)
+	l.missing, l.known = []parse.SavedFile{was}, []parse.Identity{was.Identity}
+	g := &gatherer{log: l}
+	if !g.decide(&r) || len(g.found) != 1 {
+		t.Fatal("the compressed file is not gone on with")
+	}
+	l.insert(g.found...)
+	l.lost = true
+	b.step(time.Second)
+	b.counted(read + 1)
+	b.stop()
+}
