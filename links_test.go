@@ -48,9 +48,9 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// pages are the README and what stands in docs.
+// pages are those at the root and what stands in docs.
 func pages(t *testing.T) []string {
-	found := []string{"README.md", "CHANGELOG.md"}
+	found := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			found = append(found, path)
