@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"shadow/parse"
+	"shadow/policy"
 )
 
 const readme = "../../README.md"
@@ -112,6 +116,63 @@ func rootOfSamples(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return root
+}
+
+// TestTablesOfDocs holds the tables of the manual between the comments "generated: NAME" and "end" against the program.
+func TestTablesOfDocs(t *testing.T) {
+	for page, tables := range map[string]map[string]string{
+		"limits": {"algorithms": algorithmsTable()},
+		"logs":   {"formats": formatsTable()},
+	} {
+		name := "../../docs/" + page + ".md"
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := string(text)
+		for table, rows := range tables {
+			begin, rest, found := strings.Cut(want, "<!-- generated: "+table+" -->\n")
+			_, end, closed := strings.Cut(rest, "<!-- end -->\n")
+			if !found || !closed {
+				t.Fatalf("%s has no place for the table %s", name, table)
+			}
+			want = begin + "<!-- generated: " + table + " -->\n\n" + rows + "\n<!-- end -->\n" + end
+		}
+		switch {
+		case want == string(text):
+		case !*update:
+			t.Errorf("%s should have (-update rewrites it)\n%v", name, tables)
+		default:
+			if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// algorithmsTable lists the algorithms, each with a link to its section.
+func algorithmsTable() string {
+	var b strings.Builder
+	b.WriteString("| limit | what it is | options |\n|---|---|---|\n")
+	for _, a := range policy.Algorithms {
+		options := ""
+		if a.Options != "" {
+			options = "`" + strings.ReplaceAll(strings.ReplaceAll(a.Options, ", ", "`, `"), "|", `\|`) + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | [%s](#%s) | %s |\n", a.Example, a.Summary, strings.TrimSuffix(a.Name, "~"), options)
+	}
+	fmt.Fprintf(&b, "| `…,cooldown=30s` | on any of them: [%s](#cooldown) | `%s` |\n", anyAlgorithm.Summary, anyAlgorithm.Options)
+	return b.String()
+}
+
+// formatsTable lists the known formats.
+func formatsTable() string {
+	var b strings.Builder
+	b.WriteString("| format | what it is |\n|---|---|\n")
+	for _, f := range parse.Catalogue() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Name, f.Summary)
+	}
+	return b.String()
 }
 
 // TestRecipesAreTested holds the recipes of docs/policies.md against the configuration that the script systems judges by.
