@@ -3,6 +3,7 @@ package shadow_test
 import (
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ const module = "shadow/"
 // layers reads the picture: which layer each folder is on.
 func layers(t *testing.T, page string) map[string]int {
 	layers := map[string]int{}
-	for _, line := range regexp.MustCompile(`(?m)^(\d)  (\S.*)$`).FindAllStringSubmatch(page, -1) {
+	for _, line := range regexp.MustCompile(`(?m)^ ?(\d+)  (\S.*)$`).FindAllStringSubmatch(page, -1) {
 		layer, err := strconv.Atoi(line[1])
 		if err != nil {
 			t.Fatal(err)
@@ -64,10 +65,13 @@ func TestLayers(t *testing.T) {
 	for folder, imports := range imports(t) {
 		layer, known := layers[folder]
 		if !known {
+			if room := above(layers, folder); room != "" && !strings.HasSuffix(folder, "test") {
+				t.Errorf("the picture lacks %s, which is a part of %s", folder, room)
+			}
 			continue // beside the house
 		}
-		for _, path := range imports {
-			other, ours := strings.CutPrefix(path, module)
+		for _, name := range imports {
+			other, ours := strings.CutPrefix(name, module)
 			if !ours {
 				continue
 			}
@@ -83,6 +87,16 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// above returns the folder of the picture that holds a folder, or "".
+func above(layers map[string]int, folder string) string {
+	for room := path.Dir(folder); room != "."; room = path.Dir(room) {
+		if _, known := layers[room]; known {
+			return room
+		}
+	}
+	return ""
+}
+
 func TestHomes(t *testing.T) {
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
@@ -93,18 +107,18 @@ func TestHomes(t *testing.T) {
 		if _, known := layers[folder]; !known {
 			continue
 		}
-		for _, path := range imports {
-			if domain, _, _ := strings.Cut(path, "/"); !strings.Contains(domain, ".") {
+		for _, name := range imports {
+			if domain, _, _ := strings.Cut(name, "/"); !strings.Contains(domain, ".") {
 				continue // the standard library, or ours
 			}
-			if !names(homes[folder], path) {
-				t.Errorf("%s imports %s, of which docs/architecture.md does not make it the home", folder, path)
+			if !names(homes[folder], name) {
+				t.Errorf("%s imports %s, of which docs/architecture.md does not make it the home", folder, name)
 			}
 		}
 	}
 }
 
-// names tells whether one of the words of a table cell stands for the package.
+// names reports whether one of the words of a table cell stands for the package.
 func names(cell, path string) bool {
 	for word := range strings.SplitSeq(cell, ",") {
 		word = strings.TrimPrefix(strings.TrimSpace(word), "x/")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/logfile"
 	"shadow/testneeds"
 )
 
@@ -125,14 +126,21 @@ func TestSharedSets(t *testing.T) {
 		t.Run(strings.TrimSpace(c.files+" "+c.format), func(t *testing.T) {
 			all, names := reading{}, map[string]bool{}
 			for _, file := range sharedFiles(t, c.files) {
-				data := readLog(t, file)
-				d, err := Choice{Format: c.format}.For(wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize))
+				in, err := logfile.OpenInput(file, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				head, err := in.Peek()
+				if err != nil {
+					t.Fatal(err)
+				}
+				d, err := Choice{Format: c.format}.For(head)
 				if err != nil {
 					names[refused] = true
 					continue
 				}
 				names[d.Format.Name] = true
-				all.read(d.Format, data)
+				all.read(d.Format, readLog(t, file))
 			}
 			t.Log(&all)
 			if got := strings.Join(slices.Sorted(maps.Keys(names)), ", "); got != c.want {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"shadow/logfile"
 	"strings"
 	"testing"
 )
@@ -104,7 +105,7 @@ func eachRealLine(t *testing.T, pattern string, do func(line []byte)) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(text)
-		lines.Buffer(nil, MaxLine)
+		lines.Buffer(nil, logfile.MaxLine)
 		for lines.Scan() {
 			if line := bytes.TrimRight(lines.Bytes(), "\r"); len(line) > 0 {
 				do(line)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/logfile"
 )
 
 // MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Wants.Extra).
@@ -48,6 +49,12 @@ type Fault struct {
 
 // OK tells whether the line could be read.
 func (f Fault) OK() bool { return f.Reason == "" }
+
+// TooLong is the fault of a line of more than MaxLine bytes, whatever its beginning looks like.
+var TooLong = Fault{Reason: "line longer than 1 MiB", Column: logfile.MaxLine + 1}
+
+// Empty is the fault of a line without a byte, whatever the format.
+var Empty = Fault{Reason: "empty line", Column: 1}
 
 // A Parser turns lines of one format into records. It holds caches: one per goroutine.
 type Parser interface {

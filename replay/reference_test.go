@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/traffic"
@@ -104,10 +105,10 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 // content is all of a file, decompressed.
 func content(t testing.TB, name string) (text []byte) {
 	t.Helper()
-	input, err := parse.OpenInput(name, nil)
+	input, err := logfile.OpenInput(name, nil)
 	check(t, err)
 	defer input.Close()
-	var b parse.Block
+	var b logfile.Block
 	for input.Next(&b) == nil {
 		text = append(text, b.Data...)
 	}

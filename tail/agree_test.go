@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated,
@@ -164,8 +164,8 @@ func (w *world) rotate(create bool) {
 func (w *world) cut() {
 	w.step(time.Second)
 	w.stop()
-	if info, err := os.Stat(w.path("access.log")); err == nil && info.Size() > parse.HeadBlock {
-		check(w.t, os.Truncate(w.path("access.log"), max(parse.HeadBlock, info.Size()-int64(w.r.IntN(300)))))
+	if info, err := os.Stat(w.path("access.log")); err == nil && info.Size() > logfile.HeadBlock {
+		check(w.t, os.Truncate(w.path("access.log"), max(logfile.HeadBlock, info.Size()-int64(w.r.IntN(300)))))
 	}
 	w.start()
 }

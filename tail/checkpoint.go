@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A checkpoint is everything that a tail must know to go on as if it had never stopped: how far each log was read, the
@@ -28,14 +28,14 @@ import (
 
 // A Checkpoint is what a tail, or a run that is to be continued, had read and counted at one moment.
 type Checkpoint struct {
-	Written time.Time         `json:"written"`
-	Logs    []parse.SavedLog  `json:"logs"`
-	Left    []parse.SavedFile `json:"left,omitempty"` // files of logs that were given up and may come back, latest last
-	Tally   Tally             `json:"tally"`
-	Output  *SavedOutput      `json:"output,omitempty"`
-	Spool   *SavedSpool       `json:"spool,omitempty"`
-	Remote  json.RawMessage   `json:"remote,omitempty"` // of requests that were judged with others
-	Body    []byte            `json:"-"`                // see traffic.Stream and replay.Engine
+	Written time.Time           `json:"written"`
+	Logs    []logfile.SavedLog  `json:"logs"`
+	Left    []logfile.SavedFile `json:"left,omitempty"` // files of logs that were given up and may come back, latest last
+	Tally   Tally               `json:"tally"`
+	Output  *SavedOutput        `json:"output,omitempty"`
+	Spool   *SavedSpool         `json:"spool,omitempty"`
+	Remote  json.RawMessage     `json:"remote,omitempty"` // of requests that were judged with others
+	Body    []byte              `json:"-"`                // see traffic.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"
@@ -82,7 +82,7 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 // verify finds numbers that no tail has written, whatever the sum says.
 func (c *Checkpoint) verify() error {
 	for i, l := range c.Logs {
-		twice := l.Name != "" && slices.ContainsFunc(c.Logs[:i], func(o parse.SavedLog) bool { return o.Name == l.Name })
+		twice := l.Name != "" && slices.ContainsFunc(c.Logs[:i], func(o logfile.SavedLog) bool { return o.Name == l.Name })
 		if twice || slices.ContainsFunc(l.Known, isOdd) || slices.ContainsFunc(slices.Concat(l.Files, l.Closed), isOddFile) {
 			return errDamaged
 		}
@@ -99,9 +99,9 @@ func (c *Checkpoint) verify() error {
 	return nil
 }
 
-func isOdd(id parse.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > parse.HeadBlock }
+func isOdd(id logfile.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > logfile.HeadBlock }
 
-func isOddFile(f parse.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }
+func isOddFile(f logfile.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }
 
 // before is what stands before the body.
 func (c *Checkpoint) before() ([]byte, error) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A file that was closed may come back: a link is swapped back, a folder is mounted again, a file gets a name that a pattern
@@ -29,11 +29,11 @@ func (l *log) shut(i int) {
 
 // keepInMind puts a file behind others, of which there are at most so many. One without content is never known: it has nothing to
 // be told by, since its inode may be given to another one, and nothing of it can be read twice.
-func keepInMind(files []parse.SavedFile, f parse.SavedFile, most int) []parse.SavedFile {
+func keepInMind(files []logfile.SavedFile, f logfile.SavedFile, most int) []logfile.SavedFile {
 	if f.HeadBytes == 0 {
 		return files
 	}
-	files = slices.DeleteFunc(files, func(old parse.SavedFile) bool { return old.Identity == f.Identity })
+	files = slices.DeleteFunc(files, func(old logfile.SavedFile) bool { return old.Identity == f.Identity })
 	f.Lines, f.Spent = nil, false
 	files = append(files, f)
 	return slices.Delete(files, 0, max(0, len(files)-most))
@@ -41,8 +41,8 @@ func keepInMind(files []parse.SavedFile, f parse.SavedFile, most int) []parse.Sa
 
 // stopped is where reading of a file stopped that some log has closed, or by reads. A log knows its own files by their beginning as
 // well, should they have been copied, or should their disk have got another number.
-func (t *Tail) stopped(by *log, f *file) (at parse.Place, ok bool) {
-	furthest := func(files []parse.SavedFile, is func(parse.Identity) bool) {
+func (t *Tail) stopped(by *log, f *file) (at logfile.Place, ok bool) {
+	furthest := func(files []logfile.SavedFile, is func(logfile.Identity) bool) {
 		for _, s := range files {
 			if (!ok || s.Offset > at.Offset) && is(s.Identity) {
 				at, ok = s.Place, true
@@ -59,9 +59,9 @@ func (t *Tail) stopped(by *log, f *file) (at parse.Place, ok bool) {
 }
 
 // whole are the files that the log reads, of which enough is there to know them by it.
-func (l *log) whole() (whole []parse.SavedFile) {
+func (l *log) whole() (whole []logfile.SavedFile) {
 	for _, g := range l.files {
-		if f, ok := g.(*file); ok && f.id.HeadBytes == parse.HeadBlock {
+		if f, ok := g.(*file); ok && f.id.HeadBytes == logfile.HeadBlock {
 			whole = append(whole, f.saved())
 		}
 	}
@@ -70,13 +70,13 @@ func (l *log) whole() (whole []parse.SavedFile) {
 
 // hasRead tells whether a file is one that the log has read and closed.
 func (l *log) hasRead(m matched) bool {
-	device, inode := parse.InodeOf(m.info)
-	is := parse.Identity{Device: device, Inode: inode}
-	if !slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return f.SameInode(is) }) {
+	device, inode := logfile.InodeOf(m.info)
+	is := logfile.Identity{Device: device, Inode: inode}
+	if !slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool { return f.SameInode(is) }) {
 		return false
 	}
-	r, ok := parse.RelativeAt(m.path)
-	return ok && slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return f.SameInode(is) && r.Is(f.Identity) })
+	r, ok := logfile.SiblingAt(m.path)
+	return ok && slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool { return f.SameInode(is) && r.Is(f.Identity) })
 }
 
 // giveUp ends logs that nothing can come of any more: those that were found by a pattern and are not there any more, nor anything

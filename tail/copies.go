@@ -3,7 +3,7 @@ package tail
 import (
 	"context"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A tail that begins at the start of several logs may find one of them twice: a backup beside the log, a copy in another
@@ -16,18 +16,18 @@ func (t *Tail) skipCopies() {
 	files, logs := map[string]*file{}, map[string]*log{}
 	for _, l := range t.logs {
 		for _, g := range l.files {
-			if f, ok := g.(*file); ok && f.at == (parse.Place{}) && f.size > 0 {
+			if f, ok := g.(*file); ok && f.at == (logfile.Place{}) && f.size > 0 {
 				name := f.handle.Name()
 				names = append(names, name)
 				files[name], logs[name] = f, l
 			}
 		}
 	}
-	copies, err := parse.FindCopies(context.Background(), names)
+	copies, err := logfile.FindCopies(context.Background(), names)
 	if err != nil {
 		return // it has no other cause than the context
 	}
-	what := map[parse.How]string{parse.SameLines: "holds the same as", parse.Beginning: "is the beginning of"}
+	what := map[logfile.How]string{logfile.SameLines: "holds the same as", logfile.Beginning: "is the beginning of"}
 	for _, c := range copies.Found {
 		files[c.Name].skipToEnd()
 		logs[c.Name].say("%s: %s %s; it is followed from its end", c.Name, what[c.How], c.Of)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // inTime fails the test unless something is done within seconds: opening a named pipe may take for ever.
@@ -96,7 +96,7 @@ func TestOpeningDoesNotWait(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	check(t, syscall.Mkfifo(b.path("access.log"), 0o644))
 	inTime(t, func() {
-		if _, err := openFile(b.path("access.log"), parse.Place{}, time.Now); err != errNoFile {
+		if _, err := openFile(b.path("access.log"), logfile.Place{}, time.Now); err != errNoFile {
 			t.Errorf("%v", err)
 		}
 	})

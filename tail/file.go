@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A file is followed by its descriptor, so it does not matter what it is called or whether it still has a name. Whole lines
@@ -37,13 +37,13 @@ var (
 // A generation is one of the files that a log consists of.
 type generation interface {
 	// next fills b with whole lines, and tells whether there were any.
-	next(b *parse.Block) (bool, error)
+	next(b *logfile.Block) (bool, error)
 	// rest fills b with what has no line feed: the last line of a file to which nothing is added any more.
-	rest(b *parse.Block) bool
+	rest(b *logfile.Block) bool
 	// head is its beginning, in whole lines.
 	head() []byte
 	// saved is what to find it again by.
-	saved() parse.SavedFile
+	saved() logfile.SavedFile
 	// unread is how many bytes lie ahead, as far as is known.
 	unread() int64
 	// since is when something was last read.
@@ -55,10 +55,10 @@ type generation interface {
 type file struct {
 	handle *os.File
 	info   fs.FileInfo // when it was looked at last
-	id     parse.Identity
-	lines  []uint32 // see parse.SavedFile
+	id     logfile.Identity
+	lines  []uint32 // see logfile.SavedFile
 	blank  bool     // it was empty when it was found beside the log, so it may become a copy of another file
-	at     parse.Place
+	at     logfile.Place
 	size   int64
 	read   time.Time
 	now    func() time.Time
@@ -68,7 +68,7 @@ type file struct {
 }
 
 // openFile opens a file to be read from a place.
-func openFile(name string, at parse.Place, now func() time.Time) (*file, error) {
+func openFile(name string, at logfile.Place, now func() time.Time) (*file, error) {
 	handle, info, err := openAtOnce(name)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func openFile(name string, at parse.Place, now func() time.Time) (*file, error) 
 	if !info.Mode().IsRegular() {
 		err = errNoFile
 	} else {
-		f.id.Device, f.id.Inode = parse.InodeOf(info)
+		f.id.Device, f.id.Inode = logfile.InodeOf(info)
 		f.id = f.id.Emptied()
 		err = f.learn()
 	}
@@ -90,7 +90,7 @@ func openFile(name string, at parse.Place, now func() time.Time) (*file, error) 
 
 // skipToEnd goes to the end, and past the rest of a line that has begun.
 func (f *file) skipToEnd() {
-	f.at = parse.Place{Offset: f.size}
+	f.at = logfile.Place{Offset: f.size}
 	var last [1]byte
 	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
 		f.at.Skipping = last[0] != '\n'
@@ -114,7 +114,7 @@ func (f *file) look() error {
 	if f.blank || f.id.HeadBytes == 0 {
 		return errUnsure
 	}
-	if f.doubted || changed && f.id.HeadBytes < parse.HeadBlock && f.stirred != nil && f.stirred() {
+	if f.doubted || changed && f.id.HeadBytes < logfile.HeadBlock && f.stirred != nil && f.stirred() {
 		return cmp.Or(f.check(), errUnsure)
 	}
 	if err := f.learn(); err != nil {
@@ -138,24 +138,24 @@ func (f *file) refresh() error {
 
 // check holds the beginning of the file against what it was.
 func (f *file) check() error {
-	var block [parse.HeadBlock]byte
+	var block [logfile.HeadBlock]byte
 	_, err := f.begin(&block)
 	return err
 }
 
 // learn checks the beginning, and learns more of it while it is short.
 func (f *file) learn() error {
-	var block [parse.HeadBlock]byte
+	var block [logfile.HeadBlock]byte
 	head, err := f.begin(&block)
 	if err == nil && (len(head) > f.id.HeadBytes || f.lines == nil) {
 		f.id.Learn(head)
-		f.lines = parse.LineSums(head)
+		f.lines = logfile.LineSums(head)
 	}
 	return err
 }
 
 // begin reads the beginning, which must be what it was.
-func (f *file) begin(block *[parse.HeadBlock]byte) ([]byte, error) {
+func (f *file) begin(block *[logfile.HeadBlock]byte) ([]byte, error) {
 	n, err := f.handle.ReadAt(block[:], 0)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -168,23 +168,23 @@ func (f *file) begin(block *[parse.HeadBlock]byte) ([]byte, error) {
 
 // renew makes the file one of which nothing is known, and nothing was read.
 func (f *file) renew() {
-	f.id, f.lines, f.at = f.id.Emptied(), nil, parse.Place{}
+	f.id, f.lines, f.at = f.id.Emptied(), nil, logfile.Place{}
 }
 
 // is tells whether the file is one that was known.
-func (f *file) is(id parse.Identity) bool { return id.SameInode(f.id) && f.begins(id) }
+func (f *file) is(id logfile.Identity) bool { return id.SameInode(f.id) && f.begins(id) }
 
 // begins tells whether the file begins as one did that was known.
-func (f *file) begins(id parse.Identity) bool {
+func (f *file) begins(id logfile.Identity) bool {
 	if id.HeadBytes == 0 {
 		return false
 	}
-	var block [parse.HeadBlock]byte
+	var block [logfile.HeadBlock]byte
 	n, _ := f.handle.ReadAt(block[:], 0) // what cannot be read now is not known
 	return id.Begins(block[:n])
 }
 
-func (f *file) next(b *parse.Block) (bool, error) {
+func (f *file) next(b *logfile.Block) (bool, error) {
 	if err := f.look(); err != nil {
 		return false, err
 	}
@@ -202,10 +202,10 @@ func (f *file) next(b *parse.Block) (bool, error) {
 		}
 		end := bytes.LastIndexByte(data, '\n') + 1
 		if end == 0 && len(data) == blockSize { // a line that is longer than a block
-			if data, err = f.readAt(data, parse.MaxLine+1); err != nil {
+			if data, err = f.readAt(data, logfile.MaxLine+1); err != nil {
 				return false, err
 			}
-			if end = bytes.LastIndexByte(data, '\n') + 1; end == 0 && len(data) > parse.MaxLine {
+			if end = bytes.LastIndexByte(data, '\n') + 1; end == 0 && len(data) > logfile.MaxLine {
 				data = append(data, '\n')
 				end, f.at.Skipping = len(data), true
 			}
@@ -237,7 +237,7 @@ func (f *file) skip(data []byte) {
 }
 
 // take makes the first bytes of data the block.
-func (f *file) take(b *parse.Block, data []byte, end int) bool {
+func (f *file) take(b *logfile.Block, data []byte, end int) bool {
 	b.Data, b.Offset = data[:end], f.at.Offset
 	if end == 0 {
 		return false
@@ -250,8 +250,8 @@ func (f *file) take(b *parse.Block, data []byte, end int) bool {
 	return true
 }
 
-func (f *file) rest(b *parse.Block) bool {
-	data, err := f.readAt(b.Data, parse.MaxLine+1)
+func (f *file) rest(b *logfile.Block) bool {
+	data, err := f.readAt(b.Data, logfile.MaxLine+1)
 	if err != nil || f.at.Skipping {
 		return false
 	}
@@ -285,7 +285,7 @@ func (f *file) peek() (sample []byte) {
 	if f.size <= f.at.Offset {
 		return nil
 	}
-	for _, most := range []int{sampleBytes, parse.MaxLine + 1} {
+	for _, most := range []int{sampleBytes, logfile.MaxLine + 1} {
 		if sample, _ = f.readAt(sample, most); bytes.IndexByte(sample, '\n') >= 0 || len(sample) < most {
 			break
 		}
@@ -294,10 +294,10 @@ func (f *file) peek() (sample []byte) {
 }
 
 // overlong tells whether a line comes next that is too long to be read, whatever its format is.
-func (f *file) overlong() bool { return len(f.peek()) == 0 && f.unread() > parse.MaxLine }
+func (f *file) overlong() bool { return len(f.peek()) == 0 && f.unread() > logfile.MaxLine }
 
-func (f *file) saved() parse.SavedFile {
-	return parse.SavedFile{Identity: f.id, Place: f.at, Lines: f.lines}
+func (f *file) saved() logfile.SavedFile {
+	return logfile.SavedFile{Identity: f.id, Place: f.at, Lines: f.lines}
 }
 func (f *file) unread() int64    { return max(0, f.size-f.at.Offset) }
 func (f *file) since() time.Time { return f.read }

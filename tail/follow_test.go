@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/traffic"
 )
@@ -127,14 +128,14 @@ func TestGlob(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.start()
-	long := strings.Repeat("x", 3*parse.MaxLine/2)
-	b.append("access.log", line(1, b.now)+long[:parse.MaxLine+10])
+	long := strings.Repeat("x", 3*logfile.MaxLine/2)
+	b.append("access.log", line(1, b.now)+long[:logfile.MaxLine+10])
 	b.step(time.Second)
 	b.counted(2)
 	b.kill()
 	b.start()
 	b.step(time.Second)
-	b.append("access.log", long[parse.MaxLine+10:]+"\n"+strings.Repeat("y", 600<<10)+"\n"+line(1, b.now))
+	b.append("access.log", long[logfile.MaxLine+10:]+"\n"+strings.Repeat("y", 600<<10)+"\n"+line(1, b.now))
 	b.step(time.Second)
 	b.counted(4)
 	if n := b.tail.Tally().Unreadable; n != 2 {
@@ -232,7 +233,7 @@ func TestForgedCheckpoint(t *testing.T) {
 	for what, forge := range map[string]func(*Checkpoint){
 		"nothing":           func(*Checkpoint) {},
 		"head before":       func(c *Checkpoint) { c.Logs[0].Files[0].HeadBytes = -1 },
-		"head beyond":       func(c *Checkpoint) { c.Logs[0].Files[0].HeadBytes = parse.HeadBlock + 1 },
+		"head beyond":       func(c *Checkpoint) { c.Logs[0].Files[0].HeadBytes = logfile.HeadBlock + 1 },
 		"offset":            func(c *Checkpoint) { c.Logs[0].Files[0].Offset = -1 },
 		"known":             func(c *Checkpoint) { c.Logs[0].Known[0].HeadBytes = -5 },
 		"one log twice":     func(c *Checkpoint) { c.Logs = append(c.Logs, c.Logs[0]) },

@@ -4,7 +4,7 @@ import (
 	"os"
 	"slices"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // What lies beside a log is looked at when another file has its name, when it was truncated, and when it may have been without a
@@ -25,8 +25,8 @@ type gatherer struct {
 	*log
 	live  generation // the file that has the name
 	found []generation
-	rests []parse.SavedFile // what some of them go on from
-	again bool              // whether there is something left to decide on
+	rests []logfile.SavedFile // what some of them go on from
+	again bool                // whether there is something left to decide on
 }
 
 // gather takes in the relatives that have come, oldest first. live is the file that has the name by now, if the log does not
@@ -51,7 +51,7 @@ func (l *log) gather(live *file) *gatherer {
 		f.renew()
 		_ = f.refresh() // what cannot be read now is read later
 	}
-	before, known := l.known, []parse.Identity(nil)
+	before, known := l.known, []logfile.Identity(nil)
 	l.looked, l.stamps = l.now(), l.stampsOf()
 	relatives, settled := l.relatives()
 	g.again = !settled
@@ -99,18 +99,18 @@ func (l *log) insert(found ...generation) {
 }
 
 // decide takes a relative in, unless it is none that has come. It reports whether that is decided.
-func (g *gatherer) decide(r *parse.Relative) bool {
+func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if g.reads(r) {
 		return true
 	}
-	if i := slices.IndexFunc(g.missing, func(f parse.SavedFile) bool { return r.WasItself(f.Identity) }); i >= 0 {
+	if i := slices.IndexFunc(g.missing, func(f logfile.SavedFile) bool { return r.WasItself(f.Identity) }); i >= 0 {
 		return g.goOn(r, &g.missing, i)
 	}
 	if g.tail.isTaken(g.log, r.Path, r.Info) || g.tail.isKnown(r.WasItself) {
 		return true
 	}
 	if !r.Beside { // before what is known: what has been compressed since may have grown before
-		if i := slices.IndexFunc(g.missing, func(f parse.SavedFile) bool { return continues(r, f) && !g.isLive(f) }); i >= 0 {
+		if i := slices.IndexFunc(g.missing, func(f logfile.SavedFile) bool { return continues(r, f) && !g.isLive(f) }); i >= 0 {
 			return g.goOn(r, &g.missing, i)
 		}
 	}
@@ -127,18 +127,18 @@ func (g *gatherer) decide(r *parse.Relative) bool {
 	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one generation) bool { return isCopy(r, one) }) {
 		return true
 	}
-	if i := slices.IndexFunc(g.formers, func(f parse.SavedFile) bool { return continues(r, f) }); i >= 0 {
+	if i := slices.IndexFunc(g.formers, func(f logfile.SavedFile) bool { return continues(r, f) }); i >= 0 {
 		return g.goOn(r, &g.formers, i)
 	}
 	if f, ok := g.live.(*file); ok && f.id.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
 		g.again = true
 		return false
 	}
-	return g.take(r, parse.Place{})
+	return g.take(r, logfile.Place{})
 }
 
 // goOn reads a relative on from where reading of the file stopped that it continues. That stays in mind until then.
-func (g *gatherer) goOn(r *parse.Relative, stopped *[]parse.SavedFile, i int) bool {
+func (g *gatherer) goOn(r *logfile.Sibling, stopped *[]logfile.SavedFile, i int) bool {
 	was := (*stopped)[i]
 	if copied := g.isCopied(r, was); !(copied && isRead(r, was)) && !g.take(r, was.Place) {
 		return false
@@ -151,13 +151,13 @@ func (g *gatherer) goOn(r *parse.Relative, stopped *[]parse.SavedFile, i int) bo
 }
 
 // isLive reports whether a file is the one that has the name.
-func (g *gatherer) isLive(was parse.SavedFile) bool {
+func (g *gatherer) isLive(was logfile.SavedFile) bool {
 	f, ok := g.live.(*file)
 	return ok && f.is(was.Identity)
 }
 
 // reads reports whether the log reads a relative, as it is.
-func (g *gatherer) reads(r *parse.Relative) bool {
+func (g *gatherer) reads(r *logfile.Sibling) bool {
 	is := func(one generation) bool {
 		f, ok := one.(*file)
 		return ok && os.SameFile(f.info, r.Info) || !ok && r.WasItself(one.saved().Identity)
@@ -167,7 +167,7 @@ func (g *gatherer) reads(r *parse.Relative) bool {
 
 // isCopyOfLive reports whether a relative is a copy of the file that has the name, and no older file that begins with the same lines.
 // It is not sure where that was truncated a moment ago, which the next look will find.
-func (g *gatherer) isCopyOfLive(r *parse.Relative) (copied, sure bool) {
+func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 	if g.live == nil {
 		return false, true
 	}
@@ -178,11 +178,11 @@ func (g *gatherer) isCopyOfLive(r *parse.Relative) (copied, sure bool) {
 	if !isCopy(r, g.live) {
 		return ok && f.id.HeadBytes > 0 && !f.doubted && r.Is(f.id) && f.check() == errTruncated, false
 	}
-	return !ok || r.Packed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
+	return !ok || r.Compressed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
 }
 
 // take begins to read a relative. It reports false if that has got another name, which the next look will find.
-func (g *gatherer) take(r *parse.Relative, at parse.Place) bool {
+func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 	one, err := g.open(*r, at)
 	if hasMoved(err) {
 		g.again = true
@@ -192,7 +192,7 @@ func (g *gatherer) take(r *parse.Relative, at parse.Place) bool {
 		g.say("%s: %v", r.Path, err)
 		return true
 	}
-	if f, ok := one.(*file); ok && at == (parse.Place{}) {
+	if f, ok := one.(*file); ok && at == (logfile.Place{}) {
 		f.at, _ = g.tail.stopped(g.log, f)
 		f.blank = len(f.lines) == 0
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // What a pattern or a directory matches is, by the first that holds:
@@ -35,10 +35,10 @@ type joining struct {
 	*Tail
 	name   *name
 	from   From
-	some   bool                       // whether it stands for some log
-	begun  []*log                     // logs that are new
-	dated  map[parse.Series][]matched // what may be a log by its date
-	passed map[string]fs.FileInfo     // what is none
+	some   bool                         // whether it stands for some log
+	begun  []*log                       // logs that are new
+	dated  map[logfile.Series][]matched // what may be a log by its date
+	passed map[string]fs.FileInfo       // what is none
 
 	left, of   []string // the names of what is left of logs, and of those
 	odd, ahead []string // the names of what is called like no log, and after a day to come
@@ -50,7 +50,7 @@ func (t *Tail) join(n *name, from From) {
 		l.over = true // it was not there, and it is no log
 	}
 	paths, err := n.matches()
-	j := &joining{Tail: t, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[parse.Series][]matched{}}
+	j := &joining{Tail: t, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[logfile.Series][]matched{}}
 	for _, path := range paths {
 		if l := t.logNamed(path); l != nil {
 			j.some = j.some || !l.over
@@ -75,7 +75,7 @@ func (t *Tail) join(n *name, from From) {
 // take finds out what a file is.
 func (j *joining) take(m matched) {
 	was, known := j.name.passed[m.path]
-	d, isDated := parse.DatedOf(m.path)
+	d, isDated := logfile.DatedOf(m.path)
 	switch {
 	case known && os.SameFile(was, m.info), !(isDated && j.logOf(d.Series) != nil) && j.isNone(m):
 		j.passed[m.path] = m.info
@@ -91,10 +91,10 @@ func (j *joining) take(m matched) {
 
 // isNone tells whether a file is no log of those whom the name is meant for.
 func (j *joining) isNone(m matched) bool {
-	if parse.IsPacked(m.path) || wasOwn(j.options.ownFiles(), m.path) {
+	if logfile.IsCompressed(m.path) || wasOwn(j.options.ownFiles(), m.path) {
 		return true
 	}
-	if base := filepath.Base(m.path); isDir(j.name.text) && !parse.IsLog(base) {
+	if base := filepath.Base(m.path); isDir(j.name.text) && !logfile.IsLog(base) {
 		j.odd = append(j.odd, base)
 		return true
 	}
@@ -104,7 +104,7 @@ func (j *joining) isNone(m matched) bool {
 // isLeft tells whether a file is left of a log, as one of the same kind is that was written last.
 func (j *joining) isLeft(m, last matched) bool {
 	dir := filepath.Dir(m.path)
-	for _, current := range parse.CurrentsOf(filepath.Base(m.path)) {
+	for _, current := range logfile.CurrentsOf(filepath.Base(m.path)) {
 		if !j.isCurrent(filepath.Join(dir, current), last.info) {
 			continue
 		}
@@ -131,7 +131,7 @@ func (j *joining) isCurrent(path string, left fs.FileInfo) bool {
 }
 
 // takeDated takes in the files whose names differ in the date only: the latest is read, and followed by those that come.
-func (j *joining) takeDated(s parse.Series, files []matched) {
+func (j *joining) takeDated(s logfile.Series, files []matched) {
 	latest := slices.MaxFunc(files, func(x, y matched) int { return strings.Compare(whenOf(x), whenOf(y)) })
 	l := j.logOf(s)
 	switch {
@@ -157,7 +157,7 @@ func (j *joining) takeDated(s parse.Series, files []matched) {
 }
 
 func whenOf(m matched) string {
-	d, _ := parse.DatedOf(m.path)
+	d, _ := logfile.DatedOf(m.path)
 	return d.When
 }
 

@@ -8,19 +8,19 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // Which files beside a log are its own, and which of them have been read. A file is told by its inode and its beginning, so it
 // is known again whatever it is called, as long as it is there.
 
 // relatives are the files that may belong to the log, the current one not among them, and whether the look at them is settled.
-func (l *log) relatives() (all []parse.Relative, settled bool) {
+func (l *log) relatives() (all []logfile.Sibling, settled bool) {
 	if l.series == nil {
 		return l.beside.Of(l.name)
 	}
 	all, settled = l.beside.OfSeries(*l.series, l.path)
-	return slices.DeleteFunc(all, func(r parse.Relative) bool { return !l.tail.wants(parse.Unpacked(r.Path)) }), settled
+	return slices.DeleteFunc(all, func(r logfile.Sibling) bool { return !l.tail.wants(logfile.Uncompressed(r.Path)) }), settled
 }
 
 // forgetBeside is for how long the beginnings of relatives are remembered.
@@ -34,7 +34,7 @@ const sameTick = 50 * time.Millisecond
 
 // stampsOf are those of the folders in which relatives may lie.
 func (l *log) stampsOf() (stamps []stamp) {
-	for _, dir := range parse.FoldersOf(l.name) {
+	for _, dir := range logfile.FoldersOf(l.name) {
 		if info, err := os.Stat(dir); err == nil {
 			stamps = append(stamps, stamp{info.ModTime(), time.Now()})
 		}
@@ -58,18 +58,20 @@ func (l *log) stirred() bool {
 
 // knows reports whether a relative has been read, or is not to be. One that has grown since it was closed is not known any more, as
 // far as that can be seen.
-func (l *log) knows(r *parse.Relative) bool {
+func (l *log) knows(r *logfile.Sibling) bool {
 	return slices.ContainsFunc(l.known, r.Was) ||
-		slices.ContainsFunc(l.closed, func(f parse.SavedFile) bool { return r.Was(f.Identity) && (r.Packed || r.Info.Size() <= f.Offset) })
+		slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool {
+			return r.Was(f.Identity) && (r.Compressed || r.Info.Size() <= f.Offset)
+		})
 }
 
 // isCopy reports whether a relative has the content that a file has now, or the beginning of it.
-func isCopy(r *parse.Relative, g generation) bool {
+func isCopy(r *logfile.Sibling, g generation) bool {
 	s := g.saved()
 	if s.HeadBytes == 0 || len(r.Head) == 0 {
 		return false
 	}
-	if r.Was(s.Identity) || len(r.Head) < parse.HeadBlock && s.HasLines(r.Head) {
+	if r.Was(s.Identity) || len(r.Head) < logfile.HeadBlock && s.HasLines(r.Head) {
 		return true
 	}
 	f, ok := g.(*file)
@@ -90,7 +92,7 @@ func (l *log) know() {
 	l.looked, l.stamps = l.now(), l.stampsOf()
 	relatives, settled := l.relatives()
 	for _, r := range relatives {
-		if r.Packed || !all {
+		if r.Compressed || !all {
 			l.note(r.ID)
 		}
 	}
@@ -98,7 +100,7 @@ func (l *log) know() {
 }
 
 // keepKnown keeps what was known of files that are there still, whatever their names.
-func (l *log) keepKnown(before []parse.Identity, settled bool) {
+func (l *log) keepKnown(before []logfile.Identity, settled bool) {
 	if len(before) == 0 {
 		return
 	}
@@ -112,7 +114,7 @@ func (l *log) keepKnown(before []parse.Identity, settled bool) {
 
 // note makes a file known. One without content is never known: it has nothing to be told by, since its inode may be given
 // to another one, and nothing of it can be read twice.
-func (l *log) note(id parse.Identity) {
+func (l *log) note(id logfile.Identity) {
 	if id.HeadBytes > 0 {
 		l.known = append(l.known, id)
 	}
@@ -126,14 +128,14 @@ func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
 }
 
 // isKnown tells whether some log has read a file, or is not to: what it has known was that one.
-func (t *Tail) isKnown(was func(parse.Identity) bool) bool {
+func (t *Tail) isKnown(was func(logfile.Identity) bool) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool { return slices.ContainsFunc(l.known, was) })
 }
 
 // An inode is what a file is while it is there, whatever its name.
 type inode struct{ device, number uint64 }
 
-func inodeOf(id parse.Identity) inode { return inode{id.Device, id.Inode} }
+func inodeOf(id logfile.Identity) inode { return inode{id.Device, id.Inode} }
 
 // inodesIn are those of a directory.
 func inodesIn(dir string) map[inode]bool {
@@ -141,7 +143,7 @@ func inodesIn(dir string) map[inode]bool {
 	entries, _ := os.ReadDir(dir) // what cannot be read is not there
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
-			device, number := parse.InodeOf(info)
+			device, number := logfile.InodeOf(info)
 			found[inode{device, number}] = number != 0
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A log is one name that is followed. Behind it stands one file after the other:
@@ -19,40 +19,40 @@ import (
 // relative that was not there before. So nothing is lost when a log is rotated twice between two looks, or while nobody
 // looked.
 //
-// A log of many names (parse.Series) is one whose current file is that with the latest of them.
+// A log of many names (logfile.Series) is one whose current file is that with the latest of them.
 type log struct {
-	name    string            // as people call it
-	key     string            // the same from the root on
-	source  int               // what the stream knows it by
-	path    string            // of the file that has the name now
-	series  *parse.Series     // nil: the log has one name
-	from    From              // where to begin with the file that has the name at first
-	files   []generation      // oldest first
-	closed  []parse.SavedFile // those that were closed, latest last
-	known   []parse.Identity  // relatives that are not to be read
-	missing []parse.SavedFile // those of the checkpoint that have not been found again
-	sought  time.Time         // since when they have been looked for
-	missed  bool              // whether that was told
-	beside  parse.Siblings    // what lies beside it
-	looked  time.Time         // when that was last looked at
-	pending bool              // that is to be looked at once more
-	formers []parse.SavedFile // what the last of files was before it was truncated, while the rest of that is looked for
-	empty   *parse.Identity   // the file that had the name and nothing in it when the checkpoint was written
-	stamps  []stamp           // of its folders when what lies beside it was looked at
-	begun   bool              // whether there has been a file
-	lost    bool              // whether the last of files has the name no more
-	gone    bool              // whether no file has it, since one had
-	clock   clock             // of whoever writes
-	idle    bool              // nothing was left when it was read last
-	asleep  bool              // it was not looked at in this step
-	fed     time.Time         // when something of it was read last
-	faults  []string          // what was wrong since all of it could be read
-	lack    string            // why its file cannot be read, as it was told
-	saved   *parse.SavedLog   // where to go on, as long as that cannot be read
-	passed  fs.FileInfo       // the file that has the name, if another log reads it
-	watched bool              // whether its folders are watched
-	pipe    bool              // it has one file, for ever
-	over    bool              // no other file is its own any more
+	name    string              // as people call it
+	key     string              // the same from the root on
+	source  int                 // what the stream knows it by
+	path    string              // of the file that has the name now
+	series  *logfile.Series     // nil: the log has one name
+	from    From                // where to begin with the file that has the name at first
+	files   []generation        // oldest first
+	closed  []logfile.SavedFile // those that were closed, latest last
+	known   []logfile.Identity  // relatives that are not to be read
+	missing []logfile.SavedFile // those of the checkpoint that have not been found again
+	sought  time.Time           // since when they have been looked for
+	missed  bool                // whether that was told
+	beside  logfile.Siblings    // what lies beside it
+	looked  time.Time           // when that was last looked at
+	pending bool                // that is to be looked at once more
+	formers []logfile.SavedFile // what the last of files was before it was truncated, while the rest of that is looked for
+	empty   *logfile.Identity   // the file that had the name and nothing in it when the checkpoint was written
+	stamps  []stamp             // of its folders when what lies beside it was looked at
+	begun   bool                // whether there has been a file
+	lost    bool                // whether the last of files has the name no more
+	gone    bool                // whether no file has it, since one had
+	clock   clock               // of whoever writes
+	idle    bool                // nothing was left when it was read last
+	asleep  bool                // it was not looked at in this step
+	fed     time.Time           // when something of it was read last
+	faults  []string            // what was wrong since all of it could be read
+	lack    string              // why its file cannot be read, as it was told
+	saved   *logfile.SavedLog   // where to go on, as long as that cannot be read
+	passed  fs.FileInfo         // the file that has the name, if another log reads it
+	watched bool                // whether its folders are watched
+	pipe    bool                // it has one file, for ever
+	over    bool                // no other file is its own any more
 	linger  time.Duration
 
 	truncated time.Time // when it was last told that it was
@@ -136,7 +136,7 @@ func (l *log) pass(info fs.FileInfo) error {
 	if l.passed != nil && os.SameFile(l.passed, info) && l.passed.Size() > 0 {
 		return nil
 	}
-	f, err := openFile(l.path, parse.Place{}, l.now)
+	f, err := openFile(l.path, logfile.Place{}, l.now)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (l *log) pass(info fs.FileInfo) error {
 
 // turn takes in the file that has the name now, behind those that had it before.
 func (l *log) turn() error {
-	f, err := openFile(l.path, parse.Place{}, l.now)
+	f, err := openFile(l.path, logfile.Place{}, l.now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (l *log) turn() error {
 	} else {
 		l.know() // by now: what has been renamed since is none that has come since
 	}
-	if at, ok := l.claim(func(s parse.SavedFile) bool { return f.is(s.Identity) }); ok {
+	if at, ok := l.claim(func(s logfile.SavedFile) bool { return f.is(s.Identity) }); ok {
 		f.at = at
 	} else if at, ok := l.tail.stopped(l, f); ok {
 		f.at = at
@@ -189,7 +189,7 @@ func (l *log) turn() error {
 
 // next fills b with the next lines, and tells whether there were any. A file that cannot be read is tried again the next
 // time; meanwhile the others go on.
-func (l *log) next(b *parse.Block) bool {
+func (l *log) next(b *logfile.Block) bool {
 	failed := false
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
@@ -234,7 +234,7 @@ func (l *log) cannotRead(err error) {
 // skipCut goes on behind what is left of a file that has lost its end: it has been read.
 func (l *log) skipCut(f *file) {
 	l.say("%s: has %d bytes, of which %d were read before: it was cut, and is read from its present end on", l.name, f.size, f.at.Offset)
-	f.at = parse.Place{Offset: f.size}
+	f.at = logfile.Place{Offset: f.size}
 }
 
 // begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before, and
@@ -265,7 +265,7 @@ func (l *log) ascertain(i int) bool {
 		l.formers = append(l.formers, was)
 	}
 	g := l.gather(nil)
-	isIt := func(f parse.SavedFile) bool { return f.Identity == was.Identity && f.Place == was.Place }
+	isIt := func(f logfile.SavedFile) bool { return f.Identity == was.Identity && f.Place == was.Place }
 	l.formers = slices.DeleteFunc(l.formers, isIt)
 	switch {
 	case was.HeadBytes == 0 && len(g.found) > 0 && first:
@@ -301,7 +301,7 @@ func (l *log) tellTruncated() {
 }
 
 // tellUncopied tells that there is no copy of a log that was truncated, at most once a minute.
-func (l *log) tellUncopied(was parse.SavedFile) {
+func (l *log) tellUncopied(was logfile.SavedFile) {
 	if now := l.now(); now.Sub(l.uncopied) >= time.Minute {
 		l.uncopied, l.truncated = now, now
 		l.say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.name, was.Offset)
@@ -309,7 +309,7 @@ func (l *log) tellUncopied(was parse.SavedFile) {
 }
 
 // retire closes files that had the name once and have been quiet for long, and hands over what they end with.
-func (l *log) retire(b *parse.Block) bool {
+func (l *log) retire(b *logfile.Block) bool {
 	for i := 0; i < len(l.files); i++ {
 		if !l.isSpent(i) {
 			continue

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // follow begins to follow a log of one name, unless it does. It is not looked at yet.
@@ -27,7 +27,7 @@ func (t *Tail) follow(name string, from From) (l *log, isNew bool) {
 }
 
 // followSeries begins to follow a log of many names, from the file that has the latest of them, "" if that is not known yet.
-func (t *Tail) followSeries(s parse.Series, path string, from From) *log {
+func (t *Tail) followSeries(s logfile.Series, path string, from From) *log {
 	l := t.newLog(s.Name(), from)
 	l.series, l.path = &s, path
 	l.know()
@@ -68,7 +68,7 @@ func (t *Tail) addAs(l *log, source int) {
 func (t *Tail) logNamed(name string) *log { return t.byKey[absolute(name)] }
 
 // logOf is the log of a series, nil if it is not followed.
-func (t *Tail) logOf(s parse.Series) *log {
+func (t *Tail) logOf(s logfile.Series) *log {
 	key := absolute(s.Name())
 	for _, l := range t.logs {
 		if l.key == key && l.series != nil {
@@ -87,7 +87,7 @@ func (t *Tail) demote() {
 		}
 		i := slices.IndexFunc(t.logs, func(current *log) bool {
 			return current != l && !current.over && current.series == nil && filepath.Dir(current.key) == filepath.Dir(l.key) &&
-				parse.IsRotated(filepath.Base(current.name), filepath.Base(l.oneName()))
+				logfile.IsRotated(filepath.Base(current.name), filepath.Base(l.oneName()))
 		})
 		if i < 0 {
 			continue

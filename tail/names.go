@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // What is named is followed, be it there or not. What is not there, or may not be read, is told once, and again when that has
@@ -107,7 +107,7 @@ func (t *Tail) expand() {
 	for _, n := range t.named {
 		if isDir(n.text) || t.logNamed(n.text) == nil && isGlob(n.text) {
 			patterns = append(patterns, n)
-		} else if parse.IsPacked(n.text) {
+		} else if logfile.IsCompressed(n.text) {
 			t.sayPacked(n)
 		} else if l, isNew := t.follow(n.text, from); isNew {
 			t.look(l)
@@ -185,7 +185,7 @@ func notThere(name string) string {
 	if to, err := os.Readlink(name); err == nil {
 		return fmt.Sprintf("leads to %s, which is not there yet%s", to, waits)
 	}
-	switch near, err := parse.Near(name); {
+	switch near, err := logfile.Near(name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("is not there yet, nor is its directory %s%s", filepath.Dir(name), waits)
 	case err != nil:

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // Would-blocks go to a file so that each is in it once, even though a tail that was killed judges anew what came after its
@@ -28,7 +28,7 @@ type output struct {
 
 // A SavedOutput is which file the would-blocks were in, and how long it was.
 type SavedOutput struct {
-	parse.Identity
+	logfile.Identity
 	Length int64 `json:"length"`
 }
 
@@ -108,7 +108,7 @@ func (o *output) save() (*SavedOutput, error) {
 		return nil, err
 	}
 	s := &SavedOutput{Length: info.Size()}
-	if s.Identity, err = parse.Identify(o.file, info); err != nil {
+	if s.Identity, err = logfile.Identify(o.file, info); err != nil {
 		return nil, err
 	}
 	return s, syncFile(o.file)
@@ -145,9 +145,9 @@ func cutOff(name string, s *SavedOutput) error {
 		return nil
 	}
 	for range cutTries {
-		candidates, _ := new(parse.Siblings).WithCurrent(name)
+		candidates, _ := new(logfile.Siblings).WithCurrent(name)
 		r, ok := find(candidates, s.Identity, nil)
-		if !ok || r.Packed || r.Info.Size() <= s.Length {
+		if !ok || r.Compressed || r.Info.Size() <= s.Length {
 			return nil
 		}
 		if err := cutFile(r, s.Length); !hasMoved(err) {
@@ -161,7 +161,7 @@ func cutOff(name string, s *SavedOutput) error {
 const cutTries = 20
 
 // cutFile cuts off the end of a file, unless another one has its name by now.
-func cutFile(r parse.Relative, length int64) error {
+func cutFile(r logfile.Sibling, length int64) error {
 	f, err := os.OpenFile(r.Path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

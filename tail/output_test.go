@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/traffic"
 )
 
@@ -233,7 +233,7 @@ func TestCutOffSparesOthers(t *testing.T) {
 	for _, name := range names { // and each in turn has, as far as the checkpoint knows
 		info, err := os.Stat(b.path(name))
 		check(t, err)
-		c.Output.Device, c.Output.Inode = parse.InodeOf(info)
+		c.Output.Device, c.Output.Inode = logfile.InodeOf(info)
 		check(t, cutOff(b.path("would-blocks"), c.Output))
 	}
 	for _, name := range names {

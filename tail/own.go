@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A tail must not read what it writes, since would-blocks would make would-blocks, nor write into a log, of which the
@@ -50,7 +50,7 @@ func isOwn(own []string, name string) bool {
 // wasOwn tells whether a file is one of them, or what log rotation has left of one.
 func wasOwn(own []string, name string) bool {
 	return isOwn(own, name) || slices.ContainsFunc(own, func(other string) bool {
-		return filepath.Dir(other) == filepath.Dir(name) && parse.IsRotated(filepath.Base(other), filepath.Base(name))
+		return filepath.Dir(other) == filepath.Dir(name) && logfile.IsRotated(filepath.Base(other), filepath.Base(name))
 	})
 }
 

@@ -7,24 +7,24 @@ import (
 	"os"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A packed file is a generation that log rotation has compressed before it was read to its end. It does not grow.
 type packed struct {
-	input *parse.Input
+	input *logfile.Input
 	say   func(format string, args ...any)
-	block parse.Block
+	block logfile.Block
 	first []byte
-	id    parse.Identity
-	at    parse.Place
+	id    logfile.Identity
+	at    logfile.Place
 	over  bool
 	read  time.Time
 	now   func() time.Time
 }
 
-func openPacked(r parse.Relative, at parse.Place, l *log) (*packed, error) {
-	input, err := parse.OpenInput(r.Path, nil)
+func openPacked(r logfile.Sibling, at logfile.Place, l *log) (*packed, error) {
+	input, err := logfile.OpenInput(r.Path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func openPacked(r parse.Relative, at parse.Place, l *log) (*packed, error) {
 	return &packed{input: input, say: l.say, first: r.Head, id: r.ID, at: at, read: l.now(), now: l.now}, nil
 }
 
-func (p *packed) next(b *parse.Block) (bool, error) {
+func (p *packed) next(b *logfile.Block) (bool, error) {
 	for !p.over {
 		if p.input.Next(&p.block) != nil {
 			p.over = true
@@ -64,16 +64,16 @@ func (p *packed) ahead() []byte {
 			_, data, _ = bytes.Cut(data, []byte("\n"))
 		}
 	}
-	p.at = parse.Place{Offset: end}
+	p.at = logfile.Place{Offset: end}
 	return data
 }
 
 // rest is nothing: next has handed over the last line whether it had a line feed or not.
-func (p *packed) rest(*parse.Block) bool { return false }
-func (p *packed) head() []byte           { return wholeLines(p.first) }
-func (p *packed) saved() parse.SavedFile { return parse.SavedFile{Identity: p.id, Place: p.at} }
-func (p *packed) since() time.Time       { return p.read }
-func (p *packed) close()                 { _ = p.input.Close() }
+func (p *packed) rest(*logfile.Block) bool { return false }
+func (p *packed) head() []byte             { return wholeLines(p.first) }
+func (p *packed) saved() logfile.SavedFile { return logfile.SavedFile{Identity: p.id, Place: p.at} }
+func (p *packed) since() time.Time         { return p.read }
+func (p *packed) close()                   { _ = p.input.Close() }
 
 // unread is 1 until the end has been seen: how much lies ahead is not known.
 func (p *packed) unread() int64 {
@@ -90,8 +90,8 @@ var errMoved = errors.New("has another name by now")
 func hasMoved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, fs.ErrNotExist) }
 
 // open opens a relative as a generation of a log. One that was empty and has been filled since is looked at again.
-func (l *log) open(r parse.Relative, at parse.Place) (generation, error) {
-	if r.Packed {
+func (l *log) open(r logfile.Sibling, at logfile.Place) (generation, error) {
+	if r.Compressed {
 		return openPacked(r, at, l)
 	}
 	f, err := openFile(r.Path, at, l.now)

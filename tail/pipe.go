@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // A pipe is the only generation of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
@@ -81,13 +81,13 @@ func (p *pipe) hold(chunk []byte) {
 		p.skipping, chunk = !ended, rest
 	}
 	p.held = append(p.held, chunk...)
-	if len(p.held) > parse.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
-		p.held = append(p.held[:parse.MaxLine+1], '\n')
+	if len(p.held) > logfile.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
+		p.held = append(p.held[:logfile.MaxLine+1], '\n')
 		p.skipping = true
 	}
 }
 
-func (p *pipe) next(b *parse.Block) (bool, error) {
+func (p *pipe) next(b *logfile.Block) (bool, error) {
 	p.fill()
 	end := bytes.LastIndexByte(p.held, '\n') + 1
 	if p.over {
@@ -102,7 +102,7 @@ func (p *pipe) next(b *parse.Block) (bool, error) {
 	return true, nil
 }
 
-func (p *pipe) rest(*parse.Block) bool { return false }
+func (p *pipe) rest(*logfile.Block) bool { return false }
 
 func (p *pipe) head() []byte {
 	p.fill()
@@ -115,7 +115,7 @@ func (p *pipe) head() []byte {
 // ended tells whether everything has been read.
 func (p *pipe) ended() bool { return p.over && len(p.held) == 0 }
 
-func (p *pipe) saved() parse.SavedFile { return parse.SavedFile{} }
-func (p *pipe) unread() int64          { return p.queued.Load() + int64(len(p.held)) }
-func (p *pipe) since() time.Time       { return p.read }
-func (p *pipe) close()                 {}
+func (p *pipe) saved() logfile.SavedFile { return logfile.SavedFile{} }
+func (p *pipe) unread() int64            { return p.queued.Load() + int64(len(p.held)) }
+func (p *pipe) since() time.Time         { return p.read }
+func (p *pipe) close()                   {}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // pour writes a text in pieces of random length.
@@ -30,9 +30,9 @@ func TestPipeOfLongLines(t *testing.T) {
 			text += line(1+r.IntN(3), b.now)
 			switch r.IntN(3) {
 			case 0:
-				text += strings.Repeat("x", 300<<10+r.IntN(2*parse.MaxLine)) + "\n"
+				text += strings.Repeat("x", 300<<10+r.IntN(2*logfile.MaxLine)) + "\n"
 			case 1:
-				text += strings.Repeat("y", parse.MaxLine-1+r.IntN(3)) + "\n"
+				text += strings.Repeat("y", logfile.MaxLine-1+r.IntN(3)) + "\n"
 			}
 		}
 		if seed%2 == 0 {

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // The logs of a checkpoint are those that were followed when it was written. They are known again by their names from the root on,
@@ -12,8 +12,8 @@ import (
 // is told; where reading of it stopped is kept in mind.
 
 // saveLogs is how far logs have been read, by their numbers.
-func (t *Tail) saveLogs() []parse.SavedLog {
-	saved := make([]parse.SavedLog, t.sources)
+func (t *Tail) saveLogs() []logfile.SavedLog {
+	saved := make([]logfile.SavedLog, t.sources)
 	for _, l := range t.logs {
 		saved[l.source] = l.save()
 	}
@@ -21,7 +21,7 @@ func (t *Tail) saveLogs() []parse.SavedLog {
 }
 
 // resume goes on with the logs of a checkpoint.
-func (t *Tail) resume(logs []parse.SavedLog) {
+func (t *Tail) resume(logs []logfile.SavedLog) {
 	t.running = true
 	t.sources = len(logs)
 	t.stream.Sources(t.sources)
@@ -47,11 +47,11 @@ func (t *Tail) resume(logs []parse.SavedLog) {
 }
 
 // resumeOne goes on with one log.
-func (t *Tail) resumeOne(source int, name string, s parse.SavedLog) {
+func (t *Tail) resumeOne(source int, name string, s logfile.SavedLog) {
 	l := t.newLog(name, FromStart)
 	l.path = name
 	if s.Series {
-		series := parse.SeriesNamed(name)
+		series := logfile.SeriesNamed(name)
 		l.series, l.path = &series, ""
 	}
 	t.addAs(l, source)
@@ -63,7 +63,7 @@ func (t *Tail) resumeOne(source int, name string, s parse.SavedLog) {
 }
 
 // called is what a log of a checkpoint is called by whoever names it, "" if nobody does.
-func (t *Tail) called(s parse.SavedLog) string {
+func (t *Tail) called(s logfile.SavedLog) string {
 	key := absolute(s.Name)
 	for _, n := range t.named {
 		if n.key == key {
@@ -72,7 +72,7 @@ func (t *Tail) called(s parse.SavedLog) string {
 	}
 	for _, n := range t.named {
 		switch {
-		case s.Name == "-" || !n.wants(key) && !(s.Series && n.mayStandFor(parse.SeriesNamed(key))):
+		case s.Name == "-" || !n.wants(key) && !(s.Series && n.mayStandFor(logfile.SeriesNamed(key))):
 		case filepath.IsAbs(n.text):
 			return key
 		default:
@@ -83,7 +83,7 @@ func (t *Tail) called(s parse.SavedLog) string {
 }
 
 // mayStandFor tells whether a pattern or a directory may stand for files of a series.
-func (n *name) mayStandFor(s parse.Series) bool {
+func (n *name) mayStandFor(s logfile.Series) bool {
 	dir := filepath.Clean(s.Dir)
 	if isDir(n.text) {
 		return dir == n.key

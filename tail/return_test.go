@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // away is what lets the tail forget a file that is not there: long enough to close it, and perhaps to begin anew.
@@ -407,9 +407,9 @@ func TestQuietLogAmongBusyOnes(t *testing.T) {
 
 // Closed files are kept in mind up to a bound, the latest of them, each once.
 func TestKeepInMind(t *testing.T) {
-	var files []parse.SavedFile
+	var files []logfile.SavedFile
 	for n := range 10 {
-		f := parse.SavedFile{Identity: parse.Identity{Inode: uint64(n % 5), HeadBytes: n % 5}, Place: parse.Place{Offset: int64(n)}}
+		f := logfile.SavedFile{Identity: logfile.Identity{Inode: uint64(n % 5), HeadBytes: n % 5}, Place: logfile.Place{Offset: int64(n)}}
 		files = keepInMind(files, f, 3)
 	}
 	if got := fmt.Sprint(files[0].Offset, files[1].Offset, files[2].Offset); len(files) != 3 || got != "7 8 9" {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // keptLines is for how long after a file was read a shorter copy of it may turn up: it was made before, and the file is truncated
@@ -17,11 +17,11 @@ import (
 const keptLines = 10 * time.Second
 
 // save is how far the log has been read. Of files without content, and of pipes, there is nothing to say.
-func (l *log) save() parse.SavedLog {
+func (l *log) save() logfile.SavedLog {
 	if l.saved != nil {
 		return *l.saved
 	}
-	s := parse.SavedLog{
+	s := logfile.SavedLog{
 		Name: l.key, Series: l.series != nil, Known: l.known, Closed: l.closed, Files: slices.Clone(l.missing),
 		Formers: l.formers, Empty: l.empty,
 	}
@@ -41,7 +41,7 @@ func (l *log) save() parse.SavedLog {
 }
 
 // resume goes on where a checkpoint says, as soon as that can be read.
-func (l *log) resume(s parse.SavedLog) {
+func (l *log) resume(s logfile.SavedLog) {
 	l.begun = true
 	l.known, l.closed, l.formers, l.empty = s.Known, s.Closed, s.Formers, s.Empty
 	l.saved = &s
@@ -114,14 +114,14 @@ func (l *log) miss() {
 // search opens those that are missing, as far as they are there.
 func (l *log) search() {
 	l.looked = l.now()
-	var candidates []parse.Relative
+	var candidates []logfile.Sibling
 	if l.series != nil {
 		candidates, _ = l.beside.OfSeries(*l.series, "")
 	} else {
 		candidates, _ = l.beside.WithCurrent(l.name)
 	}
 	var found []generation
-	l.missing = slices.DeleteFunc(l.missing, func(saved parse.SavedFile) bool {
+	l.missing = slices.DeleteFunc(l.missing, func(saved logfile.SavedFile) bool {
 		r, ok := find(candidates, saved.Identity, l.known)
 		if !ok {
 			r, ok = l.moved(saved.Identity)
@@ -150,7 +150,7 @@ func (l *log) search() {
 		}
 		found = append(found, g)
 		if f, ok := g.(*file); ok {
-			f.stirred, f.doubted = l.stirred, f.id.HeadBytes < parse.HeadBlock
+			f.stirred, f.doubted = l.stirred, f.id.HeadBytes < logfile.HeadBlock
 			if f.begins(saved.Identity) { // should it be truncated meanwhile
 				f.id.Head, f.id.HeadBytes, f.lines = saved.Head, saved.HeadBytes, saved.Lines
 			}
@@ -165,36 +165,36 @@ func (l *log) search() {
 
 // continues reports whether a relative goes on where reading of a file stopped: it begins as that does, or it is a copy that was made
 // before so much was in the file.
-func continues(r *parse.Relative, was parse.SavedFile) bool {
+func continues(r *logfile.Sibling, was logfile.SavedFile) bool {
 	return was.HeadBytes > 0 && (r.Is(was.Identity) || isShorter(r, was))
 }
 
 // isShorter reports whether a relative holds nothing but the first lines of a file, of which more is known.
-func isShorter(r *parse.Relative, was parse.SavedFile) bool {
+func isShorter(r *logfile.Sibling, was logfile.SavedFile) bool {
 	return len(r.Head) < was.HeadBytes && was.HasLines(r.Head)
 }
 
 // isCopied reports whether a relative is a copy of a file that was truncated since: that has the name still.
-func (l *log) isCopied(r *parse.Relative, was parse.SavedFile) bool {
+func (l *log) isCopied(r *logfile.Sibling, was logfile.SavedFile) bool {
 	info, err := os.Stat(l.path)
 	if err != nil || was.SameInode(r.ID) {
 		return false
 	}
-	device, inode := parse.InodeOf(info)
-	return was.SameInode(parse.Identity{Device: device, Inode: inode})
+	device, inode := logfile.InodeOf(info)
+	return was.SameInode(logfile.Identity{Device: device, Inode: inode})
 }
 
 // isRead reports whether nothing is in a copy that was not read.
-func isRead(r *parse.Relative, was parse.SavedFile) bool {
-	if r.Packed {
-		return len(r.Head) < parse.HeadBlock && int64(len(r.Head)) <= was.Offset
+func isRead(r *logfile.Sibling, was logfile.SavedFile) bool {
+	if r.Compressed {
+		return len(r.Head) < logfile.HeadBlock && int64(len(r.Head)) <= was.Offset
 	}
 	return r.Info.Size() <= was.Offset
 }
 
 // shorterCopy is the candidate that is a copy of a file, made before so much was in it as is known.
-func shorterCopy(candidates []parse.Relative, was parse.SavedFile, known []parse.Identity) (found parse.Relative, ok bool) {
-	i := slices.IndexFunc(candidates, func(r parse.Relative) bool {
+func shorterCopy(candidates []logfile.Sibling, was logfile.SavedFile, known []logfile.Identity) (found logfile.Sibling, ok bool) {
+	i := slices.IndexFunc(candidates, func(r logfile.Sibling) bool {
 		return !r.Beside && !was.SameInode(r.ID) && isShorter(&r, was) && !slices.ContainsFunc(known, r.WasItself)
 	})
 	if i < 0 {
@@ -204,10 +204,10 @@ func shorterCopy(candidates []parse.Relative, was parse.SavedFile, known []parse
 }
 
 // claim takes a file that was missing. It returns where reading of that stopped.
-func (l *log) claim(is func(parse.SavedFile) bool) (parse.Place, bool) {
+func (l *log) claim(is func(logfile.SavedFile) bool) (logfile.Place, bool) {
 	i := slices.IndexFunc(l.missing, is)
 	if i < 0 {
-		return parse.Place{}, false
+		return logfile.Place{}, false
 	}
 	at := l.missing[i].Place
 	l.missing = slices.Delete(l.missing, i, i+1)
@@ -232,7 +232,7 @@ func (l *log) readable() error {
 
 // find is the candidate that is a file: the one with its inode and content, or else one with its content that was not known
 // beside it.
-func find(candidates []parse.Relative, id parse.Identity, known []parse.Identity) (found parse.Relative, ok bool) {
+func find(candidates []logfile.Sibling, id logfile.Identity, known []logfile.Identity) (found logfile.Sibling, ok bool) {
 	for i := range candidates {
 		r := &candidates[i]
 		if itself := id.SameInode(r.ID); !r.Beside && r.Is(id) && (itself || !ok && !isKnown(r, id, known)) {
@@ -244,14 +244,14 @@ func find(candidates []parse.Relative, id parse.Identity, known []parse.Identity
 
 // isKnown reports whether a candidate was known beside a file that begins as it does. Where only a line or two tell, so does the
 // content, should it have been compressed since.
-func isKnown(r *parse.Relative, id parse.Identity, known []parse.Identity) bool {
-	return slices.ContainsFunc(known, func(k parse.Identity) bool {
-		return r.WasItself(k) || id.HeadBytes < parse.HeadBlock && r.Was(k)
+func isKnown(r *logfile.Sibling, id logfile.Identity, known []logfile.Identity) bool {
+	return slices.ContainsFunc(known, func(k logfile.Identity) bool {
+		return r.WasItself(k) || id.HeadBytes < logfile.HeadBlock && r.Was(k)
 	})
 }
 
 // moved is a file that has another name in the same directory, which is not that of a rotated one.
-func (l *log) moved(id parse.Identity) (r parse.Relative, ok bool) {
+func (l *log) moved(id logfile.Identity) (r logfile.Sibling, ok bool) {
 	dir := filepath.Dir(l.name)
 	entries, _ := os.ReadDir(dir) // what cannot be read is not there
 	for _, e := range entries {
@@ -259,11 +259,11 @@ func (l *log) moved(id parse.Identity) (r parse.Relative, ok bool) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		device, inode := parse.InodeOf(info)
-		if !id.SameInode(parse.Identity{Device: device, Inode: inode}) {
+		device, inode := logfile.InodeOf(info)
+		if !id.SameInode(logfile.Identity{Device: device, Inode: inode}) {
 			continue
 		}
-		if r, ok = parse.RelativeAt(filepath.Join(dir, e.Name())); ok && r.Is(id) {
+		if r, ok = logfile.SiblingAt(filepath.Join(dir, e.Name())); ok && r.Is(id) {
 			return r, true
 		}
 	}

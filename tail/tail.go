@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
@@ -53,9 +53,9 @@ type Tail struct {
 	options Options
 	named   []*name
 	logs    []*log
-	byKey   map[string]*log   // those of one name
-	sources int               // numbers that logs have had
-	left    []parse.SavedFile // files of logs that were given up, latest last
+	byKey   map[string]*log     // those of one name
+	sources int                 // numbers that logs have had
+	left    []logfile.SavedFile // files of logs that were given up, latest last
 	stream  *traffic.Stream
 	judge   *replay.Engine
 	remote  Remote // nil: there is none
@@ -68,7 +68,7 @@ type Tail struct {
 	renamed atomic.Bool // whether names have changed in some folder
 	lock    *lock
 	outLock *lock // of the would-blocks; nil: they are no file
-	block   parse.Block
+	block   logfile.Block
 
 	active []*log // see awake
 	whole  bool   // whether this step is

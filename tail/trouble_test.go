@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // saidOnce holds what was said against what must have been, once.
@@ -117,8 +117,8 @@ func TestHalfOfACompressedLog(t *testing.T) {
 // A log that is compressed while a tail that was reading it is away goes on where that was, also inside a line of which no
 // more was wanted.
 func TestCompressedMeanwhile(t *testing.T) {
-	long := strings.Repeat("x", 2*parse.MaxLine)
-	for _, written := range []int{10, parse.MaxLine - 5, parse.MaxLine + 1, parse.MaxLine + 2, parse.MaxLine + 100, 3 * parse.MaxLine / 2, 2 * parse.MaxLine} {
+	long := strings.Repeat("x", 2*logfile.MaxLine)
+	for _, written := range []int{10, logfile.MaxLine - 5, logfile.MaxLine + 1, logfile.MaxLine + 2, logfile.MaxLine + 100, 3 * logfile.MaxLine / 2, 2 * logfile.MaxLine} {
 		b := newBench(t, "token:1/24h")
 		b.change = func(o *Options) { o.From = FromStart }
 		b.append("access.log", strings.Repeat(line(1, b.now), 100)+long[:written])

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // What happens between two system calls of a look at copytruncate. Tests stop the look there and go on by hand.
@@ -60,10 +60,10 @@ func TestCopyIsRenamedBeforeItIsOpened(t *testing.T) {
 	l := b.following()
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.1", false)
-	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	r, _ := logfile.SiblingAt(b.path("access.log.1"))
 	check(t, os.Truncate(b.path("access.log"), 0))
 	f := l.files[0].(*file)
-	l.formers = []parse.SavedFile{f.saved()}
+	l.formers = []logfile.SavedFile{f.saved()}
 	f.renew()
 	check(t, os.Rename(b.path("access.log.1"), b.path("access.log.2")))
 	if g := (&gatherer{log: l, live: f}); g.decide(&r) || !g.again {
@@ -83,7 +83,7 @@ func TestKilledBeforeTheCopyIsOpened(t *testing.T) {
 	b.copy("access.log", "access.log.1", false)
 	check(t, os.Truncate(b.path("access.log"), 0))
 	f := l.files[0].(*file)
-	l.formers, l.pending = []parse.SavedFile{f.saved()}, true
+	l.formers, l.pending = []logfile.SavedFile{f.saved()}, true
 	f.renew()
 	check(t, b.tail.save())
 	b.kill()
@@ -104,7 +104,7 @@ func TestFilledAndCopiedWithinALook(t *testing.T) {
 	f := l.files[len(l.files)-1].(*file)
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.0", false)
-	r, _ := parse.RelativeAt(b.path("access.log.0"))
+	r, _ := logfile.SiblingAt(b.path("access.log.0"))
 	g := &gatherer{log: l, live: f}
 	if g.decide(&r); len(g.found) > 0 {
 		t.Error("a copy of the log is read, and the log as well")
@@ -154,7 +154,7 @@ func TestCopyIsFilledBeforeItIsOpened(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	l := b.following()
 	b.append("access.log.1", "")
-	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	r, _ := logfile.SiblingAt(b.path("access.log.1"))
 	b.copy("access.log", "access.log.1", false)
 	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 {
 		t.Error("a copy of the log is read, and the log as well")
@@ -169,7 +169,7 @@ func TestFilledAnewAndCopiedWithinALook(t *testing.T) {
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.1", false)
-	r, _ := parse.RelativeAt(b.path("access.log.1"))
+	r, _ := logfile.SiblingAt(b.path("access.log.1"))
 	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 || !g.again {
 		t.Error("a copy of the log is read, and the log as well")
 	}
@@ -188,9 +188,9 @@ func TestCompressedFileIsGoneOnWith(t *testing.T) {
 	b.append("access.log.1", line(2, b.now))
 	b.copy("access.log.1", "access.log.1.gz", true)
 	check(t, os.Remove(b.path("access.log.1")))
-	r, _ := parse.RelativeAt(b.path("access.log.1.gz"))
+	r, _ := logfile.SiblingAt(b.path("access.log.1.gz"))
 	l.shut(0)
-	l.missing, l.known = []parse.SavedFile{was}, []parse.Identity{was.Identity}
+	l.missing, l.known = []logfile.SavedFile{was}, []logfile.Identity{was.Identity}
 	g := &gatherer{log: l}
 	if !g.decide(&r) || len(g.found) != 1 {
 		t.Fatal("the compressed file is not gone on with")

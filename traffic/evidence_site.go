@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -49,7 +50,7 @@ func (t *Tracer) ownHosts(sample []byte, parser parse.Parser) map[string]int {
 	for len(sample) > 0 {
 		var line []byte
 		line, sample = cutLine(sample)
-		if len(line) > parse.MaxLine || !parser.Parse(line, &record).OK() || !isStatic(pathOf(record.Path)) {
+		if len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() || !isStatic(pathOf(record.Path)) {
 			continue
 		}
 		if host, _, ok := splitReferer(record.Referer); ok {

@@ -11,16 +11,17 @@ import (
 	"sync/atomic"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
 // A feed is one input on its way through a Reader.
 type feed struct {
 	name      string
-	index     int        // among the names
-	part      parse.Part // what of it is to be read, if not all
-	after     *feed      // the one before it of the same log; nil: none
-	input     *parse.Input
+	index     int           // among the names
+	part      logfile.Range // what of it is to be read, if not all
+	after     *feed         // the one before it of the same log; nil: none
+	input     *logfile.Input
 	format    *parse.Format // nil for an input without a line
 	warnings  []string
 	rank      uint32         // among the inputs, by first moment and name: the order on the command line does not matter
@@ -182,15 +183,15 @@ func closeFeeds(feeds []*feed) {
 	}
 }
 
-func openFeed(name string, stdin io.Reader, part parse.Part, o *Options) (*feed, error) {
-	input, err := parse.OpenInput(name, stdin)
+func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*feed, error) {
+	input, err := logfile.OpenInput(name, stdin)
 	if err != nil {
 		return nil, err
 	}
 	f := &feed{name: name, part: part, input: input, watermark: newWatermark(), first: dawn}
 	f.stats = InputStats{FirstAt: dusk, LastAt: dawn}
 	sample, err := input.Peek()
-	if o.Resume != nil && !part.Packed {
+	if o.Resume != nil && !part.Compressed {
 		sample = wholeLines(sample)
 	}
 	f.opening = openingOf(sample)
@@ -220,7 +221,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), o.takesPart())
 	f.begins = firstMoment(slices.Clone(sample), f.format.NewParser(), func(*parse.Record) bool { return true })
 	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
-	if span.warm == dawn || f.part.From != (parse.Place{}) {
+	if span.warm == dawn || f.part.From != (logfile.Place{}) {
 		return nil
 	}
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
@@ -253,7 +254,7 @@ func olderThan(parser parse.Parser, t limit.Time) func([]byte) (older, known boo
 func (f *feed) has(field parse.Field) bool { return f.format != nil && f.format.Has(field) }
 
 // next reads the next block.
-func (f *feed) next(b *parse.Block) error {
+func (f *feed) next(b *logfile.Block) error {
 	if f.format == nil {
 		return io.EOF
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -64,7 +65,7 @@ type rows struct {
 }
 
 // fill replaces what r held by the rows of one block.
-func (in *intake) fill(r *rows, block *parse.Block, format *parse.Format) {
+func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 	r.clear()
 	r.bytes = int64(len(block.Data))
 	parser := in.parser(format)
@@ -108,7 +109,7 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		switch {
 		case len(line) == 0:
 			fault = parse.Empty
-		case len(line) <= parse.MaxLine:
+		case len(line) <= logfile.MaxLine:
 			fault = parser.Parse(line, record)
 		}
 		if !fault.OK() {

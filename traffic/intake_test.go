@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/testneeds"
 )
@@ -26,7 +27,7 @@ func newTestIntake(t testing.TB, sample []byte) (*intake, *parse.Format) {
 func TestIntakeAllocatesNothing(t *testing.T) {
 	text := []byte(strings.Join(busy(testneeds.Rand(t, 1, 1), 3_000, 10), ""))
 	in, format := newTestIntake(t, text)
-	block, r := parse.Block{}, rows{Batch: *newBatch(0, in.columns)}
+	block, r := logfile.Block{}, rows{Batch: *newBatch(0, in.columns)}
 	fill := func() {
 		block.Data = append(block.Data[:0], text...)
 		in.fill(&r, &block, format)

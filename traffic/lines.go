@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -36,7 +37,7 @@ func Lines(ctx context.Context, names []string, o Options, client int32, see fun
 
 // lines is Lines of one input, and tells whether more are wanted.
 func (o *Options) lines(ctx context.Context, index int, name string, client int32, see func(Line) bool) (more bool, err error) {
-	input, err := parse.OpenInput(name, nil)
+	input, err := logfile.OpenInput(name, nil)
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +52,7 @@ func (o *Options) lines(ctx context.Context, index int, name string, client int3
 	}
 	r := lineReader{parser: found.Format.NewParser(), clients: o.Clients.NewExtractor(), tables: o.Tables, client: client, takesPart: o.takesPart()}
 	r.Input = index
-	var block parse.Block
+	var block logfile.Block
 	for err == nil {
 		if err = ctx.Err(); err == nil {
 			err = input.Next(&block)
@@ -84,7 +85,7 @@ func (r *lineReader) read(data []byte, see func(Line) bool) bool {
 		var line []byte
 		line, data = cutLine(data)
 		r.Number++
-		if len(line) == 0 || len(line) > parse.MaxLine {
+		if len(line) == 0 || len(line) > logfile.MaxLine {
 			continue
 		}
 		r.Text = append(r.Text[:0], line...) // before the parser undoes escapes in it
@@ -157,7 +158,7 @@ func Once(names []string) string {
 		if name == "-" {
 			return true
 		}
-		input, err := parse.OpenInput(name, nil)
+		input, err := logfile.OpenInput(name, nil)
 		if err != nil {
 			return false // whoever reads it will say what is wrong
 		}

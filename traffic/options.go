@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -78,7 +79,7 @@ func (o *Options) lacks(f *parse.Format) string {
 }
 
 // part is what is to be read of an input.
-func (o *Options) part(input int) (p parse.Part) {
+func (o *Options) part(input int) (p logfile.Range) {
 	if o.Resume != nil {
 		p = o.Resume.Parts[input]
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -45,7 +46,7 @@ type Reader struct {
 // A job is a block on its way.
 type job struct {
 	feed  *feed
-	block parse.Block
+	block logfile.Block
 	rows  rows
 	took  time.Duration // to fetch it
 	end   bool          // the feed has no more blocks
@@ -53,7 +54,7 @@ type job struct {
 	done  chan struct{} // holds one token when the rows are filled
 }
 
-// NewReader opens the inputs, which parse.Expand has named, chooses their formats and starts to read. The Reader must be closed.
+// NewReader opens the inputs, which logfile.Expand has named, chooses their formats and starts to read. The Reader must be closed.
 func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) (*Reader, error) {
 	feeds, passed, err := openFeeds(names, stdin, &o)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/logfile"
 )
 
 // Logs may be read in parts, night by night. What a Reader of one night leaves to that of the next is how far each log
@@ -22,11 +22,11 @@ import (
 
 // A Resume says how to go on where another Reader stopped, and to stop so that another can go on.
 type Resume struct {
-	Parts   []parse.Part // of the inputs, in their order
-	Logs    int          // how many logs were known before; the others come behind them
-	Carried *Decoder     // what the other Reader has saved; nil: there was none
-	Drop    bool         // the requests that the other Reader held back are not to be judged
-	Now     limit.Time   // by the clock
+	Parts   []logfile.Range // of the inputs, in their order
+	Logs    int             // how many logs were known before; the others come behind them
+	Carried *Decoder        // what the other Reader has saved; nil: there was none
+	Drop    bool            // the requests that the other Reader held back are not to be judged
+	Now     limit.Time      // by the clock
 }
 
 // goesOn tells whether logs are known, so that there may be nothing new in any file.
@@ -81,11 +81,11 @@ func (s *Resume) link(feeds []*feed) error {
 			f.after = feeds[i-1]
 		}
 		from := f.part.From
-		if from == (parse.Place{}) {
+		if from == (logfile.Place{}) {
 			from = f.input.Place() // where --since has it begin
 		}
 		last := i == len(feeds)-1 || feeds[i+1].rank != f.rank
-		if err := f.input.Follow(from, f.part.Packed || !last); err != nil {
+		if err := f.input.Follow(from, f.part.Compressed || !last); err != nil {
 			return err
 		}
 		f.input.Expect(f.part.ID)
@@ -143,10 +143,10 @@ func (r *Reader) stop() limit.Time {
 
 // Resumed tells how far the inputs have been read, log by log and in each from the oldest to the newest. It must be called
 // after Next has returned io.EOF, of a Reader with a Resume.
-func (r *Reader) Resumed() (all []parse.PartRead) {
+func (r *Reader) Resumed() (all []logfile.RangeRead) {
 	for _, f := range r.feeds {
-		all = append(all, parse.PartRead{
-			Part: f.index, Log: f.part.Log, Rank: int(f.rank), Place: f.input.Place(), Whole: f.input.Problem() == "",
+		all = append(all, logfile.RangeRead{
+			Range: f.index, Log: f.part.Log, Rank: int(f.rank), Place: f.input.Place(), Whole: f.input.Problem() == "",
 		})
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/testneeds"
 )
@@ -25,7 +26,7 @@ type night struct {
 }
 
 // read reads files, each of which is a log's: those that are known go on.
-func (n *night) read(t *testing.T, o Options, parts []parse.Part) {
+func (n *night) read(t *testing.T, o Options, parts []logfile.Range) {
 	t.Helper()
 	var names []string
 	for _, p := range parts {
@@ -54,7 +55,7 @@ func (n *night) read(t *testing.T, o Options, parts []parse.Part) {
 	n.state, n.late, n.last = save(t, r, o.Tables), n.late+s.Late, s
 	for _, read := range r.Resumed() {
 		n.logs = max(n.logs, read.Rank+1)
-		parts[read.Part].From, parts[read.Part].Known = read.Place, true
+		parts[read.Range].From, parts[read.Range].Known = read.Place, true
 	}
 }
 
@@ -97,13 +98,13 @@ func TestNightsOfOneLog(t *testing.T) {
 		}
 		whole := read(t, o, write(t, dir, "whole.log", strings.Join(lines, "")))
 		var n night
-		var parts []parse.Part
+		var parts []logfile.Range
 		text := ""
 		for i, file := 0, 0; i < len(lines); {
 			if len(parts) == 0 || strings.Count(text, "\n") > 400 && rng.IntN(2) == 0 { // longer than lines are out of order
 				file++
 				text = ""
-				parts = append(parts, parse.Part{Name: filepath.Join(dir, fmt.Sprint(file))})
+				parts = append(parts, logfile.Range{Name: filepath.Join(dir, fmt.Sprint(file))})
 			}
 			more := min(len(lines)-i, 1+rng.IntN(900))
 			text += strings.Join(lines[i:i+more], "")
@@ -129,10 +130,10 @@ func TestNightsOfSeveralLogs(t *testing.T) {
 		logs := [][]string{busy(rng, 2000, 30), busy(rng, 2000, 30), busy(rng, 2000, 30)}
 		dir := t.TempDir()
 		var names []string
-		var parts []parse.Part
+		var parts []logfile.Range
 		for i, lines := range logs {
 			names = append(names, write(t, dir, fmt.Sprint(i, ".log"), strings.Join(lines, "")))
-			parts = append(parts, parse.Part{Name: filepath.Join(dir, fmt.Sprint(i)), Log: i})
+			parts = append(parts, logfile.Range{Name: filepath.Join(dir, fmt.Sprint(i)), Log: i})
 		}
 		o := readingOptions(t)
 		whole := read(t, o, names...)
@@ -184,8 +185,8 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	check(t, r.Close())
 
 	o = options()
-	part := parse.Part{Name: write(t, dir, "a.log", first)}
-	o.Resume = &Resume{Parts: []parse.Part{part}, Now: End}
+	part := logfile.Range{Name: write(t, dir, "a.log", first)}
+	o.Resume = &Resume{Parts: []logfile.Range{part}, Now: End}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	if rows := see(o, r); len(rows) > 0 || r.Stats().Held != 3 || r.Stats().HeldFrom != noon {
@@ -197,7 +198,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 
 	o = options()
 	write(t, dir, "a.log", first+last)
-	o.Resume = &Resume{Parts: []parse.Part{part}, Logs: 1, Now: End, Carried: NewDecoder(state, o.Tables, o.Actions)}
+	o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: End, Carried: NewDecoder(state, o.Tables, o.Actions)}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	got := see(o, r)
@@ -219,11 +220,11 @@ func save(t *testing.T, r *Reader, tables *Tables) []byte {
 func TestDamagedState(t *testing.T) {
 	dir := t.TempDir()
 	var n night
-	part := parse.Part{Name: write(t, dir, "a.log", strings.Join(busy(testneeds.Rand(t, 1, 1), 200, 5), ""))}
-	n.read(t, readingOptions(t), []parse.Part{part})
+	part := logfile.Range{Name: write(t, dir, "a.log", strings.Join(busy(testneeds.Rand(t, 1, 1), 200, 5), ""))}
+	n.read(t, readingOptions(t), []logfile.Range{part})
 	for cut := 0; cut < len(n.state)-1; cut += 1 + len(n.state)/60 {
 		o := readingOptions(t)
-		o.Resume = &Resume{Parts: []parse.Part{part}, Logs: 1, Now: End, Carried: NewDecoder(n.state[:cut], o.Tables, o.Actions)}
+		o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: End, Carried: NewDecoder(n.state[:cut], o.Tables, o.Actions)}
 		if r, err := NewReader(context.Background(), []string{part.Name}, nil, o); err == nil {
 			r.Close()
 			t.Fatalf("%d bytes of %d are a state", cut, len(n.state))

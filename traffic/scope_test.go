@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/testneeds"
 )
@@ -219,7 +220,7 @@ func marksOf(t testing.TB, o Options, scopes []Scope, tiers []Tier, log string) 
 	t.Helper()
 	in, format := scopedIntake(t, &o, scopes, tiers)
 	r := rows{Batch: *newBatch(0, in.columns)}
-	in.fill(&r, &parse.Block{Data: []byte(log)}, format)
+	in.fill(&r, &logfile.Block{Data: []byte(log)}, format)
 	if r.unreadable > 0 {
 		t.Fatalf("%d lines are unreadable: %+v", r.unreadable, r.faults)
 	}
@@ -253,7 +254,7 @@ func TestMarksAllocateNothing(t *testing.T) {
 		scopes[i] = randomScope(rng)
 	}
 	in, format := scopedIntake(t, &o, scopes, tiers)
-	r, block := rows{Batch: *newBatch(0, in.columns)}, parse.Block{}
+	r, block := rows{Batch: *newBatch(0, in.columns)}, logfile.Block{}
 	fill := func() {
 		block.Data = append(block.Data[:0], log.String()...)
 		in.fill(&r, &block, format)

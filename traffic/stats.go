@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -30,9 +31,9 @@ type Stats struct {
 	HasAgents     bool       // whether any format that was read has a user agent
 	HasUpstream   bool       // whether any has upstream times
 	Inputs        []InputStats
-	Faults        []FaultAt    // the first few, input by input
-	Passed        []error      // for each input that was passed over, why
-	Copies        parse.Copies // inputs that were left out, or may be copies
+	Faults        []FaultAt      // the first few, input by input
+	Passed        []error        // for each input that was passed over, why
+	Copies        logfile.Copies // inputs that were left out, or may be copies
 }
 
 // InputStats is what reading told about one input.
@@ -46,7 +47,7 @@ type InputStats struct {
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
 	Warnings                  []string // what looks odd about it
-	Problem                   string   // see parse.Input: "truncated gzip …"; empty if there is none
+	Problem                   string   // see logfile.Input: "truncated gzip …"; empty if there is none
 }
 
 // FaultAt is an unreadable line and where it stands.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -117,7 +118,7 @@ func (o *Options) strangeIn(sample []byte, format *parse.Format) error {
 	for sample = slices.Clone(sample); len(sample) > 0; { // a parser may change it
 		var line []byte
 		line, sample = cutLine(sample)
-		if len(line) == 0 || len(line) > parse.MaxLine || !parser.Parse(line, &record).OK() {
+		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
 			continue
 		}
 		lines++

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -82,7 +83,7 @@ func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
 	var record parse.Record
 	for line := range bytes.Lines(bytes.Clone(lines)) { // a parser may change them
 		line, _ = cutLine(line)
-		if len(line) == 0 || len(line) > parse.MaxLine || !parser.Parse(line, &record).OK() {
+		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
 			n++
 		}
 	}
@@ -98,7 +99,7 @@ func (s *Stream) Sources(n int) {
 
 // Take takes in whole lines of a source that were read now. Nothing beyond top counts as reached by the source: its clock must
 // not make others late. block is not kept.
-func (s *Stream) Take(source int, block *parse.Block, format *parse.Format, now, top limit.Time) Taken {
+func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, now, top limit.Time) Taken {
 	r := &s.rows
 	s.intake.fill(r, block, format)
 	if s.columns.source {

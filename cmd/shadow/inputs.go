@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/report"
 	"shadow/traffic"
 )
@@ -17,14 +17,14 @@ import (
 // inputs are the logs of a command that reads them to their ends, and how it reads them.
 type inputs struct {
 	cmd     *cobra.Command
-	found   parse.Expansion
-	copies  *parse.Copies // nil: not looked for yet
+	found   logfile.Expansion
+	copies  *logfile.Copies // nil: not looked for yet
 	reading traffic.Options
 }
 
 // expand finds the logs.
 func (in *inputs) expand(args []string) (err error) {
-	in.found, err = parse.Expand(args)
+	in.found, err = logfile.Expand(args)
 	in.reading.Guessed = in.found.Guessed
 	return err
 }
@@ -34,7 +34,7 @@ func (in *inputs) leaveOut(ctx context.Context, quiet bool) error {
 	if in.copies != nil {
 		return nil
 	}
-	copies, err := interruptible(ctx, func() (parse.Copies, error) { return parse.FindCopies(ctx, in.found.Names) })
+	copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, in.found.Names) })
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (in *inputs) leaveOut(ctx context.Context, quiet bool) error {
 }
 
 // tellCopies takes down the copies that were found, and says which.
-func (in *inputs) tellCopies(copies parse.Copies, quiet bool) {
+func (in *inputs) tellCopies(copies logfile.Copies, quiet bool) {
 	copies.Found = slices.Concat(in.found.Links, copies.Found)
 	in.copies = &copies
 	if quiet {

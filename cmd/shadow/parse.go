@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/report"
 )
@@ -46,7 +47,7 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := parse.Expand(args)
+	found, err := logfile.Expand(args)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 
 // show describes the beginning of one log, as far as it can be read.
 func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]byte, error) {
-	input, err := parse.OpenInput(name, stdin)
+	input, err := logfile.OpenInput(name, stdin)
 	if err != nil {
 		return nil, err
 	}

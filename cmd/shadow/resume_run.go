@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/replay"
 	"shadow/store"
 	"shadow/traffic"
@@ -28,8 +28,8 @@ type resumption struct {
 
 	last    *store.State // nil: there was none
 	before  resumeHead   // of the last state
-	sequel  *parse.Sequel
-	parts   []parse.Part
+	plan    *logfile.Resume
+	ranges  []logfile.Range
 	notes   []string
 	carried *traffic.Decoder // what the last state remembers; nil: nothing
 	next    *store.State
@@ -56,31 +56,31 @@ func (r *replayRun) newResumption() *resumption {
 
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *replayRun) error {
-	var saved []parse.SavedLog
+	var saved []logfile.SavedLog
 	if c.how != resumeFresh {
 		if err := c.recall(run, &saved); err != nil {
 			return err
 		}
 	}
 	var err error
-	if c.sequel, err = parse.Continue(ctx, r.found.Names, saved); err != nil {
+	if c.plan, err = logfile.Plan(ctx, r.found.Names, saved); err != nil {
 		return err
 	}
 	if err := c.checkLogs(saved); err != nil {
 		return err
 	}
-	c.notes = append(c.notes, c.sequel.Notes...)
-	r.tellCopies(c.sequel.Copies, r.quiet)
-	c.parts = c.sequel.Parts()
+	c.notes = append(c.notes, c.plan.Notes...)
+	r.tellCopies(c.plan.Copies, r.quiet)
+	c.ranges = c.plan.Ranges()
 	r.found.Names = nil
-	for _, p := range c.parts {
+	for _, p := range c.ranges {
 		r.found.Names = append(r.found.Names, p.Name)
 	}
 	return c.prepare(r, len(saved))
 }
 
 // recall reads the last state.
-func (c *resumption) recall(run *store.Run, saved *[]parse.SavedLog) (err error) {
+func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err error) {
 	if c.last, err = run.State(c.name); err != nil || c.last == nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func (c *resumption) recall(run *store.Run, saved *[]parse.SavedLog) (err error)
 }
 
 // checkLogs wants some log that was read the last time.
-func (c *resumption) checkLogs(saved []parse.SavedLog) error {
-	if len(saved) == 0 || slices.ContainsFunc(c.sequel.Logs, func(l parse.SequelLog) bool { return l.Saved != nil && l.Given }) {
+func (c *resumption) checkLogs(saved []logfile.SavedLog) error {
+	if len(saved) == 0 || slices.ContainsFunc(c.plan.Logs, func(l logfile.ResumeLog) bool { return l.Saved != nil && l.Given }) {
 		return nil
 	}
 	names := make([]string, 0, len(saved))
@@ -118,7 +118,7 @@ func (c *resumption) checkLogs(saved []parse.SavedLog) error {
 
 // prepare tells the reader how to go on.
 func (c *resumption) prepare(r *replayRun, logs int) error {
-	resume := &traffic.Resume{Parts: c.parts, Logs: logs, Now: c.now}
+	resume := &traffic.Resume{Parts: c.ranges, Logs: logs, Now: c.now}
 	r.reading.Resume = resume
 	if c.last == nil {
 		return nil
@@ -165,7 +165,7 @@ func (c *resumption) leave(r *replayRun, reader *traffic.Reader, engine *replay.
 	if err != nil {
 		return err
 	}
-	logs, err := json.Marshal(c.sequel.Save(c.parts, reader.Resumed()))
+	logs, err := json.Marshal(c.plan.Save(c.ranges, reader.Resumed()))
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"shadow/escape"
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/report"
 	"shadow/tail"
 )
@@ -134,7 +134,7 @@ func (f *tailFlags) verify(names []string) error {
 			return usage("%s: no file of that name, and not a pattern either: %w", name, err)
 		}
 	}
-	if !slices.ContainsFunc(names, func(name string) bool { return !parse.IsPacked(name) }) {
+	if !slices.ContainsFunc(names, func(name string) bool { return !logfile.IsCompressed(name) }) {
 		return usage("%s: is compressed, so that nothing is added to it; shadow replay reads it", names[0])
 	}
 	if f.maxKeys < 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/parse"
+	"shadow/logfile"
 	"shadow/policy"
 	"shadow/traffic"
 )
@@ -142,7 +142,7 @@ func (f *readingFlags) bounds() string {
 const filesNamed = 3
 
 // passedByName tell of files in directories that were not even looked at.
-func passedByName(passed []parse.PassedOver) []string {
+func passedByName(passed []logfile.PassedOver) []string {
 	texts := make([]string, len(passed))
 	for i, p := range passed {
 		text := "passed over %d files in %s that are no access logs by their names: %s; name a file to read it anyway"
@@ -183,7 +183,7 @@ func inputWarnings(s *traffic.Stats) []string {
 const copiesNamed = 20
 
 // copyWarnings name the files that are not read because others hold their lines, and those of which that is not certain.
-func copyWarnings(c parse.Copies) (texts []string) {
+func copyWarnings(c logfile.Copies) (texts []string) {
 	switch n := len(c.Found); {
 	case n == 1:
 		texts = append(texts, "1 file is a copy and is not read: "+copiesText(c.Found))
@@ -202,11 +202,11 @@ func copyWarnings(c parse.Copies) (texts []string) {
 }
 
 // copiesText lists copies.
-func copiesText(found []parse.Copy) string {
+func copiesText(found []logfile.Copy) string {
 	texts := make([]string, 0, copiesNamed)
 	for _, c := range found[:min(len(found), copiesNamed)] {
-		what := map[parse.How]string{
-			parse.SameFile: "another name of", parse.SameLines: "the same as", parse.Beginning: "the beginning of",
+		what := map[logfile.How]string{
+			logfile.SameFile: "another name of", logfile.SameLines: "the same as", logfile.Beginning: "the beginning of",
 		}[c.How]
 		texts = append(texts, fmt.Sprintf("%s (%s %s)", c.Name, what, c.Of))
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"shadow/logfile"
 	"shadow/parse"
 	"shadow/testneeds"
 	"shadow/traffic"
@@ -82,7 +83,7 @@ func Format(t testing.TB, name string) *parse.Format {
 }
 
 func format(name string) (*parse.Format, error) {
-	input, err := parse.OpenInput(name, nil)
+	input, err := logfile.OpenInput(name, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,72 @@
+package logfile
+
+import (
+	"bytes"
+	"hash/fnv"
+	"io"
+	"io/fs"
+)
+
+// A log keeps its content when it is renamed, and its inode; when it is compressed or copied it keeps the content only; and
+// an inode may be given to another file once its own is deleted. So what a file is, is told by both: inode and beginning.
+
+// HeadBlock is how much of the beginning of a file is hashed, in bytes.
+const HeadBlock = 4096
+
+// An Identity tells a log file apart from others, whatever it is called. A file that is shorter than HeadBlock is hashed as
+// far as it goes; as it grows, what was hashed stays its beginning.
+type Identity struct {
+	Device    uint64 `json:"device"` // 0 and 0 where the system has no inodes
+	Inode     uint64 `json:"inode"`
+	Head      uint64 `json:"head"` // FNV-1a of the first HeadBytes bytes, after decompression
+	HeadBytes int    `json:"head_bytes"`
+}
+
+// Identify is the Identity of an open file.
+func Identify(r io.ReaderAt, info fs.FileInfo) (Identity, error) {
+	id := Identity{}
+	id.Device, id.Inode = InodeOf(info)
+	block := make([]byte, HeadBlock)
+	n, err := r.ReadAt(block, 0)
+	if err != nil && err != io.EOF {
+		return id, err
+	}
+	id.Head, id.HeadBytes = sum(block[:n]), n
+	return id, nil
+}
+
+// SameInode reports whether two files are one, or were one after the other given the same inode.
+func (id Identity) SameInode(other Identity) bool {
+	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
+}
+
+// Begins reports whether a file that begins with head has the content of the one with this identity.
+func (id Identity) Begins(head []byte) bool {
+	return len(head) >= id.HeadBytes && sum(head[:id.HeadBytes]) == id.Head
+}
+
+// Learn takes in more of the beginning of a file that has grown.
+func (id *Identity) Learn(head []byte) {
+	if len(head) > id.HeadBytes {
+		id.Head, id.HeadBytes = sum(head), len(head)
+	}
+}
+
+// LineSums returns a sum of a beginning up to each of its line feeds, so that what is shorter can be told to be a part of it.
+func LineSums(head []byte) (sums []uint32) {
+	h := fnv.New64a()
+	for {
+		end := bytes.IndexByte(head, '\n') + 1
+		if end == 0 {
+			return sums
+		}
+		h.Write(head[:end])
+		sums, head = append(sums, uint32(h.Sum64())), head[end:]
+	}
+}
+
+// Emptied is the identity of the file when nothing is in it any more.
+func (id Identity) Emptied() Identity {
+	id.Head, id.HeadBytes = sum(nil), 0
+	return id
+}

@@ -1,0 +1,219 @@
+package logfile
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+)
+
+// readBuffer is how much of a compressed file, or of a pipe, is read at once, in bytes.
+const readBuffer = 128 << 10
+
+var (
+	errShrunk   = errors.New("became shorter while it was being read")
+	errGone     = errors.New("was gone, or replaced by another file, before it could be read")
+	errReplaced = errors.New("was rotated or truncated before it could be read")
+
+	// errRewritten says that a file has the size that it had, or more, and other content: it was truncated, and has grown.
+	errRewritten = errors.New("was truncated or rewritten while it was being read: lines are missing, or were read in part")
+)
+
+// content is an open source, decompressed.
+type content struct {
+	io.ReadCloser
+	codec *codec
+	close func()
+}
+
+// openHeld opens the content to be read once, from its beginning to its end. Close may interrupt it.
+func (in *Input) openHeld() (*content, error) {
+	if in.stdin != nil {
+		return openContent(&countingReader{in.stdin, &in.consumed}, func() {})
+	}
+	var raw io.Reader
+	f, err := in.openFile()
+	if err != nil {
+		return nil, err
+	}
+	if err := in.hold(f); err != nil {
+		return nil, err
+	}
+	if in.regular() {
+		r := in.newReader(in.id.size)
+		r.file, raw = f, r
+	} else {
+		raw = &countingReader{f, &in.consumed}
+	}
+	return openContent(raw, in.release)
+}
+
+// openContent finds out how raw is compressed, and undoes it. After close of the content, or an error, raw is closed.
+// With an error the content tells its codec and no more.
+func openContent(raw io.Reader, closeRaw func()) (*content, error) {
+	br := bufio.NewReaderSize(raw, readBuffer)
+	head, _ := br.Peek(magicLen) // what went wrong goes wrong again
+	c := codecOf(head)
+	if c.open == nil {
+		closeRaw()
+		return &content{codec: c}, c.unsupported("FILE")
+	}
+	r, err := c.open(br)
+	if err != nil {
+		closeRaw()
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return &content{codec: c}, err
+	}
+	return &content{ReadCloser: r, codec: c, close: func() { r.Close(); closeRaw() }}, nil
+}
+
+// openFile opens the very file that OpenInput has seen, under the name that log rotation may have given it since.
+func (in *Input) openFile() (*os.File, error) {
+	if in.info.Mode()&fs.ModeNamedPipe != 0 {
+		return in.openPipe()
+	}
+	f, err := os.Open(in.name)
+	if !in.regular() {
+		return f, err
+	}
+	if err == nil {
+		if in.isSame(f) {
+			return f, nil
+		}
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return in.openRenamed()
+}
+
+// openRenamed looks for the file among its neighbours, again as long as they are being renamed.
+func (in *Input) openRenamed() (*os.File, error) {
+	for range looks {
+		f, err := in.openAmong(filepath.Dir(in.name))
+		if f != nil || err != nil {
+			return f, err
+		}
+		time.Sleep(betweenLooks)
+	}
+	return nil, errGone
+}
+
+// openAmong opens the file if it has a name in a directory.
+func (in *Input) openAmong(dir string) (*os.File, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, errGone
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !os.SameFile(info, in.info) {
+			continue
+		}
+		f, err := os.Open(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if in.isSame(f) {
+			return f, nil
+		}
+		f.Close()
+	}
+	return nil, nil
+}
+
+func (in *Input) isSame(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && os.SameFile(info, in.info)
+}
+
+// fileReader reads the bytes that the file had when it was opened, and no further. Behind the last one it looks whether
+// the file is still what it was: one that was truncated meanwhile may have grown again, beyond its old size too.
+type fileReader struct {
+	input *Input
+	file  *os.File // nil: is opened for the next bytes
+	left  int64    // bytes
+	end   error    // why there is no more; nil: there is
+}
+
+// newReader reads the last bytes of the file, so many of them.
+func (in *Input) newReader(left int64) *fileReader {
+	in.raw = &fileReader{input: in, left: left}
+	if left == 0 {
+		in.raw.end = io.EOF
+	}
+	return in.raw
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	if r.end != nil {
+		return 0, r.end
+	}
+	if r.file == nil {
+		if err := r.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := r.file.Read(p[:min(int64(len(p)), r.left)])
+	r.left -= int64(n)
+	r.input.consumed.Add(int64(n))
+	switch {
+	case err == io.EOF:
+		r.end = errShrunk
+		err = errShrunk
+	case err == nil && r.left == 0:
+		r.end = r.check()
+	}
+	return n, err
+}
+
+// open opens the file at the next byte.
+func (r *fileReader) open() error {
+	in := r.input
+	f, err := in.openFile()
+	if err == nil {
+		err = in.hold(f)
+	}
+	if err == nil {
+		_, err = f.Seek(in.id.size-r.left, io.SeekStart)
+	}
+	if err != nil {
+		r.end = err
+		return err
+	}
+	r.file = f
+	return nil
+}
+
+// check reports in what way the file has changed, or io.EOF. What cannot be read any more was not changed, as far as is
+// known.
+func (r *fileReader) check() error {
+	if info, err := r.file.Stat(); err == nil && info.Size() < r.input.id.size {
+		return errShrunk
+	}
+	if now, _, err := endsOf(r.file, r.input.id.size); err == nil && now != r.input.id {
+		return errRewritten
+	}
+	return io.EOF
+}
+
+// countingReader counts what comes through a pipe.
+type countingReader struct {
+	io.Reader
+	count *atomic.Int64
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.count.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,43 @@
+package logfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"shadow/testneeds"
+)
+
+// Real rotated logs, read through the standard library and through an Input: the same bytes.
+func TestInputReadsRealLogs(t *testing.T) {
+	logs := testneeds.Shared(t, "logs")
+	found, err := Expand([]string{logs + "/farmer-*/*.gz", logs + "/webbot-phase2/*.gz", logs + "/odd-formats"})
+	if err != nil || len(found.Names) < 100 {
+		t.Fatalf("%d files, %v", len(found.Names), err)
+	}
+	for _, name := range found.Names {
+		in := openInput(t, name, nil)
+		if readAll(t, in) != string(inflated(t, name)) || in.Problem() != "" {
+			t.Errorf("%s: read something else; problem %q", name, in.Problem())
+		}
+	}
+}
+
+// inflated returns the content of a file, without its compression.
+func inflated(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = io.ReadAll(z)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

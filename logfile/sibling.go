@@ -1,0 +1,242 @@
+package logfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What a log was before it was rotated lies beside it under another name, perhaps compressed:
+//
+//	access.log  access.log.1  access.log.2.gz  access.log-20261121.zst  access-20261121.log
+//
+// or, where the name is a symbolic link, beside what it leads to, under a name that differs in its digits only.
+
+// A Sibling is a file that may be, or have been, the log.
+type Sibling struct {
+	Path       string
+	Info       fs.FileInfo
+	ID         Identity
+	Head       []byte // its first bytes, after decompression
+	Compressed bool
+	Beside     bool // it is compressed, or begins to be, and what it is made of is there still
+}
+
+var (
+	rotated  = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
+	numbered = regexp.MustCompile(`\.(\d{1,5})$`)
+	digits   = regexp.MustCompile(`[0-9]+`)
+
+	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
+	// tells one log from another: access-2.log, access-8080.log.
+	between = regexp.MustCompile(`^([-._]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|\.\d{1,3})$`)
+)
+
+// compressedEndings are the endings that compression leaves.
+var compressedEndings = []string{".gz", ".zst", ".bz2", ".xz"}
+
+// IsCompressed tells by its name whether a file is compressed.
+func IsCompressed(name string) bool { return slices.Contains(compressedEndings, filepath.Ext(name)) }
+
+// Uncompressed is the name of a file without what compression has put behind it.
+func Uncompressed(name string) string {
+	for _, ending := range compressedEndings {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// IsRotated reports whether a file may be an earlier one of a log, by their names in one directory.
+func IsRotated(log, name string) bool {
+	name = Uncompressed(name)
+	if rest, ok := strings.CutPrefix(name, log); ok && rotated.MatchString(rest) {
+		return true
+	}
+	ending := filepath.Ext(log)
+	stem := strings.TrimSuffix(log, ending)
+	rest, ok := strings.CutPrefix(name, stem)
+	return ok && ending != "" && strings.HasSuffix(rest, ending) && between.MatchString(strings.TrimSuffix(rest, ending))
+}
+
+// CurrentsOf are the names of the logs that a file may be an earlier one of (see IsRotated), by its name in one directory.
+func CurrentsOf(name string) (logs []string) {
+	name = Uncompressed(name)
+	ending := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ending)
+	for i := 1; i < len(name); i++ {
+		if rotated.MatchString(name[i:]) {
+			logs = append(logs, name[:i])
+		}
+		if i < len(stem) && ending != "" && between.MatchString(stem[i:]) {
+			logs = append(logs, stem[:i]+ending)
+		}
+	}
+	return logs
+}
+
+// sameShape reports whether two names differ in their digits only.
+func sameShape(x, y string) bool {
+	return digits.ReplaceAllString(x, "0") == digits.ReplaceAllString(y, "0")
+}
+
+// SiblingsOf are the files that may belong to a log, the one that has its name not among them, oldest first.
+func SiblingsOf(name string) []Sibling {
+	all, _ := new(Siblings).Of(name)
+	return all
+}
+
+// pathsBeside are the names of the files that may belong to a log.
+func pathsBeside(name string) (paths []string) {
+	add := func(dir string, fits func(base string) bool) {
+		entries, _ := os.ReadDir(dir) // what cannot be listed is not there
+		for _, e := range entries {
+			if fits(e.Name()) {
+				paths = append(paths, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
+	if target, ok := targetOf(name); ok {
+		add(filepath.Dir(target), func(base string) bool {
+			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
+		})
+	}
+	return paths
+}
+
+// FoldersOf are those in which files may lie that belong to a log.
+func FoldersOf(name string) []string {
+	dirs := []string{filepath.Dir(name)}
+	if target, ok := targetOf(name); ok {
+		dirs = append(dirs, filepath.Dir(target))
+	}
+	return dirs
+}
+
+// sortByAge puts the oldest first.
+func sortByAge(all []Sibling) {
+	slices.SortStableFunc(all, byAge)
+	if !slices.ContainsFunc(all, func(r Sibling) bool { return numberOf(r.Path) < 0 }) { // not all who compress keep the time
+		slices.SortStableFunc(all, func(x, y Sibling) int { return numberOf(y.Path) - numberOf(x.Path) })
+	}
+}
+
+// numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
+func numberOf(path string) int {
+	number := numbered.FindStringSubmatch(Uncompressed(path))
+	if number == nil {
+		return -1
+	}
+	n, err := strconv.Atoi(number[1])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// mostLinks is how many links may lead from one to the next.
+const mostLinks = 40
+
+// targetOf is what a link leads to, also when that has just been renamed and is not there.
+func targetOf(name string) (target string, ok bool) {
+	target = name
+	for range mostLinks {
+		to, err := os.Readlink(target)
+		if err != nil {
+			return target, ok
+		}
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil && !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		target, ok = to, true
+	}
+	return "", false
+}
+
+// byAge orders files by when they were written last, and then by name, the higher number first.
+func byAge(x, y Sibling) int {
+	if c := x.Info.ModTime().Compare(y.Info.ModTime()); c != 0 {
+		return c
+	}
+	if len(x.Path) != len(y.Path) {
+		return len(y.Path) - len(x.Path)
+	}
+	return strings.Compare(y.Path, x.Path)
+}
+
+// SiblingAt looks at the file that has the name.
+func SiblingAt(name string) (Sibling, bool) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return Sibling{}, false
+	}
+	return newSibling(name, info)
+}
+
+// newSibling looks into the file that had the name a moment ago, and no other one.
+func newSibling(path string, info fs.FileInfo) (r Sibling, ok bool) {
+	r = Sibling{Path: path, Info: info}
+	f, err := os.Open(path)
+	if err != nil {
+		return r, false
+	}
+	defer f.Close()
+	now, err := f.Stat()
+	if err != nil || !os.SameFile(now, info) {
+		return r, false
+	}
+	return look(path, f, now)
+}
+
+// look looks at an open file.
+func look(path string, f *os.File, info fs.FileInfo) (r Sibling, ok bool) {
+	r = Sibling{Path: path, Info: info}
+	r.ID.Device, r.ID.Inode = InodeOf(info)
+	block := make([]byte, HeadBlock)
+	n, _ := f.ReadAt(block, 0) // what cannot be read is not there
+	codec := codecOf(block[:n])
+	if codec.open == nil {
+		return r, false
+	}
+	if r.Compressed = codec != plain; r.Compressed {
+		n = 0
+		if src, err := openContent(f, func() {}); err == nil {
+			n, _ = readFull(src, block)
+			src.close()
+		}
+	}
+	r.Head = block[:n]
+	r.ID.Head, r.ID.HeadBytes = sum(r.Head), len(r.Head)
+	return r, true
+}
+
+// Same reports whether both are the same file, whatever its name.
+func (r Sibling) Same(other Sibling) bool { return os.SameFile(r.Info, other.Info) }
+
+// Is reports whether r is the file with an identity, or holds its content. An empty file is told by its inode only.
+func (r *Sibling) Is(id Identity) bool {
+	if id.HeadBytes == 0 {
+		return id.SameInode(r.ID)
+	}
+	return id.Begins(r.Head)
+}
+
+// WasItself reports whether r is a file that was known, by its inode and its beginning.
+func (r *Sibling) WasItself(id Identity) bool {
+	return id.HeadBytes > 0 && id.SameInode(r.ID) && id.Begins(r.Head)
+}
+
+// Was reports whether r is a file that was known, to which nothing was added since unless r is that file itself. Two logs may
+// begin with the same line, so a short beginning alone does not tell.
+func (r *Sibling) Was(id Identity) bool {
+	return r.Is(id) && (id.SameInode(r.ID) || id.HeadBytes == HeadBlock || id.HeadBytes == len(r.Head))
+}

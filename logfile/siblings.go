@@ -1,0 +1,172 @@
+package logfile
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Siblings looks for the files that belong to a log while log rotation may be renaming and compressing them:
+//
+//	who has the name → which files lie beside it → what begins each of them with → which files lie beside it
+//	                   └──────────────────── the same ones: the look is settled ───────────────────────┘
+//
+// A look that is not settled is repeated a few times. What a file begins with is remembered as long as its inode, size and
+// time stay the same, so another look reads only what is new. The zero value is ready.
+type Siblings struct{ seen map[version]Sibling }
+
+// A version is a file as long as nobody writes to it.
+type version struct {
+	node
+	size, modified int64
+}
+
+// A node tells files apart, whatever their names.
+type node struct {
+	device, number uint64
+	path           string // where there are no inodes
+}
+
+// How often a look is repeated, and how long it waits before.
+const (
+	looks        = 20
+	betweenLooks = time.Millisecond
+)
+
+// Of returns the files that may belong to a log, oldest first, and reports whether the look is settled. The file that has
+// the name is not among them.
+func (s *Siblings) Of(name string) (all []Sibling, settled bool) {
+	all, _, settled = s.settle(name, func() []string { return pathsBeside(name) })
+	sortByAge(all)
+	return all, settled
+}
+
+// OfSeries returns the files of a series but for the current one, oldest first, and reports whether the look is settled.
+func (s *Siblings) OfSeries(of Series, current string) (all []Sibling, settled bool) {
+	all, _, settled = s.settle(current, of.paths)
+	slices.SortStableFunc(all, func(x, y Sibling) int { return strings.Compare(whenOf(x.Path), whenOf(y.Path)) })
+	return all, settled
+}
+
+// WithCurrent returns what Of does, and behind it the file that has the name, if there is one.
+func (s *Siblings) WithCurrent(name string) (all []Sibling, settled bool) {
+	all, current, settled := s.settle(name, func() []string { return pathsBeside(name) })
+	if sortByAge(all); current != nil {
+		all = append(all, *current)
+	}
+	return all, settled
+}
+
+// Forget frees what is remembered.
+func (s *Siblings) Forget() { s.seen = nil }
+
+// settle looks until it is settled, or was tried for long.
+func (s *Siblings) settle(name string, list func() []string) (all []Sibling, current *Sibling, settled bool) {
+	for try := range looks {
+		if try > 0 {
+			time.Sleep(betweenLooks)
+		}
+		l := lookout{of: s, seen: map[version]Sibling{}, files: map[node]bool{}, whole: true}
+		l.take(name, true) // before the others: what is renamed in between is found under one name or the other
+		paths := list()
+		for _, path := range paths {
+			l.take(path, false)
+		}
+		s.seen = l.seen
+		all, current = l.siblings(paths), l.current
+		if l.whole && l.isStill(list()) {
+			return all, current, true
+		}
+	}
+	return all, current, false
+}
+
+// A lookout is one look at the files beside a log.
+type lookout struct {
+	of      *Siblings
+	named   fs.FileInfo // of the file that has the name; nil: there is none
+	current *Sibling    // the same, if it can be read
+	all     []Sibling
+	seen    map[version]Sibling
+	files   map[node]bool // those beside the log
+	whole   bool          // each file could be looked into under its name
+}
+
+// take looks into a file.
+func (l *lookout) take(path string, isCurrent bool) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && !isCurrent {
+		_, err := os.Lstat(path)
+		l.whole = l.whole && err == nil // a link to nothing
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if isCurrent {
+		l.named = info
+	} else if l.files[nodeOf(path, info)] = true; l.named != nil && os.SameFile(l.named, info) {
+		return
+	}
+	r, ok := l.lookInto(path, info)
+	switch {
+	case !ok:
+		now, err := os.Stat(path)
+		l.whole = l.whole && err == nil && os.SameFile(now, info) // else it cannot be read
+	case isCurrent:
+		l.current = &r
+	case IsCompressed(path) && !r.Compressed: // it is empty: whoever compresses has just begun
+	case !slices.ContainsFunc(l.all, r.Same):
+		l.all = append(l.all, r)
+	}
+}
+
+// lookInto reads the beginning of a file, unless that is remembered.
+func (l *lookout) lookInto(path string, info fs.FileInfo) (r Sibling, ok bool) {
+	v := version{nodeOf(path, info), info.Size(), info.ModTime().UnixNano()}
+	if r, ok = l.of.seen[v]; ok {
+		r.Path, r.Info = path, info
+	} else if r, ok = newSibling(path, info); !ok {
+		return r, false
+	}
+	l.seen[v] = r
+	return r, true
+}
+
+// siblings are the files that were looked into, marked if what they are made of is there still.
+func (l *lookout) siblings(paths []string) []Sibling {
+	for i := range l.all {
+		r := &l.all[i]
+		r.Beside = r.Compressed && IsCompressed(r.Path) && slices.Contains(paths, strings.TrimSuffix(r.Path, filepath.Ext(r.Path)))
+	}
+	return l.all
+}
+
+// isStill reports whether the same files lie beside the log.
+func (l *lookout) isStill(paths []string) bool {
+	now := map[node]bool{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Lstat(path); err != nil {
+				return false
+			}
+		}
+		if err == nil && info.Mode().IsRegular() {
+			now[nodeOf(path, info)] = true
+		}
+	}
+	return maps.Equal(now, l.files)
+}
+
+func nodeOf(path string, info fs.FileInfo) node {
+	device, number := InodeOf(info)
+	if number == 0 {
+		return node{path: path}
+	}
+	return node{device: device, number: number}
+}
