@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"shadow/report/history"
 )
 
 // A report that leaves the house shows clients under other names. Two ways:
@@ -101,8 +103,8 @@ var addressLike = regexp.MustCompile(`[0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]
 
 const leftOut = "(left out)"
 
-// anonymize renames all clients of the report, and leaves out what may name them.
-func (m *Model) anonymize(a *Anonymizer) {
+// Anonymize renames all clients of the report, and leaves out what may name them.
+func (m *Model) Anonymize(a *Anonymizer) {
 	if a == nil {
 		return
 	}
@@ -149,14 +151,14 @@ func (p *Policy) anonymize(a *Anonymizer) {
 	}
 }
 
-func (h *History) anonymize(a *Anonymizer) {
+func anonymizeHistory(h *history.History, a *Anonymizer) {
 	if a == nil {
 		return
 	}
 	for i := range h.Policies {
 		p := &h.Policies[i]
 		p.Policy = a.Text(p.Policy)
-		for _, movers := range p.lists() {
+		for _, movers := range p.Lists() {
 			for j := range movers {
 				movers[j].Client = a.Name(movers[j].Client)
 			}

@@ -3,6 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"shadow/report/format"
+	"shadow/report/table"
 )
 
 // setApart tells, among the warnings as well, what several runs of the same time judged each by itself.
@@ -24,14 +27,14 @@ const namedApart = 5
 func (p *Apart) text(requests int64) string {
 	var names []string
 	for _, c := range p.TopClients[:min(len(p.TopClients), namedApart)] {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Client, thousands(c.Requests)))
+		names = append(names, fmt.Sprintf("%s (%s)", c.Client, format.Thousands(c.Requests)))
 	}
 	if more := p.Clients - int64(len(names)); more > 0 {
-		names = append(names, thousands(more)+" more")
+		names = append(names, format.Thousands(more)+" more")
 	}
 	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its own requests: "+
 		"a limit that their hosts share would refuse more, as a replay of all their logs together tells",
-		Runs(p.Runs), count(p.Clients, "client"), thousands(p.Requests), count(requests, "request"), strings.Join(names, ", "))
+		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests), format.Count(requests, "request"), strings.Join(names, ", "))
 }
 
 // csvCells are a row for all of it, and one for each client that is named.
@@ -40,10 +43,10 @@ func (p *Apart) csvCells() (all []map[string]string) {
 		return nil
 	}
 	all = append(all, map[string]string{
-		"level": "judged apart", "name": Runs(p.Runs), "clients": plain(p.Clients), "requests": plain(p.Requests),
+		"level": "judged apart", "name": format.Runs(p.Runs), "clients": format.Plain(p.Clients), "requests": format.Plain(p.Requests),
 	})
 	for _, c := range p.TopClients {
-		all = append(all, map[string]string{"level": "client judged apart", "name": csvText(c.Client), "requests": plain(c.Requests)})
+		all = append(all, map[string]string{"level": "client judged apart", "name": table.CsvText(c.Client), "requests": format.Plain(c.Requests)})
 	}
 	return all
 }

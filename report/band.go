@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"shadow/replay"
-	"shadow/sweep"
+	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/traffic"
 )
 
@@ -36,27 +37,27 @@ type BandFigures struct {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c BandClasses) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](c[:]) }
+func (c BandClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[traffic.Class](c[:]) }
 
 // bandOf is the band of a policy whose other figures are known; nil without one.
-func bandOf(p *Policy, t *replay.PolicyTally, who *population) *Band {
+func bandOf(p *Policy, t *replay.PolicyTally, who *Population) *Band {
 	if t.Bounds == nil {
 		return nil
 	}
 	b := new(Band)
 	all := []*replay.Hits{&t.Bounds[0].Hits, &t.Hits, &t.Bounds[1].Hits}
-	b.Refused = rangeOf(t.Bounds[0].Refused, p.Refused, t.Bounds[1].Refused)
+	b.Refused = RangeOf(t.Bounds[0].Refused, p.Refused, t.Bounds[1].Refused)
 	for i, hits := range all {
 		for class, f := range who.byClass(hits) {
 			r := &b.ByClass[class].Refused
 			if i == 0 {
 				*r = [2]int64{f.Refused, f.Refused}
 			}
-			*r = rangeOf(r[0], f.Refused, r[1])
+			*r = RangeOf(r[0], f.Refused, r[1])
 		}
 		for hit := range hits.All() {
 			first, inAll := !found(all[:i], hit.Client), i == 0 && found(all[1:2], hit.Client) && found(all[2:], hit.Client)
-			class := who.class[hit.Client]
+			class := who.Class[hit.Client]
 			if inAll {
 				b.ClientsHit[0]++
 				b.ByClass[class].ClientsHit[0]++
@@ -68,8 +69,8 @@ func bandOf(p *Policy, t *replay.PolicyTally, who *population) *Band {
 		}
 	}
 	for i := range 2 {
-		b.RefusedPercent[i] = percentOf(b.Refused[i], p.Requests)
-		b.ClientsHitPercent[i] = percentOf(b.ClientsHit[i], p.Clients)
+		b.RefusedPercent[i] = format.PercentOf(b.Refused[i], p.Requests)
+		b.ClientsHitPercent[i] = format.PercentOf(b.ClientsHit[i], p.Clients)
 	}
 	return b
 }
@@ -79,19 +80,11 @@ func found(all []*replay.Hits, client int32) bool {
 	return slices.ContainsFunc(all, func(h *replay.Hits) bool { _, hit := h.Find(client); return hit })
 }
 
-// rangeOf is from the least to the most of three figures.
-func rangeOf(x, y, z int64) [2]int64 { return [2]int64{min(x, y, z), max(x, y, z)} }
+// RangeOf is from the least to the most of three figures.
+func RangeOf(x, y, z int64) [2]int64 { return [2]int64{min(x, y, z), max(x, y, z)} }
 
 // inputBand is how much there is a band of, nil if nobody asked.
 func inputBand(b *replay.Band) *BandInput {
-	if b == nil {
-		return nil
-	}
-	return &BandInput{Movable: b.Movable}
-}
-
-// sweepBand is the same of a sweep.
-func sweepBand(b *sweep.Band) *BandInput {
 	if b == nil {
 		return nil
 	}
@@ -109,49 +102,32 @@ func bandText(in *Input) string {
 	}
 	text := "least–most, wherever in its second each request came"
 	if b.Movable < in.Requests {
-		text += fmt.Sprintf("; of %s %s are stamped in whole seconds, and the others are taken for as coarse", count(in.Requests, "request"), thousands(b.Movable))
+		text += fmt.Sprintf("; of %s %s are stamped in whole seconds, and the others are taken for as coarse", format.Count(in.Requests, "request"), format.Thousands(b.Movable))
 	}
 	return text
 }
 
-// banded tells whether there is a band.
-func (m *Model) banded() bool { return m.Input.Band != nil && m.Input.Band.Movable > 0 }
+// Banded tells whether there is a band.
+func (m *Model) Banded() bool { return m.Input.Band != nil && m.Input.Band.Movable > 0 }
 
 // bandGrid has a row per policy.
-func bandGrid(m *Model) *grid {
-	g := &grid{columns: []column{{head: "limit", least: leastName}, number("refused, band")}}
-	g.columns = append(g.columns, with(number("%"), number("clients hit, band"), number("%"))...)
+func bandGrid(m *Model) *table.Table {
+	g := &table.Table{Columns: []table.Column{{Head: "limit", Least: table.LeastName}, table.Number("refused, band")}}
+	g.Columns = append(g.Columns, table.With(table.Number("%"), table.Number("clients hit, band"), table.Number("%"))...)
 	if m.Input.AgentsLogged {
-		g.columns = append(g.columns, number("browser"))
-		g.columns = append(g.columns, with(number("crawler"), number("tool"), number("monitor"), number("unknown"))...)
+		g.Columns = append(g.Columns, table.Number("browser"))
+		g.Columns = append(g.Columns, table.With(table.Number("crawler"), table.Number("tool"), table.Number("monitor"), table.Number("unknown"))...)
 	}
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		b := p.Band
-		row := []string{p.Policy, fromTo(b.Refused), percents(b.RefusedPercent), fromTo(b.ClientsHit), percents(b.ClientsHitPercent)}
+		row := []string{p.Policy, format.FromTo(b.Refused), format.Percents(b.RefusedPercent), format.FromTo(b.ClientsHit), format.Percents(b.ClientsHitPercent)}
 		if m.Input.AgentsLogged {
 			for _, f := range b.ByClass {
-				row = append(row, fromTo(f.ClientsHit))
+				row = append(row, format.FromTo(f.ClientsHit))
 			}
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
 	return g
-}
-
-// fromTo writes a range; one number where it has no length.
-func fromTo(r [2]int64) string {
-	if r[0] == r[1] {
-		return thousands(r[0])
-	}
-	return thousands(r[0]) + "–" + thousands(r[1])
-}
-
-// percents writes a range of shares likewise.
-func percents(r [2]float64) string {
-	low, high := percent(r[0]), percent(r[1])
-	if low == high {
-		return low
-	}
-	return low + "–" + high
 }

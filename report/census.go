@@ -5,37 +5,37 @@ import (
 	"shadow/traffic"
 )
 
-// A population is who sent the counted requests: one pass over the clients, shared by all policies.
-type population struct {
-	class             []traffic.Class // by client id
-	figures           Classes         // requests and clients; nobody refused yet
-	requests, clients int64
+// A Population is who sent the counted requests: one pass over the clients, shared by all policies.
+type Population struct {
+	Class             []traffic.Class // by client id
+	Figures           Classes         // requests and clients; nobody refused yet
+	Requests, Clients int64
 }
 
-// census counts the clients with a counted request. A client that was only excluded, or only warmed the limiters,
+// Census counts the clients with a counted request. A client that was only excluded, or only warmed the limiters,
 // is none.
-func census(clients *replay.Paged[replay.ClientTally]) *population {
-	who := &population{class: make([]traffic.Class, clients.Len())}
-	for id := range who.class {
+func Census(clients *replay.Paged[replay.ClientTally]) *Population {
+	who := &Population{Class: make([]traffic.Class, clients.Len())}
+	for id := range who.Class {
 		client := clients.At(int32(id))
 		class, n := client.Class(), client.Requests()
-		who.class[id] = class
+		who.Class[id] = class
 		if n == 0 {
 			continue
 		}
-		who.requests += n
-		who.clients++
-		who.figures[class].Requests += n
-		who.figures[class].Clients++
+		who.Requests += n
+		who.Clients++
+		who.Figures[class].Requests += n
+		who.Figures[class].Clients++
 	}
 	return who
 }
 
 // byClass puts the clients that were hit into the class that each of them has.
-func (who *population) byClass(hits *replay.Hits) Classes {
-	figures := who.figures
+func (who *Population) byClass(hits *replay.Hits) Classes {
+	figures := who.Figures
 	for hit := range hits.All() {
-		f := &figures[who.class[hit.Client]]
+		f := &figures[who.Class[hit.Client]]
 		f.Refused += hit.Refused
 		f.ClientsHit++
 	}

@@ -4,19 +4,20 @@ import (
 	"testing"
 
 	"shadow/replay"
+	"shadow/report/reporttest"
 	"shadow/traffic"
 )
 
 // TestCensus: a client goes to the class of most of its requests, with all of them; one without a counted request
 // (excluded, or only warm) is no client.
 func TestCensus(t *testing.T) {
-	res := nobody()
+	res := reporttest.Nobody()
 	crowd(res, "mostly a tool", "a", 2, 0, 5)
 	crowd(res, "a tie", "b", 3, 0, 3)
 	crowd(res, "warm only", "c")
 	res.Policies = make([]replay.PolicyTally, 1)
-	hit(&res.Policies[0], 0, 7, 4)
-	hit(&res.Policies[0], 1, 6, 0)
+	reporttest.Hit(&res.Policies[0], 0, 7, 4)
+	reporttest.Hit(&res.Policies[0], 1, 6, 0)
 	m := New(res, Options{})
 	want := Classes{traffic.Browser: {6, 0, 1, 0}, traffic.Tool: {7, 4, 1, 1}}
 	if got := m.Policies[0].ByClass; got != want {

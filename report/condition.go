@@ -11,6 +11,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"shadow/limit"
+	"shadow/report/history"
 )
 
 // Conditions are what --fail-if takes: expressions over figures of the report, such as browsers_hit_share > 0.001. Each
@@ -39,7 +40,7 @@ func ParseCondition(text string, scopes ...Scope) (*Condition, error) {
 }
 
 func compile(text string, scopes []Scope) (*vm.Program, error) {
-	nothing := &told{&Model{}, &Policy{}, &PolicyHistory{}}
+	nothing := &told{&Model{}, &Policy{}, &history.Policy{}}
 	return expr.Compile(text, expr.Env(nothing.figures(scopes)), expr.AsBool())
 }
 
@@ -85,7 +86,7 @@ func (c *Condition) String() string { return c.text }
 // Holds returns the policies for which the condition holds. One that cannot be decided, such as 1 % 0, is an error.
 func (c *Condition) Holds(m *Model) (policies []string, err error) {
 	for i := range m.Policies {
-		t := &told{m, &m.Policies[i], &PolicyHistory{}}
+		t := &told{m, &m.Policies[i], &history.Policy{}}
 		if m.History != nil {
 			t.history = &m.History.Policies[i]
 		}
@@ -135,5 +136,5 @@ func (m *Model) WorthSaying() bool {
 	}
 	h := m.History
 	return h.NewActions > 0 || len(h.SafeLimits.Changed()) > 0 ||
-		slices.ContainsFunc(h.Policies, func(p PolicyHistory) bool { return p.NewlyHit.Clients > 0 })
+		slices.ContainsFunc(h.Policies, func(p history.Policy) bool { return p.NewlyHit.Clients > 0 })
 }

@@ -1,6 +1,10 @@
 package report
 
-import "shadow/traffic"
+import (
+	"shadow/report/format"
+	"shadow/report/history"
+	"shadow/traffic"
+)
 
 // The figures that conditions may name. This is the one place that defines them: what a condition reads, what shadow help
 // fail-if lists, and what the test of docs/nightly.md goes by.
@@ -29,7 +33,7 @@ type Figure struct {
 type told struct {
 	model   *Model
 	policy  *Policy
-	history *PolicyHistory // nil: none
+	history *history.Policy // nil: none
 }
 
 // Figures are all that there are, in the order in which they are listed.
@@ -96,9 +100,9 @@ func clientFigures(scope Scope, names []string, who string, of func(t *told, gro
 	return []Figure{
 		figure("", who, func(f ClassFigures) any { return f.Clients }),
 		figure("_hit", "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
-		figure("_hit_share", "of these clients", func(f ClassFigures) any { return shareOf(f.ClientsHit, f.Clients) }),
+		figure("_hit_share", "of these clients", func(f ClassFigures) any { return format.ShareOf(f.ClientsHit, f.Clients) }),
 		figure("_refused", "requests refused to them", func(f ClassFigures) any { return f.Refused }),
-		figure("_refused_share", "of their requests", func(f ClassFigures) any { return shareOf(f.Refused, f.Requests) }),
+		figure("_refused_share", "of their requests", func(f ClassFigures) any { return format.ShareOf(f.Refused, f.Requests) }),
 	}
 }
 
@@ -107,12 +111,12 @@ func historyFigures() []Figure {
 	all := []Figure{
 		since("compared", "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
 			func(t *told) any { return t.history.Before != nil }),
-		since("refused_share_before", "of the requests of the base runs", func(t *told) any { return t.history.before().RefusedPercent / 100 }),
-		since("clients_hit_share_before", "of the clients of the base runs", func(t *told) any { return t.history.before().ClientsHitPercent / 100 }),
+		since("refused_share_before", "of the requests of the base runs", func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
+		since("clients_hit_share_before", "of the clients of the base runs", func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
 	}
-	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs, and of each class", func(h *PolicyHistory) *Moved { return &h.NewlyHit })...)
-	all = append(all, relocated("released", "clients that it hit in a base run and does not hit any more", func(h *PolicyHistory) *Moved { return &h.Released })...)
-	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days", func(h *PolicyHistory) *Moved { return &h.Repeating })...)
+	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs, and of each class", func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
+	all = append(all, relocated("released", "clients that it hit in a base run and does not hit any more", func(h *history.Policy) *history.Moved { return &h.Released })...)
+	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days", func(h *history.Policy) *history.Moved { return &h.Repeating })...)
 	return append(all,
 		since("new_actions", "actions that no base run has", func(t *told) any { return t.allHistory().NewActions }),
 		since("safe_limits_changed", "safe limits that have moved", func(t *told) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
@@ -139,23 +143,16 @@ func classNames(prefix string) (names []string) {
 }
 
 // relocated are clients that have moved: in all, and of each class.
-func relocated(name, meaning string, of func(*PolicyHistory) *Moved) []Figure {
+func relocated(name, meaning string, of func(*history.Policy) *history.Moved) []Figure {
 	return []Figure{
 		since(name, meaning, func(t *told) any { return of(t.history).Clients }),
 		{Scope: WithHistory, Names: classNames(name + "_"), of: func(t *told, i int) any { return of(t.history).ByClass[i] }},
 	}
 }
 
-func (h *PolicyHistory) before() *Before {
-	if h.Before == nil {
-		return &Before{}
-	}
-	return h.Before
-}
-
-func (t *told) allHistory() *History {
+func (t *told) allHistory() *history.History {
 	if t.model.History == nil {
-		return &History{}
+		return &history.History{}
 	}
 	return t.model.History
 }
@@ -167,6 +164,3 @@ func classPlural(c traffic.Class) string {
 	}
 	return c.String() + "s"
 }
-
-// shareOf is part of whole, 0 of nothing.
-func shareOf(part, whole int64) float64 { return percentOf(part, whole) / 100 }

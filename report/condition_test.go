@@ -9,29 +9,40 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/report/format"
+	"shadow/report/history"
+	"shadow/report/reporttest"
 	"shadow/testneeds"
 )
 
+// moved counts clients by class.
+func moved(byClass ...int64) history.Moved {
+	var m history.Moved
+	copy(m.ByClass[:], byClass)
+	m.Clients = m.ByClass.Sum()
+	return m
+}
+
 // townWithHistory is the town, compared with a run before.
 func townWithHistory() *Model {
-	m := New(town(), townOptions)
-	h := &History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, Degraded: []int32{4, 6}, NewActions: 2, TopNewActions: []NewAction{{"/<new>", 7}}, Repeat: Repeat{3, 7}}
-	h.SafeLimits = &SafeLimits{Class: "browser", Percent: 99.9, Before: 5, Now: 8, Limits: []SafeLimit{
+	m := New(reporttest.Town(), townOptions)
+	h := &history.History{Compare: "previous", Runs: []int32{7}, Base: []int32{6}, Degraded: []int32{4, 6}, NewActions: 2, TopNewActions: []history.NewAction{{Action: "/<new>", Requests: 7}}, Repeat: history.Repeat{HitDays: 3, OfDays: 7}}
+	h.SafeLimits = &history.SafeLimits{Class: "browser", Percent: 99.9, Before: 5, Now: 8, Limits: []history.SafeLimit{
 		{By: "client", Before: "window:14/30s", Now: "window:19/30s", Change: 5}, {By: "client", Before: "window:20/1m", Now: "window:20/1m"},
 	}}
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		before := NewBefore(1000, 100, 50, 5)
-		h.Policies = append(h.Policies, PolicyHistory{
+		before := history.NewBefore(1000, 100, 50, 5)
+		h.Policies = append(h.Policies, history.Policy{
 			Policy: p.Policy, By: p.By, Before: before,
-			Trend: []TrendRun{
-				NewTrendRun(6, noon, noon+1, before, HitClasses{5}),
-				NewTrendRun(7, noon+1, noon+2, NewBefore(p.Requests, p.Refused, p.Clients, p.ClientsHit), HitClasses{}),
+			Trend: []history.Trend{
+				history.NewTrend(6, reporttest.Noon, reporttest.Noon+1, before, history.HitClasses{5}),
+				history.NewTrend(7, reporttest.Noon+1, reporttest.Noon+2, history.NewBefore(p.Requests, p.Refused, p.Clients, p.ClientsHit), history.HitClasses{}),
 			},
-			NewlyHit: Moved{2, HitClasses{1, 0, 1}}, Released: Moved{1, HitClasses{1}}, Repeating: Moved{1, HitClasses{0, 0, 1}},
-			TopNewlyHit:  []Mover{{Client: "192.0.2.1", Class: "browser", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},
-			TopReleased:  []Mover{{Client: "=cmd()", Class: "browser", Refused: 8, Known: true}},
-			TopRepeating: []Mover{{Client: "198.51.100.7", Class: "tool", Requests: 9, Refused: 20, Days: 4, Known: true}},
+			NewlyHit: moved(1, 0, 1), Released: moved(1), Repeating: moved(0, 0, 1),
+			TopNewlyHit:  []history.Mover{{Client: "192.0.2.1", Class: "browser", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},
+			TopReleased:  []history.Mover{{Client: "=cmd()", Class: "browser", Refused: 8, Known: true}},
+			TopRepeating: []history.Mover{{Client: "198.51.100.7", Class: "tool", Requests: 9, Refused: 20, Days: 4, Known: true}},
 		})
 	}
 	m.SetHistory(h, nil)
@@ -41,10 +52,10 @@ func townWithHistory() *Model {
 func TestHistoryGolden(t *testing.T) {
 	for file, format := range map[string]string{"history.txt": "table", "history.md": "markdown", "history.csv": "csv", "history.json": "json"} {
 		text := write(t, described(townWithHistory()), format)
-		if bad := firstHarm(text); bad != "" {
+		if bad := reporttest.FirstHarm(text); bad != "" {
 			t.Errorf("%s: %q", format, bad)
 		}
-		golden(t, file, text)
+		reporttest.Golden(t, file, text)
 	}
 }
 
@@ -89,7 +100,7 @@ func historyNames(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jsonNames(t, text)
+	return reporttest.JsonNames(t, text)
 }
 
 // Whatever is typed as a condition, it is read or refused, and decided or not, but nothing falls over.
@@ -133,10 +144,10 @@ func TestAnonymous(t *testing.T) {
 			res.Clients.Grow(int(id) + 1)
 			res.Clients.At(id).ByClass[0] += 1000
 			for i := range res.Policies {
-				hit(&res.Policies[i], id, 1000, 1000)
+				reporttest.Hit(&res.Policies[i], id, 1000, 1000)
 			}
 			named, hidden := New(res, Options{}), New(res, Options{Anonymize: a, Command: "shadow replay --exclude " + address, Warnings: []string{address + ": odd"}})
-			for _, format := range Formats() {
+			for _, format := range format.Outputs() {
 				var b strings.Builder
 				if err := hidden.Write(&b, format); err != nil {
 					t.Fatal(err)

@@ -3,8 +3,9 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
-	"strconv"
 
+	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/traffic"
 )
 
@@ -24,7 +25,7 @@ var csvHead = []string{
 	"not_http", "moved",
 }
 
-func (m *Model) csv() ([]byte, error) {
+func (m *Model) CSV() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	for _, row := range m.csvRows() {
@@ -39,10 +40,10 @@ func (m *Model) csv() ([]byte, error) {
 func (m *Model) csvRows() [][]string {
 	in := &m.Input
 	first := map[string]string{
-		"level": "input", "requests": plain(in.Requests), "clients": plain(in.Clients),
-		"lines": plain(in.Lines), "parsed": plain(in.Parsed), "unreadable": plain(in.Unreadable),
-		"excluded": plain(in.Excluded), "warm": plain(in.Warm), "late": plain(in.Late),
-		"not_http": plain(in.NotHTTP.Lines), "moved": plain(in.Moved),
+		"level": "input", "requests": format.Plain(in.Requests), "clients": format.Plain(in.Clients),
+		"lines": format.Plain(in.Lines), "parsed": format.Plain(in.Parsed), "unreadable": format.Plain(in.Unreadable),
+		"excluded": format.Plain(in.Excluded), "warm": format.Plain(in.Warm), "late": format.Plain(in.Late),
+		"not_http": format.Plain(in.NotHTTP.Lines), "moved": format.Plain(in.Moved),
 	}
 	in.Evidence.csv(first)
 	rows := [][]string{csvHead, csvRow(first)}
@@ -52,18 +53,18 @@ func (m *Model) csvRows() [][]string {
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		for _, cells := range p.csvCells() {
-			cells["policy"], cells["by"] = csvText(p.Policy), p.By
+			cells["policy"], cells["by"] = table.CsvText(p.Policy), p.By
 			rows = append(rows, csvRow(cells))
 		}
 		if m.History != nil {
-			for _, cells := range m.History.Policies[i].csvCells() {
-				cells["policy"], cells["by"] = csvText(p.Policy), p.By
+			for _, cells := range m.History.Policies[i].CsvCells() {
+				cells["policy"], cells["by"] = table.CsvText(p.Policy), p.By
 				rows = append(rows, csvRow(cells))
 			}
 		}
 	}
 	if m.History != nil {
-		for _, cells := range m.History.csvCells() {
+		for _, cells := range m.History.CsvCells() {
 			rows = append(rows, csvRow(cells))
 		}
 	}
@@ -86,8 +87,8 @@ func (p *Policy) csvCells() []map[string]string {
 	all = append(all, p.csvEvidence()...)
 	for _, c := range p.TopClients {
 		cells := map[string]string{
-			"level": "client", "name": csvText(c.Client), "class": c.Class, "agent": csvText(c.Agent),
-			"requests": plain(c.Requests), "refused": plain(c.Refused),
+			"level": "client", "name": table.CsvText(c.Client), "class": c.Class, "agent": table.CsvText(c.Agent),
+			"requests": format.Plain(c.Requests), "refused": format.Plain(c.Refused),
 			"first_refused": c.First.String(), "last_refused": c.Last.String(),
 		}
 		c.Evidence.csv(cells)
@@ -95,7 +96,7 @@ func (p *Policy) csvCells() []map[string]string {
 	}
 	for _, a := range p.TopActions {
 		all = append(all, map[string]string{
-			"level": "action", "name": csvText(a.Action), "requests": plain(a.Requests), "refused": plain(a.Refused),
+			"level": "action", "name": table.CsvText(a.Action), "requests": format.Plain(a.Requests), "refused": format.Plain(a.Refused),
 		})
 	}
 	return all
@@ -103,25 +104,25 @@ func (p *Policy) csvCells() []map[string]string {
 
 func (p *Policy) csvTotals() map[string]string {
 	cells := map[string]string{
-		"level": "policy", "requests": plain(p.Requests), "refused": plain(p.Refused),
-		"clients": plain(p.Clients), "clients_hit": plain(p.ClientsHit), "bytes_saved": plain(p.BytesSaved),
-		"degraded": plain(p.Degraded), "degraded_refused": plain(p.DegradedRefused),
+		"level": "policy", "requests": format.Plain(p.Requests), "refused": format.Plain(p.Refused),
+		"clients": format.Plain(p.Clients), "clients_hit": format.Plain(p.ClientsHit), "bytes_saved": format.Plain(p.BytesSaved),
+		"degraded": format.Plain(p.Degraded), "degraded_refused": format.Plain(p.DegradedRefused),
 	}
 	if p.WorstMinute != nil {
 		cells["worst_minute"] = p.WorstMinute.Start.String()
-		cells["worst_minute_refused"] = plain(p.WorstMinute.Refused)
+		cells["worst_minute_refused"] = format.Plain(p.WorstMinute.Refused)
 	}
 	if p.UpstreamSecondsSaved != nil {
-		cells["upstream_seconds_saved"] = plainSeconds(*p.UpstreamSecondsSaved)
+		cells["upstream_seconds_saved"] = format.PlainSeconds(*p.UpstreamSecondsSaved)
 	}
 	if p.Delay != nil {
-		cells["delayed"] = plain(p.Delayed)
-		cells["delay_total_seconds"] = plainSeconds(p.Delay.Total)
-		cells["delay_p50_seconds"], cells["delay_p99_seconds"] = plainSeconds(p.Delay.P50), plainSeconds(p.Delay.P99)
+		cells["delayed"] = format.Plain(p.Delayed)
+		cells["delay_total_seconds"] = format.PlainSeconds(p.Delay.Total)
+		cells["delay_p50_seconds"], cells["delay_p99_seconds"] = format.PlainSeconds(p.Delay.P50), format.PlainSeconds(p.Delay.P99)
 	}
 	if r := p.Range; r != nil {
-		cells["refused_low"], cells["refused_high"] = plain(r.Refused[0]), plain(r.Refused[1])
-		cells["clients_hit_low"], cells["clients_hit_high"] = plain(r.ClientsHit[0]), plain(r.ClientsHit[1])
+		cells["refused_low"], cells["refused_high"] = format.Plain(r.Refused[0]), format.Plain(r.Refused[1])
+		cells["clients_hit_low"], cells["clients_hit_high"] = format.Plain(r.ClientsHit[0]), format.Plain(r.ClientsHit[1])
 	}
 	if b := p.Band; b != nil {
 		(&BandFigures{b.Refused, b.ClientsHit}).csv(cells)
@@ -130,18 +131,18 @@ func (p *Policy) csvTotals() map[string]string {
 	if h := p.Harm; h != nil {
 		h.Pages.csv(cells)
 		if h.Lockout != nil {
-			cells["longest_lockout_seconds"] = plainSeconds(h.Lockout.Seconds)
+			cells["longest_lockout_seconds"] = format.PlainSeconds(h.Lockout.Seconds)
 		}
 		if h.Busiest != nil {
-			cells["most_admitted_in_an_hour"] = plain(h.Busiest.Requests)
+			cells["most_admitted_in_an_hour"] = format.Plain(h.Busiest.Requests)
 		}
 	}
 	return cells
 }
 
 func (f *BandFigures) csv(cells map[string]string) {
-	cells["band_refused_low"], cells["band_refused_high"] = plain(f.Refused[0]), plain(f.Refused[1])
-	cells["band_clients_hit_low"], cells["band_clients_hit_high"] = plain(f.ClientsHit[0]), plain(f.ClientsHit[1])
+	cells["band_refused_low"], cells["band_refused_high"] = format.Plain(f.Refused[0]), format.Plain(f.Refused[1])
+	cells["band_clients_hit_low"], cells["band_clients_hit_high"] = format.Plain(f.ClientsHit[0]), format.Plain(f.ClientsHit[1])
 }
 
 func csvRow(cells map[string]string) []string {
@@ -151,7 +152,3 @@ func csvRow(cells map[string]string) []string {
 	}
 	return row
 }
-
-func plain(n int64) string { return strconv.FormatInt(n, 10) }
-
-func plainSeconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }

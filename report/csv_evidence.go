@@ -1,5 +1,9 @@
 package report
 
+import (
+	"shadow/report/format"
+)
+
 // Evidence in CSV. The rows "input" and "policy" tell how many clients look human, like a bot, or undecided, of the latter of
 // those that it hit; rows of level "evidence" divide the browsers of a policy; clients bear their verdict. Without evidence
 // all of these cells are empty, and there are no such rows.
@@ -19,14 +23,14 @@ func (p *Policy) csvEvidence() []map[string]string {
 // csvCells are the figures of some clients.
 func (f *ClassFigures) csvCells(level, name, class string) map[string]string {
 	return map[string]string{
-		"level": level, "name": name, "class": class, "requests": plain(f.Requests), "refused": plain(f.Refused),
-		"clients": plain(f.Clients), "clients_hit": plain(f.ClientsHit),
+		"level": level, "name": name, "class": class, "requests": format.Plain(f.Requests), "refused": format.Plain(f.Refused),
+		"clients": format.Plain(f.Clients), "clients_hit": format.Plain(f.ClientsHit),
 	}
 }
 
 func (v *Verdicts) csv(cells map[string]string) {
 	if v != nil {
-		cells["human"], cells["bot"], cells["undecided"], cells["shared"] = plain(v.Human), plain(v.Bot), plain(v.Undecided), plain(v.Shared)
+		cells["human"], cells["bot"], cells["undecided"], cells["shared"] = format.Plain(v.Human), format.Plain(v.Bot), format.Plain(v.Undecided), format.Plain(v.Shared)
 	}
 }
 
@@ -40,5 +44,5 @@ func (e *Evidence) csv(cells map[string]string) {
 }
 
 func (p *Pages) csv(cells map[string]string) {
-	cells["page_views"], cells["page_views_broken"] = plain(p.PageViews), plain(p.Broken)
+	cells["page_views"], cells["page_views_broken"] = format.Plain(p.PageViews), format.Plain(p.Broken)
 }

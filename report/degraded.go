@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"shadow/report/format"
 )
 
 // Figures of hosts that share their limits are exact as long as all of them ask the same Redis. What was decided without it
@@ -22,8 +24,8 @@ func degradedText(policies []Policy) string {
 		case len(texts) == namedDegraded:
 			more++
 		default:
-			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, thousands(p.Degraded), count(p.Requests, "request"),
-				percent(percentOf(p.Degraded, p.Requests)), thousands(p.DegradedRefused), count(p.Refused, "refusal")))
+			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, format.Thousands(p.Degraded), format.Count(p.Requests, "request"),
+				format.Percent(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused), format.Count(p.Refused, "refusal")))
 		}
 	}
 	if texts == nil {

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"shadow/report/reporttest"
 )
 
 // A report says how much of it is degraded, and nothing where nothing is.
@@ -23,39 +25,14 @@ func TestDegradedText(t *testing.T) {
 	}
 }
 
-// Whatever the format, it is there: tables and pages have a warning, and what programs read has figures too.
+// Whatever the format, it is there: tables have a warning, and what programs read has figures too.
 func TestDegradedInAllFormats(t *testing.T) {
-	m := New(made(), townOptions)
+	m := New(reporttest.Made(), townOptions)
 	for format, want := range map[string]string{
 		"table": "degraded while Redis was away", "markdown": "degraded while Redis was away", "json": `"degraded_refused": 60`, "csv": ",1041,60,,\n",
 	} {
 		if text := write(t, m, format); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", format, want, text)
 		}
-	}
-	var page strings.Builder
-	if err := (&Page{Model: m}).Write(&page); err != nil || !strings.Contains(page.String(), "degraded while Redis was away") {
-		t.Errorf("the page says nothing of it: %v", err)
-	}
-}
-
-// Runs with degraded verdicts are told from others in the list.
-func TestDegradedRuns(t *testing.T) {
-	list := func(format string, runs ...Run) string {
-		var b strings.Builder
-		if err := WriteRuns(&b, format, 0, runs); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	whole, part := Run{Run: 1, Policies: 1, Inputs: 1, Tail: "x"}, Run{Run: 2, Policies: 1, Degraded: 1234}
-	if text := list("table", whole); strings.Contains(text, "degraded") || !strings.Contains(text, "1  tail") {
-		t.Error(text)
-	}
-	if text := list("table", whole, part); !strings.Contains(text, "degraded") || !strings.Contains(text, "1,234") && !strings.Contains(text, "1234") {
-		t.Error(text)
-	}
-	if text := list("json", part); !strings.Contains(text, `"degraded": 1234`) && !strings.Contains(text, `"degraded":1234`) {
-		t.Error(text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -29,26 +30,26 @@ type ByEvidence struct {
 	Disguised ClassFigures `json:"disguised"` // it does
 }
 
-// A jury judges clients by their evidence; nil where none was gathered.
-type jury struct {
+// A Jury judges clients by their evidence; nil where none was gathered.
+type Jury struct {
 	*replay.Jury
-	disguised []bool       // by client
+	Disguised []bool       // by client
 	hidden    ClassFigures // requests and clients of the disguised; nobody refused yet
 }
 
-func newJury(res *replay.Result, who *population, o Options) *jury {
-	return juryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
+func NewJury(res *replay.Result, who *Population, o Options) *Jury {
+	return JuryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
 }
 
-func juryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *population) *jury {
+func JuryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *Population) *Jury {
 	if inner == nil {
 		return nil
 	}
-	b := &jury{Jury: inner, disguised: make([]bool, len(who.class))}
-	for id := range b.disguised {
+	b := &Jury{Jury: inner, Disguised: make([]bool, len(who.Class))}
+	for id := range b.Disguised {
 		requests := clients.At(int32(id)).Requests()
 		if requests > 0 && inner.Disguised(int32(id)) {
-			b.disguised[id] = true
+			b.Disguised[id] = true
 			b.hidden.Requests += requests
 			b.hidden.Clients++
 		}
@@ -57,7 +58,7 @@ func juryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *
 }
 
 // explain is the evidence about one client with its reasons.
-func (b *jury) explain(client int32) *Evidence {
+func (b *Jury) Of(client int32) *Evidence {
 	if b == nil {
 		return nil
 	}
@@ -65,8 +66,8 @@ func (b *jury) explain(client int32) *Evidence {
 	return &Evidence{f.Verdict.String(), f.Shared, append([]string{}, f.Reasons...)}
 }
 
-// all counts the clients with a counted request.
-func (b *jury) all(clients *replay.Paged[replay.ClientTally]) *Verdicts {
+// All counts the clients with a counted request.
+func (b *Jury) All(clients *replay.Paged[replay.ClientTally]) *Verdicts {
 	if b == nil {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (b *jury) all(clients *replay.Paged[replay.ClientTally]) *Verdicts {
 }
 
 // hit counts the clients that a policy hit.
-func (b *jury) hit(hits *replay.Hits) *Verdicts {
+func (b *Jury) hit(hits *replay.Hits) *Verdicts {
 	if b == nil {
 		return nil
 	}
@@ -91,14 +92,14 @@ func (b *jury) hit(hits *replay.Hits) *Verdicts {
 	return v
 }
 
-// divide tells of the browsers that a policy hit which of them are disguised. browsers are the figures of them all.
-func (b *jury) divide(browsers ClassFigures, hits *replay.Hits) *ByEvidence {
+// Divide tells of the browsers that a policy hit which of them are disguised. browsers are the figures of them all.
+func (b *Jury) Divide(browsers ClassFigures, hits *replay.Hits) *ByEvidence {
 	if b == nil {
 		return nil
 	}
 	d := &ByEvidence{Disguised: b.hidden}
 	for hit := range hits.All() {
-		if b.disguised[hit.Client] {
+		if b.Disguised[hit.Client] {
 			d.Disguised.Refused += hit.Refused
 			d.Disguised.ClientsHit++
 		}
@@ -110,7 +111,7 @@ func (b *jury) divide(browsers ClassFigures, hits *replay.Hits) *ByEvidence {
 	return d
 }
 
-func (b *jury) count(v *Verdicts, client int32) {
+func (b *Jury) count(v *Verdicts, client int32) {
 	f := b.Find(client)
 	switch f.Verdict {
 	case traffic.Human:
@@ -123,29 +124,29 @@ func (b *jury) count(v *Verdicts, client int32) {
 	if f.Shared {
 		v.Shared++
 	}
-	if b.disguised[client] {
+	if b.Disguised[client] {
 		v.Disguised++
 	}
 }
 
-// text says what the evidence about some clients comes to; nil and nobody say nothing.
-func (v *Verdicts) text(whose string) string {
+// Text says what the evidence about some clients comes to; nil and nobody say nothing.
+func (v *Verdicts) Text(whose string) string {
 	if v == nil || v.Human+v.Bot+v.Undecided == 0 {
 		return ""
 	}
-	bots := count(v.Bot, "bot")
+	bots := format.Count(v.Bot, "bot")
 	if v.Disguised > 0 {
-		bots += fmt.Sprintf(" (%s disguised)", thousands(v.Disguised))
+		bots += fmt.Sprintf(" (%s disguised)", format.Thousands(v.Disguised))
 	}
-	text := fmt.Sprintf("%s, %s, %s undecided", count(v.Human, "human"), bots, thousands(v.Undecided))
+	text := fmt.Sprintf("%s, %s, %s undecided", format.Count(v.Human, "human"), bots, format.Thousands(v.Undecided))
 	if v.Shared > 0 {
-		text += fmt.Sprintf("; %s of %s %s look shared", thousands(v.Shared), thousands(v.Human+v.Bot+v.Undecided), whose)
+		text += fmt.Sprintf("; %s of %s %s look shared", format.Thousands(v.Shared), format.Thousands(v.Human+v.Bot+v.Undecided), whose)
 	}
 	return text
 }
 
-// short is the evidence about a client in a cell of a table.
-func (e *Evidence) short() string {
+// Short is the evidence about a client in a cell of a table.
+func (e *Evidence) Short() string {
 	if e == nil {
 		return ""
 	}

@@ -3,33 +3,16 @@ package report
 import (
 	"testing"
 
-	"shadow/replay"
+	"shadow/report/reporttest"
 	"shadow/traffic"
 )
-
-// witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show nothing.
-func witnessed() *replay.Result {
-	res := town()
-	res.Evidence = &replay.Paged[traffic.Evidence]{}
-	res.Evidence.Grow(res.Clients.Len())
-	person := traffic.Evidence{Views: 40, Dressed: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
-	hasty := person
-	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
-	office := person
-	office.Agents = 0xff
-	for name, e := range map[string]traffic.Evidence{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
-		id, _ := res.Tables.Clients.Find([]byte(name))
-		*res.Evidence.At(id) = e
-	}
-	return res
-}
 
 func TestEvidenceGolden(t *testing.T) {
 	wide := townOptions
 	wide.Width = 160
-	golden(t, "evidence.txt", write(t, New(witnessed(), wide), "table"))
-	golden(t, "evidence.md", write(t, New(witnessed(), townOptions), "markdown"))
-	golden(t, "evidence.json", write(t, New(witnessed(), townOptions), "json"))
+	reporttest.Golden(t, "evidence.txt", write(t, New(reporttest.Witnessed(), wide), "table"))
+	reporttest.Golden(t, "evidence.md", write(t, New(reporttest.Witnessed(), townOptions), "markdown"))
+	reporttest.Golden(t, "evidence.json", write(t, New(reporttest.Witnessed(), townOptions), "json"))
 }
 
 // The thresholds are those that were asked for, and what is counted is what is listed.
@@ -46,7 +29,7 @@ func TestEvidenceRules(t *testing.T) {
 		o := townOptions
 		o.Evidence = c.rules
 		o.Top = 100
-		m := New(witnessed(), o)
+		m := New(reporttest.Witnessed(), o)
 		if *m.Input.Evidence != c.want {
 			t.Errorf("%+v, want %+v", *m.Input.Evidence, c.want)
 		}

@@ -6,44 +6,39 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/report/document"
+	"shadow/report/format"
 	"shadow/traffic"
 )
-
-// A fact is one thing to know about the input, in a word and a sentence; terminal and Markdown show the same ones.
-type fact struct {
-	label, text string
-	details     []string // further lines
-	prose       bool     // details are sentences, which a terminal wraps; else it cuts them
-}
 
 // namedFiles is how many inputs are listed by name.
 const namedFiles = 3
 
-func facts(m *Model) []fact {
+func Facts(m *Model) []document.Fact {
 	in := &m.Input
-	all := []fact{
-		{label: "read", text: readText(in)},
-		{label: "format", text: formatText(in.Formats)},
-		{label: "requests", text: requestsText(in)},
-		{label: "stamps", text: stampsText(in)},
-		{label: "judged", text: unlessNone(in.Moved, count(in.Moved, "request")+" when they began: at their stamp less the request time that is logged")},
-		{label: "band", text: bandText(in)},
-		{label: "unreadable", text: unreadableText(in), details: faultLines(in.Faults)},
-		{label: "excluded", text: unlessNone(in.Excluded, count(in.Excluded, "request"))},
-		{label: "not HTTP", text: notHTTPText(&in.NotHTTP)},
-		{label: "warm", text: unlessNone(in.Warm, count(in.Warm, "request")+" before --since: judged, not counted")},
-		{label: "late", text: unlessNone(in.Late, lateText(in))},
-		{label: "carried", text: unlessNone(in.Carried, count(in.Carried, "request")+" that the run before had held back")},
-		{label: "held back", text: heldText(in)},
-		{label: "enforced", text: unlessNone(in.AlreadyRefused, count(in.AlreadyRefused, "request")+
+	all := []document.Fact{
+		{Label: "read", Text: readText(in)},
+		{Label: "format", Text: formatText(in.Formats)},
+		{Label: "requests", Text: requestsText(in)},
+		{Label: "stamps", Text: stampsText(in)},
+		{Label: "judged", Text: unlessNone(in.Moved, format.Count(in.Moved, "request")+" when they began: at their stamp less the request time that is logged")},
+		{Label: "band", Text: bandText(in)},
+		{Label: "unreadable", Text: unreadableText(in), Details: faultLines(in.Faults)},
+		{Label: "excluded", Text: unlessNone(in.Excluded, format.Count(in.Excluded, "request"))},
+		{Label: "not HTTP", Text: notHTTPText(&in.NotHTTP)},
+		{Label: "warm", Text: unlessNone(in.Warm, format.Count(in.Warm, "request")+" before --since: judged, not counted")},
+		{Label: "late", Text: unlessNone(in.Late, lateText(in))},
+		{Label: "carried", Text: unlessNone(in.Carried, format.Count(in.Carried, "request")+" that the run before had held back")},
+		{Label: "held back", Text: heldText(in)},
+		{Label: "enforced", Text: unlessNone(in.AlreadyRefused, format.Count(in.AlreadyRefused, "request")+
 			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
-		{label: "agents", text: agentsText(in)},
-		{label: "anonymous", text: anonymousText(m.Anonymized)},
-		{label: "evidence", text: in.Evidence.text("clients")},
+		{Label: "agents", Text: agentsText(in)},
+		{Label: "anonymous", Text: anonymousText(m.Anonymized)},
+		{Label: "evidence", Text: in.Evidence.Text("clients")},
 	}
 	kept := all[:0]
 	for _, f := range all {
-		if f.text != "" {
+		if f.Text != "" {
 			kept = append(kept, f)
 		}
 	}
@@ -58,7 +53,7 @@ func unlessNone(n int64, text string) string {
 }
 
 func readText(in *Input) string {
-	text := count(in.Lines, "line") + ", " + size(in.Bytes)
+	text := format.Count(in.Lines, "line") + ", " + format.Size(in.Bytes)
 	switch {
 	case len(in.Files) == 0:
 		return text
@@ -66,7 +61,7 @@ func readText(in *Input) string {
 		text = "nothing: all of it was read before, or lies before --since"
 	}
 	if len(in.Files) > namedFiles {
-		return text + ", " + count(int64(len(in.Files)), "file")
+		return text + ", " + format.Count(int64(len(in.Files)), "file")
 	}
 	names := make([]string, len(in.Files))
 	for i, f := range in.Files {
@@ -89,7 +84,7 @@ func formatText(formats []Format) string {
 			texts[i] += " '" + f.Text + "'"
 		}
 		if len(formats) > 1 {
-			texts[i] += " (" + count(int64(f.Files), "file") + ")"
+			texts[i] += " (" + format.Count(int64(f.Files), "file") + ")"
 		}
 	}
 	return strings.Join(texts, ", ")
@@ -100,8 +95,8 @@ func requestsText(in *Input) string {
 		return "none to judge"
 	}
 	const layout = "2006-01-02 15:04:05"
-	return fmt.Sprintf("%s from %s, %s to %s UTC (%s)", thousands(in.Requests), count(in.Clients, "client"),
-		in.Span.First.format(layout), in.Span.Last.format(layout), span(in.Span.length()))
+	return fmt.Sprintf("%s from %s, %s to %s UTC (%s)", format.Thousands(in.Requests), format.Count(in.Clients, "client"),
+		in.Span.First.Format(layout), in.Span.Last.Format(layout), format.Span(in.Span.Length()))
 }
 
 func stampsText(in *Input) string {
@@ -119,7 +114,7 @@ func unreadableText(in *Input) string {
 	if in.Unreadable == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s (%s%%)", count(in.Unreadable, "line"), percent(in.UnreadablePercent))
+	text := fmt.Sprintf("%s (%s%%)", format.Count(in.Unreadable, "line"), format.Percent(in.UnreadablePercent))
 	if n := int64(len(in.Faults)); 0 < n && n < in.Unreadable {
 		text += fmt.Sprintf(", the first %d:", n)
 	}
@@ -154,7 +149,7 @@ func notHTTPText(n *NotHTTP) string {
 		if s.Status > 0 {
 			name = fmt.Sprint("with status ", s.Status)
 		}
-		statuses = append(statuses, fmt.Sprintf("%s %s", thousands(s.Lines), name))
+		statuses = append(statuses, fmt.Sprintf("%s %s", format.Thousands(s.Lines), name))
 	}
 	if rest := len(most) - len(statuses); rest > 0 {
 		statuses = append(statuses, "…")
@@ -163,12 +158,12 @@ func notHTTPText(n *NotHTTP) string {
 	if n.Judged {
 		verdict = "judged like requests, though no limiter sees them (--not-http skip leaves them out)"
 	}
-	return fmt.Sprintf("%s (%s), %s", count(n.Lines, "line"), strings.Join(statuses, ", "), verdict)
+	return fmt.Sprintf("%s (%s), %s", format.Count(n.Lines, "line"), strings.Join(statuses, ", "), verdict)
 }
 
 func lateText(in *Input) string {
 	return fmt.Sprintf("%s (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
-		count(in.Late, "request"), percent(percentOf(in.Late, in.Parsed)))
+		format.Count(in.Late, "request"), format.Percent(format.PercentOf(in.Late, in.Parsed)))
 }
 
 func heldText(in *Input) string {
@@ -176,7 +171,7 @@ func heldText(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%s from %s UTC on, which the next run judges: until then older ones may come",
-		count(in.Held, "request"), in.HeldFrom.format("2006-01-02 15:04:05"))
+		format.Count(in.Held, "request"), in.HeldFrom.Format("2006-01-02 15:04:05"))
 }
 
 func anonymousText(mode string) string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"shadow/replay"
+	"shadow/report/document"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -28,52 +30,52 @@ type Pages struct {
 type Pagewise [traffic.ClassCount]Pages
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (p Pagewise) MarshalJSON() ([]byte, error) { return marshalEach[traffic.Class](p[:]) }
+func (p Pagewise) MarshalJSON() ([]byte, error) { return format.EachJSON[traffic.Class](p[:]) }
 
 // A Stretch is some requests of one client in a row.
 type Stretch struct {
-	Client   string  `json:"client"`
-	Requests int64   `json:"requests"`
-	First    Moment  `json:"first"`
-	Last     Moment  `json:"last"`
-	Seconds  float64 `json:"seconds"`
+	Client   string        `json:"client"`
+	Requests int64         `json:"requests"`
+	First    format.Moment `json:"first"`
+	Last     format.Moment `json:"last"`
+	Seconds  float64       `json:"seconds"`
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
-func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *population, b *jury) *Harm {
+func harmOf(h *replay.Harm, i int, clients *traffic.Dict, who *Population, b *Jury) *Harm {
 	if h == nil {
 		return nil
 	}
 	p := &h.Policies[i]
 	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h.Taken, i, clients)}
 	for client := range int32(h.Clients()) {
-		if who.class[client] != traffic.Monitor { // nobody looks at what it asks for
-			harm.ByClass[who.class[client]].add(h, i, client)
+		if who.Class[client] != traffic.Monitor { // nobody looks at what it asks for
+			harm.ByClass[who.Class[client]].add(h, i, client)
 		}
 	}
 	for class := range harm.ByClass {
 		pages := &harm.ByClass[class]
 		harm.PageViews += pages.PageViews
 		harm.Broken += pages.Broken
-		pages.BrokenPercent = percentOf(pages.Broken, pages.PageViews)
+		pages.BrokenPercent = format.PercentOf(pages.Broken, pages.PageViews)
 	}
-	harm.BrokenPercent = percentOf(harm.Broken, harm.PageViews)
+	harm.BrokenPercent = format.PercentOf(harm.Broken, harm.PageViews)
 	harm.People = peopleHarmed(h, i, who, b)
 	return harm
 }
 
 // peopleHarmed are the page views of browsers that are not disguised, nil where nobody knows.
-func peopleHarmed(h *replay.Harm, i int, who *population, b *jury) *Pages {
+func peopleHarmed(h *replay.Harm, i int, who *Population, b *Jury) *Pages {
 	if b == nil {
 		return nil
 	}
 	p := new(Pages)
 	for client := range int32(h.Clients()) {
-		if who.class[client] == traffic.Browser && !b.disguised[client] {
+		if who.Class[client] == traffic.Browser && !b.Disguised[client] {
 			p.add(h, i, client)
 		}
 	}
-	p.BrokenPercent = percentOf(p.Broken, p.PageViews)
+	p.BrokenPercent = format.PercentOf(p.Broken, p.PageViews)
 	return p
 }
 
@@ -88,26 +90,26 @@ func stretchOf(s replay.Stretch, clients *traffic.Dict) *Stretch {
 		return nil
 	}
 	return &Stretch{
-		Client: clients.Name(s.Client), Requests: s.Requests, First: Moment(s.First), Last: Moment(s.Last), Seconds: inSeconds(s.Last - s.First),
+		Client: clients.Name(s.Client), Requests: s.Requests, First: format.Moment(s.First), Last: format.Moment(s.Last), Seconds: format.InSeconds(s.Last - s.First),
 	}
 }
 
-// harmFacts say it in words.
-func (p *Policy) harmFacts(at layouts) (facts []fact) {
+// HarmFacts say it in words.
+func (p *Policy) HarmFacts(at layouts) (facts []document.Fact) {
 	h := p.Harm
 	if h == nil {
 		return nil
 	}
-	facts = append(facts, fact{label: "pages", text: h.pagesText()})
+	facts = append(facts, document.Fact{Label: "pages", Text: h.pagesText()})
 	if s := h.Lockout; s != nil {
-		facts = append(facts, fact{label: "locked out", text: s.lockoutText(at)})
+		facts = append(facts, document.Fact{Label: "locked out", Text: s.lockoutText(at)})
 	}
 	if s := h.Busiest; s != nil {
-		facts = append(facts, fact{label: "still gets", text: fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
-			s.Client, count(s.Requests, "request"), s.First.format(at.second))})
+		facts = append(facts, document.Fact{Label: "still gets", Text: fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
+			s.Client, format.Count(s.Requests, "request"), s.First.Format(at.Second))})
 	}
 	if h.Taken != nil {
-		facts = append(facts, fact{label: "guesses", text: h.Taken.text(at)})
+		facts = append(facts, document.Fact{Label: "guesses", Text: h.Taken.text(at)})
 	}
 	return facts
 }
@@ -126,20 +128,20 @@ func (h *Harm) pagesText() string {
 
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.
 func (s *Stretch) lockoutText(at layouts) string {
-	switch first := s.First.format(at.second); {
+	switch first := s.First.Format(at.Second); {
 	case s.Requests == 1:
 		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
 	case s.First == s.Last:
-		return fmt.Sprintf("%s at %s, %s in a row, all with that time stamp", s.Client, first, count(s.Requests, "request"))
+		return fmt.Sprintf("%s at %s, %s in a row, all with that time stamp", s.Client, first, format.Count(s.Requests, "request"))
 	default:
-		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, span(seconds(&s.Seconds)), first, count(s.Requests, "request"))
+		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(format.OfSeconds(&s.Seconds)), first, format.Count(s.Requests, "request"))
 	}
 }
 
 func (p *Pages) text(noun string) string {
-	of := thousands(p.PageViews)
+	of := format.Thousands(p.PageViews)
 	if noun != "" {
-		of = count(p.PageViews, noun)
+		of = format.Count(p.PageViews, noun)
 	}
-	return fmt.Sprintf("%s of %s (%s%%)", thousands(p.Broken), of, percent(p.BrokenPercent))
+	return fmt.Sprintf("%s of %s (%s%%)", format.Thousands(p.Broken), of, format.Percent(p.BrokenPercent))
 }

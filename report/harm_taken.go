@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 
+	"shadow/escape"
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -29,13 +31,13 @@ func takenOf(all *replay.Taken, i int, clients *traffic.Dict) *Taken {
 }
 
 func (t *Taken) text(at layouts) string {
-	text := fmt.Sprintf("%s of %s of %s admitted", thousands(t.Admitted), count(t.Requests, "request"), visible(t.Action))
+	text := fmt.Sprintf("%s of %s of %s admitted", format.Thousands(t.Admitted), format.Count(t.Requests, "request"), escape.Visible(t.Action))
 	if t.Hour == nil {
 		return text
 	}
-	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", thousands(t.Hour.Requests), t.Hour.Client, t.Hour.First.format(at.second))
+	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", format.Thousands(t.Hour.Requests), t.Hour.Client, t.Hour.First.Format(at.Second))
 	if t.Day.Requests == t.Hour.Requests {
 		return text + ", and no more in a day"
 	}
-	return text + fmt.Sprintf("; in a day: %s to %s", thousands(t.Day.Requests), t.Day.Client)
+	return text + fmt.Sprintf("; in a day: %s to %s", format.Thousands(t.Day.Requests), t.Day.Client)
 }

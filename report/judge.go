@@ -3,24 +3,24 @@ package report
 import (
 	"strings"
 
-	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
 // judge computes the figures of one policy.
-func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, o Options) Policy {
+func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, o Options) Policy {
 	p := Policy{
 		Policy:            t.Policy.Name,
 		By:                t.Policy.By(),
 		Parts:             parts(t.Policy),
 		Requests:          t.Requests,
 		Refused:           t.Refused,
-		RefusedPercent:    percentOf(t.Refused, t.Requests),
-		Clients:           who.clients,
+		RefusedPercent:    format.PercentOf(t.Refused, t.Requests),
+		Clients:           who.Clients,
 		ClientsHit:        int64(t.Hits.Len()),
-		ClientsHitPercent: percentOf(int64(t.Hits.Len()), who.clients),
+		ClientsHitPercent: format.PercentOf(int64(t.Hits.Len()), who.Clients),
 		ByClass:           who.byClass(&t.Hits),
 		HitEvidence:       b.hit(&t.Hits),
 		Degraded:          t.Degraded.Requests,
@@ -28,22 +28,22 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 		BytesSaved:        t.BytesSaved,
 		TopClients:        topClients(res, t, who, b, o),
 		TopActions:        topActions(res, t, o),
-		kind:              kindOf(t.Policy),
+		Kind:              kindOf(t.Policy),
 	}
-	p.ByEvidence = b.divide(p.ByClass[traffic.Browser], &t.Hits)
+	p.ByEvidence = b.Divide(p.ByClass[traffic.Browser], &t.Hits)
 	p.combine, p.Combine = t.Policy.Combine, t.Policy.Combine.String()
-	p.Semantics = strings.Join(p.meanings(), "; ")
-	p.Nginx = strings.Join(p.told(func(part *Part) string { return part.Nginx }), "; ")
+	p.Semantics = strings.Join(p.Meanings(), "; ")
+	p.Nginx = strings.Join(p.Told(func(part *Part) string { return part.Nginx }), "; ")
 	if t.WorstMinuteRefused > 0 {
-		p.WorstMinute = &Minute{Start: Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
+		p.WorstMinute = &Minute{Start: format.Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
 	}
 	if res.Stats.HasUpstream {
-		seconds := inSeconds(t.UpstreamSaved)
-		p.UpstreamSecondsSaved = &seconds
+		OfSeconds := format.InSeconds(t.UpstreamSaved)
+		p.UpstreamSecondsSaved = &OfSeconds
 	}
 	if d := t.Delays; d != nil {
 		p.Delayed = d.Requests
-		p.Delay = &Delay{Total: inSeconds(d.Total), P50: inSeconds(d.P50), P99: inSeconds(d.P99)}
+		p.Delay = &Delay{Total: format.InSeconds(d.Total), P50: format.InSeconds(d.P50), P99: format.InSeconds(d.P99)}
 	}
 	if r := t.Range; r != nil {
 		p.Range = &Range{Refused: r.Refused, ClientsHit: r.ClientsHit}
@@ -51,8 +51,6 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, 
 	p.Band = bandOf(&p, t, who)
 	return p
 }
-
-func inSeconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }
 
 // parts are the limits of a policy.
 func parts(p policy.Policy) []Part {
@@ -71,8 +69,8 @@ func (p *Policy) plain() bool {
 	return len(p.Parts) == 1 && p.Parts[0].Limit == p.Policy && p.Parts[0].Match+p.Parts[0].Count == ""
 }
 
-// told is what there is to tell of each limit of the policy, with the limit before it unless that goes without saying.
-func (p *Policy) told(what func(*Part) string) []string {
+// Told is what there is to tell of each limit of the policy, with the limit before it unless that goes without saying.
+func (p *Policy) Told(what func(*Part) string) []string {
 	texts := make([]string, len(p.Parts))
 	for i := range p.Parts {
 		part := &p.Parts[i]
@@ -83,9 +81,9 @@ func (p *Policy) told(what func(*Part) string) []string {
 	return texts
 }
 
-// meanings are what the policy means: how its limits combine unless as most do, and each of them.
-func (p *Policy) meanings() []string {
-	texts := p.told(func(part *Part) string { return part.Semantics })
+// Meanings are what the policy means: how its limits combine unless as most do, and each of them.
+func (p *Policy) Meanings() []string {
+	texts := p.Told(func(part *Part) string { return part.Semantics })
 	if p.combine != policy.Together && len(p.Parts) > 1 {
 		return append([]string{p.combine.Means()}, texts...)
 	}

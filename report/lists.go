@@ -6,24 +6,25 @@ import (
 	"strings"
 
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
-func topClients(res *replay.Result, t *replay.PolicyTally, who *population, b *jury, o Options) []Client {
+func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, o Options) []Client {
 	name := func(index int32) string { return res.Tables.Clients.Name(t.Hits.At(index).Client) }
 	clients := []Client{}
-	for _, r := range top(rankedHits(res, t), o.Top, ranking(o.Sort, name)) {
+	for _, r := range Top(rankedHits(res, t), o.Top, ranking(o.Sort, name)) {
 		hit := t.Hits.At(r.index)
 		clients = append(clients, Client{
 			Client:         name(r.index),
 			Requests:       r.requests,
 			Refused:        r.refused,
-			RefusedPercent: percentOf(r.refused, r.requests),
-			Class:          who.class[hit.Client].String(),
-			Agent:          agentName(res.Tables.Agents, res.Clients.At(hit.Client).LastAgent),
-			First:          Moment(hit.First),
-			Last:           Moment(hit.Last),
-			Evidence:       b.explain(hit.Client),
+			RefusedPercent: format.PercentOf(r.refused, r.requests),
+			Class:          who.Class[hit.Client].String(),
+			Agent:          AgentName(res.Tables.Agents, res.Clients.At(hit.Client).LastAgent),
+			First:          format.Moment(hit.First),
+			Last:           format.Moment(hit.Last),
+			Evidence:       b.Of(hit.Client),
 		})
 	}
 	if o.Sort == "client" {
@@ -35,13 +36,13 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *population, b *j
 func topActions(res *replay.Result, t *replay.PolicyTally, o Options) []Action {
 	name := func(index int32) string { return res.Tables.Actions.Name(index) }
 	actions := []Action{}
-	for _, r := range top(rankedActions(res, t), o.Top, ranking(o.Sort, name)) {
+	for _, r := range Top(rankedActions(res, t), o.Top, ranking(o.Sort, name)) {
 		actions = append(actions, Action{
 			Action:         name(r.index),
 			Requests:       r.requests,
 			Refused:        r.refused,
-			RefusedPercent: percentOf(r.refused, r.requests),
-			SharePercent:   percentOf(r.refused, t.Refused),
+			RefusedPercent: format.PercentOf(r.refused, r.requests),
+			SharePercent:   format.PercentOf(r.refused, t.Refused),
 		})
 	}
 	if o.Sort == "client" {
@@ -71,10 +72,13 @@ func rankedActions(res *replay.Result, t *replay.PolicyTally) iter.Seq[ranked] {
 	}
 }
 
-// agentName is the name of an agent, or "" for a log without agents.
-func agentName(agents *traffic.Agents, id int32) string {
+// AgentName is the name of an agent, or "" for a log without agents.
+func AgentName(agents *traffic.Agents, id int32) string {
 	if id < 0 || int(id) >= agents.Len() {
 		return ""
 	}
 	return agents.Name(id)
 }
+
+// MarshalJSON writes an object with a key per class, in their order.
+func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[traffic.Class](c[:]) }

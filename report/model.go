@@ -2,6 +2,9 @@ package report
 
 import (
 	"shadow/policy"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/history"
 	"shadow/traffic"
 )
 
@@ -17,31 +20,32 @@ type Model struct {
 
 	Apart *Apart `json:"judged_apart,omitempty"` // of several runs: what each of them judged by itself; nil: nothing
 
-	History    *History `json:"history,omitempty"`    // nil: not asked for
-	Anonymized string   `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
+	History    *history.History `json:"history,omitempty"`    // nil: not asked for
+	Anonymized string           `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
 
-	view view
+	Detailed int           `json:"-"` // policies shown with their clients and actions
+	View     document.View `json:"-"`
 }
 
 // Input is what was read, whatever the policies.
 type Input struct {
-	Lines             int64   `json:"lines"`
-	Parsed            int64   `json:"parsed"`
-	Unreadable        int64   `json:"unreadable"`
-	UnreadablePercent float64 `json:"unreadable_percent"` // of the lines
-	Excluded          int64   `json:"excluded"`
-	NotHTTP           NotHTTP `json:"not_http"`
-	Warm              int64   `json:"warm"`
-	Late              int64   `json:"late"`
-	Carried           int64   `json:"carried"`   // of the requests: the run before had held them back
-	Held              int64   `json:"held"`      // read, and held back for the next run
-	HeldFrom          *Moment `json:"held_from"` // the earliest of these; nil without any
-	Requests          int64   `json:"requests"`  // counted: neither excluded nor warm
-	Clients           int64   `json:"clients"`   // with a counted request
-	AlreadyRefused    int64   `json:"already_refused"`
-	Bytes             int64   `json:"bytes"`
-	AgentsLogged      bool    `json:"agents_logged"`
-	UpstreamLogged    bool    `json:"upstream_logged"`
+	Lines             int64          `json:"lines"`
+	Parsed            int64          `json:"parsed"`
+	Unreadable        int64          `json:"unreadable"`
+	UnreadablePercent float64        `json:"unreadable_percent"` // of the lines
+	Excluded          int64          `json:"excluded"`
+	NotHTTP           NotHTTP        `json:"not_http"`
+	Warm              int64          `json:"warm"`
+	Late              int64          `json:"late"`
+	Carried           int64          `json:"carried"`   // of the requests: the run before had held them back
+	Held              int64          `json:"held"`      // read, and held back for the next run
+	HeldFrom          *format.Moment `json:"held_from"` // the earliest of these; nil without any
+	Requests          int64          `json:"requests"`  // counted: neither excluded nor warm
+	Clients           int64          `json:"clients"`   // with a counted request
+	AlreadyRefused    int64          `json:"already_refused"`
+	Bytes             int64          `json:"bytes"`
+	AgentsLogged      bool           `json:"agents_logged"`
+	UpstreamLogged    bool           `json:"upstream_logged"`
 
 	Evidence *Verdicts `json:"evidence,omitempty"` // on the clients; nil: not gathered
 
@@ -65,13 +69,6 @@ type NotHTTP struct {
 	ByStatus traffic.ByStatus `json:"by_status"`
 }
 
-// A Span is the time from the first counted request to the last.
-type Span struct {
-	First   Moment  `json:"first"`
-	Last    Moment  `json:"last"`
-	Seconds float64 `json:"seconds"`
-}
-
 // A Format is a log format and how much came in it.
 type Format struct {
 	Format string `json:"format"` // its name
@@ -82,16 +79,16 @@ type Format struct {
 
 // A File is one input.
 type File struct {
-	Name        string  `json:"name"`
-	Format      string  `json:"format"`
-	Compression string  `json:"compression"` // "" for none
-	Size        int64   `json:"size"`        // bytes on disk; -1 when unknown
-	Lines       int64   `json:"lines"`
-	Parsed      int64   `json:"parsed"`
-	Unreadable  int64   `json:"unreadable"`
-	First       *Moment `json:"first"` // of its counted requests; nil without any
-	Last        *Moment `json:"last"`
-	Problem     string  `json:"problem"` // what ended it early, or was left unread behind its end; "" if nothing
+	Name        string         `json:"name"`
+	Format      string         `json:"format"`
+	Compression string         `json:"compression"` // "" for none
+	Size        int64          `json:"size"`        // bytes on disk; -1 when unknown
+	Lines       int64          `json:"lines"`
+	Parsed      int64          `json:"parsed"`
+	Unreadable  int64          `json:"unreadable"`
+	First       *format.Moment `json:"first"` // of its counted requests; nil without any
+	Last        *format.Moment `json:"last"`
+	Problem     string         `json:"problem"` // what ended it early, or was left unread behind its end; "" if nothing
 }
 
 // A Copy is a file that was not read, because another one holds all its lines.
@@ -149,7 +146,7 @@ type Policy struct {
 
 	combine policy.Combine
 
-	kind string // policies of one kind differ in their numbers only
+	Kind string `json:"-"` // policies of one kind differ in their numbers only
 }
 
 // A Part is one limit of a policy. Its scopes are "" for all requests.
@@ -190,20 +187,20 @@ type ClassFigures struct {
 
 // A Minute is a minute of the clock (UTC) and what was refused in it.
 type Minute struct {
-	Start   Moment `json:"start"`
-	Refused int64  `json:"refused"`
+	Start   format.Moment `json:"start"`
+	Refused int64         `json:"refused"`
 }
 
 // A Client is one that a policy refused.
 type Client struct {
-	Client         string  `json:"client"`
-	Requests       int64   `json:"requests"`
-	Refused        int64   `json:"refused"`
-	RefusedPercent float64 `json:"refused_percent"` // of its requests
-	Class          string  `json:"class"`
-	Agent          string  `json:"agent"` // its latest
-	First          Moment  `json:"first_refused"`
-	Last           Moment  `json:"last_refused"`
+	Client         string        `json:"client"`
+	Requests       int64         `json:"requests"`
+	Refused        int64         `json:"refused"`
+	RefusedPercent float64       `json:"refused_percent"` // of its requests
+	Class          string        `json:"class"`
+	Agent          string        `json:"agent"` // its latest
+	First          format.Moment `json:"first_refused"`
+	Last           format.Moment `json:"last_refused"`
 
 	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
 }
@@ -236,4 +233,9 @@ type Apart struct {
 type ApartClient struct {
 	Client   string `json:"client"`
 	Requests int64  `json:"requests"`
+}
+
+type ClassTotal struct {
+	Requests int64 `json:"requests"`
+	Clients  int64 `json:"clients"`
 }

@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -36,16 +37,16 @@ type Options struct {
 // New computes every figure of the report. It keeps neither res nor anything of it.
 func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
-	who := census(res.Clients)
-	jury := newJury(res, who, o)
+	who := Census(res.Clients)
+	jury := NewJury(res, who, o)
 	m := &Model{
 		Version:  o.Version,
 		Command:  o.Command,
-		Input:    input(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
+		Input:    NewInput(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
 		Warnings: append([]string{}, o.Warnings...),
 		Policies: make([]Policy, 0, len(res.Policies)),
 	}
-	m.Input.Evidence = jury.all(res.Clients)
+	m.Input.Evidence = jury.All(res.Clients)
 	m.Input.Band = inputBand(res.Band)
 	if o.Database != "" {
 		m.Stored = &Stored{Database: o.Database, Run: o.Run}
@@ -57,27 +58,27 @@ func New(res *replay.Result, o Options) *Model {
 	if text := degradedText(m.Policies); text != "" {
 		m.Warnings = append(m.Warnings, text)
 	}
-	m.Warnings = append(m.Warnings, warnings(res.Clients, res.Tables.Clients, who.requests, o.Anonymize)...)
-	m.view = viewOf(m, o)
-	m.anonymize(o.Anonymize)
+	m.Warnings = append(m.Warnings, HeavyWarnings(res.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
+	m.View = viewOf(m, o)
+	m.Anonymize(o.Anonymize)
 	m.setApart(o.Apart, o.Anonymize)
 	return m
 }
 
-func input(s *traffic.Stats, who *population, timezone string) Input {
+func NewInput(s *traffic.Stats, who *Population, timezone string) Input {
 	in := Input{
 		Lines:             s.Lines,
 		Parsed:            s.Parsed,
 		Unreadable:        s.Unreadable,
-		UnreadablePercent: percentOf(s.Unreadable, s.Lines),
+		UnreadablePercent: format.PercentOf(s.Unreadable, s.Lines),
 		Excluded:          s.Excluded,
 		NotHTTP:           NotHTTP{s.NotHTTP.Lines(), s.JudgesNotHTTP, append(traffic.ByStatus{}, s.NotHTTP...)},
 		Warm:              s.Warm,
 		Late:              s.Late,
 		Carried:           s.Carried,
 		Held:              s.Held,
-		Requests:          who.requests,
-		Clients:           who.clients,
+		Requests:          who.Requests,
+		Clients:           who.Clients,
 		AlreadyRefused:    s.Refusals,
 		Bytes:             s.Bytes,
 		AgentsLogged:      s.HasAgents,
@@ -90,12 +91,12 @@ func input(s *traffic.Stats, who *population, timezone string) Input {
 		Copies:            make([]Copy, 0, len(s.Copies.Found)),
 		Faults:            make([]Fault, 0, len(s.Faults)),
 	}
-	if who.requests > 0 {
-		seconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
-		in.Span = &Span{First: Moment(s.FirstAt), Last: Moment(s.LastAt), Seconds: seconds.Seconds()}
+	if who.Requests > 0 {
+		OfSeconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
+		in.Span = &Span{First: format.Moment(s.FirstAt), Last: format.Moment(s.LastAt), Seconds: OfSeconds.Seconds()}
 	}
 	if s.Held > 0 {
-		from := Moment(s.HeldFrom)
+		from := format.Moment(s.HeldFrom)
 		in.HeldFrom = &from
 	}
 	for i := range s.Inputs {
@@ -116,7 +117,7 @@ func file(s *traffic.InputStats) File {
 		Lines: s.Lines, Parsed: s.Parsed, Unreadable: s.Unreadable, Problem: s.Problem,
 	}
 	if s.FirstAt != 0 || s.LastAt != 0 {
-		first, last := Moment(s.FirstAt), Moment(s.LastAt)
+		first, last := format.Moment(s.FirstAt), format.Moment(s.LastAt)
 		f.First, f.Last = &first, &last
 	}
 	return f

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
-	"shadow/escape"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report/format"
+	"shadow/report/reporttest"
+	"shadow/report/table"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
@@ -35,7 +36,7 @@ func hostile() *rapid.Generator[string] {
 // anyResult draws a result whose sums hold, with hostile names throughout.
 func anyResult() *rapid.Generator[*replay.Result] {
 	return rapid.Custom(func(t *rapid.T) *replay.Result {
-		res := nobody()
+		res := reporttest.Nobody()
 		name := hostile()
 		count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
 		for range rapid.IntRange(0, 3).Draw(t, "policies") {
@@ -51,7 +52,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 		for id := range int32(res.Clients.Len()) {
 			for i := range res.Policies {
 				n := res.Clients.At(id).Requests()
-				hit(&res.Policies[i], id, n, count(n))
+				reporttest.Hit(&res.Policies[i], id, n, count(n))
 			}
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "actions") {
@@ -64,7 +65,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 				res.Policies[i].ByAction = append(res.Policies[i].ByAction, count(n))
 			}
 		}
-		res.Stats = townStats(count(1000))
+		res.Stats = reporttest.TownStats(count(1000))
 		res.Stats.Inputs[0].Name, res.Stats.Faults[0].Text = name.Draw(t, "file"), name.Draw(t, "line")
 		res.Stats.HasAgents, res.Stats.HasUpstream = count(1) == 1, count(1) == 1
 		return res
@@ -74,7 +75,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 // anyTally draws what one policy did, apart from whom it hit.
 func anyTally(t *rapid.T) replay.PolicyTally {
 	count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
-	p := replay.PolicyTally{Policy: onePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
+	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
 	p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
 	if rapid.Bool().Draw(t, "made") {
 		p.Policy.Name = hostile().Draw(t, "name")
@@ -111,7 +112,7 @@ func TestHarmless(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		o := anyOptions().Draw(t, "options")
 		m := New(anyResult().Draw(t, "result"), o)
-		for _, format := range Formats() {
+		for _, format := range format.Outputs() {
 			var b strings.Builder
 			if err := m.Write(&b, format); err != nil {
 				t.Fatal(err)
@@ -120,21 +121,11 @@ func TestHarmless(t *testing.T) {
 			if o.Color && format == "table" {
 				text = ourColors.ReplaceAllString(text, "")
 			}
-			if bad := firstHarm(text); bad != "" {
+			if bad := reporttest.FirstHarm(text); bad != "" {
 				t.Fatalf("%s: %q in\n%s", format, bad, text)
 			}
 		}
 	})
-}
-
-// firstHarm is what stands around the first character that a terminal should not see.
-func firstHarm(text string) string {
-	for i, r := range text {
-		if r != '\n' && escape.Visible(string(r)) != string(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
-			return text[max(0, i-10):min(len(text), i+10)]
-		}
-	}
-	return ""
 }
 
 // TestMarkdownColumns: every row of a table has as many cells as its head, and nothing looks like HTML.
@@ -198,7 +189,7 @@ func TestCSVParsesBack(t *testing.T) {
 			t.Fatalf("%d rows, want %d", len(rows), want)
 		}
 		for _, cell := range slices.Concat(rows...) {
-			if cell != "-" && cell != "" && strings.ContainsRune(formula, []rune(cell)[0]) {
+			if cell != "-" && cell != "" && strings.ContainsRune(table.Formula, []rune(cell)[0]) {
 				t.Fatalf("a formula: %q", cell)
 			}
 		}
@@ -250,13 +241,13 @@ func TestJSONAddsUp(t *testing.T) {
 
 // TestIdsDoNotShow: a report is the same whichever client, agent or action was met first.
 func TestIdsDoNotShow(t *testing.T) {
-	backwards := slices.Clone(visitors)
+	backwards := slices.Clone(reporttest.Visitors)
 	slices.Reverse(backwards)
 	for _, sort := range Sorts() {
 		o := townOptions
 		o.Sort, o.Top = sort, 5
-		for _, format := range Formats() {
-			a, b := write(t, New(townOf(visitors), o), format), write(t, New(townOf(backwards), o), format)
+		for _, format := range format.Outputs() {
+			a, b := write(t, New(reporttest.TownOf(reporttest.Visitors), o), format), write(t, New(reporttest.TownOf(backwards), o), format)
 			if a != b {
 				t.Errorf("--sort %s, %s:\n%s\n%s", sort, format, a, b)
 			}
@@ -267,17 +258,17 @@ func TestIdsDoNotShow(t *testing.T) {
 // TestWidth: no table is wider than the terminal if its columns can be cut or folded.
 func TestWidth(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
-		g := &grid{columns: []column{{head: "client", least: leastName}, number("n"), {head: "agent", least: leastAgent}}}
+		g := &table.Table{Columns: []table.Column{{Head: "client", Least: table.LeastName}, table.Number("n"), {Head: "agent", Least: table.LeastAgent}}}
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
-			g.add(hostile().Draw(t, "client"), fmt.Sprint(rapid.Int64().Draw(t, "n")), hostile().Draw(t, "agent"))
+			g.Add(hostile().Draw(t, "client"), fmt.Sprint(rapid.Int64().Draw(t, "n")), hostile().Draw(t, "agent"))
 		}
-		width := rapid.IntRange(leastName+len(gap)+leastAgent, 200).Draw(t, "width")
-		for _, block := range g.blocks(width, 0) {
-			if len(block) != 1+len(g.rows) {
-				t.Fatalf("%d lines for %d rows", len(block), len(g.rows))
+		width := rapid.IntRange(table.LeastName+len(table.Gap)+table.LeastAgent, 200).Draw(t, "width")
+		for _, block := range g.Blocks(width, 0) {
+			if len(block) != 1+len(g.Rows) {
+				t.Fatalf("%d lines for %d rows", len(block), len(g.Rows))
 			}
 			for _, line := range block {
-				if n := columnsOf(line); n > width {
+				if n := table.ColumnsOf(line); n > width {
 					t.Fatalf("%d columns of %d: %q", n, width, line)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 // The n best of millions are found with room for 2n: whatever beats the n-th best so far is put aside, and when the
 // room is full, its better half stays. That is one comparison for nearly every item, and log n for the rest.
 
-// top returns the n first of items in the order of compare, sorted.
-func top[T any](items iter.Seq[T], n int, compare func(a, b T) int) []T {
+// Top returns the n first of items in the order of compare, sorted.
+func Top[T any](items iter.Seq[T], n int, compare func(a, b T) int) []T {
 	if n <= 0 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/replay"
+	"shadow/report/reporttest"
 	"shadow/testneeds"
 )
 
@@ -23,7 +24,7 @@ func TestTop(t *testing.T) {
 		for i, key := range keys {
 			items = append(items, item{key, i})
 		}
-		got := top(slices.Values(items), n, compare)
+		got := Top(slices.Values(items), n, compare)
 		slices.SortFunc(items, compare)
 		if want := items[:max(0, min(n, len(items)))]; !slices.Equal(got, want) {
 			t.Fatalf("top %d: %v, want %v", n, got, want)
@@ -39,7 +40,7 @@ func TestTopAllocates(t *testing.T) {
 			items[i] = ranked{index: int32(i), refused: int64(i*7919) % 10007, requests: int64(i)}
 		}
 		compare := ranking("refused", func(i int32) string { return strconv.Itoa(int(i)) })
-		return testing.AllocsPerRun(1, func() { top(slices.Values(items), 10, compare) })
+		return testing.AllocsPerRun(1, func() { Top(slices.Values(items), 10, compare) })
 	}
 	if few, many := best(1000), best(1_000_000); many > few {
 		t.Errorf("%v allocations for a million, %v for a thousand", many, few)
@@ -49,14 +50,14 @@ func TestTopAllocates(t *testing.T) {
 // TestNewAllocates: New does not allocate per client, only where clients tie for the last place.
 func TestNewAllocates(t *testing.T) {
 	made := func(clients int) float64 {
-		res := nobody()
+		res := reporttest.Nobody()
 		res.Policies = make([]replay.PolicyTally, 3)
 		res.Clients.Grow(clients)
 		for id := range int32(clients) {
 			res.Tables.Clients.ID(strconv.AppendInt(nil, int64(id), 10))
 			res.Clients.At(id).ByClass[id%5] = int64(id % 100)
 			for i := range res.Policies {
-				hit(&res.Policies[i], id, int64(id%100), int64(id%7))
+				reporttest.Hit(&res.Policies[i], id, int64(id%100), int64(id%7))
 			}
 		}
 		res.Tables.Agents.ID(nil)
@@ -70,7 +71,7 @@ func TestNewAllocates(t *testing.T) {
 func TestSorts(t *testing.T) {
 	names := func(sort string) (names []string) {
 		o := Options{Sort: sort, Top: 4}
-		for _, c := range New(town(), o).Policies[1].TopClients {
+		for _, c := range New(reporttest.Town(), o).Policies[1].TopClients {
 			names = append(names, c.Client)
 		}
 		return names

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -20,7 +21,7 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-func warnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64, a *Anonymizer) []string {
+func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64, a *Anonymizer) []string {
 	var all []string
 	for _, id := range heavy(clients, names, total) {
 		all = append(all, heavyText(names.Name(id), a, clients.At(id), total))
@@ -33,7 +34,7 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total
 	requests := func(id int32) int64 { return clients.At(id).Requests() }
 	var ids []int32
 	for id := range int32(clients.Len()) {
-		if percentOf(requests(id), total) > heavyPercent {
+		if format.PercentOf(requests(id), total) > heavyPercent {
 			ids = append(ids, id)
 		}
 	}
@@ -47,11 +48,11 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total
 // heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of a proxy
 // only where there is a sign of one: agents of several classes, or an address that no visitor has.
 func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
-	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), percent(percentOf(c.Requests(), total)))
+	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), format.Percent(format.PercentOf(c.Requests(), total)))
 	if mixed(c) {
 		text += ", with agents of several classes, as a proxy has"
 	}
-	name, address, ok := addressOf(name)
+	name, address, ok := AddressOf(name)
 	if !ok || a != nil {
 		return text + ": is it one client?"
 	}
@@ -66,8 +67,8 @@ func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) s
 	return text + ": if it is the site itself or a health checker, " + exclude
 }
 
-// addressOf is the address or prefix that name is, in its usual writing, and the address itself or that of the prefix.
-func addressOf(name string) (text string, address netip.Addr, ok bool) {
+// AddressOf is the address or prefix that name is, in its usual writing, and the address itself or that of the prefix.
+func AddressOf(name string) (text string, address netip.Addr, ok bool) {
 	if address, err := netip.ParseAddr(name); err == nil && address.Zone() == "" {
 		return address.String(), address, true
 	}
@@ -88,7 +89,7 @@ func inner(a netip.Addr) bool {
 func mixed(c *replay.ClientTally) bool {
 	classes := 0
 	for _, n := range c.ByClass {
-		if percentOf(n, c.Requests()) > mixedPercent {
+		if format.PercentOf(n, c.Requests()) > mixedPercent {
 			classes++
 		}
 	}

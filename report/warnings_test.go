@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shadow/replay"
+	"shadow/report/reporttest"
 )
 
 // crowd adds a client with so many requests per class.
@@ -40,7 +41,7 @@ func TestHeavyClients(t *testing.T) {
 		{"nothing to paste", "$(reboot)", []int64{900}, []string{"$(reboot) sent 47.37%"}, "--"},
 		{"nothing in a zone", "fe80::1%$(reboot)", []int64{900}, []string{"sent"}, "--"},
 	} {
-		res := nobody()
+		res := reporttest.Nobody()
 		for i := range 100 {
 			crowd(res, "198.51.100."+string(rune('a'+i)), "Mozilla/5.0", rest/100)
 		}

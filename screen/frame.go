@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"shadow/report"
+	"shadow/report/format"
 	"shadow/tail"
 )
 
@@ -102,7 +102,7 @@ func (f *Frame) requests() string {
 	rate := right(perSecond(now.rate()), rateWidth)
 	values := f.History.values(kept, (*column).rate)
 	peak := max(peakOf(values), now.rate())
-	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), report.Thousands(f.Glance.Requests))
+	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), format.Thousands(f.Glance.Requests))
 	room := f.Width - labelWidth - rateWidth - 2
 	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)
 	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) + f.paint(dim, cut(counted, room-columns(line)))
@@ -123,7 +123,7 @@ func perSecond(rate float64) string {
 	if rate > 0 && rate < 9.95 {
 		return fmt.Sprintf("%.1f/s", rate)
 	}
-	return report.Thousands(int64(rate+0.5)) + "/s"
+	return format.Thousands(int64(rate+0.5)) + "/s"
 }
 
 // stale is how old a glance may be before the screen says so.
@@ -134,7 +134,7 @@ func (f *Frame) log() string {
 	g := f.Glance
 	text, c := "up to date", dim
 	if g.LagBytes > 0 {
-		text, c = fmt.Sprintf("%s and %s behind", report.Size(g.LagBytes), lasting(g.Lag)), yellow
+		text, c = fmt.Sprintf("%s and %s behind", format.Size(g.LagBytes), lasting(g.Lag)), yellow
 	}
 	if g.Absent > 0 {
 		text, c = fmt.Sprintf("%d not there yet, %s", g.Absent, text), yellow
@@ -142,23 +142,23 @@ func (f *Frame) log() string {
 	if age := f.Now.Sub(g.At); age > stale {
 		text, c = "no news from the tail for "+lasting(age), yellow
 	}
-	rest := fmt.Sprintf(", %s waiting", report.Thousands(int64(g.Waiting)))
+	rest := fmt.Sprintf(", %s waiting", format.Thousands(int64(g.Waiting)))
 	for _, odd := range []struct {
 		n    int64
 		text string
 	}{{g.Late, "late"}, {g.Unreadable, "unreadable"}} {
-		rest += fmt.Sprintf(", %s %s", report.Thousands(odd.n), odd.text)
+		rest += fmt.Sprintf(", %s %s", format.Thousands(odd.n), odd.text)
 	}
 	if g.Excluded > 0 {
-		rest += fmt.Sprintf(", %s left out", report.Thousands(g.Excluded))
+		rest += fmt.Sprintf(", %s left out", format.Thousands(g.Excluded))
 	}
 	if g.NotHTTP > 0 {
-		rest += fmt.Sprintf(", %s not HTTP", report.Thousands(g.NotHTTP))
+		rest += fmt.Sprintf(", %s not HTTP", format.Thousands(g.NotHTTP))
 	}
 	if g.Forgotten > 0 {
-		rest += fmt.Sprintf(", %s keys forgotten", report.Thousands(g.Forgotten))
+		rest += fmt.Sprintf(", %s keys forgotten", format.Thousands(g.Forgotten))
 	}
 	room := f.Width - labelWidth
 	text = cut(text, room)
-	return left(report.Count(int64(g.Logs), "log"), labelWidth) + f.paint(c, text) + cut(rest, room-columns(text))
+	return left(format.Count(int64(g.Logs), "log"), labelWidth) + f.paint(c, text) + cut(rest, room-columns(text))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"shadow/report"
+	"shadow/report/format"
 	"shadow/tail"
 )
 
@@ -122,21 +122,21 @@ var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest fi
 
 func (f *Frame) listTitle(kind listKind, l *tail.List) string {
 	asked := f.Glance.Asked
-	names := report.Count(int64(l.Names), kind.noun)
+	names := format.Count(int64(l.Names), kind.noun)
 	if l.Lost > 0 {
 		names = "≥" + names
 	}
 	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
-		report.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
+		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
 }
 
 // row is the line of one name.
 func (f *Frame) row(c listLayout, l *tail.List, r *tail.Recent) string {
-	refused := report.Thousands(r.Refused)
+	refused := format.Thousands(r.Refused)
 	if r.Missing > 0 {
 		refused = "≥" + refused
 	}
-	share := report.Percent(r.Refused, l.Total) + " %"
+	share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
 	return c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
 }
 
@@ -145,5 +145,5 @@ func lossText(l *tail.List) string {
 	if l.Lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", report.Thousands(l.Lost))
+	return fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", format.Thousands(l.Lost))
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"shadow/report"
+	"shadow/report/format"
 )
 
 // Each policy has a line: its name, the share of the requests that it refuses now, the peak of the last five minutes, how
@@ -83,7 +83,7 @@ func (f *Frame) policy(i int, l policyLayout, now *column) string {
 	if !p.Degraded.IsZero() {
 		mark += degradedMark
 	}
-	before, behind := l.row(mark, plain(p.Name), shareText(now.share(i)), shareText(peak), report.Thousands(p.Refused))
+	before, behind := l.row(mark, plain(p.Name), shareText(now.share(i)), shareText(peak), format.Thousands(p.Refused))
 	return f.paint(c, before) + behind + "  " + f.paint(cyan, spark(lastOf(values, l.line), peak))
 }
 

@@ -2,11 +2,10 @@ package screen
 
 import (
 	"fmt"
+	"shadow/escape"
 	"strings"
 	"time"
 	"unicode"
-
-	"shadow/report"
 )
 
 // On this screen every character takes up one column, so lines can be cut and filled by counting. What would not, and what
@@ -15,7 +14,7 @@ import (
 // plain is a text of a stranger's in characters that take up one column each and run from left to right.
 func plain(s string) string {
 	const most = 1 << 10 // bytes: no screen is wider
-	s = report.Visible(s[:min(most, len(s))])
+	s = escape.Visible(s[:min(most, len(s))])
 	if strings.IndexFunc(s, func(r rune) bool { return !narrow(r) }) < 0 {
 		return s
 	}

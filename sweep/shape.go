@@ -94,3 +94,19 @@ func (s Shape) Limit(n int64) string {
 	}
 	return fmt.Sprintf("token:%s,burst=%d", s.Rate, n)
 }
+
+// PerText returns the period of a window as a limit has it, "" for a bucket.
+func (s Shape) PerText() string {
+	if s.Kind == Token {
+		return ""
+	}
+	return limit.FormatPeriod(s.Per)
+}
+
+// RateText returns the rate of a bucket as a limit has it, "" for a window.
+func (s Shape) RateText() string {
+	if s.Kind != Token {
+		return ""
+	}
+	return s.Rate.String()
+}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"shadow/report"
+	"shadow/escape"
 	"shadow/traffic"
 )
 
@@ -22,11 +22,11 @@ func meantAction(flag, name string, o *traffic.Options, s *traffic.Stats) (strin
 	case 0:
 		hint := "; `shadow replay` lists those there are"
 		if near := o.Tables.NearestAction(name); near != "" {
-			hint = fmt.Sprintf(", did you mean %q?", report.Visible(near))
+			hint = fmt.Sprintf(", did you mean %q?", escape.Visible(near))
 		}
-		return "", usage("--%s %q: no request is of that action%s", flag, report.Visible(name), hint)
+		return "", usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)
 	default:
-		return "", usage("--%s %q: which is it, %s?", flag, report.Visible(name), report.Visible(strings.Join(meant, " or ")))
+		return "", usage("--%s %q: which is it, %s?", flag, escape.Visible(name), escape.Visible(strings.Join(meant, " or ")))
 	}
 }
 

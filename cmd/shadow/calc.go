@@ -8,7 +8,8 @@ import (
 
 	"shadow/calc"
 	"shadow/limit"
-	"shadow/report"
+	"shadow/report/explain"
+	"shadow/report/plot"
 )
 
 // calcFlags are the options of `shadow calc` as they are given.
@@ -75,8 +76,8 @@ func (f *calcFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	out := outputFlags{}
-	view := report.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: !f.noPlot}
-	moments := report.PlotMoments(view.Width)
+	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: !f.noPlot}
+	moments := plot.Moments(view.Width)
 	if f.output == "json" {
 		moments = calcMoments
 	}
@@ -84,7 +85,7 @@ func (f *calcFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usage("%w", err)
 	}
-	return report.WriteFigures(cmd.OutOrStdout(), f.output, figures, view)
+	return explain.WriteFigures(cmd.OutOrStdout(), f.output, figures, view)
 }
 
 // verify completes the options and says what is wrong with them.
@@ -116,13 +117,13 @@ func (f *calcFlags) verify(cmd *cobra.Command) error {
 
 // addCalcOutput adds the flag --output to a command that prints no table of rows.
 func addCalcOutput(cmd *cobra.Command, output *string, what string) {
-	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(report.CalcFormats(), ", "))
-	completeWords(cmd, "output", report.CalcFormats()...)
+	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(explain.CalcFormats(), ", "))
+	completeWords(cmd, "output", explain.CalcFormats()...)
 }
 
 func verifyCalcOutput(output string) error {
-	if !slices.Contains(report.CalcFormats(), output) {
-		return usage("--output %q: want one of %s", output, strings.Join(report.CalcFormats(), ", "))
+	if !slices.Contains(explain.CalcFormats(), output) {
+		return usage("--output %q: want one of %s", output, strings.Join(explain.CalcFormats(), ", "))
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/policy"
-	"shadow/report"
 	"shadow/traffic"
 )
 
@@ -56,7 +56,7 @@ func checkConfig(in io.Reader, w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, report.Visible(name)+"\n"+describeConfig(&config))
+	_, err = io.WriteString(w, escape.Visible(name)+"\n"+describeConfig(&config))
 	return err
 }
 
@@ -82,7 +82,7 @@ func compiles(c *policy.Config) error {
 func describeConfig(c *policy.Config) string {
 	var b strings.Builder
 	line := func(indent int, format string, args ...any) {
-		fmt.Fprintf(&b, "%*s%s\n", 2*indent, "", report.Visible(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%*s%s\n", 2*indent, "", escape.Visible(fmt.Sprintf(format, args...)))
 	}
 	if names := actionNames(c); len(names) > 0 {
 		line(1, "actions: %s", strings.Join(names, ", "))

@@ -11,6 +11,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/diff"
 )
 
 func newDiff() *cobra.Command {
@@ -100,7 +101,7 @@ func (r *replayRun) diff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d := report.NewDiff(result, comparison, report.Options{
+	d := diff.New(result, comparison, report.Options{
 		Top: r.top, Width: widthOf(r.cmd.OutOrStdout()), Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone, Warnings: r.warnings(&result.Stats),
 		Evidence: r.judging,

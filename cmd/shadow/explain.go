@@ -10,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/client"
+	"shadow/report/plot"
 	"shadow/traffic"
 )
 
@@ -64,7 +67,7 @@ func (f *explainFlags) add(cmd *cobra.Command) {
 	flags.SortFlags = false
 	f.policyFlags.add(cmd)
 	addCalcOutput(cmd, &f.output, "account")
-	flags.IntVar(&f.top, "top", report.DefaultRefusals, "`refusals` that are listed of each policy")
+	flags.IntVar(&f.top, "top", client.DefaultRefusals, "`refusals` that are listed of each policy")
 	flags.BoolVar(&f.lines, "lines", false, "show the log lines of the refusals listed, which are read again from the logs")
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plots")
 	f.readingFlags.add(cmd)
@@ -109,35 +112,35 @@ func clientName(client string) replay.ClientName {
 		}
 	}
 	if strings.Contains(client, `\`) || len(client) > whole {
-		name.Like = func(other string) bool { return report.Visible(other) == client }
+		name.Like = func(other string) bool { return escape.Visible(other) == client }
 	}
 	return name
 }
 
 // explain gathers what the client did, and tells of it.
-func (f *explainFlags) explain(ctx context.Context, r *replayRun, client string) error {
-	gathering := replay.NewGathering(r.reading.Tables, clientName(client), len(r.policies))
+func (f *explainFlags) explain(ctx context.Context, r *replayRun, named string) error {
+	gathering := replay.NewGathering(r.reading.Tables, clientName(named), len(r.policies))
 	r.observers = append(r.observers, gathering)
 	result, err := r.judge(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if _, _, known := gathering.Client(); !known {
-		return unknownClient(client, result.Tables.Clients)
+		return unknownClient(named, result.Tables.Clients)
 	}
-	g := report.Gathered{
+	g := client.Gathered{
 		Gathering: gathering, Policies: r.policies, Lateness: r.reading.Lateness, Moments: jsonMoments,
 	}
 	width := widthOf(r.cmd.OutOrStdout())
 	if f.output != "json" {
-		g.Moments = report.PlotMoments(width)
+		g.Moments = plot.Moments(width)
 	}
 	if f.lines {
 		if g.Lines, err = f.find(ctx, r, gathering, result.Stats.Inputs); err != nil {
 			return err
 		}
 	}
-	account := report.NewAccount(result, g, report.Options{
+	account := client.New(result, g, report.Options{
 		Top: f.top, Width: width, Color: r.color(r.cmd.OutOrStdout()),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Timezone: r.timezone, Warnings: r.warnings(&result.Stats),
 		Evidence: r.judging,
@@ -149,17 +152,17 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, client string)
 }
 
 // find reads the logs again for the lines of the refusals that are listed.
-func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gathering, inputs []traffic.InputStats) (map[int32]report.LogLine, error) {
+func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gathering, inputs []traffic.InputStats) (map[int32]client.LogLine, error) {
 	names := make([]string, len(inputs))
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
 	places := traffic.NewPlaces(&g.Batch, g.Listed(f.top))
-	lines := map[int32]report.LogLine{}
-	client, _, _ := g.Client()
-	err := traffic.Lines(ctx, names, r.reading, client, func(l traffic.Line) bool {
+	lines := map[int32]client.LogLine{}
+	id, _, _ := g.Client()
+	err := traffic.Lines(ctx, names, r.reading, id, func(l traffic.Line) bool {
 		if row, wanted := places.Next(l); wanted {
-			lines[row] = report.LogLine{File: names[l.Input], Line: l.Number, Text: string(l.Text)}
+			lines[row] = client.LogLine{File: names[l.Input], Line: l.Number, Text: string(l.Text)}
 		}
 		return places.Missing() > 0
 	})

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/escape"
 	"shadow/limit"
-	"shadow/report"
 	"shadow/traffic"
 )
 
@@ -21,9 +21,9 @@ const nearClients = 3 // named at most
 func unknownClient(client string, clients *traffic.Dict) error {
 	near := nearestClients(client, clients)
 	if len(near) == 0 {
-		return usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists them", report.Visible(client))
+		return usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists them", escape.Visible(client))
 	}
-	return usage("no request that takes part comes from %s; the nearest clients are %s", report.Visible(client), report.Visible(strings.Join(near, ", ")))
+	return usage("no request that takes part comes from %s; the nearest clients are %s", escape.Visible(client), escape.Visible(strings.Join(near, ", ")))
 }
 
 // nearestClients are those that an address shares most of its leading bits with; of another name those that contain it,

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/parse"
-	"shadow/report"
+	"shadow/report/table"
 )
 
 func newFormats() *cobra.Command {
@@ -28,7 +28,7 @@ be given as the server's configuration writes it, or be found in that configurat
 			}
 			known := knownRows(parse.Catalogue())
 			w := cmd.OutOrStdout()
-			return report.WriteTable(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
+			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
 	addOutput(cmd, &output, "list")

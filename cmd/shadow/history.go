@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/report"
+	"shadow/report/history"
 	"shadow/store"
 	"shadow/traffic"
 )
@@ -125,7 +125,7 @@ func lastDays(at limit.Time, n int, zone *time.Location) (days [][2]limit.Time) 
 
 // history is what has changed, nil if nobody asked.
 func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now []store.RunFact, spare store.Spare, zone *time.Location, top int) (
-	*report.History, error,
+	*history.History, error,
 ) {
 	if f.compare == compareNone {
 		return nil, nil
@@ -144,13 +144,13 @@ func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now 
 	if err != nil {
 		return nil, err
 	}
-	h := &report.History{
-		Compare: f.compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []report.PolicyHistory{},
-		NewActions: found.NewActions, TopNewActions: []report.NewAction{}, Repeat: report.Repeat{HitDays: repeatDays, OfDays: recentDays},
+	h := &history.History{
+		Compare: f.compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []history.Policy{},
+		NewActions: found.NewActions, TopNewActions: []history.NewAction{}, Repeat: history.Repeat{HitDays: repeatDays, OfDays: recentDays},
 		Degraded: c.degraded(now),
 	}
 	for _, a := range found.TopActions {
-		h.TopNewActions = append(h.TopNewActions, report.NewAction(a))
+		h.TopNewActions = append(h.TopNewActions, history.NewAction(a))
 	}
 	for i := range found.Policies {
 		p := loaded.Result.Policies[i].Policy
@@ -160,37 +160,37 @@ func (f *historyFlags) history(db *store.Reader, loaded *store.Loaded, all, now 
 	return h, err
 }
 
-func policyHistory(name, by string, p *store.PolicyHistory) report.PolicyHistory {
-	h := report.PolicyHistory{
-		Policy: name, By: by, Changed: p.Changed, Trend: []report.TrendRun{},
+func policyHistory(name, by string, p *store.PolicyHistory) history.Policy {
+	h := history.Policy{
+		Policy: name, By: by, Changed: p.Changed, Trend: []history.Trend{},
 		NewlyHit: movedOf(p.NewlyHit), Released: movedOf(p.Released), Repeating: movedOf(p.Repeating),
 		TopNewlyHit: moversOf(p.TopNewlyHit), TopReleased: moversOf(p.TopReleased), TopRepeating: moversOf(p.TopRepeating),
 	}
 	if p.InBase {
-		h.Before = report.NewBefore(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
+		h.Before = history.NewBefore(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
 	}
 	for _, r := range p.Trend {
-		h.Trend = append(h.Trend, report.NewTrendRun(r.Run, r.First, r.Last,
-			report.NewBefore(r.Requests, r.Refused, r.Clients, r.ClientsHit), report.HitClasses(r.Hit)))
+		h.Trend = append(h.Trend, history.NewTrend(r.Run, r.First, r.Last,
+			history.NewBefore(r.Requests, r.Refused, r.Clients, r.ClientsHit), history.HitClasses(r.Hit)))
 	}
 	return h
 }
 
-func movedOf(c store.ByClass) report.Moved {
-	return report.Moved{Clients: report.HitClasses(c).Sum(), ByClass: report.HitClasses(c)}
+func movedOf(c store.ByClass) history.Moved {
+	return history.Moved{Clients: history.HitClasses(c).Sum(), ByClass: history.HitClasses(c)}
 }
 
-func moversOf(movers []store.Mover) []report.Mover {
-	list := make([]report.Mover, len(movers))
+func moversOf(movers []store.Mover) []history.Mover {
+	list := make([]history.Mover, len(movers))
 	for i := range movers {
-		list[i] = report.Mover(movers[i])
+		list[i] = history.Mover(movers[i])
 	}
 	return list
 }
 
 // safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves before,
 // or, with 7d, of the earliest within a week.
-func (f *historyFlags) safeLimits(db *store.Reader, all, now []store.RunFact, spare store.Spare) (*report.SafeLimits, error) {
+func (f *historyFlags) safeLimits(db *store.Reader, all, now []store.RunFact, spare store.Spare) (*history.SafeLimits, error) {
 	last := now[len(now)-1]
 	var swept []store.RunFact
 	for _, run := range all {
@@ -215,11 +215,11 @@ func (f *historyFlags) safeLimits(db *store.Reader, all, now []store.RunFact, sp
 	return nil, nil
 }
 
-func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *report.SafeLimits {
-	s := &report.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
+func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *history.SafeLimits {
+	s := &history.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
 	for _, l := range limits {
 		s.People = l.People
-		s.Limits = append(s.Limits, report.SafeLimit{
+		s.Limits = append(s.Limits, history.SafeLimit{
 			By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
 		})
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/logfile"
-	"shadow/report"
 	"shadow/traffic"
 )
 
@@ -55,7 +55,7 @@ func (in *inputs) tellCopies(copies logfile.Copies, quiet bool) {
 		return
 	}
 	for _, text := range copyWarnings(copies) {
-		fmt.Fprintf(in.cmd.ErrOrStderr(), "warning: %s\n", report.Visible(text))
+		fmt.Fprintf(in.cmd.ErrOrStderr(), "warning: %s\n", escape.Visible(text))
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/report"
+	"shadow/report/keys"
 	"shadow/suggest"
 	"shadow/traffic"
 )
@@ -17,7 +17,7 @@ const (
 )
 
 // ask is what the flags ask, and how visitors are to be counted for it.
-func (r *keysRun) ask() (q report.KeysQuestion, err error) {
+func (r *keysRun) ask() (q keys.Question, err error) {
 	stop, err := classesOf("stop", r.stop)
 	if err != nil {
 		return q, err

@@ -12,6 +12,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/keys"
 	"shadow/sweep"
 	"shadow/traffic"
 )
@@ -20,7 +21,7 @@ import (
 type keysRun struct {
 	*keysFlags
 	inputs
-	question report.KeysQuestion
+	question keys.Question
 	options  sweep.KeysOptions
 	policies []policy.Policy // of --limit: each limit by each key
 	tried    []policy.Key
@@ -86,7 +87,7 @@ func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 func (r *keysRun) report(result *sweep.KeysResult) error {
 	out := outputFlags{}
 	w := r.cmd.OutOrStdout()
-	k := report.NewKeys(result, r.question, report.Options{
+	k := keys.New(result, r.question, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
 		Timezone: r.timezone, Warnings: r.warnings(result),
 	})

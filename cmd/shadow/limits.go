@@ -11,7 +11,9 @@ import (
 	"shadow/calc"
 	"shadow/limit"
 	"shadow/policy"
-	"shadow/report"
+	"shadow/report/explain"
+	"shadow/report/plot"
+	"shadow/report/table"
 )
 
 func newLimits() *cobra.Command {
@@ -36,7 +38,7 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 			if width := widthOf(w); output == "table" && 0 < width && width < algorithmTable {
 				return listAlgorithms(w, rows)
 			}
-			return report.WriteTable(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
+			return table.WriteRows(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters
@@ -123,17 +125,17 @@ that is. The plots show how many requests count against the client.`,
 
 func writeExplanations(cmd *cobra.Command, policies []policy.Policy, output string, plots bool) error {
 	out := outputFlags{}
-	view := report.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: plots}
+	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: plots}
 	explained := make([][]calc.Explanation, len(policies))
 	for i, p := range policies {
-		explained[i] = calc.Explain(partsOf(p), report.PlotMoments(view.Width))
+		explained[i] = calc.Explain(partsOf(p), plot.Moments(view.Width))
 		for j := range explained[i] {
 			if len(p.Parts) > 1 {
 				explained[i][j].Combine = p.Combine.String()
 			}
 		}
 	}
-	return report.WriteExplanations(cmd.OutOrStdout(), output, explained, view)
+	return explain.Write(cmd.OutOrStdout(), output, explained, view)
 }
 
 // partsOf are the limits of a policy, which must all admit a request.

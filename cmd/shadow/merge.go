@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/report"
+	"shadow/escape"
+	"shadow/report/format"
 	"shadow/store"
 )
 
@@ -74,12 +75,12 @@ func sayMerged(w io.Writer, path string, m *store.Merged) {
 	for _, t := range m.Rows {
 		rows += t.Rows
 	}
-	fmt.Fprintf(w, "%s: took in %s (%s)", report.Visible(path), report.Count(int64(len(m.Runs)), "run"), report.Count(rows, "row"))
+	fmt.Fprintf(w, "%s: took in %s (%s)", escape.Visible(path), format.Count(int64(len(m.Runs)), "run"), format.Count(rows, "row"))
 	if len(m.Runs) > 0 {
-		fmt.Fprintf(w, " as %s", report.Runs(slices.Sorted(maps.Values(m.Runs))))
+		fmt.Fprintf(w, " as %s", format.Runs(slices.Sorted(maps.Values(m.Runs))))
 	}
 	if len(m.Known) > 0 {
-		fmt.Fprintf(w, "; had %s already", report.Count(int64(len(m.Known)), "run"))
+		fmt.Fprintf(w, "; had %s already", format.Count(int64(len(m.Known)), "run"))
 	}
 	fmt.Fprintln(w)
 }

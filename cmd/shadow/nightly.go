@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/report"
 )
 
@@ -126,7 +127,7 @@ func (n *nightly) held(m *report.Model) (held, err error) {
 			return nil, fmt.Errorf("--fail-if %w", err)
 		}
 		if len(policies) > 0 {
-			texts = append(texts, fmt.Sprintf("--fail-if %s holds for %s", c, report.Visible(strings.Join(policies, "; "))))
+			texts = append(texts, fmt.Sprintf("--fail-if %s holds for %s", c, escape.Visible(strings.Join(policies, "; "))))
 		}
 	}
 	if texts == nil {

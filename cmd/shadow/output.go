@@ -11,6 +11,8 @@ import (
 	"golang.org/x/term"
 
 	"shadow/report"
+	"shadow/report/format"
+	"shadow/report/html"
 )
 
 // outputFlags say how a report looks.
@@ -40,20 +42,20 @@ func (f *outputFlags) verify() error {
 // rows are those per list: on a page, where they can be searched, more than elsewhere unless --top says otherwise.
 func (f *outputFlags) rows(cmd *cobra.Command) int {
 	if f.output == "html" && !cmd.Flags().Changed("top") {
-		return report.HTMLTop
+		return html.MostRows
 	}
 	return f.top
 }
 
 // addOutput adds the flag --output to a command that prints a table of some kind, and may know more formats.
 func addOutput(cmd *cobra.Command, output *string, what string, more ...string) {
-	formats := append(report.Formats(), more...)
+	formats := append(format.Outputs(), more...)
 	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(formats, ", "))
 	completeWords(cmd, "output", formats...)
 }
 
 func verifyOutput(output string, more ...string) error {
-	formats := append(report.Formats(), more...)
+	formats := append(format.Outputs(), more...)
 	if !slices.Contains(formats, output) {
 		return usage("--output %q: want one of %s", output, strings.Join(formats, ", "))
 	}

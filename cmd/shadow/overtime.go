@@ -7,6 +7,8 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/format"
+	"shadow/report/html"
 )
 
 // A page shows refusals over time. What a replay keeps of that is the worst minute, and the database keeps events, maybe
@@ -43,7 +45,7 @@ func (o *overTime) Write(events []replay.Event) error {
 }
 
 // times are the counts of the policies that refused something.
-func (o *overTime) times(policies []report.Policy) (times []report.Times) {
+func (o *overTime) times(policies []report.Policy) (times []html.Times) {
 	for i := range policies {
 		if c := &o.counts[i]; len(c.refused) > 0 {
 			times = append(times, c.times(policies[i].Policy))
@@ -90,14 +92,14 @@ func (s *stretches) widen() {
 }
 
 // times are all stretches from the first with a refusal to the last, at most mostBars.
-func (s *stretches) times(name string) report.Times {
+func (s *stretches) times(name string) html.Times {
 	first, last := s.ends()
 	for last-first >= mostBars && s.length < len(stretchLengths)-1 {
 		s.widen()
 		first, last = s.ends()
 	}
 	step := stretchLengths[s.length]
-	t := report.Times{Policy: name, Start: report.Moment(first * step), Step: step, Refused: make([]int64, last-first+1)}
+	t := html.Times{Policy: name, Start: format.Moment(first * step), Step: step, Refused: make([]int64, last-first+1)}
 	for i, n := range s.refused {
 		t.Refused[i-first] = n
 	}

@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/format"
 	"shadow/testneeds"
 )
 
@@ -57,7 +58,7 @@ func TestOverTimeCountsByTheMinute(t *testing.T) {
 	}
 	got := s.times("p")
 	want := []int64{1, 2, 1, 0, 1}
-	if got.Start != report.Moment(-limit.Minute) || len(got.Refused) != len(want) {
+	if got.Start != format.Moment(-limit.Minute) || len(got.Refused) != len(want) {
 		t.Fatalf("%+v", got)
 	}
 	for i, n := range got.Refused {

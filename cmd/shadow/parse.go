@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/escape"
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/parse"
-	"shadow/report"
 )
 
 // parseFlags are the options of `shadow parse`.
@@ -52,7 +52,7 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, text := range passedByName(found.Passed) {
-		fmt.Fprintln(cmd.ErrOrStderr(), report.Visible(text))
+		fmt.Fprintln(cmd.ErrOrStderr(), escape.Visible(text))
 	}
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	var failed error
@@ -94,7 +94,7 @@ func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]
 }
 
 func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choice parse.Choice) error {
-	fmt.Fprintf(w, "%s\n", report.Visible(name))
+	fmt.Fprintf(w, "%s\n", escape.Visible(name))
 	if len(sample) == 0 {
 		fmt.Fprintln(w, "  empty")
 		return nil
@@ -103,14 +103,14 @@ func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choic
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "  format %s: %s\n", found.Format.Name, report.Visible(found.Format.Text))
+	fmt.Fprintf(w, "  format %s: %s\n", found.Format.Name, escape.Visible(found.Format.Text))
 	fmt.Fprintf(w, "  %d of the first %d lines can be read%s\n", found.Read, found.Lines, emptyOnes(sample))
 	for _, warning := range found.Warnings {
-		fmt.Fprintf(w, "  warning: %s\n", report.Visible(warning))
+		fmt.Fprintf(w, "  warning: %s\n", escape.Visible(warning))
 	}
 	for i, field := range f.fields {
 		if !found.Format.HasExtra(i) {
-			fmt.Fprintf(w, "  warning: this format has no field %s, which --show asks for\n", report.Visible(field))
+			fmt.Fprintf(w, "  warning: this format has no field %s, which --show asks for\n", escape.Visible(field))
 		}
 	}
 	f.showLines(w, sample, found.Format)
@@ -148,7 +148,7 @@ func (f *parseFlags) showLines(w *bytes.Buffer, sample []byte, format *parse.For
 		case !fault.OK() && bad < f.lines:
 			bad++
 			fmt.Fprintf(w, "\nline %d cannot be read: column %d: %s\n  %s\n",
-				number, fault.Column, fault.Reason, report.Visible(cut(text, 200)))
+				number, fault.Column, fault.Reason, escape.Visible(cut(text, 200)))
 		case fault.OK() && number <= f.lines:
 			fmt.Fprintf(w, "\nline %d\n", number)
 			f.showRecord(w, &record)
@@ -167,7 +167,7 @@ func cut(text string, n int) string {
 func (f *parseFlags) showRecord(w *bytes.Buffer, r *parse.Record) {
 	field := func(name string, value []byte) {
 		if value != nil {
-			fmt.Fprintf(w, "  %-14s %s\n", name, report.Visible(cut(string(value), 1000)))
+			fmt.Fprintf(w, "  %-14s %s\n", name, escape.Visible(cut(string(value), 1000)))
 		}
 	}
 	fmt.Fprintf(w, "  %-14s %s\n", "time", moment(r.Stamp))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/report"
+	"shadow/report/table"
 	"shadow/store"
 )
 
@@ -48,7 +48,7 @@ these. The database is opened read-only, and the question reaches no other file.
 				return err
 			}
 			w := cmd.OutOrStdout()
-			return errors.Join(report.WriteTable(w, output, widthOf(w), rows.Columns, rows), rows.Close())
+			return errors.Join(table.WriteRows(w, output, widthOf(w), rows.Columns, rows), rows.Close())
 		},
 	}
 	from.add(cmd.Flags())

@@ -15,6 +15,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/html"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -234,7 +235,7 @@ func (r *replayRun) report(result *replay.Result, database, run string) error {
 func (r *replayRun) write(model *report.Model) error {
 	w := r.cmd.OutOrStdout()
 	if r.overTime != nil {
-		page := &report.Page{Model: model, Times: r.overTime.times(model.Policies)}
+		page := &html.Page{Model: model, Times: r.overTime.times(model.Policies)}
 		r.addCurves(page)
 		return page.Write(w)
 	}

@@ -7,6 +7,9 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/curves"
+	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -81,16 +84,16 @@ func (r *replayRun) keepCurves(run *store.Run) {
 }
 
 // addCurves puts on the page what --sweep has found.
-func (r *replayRun) addCurves(page *report.Page) {
+func (r *replayRun) addCurves(page *html.Page) {
 	if r.curves == nil {
 		return
 	}
-	page.Curves = report.NewSweep(r.curves, report.Options{}).Curves()
+	page.Curves = curves.New(r.curves, report.Options{}).Curves()
 	for _, s := range r.samples {
 		policy := &r.policies[s.Policy]
-		page.Levels = append(page.Levels, report.Level{
+		page.Levels = append(page.Levels, html.Level{
 			Client: r.night.anonymizer.Name(r.reading.Tables.Clients.Name(s.Client)), Policy: r.night.anonymizer.Text(policy.Name), Limit: policy.Parts[s.Part].Spec.String(),
-			First: report.Moment(s.First), Last: report.Moment(s.Last), Levels: s.Levels, Refused: s.Refused, Top: float64(s.Full),
+			First: format.Moment(s.First), Last: format.Moment(s.Last), Levels: s.Levels, Refused: s.Refused, Top: float64(s.Full),
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"shadow/limit"
 	"shadow/report"
+	"shadow/report/format"
+	"shadow/report/html"
 	"shadow/store"
 )
 
@@ -26,8 +28,8 @@ type pageMaker struct {
 }
 
 // page is a report with what there is to add.
-func (m *pageMaker) page(model *report.Model) (*report.Page, error) {
-	p := model.Page()
+func (m *pageMaker) page(model *report.Model) (*html.Page, error) {
+	p := html.NewPage(model)
 	var err error
 	if p.Times, err = m.times(model.Policies); err != nil {
 		return nil, err
@@ -41,22 +43,22 @@ func (m *pageMaker) page(model *report.Model) (*report.Page, error) {
 }
 
 // times are refusals over time, of the policies whose events are kept.
-func (m *pageMaker) times(policies []report.Policy) ([]report.Times, error) {
+func (m *pageMaker) times(policies []report.Policy) ([]html.Times, error) {
 	o := newOverTime(nil, 0, len(policies))
 	err := m.db.OverTime(m.loaded, func(policy int, minute limit.Time, refused int64) { o.counts[policy].add(minute, refused) })
 	return o.times(policies), err
 }
 
 // levels are those of the clients that the latest run's policies refused most, of one run only.
-func (m *pageMaker) levels() (levels []report.Level, err error) {
+func (m *pageMaker) levels() (levels []html.Level, err error) {
 	if len(m.runs) != 1 {
 		return nil, nil
 	}
 	stored, err := m.db.Levels(m.runs[0].Run)
 	for i := range stored {
 		l := &stored[i]
-		levels = append(levels, report.Level{
-			Client: m.anonymizer.Name(l.Client), Policy: m.anonymizer.Text(l.Policy), Limit: l.Limit, First: report.Moment(l.First), Last: report.Moment(l.Last),
+		levels = append(levels, html.Level{
+			Client: m.anonymizer.Name(l.Client), Policy: m.anonymizer.Text(l.Policy), Limit: l.Limit, First: format.Moment(l.First), Last: format.Moment(l.Last),
 			Levels: l.Levels, Refused: l.Refused, Top: float64(l.Full),
 		})
 	}
@@ -78,7 +80,7 @@ func untimed(policies []report.Policy, timed int) string {
 }
 
 // curves are those of the first run that has any to show, nil if none has.
-func (m *pageMaker) curves() (*report.Curves, error) {
+func (m *pageMaker) curves() (*html.Curves, error) {
 	candidates, err := m.swept()
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (m *pageMaker) curves() (*report.Curves, error) {
 			return nil, err
 		}
 		if s != nil {
-			return &report.Curves{
+			return &html.Curves{
 				By: s.By, Action: s.Action, Judged: s.Judged, Requests: s.Requests, Clients: s.Clients,
 				Curves: s.Curves, Changes: s.Changes, From: m.from(&candidates[i]),
 				Hidden: s.Hidden,

@@ -8,6 +8,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/curves"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -22,21 +23,21 @@ func (m *pageMaker) curvesOnly() bool {
 
 // writeSweep prints the curves of the run. Where they lack what reports need, it prints what is known of the run.
 func (f *reportFlags) writeSweep(cmd *cobra.Command, model *report.Model, found *pageMaker) error {
-	curves, err := found.db.Curves(found.runs[0].Run)
+	stored, err := found.db.Curves(found.runs[0].Run)
 	if err != nil {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	if curves == nil {
+	if stored == nil {
 		model.Warnings = append(model.Warnings, fmt.Sprintf("run %d is a sweep that an older shadow stored without the classes of its clients: "+
 			`shadow query "FROM curve_figures WHERE run = %[1]d" has its curves`, found.runs[0].Run))
 		return model.Write(w, f.output)
 	}
-	result, err := sweptResult(found.loaded.Result, curves)
+	result, err := sweptResult(found.loaded.Result, stored)
 	if err != nil {
 		return err
 	}
-	swept := report.NewSweep(result, found.options)
+	swept := curves.New(result, found.options)
 	swept.History = model.History
 	return swept.Write(w, f.output)
 }

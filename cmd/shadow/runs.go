@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/report"
+	"shadow/report/runs"
 	"shadow/store"
 )
 
@@ -59,32 +59,32 @@ func (f *runsFlags) list(cmd *cobra.Command) error {
 	if err := verifyOutput(f.output); err != nil {
 		return err
 	}
-	runs, err := f.runs(cmd)
+	all, err := f.runs(cmd)
 	if err != nil {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	return report.WriteRuns(w, f.output, widthOf(w), runFacts(runs))
+	return runs.Write(w, f.output, widthOf(w), runFacts(all))
 }
 
 func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
 	if err := verifyOutput(f.output); err != nil {
 		return err
 	}
-	runs, err := f.runs(cmd)
+	all, err := f.runs(cmd)
 	if err != nil {
 		return err
 	}
-	var shown []report.Run
+	var shown []runs.Run
 	for _, arg := range args {
-		run, err := findRun(runs, arg)
+		run, err := findRun(all, arg)
 		if err != nil {
 			return err
 		}
-		shown = append(shown, report.Run(*run))
+		shown = append(shown, runs.Run(*run))
 	}
 	w := cmd.OutOrStdout()
-	return report.WriteRunFacts(w, f.output, widthOf(w), shown)
+	return runs.WriteFacts(w, f.output, widthOf(w), shown)
 }
 
 // runs lists the runs of the database.
@@ -102,19 +102,19 @@ func (f *readFlags) runs(cmd *cobra.Command) ([]store.RunFact, error) {
 }
 
 // findRun is the run of that number, or the last one.
-func findRun(runs []store.RunFact, text string) (*store.RunFact, error) {
-	if text == "last" && len(runs) > 0 {
-		return &runs[len(runs)-1], nil
+func findRun(all []store.RunFact, text string) (*store.RunFact, error) {
+	if text == "last" && len(all) > 0 {
+		return &all[len(all)-1], nil
 	}
 	if err := verifyRun(text); err != nil {
 		return nil, err
 	}
-	for i := range runs {
-		if fmt.Sprint(runs[i].Run) == text {
-			return &runs[i], nil
+	for i := range all {
+		if fmt.Sprint(all[i].Run) == text {
+			return &all[i], nil
 		}
 	}
-	return nil, noRun(runs, text)
+	return nil, noRun(all, text)
 }
 
 func verifyRun(text string) error {
@@ -125,18 +125,18 @@ func verifyRun(text string) error {
 }
 
 // noRun says that there is no such run, and which there are.
-func noRun(runs []store.RunFact, text string) error {
-	if len(runs) == 0 {
+func noRun(all []store.RunFact, text string) error {
+	if len(all) == 0 {
 		return fmt.Errorf("the database has no runs yet: shadow replay makes one")
 	}
 	return fmt.Errorf("there is no run %s: the database has %d, from %d to %d (`shadow runs` lists them)",
-		text, len(runs), runs[0].Run, runs[len(runs)-1].Run)
+		text, len(all), all[0].Run, all[len(all)-1].Run)
 }
 
-func runFacts(runs []store.RunFact) []report.Run {
-	facts := make([]report.Run, len(runs))
-	for i := range runs {
-		facts[i] = report.Run(runs[i])
+func runFacts(all []store.RunFact) []runs.Run {
+	facts := make([]runs.Run, len(all))
+	for i := range all {
+		facts[i] = runs.Run(all[i])
 	}
 	return facts
 }

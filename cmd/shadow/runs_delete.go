@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/report"
+	"shadow/report/format"
 	"shadow/store"
 )
 
@@ -89,7 +89,7 @@ func deleteRuns(ctx context.Context, w io.Writer, db *store.Store, path string, 
 	for _, t := range rows {
 		sum += t.Rows
 	}
-	fmt.Fprintf(w, "deleted %s (%s)\n", report.Runs(runs), report.Count(sum, "row"))
+	fmt.Fprintf(w, "deleted %s (%s)\n", format.Runs(runs), format.Count(sum, "row"))
 	free, err := db.Free()
 	if err != nil || free <= spare {
 		return closeAfter(db, err)
@@ -98,6 +98,6 @@ func deleteRuns(ctx context.Context, w io.Writer, db *store.Store, path string, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: %s, before %s\n", path, report.Size(after), report.Size(before))
+	fmt.Fprintf(w, "%s: %s, before %s\n", path, format.Size(after), format.Size(before))
 	return nil
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"shadow/report"
+	"shadow/report/advice"
 	"shadow/suggest"
 )
 
 // What to do with a suggestion: command lines that can be typed as they are, and what nginx is to be told.
 
 // next is what to try, for the answer and for what nginx makes of it.
-func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines []string) {
+func (r *suggestRun) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) {
 	best := a.BestOfAll()
 	if len(best) == 0 {
 		return r.nextBound(a, nginx)
@@ -43,7 +43,7 @@ func (r *suggestRun) next(a *suggest.Advice, nginx *report.SuggestNginx) (lines 
 }
 
 // nextBound is what to try where there is nobody to spare: the bound that nginx has.
-func (r *suggestRun) nextBound(a *suggest.Advice, nginx *report.SuggestNginx) (lines []string) {
+func (r *suggestRun) nextBound(a *suggest.Advice, nginx *advice.Nginx) (lines []string) {
 	if nginx == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func quoted(word string) string {
 }
 
 // nginxBlock are the directives, and what to know of them.
-func (r *suggestRun) nginxBlock(a *suggest.Advice, n *report.SuggestNginx) (lines []string) {
+func (r *suggestRun) nginxBlock(a *suggest.Advice, n *advice.Nginx) (lines []string) {
 	what := "# nginx, for " + a.Nginx.Limit + " (" + a.Nginx.Twin.Deviation + ")"
 	if !a.Nginx.Answer && a.Nginx.Of != nil {
 		what += ", the best bucket that it has"

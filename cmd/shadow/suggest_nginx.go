@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"shadow/report"
+	"shadow/report/advice"
 	"shadow/suggest"
 )
 
@@ -100,13 +100,13 @@ func headerText(name string) string {
 }
 
 // nginx is what nginx is to be told, nil if it has none of the limits.
-func (r *suggestRun) nginx(a *suggest.Advice) *report.SuggestNginx {
+func (r *suggestRun) nginx(a *suggest.Advice) *advice.Nginx {
 	if a.Nginx == nil {
 		return nil
 	}
 	key := r.nginxKey()
 	zone, twin := zoneName(a.Action), a.Nginx.Twin
-	m := &report.SuggestNginx{Key: key.variable, Note: key.note}
+	m := &advice.Nginx{Key: key.variable, Note: key.note}
 	if !r.proxiesTold {
 		m.HTTP, r.proxiesTold = key.proxies, true
 	}

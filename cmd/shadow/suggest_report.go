@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"shadow/report"
+	"shadow/report/advice"
 	"shadow/suggest"
 )
 
@@ -14,12 +15,12 @@ import (
 func (r *suggestRun) report() error {
 	out := outputFlags{}
 	w := r.cmd.OutOrStdout()
-	answers := make([]report.SuggestAnswer, len(r.tracks))
+	answers := make([]advice.Answer, len(r.tracks))
 	for i, t := range r.tracks {
 		nginx := r.nginx(t.advice)
-		answers[i] = report.SuggestAnswer{Advice: t.advice, Nginx: nginx, Next: r.next(t.advice, nginx)}
+		answers[i] = advice.Answer{Advice: t.advice, Nginx: nginx, Next: r.next(t.advice, nginx)}
 	}
-	advice := report.NewSuggest(r.survey, answers, report.Options{
+	advice := advice.New(r.survey, answers, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
 		Timezone: r.timezone, Warnings: r.warnings(), Evidence: r.judging,
 	})

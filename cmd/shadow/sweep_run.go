@@ -15,6 +15,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/curves"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -178,7 +179,7 @@ func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sw
 func (r *sweepRun) report(result *sweep.Result, database, run string) error {
 	out := outputFlags{}
 	w := r.cmd.OutOrStdout()
-	curves := report.NewSweep(result, report.Options{
+	curves := curves.New(result, report.Options{
 		Width: widthOf(w), Color: out.color(w), Version: versionText(), Command: strings.Join(os.Args, " "),
 		Timezone: r.timezone, Warnings: r.warnings(result), Database: database, Run: run,
 		Jury: r.jury,

@@ -15,7 +15,6 @@ import (
 	"shadow/escape"
 	"shadow/limit"
 	"shadow/logfile"
-	"shadow/report"
 	"shadow/tail"
 )
 
@@ -113,7 +112,7 @@ func (f *tailFlags) options(cmd *cobra.Command, args []string) (o tail.Options, 
 	}
 	o.Names, o.Stdin, o.Out, o.Err = args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.State, o.Events, o.MaxKeys = f.state, f.events, f.maxKeys
-	o.Save, o.Visible = durationOf(f.save), report.Visible
+	o.Save, o.Visible = durationOf(f.save), escape.Visible
 	if !f.quiet {
 		o.Every = durationOf(f.every)
 	}

@@ -1,0 +1,199 @@
+// Package explain writes what limits mean and what a bucket sustains: results of package calc come in; text or JSON goes out.
+package explain
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"shadow/calc"
+	"shadow/escape"
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/plot"
+	"shadow/report/table"
+)
+
+// Write explains the limits of one or more policies; those of one policy must all admit a request.
+func Write(w io.Writer, output string, policies [][]calc.Explanation, v View) error {
+	if output == "json" {
+		return format.WriteJSON(w, policies)
+	}
+	t := v.terminal()
+	for i, parts := range policies {
+		if i > 0 {
+			t.WriteByte('\n')
+		}
+		if len(parts) > 1 {
+			t.Paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.%s", len(parts), combineText(parts[0].Combine)))
+			t.WriteByte('\n')
+		}
+		for j, e := range parts {
+			if j > 0 {
+				t.WriteByte('\n')
+			}
+			writeExplanation(t, e, v.Plots)
+		}
+	}
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// combineText says how limits combine, in a sentence behind another, unless as most do.
+func combineText(name string) string {
+	how, err := policy.ParseCombine(name)
+	if err != nil || how == policy.Together {
+		return ""
+	}
+	return " " + format.Sentence(how.Means()) + "."
+}
+
+func writeExplanation(t *document.Terminal, e calc.Explanation, plots bool) {
+	fmt.Fprintln(t, t.Paint(document.Bold, escape.Visible(e.Limit)))
+	t.Entry("means", e.Means, document.Dim)
+	if e.AtOnce == 0 {
+		return // it does not describe itself
+	}
+	t.Entry("at once", atOnceText(e), document.Dim)
+	sustains := rateText(e.Count, e.Per)
+	if !e.Bucket {
+		sustains = "on average " + sustains
+	}
+	t.Entry("sustains", sustains, document.Dim)
+	if e.Recovers > 0 {
+		t.Entry("recovers", "within "+format.Brief(format.RoundUp(e.Recovers))+" of the last of those, it admits as many at once again", document.Dim)
+	}
+	if e.Trial == nil {
+		t.Entry("tried out", "no: it would take too many requests, or too long", document.Dim)
+	} else {
+		t.Entry("refused", costText(e), document.Dim)
+	}
+	for i, v := range e.Variants {
+		t.Entry(document.OnlyFirst(i, "or it is"), v.Assumes+": "+variantText(v), document.Dim)
+	}
+	if len(e.Clients) > 0 {
+		t.WriteByte('\n')
+		t.Paragraph("Three clients that send a quarter more than it sustains, for " + format.Brief(e.Clients[0].Length) + ":")
+	}
+	for _, c := range e.Clients {
+		writeClient(t, e, c, plots)
+	}
+	if len(e.Equivalents) > 0 {
+		writeEquivalents(t, e.Equivalents)
+	}
+}
+
+func atOnceText(e calc.Explanation) string {
+	text := format.Count(e.AtOnce, "request")
+	switch trial := e.Trial; {
+	case trial == nil || trial.AtOnce == e.AtOnce:
+		return text
+	case trial.Endless:
+		return text + ", but a client never seen was not refused one of " + format.Thousands(trial.AtOnce)
+	default:
+		return text + fmt.Sprintf(", %s of a client never seen", format.Thousands(trial.AtOnce))
+	}
+}
+
+// variantText is what another assumption comes to.
+func variantText(v calc.Variant) string {
+	text := format.Thousands(v.Trial.AtOnce) + " at once"
+	if v.Trial.Endless {
+		text += ", and none was refused"
+	}
+	if len(v.Refused) == 0 {
+		return text
+	}
+	refused := make([]string, len(v.Refused))
+	for i, n := range v.Refused {
+		refused[i] = format.Thousands(n)
+	}
+	return text + "; refuses the clients below " + strings.Join(refused, ", ")
+}
+
+// rateText writes a rate as the time between two, and per second, or per the shortest unit that has one.
+func rateText(n int64, per limit.Time) string {
+	rate := float64(n) / float64(per)
+	unit := struct {
+		name   string
+		length limit.Time
+	}{"second", limit.Second}
+	for _, longer := range []struct {
+		name   string
+		length limit.Time
+	}{{"minute", limit.Minute}, {"hour", limit.Hour}, {"day", limit.Day}} {
+		if rate*float64(unit.length) < 1-1e-9 {
+			unit = longer
+		}
+	}
+	return fmt.Sprintf("one every %s, %s per %s", limit.Interval(n, per), format.Amount(rate*float64(unit.length)), unit.name)
+}
+
+func costText(e calc.Explanation) string {
+	switch trial := e.Trial; {
+	case trial.Endless:
+		return "not tried: none was refused at one moment"
+	case trial.One <= 0 && trial.Many <= 0:
+		return "costs nothing: the next request is admitted no later"
+	default:
+		return fmt.Sprintf("one puts off the next admission by %s; %s more, half-way there, by %s",
+			delayText(trial.One), format.Thousands(e.AtOnce), delayText(trial.Many))
+	}
+}
+
+func delayText(d limit.Time) string {
+	switch {
+	case d <= 0:
+		return "nothing"
+	case d > limit.Never/2:
+		return "more than all time"
+	}
+	return format.Brief(d)
+}
+
+func writeClient(t *document.Terminal, e calc.Explanation, c calc.Client, plots bool) {
+	sends := "one every " + format.Brief(c.Every)
+	switch {
+	case c.Burst > 0:
+		sends = fmt.Sprintf("%s at once every %s", format.Thousands(c.Burst), format.Brief(c.Every))
+	case c.Name == "random":
+		sends = "as many at random moments"
+	}
+	t.WriteByte('\n')
+	t.Entry(c.Name, sends, document.Dim)
+	if plots && len(c.Levels) > 1 {
+		t.Plot(plot.Plot{Values: c.Levels, Length: c.Length, Top: float64(e.AtOnce), Rows: 6})
+	}
+	text := fmt.Sprintf("%s: %s admitted, %s refused", format.Count(c.Requests, "request"), format.Share(c.Admitted, c.Requests), format.Share(c.Refused, c.Requests))
+	if c.Range != nil {
+		text += fmt.Sprintf("; under all assumptions %s–%s refused", format.Thousands(c.Range[0]), format.Thousands(c.Range[1]))
+	}
+	if c.Delayed > 0 {
+		text += fmt.Sprintf("; %s of those admitted were delayed", format.Thousands(c.Delayed))
+	}
+	t.Entry("", text, document.Dim)
+}
+
+// equivalents lists what to set on each server, a line or more each, and below it what deviates.
+func writeEquivalents(t *document.Terminal, all []policy.Equivalent) {
+	const indent = 25
+	t.WriteString("\nThe nearest on each server:\n")
+	for _, e := range all {
+		setting := e.Setting
+		switch {
+		case setting == "":
+			setting = "none"
+		case e.Closest:
+			setting = "none (closest: " + setting + ")"
+		}
+		label := "  " + t.Paint(document.Dim, fmt.Sprintf("%-*s", indent-2, e.Server))
+		for _, text := range []string{setting, e.Deviation} {
+			for _, line := range table.Wrap(escape.Visible(text), max(t.Width-indent-1, plot.LeastCurve)) {
+				fmt.Fprintf(t, "%s %s\n", label, line)
+				label = strings.Repeat(" ", indent)
+			}
+		}
+	}
+}

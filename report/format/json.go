@@ -1,0 +1,49 @@
+package format
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"shadow/escape"
+)
+
+// JSON writes a report. Strings are as they were in the log, apart from bytes that are not UTF-8, which JSON cannot
+// hold (each becomes U+FFFD); what could harm a terminal or an HTML page is escaped.
+func JSON(v any) ([]byte, error) {
+	Plain, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(EscapeJSON(Plain), '\n'), nil
+}
+
+// EachJSON writes an object with what there is of each K, in their order.
+func EachJSON[K interface {
+	~uint8
+	fmt.Stringer
+}, T any](figures []T) ([]byte, error) {
+	b := []byte{'{'}
+	for i := range figures {
+		text, err := json.Marshal(figures[i])
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(fmt.Appendf(b, "%q:", K(i)), text...)
+	}
+	return append(b, '}'), nil
+}
+
+// WriteJSON writes a value as JSON.
+func WriteJSON(w io.Writer, value any) error {
+	text, err := JSON(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func EscapeJSON(Plain []byte) []byte { return escape.JSON(Plain) }

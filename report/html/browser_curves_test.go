@@ -1,0 +1,192 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"shadow/limit"
+	"shadow/report/format"
+	"shadow/report/reporttest"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// The slider: wherever it is dragged to, the page shows the figures of a point of the curve, exactly.
+
+// A reading is what the page says of a limit.
+type reading struct {
+	N     string     // in the field
+	Limit string     // as --limit takes it
+	Words string     // of the slider, for those who cannot see it
+	Rows  [][]string // class, refused, %, hit, %
+}
+
+const readPage = `({
+	N: document.getElementById("curve-number").value,
+	Limit: document.getElementById("curve-limit").textContent,
+	Words: document.getElementById("curve-slider").getAttribute("aria-valuetext"),
+	Rows: [...document.querySelectorAll("#curve-reading tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent)),
+})`
+
+// expected is what the page should say of a limit.
+func (c *Curves) expected(curve *sweep.Curve, n int64) reading {
+	p := curve.At(n)
+	row := func(name string, refused, requests, hit, clients int64) []string {
+		cells := []string{name, "–", "–", format.Thousands(hit), format.Percent(format.PercentOf(hit, clients))}
+		if p.Counted {
+			cells[1], cells[2] = format.Thousands(refused), format.Percent(format.PercentOf(refused, requests))
+		}
+		return cells
+	}
+	r := reading{N: fmt.Sprint(n), Limit: curve.Limit(n)}
+	for class := range traffic.ClassCount {
+		if c.Clients[class] > 0 {
+			r.Rows = append(r.Rows, row(class.String(), p.Refused[class], c.Requests[class], p.Hit[class], c.Clients[class]))
+		}
+	}
+	r.Rows = append(r.Rows, row("all", p.Refused.Sum(), c.Requests.Sum(), p.Hit.Sum(), c.Clients.Sum()))
+	return r
+}
+
+// same compares what the page says with the curve.
+func (b *tab) same(c *Curves, curve *sweep.Curve) int64 {
+	b.t.Helper()
+	got := eval[reading](b, readPage)
+	var n int64
+	if _, err := fmt.Sscan(got.N, &n); err != nil {
+		b.t.Fatal(err)
+	}
+	want := c.expected(curve, n)
+	if !slices.ContainsFunc(curve.Points, func(p sweep.Point) bool { return p.Limit == n }) {
+		b.t.Errorf("%d is no point of the curve", n)
+	}
+	if got.Limit != want.Limit || fmt.Sprint(got.Rows) != fmt.Sprint(want.Rows) || !strings.HasPrefix(got.Words, want.Limit+": ") {
+		b.t.Errorf("at %d the page says\n%v, want\n%v", n, got, want)
+	}
+	return n
+}
+
+// steepPage has a long curve, which is thinned, and a bucket of which not everything is known.
+func steepPage() *Page {
+	r := reporttest.SweptTown(0)
+	r.ByClass, r.Clients = sweep.Classes{traffic.Browser: 90_000, traffic.Tool: 60_000}, sweep.Classes{traffic.Browser: 30_000, traffic.Tool: 9}
+	r.Judged = r.ByClass.Sum()
+	for n := int64(1); n <= 30_000; n++ {
+		left := 30_000 - n
+		r.Curves[0].Points = append(r.Curves[0].Points, sweep.Point{
+			Limit: n, Counted: true, Refused: sweep.Classes{traffic.Browser: 3 * left, traffic.Tool: 2 * left}, Hit: sweep.Classes{traffic.Browser: left, traffic.Tool: min(left, 9)},
+		})
+	}
+	r.Curves[1].Points = []sweep.Point{
+		{Limit: 1, Hit: sweep.Classes{20, 0, 2}},
+		{Limit: 5, Counted: true, Refused: sweep.Classes{70, 0, 7}, Hit: sweep.Classes{12, 0, 1}},
+		{Limit: 8, Hit: sweep.Classes{3}},
+		{Limit: 12, Counted: true},
+	}
+	return sweptPage(r)
+}
+
+func TestBrowserSlider(t *testing.T) {
+	p := steepPage()
+	b := openTab(t, p, 1280, 900)
+	long := &p.Curves.Curves[0]
+	seen := map[int64]bool{b.same(p.Curves, long): true}
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#curve-slider")))
+	box := eval[[]float64](b, `(() => { const r = document.getElementById("curve-slider").getBoundingClientRect(); return [r.left, r.top + r.height / 2, r.width]; })()`)
+	b.do(chromedp.MouseEvent(chromedp.MousePressed, box[0]+box[2]/2, box[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	for _, part := range []float64{0.5, 0.1, 0.101, 0.33, 0.77, 0.9, 1, 0} {
+		b.do(chromedp.MouseEvent(chromedp.MouseMoved, box[0]+box[2]*part, box[1], chromedp.ButtonLeft))
+		seen[b.same(p.Curves, long)] = true
+	}
+	b.do(chromedp.MouseEvent(chromedp.MouseReleased, box[0], box[1], chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	if len(seen) < 6 || !seen[1] || !seen[30_000] {
+		t.Errorf("the slider went to %v only", seen)
+	}
+}
+
+// The keyboard moves from point to point, a number goes to the point at or below it, and so does a press on the chart.
+func TestBrowserOtherWaysToMove(t *testing.T) {
+	p := steepPage()
+	b := openTab(t, p, 1280, 900)
+	long := &p.Curves.Curves[0]
+	b.do(chromedp.Focus(chromedp.CSS("#curve-slider")), chromedp.KeyEvent(kb.Home))
+	if n := b.same(p.Curves, long); n != 1 {
+		t.Errorf("Home goes to %d", n)
+	}
+	b.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	if n := b.same(p.Curves, long); n != 3 {
+		t.Errorf("two arrows go to %d", n)
+	}
+	kept := thinned(long.Points, MostPoints, p.Curves.worthKeeping(long, long.Points)).points
+	for _, typed := range []int64{17, 12_345, 29_999, 99_999, 0} {
+		eval[bool](b, `(() => { const f = document.getElementById("curve-number"); f.value = "%d"; f.dispatchEvent(new Event("change")); return true; })()`, typed)
+		want := kept[0].Limit
+		for _, k := range kept {
+			if k.Limit <= typed {
+				want = k.Limit
+			}
+		}
+		if n := b.same(p.Curves, long); n != want {
+			t.Errorf("%d typed goes to %d, want %d", typed, n, want)
+		}
+	}
+	b.pressChart(p.Curves, long)
+}
+
+// pressChart presses somewhere on the chart: the point is where the pointer is.
+func (b *tab) pressChart(c *Curves, curve *sweep.Curve) {
+	b.t.Helper()
+	b.do(chromedp.ScrollIntoView(chromedp.CSS("#curve-chart")))
+	box := eval[[]float64](b, `(() => { const r = document.querySelector("#curve-chart .u-over").getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+	b.do(chromedp.MouseClickXY(box[0]+box[2]/2, box[1]+box[3]/2))
+	middle := math.Sqrt(float64(curve.Points[len(curve.Points)-1].Limit)) // of a logarithmic axis
+	if n := b.same(c, curve); math.Abs(float64(n)-middle) > middle/20 {
+		b.t.Errorf("the middle of the chart is %d, want about %.0f", n, middle)
+	}
+}
+
+// Another curve has its own points; of a bucket it says what is not known.
+func TestBrowserChoosesACurve(t *testing.T) {
+	p := steepPage()
+	b := openTab(t, p, 1280, 900)
+	told := eval[string](b, `document.getElementById("curve-thin").textContent`)
+	if !strings.Contains(told, "of the 30,000 limits") {
+		t.Errorf("the reader is not told of thinning: %q", told)
+	}
+	p.Curves.Changes = []int64{50_000}
+	if text := pageText(t, p); !strings.Contains(text, `"changes":50000,"points":30000`) {
+		t.Error("the page does not know of points that the database has not kept")
+	}
+	token := &p.Curves.Curves[1]
+	eval[bool](b, `(() => { const f = document.getElementById("curve-which"); f.value = "1"; f.dispatchEvent(new Event("change")); return true; })()`)
+	b.do(chromedp.Focus(chromedp.CSS("#curve-slider")), chromedp.KeyEvent(kb.Home))
+	for i := range token.Points {
+		if n := b.same(p.Curves, token); n != token.Points[i].Limit {
+			t.Errorf("point %d is at %d", i, n)
+		}
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	b.do(chromedp.KeyEvent(kb.Home))
+	if text := eval[string](b, `document.getElementById("curve-between").textContent`); !strings.Contains(text, "not counted") {
+		t.Errorf("of a burst that was not counted the page says %q", text)
+	}
+}
+
+// The chart draws: with a line switched off there is less colour on it, and zooming changes the picture.
+func TestBrowserChart(t *testing.T) {
+	p := sweptPage(reporttest.SweptTown(400))
+	p.Times = []Times{{"token:6/30s", format.Moment(reporttest.Noon), 5 * limit.Minute, []int64{0, 7, 0, 0, 90, 2}}}
+	b := openTab(t, p, 1280, 900)
+	inked := `(() => { const c = document.querySelector("#curve-chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i + 1] < 80 && d[i + 3] > 200; return n; })()`
+	red := eval[int](b, inked)
+	b.do(chromedp.Click(chromedp.CSS("#curve-legend label:first-child")))
+	if without := eval[int](b, inked); red < 300 || without > red/10 {
+		t.Errorf("%d red pixels with the line, %d without", red, without)
+	}
+}

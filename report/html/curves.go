@@ -1,0 +1,200 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"shadow/report/format"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of limit ×
+// window, the darker the more is refused.
+
+func kindTitle(k sweep.Kind) string {
+	return [sweep.KindCount]string{"Rolling window", "Fixed window", "Rolling window, refused requests count too", "Token bucket"}[k]
+}
+
+// people are the browsers that are not disguised, as far as that is known.
+func (c *Curves) people() int64 {
+	n := c.Clients[traffic.Browser]
+	if c.Hidden != nil {
+		n -= c.Hidden.Clients
+	}
+	return n
+}
+
+// whoText says what a browser is where there are any.
+func (c *Curves) whoText() string {
+	switch {
+	case c.Clients[traffic.Browser] == 0:
+		return ""
+	case c.Hidden == nil && c.From != "":
+		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
+	case c.Hidden == nil:
+		return "Browsers are clients that say they are: claims are counted. With --evidence those that do what no browser does are told apart."
+	case c.Hidden.Clients == 0:
+		return "Of the browsers none does what no browser does."
+	}
+	return fmt.Sprintf("Browsers are those whose evidence does not contradict the claim; %s of %s are disguised.",
+		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[traffic.Browser]))
+}
+
+func shapeTitle(s *sweep.Shape) string {
+	if s.Kind == sweep.Token {
+		return "refilled at " + s.Rate.String()
+	}
+	return "N per " + s.PerText()
+}
+
+// spareTable tells of each curve the smallest limit that leaves some share of the clients alone, and what it refuses.
+func (c *Curves) spareTable(curves []*sweep.Curve) *grid {
+	kind := curves[0].Kind
+	t := &grid{Title: kindTitle(kind), Columns: []column{{Head: "limit"}, {Head: "clients"}}}
+	for _, share := range sweep.Shares() {
+		t.Columns = append(t.Columns, column{"N for " + format.ShareText(share), true}, column{"refuses %", true})
+	}
+	for _, curve := range curves {
+		if people := c.people(); 0 < people && people < c.Clients.Sum() {
+			t.Rows = append(t.Rows, c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers))
+		}
+		t.Rows = append(t.Rows, c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny))
+	}
+	return t
+}
+
+func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []cell {
+	row := []cell{{Text: shapeTitle(&curve.Shape), Key: shapeKey(&curve.Shape)}, {Text: whose}}
+	for _, share := range sweep.Shares() {
+		p := curve.Sparing(clients, share, hit)
+		if p == nil {
+			row = append(row, cell{Text: "–", Right: true}, cell{Text: "–", Right: true})
+			continue
+		}
+		row = append(row, countCell(p.Limit), c.refusedCell(p))
+	}
+	return row
+}
+
+// shapeKey sorts shapes by their length or their rate.
+func shapeKey(s *sweep.Shape) string {
+	if s.Kind == sweep.Token {
+		return fmt.Sprintf("%g", float64(s.Rate.Count)/float64(s.Rate.Per))
+	}
+	return format.Plain(int64(s.Per))
+}
+
+func (c *Curves) refusedCell(p *sweep.Point) cell {
+	if !p.Counted {
+		return cell{Text: "–", Right: true}
+	}
+	return shareCell(format.PercentOf(p.Refused.Sum(), c.judged()))
+}
+
+// A heatMap is limit × window: for each curve of a kind, what some limits do.
+type heatMap struct {
+	Title string
+	Of    string // what the figures are of
+	Head  []string
+	Rows  []heatRow
+}
+
+type heatRow struct {
+	Head  string
+	Cells []cell
+}
+
+// heatMaps are two for each kind of which there are two curves or more: what is refused, and which people are hit.
+func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
+	limits := heatLimits(curves)
+	title := kindTitle(curves[0].Kind)
+	people, hit, who := c.people(), (*sweep.Point).HitBrowsers, "browsers"
+	if people == 0 {
+		people, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
+	}
+	maps := []heatMap{
+		{Title: title, Of: "% of requests refused"},
+		{Title: title, Of: "% of " + who + " hit"},
+	}
+	for i := range maps {
+		for _, n := range limits {
+			maps[i].Head = append(maps[i].Head, format.Thousands(n))
+		}
+	}
+	for _, curve := range curves {
+		requests, clients := heatRow{Head: shapeTitle(&curve.Shape)}, heatRow{Head: shapeTitle(&curve.Shape)}
+		for _, n := range limits {
+			p := curve.At(n)
+			requests.Cells = append(requests.Cells, heated(c.refusedCell(&p)))
+			clients.Cells = append(clients.Cells, heated(shareCell(format.PercentOf(hit(&p), people))))
+		}
+		maps[0].Rows, maps[1].Rows = append(maps[0].Rows, requests), append(maps[1].Rows, clients)
+	}
+	return maps
+}
+
+// heated is a cell whose darkness tells what its bar would.
+func heated(c cell) cell {
+	c.Heat, c.Bar = c.Bar, 0
+	return c
+}
+
+// mostHeat is how many columns a map has at most.
+const mostHeat = 16
+
+// heatLimits are round limits from 1 to where nothing is refused; of token buckets those whose refusals were counted.
+func heatLimits(curves []*sweep.Curve) (limits []int64) {
+	last := int64(1)
+	for _, curve := range curves {
+		last = max(last, curve.Points[len(curve.Points)-1].Limit)
+	}
+	if curves[0].Kind == sweep.Token {
+		return countedBursts(curves)
+	}
+	for size := int64(1); len(limits) < mostHeat; size *= 10 {
+		for _, n := range []int64{1, 2, 5} {
+			if limits = append(limits, n*size); n*size >= last || len(limits) == mostHeat {
+				return limits
+			}
+		}
+	}
+	return limits
+}
+
+// countedBursts are the tokens of which all curves know what is refused, as far as there is room.
+func countedBursts(curves []*sweep.Curve) (bursts []int64) {
+	in := map[int64]int{}
+	for _, curve := range curves {
+		for i := range curve.Points {
+			if curve.Points[i].Counted {
+				in[curve.Points[i].Limit]++
+			}
+		}
+	}
+	for burst, n := range in {
+		if n >= (len(curves)+1)/2 {
+			bursts = append(bursts, burst)
+		}
+	}
+	slices.Sort(bursts)
+	return bursts[:min(len(bursts), mostHeat)]
+}
+
+// Plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute; none of
+// token buckets, of which it is not known what every burst refuses.
+func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
+	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
+	for _, c := range curves {
+		if c.Kind == curves[0].Kind && c.Kind != sweep.Token && (nearest == nil || far(c) < far(nearest)) {
+			nearest = c
+		}
+	}
+	return nearest
+}
+
+// CurvesOf returns the curves of a sweep, for a Page.
+func CurvesOf(res *sweep.Result) *Curves {
+	return &Curves{By: res.By.String(), Action: res.Action, Requests: res.ByClass, Clients: res.Clients, Curves: res.Curves, Hidden: res.Hidden}
+}

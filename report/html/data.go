@@ -1,0 +1,227 @@
+package html
+
+import (
+	"encoding/json"
+	"html/template"
+	"sort"
+
+	"shadow/limit"
+	"shadow/report/format"
+	"shadow/sweep"
+)
+
+// What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<". Numbers that
+// come one after the other are written as their differences, most of which are short.
+
+// data is the island.
+type data struct {
+	Classes  []string    `json:"classes"`
+	Judged   int64       `json:"judged"`   // requests
+	Requests []int64     `json:"requests"` // of all, by class; 0 throughout: not known
+	Clients  []int64     `json:"clients"`
+	Curves   []curveData `json:"curves"`
+	First    int         `json:"first"` // the curve to show first
+	Times    []times     `json:"times"`
+}
+
+// A htmlCurve is a curve, thinned.
+type curveData struct {
+	Group   string `json:"group"`
+	Name    string `json:"name"`
+	Before  string `json:"before"`  // what the limit is called, before and after N
+	After   string `json:"after"`   //
+	Changes int64  `json:"changes"` // at how many limits it changes
+	Points  int    `json:"points"`  // of those, that have come here
+	Columns int    `json:"columns"` // of pixels on which it is drawn without loss; 0: any number
+
+	Limits  []int64   `json:"limits"`  // differences
+	Counted []int     `json:"counted"` // indices of points of which Refused is known; null: all
+	Refused [][]int64 `json:"refused"` // by class, then by point or by Counted: differences; null: none at all
+	Hit     [][]int64 `json:"hit"`     // by class, then by point: differences; null: none at all
+}
+
+// times are the refusals of one policy over time.
+type times struct {
+	Policy  string  `json:"policy"`
+	Start   float64 `json:"start"` // Unix seconds
+	Step    float64 `json:"step"`  // seconds
+	Length  string  `json:"length"`
+	Refused []int64 `json:"refused"`
+}
+
+// dataOf is the island of a page, and the curves as it has them.
+func (p *Page) dataOf(room room) (template.JS, error) {
+	d := data{Classes: []string{}, Curves: []curveData{}, Times: []times{}, Requests: []int64{}, Clients: []int64{}}
+	if c := p.Curves; c != nil {
+		d.Judged = c.judged()
+		for _, class := range c.classes() {
+			d.Classes = append(d.Classes, class.name)
+			d.Requests = append(d.Requests, class.of(&c.Requests, c.hidden().Requests))
+			d.Clients = append(d.Clients, class.of(&c.Clients, c.hidden().Clients))
+		}
+		for _, curve := range c.shown(room) {
+			if curve == c.first() {
+				d.First = len(d.Curves)
+			}
+			d.Curves = append(d.Curves, c.htmlCurve(curve, room.points))
+		}
+	}
+	for i := range p.Times[:min(len(p.Times), room.details)] {
+		d.Times = append(d.Times, timesOf(&p.Times[i], room.steps))
+	}
+	text, err := json.Marshal(d)
+	return template.JS(text), err //nolint:gosec // JSON, without "<"
+}
+
+// shown are the curves that have something to show and room on the page: of those of a kind, the first ones.
+func (c *Curves) shown(room room) (curves []*sweep.Curve) {
+	for kind := range sweep.KindCount {
+		for i := range c.Curves {
+			if c.Curves[i].Kind == kind && len(c.Curves[i].Points) > 0 && len(curves) < room.curves {
+				curves = append(curves, &c.Curves[i])
+			}
+		}
+	}
+	return curves
+}
+
+// first is the curve that is looked at first: that of the window nearest to a minute.
+func (c *Curves) first() *sweep.Curve {
+	var windows []*sweep.Curve
+	for i := range c.Curves {
+		if len(c.Curves[i].Points) > 0 {
+			windows = append(windows, &c.Curves[i])
+		}
+	}
+	return Plotted(windows)
+}
+
+// mostExact is the largest integer up to which JavaScript has all of them.
+const mostExact = 1 << 53
+
+func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
+	points := curve.Points
+	for len(points) > 1 && points[len(points)-1].Limit > mostExact {
+		points = points[:len(points)-1]
+	}
+	thin := thinned(points, most, c.worthKeeping(curve, points))
+	h := curveData{Group: kindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points), Columns: thin.columns}
+	h.Changes = c.changes(curve)
+	h.Before, h.After = aroundLimit(&curve.Shape)
+	h.Limits = make([]int64, len(thin.points))
+	counted := make([]int, 0, len(thin.points))
+	for i := range thin.points {
+		h.Limits[i] = thin.points[i].Limit
+		if thin.points[i].Counted {
+			counted = append(counted, i)
+		}
+	}
+	differences(h.Limits)
+	if len(counted) < len(thin.points) {
+		h.Counted = counted
+	}
+	for _, class := range c.classes() {
+		h.Hit = append(h.Hit, columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) {
+			return class.of(&p.Hit, p.Hidden.Clients), true
+		}))
+		h.Refused = append(h.Refused, columnOfPoints(thin.points, func(p *sweep.Point) (int64, bool) {
+			return class.of(&p.Refused, p.Hidden.Requests), p.Counted
+		}))
+	}
+	return h
+}
+
+// judged is how many requests the curves are about.
+func (c *Curves) judged() int64 {
+	if c.Judged > 0 {
+		return c.Judged
+	}
+	return c.Requests.Sum()
+}
+
+// changes is at how many limits one of the curves changes.
+func (c *Curves) changes(curve *sweep.Curve) int64 {
+	n := int64(len(curve.Points))
+	for i := range c.Changes {
+		if i < len(c.Curves) && curve == &c.Curves[i] {
+			n = max(n, c.Changes[i])
+		}
+	}
+	return n
+}
+
+// worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets those of
+// which it is known what they refuse. Who is hit never grows with the limit.
+func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
+	for _, share := range sweep.Shares() {
+		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)
+		for _, i := range []int{
+			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
+			sort.Search(len(points), func(i int) bool { return points[i].HitBrowsers() <= people }),
+		} {
+			if i < len(points) {
+				indices = append(indices, i)
+			}
+		}
+	}
+	for i := range points {
+		if curve.Kind == sweep.Token && points[i].Counted {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// columnOfPoints are the differences of a figure, nil if it is 0 throughout.
+func columnOfPoints(points []sweep.Point, figure func(*sweep.Point) (n int64, known bool)) []int64 {
+	column, some := make([]int64, 0, len(points)), false
+	for i := range points {
+		if n, known := figure(&points[i]); known {
+			column = append(column, n)
+			some = some || n != 0
+		}
+	}
+	if !some {
+		return nil
+	}
+	differences(column)
+	return column
+}
+
+// differences replaces each number but the first by its difference from the one before.
+func differences(numbers []int64) {
+	for i := len(numbers) - 1; i > 0; i-- {
+		numbers[i] -= numbers[i-1]
+	}
+}
+
+// aroundLimit is what stands before and after N in the text of a limit, as Shape.Limit writes it.
+func aroundLimit(s *sweep.Shape) (before, after string) {
+	switch s.Kind {
+	case sweep.Token:
+		return "token:" + s.Rate.String() + ",burst=", ""
+	case sweep.WindowAll:
+		return "window:", "/" + limit.FormatPeriod(s.Per) + ",charge=all"
+	}
+	return s.Kind.String() + ":", "/" + limit.FormatPeriod(s.Per)
+}
+
+// timesOf joins stretches until there are at most so many.
+func timesOf(t *Times, most int) times {
+	refused, step := t.Refused, t.Step
+	for len(refused) > max(most, 1) {
+		refused, step = pairs(refused), 2*step
+	}
+	return times{
+		Policy: clipped(t.Policy, nameLength), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
+	}
+}
+
+// pairs adds up every two neighbours.
+func pairs(numbers []int64) []int64 {
+	joined := make([]int64, (len(numbers)+1)/2)
+	for i, n := range numbers {
+		joined[i/2] += n
+	}
+	return joined
+}

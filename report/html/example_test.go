@@ -1,0 +1,154 @@
+package html
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/report/reporttest"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+var townOptions = report.Options{
+	Version: "1.2.3", Command: "shadow replay access.log* --limit 6/30s", Database: "shadow.duckdb", Run: "7",
+	Warnings: []string{"access.log.1.gz: ended early: truncated gzip"},
+}
+
+// evilTexts are texts that would do something if they came into a page as anything but text.
+var evilTexts = []string{
+	`<script>window.owned=1</script>`,
+	`"><img src=x onerror=window.owned=1>`,
+	`</script><script>window.owned=1</script>`,
+	`'-window.owned=1-'`,
+	`{{.Data}}<!--`,
+	"\u2028window.owned=1\u2029",
+	`javascript:window.owned=1`,
+	`</style><svg onload=window.owned=1>`,
+	`]]>&lt;b&gt;`,
+}
+
+// evilLog has such texts as client, path, referer and agent, some people, and lines that are none.
+func evilLog(clients, rounds int) string {
+	var b strings.Builder
+	for round := range rounds {
+		stamp := fmt.Sprintf("02/Mar/2026:10:%02d:%02d +0000", round/6%60, round%6*10)
+		for i := range clients {
+			text := strings.ReplaceAll(evilTexts[i%len(evilTexts)], `"`, `\x22`)
+			word := strings.ReplaceAll(text, " ", "+")
+			fmt.Fprintf(&b, "192.0.2.%d - %s%d [%s] \"GET /%s/%d HTTP/1.1\" 200 512 \"%s\" \"%s\"\n", i%250, word, i, stamp, word, i, text, text)
+			if i%3 == 0 && (round+i)%4 == 0 {
+				fmt.Fprintf(&b, "198.51.100.%d - person%d [%s] \"GET /page HTTP/1.1\" 200 512 \"-\" \"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0\"\n", i%250, i, stamp)
+			}
+		}
+		if round%5 == 0 {
+			b.WriteString("no line at all " + evilTexts[round%len(evilTexts)] + "\n")
+		}
+	}
+	return b.String()
+}
+
+// evilPage is such a log as a page, judged and swept, with all that a page can have. Its clients are users.
+func evilPage(t testing.TB, logged string, top int) *Page {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "<b>access.log")
+	if err := os.WriteFile(path, []byte(logged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	judged := judgedFile(t, path)
+	m := report.New(judged, report.Options{
+		Top: top, Version: "1.2.3", Command: "shadow replay " + evilTexts[2], Warnings: evilTexts, Database: evilTexts[0], Run: "7",
+		Evidence: &traffic.DefaultEvidenceRules,
+	})
+	p := &Page{Model: m, Curves: CurvesOf(sweptFile(t, path)), Sections: []Section{
+		{Title: "What is new", Notes: evilTexts, Head: []string{evilTexts[0], "refused"}, Rows: [][]string{{evilTexts[1], "12"}, {evilTexts[2], "1,234"}}},
+	}}
+	p.Curves.Action = evilTexts[0]
+	for i := range m.Policies {
+		p.Times = append(p.Times, Times{evilTexts[i%len(evilTexts)], format.Moment(reporttest.Noon), limit.Minute, []int64{1, 0, 5, 9, 0, 2}})
+		p.Levels = append(p.Levels, Level{
+			Client: evilTexts[0], Policy: evilTexts[1], Limit: m.Policies[i].Policy, First: format.Moment(reporttest.Noon), Last: format.Moment(reporttest.Noon + limit.Hour),
+			Levels: []float64{0, 1, 2, 1, 2, 2, 0}, Refused: []int64{0, 0, 3, 0, 0, 4, 0}, Top: 2,
+		})
+	}
+	return p
+}
+
+func byUser(t testing.TB) traffic.Options {
+	t.Helper()
+	users, err := traffic.ParseClientRule("user", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := traffic.NewTables()
+	actions, err := traffic.NewActions(nil, tables.Actions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return traffic.Options{Tables: tables, Clients: users, Actions: actions, Lateness: 20 * limit.Minute}
+}
+
+func readerOf(t testing.TB, path string, o traffic.Options) *traffic.Reader {
+	t.Helper()
+	r, err := traffic.NewReader(context.Background(), []string{path}, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func judgedFile(t testing.TB, path string) *replay.Result {
+	t.Helper()
+	o := byUser(t)
+	r := readerOf(t, path, o)
+	var policies []policy.Policy
+	for _, text := range []string{"token:2/1m", "nginx:3r/m,burst=2"} {
+		specs, err := limit.ParseAll(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := policy.New(specs[0], policy.ByClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies = append(policies, p)
+	}
+	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness})
+	if err := engine.Run(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return engine.Result(r.Stats())
+}
+
+func sweptFile(t testing.TB, path string) *sweep.Result {
+	t.Helper()
+	o := byUser(t)
+	r := readerOf(t, path, o)
+	s := sweep.New(sweep.Options{
+		Tables: o.Tables, Lateness: o.Lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
+		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(traffic.ByClient), Bursts: sweep.DefaultBursts(),
+	})
+	if err := s.Run(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s.Result(r.Stats())
+}
+
+// sweptPage is the page of a sweep, on which nothing is judged.
+func sweptPage(res *sweep.Result) *Page {
+	return &Page{Model: &report.Model{Input: report.NewInput(&res.Stats, report.Census(&res.Tallies.Clients), "UTC")}, Curves: CurvesOf(res)}
+}

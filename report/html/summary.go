@@ -1,0 +1,151 @@
+package html
+
+import (
+	"fmt"
+
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with bars that say how
+// many of whom they hit, and which limits leave people alone.
+
+// A verdict is a policy in a sentence.
+type verdict struct {
+	Name, Text string
+	Percent    string
+	Parts      []bar
+	Tag        string // gentlest, strictest
+}
+
+// A bar is a class of clients in a verdict.
+type bar struct {
+	Class      string
+	Hit        string // clients hit, of all
+	Percent    string
+	Twentieths int
+}
+
+// fewVerdicts is how many candidates the summary speaks of.
+const fewVerdicts = 4
+
+// verdicts are the first few candidates; of many, also the gentlest and the strictest of all.
+func verdicts(m *report.Model) (all []verdict) {
+	gentlest, strictest := 0, 0
+	for i := range m.Policies {
+		if m.Policies[i].Refused < m.Policies[gentlest].Refused {
+			gentlest = i
+		}
+		if m.Policies[i].Refused > m.Policies[strictest].Refused {
+			strictest = i
+		}
+	}
+	for i := range m.Policies {
+		if i >= fewVerdicts && i != gentlest && i != strictest {
+			continue
+		}
+		v := verdictOf(&m.Policies[i], m.Input.AgentsLogged)
+		if gentlest != strictest {
+			switch i {
+			case gentlest:
+				v.Tag = "gentlest"
+			case strictest:
+				v.Tag = "strictest"
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+func verdictOf(p *report.Policy, agents bool) verdict {
+	v := verdict{Name: clipped(p.Policy, nameLength), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
+	for class, f := range p.ByClass {
+		switch {
+		case f.Clients == 0 || !agents:
+		case traffic.Class(class) == traffic.Browser && p.ByEvidence != nil:
+			v.addBar("people", p.ByEvidence.People)
+			v.addBar("disguised", p.ByEvidence.Disguised)
+		default:
+			v.addBar(classTitle(traffic.Class(class)), f)
+		}
+	}
+	return v
+}
+
+// addBar tells how many of some clients are hit, if there are any.
+func (v *verdict) addBar(whose string, f report.ClassFigures) {
+	if f.Clients == 0 {
+		return
+	}
+	share := format.PercentOf(f.ClientsHit, f.Clients)
+	v.Parts = append(v.Parts, bar{
+		Class: whose, Percent: format.Percent(share), Twentieths: twentieths(share),
+		Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
+	})
+}
+
+// classTitle is how several clients of a class are called.
+func classTitle(c traffic.Class) string {
+	if c == traffic.Unknown {
+		return c.String()
+	}
+	return c.String() + "s"
+}
+
+// verdictText is the policy for those who have never heard of one.
+func verdictText(p *report.Policy) string {
+	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
+		return "It would have refused nothing."
+	}
+	refused, hit := p.Counts()
+	text := fmt.Sprintf("It would have refused %s of %s, of %s of %s.",
+		refused, format.Count(p.Requests, "request"), hit, format.Count(p.Clients, "client"))
+	if p.Range != nil {
+		text += " An approximation: in brackets, what it may also be."
+	}
+	if p.Delayed > 0 {
+		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", format.Count(p.Delayed, "request"), format.Wait(p.Delay.P50))
+	}
+	return text
+}
+
+// safe says which limits leave nearly all people alone, by the curve that is looked at first.
+func (p *Page) safe() (sentences []string) {
+	c := p.Curves
+	if c == nil || c.first() == nil {
+		return nil
+	}
+	curve, clients, hit, who := c.first(), c.people(), (*sweep.Point).HitBrowsers, "browsers"
+	if clients == 0 {
+		clients, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
+	}
+	last := int64(0)
+	for _, share := range []int64{1000, 999, 990} {
+		at := curve.Sparing(clients, share, hit)
+		if at == nil || at.Limit == last {
+			continue
+		}
+		last = at.Limit
+		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
+			curve.Limit(at.Limit), shareWords(share), who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
+	}
+	if sentences == nil {
+		return nil
+	}
+	for _, text := range []string{c.whoText(), c.From} {
+		if text != "" {
+			sentences = append(sentences, text)
+		}
+	}
+	return sentences
+}
+
+func shareWords(thousandths int64) string {
+	if thousandths == 1000 {
+		return "all"
+	}
+	return format.ShareText(thousandths)
+}

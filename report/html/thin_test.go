@@ -1,0 +1,182 @@
+package html
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/report"
+	"shadow/report/reporttest"
+	"shadow/sweep"
+	"shadow/testneeds"
+	"shadow/traffic"
+)
+
+// pixels are what a figure of a curve fills of each column of a drawing: from its highest to its lowest value there,
+// the line that comes in from the column before included. It is the slow truth, of all points.
+func pixels(points []sweep.Point, columns int, first, last float64, figure func(*sweep.Point) int64) [][2]int64 {
+	filled := make([][2]int64, columns)
+	at, value := 0, figure(&points[0])
+	for column := range filled {
+		filled[column] = [2]int64{value, value}
+		for at < len(points) && min(int(math.Log(float64(points[at].Limit)/first)/math.Log(last/first)*float64(columns)), columns-1) == column {
+			value = figure(&points[at])
+			filled[column][0] = max(filled[column][0], value)
+			filled[column][1] = min(filled[column][1], value)
+			at++
+		}
+	}
+	return filled
+}
+
+// A thinned curve fills the same pixels, whichever of its figures is drawn.
+func TestThinnedIsTheSamePicture(t *testing.T) {
+	random := testneeds.Rand(t, 3, 4)
+	for _, size := range []int{2001, 2500, 10_000, 120_000} {
+		for _, most := range []int{5, 50, 200, MostPoints} {
+			points := wildCurve(random, size).Points
+			must := []int{0, size / 2, size - 1, size / 2, 7}
+			thin := thinned(points, most, must)
+			if len(thin.points) > most || len(thin.points) == 0 || thin.columns < most-len(must) {
+				t.Fatalf("%d of %d points for %d columns, want at most %d points", len(thin.points), size, thin.columns, most)
+			}
+			first, last := float64(points[0].Limit), float64(points[size-1].Limit)
+			for class := range traffic.ClassCount {
+				for name, figure := range map[string]func(*sweep.Point) int64{
+					"refused": func(p *sweep.Point) int64 { return p.Refused[class] },
+					"hit":     func(p *sweep.Point) int64 { return p.Hit[class] },
+				} {
+					if !slices.Equal(pixels(points, thin.columns, first, last, figure), pixels(thin.points, thin.columns, first, last, figure)) {
+						t.Errorf("%s of %v: %d of %d points make another picture", name, class, len(thin.points), size)
+					}
+				}
+			}
+			for _, i := range must {
+				if most < 20 {
+					break // no room for them
+				}
+				if !slices.Contains(thin.points, points[i]) {
+					t.Errorf("point %d is not kept", i)
+				}
+			}
+			for _, p := range thin.points {
+				if i, found := slices.BinarySearchFunc(points, p.Limit, func(p sweep.Point, n int64) int { return int(p.Limit - n) }); !found || points[i] != p {
+					t.Errorf("%+v is no point of the curve", p)
+				}
+			}
+		}
+	}
+}
+
+func TestShortCurvesAreWhole(t *testing.T) {
+	points := wildCurve(testneeds.Rand(t, 5, 6), MostPoints).Points
+	if thin := thinned(points, MostPoints, nil); len(thin.points) != len(points) || thin.columns != 0 {
+		t.Errorf("%d points, %d columns", len(thin.points), thin.columns)
+	}
+}
+
+// What the island says of a curve, put together again as the page does, is what the curve says.
+func TestHTMLCurveComesBack(t *testing.T) {
+	r := reporttest.SweptTown(300)
+	r.Curves[1].Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{5, 1}}, {Limit: 5, Counted: true, Refused: sweep.Classes{7}, Hit: sweep.Classes{2}}, {Limit: 9, Hit: sweep.Classes{1}}, {Limit: 12, Counted: true}}
+	c := CurvesOf(r)
+	for i := range c.Curves {
+		text, err := json.Marshal(c.htmlCurve(&c.Curves[i], MostPoints))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var h curveData
+		if err := json.Unmarshal(text, &h); err != nil {
+			t.Fatal(err)
+		}
+		if got := unpacked(h); !slices.Equal(got, c.Curves[i].Points) {
+			t.Errorf("%s: %v\nwant %v", h.Name, got, c.Curves[i].Points)
+		}
+	}
+}
+
+// unpacked are the points of a curve of the island.
+func unpacked(h curveData) []sweep.Point {
+	points := make([]sweep.Point, len(h.Limits))
+	for i, n := range summed(h.Limits) {
+		points[i].Limit, points[i].Counted = n, h.Counted == nil
+	}
+	counted := h.Counted
+	if counted == nil {
+		for i := range points {
+			counted = append(counted, i)
+		}
+	}
+	for class := range traffic.ClassCount {
+		for i, n := range summed(h.Hit[class]) {
+			points[i].Hit[class] = n
+		}
+		for j, n := range summed(h.Refused[class]) {
+			points[counted[j]].Refused[class] = n
+		}
+	}
+	for _, i := range counted {
+		points[i].Counted = true
+	}
+	return points
+}
+
+func summed(differences []int64) (numbers []int64) {
+	n := int64(0)
+	for _, d := range differences {
+		n += d
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// What is written around N on the page is the limit as Shape has it.
+func TestAroundLimit(t *testing.T) {
+	for kind := range sweep.KindCount {
+		s := sweep.Shape{Kind: kind, Per: 90 * limit.Second, Rate: sweep.Rate{Count: 7, Per: limit.Minute}}
+		before, after := aroundLimit(&s)
+		if got := fmt.Sprint(before, 42, after); got != s.Limit(42) {
+			t.Errorf("%s, want %s", got, s.Limit(42))
+		}
+	}
+}
+
+// A page has no limits beyond what JavaScript can count to, and whatever is too much is joined.
+func TestHTMLNumbers(t *testing.T) {
+	c := &Curves{Clients: sweep.Classes{1}, Requests: sweep.Classes{1}}
+	curve := &sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}, Points: []sweep.Point{
+		{Limit: 1, Hit: sweep.Classes{1}}, {Limit: 2, Counted: true}, {Limit: math.MaxInt64, Counted: true},
+	}}
+	if h := c.htmlCurve(curve, 10); !slices.Equal(h.Limits, []int64{1, 1}) {
+		t.Errorf("limits %v", h.Limits)
+	}
+	h := timesOf(&Times{Step: limit.Minute, Refused: []int64{1, 2, 3, 4, 5}}, 2)
+	if !slices.Equal(h.Refused, []int64{10, 5}) || h.Step != 240 || !strings.Contains(h.Length, "4 min") {
+		t.Errorf("%+v", h)
+	}
+}
+
+// Curves out of a database may lack points and the classes of their requests: shares are of all requests, and the reader is told.
+func TestCurvesOutOfADatabase(t *testing.T) {
+	curve := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}, Points: []sweep.Point{
+		{Limit: 1, Counted: true, Refused: sweep.Classes{20}, Hit: sweep.Classes{4}}, {Limit: 9, Counted: true},
+	}}
+	c := &Curves{By: "client", From: "From run 3.", Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}, Changes: []int64{7}}
+	text := pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c})
+	for _, want := range []string{
+		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m leaves all of the browsers alone",
+		"Of 1 curve the database has a selection of points", "25.00",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	c.Changes = []int64{2}
+	if strings.Contains(pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c}), "has a selection") {
+		t.Error("a whole curve is said to be a selection")
+	}
+}

@@ -1,0 +1,99 @@
+// Package keys reports on what limits cost by what they count by: a sweep.KeysResult comes in; text, JSON, CSV or Markdown goes
+// out.
+package keys
+
+import (
+	"shadow/report"
+	"shadow/report/document"
+	"shadow/traffic"
+)
+
+// Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md defines
+// every figure.
+type Report struct {
+	Version  string       `json:"version"`
+	Command  string       `json:"command"`
+	Input    report.Input `json:"input"`
+	Warnings []string     `json:"warnings"`
+	Action   string       `json:"action"` // whose requests this is about; "" for all
+	Stop     Group        `json:"stop"`
+	Spare    Group        `json:"spare"`
+	Doubted  int64        `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
+	Absent   []AbsentKey  `json:"absent"`  // keys that this log has nothing for
+	Answers  []Answer     `json:"answers"`
+	Log      Log          `json:"log"`
+	view     document.View
+}
+
+// Log is what the log has that keys can go by.
+type Log struct {
+	WithAgent    int64    `json:"visitors_with_agent"`
+	WithUser     int64    `json:"visitors_with_user"`
+	IPv4         int64    `json:"ipv4_clients"`
+	IPv6         int64    `json:"ipv6_clients"`
+	IPv6Sent     int64    `json:"ipv6_requests"`
+	Shared       int64    `json:"clients_with_several_browsers"`
+	MostShared   string   `json:"most_browsers_client"` // the client with the most of them
+	MostBrowsers int64    `json:"most_browsers"`
+	Rotating     Rotating `json:"rotating"`
+}
+
+// Rotating are the /64 networks in which many IPv6 addresses came up on one day.
+type Rotating struct {
+	Networks  int64 `json:"networks"`
+	Addresses int64 `json:"addresses"`
+	Requests  int64 `json:"requests"`
+}
+
+// A Group is visitors of some classes.
+type Group struct {
+	Classes  []string `json:"classes"`
+	Visitors int64    `json:"visitors"`
+	Requests int64    `json:"requests"`
+}
+
+// An AbsentKey is a key that the log has nothing for, and why.
+type AbsentKey struct {
+	Key string `json:"key"`
+	Why string `json:"why"`
+}
+
+// An Answer holds the keys against each other on one question: the kindest limits of a window that refuse a share, or
+// one limit.
+type Answer struct {
+	Refuse *float64 `json:"refuse_percent"` // of the requests to be stopped; nil: Limit is asked about
+	Limit  string   `json:"limit"`          // "" for the kindest of each key
+	Per    string   `json:"per"`            // the window; "" with a limit
+	Keys   []Row    `json:"keys"`           // the best first; with a limit as they were asked for
+	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
+	Longer string   `json:"longer_per"`     // a longer window by which a key separates where none does by this one; "" if none was found
+
+	longer *Row     // that key
+	tried  []string // longer windows by which none does
+}
+
+// A Row is one key.
+type Row struct {
+	Key                 string  `json:"key"`
+	Limit               string  `json:"limit"`
+	Reached             bool    `json:"reached"` // false: the figures are those of the strictest limit, which does not suffice
+	Stopped             int64   `json:"stopped"` // requests to be stopped that are refused
+	StoppedPercent      float64 `json:"stopped_percent"`
+	SpareHit            int64   `json:"spare_hit"` // visitors to be spared of whom a request is refused
+	SpareHitPercent     float64 `json:"spare_hit_percent"`
+	SpareRefused        int64   `json:"spare_refused"` // their requests that are refused
+	SpareRefusedPercent float64 `json:"spare_refused_percent"`
+
+	n int64 // of the limit
+}
+
+// Question says what a report on keys is to tell.
+type Question struct {
+	Stop, Spare []traffic.Class // as which the result counts them
+	StopNames   []string        // what they are called; nil: by those classes
+	SpareNames  []string
+	Longer      int       // so many periods of the result are further ones, tried for where the others do not separate
+	Refuse      []float64 // shares of the requests to be stopped, in percent
+	By          []traffic.Key
+	Limits      []string // of the result's limits, each once for every key
+}

@@ -1,0 +1,181 @@
+package keys
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/limit"
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/report/reporttest"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+var townOptions = report.Options{
+	Version: "1.2.3", Command: "shadow replay access.log* --limit 6/30s", Database: "shadow.duckdb", Run: "7",
+	Warnings: []string{"access.log.1.gz: ended early: truncated gzip"},
+}
+
+// keyed are two keys over 1,000 requests of tools and 300 of browsers: client refuses both alike, user only tools.
+func keyed() *sweep.KeysResult {
+	window := sweep.Shape{Kind: sweep.Window, Per: limit.Minute}
+	point := func(n, tools, browsers, hit int64) sweep.Point {
+		return sweep.Point{
+			Limit: n, Counted: true, Refused: sweep.Classes{traffic.Tool: tools, traffic.Browser: browsers}, Hit: sweep.Classes{traffic.Browser: hit},
+		}
+	}
+	return &sweep.KeysResult{
+		Stats: reporttest.Town().Stats, Tables: reporttest.Town().Tables, Visitors: sweep.Classes{traffic.Browser: 100, traffic.Tool: 3},
+		Requests: sweep.Classes{traffic.Browser: 300, traffic.Tool: 1000}, Doubted: 2,
+		Sides: []sweep.KeyCurves{
+			{By: traffic.ByClient, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 900, 200, 80), point(8, 799, 20, 9), point(20, 0, 0, 0)}}}},
+			{By: traffic.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
+			{By: traffic.ByClient64, Curves: []sweep.Curve{{Shape: window}}},
+		},
+		Census: sweep.Census{Clients: 50, Agents: 103, Users: 60, IPv4: 50, Sent: 1300},
+	}
+}
+
+func keysQuestion(refuse ...float64) Question {
+	return Question{
+		Stop: []traffic.Class{traffic.Tool, traffic.Crawler}, Spare: []traffic.Class{traffic.Browser}, Refuse: refuse,
+		By: []traffic.Key{traffic.ByClient, traffic.ByUser, traffic.ByClient64},
+	}
+}
+
+func TestBestKey(t *testing.T) {
+	k := New(keyed(), keysQuestion(80, 85.5, 95), townOptions)
+	for i, want := range []struct{ best, limit, verdict string }{
+		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to be spared; client hits 80"},
+		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
+		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
+	} {
+		a := &k.Answers[i]
+		if a.Best != want.best || a.Keys[0].Limit != want.limit || a.verdict(k) != want.verdict || len(a.Keys) != 2 {
+			t.Errorf("%v%%: best %q, %+v: %s", *a.Refuse, a.Best, a.Keys, a.verdict(k))
+		}
+	}
+	if len(k.Absent) != 1 || k.Absent[0] != (AbsentKey{"client/64", "no client has an IPv6 address"}) {
+		t.Errorf("absent: %v", k.Absent)
+	}
+}
+
+// Where no key separates by the window that was asked for, a longer one that does is named.
+func TestLongerWindows(t *testing.T) {
+	r, q := keyed(), keysQuestion(85.5, 95)
+	for i := range r.Sides {
+		points := []sweep.Point{{Limit: 1}}
+		if r.Sides[i].By == traffic.ByUser {
+			points[0] = sweep.Point{Limit: 1, Counted: true, Refused: sweep.Classes{traffic.Tool: 900}, Hit: sweep.Classes{traffic.Browser: 2}}
+			points = append(points, sweep.Point{Limit: 50, Counted: true})
+		}
+		r.Sides[i].Curves = append(r.Sides[i].Curves, sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Hour}, Points: points})
+	}
+	q.Longer = 1
+	k := New(r, q, townOptions)
+	for i, want := range []struct{ longer, verdict string }{
+		{"1h", ": no key separates them by such a window; --per 1h gathers more of what comes slowly: user, window:49/1h, hits 2 of 100"},
+		{"", "at best 90.00%, by client; nor does one separate them by 1h"},
+	} {
+		if a := &k.Answers[i]; a.Longer != want.longer || !strings.HasSuffix(a.verdict(k), want.verdict) || len(k.Answers) != 2 {
+			t.Errorf("%v%%: longer %q: %s", *a.Refuse, a.Longer, a.verdict(k))
+		}
+	}
+}
+
+func TestKeyWarnings(t *testing.T) {
+	for want, change := range map[string]func(r *sweep.KeysResult){
+		"":              func(*sweep.KeysResult) {},
+		"no agents":     func(r *sweep.KeysResult) { r.Agents = 0 },
+		"nobody to":     func(r *sweep.KeysResult) { r.Requests[traffic.Browser] = 0 },
+		"nothing to st": func(r *sweep.KeysResult) { r.Requests[traffic.Tool] = 0 },
+		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
+			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
+		},
+		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
+			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
+			r.ByClient.Grow(int(id) + 1)
+			r.ByClient.At(id).ByClass[traffic.Tool] = 501
+		},
+		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[traffic.Tool] = 19 },
+		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[traffic.Browser] = 19 },
+		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
+			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
+		},
+	} {
+		r := keyed()
+		change(r)
+		got := strings.Join(New(r, keysQuestion(80), report.Options{}).Warnings, "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("warns %q, want %q", got, want)
+		}
+	}
+	r := keyed()
+	r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 1, Addresses: 12, Requests: 12}, 121
+	if w := New(r, keysQuestion(80), report.Options{}).Warnings; len(w) > 0 {
+		t.Errorf("warns of little: %v", w)
+	}
+}
+
+// The least number of requests that is a share, of any whole.
+func TestNeeded(t *testing.T) {
+	for whole := int64(1); whole < 400; whole++ {
+		for _, share := range []float64{0.1, 1, 33.3, 50, 80, 99.9, 100} {
+			n := needed(whole, share)
+			if format.PercentOf(n, whole) < share || n > 1 && format.PercentOf(n-1, whole) >= share {
+				t.Fatalf("%v%% of %d is %d", share, whole, n)
+			}
+		}
+	}
+}
+
+// docs/keys.md names each key of the JSON and each column of the tables, in code quotes; what all reports have is defined elsewhere.
+func TestKeysAreDefined(t *testing.T) {
+	page, err := os.ReadFile("../../docs/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := New(keyed(), keysQuestion(80, 95), townOptions)
+	names := slices.Clone(csvHead)
+	for _, c := range k.Answers[0].grid().Columns {
+		names = append(names, c.Head)
+	}
+	for _, part := range []any{k.Stop, k.Absent, k.Answers, k.Log} {
+		names = append(names, namesIn(t, part)...)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/keys.md does not define `%s`", name)
+		}
+	}
+}
+
+func namesIn(t *testing.T, part any) (names []string) {
+	text, err := json.Marshal(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range bytes.Split(text, []byte(`"`)) {
+		if i := bytes.Index(text, append(append([]byte(`"`), word...), `":`...)); i >= 0 && len(word) > 1 {
+			names = append(names, string(word))
+		}
+	}
+	return names
+}
+
+// Whatever a stranger wrote stays text.
+func TestKeysAreHarmless(t *testing.T) {
+	r := keyed()
+	r.Action = "evil\x1b[31m|<b>"
+	for _, format := range format.Outputs() {
+		var b bytes.Buffer
+		if err := New(r, keysQuestion(80), townOptions).Write(&b, format); err != nil || strings.ContainsAny(b.String(), "\x1b") {
+			t.Errorf("%s: %v\n%s", format, err, b.String())
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package keys
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"shadow/report"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/sweep"
+	"shadow/traffic"
+)
+
+// Every key is asked the same question, and answers with the number that suits it best; then they are put in order.
+
+// New makes the report on keys.
+func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
+	k := &Report{
+		Version: o.Version, Command: o.Command, Warnings: append([]string{}, o.Warnings...), Action: res.Action,
+		Input:   report.NewInput(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, cmp.Or(o.Timezone, "UTC")),
+		Stop:    groupOf(res, q.Stop, q.StopNames),
+		Spare:   groupOf(res, q.Spare, q.SpareNames),
+		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{}, Log: logOf(&res.Census),
+		view: document.View{Width: o.Width, Color: o.Color},
+	}
+	k.Warnings = append(k.Warnings, warnings(res, k, q)...)
+	for _, by := range q.By {
+		if why := absence(by, &res.Census); why != "" {
+			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
+		}
+	}
+	if k.Stop.Requests > 0 {
+		k.answer(res, q)
+	}
+	return k
+}
+
+func logOf(c *sweep.Census) Log {
+	return Log{
+		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
+		Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
+	}
+}
+
+func groupOf(res *sweep.KeysResult, classes []traffic.Class, names []string) Group {
+	g := Group{Classes: names, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
+	if names != nil {
+		return g
+	}
+	for _, class := range classes {
+		g.Classes = append(g.Classes, class.String())
+	}
+	return g
+}
+
+// absence says what of a key the log does not have, or nothing.
+func absence(by traffic.Key, c *sweep.Census) string {
+	name, _ := strings.CutSuffix(by.String(), "+action")
+	switch {
+	case name == "user" && c.Users == 0:
+		return "no request has a user"
+	case name == "client+agent" && c.Agents == 0:
+		return "no request has an agent"
+	case name == "client/64" && c.IPv6 == 0:
+		return "no client has an IPv6 address"
+	case name == "client/24" && c.IPv4 == 0:
+		return "no client has an IPv4 address"
+	}
+	return ""
+}
+
+// answer answers the questions.
+func (k *Report) answer(res *sweep.KeysResult, q Question) {
+	for i, text := range q.Limits {
+		a := Answer{Limit: text, Keys: []Row{}}
+		for j, by := range q.By {
+			if absence(by, &res.Census) == "" {
+				a.Keys = append(a.Keys, k.row(by, text, &res.Limits[i*len(q.By)+j], q))
+			}
+		}
+		k.Answers = append(k.Answers, a)
+	}
+	for _, share := range q.Refuse {
+		asked := len(periodsOf(res)) - q.Longer
+		for i := range asked {
+			a := k.kindest(res, i, share, q)
+			for j := asked; j < asked+q.Longer && !a.separates() && a.longer == nil; j++ {
+				other := k.kindest(res, j, share, q)
+				if a.tried = append(a.tried, other.Per); other.separates() {
+					a.Longer, a.longer = other.Per, &other.Keys[0]
+				}
+			}
+			k.Answers = append(k.Answers, a)
+		}
+	}
+}
+
+func periodsOf(res *sweep.KeysResult) []sweep.Curve {
+	if len(res.Sides) == 0 {
+		return nil
+	}
+	return res.Sides[0].Curves
+}
+
+// kindest finds for each key the largest limit of a window that refuses a share.
+func (k *Report) kindest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
+	a := Answer{Refuse: &share, Per: periodsOf(res)[period].PerText(), Keys: []Row{}}
+	for _, side := range res.Sides {
+		if absence(side.By, &res.Census) != "" {
+			continue
+		}
+		curve := &side.Curves[period]
+		n := curve.Kindest(needed(k.Stop.Requests, share), q.Stop)
+		p := curve.At(max(n, 1))
+		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
+		row.Reached, row.n = n > 0, n
+		a.Keys = append(a.Keys, row)
+	}
+	slices.SortStableFunc(a.Keys, better)
+	if len(a.Keys) > 0 && a.Keys[0].Reached {
+		a.Best = a.Keys[0].Key
+	}
+	return a
+}
+
+// needed is the least number of requests that is such a share of all.
+func needed(requests int64, percent float64) int64 {
+	n := int64(percent * float64(requests) / 100)
+	for format.PercentOf(n, requests) < percent {
+		n++
+	}
+	return max(n, 1)
+}
+
+// better orders keys: those that suffice first, then by whom they hit, then by what they refuse them.
+func better(x, y Row) int {
+	reached := func(r *Row) int {
+		if r.Reached {
+			return 0
+		}
+		return 1
+	}
+	switch c := cmp.Compare(reached(&x), reached(&y)); {
+	case c != 0:
+		return c
+	case !x.Reached:
+		return cmp.Compare(y.Stopped, x.Stopped)
+	}
+	return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
+}
+
+func (k *Report) row(by traffic.Key, limit string, p *sweep.Point, q Question) Row {
+	r := Row{
+		Key: by.String(), Limit: limit, Reached: true, Stopped: p.Refused.Of(q.Stop),
+		SpareHit: p.Hit.Of(q.Spare), SpareRefused: p.Refused.Of(q.Spare),
+	}
+	r.StoppedPercent = format.PercentOf(r.Stopped, k.Stop.Requests)
+	r.SpareHitPercent = format.PercentOf(r.SpareHit, k.Spare.Visitors)
+	r.SpareRefusedPercent = format.PercentOf(r.SpareRefused, k.Spare.Requests)
+	return r
+}

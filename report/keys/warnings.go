@@ -1,0 +1,85 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/sweep"
+)
+
+// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to tell apart, one client
+// who is nearly all there is to stop, few to spare.
+
+const (
+	rotatingOfAll  = 1  // percent of all requests from networks that rotate their addresses
+	rotatingOfIPv6 = 10 // the same, of the requests from IPv6 addresses
+	mostToStop     = 50 // percent of the requests to be stopped from one client: more, and the answers are about that one
+	fewToSpare     = 20 // visitors: of fewer, one is more than wellSeparated
+	fewToStop      = 20 // requests: of fewer, a share is a matter of one or two
+)
+
+func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
+	var texts []string
+	add := func(text string) {
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	add(rotatingText(&res.Census))
+	add(nobodyText(res, k))
+	add(oneToStop(res, k, q))
+	if n := k.Stop.Requests; 0 < n && n < fewToStop {
+		add(fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", format.Count(n, "request")))
+	}
+	if n := k.Spare.Visitors; 0 < n && n < fewToSpare && k.Stop.Requests > 0 {
+		add(fmt.Sprintf("only %s to be spared: too few to tell keys apart by", format.Count(n, "visitor")))
+	}
+	if k.Action == "" {
+		texts = append(texts, report.HeavyWarnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum(), nil)...)
+	}
+	return texts
+}
+
+func rotatingText(c *sweep.Census) string {
+	r := &c.Rotating
+	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll && format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
+		return ""
+	}
+	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent %s%% of all requests; "+
+		"%s had the most, %s: a limit by client lets each of them begin anew, client/64 does not",
+		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses), format.Percent(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
+}
+
+func nobodyText(res *sweep.KeysResult, k *Report) string {
+	switch {
+	case res.Sent == 0:
+		return ""
+	case res.Agents == 0:
+		return "the log has no agents: nothing tells tools from browsers, so no key can be said to separate them"
+	case k.Stop.Requests == 0:
+		return "no request is of class " + strings.Join(k.Stop.Classes, " or ") +
+			": there is nothing to stop, so no key can be said to separate anything; --stop names other classes"
+	case k.Spare.Requests == 0:
+		return "no request is of class " + strings.Join(k.Spare.Classes, " or ") + ": there is nobody to spare, so all keys hit as few"
+	}
+	return ""
+}
+
+// oneToStop tells of a client that sent most of what is to be stopped.
+func oneToStop(res *sweep.KeysResult, k *Report, q Question) string {
+	for id := range int32(res.ByClient.Len()) {
+		sent := sweep.Classes(res.ByClient.At(id).ByClass).Of(q.Stop)
+		share := format.PercentOf(sent, k.Stop.Requests)
+		if share <= mostToStop {
+			continue
+		}
+		text := fmt.Sprintf("%s sent %s%% of the requests to be stopped: the answers are about that one", res.Tables.Clients.Name(id), format.Percent(share))
+		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok {
+			text += "; --exclude " + address + " shows the others"
+		}
+		return text
+	}
+	return ""
+}

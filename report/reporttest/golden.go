@@ -1,0 +1,110 @@
+package reporttest
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"shadow/escape"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+func Golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", path, diff)
+	}
+}
+
+// JsonNames are all keys of a JSON text, at whatever depth.
+func JsonNames(t *testing.T, text []byte) (names []string) {
+	t.Helper()
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(node any)
+	walk = func(node any) {
+		switch node := node.(type) {
+		case map[string]any:
+			for key, child := range node {
+				names = append(names, key)
+				walk(child)
+			}
+		case []any:
+			for _, child := range node {
+				walk(child)
+			}
+		}
+	}
+	walk(tree)
+	return names
+}
+
+// Evil drives a terminal, a table and a spreadsheet.
+const Evil = "=1+1\x1b[2J|\u202e<b>\n"
+
+// Harmless checks that a text in one of the formats cannot drive a terminal, a spreadsheet or a page.
+func Harmless(t *testing.T, format, text string) {
+	t.Helper()
+	if strings.ContainsAny(text, "\x1b\u202e\x00") {
+		t.Errorf("%s lets a stranger drive the terminal:\n%q", format, text)
+	}
+	if format == "csv" && strings.Contains(text, ",=1+1") || format == "markdown" && strings.Contains(text, "<b>") {
+		t.Errorf("%s lets a stranger write into it:\n%s", format, text)
+	}
+	if format == "json" && !json.Valid([]byte(text)) {
+		t.Errorf("not JSON:\n%s", text)
+	}
+}
+
+// DefinedIn checks that pages of the documentation name each of some keys and columns, in code quotes.
+func DefinedIn(t *testing.T, names []string, pages ...string) {
+	t.Helper()
+	defined := map[string]bool{}
+	for _, page := range pages {
+		text, err := os.ReadFile("../../docs/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, quoted := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
+			defined[quoted[1]] = true
+		}
+	}
+	if len(names) < 15 {
+		t.Fatalf("only %d names", len(names))
+	}
+	for _, name := range names {
+		if !defined[name] {
+			t.Errorf("docs do not define `%s`", name)
+		}
+	}
+}
+
+// FirstHarm is what stands around the first character that a terminal should not see.
+func FirstHarm(text string) string {
+	for i, r := range text {
+		if r != '\n' && escape.Visible(string(r)) != string(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			return text[max(0, i-10):min(len(text), i+10)]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,285 @@
+// Package reporttest has results to test reports with, and checks that all reports share.
+package reporttest
+
+import (
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/sweep"
+	"shadow/traffic"
+	"testing"
+)
+
+// A small town of made-up clients, some of them hostile, and what two limits would do to them. All addresses are from
+// the ranges for documentation.
+
+var Noon = limit.Time(1_762_000_000_123_456) // 2025-11-01 12:26:40.123456 UTC
+
+type visitor struct {
+	Name, Agent string
+	class       traffic.Class
+	requests    int64
+	refused     [2]int64 // by each of the two policies
+}
+
+var Visitors = []visitor{
+	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", traffic.Browser, 1200, [2]int64{0, 14}},
+	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", traffic.Crawler, 48000, [2]int64{21230, 23999}},
+	{"198.51.100.7", "python-requests/2.32.3", traffic.Tool, 9120, [2]int64{8001, 8044}},
+	{"198.51.100.8", "python-requests/2.32.3", traffic.Tool, 9120, [2]int64{8001, 8044}},
+	{"203.0.113.1", "uptime-check/1.0", traffic.Monitor, 1440, [2]int64{0, 0}},
+	{"203.0.113.77", "-", traffic.Unknown, 3, [2]int64{1, 1}},
+	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", traffic.Unknown, 77, [2]int64{70, 71}},
+	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", traffic.Unknown, 55, [2]int64{40, 44}},
+	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", traffic.Browser, 90, [2]int64{30, 30}},
+	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", traffic.Tool, 12, [2]int64{3, 3}},
+}
+
+var actions = []struct {
+	name     string
+	requests int64
+	refused  [2]int64
+}{
+	{"/product", 40117, [2]int64{30000, 31000}},
+	{"/search|all", 18000, [2]int64{7000, 8200}},
+	{"/login`\n<b>", 9000, [2]int64{376, 1050}},
+	{"static", 2000, [2]int64{0, 0}},
+}
+
+// Town is the result of replaying it.
+func Town() *replay.Result { return TownOf(Visitors) }
+
+// TownOf is the town when its visitors are met in this order.
+func TownOf(visitors []visitor) *replay.Result {
+	res := Nobody()
+	res.Policies = []replay.PolicyTally{
+		townPolicy("token", 12_345_678_901, Noon+limit.Hour),
+		townPolicy("leaky", 14_000_000_000, Noon+2*limit.Hour),
+	}
+	for _, v := range visitors {
+		id := res.Tables.Clients.ID([]byte(v.Name))
+		tally := replay.ClientTally{LastAgent: res.Tables.Agents.ID([]byte(v.Agent))}
+		tally.ByClass[v.class] = v.requests
+		res.Clients.Grow(int(id) + 1)
+		*res.Clients.At(id) = tally
+		for i := range res.Policies {
+			Hit(&res.Policies[i], id, v.requests, v.refused[i])
+		}
+	}
+	for _, a := range actions {
+		res.Tables.Actions.ID([]byte(a.name))
+		res.Actions = append(res.Actions, a.requests)
+		for i := range res.Policies {
+			res.Policies[i].ByAction = append(res.Policies[i].ByAction, a.refused[i])
+		}
+	}
+	res.Stats = TownStats(res.Policies[0].Requests)
+	return res
+}
+
+// Nobody is a result without clients.
+func Nobody() *replay.Result {
+	return &replay.Result{
+		Clients: &replay.Paged[replay.ClientTally]{},
+		Tables: &traffic.Tables{
+			Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
+		},
+	}
+}
+
+func townPolicy(algorithm string, bytes int64, worst limit.Time) replay.PolicyTally {
+	spec := limit.Spec{Algorithm: algorithm, Count: 6, Period: 30 * limit.Second}
+	return replay.PolicyTally{
+		Policy:      OnePart(spec, policy.ByClient),
+		WorstMinute: worst - worst%limit.Minute, WorstMinuteRefused: 311,
+		BytesSaved: bytes, UpstreamSaved: 4*limit.Hour + 11*limit.Minute + limit.Second/2,
+	}
+}
+
+func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
+	t.Requests += requests
+	t.Refused += refused
+	if refused > 0 {
+		first := Noon + limit.Time(requests)*limit.Second
+		t.Hits.Add(client, refused, first, first+limit.Day)
+	}
+}
+
+func TownStats(requests int64) traffic.Stats {
+	return traffic.Stats{
+		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
+		NotHTTP: traffic.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Refusals: 118,
+		Bytes: 15_300_000, FirstAt: Noon, LastAt: Noon + 2*limit.Day, Resolution: limit.Millisecond,
+		HasAgents: true, HasUpstream: true,
+		Inputs: []traffic.InputStats{
+			{Name: "access.log", Format: "combined", FormatText: `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`, Size: 9_000_000, Lines: requests, Parsed: requests},
+			{Name: "access.log.1.gz", Format: "nginx json", Compression: "gzip", Size: 800_000, Lines: 325, Parsed: 321, Unreadable: 4, Problem: "truncated gzip"},
+		},
+		Faults: []traffic.FaultAt{
+			{Input: "access.log.1.gz", Line: 17, Fault: parse.Fault{Reason: "no closing quote after the request", Column: 42}, Text: "192.0.2.10 - - [01/Nov/2025:12:26:40 +0000] \"GET /\x1b[2J"},
+			{Input: "access.log.1.gz", Line: 18, Fault: parse.Fault{Reason: "no time stamp", Column: 1}, Text: "||||`<img src=x>"},
+		},
+	}
+}
+
+// OnePart is the policy of one limit, without a limiter.
+func OnePart(spec limit.Spec, by policy.Key) policy.Policy {
+	return policy.Policy{Name: spec.String(), Parts: []policy.Part{{Spec: spec, By: by}}}
+}
+
+// sweep is the town under twelve limits: more than --top.
+func TownOfMany() *replay.Result {
+	res := Town()
+	for len(res.Policies) < 12 {
+		res.Policies = append(res.Policies, res.Policies[:2]...)
+	}
+	return res
+}
+
+// Site is the town under a limit for the whole site, in a log without agents and within one day.
+func Site() *replay.Result {
+	res := Town()
+	res.Stats.HasAgents, res.Stats.HasUpstream = false, false
+	res.Stats.LastAt = res.Stats.FirstAt + limit.Hour
+	res.Stats.Resolution = limit.Second
+	res.Policies[1].Policy.Parts[0].By = policy.BySite
+	return res
+}
+
+// Made is the town under policies that are made of more than one limit for all requests: a client's limits for logins and
+// for all, inside the site's, and an approximation; then a limit that keeps nobody waiting, though it could.
+func Made() *replay.Result {
+	res := Town()
+	first, second := &res.Policies[0], &res.Policies[1]
+	login := policy.Part{
+		Spec: limit.Spec{Algorithm: "token", Count: 5, Period: 5 * limit.Minute}, Match: 1, Count: 2,
+		MatchText: "action login", CountText: "action login, status 401 or 403",
+	}
+	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: policy.BySite}
+	first.Policy = policy.Policy{Name: "login|<b>", Parts: []policy.Part{login, first.Policy.Parts[0], site}}
+	first.Degraded = replay.Degraded{Requests: 1_041, Refused: 60}
+	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
+	second.Policy.Parts[0].Spec.Algorithm = "cloudflare~"
+	second.Policy.Name = second.Policy.Text()
+	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}} // told, though it has no length
+	res.Policies = append(res.Policies, replay.PolicyTally{
+		Policy:   OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, policy.ByClient),
+		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
+		Degraded: replay.Degraded{Requests: 1},
+	})
+	return res
+}
+
+// Peaceful is the town under a limit that nobody meets.
+func Peaceful() *replay.Result {
+	res := Town()
+	t := res.Policies[0]
+	t.Refused, t.Hits, t.ByAction = 0, replay.Hits{}, make([]int64, len(t.ByAction))
+	t.WorstMinute, t.WorstMinuteRefused, t.BytesSaved, t.UpstreamSaved = 0, 0, 0, 0
+	res.Policies = []replay.PolicyTally{t}
+	return res
+}
+
+// Empty is an empty file.
+func Empty() *replay.Result {
+	res := Nobody()
+	res.Stats.Inputs = []traffic.InputStats{{Name: "empty.log"}}
+	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.ByClient)}}
+	return res
+}
+
+// BandedTown is the town read in whole seconds, where the first policy may refuse more, and spare a client that it refuses less
+// than a hundred requests.
+func BandedTown() *replay.Result {
+	res := Town()
+	res.Stats.Resolution = limit.Second
+	res.Band = &replay.Band{Movable: res.Policies[0].Requests}
+	for i := range res.Policies {
+		p := &res.Policies[i]
+		p.Bounds = new([2]replay.Bound)
+		for hit := range p.Hits.All() {
+			for side := range p.Bounds {
+				b, n := &p.Bounds[side], hit.Refused
+				if i == 0 && side == 0 && n < 100 {
+					continue
+				}
+				if i == 0 && side == 1 {
+					n += 100
+				}
+				b.Refused += n
+				b.Hits.Add(hit.Client, n, hit.First, hit.Last)
+			}
+		}
+	}
+	return res
+}
+
+// Witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show nothing.
+func Witnessed() *replay.Result {
+	res := Town()
+	res.Evidence = &replay.Paged[traffic.Evidence]{}
+	res.Evidence.Grow(res.Clients.Len())
+	person := traffic.Evidence{Views: 40, Dressed: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
+	hasty := person
+	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
+	office := person
+	office.Agents = 0xff
+	for name, e := range map[string]traffic.Evidence{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
+		id, _ := res.Tables.Clients.Find([]byte(name))
+		*res.Evidence.At(id) = e
+	}
+	return res
+}
+
+// SweptTown is a sweep of some browsers and a tool: a window of which all is known, a bucket of which it is not.
+func SweptTown(points int) *sweep.Result {
+	res := Town()
+	r := &sweep.Result{
+		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: traffic.ByClient,
+		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{traffic.Browser: 1000, traffic.Tool: 1}, ByClass: sweep.Classes{traffic.Browser: 3000, traffic.Tool: 1000},
+	}
+	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
+	for i := range points {
+		left := int64(points - 1 - i)
+		window.Points = append(window.Points, sweep.Point{
+			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{traffic.Browser: left, traffic.Tool: left},
+			Hit: sweep.Classes{traffic.Browser: left, traffic.Tool: min(left, 1)},
+		})
+	}
+	token := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}}
+	token.Points = []sweep.Point{{Limit: 1, Hit: sweep.Classes{2}}, {Limit: 5, Counted: true}}
+	r.Curves = []sweep.Curve{window, token}
+	return r
+}
+
+// Watched replays a made-up log of two clients by two policies, the second of which all share in part, for an observer.
+func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []policy.Policy) T) (*replay.Result, T, []policy.Policy) {
+	t.Helper()
+	policies, err := policy.ParseLimits([]string{"token:2/10s", "nginx:6r/m,burst=2,delay=1"}, policy.ByClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := policy.ParseLimits([]string{"window:3/1m"}, policy.BySite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies[1].Parts = append(policies[1].Parts, shared[0].Parts...)
+	policies[1].Name = Evil
+	tables := traffic.NewTables()
+	b := new(traffic.Batch)
+	for i, at := range []limit.Time{0, 0, 0, 3, 12, 13, 40} {
+		b.At = append(b.At, at*limit.Second)
+		b.Client = append(b.Client, tables.Clients.ID([]byte([]string{Evil, "192.0.2.1"}[i%4/3])))
+		b.Agent = append(b.Agent, uint16(tables.Agents.ID([]byte(Evil))))
+		b.Action = append(b.Action, uint16(tables.Actions.ID([]byte(Evil))))
+		b.Status = append(b.Status, 200)
+		b.Bytes = append(b.Bytes, 1)
+	}
+	observer := observe(tables, policies)
+	engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: limit.Hour, Observer: observer})
+	if err := engine.Judge(b); err != nil {
+		t.Fatal(err)
+	}
+	return engine.Result(traffic.Stats{HasAgents: true, LastAt: 40 * limit.Second, Resolution: limit.Second}), observer, policies
+}

@@ -1,0 +1,135 @@
+// Package runs lists stored runs: what a database knows of them comes in; text, JSON, CSV or Markdown goes out.
+package runs
+
+import (
+	"io"
+	"slices"
+
+	"shadow/escape"
+	"shadow/limit"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/table"
+)
+
+// A Run is what is known of a stored run without its results. Started and Finished are by the clock, First and Last those
+// of its requests.
+type Run struct {
+	Run               int32
+	Command, Version  string
+	Started, Finished limit.Time
+
+	Inputs                                         int64
+	Lines, Bytes, Parsed, Unreadable               int64
+	Excluded, Warm, Requests, Late, AlreadyRefused int64
+	NotHTTP, Moved                                 int64
+	First, Last                                    limit.Time // 0 without any request
+	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
+
+	Tail     string // whose run it is; "": it does not grow, or an older shadow did not tell
+	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
+}
+
+// kind is what made the run.
+func (r *Run) kind() string {
+	switch {
+	case r.Policies == 0 && r.Curves > 0: // a replay with --sweep has curves as well
+		return "sweep"
+	case r.Policies > 0 && (r.Tail != "" || r.Inputs == 0): // an older shadow kept no inputs of a tail
+		return "tail"
+	case r.Policies > 0:
+		return "replay"
+	}
+	return "empty"
+}
+
+// runColumns are all there is to tell of a run.
+var runColumns = []string{
+	"run", "kind", "started", "finished", "first", "last", "requests", "clients", "policies", "curves", "refused", "clients_hit",
+	"inputs", "lines", "bytes", "parsed", "unreadable", "excluded", "warm", "late", "already_refused", "degraded", "version", "command",
+	"not_http", "moved",
+}
+
+func (r *Run) values() []any {
+	var first, last any
+	if r.Requests > 0 {
+		first, last = format.Moment(r.First).String(), format.Moment(r.Last).String()
+	}
+	return []any{
+		int64(r.Run), r.kind(), format.Moment(r.Started).String(), format.Moment(r.Finished).String(), first, last,
+		r.Requests, r.Clients, r.Policies, r.Curves, r.Refused, r.ClientsHit,
+		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Degraded, r.Version, r.Command,
+		r.NotHTTP, r.Moved,
+	}
+}
+
+// Write lists runs in one of Formats. JSON and CSV have all that is known of each.
+func Write(w io.Writer, output string, width int, runs []Run) error {
+	rows := &valueRows{}
+	if output == "json" || output == "csv" {
+		for i := range runs {
+			rows.rows = append(rows.rows, runs[i].values())
+		}
+		return table.WriteRows(w, output, width, runColumns, rows)
+	}
+	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused"}
+	degraded := slices.ContainsFunc(runs, func(r Run) bool { return r.Degraded > 0 })
+	if degraded {
+		columns = append(columns, "degraded")
+	}
+	columns = append(columns, "command")
+	const minute = "2006-01-02 15:04"
+	for i := range runs {
+		r := &runs[i]
+		from, to := "–", "–"
+		if r.Requests > 0 {
+			from, to = format.Moment(r.First).Format(minute), format.Moment(r.Last).Format(minute)
+		}
+		row := []any{
+			int64(r.Run), r.kind(), format.Moment(r.Started).Format(minute), format.Brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
+			from, to, r.Requests, r.Clients, r.Policies, r.Refused,
+		}
+		if degraded {
+			row = append(row, r.Degraded)
+		}
+		rows.rows = append(rows.rows, append(row, table.Cut(escape.Visible(r.Command), document.PageAgent)))
+	}
+	return table.WriteRows(w, output, width, columns, rows)
+}
+
+// WriteFacts tells all there is to know of some runs; a table for people has a line for each figure.
+func WriteFacts(w io.Writer, output string, width int, runs []Run) error {
+	if output == "json" || output == "csv" {
+		return Write(w, output, width, runs)
+	}
+	rows := &valueRows{}
+	for j, name := range runColumns[1:] {
+		row := []any{name}
+		for i := range runs {
+			value := runs[i].values()[j+1]
+			if value == nil {
+				value = "–"
+			}
+			row = append(row, value)
+		}
+		rows.rows = append(rows.rows, row)
+	}
+	columns := []string{"run"}
+	for i := range runs {
+		columns = append(columns, format.Plain(int64(runs[i].Run)))
+	}
+	return table.WriteRows(w, output, width, columns, rows)
+}
+
+// valueRows are Rows that are there already.
+type valueRows struct{ rows [][]any }
+
+// Next implements Rows.
+func (v *valueRows) Next() ([]any, error) {
+	if len(v.rows) == 0 {
+		return nil, io.EOF
+	}
+	row := v.rows[0]
+	v.rows = v.rows[1:]
+	return row, nil
+}

@@ -1,0 +1,214 @@
+package table
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"shadow/escape"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into
+// several blocks below each other, each of which repeats the first column.
+//
+//	limit        refused     %      limit        browser  crawler
+//	token:6/30s      123  1.20      token:6/30s       20        3
+//	leaky:6/30s      140  1.37  …   leaky:6/30s       21        3
+
+// Of a long table, some rows are folded at a time, so that all there is to a row stands on one screen.
+
+const (
+	Gap       = "  "            // between two columns
+	someRows  = 20              // of a long table that is folded
+	Unbounded = math.MaxInt / 2 // width of a table that is not
+)
+
+// Blocks folds the grid and sets each block as lines, the first of which is the head.
+func (g *Table) Blocks(width, most int) [][]string {
+	g = g.cleaned(most)
+	natural, need := g.widths()
+	var blocks [][]string
+	for _, shown := range fold(g.Columns, need, width) {
+		blocks = append(blocks, g.set(shown, spread(shown, natural, need, width)))
+	}
+	if len(blocks) > 1 && len(g.Rows) > someRows {
+		return deal(blocks)
+	}
+	return blocks
+}
+
+// whole sets the grid as it is, however wide.
+func (g *Table) whole() []string { return g.Blocks(Unbounded, 0)[0] }
+
+// deal cuts blocks after every someRows rows, and puts together what belongs to the same ones.
+func deal(blocks [][]string) (dealt [][]string) {
+	end := len(blocks[0])
+	for from := 1; from < end; from += someRows {
+		for _, lines := range blocks {
+			dealt = append(dealt, slices.Concat(lines[:1], lines[from:min(from+someRows, end)]))
+		}
+	}
+	return dealt
+}
+
+// cleaned is the grid as a terminal may see it, with cells of at most so many columns where they may be cut at all.
+func (g *Table) cleaned(most int) *Table {
+	clean := &Table{Columns: g.Columns, Rows: make([][]string, len(g.Rows))}
+	for i, row := range g.Rows {
+		cells := make([]string, len(row))
+		for j, cell := range row {
+			cells[j] = escape.Visible(cell)
+			if g.Columns[j].Least > 0 && most > 0 {
+				cells[j] = Cut(cells[j], most)
+			}
+		}
+		clean.Rows[i] = cells
+	}
+	return clean
+}
+
+// widths are those that the columns would like, and those that they need.
+func (g *Table) widths() (natural, need []int) {
+	natural, need = make([]int, len(g.Columns)), make([]int, len(g.Columns))
+	for j, c := range g.Columns {
+		natural[j] = ColumnsOf(escape.Visible(c.Head))
+		for _, row := range g.Rows {
+			natural[j] = max(natural[j], ColumnsOf(row[j]))
+		}
+		if need[j] = natural[j]; c.Least > 0 {
+			need[j] = min(natural[j], c.Least)
+		}
+	}
+	return natural, need
+}
+
+// fold deals the columns out to blocks that fit into width, joined ones together, each group to the first block that
+// has room for it. Every block begins with column 0.
+func fold(columns []Column, need []int, width int) [][]int {
+	var blocks [][]int
+	var used []int
+	for from := 1; from < len(columns); {
+		to, wide := from, 0
+		for ; to < len(columns) && (to == from || columns[to].joined); to++ {
+			wide += len(Gap) + need[to]
+		}
+		i := slices.IndexFunc(used, func(u int) bool { return u+wide <= width })
+		if i < 0 {
+			i = len(blocks)
+			blocks, used = append(blocks, []int{0}), append(used, need[0])
+		}
+		used[i] += wide
+		for ; from < to; from++ {
+			blocks[i] = append(blocks[i], from)
+		}
+	}
+	if blocks == nil {
+		blocks = [][]int{{0}}
+	}
+	return blocks
+}
+
+// spread gives the room that a block leaves to those of its columns that would like more than they need.
+func spread(shown, natural, need []int, width int) []int {
+	widths := make([]int, len(shown))
+	spare := width + len(Gap)
+	for i, j := range shown {
+		widths[i] = need[j]
+		spare -= need[j] + len(Gap)
+	}
+	for i, j := range shown {
+		more := max(0, min(spare, natural[j]-need[j]))
+		widths[i] += more
+		spare -= more
+	}
+	return widths
+}
+
+// set lays some columns out as lines without trailing space.
+func (g *Table) set(shown, widths []int) []string {
+	var b bytes.Buffer
+	alignment := make(tw.Alignment, len(shown))
+	head := make([]string, len(shown))
+	for i, j := range shown {
+		head[i] = Cut(escape.Visible(g.Columns[j].Head), widths[i])
+		if alignment[i] = tw.AlignLeft; g.Columns[j].right {
+			alignment[i] = tw.AlignRight
+		}
+	}
+	t := plainTable(&b, alignment)
+	t.Header(head)
+	for _, row := range g.Rows {
+		cells := make([]string, len(shown))
+		for i, j := range shown {
+			cells[i] = Cut(row[j], widths[i])
+		}
+		_ = t.Append(cells) // into memory
+	}
+	_ = t.Render()
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// plainTable has neither borders nor lines: the columns carry it.
+func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
+	return tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, ShowHeader: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.Off},
+			},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithEastAsian(tw.Off), // by the text, not by the locale of whoever runs it
+		tablewriter.WithPadding(tw.Padding{Right: Gap, Overwrite: true}),
+		tablewriter.WithAlignment(alignment),
+	)
+}
+
+// ColumnsOf is how many columns of a terminal s takes up.
+func ColumnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
+
+// Cut shortens s to at most width columns, the last of which tells that something is missing.
+func Cut(s string, width int) string {
+	if ColumnsOf(s) <= width {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		if used += ColumnsOf(string(r)); used > width-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// Wrap breaks a text between words into lines of at most width columns, but for words that are longer.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case ColumnsOf(line)+1+ColumnsOf(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}
