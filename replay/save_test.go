@@ -58,7 +58,7 @@ func TestCarriedOverAgainstModel(t *testing.T) {
 				if kept != nil {
 					actions, err := traffic.NewActions(nil, b.tables.Actions)
 					check(t, err)
-					from := traffic.NewDecoder(kept, b.tables, actions)
+					from := traffic.NewDecoder(kept, b.tables, actions.Named)
 					b.engine.Restore(from)
 					check(t, from.Err())
 				}

@@ -34,7 +34,7 @@ func NewTaken(action string, t *traffic.Tables, policies []policy.Policy) *Taken
 
 // Name is the action as the log has it.
 func (t *Taken) Name() string {
-	if id, known := t.tables.FindAction(t.Action); known {
+	if id, known := traffic.FindAction(t.tables.Actions, t.Action); known {
 		return t.tables.Actions.Name(id)
 	}
 	return t.Action
@@ -42,7 +42,7 @@ func (t *Taken) Name() string {
 
 // Observe implements Observer.
 func (t *Taken) Observe(b *traffic.Batch, verdicts []Verdicts) error {
-	action, known := t.tables.FindAction(t.Action)
+	action, known := traffic.FindAction(t.tables.Actions, t.Action)
 	if b.Warm || !known {
 		return nil
 	}

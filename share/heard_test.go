@@ -212,7 +212,7 @@ func TestRemembersFromBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.engine.Restore(traffic.NewDecoder(body.Bytes(), f.tables, actions))
+	f.engine.Restore(traffic.NewDecoder(body.Bytes(), f.tables, actions.Named))
 	f.send(1, 1, 0) // another client
 	f.referee.Follow(f.tables)
 	f.send(2, 1, 0)

@@ -213,7 +213,7 @@ func (s *Sweep) judge(strand int) {
 func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
 
 func actionID(t *traffic.Tables, name string) int32 {
-	id, known := t.FindAction(name)
+	id, known := traffic.FindAction(t.Actions, name)
 	if !known {
 		return -1
 	}

@@ -29,7 +29,7 @@ type clock struct {
 }
 
 func newClock(late limit.Time) clock {
-	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.Dawn, older: traffic.Dawn, latest: traffic.Dawn}
+	return clock{late: time.Duration(late) * time.Microsecond, newer: traffic.MinTime, older: traffic.MinTime, latest: traffic.MinTime}
 }
 
 // ahead is how far it is ahead, as far as is known.
@@ -38,12 +38,12 @@ func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 // hear takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
 // while lines come.
 func (c *clock) hear(lines *traffic.Taken, now time.Time) {
-	if lines.Last == traffic.Dawn {
+	if lines.Last == traffic.MinTime {
 		return // there was no request
 	}
 	difference := c.believed(lines, limit.Time(now.UnixMicro()))
 	if passed := now.Sub(c.begun); passed < 0 || passed > c.late+time.Second {
-		c.older, c.newer, c.begun = c.newer, traffic.Dawn, now
+		c.older, c.newer, c.begun = c.newer, traffic.MinTime, now
 	}
 	c.newer = max(c.newer, difference)
 }
@@ -53,19 +53,19 @@ func (c *clock) hear(lines *traffic.Taken, now time.Time) {
 func (c *clock) believed(lines *traffic.Taken, now limit.Time) limit.Time {
 	before, latest, newest := c.latest, lines.Last-now, lines.Newest-now
 	c.latest = latest
-	if latest > c.ahead() && (latest > 0 || c.ahead() != traffic.Dawn) {
+	if latest > c.ahead() && (latest > 0 || c.ahead() != traffic.MinTime) {
 		latest = min(latest, before)
 	}
 	if newest >= -limit.Time(c.late.Microseconds()) {
 		latest = max(latest, newest)
 	}
-	return max(traffic.Dawn, latest, lines.Reached-now)
+	return max(traffic.MinTime, latest, lines.Reached-now)
 }
 
 // shift takes in that this machine's clock was set, and the other one not, as far as is known.
 func (c *clock) shift(by limit.Time) {
 	for _, difference := range []*limit.Time{&c.newer, &c.older, &c.latest} {
-		if *difference != traffic.Dawn {
+		if *difference != traffic.MinTime {
 			*difference += by
 		}
 	}
@@ -85,10 +85,10 @@ func (t *Tail) notice(now time.Time) {
 // advance finds the clock that counts: the one nearest to this machine's. So a log whose clock is wrong does not make the lines
 // of others late.
 func (t *Tail) advance() {
-	t.ahead = traffic.Dawn
+	t.ahead = traffic.MinTime
 	for _, l := range t.logs {
 		ahead := l.clock.ahead()
-		if t.ahead == traffic.Dawn || ahead != traffic.Dawn && max(ahead, -ahead) < max(t.ahead, -t.ahead) {
+		if t.ahead == traffic.MinTime || ahead != traffic.MinTime && max(ahead, -ahead) < max(t.ahead, -t.ahead) {
 			t.ahead = ahead
 		}
 	}
@@ -97,19 +97,19 @@ func (t *Tail) advance() {
 // floor is the moment before which nothing can come any more. The moment that counts is from before the last lines were read:
 // what had been written then, was.
 func (t *Tail) floor() limit.Time {
-	earliest := max(traffic.Dawn, t.moment+t.ahead)
+	earliest := max(traffic.MinTime, t.moment+t.ahead)
 	for _, l := range t.logs {
 		if !l.idle {
 			earliest = min(earliest, t.mark(l))
 		}
 	}
-	return max(traffic.Dawn, earliest-t.options.Read.Lateness)
+	return max(traffic.MinTime, earliest-t.options.Read.Lateness)
 }
 
 // mark is how far a log has come.
 func (t *Tail) mark(l *log) limit.Time {
 	mark, last := t.stream.Mark(l.source)
-	if mark == traffic.Dawn {
+	if mark == traffic.MinTime {
 		return last // of the only request
 	}
 	return mark
@@ -118,7 +118,7 @@ func (t *Tail) mark(l *log) limit.Time {
 // top is the moment beyond which no line of one log makes others of it late. A single log is taken at its word, as in a replay.
 func (t *Tail) top(now limit.Time) limit.Time {
 	if len(t.logs) == 1 {
-		return traffic.End
+		return traffic.MaxTime
 	}
 	return now + max(0, t.ahead)
 }

@@ -260,7 +260,7 @@ func FuzzRecall(f *testing.F) {
 		o := readOptions(t)
 		s := traffic.NewStream(o, true)
 		s.Sources(2)
-		from := traffic.NewDecoder(body, o.Tables, o.Actions)
+		from := traffic.NewDecoder(body, o.Tables, o.Actions.Named)
 		s.Restore(from)
 	})
 }

@@ -56,7 +56,7 @@ func (t *Tail) remember(w io.Writer) error {
 
 // recall is the way back.
 func (t *Tail) recall(body []byte) error {
-	from := traffic.NewDecoder(body, t.tables, t.options.Read.Actions)
+	from := traffic.NewDecoder(body, t.tables, t.options.Read.Actions.Named)
 	t.stream.Restore(from)
 	t.judge.Restore(from)
 	return from.Err()
@@ -71,7 +71,7 @@ func (t *Tail) restore(c *Checkpoint) error {
 	}
 	for _, l := range t.logs {
 		mark, last := t.stream.Mark(l.source)
-		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.Dawn, Last: last}, t.options.Now())
+		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
 	}
 	t.options.From = FromStart
 	t.names = t.known()
@@ -135,7 +135,7 @@ func (t *Tally) copy() Tally {
 // judgeRest judges what waits for older ones, which will not come.
 func (t *Tail) judgeRest() error {
 	for t.stream.Waiting() > 0 {
-		if err := errors.Join(t.out.flush(), t.judgeUntil(traffic.End)); err != nil {
+		if err := errors.Join(t.out.flush(), t.judgeUntil(traffic.MaxTime)); err != nil {
 			return err
 		}
 	}

@@ -128,7 +128,7 @@ func New(o Options) (*Tail, error) {
 	for _, text := range o.Names {
 		t.named = append(t.named, &name{text: text, key: absolute(text)})
 	}
-	t.readAll, t.ahead, t.moment = t.begun, traffic.Dawn, limit.Time(t.begun.UnixMicro())
+	t.readAll, t.ahead, t.moment = t.begun, traffic.MinTime, limit.Time(t.begun.UnixMicro())
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before

@@ -100,8 +100,8 @@ func (a *Actions) Other() (int32, bool) {
 	return id, id >= 0
 }
 
-// pathAction returns the id of an action named after a path, which is founded if there is room for it.
-func (a *Actions) pathAction(name []byte) int32 {
+// Named returns the id of an action named after a path, which is founded if there is room for it.
+func (a *Actions) Named(name []byte) int32 {
 	if id, ok := a.dict.Find(name); ok {
 		return id
 	}

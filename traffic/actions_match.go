@@ -16,6 +16,9 @@ type Matcher struct {
 
 const matcherPlaces = 1 << 13 // 128 KiB
 
+// pathSeed is the secret of the hashes of paths.
+var pathSeed = maphash.MakeSeed()
+
 // A place remembers the action of one method and path.
 type place struct {
 	hash uint64
@@ -39,9 +42,9 @@ func (m *Matcher) ID(method, target []byte) int32 {
 		return m.idOfNotHTTP()
 	}
 	path := pathOf(target)
-	h := maphash.Bytes(seed, path)
+	h := maphash.Bytes(pathSeed, path)
 	if m.actions.methods {
-		h = h*31 ^ maphash.Bytes(seed, method)
+		h = h*31 ^ maphash.Bytes(pathSeed, method)
 	}
 	p := &m.places[h%matcherPlaces]
 	if p.hash != h || p.id == 0 {
@@ -63,7 +66,7 @@ func (m *Matcher) find(method, path []byte) int32 {
 	if m.buf[0] != '/' {
 		return m.actions.dict.ID(m.buf) // static and the like, of which there are few
 	}
-	return m.actions.pathAction(m.buf)
+	return m.actions.Named(m.buf)
 }
 
 func (m *Matcher) idOfNotHTTP() int32 {

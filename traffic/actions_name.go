@@ -12,12 +12,12 @@ import (
 
 // ActionsMeant are the actions of the log that a name may stand for: the one of that name alone if there is one, else those that it
 // is short for, none or one or two.
-func (t *Tables) ActionsMeant(name string) (names []string) {
-	if _, known := t.Actions.Find([]byte(name)); known {
+func ActionsMeant(actions *Dict, name string) (names []string) {
+	if _, known := actions.Find([]byte(name)); known {
 		return []string{name}
 	}
 	for _, long := range longer(name) {
-		if _, known := t.Actions.Find([]byte(long)); known {
+		if _, known := actions.Find([]byte(long)); known {
 			names = append(names, long)
 		}
 	}
@@ -25,9 +25,9 @@ func (t *Tables) ActionsMeant(name string) (names []string) {
 }
 
 // FindAction returns the id of the first action that a name may stand for; false if there is none so far.
-func (t *Tables) FindAction(name string) (id int32, known bool) {
-	if meant := t.ActionsMeant(name); len(meant) > 0 {
-		return t.Actions.Find([]byte(meant[0]))
+func FindAction(actions *Dict, name string) (id int32, known bool) {
+	if meant := ActionsMeant(actions, name); len(meant) > 0 {
+		return actions.Find([]byte(meant[0]))
 	}
 	return 0, false
 }
@@ -43,10 +43,10 @@ func longer(name string) []string {
 }
 
 // NearestAction is the action of the log that a name is most like, "" if none is near.
-func (t *Tables) NearestAction(name string) string {
+func NearestAction(actions *Dict, name string) string {
 	var names []string
-	for id := range t.Actions.Len() {
-		names = append(names, t.Actions.Name(int32(id)))
+	for id := range actions.Len() {
+		names = append(names, actions.Name(int32(id)))
 	}
 	return limit.Nearest(name, names)
 }

@@ -16,14 +16,14 @@ func TestActionsMeant(t *testing.T) {
 		"basket": {"/basket", "/basket/…"}, "/basket": {"/basket"}, "/basket/…": {"/basket/…"},
 		"static": {"static"}, "search": {"search"}, "/search": nil, "/": {"/"}, "logon": nil, "": nil, "…": nil,
 	} {
-		if got := tables.ActionsMeant(name); !slices.Equal(got, want) {
+		if got := ActionsMeant(tables.Actions, name); !slices.Equal(got, want) {
 			t.Errorf("%q stands for %q, want %q", name, got, want)
 		}
 	}
-	if id, known := tables.FindAction("basket"); !known || tables.Actions.Name(id) != "/basket" {
+	if id, known := FindAction(tables.Actions, "basket"); !known || tables.Actions.Name(id) != "/basket" {
 		t.Error("the first of two is not found")
 	}
-	if near := tables.NearestAction("/logon"); near != "/login" {
+	if near := NearestAction(tables.Actions, "/logon"); near != "/login" {
 		t.Errorf("near /logon is %q", near)
 	}
 }

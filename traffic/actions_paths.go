@@ -19,7 +19,7 @@ const mostPathsNoted = 100_000
 const notedPath = 8 + 4 // bytes
 
 // NotePaths has the actions note paths. It must be called before there is a Matcher.
-func (a *Actions) NotePaths() { a.noted = &Dict{most: mostPathsNoted + 1} }
+func (a *Actions) NotePaths() { a.noted = NewBounded(mostPathsNoted) }
 
 // note notes a path of an action.
 func (a *Actions) note(path []byte, id int32) {
@@ -27,7 +27,7 @@ func (a *Actions) note(path []byte, id int32) {
 		return
 	}
 	var name [notedPath]byte
-	binary.LittleEndian.PutUint64(name[:], maphash.Bytes(seed, path))
+	binary.LittleEndian.PutUint64(name[:], maphash.Bytes(pathSeed, path))
 	binary.LittleEndian.PutUint32(name[8:], uint32(id))
 	a.noted.ID(name[:])
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"shadow/parse"
 )
 
 // Actions tell which of them stand for several paths, whichever goroutine has found them: each path counts once, whatever its
 // query and method.
 func TestFolded(t *testing.T) {
 	actions, err := NewActions([]Rule{{Name: "write", Methods: []string{"POST"}}}, NewDict())
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	actions.NotePaths()
 	for range 2 {
 		m := actions.NewMatcher()
@@ -35,7 +35,9 @@ func TestFolded(t *testing.T) {
 // However many paths a log has, as many are noted as there is room for, and it is said that there are more.
 func TestFoldedIsBounded(t *testing.T) {
 	actions, err := NewActions(nil, NewDict())
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	actions.NotePaths()
 	m := actions.NewMatcher()
 	for i := range mostPathsNoted + 5 {
@@ -49,31 +51,13 @@ func TestFoldedIsBounded(t *testing.T) {
 // Nobody notes paths unasked.
 func TestFoldedUnasked(t *testing.T) {
 	actions, err := NewActions(nil, NewDict())
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := actions.NewMatcher()
 	m.ID([]byte("GET"), []byte("/x/1"))
 	m.ID([]byte("GET"), []byte("/x/2"))
 	if got, more := actions.Folded(); got != nil || more {
 		t.Errorf("%v, %t", got, more)
-	}
-}
-
-// What a request counts by under a key by path.
-func TestPathKey(t *testing.T) {
-	for _, c := range []struct{ method, target, want string }{
-		{"GET", "/a/b", "/a/b"},
-		{"GET", "/a/b?x=1#y", "/a/b"},
-		{"GET", "/a/", "/a/"},
-		{"GET", "//a/%62/../c", "//a/%62/../c"},
-		{"GET", "http://shop.example/a?b", "/a"},
-		{"OPTIONS", "*", "*"},
-		{"CONNECT", "shop.example:443", "shop.example:443"},
-		{"GET", "", "-"},
-		{"", "\x16\x03\x01", notHTTPAction},
-		{"", "/a", "/a"},
-	} {
-		if got := string(pathKey(&parse.Record{Method: []byte(c.method), Path: []byte(c.target)})); got != c.want {
-			t.Errorf("%s %q counts by %q, want %q", c.method, c.target, got, c.want)
-		}
 	}
 }

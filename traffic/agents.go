@@ -45,7 +45,7 @@ func (a *Agents) Again(recent uint16, agent []byte) uint16 {
 	if len(agent) == 0 {
 		agent = noAgent
 	}
-	if v := a.dict.view.Load(); v != nil && v.has(int32(recent), agent) {
+	if a.dict.Is(int32(recent), agent) {
 		return recent
 	}
 	return uint16(a.ID(agent))
@@ -90,7 +90,7 @@ func (a *Agents) BrowserSet(id int32) uint16 {
 // foldedClass is Classify with a memory of fixed size.
 func (a *Agents) foldedClass(agent []byte) Class {
 	const bits = 7
-	h := maphash.Bytes(seed, agent)
+	h := maphash.Bytes(agentSeed, agent)
 	p := &a.folded[h>>(64-12)]
 	if seen := p.Load(); (seen^h)&^bits == 0 {
 		return Class(seen & bits)
@@ -99,6 +99,9 @@ func (a *Agents) foldedClass(agent []byte) Class {
 	p.Store(h&^bits | uint64(c))
 	return c
 }
+
+// agentSeed is the secret of the hashes in folded.
+var agentSeed = maphash.MakeSeed()
 
 // furtherAgents are the names of agents that did not fit.
 var furtherAgents = func() (names [ClassCount]string) {

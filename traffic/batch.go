@@ -35,6 +35,9 @@ type Batch struct {
 	Stamps Coarseness // of the times in At, if Options.Band
 }
 
+// Refusal reports whether a status says that the server itself turned the request away for being one too many.
+func Refusal(status int32) bool { return status == 429 || status == 503 }
+
 // NoUser is the user of a request that has none. Ids of Tables.Users are above it.
 const NoUser = -1
 
@@ -138,4 +141,54 @@ func (b *Batch) Places() []limit.Time {
 		return b.Order
 	}
 	return b.At
+}
+
+// refit gives the batch the optional columns that like has, and no others.
+func (b *Batch) refit(n int, like columns) {
+	b.Source = fit(b.Source, n, like.source)
+	b.Host = fit(b.Host, n, like.host)
+	b.User = fit(b.User, n, like.user)
+	b.Path = fit(b.Path, n, like.path)
+	b.Upstream = fit(b.Upstream, n, like.upstream)
+	b.Marks = fit(b.Marks, n, like.marks)
+	b.Traces = fit(b.Traces, n, like.traces)
+}
+
+// fit is an empty column with room for n rows, or nil if it is not wanted.
+func fit[T any](column []T, n int, wanted bool) []T {
+	switch {
+	case !wanted:
+		return nil
+	case cap(column) < n:
+		return make([]T, 0, n)
+	}
+	return column[:0]
+}
+
+// move copies the rows i … j−1 up to row at.
+func (b *Batch) move(at, i, j int) {
+	if at == i || i == j {
+		return
+	}
+	moveRun(b.At, at, i, j)
+	moveRun(b.Order, at, i, j)
+	moveRun(b.Client, at, i, j)
+	moveRun(b.Agent, at, i, j)
+	moveRun(b.Action, at, i, j)
+	moveRun(b.Status, at, i, j)
+	moveRun(b.Bytes, at, i, j)
+	moveRun(b.Source, at, i, j)
+	moveRun(b.Host, at, i, j)
+	moveRun(b.User, at, i, j)
+	moveRun(b.Path, at, i, j)
+	moveRun(b.Upstream, at, i, j)
+	moveRun(b.Marks, at, i, j)
+	moveRun(b.Traces, at, i, j)
+}
+
+// moveRun is move for one column, which may be nil.
+func moveRun[T any](column []T, at, i, j int) {
+	if column != nil {
+		copy(column[at:], column[i:j])
+	}
 }

@@ -36,25 +36,3 @@ func shelve(b *Batch) {
 		shelf.batches = append(shelf.batches, b)
 	}
 }
-
-// refit gives the batch the optional columns that like has, and no others.
-func (b *Batch) refit(n int, like columns) {
-	b.Source = fit(b.Source, n, like.source)
-	b.Host = fit(b.Host, n, like.host)
-	b.User = fit(b.User, n, like.user)
-	b.Path = fit(b.Path, n, like.path)
-	b.Upstream = fit(b.Upstream, n, like.upstream)
-	b.Marks = fit(b.Marks, n, like.marks)
-	b.Traces = fit(b.Traces, n, like.traces)
-}
-
-// fit is an empty column with room for n rows, or nil if it is not wanted.
-func fit[T any](column []T, n int, wanted bool) []T {
-	switch {
-	case !wanted:
-		return nil
-	case cap(column) < n:
-		return make([]T, 0, n)
-	}
-	return column[:0]
-}

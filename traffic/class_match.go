@@ -121,17 +121,6 @@ func gram[S string | []byte](s S) uint32 {
 	return (uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])) * 2654435761 >> (32 - gramBits)
 }
 
-// lowerASCII appends b to dst with ASCII letters in lower case.
-func lowerASCII(dst, b []byte) []byte {
-	for _, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
 // holdsAny tells whether b contains one of the words.
 func holdsAny(b []byte, words ...string) bool {
 	for _, w := range words {

@@ -218,3 +218,12 @@ func (r ClientRule) Prefixes() (v4, v6 int, cut bool) { return r.v4, r.v6, r.pre
 
 // Trusted are the proxies whose word counts.
 func (r ClientRule) Trusted() []netip.Prefix { return r.trusted }
+
+// Named is the client that somebody means who writes its name so: an address stands for the prefix that --client makes of
+// it, and is written as the rule writes it.
+func (r ClientRule) Named(text string) string {
+	if r.source != fromAddress {
+		return text
+	}
+	return string(r.NewExtractor().Key(&parse.Record{Client: []byte(text)}))
+}

@@ -58,7 +58,7 @@ func (e *Extractor) key(r *parse.Record) []byte {
 
 // address is the client's address; false if it has none. A rule for something else takes the peer's.
 func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
-	addr, ok := parseAddr(record.Client)
+	addr, ok := parse.Addr(record.Client)
 	if ok && r.forwarded {
 		addr = r.walk(addr, record)
 	}
@@ -84,7 +84,7 @@ func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) netip.Addr {
 	}
 	for len(list) > 0 && within(r.trusted, addr) {
 		comma := bytes.LastIndexByte(list, ',')
-		next, ok := parseAddr(hostOf(list[comma+1:]))
+		next, ok := parse.Addr(hostOf(list[comma+1:]))
 		if !ok {
 			break
 		}

@@ -84,6 +84,16 @@ func isShortened(name []byte) bool {
 	return len(name) == maxName+1 && string(name[keptOfLong:keptOfLong+len(markOfLong)]) == markOfLong
 }
 
+// NewBounded returns an empty dictionary for at most so many names; all that do not fit share one more.
+func NewBounded(most int32) *Dict { return &Dict{most: most + 1} }
+
+// Is reports whether id, one that ID has returned or 0, is that of name. It costs half of finding name; of a name that came
+// this moment it may know nothing.
+func (d *Dict) Is(id int32, name []byte) bool {
+	v := d.view.Load()
+	return v != nil && v.has(id, name)
+}
+
 // Find returns the id of name if it has one.
 func (d *Dict) Find(name []byte) (int32, bool) {
 	if len(name) > maxName && !isShortened(name) {

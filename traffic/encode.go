@@ -87,7 +87,7 @@ func (e *Encoder) State(s *limit.State) {
 func (e *Encoder) Client(id int32) { e.name(clientName, id, e.tables.Clients) }
 
 // Agent writes an agent.
-func (e *Encoder) Agent(id uint16) { e.name(agentName, int32(id), &e.tables.Agents.dict) }
+func (e *Encoder) Agent(id uint16) { e.name(agentName, int32(id), e.tables.Agents) }
 
 // Action writes an action.
 func (e *Encoder) Action(id uint16) { e.name(actionName, int32(id), e.tables.Actions) }
@@ -101,14 +101,14 @@ func (e *Encoder) User(id int32) { e.name(userName, id, e.tables.Users) }
 // Path writes a path.
 func (e *Encoder) Path(id int32) { e.name(pathName, id, e.tables.Paths) }
 
-func (e *Encoder) name(kind nameKind, id int32, dict *Dict) {
+func (e *Encoder) name(kind nameKind, id int32, names interface{ Name(id int32) string }) {
 	k := &e.known[kind]
 	k.numbers = append(k.numbers, make([]uint32, max(0, int(id)+1-len(k.numbers)))...)
 	e.Uint(uint64(k.numbers[id]))
 	if k.numbers[id] == 0 {
 		k.last++
 		k.numbers[id] = k.last
-		e.Text(dict.Name(id))
+		e.Text(names.Name(id))
 	}
 	e.spill()
 }
@@ -116,11 +116,11 @@ func (e *Encoder) name(kind nameKind, id int32, dict *Dict) {
 // A Decoder reads what an Encoder wrote, and takes the names into tables. It reads until the first error; from then on
 // all is 0.
 type Decoder struct {
-	tables  *Tables
-	actions *Actions
-	rest    []byte
-	known   [nameKinds][]int32
-	err     error
+	tables *Tables
+	action func(name []byte) int32
+	rest   []byte
+	known  [nameKinds][]int32
+	err    error
 }
 
 var (
@@ -128,9 +128,9 @@ var (
 	errNoName   = errors.New("checkpoint: a name is told by a number that it has not got")
 )
 
-// NewDecoder reads b. actions are those whose dictionary is t.Actions.
-func NewDecoder(b []byte, t *Tables, actions *Actions) *Decoder {
-	return &Decoder{rest: b, tables: t, actions: actions}
+// NewDecoder reads b. action takes the name of an action into t.Actions.
+func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
+	return &Decoder{rest: b, tables: t, action: action}
 }
 
 // Err is the first error.
@@ -203,7 +203,7 @@ func (d *Decoder) Client() int32 { return d.name(clientName, d.tables.Clients.ID
 func (d *Decoder) Agent() uint16 { return uint16(d.name(agentName, d.tables.Agents.ID)) }
 
 // Action reads an action.
-func (d *Decoder) Action() uint16 { return uint16(d.name(actionName, d.actions.pathAction)) }
+func (d *Decoder) Action() uint16 { return uint16(d.name(actionName, d.action)) }
 
 // Host reads a host.
 func (d *Decoder) Host() int32 { return d.name(hostName, d.tables.Hosts.ID) }

@@ -49,7 +49,7 @@ func (t *Tracer) ownHosts(sample []byte, parser parse.Parser) map[string]int {
 	counts := map[string]int{}
 	for len(sample) > 0 {
 		var line []byte
-		line, sample = cutLine(sample)
+		line, sample = logfile.CutLine(sample)
 		if len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() || !isStatic(pathOf(record.Path)) {
 			continue
 		}
@@ -60,14 +60,14 @@ func (t *Tracer) ownHosts(sample []byte, parser parse.Parser) map[string]int {
 	return counts
 }
 
-// learned is the tracer that knows the names of the site, as the beginnings of the inputs tell them.
-func (t *Tracer) learned(feeds []*feed) *Tracer {
+// learned is the tracer that knows the names of the site, as ownHosts has counted them in each input.
+func (t *Tracer) learned(inputs []map[string]int) *Tracer {
 	if t == nil || len(t.hosts) > 0 {
 		return t
 	}
 	counts, all := map[string]int{}, 0
-	for _, f := range feeds {
-		for host, n := range f.hosts {
+	for _, hosts := range inputs {
+		for host, n := range hosts {
 			counts[host] += n
 			all += n
 		}

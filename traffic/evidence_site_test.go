@@ -9,24 +9,9 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/parse"
 	"shadow/testneeds"
 )
-
-func TestSplitReferer(t *testing.T) {
-	for referer, want := range map[string]string{
-		"https://shop.example/a?b#c": "shop.example /a?b#c", "http://shop.example": "shop.example /", "HTTPS://WWW.Shop.example:8443/": "Shop.example /",
-		"https://shop.example?q": "shop.example /", "https://[2001:db8::1]:80/a": "[2001:db8::1] /a", "https://[2001:db8::1]/a": "[2001:db8::1] /a",
-		"ftp://a/b": "", "-": "", "": "", "/a": "", "android-app://com.example/": "", "https://": " /", "https:///a": " /a", "://a": "",
-	} {
-		got := ""
-		if host, target, ok := splitReferer([]byte(referer)); ok {
-			got = string(bareHost(host)) + " " + string(target)
-		}
-		if got != want {
-			t.Errorf("%q is %q, want %q", referer, got, want)
-		}
-	}
-}
 
 // referring is a combined line with a referer.
 func referring(n int, path, referer string) string {
@@ -76,7 +61,7 @@ func traced(t *testing.T, o Options, names ...string) string {
 	r, err := NewReader(context.Background(), names, nil, o)
 	check(t, err)
 	defer r.Close()
-	text := fmt.Sprintf("%s: ", r.options.Tracer.hosts[0])
+	text := fmt.Sprintf("%s: ", r.options.Tracer.Hosts()[0])
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -116,11 +101,19 @@ func TestTracesStayWithRows(t *testing.T) {
 			check(t, err)
 			for i, trace := range b.Traces {
 				action := []byte(o.Tables.Actions.Name(int32(b.Action[i])))
-				if trace.Page != pageOf(action) || trace.From != trace.Page {
+				if trace.Page != pageAt(action) || trace.From != trace.Page {
 					t.Fatalf("batches of %d: %s has the trace %+v", batch, action, trace)
 				}
 			}
 		}
 		check(t, r.Close())
 	}
+}
+
+// pageAt is the page of a path, as its trace names it.
+func pageAt(path []byte) uint16 {
+	var tracer Tracer
+	var trace [1]Trace
+	tracer.trace(trace[:], []parse.Record{{Method: []byte("GET"), Path: path}})
+	return trace[0].Page
 }

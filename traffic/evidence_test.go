@@ -29,7 +29,9 @@ import (
 func TestEvidence(t *testing.T) {
 	const file = "testdata/evidence.txt"
 	text, err := os.ReadFile(file)
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []string
 	for piece := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n\n") {
 		s := newEvidenceScript(t)
@@ -68,11 +70,15 @@ type scriptRequest struct {
 
 func newEvidenceScript(t *testing.T) *evidenceScript {
 	robots, err := ParseRobots("User-agent: *\nDisallow: /private/")
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tracer, err := NewTracer(TraceRules{
 		Beacon: "/beacon.gif", Background: []string{"/api/**"}, Hosts: []string{"shop.example"}, Robots: robots,
 	})
-	check(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &evidenceScript{t: t, tracer: tracer, customs: Customs{views: 100, dressed: 50, steps: 100, followed: 50}, browsers: 1}
 }
 

@@ -150,6 +150,3 @@ func anyFits(globs []glob, text []byte) bool {
 	}
 	return false
 }
-
-// Refusal tells whether a status says that the server itself turned the request away for being one too many.
-func Refusal(status int32) bool { return status == 429 || status == 503 }

@@ -29,7 +29,7 @@ type feed struct {
 	hosts     map[string]int // in the referers of files at its beginning; nil: not wanted
 	whole     bool           // its stamps are whole seconds, and that is wanted to be known
 	begins    limit.Time     // its first moment, whatever takes part: the same for each span
-	first     limit.Time     // a moment from which on the input tells, dawn if its beginning does not say
+	first     limit.Time     // a moment from which on the input tells, MinTime if its beginning does not say
 	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has seen the end
 
@@ -77,6 +77,14 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		}
 	}
 	return feeds, passed, nil
+}
+
+// hostsOf returns what the beginnings of the inputs tell of the names of the site.
+func hostsOf(feeds []*feed) (hosts []map[string]int) {
+	for _, f := range feeds {
+		hosts = append(hosts, f.hosts)
+	}
+	return hosts
 }
 
 // mostHeld is how many inputs may hold a descriptor each while they are merged.
@@ -188,8 +196,8 @@ func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*fe
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{name: name, part: part, input: input, watermark: newWatermark(), first: dawn}
-	f.stats = InputStats{FirstAt: dusk, LastAt: dawn}
+	f := &feed{name: name, part: part, input: input, watermark: newWatermark(), first: MinTime}
+	f.stats = InputStats{FirstAt: MaxTime, LastAt: MinTime}
 	sample, err := input.Peek()
 	if o.Resume != nil && !part.Compressed {
 		sample = wholeLines(sample)
@@ -221,7 +229,7 @@ func (f *feed) look(sample []byte, o *Options) error {
 	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), o.takesPart())
 	f.begins = firstMoment(slices.Clone(sample), f.format.NewParser(), func(*parse.Record) bool { return true })
 	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
-	if span.warm == dawn || f.part.From != (logfile.Place{}) {
+	if span.warm == MinTime || f.part.From != (logfile.Place{}) {
 		return nil
 	}
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
@@ -231,9 +239,9 @@ func (f *feed) look(sample []byte, o *Options) error {
 func firstMoment(sample []byte, parser parse.Parser, takesPart func(*parse.Record) bool) limit.Time {
 	var record parse.Record
 	w := newWatermark()
-	for len(sample) > 0 && w.mark == dawn {
+	for len(sample) > 0 && w.mark == MinTime {
 		var line []byte
-		line, sample = cutLine(sample)
+		line, sample = logfile.CutLine(sample)
 		if parser.Parse(line, &record).OK() && takesPart(&record) {
 			w.pass(record.Start, 0)
 		}
@@ -268,11 +276,11 @@ func (f *feed) close() { f.input.Close() }
 
 // floor is the moment before which nothing can come any more.
 func floor(feeds []*feed, lateness limit.Time) limit.Time {
-	lowest := dusk
+	lowest := MaxTime
 	for _, f := range feeds {
 		if !f.finished && (f.after == nil || f.after.finished) {
 			lowest = min(lowest, limit.Time(f.mark.Load()))
 		}
 	}
-	return max(dawn, lowest-lateness)
+	return max(MinTime, lowest-lateness)
 }

@@ -122,7 +122,7 @@ func equalGroup(t *rapid.T, g *Group, b *Batch, want map[int32][]int32) {
 // Where most keys occur, they come in the order of their ids.
 func TestGroupListsDenseKeysInOrder(t *testing.T) {
 	var g Group
-	g.Sort(rowsAt(0, []limit.Time{1, 2, 3, 4}), []int32{3, 1, 3, 0}, 4)
+	g.Sort(&Batch{At: []limit.Time{1, 2, 3, 4}}, []int32{3, 1, 3, 0}, 4)
 	if !slices.Equal(g.Keys, []int32{0, 1, 3}) {
 		t.Errorf("keys %v", g.Keys)
 	}

@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"bytes"
 	"slices"
 
 	"shadow/limit"
@@ -103,7 +102,7 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 	n := 0
 	for n < tile && len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = logfile.CutLine(data)
 		r.lines++
 		record, fault := &in.records[n], parse.TooLong
 		switch {
@@ -141,20 +140,6 @@ func (r *rows) see(stamp limit.Time) {
 		r.subsecond = true
 		r.submilli = r.submilli || f%limit.Millisecond != 0
 	}
-}
-
-// cutLine splits data after its first line, which it returns without its line ending.
-func cutLine(data []byte) (line, rest []byte) {
-	i := bytes.IndexByte(data, '\n')
-	if i < 0 {
-		line = data
-	} else {
-		line, rest = data[:i], data[i+1:]
-	}
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return line, rest
 }
 
 // wanted tells whether a request takes part.

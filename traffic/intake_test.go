@@ -38,14 +38,14 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 	if r.Len() != 3_000 || r.parsed != 3_000 || r.lines != 3_000 || r.bytes != int64(len(text)) {
 		t.Fatalf("%d rows of %d lines", r.Len(), r.lines)
 	}
-	p := pending{Batch: *newBatch(10_000, in.columns), lateness: 5 * limit.Second, since: dawn, floor: dawn}
+	p := pending{Batch: *newBatch(10_000, in.columns), lateness: 5 * limit.Second, since: MinTime, floor: MinTime}
 	w, out := newWatermark(), newBatch(10_000, in.columns)
 	order := func() {
-		p.floor = dawn // the log begins anew
+		p.floor = MinTime // the log begins anew
 		*w = *newWatermark()
 		p.add(&r.Batch, w)
 		out.reset()
-		p.release(dusk, out, 10_000)
+		p.release(MaxTime, out, 10_000)
 	}
 	order()
 	if n := testing.AllocsPerRun(5, order); n > 2 { // once a batch: for the places of those that are late
@@ -94,5 +94,25 @@ func TestReaderMemoryIsFlat(t *testing.T) {
 	}
 	if few, many := heap(80_000), heap(400_000); many > few+few/3 {
 		t.Errorf("%d kB for many lines, %d kB for few", many>>10, few>>10)
+	}
+}
+
+// What a request counts by under a key by path.
+func TestPathKey(t *testing.T) {
+	for _, c := range []struct{ method, target, want string }{
+		{"GET", "/a/b", "/a/b"},
+		{"GET", "/a/b?x=1#y", "/a/b"},
+		{"GET", "/a/", "/a/"},
+		{"GET", "//a/%62/../c", "//a/%62/../c"},
+		{"GET", "http://shop.example/a?b", "/a"},
+		{"OPTIONS", "*", "*"},
+		{"CONNECT", "shop.example:443", "shop.example:443"},
+		{"GET", "", "-"},
+		{"", "\x16\x03\x01", notHTTPAction},
+		{"", "/a", "/a"},
+	} {
+		if got := string(pathKey(&parse.Record{Method: []byte(c.method), Path: []byte(c.target)})); got != c.want {
+			t.Errorf("%s %q counts by %q, want %q", c.method, c.target, got, c.want)
+		}
 	}
 }

@@ -83,7 +83,7 @@ type lineReader struct {
 func (r *lineReader) read(data []byte, see func(Line) bool) bool {
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = logfile.CutLine(data)
 		r.Number++
 		if len(line) == 0 || len(line) > logfile.MaxLine {
 			continue

@@ -1,6 +1,10 @@
 package traffic
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"shadow/parse"
+)
 
 // networks tell of each client the network that its address lies in. A client that is no address, or one of the other
 // family, is one by itself.
@@ -41,7 +45,7 @@ func (w *networks) id(by Key, client string) int32 {
 
 // NetworkOf is the network that a key by networks puts a client in; false if the client stays alone.
 func NetworkOf(by Key, client string) (netip.Prefix, bool) {
-	addr, ok := parseAddr([]byte(client))
+	addr, ok := parse.Addr([]byte(client))
 	switch by = by.who(); {
 	case !ok:
 	case by == ByClient24 && addr.Is4():

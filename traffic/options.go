@@ -96,10 +96,10 @@ func (o *Options) takesPart() func(*parse.Record) bool {
 
 // span is the time that takes part.
 func (o *Options) span() span {
-	s := span{warm: dawn, since: dawn, until: dusk}
+	s := span{warm: MinTime, since: MinTime, until: MaxTime}
 	if o.HasSince {
 		s.since = o.Since
-		if o.Warmup < o.Since-dawn {
+		if o.Warmup < o.Since-MinTime {
 			s.warm = o.Since - o.Warmup
 		}
 	}

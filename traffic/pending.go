@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"math"
 	"slices"
 
 	"shadow/limit"
@@ -21,12 +20,6 @@ import (
 // What lies before the floor, the lowest watermark of all inputs less the lateness, can be judged: whatever comes from
 // now on has its place at the floor or later. So requests of one moment are handed out together.
 
-// Dawn is before every time stamp, and dusk after: neither can overflow when a lateness is taken off or added.
-const (
-	dawn limit.Time = math.MinInt64 / 2
-	dusk limit.Time = math.MaxInt64 / 2
-)
-
 // A watermark follows the time of one input.
 type watermark struct {
 	mark limit.Time // the highest moment that two successive requests have reached
@@ -34,7 +27,7 @@ type watermark struct {
 	top  limit.Time // what lies beyond it moves nothing; see Stream.Take
 }
 
-func newWatermark() *watermark { return &watermark{mark: dawn, last: dawn, top: dusk} }
+func newWatermark() *watermark { return &watermark{mark: MinTime, last: MinTime, top: MaxTime} }
 
 // pass lets a request through at t and returns its place in time.
 func (w *watermark) pass(t, lateness limit.Time) limit.Time {
@@ -60,7 +53,7 @@ type added struct {
 
 // add takes in the rows of one block of the input that w belongs to.
 func (p *pending) add(b *Batch, w *watermark) added {
-	sum := added{first: dusk, last: dawn}
+	sum := added{first: MaxTime, last: MinTime}
 	row := p.Len()
 	p.take(b, 0, b.Len())
 	for i := row; i < p.Len(); i++ {
@@ -158,32 +151,4 @@ func (p *pending) oldestOf(n int) limit.Time {
 	}
 	slices.Sort(places)
 	return places[min(n/step, len(places)-1)] + 1
-}
-
-// move copies the rows i … j−1 up to row at.
-func (b *Batch) move(at, i, j int) {
-	if at == i || i == j {
-		return
-	}
-	moveRun(b.At, at, i, j)
-	moveRun(b.Order, at, i, j)
-	moveRun(b.Client, at, i, j)
-	moveRun(b.Agent, at, i, j)
-	moveRun(b.Action, at, i, j)
-	moveRun(b.Status, at, i, j)
-	moveRun(b.Bytes, at, i, j)
-	moveRun(b.Source, at, i, j)
-	moveRun(b.Host, at, i, j)
-	moveRun(b.User, at, i, j)
-	moveRun(b.Path, at, i, j)
-	moveRun(b.Upstream, at, i, j)
-	moveRun(b.Marks, at, i, j)
-	moveRun(b.Traces, at, i, j)
-}
-
-// moveRun is move for one column, which may be nil.
-func moveRun[T any](column []T, at, i, j int) {
-	if column != nil {
-		copy(column[at:], column[i:j])
-	}
 }

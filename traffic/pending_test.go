@@ -35,7 +35,7 @@ func whole(b *Batch, i int) (n int, ok bool) {
 
 func newPending(lateness, since limit.Time) *pending {
 	return &pending{
-		Batch: *newBatch(0, columns{source: true, host: true, upstream: true}), lateness: lateness, since: since, floor: dawn,
+		Batch: *newBatch(0, columns{source: true, host: true, upstream: true}), lateness: lateness, since: since, floor: MinTime,
 	}
 }
 
@@ -69,7 +69,7 @@ func places(times []limit.Time, lateness, since limit.Time) (all []waiter) {
 func TestPendingAgainstModel(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		lateness := limit.Time(rapid.IntRange(0, 8).Draw(t, "lateness"))
-		since := dawn
+		since := MinTime
 		if rapid.Bool().Draw(t, "has since") {
 			since = limit.Time(rapid.IntRange(0, 40).Draw(t, "since"))
 		}
@@ -80,12 +80,12 @@ func TestPendingAgainstModel(t *testing.T) {
 		var first []int         // of each input, the number of its next row
 		for range rapid.IntRange(1, 3).Draw(t, "inputs") {
 			times := drawTimes(t)
-			feeds = append(feeds, &feed{first: dawn, watermark: newWatermark()})
+			feeds = append(feeds, &feed{first: MinTime, watermark: newWatermark()})
 			feeds[len(feeds)-1].publish()
 			left, first = append(left, times), append(first, len(model))
 			model = append(model, places(times, lateness, since)...)
 		}
-		out := outlet{t: t, model: model, floor: dawn}
+		out := outlet{t: t, model: model, floor: MinTime}
 		for {
 			i := rapid.IntRange(0, len(feeds)-1).Draw(t, "input")
 			n := min(len(left[i]), rapid.IntRange(0, 6).Draw(t, "rows"))
@@ -101,7 +101,7 @@ func TestPendingAgainstModel(t *testing.T) {
 				break
 			}
 		}
-		out.release(p, dusk)
+		out.release(p, MaxTime)
 		out.complete(p)
 	})
 }
@@ -133,7 +133,7 @@ type outlet struct {
 
 // expect checks the counts of one block.
 func (o *outlet) expect(got added, block []waiter) {
-	want := added{first: dusk, last: dawn}
+	want := added{first: MaxTime, last: MinTime}
 	for _, w := range block {
 		if w.place != w.at {
 			want.late++
@@ -187,7 +187,7 @@ func (o *outlet) complete(p *pending) {
 // Rows of one input come out in the order in which they went in, as long as nobody sorts them.
 func TestReleaseKeepsOrder(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
-		p, w := newPending(5, dawn), newWatermark()
+		p, w := newPending(5, MinTime), newWatermark()
 		n := 0
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
 			times := drawTimes(t)
@@ -238,7 +238,7 @@ func TestWatermark(t *testing.T) {
 // When too many wait, the oldest go: some of them, never all if that can be helped, and at least one moment.
 func TestOldest(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
-		p, w := newPending(1<<20, dawn), newWatermark()
+		p, w := newPending(1<<20, MinTime), newWatermark()
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
 		}), 1, 200).Draw(t, "times")
@@ -263,7 +263,7 @@ func TestOldest(t *testing.T) {
 
 // The floor follows the input that is furthest back, until that has come to its end.
 func TestFloor(t *testing.T) {
-	feeds := []*feed{{first: dawn, watermark: newWatermark()}, {first: dawn, watermark: newWatermark()}}
+	feeds := []*feed{{first: MinTime, watermark: newWatermark()}, {first: MinTime, watermark: newWatermark()}}
 	turns := newTurns(feeds)
 	at := func(i int, mark limit.Time) { feeds[i].watermark.mark = mark; feeds[i].publish() }
 	expect := func(when string, back *feed, want limit.Time) {
@@ -275,9 +275,9 @@ func TestFloor(t *testing.T) {
 			t.Errorf("%s the wrong input is read next", when)
 		}
 	}
-	at(0, dawn)
+	at(0, MinTime)
 	at(1, 100)
-	expect("before all have begun", feeds[0], dawn)
+	expect("before all have begun", feeds[0], MinTime)
 	at(0, 90)
 	expect("when both are on their way", feeds[0], 80)
 	feeds[0].exhausted = true
@@ -285,7 +285,7 @@ func TestFloor(t *testing.T) {
 	feeds[0].finished = true
 	expect("when one has ended", feeds[1], 90)
 	feeds[1].exhausted, feeds[1].finished = true, true
-	expect("at the end", nil, dusk-10)
+	expect("at the end", nil, MaxTime-10)
 }
 
 // A Stream hands out the same requests whatever the size of its batches: each batch lies before the next, and none is much
@@ -293,14 +293,14 @@ func TestFloor(t *testing.T) {
 func TestStreamReleasesInBatches(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		s := &Stream{options: Options{Batch: rapid.IntRange(1, 20).Draw(t, "batch"), Waiting: 1 << 20}}
-		s.pending, s.out = *newPending(1<<20, dawn), newBatch(0, columns{source: true, host: true, upstream: true})
+		s.pending, s.out = *newPending(1<<20, MinTime), newBatch(0, columns{source: true, host: true, upstream: true})
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
 		}), 0, 200).Draw(t, "times")
 		s.pending.add(rowsAt(0, times), newWatermark())
 		floor := limit.Time(rapid.IntRange(0, 60).Draw(t, "floor"))
 		if rapid.IntRange(0, 9).Draw(t, "end") == 0 {
-			floor = End
+			floor = MaxTime
 		}
 		var got []limit.Time
 		for more := true; more; {
@@ -323,8 +323,8 @@ func TestStreamReleasesInBatches(t *testing.T) {
 		if !slices.Equal(got, want) || s.pending.Len() != len(times)-len(want) {
 			t.Fatalf("%d came out before %d, want %d; %d are left", len(got), floor, len(want), s.pending.Len())
 		}
-		if floor == End {
-			floor = slices.Max(append(want, dawn))
+		if floor == MaxTime {
+			floor = slices.Max(append(want, MinTime))
 		}
 		if s.pending.floor != floor {
 			t.Fatalf("the floor is %d, want %d", s.pending.floor, floor)

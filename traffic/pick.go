@@ -1,7 +1,5 @@
 package traffic
 
-import "shadow/parse"
-
 // What it takes to look at some requests of a batch apart from the others.
 
 // RowsOf are the rows of a client, in the order of time.
@@ -49,13 +47,4 @@ func (b *Batch) Head(n int) *Batch {
 	head := *b
 	head.truncate(n)
 	return &head
-}
-
-// Named is the client that somebody means who writes its name so: an address stands for the prefix that --client makes of
-// it, and is written as the rule writes it.
-func (r ClientRule) Named(text string) string {
-	if r.source != fromAddress {
-		return text
-	}
-	return string(r.NewExtractor().Key(&parse.Record{Client: []byte(text)}))
 }

@@ -62,11 +62,11 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	}
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	o.Tracer = o.Tracer.learned(feeds)
+	o.Tracer = o.Tracer.learned(hostsOf(feeds))
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
-		options: o, feeds: feeds, cancel: cancel, judged: added{first: dusk, last: dawn},
-		stats:  Stats{FirstAt: dusk, LastAt: dawn, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP},
+		options: o, feeds: feeds, cancel: cancel, judged: added{first: MaxTime, last: MinTime},
+		stats:  Stats{FirstAt: MaxTime, LastAt: MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP},
 		stamps: coarseness(feeds),
 	}
 	if err := r.prepare(); err != nil {
@@ -85,7 +85,7 @@ func (r *Reader) prepare() error {
 	}
 	r.pending = pending{
 		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
-		since: r.options.span().since, floor: dawn,
+		since: r.options.span().since, floor: MinTime,
 	}
 	if r.options.Resume == nil || r.options.Resume.Carried == nil {
 		return nil

@@ -87,7 +87,7 @@ func readFrom(t testing.TB, o Options, stdin io.Reader, names ...string) (h haul
 	r, err := NewReader(context.Background(), names, stdin, o)
 	check(t, err)
 	defer r.Close()
-	last := dawn
+	last := MinTime
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -135,7 +135,7 @@ func (h *haul) addUp(t testing.TB) {
 		t.Errorf("%d parsed lines are not %d excluded, %d warm (%d came) and %d requests", s.Parsed, s.Excluded, s.Warm, len(h.warm), len(h.rows))
 	}
 	var sum Stats
-	first, last := dusk, dawn
+	first, last := MaxTime, MinTime
 	for _, in := range s.Inputs {
 		sum.Lines, sum.Parsed, sum.Unreadable = sum.Lines+in.Lines, sum.Parsed+in.Parsed, sum.Unreadable+in.Unreadable
 		if in.FirstAt != 0 {

@@ -99,7 +99,7 @@ func (r *Reader) collect(ctx context.Context) {
 // finish hands out what is left, or what another Reader is not to go on with.
 func (r *Reader) finish(ctx context.Context) {
 	if r.options.Resume == nil {
-		r.emit(ctx, dusk)
+		r.emit(ctx, MaxTime)
 	} else if r.emit(ctx, r.stop()) {
 		r.stats.Held, r.stats.HeldFrom = r.held()
 		r.stats.FirstAt, r.stats.LastAt = r.judged.first, r.judged.last
@@ -110,7 +110,9 @@ func (r *Reader) finish(ctx context.Context) {
 // account adds a job's rows to those that wait, and its figures to the statistics.
 func (r *Reader) account(j *job) {
 	if j.end {
-		j.feed.warnings = append(j.feed.warnings, r.options.Scopes.unseen(j.feed)...)
+		if j.feed.looked {
+			j.feed.warnings = append(j.feed.warnings, r.options.Scopes.unseen(j.feed.format, j.feed.fields)...)
+		}
 		r.stats.finish(j.feed)
 		return
 	}
@@ -149,7 +151,7 @@ func (r *Reader) emit(ctx context.Context, floor limit.Time) bool {
 // hand hands out what lies before the floor, as one batch that warms and one that counts.
 func (r *Reader) hand(ctx context.Context, floor limit.Time) bool {
 	warm := min(floor, r.pending.since)
-	return r.handOne(ctx, warm, warm > dawn) && (floor == warm || r.handOne(ctx, floor, false))
+	return r.handOne(ctx, warm, warm > MinTime) && (floor == warm || r.handOne(ctx, floor, false))
 }
 
 func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool {

@@ -120,8 +120,8 @@ func (r *Reader) restore() error {
 	}
 	r.stats.Carried, _ = r.held()
 	for _, f := range r.feeds {
-		if f.watermark.mark != dawn {
-			f.first = dawn // it is not at the beginning of its log
+		if f.watermark.mark != MinTime {
+			f.first = MinTime // it is not at the beginning of its log
 		}
 		f.publish()
 	}
@@ -131,12 +131,12 @@ func (r *Reader) restore() error {
 // stop is the moment at which a Reader stops that another is to follow: whatever comes later lies behind it, unless it is
 // late. It is a whole minute, so that none is in two nights.
 func (r *Reader) stop() limit.Time {
-	newest := dawn
+	newest := MinTime
 	for _, w := range r.marks {
 		newest = max(newest, w.mark)
 	}
 	newest = min(newest, r.options.Resume.Now) // a clock that is ahead must not make all others late
-	floor := max(dawn, newest-r.options.Lateness)
+	floor := max(MinTime, newest-r.options.Lateness)
 	floor -= (floor%limit.Minute + limit.Minute) % limit.Minute
 	return max(floor, r.pending.floor)
 }

@@ -15,13 +15,13 @@ func TestNightStops(t *testing.T) {
 		marks             []limit.Time
 		now, before, want limit.Time
 	}{
-		{"inside a minute", []limit.Time{noon + 200*second}, End, dawn, noon + 180*second},
-		{"at a minute", []limit.Time{noon + 190*second}, End, dawn, noon + 180*second},
-		{"a microsecond before one", []limit.Time{noon + 190*second - 1}, End, dawn, noon + 120*second},
-		{"before 1970", []limit.Time{-45 * second}, End, dawn, -60 * second},
-		{"the log that is ahead of others", []limit.Time{noon, noon + 200*second}, End, dawn, noon + 180*second},
-		{"a clock that is ahead", []limit.Time{noon + limit.Day}, noon + 75*second, dawn, noon + 60*second},
-		{"what was judged before", []limit.Time{noon}, End, noon + 7*second, noon + 7*second},
+		{"inside a minute", []limit.Time{noon + 200*second}, MaxTime, MinTime, noon + 180*second},
+		{"at a minute", []limit.Time{noon + 190*second}, MaxTime, MinTime, noon + 180*second},
+		{"a microsecond before one", []limit.Time{noon + 190*second - 1}, MaxTime, MinTime, noon + 120*second},
+		{"before 1970", []limit.Time{-45 * second}, MaxTime, MinTime, -60 * second},
+		{"the log that is ahead of others", []limit.Time{noon, noon + 200*second}, MaxTime, MinTime, noon + 180*second},
+		{"a clock that is ahead", []limit.Time{noon + limit.Day}, noon + 75*second, MinTime, noon + 60*second},
+		{"what was judged before", []limit.Time{noon}, MaxTime, noon + 7*second, noon + 7*second},
 	} {
 		r := &Reader{options: Options{Lateness: 10 * second, Resume: &Resume{Now: c.now}}, pending: pending{floor: c.before}}
 		for _, mark := range c.marks {

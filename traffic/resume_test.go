@@ -32,9 +32,9 @@ func (n *night) read(t *testing.T, o Options, parts []logfile.Range) {
 	for _, p := range parts {
 		names = append(names, p.Name)
 	}
-	o.Resume = &Resume{Parts: parts, Logs: n.logs, Now: End}
+	o.Resume = &Resume{Parts: parts, Logs: n.logs, Now: MaxTime}
 	if n.state != nil {
-		o.Resume.Carried = NewDecoder(n.state, o.Tables, o.Actions)
+		o.Resume.Carried = NewDecoder(n.state, o.Tables, o.Actions.Named)
 	}
 	r, err := NewReader(context.Background(), names, nil, o)
 	check(t, err)
@@ -186,7 +186,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 
 	o = options()
 	part := logfile.Range{Name: write(t, dir, "a.log", first)}
-	o.Resume = &Resume{Parts: []logfile.Range{part}, Now: End}
+	o.Resume = &Resume{Parts: []logfile.Range{part}, Now: MaxTime}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	if rows := see(o, r); len(rows) > 0 || r.Stats().Held != 3 || r.Stats().HeldFrom != noon {
@@ -198,7 +198,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 
 	o = options()
 	write(t, dir, "a.log", first+last)
-	o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: End, Carried: NewDecoder(state, o.Tables, o.Actions)}
+	o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: MaxTime, Carried: NewDecoder(state, o.Tables, o.Actions.Named)}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	got := see(o, r)
@@ -224,7 +224,7 @@ func TestDamagedState(t *testing.T) {
 	n.read(t, readingOptions(t), []logfile.Range{part})
 	for cut := 0; cut < len(n.state)-1; cut += 1 + len(n.state)/60 {
 		o := readingOptions(t)
-		o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: End, Carried: NewDecoder(n.state[:cut], o.Tables, o.Actions)}
+		o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: MaxTime, Carried: NewDecoder(n.state[:cut], o.Tables, o.Actions.Named)}
 		if r, err := NewReader(context.Background(), []string{part.Name}, nil, o); err == nil {
 			r.Close()
 			t.Fatalf("%d bytes of %d are a state", cut, len(n.state))

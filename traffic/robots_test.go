@@ -26,7 +26,9 @@ func TestRobots(t *testing.T) {
 		{"\uFEFFuser-AGENT : * # all\r\nDISALLOW: /a # not this\r\nSitemap: https://shop.example/\r\nnonsense\r\ndisallow:/b\r\n", "/a /b", "/c"},
 	} {
 		r, err := ParseRobots(c.text)
-		check(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for target := range strings.FieldsSeq(c.forbidden) {
 			if !r.forbids([]byte(target)) {
 				t.Errorf("%q allows %s", c.text, target)

@@ -193,10 +193,10 @@ func (s *Scopes) lacks(f *parse.Format) (texts []string) {
 	return texts
 }
 
-// unseen are warnings about what tiers go by and no request of an input had.
-func (s *Scopes) unseen(f *feed) []string {
-	if s == nil || s.tiers == nil || !f.looked {
+// unseen are warnings about what tiers go by and no request of an input had: seen are the fields of those that were.
+func (s *Scopes) unseen(f *parse.Format, seen uint64) []string {
+	if s == nil || s.tiers == nil {
 		return nil
 	}
-	return s.membership.unseen(f.format, f.fields)
+	return s.membership.unseen(f, seen)
 }

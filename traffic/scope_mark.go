@@ -122,7 +122,7 @@ func (m *marker) path(r *parse.Record) uint64 {
 		return s.paths.rest & s.prefixes.rest & s.regexps.rest
 	}
 	path := pathOf(r.Path)
-	h := maphash.Bytes(seed, path)
+	h := maphash.Bytes(pathSeed, path)
 	p := &m.paths[h%matcherPlaces]
 	if p.hash != h || !p.used {
 		*p = markPlace{h, s.paths.of(path) & s.prefixes.of(path) & s.regexps.of(path), true}

@@ -9,7 +9,7 @@ import (
 
 // What is kept of a key is read into sights that have seen nothing yet.
 func TestSightsAreRestored(t *testing.T) {
-	const key = 3 * pageSize
+	const key = 3 << 10 // not on the first page
 	tables := NewTables()
 	var seen, again Sights
 	seen.sights.Grow(key + 1)

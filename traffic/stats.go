@@ -146,7 +146,7 @@ func (sum *added) cover(b *Batch) {
 	}
 }
 
-// cover widens a stretch of time to hold what was added. A stretch from dusk to dawn is empty.
+// cover widens a stretch of time to hold what was added. A stretch from MaxTime to MinTime is empty.
 func cover(first, last *limit.Time, sum added) {
 	*first, *last = min(*first, sum.first), max(*last, sum.last)
 }

@@ -117,7 +117,7 @@ func (o *Options) strangeIn(sample []byte, format *parse.Format) error {
 	parser, clients := format.NewParser(), o.Clients.NewExtractor()
 	for sample = slices.Clone(sample); len(sample) > 0; { // a parser may change it
 		var line []byte
-		line, sample = cutLine(sample)
+		line, sample = logfile.CutLine(sample)
 		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
 			continue
 		}

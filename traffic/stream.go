@@ -37,7 +37,7 @@ type Taken struct {
 
 	Resolution limit.Time // of the finest stamp; 0: there was none
 
-	// Of the requests, Dawn where there is none:
+	// Of the requests, MinTime where there is none:
 	Reached limit.Time // the highest moment that two successive ones have reached
 	Newest  limit.Time // the highest that is not in the future
 	Last    limit.Time // that of the last one
@@ -58,7 +58,7 @@ func (s *Stream) begin() {
 	s.intake = newIntake(o, o.span(), s.columns)
 	s.rows = rows{Batch: *newBatch(0, s.columns)}
 	s.out = newBatch(0, s.columns)
-	s.pending = pending{Batch: *newBatch(0, s.columns), lateness: o.Lateness, since: dawn, floor: dawn}
+	s.pending = pending{Batch: *newBatch(0, s.columns), lateness: o.Lateness, since: MinTime, floor: MinTime}
 }
 
 // Format chooses the format for a source from the beginning of its log, with what is odd about it.
@@ -82,7 +82,7 @@ func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
 	parser := s.intake.parser(format)
 	var record parse.Record
 	for line := range bytes.Lines(bytes.Clone(lines)) { // a parser may change them
-		line, _ = cutLine(line)
+		line, _ = logfile.CutLine(line)
 		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
 			n++
 		}
@@ -120,7 +120,7 @@ func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, no
 
 // look notes the moments of requests that were read now, behind one of last.
 func (t *Taken) look(at []limit.Time, last, now limit.Time) {
-	t.Reached, t.Newest, t.Last = dawn, dawn, dawn
+	t.Reached, t.Newest, t.Last = MinTime, MinTime, MinTime
 	for _, moment := range at {
 		t.Reached = max(t.Reached, min(last, moment))
 		if moment <= now {
@@ -130,7 +130,7 @@ func (t *Taken) look(at []limit.Time, last, now limit.Time) {
 	}
 }
 
-// Mark is the highest moment that two successive requests of a source have reached, and that of the last one: Dawn before
+// Mark is the highest moment that two successive requests of a source have reached, and that of the last one: MinTime before
 // there were two, or one.
 func (s *Stream) Mark(source int) (mark, last limit.Time) {
 	w := s.sources[source]
@@ -148,7 +148,7 @@ func (s *Stream) Waiting() int { return s.pending.Len() }
 
 // Release returns requests that have their place before the floor, or before where too many waiting ones had put it: the
 // earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever comes
-// after the last of them has its place at the floor or later; after End, where the latest of all was. Requests that are late
+// after the last of them has its place at the floor or later; after MaxTime, where the latest of all was. Requests that are late
 // have their place at the floor, and would wait for as long as it stands still: then it is a microsecond further on. The
 // batch is valid until the next call.
 func (s *Stream) Release(floor limit.Time) (b *Batch, more bool) {
@@ -164,16 +164,10 @@ func (s *Stream) Release(floor limit.Time) (b *Batch, more bool) {
 		part = min(floor, s.pending.oldestOf(n))
 	}
 	next := part
-	if floor == End {
+	if floor == MaxTime {
 		next = min(part, s.pending.latest())
 	}
 	s.pending.release(part, s.out, 2*s.options.Batch)
 	s.pending.floor = max(before, next)
 	return s.out, part < floor
 }
-
-// Dawn is a floor before every request, and End one behind.
-const (
-	Dawn = dawn
-	End  = dusk
-)

@@ -15,10 +15,10 @@ import (
 func TestStreamReleasesLateRequests(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		s := &Stream{options: Options{Batch: 1 << 20, Waiting: 1 << 20}}
-		s.pending, s.out = *newPending(10, dawn), newBatch(0, columns{source: true, host: true, upstream: true})
+		s.pending, s.out = *newPending(10, MinTime), newBatch(0, columns{source: true, host: true, upstream: true})
 		w := newWatermark()
 		moment := rapid.Custom(func(t *rapid.T) limit.Time { return limit.Time(rapid.IntRange(0, 40).Draw(t, "moment")) })
-		in, out, last := 0, 0, dawn
+		in, out, last := 0, 0, MinTime
 		for range rapid.IntRange(1, 30).Draw(t, "rounds") {
 			times := rapid.SliceOfN(moment, 0, 5).Draw(t, "times")
 			in += len(times)
@@ -41,7 +41,7 @@ func TestStreamReleasesLateRequests(t *testing.T) {
 				t.Fatalf("late requests wait at %d", before)
 			}
 		}
-		b, _ := s.Release(End)
+		b, _ := s.Release(MaxTime)
 		if out+b.Len() != in || s.Waiting() != 0 {
 			t.Fatalf("%d of %d came out, %d wait", out+b.Len(), in, s.Waiting())
 		}

@@ -16,12 +16,12 @@ func meantAction(flag, name string, o *traffic.Options, s *traffic.Stats) (strin
 	if name == "" || s.Taken() == 0 {
 		return name, nil
 	}
-	switch meant := o.Tables.ActionsMeant(name); len(meant) {
+	switch meant := traffic.ActionsMeant(o.Tables.Actions, name); len(meant) {
 	case 1:
 		return meant[0], nil
 	case 0:
 		hint := "; `shadow replay` lists those there are"
-		if near := o.Tables.NearestAction(name); near != "" {
+		if near := traffic.NearestAction(o.Tables.Actions, name); near != "" {
 			hint = fmt.Sprintf(", did you mean %q?", escape.Visible(near))
 		}
 		return "", usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)

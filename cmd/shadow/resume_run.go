@@ -124,7 +124,7 @@ func (c *resumption) prepare(r *replayRun, logs int) error {
 		return nil
 	}
 	changes := c.options.changes(c.before.Options)
-	c.carried = traffic.NewDecoder(c.last.Body, r.reading.Tables, r.reading.Actions)
+	c.carried = traffic.NewDecoder(c.last.Body, r.reading.Tables, r.reading.Actions.Named)
 	resume.Carried = c.carried
 	if resume.Drop = changes.touch(ofRequests); resume.Drop && c.before.Held > 0 {
 		c.notes = append(c.notes, fmt.Sprintf("--resume=anyway: %d requests that run %d held back do not fit the new options, and are in no run", c.before.Held, c.last.Run))

@@ -1,0 +1,25 @@
+package traffic
+
+// A Trace is what one request shows of its sender beside the other columns. Pages are told apart by 16 bits of a hash
+// of their path with its query, which is always the same one, so that a report is.
+type Trace struct {
+	Traits     Trait
+	Page, From uint16 // the page asked for, and the page of this site that the referer names; 0: none
+}
+
+// A Trait is something that a request does. Those of a client are what it did at least once.
+type Trait uint8
+
+// The traits.
+const (
+	FetchedAsset  Trait = 1 << iota // asked for a file of a page, by its ending
+	Stepped                         // asked for something else
+	Asked                           // with GET, as links do
+	Referred                        // either with a referer, of whatever site
+	LoadedBeacon                    // asked for what only browsers load
+	FetchedRobots                   // asked for robots.txt
+	Trespassed                      // asked for what robots.txt forbids
+)
+
+// Has tells whether all traits of u are there.
+func (t Trait) Has(u Trait) bool { return t&u == u }
