@@ -52,19 +52,20 @@ func readPage(t *testing.T) string {
 	return string(text)
 }
 
-// The pieces of configuration in README.md are one file, and one that can be read.
+// Each piece of configuration in README.md is a file that can be read.
 func TestReadmeConfig(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pieces strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		pieces.WriteString(block[1])
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	for _, block := range blocks {
+		if _, err := ParseConfig("shadow.yaml", []byte(block[1])); err != nil {
+			t.Errorf("%v in\n%s", err, block[1])
+		}
 	}
-	c, err := ParseConfig("shadow.yaml", []byte(pieces.String()))
-	if err != nil || len(c.Policies) == 0 || len(c.Actions) == 0 {
-		t.Errorf("%v; %d policies, %d actions", err, len(c.Policies), len(c.Actions))
+	if len(blocks) == 0 {
+		t.Error("README.md has no configuration")
 	}
 }
 

@@ -63,28 +63,30 @@ var consoles = regexp.MustCompile("(?s)(```\n\\$ shadow )([^\n]*)(\n)(.*?)(```\n
 // where it comes last.
 const elided = "…\n"
 
-// TestReadmeShowsConsoles holds each other block with a command against what that prints.
-func TestReadmeShowsConsoles(t *testing.T) {
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, root := 0, rootOfSamples(t)
-	got := consoles.ReplaceAllFunc(text, func(block []byte) []byte {
-		blocks++
-		part := consoles.FindSubmatch(block)
-		out := shownOf(run(t, root, strings.Fields(string(part[2]))...), part[4])
-		return bytes.Join([][]byte{part[1], part[2], part[3], out, part[5]}, nil)
-	})
-	switch {
-	case blocks == 0:
-		t.Fatal("README.md shows no command with its output")
-	case bytes.Equal(got, text):
-	case !*update:
-		t.Fatalf("README.md should be (-update rewrites it)\n%s", got)
-	default:
-		if err := os.WriteFile(readme, got, 0o644); err != nil {
+// TestPagesShowConsoles holds each other block with a command, in README.md and the tutorial, against what that prints.
+func TestPagesShowConsoles(t *testing.T) {
+	for _, page := range []string{readme, "../../docs/tutorial.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
 			t.Fatal(err)
+		}
+		blocks, root := 0, rootOfSamples(t)
+		got := consoles.ReplaceAllFunc(text, func(block []byte) []byte {
+			blocks++
+			part := consoles.FindSubmatch(block)
+			out := shownOf(run(t, root, strings.Fields(string(part[2]))...), part[4])
+			return bytes.Join([][]byte{part[1], part[2], part[3], out, part[5]}, nil)
+		})
+		switch {
+		case blocks == 0:
+			t.Errorf("%s shows no command with its output", page)
+		case bytes.Equal(got, text):
+		case !*update:
+			t.Errorf("%s should be (-update rewrites it)\n%s", page, got)
+		default:
+			if err := os.WriteFile(page, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
