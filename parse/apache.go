@@ -71,7 +71,7 @@ func apacheDirective(text string) (directive, error) {
 	return d, nil
 }
 
-// isVerb tells whether text can end a directive: letters, behind "^" or not, or a percent sign.
+// isVerb reports whether text can end a directive: letters, behind "^" or not, or a percent sign.
 func isVerb(text string) bool {
 	for _, c := range []byte(strings.TrimPrefix(text, "^")) {
 		if c|0x20 < 'a' || c|0x20 > 'z' {

@@ -34,7 +34,7 @@ func (c Choice) For(sample []byte) (Detection, error) {
 	return judge(format, sampleLines(sample)), nil
 }
 
-// Verify tells whether what was stated is a format, before there is a log to read.
+// Verify reports whether what was stated is a format, before there is a log to read.
 func (c Choice) Verify() error {
 	err := c.single()
 	if err == nil && !c.automatic() {
@@ -43,7 +43,7 @@ func (c Choice) Verify() error {
 	return err
 }
 
-// single tells whether more than one format was stated.
+// single reports whether more than one format was stated.
 func (c Choice) single() error {
 	stated := 0
 	for _, s := range []string{c.Format, c.NginxConf, c.Fields} {

@@ -34,7 +34,7 @@ func chooseTexts(pieces []piece) {
 	}
 }
 
-// before tells whether p is to be preferred to another variable for the same field. A whole request line is preferred
+// before reports whether p is to be preferred to another variable for the same field. A whole request line is preferred
 // to a method, because it tells the path as well.
 func (p *piece) before(other *piece) bool {
 	if (p.use == useRequest) != (other.use == useRequest) {
@@ -88,7 +88,7 @@ func (p *piece) stampRank() int {
 	return p.rank
 }
 
-// serves tells whether p is a part of the stamp that base and frac make. A stamp with a fraction of its own needs no other.
+// serves reports whether p is a part of the stamp that base and frac make. A stamp with a fraction of its own needs no other.
 func (p *piece) serves(base, frac *piece) bool {
 	if p == base {
 		return true

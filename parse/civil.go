@@ -6,12 +6,12 @@ type civil struct {
 	hour, minute, second int
 }
 
-// numeric tells whether each part was made of digits: two and four return more than these if it was not.
+// numeric reports whether each part was made of digits: two and four return more than these if it was not.
 func (c *civil) numeric() bool {
 	return c.year < 10000 && c.month < 100 && c.day < 100 && c.hour < 100 && c.minute < 100 && c.second < 100
 }
 
-// valid tells whether the calendar has such a day and the day such a second. A leap second is one.
+// valid reports whether the calendar has such a day and the day such a second. A leap second is one.
 func (c *civil) valid() bool {
 	return uint(c.year) <= 9999 && c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= monthDays(c.year, c.month) &&
 		uint(c.hour) <= 23 && uint(c.minute) <= 59 && uint(c.second) <= 60

@@ -99,7 +99,7 @@ func takeApart(text string) (pieces []piece, isNginx bool, err error) {
 	return pieces, false, err
 }
 
-// stampsEnd tells whether the stamp that was chosen is of the end of the request.
+// stampsEnd reports whether the stamp that was chosen is of the end of the request.
 func stampsEnd(pieces []piece) bool {
 	for i := range pieces {
 		if p := &pieces[i]; p.use.stamp() && !p.idle && p.end {

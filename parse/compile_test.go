@@ -81,7 +81,7 @@ func parseBy(t *testing.T, f *Format, err error, line string) string {
 	return show(&r)
 }
 
-// touching tells whether variables of a format touch, so that gonx gives everything to the first.
+// touching reports whether variables of a format touch, so that gonx gives everything to the first.
 func touching(text string) bool {
 	pieces, _, err := takeApart(unquote(text))
 	if err != nil {

@@ -88,7 +88,7 @@ func bestOf(lines [][]byte, w Wants) (best Detection, tried []Detection, err err
 	return best, tried, nil
 }
 
-// better tells whether d is to be preferred. A line that is read but makes no sense counts against a format twice: it
+// better reports whether d is to be preferred. A line that is read but makes no sense counts against a format twice: it
 // would put requests on the wrong client.
 func (d Detection) better(other Detection) bool {
 	if d.score() != other.score() {
@@ -139,7 +139,7 @@ func (m FieldMapping) found(lines [][]byte) FieldMapping {
 	return part
 }
 
-// occurs tells whether a key of the tree has a value in one of the lines.
+// occurs reports whether a key of the tree has a value in one of the lines.
 func occurs(tree *jsonNode, lines [][]byte) bool {
 	var s jsonScanner
 	for _, line := range lines {
@@ -166,7 +166,7 @@ func sampleLines(sample []byte) (lines [][]byte) {
 	return lines
 }
 
-// mostly tells whether at least half of the lines are of a kind.
+// mostly reports whether at least half of the lines are of a kind.
 func mostly(lines [][]byte, is func([]byte) bool) bool {
 	n := 0
 	for _, line := range lines {

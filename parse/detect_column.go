@@ -80,7 +80,7 @@ func (t tail) durations() (took, upstream *column) {
 	return took, upstream
 }
 
-// longest tells whether a column's durations are nowhere less than another's, but for the rounding of both.
+// longest reports whether a column's durations are nowhere less than another's, but for the rounding of both.
 func (c *column) longest(all []*column) bool {
 	for _, other := range all {
 		for i := range c.values {
@@ -94,7 +94,7 @@ func (c *column) longest(all []*column) bool {
 	return true
 }
 
-// all tells whether something holds for each value.
+// all reports whether something holds for each value.
 func (c *column) all(holds func(i int) bool) bool {
 	for i := range c.values {
 		if !holds(i) {
@@ -104,7 +104,7 @@ func (c *column) all(holds func(i int) bool) bool {
 	return len(c.values) > 0
 }
 
-// forwarded tells whether a column is X-Forwarded-For. With nothing but "-" in it, it must be the first one, where
+// forwarded reports whether a column is X-Forwarded-For. With nothing but "-" in it, it must be the first one, where
 // nginx's "main" has it. Clients can write what they like into the header: for each odd value there must be
 // forwardedPerOdd lists of addresses.
 func (c *column) forwarded() bool {
@@ -129,7 +129,7 @@ func (c *column) forwarded() bool {
 // forwardedPerOdd is how many lists of addresses outweigh a value that is none.
 const forwardedPerOdd = 9
 
-// isMsec tells whether a value is the stamp of its line again, to the millisecond.
+// isMsec reports whether a value is the stamp of its line again, to the millisecond.
 func (c *column) isMsec(i int) bool {
 	if !isMillis(c.values[i]) || len(c.values[i]) < 14 {
 		return false
@@ -138,10 +138,10 @@ func (c *column) isMsec(i int) bool {
 	return ok && t-c.stamps[i] < 2*limit.Second && c.stamps[i]-t < 2*limit.Second
 }
 
-// isLogged tells whether there is more to a value than "-".
+// isLogged reports whether there is more to a value than "-".
 func isLogged(value string) bool { return strings.Trim(value, "-,: ") != "" }
 
-// isDurations tells whether a value is "-" or a list of nginx's durations.
+// isDurations reports whether a value is "-" or a list of nginx's durations.
 func (c *column) isDurations(i int) bool {
 	for _, part := range strings.FieldsFunc(c.values[i], func(r rune) bool { return strings.ContainsRune(",: ", r) }) {
 		if part != "-" && (!isMillis(part) || len(part) > 9) {

@@ -46,7 +46,7 @@ func fieldEnd(line string, at int) int {
 	return len(line)
 }
 
-// goesOn tells whether a word is part of a list that goes on behind the space at end.
+// goesOn reports whether a word is part of a list that goes on behind the space at end.
 func goesOn(line string, at, end int) bool {
 	if end+1 >= len(line) || line[at] == '"' || line[at] == '[' {
 		return false
@@ -67,7 +67,7 @@ func shapeOf(field string) (shape, value string) {
 	return "%s", field
 }
 
-// isAddressList tells whether a text is nothing but addresses, as X-Forwarded-For has them: "unknown" and ports are
+// isAddressList reports whether a text is nothing but addresses, as X-Forwarded-For has them: "unknown" and ports are
 // allowed, but there must be an address.
 func isAddressList(text string) bool {
 	addresses := 0
@@ -84,7 +84,7 @@ func isAddressList(text string) bool {
 	return addresses > 0
 }
 
-// isMillis tells whether a text is a number with exactly three decimals, as nginx writes seconds.
+// isMillis reports whether a text is a number with exactly three decimals, as nginx writes seconds.
 func isMillis(text string) bool {
 	whole, decimals, ok := strings.Cut(text, ".")
 	return ok && len(decimals) == 3 && isDigits(whole) && isDigits(decimals)

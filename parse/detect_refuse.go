@@ -55,7 +55,7 @@ var w3cFields = regexp.MustCompile(`(?m)^#Fields:`)
 
 func jsonLike(line []byte) bool { return line[0] == '{' }
 
-// mostlyBinary tells whether more than a tenth of the bytes are control characters. Some are normal: bytes of a
+// mostlyBinary reports whether more than a tenth of the bytes are control characters. Some are normal: bytes of a
 // broken disk block, escape sequences of an attacker.
 func mostlyBinary(sample []byte) bool {
 	n := 0

@@ -67,10 +67,10 @@ func (d Detection) longer(t tail, lines [][]byte, w Wants) Detection {
 	return d
 }
 
-// asGood tells whether another format reads as many lines, but for one in a thousand.
+// asGood reports whether another format reads as many lines, but for one in a thousand.
 func (d Detection) asGood(other Detection) bool { return other.Read*1000 >= d.Read*999 }
 
-// hasQuotes tells whether most lines have a quoted field behind the first n.
+// hasQuotes reports whether most lines have a quoted field behind the first n.
 func hasQuotes(lines [][]byte, n int) bool {
 	return mostly(lines, func(line []byte) bool {
 		fields := fieldsOf(string(line[:min(len(line), maxTailLine)]))

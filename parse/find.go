@@ -75,7 +75,7 @@ func (st *step) unended(line []byte, from int) Fault {
 	return Fault{st.noText, from + last + 2}
 }
 
-// unescapedQuote tells whether there is an unescaped quote in b.
+// unescapedQuote reports whether there is an unescaped quote in b.
 func unescapedQuote(b []byte) bool {
 	for i, c := range b {
 		if c == '"' && !escaped(b[:i]) {
@@ -102,7 +102,7 @@ func (st *step) quote(line []byte, from int, tail bool) int {
 	}
 }
 
-// closes tells whether what stands behind a quote is what the format wants there. Behind the last value that is the
+// closes reports whether what stands behind a quote is what the format wants there. Behind the last value that is the
 // end of the line; one more quoted field is not taken for a part of the value, so that it becomes a Fault.
 func (st *step) closes(line []byte, at int) bool {
 	if !st.follows(line, at) {
@@ -161,7 +161,7 @@ func word(line []byte, from int, stop byte) int {
 	}
 }
 
-// follows tells whether st.follow stands in line at at. Eight bytes are compared at once, as one number, where there are
+// follows reports whether st.follow stands in line at at. Eight bytes are compared at once, as one number, where there are
 // as many.
 func (st *step) follows(line []byte, at int) bool {
 	if len(line)-at >= 8 && len(st.follow) <= 8 {
@@ -170,10 +170,10 @@ func (st *step) follows(line []byte, at int) bool {
 	return bytes.HasPrefix(line[at:], st.follow)
 }
 
-// endsField tells whether a field can end at at: with the line or before a space.
+// endsField reports whether a field can end at at: with the line or before a space.
 func endsField(line []byte, at int) bool { return at == len(line) || line[at] == ' ' }
 
-// escaped tells whether what follows b is escaped: b ends in an odd number of backslashes.
+// escaped reports whether what follows b is escaped: b ends in an odd number of backslashes.
 func escaped(b []byte) bool {
 	n := len(b)
 	for n > 0 && b[n-1] == '\\' {

@@ -9,10 +9,10 @@ type Format struct {
 	parser func() Parser
 }
 
-// Has tells whether the format has a field, so that a report can say what a log cannot tell.
+// Has reports whether the format has a field, so that a report can say what a log cannot tell.
 func (f *Format) Has(field Field) bool { return f.fields[field] }
 
-// HasExtra tells whether the format has the field that Wants.Extra names in place i.
+// HasExtra reports whether the format has the field that Wants.Extra names in place i.
 func (f *Format) HasExtra(i int) bool { return f.extra[i] }
 
 // NewParser returns a parser for one goroutine.

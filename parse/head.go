@@ -27,7 +27,7 @@ var headSteps = []struct {
 	{useReferer, ` "`},
 }
 
-// hasHead tells whether a program begins with the steps of the head, and keeps nothing but their usual fields.
+// hasHead reports whether a program begins with the steps of the head, and keeps nothing but their usual fields.
 func hasHead(prog *program) bool {
 	if prog.open != "" || len(prog.steps) <= len(headSteps) {
 		return false

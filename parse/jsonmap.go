@@ -99,7 +99,7 @@ func (m FieldMapping) WithKnown() FieldMapping {
 	return full
 }
 
-// settles tells whether the mapping says where a field is found, or another that tells the same and would give way.
+// settles reports whether the mapping says where a field is found, or another that tells the same and would give way.
 func (m FieldMapping) settles(field string) bool {
 	switch field {
 	case "time", "start":

@@ -179,7 +179,7 @@ func namedUnit(b []byte) (power int, times int64, n int) {
 	return 0, 0, 0
 }
 
-// isJSONNumber tells whether b is a number as RFC 8259 has it: no leading zeros, no lone point.
+// isJSONNumber reports whether b is a number as RFC 8259 has it: no leading zeros, no lone point.
 func isJSONNumber(b []byte) bool {
 	digits := b
 	if len(digits) > 0 && digits[0] == '-' {

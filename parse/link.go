@@ -107,7 +107,7 @@ func merge(p *piece, next []piece) []piece {
 	return next
 }
 
-// bounded tells whether the end of p's value can be found: something follows, or nothing at all, or the value knows
+// bounded reports whether the end of p's value can be found: something follows, or nothing at all, or the value knows
 // its own width, or the next one begins with a slash.
 func (p *piece) bounded(follow string, next []piece) bool {
 	return follow != "" || len(next) == 0 || p.use.stamp() || next[0].path && !p.path && !p.use.measured()

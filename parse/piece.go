@@ -95,11 +95,11 @@ var kinds = [useCount]kind{
 // variable tells a variable from literal text.
 func (p *piece) variable() bool { return p.use != useText }
 
-// measured tells whether a value knows its own end: numbers and stamps do.
+// measured reports whether a value knows its own end: numbers and stamps do.
 func (u use) measured() bool { return u >= useStatus }
 
-// stamp tells whether a use is a moment or a part of one.
+// stamp reports whether a use is a moment or a part of one.
 func (u use) stamp() bool { return u >= useLocal }
 
-// fractional tells whether a use is only the fraction of a stamp.
+// fractional reports whether a use is only the fraction of a stamp.
 func (u use) fractional() bool { return u == useMilliFrac || u == useMicroFrac }

@@ -47,7 +47,7 @@ type Fault struct {
 	Column int    // the byte of the line where reading stopped, from 1
 }
 
-// OK tells whether the line could be read.
+// OK reports whether the line could be read.
 func (f Fault) OK() bool { return f.Reason == "" }
 
 // TooLong is the fault of a line of more than MaxLine bytes, whatever its beginning looks like.

@@ -162,7 +162,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// checkInside tells whether all texts lie in the line, apart from copies of extra fields.
+// checkInside reports whether all texts lie in the line, apart from copies of extra fields.
 func checkInside(t *testing.T, line []byte, r *Record) {
 	t.Helper()
 	for i, v := range texts(r)[:8] {
@@ -172,7 +172,7 @@ func checkInside(t *testing.T, line []byte, r *Record) {
 	}
 }
 
-// overlaps tells whether v is a part of line, and not a copy of it: a change in line would show in v.
+// overlaps reports whether v is a part of line, and not a copy of it: a change in line would show in v.
 func overlaps(line, v []byte) bool {
 	at := cap(line) - cap(v)
 	return at >= 0 && at+len(v) <= len(line) && &line[at] == &v[0]

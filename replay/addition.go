@@ -5,7 +5,8 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // An Addition is what was judged since an earlier one: a batch on its way from a run that does not end into a database. It
@@ -17,7 +18,7 @@ type Addition struct {
 
 	Lines, Bytes, Unreadable, Excluded, Late, Requests int64
 
-	NotHTTP       traffic.ByStatus // as in traffic.Stats, and so the next two
+	NotHTTP       ingest.ByStatus // as in ingest.Stats, and so the next two
 	JudgesNotHTTP bool
 	Moved         int64
 
@@ -70,7 +71,7 @@ type AgentPart struct{ Name, Class string }
 type ClientPart struct {
 	Name    string
 	Agent   int32 // of the latest request: a place in Agents
-	ByClass [traffic.ClassCount]int64
+	ByClass [useragent.ClassCount]int64
 }
 
 // An ActionPart is the requests of an action.

@@ -14,13 +14,14 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
 )
 
 // TestAgreesWithReference replays every log, cut in random batches, by 50 random policies, and compares each verdict.
 func TestAgreesWithReference(t *testing.T) {
 	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
-		all := readAll(t, files, traffic.DefaultLateness)
+		all := readAll(t, files, ingest.DefaultLateness)
 		policies := randomPolicies(t, rng, 50)
 		got := replayed(t, files, policies, rng)
 		want := reference(all, policies)
@@ -134,10 +135,10 @@ func (v *verdictSum) add(n int64, at limit.Time, client, action string, status u
 }
 
 func reference(all []request, policies []policy.Policy) []verdictSum {
-	idle := idleTimes(policies, traffic.DefaultLateness)
+	idle := idleTimes(policies, ingest.DefaultLateness)
 	sums := make([]verdictSum, len(policies))
 	for i, p := range policies {
-		judgeAll(all, p, traffic.DefaultLateness, idle, func(q *request) {
+		judgeAll(all, p, ingest.DefaultLateness, idle, func(q *request) {
 			sums[i].add(1, q.at, q.client, q.action, q.status)
 		})
 	}
@@ -174,7 +175,7 @@ func replayed(t *testing.T, files []string, policies []policy.Policy, rng *rand.
 	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
 	o.Workers = 1 + rng.IntN(4)
 	rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
 	defer reader.Close()
 	sink := &summing{tables: o.Tables, sums: make([]verdictSum, len(policies))}

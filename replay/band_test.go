@@ -17,7 +17,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/testneeds"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
 )
 
@@ -201,7 +201,7 @@ func replayCut(t *testing.T, names []string, took bool, policies []policy.Policy
 	if !took {
 		o.Format.Format = wholeFormat + " $anything"
 	}
-	reader, err := traffic.NewReader(context.Background(), names, nil, o)
+	reader, err := ingest.NewReader(context.Background(), names, nil, o)
 	check(t, err)
 	defer reader.Close()
 	e := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Band: band})

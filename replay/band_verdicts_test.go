@@ -18,7 +18,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/testneeds"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
 )
 
@@ -222,7 +222,7 @@ func replayLog(t *testing.T, name string, fine, took bool, limits string, by pol
 	}
 	policies, err := policy.ParseLimits([]string{limits}, by)
 	check(t, err)
-	reader, err := traffic.NewReader(context.Background(), []string{name}, nil, o)
+	reader, err := ingest.NewReader(context.Background(), []string{name}, nil, o)
 	check(t, err)
 	defer reader.Close()
 	e := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Band: true})

@@ -10,6 +10,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // BenchmarkJudge judges batches of half a million requests of 50,000 clients, few of which come often. The unit is one
@@ -24,7 +25,7 @@ func BenchmarkJudge(b *testing.B) {
 			policies, err := policy.ParseLimits(limits, policy.ByClient)
 			check(b, err)
 			batch, tables := manyRequests(b, 512<<10)
-			engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+			engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
 			for i := 0; b.Loop(); i++ {
 				for row := range batch.At { // the next half million
 					batch.At[row] += 12 * limit.Hour
@@ -71,14 +72,14 @@ func benchPolicies(b *testing.B, policies []policy.Policy) {
 	for _, client := range batch.Client {
 		batch.Marks = append(batch.Marks, 1<<(client%2))
 	}
-	engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+	engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
 	for b.Loop() {
 		for row := range batch.At {
 			batch.At[row] += 12 * limit.Hour
 		}
 		check(b, engine.Judge(batch))
 	}
-	refused := float64(engine.Result(traffic.Stats{}).Policies[0].Refused)
+	refused := float64(engine.Result(ingest.Stats{}).Policies[0].Refused)
 	b.ReportMetric(100*refused/float64(b.N)/float64(batch.Len()), "%refused")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Len()), "ns/request")
 }

@@ -12,6 +12,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
 )
 
@@ -36,7 +37,7 @@ func TestByPathReachesTheCeiling(t *testing.T) {
 			t.Run(fmt.Sprint(test.by, " in batches of ", rows), func(t *testing.T) {
 				o := traffictest.Options(t)
 				o.Batch, o.Paths, o.Format = rows, true, parse.Choice{Format: pathFormat}
-				reader, err := traffic.NewReader(context.Background(), []string{file}, nil, o)
+				reader, err := ingest.NewReader(context.Background(), []string{file}, nil, o)
 				check(t, err)
 				policies, err := policy.ParseLimits([]string{"nginx:20r/m,burst=2"}, test.by)
 				check(t, err)

@@ -7,6 +7,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // An Engine judges requests. For each key that policies count by, it sorts a batch into timelines once, and hands each
@@ -25,7 +26,7 @@ type Engine struct {
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
-	evidence   *evidence    // nil: not wanted
+	evidence   *behaviour   // nil: not wanted
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
@@ -129,7 +130,7 @@ func (e *Engine) flush() error {
 }
 
 // Result is what the Engine has found so far. The Engine must not be used while the Result is.
-func (e *Engine) Result(s traffic.Stats) *Result {
+func (e *Engine) Result(s ingest.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{
 		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions,

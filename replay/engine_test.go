@@ -17,7 +17,10 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
 	"shadow/traffic/traffictest"
+	"shadow/traffic/useragent"
 )
 
 // Refused requests that share everything are one event, and no other are.
@@ -239,7 +242,7 @@ func TestReplaysAreEqual(t *testing.T) {
 		o := traffictest.Options(t)
 		o.Workers, o.Batch = 1+3*i, 100_000>>(2*i)
 		slices.Reverse(files)
-		reader, err := traffic.NewReader(context.Background(), files, nil, o)
+		reader, err := ingest.NewReader(context.Background(), files, nil, o)
 		check(t, err)
 		policies, err := policy.ParseLimits([]string{"6/30s"}, policy.ByClient)
 		check(t, err)
@@ -265,10 +268,10 @@ type found struct {
 	books   []verdictBook
 	clients map[string]string
 	actions map[string]int64
-	stats   traffic.Stats
+	stats   ingest.Stats
 }
 
-func (b *bench) find(s traffic.Stats) found {
+func (b *bench) find(s ingest.Stats) found {
 	r := b.engine.Result(s)
 	f := found{clients: map[string]string{}, actions: map[string]int64{}, stats: r.Stats}
 	for i := range r.Policies {
@@ -289,7 +292,7 @@ func (b *bench) find(s traffic.Stats) found {
 func TestStop(t *testing.T) {
 	policies, err := policy.ParseLimits([]string{"1..100/30s"}, policy.ByClient)
 	check(t, err)
-	tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()}
+	tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict()}
 	asked, why := 0, errors.New("enough")
 	e := replay.New(replay.Options{Tables: tables, Policies: policies, Stop: func() error {
 		if asked++; asked == 3 {

@@ -1,15 +1,18 @@
 package replay
 
-import "shadow/traffic"
+import (
+	"shadow/traffic"
+	"shadow/traffic/evidence"
+)
 
-// evidence is what is known of how clients behave. A nil one gathers nothing.
-type evidence struct {
-	clients Paged[traffic.Evidence] // by client id
+// behaviour is what is known of how clients behave. A nil one gathers nothing.
+type behaviour struct {
+	clients Paged[evidence.Summary] // by client id
 	agents  []uint16                // by agent id: the set that holds a browser; none for other agents
 }
 
 // gather takes in the requests of a batch.
-func (e *evidence) gather(b *traffic.Batch, clients *traffic.Group, t *traffic.Tables) {
+func (e *behaviour) gather(b *traffic.Batch, clients *traffic.Group, t *traffic.Tables) {
 	if e == nil {
 		return
 	}
@@ -29,7 +32,7 @@ func (e *evidence) gather(b *traffic.Batch, clients *traffic.Group, t *traffic.T
 }
 
 // result is what was gathered, with a place for each client.
-func (e *evidence) result(t *traffic.Tables) *Paged[traffic.Evidence] {
+func (e *behaviour) result(t *traffic.Tables) *Paged[evidence.Summary] {
 	if e == nil {
 		return nil
 	}

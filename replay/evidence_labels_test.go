@@ -17,6 +17,10 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
+	"shadow/traffic/useragent"
 )
 
 // How good is the evidence? Public logs of one site come with labels: people, and two kinds of robots that drive real
@@ -66,20 +70,20 @@ func TestEvidenceAgainstLabels(t *testing.T) {
 func TestEvidenceAgainstDeclared(t *testing.T) {
 	for _, name := range []string{"almhuette-2018", "sparkdeveloper-2016", "sundog-2017", "zanbil-sample-2019"} {
 		log := judgedAs(t, name, "addr", "auto")
-		var found [traffic.ClassCount][traffic.VerdictCount]int
+		var found [useragent.ClassCount][evidence.VerdictCount]int
 		for id := range int32(log.Evidence.Len()) {
 			e, claim := log.Evidence.At(id), log.Clients.At(id).Class()
-			if e.Steps >= uint32(traffic.DefaultEvidenceRules.Sample) {
-				found[claim][traffic.DefaultEvidenceRules.Judge(e, traffic.Unknown, &log.customs).Verdict]++
+			if e.Steps >= uint32(evidence.DefaultRules.Sample) {
+				found[claim][evidence.DefaultRules.Judge(e, useragent.Unknown, &log.customs).Verdict]++
 			}
 		}
-		for _, class := range []traffic.Class{traffic.Browser, traffic.Crawler, traffic.Tool} {
+		for _, class := range []useragent.Class{useragent.Browser, useragent.Crawler, useragent.Tool} {
 			v := found[class]
-			all := v[traffic.Human] + v[traffic.Bot] + v[traffic.Undecided]
+			all := v[evidence.Human] + v[evidence.Bot] + v[evidence.Undecided]
 			t.Logf("%-19s  %4d clients of class %-7s  by evidence alone: %3d%% human, %3d%% bot, %3d%% undecided", name, all, class,
-				percent(v[traffic.Human], all), percent(v[traffic.Bot], all), percent(v[traffic.Undecided], all))
-			if class != traffic.Browser && percent(v[traffic.Human], all) > 5 {
-				t.Errorf("%s: %d of %d of class %s pass for people", name, v[traffic.Human], all, class)
+				percent(v[evidence.Human], all), percent(v[evidence.Bot], all), percent(v[evidence.Undecided], all))
+			if class != useragent.Browser && percent(v[evidence.Human], all) > 5 {
+				t.Errorf("%s: %d of %d of class %s pass for people", name, v[evidence.Human], all, class)
 			}
 		}
 	}
@@ -115,7 +119,7 @@ func percent(part, whole int) int { return 100 * part / max(whole, 1) }
 // A score compares the claim with what evidence makes of it.
 type score struct {
 	claim, evidence confusion
-	verdicts        map[string]*[traffic.VerdictCount]int // by label
+	verdicts        map[string]*[evidence.VerdictCount]int // by label
 }
 
 func (s *score) add(log *judged, name, label string) {
@@ -125,19 +129,19 @@ func (s *score) add(log *judged, name, label string) {
 	}
 	class, verdict := log.verdict(name)
 	byClaim, byEvidence := bots, bots
-	if class == traffic.Browser {
+	if class == useragent.Browser {
 		byClaim = humans
 	}
-	if traffic.Believed(class, verdict) {
+	if evidence.Believed(class, verdict) {
 		byEvidence = humans
 	}
 	s.claim.add(is, byClaim)
 	s.evidence.add(is, byEvidence)
 	if s.verdicts == nil {
-		s.verdicts = map[string]*[traffic.VerdictCount]int{}
+		s.verdicts = map[string]*[evidence.VerdictCount]int{}
 	}
 	if s.verdicts[label] == nil {
-		s.verdicts[label] = new([traffic.VerdictCount]int)
+		s.verdicts[label] = new([evidence.VerdictCount]int)
 	}
 	s.verdicts[label][verdict]++
 }
@@ -153,7 +157,7 @@ func (s *score) String() string {
 	}
 	for _, label := range []string{"human", "moderate_bot", "advanced_bot"} {
 		if v := s.verdicts[label]; v != nil {
-			fmt.Fprintf(&b, "  %-18s  %d taken for human, %d for bot, %d undecided\n", label, v[traffic.Human], v[traffic.Bot], v[traffic.Undecided])
+			fmt.Fprintf(&b, "  %-18s  %d taken for human, %d for bot, %d undecided\n", label, v[evidence.Human], v[evidence.Bot], v[evidence.Undecided])
 		}
 	}
 	return b.String()
@@ -162,7 +166,7 @@ func (s *score) String() string {
 // judged is a log whose clients have been judged by their evidence.
 type judged struct {
 	*replay.Result
-	customs traffic.Customs
+	customs evidence.Customs
 	ids     map[string]int32
 }
 
@@ -175,21 +179,21 @@ func judgedAs(t *testing.T, name, client, format string) *judged {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs/"+name), "*.gz"))
 	check(t, err)
-	o := traffic.Options{Tables: traffic.NewTables(), Lateness: traffic.DefaultLateness}
-	o.Clients, err = traffic.ParseClientRule(client, "", nil)
+	o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness}
+	o.Clients, err = match.ParseClientRule(client, "", nil)
 	check(t, err)
 	o.Format = parse.Choice{Format: format, Wants: parse.Wants{Extra: o.Clients.Extra()}}
-	o.Actions, err = traffic.NewActions(nil, o.Tables.Actions)
+	o.Actions, err = match.NewActions(nil, o.Tables.Actions)
 	check(t, err)
-	o.Tracer, err = traffic.NewTracer(traffic.TraceRules{})
+	o.Tracer, err = evidence.NewTracer(evidence.TraceRules{})
 	check(t, err)
 	return gatherAll(t, o, found)
 }
 
 // gatherAll gathers the evidence of all clients of some files.
-func gatherAll(t *testing.T, o traffic.Options, names []string) *judged {
+func gatherAll(t *testing.T, o ingest.Options, names []string) *judged {
 	t.Helper()
-	reader, err := traffic.NewReader(context.Background(), names, nil, o)
+	reader, err := ingest.NewReader(context.Background(), names, nil, o)
 	check(t, err)
 	policies, err := policy.ParseLimits([]string{"token:6/30s"}, policy.ByClient)
 	check(t, err)
@@ -209,10 +213,10 @@ func (l *judged) has(name string) bool {
 	return ok
 }
 
-func (l *judged) verdict(name string) (traffic.Class, traffic.Verdict) {
+func (l *judged) verdict(name string) (useragent.Class, evidence.Verdict) {
 	id := l.ids[name]
 	class := l.Clients.At(id).Class()
-	return class, traffic.DefaultEvidenceRules.Judge(l.Evidence.At(id), class, &l.customs).Verdict
+	return class, evidence.DefaultRules.Judge(l.Evidence.At(id), class, &l.customs).Verdict
 }
 
 // labels are those of the annotation files, of which some lines lack their ends.

@@ -9,6 +9,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // Evidence does not depend on how requests are cut into batches, nor on the ids of clients and agents; requests that only
@@ -30,7 +31,7 @@ func TestEvidenceOfAnyCut(t *testing.T) {
 			traffic.Trace{Traits: kinds[rng.IntN(4)], Page: uint16(1 + rng.IntN(5)), From: uint16(rng.IntN(5))},
 		})
 	}
-	gathered := func(cut func() int, agents ...string) map[string]traffic.Evidence {
+	gathered := func(cut func() int, agents ...string) map[string]evidence.Summary {
 		b := newBench(t, limit.Hour, policy.ByClient, "token:6/30s")
 		for _, agent := range agents {
 			b.tables.Agents.ID([]byte(agent))
@@ -52,7 +53,7 @@ func TestEvidenceOfAnyCut(t *testing.T) {
 			from = to
 		}
 		result := b.result()
-		found := map[string]traffic.Evidence{}
+		found := map[string]evidence.Summary{}
 		for id := range int32(result.Evidence.Len()) {
 			found[b.tables.Clients.Name(id)] = *result.Evidence.At(id)
 		}

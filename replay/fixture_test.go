@@ -9,6 +9,9 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // A line is one request of a hand-made log.
@@ -50,8 +53,8 @@ func newBench(t testing.TB, lateness limit.Time, by policy.Key, limits ...string
 
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
 	b := &bench{t: t, tables: &traffic.Tables{
-		Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(), Users: traffic.NewDict(),
-		Paths: traffic.NewDict(),
+		Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(),
+		Paths: intern.NewDict(),
 	}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
@@ -105,7 +108,7 @@ func (b *bench) judge(batches ...[]line) {
 func (b *bench) result() *replay.Result {
 	b.t.Helper()
 	check(b.t, b.engine.Run(nothing{}))
-	return b.engine.Result(traffic.Stats{})
+	return b.engine.Result(ingest.Stats{})
 }
 
 // verdicts writes the refused requests of the first policy as "client@second", joined by blanks.

@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A Gathering is an Observer that collects the requests of one client in the order of time, and what became of each.
@@ -19,8 +20,8 @@ type Gathering struct {
 	Fates []Fate // by policy
 
 	client ClientName
-	all    *traffic.Dict // the clients of the run
-	id     int32         // among them
+	all    *intern.Dict // the clients of the run
+	id     int32        // among them
 	known  bool
 	looked int // the first so many of them are others
 }
@@ -40,7 +41,7 @@ type Fate struct {
 // NewGathering returns one that has no request of the client yet.
 func NewGathering(t *traffic.Tables, client ClientName, policies int) *Gathering {
 	own := *t
-	own.Clients = traffic.NewDict()
+	own.Clients = intern.NewDict()
 	own.Clients.ID([]byte(client.Name))
 	return &Gathering{Tables: &own, Fates: make([]Fate, policies), client: client, all: t.Clients}
 }

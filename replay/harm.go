@@ -4,12 +4,13 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // A Harm is an Observer that tells what policies would do to people, and what they would leave to those who abuse: page
 // views broken, the longest lock-out, and the most that one client still gets in an hour. Batches must have Traces.
 //
-// What a page view is, and which requests belong to it, says traffic.Evidence. One is broken when a request that belongs to
+// What a page view is, and which requests belong to it, says evidence.Summary. One is broken when a request that belongs to
 // it is refused: that for the page itself (of something that was asked for from a page, the latest before it showed to be
 // one), or for a file of it.
 type Harm struct {
@@ -19,8 +20,8 @@ type Harm struct {
 	tables   *traffic.Tables
 	policies []policy.Policy
 	group    traffic.Group
-	views    Paged[traffic.Evidence] // by client
-	viewings []traffic.Viewing       // by row of the batch at hand
+	views    Paged[evidence.Summary] // by client
+	viewings []evidence.Viewing      // by row of the batch at hand
 	clients  []Paged[fortune]
 	refused  rows
 }
@@ -100,21 +101,21 @@ func (h *Harm) suffer(i int, b *traffic.Batch, client, row int32, at limit.Time)
 }
 
 // look follows the page views.
-func (f *fortune) look(v traffic.Viewing, refused bool) {
-	if v.Has(traffic.LateView) {
+func (f *fortune) look(v evidence.Viewing, refused bool) {
+	if v.Has(evidence.LateView) {
 		f.broken = false
 	}
-	if v.Has(traffic.LateView) || v.Has(traffic.LateSame) {
+	if v.Has(evidence.LateView) || v.Has(evidence.LateSame) {
 		f.spoil(f.pending)
 		f.pending = false
 	}
-	if v.Has(traffic.NewView) {
+	if v.Has(evidence.NewView) {
 		f.broken = false
 	}
-	if v&(traffic.NewView|traffic.SameView|traffic.FileOfView) != 0 {
+	if v&(evidence.NewView|evidence.SameView|evidence.FileOfView) != 0 {
 		f.spoil(refused)
 	}
-	if v.Has(traffic.MayBeView) {
+	if v.Has(evidence.MayBeView) {
 		f.pending = refused
 	}
 }

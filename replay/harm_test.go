@@ -10,6 +10,8 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // traceOf makes a request of these tests one for a page or a file, from somewhere: by its action and its time.
@@ -239,7 +241,7 @@ func TestHarmToLatePageViews(t *testing.T) {
 		{"two in a row", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {9, page(cart, shop), true}, {12, file(cart), false}}, 3, 2},
 		{"within a second of the view before", []request{{0, page(home, 0), false}, {0, page(shop, home), true}, {1, file(shop), false}}, 1, 1},
 	} {
-		tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict()}
+		tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict()}
 		b := &traffic.Batch{}
 		var verdicts replay.Verdicts
 		for i, r := range c.requests {

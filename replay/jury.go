@@ -1,28 +1,31 @@
 package replay
 
-import "shadow/traffic"
+import (
+	"shadow/traffic/evidence"
+	"shadow/traffic/useragent"
+)
 
 // A Jury judges the clients of a result by the evidence about them: that which the replay gathered, or what was found of
 // it earlier and stored, whose figures are not known any more.
 type Jury struct {
 	result  *Result
-	rules   traffic.EvidenceRules
-	customs traffic.Customs
+	rules   evidence.Rules
+	customs evidence.Customs
 }
 
 // A Finding is what the evidence about a client comes to.
 type Finding struct {
-	Verdict traffic.Verdict
+	Verdict evidence.Verdict
 	Shared  bool     // whether many people seem to use the address
 	Reasons []string // the signs that say something; nil: not known
 }
 
 // NewJury returns nil where no evidence was gathered. Without rules it goes by those by default.
-func NewJury(r *Result, rules *traffic.EvidenceRules) *Jury {
+func NewJury(r *Result, rules *evidence.Rules) *Jury {
 	if r.Evidence == nil && r.Findings == nil {
 		return nil
 	}
-	j := &Jury{result: r, rules: traffic.DefaultEvidenceRules}
+	j := &Jury{result: r, rules: evidence.DefaultRules}
 	if rules != nil {
 		j.rules = *rules
 	}
@@ -56,11 +59,11 @@ func (j *Jury) Explain(client int32) Finding {
 // Disguised tells whether a client claims to be a browser, and what it does contradicts that.
 func (j *Jury) Disguised(client int32) bool {
 	claim := j.claim(client)
-	return claim == traffic.Browser && !traffic.Believed(claim, j.Find(client).Verdict)
+	return claim == useragent.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
 }
 
-func (j *Jury) judge(client int32) traffic.Judgement {
+func (j *Jury) judge(client int32) evidence.Judgement {
 	return j.rules.Judge(j.result.Evidence.At(client), j.claim(client), &j.customs)
 }
 
-func (j *Jury) claim(client int32) traffic.Class { return j.result.Clients.At(client).Class() }
+func (j *Jury) claim(client int32) useragent.Class { return j.result.Clients.At(client).Class() }

@@ -7,6 +7,8 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // Keys that are idle for longer than any limiter remembers and the lateness give back what they hold, each in its turn.
@@ -22,7 +24,7 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	policies = append(policies,
 		policy.Policy{Name: "combined", Parts: []policy.Part{first, second}},
 		policy.Policy{Name: "crossed", Parts: []policy.Part{first, site, second}})
-	tables := &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()}
+	tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict()}
 	tables.Agents.ID(nil)
 	tables.Actions.ID([]byte("/"))
 	e := New(Options{Tables: tables, Policies: policies, Lateness: lateness})

@@ -14,7 +14,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/testneeds"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The model judges one request after the other, asks the limiter, and writes everything down under its name. It never
@@ -343,7 +343,7 @@ func checkClients(t *rapid.T, b *bench, r *replay.Result, lines []line) {
 	for name, w := range want {
 		id, _ := b.tables.Clients.Find([]byte(name))
 		c := r.Clients.At(id)
-		got := client{requests: c.Requests(), tools: c.ByClass[traffic.Tool]}
+		got := client{requests: c.Requests(), tools: c.ByClass[useragent.Tool]}
 		if got.requests > 0 {
 			got.agent = b.tables.Agents.Name(c.LastAgent)
 		}

@@ -34,7 +34,7 @@ type Options struct {
 func New(o Options) *Engine {
 	e := &Engine{options: o, now: math.MinInt64}
 	if o.Evidence {
-		e.evidence = new(evidence)
+		e.evidence = new(behaviour)
 	}
 	if !o.Bare {
 		e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by

@@ -12,7 +12,8 @@ import (
 	"shadow/logfile"
 	"shadow/parse"
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // The reference does what replay promises in the most obvious way: it holds all requests in memory, sorts them, and
@@ -31,8 +32,8 @@ type request struct {
 func readAll(t testing.TB, names []string, lateness limit.Time) []request {
 	t.Helper()
 	var files [][]request
-	known := traffic.NewDict()
-	actions, err := traffic.NewActions(nil, known)
+	known := intern.NewDict()
+	actions, err := match.NewActions(nil, known)
 	check(t, err)
 	for _, name := range names {
 		files = append(files, readFile(t, name, lateness, actions.NewMatcher(), known))
@@ -68,7 +69,7 @@ func firstMoment(file []request) limit.Time {
 
 // readFile reads the requests of one file and gives each its place: a request more than the lateness behind what two
 // successive ones before it have reached counts as coming just then.
-func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.Matcher, known *traffic.Dict) (file []request) {
+func readFile(t testing.TB, name string, lateness limit.Time, actions *match.Matcher, known *intern.Dict) (file []request) {
 	t.Helper()
 	text := content(t, name)
 	format := formatOf(t, name, text)
@@ -80,7 +81,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *traffic.M
 	mark, last := limit.Time(-1<<62), limit.Time(-1<<62)
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if !parser.Parse(line, &r).OK() || r.NotHTTP { // the default is traffic.SkipNotHTTP
+		if !parser.Parse(line, &r).OK() || r.NotHTTP { // the default is ingest.SkipNotHTTP
 			continue
 		}
 		q := request{

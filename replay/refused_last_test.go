@@ -10,6 +10,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
 )
 
@@ -31,7 +32,7 @@ func TestRefusedComeLastOfAMoment(t *testing.T) {
 			for i, rows := range []int{0, 1000, 37} {
 				o := traffictest.Options(t)
 				o.Batch, o.Format = rows, parse.Choice{Format: test.format}
-				reader, err := traffic.NewReader(context.Background(), []string{filepath.Join(dir, test.file+".log.gz")}, nil, o)
+				reader, err := ingest.NewReader(context.Background(), []string{filepath.Join(dir, test.file+".log.gz")}, nil, o)
 				check(t, err)
 				policies, err := policy.ParseLimits([]string{test.limit}, policy.ByClient)
 				check(t, err)

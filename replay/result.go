@@ -4,6 +4,9 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
 )
 
 // An Event is what would have been blocked at one moment: Count refused requests of one policy that share time,
@@ -33,11 +36,11 @@ type Sink interface {
 
 // A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.
 type Result struct {
-	Stats    traffic.Stats
+	Stats    ingest.Stats
 	Tables   *traffic.Tables
 	Clients  *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
 	Actions  []int64                  // requests by action id
-	Evidence *Paged[traffic.Evidence] // by client id; nil: not gathered
+	Evidence *Paged[evidence.Summary] // by client id; nil: not gathered
 	Findings *Paged[Finding]          // of a replay before, by client id; nil: none, or see Evidence
 	Policies []PolicyTally
 	Band     *Band // nil: not wanted
@@ -47,7 +50,7 @@ type Result struct {
 type ClientTally = traffic.ClientTally
 
 // A Paged is a growing array whose index is a dense id.
-type Paged[T any] = traffic.Paged[T]
+type Paged[T any] = intern.PagedSlice[T]
 
 // PolicyTally is what one policy did.
 type PolicyTally struct {

@@ -11,6 +11,7 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // A listing is an Observer that notes for each request, told by its bytes, what each policy made of it.
@@ -56,7 +57,7 @@ func TestCarriedOverAgainstModel(t *testing.T) {
 				b = newBenchOf(t, lateness, nil)
 				b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: seen, Retries: true})
 				if kept != nil {
-					actions, err := traffic.NewActions(nil, b.tables.Actions)
+					actions, err := match.NewActions(nil, b.tables.Actions)
 					check(t, err)
 					from := traffic.NewDecoder(kept, b.tables, actions.Named)
 					b.engine.Restore(from)

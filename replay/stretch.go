@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A Stretch is some requests of one client. Without requests it is none.
@@ -24,12 +24,12 @@ func longer(s, t Stretch) bool {
 }
 
 // earlier orders stretches of different clients: by when they begin, then by name.
-func earlier(s, t Stretch, clients *traffic.Dict) bool {
+func earlier(s, t Stretch, clients *intern.Dict) bool {
 	return cmp.Or(cmp.Compare(s.First, t.First), strings.Compare(clients.Name(s.Client), clients.Name(t.Client))) < 0
 }
 
 // yield becomes t if that has more requests, or as many and is earlier.
-func (s *Stretch) yield(t Stretch, clients *traffic.Dict) {
+func (s *Stretch) yield(t Stretch, clients *intern.Dict) {
 	if t.Requests > s.Requests || t.Requests > 0 && t.Requests == s.Requests && earlier(t, *s, clients) {
 		*s = t
 	}

@@ -4,6 +4,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // A Taken is an Observer that tells what policies leave of the requests of one action, whether or not they may refuse them: the
@@ -34,7 +35,7 @@ func NewTaken(action string, t *traffic.Tables, policies []policy.Policy) *Taken
 
 // Name is the action as the log has it.
 func (t *Taken) Name() string {
-	if id, known := traffic.FindAction(t.tables.Actions, t.Action); known {
+	if id, known := match.FindAction(t.tables.Actions, t.Action); known {
 		return t.tables.Actions.Name(id)
 	}
 	return t.Action
@@ -42,7 +43,7 @@ func (t *Taken) Name() string {
 
 // Observe implements Observer.
 func (t *Taken) Observe(b *traffic.Batch, verdicts []Verdicts) error {
-	action, known := traffic.FindAction(t.tables.Actions, t.Action)
+	action, known := match.FindAction(t.tables.Actions, t.Action)
 	if b.Warm || !known {
 		return nil
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"shadow/report/format"
 	"shadow/report/history"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The figures that conditions may name. This is the one place that defines them: what a condition reads, what shadow help
@@ -136,7 +136,7 @@ func since(name, meaning string, of func(t *told) any) Figure {
 
 // classNames are what conditions call the clients of each class.
 func classNames(prefix string) (names []string) {
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		names = append(names, prefix+classPlural(class))
 	}
 	return names
@@ -158,8 +158,8 @@ func (t *told) allHistory() *history.History {
 }
 
 // classPlural is what conditions call the clients of a class.
-func classPlural(c traffic.Class) string {
-	if c == traffic.Unknown {
+func classPlural(c useragent.Class) string {
+	if c == useragent.Unknown {
 		return "unknown"
 	}
 	return c.String() + "s"

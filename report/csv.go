@@ -6,7 +6,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
@@ -74,7 +74,7 @@ func (m *Model) csvRows() [][]string {
 func (p *Policy) csvCells() []map[string]string {
 	all := []map[string]string{p.csvTotals()}
 	for class, f := range p.ByClass {
-		name := traffic.Class(class).String()
+		name := useragent.Class(class).String()
 		cells := f.csvCells("class", name, name)
 		if p.Band != nil {
 			p.Band.ByClass[class].csv(cells)

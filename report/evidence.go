@@ -5,7 +5,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // Evidence is what the evidence about one client comes to.
@@ -114,11 +114,11 @@ func (b *Jury) Divide(browsers ClassFigures, hits *replay.Hits) *ByEvidence {
 func (b *Jury) count(v *Verdicts, client int32) {
 	f := b.Find(client)
 	switch f.Verdict {
-	case traffic.Human:
+	case evidence.Human:
 		v.Human++
-	case traffic.Bot:
+	case evidence.Bot:
 		v.Bot++
-	case traffic.Undecided:
+	case evidence.Undecided:
 		v.Undecided++
 	}
 	if f.Shared {

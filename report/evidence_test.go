@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"shadow/report/reporttest"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/useragent"
 )
 
 func TestEvidenceGolden(t *testing.T) {
@@ -17,10 +18,10 @@ func TestEvidenceGolden(t *testing.T) {
 
 // The thresholds are those that were asked for, and what is counted is what is listed.
 func TestEvidenceRules(t *testing.T) {
-	lenient := traffic.DefaultEvidenceRules
+	lenient := evidence.DefaultRules
 	lenient.Haste, lenient.Agents = 90, 9
 	for _, c := range []struct {
-		rules *traffic.EvidenceRules
+		rules *evidence.Rules
 		want  Verdicts
 	}{
 		{nil, Verdicts{Human: 2, Bot: 6, Undecided: 2, Shared: 1, Disguised: 1}},
@@ -48,7 +49,7 @@ func TestEvidenceRules(t *testing.T) {
 			if *p.HitEvidence != listed {
 				t.Errorf("%s: hit %+v, listed %+v", p.Policy, *p.HitEvidence, listed)
 			}
-			d, browsers := p.ByEvidence, p.ByClass[traffic.Browser]
+			d, browsers := p.ByEvidence, p.ByClass[useragent.Browser]
 			if d.Disguised.ClientsHit != listed.Disguised || d.Disguised.Clients != c.want.Disguised {
 				t.Errorf("%s: %+v of the disguised, listed %+v", p.Policy, d.Disguised, listed)
 			}

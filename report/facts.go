@@ -8,7 +8,7 @@ import (
 
 	"shadow/report/document"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // namedFiles is how many inputs are listed by name.
@@ -142,7 +142,7 @@ func notHTTPText(n *NotHTTP) string {
 		return ""
 	}
 	most := slices.Clone(n.ByStatus)
-	slices.SortStableFunc(most, func(a, b traffic.StatusLines) int { return cmp.Compare(b.Lines, a.Lines) })
+	slices.SortStableFunc(most, func(a, b ingest.StatusLines) int { return cmp.Compare(b.Lines, a.Lines) })
 	var statuses []string
 	for _, s := range most[:min(len(most), statusesNamed)] {
 		name := "without a status"

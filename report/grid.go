@@ -3,7 +3,7 @@ package report
 import (
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // policyGrid has a row per policy.
@@ -69,7 +69,7 @@ func policyRow(m *Model, p *Policy, shown Shown) []string {
 	if m.Input.AgentsLogged {
 		for class, f := range p.ByClass {
 			row = append(row, format.Thousands(f.ClientsHit))
-			if shown.Evidence && traffic.Class(class) == traffic.Browser {
+			if shown.Evidence && useragent.Class(class) == useragent.Browser {
 				row = append(row, format.Thousands(p.ByEvidence.Disguised.ClientsHit))
 			}
 		}

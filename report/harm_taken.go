@@ -6,7 +6,7 @@ import (
 	"shadow/escape"
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // Taken is what a policy leaves of the requests of one action: guesses at a login, say.
@@ -19,7 +19,7 @@ type Taken struct {
 }
 
 // takenOf is what policy i leaves, nil if nobody asked.
-func takenOf(all *replay.Taken, i int, clients *traffic.Dict) *Taken {
+func takenOf(all *replay.Taken, i int, clients *intern.Dict) *Taken {
 	if all == nil {
 		return nil
 	}

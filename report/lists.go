@@ -7,7 +7,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, o Options) []Client {
@@ -73,7 +73,7 @@ func rankedActions(res *replay.Result, t *replay.PolicyTally) iter.Seq[ranked] {
 }
 
 // AgentName is the name of an agent, or "" for a log without agents.
-func AgentName(agents *traffic.Agents, id int32) string {
+func AgentName(agents *useragent.Agents, id int32) string {
 	if id < 0 || int(id) >= agents.Len() {
 		return ""
 	}
@@ -81,4 +81,4 @@ func AgentName(agents *traffic.Agents, id int32) string {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[traffic.Class](c[:]) }
+func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](c[:]) }

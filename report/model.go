@@ -5,7 +5,8 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may
@@ -64,9 +65,9 @@ type Input struct {
 
 // NotHTTP is the lines whose request is not HTTP, which no limiter sees.
 type NotHTTP struct {
-	Lines    int64            `json:"lines"`
-	Judged   bool             `json:"judged"` // whether they are among the requests all the same
-	ByStatus traffic.ByStatus `json:"by_status"`
+	Lines    int64           `json:"lines"`
+	Judged   bool            `json:"judged"` // whether they are among the requests all the same
+	ByStatus ingest.ByStatus `json:"by_status"`
 }
 
 // A Format is a log format and how much came in it.
@@ -175,7 +176,7 @@ type Range struct {
 }
 
 // Classes are the figures of a policy per class of client, in the order of the classes.
-type Classes [traffic.ClassCount]ClassFigures
+type Classes [useragent.ClassCount]ClassFigures
 
 // ClassFigures are those of all clients of one class. All four go by the client's class, that of most of its requests.
 type ClassFigures struct {

@@ -7,7 +7,8 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
 )
 
 // DefaultTop is how many rows a list has when Options.Top is 0.
@@ -26,10 +27,10 @@ type Options struct {
 	Database string   // where the run was stored; "" is nowhere
 	Run      string   // its id there
 
-	Evidence *traffic.EvidenceRules // how evidence is judged; nil: as by default
-	Jury     *replay.Jury           // of a sweep: who has judged it; nil: nobody
-	Harm     *replay.Harm           // what was observed of it; nil: nothing
-	Apart    *Apart                 // of several runs: what each of them judged by itself; nil: nothing
+	Evidence *evidence.Rules // how evidence is judged; nil: as by default
+	Jury     *replay.Jury    // of a sweep: who has judged it; nil: nobody
+	Harm     *replay.Harm    // what was observed of it; nil: nothing
+	Apart    *Apart          // of several runs: what each of them judged by itself; nil: nothing
 
 	Anonymize *Anonymizer // nil: clients have their own names
 }
@@ -65,14 +66,14 @@ func New(res *replay.Result, o Options) *Model {
 	return m
 }
 
-func NewInput(s *traffic.Stats, who *Population, timezone string) Input {
+func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 	in := Input{
 		Lines:             s.Lines,
 		Parsed:            s.Parsed,
 		Unreadable:        s.Unreadable,
 		UnreadablePercent: format.PercentOf(s.Unreadable, s.Lines),
 		Excluded:          s.Excluded,
-		NotHTTP:           NotHTTP{s.NotHTTP.Lines(), s.JudgesNotHTTP, append(traffic.ByStatus{}, s.NotHTTP...)},
+		NotHTTP:           NotHTTP{s.NotHTTP.Lines(), s.JudgesNotHTTP, append(ingest.ByStatus{}, s.NotHTTP...)},
 		Warm:              s.Warm,
 		Late:              s.Late,
 		Carried:           s.Carried,
@@ -111,7 +112,7 @@ func NewInput(s *traffic.Stats, who *Population, timezone string) Input {
 	return in
 }
 
-func file(s *traffic.InputStats) File {
+func file(s *ingest.InputStats) File {
 	f := File{
 		Name: s.Name, Format: s.Format, Compression: s.Compression, Size: s.Size,
 		Lines: s.Lines, Parsed: s.Parsed, Unreadable: s.Unreadable, Problem: s.Problem,
@@ -136,7 +137,7 @@ func resolution(r limit.Time) string {
 }
 
 // formatsOf folds the inputs into the formats that they came in, in the order of their first.
-func formatsOf(inputs []traffic.InputStats) []Format {
+func formatsOf(inputs []ingest.InputStats) []Format {
 	formats := []Format{}
 	at := map[[2]string]int{}
 	for _, f := range inputs {

@@ -18,7 +18,7 @@ import (
 	"shadow/report/reporttest"
 	"shadow/report/table"
 	"shadow/testneeds"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // hostile draws texts that are mostly trouble: any bytes, and what terminals, tables and spreadsheets stumble over.
@@ -47,7 +47,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 			res.Clients.Grow(int(id) + 1)
 			tally := res.Clients.At(id)
 			tally.LastAgent = res.Tables.Agents.ID([]byte(name.Draw(t, "agent")))
-			tally.ByClass[count(int64(traffic.ClassCount)-1)] += count(100)
+			tally.ByClass[count(int64(useragent.ClassCount)-1)] += count(100)
 		}
 		for id := range int32(res.Clients.Len()) {
 			for i := range res.Policies {
@@ -183,7 +183,7 @@ func TestCSVParsesBack(t *testing.T) {
 		}
 		want := 2
 		for _, p := range m.Policies {
-			want += 1 + int(traffic.ClassCount) + len(p.TopClients) + len(p.TopActions)
+			want += 1 + int(useragent.ClassCount) + len(p.TopClients) + len(p.TopActions)
 		}
 		if len(rows) != want {
 			t.Fatalf("%d rows, want %d", len(rows), want)
@@ -229,7 +229,7 @@ func TestJSONAddsUp(t *testing.T) {
 				sum.Clients += f.Clients
 				sum.ClientsHit += f.ClientsHit
 			}
-			if sum != p.figures || len(p.ByClass) != int(traffic.ClassCount) {
+			if sum != p.figures || len(p.ByClass) != int(useragent.ClassCount) {
 				t.Fatalf("policy %d: classes %+v, totals %+v", i, sum, p.figures)
 			}
 			if p.Clients != got.Input.Clients || p.Requests != got.Input.Requests {

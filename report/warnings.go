@@ -9,7 +9,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A report can be right in every figure and still mislead: when one address stands for many people, or when the site
@@ -21,7 +21,7 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64, a *Anonymizer) []string {
+func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total int64, a *Anonymizer) []string {
 	var all []string
 	for _, id := range heavy(clients, names, total) {
 		all = append(all, heavyText(names.Name(id), a, clients.At(id), total))
@@ -30,7 +30,7 @@ func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *traffic.Dic
 }
 
 // heavy are the clients with more than heavyPercent of all requests, the heaviest first.
-func heavy(clients *replay.Paged[replay.ClientTally], names *traffic.Dict, total int64) []int32 {
+func heavy(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total int64) []int32 {
 	requests := func(id int32) int64 { return clients.At(id).Requests() }
 	var ids []int32
 	for id := range int32(clients.Len()) {

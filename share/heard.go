@@ -1,6 +1,8 @@
 package share
 
-import "shadow/traffic"
+import (
+	"shadow/traffic/intern"
+)
 
 // Where Redis has missed something, a host's memory goes there with its next call for the key; see seed.go. That can be much,
 // so each key is asked for by itself: one that was answered is not asked again because others were not.
@@ -11,9 +13,9 @@ import "shadow/traffic"
 
 // heard is what Redis has heard of what this host remembers.
 type heard struct {
-	losses  int32                // how many times a server was found to be another one, and 1
-	keys    traffic.Paged[int32] // up to which of them it has heard of a key; 0: it was not asked yet; owing
-	assumed int32                // that of keys for which it was not asked yet
+	losses  int32                    // how many times a server was found to be another one, and 1
+	keys    intern.PagedSlice[int32] // up to which of them it has heard of a key; 0: it was not asked yet; owing
+	assumed int32                    // that of keys for which it was not asked yet
 }
 
 // owing is of a key of which Redis lacks something.
@@ -36,7 +38,7 @@ func (h *heard) owe(key int32) { *h.keys.At(key) = owing }
 
 // renumber forgets all keys. settled says that Redis has missed nothing of any that would still matter.
 func (h *heard) renumber(settled bool) {
-	h.keys, h.assumed = traffic.Paged[int32]{}, 0
+	h.keys, h.assumed = intern.PagedSlice[int32]{}, 0
 	if settled {
 		h.assumed = h.losses
 	}

@@ -11,6 +11,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // What this host remembers goes to Redis where that has missed something, in rounds that are soon answered, and once.
@@ -205,7 +206,7 @@ func TestRemembersFromBefore(t *testing.T) {
 	var body bytes.Buffer
 	to := traffic.NewEncoder(alone.tables, &body)
 	alone.engine.Save(to)
-	actions, err := traffic.NewActions(nil, f.tables.Actions)
+	actions, err := match.NewActions(nil, f.tables.Actions)
 	if err == nil {
 		err = to.Flush()
 	}

@@ -16,7 +16,7 @@ import (
 //
 //	its place in time, and how many requests of the key in the batch were there before it
 //
-// Places never go back from one batch to the next, and requests of one place come in one batch (see traffic.Stream), so numbers
+// Places never go back from one batch to the next, and requests of one place come in one batch (see ingest.Stream), so numbers
 // ascend, and who judges a line anew finds the same number for it, with nothing to be kept for that. Only a line that came too
 // late the first time has another place then: if its own is before the last request of the key that was charged, it is not
 // charged again. A source that does not keep to that order is held to it: a place before the last is taken for the last.

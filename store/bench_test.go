@@ -10,7 +10,8 @@ import (
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/testneeds"
-	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // batch is as many events as a replay hands over at a time, in time order, of Zipf-like clients.
@@ -75,7 +76,7 @@ func tally(res *replay.Result, events []replay.Event) {
 func emptyResult(t testing.TB, policies int) *replay.Result {
 	m := makeRun(t, 1, policies, 1, 0)
 	res := &m.result
-	res.Tables.Clients, res.Tables.Agents = traffic.NewDict(), traffic.NewAgents()
+	res.Tables.Clients, res.Tables.Agents = intern.NewDict(), useragent.NewAgents()
 	for i := range 265 {
 		res.Tables.Agents.ID(fmt.Appendf(nil, "Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%d.0", i, i))
 	}
@@ -83,7 +84,7 @@ func emptyResult(t testing.TB, policies int) *replay.Result {
 	for i := range int32(50_000) {
 		res.Tables.Clients.ID(fmt.Appendf(nil, "10.%d.%d.%d", i%199, i/199%256, i%7))
 		*res.Clients.At(i) = replay.ClientTally{LastAgent: i % 265}
-		res.Clients.At(i).ByClass[traffic.Browser] = 1
+		res.Clients.At(i).ByClass[useragent.Browser] = 1
 	}
 	for len(res.Actions) < 40 {
 		res.Tables.Actions.ID(fmt.Appendf(nil, "action %d", len(res.Actions)))

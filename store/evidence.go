@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // Evidence is kept as what it came to: the verdict on each client, and the reasons for those that a policy hit, since
@@ -59,7 +59,7 @@ func (l *loading) readFindings() error {
 	var found replay.Paged[replay.Finding]
 	found.Grow(res.Clients.Len())
 	for id := range int32(found.Len()) {
-		found.At(id).Verdict = traffic.Undecided
+		found.At(id).Verdict = evidence.Undecided
 	}
 	err := l.each(`SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
 		WHERE run IN `+l.runs+` ORDER BY requests, run`, func(b *block, row int) error {
@@ -69,7 +69,7 @@ func (l *loading) readFindings() error {
 			return err
 		}
 		judged[run] = true
-		f := replay.Finding{Verdict: traffic.ParseVerdict(b.text(3, row)), Shared: values[bool](b, 2)[row]}
+		f := replay.Finding{Verdict: evidence.ParseVerdict(b.text(3, row)), Shared: values[bool](b, 2)[row]}
 		if reasons := b.text(4, row); reasons != "" {
 			f.Reasons = strings.Split(reasons, "\n")
 		}

@@ -11,19 +11,20 @@ import (
 
 	"shadow/replay"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/useragent"
 )
 
 // judged is a run with findings about its clients, of all verdicts. Each client has so many requests of a browser.
-func judged(t testing.TB, seed uint64, events int, requests int64, first traffic.Verdict) madeRun {
+func judged(t testing.TB, seed uint64, events int, requests int64, first evidence.Verdict) madeRun {
 	m := makeRun(t, seed, 2, 20, events)
 	res := &m.result
 	res.Findings = &replay.Paged[replay.Finding]{}
 	res.Findings.Grow(res.Clients.Len())
 	for id := range int32(res.Clients.Len()) {
-		res.Clients.At(id).ByClass[traffic.Browser] += requests
+		res.Clients.At(id).ByClass[useragent.Browser] += requests
 		*res.Findings.At(id) = replay.Finding{
-			Verdict: (first + traffic.Verdict(id)) % traffic.VerdictCount, Shared: id%2 == 0,
+			Verdict: (first + evidence.Verdict(id)) % evidence.VerdictCount, Shared: id%2 == 0,
 			Reasons: []string{fmt.Sprintf("! seed %d, client %d", seed, id), "+ another one"},
 		}
 	}
@@ -61,7 +62,7 @@ func findings(res *replay.Result) map[string]replay.Finding {
 // Evidence comes back as what it came to, with the reasons of the clients that were hit.
 func TestLoadEvidence(t *testing.T) {
 	path := dbPath(t)
-	m := judged(t, 1, 8, 5, traffic.Human)
+	m := judged(t, 1, 8, 5, evidence.Human)
 	storeJudged(t, path, m)
 	want := findings(&m.result)
 	hit := map[string]bool{}
@@ -96,7 +97,7 @@ func TestLoadEvidence(t *testing.T) {
 // Of runs that are put together the verdict is that of the run with most requests; a run without evidence says nothing.
 func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	path := dbPath(t)
-	few, many := judged(t, 1, 100, 1000, traffic.Human), judged(t, 2, 100, 100_000, traffic.Bot)
+	few, many := judged(t, 1, 100, 1000, evidence.Human), judged(t, 2, 100, 100_000, evidence.Bot)
 	storeJudged(t, path, few)
 	storeJudged(t, path, many)
 	storeRun(t, path, makeRun(t, 3, 2, 30, 100), info)
@@ -118,7 +119,7 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	}
 	known := findings(&few.result)
 	for name, f := range findings(l.Result) {
-		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.Finding{Verdict: traffic.Undecided}) {
+		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.Finding{Verdict: evidence.Undecided}) {
 			t.Errorf("%q, whom nobody judged: %+v", name, f)
 		}
 	}
@@ -127,13 +128,13 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 // A file of an older shadow has no evidence, and is read all the same.
 func TestNoEvidenceInOldFiles(t *testing.T) {
 	path := dbPath(t)
-	storeJudged(t, path, judged(t, 1, 8, 5, traffic.Human))
+	storeJudged(t, path, judged(t, 1, 8, 5, evidence.Human))
 	change(t, path, "UPDATE shadow_schema SET version = 4")
 	l := mustLoad(t, path, 1)
 	if l.Result.Findings != nil || l.Result.Clients.Len() == 0 {
 		t.Errorf("%d clients, findings %v", l.Result.Clients.Len(), l.Result.Findings)
 	}
-	storeJudged(t, dbPath(t), judged(t, 1, 8, 5, traffic.Human)) // elsewhere: the new schema is whole
+	storeJudged(t, dbPath(t), judged(t, 1, 8, 5, evidence.Human)) // elsewhere: the new schema is whole
 }
 
 // Curves keep what they say of the disguised.

@@ -15,6 +15,9 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 var (
@@ -41,7 +44,7 @@ func makeRun(t testing.TB, seed uint64, policies, clients, events int) madeRun {
 	rng := testneeds.Rand(t, seed, 1)
 	m := madeRun{result: replay.Result{
 		Clients: new(replay.Paged[replay.ClientTally]),
-		Tables:  &traffic.Tables{Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict()},
+		Tables:  &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict()},
 	}}
 	res := &m.result
 	for i := range clients {
@@ -107,12 +110,12 @@ func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 		}
 		p.ByAction[e.Action] += count
 		res.Actions[e.Action] += count
-		res.Clients.At(e.Client).ByClass[rng.IntN(int(traffic.ClassCount))] += count
+		res.Clients.At(e.Client).ByClass[rng.IntN(int(useragent.ClassCount))] += count
 		p.Hits.Add(e.Client, count, e.At, e.At)
 	}
 }
 
-func stats(res *replay.Result) traffic.Stats {
+func stats(res *replay.Result) ingest.Stats {
 	var requests int64
 	for i := range res.Clients.Len() {
 		requests += res.Clients.At(int32(i)).Requests()
@@ -121,15 +124,15 @@ func stats(res *replay.Result) traffic.Stats {
 		res.Policies[i].Requests = requests
 		res.Policies[i].BytesSaved = 1000 * res.Policies[i].Refused
 	}
-	return traffic.Stats{
+	return ingest.Stats{
 		Lines: requests + 25, Parsed: requests + 21, Unreadable: 4, Excluded: 7, Warm: 5, Late: 3, Moved: 6,
-		NotHTTP: traffic.ByStatus{{Status: 0, Lines: 1}, {Status: 400, Lines: 8}}, Refusals: 2, Bytes: 1 << 40,
+		NotHTTP: ingest.ByStatus{{Status: 0, Lines: 1}, {Status: 400, Lines: 8}}, Refusals: 2, Bytes: 1 << 40,
 		FirstAt: dayOne, LastAt: dayOne + limit.Hour, Resolution: limit.Second, HasAgents: true,
-		Inputs: []traffic.InputStats{
+		Inputs: []ingest.InputStats{
 			{Name: "access.log", Format: "combined", Size: 1 << 33, Head: 1<<64 - 1, Tail: 7, Lines: requests + 25, Parsed: requests + 21, FirstAt: dayOne, LastAt: dayOne + limit.Hour},
 			{Name: "-", Format: "nginx json", Compression: "gzip", Size: -1, Problem: "truncated gzip"},
 		},
-		Faults: []traffic.FaultAt{{Input: "access.log", Line: 3, Fault: parse.Fault{Reason: "no closing quote", Column: 7}, Text: "bad \xff line"}},
+		Faults: []ingest.FaultAt{{Input: "access.log", Line: 3, Fault: parse.Fault{Reason: "no closing quote", Column: 7}, Text: "bad \xff line"}},
 	}
 }
 

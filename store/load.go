@@ -9,6 +9,7 @@ import (
 	"shadow/parse"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
@@ -90,7 +91,7 @@ func (l *loading) readRuns() error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
-		s.Resolution = traffic.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
+		s.Resolution = ingest.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
 		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
 		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
 		span := runSpan{run: values[int32](b, 0)[row], requests: values[int64](b, 20)[row], redis: strings.Contains(b.text(14, row), " --redis")}
@@ -173,7 +174,7 @@ func (l *loading) readInputs() error {
 			run := slices.IndexFunc(l.spans, func(s runSpan) bool { return s.run == values[int32](b, 13)[row] })
 			l.spans[run].heads = append(l.spans[run].heads, id)
 		}
-		s.Inputs = append(s.Inputs, traffic.InputStats{
+		s.Inputs = append(s.Inputs, ingest.InputStats{
 			Name: b.text(0, row), Format: b.text(1, row), FormatText: b.text(2, row), Compression: b.text(3, row), Size: number(4),
 			Head: values[uint64](b, 5)[row], Tail: values[uint64](b, 6)[row],
 			Lines: number(7), Parsed: number(8), Unreadable: number(9),
@@ -193,7 +194,7 @@ func (l *loading) readFaults() error {
 			if len(s.Faults) == faultsKept {
 				return nil
 			}
-			s.Faults = append(s.Faults, traffic.FaultAt{
+			s.Faults = append(s.Faults, ingest.FaultAt{
 				Input: b.text(0, row), Line: values[int64](b, 1)[row], Text: b.text(4, row),
 				Fault: parse.Fault{Column: int(values[int32](b, 2)[row]), Reason: b.text(3, row)},
 			})

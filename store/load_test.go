@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 func openReaderOf(t testing.TB, path string) *Reader {
@@ -48,14 +49,14 @@ func bareRangeOf(r *replay.Range) *bareRange {
 
 // A bare result is what a report can tell of a result, by name: ids are not the same after a run was loaded.
 type bareResult struct {
-	Stats    traffic.Stats
+	Stats    ingest.Stats
 	Clients  map[string]bareClient
 	Actions  map[string]int64
 	Policies []barePolicy
 }
 
 type bareClient struct {
-	ByClass [traffic.ClassCount]int64
+	ByClass [useragent.ClassCount]int64
 	Agent   string
 }
 
@@ -115,7 +116,7 @@ func TestLoad(t *testing.T) {
 	long := strings.Repeat("long ", 200)
 	m.result.Tables.Clients.ID([]byte(long))
 	m.result.Clients.Grow(m.result.Clients.Len() + 1)
-	m.result.Clients.At(int32(m.result.Clients.Len() - 1)).ByClass[traffic.Tool] = 3
+	m.result.Clients.At(int32(m.result.Clients.Len() - 1)).ByClass[useragent.Tool] = 3
 	told := info
 	told.Timezone = "Europe/Berlin"
 	storeRun(t, path, makeRun(t, 7, 2, 10, 100), info)

@@ -9,7 +9,8 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // writeResult fills all tables but events. The rows of each stand in the order of its columns in schema.sql.
@@ -73,7 +74,7 @@ func (r *Run) writeRun(res *replay.Result, finished time.Time) error {
 	return errors.Join(t.done(), r.writeNotHTTP(s.NotHTTP))
 }
 
-func (r *Run) writeNotHTTP(lines traffic.ByStatus) error {
+func (r *Run) writeNotHTTP(lines ingest.ByStatus) error {
 	t := r.store.duck.table("not_http")
 	for _, s := range lines {
 		t.add(r.id, s.Status, s.Lines)
@@ -163,7 +164,7 @@ func (r *Run) writeClients(res *replay.Result) error {
 		}
 		n := &c.ByClass
 		t.add(r.id, int32(i), res.Tables.Clients.Name(int32(i)), c.Class().String(), c.LastAgent, requests,
-			n[traffic.Browser], n[traffic.Crawler], n[traffic.Tool], n[traffic.Monitor], n[traffic.Unknown])
+			n[useragent.Browser], n[useragent.Crawler], n[useragent.Tool], n[useragent.Monitor], n[useragent.Unknown])
 	}
 	return t.done()
 }

@@ -5,7 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // A SafeLimit is the strictest limit of a curve that spares a class of clients, as two runs saw it.
@@ -21,7 +21,7 @@ type SafeLimit struct {
 
 // A Spare is the share of the clients of a class that a limit must not hit.
 type Spare struct {
-	Class      traffic.Class
+	Class      useragent.Class
 	PerMillion int64
 }
 
@@ -37,7 +37,7 @@ func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, e
 	if err != nil {
 		return nil, err
 	}
-	if people = people && spare.Class == traffic.Browser; people {
+	if people = people && spare.Class == useragent.Browser; people {
 		clients, hit = clients+" - disguised_clients", "("+hit+" - p.disguised_clients_hit)"
 	}
 	side := func(run int32) string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // A Curve says of each limit of a shape what it would refuse, by group.
@@ -54,19 +54,19 @@ const (
 )
 
 // place says in which facet and class a group lies, and back.
-func place(g Group) (facet, traffic.Class) {
+func place(g Group) (facet, useragent.Class) {
 	switch g {
 	case Shared:
-		return shared, traffic.Browser
+		return shared, useragent.Browser
 	case Disguised:
-		return disguised, traffic.Browser
+		return disguised, useragent.Browser
 	}
 	for class, group := range groupOf {
 		if group == g {
-			return plain, traffic.Class(class)
+			return plain, useragent.Class(class)
 		}
 	}
-	return plain, traffic.Unknown
+	return plain, useragent.Unknown
 }
 
 // Curves are the curves of a sweep by group, the clients there are, and their requests. There is a set of curves for each
@@ -75,7 +75,7 @@ func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, reque
 	var parts [facetCount]sweep.Part
 	banded := false
 	for f := range parts {
-		parts[f] = s.Of(func(client int32) (traffic.Class, bool) {
+		parts[f] = s.Of(func(client int32) (useragent.Class, bool) {
 			in, class := place(labels.Of(client))
 			return class, in == facet(f)
 		})

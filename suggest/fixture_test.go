@@ -11,6 +11,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A request of a made-up log.
@@ -46,9 +47,9 @@ func batch(tables *traffic.Tables, requests []request) *traffic.Batch {
 func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...string) *replay.Result {
 	policies, err := policy.ParseLimits(limits, policy.ByClient)
 	check(t, err)
-	e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: traffic.DefaultLateness})
+	e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
 	check(t, e.Judge(b))
-	return e.Result(traffic.Stats{})
+	return e.Result(ingest.Stats{})
 }
 
 // part is a part of the log with its curves.

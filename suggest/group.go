@@ -6,7 +6,8 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/useragent"
 )
 
 // A Group is a class of clients, but that of browsers is divided by evidence: the claim of a browser costs nothing.
@@ -105,9 +106,9 @@ func Explain(word string) string {
 type Labels []Group
 
 // Label judges the clients of a replay that gathered evidence. Without evidence a claim is believed.
-func Label(r *replay.Result, rules *traffic.EvidenceRules) Labels {
+func Label(r *replay.Result, rules *evidence.Rules) Labels {
 	labels := make(Labels, r.Clients.Len())
-	var customs traffic.Customs
+	var customs evidence.Customs
 	if r.Evidence != nil {
 		for id := range int32(r.Evidence.Len()) {
 			customs.Add(r.Evidence.At(id))
@@ -116,12 +117,12 @@ func Label(r *replay.Result, rules *traffic.EvidenceRules) Labels {
 	for id := range labels {
 		claim := r.Clients.At(int32(id)).Class()
 		labels[id] = groupOf[claim]
-		if claim != traffic.Browser || r.Evidence == nil {
+		if claim != useragent.Browser || r.Evidence == nil {
 			continue
 		}
 		j := rules.Judge(r.Evidence.At(int32(id)), claim, &customs)
 		switch {
-		case !traffic.Believed(claim, j.Verdict):
+		case !evidence.Believed(claim, j.Verdict):
 			labels[id] = Disguised
 		case j.Shared:
 			labels[id] = Shared
@@ -130,8 +131,8 @@ func Label(r *replay.Result, rules *traffic.EvidenceRules) Labels {
 	return labels
 }
 
-var groupOf = [traffic.ClassCount]Group{
-	traffic.Browser: Browsers, traffic.Crawler: Crawlers, traffic.Tool: Tools, traffic.Monitor: Monitors, traffic.Unknown: Unknown,
+var groupOf = [useragent.ClassCount]Group{
+	useragent.Browser: Browsers, useragent.Crawler: Crawlers, useragent.Tool: Tools, useragent.Monitor: Monitors, useragent.Unknown: Unknown,
 }
 
 // Of is the group of a client; unknown if it was not there to be judged.

@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
@@ -34,7 +35,7 @@ type LoadCounter struct {
 	Action string // count requests of this action only; "" for all
 
 	group   traffic.Group
-	clients traffic.Paged[load]
+	clients intern.PagedSlice[load]
 	sizes   map[int64]int64 // page loads by how many requests they took
 }
 

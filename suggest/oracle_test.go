@@ -10,6 +10,8 @@ import (
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
 )
 
 // drawLog draws the requests of some clients: browsers with pauses, tools without.
@@ -38,7 +40,7 @@ var someShapes = sweep.Options{
 	Kinds:    []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 	Periods:  []limit.Time{limit.Second, 7 * limit.Second, limit.Minute},
 	Rates:    []sweep.Rate{{Count: 1, Per: limit.Second}, {Count: 7, Per: 30 * limit.Second}, {Count: 3, Per: limit.Minute}},
-	Lateness: traffic.DefaultLateness, Workers: 1,
+	Lateness: ingest.DefaultLateness, Workers: 1,
 }
 
 // Whatever the log: a replay of the suggested limit keeps the promise, one of the limit below it does not, and the figures
@@ -49,7 +51,7 @@ func TestTheStrictestByReplay(t *testing.T) {
 		all := batch(tables, drawLog(rt))
 		n := rapid.IntRange(1, all.Len()).Draw(rt, "first part")
 		first, rest := rows(all, 0, n), rows(all, n, all.Len())
-		labels := suggest.Label(replayed(t, tables, all), &traffic.DefaultEvidenceRules)
+		labels := suggest.Label(replayed(t, tables, all), &evidence.DefaultRules)
 		o, q := someShapes, drawQuestion(rt, t)
 		o.Tables = tables
 		a := suggest.Advise(q, "", part(first, labels, o), part(rest, labels, o), suggest.Loads{})
@@ -114,7 +116,7 @@ func TestScaleIsExact(t *testing.T) {
 		}
 		tables := traffic.NewTables()
 		plain, scaled := batch(tables, requests), batch(tables, more)
-		labels := suggest.Label(replayed(t, tables, plain), &traffic.DefaultEvidenceRules)
+		labels := suggest.Label(replayed(t, tables, plain), &evidence.DefaultRules)
 		q, o := drawQuestion(rt, t), someShapes
 		var err error
 		q.Scale, err = suggest.ParseScale([]string{"1", "2", "3", "4"}[k-1])

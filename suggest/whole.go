@@ -7,6 +7,7 @@ import (
 
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // Limits are chosen and proven on two parts of a log, each of which begins with empty limiters. A replay of the whole log
@@ -18,12 +19,12 @@ type Whole struct {
 	Labels  Labels
 	Action  string // requests of this action only; "" for all
 	Tables  *traffic.Tables
-	Clients *traffic.Paged[traffic.ClientTally]
+	Clients *intern.PagedSlice[traffic.ClientTally]
 
 	Groups   Groups // clients with such a request
 	Requests Groups
-	sent     traffic.Paged[int64] // such requests by client
-	Limit    string               // the answer, without the scale; "" if there is none
+	sent     intern.PagedSlice[int64] // such requests by client
+	Limit    string                   // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
 }
@@ -95,7 +96,7 @@ func (a *Advice) WholeLimits() (texts []string) {
 }
 
 // NameWhole names what is to be replayed over the whole log. What the chosen buckets refuse must be known.
-func (a *Advice) NameWhole(labels Labels, tables *traffic.Tables, clients *traffic.Paged[traffic.ClientTally]) {
+func (a *Advice) NameWhole(labels Labels, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
 	a.Whole = &Whole{Labels: labels, Action: a.Action, Tables: tables, Clients: clients}
 	if best := a.BestOfAll(); len(best) > 0 {
 		a.Whole.Limit = best[0].Shape.Limit(best[0].Chosen.Limit)

@@ -12,7 +12,10 @@ import (
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 	"shadow/traffic/traffictest"
+	"shadow/traffic/useragent"
 )
 
 // pairs is how many limits are replayed for each log.
@@ -29,7 +32,7 @@ type trial struct {
 // log, by every key, with late requests and without.
 func TestAgreesWithReplay(t *testing.T) {
 	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, name string, files []string) {
-		lateness := traffic.DefaultLateness
+		lateness := ingest.DefaultLateness
 		if rng.IntN(2) == 0 { // so that some requests come too late
 			lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
 		}
@@ -58,7 +61,7 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 	o.Band = options.Band
 	someAction := rng.IntN(3) == 0
 	options.Tables = o.Tables
-	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
 	defer reader.Close()
 	var s *sweep.Sweep
@@ -87,7 +90,7 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 // TestSecondLook holds what a second look counts against a replay of the limits that it was about, on every log: a few of them each.
 func TestSecondLook(t *testing.T) {
 	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
-		options := randomOptions(rng, traffic.ByClient, traffic.DefaultLateness)
+		options := randomOptions(rng, traffic.ByClient, ingest.DefaultLateness)
 		options.Band = rng.IntN(2) == 0
 		o := traffictest.Options(t)
 		o.Band, options.Tables = options.Band, o.Tables
@@ -107,8 +110,8 @@ func TestSecondLook(t *testing.T) {
 }
 
 // look sweeps a log, and hands the batches to another one as well, unless it is nil.
-func look(t *testing.T, o traffic.Options, files []string, options sweep.Options, also func(*traffic.Batch) error) *sweep.Result {
-	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+func look(t *testing.T, o ingest.Options, files []string, options sweep.Options, also func(*traffic.Batch) error) *sweep.Result {
+	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
 	defer reader.Close()
 	s := sweep.New(options)
@@ -134,13 +137,13 @@ func trialsOf(rng *rand.Rand, again sweep.Options) (trials []trial) {
 }
 
 // countFromTheMiddle has only the later half of a log be counted.
-func countFromTheMiddle(t *testing.T, o *traffic.Options, files []string) {
+func countFromTheMiddle(t *testing.T, o *ingest.Options, files []string) {
 	whole := *o
 	whole.Tables = traffic.NewTables()
-	actions, err := traffic.NewActions(nil, whole.Tables.Actions)
+	actions, err := match.NewActions(nil, whole.Tables.Actions)
 	check(t, err)
 	whole.Actions = actions
-	reader, err := traffic.NewReader(context.Background(), files, nil, whole)
+	reader, err := ingest.NewReader(context.Background(), files, nil, whole)
 	check(t, err)
 	defer reader.Close()
 	for err == nil {
@@ -303,7 +306,7 @@ func note(p *sweep.Point, r *replay.Result, client int32, refused int64, hit boo
 	}
 	p.Refused[class] += refused
 	p.Hit[class] += n
-	if class == traffic.Browser && someDisguised(client) {
+	if class == useragent.Browser && someDisguised(client) {
 		p.Hidden.Requests += refused
 		p.Hidden.Clients += n
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A log in whole seconds does not tell how requests lay inside a second. So a sweep may look at the bounds of all
@@ -43,7 +43,7 @@ type Band struct {
 }
 
 // band is nil unless one is wanted.
-func (s *Sweep) bandOf(stats *traffic.Stats, who []member) *Band {
+func (s *Sweep) bandOf(stats *ingest.Stats, who []member) *Band {
 	if !s.options.Band {
 		return nil
 	}

@@ -5,6 +5,9 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // What a log has that keys can go by: agents, users, addresses of either family; and two things that make addresses bad
@@ -41,7 +44,7 @@ const RotatingAddresses = 10
 
 // census keeps what is known of each client.
 type census struct {
-	clients traffic.Paged[sighting]
+	clients intern.PagedSlice[sighting]
 }
 
 type sighting struct {
@@ -60,7 +63,7 @@ func (c *census) take(b *traffic.Batch, t *traffic.Tables) {
 	}
 }
 
-func (c *census) result(v *traffic.Visitors, t *traffic.Tables) (r Census) {
+func (c *census) result(v *evidence.Visitors, t *traffic.Tables) (r Census) {
 	browsers := map[int32]int64{}
 	for id := range int32(v.Len()) {
 		if *v.Requests.At(id) == 0 {
@@ -73,7 +76,7 @@ func (c *census) result(v *traffic.Visitors, t *traffic.Tables) (r Census) {
 		if who.User != traffic.NoUser {
 			r.Users++
 		}
-		if t.Agents.Class(int32(who.Agent)) == traffic.Browser {
+		if t.Agents.Class(int32(who.Agent)) == useragent.Browser {
 			browsers[who.Client]++
 		}
 	}

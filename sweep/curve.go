@@ -5,10 +5,12 @@ import (
 	"slices"
 
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // Classes are numbers by class of client.
-type Classes [traffic.ClassCount]int64
+type Classes [useragent.ClassCount]int64
 
 // Sum is that of all classes.
 func (c Classes) Sum() (sum int64) {
@@ -19,7 +21,7 @@ func (c Classes) Sum() (sum int64) {
 }
 
 // Of is the sum of some classes.
-func (c Classes) Of(classes []traffic.Class) (sum int64) {
+func (c Classes) Of(classes []useragent.Class) (sum int64) {
 	for _, class := range classes {
 		sum += c[class]
 	}
@@ -31,7 +33,7 @@ type Disguised struct{ Requests, Clients int64 }
 
 // A Result is what a sweep found. Names of clients, actions and agents are in Tables.
 type Result struct {
-	Stats   traffic.Stats
+	Stats   ingest.Stats
 	Tables  *traffic.Tables
 	Tallies *traffic.Tallies // of all requests
 	By      traffic.Key
@@ -77,7 +79,7 @@ func (c *Curve) At(n int64) Point {
 }
 
 // Result is what the sweep has found so far.
-func (s *Sweep) Result(stats traffic.Stats) *Result {
+func (s *Sweep) Result(stats ingest.Stats) *Result {
 	s.tallies.Grow(s.options.Tables)
 	tallies := s.tallies // of its own, so that the rest of the sweep can go
 	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &tallies, By: s.options.By, Action: s.options.Action}
@@ -108,7 +110,7 @@ func (s *Sweep) curves(who []member) []Curve {
 // A member is a client that the curves are about.
 type member struct {
 	id        int32
-	class     traffic.Class
+	class     useragent.Class
 	requests  int64
 	disguised bool
 }
@@ -125,7 +127,7 @@ func (s *Sweep) population() (who []member) {
 		}
 		if requests > 0 {
 			class := tally.Class()
-			disguised := class == traffic.Browser && s.options.Disguised != nil && s.options.Disguised(id)
+			disguised := class == useragent.Browser && s.options.Disguised != nil && s.options.Disguised(id)
 			who = append(who, member{id: id, class: class, requests: requests, disguised: disguised})
 		}
 	}
@@ -237,7 +239,7 @@ func (s *step) spare(c *member) {
 
 // takeFrom adds the step to the point below it.
 func (s *step) takeFrom(p *Point) {
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		p.Refused[class] += s.requests[class]
 		p.Hit[class] += s.clients[class]
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // The fixed window, for every limit at once: the smallest limit that admits a request is its place among the requests of
@@ -14,7 +14,7 @@ import (
 type fixed struct {
 	length limit.Time // microseconds
 	slack  limit.Time // of a low bound: how much later requests may have come; those that may have come in the next window do not count
-	keys   traffic.Paged[keyCell]
+	keys   intern.PagedSlice[keyCell]
 	needs  histogram
 	needed []uint32 // of one timeline, reused
 }

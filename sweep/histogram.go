@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A histogram counts the requests of each client by the smallest limit that admits them. The class of a client, that of
@@ -36,7 +37,7 @@ func newHistogram(by traffic.Key) histogram {
 // needs n only after another has needed n−1. Few clients have more than 65,535 requests that need the same limit, so two
 // bytes do, with a note of each time that a count goes once around.
 type dense struct {
-	clients traffic.Paged[denseClient]
+	clients intern.PagedSlice[denseClient]
 	counts  arena[uint16]
 	full    map[uint64]int64 // by client and limit: how often its count has gone once around
 }
@@ -122,7 +123,7 @@ func (h *dense) each(client int32, do func(need uint32, requests int64)) {
 // sparse has a number for each limit that occurs, for keys that clients share: there one request may need thousands. A
 // client's counts lie unordered behind those that have been put in order, until there is no room.
 type sparse struct {
-	clients traffic.Paged[sparseClient]
+	clients intern.PagedSlice[sparseClient]
 	counts  arena[needCount]
 }
 

@@ -6,10 +6,13 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // Which key tells those who are to be stopped from those who are to be spared? Every key has its own curve over the same
-// requests, and all of them count the same people, visitors (see traffic.Visitor), whatever shares a bucket:
+// requests, and all of them count the same people, visitors (see evidence.Visitor), whatever shares a bucket:
 //
 //	         ┌─▶ timelines by client       ──▶ windows of 1m, 1h ──▶ histograms by visitor ─┐
 //	batch ──▶├─▶ timelines by client+agent ──▶ …                                            ├─▶ curves by class
@@ -18,12 +21,12 @@ import (
 // Keys draws curves of rolling windows by several keys in one pass. It can also be told what any limits refuse.
 type Keys struct {
 	options  KeysOptions
-	visitors traffic.Visitors
-	judged   traffic.Paged[int64] // by visitor: requests that the curves are about
+	visitors evidence.Visitors
+	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	census   census
 	sides    []*side
-	refused  []traffic.Paged[int64] // by limit of KeysOptions.Limits, by visitor
-	now      limit.Time             // the latest place in time that was seen
+	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
+	now      limit.Time                 // the latest place in time that was seen
 	work     func(i int)
 	batch    traffic.Batch // that is being taken in, with visitors in the place of clients
 	whole    *traffic.Batch
@@ -33,15 +36,15 @@ type Keys struct {
 type KeysOptions struct {
 	Tables   *traffic.Tables
 	Keys     []traffic.Key
-	Periods  []limit.Time           // of windows
-	Limits   int                    // further limits, of which Refuse tells what they refuse
-	Action   string                 // only requests of this action; "" for all
-	Lateness limit.Time             // a key whose time steps back by more starts anew
-	Evidence *traffic.EvidenceRules // for batches with traces; nil: claims are believed
+	Periods  []limit.Time    // of windows
+	Limits   int             // further limits, of which Refuse tells what they refuse
+	Action   string          // only requests of this action; "" for all
+	Lateness limit.Time      // a key whose time steps back by more starts anew
+	Evidence *evidence.Rules // for batches with traces; nil: claims are believed
 
 	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a
 	// contradicted browser is unknown, everybody else what it claims.
-	Side func(claim traffic.Class, contradicted bool) traffic.Class
+	Side func(claim useragent.Class, contradicted bool) useragent.Class
 
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
@@ -56,7 +59,7 @@ type side struct {
 
 // NewKeys returns Keys that have seen nothing.
 func NewKeys(o KeysOptions) *Keys {
-	k := &Keys{options: o, now: math.MinInt64, refused: make([]traffic.Paged[int64], o.Limits)}
+	k := &Keys{options: o, now: math.MinInt64, refused: make([]intern.PagedSlice[int64], o.Limits)}
 	k.work = k.judge
 	for _, by := range o.Keys {
 		k.sides = append(k.sides, newSide(by, &o))

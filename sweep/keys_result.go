@@ -1,19 +1,24 @@
 package sweep
 
-import "shadow/traffic"
+import (
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
+)
 
 // Visitors get their class at the end, when all that they did is known. Only then can what keys refuse be summed up.
 
 // A KeysResult is what keys make of a log. Names of clients and agents are in Tables.
 type KeysResult struct {
-	Stats    traffic.Stats
+	Stats    ingest.Stats
 	Tables   *traffic.Tables
-	Action   string                             // what the curves are limited to; "" if to nothing
-	Visitors Classes                            // that the curves are about
-	Requests Classes                            // theirs, by the class of the visitor
-	Doubted  int64                              // visitors who claim to be browsers, which their evidence contradicts
-	ByClient traffic.Paged[traffic.ClientTally] // the same requests by client id
-	Claimed  traffic.Paged[traffic.ClientTally] // the same, by the class of the agent
+	Action   string                                 // what the curves are limited to; "" if to nothing
+	Visitors Classes                                // that the curves are about
+	Requests Classes                                // theirs, by the class of the visitor
+	Doubted  int64                                  // visitors who claim to be browsers, which their evidence contradicts
+	ByClient intern.PagedSlice[traffic.ClientTally] // the same requests by client id
+	Claimed  intern.PagedSlice[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
 	Limits   []Point // what each of KeysOptions.Limits refuses, and whom it hits
 	Census
@@ -26,7 +31,7 @@ type KeyCurves struct {
 }
 
 // Result is what has been found so far.
-func (k *Keys) Result(stats traffic.Stats) *KeysResult {
+func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	r := &KeysResult{Stats: stats, Tables: k.options.Tables, Action: k.options.Action}
 	r.Census = k.census.result(&k.visitors, k.options.Tables)
 	var who []member
@@ -71,7 +76,7 @@ func (k *Keys) curves(who []member) (sides []KeyCurves) {
 }
 
 // point is what a limit refuses, by class.
-func point(refused *traffic.Paged[int64], who []member) Point {
+func point(refused *intern.PagedSlice[int64], who []member) Point {
 	p := Point{Counted: true}
 	refused.Grow(1)
 	for _, c := range who {
@@ -88,7 +93,7 @@ func point(refused *traffic.Paged[int64], who []member) Point {
 
 // Kindest is the largest limit of a window that refuses so many requests of some classes, 0 if none does. A larger limit
 // never refuses more, and the largest point refuses nothing.
-func (c *Curve) Kindest(requests int64, classes []traffic.Class) int64 {
+func (c *Curve) Kindest(requests int64, classes []useragent.Class) int64 {
 	kindest := int64(0)
 	for i := 1; i < len(c.Points) && c.Points[i-1].Refused.Of(classes) >= requests; i++ {
 		kindest = c.Points[i].Limit - 1

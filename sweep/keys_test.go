@@ -11,7 +11,9 @@ import (
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
+	"shadow/traffic/useragent"
 )
 
 // A tally counts by names what a policy refuses whom: the slow and obvious twin of what Keys knows of visitors.
@@ -19,7 +21,7 @@ type tally struct {
 	tables   *traffic.Tables
 	requests map[string]int64
 	refused  []map[string]int64 // by policy
-	class    map[string]traffic.Class
+	class    map[string]useragent.Class
 }
 
 // Observe implements replay.Observer.
@@ -68,7 +70,7 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	per := []limit.Time{limit.Second, 30 * limit.Second, limit.Minute, limit.Hour}[rng.IntN(4)]
 	o := traffictest.Options(t)
 	o.Users, o.NoUsers, o.Paths, o.Batch = true, true, true, []int{64, 50_000, 500_000}[rng.IntN(3)]
-	o.Lateness = []limit.Time{limit.Second, traffic.DefaultLateness}[rng.IntN(2)]
+	o.Lateness = []limit.Time{limit.Second, ingest.DefaultLateness}[rng.IntN(2)]
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)
 	}
@@ -86,14 +88,14 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 		check(t, err)
 		policies = append(policies, some...)
 	}
-	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]traffic.Class{}}
+	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]useragent.Class{}}
 	for range policies {
 		twin.refused = append(twin.refused, map[string]int64{})
 	}
 	options := sweep.KeysOptions{Tables: o.Tables, Keys: keys, Periods: []limit.Time{per}, Lateness: o.Lateness, Limits: len(policies)}
 	drawn := sweep.NewKeys(options)
 	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Observer: both{twin, drawn}})
-	reader, err := traffic.NewReader(context.Background(), files, nil, o)
+	reader, err := ingest.NewReader(context.Background(), files, nil, o)
 	check(t, err)
 	defer reader.Close()
 	check(t, engine.Run(reader))
@@ -129,17 +131,17 @@ func (o both) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 
 // Kindest is the last limit that refuses enough, by trying each.
 func TestKindest(t *testing.T) {
-	tools := []traffic.Class{traffic.Tool}
+	tools := []useragent.Class{useragent.Tool}
 	c := sweep.Curve{Points: []sweep.Point{
-		{Limit: 1, Refused: sweep.Classes{traffic.Tool: 9, traffic.Browser: 5}},
-		{Limit: 4, Refused: sweep.Classes{traffic.Tool: 5, traffic.Browser: 5}},
-		{Limit: 5, Refused: sweep.Classes{traffic.Tool: 5}},
+		{Limit: 1, Refused: sweep.Classes{useragent.Tool: 9, useragent.Browser: 5}},
+		{Limit: 4, Refused: sweep.Classes{useragent.Tool: 5, useragent.Browser: 5}},
+		{Limit: 5, Refused: sweep.Classes{useragent.Tool: 5}},
 		{Limit: 9},
 	}}
 	for requests := int64(1); requests <= 12; requests++ {
 		want := int64(0)
 		for n := int64(1); n <= 20; n++ {
-			if p := c.At(n); p.Refused[traffic.Tool] >= requests {
+			if p := c.At(n); p.Refused[useragent.Tool] >= requests {
 				want = n
 			}
 		}

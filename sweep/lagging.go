@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // The high bounds of the token buckets of some rates, as in limit.Bounds: a request counts as if it came with the one
@@ -14,7 +14,7 @@ import (
 type lagging struct {
 	rates []*tokenRate
 	slack uint64 // microseconds
-	keys  traffic.Paged[keyLag]
+	keys  intern.PagedSlice[keyLag]
 	queue arena[uint64]
 	admit []uint64 // by rate: which bursts admit the request at hand, a word for 64
 }

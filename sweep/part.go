@@ -1,6 +1,8 @@
 package sweep
 
-import "shadow/traffic"
+import (
+	"shadow/traffic/useragent"
+)
 
 // A Part is what the curves say of some clients, who are put into classes by somebody else: by what they do, for
 // instance, rather than by what they claim.
@@ -12,7 +14,7 @@ type Part struct {
 }
 
 // Of is what has been found of the clients for which class says that they are wanted.
-func (s *Sweep) Of(class func(client int32) (of traffic.Class, wanted bool)) Part {
+func (s *Sweep) Of(class func(client int32) (of useragent.Class, wanted bool)) Part {
 	s.tallies.Grow(s.options.Tables)
 	var part Part
 	var who []member

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // The rolling window, for every limit at once.
@@ -25,7 +25,7 @@ type rolling struct {
 	length   uint64     // microseconds
 	cell     limit.Time // if it is the high bound of a fixed window: its length; else 0
 	slack    uint64     // if so: how much later requests may have come
-	keys     traffic.Paged[keyRing]
+	keys     intern.PagedSlice[keyRing]
 	rings    arena[inside]
 	spill    spill
 	admitted histogram // nil: not wanted

@@ -10,6 +10,8 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // A Sweep takes in batches and keeps what the curves need. For each batch it sorts the requests into the timelines of their
@@ -23,8 +25,8 @@ type Sweep struct {
 	timelines traffic.Timelines
 	clients   traffic.Timelines // by client, if timelines are not
 	tallies   traffic.Tallies
-	judged    traffic.Paged[int64] // requests by client; of the action, if there is one
-	picked    *picked              // nil: all requests
+	judged    intern.PagedSlice[int64] // requests by client; of the action, if there is one
+	picked    *picked                  // nil: all requests
 	strands   []*strand
 	shapes    []shaped
 	band      *bander    // nil: not wanted, or stamps are fine
@@ -213,7 +215,7 @@ func (s *Sweep) judge(strand int) {
 func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
 
 func actionID(t *traffic.Tables, name string) int32 {
-	id, known := traffic.FindAction(t.Actions, name)
+	id, known := match.FindAction(t.Actions, name)
 	if !known {
 		return -1
 	}

@@ -8,13 +8,14 @@ import (
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 func options(tables *traffic.Tables) sweep.Options {
 	return sweep.Options{
 		Tables: tables, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(traffic.ByClient), Bursts: sweep.DefaultBursts(),
-		Lateness: traffic.DefaultLateness, Workers: 1,
+		Lateness: ingest.DefaultLateness, Workers: 1,
 	}
 }
 
@@ -79,7 +80,7 @@ func TestNothing(t *testing.T) {
 		if b.Warm = warm; warm {
 			s.Take(b)
 		}
-		r := s.Result(traffic.Stats{})
+		r := s.Result(ingest.Stats{})
 		if len(r.Curves) != 3*8+20 {
 			t.Errorf("%d curves", len(r.Curves))
 		}

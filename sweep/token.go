@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // The token bucket of one rate, for every burst at once.
@@ -30,8 +30,8 @@ type tokenRate struct {
 	extra uint64 // shares that a bucket holds beyond its burst: of low bounds
 
 	bursts     []uint64 // shares in the buckets of the chosen bursts and the extra ones, ascending
-	keys       traffic.Paged[keyBacklog]
-	peaks      traffic.Paged[clientPeak]
+	keys       intern.PagedSlice[keyBacklog]
+	peaks      intern.PagedSlice[clientPeak]
 	levels     arena[uint64]
 	counts     arena[uint32]
 	class      uint8            // of blocks with a number for each burst
@@ -208,8 +208,8 @@ func (r *tokenRate) release(key int32) {
 // tokens are some rates, which share the times of their keys.
 type tokens struct {
 	rates []*tokenRate
-	last  traffic.Paged[uint64] // by key: its latest moment as an ordinal; 0: never seen
-	gaps  []uint64              // microseconds between the requests of a piece, reused
+	last  intern.PagedSlice[uint64] // by key: its latest moment as an ordinal; 0: never seen
+	gaps  []uint64                  // microseconds between the requests of a piece, reused
 }
 
 func (t *tokens) grow(keys, clients int) {

@@ -35,7 +35,7 @@ type Checkpoint struct {
 	Output  *SavedOutput        `json:"output,omitempty"`
 	Spool   *SavedSpool         `json:"spool,omitempty"`
 	Remote  json.RawMessage     `json:"remote,omitempty"` // of requests that were judged with others
-	Body    []byte              `json:"-"`                // see traffic.Stream and replay.Engine
+	Body    []byte              `json:"-"`                // see ingest.Stream and replay.Engine
 }
 
 const magic = "shadow checkpoint 1\n"

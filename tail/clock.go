@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // While a log is silent, time goes on: by the clock of this machine, but who writes the log may have another one. How far that
@@ -37,7 +38,7 @@ func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 
 // hear takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
 // while lines come.
-func (c *clock) hear(lines *traffic.Taken, now time.Time) {
+func (c *clock) hear(lines *ingest.Taken, now time.Time) {
 	if lines.Last == traffic.MinTime {
 		return // there was no request
 	}
@@ -50,7 +51,7 @@ func (c *clock) hear(lines *traffic.Taken, now time.Time) {
 
 // believed is the largest difference that does not hang on one stamp: two lines in a row have it, it is not more than was
 // known, or the stamp is about right by this machine's clock.
-func (c *clock) believed(lines *traffic.Taken, now limit.Time) limit.Time {
+func (c *clock) believed(lines *ingest.Taken, now limit.Time) limit.Time {
 	before, latest, newest := c.latest, lines.Last-now, lines.Newest-now
 	c.latest = latest
 	if latest > c.ahead() && (latest > 0 || c.ahead() != traffic.MinTime) {

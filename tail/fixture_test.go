@@ -16,6 +16,8 @@ import (
 	"shadow/replay"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 )
 
 // testFormat has stamps to the millisecond, as a busy log should.
@@ -33,10 +35,10 @@ type bench struct {
 	said   bytes.Buffer
 	out    bytes.Buffer
 	change func(*Options)
-	loses  bool                     // whether files may be lost
-	lost   int                      // how many were
-	by     []policy.Key             // what the limits count by, in turn
-	read   func(o *traffic.Options) // how lines are read; nil: as testFormat says
+	loses  bool                    // whether files may be lost
+	lost   int                     // how many were
+	by     []policy.Key            // what the limits count by, in turn
+	read   func(o *ingest.Options) // how lines are read; nil: as testFormat says
 }
 
 func newBench(t *testing.T, limits ...string) *bench {
@@ -57,7 +59,7 @@ func (b *bench) policies() (all []policy.Policy) {
 	return all
 }
 
-func (b *bench) readOptions() traffic.Options {
+func (b *bench) readOptions() ingest.Options {
 	o := readOptions(b.t)
 	if b.read != nil {
 		b.read(&o)
@@ -65,12 +67,12 @@ func (b *bench) readOptions() traffic.Options {
 	return o
 }
 
-func readOptions(t *testing.T) traffic.Options {
+func readOptions(t *testing.T) ingest.Options {
 	t.Helper()
 	tables := traffic.NewTables()
-	actions, err := traffic.NewActions(nil, tables.Actions)
+	actions, err := match.NewActions(nil, tables.Actions)
 	check(t, err)
-	return traffic.Options{Tables: tables, Actions: actions, Format: parse.Choice{Format: testFormat}, Lateness: DefaultLateness}
+	return ingest.Options{Tables: tables, Actions: actions, Format: parse.Choice{Format: testFormat}, Lateness: DefaultLateness}
 }
 
 // start begins, or begins again.
@@ -148,7 +150,7 @@ func (b *bench) replayed(text []byte) (string, Tally) {
 	check(b.t, os.WriteFile(name, text, 0o644))
 	defer os.Remove(name)
 	o := b.readOptions()
-	reader, err := traffic.NewReader(context.Background(), []string{name}, nil, o)
+	reader, err := ingest.NewReader(context.Background(), []string{name}, nil, o)
 	check(b.t, err)
 	defer reader.Close()
 	var out bytes.Buffer

@@ -13,6 +13,7 @@ import (
 	"shadow/logfile"
 	"shadow/parse"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // counted is how many lines have been read.
@@ -258,7 +259,7 @@ func FuzzRecall(f *testing.F) {
 	f.Add([]byte("\x02\x00\x02\x04\x00\x00\x03\x02\x01\x00\x01a\x00\x01b\x00\x01/\x00\x00\x01\x00\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		o := readOptions(t)
-		s := traffic.NewStream(o, true)
+		s := ingest.NewStream(o, true)
 		s.Sources(2)
 		from := traffic.NewDecoder(body, o.Tables, o.Actions.Named)
 		s.Restore(from)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"shadow/parse"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // What lines mean is told by their format. It is chosen from the beginning of a log, or from what is to be read next if the
@@ -197,7 +197,7 @@ func (l *log) overlong() bool {
 // pass counts the block at hand, which is such a line.
 func (t *Tail) pass(l *log) {
 	text := string(t.block.Data[:min(len(t.block.Data), 200)])
-	taken := traffic.Taken{Lines: 1, Unreadable: 1, Faults: []traffic.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	taken := ingest.Taken{Lines: 1, Unreadable: 1, Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
 	t.count(taken)
 	t.note(l, &taken)
 }
@@ -216,14 +216,14 @@ func (t *Tail) unknown() (n int64) {
 // A fault is a line that could not be read.
 type fault struct {
 	log string
-	traffic.FaultAt
+	ingest.FaultAt
 }
 
 // faultsTold is how many are told in a summary.
 const faultsTold = 3
 
 // note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
-func (t *Tail) note(l *log, taken *traffic.Taken) {
+func (t *Tail) note(l *log, taken *ingest.Taken) {
 	if c := l.choices[l.latest]; c != nil && 2*taken.Unreadable <= taken.Lines {
 		c.strange = c.strange[:0]
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // save writes a checkpoint.
@@ -71,7 +72,7 @@ func (t *Tail) restore(c *Checkpoint) error {
 	}
 	for _, l := range t.logs {
 		mark, last := t.stream.Mark(l.source)
-		l.clock.hear(&traffic.Taken{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
+		l.clock.hear(&ingest.Taken{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
 	}
 	t.options.From = FromStart
 	t.names = t.known()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // everyKey are all keys but the site, which has a single one.
@@ -22,7 +22,7 @@ func keyedBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "token:2/5s", "window:3/20s")
 	b.by = everyKey
-	b.read = func(o *traffic.Options) {
+	b.read = func(o *ingest.Options) {
 		o.Format.Format = `$remote_addr [$msec] "$request" $status "$http_user_agent" $remote_user $host`
 		o.Hosts, o.Users, o.Paths = true, true, true
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A tail opens what it writes before what it reads, and goes on where the checkpoint says.
@@ -43,7 +43,7 @@ func (t *Tail) open() (err error) {
 	if err := t.openSpool(c); err != nil {
 		return err
 	}
-	t.stream = traffic.NewStream(t.options.Read, several(t.options.Names))
+	t.stream = ingest.NewStream(t.options.Read, several(t.options.Names))
 	if err := t.openRemote(c); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"shadow/logfile"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A small disk has room for so many bytes.
@@ -96,7 +96,7 @@ func (d *moodyDisk) Write(p []byte) (int, error) {
 func TestEndOnAFullDisk(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		b := newBench(t, "token:1/24h")
-		b.read = func(o *traffic.Options) { o.Batch = 1000 }
+		b.read = func(o *ingest.Options) { o.Batch = 1000 }
 		b.change = func(o *Options) { o.State, o.From = "", FromStart }
 		for i := range 10_000 {
 			b.append("access.log", line(1, b.now.Add(time.Duration(i/10)*time.Millisecond)))

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // Who is refused of late is counted by name over a span that slides in steps, exactly as long as there is room:
@@ -49,7 +50,7 @@ type counter struct {
 type sight struct {
 	at     time.Duration // when it was told, since the tail began
 	action uint16
-	class  traffic.Class // what the agent of the request claims to be
+	class  useragent.Class // what the agent of the request claims to be
 }
 
 // Few names have most refusals, and looking one up takes longer than counting it: the counters of the latest ids are cached.
@@ -63,7 +64,7 @@ type cached struct {
 func newRecent(room int) *recent { return &recent{room: room, counters: map[string]*counter{}} }
 
 // add counts one refusal of a name by its id.
-func (r *recent) add(id int32, names *traffic.Dict, s sight) {
+func (r *recent) add(id int32, names *intern.Dict, s sight) {
 	at := &r.cache[id%cacheSize]
 	if at.counter == nil || at.id != id {
 		c := r.counter(names.Name(id))
@@ -173,7 +174,7 @@ const (
 )
 
 // list lists the first names in an order.
-func (r *recent) list(order Order, rows int, begun time.Time, actions *traffic.Dict) List {
+func (r *recent) list(order Order, rows int, begun time.Time, actions *intern.Dict) List {
 	var top []Recent
 	for _, x := range r.best(order, max(1, rows)) {
 		top = append(top, Recent{

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A diary is the slow twin of recent: it keeps every refusal.
@@ -28,8 +28,8 @@ func (d *diary) within(step int64) map[string]int64 {
 }
 
 // numbered are names by their numbers.
-func numbered(n int) *traffic.Dict {
-	dict := traffic.NewDict()
+func numbered(n int) *intern.Dict {
+	dict := intern.NewDict()
 	for i := range n {
 		dict.ID(fmt.Appendf(nil, "client %03d", i))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"shadow/policy"
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // What was judged goes to a database by way of a folder of batches, the spool, so that each request is in it once:
@@ -78,7 +78,7 @@ type trouble struct {
 // none. A tail that does not go on from it takes another name, and begins a run of its own.
 func openSpool(o *Options, was *SavedSpool, goesOn bool) (*spool, error) {
 	s := &spool{folder: folder{dir: o.State + ".spool", portion: atOnce}, most: o.Spool, hold: defaultHold, store: o.Store, tail: rand.Text(), next: 1}
-	s.judgesNotHTTP = o.Read.NotHTTP == traffic.JudgeNotHTTP
+	s.judgesNotHTTP = o.Read.NotHTTP == ingest.JudgeNotHTTP
 	if was == nil {
 		was = new(SavedSpool)
 	} else if goesOn {

@@ -4,6 +4,7 @@ import (
 	"shadow/parse"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A gathering is a batch on its way into the spool. The ids of a tail change when names are dropped, so a batch has lists of
@@ -55,7 +56,7 @@ func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
 const faultsKept = 10
 
 // took takes in what was read of a log, which is judged in this batch or a later one.
-func (g *gathering) took(source int, name string, f *parse.Format, taken *traffic.Taken) {
+func (g *gathering) took(source int, name string, f *parse.Format, taken *ingest.Taken) {
 	p := at(&g.sources, source)
 	if *p == 0 || g.to.Inputs[*p-1].Name != name { // numbers are given again
 		g.to.Inputs = append(g.to.Inputs, replay.InputPart{Name: name})
@@ -70,7 +71,7 @@ func (g *gathering) took(source int, name string, f *parse.Format, taken *traffi
 			Input: name, Reason: fault.Fault.Reason, Column: fault.Fault.Column, Text: fault.Text,
 		})
 	}
-	g.to.Resolution = traffic.Finer(g.to.Resolution, taken.Resolution)
+	g.to.Resolution = ingest.Finer(g.to.Resolution, taken.Resolution)
 }
 
 // observe takes in a batch of requests with the verdicts of each policy, and which of them are refused.

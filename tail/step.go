@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A step reads what there is, but no more than so many bytes, so that what is due is done in time under any load.
@@ -97,7 +98,7 @@ func (t *Tail) readFrom(l *log) (int, error) {
 }
 
 // count adds what was taken in to the tally.
-func (t *Tail) count(taken traffic.Taken) {
+func (t *Tail) count(taken ingest.Taken) {
 	t.tally.Lines += taken.Lines
 	t.tally.Unreadable += taken.Unreadable
 	t.tally.Excluded += taken.Excluded

@@ -11,15 +11,16 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // Options says what to follow, and how to judge it.
 type Options struct {
-	Names     []string        // files, pipes, globs, directories, or "-"
-	Stdin     io.Reader       // what "-" stands for
-	From      From            // where to begin
-	State     string          // checkpoint file; "" for none
-	Read      traffic.Options // how lines are read; its Lateness is how far they may be out of order
+	Names     []string       // files, pipes, globs, directories, or "-"
+	Stdin     io.Reader      // what "-" stands for
+	From      From           // where to begin
+	State     string         // checkpoint file; "" for none
+	Read      ingest.Options // how lines are read; its Lateness is how far they may be out of order
 	Policies  []policy.Policy
 	NewRemote NewRemote     // nil: nobody judges but this tail
 	Events    string        // file for would-blocks; "" for Out
@@ -56,7 +57,7 @@ type Tail struct {
 	byKey   map[string]*log     // those of one name
 	sources int                 // numbers that logs have had
 	left    []logfile.SavedFile // files of logs that were given up, latest last
-	stream  *traffic.Stream
+	stream  *ingest.Stream
 	judge   *replay.Engine
 	remote  Remote // nil: there is none
 	tables  *traffic.Tables

@@ -3,6 +3,8 @@ package tail
 import (
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
@@ -13,11 +15,11 @@ type Tally struct {
 	Unreadable int64 `json:"unreadable"` // lines that are no request
 	Excluded   int64 `json:"excluded"`
 
-	NotHTTP   traffic.ByStatus `json:"not_http,omitempty"` // lines whose request is not HTTP; not a part of the above sum where they are judged
-	Moved     int64            `json:"moved,omitempty"`    // requests that are judged when they began, before their stamp
-	Late      int64            `json:"late"`               // requests that came too late for their place
-	Requests  int64            `json:"requests"`           // judged
-	Forgotten int64            `json:"forgotten"`          // keys that were forgotten before their time, for want of room
+	NotHTTP   ingest.ByStatus `json:"not_http,omitempty"` // lines whose request is not HTTP; not a part of the above sum where they are judged
+	Moved     int64           `json:"moved,omitempty"`    // requests that are judged when they began, before their stamp
+	Late      int64           `json:"late"`               // requests that came too late for their place
+	Requests  int64           `json:"requests"`           // judged
+	Forgotten int64           `json:"forgotten"`          // keys that were forgotten before their time, for want of room
 
 	Truncated int64 `json:"truncated,omitempty"` // times that a log was truncated: what was written to it since it was copied is in no file
 	Lost      int64 `json:"lost,omitempty"`      // files of which the rest was never read
@@ -73,7 +75,7 @@ func (p *PolicyTally) begin() {
 }
 
 // count counts a refused request.
-func (p *PolicyTally) count(action uint16, class traffic.Class, t *traffic.Tables) {
+func (p *PolicyTally) count(action uint16, class useragent.Class, t *traffic.Tables) {
 	p.Refused++
 	p.By[p.place(pair{label(t.Actions.Name(int32(action))), class.String()})].Refused++
 }

@@ -8,6 +8,7 @@ import (
 
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // A tallied counts refusals of some actions.
@@ -23,7 +24,7 @@ func newTallied(t testing.TB, earlier *Tally) *tallied {
 	return &tallied{&newTally(policies, earlier).Policies[0], traffic.NewTables()}
 }
 
-func (p *tallied) refuse(action string, class traffic.Class) {
+func (p *tallied) refuse(action string, class useragent.Class) {
 	p.count(uint16(p.tables.Actions.ID([]byte(action))), class, p.tables)
 }
 
@@ -34,7 +35,7 @@ func TestTallyGoesOn(t *testing.T) {
 	for round := range 3 {
 		p := newTallied(t, &saved)
 		for i := range actions { // their ids differ from round to round
-			for class := range traffic.Class(3) {
+			for class := range useragent.Class(3) {
 				p.refuse(actions[(i+round)%len(actions)], class)
 			}
 		}

@@ -44,9 +44,9 @@ const NoUser = -1
 // Len is the number of requests in the batch.
 func (b *Batch) Len() int { return len(b.At) }
 
-// newBatch returns an empty batch with room for n rows, and with the optional columns that like has. Memory that is
+// NewBatch returns an empty batch with room for n rows, and with the optional columns that like has. Memory that is
 // never written to is never resident, so generous room costs nothing.
-func newBatch(n int, like columns) *Batch {
+func NewBatch(n int, like Columns) *Batch {
 	b := &Batch{
 		At:     make([]limit.Time, 0, n),
 		Client: make([]int32, 0, n),
@@ -55,21 +55,21 @@ func newBatch(n int, like columns) *Batch {
 		Status: make([]uint16, 0, n),
 		Bytes:  make([]int64, 0, n),
 	}
-	b.refit(n, like)
+	b.Refit(n, like)
 	return b
 }
 
-// columns says which of the optional columns a run has.
-type columns struct{ source, host, user, path, upstream, marks, traces bool }
+// Columns says which of the optional columns a run has.
+type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces bool }
 
-// reset empties the batch and keeps its room.
-func (b *Batch) reset() {
-	b.truncate(0)
+// Reset empties the batch and keeps its room.
+func (b *Batch) Reset() {
+	b.Truncate(0)
 	b.Order, b.Warm = nil, false
 }
 
-// needOrder makes room for places that differ from the rows' times.
-func (b *Batch) needOrder() {
+// NeedOrder makes room for places that differ from the rows' times.
+func (b *Batch) NeedOrder() {
 	if b.Order != nil {
 		return
 	}
@@ -80,15 +80,15 @@ func (b *Batch) needOrder() {
 	b.room = b.Order[:0]
 }
 
-// dropOrder forgets the places of rows if all are the rows' times.
-func (b *Batch) dropOrder() {
+// DropOrder forgets the places of rows if all are the rows' times.
+func (b *Batch) DropOrder() {
 	if b.Order != nil && slices.Equal(b.Order, b.At) {
 		b.Order = nil
 	}
 }
 
-// truncate keeps the first n rows.
-func (b *Batch) truncate(n int) {
+// Truncate keeps the first n rows.
+func (b *Batch) Truncate(n int) {
 	b.At, b.Client, b.Agent = b.At[:n], b.Client[:n], b.Agent[:n]
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
 	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
@@ -104,10 +104,10 @@ func head[T any](column []T, n int) []T {
 	return column[:n]
 }
 
-// take appends the rows i … j−1 of src, which has the same optional columns apart from Order.
-func (b *Batch) take(src *Batch, i, j int) {
+// Take appends the rows i … j−1 of src, which has the same optional columns apart from Order.
+func (b *Batch) Take(src *Batch, i, j int) {
 	if src.Order != nil && b.Order == nil && !slices.Equal(src.Order[i:j], src.At[i:j]) {
-		b.needOrder()
+		b.NeedOrder()
 	}
 	if b.Order != nil {
 		b.Order = append(b.Order, src.Places()[i:j]...)
@@ -143,15 +143,15 @@ func (b *Batch) Places() []limit.Time {
 	return b.At
 }
 
-// refit gives the batch the optional columns that like has, and no others.
-func (b *Batch) refit(n int, like columns) {
-	b.Source = fit(b.Source, n, like.source)
-	b.Host = fit(b.Host, n, like.host)
-	b.User = fit(b.User, n, like.user)
-	b.Path = fit(b.Path, n, like.path)
-	b.Upstream = fit(b.Upstream, n, like.upstream)
-	b.Marks = fit(b.Marks, n, like.marks)
-	b.Traces = fit(b.Traces, n, like.traces)
+// Refit gives the batch the optional columns that like has, and no others.
+func (b *Batch) Refit(n int, like Columns) {
+	b.Source = fit(b.Source, n, like.Source)
+	b.Host = fit(b.Host, n, like.Host)
+	b.User = fit(b.User, n, like.User)
+	b.Path = fit(b.Path, n, like.Path)
+	b.Upstream = fit(b.Upstream, n, like.Upstream)
+	b.Marks = fit(b.Marks, n, like.Marks)
+	b.Traces = fit(b.Traces, n, like.Traces)
 }
 
 // fit is an empty column with room for n rows, or nil if it is not wanted.
@@ -165,8 +165,8 @@ func fit[T any](column []T, n int, wanted bool) []T {
 	return column[:0]
 }
 
-// move copies the rows i … j−1 up to row at.
-func (b *Batch) move(at, i, j int) {
+// Move copies the rows i … j−1 up to row at.
+func (b *Batch) Move(at, i, j int) {
 	if at == i || i == j {
 		return
 	}

@@ -10,15 +10,15 @@ const (
 	savedPath
 )
 
-// save writes a row apart from its time.
-func (b *Batch) save(i int, to *Encoder) {
+// SaveRow writes a row apart from its time.
+func (b *Batch) SaveRow(i int, to *Encoder) {
 	to.Client(b.Client[i])
 	to.Agent(b.Agent[i])
 	to.Action(b.Action[i])
 	to.Uint(uint64(b.Status[i]))
 	to.Int(b.Bytes[i])
-	to.Uint(uint64(valueAt(b.Source, i)))
-	to.Uint(valueAt(b.Marks, i))
+	to.Uint(uint64(ValueAt(b.Source, i)))
+	to.Uint(ValueAt(b.Marks, i))
 	if b.Host == nil {
 		to.Uint(0)
 	} else {
@@ -41,8 +41,8 @@ func (b *Batch) save(i int, to *Encoder) {
 	}
 }
 
-// valueAt is an element of a column that may be nil.
-func valueAt[T any](column []T, i int) (v T) {
+// ValueAt is an element of a column that may be nil.
+func ValueAt[T any](column []T, i int) (v T) {
 	if column != nil {
 		v = column[i]
 	}
@@ -52,8 +52,8 @@ func valueAt[T any](column []T, i int) (v T) {
 // unnamed is the name of a host or a path that was not logged.
 var unnamed = []byte("-")
 
-// restoreRow appends a row that was saved, in these columns.
-func (b *Batch) restoreRow(at limit.Time, cols columns, from *Decoder) {
+// RestoreRow appends a row that was saved, in these columns.
+func (b *Batch) RestoreRow(at limit.Time, cols Columns, from *Decoder) {
 	b.At = append(b.At, at)
 	if b.Order != nil {
 		b.Order = append(b.Order, at)
@@ -67,7 +67,7 @@ func (b *Batch) restoreRow(at limit.Time, cols columns, from *Decoder) {
 	var host int32
 	if from.Uint() == 1 {
 		host = from.Host()
-	} else if cols.host {
+	} else if cols.Host {
 		host = from.tables.Hosts.ID(unnamed)
 	}
 	user, has := int32(NoUser), from.Uint()
@@ -77,22 +77,22 @@ func (b *Batch) restoreRow(at limit.Time, cols columns, from *Decoder) {
 	var path int32
 	if has&savedPath != 0 {
 		path = from.Path()
-	} else if cols.path {
+	} else if cols.Path {
 		path = from.tables.Paths.ID(unnamed)
 	}
-	if cols.user {
+	if cols.User {
 		b.User = append(b.User, user)
 	}
-	if cols.path {
+	if cols.Path {
 		b.Path = append(b.Path, path)
 	}
-	if cols.source {
+	if cols.Source {
 		b.Source = append(b.Source, source)
 	}
-	if cols.marks {
+	if cols.Marks {
 		b.Marks = append(b.Marks, marks)
 	}
-	if cols.host {
+	if cols.Host {
 		b.Host = append(b.Host, host)
 	}
 }

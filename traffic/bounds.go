@@ -12,5 +12,5 @@ const (
 	MaxTime limit.Time = math.MaxInt64 / 2
 )
 
-// within64 keeps a moment where arithmetic with it cannot overflow, whatever a damaged checkpoint says.
-func within64(t int64) limit.Time { return max(MinTime, min(limit.Time(t), MaxTime)) }
+// Bounded keeps a moment where arithmetic with it cannot overflow, whatever a damaged checkpoint says.
+func Bounded(t int64) limit.Time { return max(MinTime, min(limit.Time(t), MaxTime)) }

@@ -1,4 +1,4 @@
-// Package traffic turns the lines of logs into columns of integers: blocks of lines come in, a Batch of requests
-// goes out, in which the client, its agent, the action and the host are dense ids of dictionaries. It puts requests
-// back in time order, says who a client is, what an action is, and what class of software an agent claims to be.
+// Package traffic holds requests as columns of integers: a Batch, in which the client, its agent, the action and the host
+// are dense ids of dictionaries, comes in, and goes out sorted into the timelines of keys. It writes rows and names to
+// checkpoints, and reads them back.
 package traffic

@@ -90,7 +90,7 @@ func (g *Group) restore(b *Batch) {
 	var start int32
 	for _, end := range g.Ends {
 		rows, at := g.Rows[start:end], g.At[start:end]
-		if plain && b.inOrder(rows, at) || !plain && slices.IsSortedFunc(rows, b.compare) {
+		if plain && b.inOrder(rows, at) || !plain && slices.IsSortedFunc(rows, b.Compare) {
 			start = end
 			continue
 		}
@@ -124,8 +124,8 @@ func (b *Batch) comesLast(row int32) bool {
 	return at%limit.Second != 0 && int(row) < len(b.Status) && Refusal(int32(b.Status[row])) && b.Places()[row] == at
 }
 
-// compare orders two rows: by place, those that the server refused behind others, by input, and by when they were read.
-func (b *Batch) compare(x, y int32) int {
+// Compare orders two rows: by place, those that the server refused behind others, by input, and by when they were read.
+func (b *Batch) Compare(x, y int32) int {
 	place := b.Places()
 	if c := cmp.Compare(place[x], place[y]); c != 0 {
 		return c
@@ -150,5 +150,5 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Before tells whether row x comes before row y.
-func (b *Batch) Before(x, y int32) bool { return b.compare(x, y) < 0 }
+// Before reports whether row x comes before row y.
+func (b *Batch) Before(x, y int32) bool { return b.Compare(x, y) < 0 }

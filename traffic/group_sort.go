@@ -33,7 +33,7 @@ func (b *Batch) insertRows(rows []int32) bool {
 	budget := 8 * len(rows)
 	for i := 1; i < len(rows); i++ {
 		row, j := rows[i], i
-		for ; j > 0 && b.compare(rows[j-1], row) > 0; j-- {
+		for ; j > 0 && b.Compare(rows[j-1], row) > 0; j-- {
 			rows[j] = rows[j-1]
 		}
 		rows[j] = row
@@ -48,7 +48,7 @@ func (b *Batch) insertRows(rows []int32) bool {
 func (s *rowSorter) findRuns(b *Batch, rows []int32) {
 	s.ends = s.ends[:0]
 	for i := 1; i < len(rows); i++ {
-		if b.compare(rows[i-1], rows[i]) > 0 {
+		if b.Compare(rows[i-1], rows[i]) > 0 {
 			s.ends = append(s.ends, i)
 		}
 	}
@@ -75,7 +75,7 @@ func (s *rowSorter) mergePairs(b *Batch, from, to []int32) {
 // merge merges two sorted runs into dst, which is as long as both.
 func (b *Batch) merge(dst, x, y []int32) {
 	for len(x) > 0 && len(y) > 0 {
-		if b.compare(x[0], y[0]) <= 0 {
+		if b.Compare(x[0], y[0]) <= 0 {
 			dst[0], x = x[0], x[1:]
 		} else {
 			dst[0], y = y[0], y[1:]

@@ -31,7 +31,7 @@ var keyNames = [KeyCount]string{
 // String is the key as --by takes it.
 func (k Key) String() string { return keyNames[k] }
 
-// Shared tells whether requests of several clients fall into one bucket.
+// Shared reports whether requests of several clients fall into one bucket.
 func (k Key) Shared() bool {
 	who := k.who()
 	return who != ByClient && who != ByClientAgent && who != ByClientPath
@@ -54,13 +54,13 @@ func (k Key) who() Key {
 	return k
 }
 
-// ByAction tells whether each action has a bucket of its own.
+// ByAction reports whether each action has a bucket of its own.
 func (k Key) ByAction() bool { return k == ByAction || k.who() != k }
 
-// ByAgents tells whether the key needs the agents of requests.
+// ByAgents reports whether the key needs the agents of requests.
 func (k Key) ByAgents() bool { return k.who() == ByClientAgent }
 
-// ByUsers tells whether the key needs the users of requests.
+// ByUsers reports whether the key needs the users of requests.
 func (k Key) ByUsers() bool { return k.who() == ByUser }
 
 // ByPaths reports whether the key needs the paths of requests.

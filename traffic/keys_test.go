@@ -63,15 +63,15 @@ func TestUsersAndPathsGoWithTheirRows(t *testing.T) {
 	if picked.User[0] != 9 || picked.User[1] != 7 || picked.Head(1).Len() != 1 || len(picked.Head(1).User) != 1 {
 		t.Errorf("picked %v", picked.User)
 	}
-	taken := newBatch(3, columns{user: true, path: true})
-	taken.take(b, 1, 3)
+	taken := NewBatch(3, Columns{User: true, Path: true})
+	taken.Take(b, 1, 3)
 	if !slices.Equal(taken.Path, []int32{5, 6}) {
 		t.Errorf("took paths %v", taken.Path)
 	}
 	if len(taken.User) != 2 || taken.User[0] != NoUser || taken.User[1] != 9 {
 		t.Errorf("took %v", taken.User)
 	}
-	b.move(0, 1, 3)
+	b.Move(0, 1, 3)
 	if !slices.Equal(b.Path, []int32{5, 6, 6}) {
 		t.Errorf("moved paths to %v", b.Path)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"shadow/parse"
+	"shadow/traffic/intern"
 )
 
 // networks tell of each client the network that its address lies in. A client that is no address, or one of the other
@@ -16,7 +17,7 @@ type networks struct {
 }
 
 // take takes in the clients that are new.
-func (w *networks) take(by Key, clients *Dict) {
+func (w *networks) take(by Key, clients *intern.Dict) {
 	if w.ids == nil {
 		w.ids = map[netip.Prefix]int32{}
 	}

@@ -45,6 +45,6 @@ func appendRows[T any](dst, src []T, rows []int32) []T {
 // Head is the first n rows of b, in the same memory.
 func (b *Batch) Head(n int) *Batch {
 	head := *b
-	head.truncate(n)
+	head.Truncate(n)
 	return &head
 }

@@ -1,6 +1,9 @@
 package traffic
 
-import "shadow/limit"
+import (
+	"shadow/limit"
+	"shadow/traffic/intern"
+)
 
 // Sights remember when each key was seen, and so tell where a key starts anew, and which keys may be forgotten:
 //
@@ -14,8 +17,8 @@ type Sights struct {
 	Idle     limit.Time // a key that was idle for longer is forgotten; or limit.Never
 	Restarts []int32    // indices into the group's requests before which a key starts anew, ascending
 
-	sights Paged[sight] // by key
-	turn   int32        // the key that Forget looked at last
+	sights intern.PagedSlice[sight] // by key
+	turn   int32                    // the key that Forget looked at last
 }
 
 // A sight is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
@@ -69,7 +72,7 @@ func (s *sight) see(t, p limit.Time) {
 	s.place = ordinal(p)
 }
 
-// forgets tells whether a key has been forgotten by now.
+// forgets reports whether a key has been forgotten by now.
 func (s *Sights) forgets(key *sight, now limit.Time) bool {
 	return s.Idle != limit.Never && limit.Time(ordinal(now)-key.place) > s.Idle
 }

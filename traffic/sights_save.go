@@ -30,7 +30,7 @@ func (s *Sights) Save(key int32, to *Encoder) {
 // Restore reads it, for a key that is below keys.
 func (s *Sights) Restore(key int32, keys int, from *Decoder) {
 	s.sights.Grow(keys)
-	*s.sights.At(key) = sight{latest: within64(from.Int()), place: from.Uint()}
+	*s.sights.At(key) = sight{latest: Bounded(from.Int()), place: from.Uint()}
 }
 
 // Trim forgets those of the live keys that were idle for longest, but for so many as most, and names them.

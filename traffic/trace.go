@@ -21,5 +21,5 @@ const (
 	Trespassed                      // asked for what robots.txt forbids
 )
 
-// Has tells whether all traits of u are there.
+// Has reports whether all traits of u are there.
 func (t Trait) Has(u Trait) bool { return t&u == u }

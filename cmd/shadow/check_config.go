@@ -12,7 +12,8 @@ import (
 
 	"shadow/escape"
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 func newCheckConfig() *cobra.Command {
@@ -62,7 +63,7 @@ func checkConfig(in io.Reader, w io.Writer, args []string) error {
 
 // compiles tells whether those that read requests can do as the configuration says, all of it at once.
 func compiles(c *policy.Config) error {
-	if _, err := traffic.NewActions(actionRules(c), traffic.NewDict()); err != nil {
+	if _, err := match.NewActions(actionRules(c), intern.NewDict()); err != nil {
 		return usage("%w", err)
 	}
 	if _, _, err := (&evidenceFlags{wanted: true}).choose(c); err != nil {

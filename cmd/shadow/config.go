@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // What lies in the working directory unless flags say otherwise. The configuration need not be there.
@@ -59,35 +59,35 @@ func knownProblems(name string, config policy.Config, err error) (policy.Config,
 
 // What the configuration says of requests is carried over to where requests are read, which does not know of policies.
 
-func actionRules(c *policy.Config) []traffic.Rule {
-	rules := make([]traffic.Rule, len(c.Actions))
+func actionRules(c *policy.Config) []match.Rule {
+	rules := make([]match.Rule, len(c.Actions))
 	for i, a := range c.Actions {
-		rules[i] = traffic.Rule{Name: a.Name, Methods: a.Methods, Prefix: a.Prefix, Glob: a.Glob, Regexp: a.Regexp}
+		rules[i] = match.Rule{Name: a.Name, Methods: a.Methods, Prefix: a.Prefix, Glob: a.Glob, Regexp: a.Regexp}
 	}
 	return rules
 }
 
 // newScopes are the scopes that policies use, nil when they use none. extra is what the client rule asks of the parser;
 // with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
-func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*traffic.Scopes, []string, error) {
+func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*match.Scopes, []string, error) {
 	scopes, any := usedScopes(c, policies)
 	if !any {
 		return nil, extra, nil
 	}
-	var tiers *traffic.Tiers
+	var tiers *match.Tiers
 	if needsTiers(c, scopes) {
 		var err error
-		if tiers, err = traffic.NewTiers(trafficTiers(c), extra); err != nil {
+		if tiers, err = match.NewTiers(trafficTiers(c), extra); err != nil {
 			return nil, nil, err
 		}
 		extra = tiers.Extra()
 	}
-	compiled, err := traffic.NewScopes(scopes, tiers)
+	compiled, err := match.NewScopes(scopes, tiers)
 	return compiled, extra, err
 }
 
-func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []traffic.Scope, any bool) {
-	scopes = make([]traffic.Scope, len(c.Scopes))
+func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []match.Scope, any bool) {
+	scopes = make([]match.Scope, len(c.Scopes))
 	for _, p := range policies {
 		for _, part := range p.Parts {
 			for _, s := range []policy.Scope{part.Match, part.Count} {
@@ -100,15 +100,15 @@ func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []traffic.Sc
 	return scopes, any
 }
 
-func trafficScope(c policy.Conditions) traffic.Scope {
-	return traffic.Scope{
+func trafficScope(c policy.Conditions) match.Scope {
+	return match.Scope{
 		Actions: c.Actions, Methods: c.Methods, Paths: c.Paths, Prefixes: c.Prefixes, Regexps: c.Regexps,
 		Hosts: c.Hosts, Classes: c.Classes, Tiers: c.Tiers, Statuses: c.Statuses,
 	}
 }
 
 // needsTiers tells whether it matters which tier a client is in.
-func needsTiers(c *policy.Config, scopes []traffic.Scope) bool {
+func needsTiers(c *policy.Config, scopes []match.Scope) bool {
 	for _, s := range scopes {
 		if len(s.Tiers) > 0 {
 			return true
@@ -118,9 +118,9 @@ func needsTiers(c *policy.Config, scopes []traffic.Scope) bool {
 }
 
 // trafficTiers are the tiers with the exempt clients first, since being exempt goes before all.
-func trafficTiers(c *policy.Config) (tiers []traffic.Tier) {
+func trafficTiers(c *policy.Config) (tiers []match.Tier) {
 	for _, t := range append([]policy.Tier{c.Exempt}, c.Tiers...) {
-		tiers = append(tiers, traffic.Tier{
+		tiers = append(tiers, match.Tier{
 			Name: t.Name, Networks: t.Addresses, Users: t.Users, Field: t.Field, Values: t.Values,
 		})
 	}

@@ -7,7 +7,7 @@ import (
 
 	"shadow/policy"
 	"shadow/report"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // evidenceFlags ask for evidence about clients.
@@ -41,12 +41,12 @@ func (f *evidenceFlags) scopes() []report.Scope {
 }
 
 // choose makes what traces requests and what judges them; nil if nobody asks. Flags go before the configuration.
-func (f *evidenceFlags) choose(c *policy.Config) (*traffic.Tracer, *traffic.EvidenceRules, error) {
+func (f *evidenceFlags) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, error) {
 	if !f.asked() {
 		return nil, nil, nil
 	}
 	said := &c.Evidence
-	rules := traffic.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}
+	rules := evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}
 	if f.beacon != "" {
 		if f.beacon[0] != '/' && f.beacon[0] != '*' {
 			return nil, nil, usage("--evidence-path %s: fits no path; want a slash at its beginning", f.beacon)
@@ -61,7 +61,7 @@ func (f *evidenceFlags) choose(c *policy.Config) (*traffic.Tracer, *traffic.Evid
 	if rules.Robots, err = readRobots(file); err != nil {
 		return nil, nil, usage("%w", err)
 	}
-	tracer, err := traffic.NewTracer(rules)
+	tracer, err := evidence.NewTracer(rules)
 	if err != nil {
 		return nil, nil, usage("evidence: %w", err)
 	}
@@ -69,7 +69,7 @@ func (f *evidenceFlags) choose(c *policy.Config) (*traffic.Tracer, *traffic.Evid
 }
 
 // readRobots reads a robots.txt, if there is one to read.
-func readRobots(name string) (*traffic.Robots, error) {
+func readRobots(name string) (*evidence.Robots, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func readRobots(name string) (*traffic.Robots, error) {
 	if err != nil {
 		return nil, err
 	}
-	robots, err := traffic.ParseRobots(string(text))
+	robots, err := evidence.ParseRobots(string(text))
 	if err != nil {
 		return nil, usage("%s: %w", name, err)
 	}
@@ -85,8 +85,8 @@ func readRobots(name string) (*traffic.Robots, error) {
 }
 
 // evidenceRules are the thresholds: those of the configuration, else those by default.
-func evidenceRules(said *policy.Evidence) *traffic.EvidenceRules {
-	rules := traffic.DefaultEvidenceRules
+func evidenceRules(said *policy.Evidence) *evidence.Rules {
+	rules := evidence.DefaultRules
 	take(&rules.Assets, said.Assets)
 	take(&rules.Referers, said.Referers)
 	take(&rules.Rhythm, said.Rhythm)

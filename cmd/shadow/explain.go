@@ -15,7 +15,7 @@ import (
 	"shadow/report"
 	"shadow/report/client"
 	"shadow/report/plot"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // explainFlags are the options of `shadow explain` as they are given.
@@ -87,7 +87,7 @@ func (f *explainFlags) run(cmd *cobra.Command, client string, logs []string) err
 		return err
 	}
 	if f.lines {
-		if once := traffic.Once(r.found.Names); once != "" {
+		if once := ingest.Once(r.found.Names); once != "" {
 			return usage("--lines reads the logs twice, and %s can be read only once: name files", onceName(once))
 		}
 	}
@@ -152,15 +152,15 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, named string) 
 }
 
 // find reads the logs again for the lines of the refusals that are listed.
-func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gathering, inputs []traffic.InputStats) (map[int32]client.LogLine, error) {
+func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gathering, inputs []ingest.InputStats) (map[int32]client.LogLine, error) {
 	names := make([]string, len(inputs))
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
-	places := traffic.NewPlaces(&g.Batch, g.Listed(f.top))
+	places := ingest.NewPlaces(&g.Batch, g.Listed(f.top))
 	lines := map[int32]client.LogLine{}
 	id, _, _ := g.Client()
-	err := traffic.Lines(ctx, names, r.reading, id, func(l traffic.Line) bool {
+	err := ingest.Lines(ctx, names, r.reading, id, func(l ingest.Line) bool {
 		if row, wanted := places.Next(l); wanted {
 			lines[row] = client.LogLine{File: names[l.Input], Line: l.Number, Text: string(l.Text)}
 		}

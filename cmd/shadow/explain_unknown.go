@@ -9,7 +9,7 @@ import (
 
 	"shadow/escape"
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A client that is not in the log is a mistake in how the command was called: most often another one was meant, or the
@@ -18,7 +18,7 @@ import (
 const nearClients = 3 // named at most
 
 // unknownClient is the error of a client that sent no request.
-func unknownClient(client string, clients *traffic.Dict) error {
+func unknownClient(client string, clients *intern.Dict) error {
 	near := nearestClients(client, clients)
 	if len(near) == 0 {
 		return usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists them", escape.Visible(client))
@@ -28,7 +28,7 @@ func unknownClient(client string, clients *traffic.Dict) error {
 
 // nearestClients are those that an address shares most of its leading bits with; of another name those that contain it,
 // in either case, or the one that is most like it.
-func nearestClients(client string, clients *traffic.Dict) []string {
+func nearestClients(client string, clients *intern.Dict) []string {
 	names := make([]string, clients.Len())
 	for id := range names {
 		names[id] = clients.Name(int32(id))

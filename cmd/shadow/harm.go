@@ -3,7 +3,7 @@ package main
 import (
 	"shadow/policy"
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
 )
 
 // watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by, too.
@@ -12,7 +12,7 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 		return nil
 	}
 	if r.reading.Tracer == nil {
-		tracer, err := traffic.NewTracer(traffic.TraceRules{Beacon: c.Evidence.Path, Background: c.Evidence.Background, Hosts: c.Evidence.Hosts})
+		tracer, err := evidence.NewTracer(evidence.TraceRules{Beacon: c.Evidence.Path, Background: c.Evidence.Background, Hosts: c.Evidence.Hosts})
 		if err != nil {
 			return usage("evidence: %w", err)
 		}

@@ -11,7 +11,7 @@ import (
 	"shadow/limit"
 	"shadow/report/history"
 	"shadow/store"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // What a report is compared with. Runs are in the order of what they are about, whenever they were made.
@@ -236,7 +236,7 @@ func parseSpare(text string) (store.Spare, error) {
 	if !found || p.Set(share) != nil {
 		return bad()
 	}
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		if name == class.String() || name == class.String()+"s" {
 			return store.Spare{Class: class, PerMillion: int64(float64(p)*1e4 + 0.5)}, nil
 		}

@@ -11,7 +11,7 @@ import (
 
 	"shadow/escape"
 	"shadow/logfile"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // inputs are the logs of a command that reads them to their ends, and how it reads them.
@@ -19,7 +19,7 @@ type inputs struct {
 	cmd     *cobra.Command
 	found   logfile.Expansion
 	copies  *logfile.Copies // nil: not looked for yet
-	reading traffic.Options
+	reading ingest.Options
 }
 
 // expand finds the logs.
@@ -61,21 +61,21 @@ func (in *inputs) tellCopies(copies logfile.Copies, quiet bool) {
 
 // read has do read the logs, while a bar shows how far it has come unless quiet says not to. A read under way is not waited
 // for when ctx ends.
-func (in *inputs) read(ctx context.Context, o traffic.Options, quiet bool, do func(*traffic.Reader) error) (traffic.Stats, error) {
+func (in *inputs) read(ctx context.Context, o ingest.Options, quiet bool, do func(*ingest.Reader) error) (ingest.Stats, error) {
 	if err := in.leaveOut(ctx, quiet); err != nil {
-		return traffic.Stats{}, err
+		return ingest.Stats{}, err
 	}
-	reader, err := interruptible(ctx, func() (*traffic.Reader, error) {
-		return traffic.NewReader(ctx, in.found.Names, in.cmd.InOrStdin(), o)
+	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
+		return ingest.NewReader(ctx, in.found.Names, in.cmd.InOrStdin(), o)
 	})
 	if err != nil {
-		return traffic.Stats{}, err
+		return ingest.Stats{}, err
 	}
 	progress := startProgress(in.cmd.ErrOrStderr(), reader, quiet)
 	err = do(reader)
 	progress.stop()
 	if ctx.Err() != nil {
-		return traffic.Stats{}, errInterrupted
+		return ingest.Stats{}, errInterrupted
 	}
 	err = cmp.Or(err, reader.Close())
 	stats := reader.Stats()
@@ -97,7 +97,7 @@ func readOnce(names []string) string {
 }
 
 // actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.
-func actionWarnings(asked, meant string, requests int64, s *traffic.Stats) []string {
+func actionWarnings(asked, meant string, requests int64, s *ingest.Stats) []string {
 	texts := takenFor("action", asked, meant)
 	if asked != "" && requests == 0 && s.Taken() > s.Warm {
 		texts = append(texts, fmt.Sprintf("no request is of action %q", asked))

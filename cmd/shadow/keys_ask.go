@@ -7,13 +7,14 @@ import (
 	"shadow/report/keys"
 	"shadow/suggest"
 	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // Keys need to know two sides only: those to be stopped are counted as tools, those to be spared as browsers, all others as
 // unknown.
 const (
-	toStop  = traffic.Tool
-	toSpare = traffic.Browser
+	toStop  = useragent.Tool
+	toSpare = useragent.Browser
 )
 
 // ask is what the flags ask, and how visitors are to be counted for it.
@@ -34,7 +35,7 @@ func (r *keysRun) ask() (q keys.Question, err error) {
 	if asked := r.cmd.Flags().Changed("stop") && slices.Contains(stop, disguised) || slices.Contains(spare, disguised); r.claims && asked {
 		return q, usage("--claims believes every claim, so nobody is disguised: leave one out")
 	}
-	q.Stop, q.Spare = []traffic.Class{toStop}, []traffic.Class{toSpare}
+	q.Stop, q.Spare = []useragent.Class{toStop}, []useragent.Class{toSpare}
 	q.StopNames, q.SpareNames = wordsOf(stop), wordsOf(spare)
 	r.options.Side = sideOf(stop, spare)
 	if q.Refuse, err = r.shares(); err != nil {
@@ -47,8 +48,8 @@ func (r *keysRun) ask() (q keys.Question, err error) {
 }
 
 // sideOf says on which side a visitor is.
-func sideOf(stop, spare []traffic.Class) func(traffic.Class, bool) traffic.Class {
-	return func(class traffic.Class, contradicted bool) traffic.Class {
+func sideOf(stop, spare []useragent.Class) func(useragent.Class, bool) useragent.Class {
+	return func(class useragent.Class, contradicted bool) useragent.Class {
 		if contradicted {
 			class = disguised
 		}
@@ -58,11 +59,11 @@ func sideOf(stop, spare []traffic.Class) func(traffic.Class, bool) traffic.Class
 		case slices.Contains(spare, class):
 			return toSpare
 		}
-		return traffic.Unknown
+		return useragent.Unknown
 	}
 }
 
-func wordsOf(classes []traffic.Class) (words []string) {
+func wordsOf(classes []useragent.Class) (words []string) {
 	for _, class := range classes {
 		words = append(words, classWord(class))
 	}
@@ -70,13 +71,13 @@ func wordsOf(classes []traffic.Class) (words []string) {
 }
 
 // classesOf reads a list of classes.
-func classesOf(flag string, names []string) (classes []traffic.Class, err error) {
+func classesOf(flag string, names []string) (classes []useragent.Class, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(classNames(), func(known string) bool { return name == known || name+"s" == known })
 		if i < 0 {
 			return nil, usage("--%s %q: want some of %s; %s", flag, name, strings.Join(classNames(), ", "), suggest.Explain(name))
 		}
-		if class := traffic.Class(i); !slices.Contains(classes, class) {
+		if class := useragent.Class(i); !slices.Contains(classes, class) {
 			classes = append(classes, class)
 		}
 	}
@@ -87,7 +88,7 @@ func classesOf(flag string, names []string) (classes []traffic.Class, err error)
 }
 
 // disguised is the class of those who claim to be browsers, which their evidence contradicts.
-const disguised = traffic.ClassCount
+const disguised = useragent.ClassCount
 
 // classNames are the classes as --stop and --spare take them.
 func classNames() (names []string) {
@@ -98,15 +99,15 @@ func classNames() (names []string) {
 }
 
 // classWord is a class in one word, disguised among them.
-func classWord(class traffic.Class) string {
+func classWord(class useragent.Class) string {
 	if class == disguised {
 		return suggest.Disguised.String()
 	}
 	return class.String()
 }
 
-func pluralOf(class traffic.Class) string {
-	if class == traffic.Unknown || class == disguised {
+func pluralOf(class useragent.Class) string {
+	if class == useragent.Unknown || class == disguised {
 		return classWord(class)
 	}
 	return class.String() + "s"

@@ -15,6 +15,7 @@ import (
 	"shadow/report/keys"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A keysRun is one call of `shadow keys`, with everything looked up that its flags name.
@@ -44,7 +45,7 @@ func (f *keysFlags) run(cmd *cobra.Command, args []string) error {
 // judge reads the logs and judges them by every key.
 func (r *keysRun) judge(ctx context.Context) (*sweep.KeysResult, error) {
 	keys := sweep.NewKeys(r.options)
-	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *traffic.Reader) error {
+	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *ingest.Reader) error {
 		if len(r.policies) > 0 {
 			return r.engine(ctx, keys).Run(reader)
 		}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // Who does not have what --client asks for is the client "-". Those are many people, and a limit by client has them share one bucket.
 
 // lumped tells of requests that are of no client in particular.
-func (f *readingFlags) lumped(tables *traffic.Tables, clients *traffic.Paged[traffic.ClientTally]) []string {
+func (f *readingFlags) lumped(tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) []string {
 	id, known := tables.Clients.Find([]byte("-"))
 	if !known || int(id) >= clients.Len() || clients.At(id).Requests() == 0 {
 		return nil

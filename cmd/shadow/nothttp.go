@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // notHTTP is the value of --not-http.
-type notHTTP traffic.NotHTTP
+type notHTTP ingest.NotHTTP
 
-var notHTTPWords = [...]string{traffic.SkipNotHTTP: "skip", traffic.JudgeNotHTTP: "judge"}
+var notHTTPWords = [...]string{ingest.SkipNotHTTP: "skip", ingest.JudgeNotHTTP: "judge"}
 
 func (n *notHTTP) String() string { return notHTTPWords[*n] }
 
@@ -27,7 +27,7 @@ func (n *notHTTP) Set(text string) error {
 
 // unlikelyNotHTTP warns of skipped lines that may be requests all the same, in another writing than the format's: most lines are
 // skipped, or the server has answered some as it answers requests.
-func unlikelyNotHTTP(s *traffic.Stats) []string {
+func unlikelyNotHTTP(s *ingest.Stats) []string {
 	skipped := s.NotHTTP.Lines()
 	if s.JudgesNotHTTP || skipped == 0 {
 		return nil

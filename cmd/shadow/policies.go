@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // policyFlags say what to judge by: limits on the command line, policies of the configuration, or both.
@@ -65,7 +65,7 @@ func twice(policies []policy.Policy) error {
 // blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
 // everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
 func blame(err error, policies []policy.Policy) error {
-	var untold *traffic.Untold
+	var untold *ingest.Untold
 	if !errors.As(err, &untold) {
 		return err
 	}
@@ -89,8 +89,8 @@ func blame(err error, policies []policy.Policy) error {
 // untoldKey tells of a key whether it needs what is not told.
 func untoldKey(what string) func(policy.Key) bool {
 	return func(k policy.Key) bool {
-		return what == traffic.TheHost && k == policy.ByHost || what == traffic.TheUser && k.ByUsers() ||
-			what == traffic.ThePath && k.ByPaths()
+		return what == ingest.TheHost && k == policy.ByHost || what == ingest.TheUser && k.ByUsers() ||
+			what == ingest.ThePath && k.ByPaths()
 	}
 }
 

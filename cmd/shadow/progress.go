@@ -8,7 +8,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 const (
@@ -19,14 +19,14 @@ const (
 
 // A progress is a bar on standard error while reading takes a while. A nil progress shows nothing.
 type progress struct {
-	reader *traffic.Reader
+	reader *ingest.Reader
 	begin  time.Time
 	end    chan struct{} // closed to take the bar away
 	over   chan struct{} // closed when it is away
 }
 
 // startProgress shows how much of the inputs has been read, if somebody is there to see it.
-func startProgress(w io.Writer, reader *traffic.Reader, quiet bool) *progress {
+func startProgress(w io.Writer, reader *ingest.Reader, quiet bool) *progress {
 	if quiet || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 )
 
 // formatFlags say how lines are read.
@@ -89,7 +91,7 @@ type readingFlags struct {
 }
 
 func (f *readingFlags) add(cmd *cobra.Command) {
-	f.addWho(cmd, traffic.DefaultLateness)
+	f.addWho(cmd, ingest.DefaultLateness)
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	flags.StringVar(&f.until, "until", "", "leave out requests from this `moment` on")
@@ -120,15 +122,15 @@ func (f *readingFlags) addWho(cmd *cobra.Command, lateness limit.Time) {
 const leastWarmup = limit.Day
 
 // options puts together how requests are read that some policies will judge.
-func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, now time.Time) (o traffic.Options, err error) {
+func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, now time.Time) (o ingest.Options, err error) {
 	o.Tables = traffic.NewTables()
-	if o.Clients, err = traffic.ParseClientRule(f.client, f.clientFrom, f.trusted); err != nil {
+	if o.Clients, err = match.ParseClientRule(f.client, f.clientFrom, f.trusted); err != nil {
 		return o, usage("--%w", err)
 	}
 	if o.Exclude, err = f.excluded(o.Clients); err != nil {
 		return o, err
 	}
-	if o.Actions, err = traffic.NewActions(actionRules(config), o.Tables.Actions); err != nil {
+	if o.Actions, err = match.NewActions(actionRules(config), o.Tables.Actions); err != nil {
 		return o, usage("%w", err)
 	}
 	var extra []string
@@ -138,7 +140,7 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 	if o.Format, err = f.choice(extra); err != nil {
 		return o, err
 	}
-	o.Lateness, o.NotHTTP = limit.Time(f.lateness), traffic.NotHTTP(f.notHTTP)
+	o.Lateness, o.NotHTTP = limit.Time(f.lateness), ingest.NotHTTP(f.notHTTP)
 	if !f.cold {
 		o.Warmup = leastWarmup
 	}
@@ -153,7 +155,7 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 	return o, f.moments(&o, now.In(o.Format.Wants.Zone))
 }
 
-func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, error) {
+func (f *readingFlags) excluded(clients match.ClientRule) (*match.Exclude, error) {
 	what := f.exclude
 	for _, status := range f.excludeStatus {
 		what = append(what[:len(what):len(what)], "status:"+status)
@@ -161,7 +163,7 @@ func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, e
 	if len(what) == 0 {
 		return nil, nil
 	}
-	exclude, err := traffic.ParseExclude(what)
+	exclude, err := match.ParseExclude(what)
 	if err != nil {
 		return nil, usage("--%w", err)
 	}
@@ -169,7 +171,7 @@ func (f *readingFlags) excluded(clients traffic.ClientRule) (*traffic.Exclude, e
 }
 
 // moments reads --since and --until.
-func (f *readingFlags) moments(o *traffic.Options, now time.Time) (err error) {
+func (f *readingFlags) moments(o *ingest.Options, now time.Time) (err error) {
 	if f.since != "" {
 		o.HasSince = true
 		if o.Since, err = parseMoment(f.since, now); err != nil {

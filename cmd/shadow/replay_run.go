@@ -18,7 +18,8 @@ import (
 	"shadow/report/html"
 	"shadow/store"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
 )
 
 // A replayRun is one call of `shadow replay`, with everything looked up that its flags name.
@@ -26,8 +27,8 @@ type replayRun struct {
 	*replayFlags
 	inputs
 	policies  []policy.Policy
-	judging   *traffic.EvidenceRules // nil: no evidence is gathered
-	jury      *replay.Jury           // judges it, once all requests are; nil: nobody does
+	judging   *evidence.Rules // nil: no evidence is gathered
+	jury      *replay.Jury    // judges it, once all requests are; nil: nobody does
 	started   time.Time
 	clock     func() time.Time // nil unless --timing
 	observers observers        // of verdicts one by one
@@ -162,8 +163,8 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	if err != nil {
 		return nil, err
 	}
-	var times traffic.StageTimes
-	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *traffic.Reader) error {
+	var times ingest.StageTimes
+	stats, err := r.read(ctx, r.reading, r.quiet, func(reader *ingest.Reader) error {
 		if err := r.resumed.restore(engine); err != nil {
 			return err
 		}
@@ -213,7 +214,7 @@ func (r *replayRun) newEngine(ctx context.Context, sink replay.Sink) *replay.Eng
 }
 
 // sayInputs tells what was chosen for each input.
-func sayInputs(w io.Writer, s *traffic.Stats) {
+func sayInputs(w io.Writer, s *ingest.Stats) {
 	for _, in := range s.Inputs {
 		fmt.Fprintf(w, "%s: %s, %d lines: %s\n", in.Name, cmp.Or(in.Format, "empty"), in.Lines, in.FormatText)
 	}
@@ -243,7 +244,7 @@ func (r *replayRun) write(model *report.Model) error {
 }
 
 // tooManyUnreadable is the error of more unreadable lines than there may be.
-func tooManyUnreadable(s *traffic.Stats, most percent) error {
+func tooManyUnreadable(s *ingest.Stats, most percent) error {
 	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(most) {
 		return errUnreadable{share, float64(most)}
 	}

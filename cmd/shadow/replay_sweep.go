@@ -13,6 +13,7 @@ import (
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // With --sweep a replay draws the curves of its requests as well, in the same reading: those that shadow sweep draws unless
@@ -21,7 +22,7 @@ import (
 
 // A curveMaker draws the curves of the batches that pass it.
 type curveMaker struct {
-	*traffic.Reader
+	*ingest.Reader
 	sweep *sweep.Sweep
 }
 

@@ -14,6 +14,7 @@ import (
 	"shadow/replay"
 	"shadow/store"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // How a replay with --resume goes: the last state says what is to be read and with what the limits begin; when all is read, the
@@ -118,7 +119,7 @@ func (c *resumption) checkLogs(saved []logfile.SavedLog) error {
 
 // prepare tells the reader how to go on.
 func (c *resumption) prepare(r *replayRun, logs int) error {
-	resume := &traffic.Resume{Parts: c.ranges, Logs: logs, Now: c.now}
+	resume := &ingest.Resume{Parts: c.ranges, Logs: logs, Now: c.now}
 	r.reading.Resume = resume
 	if c.last == nil {
 		return nil
@@ -152,7 +153,7 @@ func (c *resumption) restore(engine *replay.Engine) error {
 }
 
 // leave makes the state that the next replay goes on with. The reader must have come to its end.
-func (c *resumption) leave(r *replayRun, reader *traffic.Reader, engine *replay.Engine) error {
+func (c *resumption) leave(r *replayRun, reader *ingest.Reader, engine *replay.Engine) error {
 	if c == nil {
 		return nil
 	}
@@ -190,7 +191,7 @@ func (c *resumption) keep(run *store.Run) {
 }
 
 // idle tells whether nothing has come since the last time.
-func (c *resumption) idle(s *traffic.Stats) bool { return c != nil && s.Lines == 0 && c.last != nil }
+func (c *resumption) idle(s *ingest.Stats) bool { return c != nil && s.Lines == 0 && c.last != nil }
 
 // tellNothingNew reports a replay that had nothing to judge. Nothing of it is kept: what is held back stays so.
 func (r *replayRun) tellNothingNew(result *replay.Result) error {

@@ -15,6 +15,8 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
 )
 
 // A suggestRun is one call of `shadow suggest`. It reads the inputs three or four times, always the same lines:
@@ -27,9 +29,9 @@ type suggestRun struct {
 	*suggestFlags
 	inputs
 	args    []string
-	judging *traffic.EvidenceRules // nil: no evidence is gathered
-	exempt  bool                   // whether the configuration has exempt clients
-	named   map[string]bool        // the actions that the configuration names
+	judging *evidence.Rules // nil: no evidence is gathered
+	exempt  bool            // whether the configuration has exempt clients
+	named   map[string]bool // the actions that the configuration names
 
 	proxiesTold bool // whether nginx has been told whose header to believe: it wants to hear that once
 	question    suggest.Question
@@ -113,7 +115,7 @@ func (r *suggestRun) prepare(args []string) error {
 		return err
 	}
 	if r.reading.Tracer == nil { // page loads are told by traces, too
-		if r.reading.Tracer, err = traffic.NewTracer(traffic.TraceRules{Background: config.Evidence.Background}); err != nil {
+		if r.reading.Tracer, err = evidence.NewTracer(evidence.TraceRules{Background: config.Evidence.Background}); err != nil {
 			return usage("evidence: %w", err)
 		}
 	}
@@ -132,8 +134,8 @@ func readTwice(names []string) error {
 }
 
 // read reads the inputs once and hands each batch to do.
-func (r *suggestRun) read(ctx context.Context, o traffic.Options, do func(*traffic.Batch) error) (traffic.Stats, error) {
-	return r.inputs.read(ctx, o, r.quiet, func(reader *traffic.Reader) error {
+func (r *suggestRun) read(ctx context.Context, o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) {
+	return r.inputs.read(ctx, o, r.quiet, func(reader *ingest.Reader) error {
 		for {
 			b, err := reader.Next()
 			if err == io.EOF {
@@ -175,7 +177,7 @@ func (r *suggestRun) look(ctx context.Context) error {
 }
 
 // again is how to read the same requests once more: those of the first part as if they were warming up for the rest.
-func (r *suggestRun) again() traffic.Options {
+func (r *suggestRun) again() ingest.Options {
 	o := r.reading
 	o.HasUntil, o.Until = true, r.survey.Stats.LastAt+1 // a log may have grown since
 	if n := int(r.survey.Stats.Parsed); 0 < n && n < small {

@@ -4,6 +4,7 @@ import (
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // Evidence about the clients of a sweep is gathered beside it, by a replay of the same batches without any policy. Once all
@@ -32,7 +33,7 @@ func (s *witnessedSource) Next() (*traffic.Batch, error) {
 }
 
 // hear judges what was gathered. In a second look there is nothing new to hear.
-func (r *sweepRun) hear(stats traffic.Stats) {
+func (r *sweepRun) hear(stats ingest.Stats) {
 	if r.witness != nil {
 		r.jury = replay.NewJury(r.witness.Result(stats), r.judging)
 		r.witness = nil

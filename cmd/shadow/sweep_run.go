@@ -18,7 +18,8 @@ import (
 	"shadow/report/curves"
 	"shadow/store"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
 )
 
 // A sweepRun is one call of `shadow sweep`, with everything looked up that its flags name.
@@ -26,9 +27,9 @@ type sweepRun struct {
 	*sweepFlags
 	inputs
 	options sweep.Options
-	judging *traffic.EvidenceRules // nil: no evidence is gathered
-	witness *replay.Engine         // gathers it, in the first look
-	jury    *replay.Jury           // judges it, after the first look
+	judging *evidence.Rules // nil: no evidence is gathered
+	witness *replay.Engine  // gathers it, in the first look
+	jury    *replay.Jury    // judges it, after the first look
 	started time.Time
 	changed bool // whether the logs did between two looks
 }
@@ -165,9 +166,9 @@ func (r *sweepRun) twice(requests int64) bool {
 }
 
 // look reads the logs once.
-func (r *sweepRun) look(ctx context.Context, reading traffic.Options, options sweep.Options) (*sweep.Result, error) {
+func (r *sweepRun) look(ctx context.Context, reading ingest.Options, options sweep.Options) (*sweep.Result, error) {
 	s := sweep.New(options)
-	stats, err := r.read(ctx, reading, r.quiet, func(reader *traffic.Reader) error { return s.Run(r.witnessed(reader)) })
+	stats, err := r.read(ctx, reading, r.quiet, func(reader *ingest.Reader) error { return s.Run(r.witnessed(reader)) })
 	if err != nil {
 		return nil, err
 	}

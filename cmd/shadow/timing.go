@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"shadow/replay"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // writeTiming says how long a replay took, and what share of the work each stage had. The stages run at the same time,
 // so together they can take longer than the clock on the wall.
-func writeTiming(w io.Writer, s *traffic.Stats, read traffic.StageTimes, judge replay.StageTimes, wall time.Duration) {
+func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge replay.StageTimes, wall time.Duration) {
 	stages := []struct {
 		name string
 		took time.Duration

@@ -8,14 +8,14 @@ import (
 
 	"shadow/logfile"
 	"shadow/policy"
-	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
 // clients that send too much.
 
 // warnings are what reading found odd, and flags that came to nothing.
-func (r *replayRun) warnings(s *traffic.Stats) []string {
+func (r *replayRun) warnings(s *ingest.Stats) []string {
 	texts := slices.Concat(passedByName(r.found.Passed), inputWarnings(s), r.idleFlags(s), idleScopes(r.policies, s))
 	if r.resumed != nil {
 		texts = append(texts, r.resumed.notes...)
@@ -28,7 +28,7 @@ func (r *replayRun) warnings(s *traffic.Stats) []string {
 }
 
 // noUsers tells of keys by user that come to no more than clients.
-func noUsers(o *traffic.Options, s *traffic.Stats) []string {
+func noUsers(o *ingest.Options, s *ingest.Stats) []string {
 	if !o.Users || o.Tables.Users.Len() > 0 || s.Taken() == 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func policyKeys(policies []policy.Policy) (keys []policy.Key) {
 }
 
 // notePaths has the paths of actions noted where something counts by action.
-func notePaths(o *traffic.Options, keys []policy.Key) {
+func notePaths(o *ingest.Options, keys []policy.Key) {
 	if slices.ContainsFunc(keys, policy.Key.ByActions) {
 		o.Actions.NotePaths()
 	}
@@ -58,7 +58,7 @@ func notePaths(o *traffic.Options, keys []policy.Key) {
 const actionsNamed = 3
 
 // foldedPaths tells of keys by action that count several paths as one.
-func foldedPaths(o *traffic.Options, keys []policy.Key) []string {
+func foldedPaths(o *ingest.Options, keys []policy.Key) []string {
 	folded, more := o.Actions.Folded()
 	if len(folded) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func foldedPaths(o *traffic.Options, keys []policy.Key) []string {
 }
 
 // idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was meant.
-func (f *readingFlags) idleFlags(s *traffic.Stats) []string {
+func (f *readingFlags) idleFlags(s *ingest.Stats) []string {
 	bounded := f.since != "" || f.until != ""
 	texts := slices.Clone(f.notes)
 	if bounded && s.Taken() == s.Warm {
@@ -105,7 +105,7 @@ func (f *readingFlags) idleFlags(s *traffic.Stats) []string {
 }
 
 // idleScopes tell of limits that concern no request: what they go by may be misspelt.
-func idleScopes(policies []policy.Policy, s *traffic.Stats) (texts []string) {
+func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	if s.Taken() == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func idleScopes(policies []policy.Policy, s *traffic.Stats) (texts []string) {
 }
 
 // idle tells whether no request is in a scope.
-func idle(scope policy.Scope, s *traffic.Stats) bool {
+func idle(scope policy.Scope, s *ingest.Stats) bool {
 	return scope > 0 && s.Marked>>(scope-1)&1 == 0
 }
 
@@ -159,7 +159,7 @@ func passedByName(passed []logfile.PassedOver) []string {
 }
 
 // inputWarnings are what reading found odd.
-func inputWarnings(s *traffic.Stats) []string {
+func inputWarnings(s *ingest.Stats) []string {
 	var c collector
 	for i := range s.Inputs {
 		in := &s.Inputs[i]
@@ -219,7 +219,7 @@ func copiesText(found []logfile.Copy) string {
 
 // nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long
 // as one gave a line, what is wrong with the others is a warning.
-func nothingRead(s *traffic.Stats) error {
+func nothingRead(s *ingest.Stats) error {
 	var c collector
 	for i := range s.Inputs {
 		c.addProblem(&s.Inputs[i])
@@ -260,7 +260,7 @@ func (c *collector) add(input, text string) {
 	c.texts = append(c.texts, text)
 }
 
-func (c *collector) addProblem(in *traffic.InputStats) {
+func (c *collector) addProblem(in *ingest.InputStats) {
 	if in.Problem != "" {
 		c.add(in.Name, in.Problem)
 	}

@@ -7,7 +7,7 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The band of curves: each point has, beside its figures as logged, the least and the most that they may be.
@@ -38,11 +38,11 @@ func (s *Report) points(curve int) iter.Seq[sweep.Banded] {
 
 func refusedSum(p *sweep.Point) int64 { return p.Refused.Sum() }
 
-func refusedOf(class traffic.Class) func(*sweep.Point) int64 {
+func refusedOf(class useragent.Class) func(*sweep.Point) int64 {
 	return func(p *sweep.Point) int64 { return p.Refused[class] }
 }
 
-func hitOf(class traffic.Class) func(*sweep.Point) int64 {
+func hitOf(class useragent.Class) func(*sweep.Point) int64 {
 	return func(p *sweep.Point) int64 { return p.Hit[class] }
 }
 
@@ -50,7 +50,7 @@ func hitOf(class traffic.Class) func(*sweep.Point) int64 {
 func appendBand(b []byte, p *sweep.Banded) []byte {
 	b = appendRange(append(b, '{'), p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
 	b = append(b, `, "by_class": {`...)
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		b = append(b, separator(int(class))...)
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
 		b = appendRange(b, p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))
@@ -77,7 +77,7 @@ func appendPair(b []byte, r [2]int64) []byte {
 // sweepBandHead are the columns that a band adds to CSV.
 func sweepBandHead() []string {
 	head := []string{"refused_low", "refused_high", "clients_hit_low", "clients_hit_high"}
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		for _, name := range head[:4] {
 			head = append(head, class.String()+"_"+name)
 		}
@@ -88,7 +88,7 @@ func sweepBandHead() []string {
 // bandCells are what stands in them.
 func bandCells(p *sweep.Banded) []string {
 	cells := rangeCells(p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		cells = append(cells, rangeCells(p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))...)
 	}
 	return cells

@@ -5,7 +5,7 @@ import (
 	"shadow/report"
 	"shadow/report/reporttest"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +50,7 @@ func TestSweepBand(t *testing.T) {
 		t.Errorf("token: %+v, input: %+v", first, got.Input)
 	}
 	for line := range strings.Lines(written(t, r, "csv", townOptions)) {
-		if n := strings.Count(line, ","); n != 6+2*int(traffic.ClassCount)+4+4*int(traffic.ClassCount) {
+		if n := strings.Count(line, ","); n != 6+2*int(useragent.ClassCount)+4+4*int(useragent.ClassCount) {
 			t.Errorf("%d commas in %s", n, line)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The curves as one rectangular table: a row for each point. Where it is not known what is refused the cell is empty.
@@ -15,7 +15,7 @@ import (
 func (s *Report) csv(out io.Writer) error {
 	w := csv.NewWriter(out)
 	head := []string{"limit_kind", "per", "rate", "by", "limit", "refused", "clients_hit"}
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
 	}
 	if s.ByEvidence != nil {
@@ -49,7 +49,7 @@ func (s *Report) csvRow(c *sweep.Curve, p *sweep.Point) []string {
 		c.Kind.String(), c.PerText(), c.RateText(), s.by.String(),
 		format.Plain(p.Limit), refused(p.Refused.Sum()), format.Plain(p.Hit.Sum()),
 	}
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		row = append(row, refused(p.Refused[class]), format.Plain(p.Hit[class]))
 	}
 	if s.ByEvidence != nil {

@@ -15,6 +15,7 @@ import (
 	"shadow/report/html"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // A Report is the report on curves: what every limit of some shapes would refuse. Its JSON is an interface for other
@@ -38,7 +39,7 @@ type Report struct {
 	result *sweep.Result
 	curves []sweep.Curve
 	by     traffic.Key
-	totals [traffic.ClassCount]report.ClassTotal
+	totals [useragent.ClassCount]report.ClassTotal
 	view   document.View
 }
 
@@ -62,13 +63,13 @@ func New(res *sweep.Result, o report.Options) *Report {
 	}
 	s.Input.Band = sweepBand(res.Band)
 	s.Warnings = append(s.Warnings, report.HeavyWarnings(&res.Tallies.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		s.totals[class] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]
 	}
 	s.Input.Evidence = report.JuryOf(o.Jury, &res.Tallies.Clients, who).All(&res.Tallies.Clients)
 	if h := res.Hidden; h != nil {
-		all := s.totals[traffic.Browser]
+		all := s.totals[useragent.Browser]
 		s.ByEvidence = &divided{
 			People:    report.ClassTotal{Requests: all.Requests - h.Requests, Clients: all.Clients - h.Clients},
 			Disguised: report.ClassTotal{Requests: h.Requests, Clients: h.Clients},

@@ -3,7 +3,7 @@ package diff
 import (
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // requestsGrid has a row for each of the four things that can become of requests.
@@ -19,9 +19,9 @@ func (d *Report) clientsGrid() *table.Table {
 func (d *Report) changeGrid(head string, all Change, of func(*ClassChange) Change) *table.Table {
 	g := &table.Table{Columns: []table.Column{table.Text(head), table.Number("all")}}
 	if d.Input.AgentsLogged {
-		for class := range traffic.ClassCount {
+		for class := range useragent.ClassCount {
 			g.Columns = append(g.Columns, table.Number(class.String()))
-			if d.ByEvidence != nil && class == traffic.Browser {
+			if d.ByEvidence != nil && class == useragent.Browser {
 				g.Columns = append(g.Columns, table.With(table.Number("(disguised)"))...)
 			}
 		}
@@ -39,7 +39,7 @@ func (d *Report) changeGrid(head string, all Change, of func(*ClassChange) Chang
 		if d.Input.AgentsLogged {
 			for i := range d.ByClass {
 				row = append(row, format.Thousands(kind.count(of(&d.ByClass[i]))))
-				if d.ByEvidence != nil && traffic.Class(i) == traffic.Browser {
+				if d.ByEvidence != nil && useragent.Class(i) == useragent.Browser {
 					row = append(row, format.Thousands(kind.count(of(&d.ByEvidence.Disguised))))
 				}
 			}

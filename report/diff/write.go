@@ -10,7 +10,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // A section is a table with a title; terminal and Markdown show the same ones.
@@ -124,7 +124,7 @@ func (d *Report) CSV() ([]byte, error) {
 	w := csv.NewWriter(&b)
 	rows := []map[string]string{changeCells("total", "", d.Requests, d.Clients)}
 	for class, c := range d.ByClass {
-		rows = append(rows, changeCells("class", traffic.Class(class).String(), c.Requests, c.Clients))
+		rows = append(rows, changeCells("class", useragent.Class(class).String(), c.Requests, c.Clients))
 	}
 	if e := d.ByEvidence; e != nil {
 		rows = append(rows, e.People.cells("people"), e.Disguised.cells("disguised"))
@@ -156,7 +156,7 @@ func (d *Report) CSV() ([]byte, error) {
 // cells are those of browsers that are or are not disguised.
 func (c *ClassChange) cells(name string) map[string]string {
 	cells := changeCells("evidence", name, c.Requests, c.Clients)
-	cells["class"] = traffic.Browser.String()
+	cells["class"] = useragent.Browser.String()
 	return cells
 }
 

@@ -7,7 +7,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // What has changed, for people. Terminal and Markdown show the same sections.
@@ -131,7 +131,7 @@ func (c Moved) text() string {
 	var classes []string
 	for class, n := range c.ByClass {
 		if n > 0 {
-			classes = append(classes, format.Thousands(n)+" "+traffic.Class(class).String())
+			classes = append(classes, format.Thousands(n)+" "+useragent.Class(class).String())
 		}
 	}
 	text := format.Count(c.Clients, "client")

@@ -2,7 +2,7 @@ package html
 
 import (
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their own
@@ -15,9 +15,9 @@ type pageClass struct {
 }
 
 func (c *Curves) classes() (classes []pageClass) {
-	for class := range traffic.ClassCount {
+	for class := range useragent.ClassCount {
 		own := func(numbers *sweep.Classes, _ int64) int64 { return numbers[class] }
-		if class != traffic.Browser || c.Hidden == nil {
+		if class != useragent.Browser || c.Hidden == nil {
 			classes = append(classes, pageClass{class.String(), own})
 			continue
 		}

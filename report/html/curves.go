@@ -7,7 +7,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of limit ×
@@ -19,7 +19,7 @@ func kindTitle(k sweep.Kind) string {
 
 // people are the browsers that are not disguised, as far as that is known.
 func (c *Curves) people() int64 {
-	n := c.Clients[traffic.Browser]
+	n := c.Clients[useragent.Browser]
 	if c.Hidden != nil {
 		n -= c.Hidden.Clients
 	}
@@ -29,7 +29,7 @@ func (c *Curves) people() int64 {
 // whoText says what a browser is where there are any.
 func (c *Curves) whoText() string {
 	switch {
-	case c.Clients[traffic.Browser] == 0:
+	case c.Clients[useragent.Browser] == 0:
 		return ""
 	case c.Hidden == nil && c.From != "":
 		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
@@ -39,7 +39,7 @@ func (c *Curves) whoText() string {
 		return "Of the browsers none does what no browser does."
 	}
 	return fmt.Sprintf("Browsers are those whose evidence does not contradict the claim; %s of %s are disguised.",
-		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[traffic.Browser]))
+		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[useragent.Browser]))
 }
 
 func shapeTitle(s *sweep.Shape) string {

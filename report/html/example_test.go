@@ -16,6 +16,9 @@ import (
 	"shadow/report/reporttest"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 )
 
 var townOptions = report.Options{
@@ -66,7 +69,7 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 	judged := judgedFile(t, path)
 	m := report.New(judged, report.Options{
 		Top: top, Version: "1.2.3", Command: "shadow replay " + evilTexts[2], Warnings: evilTexts, Database: evilTexts[0], Run: "7",
-		Evidence: &traffic.DefaultEvidenceRules,
+		Evidence: &evidence.DefaultRules,
 	})
 	p := &Page{Model: m, Curves: CurvesOf(sweptFile(t, path)), Sections: []Section{
 		{Title: "What is new", Notes: evilTexts, Head: []string{evilTexts[0], "refused"}, Rows: [][]string{{evilTexts[1], "12"}, {evilTexts[2], "1,234"}}},
@@ -82,23 +85,23 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 	return p
 }
 
-func byUser(t testing.TB) traffic.Options {
+func byUser(t testing.TB) ingest.Options {
 	t.Helper()
-	users, err := traffic.ParseClientRule("user", "", nil)
+	users, err := match.ParseClientRule("user", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := traffic.NewTables()
-	actions, err := traffic.NewActions(nil, tables.Actions)
+	actions, err := match.NewActions(nil, tables.Actions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return traffic.Options{Tables: tables, Clients: users, Actions: actions, Lateness: 20 * limit.Minute}
+	return ingest.Options{Tables: tables, Clients: users, Actions: actions, Lateness: 20 * limit.Minute}
 }
 
-func readerOf(t testing.TB, path string, o traffic.Options) *traffic.Reader {
+func readerOf(t testing.TB, path string, o ingest.Options) *ingest.Reader {
 	t.Helper()
-	r, err := traffic.NewReader(context.Background(), []string{path}, nil, o)
+	r, err := ingest.NewReader(context.Background(), []string{path}, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/sweep"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with bars that say how
@@ -65,11 +65,11 @@ func verdictOf(p *report.Policy, agents bool) verdict {
 	for class, f := range p.ByClass {
 		switch {
 		case f.Clients == 0 || !agents:
-		case traffic.Class(class) == traffic.Browser && p.ByEvidence != nil:
+		case useragent.Class(class) == useragent.Browser && p.ByEvidence != nil:
 			v.addBar("people", p.ByEvidence.People)
 			v.addBar("disguised", p.ByEvidence.Disguised)
 		default:
-			v.addBar(classTitle(traffic.Class(class)), f)
+			v.addBar(classTitle(useragent.Class(class)), f)
 		}
 	}
 	return v
@@ -88,8 +88,8 @@ func (v *verdict) addBar(whose string, f report.ClassFigures) {
 }
 
 // classTitle is how several clients of a class are called.
-func classTitle(c traffic.Class) string {
-	if c == traffic.Unknown {
+func classTitle(c useragent.Class) string {
+	if c == useragent.Unknown {
 		return c.String()
 	}
 	return c.String() + "s"

@@ -8,7 +8,7 @@ import (
 
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // Tables of a page. Each stands there whole, without any script; tables.js makes their heads into buttons that sort and puts
@@ -100,7 +100,7 @@ func policyTable(m *report.Model, most int) *grid {
 	classes := classesOf(m)
 	for _, class := range classes {
 		add(classTitle(class) + " hit")
-		if shown.Evidence && class == traffic.Browser {
+		if shown.Evidence && class == useragent.Browser {
 			add("of them disguised")
 		}
 	}
@@ -113,8 +113,8 @@ func policyTable(m *report.Model, most int) *grid {
 }
 
 // classesOf are the classes that the log has clients of, if it tells.
-func classesOf(m *report.Model) (classes []traffic.Class) {
-	for class := range traffic.ClassCount {
+func classesOf(m *report.Model) (classes []useragent.Class) {
+	for class := range useragent.ClassCount {
 		if m.Input.AgentsLogged && len(m.Policies) > 0 && m.Policies[0].ByClass[class].Clients > 0 {
 			classes = append(classes, class)
 		}
@@ -122,7 +122,7 @@ func classesOf(m *report.Model) (classes []traffic.Class) {
 	return classes
 }
 
-func policyCells(p *report.Policy, classes []traffic.Class, shown report.Shown) []cell {
+func policyCells(p *report.Policy, classes []useragent.Class, shown report.Shown) []cell {
 	row := []cell{textCell(p.Policy, nameLength)}
 	if shown.Keys {
 		row = append(row, textCell(p.By, nameLength))
@@ -138,7 +138,7 @@ func policyCells(p *report.Policy, classes []traffic.Class, shown report.Shown) 
 	}
 	for _, class := range classes {
 		row = append(row, countCell(p.ByClass[class].ClientsHit))
-		if shown.Evidence && class == traffic.Browser {
+		if shown.Evidence && class == useragent.Browser {
 			row = append(row, countCell(p.ByEvidence.Disguised.ClientsHit))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md defines
@@ -89,8 +90,8 @@ type Row struct {
 
 // Question says what a report on keys is to tell.
 type Question struct {
-	Stop, Spare []traffic.Class // as which the result counts them
-	StopNames   []string        // what they are called; nil: by those classes
+	Stop, Spare []useragent.Class // as which the result counts them
+	StopNames   []string          // what they are called; nil: by those classes
 	SpareNames  []string
 	Longer      int       // so many periods of the result are further ones, tried for where the others do not separate
 	Refuse      []float64 // shares of the requests to be stopped, in percent

@@ -10,6 +10,7 @@ import (
 	"shadow/report/format"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/useragent"
 )
 
 // Every key is asked the same question, and answers with the number that suits it best; then they are put in order.
@@ -43,7 +44,7 @@ func logOf(c *sweep.Census) Log {
 	}
 }
 
-func groupOf(res *sweep.KeysResult, classes []traffic.Class, names []string) Group {
+func groupOf(res *sweep.KeysResult, classes []useragent.Class, names []string) Group {
 	g := Group{Classes: names, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
 	if names != nil {
 		return g

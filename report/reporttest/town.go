@@ -8,6 +8,10 @@ import (
 	"shadow/replay"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 	"testing"
 )
 
@@ -18,22 +22,22 @@ var Noon = limit.Time(1_762_000_000_123_456) // 2025-11-01 12:26:40.123456 UTC
 
 type visitor struct {
 	Name, Agent string
-	class       traffic.Class
+	class       useragent.Class
 	requests    int64
 	refused     [2]int64 // by each of the two policies
 }
 
 var Visitors = []visitor{
-	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", traffic.Browser, 1200, [2]int64{0, 14}},
-	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", traffic.Crawler, 48000, [2]int64{21230, 23999}},
-	{"198.51.100.7", "python-requests/2.32.3", traffic.Tool, 9120, [2]int64{8001, 8044}},
-	{"198.51.100.8", "python-requests/2.32.3", traffic.Tool, 9120, [2]int64{8001, 8044}},
-	{"203.0.113.1", "uptime-check/1.0", traffic.Monitor, 1440, [2]int64{0, 0}},
-	{"203.0.113.77", "-", traffic.Unknown, 3, [2]int64{1, 1}},
-	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", traffic.Unknown, 77, [2]int64{70, 71}},
-	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", traffic.Unknown, 55, [2]int64{40, 44}},
-	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", traffic.Browser, 90, [2]int64{30, 30}},
-	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", traffic.Tool, 12, [2]int64{3, 3}},
+	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", useragent.Browser, 1200, [2]int64{0, 14}},
+	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", useragent.Crawler, 48000, [2]int64{21230, 23999}},
+	{"198.51.100.7", "python-requests/2.32.3", useragent.Tool, 9120, [2]int64{8001, 8044}},
+	{"198.51.100.8", "python-requests/2.32.3", useragent.Tool, 9120, [2]int64{8001, 8044}},
+	{"203.0.113.1", "uptime-check/1.0", useragent.Monitor, 1440, [2]int64{0, 0}},
+	{"203.0.113.77", "-", useragent.Unknown, 3, [2]int64{1, 1}},
+	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", useragent.Unknown, 77, [2]int64{70, 71}},
+	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", useragent.Unknown, 55, [2]int64{40, 44}},
+	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", useragent.Browser, 90, [2]int64{30, 30}},
+	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", useragent.Tool, 12, [2]int64{3, 3}},
 }
 
 var actions = []struct {
@@ -83,7 +87,7 @@ func Nobody() *replay.Result {
 	return &replay.Result{
 		Clients: &replay.Paged[replay.ClientTally]{},
 		Tables: &traffic.Tables{
-			Clients: traffic.NewDict(), Agents: traffic.NewAgents(), Actions: traffic.NewDict(), Hosts: traffic.NewDict(),
+			Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(),
 		},
 	}
 }
@@ -106,17 +110,17 @@ func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 	}
 }
 
-func TownStats(requests int64) traffic.Stats {
-	return traffic.Stats{
+func TownStats(requests int64) ingest.Stats {
+	return ingest.Stats{
 		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
-		NotHTTP: traffic.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Refusals: 118,
+		NotHTTP: ingest.ByStatus{{Status: 400, Lines: 23}, {Status: 408, Lines: 17}}, Late: 12, Refusals: 118,
 		Bytes: 15_300_000, FirstAt: Noon, LastAt: Noon + 2*limit.Day, Resolution: limit.Millisecond,
 		HasAgents: true, HasUpstream: true,
-		Inputs: []traffic.InputStats{
+		Inputs: []ingest.InputStats{
 			{Name: "access.log", Format: "combined", FormatText: `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`, Size: 9_000_000, Lines: requests, Parsed: requests},
 			{Name: "access.log.1.gz", Format: "nginx json", Compression: "gzip", Size: 800_000, Lines: 325, Parsed: 321, Unreadable: 4, Problem: "truncated gzip"},
 		},
-		Faults: []traffic.FaultAt{
+		Faults: []ingest.FaultAt{
 			{Input: "access.log.1.gz", Line: 17, Fault: parse.Fault{Reason: "no closing quote after the request", Column: 42}, Text: "192.0.2.10 - - [01/Nov/2025:12:26:40 +0000] \"GET /\x1b[2J"},
 			{Input: "access.log.1.gz", Line: 18, Fault: parse.Fault{Reason: "no time stamp", Column: 1}, Text: "||||`<img src=x>"},
 		},
@@ -184,7 +188,7 @@ func Peaceful() *replay.Result {
 // Empty is an empty file.
 func Empty() *replay.Result {
 	res := Nobody()
-	res.Stats.Inputs = []traffic.InputStats{{Name: "empty.log"}}
+	res.Stats.Inputs = []ingest.InputStats{{Name: "empty.log"}}
 	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.ByClient)}}
 	return res
 }
@@ -218,14 +222,14 @@ func BandedTown() *replay.Result {
 // Witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show nothing.
 func Witnessed() *replay.Result {
 	res := Town()
-	res.Evidence = &replay.Paged[traffic.Evidence]{}
+	res.Evidence = &replay.Paged[evidence.Summary]{}
 	res.Evidence.Grow(res.Clients.Len())
-	person := traffic.Evidence{Views: 40, Dressed: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
+	person := evidence.Summary{Views: 40, Dressed: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
 	hasty := person
 	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
 	office := person
 	office.Agents = 0xff
-	for name, e := range map[string]traffic.Evidence{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
+	for name, e := range map[string]evidence.Summary{"192.0.2.10": person, "客户端.example": hasty, "203.0.113.77": office} {
 		id, _ := res.Tables.Clients.Find([]byte(name))
 		*res.Evidence.At(id) = e
 	}
@@ -237,14 +241,14 @@ func SweptTown(points int) *sweep.Result {
 	res := Town()
 	r := &sweep.Result{
 		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: traffic.ByClient,
-		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{traffic.Browser: 1000, traffic.Tool: 1}, ByClass: sweep.Classes{traffic.Browser: 3000, traffic.Tool: 1000},
+		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{useragent.Browser: 1000, useragent.Tool: 1}, ByClass: sweep.Classes{useragent.Browser: 3000, useragent.Tool: 1000},
 	}
 	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
 	for i := range points {
 		left := int64(points - 1 - i)
 		window.Points = append(window.Points, sweep.Point{
-			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{traffic.Browser: left, traffic.Tool: left},
-			Hit: sweep.Classes{traffic.Browser: left, traffic.Tool: min(left, 1)},
+			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{useragent.Browser: left, useragent.Tool: left},
+			Hit: sweep.Classes{useragent.Browser: left, useragent.Tool: min(left, 1)},
 		})
 	}
 	token := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}}
@@ -281,5 +285,5 @@ func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []po
 	if err := engine.Judge(b); err != nil {
 		t.Fatal(err)
 	}
-	return engine.Result(traffic.Stats{HasAgents: true, LastAt: 40 * limit.Second, Resolution: limit.Second}), observer, policies
+	return engine.Result(ingest.Stats{HasAgents: true, LastAt: 40 * limit.Second, Resolution: limit.Second}), observer, policies
 }

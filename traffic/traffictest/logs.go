@@ -11,6 +11,8 @@ import (
 	"shadow/parse"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 )
 
 // Logs are the sample logs, each by its name, and where they are at hand the real ones, whose folders are read together,
@@ -97,12 +99,12 @@ func format(name string) (*parse.Format, error) {
 }
 
 // Options are how logs are read unless told otherwise, into tables of their own.
-func Options(t testing.TB) traffic.Options {
+func Options(t testing.TB) ingest.Options {
 	t.Helper()
 	tables := traffic.NewTables()
-	actions, err := traffic.NewActions(nil, tables.Actions)
+	actions, err := match.NewActions(nil, tables.Actions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return traffic.Options{Tables: tables, Actions: actions, Lateness: traffic.DefaultLateness, Format: parse.Choice{Format: "auto"}}
+	return ingest.Options{Tables: tables, Actions: actions, Lateness: ingest.DefaultLateness, Format: parse.Choice{Format: "auto"}}
 }

@@ -1,0 +1,139 @@
+package evidence
+
+import (
+	"shadow/limit"
+	"shadow/traffic"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
+)
+
+// Behind one address there may be an office, and one scraper may have a thousand. So that keys can be held against each
+// other, people are counted in a unit that belongs to none of them: whoever the log can tell apart at all.
+
+// A Visitor is one client with one user agent, and with one user, where the log tells users.
+type Visitor struct {
+	Client int32  // Tables.Clients
+	User   int32  // Tables.Users, or NoUser
+	Agent  uint16 // Tables.Agents
+}
+
+// Visitors gives each visitor that occurs a dense id. The zero value has seen nobody.
+type Visitors struct {
+	Column   []int32                  // of each row of the batch that was taken in last
+	Requests intern.PagedSlice[int64] // by visitor; those that only warm limits do not count
+
+	who     intern.PagedSlice[Visitor] // by id
+	ids     map[Visitor]int32
+	own     intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
+	clients intern.PagedSlice[Summary] // by client: what all its browsers did
+	agents  []uint16                   // by agent: the set that holds a browser; none for other agents
+	group   traffic.Group              // for evidence, whose requests must come in time order
+}
+
+// Take makes the column of a batch, and counts its requests.
+func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
+	v.Column = v.Column[:0]
+	for row, client := range b.Client {
+		user := int32(traffic.NoUser)
+		if b.User != nil {
+			user = b.User[row]
+		}
+		v.Column = append(v.Column, v.id(Visitor{Client: client, User: user, Agent: b.Agent[row]}))
+	}
+	if b.Warm {
+		return
+	}
+	for _, id := range v.Column {
+		*v.Requests.At(id)++
+	}
+	if b.Traces != nil {
+		v.gather(b, t)
+	}
+}
+
+func (v *Visitors) id(who Visitor) int32 {
+	id, known := v.ids[who]
+	if known {
+		return id
+	}
+	if v.ids == nil {
+		v.ids = map[Visitor]int32{}
+	}
+	id = int32(len(v.ids))
+	v.ids[who] = id
+	v.who.Grow(len(v.ids))
+	v.Requests.Grow(len(v.ids))
+	*v.who.At(id) = who
+	return id
+}
+
+// gather adds the batch to the evidence.
+func (v *Visitors) gather(b *traffic.Batch, t *traffic.Tables) {
+	v.own.Grow(v.Len())
+	v.clients.Grow(t.Clients.Len())
+	for id := len(v.agents); id < t.Agents.Len(); id++ {
+		v.agents = append(v.agents, t.Agents.BrowserSet(int32(id)))
+	}
+	v.group.Sort(b, v.Column, v.Len())
+	v.group.Each(func(visitor int32, row int32, at limit.Time) {
+		v.own.At(visitor).Add(at, b.Status[row], v.agents[b.Agent[row]], b.Traces[row])
+	})
+	v.group.Sort(b, b.Client, t.Clients.Len())
+	v.group.Each(func(client int32, row int32, at limit.Time) {
+		if set := v.agents[b.Agent[row]]; set != 0 {
+			v.clients.At(client).Add(at, b.Status[row], set, b.Traces[row])
+		}
+	})
+}
+
+// Len is the number of visitors; the ids are 0 … Len−1.
+func (v *Visitors) Len() int { return len(v.ids) }
+
+// At is the visitor with an id.
+func (v *Visitors) At(id int32) Visitor { return *v.who.At(id) }
+
+// Classes are those of the visitors' agents, by id. Where evidence was gathered, who claims to be a browser and does what
+// no browser does is of class unknown. So is a visitor that shows too little by itself, if all browsers of its client
+// together do so: who comes with another agent each time is many visitors of few requests.
+func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []useragent.Class {
+	classes := make([]useragent.Class, v.Len())
+	for id := range classes {
+		classes[id] = agents.Class(int32(v.At(int32(id)).Agent))
+	}
+	if rules == nil || v.own.Len() == 0 {
+		return classes
+	}
+	own, clients := newJury(rules, &v.own), newJury(rules, &v.clients)
+	for id := range v.own.Len() {
+		if classes[id] != useragent.Browser {
+			continue
+		}
+		verdict := own.judge(int32(id))
+		if verdict == Undecided {
+			verdict = clients.judge(v.At(int32(id)).Client)
+		}
+		if verdict == Bot {
+			classes[id] = useragent.Unknown
+		}
+	}
+	return classes
+}
+
+// A jury judges browsers by their evidence and what is usual among all of them.
+type jury struct {
+	rules    *Rules
+	evidence *intern.PagedSlice[Summary]
+	usual    Customs
+}
+
+func newJury(rules *Rules, evidence *intern.PagedSlice[Summary]) *jury {
+	j := &jury{rules: rules, evidence: evidence}
+	for id := range int32(evidence.Len()) {
+		j.usual.Add(evidence.At(id))
+	}
+	return j
+}
+
+func (j *jury) judge(id int32) Verdict {
+	return j.rules.Judge(j.evidence.At(id), useragent.Browser, &j.usual).Verdict
+}

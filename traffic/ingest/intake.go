@@ -1,0 +1,309 @@
+package ingest
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/logfile"
+	"shadow/parse"
+	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/match"
+)
+
+// An intake turns blocks of lines into rows. It works in tiles of a few hundred lines: first it parses them all, then it
+// looks up all their clients, then all their agents, and so on. So each loop stays in the caches, and the look-ups of
+// different lines overlap.
+//
+//	block ──▶ tile of records ──▶ clients ──▶ agents ──▶ actions ──▶ rows
+
+// tile is how many records are in hand at once.
+const tile = 256
+
+// recents is how many clients' latest agents are at hand; of two clients that share a place the later one has it.
+const recents = 1 << 13
+
+// mostParsers is how many parsers are at hand: the format of a log that is followed may change any number of times.
+const mostParsers = 256
+
+// An intake belongs to one goroutine.
+type intake struct {
+	tables  *traffic.Tables
+	clients *match.Extractor
+	actions *match.Matcher
+	exclude *match.Exclude
+	notHTTP NotHTTP
+	marker  *match.Marker    // nil unless there are scopes
+	tracer  *evidence.Tracer // nil unless traces are wanted
+	span    span
+	columns traffic.Columns
+	parsers map[*parse.Format]parse.Parser
+	strange []clientShape // of the clients by id
+
+	addresses bool // whether clients are addresses
+	clock     stopwatch
+
+	records [tile]parse.Record
+	recent  [recents]uint16 // agents of the clients seen lately, by client id: a client rarely changes its agent
+	host    []byte          // in lower case, reused
+}
+
+// rows are what one block came to.
+type rows struct {
+	traffic.Batch
+	lines, parsed, excluded int64
+	notHTTP                 ByStatus
+	strange                 strangers
+	moved                   int64 // requests that began before their stamp
+	refusals                int64
+	marked                  uint64 // the scopes that some request is in
+	fields                  uint64 // the fields that tiers go by and some request had
+	bytes                   int64
+	stamp                   limit.Time // the latest
+	subsecond, submilli     bool       // whether a stamp has a fraction of a second, of a millisecond
+	faults                  []FaultAt  // the first few, with the line counted from the start of the block
+	unreadable              int64
+	times                   StageTimes
+}
+
+// fill replaces what r held by the rows of one block.
+func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
+	r.clear()
+	r.bytes = int64(len(block.Data))
+	parser := in.parser(format)
+	in.clock.start()
+	for data := block.Data; len(data) > 0; {
+		var n int
+		n, data = in.scan(r, parser, data)
+		in.clock.lap(&r.times.Parse)
+		in.look(r, in.records[:n])
+	}
+}
+
+// clear empties r and keeps its room.
+func (r *rows) clear() {
+	batch := r.Batch
+	batch.Reset()
+	*r = rows{Batch: batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
+}
+
+// parser is this goroutine's parser of a format.
+func (in *intake) parser(f *parse.Format) parse.Parser {
+	p := in.parsers[f]
+	if p == nil {
+		if len(in.parsers) == mostParsers {
+			clear(in.parsers)
+		}
+		p = f.NewParser()
+		in.parsers[f] = p
+	}
+	return p
+}
+
+// scan parses lines until the tile is full, and returns how many records it made and what is left of data.
+func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) {
+	n := 0
+	for n < tile && len(data) > 0 {
+		var line []byte
+		line, data = logfile.CutLine(data)
+		r.lines++
+		record, fault := &in.records[n], parse.TooLong
+		switch {
+		case len(line) == 0:
+			fault = parse.Empty
+		case len(line) <= logfile.MaxLine:
+			fault = parser.Parse(line, record)
+		}
+		if !fault.OK() {
+			r.fault(fault, line)
+			continue
+		}
+		r.parsed++
+		if record.Stamp != r.stamp {
+			r.see(record.Stamp)
+		}
+		switch {
+		case !in.wanted(record):
+			r.excluded++
+		case record.NotHTTP && !in.judgesNotHTTP(r, record):
+		default:
+			if record.Start != record.Stamp {
+				r.moved++
+			}
+			n++
+		}
+	}
+	return n, data
+}
+
+// see notes how precise a stamp is.
+func (r *rows) see(stamp limit.Time) {
+	r.stamp = stamp
+	if f := stamp % limit.Second; f != 0 {
+		r.subsecond = true
+		r.submilli = r.submilli || f%limit.Millisecond != 0
+	}
+}
+
+// wanted reports whether a request takes part.
+func (in *intake) wanted(record *parse.Record) bool {
+	return in.span.holds(record.Start) && !in.exclude.Match(record)
+}
+
+// judgesNotHTTP counts a line that is not HTTP, and reports whether it is judged as a request. One that could only warm limits
+// counts as excluded where it is not judged, as it warms none.
+func (in *intake) judgesNotHTTP(r *rows, record *parse.Record) bool {
+	judge := in.notHTTP == JudgeNotHTTP
+	if record.Start >= in.span.since {
+		r.notHTTP.Add(record.Status, 1)
+	} else if !judge {
+		r.excluded++
+	}
+	return judge
+}
+
+// look appends the rows of the tile's records.
+func (in *intake) look(r *rows, records []parse.Record) {
+	n := len(records)
+	for i, ids := 0, extend(&r.Client, n); i < n; i++ {
+		key := in.clients.Key(&records[i])
+		ids[i] = in.tables.Clients.ID(key)
+		if in.addresses {
+			in.meet(&r.strange, ids[i], key)
+		}
+	}
+	in.clock.lap(&r.times.Clients)
+	clients := r.Client[len(r.Client)-n:]
+	for i, ids := 0, extend(&r.Agent, n); i < n; i++ {
+		recent := &in.recent[uint32(clients[i])%recents]
+		ids[i] = in.tables.Agents.Again(*recent, records[i].Agent)
+		*recent = ids[i]
+	}
+	in.clock.lap(&r.times.Agents)
+	for i, ids := 0, extend(&r.Action, n); i < n; i++ {
+		ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
+	}
+	in.clock.lap(&r.times.Actions)
+	in.numbers(r, records)
+	in.optional(r, records)
+	in.clock.lap(&r.times.Parse)
+}
+
+// numbers appends what needs no looking up.
+func (in *intake) numbers(r *rows, records []parse.Record) {
+	n := len(records)
+	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)
+	for i := range records {
+		record := &records[i]
+		at[i], status[i], size[i] = record.Start, uint16(record.Status), record.Bytes
+		if traffic.Refusal(record.Status) && record.Start >= in.span.since {
+			r.refusals++
+		}
+	}
+}
+
+// optional appends to the columns that not every run has.
+func (in *intake) optional(r *rows, records []parse.Record) {
+	if in.columns.Host {
+		for i := range records {
+			r.Host = append(r.Host, in.tables.Hosts.ID(dash(in.lowered(records[i].Host))))
+		}
+	}
+	if in.columns.User {
+		for i := range records {
+			r.User = append(r.User, in.user(records[i].User))
+		}
+	}
+	if in.columns.Path {
+		for i := range records {
+			r.Path = append(r.Path, in.tables.Paths.ID(pathKey(&records[i])))
+		}
+	}
+	if in.columns.Upstream {
+		for i := range records {
+			r.Upstream = append(r.Upstream, max(0, int64(records[i].UpstreamTime)))
+		}
+	}
+	if in.columns.Traces {
+		in.tracer.Trace(extend(&r.Traces, len(records)), records)
+	}
+	if in.columns.Marks {
+		marks := extend(&r.Marks, len(records))
+		in.marker.Mark(marks, &r.Batch, records)
+		for _, m := range marks {
+			r.marked |= m
+		}
+		r.fields |= in.marker.Fields()
+	}
+}
+
+// user is the id of a user.
+func (in *intake) user(name []byte) int32 {
+	if len(name) == 0 || string(name) == "-" {
+		return traffic.NoUser
+	}
+	return in.tables.Users.ID(name)
+}
+
+// pathKey is what a request counts by where limits count by paths: its path as it was logged.
+func pathKey(r *parse.Record) []byte {
+	if !match.IsHTTP(r.Method, r.Path) {
+		return notHTTPPath
+	}
+	return dash(match.PathOf(r.Path))
+}
+
+// notHTTPPath is the path of all requests that are not HTTP.
+var notHTTPPath = []byte(match.NotHTTPAction)
+
+// extend makes a column n rows longer and returns the new rows.
+func extend[T any](column *[]T, n int) []T {
+	*column = slices.Grow(*column, n)
+	*column = (*column)[:len(*column)+n]
+	return (*column)[len(*column)-n:]
+}
+
+// lowered is a host in lower case, as upper and lower case name the same one. It holds until the next call.
+func (in *intake) lowered(host []byte) []byte {
+	if !slices.ContainsFunc(host, upper) {
+		return host
+	}
+	in.host = append(in.host[:0], host...)
+	for i, c := range in.host {
+		if upper(c) {
+			in.host[i] = c + 'a' - 'A'
+		}
+	}
+	return in.host
+}
+
+func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+// dash is how a name that was not logged is called.
+func dash(name []byte) []byte {
+	if len(name) == 0 {
+		return []byte("-")
+	}
+	return name
+}
+
+// Faults are for people to read: a few of them, each with the beginning of its line.
+const (
+	faultsShown    = 10
+	faultTextBytes = 200
+)
+
+// fault counts an unreadable line, which has just been counted as a line.
+func (r *rows) fault(f parse.Fault, line []byte) {
+	r.unreadable++
+	if len(r.faults) < faultsShown {
+		text := string(line[:min(len(line), faultTextBytes)])
+		r.faults = append(r.faults, FaultAt{Line: r.lines, Fault: f, Text: text})
+	}
+}
+
+// A span says which requests take part, by their time: those from warm on are judged, those from since on are counted,
+// and those from until on are left out.
+type span struct{ warm, since, until limit.Time }
+
+func (s span) holds(t limit.Time) bool { return t >= s.warm && t < s.until }

@@ -1,0 +1,113 @@
+package ingest
+
+import (
+	"time"
+
+	"shadow/limit"
+	"shadow/logfile"
+	"shadow/parse"
+	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/match"
+)
+
+// DefaultLateness is how far a replay lets requests come out of order.
+const DefaultLateness = 20 * limit.Minute
+
+// What Options.Batch and Options.Waiting are unless they say otherwise.
+const (
+	defaultBatch   = 256 << 10
+	defaultWaiting = 4 << 20
+)
+
+// Options says what to read and how.
+type Options struct {
+	Tables   *traffic.Tables
+	Clients  match.ClientRule
+	Actions  *match.Actions
+	Exclude  *match.Exclude   // nil: nothing
+	NotHTTP  NotHTTP          // what becomes of lines whose request is not HTTP
+	Scopes   *match.Scopes    // nil: requests have no marks
+	Tracer   *evidence.Tracer // nil: requests leave no traces
+	Format   parse.Choice
+	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
+	Lateness limit.Time
+	Hosts    bool // whether the Host column is needed
+	Users    bool // whether the User column is needed
+	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
+	Paths    bool // whether the Path column is needed
+	Band     bool // whether it is wanted to know how coarse stamps are, see Coarseness
+
+	Resume *Resume // nil: inputs are read as they are, to their ends
+
+	Since, Until limit.Time // requests outside are left out, if there are such bounds
+	HasSince     bool
+	HasUntil     bool
+	Warmup       limit.Time // how long before Since requests are judged to warm the limiters; limit.Never: from the first line on
+
+	Workers int // goroutines that parse; 0: one per core
+	Batch   int // rows at which a batch is handed out; 0: half a million
+	Waiting int // rows that may wait for older ones, beyond which the oldest are let go early; 0: four million
+
+	Clock func() time.Time // to time the stages with; nil: they are not timed
+}
+
+// What limits may go by besides the client.
+const (
+	TheHost = "the host"
+	TheUser = "the user"
+	ThePath = "the path"
+)
+
+// Untold is the error of inputs none of which tells by what requests are to be told apart.
+type Untold struct {
+	What string // TheHost, TheUser, ThePath, or what a client is
+	text string
+}
+
+func (u *Untold) Error() string { return u.text }
+
+// lacks names what requests are told apart by and a format does not have, or is empty.
+func (o *Options) lacks(f *parse.Format) string {
+	if o.Hosts && !f.Has(parse.FieldHost) {
+		return TheHost
+	}
+	if o.Users && !o.NoUsers && !f.Has(parse.FieldUser) {
+		return TheUser
+	}
+	if o.Paths && !f.Has(parse.FieldPath) {
+		return ThePath
+	}
+	return o.Clients.Lacks(f)
+}
+
+// part is what is to be read of an input.
+func (o *Options) part(input int) (p logfile.Range) {
+	if o.Resume != nil {
+		p = o.Resume.Parts[input]
+	}
+	return p
+}
+
+// takesPart returns what reports of a request whether it takes part, for where that is asked of few.
+func (o *Options) takesPart() func(*parse.Record) bool {
+	span := o.span()
+	return func(r *parse.Record) bool {
+		return span.holds(r.Start) && !o.Exclude.Match(r) && (!r.NotHTTP || o.NotHTTP == JudgeNotHTTP)
+	}
+}
+
+// span is the time that takes part.
+func (o *Options) span() span {
+	s := span{warm: traffic.MinTime, since: traffic.MinTime, until: traffic.MaxTime}
+	if o.HasSince {
+		s.since = o.Since
+		if o.Warmup < o.Since-traffic.MinTime {
+			s.warm = o.Since - o.Warmup
+		}
+	}
+	if o.HasUntil {
+		s.until = o.Until
+	}
+	return s
+}

@@ -1,0 +1,198 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"shadow/logfile"
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// Reading is a line of goroutines, so that all cores have work:
+//
+//	fetch ──▶ blocks ──▶ fill (one intake per core) ──▶ rows ──▶ collect ──▶ batches ──▶ Next
+//
+// fetch takes the next block from the input that is furthest back in time. The intakes turn blocks into rows at the
+// same time; collect takes the rows in the order in which their blocks were fetched. Jobs and batches go round in
+// circles, so memory stays what it is, and whoever is fast waits for whoever is slow.
+
+// A Reader reads inputs and hands out their requests. It is a replay.Source.
+type Reader struct {
+	options Options
+	feeds   []*feed
+	marks   []*watermark // of the logs, by rank; nil unless there is a Resume
+	pending pending
+	judged  added // the time of what has been handed out, if there is a Resume
+	stats   Stats
+	times   StageTimes
+	stamps  traffic.Coarseness // of the inputs, if Options.Band
+
+	cancel  context.CancelFunc
+	jobs    chan *job // to the intakes
+	queue   chan *job // the same, in order, to collect
+	free    chan *job
+	batches chan *traffic.Batch
+	spare   chan *traffic.Batch
+	last    *traffic.Batch // what Next returned
+	err     error          // why reading ended, once batches is closed
+	running sync.WaitGroup
+	closing sync.Once
+}
+
+// A job is a block on its way.
+type job struct {
+	feed  *feed
+	block logfile.Block
+	rows  rows
+	took  time.Duration // to fetch it
+	end   bool          // the feed has no more blocks
+	err   error
+	done  chan struct{} // holds one token when the rows are filled
+}
+
+// NewReader opens the inputs, which logfile.Expand has named, chooses their formats and starts to read. The Reader must be closed.
+func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) (*Reader, error) {
+	feeds, passed, err := openFeeds(names, stdin, &o)
+	if err != nil {
+		return nil, err
+	}
+	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
+	o.Tracer = o.Tracer.Learned(hostsOf(feeds))
+	ctx, cancel := context.WithCancel(ctx)
+	r := &Reader{
+		options: o, feeds: feeds, cancel: cancel, judged: added{first: traffic.MaxTime, last: traffic.MinTime},
+		stats:  Stats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime, Passed: passed, JudgesNotHTTP: o.NotHTTP == JudgeNotHTTP},
+		stamps: coarseness(feeds),
+	}
+	if err := r.prepare(); err != nil {
+		cancel()
+		closeFeeds(feeds)
+		return nil, err
+	}
+	r.start(ctx)
+	return r, nil
+}
+
+// prepare makes room for what waits, and takes in what waited when another Reader stopped.
+func (r *Reader) prepare() error {
+	if r.options.Resume != nil {
+		r.takeMarks()
+	}
+	r.pending = pending{
+		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
+		since: r.options.span().since, floor: traffic.MinTime,
+	}
+	if r.options.Resume == nil || r.options.Resume.Carried == nil {
+		return nil
+	}
+	return r.restore()
+}
+
+// start makes the circles and sets the goroutines going.
+func (r *Reader) start(ctx context.Context) {
+	workers := r.options.Workers
+	jobs := 2*workers + 2
+	r.jobs, r.queue, r.free = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	r.batches, r.spare = make(chan *traffic.Batch), make(chan *traffic.Batch, 2)
+
+	cols := r.columns()
+	for range jobs {
+		r.free <- &job{rows: rows{Batch: *traffic.NewBatch(0, cols)}, done: make(chan struct{}, 1)}
+	}
+	for range cap(r.spare) {
+		r.spare <- takeBatch(r.options.Waiting+r.options.Batch, cols)
+	}
+	span := r.options.span()
+	r.running.Add(workers + 2)
+	for range workers {
+		go r.fill(ctx, newIntake(&r.options, span, cols))
+	}
+	go r.fetch(ctx)
+	go r.collect(ctx)
+}
+
+// columns are the optional columns that this run needs and its inputs have.
+func (r *Reader) columns() traffic.Columns {
+	o := &r.options
+	cols := traffic.Columns{Source: max(len(r.feeds), len(r.marks)) > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Traces: o.Tracer != nil}
+	for _, f := range r.feeds {
+		cols.Upstream = cols.Upstream || f.has(parse.FieldUpstreamTime)
+	}
+	return cols
+}
+
+func newIntake(o *Options, s span, cols traffic.Columns) *intake {
+	return &intake{
+		tables: o.Tables, clients: o.Clients.NewExtractor(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
+		marker: o.Scopes.NewMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: stopwatch{now: o.Clock}, parsers: map[*parse.Format]parse.Parser{},
+		addresses: o.Clients.IsAddress(),
+	}
+}
+
+// Next returns the next batch of requests, or io.EOF. The batch is valid until the next call of Next.
+func (r *Reader) Next() (*traffic.Batch, error) {
+	if r.last != nil {
+		r.spare <- r.last
+		r.last = nil
+	}
+	b, more := <-r.batches
+	if !more {
+		if r.err != nil {
+			return nil, r.err
+		}
+		return nil, io.EOF
+	}
+	r.last = b
+	return b, nil
+}
+
+// Close ends reading and frees what it holds, the last batch as well. It does not wait for a pipe.
+func (r *Reader) Close() error {
+	r.cancel()
+	closeFeeds(r.feeds)
+	r.running.Wait()
+	r.closing.Do(r.shelve)
+	return nil
+}
+
+// shelve leaves the batches to the next Reader.
+func (r *Reader) shelve() {
+	pending := r.pending.Batch
+	shelve(&pending)
+	if r.last != nil {
+		shelve(r.last)
+	}
+	for {
+		select {
+		case b := <-r.spare:
+			shelve(b)
+		default:
+			return
+		}
+	}
+}
+
+// Stats tells what was read. It must be called after Next has returned io.EOF.
+func (r *Reader) Stats() Stats { return r.stats }
+
+// Times tells how long the stages took. It must be called after Next has returned io.EOF.
+func (r *Reader) Times() StageTimes { return r.times }
+
+// Progress tells how many bytes of the inputs have been read, as they lie on disk, out of how many; 0 if that is not
+// known. It may be called at any time.
+func (r *Reader) Progress() (read, size int64) {
+	for _, f := range r.feeds {
+		read += f.input.Consumed()
+		if f.input.Size() < 0 {
+			return read, 0
+		}
+		size += f.input.Size()
+	}
+	return read, size
+}

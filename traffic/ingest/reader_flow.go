@@ -1,0 +1,185 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// What the goroutines of a Reader do. The inputs belong to fetch, what waits and the statistics to collect, and a job to
+// the one it was handed to last; only an input's mark, and the tables, are used by several at once.
+
+// fetch reads blocks, always from the input that is furthest back.
+func (r *Reader) fetch(ctx context.Context) {
+	defer r.running.Done()
+	defer close(r.queue)
+	defer close(r.jobs)
+	clock := stopwatch{now: r.options.Clock}
+	turns := newTurns(r.feeds)
+	for f := turns.next(); f != nil; f = turns.next() {
+		for more := true; more; more = !f.exhausted && f.input.AtEnd() { // so that an input that is read is done with at once
+			j := receive(ctx, r.free)
+			if j == nil {
+				return
+			}
+			clock.start()
+			j.feed, j.end, j.took, j.err = f, false, 0, f.next(&j.block)
+			clock.lap(&j.took)
+			if j.err == io.EOF {
+				j.err, j.end, f.exhausted = nil, true, true
+			}
+			r.queue <- j // has room for every job
+			r.jobs <- j
+			if j.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// receive takes the next value from a channel, or the zero value when the context is done or the channel closed.
+func receive[T any](ctx context.Context, from <-chan T) (v T) {
+	select {
+	case v = <-from:
+	case <-ctx.Done():
+	}
+	return v
+}
+
+// fill parses blocks.
+func (r *Reader) fill(ctx context.Context, in *intake) {
+	defer r.running.Done()
+	for j := range r.jobs {
+		if ctx.Err() == nil && !j.end && j.err == nil {
+			in.fill(&j.rows, &j.block, j.feed.format)
+		}
+		j.done <- struct{}{}
+	}
+}
+
+// collect puts rows in order and hands batches out.
+func (r *Reader) collect(ctx context.Context) {
+	defer r.running.Done()
+	defer close(r.batches)
+	batch, waiting := r.options.Batch, r.options.Waiting
+	next := batch
+	for j := receive(ctx, r.queue); j != nil; j = receive(ctx, r.queue) {
+		<-j.done
+		if ctx.Err() != nil {
+			break // the rows may be those of an earlier block
+		}
+		if j.err != nil {
+			r.err = fmt.Errorf("%s: %w", j.feed.name, j.err)
+			return
+		}
+		r.account(j)
+		if r.err = j.feed.strangeClients(j.end); r.err != nil {
+			return
+		}
+		r.free <- j
+		if r.pending.Len() < next {
+			continue
+		}
+		if !r.emit(ctx, floor(r.feeds, r.options.Lateness)) {
+			break
+		}
+		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
+			break
+		}
+		next = r.pending.Len() + batch
+	}
+	if ctx.Err() == nil {
+		r.finish(ctx)
+	}
+	r.err = ctx.Err()
+}
+
+// finish hands out what is left, or what another Reader is not to go on with.
+func (r *Reader) finish(ctx context.Context) {
+	if r.options.Resume == nil {
+		r.emit(ctx, traffic.MaxTime)
+	} else if r.emit(ctx, r.stop()) {
+		r.stats.Held, r.stats.HeldFrom = r.held()
+		r.stats.FirstAt, r.stats.LastAt = r.judged.first, r.judged.last
+	}
+	r.stats.close(r.feeds)
+}
+
+// account adds a job's rows to those that wait, and its figures to the statistics.
+func (r *Reader) account(j *job) {
+	if j.end {
+		if j.feed.looked {
+			j.feed.warnings = append(j.feed.warnings, r.options.Scopes.Unseen(j.feed.format, j.feed.fields)...)
+		}
+		r.stats.finish(j.feed)
+		return
+	}
+	clock := stopwatch{now: r.options.Clock}
+	clock.start()
+	if r.pending.Source != nil {
+		j.rows.Source = append(j.rows.Source, make([]uint32, j.rows.Len())...)
+		for i := range j.rows.Source {
+			j.rows.Source[i] = j.feed.rank
+		}
+	}
+	sum := r.pending.add(&j.rows.Batch, j.feed.watermark)
+	j.feed.publish()
+	clock.lap(&r.times.Order)
+	r.stats.count(j, sum)
+	r.times.Read += j.took
+	r.times.add(j.rows.times)
+}
+
+// emit hands out what waits and lies before the floor, in batches of a bearable size: first what only warms the limiters. It
+// returns false when the context is done.
+func (r *Reader) emit(ctx context.Context, floor limit.Time) bool {
+	p := &r.pending
+	for p.Len() > 2*r.options.Batch {
+		part := p.oldest()
+		if part >= floor {
+			break
+		}
+		if !r.hand(ctx, part) {
+			return false
+		}
+	}
+	return r.hand(ctx, floor)
+}
+
+// hand hands out what lies before the floor, as one batch that warms and one that counts.
+func (r *Reader) hand(ctx context.Context, floor limit.Time) bool {
+	warm := min(floor, r.pending.since)
+	return r.handOne(ctx, warm, warm > traffic.MinTime) && (floor == warm || r.handOne(ctx, floor, false))
+}
+
+func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool {
+	if floor <= r.pending.floor || r.pending.Len() == 0 {
+		return true
+	}
+	b := receive(ctx, r.spare)
+	if b == nil {
+		return false
+	}
+	clock := stopwatch{now: r.options.Clock}
+	clock.start()
+	b.Reset()
+	r.pending.release(floor, b, 2*r.options.Batch)
+	b.Warm, b.Stamps = warm, r.stamps
+	if r.options.Resume != nil && !warm {
+		r.judged.cover(b)
+	}
+	clock.lap(&r.times.Order)
+	if b.Len() == 0 {
+		r.spare <- b
+		return true
+	}
+	select {
+	case r.batches <- b:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,184 @@
+package ingest
+
+import (
+	"shadow/limit"
+	"shadow/logfile"
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// Stats is what reading told about the inputs. Lines = Parsed + Unreadable, Parsed + Carried = Excluded + Warm + Held + judged
+// requests, and the lines that are not HTTP where these are not judged.
+type Stats struct {
+	Lines         int64 // lines read, empty ones too
+	Bytes         int64 // bytes read, after decompression
+	Parsed        int64 // lines that became a Record
+	Unreadable    int64
+	Excluded      int64      // by --exclude and its kin, or outside --since and --until
+	NotHTTP       ByStatus   // lines of the time that counts whose request is not HTTP, excluded ones not among them
+	JudgesNotHTTP bool       // whether these were judged
+	Warm          int64      // judged before --since and not counted
+	Carried       int64      // had been held back by an earlier run
+	Held          int64      // are held back for a later one
+	HeldFrom      limit.Time // the earliest moment of these
+	Moved         int64      // requests that took part at the moment when they began: their stamp less the request time
+	Late          int64      // came more than --lateness behind what had been read of the same input
+	Marked        uint64     // the scopes, as in Batch.Marks, that some request is in
+	Refusals      int64      // requests that the server itself had answered with 429 or 503, excluded ones not among them
+	FirstAt       limit.Time // of the requests that were neither excluded nor warm
+	LastAt        limit.Time
+	Whole         int64      // of the requests that count: from inputs stamped in whole seconds; 0 unless Options.Band
+	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
+	HasAgents     bool       // whether any format that was read has a user agent
+	HasUpstream   bool       // whether any has upstream times
+	Inputs        []InputStats
+	Faults        []FaultAt      // the first few, input by input
+	Passed        []error        // for each input that was passed over, why
+	Copies        logfile.Copies // inputs that were left out, or may be copies
+}
+
+// InputStats is what reading told about one input.
+type InputStats struct {
+	Name                      string // as given, or as found by a glob or in a directory
+	Format                    string // Format.Name
+	FormatText                string // Format.Text
+	Compression               string // "", "gzip", "zstd", "bzip2" or "xz"
+	Size                      int64  // of the file as it lies on disk, in bytes; -1 when unknown (standard input)
+	Head, Tail                uint64 // hashes of its first and last block on disk; 0 when unknown
+	Lines, Parsed, Unreadable int64
+	FirstAt, LastAt           limit.Time
+	Warnings                  []string // what looks odd about it
+	Problem                   string   // see logfile.Input: "truncated gzip …"; empty if there is none
+}
+
+// FaultAt is an unreadable line and where it stands.
+type FaultAt struct {
+	Input string // InputStats.Name
+	Line  int64  // from 1; 0 when reading began in the middle of the file
+	Fault parse.Fault
+	Text  string // the beginning of the line: bytes that anybody may have sent, to be made harmless where they are shown
+}
+
+// count adds what a job, and taking in its rows, came to.
+func (s *Stats) count(j *job, sum added) {
+	r, f := &j.rows, j.feed
+	s.Lines += r.lines
+	s.Bytes += r.bytes
+	s.Parsed += r.parsed
+	s.Unreadable += r.unreadable
+	s.Excluded += r.excluded + sum.dropped
+	s.NotHTTP.AddAll(r.notHTTP)
+	s.Moved += r.moved
+	s.Warm += sum.warm
+	s.Late += sum.late
+	s.Refusals += r.refusals
+	if f.whole {
+		s.Whole += int64(r.Len()) - sum.dropped - sum.warm
+	}
+	s.Marked |= r.marked
+	s.refine(r)
+	f.note(j)
+	f.requests += int64(r.Len())
+	f.strange.addAll(&r.strange)
+	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
+	cover(&s.FirstAt, &s.LastAt, sum)
+	f.stats.Lines += r.lines
+	f.stats.Parsed += r.parsed
+	f.stats.Unreadable += r.unreadable
+	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
+}
+
+// refine makes the resolution as fine as the finest stamp seen.
+func (s *Stats) refine(r *rows) { s.Resolution = Finer(s.Resolution, r.resolution()) }
+
+// Finer is the finer of two resolutions, of which 0 is none.
+func Finer(a, b limit.Time) limit.Time {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// resolution is that of the finest stamp of the rows, 0 without any.
+func (r *rows) resolution() limit.Time {
+	switch {
+	case r.submilli:
+		return limit.Microsecond
+	case r.subsecond:
+		return limit.Millisecond
+	case r.parsed > 0:
+		return limit.Second
+	}
+	return 0
+}
+
+// note keeps the first faults, with their places in the whole input, if reading began at its beginning.
+func (f *feed) note(j *job) {
+	for _, fault := range j.rows.faults {
+		if len(f.faults) == faultsShown {
+			return
+		}
+		fault.Input = f.name
+		if !f.input.Skipped() {
+			fault.Line += f.stats.Lines
+		} else {
+			fault.Line = 0
+		}
+		f.faults = append(f.faults, fault)
+	}
+}
+
+// Judged is how many requests were judged and counted.
+func (s *Stats) Judged() int64 { return s.Taken() + s.Carried - s.Warm - s.Held }
+
+// Taken is how many lines took part: they are parsed, not excluded, and HTTP unless that is judged as well.
+func (s *Stats) Taken() int64 {
+	n := s.Parsed - s.Excluded
+	if !s.JudgesNotHTTP {
+		n -= s.NotHTTP.Lines()
+	}
+	return n
+}
+
+// cover widens it to hold the times of a batch.
+func (sum *added) cover(b *traffic.Batch) {
+	for _, at := range b.At {
+		sum.first, sum.last = min(sum.first, at), max(sum.last, at)
+	}
+}
+
+// cover widens a stretch of time to hold what was added. A stretch from MaxTime to MinTime is empty.
+func cover(first, last *limit.Time, sum added) {
+	*first, *last = min(*first, sum.first), max(*last, sum.last)
+}
+
+// finish closes the account of an input that has come to its end.
+func (s *Stats) finish(f *feed) {
+	f.finished = true
+	in := &f.stats
+	in.Name, in.Warnings = f.name, f.warnings
+	in.Compression, in.Problem = f.input.Compression(), f.input.Problem()
+	in.Size, in.Head, in.Tail = f.input.Identity()
+	if f.format != nil {
+		in.Format, in.FormatText = f.format.Name, f.format.Text
+	}
+	s.HasAgents = s.HasAgents || f.has(parse.FieldAgent)
+	s.HasUpstream = s.HasUpstream || f.has(parse.FieldUpstreamTime)
+}
+
+// close makes the statistics whole once all inputs have come to their end.
+func (s *Stats) close(feeds []*feed) {
+	empty(&s.FirstAt, &s.LastAt)
+	for _, f := range feeds {
+		empty(&f.stats.FirstAt, &f.stats.LastAt)
+		s.Inputs = append(s.Inputs, f.stats)
+		s.Faults = append(s.Faults, f.faults[:min(len(f.faults), faultsShown-len(s.Faults))]...)
+	}
+}
+
+// empty makes a stretch without any moment the zero one.
+func empty(first, last *limit.Time) {
+	if *first > *last {
+		*first, *last = 0, 0
+	}
+}

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"shadow/limit"
+	"shadow/logfile"
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// A Stream is a Reader for logs that grow: whoever follows them hands over blocks of lines as they come, and asks for
+// what nothing older can come before. It parses, looks up and orders as a Reader does, with the same parts, but on the
+// goroutine of the caller, and it has no end.
+//
+//	lines ──▶ Take ──▶ intake ──▶ pending ──▶ Release(floor) ──▶ a batch
+//
+// What waits, and how far each source has come, can be written to a checkpoint.
+type Stream struct {
+	options Options
+	columns traffic.Columns
+	intake  *intake
+	rows    rows
+	pending pending
+	out     *traffic.Batch
+	sources []*watermark
+}
+
+// Taken is what taking in one block came to.
+type Taken struct {
+	Lines, Parsed, Unreadable, Excluded, Late int64
+	Moved                                     int64     // as in Stats
+	NotHTTP                                   ByStatus  // valid until the next call of Take
+	Faults                                    []FaultAt // the first few, with the line counted from the start of the block
+
+	Resolution limit.Time // of the finest stamp; 0: there was none
+
+	// Of the requests, MinTime where there is none:
+	Reached limit.Time // the highest moment that two successive ones have reached
+	Newest  limit.Time // the highest that is not in the future
+	Last    limit.Time // that of the last one
+}
+
+// NewStream returns one that nothing has come to. several says whether it will have more than one source.
+func NewStream(o Options, several bool) *Stream {
+	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
+	s := &Stream{options: o}
+	s.columns = traffic.Columns{Source: several, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil}
+	s.begin()
+	return s
+}
+
+// begin makes what waits empty, for the tables of the options.
+func (s *Stream) begin() {
+	o := &s.options
+	s.intake = newIntake(o, o.span(), s.columns)
+	s.rows = rows{Batch: *traffic.NewBatch(0, s.columns)}
+	s.out = traffic.NewBatch(0, s.columns)
+	s.pending = pending{Batch: *traffic.NewBatch(0, s.columns), lateness: o.Lateness, since: traffic.MinTime, floor: traffic.MinTime}
+}
+
+// Format chooses the format for a source from the beginning of its log, with what is odd about it.
+func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
+	found, err := s.options.Format.For(sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	if what := s.options.lacks(found.Format); what != "" {
+		return nil, nil, fmt.Errorf("the format %s does not tell %s; if the log does, state the whole of its format: %s …",
+			found.Format.Name, what, found.Format.Text)
+	}
+	if err := s.options.strangeIn(sample, found.Format); err != nil {
+		return nil, nil, err
+	}
+	return found.Format, append(found.Warnings, s.options.Scopes.Lacks(found.Format)...), nil
+}
+
+// Misread is how many lines a format does not read.
+func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
+	parser := s.intake.parser(format)
+	var record parse.Record
+	for line := range bytes.Lines(bytes.Clone(lines)) { // a parser may change them
+		line, _ = logfile.CutLine(line)
+		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
+			n++
+		}
+	}
+	return n
+}
+
+// Sources makes room for so many sources. Of two requests at one moment that of the lower source comes first.
+func (s *Stream) Sources(n int) {
+	for len(s.sources) < n {
+		s.sources = append(s.sources, newWatermark())
+	}
+}
+
+// Take takes in whole lines of a source that were read now. Nothing beyond top counts as reached by the source: its clock must
+// not make others late. block is not kept.
+func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, now, top limit.Time) Taken {
+	r := &s.rows
+	s.intake.fill(r, block, format)
+	if s.columns.Source {
+		for i := range extend(&r.Source, r.Len()) {
+			r.Source[i] = uint32(source)
+		}
+	}
+	w := s.sources[source]
+	w.top = top
+	taken := Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
+	taken.look(r.At, w.last, now)
+	taken.Late = s.pending.add(&r.Batch, w).late
+	if n := s.pending.Len(); n > s.options.Waiting {
+		s.pending.floor = max(s.pending.floor, s.pending.oldest())
+	}
+	return taken
+}
+
+// look notes the moments of requests that were read now, behind one of last.
+func (t *Taken) look(at []limit.Time, last, now limit.Time) {
+	t.Reached, t.Newest, t.Last = traffic.MinTime, traffic.MinTime, traffic.MinTime
+	for _, moment := range at {
+		t.Reached = max(t.Reached, min(last, moment))
+		if moment <= now {
+			t.Newest = max(t.Newest, moment)
+		}
+		last, t.Last = moment, moment
+	}
+}
+
+// Mark is the highest moment that two successive requests of a source have reached, and that of the last one: MinTime before
+// there were two, or one.
+func (s *Stream) Mark(source int) (mark, last limit.Time) {
+	w := s.sources[source]
+	return w.mark, w.last
+}
+
+// Waits reports whether a request of a source waits.
+func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Source, uint32(source)) }
+
+// Renew makes a source one that nothing has come of. None of its requests may wait.
+func (s *Stream) Renew(source int) { *s.sources[source] = *newWatermark() }
+
+// Waiting is how many requests wait.
+func (s *Stream) Waiting() int { return s.pending.Len() }
+
+// Release returns requests that have their place before the floor, or before where too many waiting ones had put it: the
+// earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever comes
+// after the last of them has its place at the floor or later; after MaxTime, where the latest of all was. Requests that are late
+// have their place at the floor, and would wait for as long as it stands still: then it is a microsecond further on. The
+// batch is valid until the next call.
+func (s *Stream) Release(floor limit.Time) (b *traffic.Batch, more bool) {
+	s.out.Reset()
+	before := s.pending.floor
+	if floor <= before {
+		if floor = before; s.pending.lateAt(floor) {
+			floor++
+		}
+	}
+	part := floor
+	if n := s.options.Batch; s.pending.Len() > 2*n {
+		part = min(floor, s.pending.oldestOf(n))
+	}
+	next := part
+	if floor == traffic.MaxTime {
+		next = min(part, s.pending.latest())
+	}
+	s.pending.release(part, s.out, 2*s.options.Batch)
+	s.pending.floor = max(before, next)
+	return s.out, part < floor
+}

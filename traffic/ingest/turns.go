@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"cmp"
+	"container/heap"
+)
+
+// Turns say which input is read next: the one that is furthest back in time, and of several the first. Marks move while others work,
+// but never back. So a heap of the marks as they were seen last finds the lowest one: it is that of the input on top, as soon as
+// that has not moved since.
+type turns struct {
+	heap  turnHeap
+	after map[*feed]*feed // which input of a log follows another one
+}
+
+// A turn is an input that may be read.
+type turn struct {
+	feed  *feed
+	index int   // among the inputs
+	mark  int64 // as it was seen last
+}
+
+// newTurns are those of inputs at their beginning.
+func newTurns(feeds []*feed) *turns {
+	t := &turns{after: map[*feed]*feed{}}
+	for i, f := range feeds {
+		if f.after != nil {
+			t.after[f.after] = f
+		}
+		if !f.exhausted && (f.after == nil || f.after.exhausted) {
+			t.heap = append(t.heap, turn{f, i, f.mark.Load()})
+		}
+	}
+	heap.Init(&t.heap)
+	return t
+}
+
+// next is the input to read next; nil when all are at their end.
+func (t *turns) next() *feed {
+	for len(t.heap) > 0 {
+		top := &t.heap[0]
+		if top.feed.exhausted {
+			t.follow(top)
+			continue
+		}
+		mark := top.feed.mark.Load()
+		if mark == top.mark {
+			return top.feed
+		}
+		top.mark = mark
+		heap.Fix(&t.heap, 0)
+	}
+	return nil
+}
+
+// follow puts the input that follows in the place of one that is at its end.
+func (t *turns) follow(top *turn) {
+	next := t.after[top.feed]
+	if next == nil || next.exhausted {
+		heap.Pop(&t.heap)
+		return
+	}
+	top.feed, top.index, top.mark = next, top.index+1, next.mark.Load() // inputs of one log stand behind each other
+	heap.Fix(&t.heap, 0)
+}
+
+// A turnHeap is a heap.Interface.
+type turnHeap []turn
+
+func (h turnHeap) Len() int      { return len(h) }
+func (h turnHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h turnHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].mark, h[j].mark), cmp.Compare(h[i].index, h[j].index)) < 0
+}
+func (h *turnHeap) Push(x any) { *h = append(*h, x.(turn)) }
+
+func (h *turnHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}

@@ -1,0 +1,110 @@
+package intern
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+// A Dict gives each distinct name a dense id, from 0 in the order of arrival. Any number of goroutines may call it.
+// It never forgets. The zero Dict is empty and ready for use.
+//
+// A name that is known is found without a lock and without an allocation; only a new name takes the mutex. Everything
+// that a reader touches hangs on one atomic pointer, the view:
+//
+//	view ── slots   open addressing, linear probing: 33 bits of hash | 31 bits of id + 1, 0 is free
+//	     ├─ entries chunks of 16-byte entries by id: names up to 15 bytes (every IPv4 address) lie in their entry
+//	     └─ blocks  the longer names, end to end
+//
+// Slots are written once, after what they lead to. A slot's index is the top bits of its hash, so a table is doubled
+// without looking at a single name. A view that is out of date misses names and is asked again under the mutex.
+//
+// An IPv4 address takes 16 bytes of entry and, at a load between 3/8 and 3/4, 11 to 21 bytes of slots.
+type Dict struct {
+	view atomic.Pointer[view]
+
+	mu    sync.Mutex
+	count atomic.Int32 // names taken in; changes under mu
+	free  []byte       // what is left of the last block
+	most  int32        // names, the last of which stands for all that do not fit; 0 means math.MaxInt32
+}
+
+const (
+	MaxName     = 512 // bytes of a name that is kept whole
+	keptOfLong  = 493 // bytes kept of a longer one, which makes it maxName+1 bytes with its mark and hash
+	markOfLong  = "…#"
+	hashOfLong  = 8 // bytes of SHA-256, in hex
+	furtherName = "(further names)"
+)
+
+// seed makes slots unpredictable: nobody can write a log that makes the dictionaries slow.
+var seed = maphash.MakeSeed()
+
+// NewDict returns an empty dictionary.
+func NewDict() *Dict { return new(Dict) }
+
+// ID returns the id of name, which it takes in if it is new. It keeps no reference to name.
+//
+// Of a name longer than 512 bytes the first 493 are kept, with a hash of the whole, so that distinct names stay
+// distinct. After 2³¹−2 names, all new ones share the last id.
+func (d *Dict) ID(name []byte) int32 {
+	if len(name) > MaxName && !isShortened(name) {
+		return d.shortID(name)
+	}
+	h := maphash.Bytes(seed, name)
+	if id, ok := d.view.Load().find(h, name); ok {
+		return id
+	}
+	return d.insert(h, name)
+}
+
+// shortID is ID of a name that is too long to be kept.
+func (d *Dict) shortID(name []byte) int32 {
+	var buf [MaxName + 1]byte
+	short := shorten(buf[:0], name)
+	h := maphash.Bytes(seed, short)
+	if id, ok := d.view.Load().find(h, short); ok {
+		return id
+	}
+	return d.insert(h, short)
+}
+
+// shorten appends to dst what is kept of a long name.
+func shorten(dst, name []byte) []byte {
+	sum := sha256.Sum256(name)
+	dst = append(dst, name[:keptOfLong]...)
+	dst = append(dst, markOfLong...)
+	return hex.AppendEncode(dst, sum[:hashOfLong])
+}
+
+// isShortened reports whether a name is what is kept of a long one: a name that comes back from Name is not shortened again.
+func isShortened(name []byte) bool {
+	return len(name) == MaxName+1 && string(name[keptOfLong:keptOfLong+len(markOfLong)]) == markOfLong
+}
+
+// NewBounded returns an empty dictionary for at most so many names; all that do not fit share one more.
+func NewBounded(most int32) *Dict { return &Dict{most: most + 1} }
+
+// Is reports whether id, one that ID has returned or 0, is that of name. It costs half of finding name; of a name that came
+// this moment it may know nothing.
+func (d *Dict) Is(id int32, name []byte) bool {
+	v := d.view.Load()
+	return v != nil && v.has(id, name)
+}
+
+// Find returns the id of name if it has one.
+func (d *Dict) Find(name []byte) (int32, bool) {
+	if len(name) > MaxName && !isShortened(name) {
+		var buf [MaxName + 1]byte
+		name = shorten(buf[:0], name)
+	}
+	return d.view.Load().find(maphash.Bytes(seed, name), name)
+}
+
+// Name returns the name of an id that ID has returned.
+func (d *Dict) Name(id int32) string { return string(d.view.Load().name(id)) }
+
+// Len is the number of names; the ids are 0 … Len−1.
+func (d *Dict) Len() int { return int(d.count.Load()) }

@@ -1,0 +1,120 @@
+package match
+
+import (
+	"fmt"
+	"regexp"
+	"shadow/traffic/intern"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A Rule names the requests that it fits. What is left empty fits every request; what is given must all fit. Rules
+// see the path as it was logged, without the query, and only requests that are HTTP. A rule with methods
+// does not fit where the log tells none.
+type Rule struct {
+	Name    string
+	Methods []string // GET, POST …
+	Prefix  string   // of the path: /login fits /login, /login/now and /login-help
+	Glob    string   // of the whole path: * within a segment, ** across segments, /**/ any, ? one byte
+	Regexp  string   // anywhere in the path, in Go's syntax
+}
+
+const (
+	maxRules       = 10_000
+	maxPathActions = 50_000 // actions named after paths; with the rules, ids fit into 16 bits
+)
+
+// Actions tells which action a request belongs to: the first rule that fits, else what the path says (see
+// appendAction). Any number of matchers may use it at once.
+//
+// At most 50,000 actions take their names from paths, so that a scanner cannot make more; the requests of further ones
+// are "(other)". Who comes first has a name: with several matchers at work that can differ from run to run.
+type Actions struct {
+	dict    *intern.Dict
+	rules   []compiledRule
+	methods bool // whether any rule asks for the method
+
+	mu    sync.Mutex
+	paths int          // actions that took their names from paths
+	other atomic.Int32 // id of otherAction + 1; 0 as long as nothing went there
+	noted *intern.Dict // see NotePaths; nil: none are wanted
+}
+
+// A compiledRule is a Rule ready to match.
+type compiledRule struct {
+	id      int32
+	methods []string
+	prefix  string
+	glob    *Glob
+	regexp  *regexp.Regexp
+}
+
+// NewActions compiles the rules. The names of actions go to dict, those of the rules at once and in their order.
+func NewActions(rules []Rule, dict *intern.Dict) (*Actions, error) {
+	if len(rules) > maxRules {
+		return nil, fmt.Errorf("%d action rules: at most %d", len(rules), maxRules)
+	}
+	a := &Actions{dict: dict}
+	for i, r := range rules {
+		c, err := compile(r)
+		if err != nil {
+			return nil, fmt.Errorf("action rule %d (%q): %w", i+1, r.Name, err)
+		}
+		c.id = dict.ID([]byte(r.Name))
+		a.rules = append(a.rules, c)
+		a.methods = a.methods || len(r.Methods) > 0
+	}
+	return a, nil
+}
+
+func compile(r Rule) (c compiledRule, err error) {
+	c = compiledRule{methods: r.Methods, prefix: r.Prefix}
+	if r.Name == "" {
+		return c, fmt.Errorf("it has no name")
+	}
+	if r.Glob != "" {
+		g, err := NewGlob(r.Glob)
+		if err != nil {
+			return c, err
+		}
+		c.glob = &g
+	}
+	if r.Regexp != "" {
+		c.regexp, err = regexp.Compile(r.Regexp)
+	}
+	return c, err
+}
+
+// fits reports whether a request belongs to the rule's action.
+func (c *compiledRule) fits(method, path []byte) bool {
+	return (len(c.methods) == 0 || slices.Contains(c.methods, string(method))) &&
+		len(path) >= len(c.prefix) && string(path[:len(c.prefix)]) == c.prefix &&
+		(c.glob == nil || c.glob.fits(path)) &&
+		(c.regexp == nil || c.regexp.Match(path))
+}
+
+// Other returns the id of the action "(other)", which holds the requests whose paths came when 50,000 actions had
+// been named after paths; false if there were none.
+func (a *Actions) Other() (int32, bool) {
+	id := a.other.Load() - 1
+	return id, id >= 0
+}
+
+// Named returns the id of an action named after a path, which is founded if there is room for it.
+func (a *Actions) Named(name []byte) int32 {
+	if id, ok := a.dict.Find(name); ok {
+		return id
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if id, ok := a.dict.Find(name); ok {
+		return id
+	}
+	if a.paths == maxPathActions {
+		a.other.Store(a.dict.ID([]byte(otherAction)) + 1)
+		return a.other.Load() - 1
+	}
+	a.paths++
+	return a.dict.ID(name)
+}

@@ -1,0 +1,123 @@
+package match
+
+import "bytes"
+
+// Without a rule, the path names the action:
+//
+//	/                        /
+//	/about, /about/          /about
+//	/product/1, /product/2/  /product/…
+//	/assets/site.css         static, like all that has the ending of a style sheet, a script, an image, a font …
+//	*, example.com:443       (no path)
+//	a request that is not HTTP, such as the bytes of a TLS handshake: (not http)
+//
+// A page and what lies below it are two actions on purpose: /product lists, /product/1 shows. The name depends on
+// the path alone, never on what else is in the log. Case and percent signs are left as they were logged.
+const (
+	staticAction  = "static"
+	noPathAction  = "(no path)"
+	NotHTTPAction = "(not http)"
+	otherAction   = "(other)"
+	below         = "/…"
+	maxSegment    = 64 // bytes of a segment that go into a name
+)
+
+// PathOf returns the path of a request target: without query and fragment, and in the absolute form that proxies are
+// sent (http://host/path) without the host.
+func PathOf(target []byte) []byte {
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	if i := bytes.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
+	}
+	if len(target) > 0 && target[0] != '/' {
+		return AfterHost(target)
+	}
+	return target
+}
+
+// AfterHost returns the path of a target in the absolute form, and any other as it is.
+func AfterHost(target []byte) []byte {
+	n := bytes.Index(target, []byte("://"))
+	if n < 0 || !IsScheme(target[:n]) {
+		return target
+	}
+	if slash := bytes.IndexByte(target[n+3:], '/'); slash >= 0 {
+		return target[n+3+slash:]
+	}
+	return []byte("/")
+}
+
+func IsScheme(b []byte) bool {
+	return bytes.EqualFold(b, []byte("http")) || bytes.EqualFold(b, []byte("https"))
+}
+
+// appendAction appends the name of the action that a path stands for.
+func appendAction(dst, path []byte) []byte {
+	if len(path) == 0 || path[0] != '/' {
+		return append(dst, noPathAction...)
+	}
+	if IsStatic(path) {
+		return append(dst, staticAction...)
+	}
+	segment, rest := cutSegment(path)
+	dst = append(dst, '/')
+	if len(segment) > maxSegment {
+		dst = append(append(dst, segment[:maxSegment]...), "…"...)
+	} else {
+		dst = append(dst, segment...)
+	}
+	if next, _ := cutSegment(rest); len(next) > 0 {
+		dst = append(dst, below...)
+	}
+	return dst
+}
+
+// cutSegment returns the first segment of a path that is not empty, without its parameters (;jsessionid=…), and what
+// follows it.
+func cutSegment(path []byte) (segment, rest []byte) {
+	for len(path) > 0 && path[0] == '/' {
+		path = path[1:]
+	}
+	end := bytes.IndexByte(path, '/')
+	if end < 0 {
+		end = len(path)
+	}
+	segment, rest = path[:end], path[end:]
+	if semicolon := bytes.IndexByte(segment, ';'); semicolon >= 0 {
+		segment = segment[:semicolon]
+	}
+	return segment, rest
+}
+
+// IsStatic reports whether the path ends like a file that belongs to a page.
+func IsStatic(path []byte) bool {
+	const longest = len(".woff2")
+	var ending [longest]byte
+	for i := range min(longest, len(path)) {
+		c := path[len(path)-1-i]
+		if c == '.' {
+			return staticEndings[string(ending[longest-i:])]
+		}
+		ending[longest-1-i] = c | 0x20 // lower case; digits stay what they are
+	}
+	return false
+}
+
+// staticEndings are those of files that a browser fetches for a page by itself. Documents and downloads (html, txt,
+// xml, json, pdf, zip) are asked for, so they are actions of their own.
+var staticEndings = setOf(
+	"css", "js", "mjs", "map", "wasm",
+	"png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "cur", "bmp", "jxl",
+	"woff", "woff2", "ttf", "otf", "eot",
+	"mp3", "mp4", "m4a", "m4s", "m4v", "ogg", "webm", "wav", "vtt", "ts",
+)
+
+func setOf(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}

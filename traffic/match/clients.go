@@ -1,0 +1,229 @@
+package match
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"shadow/parse"
+)
+
+// A ClientRule says who a client is. The zero rule takes the address of the peer as it was logged.
+//
+//	addr              the address, or the host name, as logged; but ::ffff:192.0.2.7 is 192.0.2.7
+//	addr/24           IPv4 addresses by /24; IPv6 stays whole
+//	addr/24,/64       IPv4 by /24, IPv6 by /64
+//	user              the authenticated user
+//	header:X-Api-Key  a request header that the format logs
+//	session           any other field of the line: an nginx variable, a JSON key
+//
+// Whoever does not have what the rule asks for is the client "-". That no log at all has it is an
+// error, other than for the address as logged.
+type ClientRule struct {
+	text   string
+	source clientSource
+	v4, v6 int      // bits that are kept of an address, if prefix
+	prefix bool     // whether addresses are cut
+	extra  []string // what to ask of the parser, see Extra
+
+	forwarded bool           // whether the address comes from a list that proxies wrote
+	trusted   []netip.Prefix // whose entries in that list are believed
+}
+
+// A clientSource is the part of a record that tells the client.
+type clientSource uint8
+
+const (
+	fromAddress clientSource = iota
+	fromUser
+	fromHost
+	fromAgent
+	fromReferer
+	fromExtra
+)
+
+// usualFields are the names of fields that every record has.
+var usualFields = map[string]clientSource{
+	"user": fromUser, "remote_user": fromUser,
+	"host":  fromHost,
+	"agent": fromAgent, "http_user_agent": fromAgent,
+	"referer": fromReferer, "http_referer": fromReferer,
+}
+
+// sourceFields are what a format must have for a source.
+var sourceFields = map[clientSource]parse.Field{
+	fromAddress: parse.FieldClient,
+	fromUser:    parse.FieldUser,
+	fromHost:    parse.FieldHost,
+	fromAgent:   parse.FieldAgent,
+	fromReferer: parse.FieldReferer,
+}
+
+// ParseClientRule reads the flags --client, --client-from and --trusted-proxy; each may be empty.
+//
+// from is the header in which proxies pass the address on, such as x-forwarded-for. Of its list and the peer behind
+// it, read from the right, the first address that is not in trusted is the client. trusted holds addresses, prefixes,
+// or "private" for all networks that are not on the public internet.
+func ParseClientRule(client, from string, trusted []string) (ClientRule, error) {
+	r := ClientRule{text: client}
+	var err error
+	if name, _, _ := strings.Cut(client, "/"); client == "" || name == "addr" {
+		err = r.parsePrefixes(strings.TrimPrefix(client, "addr"))
+	} else {
+		err = r.parseField(client)
+	}
+	if err == nil {
+		err = r.parseFrom(from, trusted)
+	}
+	if err != nil {
+		return ClientRule{}, err
+	}
+	return r, nil
+}
+
+// String is the rule as --client takes it.
+func (r ClientRule) String() string {
+	if r.text == "" {
+		return "addr"
+	}
+	return r.text
+}
+
+// Extra are the names that must stand at the beginning of parse.Wants.Extra for the rule to work. They are several
+// names of one field (nginx and Apache call headers differently); a format will know one of them.
+func (r ClientRule) Extra() []string { return r.extra }
+
+// plain reports whether the client is the address as logged.
+func (r *ClientRule) plain() bool { return r.source == fromAddress && !r.prefix && !r.forwarded }
+
+// IsAddress reports whether a client is an address, or a part of one, or the name of a host.
+func (r *ClientRule) IsAddress() bool { return r.source == fromAddress }
+
+// Lacks names what the rule goes by and a format does not have, or is empty.
+func (r *ClientRule) Lacks(f *parse.Format) string {
+	switch {
+	case len(r.extra) > 0:
+		return r.lacksExtra(f)
+	case r.forwarded && !f.Has(parse.FieldForwarded):
+		return "x-forwarded-for"
+	case !r.plain() && !f.Has(sourceFields[r.source]):
+		return r.text
+	}
+	return ""
+}
+
+func (r *ClientRule) lacksExtra(f *parse.Format) string {
+	for i := range r.extra {
+		if f.HasExtra(i) {
+			return ""
+		}
+	}
+	return r.extra[0]
+}
+
+// parsePrefixes reads what follows "addr": nothing, "/24", "/24,/64".
+func (r *ClientRule) parsePrefixes(s string) error {
+	if s == "" {
+		return nil
+	}
+	v4, v6, both := strings.Cut(s, ",")
+	if !both {
+		v6 = "/128"
+	}
+	r.prefix = true
+	var ok4, ok6 bool
+	r.v4, ok4 = prefixLength(v4, 32)
+	r.v6, ok6 = prefixLength(v6, 128)
+	if !ok4 || !ok6 {
+		return fmt.Errorf("client %q: want addr, addr/24 or addr/24,/64", r.text)
+	}
+	return nil
+}
+
+// prefixLength reads "/24".
+func prefixLength(s string, most int) (int, bool) {
+	digits, ok := strings.CutPrefix(s, "/")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n >= 0 && n <= most && digits[0] != '+' && digits[0] != '-'
+}
+
+// parseField reads the name of a field or of a header.
+func (r *ClientRule) parseField(s string) error {
+	if source, ok := usualFields[s]; ok {
+		r.source = source
+		return nil
+	}
+	var ok bool
+	r.source = fromExtra
+	if r.extra, ok = fieldNames(s); !ok {
+		return fmt.Errorf("client %q: want addr, addr/24,/64, user, header:NAME or the name of a field of the line", s)
+	}
+	return nil
+}
+
+// fieldNames are the names, one of which a format will know, of a field or, as header:NAME, of a header; false if there
+// can be no such field.
+func fieldNames(s string) (names []string, ok bool) {
+	if header, ok := strings.CutPrefix(s, "header:"); ok {
+		names = headerNames(header)
+	} else {
+		names = []string{strings.TrimPrefix(s, "$")}
+	}
+	return names, s != "header" && isFieldName(names[0])
+}
+
+// headerNames are the names of a request header in Apache's formats, in nginx's, and in most JSON.
+func headerNames(header string) []string {
+	return []string{header, "http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_"))}
+}
+
+// isFieldName reports whether a name can be that of a field: visible characters, no quotes or separators.
+func isFieldName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return c <= ' ' || c == 0x7f || strings.ContainsRune(`"',/\`, c)
+	})
+}
+
+// parseFrom reads --client-from and --trusted-proxy.
+func (r *ClientRule) parseFrom(from string, trusted []string) error {
+	switch {
+	case from == "" && len(trusted) == 0:
+		return nil
+	case from == "":
+		return fmt.Errorf("trusted-proxy goes with --client-from: which header names the client? (x-forwarded-for)")
+	case r.source != fromAddress:
+		return fmt.Errorf("client %q does not come from an address: leave out --client-from %s", r.text, from)
+	case len(trusted) == 0:
+		return fmt.Errorf("client-from %q: say with --trusted-proxy whose word counts (an address, a prefix, or private)", from)
+	case !isFieldName(from):
+		return fmt.Errorf("client-from %q: not the name of a header", from)
+	}
+	r.forwarded = true
+	if !strings.EqualFold(from, "x-forwarded-for") {
+		r.extra = headerNames(from)
+	}
+	for _, s := range trusted {
+		prefixes, err := parseNetworks(s)
+		if err != nil {
+			return fmt.Errorf("trusted-proxy %w", err)
+		}
+		r.trusted = append(r.trusted, prefixes...)
+	}
+	return nil
+}
+
+// Prefixes are the bits that are kept of IPv4 and IPv6 addresses; false if whole ones are, or the client is no address.
+func (r ClientRule) Prefixes() (v4, v6 int, cut bool) { return r.v4, r.v6, r.prefix }
+
+// Trusted are the proxies whose word counts.
+func (r ClientRule) Trusted() []netip.Prefix { return r.trusted }
+
+// Named is the client that somebody means who writes its name so: an address stands for the prefix that --client makes of
+// it, and is written as the rule writes it.
+func (r ClientRule) Named(text string) string {
+	if r.source != fromAddress {
+		return text
+	}
+	return string(r.NewExtractor().Key(&parse.Record{Client: []byte(text)}))
+}

@@ -1,0 +1,204 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/parse"
+	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
+)
+
+// A Scope is a set of requests. The conditions that it states must all fit; of the values of a condition, one must. The
+// zero Scope holds every request, but for those of exempt clients, which no scope holds.
+type Scope struct {
+	Actions  []string // names of actions
+	Methods  []string // GET, POST …
+	Paths    []string // patterns for the path without its query, as Rule.Glob
+	Prefixes []string // beginnings of the path, as Rule.Prefix
+	Regexps  []string // as Rule.Regexp
+	Hosts    []string // names of virtual hosts in either case; * stands for any bytes, ? for one
+	Classes  []string // what the agent of the request claims to be
+	Statuses []string // 401, 4xx
+	Tiers    []string // names of tiers
+}
+
+// MaxScopes is how many scopes there may be: one for each bit of a mark.
+const MaxScopes = 64
+
+// Scopes tell which of several scopes requests are in, all at once: bit i of a mark is set for scope i. Each condition has
+// a table from what a request shows to the bits of the scopes that this fits, those that do not ask among them; the bits
+// of all conditions, joined by and, are the mark.
+//
+//	action login ──▶ 1 1 0 1
+//	status 401   ──▶ 0 1 1 1
+//	                 0 1 0 1
+//
+// Scopes are immutable; any number of goroutines may use them.
+type Scopes struct {
+	all      uint64 // one bit for each scope
+	actions  nameBits
+	methods  nameBits
+	paths    patternBits
+	prefixes patternBits
+	regexps  patternBits
+	hosts    patternBits
+	classes  [useragent.ClassCount]uint64
+	statuses [maxStatus + 1]uint64
+	tiers    []uint64 // by tier; nil when nobody asks
+
+	byClass, byStatus bool
+	membership        *Tiers
+}
+
+// NewScopes compiles the scopes. tiers, which may be nil, are those that they name.
+func NewScopes(scopes []Scope, tiers *Tiers) (*Scopes, error) {
+	if len(scopes) > MaxScopes {
+		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), MaxScopes)
+	}
+	s := &Scopes{all: 1<<len(scopes) - 1, membership: tiers}
+	s.actions = newNameBits(scopes, func(c *Scope) []string { return c.Actions })
+	s.methods = newNameBits(scopes, func(c *Scope) []string { return c.Methods })
+	s.prefixes, _ = newPatternBits(scopes, func(c *Scope) []string { return c.Prefixes }, newPrefix)
+	var errs [5]error
+	s.paths, errs[0] = newPatternBits(scopes, func(c *Scope) []string { return c.Paths }, newPath)
+	s.regexps, errs[1] = newPatternBits(scopes, func(c *Scope) []string { return c.Regexps }, newRegexp)
+	s.hosts, errs[2] = newPatternBits(scopes, func(c *Scope) []string { return c.Hosts }, newHost)
+	errs[3] = s.addClasses(scopes)
+	errs[4] = s.addStatuses(scopes)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return s, s.addTiers(scopes)
+}
+
+func newPath(text string) (func([]byte) bool, error) {
+	g, err := NewGlob(text)
+	return g.fits, err
+}
+
+func newPrefix(text string) (func([]byte) bool, error) {
+	return func(path []byte) bool { return len(path) >= len(text) && string(path[:len(text)]) == text }, nil
+}
+
+func newRegexp(text string) (func([]byte) bool, error) {
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	return re.Match, nil
+}
+
+// newHost is a pattern for the whole of a host's name. Without wildcards, newTextGlob would take a part of it.
+func newHost(text string) (func([]byte) bool, error) {
+	g, err := newTextGlob(text)
+	if !strings.ContainsAny(text, "*?") {
+		g.pattern = intern.LowerASCII(nil, []byte(text))
+	}
+	return g.fits, err
+}
+
+// addClasses fills the table of classes.
+func (s *Scopes) addClasses(scopes []Scope) error {
+	classes := newNameBits(scopes, func(c *Scope) []string { return c.Classes })
+	s.byClass = classes.asked()
+	for c := range useragent.ClassCount {
+		s.classes[c] = classes.of([]byte(c.String()))
+	}
+	for name := range classes.bits {
+		if !slices.Contains(useragent.ClassNames[:], name) {
+			return fmt.Errorf("class %q: want one of %s", name, strings.Join(useragent.ClassNames[:], ", "))
+		}
+	}
+	return nil
+}
+
+// lastStatus is the highest that HTTP has (RFC 9110, 15). Logs may hold others, which --exclude can name.
+const lastStatus = 599
+
+// addStatuses fills the table of statuses.
+func (s *Scopes) addStatuses(scopes []Scope) error {
+	texts := newNameBits(scopes, func(c *Scope) []string { return c.Statuses })
+	s.byStatus = texts.asked()
+	for i := range s.statuses {
+		s.statuses[i] = texts.rest
+	}
+	for text, bits := range texts.bits {
+		first, n, err := parseStatus(text)
+		if err == nil && first > lastStatus {
+			err = fmt.Errorf("%q is no status of HTTP; want one from 100 to %d", text, lastStatus)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			s.statuses[first+i] |= bits
+		}
+	}
+	return nil
+}
+
+// addTiers fills the table of tiers. Exempt clients are in no scope.
+func (s *Scopes) addTiers(scopes []Scope) error {
+	tiers := newNameBits(scopes, func(c *Scope) []string { return c.Tiers })
+	for name := range tiers.bits {
+		if name != DefaultTier && !s.membership.has(name) {
+			return fmt.Errorf("tier %q: there is none", name)
+		}
+	}
+	if s.membership == nil || !tiers.asked() && !s.membership.exempts() {
+		return nil
+	}
+	for _, t := range s.membership.tiers {
+		bits := tiers.of([]byte(t.Name))
+		if t.Exempt {
+			bits = 0
+		}
+		s.tiers = append(s.tiers, bits)
+	}
+	s.tiers = append(s.tiers, tiers.of([]byte(DefaultTier)))
+	return nil
+}
+
+// byPath reports whether any scope asks for the path.
+func (s *Scopes) byPath() bool { return s.paths.asked() || s.prefixes.asked() || s.regexps.asked() }
+
+// ByHost reports whether any scope asks for the host. A nil Scopes asks for nothing.
+func (s *Scopes) ByHost() bool { return s != nil && s.hosts.asked() }
+
+// Lacks are warnings about what scopes go by and a format does not have.
+func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
+	if s == nil {
+		return nil
+	}
+	for _, c := range []struct {
+		asked bool
+		field parse.Field
+		name  string
+	}{
+		{s.methods.asked(), parse.FieldMethod, "the method"},
+		{s.byPath(), parse.FieldPath, "the path"},
+		{s.ByHost(), parse.FieldHost, "the host"},
+		{s.byClass, parse.FieldAgent, "the user agent"},
+		{s.byStatus, parse.FieldStatus, "the status"},
+	} {
+		if c.asked && !f.Has(c.field) {
+			texts = append(texts, c.name+" is not logged: no request fits the conditions of policies on it")
+		}
+	}
+	if s.tiers != nil {
+		texts = append(texts, s.membership.lacks(f)...)
+	}
+	return texts
+}
+
+// Unseen are warnings about what tiers go by and no request of an input had: seen are the fields of those that were.
+func (s *Scopes) Unseen(f *parse.Format, seen uint64) []string {
+	if s == nil || s.tiers == nil {
+		return nil
+	}
+	return s.membership.unseen(f, seen)
+}

@@ -1,0 +1,55 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNewScopesErrors(t *testing.T) {
+	tiers, err := NewTiers([]Tier{{Name: "pro"}, {Name: "exempt", Exempt: true}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, scopes := range map[string][]Scope{
+		"65 different scopes: at most 64":           make([]Scope, 65),
+		`tier "gold": there is none`:                {{Tiers: []string{"pro", "gold"}}},
+		`tier "exempt": there is none`:              {{Tiers: []string{"exempt"}}},
+		`class "bot": want one of browser`:          {{Classes: []string{"bot"}}},
+		`"40" is not a status`:                      {{Statuses: []string{"40"}}},
+		"missing closing )":                         {{Regexps: []string{"("}}},
+		"a pattern must be valid UTF-8":             {{}, {Paths: []string{"/\xff"}}},
+		"a pattern must be valid UTF-8\na pattern ": {{Paths: []string{"/\xff"}, Hosts: []string{"\xff"}}},
+	} {
+		if _, err := NewScopes(scopes, tiers); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", scopes, err, want)
+		}
+	}
+	if _, err := NewScopes([]Scope{{Tiers: []string{"pro"}}}, nil); err == nil {
+		t.Error("there is a tier without tiers")
+	}
+}
+
+func TestNewTiersErrors(t *testing.T) {
+	field := func(names ...string) (tiers []Tier) {
+		for _, n := range names {
+			tiers = append(tiers, Tier{Name: n, Field: n, Values: []string{"x"}})
+		}
+		return tiers
+	}
+	for want, tiers := range map[string][]Tier{
+		"201 tiers: at most 200":                                           make([]Tier, 201),
+		`tier "a": "10.0.0.1/8": has bits beyond its length`:               {{Name: "a", Networks: []string{"10.0.0.1/8"}}},
+		`tier "a b": "a b" is no name of a field`:                          field("a b"),
+		"go by 5 fields beyond the usual ones":                             field("a", "b", "c", "d", "e"),
+		`(["X-A" "http_x_a" "X-B" "http_x_b" "c"]): at most 4 can be read`: field("header:X-A", "header:X-B", "c"),
+	} {
+		if _, err := NewTiers(tiers, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d tiers: %v, want %s", len(tiers), err, want)
+		}
+	}
+	tiers, err := NewTiers(field("header:X-A", "X-A", "b"), []string{"X-A", "http_x_a"})
+	if err != nil || !slices.Equal(tiers.Extra(), []string{"X-A", "http_x_a", "b"}) {
+		t.Errorf("fields that the client rule reads already: %q, %v", tiers.Extra(), err)
+	}
+}

@@ -1,0 +1,132 @@
+package match
+
+import (
+	"hash/maphash"
+
+	"shadow/parse"
+	"shadow/traffic"
+)
+
+// A Marker finds the marks of requests, for one goroutine. It goes through the requests of a tile once for each
+// condition that any scope has. What depends on a name with an id is found once for each id; what depends on a path is
+// remembered in a table of fixed size, as a Matcher does.
+type Marker struct {
+	scopes  *Scopes
+	tables  *traffic.Tables
+	tiers   *tierFinder
+	actions []uint64 // by action id
+	hosts   []uint64 // by host id
+	paths   []markPlace
+}
+
+// A markPlace remembers the bits of one path.
+type markPlace struct {
+	hash uint64
+	bits uint64
+	used bool
+}
+
+// NewMarker returns a marker for one goroutine, nil for no scopes.
+func (s *Scopes) NewMarker(tables *traffic.Tables, clients ClientRule) *Marker {
+	if s == nil {
+		return nil
+	}
+	m := &Marker{scopes: s, tables: tables}
+	if s.tiers != nil {
+		m.tiers = s.membership.newFinder(clients)
+	}
+	if s.byPath() {
+		m.paths = make([]markPlace, matcherPlaces)
+	}
+	return m
+}
+
+// Mark fills in the marks of the last rows of b, which are those of the records.
+func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) {
+	s, from := m.scopes, len(b.Action)-len(marks)
+	for i := range marks {
+		marks[i] = s.all
+	}
+	if s.actions.asked() {
+		for i, id := range b.Action[from:] {
+			marks[i] &= m.action(int(id))
+		}
+	}
+	if s.byClass {
+		for i, id := range b.Agent[from:] {
+			marks[i] &= s.classes[m.tables.Agents.Class(int32(id))]
+		}
+	}
+	if s.ByHost() {
+		for i, id := range b.Host[from:] {
+			marks[i] &= m.host(int(id))
+		}
+	}
+	if s.byStatus {
+		for i, status := range b.Status[from:] {
+			marks[i] &= s.statuses[min(status, maxStatus)]
+		}
+	}
+	if m.tiers != nil {
+		for i, id := range b.Client[from:] {
+			marks[i] &= s.tiers[m.tiers.find(id, &records[i])]
+		}
+	}
+	m.markLines(marks, records)
+}
+
+// markLines looks at what has no id.
+func (m *Marker) markLines(marks []uint64, records []parse.Record) {
+	s := m.scopes
+	if s.methods.asked() {
+		for i := range records {
+			marks[i] &= s.methods.of(records[i].Method)
+		}
+	}
+	if m.paths != nil {
+		for i := range records {
+			marks[i] &= m.path(&records[i])
+		}
+	}
+}
+
+// Fields are those that tiers go by and some request had since the last call.
+func (m *Marker) Fields() (seen uint64) {
+	if m.tiers != nil {
+		seen, m.tiers.seen = m.tiers.seen, 0
+	}
+	return seen
+}
+
+// action is the bits of an action.
+func (m *Marker) action(id int) uint64 {
+	for id >= len(m.actions) {
+		name := m.tables.Actions.Name(int32(len(m.actions)))
+		m.actions = append(m.actions, m.scopes.actions.of([]byte(name)))
+	}
+	return m.actions[id]
+}
+
+// host is the bits of a host.
+func (m *Marker) host(id int) uint64 {
+	for id >= len(m.hosts) {
+		name := m.tables.Hosts.Name(int32(len(m.hosts)))
+		m.hosts = append(m.hosts, m.scopes.hosts.of([]byte(name)))
+	}
+	return m.hosts[id]
+}
+
+// path is the bits of a request's path. What is not HTTP has none, and fits only scopes that do not ask.
+func (m *Marker) path(r *parse.Record) uint64 {
+	s := m.scopes
+	if !IsHTTP(r.Method, r.Path) {
+		return s.paths.rest & s.prefixes.rest & s.regexps.rest
+	}
+	path := PathOf(r.Path)
+	h := maphash.Bytes(pathSeed, path)
+	p := &m.paths[h%matcherPlaces]
+	if p.hash != h || !p.used {
+		*p = markPlace{h, s.paths.of(path) & s.prefixes.of(path) & s.regexps.of(path), true}
+	}
+	return p.bits
+}

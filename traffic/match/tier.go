@@ -1,0 +1,161 @@
+package match
+
+import (
+	"fmt"
+	"slices"
+
+	"shadow/parse"
+)
+
+// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
+// values in a field of the line.
+type Tier struct {
+	Name     string
+	Networks []string // addresses, prefixes, "private"
+	Users    []string
+	Field    string // an nginx variable, a JSON key, or a header: header:X-Api-Key
+	Values   []string
+	Exempt   bool // no scope holds the requests of these clients
+}
+
+// DefaultTier is the tier of the clients that are in no other.
+const DefaultTier = "default"
+
+const maxTiers = 200
+
+// Tiers tell the tier of requests: the first that fits. They are immutable.
+type Tiers struct {
+	tiers    []Tier
+	networks networkTable
+	users    map[string]uint8
+	fields   []tierField
+	extra    []string // what to ask of the parser
+}
+
+// A tierField is a field of the line that tiers go by.
+type tierField struct {
+	name   string
+	at     []int // in Record.Extra: under several names, one of which a format will know
+	values map[string]uint8
+}
+
+// NewTiers compiles the tiers. extra is what the client rule asks of the parser: a field that both go by is read once.
+func NewTiers(tiers []Tier, extra []string) (*Tiers, error) {
+	if len(tiers) > maxTiers {
+		return nil, fmt.Errorf("%d tiers: at most %d", len(tiers), maxTiers)
+	}
+	n := 0
+	for i := range tiers {
+		n += len(tiers[i].Networks)
+	}
+	t := &Tiers{
+		tiers: tiers, networks: networkTable{entries: make([]networkTier, 0, n)},
+		users: map[string]uint8{}, extra: slices.Clone(extra),
+	}
+	for i := range tiers {
+		if err := t.add(&tiers[i], uint8(i)); err != nil {
+			return nil, fmt.Errorf("tier %q: %w", tiers[i].Name, err)
+		}
+	}
+	t.networks.sort()
+	if len(t.extra) > parse.MaxExtra {
+		return nil, fmt.Errorf("clients and tiers go by %d fields beyond the usual ones (%q): at most %d can be read",
+			len(t.extra), t.extra, parse.MaxExtra)
+	}
+	return t, nil
+}
+
+// add enters a tier into the tables, where the first that names something stays.
+func (t *Tiers) add(tier *Tier, id uint8) error {
+	for _, text := range tier.Networks {
+		networks, err := parseNetworks(text)
+		if err != nil {
+			return err
+		}
+		for _, p := range networks {
+			t.networks.add(p, id)
+		}
+	}
+	addNames(t.users, tier.Users, id)
+	if tier.Field == "" {
+		return nil
+	}
+	field, err := t.field(tier.Field)
+	if err == nil {
+		addNames(field.values, tier.Values, id)
+	}
+	return err
+}
+
+func addNames(to map[string]uint8, names []string, id uint8) {
+	for _, name := range names {
+		if _, named := to[name]; !named {
+			to[name] = id
+		}
+	}
+}
+
+// field is the table of a field, which is asked of the parser.
+func (t *Tiers) field(name string) (*tierField, error) {
+	for i := range t.fields {
+		if t.fields[i].name == name {
+			return &t.fields[i], nil
+		}
+	}
+	names, ok := fieldNames(name)
+	if !ok {
+		return nil, fmt.Errorf("%q is no name of a field of the line; want one such as http_x_api_key or header:X-Api-Key", name)
+	}
+	f := tierField{name: name, values: map[string]uint8{}}
+	for _, n := range names {
+		at := slices.Index(t.extra, n)
+		if at < 0 {
+			at, t.extra = len(t.extra), append(t.extra, n)
+		}
+		f.at = append(f.at, at)
+	}
+	t.fields = append(t.fields, f)
+	return &t.fields[len(t.fields)-1], nil
+}
+
+// Extra are the names that must stand at the beginning of parse.Wants.Extra, those of the client rule first.
+func (t *Tiers) Extra() []string { return t.extra }
+
+// has reports whether a tier has this name. There are none in nil Tiers.
+func (t *Tiers) has(name string) bool {
+	return t != nil && slices.ContainsFunc(t.tiers, func(tier Tier) bool { return tier.Name == name && !tier.Exempt })
+}
+
+// exempts reports whether anybody is exempt.
+func (t *Tiers) exempts() bool {
+	return slices.ContainsFunc(t.tiers, func(tier Tier) bool { return tier.Exempt })
+}
+
+// lacks are warnings about what tiers go by and a format does not have.
+func (t *Tiers) lacks(f *parse.Format) (texts []string) {
+	lack := func(name string) { texts = append(texts, notLogged(name)) }
+	if len(t.networks.entries) > 0 && !f.Has(parse.FieldClient) {
+		lack("the address")
+	}
+	if len(t.users) > 0 && !f.Has(parse.FieldUser) {
+		lack("the user")
+	}
+	for i := range t.fields {
+		if !slices.ContainsFunc(t.fields[i].at, f.HasExtra) {
+			lack(t.fields[i].name)
+		}
+	}
+	return texts
+}
+
+func notLogged(name string) string { return name + " is not logged: no client is in a tier by it" }
+
+// unseen are the same about fields that a format may have and no request had: any line of JSON may have any key.
+func (t *Tiers) unseen(f *parse.Format, seen uint64) (texts []string) {
+	for i := range t.fields {
+		if slices.ContainsFunc(t.fields[i].at, f.HasExtra) && seen>>i&1 == 0 {
+			texts = append(texts, notLogged(t.fields[i].name))
+		}
+	}
+	return texts
+}

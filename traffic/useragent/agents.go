@@ -1,0 +1,123 @@
+package useragent
+
+import (
+	"hash/crc32"
+	"hash/maphash"
+	"shadow/traffic/intern"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	maxAgents   = 1 << 16
+	namedAgents = maxAgents - int(ClassCount) // agents that keep their names; then there is one more for each class
+)
+
+// Agents is the dictionary of user agents, each with the class that it claims. Any number of goroutines may use it.
+//
+// It holds at most 65,536 agents. When it is full, further ones are folded into one per class, such as "(further
+// browser agents)", so agents made up at random take no memory, and the requests of each class are counted right still.
+type Agents struct {
+	dict    intern.Dict
+	mu      sync.Mutex               // held while an agent is taken in
+	classes [maxAgents]atomic.Uint32 // class + 1 by id; 0 is not yet known
+	folded  [1 << 12]atomic.Uint64   // classes of agents without a name: hash, its last 3 bits replaced by the class
+}
+
+// NewAgents returns an empty dictionary.
+func NewAgents() *Agents { return new(Agents) }
+
+var noAgent = []byte("-")
+
+// ID returns the id of an agent. No agent, nil or empty, is an agent as well: "-".
+func (a *Agents) ID(agent []byte) int32 {
+	if len(agent) == 0 {
+		agent = noAgent
+	}
+	if id, ok := a.dict.Find(agent); ok {
+		return id
+	}
+	return a.insert(agent)
+}
+
+// Again is ID of an agent that most likely is the one called recent, an id that ID has returned or 0. Comparing it with
+// that one's name costs half of looking it up.
+func (a *Agents) Again(recent uint16, agent []byte) uint16 {
+	if len(agent) == 0 {
+		agent = noAgent
+	}
+	if a.dict.Is(int32(recent), agent) {
+		return recent
+	}
+	return uint16(a.ID(agent))
+}
+
+// insert takes an agent in, under its name or that of its class.
+func (a *Agents) insert(agent []byte) int32 {
+	a.mu.Lock()
+	if a.dict.Len() < namedAgents {
+		defer a.mu.Unlock()
+		return a.dict.ID(agent)
+	}
+	a.mu.Unlock()
+	return a.dict.ID([]byte(furtherAgents[a.foldedClass(agent)]))
+}
+
+// Name returns the agent with this id.
+func (a *Agents) Name(id int32) string { return a.dict.Name(id) }
+
+// Len is the number of agents; the ids are 0 … Len−1.
+func (a *Agents) Len() int { return a.dict.Len() }
+
+// Class is what the agent with this id claims to be.
+func (a *Agents) Class(id int32) Class {
+	if c := a.classes[id].Load(); c != 0 {
+		return Class(c - 1)
+	}
+	c := classOfName(a.dict.Name(id))
+	a.classes[id].Store(uint32(c) + 1)
+	return c
+}
+
+// BrowserSet is a set of browsers, for Evidence.Add, which holds the agent with this id; none for other agents. It depends
+// on the name alone: ids differ from run to run.
+func (a *Agents) BrowserSet(id int32) uint16 {
+	if a.Class(id) != Browser {
+		return 0
+	}
+	return 1 << (crc32.ChecksumIEEE([]byte(a.Name(id))) >> 28)
+}
+
+// foldedClass is Classify with a memory of fixed size.
+func (a *Agents) foldedClass(agent []byte) Class {
+	const bits = 7
+	h := maphash.Bytes(agentSeed, agent)
+	p := &a.folded[h>>(64-12)]
+	if seen := p.Load(); (seen^h)&^bits == 0 {
+		return Class(seen & bits)
+	}
+	c := Classify(agent)
+	p.Store(h&^bits | uint64(c))
+	return c
+}
+
+// agentSeed is the secret of the hashes in folded.
+var agentSeed = maphash.MakeSeed()
+
+// furtherAgents are the names of agents that did not fit.
+var furtherAgents = func() (names [ClassCount]string) {
+	for c := range ClassCount {
+		names[c] = "(further " + c.String() + " agents)"
+	}
+	return names
+}()
+
+// classOfName is Classify for agents and for what stands for many.
+func classOfName(name string) Class {
+	for c, further := range furtherAgents {
+		if name == further {
+			return Class(c)
+		}
+	}
+	return Classify([]byte(name))
+}

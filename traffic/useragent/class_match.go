@@ -1,0 +1,132 @@
+package useragent
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"sync"
+)
+
+// A classMatcher looks for many patterns at once. Each pattern has a literal that any match must contain (most are
+// nothing else), and three bytes of that literal, its gram, are entered into a table. An agent's grams are looked up
+// one after the other; where one is in the table, the literal is compared, and then the regular expression, compiled
+// when it is first needed, has the last word.
+type classMatcher struct {
+	heads    [1 << gramBits]uint16 // by gram: index + 1 of the first pattern
+	patterns []classPattern
+}
+
+const (
+	gramBits = 14
+	gramLen  = 3
+)
+
+type classPattern struct {
+	literal string
+	at      int    // of the gram in the literal
+	next    uint16 // index + 1 of the next pattern with that place in the table
+	class   Class
+	regexp  func() *regexp.Regexp // nil when the literal is all
+}
+
+// add enters a pattern. Patterns are part of the program, so one that cannot be used is a mistake in it.
+func (m *classMatcher) add(source string, class Class) {
+	re, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		panic("traffic: " + err.Error())
+	}
+	if re.Op == syntax.OpAlternate {
+		for _, sub := range re.Sub {
+			m.add(sub.String(), class)
+		}
+		return
+	}
+	p := classPattern{literal: required(re), class: class}
+	if len(p.literal) < gramLen {
+		panic("traffic: pattern without a literal: " + source)
+	}
+	if re.Op != syntax.OpLiteral {
+		p.regexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+	}
+	m.enter(p)
+}
+
+// enter puts a pattern into the table at the gram that fewest others have.
+func (m *classMatcher) enter(p classPattern) {
+	best := -1
+	for at := range len(p.literal) - gramLen + 1 {
+		if n := m.chain(gram(p.literal[at:])); best < 0 || n < best {
+			best, p.at = n, at
+		}
+	}
+	head := &m.heads[gram(p.literal[p.at:])]
+	p.next = *head
+	m.patterns = append(m.patterns, p)
+	*head = uint16(len(m.patterns))
+}
+
+// chain is the number of patterns at a place of the table.
+func (m *classMatcher) chain(place uint32) (n int) {
+	for i := m.heads[place]; i != 0; i = m.patterns[i-1].next {
+		n++
+	}
+	return n
+}
+
+// required returns the longest literal that every match of re contains.
+func required(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return string(re.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		longest := ""
+		for _, sub := range re.Sub {
+			if s := required(sub); len(s) > len(longest) {
+				longest = s
+			}
+		}
+		return longest
+	}
+	return ""
+}
+
+// match returns the strongest class of the patterns that fit, or Unknown.
+func (m *classMatcher) match(agent []byte) Class {
+	class := Unknown
+	for i := range len(agent) - gramLen + 1 {
+		for k := m.heads[gram(agent[i:])]; k != 0; {
+			p := &m.patterns[k-1]
+			if strength[p.class] > strength[class] && p.fits(agent, i) {
+				class = p.class
+			}
+			k = p.next
+		}
+	}
+	return class
+}
+
+// fits reports whether the pattern matches the agent, whose byte i begins the pattern's gram.
+func (p *classPattern) fits(agent []byte, i int) bool {
+	i -= p.at
+	return i >= 0 && len(agent)-i >= len(p.literal) && string(agent[i:i+len(p.literal)]) == p.literal &&
+		(p.regexp == nil || p.regexp().Match(agent))
+}
+
+// gram is the place in the table of the three bytes that s begins with.
+func gram[S string | []byte](s S) uint32 {
+	return (uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])) * 2654435761 >> (32 - gramBits)
+}
+
+// holdsAny reports whether b contains one of the words.
+func holdsAny(b []byte, words ...string) bool {
+	for _, w := range words {
+		if bytes.Contains(b, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}
