@@ -1,0 +1,170 @@
+package shadow_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// The manual is plain English: no words of words.txt, and no sentence of more than 25 words.
+
+const longest = 25 // words of a sentence
+
+var (
+	enumeration = regexp.MustCompile(`CODE(?:(?:,| and| or|, and|, or| …)? CODE)+`)
+	mention     = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	emphasis    = regexp.MustCompile(`\*\*|__`)
+	item        = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+	pause       = regexp.MustCompile(`[.!?][)"]?\s+`)
+)
+
+func TestWordsOfManual(t *testing.T) {
+	banned := wordsOf(t, "prose")
+	for _, page := range manual(t) {
+		for _, paragraph := range paragraphs(t, page) {
+			text := code.ReplaceAllString(paragraph, "CODE")
+			for word, better := range banned {
+				if word.MatchString(text) {
+					t.Errorf("%s: %q is better said as %s: %.80s", page, word.FindString(text), better, paragraph)
+				}
+			}
+			for _, s := range sentences(text) {
+				if n := wordsIn(s); n > longest {
+					t.Errorf("%s: a sentence of %d words: %s", page, n, s)
+				}
+			}
+		}
+	}
+}
+
+func TestWordsOfComments(t *testing.T) {
+	banned := wordsOf(t, "comments")
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, group := range file.Comments {
+			for word, better := range banned {
+				if text := group.Text(); word.MatchString(text) {
+					t.Errorf("%s: %q is better said as %s", path, word.FindString(text), better)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	got := sentences("One `x.y` counts 0.1 %. Two (see it.) Then three? [Four](a.md) ends.")
+	want := []string{"One `x.y` counts 0.1 %.", "Two (see it.)", "Then three?", "Four ends."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := wordsIn("CODE, CODE and CODE are – three words"); n != 4 {
+		t.Errorf("%d words, want 4: an enumeration of code is one", n)
+	}
+}
+
+// manual lists the pages that people read first: not the decisions, which are history.
+func manual(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(pages(t), func(page string) bool { return strings.HasPrefix(page, "docs/decisions/") })
+}
+
+// wordsOf returns a section of words.txt: each word, and what to say instead.
+func wordsOf(t *testing.T, section string) map[*regexp.Regexp]string {
+	t.Helper()
+	text, err := os.ReadFile("words.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "["+section+"]\n")
+	list, _, _ = strings.Cut(list, "\n[")
+	words := map[*regexp.Regexp]string{}
+	for line := range strings.Lines(list) {
+		if word, better, found := strings.Cut(strings.TrimSpace(line), "  "); found {
+			words[regexp.MustCompile(`(?i)\b`+word+`\b`)] = strings.TrimSpace(better)
+		}
+	}
+	if len(words) == 0 {
+		t.Fatalf("words.txt has no section %s", section)
+	}
+	return words
+}
+
+// paragraphs are the paragraphs, list items, headings and table cells of a page, without blocks of code.
+func paragraphs(t *testing.T, page string) (all []string) {
+	var open []string
+	end := func() {
+		if len(open) > 0 {
+			all = append(all, strings.Join(open, " "))
+			open = nil
+		}
+	}
+	indented, blank := false, true
+	for line := range strings.Lines(prose(t, page)) {
+		line = strings.TrimRight(line, "\n")
+		if indented = strings.HasPrefix(line, "    ") && (blank || indented); indented {
+			end()
+			continue
+		}
+		blank = line == ""
+		switch {
+		case blank || strings.HasPrefix(line, "<!--"):
+			end()
+		case strings.HasPrefix(line, "|"):
+			end()
+			all = append(all, strings.Split(strings.ReplaceAll(line, `\|`, "/"), "|")...)
+		case strings.HasPrefix(line, "#"):
+			end()
+			all = append(all, line)
+		case item.MatchString(line):
+			end()
+			open = []string{item.ReplaceAllString(line, "")}
+		default:
+			open = append(open, strings.TrimLeft(line, "> "))
+		}
+	}
+	end()
+	return all
+}
+
+// sentences cuts a paragraph where a full stop is followed by anything but a small letter.
+func sentences(text string) (all []string) {
+	text = mention.ReplaceAllStringFunc(emphasis.ReplaceAllString(text, ""), func(link string) string {
+		words := mention.FindStringSubmatch(link)[1]
+		return strings.ToUpper(words[:1]) + words[1:]
+	})
+	begin := 0
+	for _, stop := range pause.FindAllStringIndex(text, -1) {
+		if next := []rune(text[stop[1]:] + "a")[0]; !unicode.IsLower(next) {
+			all = append(all, strings.TrimSpace(text[begin:stop[1]]))
+			begin = stop[1]
+		}
+	}
+	return append(all, strings.TrimSpace(text[begin:]))
+}
+
+// wordsIn counts what has a letter or a digit. Pieces of code in a row are one word.
+func wordsIn(sentence string) (n int) {
+	for word := range strings.FieldsSeq(enumeration.ReplaceAllString(sentence, "CODE")) {
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			n++
+		}
+	}
+	return n
+}
