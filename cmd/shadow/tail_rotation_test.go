@@ -27,20 +27,17 @@ import (
 // line must have been judged once. What was written between copying and truncating is in no file: it may be missing, which is
 // said then.
 //
-// ROTATION_SEEDS=100 takes as many seeds, ROTATION_SEED=7 this one.
+// ROTATION_SEEDS=100 tries that many seeds; with -run 'TestTailRotationStress/^7$', seed 7 alone.
 
 func TestTailRotationStress(t *testing.T) {
-	first, seeds := uint64(0), uint64(4)
+	seeds := uint64(4)
 	if testing.Short() {
 		seeds = 2
 	}
 	if n, err := strconv.ParseUint(os.Getenv("ROTATION_SEEDS"), 10, 64); err == nil {
 		seeds = n
 	}
-	if n, err := strconv.ParseUint(os.Getenv("ROTATION_SEED"), 10, 64); err == nil {
-		first, seeds = n, 1
-	}
-	for seed := first; seed < first+seeds; seed++ {
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			newRotation(t, seed).run()
@@ -78,7 +75,7 @@ func newRotation(t *testing.T, seed uint64) *rotation {
 		T: t, r: r, dir: t.TempDir(), every: []int{10, 30, 100, 250}[seed%4], copies: r.IntN(2) == 0, gaps: r.IntN(2) == 0,
 		packs: []string{"", "latest", "earlier"}[r.IntN(3)], dates: r.IntN(2) == 0, gap: map[int]bool{},
 	}
-	t.Logf("ROTATION_SEED=%d: every %d ms, copytruncate %v with gaps %v, compresses %q, with dates %v",
+	t.Logf("seed %d: every %d ms, copytruncate %v with gaps %v, compresses %q, with dates %v",
 		seed, s.every, s.copies, s.gaps, s.packs, s.dates)
 	return s
 }
