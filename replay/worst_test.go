@@ -3,6 +3,7 @@ package replay_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -43,17 +44,18 @@ func TestWorstAgainstAccounts(t *testing.T) {
 		if want := account.Follow(policies, i, limit.Minute, 50).Limits[0].Levels; !reflect.DeepEqual(s.Levels, want) {
 			t.Errorf("policy %d: levels %v, want %v", i, s.Levels, want)
 		}
-		var refused, want int64
-		for _, n := range s.Refused {
-			refused += n
-		}
-		for _, is := range account.Fates[i].Refused {
+		want := make([]int64, 50)
+		for row, is := range account.Fates[i].Refused {
 			if is {
-				want++
+				next := 0
+				for s.Moment(next) < account.Batch.At[row] {
+					next++
+				}
+				want[next]++
 			}
 		}
-		if refused != want || want == 0 {
-			t.Errorf("policy %d: %d refused, want %d", i, refused, want)
+		if !slices.Equal(s.Refused, want) || slices.Max(want[40:]) == 0 {
+			t.Errorf("policy %d: %d refused up to each moment, want %d", i, s.Refused, want)
 		}
 		if s.Moment(0) != s.First || s.Moment(49) != s.Last {
 			t.Errorf("from %d to %d, want %d to %d", s.Moment(0), s.Moment(49), s.First, s.Last)
