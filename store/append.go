@@ -40,7 +40,6 @@ func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addi
 			return known, err
 		}
 		known += g.known
-		s.version = schemaVersion
 	}
 	return known, nil
 }
@@ -110,9 +109,6 @@ type appending struct {
 }
 
 func (g *appending) do() error {
-	if err := g.store.bringUpToDate(); err != nil {
-		return err
-	}
 	last, err := g.last()
 	if err != nil {
 		return err
@@ -163,15 +159,16 @@ func (g *appending) begin() error {
 	}
 	zero, at := int64(0), fromClock(g.batches[0].Made)
 	runs := g.store.duck.table("runs")
-	runs.begin(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
-		zero, false, false, textIf(g.info.Timezone))
+	runs.add(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
+		zero, false, false, textIf(g.info.Timezone),
+		zero, zero, nil, nil, zero, false, zero)
 	if err := runs.done(); err != nil {
 		return err
 	}
 	policies, parts := g.store.duck.table("policies"), g.store.duck.table("parts")
 	for i, p := range g.batches[0].Policies {
 		row := []any{g.run, int32(i), p.Name, p.By, zero, zero, zero, nil, zero, zero, nil, true}
-		policies.add(slices.Concat(row, delayValues(nil), rangeValues(nil), []any{nil, nil, textIf(p.Combine)})...)
+		policies.add(slices.Concat(row, delayValues(nil), rangeValues(nil), []any{zero, zero, p.Combine})...)
 		for j, l := range p.Parts {
 			parts.add(g.run, int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, textIf(l.Match), textIf(l.Counts))
 		}

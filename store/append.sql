@@ -91,7 +91,7 @@ FROM action_hits n WHERE t.run = $run AND t.policy = n.policy AND t.action = n.a
 
 UPDATE policies p SET
     requests = p.requests + (SELECT sum(requests)::BIGINT FROM new_sums), refused = p.refused + n.refused, bytes_saved = p.bytes_saved + n.saved,
-    degraded = coalesce(p.degraded, 0) + n.degraded, degraded_refused = coalesce(p.degraded_refused, 0) + n.degraded_refused,
+    degraded = p.degraded + n.degraded, degraded_refused = p.degraded_refused + n.degraded_refused,
     clients_hit = (SELECT count(*) FROM client_tallies t WHERE t.run = $run AND t.policy = p.policy)
 FROM (
     SELECT policy, sum(refused)::BIGINT AS refused, sum(saved)::BIGINT AS saved, sum(degraded)::BIGINT AS degraded,
@@ -115,8 +115,8 @@ WHERE p.run = $run AND p.policy = n.policy
 UPDATE runs SET
     tail = $tail, finished = greatest(runs.finished, $made), lines = runs.lines + n.lines, bytes = runs.bytes + n.bytes, parsed = runs.parsed + n.excluded + n.requests + n.skipped,
     unreadable = runs.unreadable + n.unreadable, excluded = runs.excluded + n.excluded, requests = runs.requests + n.requests,
-    not_http = coalesce(runs.not_http, 0) + n.not_http, not_http_judged = coalesce(runs.not_http_judged, false) OR n.not_http_judged,
-    moved = coalesce(runs.moved, 0) + n.moved,
+    not_http = runs.not_http + n.not_http, not_http_judged = runs.not_http_judged OR n.not_http_judged,
+    moved = runs.moved + n.moved,
     late = runs.late + n.late, refusals = runs.refusals + n.refusals,
     first_at = least(runs.first_at, n.first_at), last_at = greatest(runs.last_at, n.last_at),
     resolution_us = coalesce(least(nullif(runs.resolution_us, 0), n.resolution_us), 0),

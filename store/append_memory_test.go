@@ -48,7 +48,7 @@ func TestAppendMemoryOfLongNames(t *testing.T) {
 func flood(number uint64, from, to int) *replay.Addition {
 	a := &replay.Addition{
 		Tail: "tail", Number: number, Made: batchDay, First: dayOne, Last: dayOne + limit.Hour, Refused: []int64{0}, Saved: []int64{0},
-		Policies: []replay.PolicyText{{Name: "p", By: "client"}}, Agents: []replay.AgentPart{{Name: "-", Class: "unknown"}},
+		Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "together"}}, Agents: []replay.AgentPart{{Name: "-", Class: "unknown"}},
 		Actions: []replay.ActionPart{{Name: "/"}},
 	}
 	for i := from; i < to; i++ {

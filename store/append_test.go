@@ -56,7 +56,7 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 		Tail: "tail's", Number: number, Made: batchDay.Add(time.Duration(number) * time.Second), Resolution: limit.Second,
 		Unreadable: rng.Int64N(3), Late: rng.Int64N(3), Refused: make([]int64, policies), Saved: make([]int64, policies),
 	}
-	if number%4 > 0 { // else an older shadow has left it
+	if number%4 > 0 { // else nothing is shared
 		a.Degraded = make([]replay.Degraded, policies)
 	}
 	for i := range policies {
@@ -64,7 +64,7 @@ func madeBatch(rng *rand.Rand, number uint64, policies int, g *grown) *replay.Ad
 			a.Degraded[i].Requests = rng.Int64N(3)
 			g.degraded[i].Requests += a.Degraded[i].Requests
 		}
-		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}})
+		a.Policies = append(a.Policies, replay.PolicyText{Name: fmt.Sprint("p", i, names[i]), By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}})
 	}
 	for i := range 3 {
 		a.Agents = append(a.Agents, replay.AgentPart{Name: names[rng.IntN(len(names))] + fmt.Sprint(i), Class: "tool"})
@@ -273,7 +273,7 @@ func TestAppendLateRefusals(t *testing.T) {
 		a := &replay.Addition{
 			Tail: "tail's", Number: uint64(i + 1), Made: batchDay, Resolution: limit.Second, Lines: 1, Requests: 1,
 			First: dayOne + at, Last: dayOne + at, Refused: []int64{1}, Saved: []int64{0}, Degraded: make([]replay.Degraded, 1),
-			Policies: []replay.PolicyText{{Name: "p", By: "client", Parts: []replay.PartText{{By: "client", Text: "x"}}}},
+			Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}}},
 			Agents:   []replay.AgentPart{{Name: "curl", Class: "tool"}},
 			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [useragent.ClassCount]int64{useragent.Tool: 1}}},
 			Actions:  []replay.ActionPart{{Name: "/", Requests: 1}},

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"os"
 	"reflect"
 	"testing"
 
@@ -108,19 +107,5 @@ func TestThin(t *testing.T) {
 				t.Errorf("of %d points %d is kept after %d", n, kept[i].Limit, kept[i-1].Limit)
 			}
 		}
-	}
-}
-
-// A database of schema 2 gets what it lacks, and keeps its runs.
-func TestUpgradeFrom2(t *testing.T) {
-	script, err := os.ReadFile("testdata/schema-1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := dbPath(t)
-	change(t, path, string(script)+upgrade2SQL)
-	storeSweep(t, path, sweptRun(t, 3))
-	if got := mustAsk(t, path, "SELECT (FROM shadow_schema), (SELECT count(*) FROM runs), (SELECT count(*) FROM curve_figures)"); !reflect.DeepEqual(got, [][]any{{int64(schemaVersion), int64(2), int64(5)}}) {
-		t.Errorf("schema, runs, points: %v", got)
 	}
 }

@@ -10,9 +10,6 @@ import (
 // Evidence is kept as what it came to: the verdict on each client, and the reasons for those that a policy hit, since
 // these are the ones that reports list. What the client did, which the verdict was found from, is not.
 
-// withEvidence is the first schema that keeps it.
-const withEvidence = 7
-
 // Judge keeps what a jury makes of the clients with the run; nil keeps nothing. It must be called before Finish.
 func (r *Run) Judge(jury *replay.Jury) { r.jury = jury }
 
@@ -41,20 +38,9 @@ func (r *Run) writeEvidence(res *replay.Result) error {
 	return t.done()
 }
 
-// ifEvidence is a column that the file has if it can have evidence, else NULL.
-func (r *Reader) ifEvidence(column string) string {
-	if r.version < withEvidence {
-		return "NULL::BIGINT"
-	}
-	return column
-}
-
 // readFindings reads what was found of clients, if any run has it. Of a client that several runs judged, the verdict is that
 // of the run in which it had most requests; one that none of them judged is undecided.
 func (l *loading) readFindings() error {
-	if l.version < withEvidence {
-		return nil
-	}
 	res, judged := l.to.Result, map[int32]bool{}
 	var found replay.Paged[replay.Finding]
 	found.Grow(res.Clients.Len())

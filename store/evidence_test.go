@@ -125,18 +125,6 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// A file of an older shadow has no evidence, and is read all the same.
-func TestNoEvidenceInOldFiles(t *testing.T) {
-	path := dbPath(t)
-	storeJudged(t, path, judged(t, 1, 8, 5, evidence.Human))
-	change(t, path, "UPDATE shadow_schema SET version = 4")
-	l := mustLoad(t, path, 1)
-	if l.Result.Findings != nil || l.Result.Clients.Len() == 0 {
-		t.Errorf("%d clients, findings %v", l.Result.Clients.Len(), l.Result.Findings)
-	}
-	storeJudged(t, dbPath(t), judged(t, 1, 8, 5, evidence.Human)) // elsewhere: the new schema is whole
-}
-
 // Curves keep what they say of the disguised.
 func TestLoadCurvesOfTheDisguised(t *testing.T) {
 	path := dbPath(t)

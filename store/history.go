@@ -104,7 +104,7 @@ func (h *asking) kin(l *Loaded) (string, error) {
 	var rows []string
 	limits, taken := map[int]string{}, map[[2]int32]bool{}
 	all := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Trend, h.q.Recent))
-	err := h.each(`SELECT p.run, p.policy, p.name, p.counts_by, any_value(`+h.combineColumn()+`) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
+	err := h.each(`SELECT p.run, p.policy, p.name, p.counts_by, any_value(p.combine) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
 		FROM policies p LEFT JOIN parts l ON l.run = p.run AND l.policy = p.policy
 		WHERE p.run IN `+all+` GROUP BY ALL ORDER BY p.run, p.policy`, func(b *block, row int) error {
 		run, name, by, made := values[int32](b, 0)[row], b.text(2, row), b.text(3, row), b.text(4, row)

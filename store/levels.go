@@ -30,9 +30,6 @@ type Level struct {
 
 // Levels reads those of a run, in the order of its policies.
 func (r *Reader) Levels(run int32) (all []Level, err error) {
-	if r.version < 6 {
-		return nil, nil
-	}
 	var last [3]int32
 	err = r.each(fmt.Sprintf(`SELECT l.policy, l.part, l.client, l.time, l.level, l.full_at, l.refused, p.name, q.limit_text, c.name
 		FROM levels l JOIN policies p USING (run, policy) JOIN parts q USING (run, policy, part) JOIN clients c USING (run, client)

@@ -73,21 +73,10 @@ type loading struct {
 // readRuns adds up what was read.
 func (l *loading) readRuns() error {
 	s, last := &l.to.Result.Stats, l.order[len(l.order)-1]
-	timezone := "timezone"
-	if l.version < 4 {
-		timezone = "NULL::VARCHAR"
-	}
-	held := "coalesce(carried, 0), coalesce(held, 0), held_from"
-	if l.version < 6 {
-		held = "0::BIGINT, 0::BIGINT, NULL::TIMESTAMP"
-	}
-	told := "coalesce(not_http_judged, false), coalesce(moved, 0)"
-	if l.version < withNotHTTP {
-		told = "false, 0::BIGINT"
-	}
 	first := true
 	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, `+timezone+`, `+held+`, requests, `+told+` FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
+		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged, moved
+		FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
 		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
 			*sum += values[int64](b, 1+i)[row]
 		}
@@ -119,9 +108,6 @@ func (l *loading) readRuns() error {
 
 // readNotHTTP adds up the lines that are not HTTP.
 func (l *loading) readNotHTTP() error {
-	if l.version < withNotHTTP {
-		return nil
-	}
 	return l.each("SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(b *block, row int) error {
 		l.to.Result.Stats.NotHTTP.Add(values[int32](b, 0)[row], values[int64](b, 1)[row])
 		return nil
@@ -203,9 +189,6 @@ func (l *loading) readFaults() error {
 }
 
 func (l *loading) readWarnings() error {
-	if l.version < 4 {
-		return nil
-	}
 	return l.each(`SELECT text FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(b *block, row int) error {
 		if text := b.text(0, row); !slices.Contains(l.to.Warnings, text) {
 			l.to.Warnings = append(l.to.Warnings, text)

@@ -24,11 +24,11 @@ type Swept struct {
 	Changes []int64 // at how many limits each changes, of which Points may be a selection
 }
 
-// Curves reads those of a run, nil if it has none, or if an older shadow stored them without telling the classes of their clients.
+// Curves returns those of a run, nil if it has none.
 func (r *Reader) Curves(run int32) (*Swept, error) {
 	s := &Swept{}
-	index, known, err := r.readCurves(run, s)
-	if err != nil || len(s.Curves) == 0 || !known {
+	index, err := r.readCurves(run, s)
+	if err != nil || len(s.Curves) == 0 {
 		return nil, err
 	}
 	if err := r.readPoints(run, s, index); err != nil {
@@ -37,15 +37,12 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 	return s, r.readSweptRequests(run, s)
 }
 
-// readCurves reads all but points, and tells where each curve is in the result and whether the classes of clients are known.
-func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known bool, err error) {
-	if r.version < 4 {
-		return nil, false, nil
-	}
-	index, known = map[int32]int{}, true
+// readCurves reads all but points, and returns where each curve is in the result.
+func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, err error) {
+	index = map[int32]int{}
 	err = r.each(fmt.Sprintf(`SELECT curve, coalesce(per_us, 0), coalesce(rate_count, 0), coalesce(rate_per_us, 0), requests, points,
-		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, limit_kind, counts_by, action, %s
-		FROM curves WHERE run = %d ORDER BY curve`, r.ifEvidence("disguised_clients"), run), func(b *block, row int) error {
+		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, limit_kind, counts_by, action, disguised_clients
+		FROM curves WHERE run = %d ORDER BY curve`, run), func(b *block, row int) error {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		kind, err := sweep.ParseKind(b.text(11, row))
 		if err != nil {
@@ -53,7 +50,6 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known boo
 		}
 		s.By, s.Action, s.Judged = b.text(12, row), b.text(13, row), number(4)
 		for class := range useragent.ClassCount {
-			known = known && !b.null(6+int(class), row)
 			s.Clients[class] = number(6 + int(class))
 		}
 		if !b.null(14, row) {
@@ -66,13 +62,14 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, known boo
 		s.Changes = append(s.Changes, number(5))
 		return nil
 	})
-	return index, known, err
+	return index, err
 }
 
 func (r *Reader) readPoints(run int32, s *Swept, index map[int32]int) error {
 	return r.each(fmt.Sprintf(`SELECT curve, limit_count, refused, browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
-		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit, %s, %s
-		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, r.ifEvidence("disguised_refused"), r.ifEvidence("disguised_clients_hit"), run), func(b *block, row int) error {
+		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit,
+		disguised_refused, disguised_clients_hit
+		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, run), func(b *block, row int) error {
 		i, ok := index[values[int32](b, 0)[row]]
 		if !ok {
 			return nil
@@ -137,8 +134,7 @@ func (r *Reader) SweptAlike(runs []int32) (alike []int32, err error) {
 
 // Divided are the runs whose curves divide browsers by evidence, by number.
 func (r *Reader) Divided() (runs []int32, err error) {
-	sql := `SELECT DISTINCT run FROM curves WHERE ` + r.ifEvidence("disguised_clients") + ` IS NOT NULL ORDER BY run`
-	err = r.ask(sql, func(b *block) error {
+	err = r.ask(`SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`, func(b *block) error {
 		runs = append(runs, values[int32](b, 0)...)
 		return nil
 	})

@@ -11,12 +11,6 @@ import (
 // What each policy did. Policies of several runs are one when they have the same name and count by the same; which limits
 // a name stands for may have changed in between, and then the latest hold and a warning says so.
 
-// The first schemas that tell degraded verdicts, and how limits share a request. Before, they did it together.
-const (
-	withDegraded = 8
-	withCombine  = 9
-)
-
 // A samePolicy is what a policy of the result is made of.
 type samePolicy struct {
 	name, by string
@@ -26,22 +20,10 @@ type samePolicy struct {
 	combine  map[int32]policy.Combine
 }
 
-// combineColumn is how the limits of a row of policies share a request.
-func (r *Reader) combineColumn() string {
-	if r.version < withCombine {
-		return "'together'"
-	}
-	return "coalesce(combine, 'together')"
-}
-
 func (l *loading) readPolicies() error {
-	degraded := "coalesce(degraded, 0), coalesce(degraded_refused, 0)"
-	if l.version < withDegraded {
-		degraded = "0::BIGINT, 0::BIGINT"
-	}
 	return l.each(`SELECT run, policy, requests, refused, bytes_saved, worst_minute, worst_minute_refused, upstream_saved_us,
 		delayed, delay_total_us, delay_p50_us, delay_p99_us, refused_low, refused_high, clients_hit_low, clients_hit_high, name, counts_by,
-		`+degraded+`, `+l.combineColumn()+` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) (err error) {
+		degraded, degraded_refused, combine FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) (err error) {
 		number := func(i int) int64 { return values[int64](b, i)[row] }
 		run := values[int32](b, 0)[row]
 		id := l.policyOf(run, b.text(16, row), b.text(17, row))

@@ -192,18 +192,3 @@ func TestLoadBroken(t *testing.T) {
 		}
 	}
 }
-
-// A database of schema 3 is read as it is; of an older one a reader says what to do.
-func TestReadOld(t *testing.T) {
-	path := oldDatabase(t)
-	if _, err := OpenReader(context.Background(), path, Wait{}); err == nil || !strings.Contains(err.Error(), "older shadow") {
-		t.Errorf("schema 1: %v", err)
-	}
-	change(t, path, upgrade2SQL+upgrade3SQL)
-	if l := mustLoad(t, path, 1); l.Timezone != "" || len(l.Result.Policies) != 2 || l.Result.Policies[0].Degraded != (replay.Degraded{}) {
-		t.Errorf("schema 3: %+v", l)
-	}
-	if runs, err := openReaderOf(t, path).Runs(); err != nil || len(runs) != 1 || runs[0].Refused != 2 || runs[0].Degraded != 0 {
-		t.Errorf("schema 3: %+v, %v", runs, err)
-	}
-}

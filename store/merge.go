@@ -37,9 +37,6 @@ func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 	if err == nil {
 		err = s.transact(ctx, func() error { return s.merge(m) })
 	}
-	if err == nil {
-		s.version = schemaVersion
-	}
 	return m, errors.Join(err, s.duck.exec("DETACH other"))
 }
 
@@ -77,23 +74,10 @@ func (d *duck) checkMergeable() error {
 	if tables == 0 {
 		return errors.New("has none of shadow's tables")
 	}
-	version, err := d.number("SELECT version::BIGINT FROM other.main.shadow_schema")
-	if err != nil {
-		return err
-	}
-	if err := checkVersion(version); err != nil {
-		return err
-	}
-	if version < oldestRead {
-		return errors.New("was written by an older shadow: the next run that is stored in it brings it up to date, then it can be merged")
-	}
-	return nil
+	return d.checkVersion("other.main.shadow_schema")
 }
 
 func (s *Store) merge(m *Merged) error {
-	if err := s.bringUpToDate(); err != nil {
-		return err
-	}
 	if err := s.number(m); err != nil || len(m.Runs) == 0 {
 		return err
 	}

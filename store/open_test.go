@@ -92,7 +92,7 @@ func TestNotADatabase(t *testing.T) {
 	}
 }
 
-func TestForeignAndNewerDatabase(t *testing.T) {
+func TestForeignAndOtherDatabase(t *testing.T) {
 	path := dbPath(t)
 	change(t, path, "CREATE TABLE accounts (id INTEGER)")
 	_, err := Open(path, Options{})
@@ -102,7 +102,7 @@ func TestForeignAndNewerDatabase(t *testing.T) {
 	openStore(t, path).Close()
 	change(t, path, "UPDATE shadow_schema SET version = 99")
 	_, err = Open(path, Options{})
-	wantError(t, err, path, fmt.Sprintf("newer shadow (schema 99, this one knows %d)", schemaVersion))
+	wantError(t, err, path, "another version of shadow", fmt.Sprintf("schema 99, this one has %d", schemaVersion))
 }
 
 func TestQueryNeedsAFile(t *testing.T) {
@@ -128,7 +128,7 @@ func TestViewsDoNotDependOnTheFileName(t *testing.T) {
 }
 
 // change alters a database behind the store's back.
-// An older shadow that was killed in its first run left a file without tables.
+// A first run that is killed early leaves a file without tables.
 func TestNoTablesYet(t *testing.T) {
 	path := dbPath(t)
 	change(t, path, "CHECKPOINT")

@@ -159,17 +159,12 @@ func errMemory(limit int64) error {
 	return fmt.Errorf("the question takes too much memory, of which it may have %d MiB: ask for less, or allow more with --memory", limit>>20)
 }
 
-// explainMissing adds to an error about a name that is not there why that may be: the file has an older schema.
+// explainMissing explains an error about a name that is not there, where the file has no runs.
 func (r *Rows) explainMissing(err error) error {
-	if _, odd := r.question.duck.version(); errors.Is(odd, errNoRuns) {
+	if odd := r.question.duck.checkOurs(); odd != nil {
 		return fmt.Errorf("database %s: %w", r.path, odd)
 	}
-	version, odd := r.question.duck.number("SELECT version::BIGINT FROM shadow_schema")
-	if odd != nil || version >= schemaVersion {
-		return err
-	}
-	return fmt.Errorf("%w\ndatabase %s: was written by an older shadow, and lacks newer tables and columns: the next shadow replay --db %s brings it up to date",
-		err, r.path, r.path)
+	return err
 }
 
 // checkExists keeps a question from being asked of a file that is not there.

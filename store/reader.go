@@ -11,15 +11,11 @@ import (
 
 // A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who writes.
 type Reader struct {
-	ctx     context.Context
-	path    string
-	duck    *duck
-	version int64  // of the schema
-	stop    func() // lets go of ctx
+	ctx  context.Context
+	path string
+	duck *duck
+	stop func() // lets go of ctx
 }
-
-// oldestRead is the first schema of which a Reader makes sense. Of an older one it lacks a table.
-const oldestRead = 3
 
 // readerOptions are for questions of ours. What is too large for memory spills into a directory beside the database, which
 // DuckDB removes again.
@@ -46,11 +42,7 @@ func OpenReader(ctx context.Context, path string, wait Wait) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{ctx: ctx, path: path, duck: d, stop: d.interruptWith(ctx)}
-	r.version, err = d.version()
-	if err == nil && r.version < oldestRead {
-		err = errors.New("was written by an older shadow: the next run that is stored in it brings it up to date")
-	}
-	if err != nil {
+	if err := d.checkOurs(); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
@@ -90,24 +82,19 @@ func (r *Reader) each(query string, take func(b *block, row int) error) error {
 	})
 }
 
-// version is that of the schema that the file has.
-func (d *duck) version() (int64, error) {
+// checkOurs reports an error unless the file has our schema.
+func (d *duck) checkOurs() error {
 	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if ours == 0 {
-		return 0, d.noTables()
+		return d.noTables()
 	}
-	version, err := d.number("SELECT version::BIGINT FROM shadow_schema")
-	if err != nil {
-		return 0, err
-	}
-	return version, checkVersion(version)
+	return d.checkVersion("shadow_schema")
 }
 
-// noTables says what is wrong with a database that has none of our tables: an older shadow that was killed in its first run left
-// one without any.
+// noTables returns what is wrong with a database that has none of our tables. A first run that was killed leaves one without any.
 func (d *duck) noTables() error {
 	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
 	if err == nil && others == 0 {

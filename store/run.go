@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"shadow/limit"
@@ -65,9 +64,6 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 }
 
 func (r *Run) start() error {
-	if err := r.store.bringUpToDate(); err != nil {
-		return err
-	}
 	var err error
 	if r.id, err = r.store.nextRun(); err != nil {
 		return err
@@ -83,17 +79,6 @@ func (s *Store) nextRun() (int32, error) {
 		err = errNoNumbers
 	}
 	return int32(last) + 1, err
-}
-
-// bringUpToDate changes the schema to ours, as part of the running transaction.
-func (s *Store) bringUpToDate() error {
-	if s.version == schemaVersion {
-		return nil
-	}
-	if err := s.duck.exec(strings.Join(upgrades[s.version-1:], "") + viewsSQL); err != nil {
-		return fmt.Errorf("cannot bring its schema up to date: %w", err)
-	}
-	return nil
 }
 
 // ID is the run's number in the database.
@@ -133,7 +118,6 @@ func (r *Run) Finish(res *replay.Result, finished time.Time) error {
 		r.store.duck.exec("ROLLBACK") //nolint:errcheck // what is not committed is lost in any case
 		return r.store.wrap(fmt.Errorf("the run is not stored: %w", err))
 	}
-	r.store.version = schemaVersion
 	return nil
 }
 

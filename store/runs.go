@@ -17,7 +17,7 @@ type RunFact struct {
 	First, Last                                    limit.Time // of its requests; 0 without any
 	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
 
-	Tail     string // whose run it is; "": it does not grow, or an older shadow did not tell
+	Tail     string // whose run it is; "": it does not grow
 	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
 }
 
@@ -31,22 +31,14 @@ func (f *RunFact) Span(from, until limit.Time) (common limit.Time, ok bool) {
 
 // Runs are all that the database has, by number.
 func (r *Reader) Runs() (all []RunFact, err error) {
-	tail, degraded := "coalesce(r.tail, '')", "coalesce(max(degraded), 0)"
-	if r.version < withDegraded {
-		tail, degraded = "''", "0::BIGINT"
-	}
-	told := "coalesce(r.not_http, 0), coalesce(r.moved, 0)"
-	if r.version < withNotHTTP {
-		told = "0::BIGINT, 0::BIGINT"
-	}
 	err = r.each(`SELECT r.run, r.started, r.finished, r.lines, r.bytes, r.parsed, r.unreadable, r.excluded, r.warm, r.requests, r.late,
 		r.refusals, r.first_at, r.last_at, r.command, r.version,
 		coalesce(i.n, 0), coalesce(c.n, 0), coalesce(p.n, 0), coalesce(k.n, 0), coalesce(p.refused, 0), coalesce(p.hit, 0),
-		coalesce(p.degraded, 0), `+tail+`, `+told+`
+		coalesce(p.degraded, 0), coalesce(r.tail, ''), r.not_http, r.moved
 		FROM runs r
 		LEFT JOIN (SELECT run, count(*) AS n FROM inputs GROUP BY run) i ON i.run = r.run
 		LEFT JOIN (SELECT run, count(*) AS n FROM clients GROUP BY run) c ON c.run = r.run
-		LEFT JOIN (SELECT run, count(*) AS n, max(refused) AS refused, max(clients_hit) AS hit, `+degraded+` AS degraded FROM policies GROUP BY run) p ON p.run = r.run
+		LEFT JOIN (SELECT run, count(*) AS n, max(refused) AS refused, max(clients_hit) AS hit, max(degraded) AS degraded FROM policies GROUP BY run) p ON p.run = r.run
 		LEFT JOIN (SELECT run, count(*) AS n FROM curves GROUP BY run) k ON k.run = r.run
 		ORDER BY r.run`, func(b *block, row int) error {
 		f := RunFact{

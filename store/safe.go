@@ -30,9 +30,6 @@ type Spare struct {
 func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, err error) {
 	class := spare.Class.String()
 	clients, hit := class+"_clients", "p."+class+"_clients_hit"
-	if r.version < 4 {
-		clients = "NULL::BIGINT"
-	}
 	people, err := r.divided(before, now)
 	if err != nil {
 		return nil, err
@@ -70,8 +67,7 @@ func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, e
 
 // divided reports whether all curves of two runs divide the browsers by evidence.
 func (r *Reader) divided(before, now int32) (all bool, err error) {
-	disguised := r.ifEvidence("disguised_clients")
-	err = r.each(fmt.Sprintf(`SELECT count(*) = count(%s) FROM curves WHERE run IN (%d, %d)`, disguised, before, now),
+	err = r.each(fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now),
 		func(b *block, row int) error {
 			all = values[bool](b, 0)[row]
 			return nil

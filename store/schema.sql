@@ -4,7 +4,7 @@
 -- policies, clients, actions and agents are those of the run, from 0; they mean nothing without it.
 
 CREATE TABLE shadow_schema (version INTEGER NOT NULL);
-INSERT INTO shadow_schema VALUES (9);
+INSERT INTO shadow_schema VALUES (1);
 
 CREATE TABLE runs (
     run           INTEGER   NOT NULL, -- from 1, growing
@@ -27,13 +27,13 @@ CREATE TABLE runs (
     has_agents    BOOLEAN   NOT NULL, -- the log tells user agents
     has_upstream  BOOLEAN   NOT NULL, -- the log tells upstream times
     timezone      VARCHAR,            -- of stamps that do not name theirs; NULL: unknown
-    carried       BIGINT,             -- of the requests: had been held back by the run before; NULL: an older shadow did not tell
-    held          BIGINT,             -- were read, and are held back for the next run
+    carried       BIGINT    NOT NULL, -- of the requests: had been held back by the run before
+    held          BIGINT    NOT NULL, -- were read, and are held back for the next run
     held_from     TIMESTAMP,          -- the earliest of these; NULL without any
-    tail          VARCHAR,            -- tails.tail; NULL: the run does not grow, or an older shadow did not tell
-    not_http      BIGINT,             -- lines whose request is not HTTP; NULL, as the next two: an older shadow did not tell
-    not_http_judged BOOLEAN,          -- whether these are among the requests
-    moved         BIGINT              -- requests judged when they began: their stamp less the request time
+    tail          VARCHAR,            -- tails.tail; NULL: the run does not grow
+    not_http      BIGINT    NOT NULL, -- lines whose request is not HTTP
+    not_http_judged BOOLEAN NOT NULL, -- whether these are among the requests
+    moved         BIGINT    NOT NULL  -- requests judged when they began: their stamp less the request time
 );
 
 CREATE TABLE not_http ( -- the lines of runs.not_http by status
@@ -96,9 +96,9 @@ CREATE TABLE policies (
     refused_high         BIGINT,
     clients_hit_low      BIGINT,
     clients_hit_high     BIGINT,
-    degraded             BIGINT,           -- of the requests: judged while hosts that share the limit might have decided otherwise together
-    degraded_refused     BIGINT,           -- refused ones of these; both NULL: an older shadow did not tell
-    combine              VARCHAR           -- how its limits share a request: together, each, in-turn; NULL: together
+    degraded             BIGINT  NOT NULL, -- of the requests: judged while hosts that share the limit might have decided otherwise together
+    degraded_refused     BIGINT  NOT NULL, -- refused ones of these
+    combine              VARCHAR NOT NULL  -- how its limits share a request: together, each, in-turn
 );
 
 CREATE TABLE parts ( -- the limits of a policy: a request is refused when any of them refuses it
@@ -167,7 +167,7 @@ CREATE TABLE events ( -- would-blocks; equal ones of one moment may share a row:
     action INTEGER   NOT NULL,
     status USMALLINT NOT NULL, -- 0: not logged
     count  UINTEGER  NOT NULL,
-    degraded BOOLEAN           -- see policies; NULL: an older shadow did not tell
+    degraded BOOLEAN  NOT NULL -- see policies
 );
 
 CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
@@ -183,11 +183,11 @@ CREATE TABLE curves ( -- what every limit of a shape would refuse: shadow sweep
     clients     BIGINT  NOT NULL, -- that these are from
     points      BIGINT  NOT NULL, -- limits at which anything changes
     kept        BIGINT  NOT NULL, -- of these in curve_points
-    browser_clients BIGINT,       -- of the clients, by class; NULL: an older shadow did not tell
-    crawler_clients BIGINT,
+    browser_clients BIGINT NOT NULL, -- of the clients, by class
+    crawler_clients BIGINT NOT NULL,
     tool_clients    BIGINT,
-    monitor_clients BIGINT,
-    unknown_clients BIGINT,
+    monitor_clients BIGINT NOT NULL,
+    unknown_clients BIGINT NOT NULL,
     disguised_clients BIGINT      -- of the browsers; NULL: no evidence was gathered
 );
 

@@ -14,38 +14,8 @@ var schemaSQL string
 //go:embed views.sql
 var viewsSQL string
 
-//go:embed upgrade-2.sql
-var upgrade2SQL string
-
-//go:embed upgrade-3.sql
-var upgrade3SQL string
-
-//go:embed upgrade-4.sql
-var upgrade4SQL string
-
-//go:embed upgrade-5.sql
-var upgrade5SQL string
-
-//go:embed upgrade-6.sql
-var upgrade6SQL string
-
-//go:embed upgrade-7.sql
-var upgrade7SQL string
-
-//go:embed upgrade-8.sql
-var upgrade8SQL string
-
-//go:embed upgrade-9.sql
-var upgrade9SQL string
-
-// upgrades bring a file from the schema with the number of their place, from 1 on, to the next.
-var upgrades = []string{upgrade2SQL, upgrade3SQL, upgrade4SQL, upgrade5SQL, upgrade6SQL, upgrade7SQL, upgrade8SQL, upgrade9SQL}
-
-// schemaVersion is that of schema.sql and views.sql. A change that an older shadow cannot read raises it.
-const schemaVersion = 9
-
-// withNotHTTP is the schema from which on runs tell of lines that are not HTTP, and of requests judged when they began.
-const withNotHTTP = 9
+// schemaVersion is that of schema.sql and views.sql. A file of another version is neither read nor written.
+const schemaVersion = 1
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -80,7 +50,6 @@ type Store struct {
 	duck    *duck
 	file    *os.File // to read blocks from; closed after duck, since closing it gives up the lock that DuckDB has
 	journal *journal // of a checkpoint that failed
-	version int64    // of the schema that the file has; the next Run that is stored brings it up to date
 	busy    bool     // a Run is under way
 }
 
@@ -97,7 +66,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.version, err = s.duck.prepare(); err != nil {
+	if err := s.duck.prepare(); err != nil {
 		s.letGo()
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
@@ -148,32 +117,31 @@ func (s *Store) letGo() {
 	s.file.Close() //nolint:errcheck // it only read
 }
 
-// prepare creates the schema in an empty database and checks its version in any other. It returns the version.
-func (d *duck) prepare() (int64, error) {
+// prepare creates the schema in an empty database and checks its version in any other.
+func (d *duck) prepare() error {
 	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if ours > 0 {
-		return d.version()
+		return d.checkVersion("shadow_schema")
 	}
 	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if others > 0 {
-		return 0, errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
+		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
-	return schemaVersion, d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
+	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
-func checkVersion(version int64) error {
-	switch {
-	case version > schemaVersion:
-		return fmt.Errorf("was written by a newer shadow (schema %d, this one knows %d): update shadow, or choose another file with --db",
+// checkVersion reports an error unless the schema whose version stands in a table is ours.
+func (d *duck) checkVersion(table string) error {
+	version, err := d.number("SELECT version::BIGINT FROM " + table)
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("was written by another version of shadow (schema %d, this one has %d): use that version, or choose another file with --db",
 			version, schemaVersion)
-	case version < 1:
-		return fmt.Errorf("has schema %d, which no shadow has written", version)
 	}
-	return nil
+	return err
 }

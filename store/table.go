@@ -37,14 +37,6 @@ func (t *table) add(values ...any) {
 	}
 }
 
-// begin appends a row of which the last columns are NULL.
-func (t *table) begin(values ...any) {
-	if t.err == nil {
-		values = append(values, make([]any, max(0, len(t.types)-len(values)))...)
-	}
-	t.add(values...)
-}
-
 func (t *table) set(i int, value any) {
 	switch v := value.(type) {
 	case nil:

@@ -18,7 +18,7 @@ SELECT p.run, p.name AS policy, p.counts_by, p.requests, p.refused,
        p.delayed, p.delay_total_us / 1e6 AS delay_total_seconds, p.delay_p50_us / 1e6 AS delay_p50_seconds,
        p.delay_p99_us / 1e6 AS delay_p99_seconds,
        p.refused_low, p.refused_high, p.clients_hit_low, p.clients_hit_high, p.degraded, p.degraded_refused,
-       coalesce(p.combine, 'together') AS combine
+       p.combine
 FROM policies p
 LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = p.run;
 

@@ -26,7 +26,7 @@ type Run struct {
 	First, Last                                    limit.Time // 0 without any request
 	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
 
-	Tail     string // whose run it is; "": it does not grow, or an older shadow did not tell
+	Tail     string // whose run it is; "": it does not grow
 	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
 }
 
@@ -35,7 +35,7 @@ func (r *Run) kind() string {
 	switch {
 	case r.Policies == 0 && r.Curves > 0: // a replay with --sweep has curves as well
 		return "sweep"
-	case r.Policies > 0 && (r.Tail != "" || r.Inputs == 0): // an older shadow kept no inputs of a tail
+	case r.Tail != "":
 		return "tail"
 	case r.Policies > 0:
 		return "replay"
