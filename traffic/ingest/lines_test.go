@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -106,9 +107,21 @@ func TestLinesCountAsEditorsDo(t *testing.T) {
 	}
 }
 
+// Reading lines ends when nobody waits for them any more.
+func TestLinesAreCancelled(t *testing.T) {
+	o := readingOptions(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	name := write(t, t.TempDir(), "a.log", strings.Repeat(`192.0.2.1 - - [09/Nov/2025:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`+"\n", 3))
+	id := o.Tables.Clients.ID([]byte("192.0.2.1"))
+	if err := Lines(ctx, []string{name}, o, id, func(Line) bool { return true }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestOnce(t *testing.T) {
 	name := write(t, t.TempDir(), "a.log", "")
-	for want, names := range map[string][]string{"": {name}, "-": {name, "-"}, "/dev/null": {"/dev/null", name}} {
+	for want, names := range map[string][]string{"": {name, name + ".missing"}, "-": {name, "-"}, "/dev/null": {"/dev/null", name}} {
 		if got := Once(names); got != want {
 			t.Errorf("Once(%q) = %q, want %q", names, got, want)
 		}
