@@ -165,3 +165,17 @@ func anonymizeHistory(h *history.History, a *Anonymizer) {
 		}
 	}
 }
+
+// SetHistory adds to a report what has changed. It renames clients as the report does.
+func (m *Model) SetHistory(h *history.History, a *Anonymizer) {
+	anonymizeHistory(h, a)
+	m.History = h
+	if len(h.Degraded) > 0 {
+		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+history.NumberList(h.Degraded))
+	}
+	for i := range h.Policies {
+		if p := &h.Policies[i]; p.Changed {
+			m.Warnings = append(m.Warnings, "policy "+p.Policy+" did not stand for the same limits in all runs that it is compared with")
+		}
+	}
+}

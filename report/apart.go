@@ -37,16 +37,16 @@ func (p *Apart) text(requests int64) string {
 		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests), format.Count(requests, "request"), strings.Join(names, ", "))
 }
 
-// csvCells are a row for all of it, and one for each client that is named.
-func (p *Apart) csvCells() (all []map[string]string) {
+// records are a row for all of it, and one for each client that is named.
+func (p *Apart) records() (all []table.Record) {
 	if p == nil {
 		return nil
 	}
-	all = append(all, map[string]string{
-		"level": "judged apart", "name": format.Runs(p.Runs), "clients": format.Plain(p.Clients), "requests": format.Plain(p.Requests),
+	all = append(all, table.Record{
+		"level": table.Text("judged apart"), "name": table.Text(format.Runs(p.Runs)), "clients": table.Count(p.Clients), "requests": table.Count(p.Requests),
 	})
 	for _, c := range p.TopClients {
-		all = append(all, map[string]string{"level": "client judged apart", "name": table.CsvText(c.Client), "requests": format.Plain(c.Requests)})
+		all = append(all, table.Record{"level": table.Text("client judged apart"), "name": table.Text(c.Client), "requests": table.Count(c.Requests)})
 	}
 	return all
 }

@@ -6,7 +6,6 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/report/table"
 	"shadow/traffic/useragent"
 )
 
@@ -109,25 +108,3 @@ func bandText(in *Input) string {
 
 // Banded tells whether there is a band.
 func (m *Model) Banded() bool { return m.Input.Band != nil && m.Input.Band.Movable > 0 }
-
-// bandGrid has a row per policy.
-func bandGrid(m *Model) *table.Table {
-	g := &table.Table{Columns: []table.Column{{Head: "limit", Least: table.LeastName}, table.Number("refused, band")}}
-	g.Columns = append(g.Columns, table.With(table.Number("%"), table.Number("clients hit, band"), table.Number("%"))...)
-	if m.Input.AgentsLogged {
-		g.Columns = append(g.Columns, table.Number("browser"))
-		g.Columns = append(g.Columns, table.With(table.Number("crawler"), table.Number("tool"), table.Number("monitor"), table.Number("unknown"))...)
-	}
-	for i := range m.Policies {
-		p := &m.Policies[i]
-		b := p.Band
-		row := []string{p.Policy, format.FromTo(b.Refused), format.Percents(b.RefusedPercent), format.FromTo(b.ClientsHit), format.Percents(b.ClientsHitPercent)}
-		if m.Input.AgentsLogged {
-			for _, f := range b.ByClass {
-				row = append(row, format.FromTo(f.ClientsHit))
-			}
-		}
-		g.Add(row...)
-	}
-	return g
-}

@@ -40,7 +40,7 @@ func ParseCondition(text string, scopes ...Scope) (*Condition, error) {
 }
 
 func compile(text string, scopes []Scope) (*vm.Program, error) {
-	nothing := &told{&Model{}, &Policy{}, &history.Policy{}}
+	nothing := &told{&Model{}, &Policy{}, &history.Policy{}, &group{}}
 	return expr.Compile(text, expr.Env(nothing.figures(scopes)), expr.AsBool())
 }
 
@@ -86,7 +86,9 @@ func (c *Condition) String() string { return c.text }
 // Holds returns the policies for which the condition holds. One that cannot be decided, such as 1 % 0, is an error.
 func (c *Condition) Holds(m *Model) (policies []string, err error) {
 	for i := range m.Policies {
-		t := &told{m, &m.Policies[i], &history.Policy{}}
+		p := &m.Policies[i]
+		all := ClassFigures{Requests: p.Requests, Refused: p.Refused, Clients: p.Clients, ClientsHit: p.ClientsHit}
+		t := &told{m, p, &history.Policy{}, &group{ClassFigures: all}}
 		if m.History != nil {
 			t.history = &m.History.Policies[i]
 		}
@@ -113,7 +115,7 @@ func (t *told) figures(scopes []Scope) map[string]any {
 			continue
 		}
 		for i, name := range f.Names {
-			values[name] = f.of(t, i)
+			values[name] = f.value(t, i)
 		}
 	}
 	return values

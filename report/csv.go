@@ -1,154 +1,109 @@
 package report
 
 import (
-	"bytes"
-	"encoding/csv"
-
-	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/traffic/useragent"
 )
 
-// The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
-// classes, its top clients and its top actions; with a history also its runs and the clients that moved, and at the end
-// new actions. A cell that makes no sense at its level is empty.
-var csvHead = []string{
-	"policy", "by", "level", "name", "class", "requests", "refused", "clients", "clients_hit",
-	"first_refused", "last_refused", "worst_minute", "worst_minute_refused", "bytes_saved", "upstream_seconds_saved", "agent",
-	"lines", "parsed", "unreadable", "excluded", "warm", "late",
-	"delayed", "delay_total_seconds", "delay_p50_seconds", "delay_p99_seconds",
-	"refused_low", "refused_high", "clients_hit_low", "clients_hit_high",
-	"band_refused_low", "band_refused_high", "band_clients_hit_low", "band_clients_hit_high",
-	"page_views", "page_views_broken", "longest_lockout_seconds", "most_admitted_in_an_hour",
-	"evidence", "shared", "human", "bot", "undecided",
-	"degraded", "degraded_refused",
-	"not_http", "moved",
-}
+// The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its classes, with
+// evidence rows of level "evidence" that divide its browsers, its top clients and its top actions; with a history also its runs and
+// the clients that moved, and at the end new actions. A cell that makes no sense at its level is empty.
 
-func (m *Model) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	for _, row := range m.csvRows() {
-		if err := w.Write(row); err != nil {
-			return nil, err
+// CSV writes the report for programs.
+func (m *Model) CSV() ([]byte, error) { return table.Records(csvHead(), m.records()) }
+
+func csvHead() (head []string) {
+	for _, f := range columns() {
+		if f.rows != 0 {
+			head = append(head, f.Names...)
 		}
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	return head
 }
 
-func (m *Model) csvRows() [][]string {
+// record has the figures of rows of one kind.
+func (t *told) record(kind rows, level, name, class string) table.Record {
+	r := table.Record{"level": table.Text(level), "name": table.Text(name), "class": table.Text(class)}
+	for _, f := range columns() {
+		if f.rows&kind == 0 {
+			continue
+		}
+		for i, name := range f.Names {
+			r[name] = cell(f.of(t, i))
+		}
+	}
+	return r
+}
+
+func (m *Model) records() []table.Record {
 	in := &m.Input
-	first := map[string]string{
-		"level": "input", "requests": format.Plain(in.Requests), "clients": format.Plain(in.Clients),
-		"lines": format.Plain(in.Lines), "parsed": format.Plain(in.Parsed), "unreadable": format.Plain(in.Unreadable),
-		"excluded": format.Plain(in.Excluded), "warm": format.Plain(in.Warm), "late": format.Plain(in.Late),
-		"not_http": format.Plain(in.NotHTTP.Lines), "moved": format.Plain(in.Moved),
-	}
-	in.Evidence.csv(first)
-	rows := [][]string{csvHead, csvRow(first)}
-	for _, cells := range m.Apart.csvCells() {
-		rows = append(rows, csvRow(cells))
-	}
+	read := &told{model: m, group: &group{ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients}, Verdicts: in.Evidence}}
+	all := append([]table.Record{read.record(ofInput, "input", "", "")}, m.Apart.records()...)
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		for _, cells := range p.csvCells() {
-			cells["policy"], cells["by"] = table.CsvText(p.Policy), p.By
-			rows = append(rows, csvRow(cells))
-		}
+		rows := p.records(m)
 		if m.History != nil {
-			for _, cells := range m.History.Policies[i].CsvCells() {
-				cells["policy"], cells["by"] = table.CsvText(p.Policy), p.By
-				rows = append(rows, csvRow(cells))
-			}
+			rows = append(rows, m.History.Policies[i].Records()...)
 		}
+		for _, r := range rows {
+			r["policy"], r["by"] = table.Text(p.Policy), table.Text(p.By)
+		}
+		all = append(all, rows...)
 	}
 	if m.History != nil {
-		for _, cells := range m.History.CsvCells() {
-			rows = append(rows, csvRow(cells))
-		}
-	}
-	return rows
-}
-
-func (p *Policy) csvCells() []map[string]string {
-	all := []map[string]string{p.csvTotals()}
-	for class, f := range p.ByClass {
-		name := useragent.Class(class).String()
-		cells := f.csvCells("class", name, name)
-		if p.Band != nil {
-			p.Band.ByClass[class].csv(cells)
-		}
-		if p.Harm != nil {
-			p.Harm.ByClass[class].csv(cells)
-		}
-		all = append(all, cells)
-	}
-	all = append(all, p.csvEvidence()...)
-	for _, c := range p.TopClients {
-		cells := map[string]string{
-			"level": "client", "name": table.CsvText(c.Client), "class": c.Class, "agent": table.CsvText(c.Agent),
-			"requests": format.Plain(c.Requests), "refused": format.Plain(c.Refused),
-			"first_refused": c.First.String(), "last_refused": c.Last.String(),
-		}
-		c.Evidence.csv(cells)
-		all = append(all, cells)
-	}
-	for _, a := range p.TopActions {
-		all = append(all, map[string]string{
-			"level": "action", "name": table.CsvText(a.Action), "requests": format.Plain(a.Requests), "refused": format.Plain(a.Refused),
-		})
+		all = append(all, m.History.Records()...)
 	}
 	return all
 }
 
-func (p *Policy) csvTotals() map[string]string {
-	cells := map[string]string{
-		"level": "policy", "requests": format.Plain(p.Requests), "refused": format.Plain(p.Refused),
-		"clients": format.Plain(p.Clients), "clients_hit": format.Plain(p.ClientsHit), "bytes_saved": format.Plain(p.BytesSaved),
-		"degraded": format.Plain(p.Degraded), "degraded_refused": format.Plain(p.DegradedRefused),
+func (p *Policy) records(m *Model) []table.Record {
+	totals := &group{
+		ClassFigures: ClassFigures{Requests: p.Requests, Refused: p.Refused, Clients: p.Clients, ClientsHit: p.ClientsHit},
+		Verdicts:     p.HitEvidence,
 	}
-	if p.WorstMinute != nil {
-		cells["worst_minute"] = p.WorstMinute.Start.String()
-		cells["worst_minute_refused"] = format.Plain(p.WorstMinute.Refused)
+	if p.Band != nil {
+		totals.Band = &BandFigures{p.Band.Refused, p.Band.ClientsHit}
 	}
-	if p.UpstreamSecondsSaved != nil {
-		cells["upstream_seconds_saved"] = format.PlainSeconds(*p.UpstreamSecondsSaved)
+	if p.Harm != nil {
+		totals.Pages = &p.Harm.Pages
 	}
-	if p.Delay != nil {
-		cells["delayed"] = format.Plain(p.Delayed)
-		cells["delay_total_seconds"] = format.PlainSeconds(p.Delay.Total)
-		cells["delay_p50_seconds"], cells["delay_p99_seconds"] = format.PlainSeconds(p.Delay.P50), format.PlainSeconds(p.Delay.P99)
+	all := []table.Record{(&told{model: m, policy: p, group: totals}).record(ofPolicy, "policy", "", "")}
+	add := func(level, name, class string, g group) {
+		all = append(all, (&told{model: m, policy: p, group: &g}).record(ofGroup, level, name, class))
 	}
-	if r := p.Range; r != nil {
-		cells["refused_low"], cells["refused_high"] = format.Plain(r.Refused[0]), format.Plain(r.Refused[1])
-		cells["clients_hit_low"], cells["clients_hit_high"] = format.Plain(r.ClientsHit[0]), format.Plain(r.ClientsHit[1])
-	}
-	if b := p.Band; b != nil {
-		(&BandFigures{b.Refused, b.ClientsHit}).csv(cells)
-	}
-	p.HitEvidence.csv(cells)
-	if h := p.Harm; h != nil {
-		h.Pages.csv(cells)
-		if h.Lockout != nil {
-			cells["longest_lockout_seconds"] = format.PlainSeconds(h.Lockout.Seconds)
+	for class, f := range p.ByClass {
+		g := group{ClassFigures: f}
+		if p.Band != nil {
+			g.Band = &p.Band.ByClass[class]
 		}
-		if h.Busiest != nil {
-			cells["most_admitted_in_an_hour"] = format.Plain(h.Busiest.Requests)
+		if p.Harm != nil {
+			g.Pages = &p.Harm.ByClass[class]
 		}
+		name := useragent.Class(class).String()
+		add("class", name, name, g)
 	}
-	return cells
-}
-
-func (f *BandFigures) csv(cells map[string]string) {
-	cells["band_refused_low"], cells["band_refused_high"] = format.Plain(f.Refused[0]), format.Plain(f.Refused[1])
-	cells["band_clients_hit_low"], cells["band_clients_hit_high"] = format.Plain(f.ClientsHit[0]), format.Plain(f.ClientsHit[1])
-}
-
-func csvRow(cells map[string]string) []string {
-	row := make([]string, len(csvHead))
-	for i, name := range csvHead {
-		row[i] = cells[name]
+	if e := p.ByEvidence; e != nil {
+		add("evidence", "people", "browser", group{ClassFigures: e.People, Pages: field(p.Harm, func(h *Harm) *Pages { return h.People })})
+		add("evidence", "disguised", "browser", group{ClassFigures: e.Disguised})
 	}
-	return row
+	for _, c := range p.TopClients {
+		r := table.Record{
+			"level": table.Text("client"), "name": table.Text(c.Client), "class": table.Text(c.Class), "agent": table.Text(c.Agent),
+			"requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
+			"first_refused": cell(c.First), "last_refused": cell(c.Last),
+		}
+		if e := c.Evidence; e != nil {
+			r["evidence"], r["shared"] = table.Text(e.Verdict), table.Count(0)
+			if e.Shared {
+				r["shared"] = table.Count(1)
+			}
+		}
+		all = append(all, r)
+	}
+	for _, a := range p.TopActions {
+		all = append(all, table.Record{
+			"level": table.Text("action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests), "refused": table.Count(a.Refused),
+		})
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/traffic/ingest"
+	"shadow/traffic/useragent"
 )
 
 // namedFiles is how many inputs are listed by name.
@@ -197,4 +198,12 @@ func inputName(name string) string {
 		return "standard input"
 	}
 	return name
+}
+
+// ClassTitle returns what several clients of a class are called.
+func ClassTitle(c useragent.Class) string {
+	if c == useragent.Unknown {
+		return c.String()
+	}
+	return c.String() + "s"
 }

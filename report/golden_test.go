@@ -62,7 +62,7 @@ func described(m *Model) *Model {
 			p.Parts[j].Nginx = "rate=12r/m burst=5 nodelay (nginx counts in milliseconds)"
 		}
 		p.Semantics = strings.Join(p.Meanings(), "; ")
-		p.Nginx = strings.Join(p.Told(func(part *Part) string { return part.Nginx }), "; ")
+		p.Nginx = strings.Join(p.NginxTexts(), "; ")
 	}
 	return m
 }

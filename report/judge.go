@@ -33,13 +33,13 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, 
 	p.ByEvidence = b.Divide(p.ByClass[useragent.Browser], &t.Hits)
 	p.combine, p.Combine = t.Policy.Combine, t.Policy.Combine.String()
 	p.Semantics = strings.Join(p.Meanings(), "; ")
-	p.Nginx = strings.Join(p.Told(func(part *Part) string { return part.Nginx }), "; ")
+	p.Nginx = strings.Join(p.NginxTexts(), "; ")
 	if t.WorstMinuteRefused > 0 {
 		p.WorstMinute = &Minute{Start: format.Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
 	}
 	if res.Stats.HasUpstream {
-		OfSeconds := format.InSeconds(t.UpstreamSaved)
-		p.UpstreamSecondsSaved = &OfSeconds
+		seconds := format.InSeconds(t.UpstreamSaved)
+		p.UpstreamSecondsSaved = &seconds
 	}
 	if d := t.Delays; d != nil {
 		p.Delayed = d.Requests
@@ -69,8 +69,8 @@ func (p *Policy) plain() bool {
 	return len(p.Parts) == 1 && p.Parts[0].Limit == p.Policy && p.Parts[0].Match+p.Parts[0].Count == ""
 }
 
-// Told is what there is to tell of each limit of the policy, with the limit before it unless that goes without saying.
-func (p *Policy) Told(what func(*Part) string) []string {
+// told is what there is to tell of each limit of the policy, with the limit before it unless that goes without saying.
+func (p *Policy) told(what func(*Part) string) []string {
 	texts := make([]string, len(p.Parts))
 	for i := range p.Parts {
 		part := &p.Parts[i]
@@ -83,7 +83,7 @@ func (p *Policy) Told(what func(*Part) string) []string {
 
 // Meanings are what the policy means: how its limits combine unless as most do, and each of them.
 func (p *Policy) Meanings() []string {
-	texts := p.Told(func(part *Part) string { return part.Semantics })
+	texts := p.told(func(part *Part) string { return part.Semantics })
 	if p.combine != policy.Together && len(p.Parts) > 1 {
 		return append([]string{p.combine.Means()}, texts...)
 	}
@@ -102,3 +102,6 @@ func kindOf(p policy.Policy) string {
 	}
 	return kind
 }
+
+// NginxTexts are how nginx is told each of the policy's limits.
+func (p *Policy) NginxTexts() []string { return p.told(func(part *Part) string { return part.Nginx }) }

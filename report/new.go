@@ -93,8 +93,8 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		Faults:            make([]Fault, 0, len(s.Faults)),
 	}
 	if who.Requests > 0 {
-		OfSeconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
-		in.Span = &Span{First: format.Moment(s.FirstAt), Last: format.Moment(s.LastAt), Seconds: OfSeconds.Seconds()}
+		seconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
+		in.Span = &Span{First: format.Moment(s.FirstAt), Last: format.Moment(s.LastAt), Seconds: seconds.Seconds()}
 	}
 	if s.Held > 0 {
 		from := format.Moment(s.HeldFrom)

@@ -64,12 +64,12 @@ func failIfHelp() string {
 // writeFigure writes names with their meaning: beside a short one, below several.
 func writeFigure(b *strings.Builder, f *report.Figure) {
 	names := strings.Join(f.Names, ", ")
-	if len(names) <= 24 && f.Meaning != "" {
-		fmt.Fprintf(b, "  %-26s%s\n", names, f.Meaning)
+	if len(names) <= 24 && f.Help != "" {
+		fmt.Fprintf(b, "  %-26s%s\n", names, f.Help)
 		return
 	}
 	fmt.Fprintf(b, "  %s\n", names)
-	if f.Meaning != "" {
-		fmt.Fprintf(b, "  %-26s%s\n", "", f.Meaning)
+	if f.Help != "" {
+		fmt.Fprintf(b, "  %-26s%s\n", "", f.Help)
 	}
 }

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,25 +62,19 @@ func (s *Answer) leavesText() string {
 		format.Count(n[0], "request"), format.Thousands(n[1]), format.Thousands(n[2]))
 }
 
-// boundsGrid has a row for each limit that is offered where there is nobody to spare.
-func (s *Answer) boundsGrid() *table.Table {
-	g := &table.Table{Columns: []table.Column{table.Text("limit"), table.Number("first minute")}}
-	g.Columns = append(g.Columns, table.With(table.Number("hour"), table.Number("day"))...)
-	g.Columns = append(g.Columns, table.Number("refused here"))
-	g.Columns = append(g.Columns, table.With(table.Number("%"), table.Number("clients"))...)
-	g.Columns = append(g.Columns, table.Text("nginx"))
+// boundsTable has a row for each limit that is offered where there is nobody to spare.
+func (s *Answer) boundsTable() *table.Table {
+	t := table.New(table.Words("limit"), table.Number("first minute"))
+	t.Join(table.Numbers("hour", "day")...)
+	t.Head(table.Number("refused here"))
+	t.Join(table.Numbers("%", "clients")...)
+	t.Head(table.Words("nginx"))
 	requests := s.Advice.Whole.Requests.Of(suggest.Everybody)
 	for _, b := range s.Bounds {
-		nginx := b.Nginx
-		if nginx == "" {
-			nginx = "–"
-		}
-		g.Rows = append(g.Rows, []string{
-			b.Limit, format.Thousands(b.Minute), format.Thousands(b.Hour), format.Thousands(b.Day),
-			format.Thousands(b.Refused), format.Percent(format.PercentOf(b.Refused, requests)), format.Thousands(b.Hit), nginx,
-		})
+		t.Add(table.Text(b.Limit), table.Count(b.Minute), table.Count(b.Hour), table.Count(b.Day), table.Count(b.Refused),
+			table.Share(format.PercentOf(b.Refused, requests)), table.Count(b.Hit), table.Text(cmp.Or(b.Nginx, "–")))
 	}
-	return g
+	return t
 }
 
 // unsparedText says whom the log shows instead of those to spare.

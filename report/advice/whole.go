@@ -84,22 +84,21 @@ func behaving(n int64) string {
 	return format.Thousands(n) + " behave"
 }
 
-// wholeGrid has a row for each group that is there, and all of them.
-func (s *Answer) wholeGrid() *table.Table {
+// wholeTable has a row for each group that is there, and all of them.
+func (s *Answer) wholeTable() *table.Table {
 	w := s.Advice.Whole
-	g := &table.Table{Columns: []table.Column{table.Text("clients"), table.Number("on the whole log")}}
-	g.Columns = append(g.Columns, table.With(table.Number("hit"), table.Number("requests"), table.Number("refused"), table.Number("%"))...)
+	t := table.New(table.Words("clients"), table.Number("on the whole log"))
+	t.Join(table.Numbers("hit", "requests", "refused", "%")...)
 	row := func(name string, who suggest.Set) {
 		if n := w.Groups.Of(who); n > 0 {
 			refused, requests := w.Answer.Refused.Of(who), w.Requests.Of(who)
-			g.Rows = append(g.Rows, []string{
-				name, format.Thousands(n), format.Thousands(w.Answer.Hit.Of(who)), format.Thousands(requests), format.Thousands(refused), format.Percent(format.PercentOf(refused, requests)),
-			})
+			t.Add(table.Text(name), table.Count(n), table.Count(w.Answer.Hit.Of(who)), table.Count(requests), table.Count(refused),
+				table.Share(format.PercentOf(refused, requests)))
 		}
 	}
 	for group := range suggest.GroupCount {
 		row(group.String(), 1<<group)
 	}
 	row("all", suggest.Everybody)
-	return g
+	return t
 }

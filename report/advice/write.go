@@ -2,12 +2,11 @@ package advice
 
 import (
 	"bytes"
-	"encoding/csv"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
-	"shadow/escape"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -34,7 +33,7 @@ func (s *Answer) answerFacts() []document.Fact {
 		all = append(all, document.Fact{Label: "band", Text: "stamps are whole seconds: limits keep the promise wherever in its second each request came"})
 	}
 	if text := s.answerText(); text != "" {
-		all = append(all, document.Fact{Label: "answer", Text: text})
+		all = append(all, document.Strong("answer", text))
 	}
 	if text := s.leavesText(); text != "" {
 		all = append(all, document.Fact{Label: "leaves", Text: text})
@@ -42,10 +41,7 @@ func (s *Answer) answerFacts() []document.Fact {
 	if text := s.nginxText(); text != "" {
 		all = append(all, document.Fact{Label: "nginx", Text: text})
 	}
-	for i, text := range s.Findings {
-		all = append(all, document.Fact{Label: document.OnlyFirst(i, "mind"), Text: text})
-	}
-	return all
+	return append(all, document.Same("mind", s.Findings...)...)
 }
 
 func partText(p *Part) string {
@@ -94,84 +90,25 @@ func (s *Answer) sparedClients(p *suggest.Part) int64 {
 	return p.Clients.Of(spared)
 }
 
-func (s *Report) Terminal() []byte {
-	t := &document.Terminal{View: s.view}
-	for _, f := range report.Facts(&report.Model{Input: s.Input}) {
-		t.Fact(f)
-	}
-	for _, w := range s.Warnings {
-		t.Entry("warning", w, document.Yellow)
-	}
+// Text writes the report for people.
+func (s *Report) Text(w document.Writer) {
+	w.Title("What should the limit be?")
+	w.Facts(report.Facts(&report.Model{Input: s.Input})...)
+	w.Warnings(s.Warnings)
 	for i := range s.Answers {
-		s.Answers[i].writeTo(t)
+		s.Answers[i].text(w)
 	}
-	return t.Bytes()
 }
 
-func (s *Answer) writeTo(t *document.Terminal) {
-	t.WriteByte('\n')
-	for _, f := range s.answerFacts() {
-		c := document.Dim
-		if f.Label == "answer" {
-			c = document.Bold
-		}
-		t.Entry(f.Label, f.Text, c)
-	}
+func (s *Answer) text(w document.Writer) {
+	w.Part(2, cmp.Or(s.Action, "All requests"))
+	w.Facts(s.answerFacts()...)
 	for _, section := range s.sections() {
-		fmt.Fprintf(t, "\n%s\n", t.Paint(document.Bold, section.title))
-		t.Grid(section.grid)
-		for _, note := range section.notes {
-			t.Note(note)
-		}
+		section.Write(w, 3)
 	}
 	if len(s.Next) > 0 {
-		fmt.Fprintf(t, "\n%s\n\n", t.Paint(document.Bold, "To try next"))
-		for _, line := range s.Next {
-			fmt.Fprintf(t, "  %s\n", escape.Visible(line))
-		}
-	}
-}
-
-func (s *Report) Markdown() []byte {
-	var b bytes.Buffer
-	fmt.Fprint(&b, "# What should the limit be?\n\n")
-	for _, f := range report.Facts(&report.Model{Input: s.Input}) {
-		fmt.Fprintf(&b, "- **%s**: %s\n", f.Label, table.MarkdownText(f.Text))
-	}
-	for _, w := range s.Warnings {
-		fmt.Fprintf(&b, "\n> **Warning**: %s\n", table.MarkdownText(w))
-	}
-	for i := range s.Answers {
-		s.Answers[i].markdown(&b)
-	}
-	return b.Bytes()
-}
-
-func (s *Answer) markdown(b *bytes.Buffer) {
-	title := "All requests"
-	if s.Action != "" {
-		title = s.Action
-	}
-	fmt.Fprintf(b, "\n## %s\n\n", table.MarkdownText(title))
-	label := ""
-	for _, f := range s.answerFacts() {
-		if f.Label != "" {
-			label = f.Label
-		}
-		fmt.Fprintf(b, "- **%s**: %s\n", label, table.MarkdownText(f.Text))
-	}
-	for _, section := range s.sections() {
-		fmt.Fprintf(b, "\n### %s\n", table.MarkdownText(section.title))
-		section.grid.Markdown(b)
-		for _, note := range section.notes {
-			fmt.Fprintf(b, "\n%s\n", table.MarkdownText(note))
-		}
-	}
-	if len(s.Next) > 0 {
-		fmt.Fprint(b, "\n### To try next\n\n")
-		for _, line := range s.Next {
-			fmt.Fprintf(b, "    %s\n", escape.Visible(line))
-		}
+		w.Section(3, "To try next")
+		w.Lines(s.Next)
 	}
 }
 
@@ -181,10 +118,10 @@ var csvHead = []string{
 	"action", "limit_kind", "per", "rate", "role", "limit", "n", "proof", "part", "keeps_promise", "group", "clients", "clients_hit", "requests", "refused",
 }
 
+// CSV writes the suggestions for programs.
 func (s *Report) CSV() ([]byte, error) {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(csvHead) // into memory
+	w := table.NewCSV(&b, csvHead...)
 	for i := range s.Answers {
 		answer := &s.Answers[i]
 		for j := range answer.Suggestions {
@@ -205,19 +142,13 @@ func (s *Report) CSV() ([]byte, error) {
 			}
 		}
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	err := w.Flush()
+	return b.Bytes(), err
 }
 
-// csvRows are those of one limit.
-func (s *Answer) csvRows(w *csv.Writer, m *Limit, p *Price, role string) {
+// csvRows writes those of one limit.
+func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role string) {
 	parts, figures := []*Part{&s.First, s.Rest}, []*Figures{&p.First, p.Rest}
-	refused := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return format.Plain(*n)
-	}
 	proof := ""
 	if role == "chosen" {
 		proof = m.Proof
@@ -225,16 +156,19 @@ func (s *Answer) csvRows(w *csv.Writer, m *Limit, p *Price, role string) {
 	for i := range s.partCount() {
 		for g := range suggest.GroupCount {
 			total, f := parts[i].ByGroup[g], figures[i].ByGroup[g]
-			_ = w.Write([]string{ // into memory
-				table.CsvText(s.Action), m.Kind, m.of.PerText(), m.of.RateText(), role, p.Limit, format.Plain(p.N), proof,
-				[]string{"first", "rest"}[i], fmt.Sprint(figures[i].Keeps), g.String(),
-				format.Plain(total.Clients), format.Plain(f.Hit), format.Plain(total.Requests), refused(f.Refused),
-			})
+			row := append(table.Texts(s.Action, m.Kind, m.of.PerText(), m.of.RateText(), role, p.Limit), table.Count(p.N))
+			row = append(row, table.Texts(proof, []string{"first", "rest"}[i], fmt.Sprint(figures[i].Keeps), g.String())...)
+			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests)...)
+			refused := table.Cell{}
+			if f.Refused != nil {
+				refused = table.Count(*f.Refused)
+			}
+			w.Add(append(row, refused)...)
 		}
 	}
 }
 
 // Write writes the report in one of Formats, all of it or nothing.
 func (s *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, s, output, format.Outputs())
+	return document.Write(w, s, s.view, output, format.Outputs())
 }

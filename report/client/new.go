@@ -202,8 +202,8 @@ func (f *fated) refusal(row int32, trail *replay.Trail) Refusal {
 		}
 	}
 	if len(r.By) > 0 {
-		OfSeconds := format.InSeconds(longest)
-		r.Wait = &OfSeconds
+		seconds := format.InSeconds(longest)
+		r.Wait = &seconds
 		return r
 	}
 	for i := range parts {

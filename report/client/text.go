@@ -21,19 +21,13 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 		return format.WriteJSON(w, a)
 	}
 	t := &document.Terminal{View: a.model.View}
-	for _, f := range report.Facts(a.model) {
-		t.Fact(f)
-	}
-	for _, text := range a.Warnings {
-		t.Entry("warning", text, document.Yellow)
-	}
-	t.WriteByte('\n')
-	for _, f := range a.facts() {
-		t.Fact(f)
-	}
+	t.Facts(report.Facts(a.model)...)
+	t.Warnings(a.Warnings)
+	t.Space()
+	t.Facts(a.facts()...)
 	if plots && a.Span != nil && a.Span.Seconds > 0 {
-		fmt.Fprintf(t, "\n%s\n", t.Paint(document.Dim, "requests in each column of "+format.Brief(a.column())))
-		t.Plot(plot.Plot{Values: floats(a.Timeline), Length: a.Span.Length(), Rows: 6, Clock: true, Start: a.Span.First})
+		t.Plot("requests in each column of "+format.Brief(a.column()),
+			plot.Curve{Values: floats(a.Timeline), Length: a.Span.Length(), Rows: 6, Clock: true, Start: a.Span.First})
 	}
 	for i := range a.Policies {
 		if a.Requests > 0 {
@@ -125,36 +119,37 @@ func (a *Account) layout() string {
 
 // fate tells what became of the client under one policy.
 func (p *Policy) writeTo(t *document.Terminal, a *Account, plots bool) {
-	t.WriteByte('\n')
-	t.Heading(escape.Visible(p.Policy), escape.Visible(fateText(a, p)))
+	t.Heading(2, p.Policy, fateText(a, p))
+	var facts []document.Fact
 	if p.Range != nil {
-		t.Entry("assumed", "what follows is under the assumption in the middle; under others the requests refused are as many as the range says", document.Dim)
+		text := "what follows is under the assumption in the middle; under others the requests refused are as many as the range says"
+		facts = append(facts, document.Fact{Label: "assumed", Text: text})
 	}
 	if l := p.Lockout; l != nil {
-		t.Entry("locked out", lockoutText(a, l), document.Dim)
+		facts = append(facts, document.Fact{Label: "locked out", Text: lockoutText(a, l)})
 	}
 	for i := range p.Limits {
-		t.Entry(document.OnlyFirst(i, "enough"), p.enoughText(&p.Limits[i]), document.Dim)
+		facts = append(facts, document.Fact{Label: "enough", Text: p.enoughText(&p.Limits[i])})
 	}
+	t.Facts(facts...)
 	for _, l := range p.Limits {
 		if plots && len(l.Levels) > 1 {
 			title := "how full the limit was, the most in each column"
 			if len(p.Limits) > 1 {
 				title = l.Limit + ": " + title
 			}
-			fmt.Fprintf(t, "\n%s\n", t.Paint(document.Dim, escape.Visible(title)))
-			t.Plot(plot.Plot{Values: l.Levels, Length: a.Span.Length(), Top: l.atOnce, Rows: 8, Clock: true, Start: a.Span.First})
+			t.Plot(title, plot.Curve{Values: l.Levels, Length: a.Span.Length(), Top: l.atOnce, Rows: 8, Clock: true, Start: a.Span.First})
 		}
 	}
 	if len(p.Refusals) > 0 {
-		t.Grid(refusalGrid(a, p))
+		t.Table(refusalTable(a, p))
 		if p.MoreRefusals > 0 {
 			fmt.Fprintf(t, "… and %s more; --top %d shows all\n", format.Thousands(p.MoreRefusals), p.Refused)
 		}
 		writeLines(t, p.Refusals)
 	}
-	t.WriteByte('\n')
-	p.told.WriteMeaning(t)
+	t.Space()
+	t.Facts(p.told.MeaningFacts()...)
 }
 
 func fateText(a *Account, p *Policy) string {
@@ -212,35 +207,35 @@ func numberText(name string, n int64, period string) string {
 	return fmt.Sprintf("%d/%s", n, period)
 }
 
-// refusalGrid has a row per refused request.
-func refusalGrid(a *Account, p *Policy) *table.Table {
+// refusalTable has a row per refused request.
+func refusalTable(a *Account, p *Policy) *table.Table {
 	several, agents := len(p.Limits) > 1, len(a.Agents) > 1
-	g := &table.Table{Columns: []table.Column{table.Text("refused at"), {Head: "action", Least: table.LeastAgent}, table.Number("status"), table.Number("admitted after"), {Head: "needs", Least: table.LeastAgent}}}
+	t := table.New(table.Words("refused at"), table.Long("action"), table.Number("status"), table.Number("admitted after"), table.Long("needs"))
 	if several {
-		g.Columns = append(g.Columns, table.Column{Head: "refused by", Least: table.LeastAgent})
+		t.Head(table.Long("refused by"))
 	}
 	if agents {
-		g.Columns = append(g.Columns, table.Column{Head: "agent", Least: table.LeastAgent})
+		t.Head(table.Long("agent"))
 	}
 	for i := range p.Refusals {
 		r := &p.Refusals[i]
-		row := []string{r.Time.Format(a.layout()), r.Action, fmt.Sprint(r.Status), waitText(r.Wait), needText(r.Needs, several)}
+		row := table.Texts(r.Time.Format(a.layout()), r.Action, fmt.Sprint(r.Status), waitText(r.Wait), needText(r.Needs, several))
 		if several {
-			row = append(row, strings.Join(r.By, ", "))
+			row = append(row, table.Text(strings.Join(r.By, ", ")))
 		}
 		if agents {
-			row = append(row, r.Agent)
+			row = append(row, table.Text(r.Agent))
 		}
-		g.Add(row...)
+		t.Add(row...)
 	}
-	return g
+	return t
 }
 
-func waitText(OfSeconds *float64) string {
-	if OfSeconds == nil {
+func waitText(seconds *float64) string {
+	if seconds == nil {
 		return "–"
 	}
-	return format.LengthOf(*OfSeconds)
+	return format.LengthOf(*seconds)
 }
 
 func needText(needs []Need, several bool) string {

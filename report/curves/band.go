@@ -6,6 +6,7 @@ import (
 
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
 )
@@ -74,8 +75,8 @@ func appendPair(b []byte, r [2]int64) []byte {
 	return append(strconv.AppendInt(append(b, ", "...), r[1], 10), ']')
 }
 
-// sweepBandHead are the columns that a band adds to CSV.
-func sweepBandHead() []string {
+// bandHead are the columns that a band adds to CSV.
+func bandHead() []string {
 	head := []string{"refused_low", "refused_high", "clients_hit_low", "clients_hit_high"}
 	for class := range useragent.ClassCount {
 		for _, name := range head[:4] {
@@ -86,7 +87,7 @@ func sweepBandHead() []string {
 }
 
 // bandCells are what stands in them.
-func bandCells(p *sweep.Banded) []string {
+func bandCells(p *sweep.Banded) []table.Cell {
 	cells := rangeCells(p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
 	for class := range useragent.ClassCount {
 		cells = append(cells, rangeCells(p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))...)
@@ -94,12 +95,8 @@ func bandCells(p *sweep.Banded) []string {
 	return cells
 }
 
-func rangeCells(counted bool, refused, hit [2]int64) []string {
-	cells := []string{"", "", format.Plain(hit[0]), format.Plain(hit[1])}
-	if counted {
-		cells[0], cells[1] = format.Plain(refused[0]), format.Plain(refused[1])
-	}
-	return cells
+func rangeCells(counted bool, refused, hit [2]int64) []table.Cell {
+	return []table.Cell{countIf(counted, refused[0]), countIf(counted, refused[1]), table.Count(hit[0]), table.Count(hit[1])}
 }
 
 // edges are the bounds of a curve, nil without a band.

@@ -1,19 +1,16 @@
 package curves
 
 import (
-	"encoding/csv"
 	"io"
-	"strconv"
 
-	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
 )
 
 // The curves as one rectangular table: a row for each point. Where it is not known what is refused the cell is empty.
 
-func (s *Report) csv(out io.Writer) error {
-	w := csv.NewWriter(out)
+func (s *Report) writeCSV(out io.Writer) error {
 	head := []string{"limit_kind", "per", "rate", "by", "limit", "refused", "clients_hit"}
 	for class := range useragent.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
@@ -22,39 +19,38 @@ func (s *Report) csv(out io.Writer) error {
 		head = append(head, "people_refused", "people_clients_hit", "disguised_refused", "disguised_clients_hit")
 	}
 	if s.banded() {
-		head = append(head, sweepBandHead()...)
+		head = append(head, bandHead()...)
 	}
-	w.Write(head) //nolint:errcheck // Error tells
+	w := table.NewCSV(out, head...)
 	for i := range s.curves {
 		for points := range s.points(i) {
-			row := s.csvRow(&s.curves[i], &points.Logged)
+			row := s.cells(&s.curves[i], &points.Logged)
 			if s.banded() {
 				row = append(row, bandCells(&points)...)
 			}
-			w.Write(row) //nolint:errcheck // Error tells
+			w.Add(row...)
 		}
 	}
-	w.Flush()
-	return w.Error()
+	return w.Flush()
 }
 
-func (s *Report) csvRow(c *sweep.Curve, p *sweep.Point) []string {
-	refused := func(n int64) string {
-		if !p.Counted {
-			return ""
-		}
-		return strconv.FormatInt(n, 10)
-	}
-	row := []string{
-		c.Kind.String(), c.PerText(), c.RateText(), s.by.String(),
-		format.Plain(p.Limit), refused(p.Refused.Sum()), format.Plain(p.Hit.Sum()),
-	}
+func (s *Report) cells(c *sweep.Curve, p *sweep.Point) []table.Cell {
+	row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.by.String()),
+		table.Count(p.Limit), countIf(p.Counted, p.Refused.Sum()), table.Count(p.Hit.Sum()))
 	for class := range useragent.ClassCount {
-		row = append(row, refused(p.Refused[class]), format.Plain(p.Hit[class]))
+		row = append(row, countIf(p.Counted, p.Refused[class]), table.Count(p.Hit[class]))
 	}
 	if s.ByEvidence != nil {
-		of, hit := p.People()
-		row = append(row, refused(of), format.Plain(hit), refused(p.Hidden.Requests), format.Plain(p.Hidden.Clients))
+		refused, hit := p.People()
+		row = append(row, countIf(p.Counted, refused), table.Count(hit), countIf(p.Counted, p.Hidden.Requests), table.Count(p.Hidden.Clients))
 	}
 	return row
+}
+
+// countIf is a number that may not be known.
+func countIf(known bool, n int64) table.Cell {
+	if !known {
+		return table.Cell{}
+	}
+	return table.Count(n)
 }

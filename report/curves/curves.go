@@ -4,6 +4,7 @@ package curves
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -89,29 +90,31 @@ func (s *Report) model() *report.Model {
 	return &report.Model{Version: s.Version, Command: s.Command, Input: s.Input, Warnings: s.Warnings, Stored: s.Stored, History: s.History, Anonymized: s.Anonymized}
 }
 
-// Write writes the report in one of SweepFormats.
+// Write writes the report in one of format.PageOutputs.
 func (s *Report) Write(w io.Writer, output string) error {
-	if output == "html" {
-		return s.page().Write(w)
-	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch output {
-	case "table":
-		s.table(out)
+	case "html":
+		return s.page().Write(w)
 	case "json":
 		err = s.json(out)
 	case "csv":
-		err = s.csv(out)
-	case "markdown":
-		s.markdown(out)
+		err = s.writeCSV(out)
 	default:
-		err = format.UnknownOutput(output, format.PageOutputs())
+		return document.Write(w, s, s.view, output, format.PageOutputs())
 	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return out.Flush()
+}
+
+// CSV writes the curves for programs.
+func (s *Report) CSV() ([]byte, error) {
+	var b bytes.Buffer
+	err := s.writeCSV(&b)
+	return b.Bytes(), err
 }
 
 // page is the report as a page, on which nothing is judged.

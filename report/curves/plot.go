@@ -14,20 +14,20 @@ import (
 // A curve as a plot: the shares of requests refused and of clients hit, in percent, over the limit, whose axis is
 // logarithmic, since between 1 and 10 as much happens as between 10 and 100.
 
-func (s *Report) plot(t *document.Terminal, c *sweep.Curve) {
-	width := t.Width
-	moments := plot.Moments(width)
-	series, legends := [][]float64{s.shares(c, moments, s.refusedShare)}, []string{"requests refused"}
+func (s *Report) plot(w document.Writer, c *sweep.Curve) {
+	moments := plot.Moments(s.view.Width)
+	series, legend := [][]float64{s.shares(c, moments, s.refusedShare)}, "clients hit"
 	if s.byBrowsers() {
-		series, legends = append(series, s.shares(c, moments, s.browserShare)), append(legends, "browser clients hit")
+		series, legend = append(series, s.shares(c, moments, s.browserShare)), "browser clients hit"
 	} else {
-		series, legends = append(series, s.shares(c, moments, s.clientShare)), append(legends, "clients hit")
+		series = append(series, s.shares(c, moments, s.clientShare))
 	}
-	fmt.Fprintf(t, "\n%s\n", t.Paint(document.Dim, fmt.Sprintf("%s per %s, by the limit: ─ %s, · %s", c.Kind, c.PerText(), legends[0], legends[1])))
-	t.WriteString(plot.DrawShares(series, decades(c), t.Color))
+	title := fmt.Sprintf("%s per %s, by the limit: ─ requests refused, · %s", c.Kind, c.PerText(), legend)
+	var notes []string
 	if more := s.unplotted(c); more != "" {
-		fmt.Fprintf(t, "%s\n", t.Paint(document.Dim, more))
+		notes = append(notes, more)
 	}
+	w.Plot(title, plot.Shares{Series: series, Decades: decades(c)}, notes...)
 }
 
 // unplotted says how to see the curves that are not drawn, "" if all are.

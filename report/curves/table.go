@@ -1,7 +1,6 @@
 package curves
 
 import (
-	"bufio"
 	"fmt"
 
 	"shadow/escape"
@@ -16,28 +15,23 @@ import (
 // The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
 // of all requests, and one curve as a plot.
 
-func (s *Report) table(out *bufio.Writer) {
-	t := &document.Terminal{View: s.view}
-	for _, f := range report.Facts(s.model()) {
-		t.Fact(f)
-	}
-	t.Fact(document.Fact{Label: "curves", Text: s.subject()})
-	for _, w := range s.Warnings {
-		t.Entry("warning", w, document.Yellow)
-	}
-	if s.Requests > 0 {
-		for kind := range sweep.KindCount {
-			s.kindTable(t, kind)
+// Text writes the tables of the curves.
+func (s *Report) Text(w document.Writer) {
+	w.Title("Every limit at once")
+	w.Facts(append(report.Facts(s.model()), document.Fact{Label: "curves", Text: s.subject()})...)
+	w.Warnings(s.Warnings)
+	for kind := range sweep.KindCount {
+		curves := s.ofKind(kind)
+		if len(curves) == 0 || s.Requests == 0 {
+			continue
+		}
+		w.Topic(2, kind.String(), s.kindText(kind))
+		w.Table(s.percentileTable(kind, curves))
+		if c := s.drawn(); c != nil && c.Kind == kind {
+			s.plot(w, c)
 		}
 	}
-	if s.History != nil {
-		s.model().WriteHistory(t)
-	}
-	if s.Stored != nil {
-		t.WriteByte('\n')
-		t.Entry("stored", report.StoredText(s.Stored), document.Dim)
-	}
-	out.Write(t.Bytes()) //nolint:errcheck // Flush tells
+	s.model().WriteEnd(w)
 }
 
 // subject says what the curves are about.
@@ -85,19 +79,6 @@ var kindTexts = [sweep.KindCount]string{
 	"a bucket of N tokens that refills at a rate",
 }
 
-func (s *Report) kindTable(t *document.Terminal, kind sweep.Kind) {
-	curves := s.ofKind(kind)
-	if len(curves) == 0 {
-		return
-	}
-	t.WriteByte('\n')
-	t.Heading(kind.String()+":", s.kindText(kind))
-	t.Grid(s.percentileGrid(kind, curves))
-	if c := s.drawn(); c != nil && c.Kind == kind {
-		s.plot(t, c)
-	}
-}
-
 // drawn is the one curve that the table has as a plot, nil if none.
 func (s *Report) drawn() *sweep.Curve {
 	var some []*sweep.Curve
@@ -131,40 +112,37 @@ func (s *Report) byBrowsers() bool {
 	return 0 < n && n < s.Clients
 }
 
-// percentileGrid has a row or two per curve.
-func (s *Report) percentileGrid(kind sweep.Kind, curves []*sweep.Curve) *table.Table {
+// percentileTable has a row or two per curve.
+func (s *Report) percentileTable(kind sweep.Kind, curves []*sweep.Curve) *table.Table {
 	head := "per"
 	if kind == sweep.Token {
 		head = "rate"
 	}
-	g := &table.Table{Columns: append([]table.Column{table.Text(head)}, table.With(table.Text("leaves alone"))...)}
+	t := table.New(table.Words(head))
+	t.Join(table.Words("leaves alone"))
 	for _, share := range sweep.Shares() {
-		g.Columns = append(g.Columns, table.Number(format.ShareText(share)))
-		g.Columns = append(g.Columns, table.With(table.Number("refuses"))...)
+		t.Head(table.Number(format.ShareText(share)))
+		t.Join(table.Number("refuses"))
 	}
 	for _, c := range curves {
 		if s.byBrowsers() {
-			g.Rows = append(g.Rows, s.percentileRow(c, "browsers", (*sweep.Point).HitBrowsers))
+			t.Add(s.percentileRow(c, "browsers", s.browsers(), (*sweep.Point).HitBrowsers)...)
 		}
-		g.Rows = append(g.Rows, s.percentileRow(c, "all", (*sweep.Point).HitAny))
+		t.Add(s.percentileRow(c, "all", s.Clients, (*sweep.Point).HitAny)...)
 	}
-	return g
+	return t
 }
 
 // percentileRow is one curve by the clients of some class.
-func (s *Report) percentileRow(c *sweep.Curve, name string, hit func(*sweep.Point) int64) []string {
-	row := []string{c.PerText() + c.RateText(), name}
-	clients := s.Clients
-	if name != "all" {
-		clients = s.browsers()
-	}
+func (s *Report) percentileRow(c *sweep.Curve, name string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
+	row := table.Texts(c.PerText()+c.RateText(), name)
 	for _, share := range sweep.Shares() {
 		p := c.Sparing(clients, share, hit)
 		if p == nil {
-			row = append(row, "–", "–")
+			row = append(row, table.None, table.None)
 			continue
 		}
-		row = append(row, format.Thousands(p.Limit)+s.otherLimit(c, p, clients, share, hit), s.refusedText(c, p))
+		row = append(row, table.Text(format.Thousands(p.Limit)+s.otherLimit(c, p, clients, share, hit)), table.Text(s.refusedText(c, p)))
 	}
 	return row
 }

@@ -1,8 +1,6 @@
 package diff
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 
@@ -13,16 +11,10 @@ import (
 	"shadow/traffic/useragent"
 )
 
-// A section is a table with a title; terminal and Markdown show the same ones.
-type section struct {
-	title string
-	grid  *table.Table
-}
-
 // sections are the tables of the comparison, apart from empty ones.
-func (d *Report) sections() []section {
-	all := []section{{"", d.requestsGrid()}, {"", d.clientsGrid()}}
-	lists := []struct {
+func (d *Report) sections() []document.Section {
+	all := []document.Section{{Table: d.requestsTable()}, {Table: d.clientsTable()}}
+	for _, l := range []struct {
 		title   string
 		clients []Client
 		of      int64
@@ -30,85 +22,40 @@ func (d *Report) sections() []section {
 		{"Clients whose refused requests differ most", d.TopMovers, d.ClientsMoved},
 		{"Clients newly hit: by B, not by A", d.TopNewlyHit, d.Clients.OnlyB},
 		{"Clients released: hit by A, not by B", d.TopReleased, d.Clients.OnlyA},
-	}
-	for _, l := range lists {
+	} {
 		if len(l.clients) > 0 {
-			all = append(all, section{l.title + format.MoreThan(len(l.clients), l.of), d.clientGrid(l.clients)})
+			title := l.title + format.MoreThan(len(l.clients), l.of)
+			all = append(all, document.Section{Title: title, Table: d.clientTable(l.clients)})
 		}
 	}
 	if n := d.Actions.OnlyA + d.Actions.OnlyB + d.Actions.Both; n > 0 {
 		title := fmt.Sprintf("Actions: %s newly hit, %s released, %s hit by both",
 			format.Thousands(d.Actions.OnlyB), format.Thousands(d.Actions.OnlyA), format.Thousands(d.Actions.Both))
-		all = append(all, section{title + format.MoreThan(len(d.TopActionsHit), n), actionGrid(d.TopActionsHit)})
+		all = append(all, document.Section{Title: title + format.MoreThan(len(d.TopActionsHit), n), Table: actionTable(d.TopActionsHit)})
 	}
 	return all
 }
 
-// policyFacts say what A and B are.
-func (d *Report) policyFacts() []document.Fact {
-	facts := make([]document.Fact, 2)
-	for i, label := range []string{"A", "B"} {
-		p := &d.model.Policies[i]
-		facts[i] = document.Fact{Label: label, Text: p.Policy + ", " + report.Headline(p)}
-	}
-	return facts
-}
-
-func (d *Report) Terminal() []byte {
-	t := &document.Terminal{View: d.model.View}
-	for _, f := range report.Facts(d.model) {
-		t.Fact(f)
-	}
-	for _, w := range d.Warnings {
-		t.Entry("warning", w, document.Yellow)
-	}
-	t.WriteByte('\n')
-	for _, f := range d.policyFacts() {
-		t.Entry(f.Label, f.Text, document.Bold)
+// Text writes the comparison for people.
+func (d *Report) Text(w document.Writer) {
+	w.Title("Two rate limits, compared")
+	w.Facts(report.Facts(d.model)...)
+	w.Warnings(d.Warnings)
+	w.Space()
+	policies := [2]*report.Policy{&d.model.Policies[0], &d.model.Policies[1]}
+	for i, p := range policies {
+		w.Facts(document.Strong("AB"[i:i+1], p.Policy+", "+report.Headline(p)))
 	}
 	if d.Input.Requests == 0 {
-		return t.Bytes()
+		return
 	}
 	for _, s := range d.sections() {
-		if s.title != "" {
-			fmt.Fprintf(t, "\n%s\n", t.Paint(document.Bold, s.title))
-		}
-		t.Grid(s.grid)
+		s.Write(w, 2)
 	}
-	t.WriteByte('\n')
-	for i, label := range []string{"A means", "B means"} {
-		for j, text := range d.model.Policies[i].Meanings() {
-			t.Entry(document.OnlyFirst(j, label), text, document.Dim)
-		}
+	w.Space()
+	for i, p := range policies {
+		w.Facts(document.Same("AB"[i:i+1]+" means", p.Meanings()...)...)
 	}
-	return t.Bytes()
-}
-
-func (d *Report) Markdown() []byte {
-	var b bytes.Buffer
-	fmt.Fprint(&b, "# Two rate limits, compared\n\n")
-	for _, f := range append(report.Facts(d.model), d.policyFacts()...) {
-		fmt.Fprintf(&b, "- **%s**: %s\n", f.Label, table.MarkdownText(f.Text))
-	}
-	for _, w := range d.Warnings {
-		fmt.Fprintf(&b, "\n> **Warning**: %s\n", table.MarkdownText(w))
-	}
-	if d.Input.Requests == 0 {
-		return b.Bytes()
-	}
-	for _, s := range d.sections() {
-		if s.title != "" {
-			fmt.Fprintf(&b, "\n## %s\n", table.MarkdownText(s.title))
-		}
-		s.grid.Markdown(&b)
-	}
-	b.WriteByte('\n')
-	for i, label := range []string{"A", "B"} {
-		for _, text := range d.model.Policies[i].Meanings() {
-			fmt.Fprintf(&b, "- **%s means**: %s\n", label, table.MarkdownText(text))
-		}
-	}
-	return b.Bytes()
 }
 
 // The comparison as one rectangular table: a row of level "total", one for each class, then the clients of all the lists,
@@ -119,10 +66,9 @@ var csvHead = []string{
 	"evidence",
 }
 
+// CSV writes the comparison for programs.
 func (d *Report) CSV() ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	rows := []map[string]string{changeCells("total", "", d.Requests, d.Clients)}
+	rows := []table.Record{changeCells("total", "", d.Requests, d.Clients)}
 	for class, c := range d.ByClass {
 		rows = append(rows, changeCells("class", useragent.Class(class).String(), c.Requests, c.Clients))
 	}
@@ -131,32 +77,25 @@ func (d *Report) CSV() ([]byte, error) {
 	}
 	for _, c := range d.listed() {
 		cells := c.cells("client", c.Client, c.Requests)
-		cells["class"], cells["agent"] = c.Class, table.CsvText(c.Agent)
+		cells["class"], cells["agent"] = table.Text(c.Class), table.Text(c.Agent)
 		if c.Evidence != nil {
-			cells["evidence"] = c.Evidence.Verdict
+			cells["evidence"] = table.Text(c.Evidence.Verdict)
 		}
 		rows = append(rows, cells)
 	}
 	for _, a := range d.TopActionsHit {
 		rows = append(rows, a.cells("action", a.Action, a.Requests))
 	}
-	_ = w.Write(csvHead) // into memory
 	for _, cells := range rows {
-		cells["a"], cells["b"] = table.CsvText(d.A.Policy), table.CsvText(d.B.Policy)
-		row := make([]string, len(csvHead))
-		for i, name := range csvHead {
-			row[i] = cells[name]
-		}
-		_ = w.Write(row)
+		cells["a"], cells["b"] = table.Text(d.A.Policy), table.Text(d.B.Policy)
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	return table.Records(csvHead, rows)
 }
 
 // cells are those of browsers that are or are not disguised.
-func (c *ClassChange) cells(name string) map[string]string {
+func (c *ClassChange) cells(name string) table.Record {
 	cells := changeCells("evidence", name, c.Requests, c.Clients)
-	cells["class"] = useragent.Browser.String()
+	cells["class"] = table.Text(useragent.Browser.String())
 	return cells
 }
 
@@ -174,28 +113,29 @@ func (d *Report) listed() (all []Client) {
 	return all
 }
 
-func changeCells(level, name string, requests, clients Change) map[string]string {
-	return map[string]string{
-		"level": level, "name": name, "class": name,
-		"requests":  format.Plain(requests.OnlyA + requests.OnlyB + requests.Both + requests.Neither),
-		"refused_a": format.Plain(requests.OnlyA + requests.Both), "refused_b": format.Plain(requests.OnlyB + requests.Both),
-		"difference": format.Plain(requests.OnlyB - requests.OnlyA),
-		"only_a":     format.Plain(requests.OnlyA), "only_b": format.Plain(requests.OnlyB),
-		"both": format.Plain(requests.Both), "neither": format.Plain(requests.Neither),
-		"clients_only_a": format.Plain(clients.OnlyA), "clients_only_b": format.Plain(clients.OnlyB),
-		"clients_both": format.Plain(clients.Both), "clients_neither": format.Plain(clients.Neither),
+func changeCells(level, name string, requests, clients Change) table.Record {
+	return table.Record{
+		"level": table.Text(level), "name": table.Text(name), "class": table.Text(name),
+		"requests":  table.Count(requests.OnlyA + requests.OnlyB + requests.Both + requests.Neither),
+		"refused_a": table.Count(requests.OnlyA + requests.Both), "refused_b": table.Count(requests.OnlyB + requests.Both),
+		"difference": table.Count(requests.OnlyB - requests.OnlyA),
+		"only_a":     table.Count(requests.OnlyA), "only_b": table.Count(requests.OnlyB),
+		"both": table.Count(requests.Both), "neither": table.Count(requests.Neither),
+		"clients_only_a": table.Count(clients.OnlyA), "clients_only_b": table.Count(clients.OnlyB),
+		"clients_both": table.Count(clients.Both), "clients_neither": table.Count(clients.Neither),
 	}
 }
 
-func (c *Counts) cells(level, name string, requests int64) map[string]string {
-	return map[string]string{
-		"level": level, "name": table.CsvText(name), "change": c.Change, "requests": format.Plain(requests),
-		"refused_a": format.Plain(c.RefusedA), "refused_b": format.Plain(c.RefusedB), "difference": format.Plain(c.Difference),
-		"only_a": format.Plain(c.OnlyA), "only_b": format.Plain(c.OnlyB), "both": format.Plain(c.Both), "neither": format.Plain(requests - c.OnlyA - c.OnlyB - c.Both),
+func (c *Counts) cells(level, name string, requests int64) table.Record {
+	return table.Record{
+		"level": table.Text(level), "name": table.Text(name), "change": table.Text(c.Change), "requests": table.Count(requests),
+		"refused_a": table.Count(c.RefusedA), "refused_b": table.Count(c.RefusedB), "difference": table.Count(c.Difference),
+		"only_a": table.Count(c.OnlyA), "only_b": table.Count(c.OnlyB), "both": table.Count(c.Both),
+		"neither": table.Count(requests - c.OnlyA - c.OnlyB - c.Both),
 	}
 }
 
 // Write writes the comparison in one of Formats, all of it or nothing.
 func (d *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, d, output, format.Outputs())
+	return document.Write(w, d, d.model.View, output, format.Outputs())
 }

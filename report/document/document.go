@@ -1,155 +1,82 @@
-// Package document writes what all reports are made of, for a terminal: facts, warnings, headings, tables and plots.
+// Package document writes reports for people: facts, warnings, headings, tables and plots come in; text for a terminal or Markdown
+// goes out.
 package document
 
 import (
-	"bytes"
-	"fmt"
-	"shadow/escape"
+	"strings"
+
 	"shadow/report/plot"
 	"shadow/report/table"
-	"strings"
 )
 
-// A Fact is one thing to know about the input, in a word and a sentence; terminal and Markdown show the same ones.
+// A Writer writes a report from top to bottom. A Terminal and a Markdown do.
+type Writer interface {
+	// Title begins the report. A terminal has none.
+	Title(text string)
+	// Facts lists facts. Of several with one label, a terminal shows it once.
+	Facts(facts ...Fact)
+	Warnings(texts []string)
+	// Part begins a part of the report, which only Markdown gives a title.
+	Part(level int, title string)
+	// Heading begins a section on what has a name, and says something of it. In Markdown its level is from 1.
+	Heading(level int, name, text string)
+	// Topic is a Heading with a colon on a terminal.
+	Topic(level int, name, text string)
+	// Section begins a section. In Markdown level 0 is a line.
+	Section(level int, title string)
+	// Name writes what the facts below are about.
+	Name(name string)
+	Table(t *table.Table)
+	// Plot draws a curve between a title and notes, if there are any. Markdown has none.
+	Plot(title string, p plot.Drawing, notes ...string)
+	// Note writes a sentence below a table.
+	Note(text string)
+	// Remark writes a sentence by itself.
+	Remark(text string)
+	// Space sets facts apart from what is above them.
+	Space()
+	// Stored ends the report with where the run is.
+	Stored(where string)
+	// Lines writes lines that are to be copied.
+	Lines(lines []string)
+}
+
+// A Fact is one thing to know, in a word and a sentence.
 type Fact struct {
 	Label, Text string
 	Details     []string // further lines
-	Prose       bool     // details are sentences, which a terminal wraps; else it cuts them
+	Prose       bool     // Details are sentences, which a terminal wraps; else it cuts them
+	Strong      bool     // worth reading first
 }
 
-// A Terminal collects the text of a report.
-type Terminal struct {
-	bytes.Buffer
-	View
+// Strong returns a fact that is worth reading first.
+func Strong(label, text string) Fact { return Fact{Label: label, Text: text, Strong: true} }
+
+// Same returns facts with one label.
+func Same(label string, texts ...string) (facts []Fact) {
+	for _, text := range texts {
+		facts = append(facts, Fact{Label: label, Text: text})
+	}
+	return facts
 }
 
-func (t *Terminal) Fact(f Fact) {
-	t.Entry(f.Label, f.Text, Dim)
-	for _, line := range f.Details {
-		for _, line := range t.detailLines(escape.Visible(line), f.Prose) {
-			fmt.Fprintf(t, "%*s%s\n", labelWidth, "", line)
-		}
+// A Section is a table with a title.
+type Section struct {
+	Title string
+	Table *table.Table
+	Notes []string // below it
+}
+
+// Write writes the section.
+func (s *Section) Write(w Writer, level int) {
+	if s.Title != "" {
+		w.Section(level, s.Title)
+	}
+	w.Table(s.Table)
+	for _, note := range s.Notes {
+		w.Note(note)
 	}
 }
 
-// detailLines are a detail of a fact as the terminal has room for it.
-func (t *Terminal) detailLines(line string, prose bool) []string {
-	switch {
-	case t.Width == 0:
-		return []string{line}
-	case prose:
-		return table.Wrap(line, t.Width-labelWidth)
-	}
-	return []string{table.Cut(line, t.Width-labelWidth)}
-}
-
-// Entry writes a label and a text beside it, which is wrapped at the width of a terminal.
-func (t *Terminal) Entry(label, text string, c color) {
-	lines := []string{escape.Visible(text)}
-	if t.Width > 0 {
-		lines = table.Wrap(lines[0], t.Width-labelWidth)
-	}
-	for _, line := range lines {
-		t.WriteString(t.Paint(c, label))
-		if line != "" {
-			fmt.Fprintf(t, "%*s%s", labelWidth-len(label), "", line)
-		}
-		t.WriteByte('\n')
-		label = ""
-	}
-}
-
-// Heading writes a name and what there is to say of it.
-func (t *Terminal) Heading(name, text string) {
-	lines := []string{name + " " + text}
-	if t.Width > 0 {
-		lines = table.Wrap(lines[0], t.Width)
-	}
-	rest, whole := strings.CutPrefix(lines[0], name)
-	if whole {
-		lines[0] = t.Paint(Bold, name) + rest
-	}
-	t.WriteString(strings.Join(lines, "\n") + "\n")
-}
-
-func (t *Terminal) Grid(g *table.Table) { t.Blocks(g.Blocks(t.Tables())) }
-
-// Blocks writes those of a table with an empty line above each.
-func (t *Terminal) Blocks(blocks [][]string) {
-	for _, lines := range blocks {
-		fmt.Fprintf(t, "\n%s\n", t.Paint(Dim, lines[0]))
-		for _, line := range lines[1:] {
-			t.WriteString(line + "\n")
-		}
-	}
-}
-
-// OnlyFirst labels the first of several texts.
-func OnlyFirst(i int, label string) string {
-	if i > 0 {
-		return ""
-	}
-	return label
-}
-
-// A color is the number of a Select Graphic Rendition sequence.
-type color int
-
-const (
-	Bold   color = 1
-	Dim    color = 2
-	Yellow color = 33
-)
-
-func (v View) Paint(c color, s string) string {
-	if !v.Color || s == "" {
-		return s
-	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, s)
-}
-
-// A View is how a report meets its reader.
-type View struct {
-	Width int  // of the terminal; 0 when it is none
-	Color bool // whether the terminal may be told to change colour
-}
-
-// Tables are the width of tables and the most that a cell may have of it.
-func (v View) Tables() (width, most int) {
-	if v.Width == 0 {
-		return pageWidth, PageAgent
-	}
-	return v.Width, 0
-}
-
-// Note writes a sentence about a table.
-func (t *Terminal) Note(text string) {
-	lines := []string{escape.Visible(text)}
-	if t.Width > 0 {
-		lines = table.Wrap(lines[0], t.Width)
-	}
-	for _, line := range lines {
-		fmt.Fprintf(t, "%s\n", t.Paint(Dim, line))
-	}
-}
-
-// Paragraph writes a text from the margin.
-func (t *Terminal) Paragraph(text string) {
-	for _, line := range table.Wrap(text, t.Width) {
-		t.WriteString(line + "\n")
-	}
-}
-
-const (
-	pageWidth  = 120 // columns of tables that do not go to a terminal
-	PageAgent  = 60  // columns of an agent there
-	labelWidth = 12
-)
-
-// Plot draws a curve with an empty line neither above nor below.
-func (t *Terminal) Plot(p plot.Plot) {
-	p.Color = t.Color
-	for _, line := range p.Draw() {
-		t.WriteString(line + "\n")
-	}
-}
+// sentence begins with a capital letter, if it begins with an ASCII one, and ends with a full stop.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

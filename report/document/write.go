@@ -7,16 +7,15 @@ import (
 	"shadow/report/format"
 )
 
-// A document is what can be written in each of Formats; in JSON it is as encoding/json has it.
-type document interface {
-	Terminal() []byte
+// A Report is what can be written in each of format.Outputs; in JSON it is as encoding/json has it.
+type Report interface {
+	Text(w Writer)
 	CSV() ([]byte, error)
-	Markdown() []byte
 }
 
-// Write writes all of it or nothing. formats are those to choose from.
-func Write(w io.Writer, d document, output string, formats []string) error {
-	text, err := render(d, output, formats)
+// Write writes all of a report or nothing. outputs are those to choose from.
+func Write(w io.Writer, r Report, v View, output string, outputs []string) error {
+	text, err := render(r, v, output, outputs)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -24,16 +23,20 @@ func Write(w io.Writer, d document, output string, formats []string) error {
 	return err
 }
 
-func render(d document, output string, formats []string) ([]byte, error) {
+func render(r Report, v View, output string, outputs []string) ([]byte, error) {
 	switch output {
 	case "table":
-		return d.Terminal(), nil
+		t := &Terminal{View: v}
+		r.Text(t)
+		return t.Bytes(), nil
 	case "json":
-		return format.JSON(d)
+		return format.JSON(r)
 	case "csv":
-		return d.CSV()
+		return r.CSV()
 	case "markdown":
-		return d.Markdown(), nil
+		m := &Markdown{}
+		r.Text(m)
+		return m.Bytes(), nil
 	}
-	return nil, format.UnknownOutput(output, formats)
+	return nil, format.UnknownOutput(output, outputs)
 }

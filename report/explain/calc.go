@@ -21,7 +21,7 @@ type View struct {
 }
 
 func (v View) terminal() *document.Terminal {
-	return &document.Terminal{View: document.View{Width: cmp.Or(v.Width, plot.PlotColumns), Color: v.Color}}
+	return &document.Terminal{View: document.View{Width: cmp.Or(v.Width, plot.Columns), Color: v.Color}}
 }
 
 // CalcFormats are the formats of figures and explanations.
@@ -33,12 +33,10 @@ func WriteFigures(w io.Writer, output string, f calc.Figures, v View) error {
 		return format.WriteJSON(w, f)
 	}
 	t := v.terminal()
-	for _, fact := range figureFacts(f) {
-		t.Fact(fact)
-	}
+	t.Facts(figureFacts(f)...)
 	if v.Plots {
-		fmt.Fprintf(t, "\n%s\n", t.Paint(document.Dim, "tokens in the bucket, the fewest in each column"))
-		t.Plot(plot.Plot{Values: f.Tokens, Length: limit.Time(f.WindowSeconds * float64(limit.Second)), Top: float64(f.Capacity), Rows: 12})
+		length := limit.Time(f.WindowSeconds * float64(limit.Second))
+		t.Plot("tokens in the bucket, the fewest in each column", plot.Curve{Values: f.Tokens, Length: length, Top: float64(f.Capacity), Rows: 12})
 	}
 	_, err := w.Write(t.Bytes())
 	return err
@@ -100,13 +98,13 @@ func perUnit(perSecond float64) string {
 func unitOf(perSecond float64) (number float64, unit string) {
 	number, unit = perSecond, "second"
 	for _, longer := range []struct {
-		OfSeconds float64
-		name      string
+		seconds float64
+		name    string
 	}{{60, "minute"}, {3600, "hour"}, {86400, "day"}} {
 		if number >= 1 || number == 0 {
 			break
 		}
-		number, unit = perSecond*longer.OfSeconds, longer.name
+		number, unit = perSecond*longer.seconds, longer.name
 	}
 	return number, unit
 }

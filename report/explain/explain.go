@@ -52,29 +52,12 @@ func combineText(name string) string {
 
 func writeExplanation(t *document.Terminal, e calc.Explanation, plots bool) {
 	fmt.Fprintln(t, t.Paint(document.Bold, escape.Visible(e.Limit)))
-	t.Entry("means", e.Means, document.Dim)
+	t.Facts(explanationFacts(e)...)
 	if e.AtOnce == 0 {
 		return // it does not describe itself
 	}
-	t.Entry("at once", atOnceText(e), document.Dim)
-	sustains := rateText(e.Count, e.Per)
-	if !e.Bucket {
-		sustains = "on average " + sustains
-	}
-	t.Entry("sustains", sustains, document.Dim)
-	if e.Recovers > 0 {
-		t.Entry("recovers", "within "+format.Brief(format.RoundUp(e.Recovers))+" of the last of those, it admits as many at once again", document.Dim)
-	}
-	if e.Trial == nil {
-		t.Entry("tried out", "no: it would take too many requests, or too long", document.Dim)
-	} else {
-		t.Entry("refused", costText(e), document.Dim)
-	}
-	for i, v := range e.Variants {
-		t.Entry(document.OnlyFirst(i, "or it is"), v.Assumes+": "+variantText(v), document.Dim)
-	}
 	if len(e.Clients) > 0 {
-		t.WriteByte('\n')
+		t.Space()
 		t.Paragraph("Three clients that send a quarter more than it sustains, for " + format.Brief(e.Clients[0].Length) + ":")
 	}
 	for _, c := range e.Clients {
@@ -83,6 +66,31 @@ func writeExplanation(t *document.Terminal, e calc.Explanation, plots bool) {
 	if len(e.Equivalents) > 0 {
 		writeEquivalents(t, e.Equivalents)
 	}
+}
+
+func explanationFacts(e calc.Explanation) []document.Fact {
+	all := []document.Fact{{Label: "means", Text: e.Means}}
+	if e.AtOnce == 0 {
+		return all
+	}
+	sustains := rateText(e.Count, e.Per)
+	if !e.Bucket {
+		sustains = "on average " + sustains
+	}
+	all = append(all, document.Fact{Label: "at once", Text: atOnceText(e)}, document.Fact{Label: "sustains", Text: sustains})
+	if e.Recovers > 0 {
+		text := "within " + format.Brief(format.RoundUp(e.Recovers)) + " of the last of those, it admits as many at once again"
+		all = append(all, document.Fact{Label: "recovers", Text: text})
+	}
+	if e.Trial == nil {
+		all = append(all, document.Fact{Label: "tried out", Text: "no: it would take too many requests, or too long"})
+	} else {
+		all = append(all, document.Fact{Label: "refused", Text: costText(e)})
+	}
+	for _, v := range e.Variants {
+		all = append(all, document.Fact{Label: "or it is", Text: v.Assumes + ": " + variantText(v)})
+	}
+	return all
 }
 
 func atOnceText(e calc.Explanation) string {
@@ -162,9 +170,9 @@ func writeClient(t *document.Terminal, e calc.Explanation, c calc.Client, plots 
 		sends = "as many at random moments"
 	}
 	t.WriteByte('\n')
-	t.Entry(c.Name, sends, document.Dim)
+	t.Facts(document.Fact{Label: c.Name, Text: sends})
 	if plots && len(c.Levels) > 1 {
-		t.Plot(plot.Plot{Values: c.Levels, Length: c.Length, Top: float64(e.AtOnce), Rows: 6})
+		t.Plot("", plot.Curve{Values: c.Levels, Length: c.Length, Top: float64(e.AtOnce), Rows: 6})
 	}
 	text := fmt.Sprintf("%s: %s admitted, %s refused", format.Count(c.Requests, "request"), format.Share(c.Admitted, c.Requests), format.Share(c.Refused, c.Requests))
 	if c.Range != nil {
@@ -173,7 +181,7 @@ func writeClient(t *document.Terminal, e calc.Explanation, c calc.Client, plots 
 	if c.Delayed > 0 {
 		text += fmt.Sprintf("; %s of those admitted were delayed", format.Thousands(c.Delayed))
 	}
-	t.Entry("", text, document.Dim)
+	t.Facts(document.Fact{Text: text})
 }
 
 // equivalents lists what to set on each server, a line or more each, and below it what deviates.

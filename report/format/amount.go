@@ -70,8 +70,8 @@ func RoundUp(d limit.Time) limit.Time {
 }
 
 // LengthOf is brief of a number of seconds.
-func LengthOf(OfSeconds float64) string {
-	return Brief(limit.Time(min(OfSeconds*float64(limit.Second)+0.5, 9e18)))
+func LengthOf(seconds float64) string {
+	return Brief(limit.Time(min(seconds*float64(limit.Second)+0.5, 9e18)))
 }
 
 // Significant writes a number with at most four digits that count.

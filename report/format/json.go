@@ -10,11 +10,11 @@ import (
 // JSON writes a report. Strings are as they were in the log, apart from bytes that are not UTF-8, which JSON cannot
 // hold (each becomes U+FFFD); what could harm a terminal or an HTML page is escaped.
 func JSON(v any) ([]byte, error) {
-	Plain, err := json.MarshalIndent(v, "", "  ")
+	plain, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	return append(EscapeJSON(Plain), '\n'), nil
+	return append(EscapeJSON(plain), '\n'), nil
 }
 
 // EachJSON writes an object with what there is of each K, in their order.
@@ -46,4 +46,4 @@ func WriteJSON(w io.Writer, value any) error {
 	return err
 }
 
-func EscapeJSON(Plain []byte) []byte { return escape.JSON(Plain) }
+func EscapeJSON(plain []byte) []byte { return escape.JSON(plain) }

@@ -42,14 +42,14 @@ func Span(d limit.Time) string {
 }
 
 // Wait writes how long a request was kept waiting, in seconds, with two or three digits.
-func Wait(OfSeconds float64) string {
-	switch ms := OfSeconds * 1000; {
+func Wait(seconds float64) string {
+	switch ms := seconds * 1000; {
 	case ms < 9.95:
 		return fmt.Sprintf("%.1f ms", ms)
 	case ms < 999.5:
 		return fmt.Sprintf("%.0f ms", ms)
 	}
-	return Span(limit.Time(OfSeconds * float64(limit.Second)))
+	return Span(limit.Time(seconds * float64(limit.Second)))
 }
 
 // OfSeconds is a number of seconds that may be missing, as a length of time.

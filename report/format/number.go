@@ -138,13 +138,6 @@ func MoreThan(shown int, all int64) string {
 	return fmt.Sprintf(" (the first %s of %s)", Thousands(int64(shown)), Thousands(all))
 }
 
-func YesOrNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
-}
-
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun

@@ -1,26 +1,26 @@
 package history
 
 import (
-	"shadow/report/format"
 	"shadow/report/table"
 )
 
 // The history in the table of the report: rows of level "trend" (name is the run), "newly hit", "released", "repeat
 // offender" and "new action".
 
-func (p *Policy) CsvCells() (all []map[string]string) {
+// Records are the rows of a policy.
+func (p *Policy) Records() (all []table.Record) {
 	for i := range p.Trend {
 		r := &p.Trend[i]
-		all = append(all, map[string]string{
-			"level": "trend", "name": format.Plain(int64(r.Run)), "requests": format.Plain(r.Requests), "refused": format.Plain(r.Refused),
-			"clients": format.Plain(r.Clients), "clients_hit": format.Plain(r.ClientsHit),
+		all = append(all, table.Record{
+			"level": table.Text("trend"), "name": table.Count(int64(r.Run)), "requests": table.Count(r.Requests), "refused": table.Count(r.Refused),
+			"clients": table.Count(r.Clients), "clients_hit": table.Count(r.ClientsHit),
 		})
 	}
 	for level, movers := range p.Lists() {
 		for i := range movers {
 			c := &movers[i]
-			all = append(all, map[string]string{
-				"level": levels[level], "name": table.CsvText(c.Client), "class": c.Class, "requests": format.Plain(c.Requests), "refused": format.Plain(c.Refused),
+			all = append(all, table.Record{
+				"level": table.Text(levels[level]), "name": table.Text(c.Client), "class": table.Text(c.Class), "requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
 			})
 		}
 	}
@@ -34,9 +34,10 @@ func (p *Policy) Lists() [3][]Mover {
 	return [3][]Mover{p.TopNewlyHit, p.TopReleased, p.TopRepeating}
 }
 
-func (h *History) CsvCells() (all []map[string]string) {
+// Records are the rows of new actions.
+func (h *History) Records() (all []table.Record) {
 	for _, a := range h.TopNewActions {
-		all = append(all, map[string]string{"level": "new action", "name": table.CsvText(a.Action), "requests": format.Plain(a.Requests)})
+		all = append(all, table.Record{"level": table.Text("new action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests)})
 	}
 	return all
 }

@@ -78,48 +78,54 @@ func ofAction(action string) string {
 	return " of action " + action
 }
 
-// A Section is a table of a policy's history with a title.
-type Section struct {
-	Title string
-	Grid  *table.Table
-}
-
 // Sections are the tables of a policy, apart from empty ones.
-func (p *Policy) Sections(h *History, agents bool) []Section {
-	var all []Section
+func (p *Policy) Sections(h *History, agents bool) []document.Section {
+	var all []document.Section
 	if len(p.Trend) > 1 {
-		all = append(all, Section{"From run to run", p.trendGrid(agents)})
+		all = append(all, document.Section{Title: "From run to run", Table: p.trendTable(agents)})
 	}
 	for _, list := range []struct {
 		title   string
 		moved   Moved
 		movers  []Mover
 		columns []table.Column
-		cells   func(*Mover) []string
+		cells   func(*Mover) []table.Cell
 	}{
-		{"Newly hit", p.NewlyHit, p.TopNewlyHit, []table.Column{table.Number("requests"), table.Number("refused"), table.Text("was here before")}, func(c *Mover) []string {
-			return []string{format.Thousands(c.Requests), format.Thousands(c.Refused), format.YesOrNo(c.Known)}
-		}},
-		{"Released: hit before, and not any more", p.Released, p.TopReleased, []table.Column{table.Number("refused before"), table.Text("came again")}, func(c *Mover) []string {
-			return []string{format.Thousands(c.Refused), format.YesOrNo(c.Requests > 0)}
-		}},
-		{p.repeatTitle(h), p.Repeating, p.TopRepeating, []table.Column{table.Number("days"), table.Number("refused in all")}, func(c *Mover) []string {
-			return []string{format.Thousands(c.Days), format.Thousands(c.Refused)}
-		}},
+		{
+			"Newly hit", p.NewlyHit, p.TopNewlyHit,
+			[]table.Column{table.Number("requests"), table.Number("refused"), table.Words("was here before")},
+			func(c *Mover) []table.Cell { return append(table.Counts(c.Requests, c.Refused), yesOrNo(c.Known)) },
+		},
+		{
+			"Released: hit before, and not any more", p.Released, p.TopReleased,
+			[]table.Column{table.Number("refused before"), table.Words("came again")},
+			func(c *Mover) []table.Cell { return []table.Cell{table.Count(c.Refused), yesOrNo(c.Requests > 0)} },
+		},
+		{
+			p.repeatTitle(h), p.Repeating, p.TopRepeating, table.Numbers("days", "refused in all"),
+			func(c *Mover) []table.Cell { return table.Counts(c.Days, c.Refused) },
+		},
 	} {
 		if len(list.movers) == 0 {
 			continue
 		}
-		g := &table.Table{Columns: []table.Column{{Head: "client", Least: table.LeastName}, table.Text("class")}}
-		g.Columns = append(g.Columns, list.columns...)
+		t := table.New(table.Name("client"), table.Words("class"))
+		t.Head(list.columns...)
 		for i := range list.movers {
 			c := &list.movers[i]
-			g.Add(append([]string{c.Client, c.Class}, list.cells(c)...)...)
+			t.Add(append(table.Texts(c.Client, c.Class), list.cells(c)...)...)
 		}
 		title := list.title + ": " + list.moved.text() + format.MoreThan(len(list.movers), list.moved.Clients)
-		all = append(all, Section{title, g})
+		all = append(all, document.Section{Title: title, Table: t})
 	}
 	return all
+}
+
+func yesOrNo(yes bool) table.Cell {
+	if yes {
+		return table.Text("yes")
+	}
+	return table.Text("no")
 }
 
 func (p *Policy) repeatTitle(h *History) string {
@@ -141,14 +147,16 @@ func (c Moved) text() string {
 	return text
 }
 
-func (p *Policy) trendGrid(agents bool) *table.Table {
-	g := &table.Table{Columns: []table.Column{table.Number("run"), table.Text("requests from")}}
-	g.Columns = append(g.Columns, table.With(table.Text("to"))...)
-	g.Columns = append(g.Columns, table.Number("requests"), table.Number("refused"))
-	g.Columns = append(g.Columns, table.With(table.Number("%"), table.Number("clients hit"), table.Number("%"))...)
+func (p *Policy) trendTable(agents bool) *table.Table {
+	t := table.New(table.Number("run"), table.Words("requests from"))
+	t.Join(table.Words("to"))
+	t.Head(table.Numbers("requests", "refused")...)
+	t.Join(table.Numbers("%", "clients hit", "%")...)
 	if agents {
-		g.Columns = append(g.Columns, table.Number("browser"))
-		g.Columns = append(g.Columns, table.With(table.Number("crawler"), table.Number("tool"), table.Number("monitor"), table.Number("unknown"))...)
+		t.Head(table.Number(useragent.Browser.String()))
+		for class := useragent.Browser + 1; class < useragent.ClassCount; class++ {
+			t.Join(table.Number(class.String()))
+		}
 	}
 	const minute = "2006-01-02 15:04"
 	for i := range p.Trend {
@@ -157,18 +165,16 @@ func (p *Policy) trendGrid(agents bool) *table.Table {
 		if r.First != nil {
 			from, to = r.First.Format(minute), r.Last.Format(minute)
 		}
-		row := []string{
-			fmt.Sprint(r.Run), from, to, format.Thousands(r.Requests), format.Thousands(r.Refused), format.Percent(r.RefusedPercent),
-			format.Thousands(r.ClientsHit), format.Percent(r.ClientsHitPercent),
+		row := []table.Cell{
+			table.Text(fmt.Sprint(r.Run)), table.Text(from), table.Text(to), table.Count(r.Requests), table.Count(r.Refused),
+			table.Share(r.RefusedPercent), table.Count(r.ClientsHit), table.Share(r.ClientsHitPercent),
 		}
 		if agents {
-			for _, n := range r.ByClass {
-				row = append(row, format.Thousands(n))
-			}
+			row = append(row, table.Counts(r.ByClass[:]...)...)
 		}
-		g.Add(row...)
+		t.Add(row...)
 	}
-	return g
+	return t
 }
 
 // Headline says in a sentence what has become of a policy.

@@ -16,6 +16,7 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
+	"shadow/report/table"
 )
 
 const firstColumn = `[...document.querySelector("#who figure.table tbody").rows].filter((row) => !row.hidden).map((row) => row.cells[%d].textContent)`
@@ -119,7 +120,7 @@ func TestBrowserHostile(t *testing.T) {
 	}
 	text := eval[string](b, `document.querySelector("main").textContent`)
 	for _, evil := range evilTexts {
-		if !strings.Contains(text, clipped(evil, longLength)) {
+		if !strings.Contains(text, table.Clip(evil, table.PageLong)) {
 			t.Errorf("%q is not on the page", evil)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
 )
@@ -50,30 +51,31 @@ func shapeTitle(s *sweep.Shape) string {
 }
 
 // spareTable tells of each curve the smallest limit that leaves some share of the clients alone, and what it refuses.
-func (c *Curves) spareTable(curves []*sweep.Curve) *grid {
+func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 	kind := curves[0].Kind
-	t := &grid{Title: kindTitle(kind), Columns: []column{{Head: "limit"}, {Head: "clients"}}}
+	t := table.New(table.Words("limit"), table.Words("clients"))
+	t.Title = kindTitle(kind)
 	for _, share := range sweep.Shares() {
-		t.Columns = append(t.Columns, column{"N for " + format.ShareText(share), true}, column{"refuses %", true})
+		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
 	}
 	for _, curve := range curves {
 		if people := c.people(); 0 < people && people < c.Clients.Sum() {
-			t.Rows = append(t.Rows, c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers))
+			t.Add(c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers)...)
 		}
-		t.Rows = append(t.Rows, c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny))
+		t.Add(c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny)...)
 	}
-	return t
+	return t.Page(len(t.Rows), "", 0)
 }
 
-func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []cell {
-	row := []cell{{Text: shapeTitle(&curve.Shape), Key: shapeKey(&curve.Shape)}, {Text: whose}}
+func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
+	row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), shapeKey(&curve.Shape)), table.Text(whose)}
 	for _, share := range sweep.Shares() {
 		p := curve.Sparing(clients, share, hit)
 		if p == nil {
-			row = append(row, cell{Text: "–", Right: true}, cell{Text: "–", Right: true})
+			row = append(row, table.None, table.None)
 			continue
 		}
-		row = append(row, countCell(p.Limit), c.refusedCell(p))
+		row = append(row, table.Count(p.Limit), c.refusedCell(p))
 	}
 	return row
 }
@@ -86,11 +88,11 @@ func shapeKey(s *sweep.Shape) string {
 	return format.Plain(int64(s.Per))
 }
 
-func (c *Curves) refusedCell(p *sweep.Point) cell {
+func (c *Curves) refusedCell(p *sweep.Point) table.Cell {
 	if !p.Counted {
-		return cell{Text: "–", Right: true}
+		return table.None
 	}
-	return shareCell(format.PercentOf(p.Refused.Sum(), c.judged()))
+	return table.Share(format.PercentOf(p.Refused.Sum(), c.judged()))
 }
 
 // A heatMap is limit × window: for each curve of a kind, what some limits do.
@@ -103,7 +105,7 @@ type heatMap struct {
 
 type heatRow struct {
 	Head  string
-	Cells []cell
+	Cells []table.PageCell
 }
 
 // heatMaps are two for each kind of which there are two curves or more: what is refused, and which people are hit.
@@ -127,18 +129,12 @@ func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 		requests, clients := heatRow{Head: shapeTitle(&curve.Shape)}, heatRow{Head: shapeTitle(&curve.Shape)}
 		for _, n := range limits {
 			p := curve.At(n)
-			requests.Cells = append(requests.Cells, heated(c.refusedCell(&p)))
-			clients.Cells = append(clients.Cells, heated(shareCell(format.PercentOf(hit(&p), people))))
+			requests.Cells = append(requests.Cells, c.refusedCell(&p).Heated())
+			clients.Cells = append(clients.Cells, table.Share(format.PercentOf(hit(&p), people)).Heated())
 		}
 		maps[0].Rows, maps[1].Rows = append(maps[0].Rows, requests), append(maps[1].Rows, clients)
 	}
 	return maps
-}
-
-// heated is a cell whose darkness tells what its bar would.
-func heated(c cell) cell {
-	c.Heat, c.Bar = c.Bar, 0
-	return c
 }
 
 // mostHeat is how many columns a map has at most.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 )
 
@@ -13,7 +14,7 @@ type curvesView struct {
 	About  string
 	Groups []curveGroup
 	Heat   [][]heatMap // by kind
-	Spare  []*grid
+	Spare  []*table.Page
 	Left   string // what is left out
 	Kept   string // what the database has left out
 }
@@ -64,7 +65,7 @@ func (c *Curves) view(room room) *curvesView {
 func (c *Curves) about() string {
 	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.judged(), "request"), format.Count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
-		text += ", of action " + clipped(c.Action, nameLength)
+		text += ", of action " + table.Clip(c.Action, table.PageName)
 	}
 	text += "."
 	if c.Hidden != nil {

@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 )
 
@@ -213,7 +214,7 @@ func timesOf(t *Times, most int) times {
 		refused, step = pairs(refused), 2*step
 	}
 	return times{
-		Policy: clipped(t.Policy, nameLength), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
+		Policy: table.Clip(t.Policy, table.PageName), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
 	}
 }
 

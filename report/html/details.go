@@ -7,6 +7,7 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/table"
 )
 
 // What a page has of each candidate by itself: whom it hits, what it means, how a server is told; and sections that others have
@@ -18,7 +19,7 @@ type detailView struct {
 	Facts            []document.Fact
 	Means            []string
 	Nginx            []string
-	Clients, Actions *grid
+	Clients, Actions *table.Page
 }
 
 // A meaning is what some policies mean.
@@ -30,16 +31,16 @@ func details(m *report.Model, room room) (views []detailView, more string) {
 	for i := range m.Policies[:shown] {
 		p := &m.Policies[i]
 		d := detailView{
-			Name: clipped(p.Policy, nameLength), Text: format.Sentence(report.Headline(p)) + ".", Hit: p.HitEvidence.Text("hit addresses"),
+			Name: table.Clip(p.Policy, table.PageName), Text: format.Sentence(report.Headline(p)) + ".", Hit: p.HitEvidence.Text("hit addresses"),
 			Facts: clippedFacts(p.HarmFacts(report.LayoutsFor(m.Input.Span)), room.notes),
 			Means: clippedAll(p.Meanings(), room.notes),
-			Nginx: clippedAll(p.Told(func(part *report.Part) string { return part.Nginx }), room.notes),
+			Nginx: clippedAll(p.NginxTexts(), room.notes),
 		}
 		if len(p.TopClients) > 0 {
-			d.Clients = clientTable(m, p, rows)
+			d.Clients = report.ClientTable(m, p).Page(rows, "clients", p.ClientsHit)
 		}
 		if len(p.TopActions) > 0 {
-			d.Actions = actionTable(p, rows)
+			d.Actions = report.ActionTable(p).Page(rows, "actions", 0) // how many there are in all is not known
 		}
 		views = append(views, d)
 	}
@@ -55,7 +56,7 @@ func meanings(m *report.Model, room room) (all []meaning) {
 	for i := range m.Policies {
 		p := &m.Policies[i]
 		if kind := cmp.Or(p.Kind, p.Policy); i >= room.details && !told[kind] && len(all) < room.notes {
-			all = append(all, meaning{clipped(p.Policy, nameLength), clipped(p.Semantics, textLength), clipped(p.Nginx, textLength)})
+			all = append(all, meaning{table.Clip(p.Policy, table.PageName), table.Clip(p.Semantics, textLength), table.Clip(p.Nginx, textLength)})
 			told[kind] = true
 		} else {
 			told[kind] = true
@@ -67,13 +68,14 @@ func meanings(m *report.Model, room room) (all []meaning) {
 type sectionView struct {
 	Title string
 	Notes []string
-	Table *grid
+	Table *table.Page
 }
 
-func sectionViewOf(s *Section, rows, notes int) sectionView {
-	v := sectionView{Title: clipped(s.Title, nameLength), Notes: clippedAll(s.Notes, notes)}
-	if len(s.Rows) > 0 {
-		v.Table = sectionTable(s, rows)
+func sectionViewOf(s *document.Section, rows, notes int) sectionView {
+	v := sectionView{Title: table.Clip(s.Title, table.PageName), Notes: clippedAll(s.Notes, notes)}
+	if s.Table != nil {
+		s.Table.Title = s.Title
+		v.Table = s.Table.Page(rows, "rows", int64(len(s.Table.Rows)))
 	}
 	return v
 }

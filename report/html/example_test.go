@@ -12,8 +12,10 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/reporttest"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -71,9 +73,10 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 		Top: top, Version: "1.2.3", Command: "shadow replay " + evilTexts[2], Warnings: evilTexts, Database: evilTexts[0], Run: "7",
 		Evidence: &evidence.DefaultRules,
 	})
-	p := &Page{Model: m, Curves: CurvesOf(sweptFile(t, path)), Sections: []Section{
-		{Title: "What is new", Notes: evilTexts, Head: []string{evilTexts[0], "refused"}, Rows: [][]string{{evilTexts[1], "12"}, {evilTexts[2], "1,234"}}},
-	}}
+	evilTable := table.New(table.Words(evilTexts[0]), table.Number("refused"))
+	evilTable.Add(table.Text(evilTexts[1]), table.Count(12))
+	evilTable.Add(table.Text(evilTexts[2]), table.Shown(evilTexts[3], evilTexts[4]))
+	p := &Page{Model: m, Curves: CurvesOf(sweptFile(t, path)), Sections: []document.Section{{Title: "What is new", Notes: evilTexts, Table: evilTable}}}
 	p.Curves.Action = evilTexts[0]
 	for i := range m.Policies {
 		p.Times = append(p.Times, Times{evilTexts[i%len(evilTexts)], format.Moment(reporttest.Noon), limit.Minute, []int64{1, 0, 5, 9, 0, 2}})

@@ -9,7 +9,9 @@ import (
 
 	"shadow/limit"
 	"shadow/report"
+	"shadow/report/document"
 	"shadow/report/reporttest"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic/useragent"
@@ -60,7 +62,10 @@ func TestHTMLIsSmall(t *testing.T) {
 		p.Times = append(p.Times, Times{Policy: long, Step: limit.Minute, Refused: refused})
 		p.Levels = append(p.Levels, Level{Client: long, Policy: long, Limit: long, Levels: make([]float64, 90_000)})
 		p.Model.Warnings = append(p.Model.Warnings, long)
-		p.Sections = append(p.Sections, Section{Title: "x", Notes: []string{long}, Head: []string{long}, Rows: [][]string{{long}, {long}}})
+		section := document.Section{Title: "x", Notes: []string{long}, Table: table.New(table.Words(long))}
+		section.Table.Add(table.Text(long))
+		section.Table.Add(table.Text(long))
+		p.Sections = append(p.Sections, section)
 	}
 	p.Curves.Curves = nil
 	random := testneeds.Rand(t, 1, 2)
@@ -122,27 +127,5 @@ func TestHTMLOfNothing(t *testing.T) {
 	r.Curves[0].Points, r.Curves[1].Points = nil, nil
 	if text := pageText(t, sweptPage(r)); !strings.Contains(text, "</html>") {
 		t.Error("no page of no curves")
-	}
-}
-
-func TestClipped(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		most int
-		want string
-	}{
-		{"", 3, ""},
-		{"abc", 3, "abc"},
-		{"abcd", 3, "ab…"},
-		{"äöü", 3, "äöü"},
-		{"🙂🙂🙂🙂", 3, "🙂🙂…"},
-		{"e\u0301\u0301\u0301\u0301", 3, "e\u0301…"},
-		{"\x1b[", 8, `\x1b[`},
-		{"\n\n\n", 4, `\n\…`},
-		{strings.Repeat("🙂", 1000), 2, "🙂…"},
-	} {
-		if got := clipped(c.text, c.most); got != c.want {
-			t.Errorf("%q at %d: %q, want %q", c.text, c.most, got, c.want)
-		}
 	}
 }

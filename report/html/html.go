@@ -12,7 +12,9 @@ import (
 
 	"shadow/limit"
 	"shadow/report"
+	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 )
 
@@ -27,11 +29,11 @@ import (
 // A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
 type Page struct {
 	Model    *report.Model
-	Curves   *Curves   // what every limit would refuse
-	Times    []Times   // refusals over time, of some policies
-	Untimed  string    // whose refusals over time are not known: a sentence
-	Levels   []Level   // of some clients
-	Sections []Section // whatever else there is to say, before the curves
+	Curves   *Curves            // what every limit would refuse
+	Times    []Times            // refusals over time, of some policies
+	Untimed  string             // whose refusals over time are not known: a sentence
+	Levels   []Level            // of some clients
+	Sections []document.Section // whatever else there is to say, before the curves
 }
 
 // Curves are what a sweep found.
@@ -68,14 +70,6 @@ type Level struct {
 	Top         float64   // with how many the limit is full
 }
 
-// A Section is a heading, some sentences and a table, each of which may be missing. The first column names what a row is about.
-type Section struct {
-	Title string
-	Notes []string
-	Head  []string
-	Rows  [][]string
-}
-
 // MostBytes is how many bytes a page has at most.
 const MostBytes = 3_000_000
 
@@ -83,7 +77,8 @@ var (
 	//go:embed assets/page.html assets/parts.html assets/style.css assets/*.js assets/uplot
 	files embed.FS
 
-	templates = template.Must(template.New("page.html").Funcs(template.FuncMap{"slug": slug}).ParseFS(files, "assets/page.html", "assets/parts.html"))
+	templates = template.Must(template.Must(template.New("page.html").Funcs(template.FuncMap{"slug": slug}).
+			ParseFS(files, "assets/page.html", "assets/parts.html")).Parse(table.PageTemplates))
 
 	style  = assembled("uplot/uPlot.min.css", "style.css")
 	script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
@@ -132,12 +127,4 @@ func (p *Page) render(b *bytes.Buffer, room room) error {
 		return err
 	}
 	return templates.Execute(b, view)
-}
-
-// Write writes a report in one of PageFormats, all of it or nothing.
-func Write(w io.Writer, m *report.Model, output string) error {
-	if output == "html" {
-		return NewPage(m).Write(w)
-	}
-	return m.Write(w, output)
 }

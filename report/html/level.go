@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"shadow/report/format"
+	"shadow/report/table"
 )
 
 // How full a limit was for one client, drawn here and now, so that it shows without any script:
@@ -61,7 +62,7 @@ func levelViewOf(whole *Level) levelView {
 		}
 	}
 	return levelView{
-		Client: clipped(l.Client, nameLength), Policy: clipped(l.Policy, nameLength), Limit: clipped(l.Limit, nameLength),
+		Client: table.Clip(l.Client, table.PageName), Policy: table.Clip(l.Policy, table.PageName), Limit: table.Clip(l.Limit, table.PageName),
 		First: l.First.Format("2006-01-02 15:04:05"), Last: l.Last.Format("2006-01-02 15:04:05"),
 		Line: line.String(), Marks: marks.String(), Top: fmt.Sprintf("%.1f", height(l.Top)), Words: levelWords(whole),
 	}

@@ -8,6 +8,7 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/report/table"
 )
 
 // What is on the page, from top to bottom: a summary that can be read by who knows nothing of rate limits, then what
@@ -28,8 +29,9 @@ type pageView struct {
 	Safe     []string // sentences on limits that leave people alone
 	Warnings []string
 
-	Policies *grid
-	Times    int // policies of which there are refusals over time
+	Policies *table.Page
+	Bands    *table.Page // from what to what the figures of Policies may go
+	Times    int         // policies of which there are refusals over time
 	Untimed  string
 	Sections []sectionView
 	Curves   *curvesView
@@ -55,20 +57,23 @@ func (p *Page) view(room room) (*pageView, error) {
 		Style: template.CSS(style), Script: template.JS(script), Data: data,                                 //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
 		Warnings: clippedAll(m.Warnings, room.notes), Facts: clippedFacts(report.Facts(m), room.notes),
-		Shadow: strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command, textLength),
+		Shadow: strings.TrimSpace("shadow " + m.Version), Command: table.Clip(m.Command, textLength),
 	}
 	if len(m.Policies) == 0 && p.Curves != nil {
 		v.Title = "What every limit would have done"
 	}
 	if m.Stored != nil {
-		v.Stored = clipped(report.StoredText(m.Stored), textLength)
+		v.Stored = table.Clip(report.StoredText(m.Stored), textLength)
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		v.Verdicts = verdicts(m)
-		v.Policies = policyTable(m, room.policies)
+		v.Policies = report.PolicyTable(m, true).Page(room.policies, "candidates", int64(len(m.Policies)))
+		if m.Banded() {
+			v.Bands = report.BandTable(m).Page(room.policies, "candidates", int64(len(m.Policies)))
+		}
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
-		v.Times, v.Untimed = min(len(p.Times), room.details), clipped(p.Untimed, textLength)
+		v.Times, v.Untimed = min(len(p.Times), room.details), table.Clip(p.Untimed, textLength)
 	}
 	for i := range p.Sections {
 		v.Sections = append(v.Sections, sectionViewOf(&p.Sections[i], room.of(len(p.Sections)), room.notes))
@@ -116,27 +121,24 @@ func (p *Page) cards() []card {
 // NewPage is the report as a page, with what has changed.
 func NewPage(m *report.Model) *Page { return &Page{Model: m, Sections: pageHistory(m)} }
 
-// pageHistory is what has changed, for a page: the sections that Markdown shows.
-func pageHistory(m *report.Model) []Section {
+// pageHistory is what has changed, for a page: the sections that Markdown shows. Their notes stand above their tables.
+func pageHistory(m *report.Model) []document.Section {
 	if m.History == nil {
 		return nil
 	}
-	changed := Section{Title: "What has changed"}
+	changed := document.Section{Title: "What has changed"}
 	for _, f := range m.History.Facts() {
 		changed.Notes = append(changed.Notes, f.Label+": "+f.Text)
 	}
-	all := []Section{changed}
+	all := []document.Section{changed}
 	for i := range m.Policies[:m.Detailed] {
 		p := &m.History.Policies[i]
 		for j, s := range p.Sections(m.History, m.Input.AgentsLogged) {
-			section := Section{Title: p.Policy + ": " + s.Title, Rows: s.Grid.Rows}
+			s.Title = p.Policy + ": " + s.Title
 			if j == 0 {
-				section.Notes = []string{format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."}
+				s.Notes = []string{format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."}
 			}
-			for _, c := range s.Grid.Columns {
-				section.Head = append(section.Head, c.Head)
-			}
-			all = append(all, section)
+			all = append(all, s)
 		}
 	}
 	return all

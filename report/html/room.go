@@ -2,10 +2,9 @@ package html
 
 import (
 	"fmt"
-	"shadow/escape"
 	"shadow/report/document"
+	"shadow/report/table"
 	"strings"
-	"unicode/utf8"
 )
 
 // What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page
@@ -47,30 +46,7 @@ func (r room) none() bool { return r.points < 2 }
 // of is how many rows each of some lists may have.
 func (r room) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
 
-const (
-	nameLength = 80  // characters of a client, an action, a policy
-	longLength = 160 // of an agent, a file
-	textLength = 600 // of a sentence
-)
-
-// clipped is a stranger's text, made visible, with at most so many characters. Characters and not columns are counted:
-// thousands of accents fit into one column.
-func clipped(s string, most int) string {
-	if enough := utf8.UTFMax * (most + 1); len(s) > enough {
-		s = s[:enough] // holds more characters than are shown; the rest may be a megabyte
-	}
-	s = escape.Visible(s)
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n++; n == most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
+const textLength = 600 // characters of a sentence
 
 // slug is a text as part of an id.
 func slug(s string) string {
@@ -85,7 +61,7 @@ func slug(s string) string {
 // clippedAll are some texts as the page may have them.
 func clippedAll(texts []string, most int) (some []string) {
 	for _, text := range texts[:min(len(texts), most)] {
-		some = append(some, clipped(text, textLength))
+		some = append(some, table.Clip(text, textLength))
 	}
 	if left := len(texts) - len(some); left > 0 {
 		some = append(some, fmt.Sprintf("… and %d more", left))
@@ -95,7 +71,7 @@ func clippedAll(texts []string, most int) (some []string) {
 
 func clippedFacts(facts []document.Fact, most int) (some []document.Fact) {
 	for _, f := range facts {
-		some = append(some, document.Fact{Label: f.Label, Text: clipped(f.Text, textLength), Details: clippedAll(f.Details, most)})
+		some = append(some, document.Fact{Label: f.Label, Text: table.Clip(f.Text, textLength), Details: clippedAll(f.Details, most)})
 	}
 	return some
 }

@@ -5,6 +5,7 @@ import (
 
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/report/table"
 	"shadow/sweep"
 	"shadow/traffic/useragent"
 )
@@ -61,7 +62,7 @@ func verdicts(m *report.Model) (all []verdict) {
 }
 
 func verdictOf(p *report.Policy, agents bool) verdict {
-	v := verdict{Name: clipped(p.Policy, nameLength), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
+	v := verdict{Name: table.Clip(p.Policy, table.PageName), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
 	for class, f := range p.ByClass {
 		switch {
 		case f.Clients == 0 || !agents:
@@ -69,7 +70,7 @@ func verdictOf(p *report.Policy, agents bool) verdict {
 			v.addBar("people", p.ByEvidence.People)
 			v.addBar("disguised", p.ByEvidence.Disguised)
 		default:
-			v.addBar(classTitle(useragent.Class(class)), f)
+			v.addBar(report.ClassTitle(useragent.Class(class)), f)
 		}
 	}
 	return v
@@ -82,17 +83,9 @@ func (v *verdict) addBar(whose string, f report.ClassFigures) {
 	}
 	share := format.PercentOf(f.ClientsHit, f.Clients)
 	v.Parts = append(v.Parts, bar{
-		Class: whose, Percent: format.Percent(share), Twentieths: twentieths(share),
+		Class: whose, Percent: format.Percent(share), Twentieths: table.Twentieths(share),
 		Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
 	})
-}
-
-// classTitle is how several clients of a class are called.
-func classTitle(c useragent.Class) string {
-	if c == useragent.Unknown {
-		return c.String()
-	}
-	return c.String() + "s"
 }
 
 // verdictText is the policy for those who have never heard of one.

@@ -75,30 +75,29 @@ func (a *Answer) row(key string) *Row {
 	return nil
 }
 
-func (a *Answer) grid() *table.Table {
-	g := &table.Table{Columns: append([]table.Column{table.Text("key")}, table.With(table.Number("N"))...)}
-	if a.Refuse == nil {
-		g.Columns = g.Columns[:1]
+func (a *Answer) table() *table.Table {
+	t := table.New(table.Words("key"))
+	if a.Refuse != nil {
+		t.Join(table.Number("N"))
 	}
-	g.Columns = append(g.Columns, table.Number("stopped"))
-	g.Columns = append(g.Columns, table.With(table.Number("%"))...)
-	g.Columns = append(g.Columns, table.Number("hit"))
-	g.Columns = append(g.Columns, table.With(table.Number("%"), table.Number("their requests"), table.Number("%"))...)
+	t.Head(table.Number("stopped"))
+	t.Join(table.Number("%"))
+	t.Head(table.Number("hit"))
+	t.Join(table.Numbers("%", "their requests", "%")...)
 	for i := range a.Keys {
-		g.Rows = append(g.Rows, a.Keys[i].cells(a.Refuse != nil))
+		t.Add(a.Keys[i].cells(a.Refuse != nil)...)
 	}
-	return g
+	return t
 }
 
-func (r *Row) cells(kindest bool) []string {
-	row := []string{r.Key}
-	if kindest {
-		n := "none"
-		if r.Reached {
-			n = format.Thousands(r.n)
-		}
-		row = append(row, n)
+func (r *Row) cells(kindest bool) []table.Cell {
+	row := table.Texts(r.Key)
+	switch {
+	case kindest && r.Reached:
+		row = append(row, table.Count(r.n))
+	case kindest:
+		row = append(row, table.Text("none"))
 	}
-	return append(row, format.Thousands(r.Stopped), format.Percent(r.StoppedPercent),
-		format.Thousands(r.SpareHit), format.Percent(r.SpareHitPercent), format.Thousands(r.SpareRefused), format.Percent(r.SpareRefusedPercent))
+	return append(row, table.Count(r.Stopped), table.Share(r.StoppedPercent),
+		table.Count(r.SpareHit), table.Share(r.SpareHitPercent), table.Count(r.SpareRefused), table.Share(r.SpareRefusedPercent))
 }

@@ -143,7 +143,7 @@ func TestKeysAreDefined(t *testing.T) {
 	}
 	k := New(keyed(), keysQuestion(80, 95), townOptions)
 	names := slices.Clone(csvHead)
-	for _, c := range k.Answers[0].grid().Columns {
+	for _, c := range k.Answers[0].table().Columns {
 		names = append(names, c.Head)
 	}
 	for _, part := range []any{k.Stop, k.Absent, k.Answers, k.Log} {

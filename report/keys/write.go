@@ -2,7 +2,6 @@ package keys
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -84,44 +83,20 @@ func (k *Report) absentText() string {
 	return strings.Join(texts, "; ")
 }
 
-func (k *Report) Terminal() []byte {
-	t := &document.Terminal{View: k.view}
-	for _, f := range k.facts() {
-		t.Fact(f)
-	}
-	for _, w := range k.Warnings {
-		t.Entry("warning", w, document.Yellow)
-	}
+// Text writes the report for people.
+func (k *Report) Text(w document.Writer) {
+	w.Title("What to count by")
+	w.Facts(k.facts()...)
+	w.Warnings(k.Warnings)
 	for i := range k.Answers {
 		a := &k.Answers[i]
-		fmt.Fprintf(t, "\n%s\n", t.Paint(document.Bold, a.title(k)))
-		t.Grid(a.grid())
+		w.Section(2, a.title(k))
+		w.Table(a.table())
 		if v := a.verdict(k); v != "" {
-			t.WriteByte('\n')
-			t.Entry("best", v, document.Bold)
+			w.Space()
+			w.Facts(document.Strong("best", v))
 		}
 	}
-	return t.Bytes()
-}
-
-func (k *Report) Markdown() []byte {
-	var b bytes.Buffer
-	fmt.Fprint(&b, "# What to count by\n\n")
-	for _, f := range k.facts() {
-		fmt.Fprintf(&b, "- **%s**: %s\n", f.Label, table.MarkdownText(f.Text))
-	}
-	for _, w := range k.Warnings {
-		fmt.Fprintf(&b, "\n> **Warning**: %s\n", table.MarkdownText(w))
-	}
-	for i := range k.Answers {
-		a := &k.Answers[i]
-		fmt.Fprintf(&b, "\n## %s\n", table.MarkdownText(a.title(k)))
-		a.grid().Markdown(&b)
-		if v := a.verdict(k); v != "" {
-			fmt.Fprintf(&b, "\n**Best**: %s\n", table.MarkdownText(v))
-		}
-	}
-	return b.Bytes()
 }
 
 // The report as one rectangular table: a row for each key of each answer.
@@ -130,10 +105,10 @@ var csvHead = []string{
 	"spare_visitors", "spare_hit", "spare_hit_percent", "spare_requests", "spare_refused", "spare_refused_percent",
 }
 
+// CSV writes the report for programs.
 func (k *Report) CSV() ([]byte, error) {
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(csvHead) // into memory
+	c := table.NewCSV(&b, csvHead...)
 	for i := range k.Answers {
 		a := &k.Answers[i]
 		share := ""
@@ -142,19 +117,23 @@ func (k *Report) CSV() ([]byte, error) {
 		}
 		for j := range a.Keys {
 			r := &a.Keys[j]
-			_ = w.Write([]string{
-				share, a.Per, r.Key, table.CsvText(r.Limit), strconv.FormatBool(r.Reached), strconv.FormatBool(r.Key == a.Best),
-				format.Plain(k.Stop.Requests), format.Plain(r.Stopped), format.Exact(r.StoppedPercent),
-				format.Plain(k.Spare.Visitors), format.Plain(r.SpareHit), format.Exact(r.SpareHitPercent),
-				format.Plain(k.Spare.Requests), format.Plain(r.SpareRefused), format.Exact(r.SpareRefusedPercent),
-			})
+			c.Add(
+				table.Text(share), table.Text(a.Per), table.Text(r.Key), table.Text(r.Limit),
+				table.Text(strconv.FormatBool(r.Reached)), table.Text(strconv.FormatBool(r.Key == a.Best)),
+				table.Count(k.Stop.Requests), table.Count(r.Stopped), exact(r.StoppedPercent),
+				table.Count(k.Spare.Visitors), table.Count(r.SpareHit), exact(r.SpareHitPercent),
+				table.Count(k.Spare.Requests), table.Count(r.SpareRefused), exact(r.SpareRefusedPercent),
+			)
 		}
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	err := c.Flush()
+	return b.Bytes(), err
 }
+
+// exact is a share for programs.
+func exact(percent float64) table.Cell { return table.Shown("", format.Exact(percent)) }
 
 // Write writes the report in one of Formats, all of it or nothing.
 func (k *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, k, output, format.Outputs())
+	return document.Write(w, k, k.view, output, format.Outputs())
 }

@@ -30,7 +30,7 @@ var clockSteps = []limit.Time{
 }
 
 // clockAxis returns the axis and its labels, below lines of a curve.
-func (p Plot) clockAxis(curve []string) []string {
+func (p Curve) clockAxis(curve []string) []string {
 	margin := marginOf(curve[0])
 	columns := len(p.Values) - 1
 	step, layout := p.clockStep(columns)
@@ -51,8 +51,8 @@ func (p Plot) clockAxis(curve []string) []string {
 }
 
 // inGray paints lines as asciigraph paints its axes.
-func (p Plot) inGray(lines ...string) []string {
-	if p.Color {
+func (p Curve) inGray(lines ...string) []string {
+	if p.color {
 		for i, line := range lines {
 			lines[i] = asciigraph.Gray.String() + line + asciigraph.Default.String()
 		}
@@ -69,7 +69,7 @@ func marginOf(line string) int {
 }
 
 // clockStep is the smallest distance at which labels do not meet, and how they are written then.
-func (p Plot) clockStep(columns int) (limit.Time, string) {
+func (p Curve) clockStep(columns int) (limit.Time, string) {
 	for _, step := range clockSteps {
 		if layout := p.clockLayout(step); p.Length/step <= limit.Time(max(1, columns/(len(layout)+2))) {
 			return step, layout
@@ -80,7 +80,7 @@ func (p Plot) clockStep(columns int) (limit.Time, string) {
 }
 
 // clockLayout writes no more of a moment than ticks at such a distance need.
-func (p Plot) clockLayout(step limit.Time) string {
+func (p Curve) clockLayout(step limit.Time) string {
 	from, to := p.Start, p.Start+format.Moment(p.Length)
 	date := ""
 	switch {

@@ -13,7 +13,7 @@ import (
 	"shadow/report/format"
 )
 
-// A Plot is a curve over time, drawn with characters:
+// A Curve is drawn over time, drawn with characters:
 //
 //	10 ┤        ╭────
 //	 8 ┤     ╭──╯
@@ -25,33 +25,40 @@ import (
 //	   0s   10s  20s
 //
 // Both axes are linear, and their labels are round numbers, if the length is one.
-type Plot struct {
+type Curve struct {
 	Values []float64  // at moments spread evenly over length, the first at 0, the last at the end; 2 at least
 	Length limit.Time // more than 0
 	Top    float64    // what the vertical axis must reach
 	Rows   int        // that the curve has at most
 	Clock  bool       // whether the axis shows the time of day, from start on
 	Start  format.Moment
-	Color  bool
+	color  bool
+}
+
+// A Drawing is what can be drawn as lines of text.
+type Drawing interface {
+	// Draw returns the lines without trailing space.
+	Draw(color bool) []string
 }
 
 const (
-	PlotColumns = 80 // where there is no terminal
-	plotMargin  = 14 // columns left of the curve, and half a label right of it
-	LeastCurve  = 20
-	mostCurve   = 240
+	Columns    = 80 // where there is no terminal
+	plotMargin = 14 // columns left of the curve, and half a label right of it
+	LeastCurve = 20
+	mostCurve  = 240
 )
 
 // Moments is how many values a plot wants on a terminal of so many columns, 0 if there is none.
 func Moments(width int) int {
 	if width == 0 {
-		width = PlotColumns
+		width = Columns
 	}
 	return min(max(width-plotMargin, LeastCurve), mostCurve)
 }
 
 // Draw returns the lines of the plot, without trailing space.
-func (p Plot) Draw() []string {
+func (p Curve) Draw(color bool) []string {
+	p.color = color
 	top, rows := niceTop(max(p.Top, slices.Max(p.Values)), p.Rows)
 	options := []asciigraph.Option{
 		asciigraph.Height(rows), asciigraph.LowerBound(0), asciigraph.UpperBound(top),
@@ -60,7 +67,7 @@ func (p Plot) Draw() []string {
 	if !p.Clock {
 		options = append(options, p.lengthAxis()...)
 	}
-	if p.Color {
+	if p.color {
 		options = append(options, asciigraph.SeriesColors(asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
 	}
 	lines := strings.Split(asciigraph.Plot(p.Values, options...), "\n")
@@ -74,7 +81,7 @@ func (p Plot) Draw() []string {
 }
 
 // lengthAxis is an axis from 0 to the length.
-func (p Plot) lengthAxis() []asciigraph.Option {
+func (p Curve) lengthAxis() []asciigraph.Option {
 	unit := axisUnit(p.Length)
 	end := float64(p.Length) / float64(unit.length)
 	return []asciigraph.Option{

@@ -28,23 +28,23 @@ func TestPlots(t *testing.T) {
 	day := format.Moment(time.Date(2025, 12, 3, 0, 0, 0, 0, time.UTC).UnixMicro())
 	var b strings.Builder
 	for _, c := range []struct {
-		name string
-		Plot Plot
+		name  string
+		curve Curve
 	}{
-		{"a ramp to 5,000 in 5 min", Plot{Values: line(66, func(x float64) float64 { return 5000 * x }), Length: 5 * limit.Minute, Top: 5000, Rows: 12}},
-		{"flat at 0 of 6 for 400 s", Plot{Values: line(40, func(float64) float64 { return 0 }), Length: 400 * limit.Second, Top: 6, Rows: 6}},
-		{"flat at the top of 1 for 3 s", Plot{Values: line(40, func(float64) float64 { return 1 }), Length: 3 * limit.Second, Top: 1, Rows: 6}},
-		{"a wave up to 17 for 7 d", Plot{Values: line(66, func(x float64) float64 { return 17 * math.Sin(3*math.Pi*x) * math.Sin(3*math.Pi*x) }), Length: 7 * limit.Day, Top: 17, Rows: 6}},
-		{"beyond the top of 10, for 1.5 ms", Plot{Values: line(30, func(x float64) float64 { return 25 * x * x }), Length: 1500, Top: 10, Rows: 6}},
-		{"250,000 of 2,000,000", Plot{Values: line(30, func(x float64) float64 { return 250_000 }), Length: limit.Hour, Top: 2e6, Rows: 6}},
-		{"3 min in a narrow terminal", Plot{Values: line(20, func(x float64) float64 { return 6 * x }), Length: 3 * limit.Minute, Top: 6, Rows: 6}},
-		{"an hour of a day", Plot{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 59*limit.Minute + 27*limit.Second, Top: 9, Rows: 4, Clock: true, Start: day + format.Moment(13*limit.Hour+123)}},
-		{"over midnight", Plot{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 90 * limit.Minute, Top: 9, Rows: 4, Clock: true, Start: day + format.Moment(23*limit.Hour)}},
-		{"three months over New Year", Plot{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 90 * limit.Day, Top: 9, Rows: 4, Clock: true, Start: day}},
-		{"two seconds", Plot{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 2*limit.Second + 1, Top: 9, Rows: 4, Clock: true, Start: day - 1}},
-		{"two values", Plot{Values: []float64{0, 3}, Length: 1, Top: 3, Rows: 6}},
+		{"a ramp to 5,000 in 5 min", Curve{Values: line(66, func(x float64) float64 { return 5000 * x }), Length: 5 * limit.Minute, Top: 5000, Rows: 12}},
+		{"flat at 0 of 6 for 400 s", Curve{Values: line(40, func(float64) float64 { return 0 }), Length: 400 * limit.Second, Top: 6, Rows: 6}},
+		{"flat at the top of 1 for 3 s", Curve{Values: line(40, func(float64) float64 { return 1 }), Length: 3 * limit.Second, Top: 1, Rows: 6}},
+		{"a wave up to 17 for 7 d", Curve{Values: line(66, func(x float64) float64 { return 17 * math.Sin(3*math.Pi*x) * math.Sin(3*math.Pi*x) }), Length: 7 * limit.Day, Top: 17, Rows: 6}},
+		{"beyond the top of 10, for 1.5 ms", Curve{Values: line(30, func(x float64) float64 { return 25 * x * x }), Length: 1500, Top: 10, Rows: 6}},
+		{"250,000 of 2,000,000", Curve{Values: line(30, func(x float64) float64 { return 250_000 }), Length: limit.Hour, Top: 2e6, Rows: 6}},
+		{"3 min in a narrow terminal", Curve{Values: line(20, func(x float64) float64 { return 6 * x }), Length: 3 * limit.Minute, Top: 6, Rows: 6}},
+		{"an hour of a day", Curve{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 59*limit.Minute + 27*limit.Second, Top: 9, Rows: 4, Clock: true, Start: day + format.Moment(13*limit.Hour+123)}},
+		{"over midnight", Curve{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 90 * limit.Minute, Top: 9, Rows: 4, Clock: true, Start: day + format.Moment(23*limit.Hour)}},
+		{"three months over New Year", Curve{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 90 * limit.Day, Top: 9, Rows: 4, Clock: true, Start: day}},
+		{"two seconds", Curve{Values: line(66, func(x float64) float64 { return 9 * x }), Length: 2*limit.Second + 1, Top: 9, Rows: 4, Clock: true, Start: day - 1}},
+		{"two values", Curve{Values: []float64{0, 3}, Length: 1, Top: 3, Rows: 6}},
 	} {
-		b.WriteString("# " + c.name + "\n" + strings.Join(c.Plot.Draw(), "\n") + "\n\n")
+		b.WriteString("# " + c.name + "\n" + strings.Join(c.curve.Draw(false), "\n") + "\n\n")
 	}
 	reporttest.Golden(t, "plots.txt", b.String())
 }
@@ -55,7 +55,7 @@ func TestPlotFits(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		width := rapid.IntRange(0, 300).Draw(t, "width")
 		top := math.Pow(10, rapid.Float64Range(-2, 15).Draw(t, "magnitude"))
-		p := Plot{
+		p := Curve{
 			Length: limit.Time(rapid.Int64Range(1, math.MaxInt64/4).Draw(t, "length") >> rapid.IntRange(0, 60).Draw(t, "shift")),
 			Top:    top, Rows: rapid.IntRange(3, 20).Draw(t, "rows"),
 			Clock: rapid.Bool().Draw(t, "clock"), Start: format.Moment(rapid.Int64Range(-1<<52, 1<<52).Draw(t, "start")),
@@ -63,7 +63,7 @@ func TestPlotFits(t *testing.T) {
 		p.Length = max(p.Length, 1)
 		p.Values = rapid.SliceOfN(rapid.Float64Range(0, top), Moments(width), Moments(width)).Draw(t, "values")
 		before := slices.Clone(p.Values)
-		lines := p.Draw()
+		lines := p.Draw(false)
 		if !slices.Equal(before, p.Values) {
 			t.Error("the values were changed")
 		}
@@ -72,7 +72,7 @@ func TestPlotFits(t *testing.T) {
 		}
 		most := max(width, LeastCurve+plotMargin)
 		if width == 0 {
-			most = PlotColumns
+			most = Columns
 		}
 		for _, line := range lines {
 			if table.ColumnsOf(line) > most || strings.HasSuffix(line, " ") || strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
@@ -110,12 +110,11 @@ func TestNiceTop(t *testing.T) {
 
 // A terminal gets colours, anybody else none.
 func TestPlotColor(t *testing.T) {
-	p := Plot{Values: []float64{0, 1, 2, 3}, Length: limit.Minute, Top: 3, Rows: 6}
-	if Plain := strings.Join(p.Draw(), "\n"); strings.Contains(Plain, "\x1b") {
-		t.Errorf("%q has colours", Plain)
+	p := Curve{Values: []float64{0, 1, 2, 3}, Length: limit.Minute, Top: 3, Rows: 6}
+	if plain := strings.Join(p.Draw(false), "\n"); strings.Contains(plain, "\x1b") {
+		t.Errorf("%q has colours", plain)
 	}
-	p.Color = true
-	if painted := strings.Join(p.Draw(), "\n"); !strings.Contains(painted, "\x1b[") || !strings.HasSuffix(painted, "\x1b[0m") {
+	if painted := strings.Join(p.Draw(true), "\n"); !strings.Contains(painted, "\x1b[") || !strings.HasSuffix(painted, "\x1b[0m") {
 		t.Errorf("%q has no colours, or does not end them", painted)
 	}
 }

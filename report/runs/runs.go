@@ -7,7 +7,6 @@ import (
 
 	"shadow/escape"
 	"shadow/limit"
-	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
 )
@@ -63,6 +62,9 @@ func (r *Run) values() []any {
 	}
 }
 
+// mostCommand is how many columns of a command a table for people has.
+const mostCommand = 60
+
 // Write lists runs in one of Formats. JSON and CSV have all that is known of each.
 func Write(w io.Writer, output string, width int, runs []Run) error {
 	rows := &valueRows{}
@@ -92,7 +94,7 @@ func Write(w io.Writer, output string, width int, runs []Run) error {
 		if degraded {
 			row = append(row, r.Degraded)
 		}
-		rows.rows = append(rows.rows, append(row, table.Cut(escape.Visible(r.Command), document.PageAgent)))
+		rows.rows = append(rows.rows, append(row, table.Cut(escape.Visible(r.Command), mostCommand)))
 	}
 	return table.WriteRows(w, output, width, columns, rows)
 }

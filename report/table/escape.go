@@ -10,17 +10,17 @@ import (
 // What strangers wrote into a log can do more than package escape prevents: it can break a table, or wake up in a
 // spreadsheet. Each reader has its own dangers, so each writer its own escapes.
 
-// Formula is what a spreadsheet may take for the beginning of one; the last four are for East Asian keyboards.
-const Formula = "=+-@\t\r＝＋－＠"
+// formula is what a spreadsheet may take for the beginning of one; the last four are for East Asian keyboards.
+const formula = "=+-@\t\r＝＋－＠"
 
-// CsvText is visible, and with an apostrophe before what a spreadsheet would compute. A lone "-", the log's own sign
+// csvText is visible, and with an apostrophe before what a spreadsheet would compute. A lone "-", the log's own sign
 // for "nothing", stays: it computes nothing, and other programs want to join by it.
-func CsvText(s string) string {
+func csvText(s string) string {
 	s = escape.Visible(s)
 	if s == "-" || s == "" {
 		return s
 	}
-	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune(Formula, first) {
+	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune(formula, first) {
 		return "'" + s
 	}
 	return s

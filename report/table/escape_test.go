@@ -34,7 +34,7 @@ func TestCSVText(t *testing.T) {
 		"-": "-", "": "", "a=b": "a=b", "192.0.2.1": "192.0.2.1", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "--": "'--",
 		"@x": "'@x", "＝1": "'＝1", "\t=1": `\t=1`, "\r=1": `\r=1`, "'=1": "'=1",
 	} {
-		if got := CsvText(raw); got != want {
+		if got := csvText(raw); got != want {
 			t.Errorf("csvText(%q) = %s, want %s", raw, got, want)
 		}
 	}

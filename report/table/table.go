@@ -1,64 +1,69 @@
-// Package table lays out tables: rows of texts come in; text for a terminal, Markdown, CSV or JSON goes out, in which no text of
-// a stranger can do harm.
+// Package table lays out tables: rows of typed cells come in; text for a terminal, Markdown, CSV or HTML goes out, in which no
+// text of a stranger can do harm.
 package table
 
-import (
-	"fmt"
-	"io"
-	"shadow/escape"
-	"strings"
-)
-
-func (g *Table) Markdown(b io.Writer) {
-	heads, rules := make([]string, len(g.Columns)), make([]string, len(g.Columns))
-	for i, c := range g.Columns {
-		heads[i] = MarkdownText(c.Head)
-		if rules[i] = ":--"; c.right {
-			rules[i] = "--:"
-		}
-	}
-	fmt.Fprintf(b, "\n| %s |\n| %s |\n", strings.Join(heads, " | "), strings.Join(rules, " | "))
-	for _, row := range g.Rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = MarkdownText(Cut(escape.Visible(cell), markdownCell))
-		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
-	}
-}
-
-// markdownCell is the most that one cell shows, in columns.
-const markdownCell = 100
-
-// A Table is a table before anyone writes it: raw texts, and what each column is like. Terminal and Markdown share it.
+// A Table is rows of cells under heads, the same for all writers. The first column names what a row is about.
 type Table struct {
+	Title   string // for those who cannot see a table on a page
 	Columns []Column
-	Rows    [][]string
+	Rows    [][]Cell
+	Whole   bool // not folded where it goes to a file
 }
 
-// A Column of a grid.
+// New returns a table without rows.
+func New(columns ...Column) *Table { return &Table{Columns: columns} }
+
+// Head appends columns.
+func (t *Table) Head(columns ...Column) { t.Columns = append(t.Columns, columns...) }
+
+// Join appends columns that belong to the one before them.
+func (t *Table) Join(columns ...Column) {
+	for _, c := range columns {
+		c.joined = true
+		t.Columns = append(t.Columns, c)
+	}
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+
+// A Column is what stands above cells, and how they are laid out.
 type Column struct {
 	Head   string
-	right  bool // numbers
-	joined bool // belongs to the column before it, and stays with it when a table is folded
-	Least  int  // may be cut to so many columns of a terminal; 0: never
+	title  string // Head on a page, where there is more room; "" is Head
+	right  bool   // numbers
+	joined bool   // stays with the column before it when a table is folded
+	least  int    // may be cut to so many columns of a terminal; 0: never
 }
 
-func (g *Table) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
+// The least columns of a terminal.
+const (
+	leastName = 45 // room for any IPv6 address
+	leastLong = 24
+)
 
-func Text(head string) Column { return Column{Head: head} }
+// Words returns a column of short texts.
+func Words(head string) Column { return Column{Head: head} }
 
+// Name returns a column of names.
+func Name(head string) Column { return Column{Head: head, least: leastName} }
+
+// Long returns a column of texts of any length, such as agents.
+func Long(head string) Column { return Column{Head: head, least: leastLong} }
+
+// Number returns a column of numbers.
 func Number(head string) Column { return Column{Head: head, right: true} }
 
-// With joins columns to the one before them.
-func With(columns ...Column) []Column {
-	for i := range columns {
-		columns[i].joined = true
+// Numbers returns columns of numbers.
+func Numbers(heads ...string) (columns []Column) {
+	for _, head := range heads {
+		columns = append(columns, Number(head))
 	}
 	return columns
 }
 
-const (
-	LeastName  = 45 // columns: room for any IPv6 address
-	LeastAgent = 24
-)
+// Titled returns the column with another head on pages.
+func (c Column) Titled(title string) Column {
+	c.title = title
+	return c
+}

@@ -24,27 +24,29 @@ import (
 // Of a long table, some rows are folded at a time, so that all there is to a row stands on one screen.
 
 const (
-	Gap       = "  "            // between two columns
-	someRows  = 20              // of a long table that is folded
-	Unbounded = math.MaxInt / 2 // width of a table that is not
+	gap      = "  " // between two columns
+	someRows = 20   // of a long table that is folded
+	// Unbounded is the width of a table that is not folded.
+	Unbounded = math.MaxInt / 2
 )
 
-// Blocks folds the grid and sets each block as lines, the first of which is the head.
-func (g *Table) Blocks(width, most int) [][]string {
-	g = g.cleaned(most)
+// Blocks folds the table and sets each block as lines, the first of which is the head. Cells that may be cut have at most so many
+// columns; 0: any number.
+func (t *Table) Blocks(width, most int) [][]string {
+	g := t.sheet(most)
 	natural, need := g.widths()
 	var blocks [][]string
-	for _, shown := range fold(g.Columns, need, width) {
+	for _, shown := range fold(g.columns, need, width) {
 		blocks = append(blocks, g.set(shown, spread(shown, natural, need, width)))
 	}
-	if len(blocks) > 1 && len(g.Rows) > someRows {
+	if len(blocks) > 1 && len(g.rows) > someRows {
 		return deal(blocks)
 	}
 	return blocks
 }
 
 // whole sets the grid as it is, however wide.
-func (g *Table) whole() []string { return g.Blocks(Unbounded, 0)[0] }
+func (t *Table) whole() []string { return t.Blocks(Unbounded, 0)[0] }
 
 // deal cuts blocks after every someRows rows, and puts together what belongs to the same ones.
 func deal(blocks [][]string) (dealt [][]string) {
@@ -57,32 +59,38 @@ func deal(blocks [][]string) (dealt [][]string) {
 	return dealt
 }
 
-// cleaned is the grid as a terminal may see it, with cells of at most so many columns where they may be cut at all.
-func (g *Table) cleaned(most int) *Table {
-	clean := &Table{Columns: g.Columns, Rows: make([][]string, len(g.Rows))}
-	for i, row := range g.Rows {
+// A sheet is a table as a terminal may see it.
+type sheet struct {
+	columns []Column
+	rows    [][]string
+}
+
+// sheet returns the table with cells of at most so many columns where they may be cut at all.
+func (t *Table) sheet(most int) *sheet {
+	clean := &sheet{columns: t.Columns, rows: make([][]string, len(t.Rows))}
+	for i, row := range t.Rows {
 		cells := make([]string, len(row))
 		for j, cell := range row {
-			cells[j] = escape.Visible(cell)
-			if g.Columns[j].Least > 0 && most > 0 {
+			cells[j] = escape.Visible(cell.String())
+			if t.Columns[j].least > 0 && most > 0 {
 				cells[j] = Cut(cells[j], most)
 			}
 		}
-		clean.Rows[i] = cells
+		clean.rows[i] = cells
 	}
 	return clean
 }
 
 // widths are those that the columns would like, and those that they need.
-func (g *Table) widths() (natural, need []int) {
-	natural, need = make([]int, len(g.Columns)), make([]int, len(g.Columns))
-	for j, c := range g.Columns {
+func (g *sheet) widths() (natural, need []int) {
+	natural, need = make([]int, len(g.columns)), make([]int, len(g.columns))
+	for j, c := range g.columns {
 		natural[j] = ColumnsOf(escape.Visible(c.Head))
-		for _, row := range g.Rows {
+		for _, row := range g.rows {
 			natural[j] = max(natural[j], ColumnsOf(row[j]))
 		}
-		if need[j] = natural[j]; c.Least > 0 {
-			need[j] = min(natural[j], c.Least)
+		if need[j] = natural[j]; c.least > 0 {
+			need[j] = min(natural[j], c.least)
 		}
 	}
 	return natural, need
@@ -96,7 +104,7 @@ func fold(columns []Column, need []int, width int) [][]int {
 	for from := 1; from < len(columns); {
 		to, wide := from, 0
 		for ; to < len(columns) && (to == from || columns[to].joined); to++ {
-			wide += len(Gap) + need[to]
+			wide += len(gap) + need[to]
 		}
 		i := slices.IndexFunc(used, func(u int) bool { return u+wide <= width })
 		if i < 0 {
@@ -117,10 +125,10 @@ func fold(columns []Column, need []int, width int) [][]int {
 // spread gives the room that a block leaves to those of its columns that would like more than they need.
 func spread(shown, natural, need []int, width int) []int {
 	widths := make([]int, len(shown))
-	spare := width + len(Gap)
+	spare := width + len(gap)
 	for i, j := range shown {
 		widths[i] = need[j]
-		spare -= need[j] + len(Gap)
+		spare -= need[j] + len(gap)
 	}
 	for i, j := range shown {
 		more := max(0, min(spare, natural[j]-need[j]))
@@ -131,19 +139,19 @@ func spread(shown, natural, need []int, width int) []int {
 }
 
 // set lays some columns out as lines without trailing space.
-func (g *Table) set(shown, widths []int) []string {
+func (g *sheet) set(shown, widths []int) []string {
 	var b bytes.Buffer
 	alignment := make(tw.Alignment, len(shown))
 	head := make([]string, len(shown))
 	for i, j := range shown {
-		head[i] = Cut(escape.Visible(g.Columns[j].Head), widths[i])
-		if alignment[i] = tw.AlignLeft; g.Columns[j].right {
+		head[i] = Cut(escape.Visible(g.columns[j].Head), widths[i])
+		if alignment[i] = tw.AlignLeft; g.columns[j].right {
 			alignment[i] = tw.AlignRight
 		}
 	}
 	t := plainTable(&b, alignment)
 	t.Header(head)
-	for _, row := range g.Rows {
+	for _, row := range g.rows {
 		cells := make([]string, len(shown))
 		for i, j := range shown {
 			cells[i] = Cut(row[j], widths[i])
@@ -173,7 +181,7 @@ func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithTrimSpace(tw.Off),
 		tablewriter.WithEastAsian(tw.Off), // by the text, not by the locale of whoever runs it
-		tablewriter.WithPadding(tw.Padding{Right: Gap, Overwrite: true}),
+		tablewriter.WithPadding(tw.Padding{Right: gap, Overwrite: true}),
 		tablewriter.WithAlignment(alignment),
 	)
 }

@@ -2,7 +2,6 @@ package table
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,90 +56,82 @@ func each(rows Rows, use func(row []any) error) error {
 	}
 }
 
-// gridOf collects the first tableRows rows, and tells whether there are more.
-func gridOf(columns []string, rows Rows) (g *Table, more bool, err error) {
-	g = &Table{Columns: make([]Column, len(columns))}
+// tableOf collects the first tableRows rows, and tells whether there are more.
+func tableOf(columns []string, rows Rows) (t *Table, more bool, err error) {
+	t = &Table{Columns: make([]Column, len(columns))}
 	for i, name := range columns {
-		g.Columns[i].Head = name
+		t.Columns[i].Head = name
 	}
 	known := make([]bool, len(columns)) // whether a value told what the column holds
 	err = each(rows, func(row []any) error {
-		if more = len(g.Rows) == mostRows; more {
+		if more = len(t.Rows) == mostRows; more {
 			return io.EOF
 		}
-		cells := make([]string, len(row))
+		cells := make([]Cell, len(row))
 		for i, v := range row {
 			if v != nil && !known[i] {
-				g.Columns[i].right, known[i] = isNumber(v), true
+				t.Columns[i].right, known[i] = isNumber(v), true
 			}
-			cells[i] = cellText(v, "NULL")
+			cells[i] = cellOf(v, "NULL")
 		}
-		g.Add(cells...)
+		t.Add(cells...)
 		return nil
 	})
-	return g, more, err
+	return t, more, err
 }
 
 func writePeople(w io.Writer, output string, width int, columns []string, rows Rows) error {
-	g, more, err := gridOf(columns, rows)
+	t, more, err := tableOf(columns, rows)
 	if err != nil || len(columns) == 0 {
 		return err
 	}
 	switch {
 	case output == "markdown":
-		g.Markdown(w)
+		t.Markdown(w)
 	case width > 0:
-		g.yield()
-		for i, lines := range g.Blocks(width, 0) {
+		t.yield()
+		for i, lines := range t.Blocks(width, 0) {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
 			fmt.Fprintln(w, strings.Join(lines, "\n"))
 		}
 	default:
-		fmt.Fprintln(w, strings.Join(g.whole(), "\n"))
+		fmt.Fprintln(w, strings.Join(t.whole(), "\n"))
 	}
 	switch {
 	case more:
 		fmt.Fprintf(w, "\nThe first %s rows; csv and json have all.\n", format.Thousands(mostRows))
-	case len(g.Rows) == 0:
+	case len(t.Rows) == 0:
 		fmt.Fprintln(w, "(no rows)")
 	}
 	return nil
 }
 
 // yield lets columns be cut; numbers stay whole, only what stands above them does not.
-func (g *Table) yield() {
-	for j := range g.Columns {
-		c := &g.Columns[j]
-		c.Least = LeastAgent
-		for _, row := range g.Rows {
+func (t *Table) yield() {
+	for j := range t.Columns {
+		c := &t.Columns[j]
+		c.least = leastLong
+		for _, row := range t.Rows {
 			if c.right {
-				c.Least = max(c.Least, ColumnsOf(row[j]))
+				c.least = max(c.least, ColumnsOf(row[j].String()))
 			}
 		}
 	}
 }
 
 func writeCSV(w io.Writer, columns []string, rows Rows) error {
-	out := csv.NewWriter(w)
-	cells := make([]string, len(columns))
-	for i, name := range columns {
-		cells[i] = CsvText(name)
-	}
-	if err := out.Write(cells); err != nil {
-		return err
-	}
+	out := NewCSV(w, columns...)
+	cells := make([]Cell, len(columns))
 	err := each(rows, func(row []any) error {
 		for i, v := range row {
-			if cells[i] = cellText(v, ""); !isNumber(v) {
-				cells[i] = CsvText(cells[i])
-			}
+			cells[i] = cellOf(v, "")
 		}
-		return out.Write(cells)
+		out.Add(cells...)
+		return out.Err()
 	})
-	out.Flush()
-	return errors.Join(err, out.Error())
+	return errors.Join(err, out.Flush())
 }
 
 // writeJSON writes an array of objects, a line each. Their keys stand in the order of the columns.
@@ -197,6 +188,15 @@ func isNumber(v any) bool {
 		return true
 	}
 	return false
+}
+
+// cellOf returns the cell of a value.
+func cellOf(v any, null string) Cell {
+	text := cellText(v, null)
+	if isNumber(v) {
+		return Shown(text, text)
+	}
+	return Text(text)
 }
 
 // cellText writes a value; lists and structures are JSON.

@@ -10,9 +10,9 @@ import (
 // A long table that is folded is folded some rows at a time: nothing is lost, and what belongs together is near.
 func TestLongTablesAreFoldedInParts(t *testing.T) {
 	for _, rows := range []int{0, 1, someRows, someRows + 1, 2 * someRows, 2*someRows + 5} {
-		g := &Table{Columns: []Column{Text("name"), Number("one"), Number("two")}}
+		g := New(Words("name"), Number("one"), Number("two"))
 		for i := range rows {
-			g.Add(fmt.Sprintf("row %d", i), fmt.Sprintf("one of %d", i), fmt.Sprintf("two of %d", i))
+			g.Add(Texts(fmt.Sprintf("row %d", i), fmt.Sprintf("one of %d", i), fmt.Sprintf("two of %d", i))...)
 		}
 		var lines []string
 		for _, block := range g.Blocks(20, 0) {

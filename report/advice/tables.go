@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"shadow/escape"
+	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/suggest"
@@ -16,31 +16,25 @@ import (
 // bucketsShown is how many token buckets the table has: the best ones. JSON and CSV have all.
 const bucketsShown = 5
 
-// A section is a table with a title.
-type section struct {
-	title string
-	grid  *table.Table
-	notes []string // below it
-}
-
-func (s *Answer) sections() []section {
-	all := []section{{title: "Who is there" + s.about(), grid: s.clientsGrid()}}
+// sections are the tables of an answer.
+func (s *Answer) sections() []document.Section {
+	all := []document.Section{{Title: "Who is there" + s.about(), Table: s.clientsTable()}}
 	if s.Whole != nil {
-		all = append(all, section{title: s.Whole.Limit + " on the whole log, as a replay judges it", grid: s.wholeGrid()})
+		all = append(all, document.Section{Title: s.Whole.Limit + " on the whole log, as a replay judges it", Table: s.wholeTable()})
 	}
 	if len(s.Bounds) > 0 {
-		all = append(all, section{
-			title: "What one client is admitted at most, from when it begins anew" + s.about(), grid: s.boundsGrid(),
-			notes: []string{"In less than a minute, an hour, a day. A bucket leaves its burst and a token for each that comes meanwhile; a window its N each time anew."},
+		all = append(all, document.Section{
+			Title: "What one client is admitted at most, from when it begins anew" + s.about(), Table: s.boundsTable(),
+			Notes: []string{"In less than a minute, an hour, a day. A bucket leaves its burst and a token for each that comes meanwhile; a window its N each time anew."},
 		})
 	}
 	if shown := s.shown(); len(shown) > 0 {
 		title := "The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop" + s.scaled()
-		all = append(all, section{title, s.limitsGrid(shown), s.limitsNotes(shown)})
+		all = append(all, document.Section{Title: title, Table: s.limitsTable(shown), Notes: s.limitsNotes(shown)})
 	}
 	for _, best := range s.Advice.BestOfAll() {
 		m := s.modelOf(best)
-		all = append(all, section{title: m.Chosen.Limit + ", a little stricter and a little kinder", grid: s.runnersGrid(m)})
+		all = append(all, document.Section{Title: m.Chosen.Limit + ", a little stricter and a little kinder", Table: s.runnersTable(m)})
 	}
 	return all
 }
@@ -69,7 +63,7 @@ func (s *Answer) about() string {
 	if s.Action == "" {
 		return ""
 	}
-	return ", in requests of " + escape.Visible(s.Action)
+	return ", in requests of " + s.Action
 }
 
 func (s *Answer) scaled() string {
@@ -100,50 +94,45 @@ func (s *Answer) shown() (shown []*Limit) {
 	return append(shown, buckets[:min(len(buckets), bucketsShown)]...)
 }
 
-// clientsGrid has a row for each group, with what the best limit refuses of it.
-func (s *Answer) clientsGrid() *table.Table {
-	g := &table.Table{Columns: []table.Column{table.Text("clients")}}
-	parts := []*Part{&s.First}
-	if s.Rest != nil {
-		parts = append(parts, s.Rest)
-	}
+// clientsTable has a row for each group, with what the best limit refuses of it.
+func (s *Answer) clientsTable() *table.Table {
+	t := table.New(table.Words("clients"))
+	parts := []*Part{&s.First, s.Rest}[:s.partCount()]
 	best := s.Advice.BestOfAll()
 	for i := range parts {
-		name := [2]string{"first part", "rest"}[i]
-		g.Columns = append(g.Columns, table.Number("clients, "+name))
+		t.Head(table.Number("clients, " + [2]string{"first part", "rest"}[i]))
 		if len(best) > 0 {
-			g.Columns = append(g.Columns, table.With(table.Number("hit"))...)
-		}
-		g.Columns = append(g.Columns, table.With(table.Number("requests"))...)
-		if len(best) > 0 {
-			g.Columns = append(g.Columns, table.With(table.Number("refused"), table.Number("%"))...)
+			t.Join(table.Numbers("hit", "requests", "refused", "%")...)
+		} else {
+			t.Join(table.Number("requests"))
 		}
 	}
 	for group := range suggest.GroupCount {
-		row := []string{group.String()}
+		row := table.Texts(group.String())
 		for i, p := range parts {
 			total := p.ByGroup[group]
-			row = append(row, format.Thousands(total.Clients))
 			if len(best) == 0 {
-				row = append(row, format.Thousands(total.Requests))
+				row = append(row, table.Count(total.Clients), table.Count(total.Requests))
 				continue
 			}
 			price := s.modelOf(best[0]).Chosen
 			f := [2]*Figures{&price.First, price.Rest}[i].ByGroup[group]
-			row = append(row, format.Thousands(f.Hit), format.Thousands(total.Requests), format.Thousands(*f.Refused), format.Percent(format.PercentOf(*f.Refused, total.Requests)))
+			row = append(row, table.Count(total.Clients), table.Count(f.Hit), table.Count(total.Requests), table.Count(*f.Refused),
+				table.Share(format.PercentOf(*f.Refused, total.Requests)))
 		}
-		g.Rows = append(g.Rows, row)
+		t.Add(row...)
 	}
-	return g
+	return t
 }
 
-// priceColumns are the columns of a price. Where the log has no rest there are half as many.
-func (s *Answer) priceColumns() (columns []table.Column) {
+// priceTable begins a table of limits with their prices. Where the log has no rest there are half as many columns.
+func (s *Answer) priceTable() *table.Table {
+	t := table.New(table.Words("limit"))
 	for _, part := range []string{"", "rest: "}[:s.partCount()] {
-		columns = append(columns, table.Number(part+"hit"))
-		columns = append(columns, table.With(table.Number("%"), table.Number("stopped %"), table.Number("clients"))...)
+		t.Head(table.Number(part + "hit"))
+		t.Join(table.Numbers("%", "stopped %", "clients")...)
 	}
-	return columns
+	return t
 }
 
 func (s *Answer) partCount() int {
@@ -171,22 +160,22 @@ func (s *Answer) priceCells(c *suggest.Candidate) (cells []string) {
 	return cells
 }
 
-// limitsGrid has a row for each suggestion.
-func (s *Answer) limitsGrid(shown []*Limit) *table.Table {
-	g := &table.Table{Columns: append([]table.Column{table.Text("limit")}, s.priceColumns()...)}
+// limitsTable has a row for each suggestion.
+func (s *Answer) limitsTable(shown []*Limit) *table.Table {
+	t := s.priceTable()
 	if s.Rest != nil {
-		g.Columns = append(g.Columns, table.Text("rest: it"))
-		g.Columns = append(g.Columns, table.With(table.Number("from"))...)
+		t.Head(table.Words("rest: it"))
+		t.Join(table.Number("from"))
 	}
-	g.Columns = append(g.Columns, table.Number("knee"))
+	t.Head(table.Number("knee"))
 	for _, m := range shown {
 		row := append([]string{m.Chosen.Limit}, s.priceCells(&m.of.Chosen)...)
 		if s.Rest != nil {
 			row = append(row, m.Proof, s.scaledN(m.Both))
 		}
-		g.Rows = append(g.Rows, append(row, s.scaledN(m.Knee)))
+		t.Add(table.Texts(append(row, s.scaledN(m.Knee))...)...)
 	}
-	return g
+	return t
 }
 
 // scaledN is the number of a limit that there may be.
@@ -197,12 +186,12 @@ func (s *Answer) scaledN(p *Price) string {
 	return format.Thousands(s.Advice.Scale.Up(p.N))
 }
 
-// runnersGrid has a row for each runner-up, with the limit itself among them.
-func (s *Answer) runnersGrid(m *Limit) *table.Table {
-	g := &table.Table{Columns: append([]table.Column{table.Text("limit")}, s.priceColumns()...)}
+// runnersTable has a row for each runner-up, with the limit itself among them.
+func (s *Answer) runnersTable(m *Limit) *table.Table {
+	t := s.priceTable()
 	row := func(c *suggest.Candidate, mark string) {
 		limit, _ := s.Advice.Text(m.of, c.Limit)
-		g.Rows = append(g.Rows, append([]string{limit + mark}, s.priceCells(c)...))
+		t.Add(table.Texts(append([]string{limit + mark}, s.priceCells(c)...)...)...)
 	}
 	chosen := false
 	for i := range m.of.Others {
@@ -213,5 +202,5 @@ func (s *Answer) runnersGrid(m *Limit) *table.Table {
 		}
 		row(c, "")
 	}
-	return g
+	return t
 }

@@ -1,0 +1,336 @@
+package report
+
+import (
+	"slices"
+
+	"shadow/report/format"
+	"shadow/report/history"
+	"shadow/report/table"
+	"shadow/traffic/useragent"
+)
+
+// Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name, shadow help
+// fail-if, and the tables of docs/nightly.md.
+
+// A Figure is one figure, or several that are alike.
+type Figure struct {
+	Names []string
+	Unit  Unit
+	Help  string // "" where that of the figure before holds
+	Scope Scope
+
+	rows rows                     // of CSV in which it stands; 0: none
+	asks bool                     // whether conditions may name it
+	of   func(t *told, i int) any // of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
+}
+
+// A Unit is what a figure counts in.
+type Unit string
+
+// The units.
+const (
+	Requests Unit = "requests"
+	Clients  Unit = "clients"
+	Lines    Unit = "lines"
+	Bytes    Unit = "bytes"
+	Seconds  Unit = "seconds"
+	Share    Unit = "share" // from 0 to 1
+	Number   Unit = "number"
+	Word     Unit = "text"
+)
+
+// A Scope says where figures are known.
+type Scope uint8
+
+// The scopes.
+const (
+	Always       Scope = iota
+	WithEvidence       // where evidence was gathered
+	WithHistory        // where runs are compared
+	scopeCount
+)
+
+// rows is a set of kinds of rows of CSV.
+type rows uint8
+
+const (
+	ofInput  rows = 1 << iota // the row of the input
+	ofPolicy                  // rows of policies
+	ofGroup                   // rows of some clients of a policy, such as a class
+	byHand                    // rows of clients, actions and so on, which set their cells themselves
+)
+
+// told is what the figures of a row are taken from.
+type told struct {
+	model   *Model
+	policy  *Policy
+	history *history.Policy // nil: none
+	group   *group          // the clients that the row is about
+}
+
+// A group is some clients, with what a policy does to them.
+type group struct {
+	ClassFigures
+	Band     *BandFigures // nil: none
+	Pages    *Pages       // nil: nobody looked
+	Verdicts *Verdicts    // nil: no evidence
+}
+
+// columns are the figures that CSV has, in its order. Rows of clients, actions and so on set their cells by hand.
+func columns() []Figure {
+	return []Figure{
+		figure("policy", Word, "name of the policy, as in the report", func(t *told) any { return t.policy.Policy }).in(byHand).asked(),
+		figure("by", Word, "what it counts by", func(t *told) any { return t.policy.By }).in(byHand).asked(),
+		label("level"), label("name"), label("class"),
+		figure("requests", Requests, "requests judged", func(t *told) any { return t.group.Requests }).in(ofInput | ofPolicy | ofGroup).asked(),
+		figure("refused", Requests, "requests refused", func(t *told) any { return t.group.Refused }).in(ofPolicy | ofGroup).asked(),
+		figure("refused_share", Share, "of the requests", func(t *told) any { return t.policy.RefusedPercent / 100 }).asked(),
+		figure("clients", Clients, "clients with a request", func(t *told) any { return t.group.Clients }).in(ofInput | ofPolicy | ofGroup).asked(),
+		figure("clients_hit", Clients, "clients with a refused request", func(t *told) any { return t.group.ClientsHit }).in(ofPolicy | ofGroup).asked(),
+		figure("clients_hit_share", Share, "of the clients", func(t *told) any { return t.policy.ClientsHitPercent / 100 }).asked(),
+		label("first_refused"), label("last_refused"),
+		figure("worst_minute", Word, "start of the minute with most refusals", func(t *told) any {
+			return known(t.policy.WorstMinute, func(m *Minute) any { return m.Start })
+		}).in(ofPolicy),
+		figure("worst_minute_refused", Requests, "refused in the minute with most refusals", func(t *told) any {
+			return known(t.policy.WorstMinute, func(m *Minute) any { return m.Refused })
+		}).in(ofPolicy).asked(),
+		figure("bytes_saved", Bytes, "bytes that the refused requests were answered with", func(t *told) any { return t.policy.BytesSaved }).
+			in(ofPolicy).asked(),
+		figure("upstream_seconds_saved", Seconds, "time that upstreams spent on the refused requests", func(t *told) any {
+			return known(t.policy.UpstreamSecondsSaved, func(s *float64) any { return *s })
+		}).in(ofPolicy),
+		label("agent"),
+		figure("lines", Lines, "lines read", func(t *told) any { return t.model.Input.Lines }).in(ofInput).asked(),
+		figure("parsed", Lines, "lines that could be read", func(t *told) any { return t.model.Input.Parsed }).in(ofInput),
+		figure("unreadable", Lines, "lines that could not be read", func(t *told) any { return t.model.Input.Unreadable }).in(ofInput).asked(),
+		figure("unreadable_share", Share, "of the lines", func(t *told) any { return t.model.Input.UnreadablePercent / 100 }).asked(),
+		figure("excluded", Requests, "requests that --exclude leaves out", func(t *told) any { return t.model.Input.Excluded }).in(ofInput),
+		figure("warm", Requests, "requests before --since", func(t *told) any { return t.model.Input.Warm }).in(ofInput),
+		figure("late", Requests, "requests that came later than --lateness allows", func(t *told) any { return t.model.Input.Late }).in(ofInput).asked(),
+		figure("already_refused", Requests, "requests that the server itself answered with 429 or 503",
+			func(t *told) any { return t.model.Input.AlreadyRefused }).asked(),
+		figure("delayed", Requests, "requests that had to wait", delay(func(p *Policy) any { return p.Delayed })).in(ofPolicy).asked(),
+		figure("delay_total_seconds", Seconds, "how long they waited", delay(func(p *Policy) any { return p.Delay.Total })).in(ofPolicy),
+		figure("delay_p50_seconds", Seconds, "half of them at most", delay(func(p *Policy) any { return p.Delay.P50 })).in(ofPolicy),
+		figure("delay_p99_seconds", Seconds, "99 % of them at most", delay(func(p *Policy) any { return p.Delay.P99 })).in(ofPolicy),
+		ends("refused", Requests, "of an approximation", ofPolicy, func(t *told) *[2]int64 {
+			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.Refused })
+		}),
+		ends("clients_hit", Clients, "of an approximation", ofPolicy, func(t *told) *[2]int64 {
+			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.ClientsHit })
+		}),
+		ends("band_refused", Requests, "with --band", ofPolicy|ofGroup, func(t *told) *[2]int64 {
+			return field(t.group.Band, func(b *BandFigures) *[2]int64 { return &b.Refused })
+		}),
+		ends("band_clients_hit", Clients, "with --band", ofPolicy|ofGroup, func(t *told) *[2]int64 {
+			return field(t.group.Band, func(b *BandFigures) *[2]int64 { return &b.ClientsHit })
+		}),
+		figure("page_views", Requests, "page views", func(t *told) any {
+			return known(t.group.Pages, func(p *Pages) any { return p.PageViews })
+		}).in(ofPolicy | ofGroup),
+		figure("page_views_broken", Requests, "of these, broken", func(t *told) any {
+			return known(t.group.Pages, func(p *Pages) any { return p.Broken })
+		}).in(ofPolicy | ofGroup),
+		figure("longest_lockout_seconds", Seconds, "the longest time in which all of a client's requests were refused",
+			harm(func(h *Harm) *Stretch { return h.Lockout }, func(s *Stretch) any { return s.Seconds })).in(ofPolicy),
+		figure("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
+			harm(func(h *Harm) *Stretch { return h.Busiest }, func(s *Stretch) any { return s.Requests })).in(ofPolicy),
+		label("evidence"),
+		verdict("shared", "clients, those hit: addresses that many seem to use", func(v *Verdicts) int64 { return v.Shared }),
+		verdict("human", "clients, those hit: people by their evidence", func(v *Verdicts) int64 { return v.Human }),
+		verdict("bot", "clients, those hit: bots by their evidence", func(v *Verdicts) int64 { return v.Bot }),
+		verdict("undecided", "clients, those hit: neither", func(v *Verdicts) int64 { return v.Undecided }),
+		figure("degraded", Requests, "requests judged while Redis was away, or slower than the log grew",
+			func(t *told) any { return t.policy.Degraded }).in(ofPolicy).asked(),
+		figure("degraded_refused", Requests, "refused ones of these", func(t *told) any { return t.policy.DegradedRefused }).in(ofPolicy),
+		figure("not_http", Lines, "lines whose request is not HTTP", func(t *told) any { return t.model.Input.NotHTTP.Lines }).in(ofInput),
+		figure("moved", Requests, "requests judged when they began", func(t *told) any { return t.model.Input.Moved }).in(ofInput),
+	}
+}
+
+// Figures are all that conditions may name, in the order in which they are listed.
+func Figures() []Figure {
+	of := slices.DeleteFunc(columns(), func(f Figure) bool { return !f.asks })
+	return slices.Concat(of, classFigures(), evidenceFigures(), historyFigures())
+}
+
+// figure is a figure of its own.
+func figure(name string, unit Unit, help string, of func(t *told) any) Figure {
+	return Figure{Names: []string{name}, Unit: unit, Help: help, of: func(t *told, _ int) any { return of(t) }}
+}
+
+// in returns the figure as a column of CSV that has cells in some rows.
+func (f Figure) in(r rows) Figure {
+	f.rows = r
+	return f
+}
+
+// asked returns the figure as one that conditions may name.
+func (f Figure) asked() Figure {
+	f.asks = true
+	return f
+}
+
+// label is a column that tells what a row is about.
+func label(name string) Figure { return Figure{Names: []string{name}, Unit: Word, rows: byHand} }
+
+// ends are the least and the most that a figure may be.
+func ends(name string, unit Unit, help string, in rows, of func(t *told) *[2]int64) Figure {
+	return Figure{
+		Names: []string{name + "_low", name + "_high"}, Unit: unit, Help: help, rows: in,
+		of: func(t *told, i int) any { return known(of(t), func(r *[2]int64) any { return r[i] }) },
+	}
+}
+
+func verdict(name, help string, of func(*Verdicts) int64) Figure {
+	return figure(name, Clients, help, func(t *told) any {
+		return known(t.group.Verdicts, func(v *Verdicts) any { return of(v) })
+	}).in(ofInput | ofPolicy)
+}
+
+func delay(of func(*Policy) any) func(*told) any {
+	return func(t *told) any {
+		if t.policy.Delay == nil {
+			return nil
+		}
+		return of(t.policy)
+	}
+}
+
+func harm(which func(*Harm) *Stretch, of func(*Stretch) any) func(*told) any {
+	return func(t *told) any { return known(field(t.policy.Harm, which), of) }
+}
+
+// known returns a figure of what there may be, nil without it.
+func known[T any](p *T, of func(*T) any) any {
+	if p == nil {
+		return nil
+	}
+	return of(p)
+}
+
+// field returns a part of what there may be.
+func field[T, U any](p *T, of func(*T) *U) *U {
+	if p == nil {
+		return nil
+	}
+	return of(p)
+}
+
+// classFigures are those by the class that clients claim.
+func classFigures() []Figure {
+	return clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
+		func(t *told, class int) ClassFigures { return t.policy.ByClass[class] })
+}
+
+// evidenceFigures divide the browsers.
+func evidenceFigures() []Figure {
+	return clientFigures(WithEvidence, []string{"people", "disguised"}, "browsers whose evidence does not contradict the claim, and those whose evidence does",
+		func(t *told, i int) ClassFigures {
+			d := t.policy.ByEvidence
+			if d == nil {
+				return ClassFigures{}
+			}
+			return [...]ClassFigures{d.People, d.Disguised}[i]
+		})
+}
+
+// clientFigures are the same figures of some groups of clients.
+func clientFigures(scope Scope, names []string, who string, of func(t *told, group int) ClassFigures) []Figure {
+	figure := func(suffix string, unit Unit, help string, value func(ClassFigures) any) Figure {
+		all := make([]string, len(names))
+		for i, name := range names {
+			all[i] = name + suffix
+		}
+		return Figure{Scope: scope, Names: all, Unit: unit, Help: help, asks: true, of: func(t *told, i int) any { return value(of(t, i)) }}
+	}
+	return []Figure{
+		figure("", Clients, who, func(f ClassFigures) any { return f.Clients }),
+		figure("_hit", Clients, "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
+		figure("_hit_share", Share, "of these clients", func(f ClassFigures) any { return format.ShareOf(f.ClientsHit, f.Clients) }),
+		figure("_refused", Requests, "requests refused to them", func(f ClassFigures) any { return f.Refused }),
+		figure("_refused_share", Share, "of their requests", func(f ClassFigures) any { return format.ShareOf(f.Refused, f.Requests) }),
+	}
+}
+
+// historyFigures are what has changed.
+func historyFigures() []Figure {
+	all := []Figure{
+		since("compared", Word, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
+			func(t *told) any { return t.history.Before != nil }),
+		since("refused_share_before", Share, "of the requests of the base runs", func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
+		since("clients_hit_share_before", Share, "of the clients of the base runs", func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
+	}
+	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs, and of each class",
+		func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
+	all = append(all, relocated("released", "clients that it hit in a base run and does not hit any more",
+		func(h *history.Policy) *history.Moved { return &h.Released })...)
+	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days",
+		func(h *history.Policy) *history.Moved { return &h.Repeating })...)
+	return append(all,
+		since("new_actions", Number, "actions that no base run has", func(t *told) any { return t.allHistory().NewActions }),
+		since("safe_limits_changed", Number, "safe limits that have moved", func(t *told) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
+	)
+}
+
+func since(name string, unit Unit, help string, of func(t *told) any) Figure {
+	f := figure(name, unit, help, of).asked()
+	f.Scope = WithHistory
+	return f
+}
+
+// relocated are clients that have moved: in all, and of each class.
+func relocated(name, help string, of func(*history.Policy) *history.Moved) []Figure {
+	return []Figure{
+		since(name, Clients, help, func(t *told) any { return of(t.history).Clients }),
+		{
+			Scope: WithHistory, Names: classNames(name + "_"), Unit: Clients, asks: true,
+			of: func(t *told, i int) any { return of(t.history).ByClass[i] },
+		},
+	}
+}
+
+func (t *told) allHistory() *history.History {
+	if t.model.History == nil {
+		return &history.History{}
+	}
+	return t.model.History
+}
+
+// classNames are what conditions call the clients of each class.
+func classNames(prefix string) (names []string) {
+	for class := range useragent.ClassCount {
+		names = append(names, prefix+ClassTitle(class))
+	}
+	return names
+}
+
+// cell is a figure in CSV.
+func cell(figure any) table.Cell {
+	switch v := figure.(type) {
+	case int64:
+		return table.Count(v)
+	case float64:
+		return table.Shown("", format.PlainSeconds(v))
+	case string:
+		return table.Text(v)
+	case format.Moment:
+		return table.Text(v.String())
+	}
+	return table.Cell{}
+}
+
+// value is the figure in a condition, in which what is not known counts as nothing.
+func (f *Figure) value(t *told, i int) any {
+	if v := f.of(t, i); v != nil {
+		return v
+	}
+	switch f.Unit {
+	case Share, Seconds:
+		return 0.0
+	case Word:
+		return ""
+	}
+	return int64(0)
+}

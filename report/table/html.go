@@ -1,0 +1,137 @@
+package table
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"shadow/escape"
+	"shadow/report/format"
+)
+
+// A table of a page stands there whole, without any script; tables.js makes its heads into buttons that sort and puts a field for
+// searching above it. What a cell is sorted by stands beside its text where the two differ.
+
+// PageTemplates are templates of html/template: "table" writes a Page, "cell" a PageCell.
+//
+//go:embed table.html
+var PageTemplates string
+
+const (
+	// PageName is the most characters of a name on a page.
+	PageName = 80
+	// PageLong is the most of a text of any length.
+	PageLong = 160
+
+	searchable = 8 // rows, from which on searching is worth a field
+)
+
+// A Page is a table as a page has it.
+type Page struct {
+	Title, Search, Note string
+	Heads               []PageHead
+	Rows                [][]PageCell
+}
+
+// A PageHead stands above a column.
+type PageHead struct {
+	Text  string
+	Right bool // numbers
+}
+
+// Page returns the first rows of the table, with a note if there are more in all. things are what a search is
+// for; "": there is none.
+func (t *Table) Page(most int, things string, all int64) *Page {
+	p := &Page{Title: Clip(t.Title, PageName)}
+	for _, c := range t.Columns {
+		p.Heads = append(p.Heads, PageHead{Clip(cmp.Or(c.title, c.Head), PageName), c.right})
+	}
+	for _, row := range t.Rows[:min(len(t.Rows), max(most, 0))] {
+		cells := make([]PageCell, len(row))
+		for i, cell := range row {
+			cells[i] = cell.page(t.Columns[i])
+		}
+		p.Rows = append(p.Rows, cells)
+	}
+	if len(p.Rows) >= searchable && things != "" {
+		p.Search = "Search " + things
+	}
+	if shown := int64(len(p.Rows)); shown < all {
+		p.Note = fmt.Sprintf("The first %s of %s.", format.Thousands(shown), format.Thousands(all))
+	}
+	return p
+}
+
+// A PageCell is a cell as a page has it.
+type PageCell struct {
+	Text  string
+	Key   string // what to sort by; "" is the text
+	Class string // of its element
+}
+
+func (c Cell) page(column Column) PageCell {
+	most := PageName
+	if column.least == leastLong {
+		most = PageLong
+	}
+	p := PageCell{Text: Clip(c.String(), most)}
+	if c.kind != words {
+		p.Key = c.Value()
+	}
+	var classes []string
+	if column.right {
+		classes = append(classes, "num")
+	}
+	if !column.right && utf8.RuneCountInString(p.Text) > PageName/2 {
+		classes = append(classes, "long")
+	}
+	if n := Twentieths(c.share); n > 0 {
+		classes = append(classes, "bar", fmt.Sprintf("b%d", n))
+	}
+	p.Class = strings.Join(classes, " ")
+	return p
+}
+
+// Heated returns the cell of a map: it is the darker the higher its percentage is.
+func (c Cell) Heated() PageCell {
+	p := PageCell{Text: c.String(), Class: "num"}
+	if c.kind != words {
+		p.Key = c.Value()
+	}
+	if n := Twentieths(c.share); n > 0 {
+		p.Class += fmt.Sprintf(" h%d", n)
+	}
+	return p
+}
+
+// Twentieths returns a percentage in steps of five, rounded up, so that nothing is lost but nothing.
+func Twentieths(p float64) int {
+	switch {
+	case p <= 0:
+		return 0
+	case p >= 100:
+		return 20
+	}
+	return int(p/5) + 1
+}
+
+// Clip returns a stranger's text, made visible, with at most so many characters. It counts characters and not columns: thousands of
+// accents fit into one column.
+func Clip(s string, most int) string {
+	if enough := utf8.UTFMax * (most + 1); len(s) > enough {
+		s = s[:enough] // holds more characters than are shown; the rest may be a megabyte
+	}
+	s = escape.Visible(s)
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
