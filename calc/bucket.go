@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 )
 
 // A Bucket is a token bucket, and a client that it meets.
@@ -59,7 +60,7 @@ func (b Bucket) Calc(moments int) (Figures, error) {
 		return Figures{}, fmt.Errorf("pattern %s: sends more than %d requests in %s; take a shorter window or a lower rate",
 			b.Pattern, MaxRequests, limit.FormatPeriod(b.Window))
 	}
-	bucket, err := policy.New(spec, policy.ByClient)
+	bucket, err := policy.New(spec, request.ByClient)
 	if err != nil {
 		return Figures{}, err
 	}

@@ -5,11 +5,12 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 )
 
 func explained(t *testing.T, text string) Explanation {
 	t.Helper()
-	policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}

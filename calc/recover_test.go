@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 )
 
 // How long limits take to admit as many at once again, by hand.
@@ -40,7 +41,7 @@ func TestRecovers(t *testing.T) {
 // After any pause as long as that as many are admitted at once, wherever on the grid, and in some after a shorter one not.
 func TestRecoversAtAnyPhase(t *testing.T) {
 	for _, a := range policy.Algorithms {
-		policies, err := policy.ParseLimits([]string{a.Example}, policy.ByClient)
+		policies, err := policy.ParseLimits([]string{a.Example}, request.ByClient)
 		if err != nil {
 			t.Fatal(err)
 		}

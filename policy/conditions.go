@@ -2,44 +2,24 @@ package policy
 
 import (
 	"fmt"
+	"shadow/request"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Conditions say which requests are meant. Those that are stated must all fit; of the values of a condition, one must.
-// The zero Conditions mean every request.
-type Conditions struct {
-	Actions  []string // names of actions
-	Methods  []string // in upper case
-	Paths    []string // patterns for the path, as ActionRule.Glob
-	Prefixes []string // beginnings of the path
-	Regexps  []string // for the path, as ActionRule.Regexp
-	Hosts    []string // virtual hosts; * stands for any bytes, ? for one
-	Classes  []string // what the agent claims to be
-	Tiers    []string
-	Statuses []string // of the answer: 401, 4xx
-}
-
-// A condition is one of the Conditions: its key in the configuration, its values, and what can be wrong with one.
-type condition struct {
-	key     string
-	values  func(*Conditions) *[]string
-	problem func(r *configReader, text string) string
-}
-
-// conditions are all that there are, in the order of their keys in texts.
-var conditions = []condition{
-	{"action", func(c *Conditions) *[]string { return &c.Actions }, (*configReader).actionProblem},
-	{"method", func(c *Conditions) *[]string { return &c.Methods }, plainly(methodProblem)},
-	{"path", func(c *Conditions) *[]string { return &c.Paths }, plainly(globProblem)},
-	{"prefix", func(c *Conditions) *[]string { return &c.Prefixes }, plainly(prefixProblem)},
-	{"regexp", func(c *Conditions) *[]string { return &c.Regexps }, plainly(regexpProblem)},
-	{"host", func(c *Conditions) *[]string { return &c.Hosts }, plainly(hostProblem)},
-	{"class", func(c *Conditions) *[]string { return &c.Classes }, plainly(classProblem)},
-	{"tier", func(c *Conditions) *[]string { return &c.Tiers }, (*configReader).tierProblem},
-	{statusKey, func(c *Conditions) *[]string { return &c.Statuses }, plainly(statusProblem)},
+// conditionProblems say of each condition, by its key, what can be wrong with a value.
+var conditionProblems = map[string]func(r *configReader, text string) string{
+	"action":  (*configReader).actionProblem,
+	"method":  plainly(methodProblem),
+	"path":    plainly(globProblem),
+	"prefix":  plainly(prefixProblem),
+	"regexp":  plainly(regexpProblem),
+	"host":    plainly(hostProblem),
+	"class":   plainly(classProblem),
+	"tier":    (*configReader).tierProblem,
+	statusKey: plainly(statusProblem),
 }
 
 // statusKey is the condition that says what is counted and cannot say what is refused: nobody knows the answer before.
@@ -47,11 +27,11 @@ const statusKey = "status"
 
 // conditionKeys are the keys of what may be refused, and of what is counted.
 func conditionKeys(counted bool) (keys []string) {
-	for _, c := range conditions {
-		if counted || c.key != statusKey {
-			keys = append(keys, c.key)
+	new(request.Conditions).Each(func(key string, _ *[]string) {
+		if counted || key != statusKey {
+			keys = append(keys, key)
 		}
-	}
+	})
 	return keys
 }
 
@@ -60,30 +40,9 @@ func plainly(problem func(string) string) func(*configReader, string) string {
 	return func(_ *configReader, text string) string { return problem(text) }
 }
 
-// String is the conditions in words: "action login or search, method POST".
-func (c *Conditions) String() string {
-	var texts []string
-	for _, k := range conditions {
-		if values := *k.values(c); len(values) > 0 {
-			texts = append(texts, k.key+" "+strings.Join(values, " or "))
-		}
-	}
-	return strings.Join(texts, ", ")
-}
-
-// is tells whether both state the same.
-func (c *Conditions) is(d *Conditions) bool {
-	for _, k := range conditions {
-		if !slices.Equal(*k.values(c), *k.values(d)) {
-			return false
-		}
-	}
-	return true
-}
-
 // readConditions reads what may be refused, or what is counted. A condition that is stated here takes the place of that
 // in from; the others stay.
-func (r *configReader) readConditions(at node, from Conditions, counted bool) Conditions {
+func (r *configReader) readConditions(at node, from request.Conditions, counted bool) request.Conditions {
 	what := "match"
 	if counted {
 		what = "count"
@@ -95,16 +54,16 @@ func (r *configReader) readConditions(at node, from Conditions, counted bool) Co
 	if len(f.at.(*ast.MappingNode).Values) == 0 {
 		r.fail(at, "%s states no condition; leave it out", what)
 	}
-	for _, c := range conditions {
-		if f.values[c.key] != nil {
-			*c.values(&from) = r.readCondition(&c, f.values[c.key])
+	from.Each(func(key string, values *[]string) {
+		if f.values[key] != nil {
+			*values = r.readCondition(key, f.values[key])
 		}
-	}
+	})
 	return from
 }
 
 // readCondition reads the values of a condition; none stands for any.
-func (r *configReader) readCondition(c *condition, at node) (texts []string) {
+func (r *configReader) readCondition(key string, at node) (texts []string) {
 	values := r.values(at)
 	for _, v := range values {
 		if v.text == anyValue {
@@ -113,10 +72,10 @@ func (r *configReader) readCondition(c *condition, at node) (texts []string) {
 			}
 			return nil
 		}
-		if problem := c.problem(r, v.text); problem != "" {
+		if problem := conditionProblems[key](r, v.text); problem != "" {
 			r.fail(v.at, "%s", problem)
 		}
-		if c.key == "method" {
+		if key == "method" {
 			v.text = strings.ToUpper(v.text)
 		}
 		texts = append(texts, v.text)
@@ -124,14 +83,11 @@ func (r *configReader) readCondition(c *condition, at node) (texts []string) {
 	return texts
 }
 
-// Classes are what an agent can claim to be.
-var Classes = []string{"browser", "crawler", "tool", "monitor", "unknown"}
-
 func classProblem(text string) string {
-	if slices.Contains(Classes, text) {
+	if slices.Contains(request.Classes(), text) {
 		return ""
 	}
-	return fmt.Sprintf("unknown class %q%s; there are %s", text, meantOf(text, Classes), strings.Join(Classes, ", "))
+	return fmt.Sprintf("unknown class %q%s; there are %s", text, meantOf(text, request.Classes()), strings.Join(request.Classes(), ", "))
 }
 
 func hostProblem(text string) string {
@@ -161,7 +117,7 @@ func (r *configReader) tierProblem(name string) string {
 	for _, t := range r.config.Tiers {
 		names = append(names, t.Name)
 	}
-	names = append(names, DefaultTier)
+	names = append(names, request.DefaultTier)
 	switch {
 	case slices.Contains(names, name):
 		return ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"shadow/request"
 	"slices"
 	"strings"
 )
@@ -25,12 +26,12 @@ import (
 
 // A Config is what shadow.yaml says.
 type Config struct {
-	Actions  []ActionRule // in the order of the file: the first that matches wins
-	Tiers    []Tier       // in the order of the file: the first that holds a client wins
-	Exempt   Tier         // the clients that no policy judges
-	Policies []Set        // in the order of the file
+	Actions  []request.Rule // in the order of the file: the first that matches wins
+	Tiers    []request.Tier // in the order of the file: the first that holds a client wins
+	Exempt   request.Tier   // the clients that no policy judges
+	Policies []Set          // in the order of the file
 	Evidence Evidence
-	Scopes   []Conditions // what the scopes of policies mean: Scope s is Scopes[s-1]
+	Scopes   []request.Conditions // what the scopes of policies mean: Scope s is Scopes[s-1]
 
 	everyone Scope // all clients but those that are exempt
 }
@@ -115,7 +116,7 @@ func (r *configReader) read(top node) {
 	}
 	if exempt := f.values["exempt"]; exempt != nil {
 		r.config.Exempt = r.readMembers(exemptTier, exempt)
-		r.config.everyone = r.scope(exempt, Conditions{})
+		r.config.everyone = r.scope(exempt, request.Conditions{})
 	}
 	if tiers := f.values["tiers"]; tiers != nil {
 		r.readTiers(tiers)

@@ -2,17 +2,9 @@ package policy
 
 import (
 	"regexp"
+	"shadow/request"
 	"strings"
 )
-
-// An ActionRule names the requests whose method and path it matches. Exactly one of Prefix, Glob and Regexp is set.
-type ActionRule struct {
-	Name    string
-	Methods []string // in upper case; none means all
-	Prefix  string
-	Glob    string
-	Regexp  string
-}
 
 var (
 	actionKeys  = []string{"name", "method", "prefix", "glob", "regexp"}
@@ -25,7 +17,7 @@ func (r *configReader) readAction(at node) {
 	if !ok {
 		return
 	}
-	rule := ActionRule{Name: r.field(f, "name"), Methods: r.methods(f.values["method"])}
+	rule := request.Rule{Name: r.field(f, "name"), Methods: r.methods(f.values["method"])}
 	if f.lacks("name") {
 		r.fail(f.at, "an action needs a name")
 	}

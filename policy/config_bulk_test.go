@@ -31,8 +31,8 @@ func bulkConfig(addresses []string) string {
 func TestBulkAddresses(t *testing.T) {
 	addresses := manyAddresses(3 * bulkLines)
 	c, err := ParseConfig("c.yaml", []byte(bulkConfig(addresses)))
-	if err != nil || !slices.Equal(c.Exempt.Addresses, addresses) || !slices.Equal(c.Exempt.Users, []string{"alice"}) {
-		t.Fatalf("%d addresses, users %q, %v", len(c.Exempt.Addresses), c.Exempt.Users, err)
+	if err != nil || !slices.Equal(c.Exempt.Networks, addresses) || !slices.Equal(c.Exempt.Users, []string{"alice"}) {
+		t.Fatalf("%d addresses, users %q, %v", len(c.Exempt.Networks), c.Exempt.Users, err)
 	}
 	if got, want := c.Policies[0].Policies[0].Place, fmt.Sprintf("c.yaml:%d", len(addresses)+5); got != want {
 		t.Errorf("the policy stands at %s, want %s", got, want)
@@ -67,8 +67,8 @@ func TestManyAddresses(t *testing.T) {
 		begun := time.Now()
 		c, err := ParseConfig(filepath.Join(dir, "c.yaml"), []byte(text))
 		runtime.ReadMemStats(&after)
-		if err != nil || len(c.Exempt.Addresses) != len(addresses) {
-			t.Errorf("%s: %d addresses, %.300v", name, len(c.Exempt.Addresses), err)
+		if err != nil || len(c.Exempt.Networks) != len(addresses) {
+			t.Errorf("%s: %d addresses, %.300v", name, len(c.Exempt.Networks), err)
 		}
 		t.Logf("%s: %v, %d MB allocated", name, time.Since(begun), (after.TotalAlloc-before.TotalAlloc)>>20)
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 700 { // in all, most of which is garbage

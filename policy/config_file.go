@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"shadow/request"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,7 +27,7 @@ const maxMemberFile = 64 << 20
 const byteOrderMark = "\uFEFF"
 
 // readMemberFile reads the file that a tier names.
-func (r *configReader) readMemberFile(t *Tier, at node) {
+func (r *configReader) readMemberFile(t *request.Tier, at node) {
 	name, ok := r.text(at)
 	if !ok {
 		return
@@ -87,7 +88,7 @@ func cutComment(line string) string {
 }
 
 // addMember takes an entry of a file in, or says what is wrong with it.
-func (r *configReader) addMember(t *Tier, entry string) (problem string) {
+func (r *configReader) addMember(t *request.Tier, entry string) (problem string) {
 	p, isNetwork := parseNetwork(entry)
 	switch {
 	case strings.ContainsFunc(entry, isControl):

@@ -6,6 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // A policy of the configuration is a name and its limits, each with a key and scopes.
@@ -14,9 +15,6 @@ var (
 	policyKeys = []string{"name", "limits", "combine"}
 	limitKeys  = []string{"limit", "by", "match", "count"}
 )
-
-// MaxScopes is how many different scopes there may be: bits in traffic.Batch.Marks.
-const MaxScopes = 64
 
 // readPolicy reads a policy, or as many as the counts of its limits make.
 func (r *configReader) readPolicy(at node) {
@@ -108,7 +106,7 @@ func named(name string, parts [][]Part) (policies []Policy) {
 func (r *configReader) readLimits(at node) (parts [][]Part) {
 	type same struct {
 		spec         limit.Spec
-		by           Key
+		by           request.Key
 		match, count Scope
 	}
 	seen := map[same]bool{}
@@ -134,18 +132,18 @@ func (r *configReader) readLimits(at node) (parts [][]Part) {
 func (r *configReader) readLimit(at node) []Part {
 	switch at.Type() {
 	case ast.StringType, ast.IntegerType, ast.FloatType:
-		everything := r.scope(at, Conditions{})
-		return r.readParts(at, ByClient, everything, everything)
+		everything := r.scope(at, request.Conditions{})
+		return r.readParts(at, request.ByClient, everything, everything)
 	}
 	f, ok := r.mapping(at, "a limit", limitKeys)
 	if !ok {
 		return nil
 	}
-	by := ByClient
+	by := request.ByClient
 	if f.values["by"] != nil {
 		by = r.readKey(f.values["by"])
 	}
-	var match Conditions
+	var match request.Conditions
 	if f.values["match"] != nil {
 		match = r.readConditions(f.values["match"], match, false)
 	}
@@ -176,12 +174,12 @@ func (r *configReader) readCombine(at node) Combine {
 }
 
 // readKey reads what a limit counts by.
-func (r *configReader) readKey(at node) Key {
+func (r *configReader) readKey(at node) request.Key {
 	text, ok := r.text(at)
 	if !ok {
-		return ByClient
+		return request.ByClient
 	}
-	by, err := ParseKey(text)
+	by, err := request.ParseKey(text)
 	if err != nil {
 		r.fail(at, "%v", err)
 	}
@@ -189,7 +187,7 @@ func (r *configReader) readKey(at node) Key {
 }
 
 // readParts reads the text of a limit.
-func (r *configReader) readParts(at node, by Key, match, count Scope) (parts []Part) {
+func (r *configReader) readParts(at node, by request.Key, match, count Scope) (parts []Part) {
 	text, ok := r.text(at)
 	if !ok {
 		return nil
@@ -211,18 +209,18 @@ func (r *configReader) readParts(at node, by Key, match, count Scope) (parts []P
 }
 
 // scope is the scope of some conditions, one for all that state the same. Without conditions it is everyone's.
-func (r *configReader) scope(at node, c Conditions) Scope {
+func (r *configReader) scope(at node, c request.Conditions) Scope {
 	scopes := &r.config.Scopes
-	if r.config.Exempt.Name == "" && c.is(&Conditions{}) {
+	if r.config.Exempt.Name == "" && c.Is(&request.Conditions{}) {
 		return 0
 	}
-	i := slices.IndexFunc(*scopes, func(d Conditions) bool { return c.is(&d) })
+	i := slices.IndexFunc(*scopes, func(d request.Conditions) bool { return c.Is(&d) })
 	if i >= 0 {
 		return Scope(i + 1)
 	}
-	if len(*scopes) == MaxScopes {
+	if len(*scopes) == request.MaxScopes {
 		if !r.crowded {
-			r.fail(at, "there are more than %d different conditions of limits", MaxScopes)
+			r.fail(at, "there are more than %d different conditions of limits", request.MaxScopes)
 		}
 		r.crowded = true
 		return 0

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"shadow/limit/limittest"
+	"shadow/request"
 )
 
 // The texts of testdata/config.txt: configurations, and what is made of each or wrong with it.
@@ -52,9 +53,9 @@ func describeConfig(c *Config) string {
 	for _, a := range c.Actions {
 		fmt.Fprintf(&b, "action %q %q prefix %q glob %q regexp %q\n", a.Name, a.Methods, a.Prefix, a.Glob, a.Regexp)
 	}
-	for _, t := range append([]Tier{c.Exempt}, c.Tiers...) {
+	for _, t := range append([]request.Tier{c.Exempt}, c.Tiers...) {
 		if t.Name != "" {
-			fmt.Fprintf(&b, "tier %q addresses %q users %q field %q %q\n", t.Name, t.Addresses, t.Users, t.Field, t.Values)
+			fmt.Fprintf(&b, "tier %q addresses %q users %q field %q %q\n", t.Name, t.Networks, t.Users, t.Field, t.Values)
 		}
 	}
 	for _, set := range c.Policies {
@@ -108,11 +109,11 @@ func TestConfigManyProblems(t *testing.T) {
 func TestConfigScopes(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("policies:\n")
-	for i := range MaxScopes {
+	for i := range request.MaxScopes {
 		fmt.Fprintf(&b, "  - {name: p%d, limits: [{limit: 5/m, match: {host: h%d}}, {limit: 6/m, match: {host: h%d}}]}\n", i, i, i)
 	}
 	config, err := ParseConfig("shadow.yaml", []byte(b.String()))
-	if err != nil || len(config.Scopes) != MaxScopes {
+	if err != nil || len(config.Scopes) != request.MaxScopes {
 		t.Fatalf("%d scopes, %v", len(config.Scopes), err)
 	}
 	for i, set := range config.Policies {
@@ -181,7 +182,7 @@ func TestSpare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		policies, err := ParseLimits([]string{"token:6/30s+window:9/1m"}, BySite)
+		policies, err := ParseLimits([]string{"token:6/30s+window:9/1m"}, request.BySite)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func TestSpare(t *testing.T) {
 				t.Errorf("%q: %+v", text, part)
 			}
 		}
-		if want == 1 && (len(config.Scopes) != 1 || !reflect.DeepEqual(config.Scopes[0], Conditions{})) {
+		if want == 1 && (len(config.Scopes) != 1 || !reflect.DeepEqual(config.Scopes[0], request.Conditions{})) {
 			t.Errorf("the scope is %+v", config.Scopes)
 		}
 	}

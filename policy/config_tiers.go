@@ -3,24 +3,9 @@ package policy
 import (
 	"fmt"
 	"net/netip"
+	"shadow/request"
 	"strconv"
 )
-
-// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
-// values in a field of the line.
-type Tier struct {
-	Name      string
-	Addresses []string // addresses, prefixes, "private" for all networks that are not on the public internet
-	Users     []string
-	Field     string // what the line calls it, or header:NAME; "" for none
-	Values    []string
-}
-
-// Len is how many entries the tier has.
-func (t *Tier) Len() int { return len(t.Addresses) + len(t.Users) + len(t.Values) }
-
-// DefaultTier is the tier of the clients that are in no other.
-const DefaultTier = "default"
 
 // Further names that no tier of the file may have.
 const (
@@ -43,7 +28,7 @@ func (r *configReader) readTiers(at node) {
 		switch f.key {
 		case "":
 			r.fail(f.at, "a tier needs a name")
-		case DefaultTier, exemptTier, anyValue:
+		case request.DefaultTier, exemptTier, anyValue:
 			r.fail(f.at, "no tier can be called %q", f.key)
 		default:
 			r.config.Tiers = append(r.config.Tiers, r.readMembers(f.key, f.value))
@@ -52,8 +37,8 @@ func (r *configReader) readTiers(at node) {
 }
 
 // readMembers reads who is in a tier.
-func (r *configReader) readMembers(name string, at node) Tier {
-	t, before := Tier{Name: name}, r.found()
+func (r *configReader) readMembers(name string, at node) request.Tier {
+	t, before := request.Tier{Name: name}, r.found()
 	f, ok := r.mapping(at, "a tier", memberKeys)
 	if !ok {
 		return t
@@ -88,7 +73,7 @@ func (r *configReader) readMembers(name string, at node) Tier {
 }
 
 // readField reads by which field of the line clients are told, and which values are meant.
-func (r *configReader) readField(t *Tier, at node) {
+func (r *configReader) readField(t *request.Tier, at node) {
 	f, ok := r.mapping(at, "a field", fieldKeys)
 	if !ok {
 		return
@@ -125,7 +110,7 @@ type member struct {
 }
 
 // joins takes an entry into a tier. It complains of what another tier names already, since there it would never count.
-func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (problem string) {
+func (r *configReader) joins(t *request.Tier, kind memberKind) func(text string) (problem string) {
 	return func(text string) string {
 		m, list := member{kind: kind, text: text}, &t.Users
 		switch kind {
@@ -133,7 +118,7 @@ func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (proble
 			if p, ok := parseNetwork(text); ok {
 				return r.joinsNetwork(t, text, p)
 			}
-			list = &t.Addresses
+			list = &t.Networks
 		case aValue:
 			m.field, list = t.Field, &t.Values
 		}
@@ -149,10 +134,10 @@ func (r *configReader) joins(t *Tier, kind memberKind) func(text string) (proble
 }
 
 // joinsNetwork is joins for a network.
-func (r *configReader) joinsNetwork(t *Tier, text string, p netip.Prefix) (problem string) {
+func (r *configReader) joinsNetwork(t *request.Tier, text string, p netip.Prefix) (problem string) {
 	switch owner, named := r.nets.claim(p, t.Name); {
 	case !named:
-		t.Addresses = append(t.Addresses, text)
+		t.Networks = append(t.Networks, text)
 	case owner != t.Name:
 		return inTwo(text, owner)
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/request"
 )
 
 // cooldownSuite has the cooldown on one algorithm with some options. All take ten a minute, and most less and a second.
@@ -33,7 +34,7 @@ func cooldownSuite(algorithm, options string) limittest.Suite {
 }
 
 func newLimiter(spec limit.Spec) (limit.Limiter, error) {
-	p, err := New(spec, ByClient)
+	p, err := New(spec, request.ByClient)
 	return p.Parts[0].Limiter, err
 }
 
@@ -194,7 +195,7 @@ func TestCooldownText(t *testing.T) {
 		"token:6/30s,cooldown=60s/extend,burst=9": "token:6/30s,burst=9,cooldown=1m/extend",
 		"window:6/30s,cooldown=1d":                "window:6/30s,cooldown=24h",
 	} {
-		policies, err := ParseLimits([]string{text}, ByClient)
+		policies, err := ParseLimits([]string{text}, request.ByClient)
 		if err != nil || len(policies) != 1 || policies[0].Name != want || policies[0].Parts[0].Spec.String() != want {
 			t.Errorf("%s: %+v, %v, want %s", text, policies, err, want)
 		}
@@ -202,12 +203,12 @@ func TestCooldownText(t *testing.T) {
 	for _, text := range []string{
 		"cooldown", "cooldown=0s", "cooldown=5", "cooldown=s", "cooldown=.5s", "cooldown=30s/extends", "cooldown=30s/", "cooldown=/extend", "cooldown=30s/extend/extend",
 	} {
-		_, err := ParseLimits([]string{"6/30s," + text}, ByClient)
+		_, err := ParseLimits([]string{"6/30s," + text}, request.ByClient)
 		if err == nil || !strings.Contains(err.Error(), "such as cooldown=30s or cooldown=30s/extend") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := ParseLimits([]string{"6/30s,cooldown=30s,burst=0"}, ByClient); err == nil {
+	if _, err := ParseLimits([]string{"6/30s,cooldown=30s,burst=0"}, request.ByClient); err == nil {
 		t.Error("what the limit does not take is taken with a cooldown")
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // New is the policy of one limit, counted by a key. A limit that names no algorithm is a token bucket.
-func New(spec limit.Spec, by Key) (Policy, error) {
+func New(spec limit.Spec, by request.Key) (Policy, error) {
 	part, err := newPart(spec, by)
 	if err != nil {
 		return Policy{}, err
@@ -18,7 +19,7 @@ func New(spec limit.Spec, by Key) (Policy, error) {
 }
 
 // newPart is a limit of a policy, for all requests.
-func newPart(spec limit.Spec, by Key) (Part, error) {
+func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	if spec.Algorithm == "" {
 		spec.Algorithm = Algorithms[0].Name
 	}
@@ -33,7 +34,7 @@ func newPart(spec limit.Spec, by Key) (Part, error) {
 // ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one policy,
 // whose limits must all admit; "each:" or another Combine before them says which of them charge. Lists and ranges become one policy for each count, or for each combination of counts; a
 // limit that stands alone, without algorithm and options, becomes one for each algorithm that is meant by that.
-func ParseLimits(texts []string, by Key) ([]Policy, error) {
+func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 	var policies []Policy
 	seen := map[string]bool{}
 	for _, text := range texts {
@@ -57,7 +58,7 @@ func ParseLimits(texts []string, by Key) ([]Policy, error) {
 }
 
 // combine is the policy of limits that must all admit, in the way that is given or in their natural one.
-func combine(specs []limit.Spec, by Key, how Combine, given bool) (Policy, error) {
+func combine(specs []limit.Spec, by request.Key, how Combine, given bool) (Policy, error) {
 	p := Policy{Combine: how}
 	for _, spec := range specs {
 		part, err := newPart(spec, by)

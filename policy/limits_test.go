@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/request"
 )
 
 // The texts of reports, in a file that -update rewrites: limits at the margin, what was made of them indented.
@@ -26,7 +27,7 @@ func TestLimits(t *testing.T) {
 			continue
 		}
 		b.WriteString(line)
-		policies, err := ParseLimits([]string{line}, ByClient)
+		policies, err := ParseLimits([]string{line}, request.ByClient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestParseLimits(t *testing.T) {
 			"token:2/1s+leaky:3/1m,drip=1s token:2/1s+leaky:4/1m,drip=1s",
 		"token:6/30s,initial=1,burst=7 6/30s,burst=7,initial=1": "token:6/30s,burst=7,initial=1",
 	} {
-		policies, err := ParseLimits(strings.Fields(texts), ByHost)
+		policies, err := ParseLimits(strings.Fields(texts), request.ByHost)
 		if err != nil {
 			t.Errorf("%s: %v", texts, err)
 			continue
@@ -68,7 +69,7 @@ func TestParseLimits(t *testing.T) {
 		var names []string
 		for _, p := range policies {
 			names = append(names, p.Name)
-			if part := p.Parts[0]; part.By != ByHost || part.Limiter == nil || p.Text() != p.Name || p.By() != "host" {
+			if part := p.Parts[0]; part.By != request.ByHost || part.Limiter == nil || p.Text() != p.Name || p.By() != "host" {
 				t.Errorf("%s: %+v", texts, p)
 			}
 		}
@@ -76,7 +77,7 @@ func TestParseLimits(t *testing.T) {
 			t.Errorf("%s is %s, want %s", texts, got, want)
 		}
 	}
-	if policies, err := ParseLimits(nil, ByClient); err != nil || len(policies) != 0 {
+	if policies, err := ParseLimits(nil, request.ByClient); err != nil || len(policies) != 0 {
 		t.Errorf("no limits are %v, %v", policies, err)
 	}
 }
@@ -104,7 +105,7 @@ func TestParseLimitsErrors(t *testing.T) {
 		"token":                               "has no period",
 		"aws~:10/m+aws~:20/m+cloudflare~:5/m": "a policy may have at most two approximations (~), this one has 3",
 	} {
-		_, err := ParseLimits([]string{"6/30s", text}, ByClient)
+		_, err := ParseLimits([]string{"6/30s", text}, request.ByClient)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "limit ") {
 			t.Errorf("%s: %v, want it to say %s", text, err, want)
 		}
@@ -116,7 +117,7 @@ func TestCombineRoundTrip(t *testing.T) {
 	for _, limits := range []string{"token:5/s+window:60/m", "envoy:5/s+envoy:60/m", "caddy:5/s+caddy:60/m", "caddy:5/s+envoy:60/m", "envoy:5/s"} {
 		for how := range Combine(len(combines)) {
 			for _, prefix := range []string{"", how.String() + ":"} {
-				policies, err := ParseLimits([]string{prefix + limits}, ByClient)
+				policies, err := ParseLimits([]string{prefix + limits}, request.ByClient)
 				if err != nil {
 					if prefix == "" || strings.Contains(limits, "+") {
 						t.Error(err)
@@ -124,7 +125,7 @@ func TestCombineRoundTrip(t *testing.T) {
 					continue
 				}
 				p := policies[0]
-				again, err := ParseLimits([]string{p.Name}, ByClient)
+				again, err := ParseLimits([]string{p.Name}, request.ByClient)
 				if err != nil || again[0].Name != p.Name || again[0].Combine != p.Combine || prefix != "" && p.Combine != how {
 					t.Errorf("%s%s is %s, which combines %s; again %+v, %v", prefix, limits, p.Name, p.Combine, again, err)
 				}
@@ -137,11 +138,11 @@ func TestCombineRoundTrip(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	p, err := New(limit.Spec{Count: 6, Period: 30 * limit.Second}, BySite)
-	if err != nil || p.Name != "token:6/30s" || p.Parts[0].Spec.Algorithm != "token" || p.Parts[0].By != BySite {
+	p, err := New(limit.Spec{Count: 6, Period: 30 * limit.Second}, request.BySite)
+	if err != nil || p.Name != "token:6/30s" || p.Parts[0].Spec.Algorithm != "token" || p.Parts[0].By != request.BySite {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := New(limit.Spec{Algorithm: "tokens", Count: 6, Period: 30}, BySite); err == nil {
+	if _, err := New(limit.Spec{Algorithm: "tokens", Count: 6, Period: 30}, request.BySite); err == nil {
 		t.Error("tokens is there")
 	}
 }
@@ -167,12 +168,12 @@ func TestAlgorithms(t *testing.T) {
 }
 
 func TestParseKey(t *testing.T) {
-	for k := range KeyCount {
-		if got, err := ParseKey(k.String()); err != nil || got != k {
+	for k := range request.KeyCount {
+		if got, err := request.ParseKey(k.String()); err != nil || got != k {
 			t.Errorf("%s is %v, %v", k, got, err)
 		}
 	}
-	_, err := ParseKey("clients")
+	_, err := request.ParseKey("clients")
 	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site, ` +
 		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action, client+path`
 	if err == nil || err.Error() != want {

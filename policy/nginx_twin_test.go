@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"shadow/policy"
+	"shadow/request"
 )
 
 // Buckets that nginx has are told as its own limits; those whose rate it rounds too far, windows and combinations are not.
@@ -25,7 +26,7 @@ func TestNginxOf(t *testing.T) {
 		"token:6/1m,refill=step":     "",
 		"nginx:6r/m,burst=3,nodelay": "",
 	} {
-		policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+		policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestNginxOf(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if _, err := policy.ParseLimits([]string{twin.Limit()}, policy.ByClient); err != nil {
+		if _, err := policy.ParseLimits([]string{twin.Limit()}, request.ByClient); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

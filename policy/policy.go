@@ -5,49 +5,8 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/request"
 )
-
-// A Key is what a limit counts by.
-type Key uint8
-
-// The keys.
-const (
-	ByClient            Key = iota // each client has a bucket of its own
-	ByClientAction                 // each client has one per action
-	ByAction                       // all clients share one per action
-	ByHost                         // one per virtual host
-	BySite                         // one for everything
-	ByClientAgent                  // each client has one per user agent
-	ByClient24                     // IPv4 clients share one per /24
-	ByClient64                     // IPv6 clients share one per /64
-	ByUser                         // each user has one; a request without a user counts by its client
-	ByClientAgentAction            // the same, per action
-	ByClient24Action
-	ByClient64Action
-	ByUserAction
-	ByClientPath // each client has one per path
-	KeyCount
-)
-
-var keyNames = [KeyCount]string{
-	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
-	"client+agent+action", "client/24+action", "client/64+action", "user+action", "client+path",
-}
-
-// Keys are the names of all keys.
-func Keys() []string { return keyNames[:] }
-
-// ByUsers tells whether the key needs the users of requests.
-func (k Key) ByUsers() bool { return k == ByUser || k == ByUserAction }
-
-// ByPaths reports whether the key needs the paths of requests.
-func (k Key) ByPaths() bool { return k == ByClientPath }
-
-// ByActions reports whether the key tells actions apart.
-func (k Key) ByActions() bool { return k == ByAction || strings.HasSuffix(keyNames[k], "+action") }
-
-// String is the key as --by takes it.
-func (k Key) String() string { return keyNames[k] }
 
 // A Policy is what is judged as one candidate: one limit, or several that must all admit.
 type Policy struct {
@@ -61,7 +20,7 @@ type Policy struct {
 // A Part is one limit of a policy.
 type Part struct {
 	Spec    limit.Spec
-	By      Key
+	By      request.Key
 	Limiter limit.Limiter
 	Match   Scope // the requests that it may refuse
 	Count   Scope // the requests that it counts
@@ -87,8 +46,8 @@ func (p Policy) Text() string {
 }
 
 // Keys are what the policy's limits count by, each once, in their order.
-func (p Policy) Keys() []Key {
-	var keys []Key
+func (p Policy) Keys() []request.Key {
+	var keys []request.Key
 	for i := range p.Parts {
 		if by := p.Parts[i].By; !slices.Contains(keys, by) {
 			keys = append(keys, by)

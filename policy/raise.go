@@ -42,6 +42,3 @@ func (p Part) WithNumber(n int64) (Part, error) {
 	other.Match, other.Count, other.MatchText, other.CountText = p.Match, p.Count, p.MatchText, p.CountText
 	return other, err
 }
-
-// Shared tells whether clients share what the limit counts by, so that it judges one by what others do.
-func (k Key) Shared() bool { return k != ByClient && k != ByClientAction && k != ByClientPath }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"shadow/request"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ func TestNumberOfEveryAlgorithm(t *testing.T) {
 		if _, has := bursts[a.Name]; has != strings.Contains(a.Options, "burst=N") {
 			t.Errorf("%s: has a burst: %v, its options are %s", a.Name, has, a.Options)
 		}
-		policies, err := ParseLimits([]string{a.Example}, ByClientAction)
+		policies, err := ParseLimits([]string{a.Example}, request.ByClientAction)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +27,7 @@ func TestNumberOfEveryAlgorithm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, n := same.Number(); n != is || same.Match != 3 || same.By != ByClientAction || same.MatchText != "login" {
+		if _, n := same.Number(); n != is || same.Match != 3 || same.By != request.ByClientAction || same.MatchText != "login" {
 			t.Errorf("%s with %d is %s", part, is, same)
 		}
 		if newName, n := more.Number(); n != is+1 || newName != name {
@@ -47,7 +48,7 @@ func TestNumbers(t *testing.T) {
 		"leaky:6/30s,drip=5s":                      "leaky:9/30s,drip=5s",
 		"token:6/30s,initial=2,cooldown=5m/extend": "token:6/30s,burst=9,cooldown=5m/extend,initial=2",
 	} {
-		policies, err := ParseLimits([]string{text}, ByClient)
+		policies, err := ParseLimits([]string{text}, request.ByClient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s with 9 is %s, want %s", text, got, want)
 		}
 	}
-	policies, err := ParseLimits([]string{"token:6/30s,initial=2"}, ByClient)
+	policies, err := ParseLimits([]string{"token:6/30s,initial=2"}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // contrib/shadow.schema.json is for editors, and has to say the same as the parser. These tests read both with the words
@@ -264,11 +265,11 @@ func TestSchemaKeys(t *testing.T) {
 		}
 		return texts
 	}
-	same(t, "by", words(limit["properties"].(schema)["by"].(schema)["enum"]), keyNames[:])
+	same(t, "by", words(limit["properties"].(schema)["by"].(schema)["enum"]), request.Keys())
 	same(t, "combine", words(definition("policy")["properties"].(schema)["combine"].(schema)["enum"]), combineNames())
-	same(t, "class", words(definition("class")["enum"]), append([]string{anyValue}, Classes...))
+	same(t, "class", words(definition("class")["enum"]), append([]string{anyValue}, request.Classes()...))
 	names := root["properties"].(schema)["tiers"].(schema)["propertyNames"].(schema)
-	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{DefaultTier, exemptTier, anyValue})
+	same(t, "names of tiers", words(names["not"].(schema)["enum"]), []string{request.DefaultTier, exemptTier, anyValue})
 }
 
 // The pattern of limits has the algorithms and options that there are, and says what counts and periods look like.

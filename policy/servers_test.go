@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/request"
 )
 
 // What to set on each server, in a file that -update rewrites: limits at the margin, the servers indented.
@@ -37,7 +38,7 @@ func TestServers(t *testing.T) {
 }
 
 func serversText(t *testing.T, spec limit.Spec) string {
-	p, err := New(spec, ByClient)
+	p, err := New(spec, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: its example: %v", a.Name, err)
 			continue
 		}
-		if p, err := New(spec, ByClient); err != nil || p.Parts[0].Spec.Algorithm != a.Name {
+		if p, err := New(spec, request.ByClient); err != nil || p.Parts[0].Spec.Algorithm != a.Name {
 			t.Errorf("%s: its example %s makes %v, %v", a.Name, a.Example, p, err)
 		}
 	}

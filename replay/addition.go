@@ -5,8 +5,8 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // An Addition is what was judged since an earlier one: a batch on its way from a run that does not end into a database. It
@@ -71,7 +71,7 @@ type AgentPart struct{ Name, Class string }
 type ClientPart struct {
 	Name    string
 	Agent   int32 // of the latest request: a place in Agents
-	ByClass [useragent.ClassCount]int64
+	ByClass [request.ClassCount]int64
 }
 
 // An ActionPart is the requests of an action.

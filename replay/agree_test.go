@@ -13,6 +13,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
@@ -66,7 +67,7 @@ func randomPolicies(t *testing.T, rng *rand.Rand, n int) []policy.Policy {
 }
 
 func randomPart(t *testing.T, rng *rand.Rand) policy.Part {
-	keys := []policy.Key{policy.ByClient, policy.ByClient, policy.ByClientAction, policy.ByAction, policy.BySite}
+	keys := []request.Key{request.ByClient, request.ByClient, request.ByClientAction, request.ByAction, request.BySite}
 	algorithm := []string{"token", "leaky", "window"}[rng.IntN(3)]
 	per := []string{"1s", "7s", "30s", "1m", "333ms", "10m", "1h", "24h"}[rng.IntN(8)]
 	p, err := policy.ParseLimits([]string{fmt.Sprintf("%s:%d/%s", algorithm, 1+rng.IntN(40), per)}, keys[rng.IntN(len(keys))])
@@ -134,11 +135,11 @@ func (v *verdictSum) add(n int64, at limit.Time, client, action string, status u
 	v.sum += uint64(n) * maphash.Bytes(seed, b)
 }
 
-func reference(all []request, policies []policy.Policy) []verdictSum {
+func reference(all []sent, policies []policy.Policy) []verdictSum {
 	idle := idleTimes(policies, ingest.DefaultLateness)
 	sums := make([]verdictSum, len(policies))
 	for i, p := range policies {
-		judgeAll(all, p, ingest.DefaultLateness, idle, func(q *request) {
+		judgeAll(all, p, ingest.DefaultLateness, idle, func(q *sent) {
 			sums[i].add(1, q.at, q.client, q.action, q.status)
 		})
 	}
@@ -146,8 +147,8 @@ func reference(all []request, policies []policy.Policy) []verdictSum {
 }
 
 // idleTimes are how long a key of each kind is remembered at least.
-func idleTimes(policies []policy.Policy, lateness limit.Time) map[policy.Key]limit.Time {
-	idle := map[policy.Key]limit.Time{}
+func idleTimes(policies []policy.Policy, lateness limit.Time) map[request.Key]limit.Time {
+	idle := map[request.Key]limit.Time{}
 	for _, p := range policies {
 		for _, part := range p.Parts {
 			idle[part.By] = max(idle[part.By], part.Horizon()+lateness)

@@ -16,6 +16,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
@@ -121,8 +122,8 @@ func TestBandHoldsGenerated(t *testing.T) {
 		lines := generated(testneeds.Rand(t, 1, 2), shapes[name])
 		whole, fine := writeStamped(t, lines, false, false), writeStamped(t, lines, true, false)
 		for _, text := range generatedLimits {
-			got := replayLog(t, whole, false, false, text, policy.ByClient)
-			p := replayLog(t, fine, true, false, text, policy.ByClient).Policies[0]
+			got := replayLog(t, whole, false, false, text, request.ByClient)
+			p := replayLog(t, fine, true, false, text, request.ByClient).Policies[0]
 			if p.Bounds != nil {
 				t.Errorf("%s: there are bounds where the stamps tell", text)
 			}
@@ -180,7 +181,7 @@ func disorderly(t *testing.T, rng *rand.Rand) (names []string) {
 // anyPolicies are limits of each kind by some keys, and some of several limits.
 func anyPolicies(t *testing.T, rng *rand.Rand) (policies []policy.Policy) {
 	for _, a := range policy.Algorithms {
-		by := []policy.Key{policy.ByClient, policy.ByClient24, policy.BySite, policy.ByClientAction}[rng.IntN(4)]
+		by := []request.Key{request.ByClient, request.ByClient24, request.BySite, request.ByClientAction}[rng.IntN(4)]
 		p, err := policy.ParseLimits([]string{a.Example}, by)
 		check(t, err)
 		policies = append(policies, p...)

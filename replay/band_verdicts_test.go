@@ -17,6 +17,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
@@ -162,7 +163,7 @@ func readLibraries(t *testing.T) *recording {
 type setup struct {
 	recording string
 	limit     string
-	by        policy.Key
+	by        request.Key
 	took      bool // whether the log has the request time
 }
 
@@ -170,20 +171,20 @@ type setup struct {
 func setups(all map[string]*recording) (list []setup) {
 	for name, r := range all {
 		for text := range r.verdicts {
-			list = append(list, setup{name, text, policy.ByClient, false})
+			list = append(list, setup{name, text, request.ByClient, false})
 			if strings.Contains(text, "nginx") {
-				list = append(list, setup{name, text, policy.ByClient, true})
+				list = append(list, setup{name, text, request.ByClient, true})
 			}
 		}
 	}
 	for _, name := range []string{"nginx-60rm-dry", "nginx2-5rs-burst10-delay5-dry", "openresty-limit-req-4rs-burst6", "haproxy2"} {
 		took := name != "haproxy2"
 		list = append(list,
-			setup{name, "window:5/1s", policy.ByClient, took},
-			setup{name, "token:60/1m", policy.ByClient, took},
-			setup{name, "fixed:30/10s", policy.ByClient, took},
-			setup{name, "token:20/1s", policy.ByClient24, took},
-			setup{name, "window:600/10s", policy.BySite, took},
+			setup{name, "window:5/1s", request.ByClient, took},
+			setup{name, "token:60/1m", request.ByClient, took},
+			setup{name, "fixed:30/10s", request.ByClient, took},
+			setup{name, "token:20/1s", request.ByClient24, took},
+			setup{name, "window:600/10s", request.BySite, took},
 		)
 	}
 	slices.SortFunc(list, func(a, b setup) int {
@@ -211,7 +212,7 @@ func (r *recording) write(t *testing.T, fine, took bool) string {
 }
 
 // replayLog replays a log.
-func replayLog(t *testing.T, name string, fine, took bool, limits string, by policy.Key) *replay.Result {
+func replayLog(t *testing.T, name string, fine, took bool, limits string, by request.Key) *replay.Result {
 	o := traffictest.Options(t)
 	o.Band, o.Format = true, parse.Choice{Format: wholeFormat}
 	if fine {

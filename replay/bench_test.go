@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -22,7 +23,7 @@ func BenchmarkJudge(b *testing.B) {
 			for i := range n {
 				limits = append(limits, fmt.Sprintf("%s:%d/30s", []string{"token", "leaky", "window"}[i%3], 6+i/3))
 			}
-			policies, err := policy.ParseLimits(limits, policy.ByClient)
+			policies, err := policy.ParseLimits(limits, request.ByClient)
 			check(b, err)
 			batch, tables := manyRequests(b, 512<<10)
 			engine := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
@@ -46,7 +47,7 @@ func BenchmarkPolicies(b *testing.B) {
 	basic, pro := tight, wide
 	basic.Match, basic.Count, pro.Match, pro.Count = 1, 1, 2, 2
 	site := part(b, "token:12/1s")
-	site.By = policy.BySite
+	site.By = request.BySite
 	for _, c := range []struct {
 		name     string
 		policies []policy.Policy
@@ -64,7 +65,7 @@ func BenchmarkPolicies(b *testing.B) {
 }
 
 func part(t testing.TB, text string) policy.Part {
-	return policiesOf(t, text, policy.ByClient)[0].Parts[0]
+	return policiesOf(t, text, request.ByClient)[0].Parts[0]
 }
 
 func benchPolicies(b *testing.B, policies []policy.Policy) {

@@ -7,6 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -84,7 +85,7 @@ func enclose(t *testing.T, text string, stamps []limit.Time) (e enclosure) {
 
 // partsOf are the limits of a policy, and their bounds.
 func partsOf(t *testing.T, text string) (exact, low, high []limit.Limiter) {
-	policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	check(t, err)
 	for _, part := range policies[0].Parts {
 		from, to := limit.Bounds(part.Limiter, slack)

@@ -10,6 +10,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -26,12 +27,12 @@ func TestByPathReachesTheCeiling(t *testing.T) {
 	file := testneeds.Shared(t, filepath.Join("verdicts", "nginx2-20rm-burst2-by-client-uri-dry.log.gz"))
 	const truth = 7081
 	for _, test := range []struct {
-		by      policy.Key
+		by      request.Key
 		refused int64
 		percent float64 // of verdicts, at least
 	}{
-		{policy.ByClientPath, truth, 99.87},
-		{policy.ByClientAction, 7359, 0},
+		{request.ByClientPath, truth, 99.87},
+		{request.ByClientAction, 7359, 0},
 	} {
 		for _, rows := range []int{0, 1000, 37} {
 			t.Run(fmt.Sprint(test.by, " in batches of ", rows), func(t *testing.T) {

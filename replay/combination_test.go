@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -84,10 +85,10 @@ func randomPart(t *testing.T, rng *rand.Rand) policy.Part {
 	if rng.IntN(3) == 0 {
 		spec.Options = "cooldown=7m"
 	}
-	p, err := policy.New(spec, policy.ByClient)
+	p, err := policy.New(spec, request.ByClient)
 	if err != nil { // some servers know few periods, and no small counts
 		spec.Count, spec.Period = 10+spec.Count, limit.Minute
-		p, err = policy.New(spec, policy.ByClient)
+		p, err = policy.New(spec, request.ByClient)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func (l sluggish) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.Sta
 
 // What a limit remembers is copied only where that is cheaper than asking it.
 func TestDearCopies(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"window:10000/24h", "token:10000/24h"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"window:10000/24h", "token:10000/24h"}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}

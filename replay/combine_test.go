@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -27,9 +28,9 @@ func TestCombinationsOfPage(t *testing.T) {
 		}
 		want := strings.Join(strings.Fields(strings.TrimPrefix(lines[2], "want")), " ")
 		for _, crossed := range []bool{false, true} {
-			policies := policiesOf(t, lines[0], policy.ByClient)
+			policies := policiesOf(t, lines[0], request.ByClient)
 			if crossed {
-				policies[0].Parts[1].By = policy.BySite
+				policies[0].Parts[1].By = request.BySite
 			}
 			if got := verdictsIn(t, policies[0], times); got != want {
 				t.Errorf("limits %s, crossed %v:\nat   %v\nwant %s\ngot  %s", lines[0], crossed, times, want, got)
@@ -190,9 +191,9 @@ func TestCombinationsAreThoseOfServers(t *testing.T) {
 					}
 					lines = append(lines, l)
 				}
-				policies := policiesOf(t, text, policy.ByClient)
+				policies := policiesOf(t, text, request.ByClient)
 				crossed := policies[0]
-				crossed.Parts = append(crossed.Parts[:2:2], policiesOf(t, "token:1000000/s", policy.BySite)[0].Parts...) // never full
+				crossed.Parts = append(crossed.Parts[:2:2], policiesOf(t, "token:1000000/s", request.BySite)[0].Parts...) // never full
 				b := newBenchOf(t, lateness, append(policies, crossed))
 				for len(lines) > 0 {
 					n := 1 + r.IntN(len(lines))

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
@@ -73,7 +73,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	for _, k := range e.keyings {
 		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
-		if k.By == traffic.ByClient && !b.Warm && !e.options.Bare {
+		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.lap(&e.times.Count)
@@ -89,7 +89,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Judge)
 	}
 	for _, x := range e.crossings {
-		if err := x.judge(b, &e.keying(policy.BySite).Group); err != nil {
+		if err := x.judge(b, &e.keying(request.BySite).Group); err != nil {
 			return err
 		}
 	}

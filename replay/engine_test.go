@@ -16,6 +16,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
@@ -25,7 +26,7 @@ import (
 
 // Refused requests that share everything are one event, and no other are.
 func TestEqualEventsShareARow(t *testing.T) {
-	b := newBench(t, lateness, policy.BySite, "window:1/1h")
+	b := newBench(t, lateness, request.BySite, "window:1/1h")
 	var lines []line
 	for i := range 40 {
 		lines = append(lines, line{
@@ -50,9 +51,9 @@ func TestEqualEventsShareARow(t *testing.T) {
 
 // Events of a long timeline come in parts, and none is lost between them.
 func TestEventsComeInParts(t *testing.T) {
-	b := newBench(t, lateness, policy.BySite, "window:1/24h")
+	b := newBench(t, lateness, request.BySite, "window:1/24h")
 	parts := parts{bench: b}
-	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policiesOf(t, "window:1/24h", policy.BySite), Lateness: lateness, Sink: &parts, EventPolicies: 1})
+	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policiesOf(t, "window:1/24h", request.BySite), Lateness: lateness, Sink: &parts, EventPolicies: 1})
 	var lines []line
 	for i := range 100_000 {
 		lines = append(lines, line{at: limit.Time(i) * limit.Millisecond, client: "a"})
@@ -66,7 +67,7 @@ func TestEventsComeInParts(t *testing.T) {
 	}
 }
 
-func policiesOf(t testing.TB, text string, by policy.Key) []policy.Policy {
+func policiesOf(t testing.TB, text string, by request.Key) []policy.Policy {
 	policies, err := policy.ParseLimits([]string{text}, by)
 	check(t, err)
 	return policies
@@ -87,9 +88,9 @@ func (p *parts) Write(events []replay.Event) error {
 func TestSinkFails(t *testing.T) {
 	full := errors.New("disk full")
 	for _, n := range []int{2, 50_000} { // at the end, and on the way
-		b := newBench(t, lateness, policy.BySite)
+		b := newBench(t, lateness, request.BySite)
 		engine := replay.New(replay.Options{
-			Tables: b.tables, Policies: policiesOf(t, "window:1/24h", policy.BySite), Lateness: lateness, Sink: failing{full}, EventPolicies: 1,
+			Tables: b.tables, Policies: policiesOf(t, "window:1/24h", request.BySite), Lateness: lateness, Sink: failing{full}, EventPolicies: 1,
 		})
 		if err := engine.Run(&once{b.batch(at("c", times(n)...))}); err != full {
 			t.Errorf("%d requests: %v", n, err)
@@ -120,7 +121,7 @@ func times(n int) (times []limit.Time) {
 
 // Only the first policies have events; all have tallies.
 func TestEventPolicies(t *testing.T) {
-	policies := slices.Concat(policiesOf(t, "window:1/1m", policy.BySite), policiesOf(t, "window:2/1m", policy.BySite))
+	policies := slices.Concat(policiesOf(t, "window:1/1m", request.BySite), policiesOf(t, "window:2/1m", request.BySite))
 	b := newBenchOf(t, lateness, policies)
 	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: 1})
 	b.judge(at("c", 0, 0, 0))
@@ -135,7 +136,7 @@ func TestEventPolicies(t *testing.T) {
 
 // A replay of nothing finds nothing.
 func TestResultOnNothing(t *testing.T) {
-	for by := range policy.KeyCount {
+	for by := range request.KeyCount {
 		b := newBench(t, lateness, by, "token:6/30s")
 		b.judge(nil, []line{})
 		r := b.result()
@@ -151,7 +152,7 @@ func TestResultOnNothing(t *testing.T) {
 
 // What a log says of sizes need not be true; no sum of them wraps.
 func TestSumsDoNotWrap(t *testing.T) {
-	b := newBench(t, lateness, policy.BySite, "window:1/1h")
+	b := newBench(t, lateness, request.BySite, "window:1/1h")
 	lines := at("c", times(40)...)
 	for i := range lines {
 		lines[i].bytes, lines[i].spent = 999_999_999_999_999_999, 253_402_300_799*second
@@ -164,14 +165,14 @@ func TestSumsDoNotWrap(t *testing.T) {
 
 // Once its keys are known, judging a batch allocates nothing.
 func TestJudgeAllocatesNothing(t *testing.T) {
-	for by := range policy.KeyCount {
+	for by := range request.KeyCount {
 		policies, err := policy.ParseLimits([]string{"6/30s", "window:100/1h"}, by)
 		check(t, err)
 		parts := []policy.Part{policies[0].Parts[0], policies[3].Parts[0], {By: by, Limiter: queue{5, second}}}
 		scoped := slices.Clone(parts)
 		scoped[0].Match, scoped[1].Count = 1, 2
 		crossed := slices.Clone(parts)
-		crossed[1].By = (by + 1) % policy.KeyCount
+		crossed[1].By = (by + 1) % request.KeyCount
 		for _, parts := range [][]policy.Part{parts, scoped, crossed, parts[2:]} {
 			policies = append(policies, policy.Policy{Parts: parts})
 		}
@@ -203,8 +204,8 @@ func (discard) Write([]replay.Event) error { return nil }
 
 // Memory does not grow with the log, once clients are known and a window is full.
 func TestEngineMemoryIsFlat(t *testing.T) {
-	b := newBench(t, lateness, policy.ByClient, "6/30s", "window:10000/1h")
-	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policiesOf(t, "window:10000/1h", policy.ByClient), Lateness: lateness})
+	b := newBench(t, lateness, request.ByClient, "6/30s", "window:10000/1h")
+	b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policiesOf(t, "window:10000/1h", request.ByClient), Lateness: lateness})
 	var lines []line
 	for i := range 20_000 {
 		lines = append(lines, line{at: limit.Time(i) * 10 * limit.Millisecond, client: fmt.Sprint(i % 500)})
@@ -244,7 +245,7 @@ func TestReplaysAreEqual(t *testing.T) {
 		slices.Reverse(files)
 		reader, err := ingest.NewReader(context.Background(), files, nil, o)
 		check(t, err)
-		policies, err := policy.ParseLimits([]string{"6/30s"}, policy.ByClient)
+		policies, err := policy.ParseLimits([]string{"6/30s"}, request.ByClient)
 		check(t, err)
 		b := newBenchOf(t, o.Lateness, policies)
 		b.tables = o.Tables
@@ -290,7 +291,7 @@ func (b *bench) find(s ingest.Stats) found {
 
 // A run that is told to stop does so before the next policy, however many there are.
 func TestStop(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"1..100/30s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"1..100/30s"}, request.ByClient)
 	check(t, err)
 	tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict()}
 	asked, why := 0, errors.New("enough")

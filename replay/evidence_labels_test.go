@@ -15,12 +15,12 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
-	"shadow/traffic/useragent"
 )
 
 // How good is the evidence? Public logs of one site come with labels: people, and two kinds of robots that drive real
@@ -70,19 +70,19 @@ func TestEvidenceAgainstLabels(t *testing.T) {
 func TestEvidenceAgainstDeclared(t *testing.T) {
 	for _, name := range []string{"almhuette-2018", "sparkdeveloper-2016", "sundog-2017", "zanbil-sample-2019"} {
 		log := judgedAs(t, name, "addr", "auto")
-		var found [useragent.ClassCount][evidence.VerdictCount]int
+		var found [request.ClassCount][evidence.VerdictCount]int
 		for id := range int32(log.Evidence.Len()) {
 			e, claim := log.Evidence.At(id), log.Clients.At(id).Class()
 			if e.Steps >= uint32(evidence.DefaultRules.Sample) {
-				found[claim][evidence.DefaultRules.Judge(e, useragent.Unknown, &log.customs).Verdict]++
+				found[claim][evidence.DefaultRules.Judge(e, request.Unknown, &log.customs).Verdict]++
 			}
 		}
-		for _, class := range []useragent.Class{useragent.Browser, useragent.Crawler, useragent.Tool} {
+		for _, class := range []request.Class{request.Browser, request.Crawler, request.Tool} {
 			v := found[class]
 			all := v[evidence.Human] + v[evidence.Bot] + v[evidence.Undecided]
 			t.Logf("%-19s  %4d clients of class %-7s  by evidence alone: %3d%% human, %3d%% bot, %3d%% undecided", name, all, class,
 				percent(v[evidence.Human], all), percent(v[evidence.Bot], all), percent(v[evidence.Undecided], all))
-			if class != useragent.Browser && percent(v[evidence.Human], all) > 5 {
+			if class != request.Browser && percent(v[evidence.Human], all) > 5 {
 				t.Errorf("%s: %d of %d of class %s pass for people", name, v[evidence.Human], all, class)
 			}
 		}
@@ -129,7 +129,7 @@ func (s *score) add(log *judged, name, label string) {
 	}
 	class, verdict := log.verdict(name)
 	byClaim, byEvidence := bots, bots
-	if class == useragent.Browser {
+	if class == request.Browser {
 		byClaim = humans
 	}
 	if evidence.Believed(class, verdict) {
@@ -195,7 +195,7 @@ func gatherAll(t *testing.T, o ingest.Options, names []string) *judged {
 	t.Helper()
 	reader, err := ingest.NewReader(context.Background(), names, nil, o)
 	check(t, err)
-	policies, err := policy.ParseLimits([]string{"token:6/30s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:6/30s"}, request.ByClient)
 	check(t, err)
 	engine := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Evidence: true})
 	check(t, engine.Run(reader))
@@ -213,7 +213,7 @@ func (l *judged) has(name string) bool {
 	return ok
 }
 
-func (l *judged) verdict(name string) (useragent.Class, evidence.Verdict) {
+func (l *judged) verdict(name string) (request.Class, evidence.Verdict) {
 	id := l.ids[name]
 	class := l.Clients.At(id).Class()
 	return class, evidence.DefaultRules.Judge(l.Evidence.At(id), class, &l.customs).Verdict

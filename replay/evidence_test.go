@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -16,14 +16,14 @@ import (
 // warm the limiters are none.
 func TestEvidenceOfAnyCut(t *testing.T) {
 	rng := testneeds.Rand(t, 7, 7)
-	type request struct {
+	type sent struct {
 		line
 		trace traffic.Trace
 	}
-	var all []request
+	var all []sent
 	for i := range 3000 {
 		kinds := []traffic.Trait{traffic.FetchedAsset, traffic.Stepped, traffic.Stepped | traffic.Asked, 0}
-		all = append(all, request{
+		all = append(all, sent{
 			line{
 				at: limit.Time(i) * limit.Second / 4, client: fmt.Sprint(rng.IntN(20)), status: uint16(200 + rng.IntN(3)*102),
 				agent: fmt.Sprintf("Mozilla/5.0 (X11; Linux x86_64; rv:%d.0) Gecko/20100101 Firefox/%[1]d.0", 90+rng.IntN(9)),
@@ -32,7 +32,7 @@ func TestEvidenceOfAnyCut(t *testing.T) {
 		})
 	}
 	gathered := func(cut func() int, agents ...string) map[string]evidence.Summary {
-		b := newBench(t, limit.Hour, policy.ByClient, "token:6/30s")
+		b := newBench(t, limit.Hour, request.ByClient, "token:6/30s")
 		for _, agent := range agents {
 			b.tables.Agents.ID([]byte(agent))
 		}
@@ -73,7 +73,7 @@ func TestEvidenceOfAnyCut(t *testing.T) {
 
 // Nothing is gathered that nobody asked for.
 func TestNoEvidence(t *testing.T) {
-	b := newBench(t, limit.Hour, policy.ByClient, "token:6/30s")
+	b := newBench(t, limit.Hour, request.ByClient, "token:6/30s")
 	b.judge([]line{{client: "a"}})
 	if r := b.result(); r.Evidence != nil {
 		t.Errorf("there is evidence about %d clients", r.Evidence.Len())

@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
@@ -45,7 +46,7 @@ func (b *bench) Write(events []replay.Event) error {
 }
 
 // newBench makes an engine for limits that count by the given key; all policies have events.
-func newBench(t testing.TB, lateness limit.Time, by policy.Key, limits ...string) *bench {
+func newBench(t testing.TB, lateness limit.Time, by request.Key, limits ...string) *bench {
 	policies, err := policy.ParseLimits(limits, by)
 	check(t, err)
 	return newBenchOf(t, lateness, policies)

@@ -8,6 +8,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/intern"
@@ -155,7 +156,7 @@ func TestHarmAgainstItsDefinition(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
 	testneeds.Rapid(t, func(rt *rapid.T) {
-		lines := drawLog(rt, idle[policy.ByClient])
+		lines := drawLog(rt, idle[request.ByClient])
 		b := newBenchOf(t, lateness, policies)
 		h := replay.NewHarm(b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: h})
@@ -198,7 +199,7 @@ func TestHarmAgainstItsDefinition(t *testing.T) {
 
 // An hour holds what came less than an hour before, and not what came a whole one before.
 func TestHarmCountsRollingHours(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"token:100/1s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:100/1s"}, request.ByClient)
 	check(t, err)
 	for end, want := range map[limit.Time]int64{limit.Hour: 2, limit.Hour - 1: 3} {
 		b := newBenchOf(t, lateness, policies)
@@ -222,24 +223,24 @@ func TestHarmToLatePageViews(t *testing.T) {
 		return traffic.Trace{Traits: traffic.Stepped | traffic.Asked, Page: page, From: from}
 	}
 	file := func(from uint16) traffic.Trace { return traffic.Trace{Traits: traffic.FetchedAsset, From: from} }
-	type request struct {
+	type sent struct {
 		at      limit.Time
 		trace   traffic.Trace
 		refused bool
 	}
 	for _, c := range []struct {
 		what          string
-		requests      []request
+		requests      []sent
 		views, broken int64
 	}{
-		{"refused, and the view before is whole", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 1},
-		{"refused, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 2},
-		{"whole, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), false}}, 2, 1},
-		{"of which a file is refused, and the view before is broken", []request{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), true}}, 2, 2},
-		{"refused, with its file", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), true}}, 2, 1},
-		{"refused, and no page as nothing came from it", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(home), false}}, 1, 0},
-		{"two in a row", []request{{0, page(home, 0), false}, {5, page(shop, home), true}, {9, page(cart, shop), true}, {12, file(cart), false}}, 3, 2},
-		{"within a second of the view before", []request{{0, page(home, 0), false}, {0, page(shop, home), true}, {1, file(shop), false}}, 1, 1},
+		{"refused, and the view before is whole", []sent{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 1},
+		{"refused, and the view before is broken", []sent{{0, page(home, 0), true}, {5, page(shop, home), true}, {6, file(shop), false}}, 2, 2},
+		{"whole, and the view before is broken", []sent{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), false}}, 2, 1},
+		{"of which a file is refused, and the view before is broken", []sent{{0, page(home, 0), true}, {5, page(shop, home), false}, {6, file(shop), true}}, 2, 2},
+		{"refused, with its file", []sent{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(shop), true}}, 2, 1},
+		{"refused, and no page as nothing came from it", []sent{{0, page(home, 0), false}, {5, page(shop, home), true}, {6, file(home), false}}, 1, 0},
+		{"two in a row", []sent{{0, page(home, 0), false}, {5, page(shop, home), true}, {9, page(cart, shop), true}, {12, file(cart), false}}, 3, 2},
+		{"within a second of the view before", []sent{{0, page(home, 0), false}, {0, page(shop, home), true}, {1, file(shop), false}}, 1, 1},
 	} {
 		tables := &traffic.Tables{Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict()}
 		b := &traffic.Batch{}
@@ -252,7 +253,7 @@ func TestHarmToLatePageViews(t *testing.T) {
 				verdicts.Refused = append(verdicts.Refused, int32(i))
 			}
 		}
-		h := replay.NewHarm(tables, policiesOf(t, "token:1/1s", policy.ByClient))
+		h := replay.NewHarm(tables, policiesOf(t, "token:1/1s", request.ByClient))
 		check(t, h.Observe(b, []replay.Verdicts{verdicts}))
 		if views, broken := h.PageViews(0), h.Broken(0, 0); views != c.views || broken != c.broken {
 			t.Errorf("%s: %d page views, %d of them broken; want %d, %d", c.what, views, broken, c.views, c.broken)

@@ -1,8 +1,8 @@
 package replay
 
 import (
+	"shadow/request"
 	"shadow/traffic/evidence"
-	"shadow/traffic/useragent"
 )
 
 // A Jury judges the clients of a result by the evidence about them: that which the replay gathered, or what was found of
@@ -59,11 +59,11 @@ func (j *Jury) Explain(client int32) Finding {
 // Disguised tells whether a client claims to be a browser, and what it does contradicts that.
 func (j *Jury) Disguised(client int32) bool {
 	claim := j.claim(client)
-	return claim == useragent.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
+	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
 }
 
 func (j *Jury) judge(client int32) evidence.Judgement {
 	return j.rules.Judge(j.result.Evidence.At(client), j.claim(client), &j.customs)
 }
 
-func (j *Jury) claim(client int32) useragent.Class { return j.result.Clients.At(client).Class() }
+func (j *Jury) claim(client int32) request.Class { return j.result.Clients.At(client).Class() }

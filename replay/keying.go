@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -21,9 +21,9 @@ type keying struct {
 	anew       []bool                // by row, for crossings, where a key starts anew; nil: nowhere
 }
 
-func newKeying(by policy.Key, lateness limit.Time) *keying {
+func newKeying(by request.Key, lateness limit.Time) *keying {
 	return &keying{
-		Timelines: traffic.Timelines{By: traffic.Key(by)},
+		Timelines: traffic.Timelines{By: by},
 		Sights:    traffic.Sights{Lateness: lateness},
 	}
 }

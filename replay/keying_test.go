@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
@@ -14,13 +15,13 @@ import (
 // Keys that are idle for longer than any limiter remembers and the lateness give back what they hold, each in its turn.
 func TestIdleKeysAreForgotten(t *testing.T) {
 	const lateness = 5 * limit.Minute
-	policies, err := policy.ParseLimits([]string{"6/30s", "window:50/10m"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"6/30s", "window:50/10m"}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, second := policies[0].Parts[0], policies[3].Parts[0]
 	site := first
-	site.By = policy.BySite
+	site.By = request.BySite
 	policies = append(policies,
 		policy.Policy{Name: "combined", Parts: []policy.Part{first, second}},
 		policy.Policy{Name: "crossed", Parts: []policy.Part{first, site, second}})
@@ -56,7 +57,7 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 						held++
 					}
 				}
-				if held != want && policies[i].Parts[j].By == policy.ByClient {
+				if held != want && policies[i].Parts[j].By == request.ByClient {
 					t.Errorf("%s: part %d of %s holds %d states, want %d", when, j, policies[i].Name, held, want)
 				}
 			}
@@ -72,16 +73,4 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 		judge(idle+1, clients, clients+1)
 	}
 	expect("when all have had their turn", 0)
-}
-
-// Policies and timelines call the same key the same, by number and by name.
-func TestKeysOfPoliciesAndTimelines(t *testing.T) {
-	if int(policy.KeyCount) != int(traffic.KeyCount) {
-		t.Fatalf("%d keys of policies, %d of timelines", policy.KeyCount, traffic.KeyCount)
-	}
-	for key := range policy.KeyCount {
-		if other := traffic.Key(key); other.String() != key.String() {
-			t.Errorf("key %d is %s to policies and %s to timelines", key, key, other)
-		}
-	}
 }

@@ -13,8 +13,8 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
-	"shadow/traffic/useragent"
 )
 
 // The model judges one request after the other, asks the limiter, and writes everything down under its name. It never
@@ -48,7 +48,7 @@ func newBook() verdictBook {
 }
 
 // modelled judges lines, which stand in the order that counts. A key that was idle for longer than idle says is forgotten.
-func modelled(lines []line, p policy.Policy, idle map[policy.Key]limit.Time) verdictBook {
+func modelled(lines []line, p policy.Policy, idle map[request.Key]limit.Time) verdictBook {
 	book, minutes := newBook(), map[limit.Time]int64{}
 	memories := make([]map[string]*memory, len(p.Parts))
 	var delays []limit.Time
@@ -82,7 +82,7 @@ type memory struct {
 }
 
 // judgeLine asks all limits that the line concerns, and charges all that count it.
-func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map[policy.Key]limit.Time) (refused bool, delay limit.Time) {
+func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map[request.Key]limit.Time) (refused bool, delay limit.Time) {
 	place := max(l.at, l.place)
 	if p.Combine != policy.Together {
 		return judgeSeverally(l, p, memories, idle)
@@ -110,7 +110,7 @@ func judgeLine(l *line, p policy.Policy, memories []map[string]*memory, idle map
 
 // judgeSeverally asks one limit after the other and charges it with its own verdict: all of them, or in turn until one refuses.
 // A key is seen by a limit that is not asked, too.
-func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idle map[policy.Key]limit.Time) (refused bool, delay limit.Time) {
+func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idle map[request.Key]limit.Time) (refused bool, delay limit.Time) {
 	for i, part := range p.Parts {
 		state := remembered(l, &memories[i], part, max(l.at, l.place), idle)
 		if refused && p.Combine == policy.InTurn {
@@ -134,7 +134,7 @@ func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idl
 }
 
 // remembered is what a limit knows of the key of a line. One that was idle for longer than idle says starts anew.
-func remembered(l *line, memories *map[string]*memory, part policy.Part, place limit.Time, idle map[policy.Key]limit.Time) *limit.State {
+func remembered(l *line, memories *map[string]*memory, part policy.Part, place limit.Time, idle map[request.Key]limit.Time) *limit.State {
 	if *memories == nil {
 		*memories = map[string]*memory{}
 	}
@@ -161,25 +161,25 @@ func (b *verdictBook) delayed(by []limit.Time) {
 	b.Delays.P50, b.Delays.P99 = by[(len(by)*50+99)/100-1], by[(len(by)*99+99)/100-1]
 }
 
-func keyOfLine(l *line, by policy.Key) string {
+func keyOfLine(l *line, by request.Key) string {
 	switch by {
-	case policy.ByClient, policy.ByHost: // bench has a host for each client
+	case request.ByClient, request.ByHost: // bench has a host for each client
 		return l.client
-	case policy.ByAction:
+	case request.ByAction:
 		return l.action
-	case policy.ByClientAction:
+	case request.ByClientAction:
 		return l.client + " " + l.action
-	case policy.ByClientAgent, policy.ByClientPath: // bench has a path for each agent
+	case request.ByClientAgent, request.ByClientPath: // bench has a path for each agent
 		return l.client + " " + l.agent
-	case policy.ByClient24:
+	case request.ByClient24:
 		return network(l.client, ".")
-	case policy.ByClient64:
+	case request.ByClient64:
 		return network(l.client, ":")
-	case policy.ByUser:
+	case request.ByUser:
 		return cmp.Or(l.user, l.client)
 	}
 	if who, found := strings.CutSuffix(by.String(), "+action"); found {
-		key, _ := policy.ParseKey(who)
+		key, _ := request.ParseKey(who)
 		return keyOfLine(l, key) + " " + l.action
 	}
 	return ""
@@ -301,7 +301,7 @@ func cutLog(t *rapid.T, lines []line) (batches [][]line) {
 
 // Whatever a limit counts by and however a log is cut, tallies, hits and events are those of the model.
 func TestEngineAgainstModel(t *testing.T) {
-	for by := range policy.KeyCount {
+	for by := range request.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
 			testneeds.Rapid(t, func(rt *rapid.T) {
 				policies, err := policy.ParseLimits([]string{"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m"}, by)
@@ -343,7 +343,7 @@ func checkClients(t *rapid.T, b *bench, r *replay.Result, lines []line) {
 	for name, w := range want {
 		id, _ := b.tables.Clients.Find([]byte(name))
 		c := r.Clients.At(id)
-		got := client{requests: c.Requests(), tools: c.ByClass[useragent.Tool]}
+		got := client{requests: c.Requests(), tools: c.ByClass[request.Tool]}
 		if got.requests > 0 {
 			got.agent = b.tables.Agents.Name(c.LastAgent)
 		}

@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
@@ -37,7 +38,7 @@ func drawTimes(t *rapid.T) (at []limit.Time) {
 // The number that a limit needs is the smallest that refuses nothing so far, and so is every larger one.
 func TestNeedAgainstTryingAllNumbers(t *testing.T) {
 	for _, text := range needy {
-		policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+		policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 		check(t, err)
 		part := policies[0].Parts[0]
 		_, is := part.Number()
@@ -106,7 +107,7 @@ func TestNeedIsThePeakOfTheBacklog(t *testing.T) {
 		{"window:2/10s", []limit.Time{0, 0, 0, 3, 12, 12}, []int64{2, 2, 3, 4, 4, 4}},
 		{"nginx:6r/m", []limit.Time{0, 0, 5, 30}, []int64{0, 1, 2, 2}},
 	} {
-		policies, err := policy.ParseLimits([]string{c.limit}, policy.ByClient)
+		policies, err := policy.ParseLimits([]string{c.limit}, request.ByClient)
 		check(t, err)
 		for i := range c.at {
 			c.at[i] *= second
@@ -124,7 +125,7 @@ func TestNeedIsThePeakOfTheBacklog(t *testing.T) {
 
 // levels are the highest since the moment before, and what is left of them at the moment.
 func TestLevelsOfATrail(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"token:2/10s", "token:2/10s+window:9/1h"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:2/10s", "token:2/10s+window:9/1h"}, request.ByClient)
 	check(t, err)
 	at := []limit.Time{0, 0, 0, 6 * second, 20 * second}
 	g := gathered(t, policies, at)

@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -37,7 +38,7 @@ func New(o Options) *Engine {
 		e.evidence = new(behaviour)
 	}
 	if !o.Bare {
-		e.keying(policy.ByClient) // tallies of clients need their timelines, whatever policies count by
+		e.keying(request.ByClient) // tallies of clients need their timelines, whatever policies count by
 	}
 	for i, p := range o.Policies {
 		variants := []policy.Policy{p}
@@ -79,7 +80,7 @@ func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 		keyings[0].take(c)
 		return c
 	}
-	e.keying(policy.BySite) // has the order of the batch
+	e.keying(request.BySite) // has the order of the batch
 	for _, k := range keyings {
 		k.crossed = true
 	}
@@ -88,9 +89,9 @@ func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 }
 
 // keying is the one for a key, made if there is none yet.
-func (e *Engine) keying(by policy.Key) *keying {
+func (e *Engine) keying(by request.Key) *keying {
 	for _, k := range e.keyings {
-		if k.By == traffic.Key(by) {
+		if k.By == by {
 			return k
 		}
 	}

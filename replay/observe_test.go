@@ -9,12 +9,13 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
 
 // verdictsOf are the model's verdicts on lines, one by one.
-func verdictsOf(lines []line, p policy.Policy, idle map[policy.Key]limit.Time) (refused []bool, delays []limit.Time) {
+func verdictsOf(lines []line, p policy.Policy, idle map[request.Key]limit.Time) (refused []bool, delays []limit.Time) {
 	memories := make([]map[string]*memory, len(p.Parts))
 	for _, l := range lines {
 		r, d := judgeLine(&l, p, memories, idle)
@@ -38,9 +39,9 @@ func ownPolicies(t testing.TB) []policy.Policy {
 	policies, err := policy.ParseLimits([]string{
 		"token:3/20s", "window:2/10s+leaky:3/1m", "nginx:6r/m,burst=3",
 		"each:window:2/10s+leaky:3/1m", "in-turn:window:2/10s,charge=all+token:3/1m+window:3/1m,charge=all", "fixed:2/10s,cooldown=20s",
-	}, policy.ByClient)
+	}, request.ByClient)
 	check(t, err)
-	others, err := policy.ParseLimits([]string{"token:2/20s", "window:2/30s+token:4/1m"}, policy.ByClientAction)
+	others, err := policy.ParseLimits([]string{"token:2/20s", "window:2/30s+token:4/1m"}, request.ByClientAction)
 	check(t, err)
 	policies = append(policies, others...)
 	scoped := policy.Policy{Name: "scoped", Parts: slices.Concat(slices.Clone(policies[1].Parts), slices.Clone(others[0].Parts))}
@@ -53,9 +54,9 @@ func ownPolicies(t testing.TB) []policy.Policy {
 
 // sharedPolicies are those where clients meet.
 func sharedPolicies(t testing.TB) []policy.Policy {
-	policies, err := policy.ParseLimits([]string{"token:3/20s"}, policy.BySite)
+	policies, err := policy.ParseLimits([]string{"token:3/20s"}, request.BySite)
 	check(t, err)
-	own, err := policy.ParseLimits([]string{"window:2/10s"}, policy.ByClient)
+	own, err := policy.ParseLimits([]string{"window:2/10s"}, request.ByClient)
 	check(t, err)
 	both := slices.Concat(own[0].Parts, policies[0].Parts)
 	return append(policies, policy.Policy{Name: "both", Parts: both}, policy.Policy{Name: "each", Parts: both, Combine: policy.Each},
@@ -68,7 +69,7 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
 	testneeds.Rapid(t, func(rt *rapid.T) {
-		lines := drawLog(rt, idle[policy.ByClient])
+		lines := drawLog(rt, idle[request.ByClient])
 		client := rapid.SampledFrom([]string{"a", "b", "nobody"}).Draw(rt, "whose")
 		g := observing(t, policies, cutLog(rt, lines), func(tables *traffic.Tables) *replay.Gathering {
 			return replay.NewGathering(tables, replay.ClientName{Name: client}, len(policies))

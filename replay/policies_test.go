@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
@@ -31,10 +32,10 @@ func drawLimiter(t *rapid.T) limit.Limiter {
 	if rapid.Bool().Draw(t, "cools") {
 		spec.Options = rapid.SampledFrom([]string{"cooldown=3s", "cooldown=9s/extend"}).Draw(t, "cooldown")
 	}
-	p, err := policy.New(spec, policy.ByClient)
+	p, err := policy.New(spec, request.ByClient)
 	if err != nil { // some servers know few periods, and no small counts
 		spec.Count, spec.Period = 10+n, limit.Minute
-		p, err = policy.New(spec, policy.ByClient)
+		p, err = policy.New(spec, request.ByClient)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -44,13 +45,13 @@ func drawLimiter(t *rapid.T) limit.Limiter {
 
 // drawPolicy draws a policy of several limits: by one key or by several, for all requests or with scopes.
 func drawPolicy(t *rapid.T) (p policy.Policy) {
-	by := policy.Key(rapid.IntRange(0, int(policy.KeyCount)-1).Draw(t, "by"))
+	by := request.Key(rapid.IntRange(0, int(request.KeyCount)-1).Draw(t, "by"))
 	p.Combine = policy.Combine(rapid.IntRange(0, 2).Draw(t, "combine"))
 	keys, scoped := rapid.Bool().Draw(t, "several keys"), rapid.IntRange(0, 3).Draw(t, "scopes")
 	for range rapid.IntRange(1, 4).Draw(t, "parts") {
 		part := policy.Part{By: by, Limiter: drawLimiter(t)}
 		if keys {
-			part.By = policy.Key(rapid.IntRange(0, int(policy.KeyCount)-1).Draw(t, "by"))
+			part.By = request.Key(rapid.IntRange(0, int(request.KeyCount)-1).Draw(t, "by"))
 		}
 		part.Match = policy.Scope(rapid.IntRange(0, scoped).Draw(t, "match"))
 		part.Count = part.Match
@@ -88,7 +89,7 @@ func TestPoliciesAgainstModel(t *testing.T) {
 // A client's limit inside the site's: 2 per 10 s each, 3 per 10 s together. What the client's limit refuses takes nothing
 // from the others, and what the site's refuses takes nothing from the client.
 func TestClientInsideSite(t *testing.T) {
-	parts := slices.Concat(policiesOf(t, "window:2/10s", policy.ByClient), policiesOf(t, "window:3/10s", policy.BySite))
+	parts := slices.Concat(policiesOf(t, "window:2/10s", request.ByClient), policiesOf(t, "window:3/10s", request.BySite))
 	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{parts[0].Parts[0], parts[1].Parts[0]}}})
 	b.judge(slices.Concat(
 		at("a", 0, 1*second, 2*second), // the third is too many for the client
@@ -104,7 +105,7 @@ func TestClientInsideSite(t *testing.T) {
 // Two logins may fail in 10 s, then nobody logs in for 30 s: the first refusal begins it, though it is not counted as its
 // answer was not 401. Of requests that are counted and not refused, one without room begins it, too.
 func TestCooldownOfOtherRequests(t *testing.T) {
-	part := policiesOf(t, "window:2/10s,cooldown=30s", policy.ByClient)[0].Parts[0]
+	part := policiesOf(t, "window:2/10s,cooldown=30s", request.ByClient)[0].Parts[0]
 	part.Match, part.Count = 1, 2
 	const login, failed = 1, 2
 	for _, c := range []struct {
@@ -136,10 +137,10 @@ func TestCooldownOfOtherRequests(t *testing.T) {
 
 // Of an approximation the lowest and the highest are told that it comes to; of a policy with two, of all four cases.
 func TestRanges(t *testing.T) {
-	window := func(text string) limit.Limiter { return policiesOf(t, text, policy.ByClient)[0].Parts[0].Limiter }
-	site := func(text string) limit.Limiter { return policiesOf(t, text, policy.BySite)[0].Parts[0].Limiter }
+	window := func(text string) limit.Limiter { return policiesOf(t, text, request.ByClient)[0].Parts[0].Limiter }
+	site := func(text string) limit.Limiter { return policiesOf(t, text, request.BySite)[0].Parts[0].Limiter }
 	one := policy.Part{Limiter: guess{window("window:3/1m"), window("window:2/1m"), window("window:4/1m")}}
-	other := policy.Part{By: policy.BySite, Limiter: guess{site("window:6/1m"), site("window:7/1m"), site("window:3/1m")}}
+	other := policy.Part{By: request.BySite, Limiter: guess{site("window:6/1m"), site("window:7/1m"), site("window:3/1m")}}
 	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{one}}, {Parts: []policy.Part{one, other}}, {Parts: policiesOf(t, "window:3/1m", 0)[0].Parts}})
 	b.judge(slices.Concat(at("a", 0, 1, 2, 3), at("b", 4, 5, 6, 7), at("c", 8, 9, 10)))
 	r := b.result()

@@ -12,6 +12,7 @@ import (
 	"shadow/logfile"
 	"shadow/parse"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
@@ -19,8 +20,8 @@ import (
 // The reference does what replay promises in the most obvious way: it holds all requests in memory, sorts them, and
 // judges one after the other with textbook limiters.
 
-// A request is one line of a log.
-type request struct {
+// A sent is one line of a log.
+type sent struct {
 	at, place      limit.Time
 	rank           int
 	client, action string
@@ -29,38 +30,38 @@ type request struct {
 }
 
 // readAll reads logs line by line.
-func readAll(t testing.TB, names []string, lateness limit.Time) []request {
+func readAll(t testing.TB, names []string, lateness limit.Time) []sent {
 	t.Helper()
-	var files [][]request
+	var files [][]sent
 	known := intern.NewDict()
 	actions, err := match.NewActions(nil, known)
 	check(t, err)
 	for _, name := range names {
 		files = append(files, readFile(t, name, lateness, actions.NewMatcher(), known))
 	}
-	slices.SortStableFunc(files, func(a, b []request) int { return cmp.Compare(firstMoment(a), firstMoment(b)) })
-	var all []request
+	slices.SortStableFunc(files, func(a, b []sent) int { return cmp.Compare(firstMoment(a), firstMoment(b)) })
+	var all []sent
 	for rank, file := range files {
 		for i := range file {
 			file[i].rank = rank
 		}
 		all = append(all, file...)
 	}
-	slices.SortStableFunc(all, func(a, b request) int {
+	slices.SortStableFunc(all, func(a, b sent) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.rank, b.rank))
 	})
 	return all
 }
 
 // behind is 1 of a request that stands behind the others of its moment: the server refused it, and the moment is no whole second.
-func (q *request) behind() int {
+func (q *sent) behind() int {
 	if (q.status == 429 || q.status == 503) && q.place == q.at && q.at%limit.Second != 0 {
 		return 1
 	}
 	return 0
 }
 
-func firstMoment(file []request) limit.Time {
+func firstMoment(file []sent) limit.Time {
 	if len(file) < 2 {
 		return -1 << 62
 	}
@@ -69,7 +70,7 @@ func firstMoment(file []request) limit.Time {
 
 // readFile reads the requests of one file and gives each its place: a request more than the lateness behind what two
 // successive ones before it have reached counts as coming just then.
-func readFile(t testing.TB, name string, lateness limit.Time, actions *match.Matcher, known *intern.Dict) (file []request) {
+func readFile(t testing.TB, name string, lateness limit.Time, actions *match.Matcher, known *intern.Dict) (file []sent) {
 	t.Helper()
 	text := content(t, name)
 	format := formatOf(t, name, text)
@@ -84,7 +85,7 @@ func readFile(t testing.TB, name string, lateness limit.Time, actions *match.Mat
 		if !parser.Parse(line, &r).OK() || r.NotHTTP { // the default is ingest.SkipNotHTTP
 			continue
 		}
-		q := request{
+		q := sent{
 			at: r.Start, place: max(r.Start, mark-lateness), client: strings.TrimPrefix(string(r.Client), "::ffff:"),
 			action: known.Name(actions.ID(r.Method, r.Path)), status: uint16(r.Status),
 		}
@@ -234,7 +235,7 @@ type record struct {
 }
 
 // judgeAll hands each request that p refuses to refused. A key that was idle for longer than idle says starts anew.
-func judgeAll(all []request, p policy.Policy, lateness limit.Time, idle map[policy.Key]limit.Time, refused func(*request)) {
+func judgeAll(all []sent, p policy.Policy, lateness limit.Time, idle map[request.Key]limit.Time, refused func(*sent)) {
 	books := make([]map[string]*record, len(p.Parts))
 	for i := range books {
 		books[i] = map[string]*record{}
@@ -275,13 +276,13 @@ func judgeAll(all []request, p policy.Policy, lateness limit.Time, idle map[poli
 
 func inScope(s policy.Scope, marks uint64) bool { return s == 0 || marks>>(s-1)&1 == 1 }
 
-func keyOf(q *request, by policy.Key) string {
+func keyOf(q *sent, by request.Key) string {
 	switch by {
-	case policy.ByClient:
+	case request.ByClient:
 		return q.client
-	case policy.ByClientAction:
+	case request.ByClientAction:
 		return q.client + "\x00" + q.action
-	case policy.ByAction:
+	case request.ByAction:
 		return q.action
 	}
 	return ""

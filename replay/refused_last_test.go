@@ -8,6 +8,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -34,7 +35,7 @@ func TestRefusedComeLastOfAMoment(t *testing.T) {
 				o.Batch, o.Format = rows, parse.Choice{Format: test.format}
 				reader, err := ingest.NewReader(context.Background(), []string{filepath.Join(dir, test.file+".log.gz")}, nil, o)
 				check(t, err)
-				policies, err := policy.ParseLimits([]string{test.limit}, policy.ByClient)
+				policies, err := policy.ParseLimits([]string{test.limit}, request.ByClient)
 				check(t, err)
 				var agree agreement
 				e := replay.New(replay.Options{Tables: o.Tables, Policies: policies, Lateness: o.Lateness, Observer: &agree})

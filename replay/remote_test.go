@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -20,7 +21,7 @@ func (m *moody) Judge(int, *traffic.Batch, *traffic.Timelines, func(int) *limit.
 
 // What is degraded is counted, and its events are marked; what counts nowhere is not counted here either.
 func TestDegradedIsCounted(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"window:1/1h"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"window:1/1h"}, request.ByClient)
 	check(t, err)
 	b := newBenchOf(t, lateness, policies)
 	b.engine = replay.New(replay.Options{

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 const (
@@ -79,7 +79,7 @@ func TestStepBackStartsAnewOnce(t *testing.T) {
 			"d@24h d@24h",
 		},
 	} {
-		b := newBench(t, lateness, policy.ByClient, "window:2/30s")
+		b := newBench(t, lateness, request.ByClient, "window:2/30s")
 		b.judge(test.batches...)
 		if got := b.verdicts(); got != test.want {
 			t.Errorf("%s: refused %q, want %q", name, got, test.want)

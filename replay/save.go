@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -41,7 +42,7 @@ func (e *Engine) Save(to *traffic.Encoder) {
 func (e *Engine) Restore(from *traffic.Decoder) {
 	e.now = limit.Time(from.Int())
 	for range from.Count() {
-		k := e.keyingOf(traffic.Key(from.Uint()))
+		k := e.keyingOf(request.Key(from.Uint()))
 		titles := make([]string, from.Count())
 		for i := range titles {
 			titles[i] = from.Text()
@@ -51,7 +52,7 @@ func (e *Engine) Restore(from *traffic.Decoder) {
 }
 
 // keyingOf is the one for a key if policies count by it.
-func (e *Engine) keyingOf(by traffic.Key) *keying {
+func (e *Engine) keyingOf(by request.Key) *keying {
 	for _, k := range e.keyings {
 		if k.By == by {
 			return k

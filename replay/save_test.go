@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/match"
@@ -48,7 +48,7 @@ func TestCarriedOverAgainstModel(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
 	testneeds.Rapid(t, func(rt *rapid.T) {
-		lines := drawLog(rt, idle[policy.ByClient])
+		lines := drawLog(rt, idle[request.ByClient])
 		seen := newListing(len(policies))
 		var b *bench
 		var kept []byte

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -49,7 +49,7 @@ func TestTakenAgainstItsDefinition(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
 	testneeds.Rapid(t, func(rt *rapid.T) {
-		lines := drawLog(rt, idle[policy.ByClient])
+		lines := drawLog(rt, idle[request.ByClient])
 		b := newBenchOf(t, lateness, policies)
 		taken := replay.NewTaken("x", b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: taken})

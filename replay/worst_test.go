@@ -9,13 +9,14 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
 
 // Of the clients that are refused most, the levels are those that a client's own account tells, and all its refusals are in them.
 func TestWorstAgainstAccounts(t *testing.T) {
-	policies, err := policy.ParseLimits([]string{"token:6/30s", "window:20/10m", "leaky:3/10s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:6/30s", "window:20/10m", "leaky:3/10s"}, request.ByClient)
 	check(t, err)
 	rng := testneeds.Rand(t, 4, 4)
 	tables := traffic.NewTables()

@@ -6,7 +6,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // The band says how far the figures may be off because stamps are whole seconds: from the least to the most that they
@@ -27,7 +27,7 @@ type Band struct {
 }
 
 // BandClasses have the classes of clients in their order.
-type BandClasses [useragent.ClassCount]BandFigures
+type BandClasses [request.ClassCount]BandFigures
 
 // BandFigures are those of all clients of one class.
 type BandFigures struct {
@@ -36,7 +36,7 @@ type BandFigures struct {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c BandClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](c[:]) }
+func (c BandClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
 // bandOf is the band of a policy whose other figures are known; nil without one.
 func bandOf(p *Policy, t *replay.PolicyTally, who *Population) *Band {

@@ -7,7 +7,7 @@ import (
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/reporttest"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // Each figure has a range of its own, which holds the figure as logged.
@@ -22,7 +22,7 @@ func TestBand(t *testing.T) {
 		for class, f := range p.ByClass {
 			b := p.Band.ByClass[class]
 			if !within(f.Refused, b.Refused) || !within(f.ClientsHit, b.ClientsHit) {
-				t.Errorf("%s, %s: %+v and a band of %+v", p.Policy, useragent.Class(class), f, b)
+				t.Errorf("%s, %s: %+v and a band of %+v", p.Policy, request.Class(class), f, b)
 			}
 			hit[0], hit[1] = hit[0]+b.ClientsHit[0], hit[1]+b.ClientsHit[1]
 		}

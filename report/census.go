@@ -2,20 +2,20 @@ package report
 
 import (
 	"shadow/replay"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // A Population is who sent the counted requests: one pass over the clients, shared by all policies.
 type Population struct {
-	Class             []useragent.Class // by client id
-	Figures           Classes           // requests and clients; nobody refused yet
+	Class             []request.Class // by client id
+	Figures           Classes         // requests and clients; nobody refused yet
 	Requests, Clients int64
 }
 
 // Census counts the clients with a counted request. A client that was only excluded, or only warmed the limiters,
 // is none.
 func Census(clients *replay.Paged[replay.ClientTally]) *Population {
-	who := &Population{Class: make([]useragent.Class, clients.Len())}
+	who := &Population{Class: make([]request.Class, clients.Len())}
 	for id := range who.Class {
 		client := clients.At(int32(id))
 		class, n := client.Class(), client.Requests()

@@ -5,7 +5,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/reporttest"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // TestCensus: a client goes to the class of most of its requests, with all of them; one without a counted request
@@ -19,7 +19,7 @@ func TestCensus(t *testing.T) {
 	reporttest.Hit(&res.Policies[0], 0, 7, 4)
 	reporttest.Hit(&res.Policies[0], 1, 6, 0)
 	m := New(res, Options{})
-	want := Classes{useragent.Browser: {6, 0, 1, 0}, useragent.Tool: {7, 4, 1, 1}}
+	want := Classes{request.Browser: {6, 0, 1, 0}, request.Tool: {7, 4, 1, 1}}
 	if got := m.Policies[0].ByClass; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

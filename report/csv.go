@@ -2,7 +2,7 @@ package report
 
 import (
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its classes, with
@@ -79,7 +79,7 @@ func (p *Policy) records(m *Model) []table.Record {
 		if p.Harm != nil {
 			g.Pages = &p.Harm.ByClass[class]
 		}
-		name := useragent.Class(class).String()
+		name := request.Class(class).String()
 		add("class", name, name, g)
 	}
 	if e := p.ByEvidence; e != nil {

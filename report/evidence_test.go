@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"shadow/report/reporttest"
+	"shadow/request"
 	"shadow/traffic/evidence"
-	"shadow/traffic/useragent"
 )
 
 func TestEvidenceGolden(t *testing.T) {
@@ -49,7 +49,7 @@ func TestEvidenceRules(t *testing.T) {
 			if *p.HitEvidence != listed {
 				t.Errorf("%s: hit %+v, listed %+v", p.Policy, *p.HitEvidence, listed)
 			}
-			d, browsers := p.ByEvidence, p.ByClass[useragent.Browser]
+			d, browsers := p.ByEvidence, p.ByClass[request.Browser]
 			if d.Disguised.ClientsHit != listed.Disguised || d.Disguised.Clients != c.want.Disguised {
 				t.Errorf("%s: %+v of the disguised, listed %+v", p.Policy, d.Disguised, listed)
 			}

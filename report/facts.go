@@ -8,8 +8,8 @@ import (
 
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/request"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // namedFiles is how many inputs are listed by name.
@@ -201,8 +201,8 @@ func inputName(name string) string {
 }
 
 // ClassTitle returns what several clients of a class are called.
-func ClassTitle(c useragent.Class) string {
-	if c == useragent.Unknown {
+func ClassTitle(c request.Class) string {
+	if c == request.Unknown {
 		return c.String()
 	}
 	return c.String() + "s"

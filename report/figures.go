@@ -6,7 +6,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name, shadow help
@@ -300,7 +300,7 @@ func (t *told) allHistory() *history.History {
 
 // classNames are what conditions call the clients of each class.
 func classNames(prefix string) (names []string) {
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		names = append(names, prefix+ClassTitle(class))
 	}
 	return names

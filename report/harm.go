@@ -6,8 +6,8 @@ import (
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/request"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
@@ -28,10 +28,10 @@ type Pages struct {
 }
 
 // Pagewise has the classes of clients in their order.
-type Pagewise [useragent.ClassCount]Pages
+type Pagewise [request.ClassCount]Pages
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (p Pagewise) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](p[:]) }
+func (p Pagewise) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](p[:]) }
 
 // A Stretch is some requests of one client in a row.
 type Stretch struct {
@@ -50,7 +50,7 @@ func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Jur
 	p := &h.Policies[i]
 	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h.Taken, i, clients)}
 	for client := range int32(h.Clients()) {
-		if who.Class[client] != useragent.Monitor { // nobody looks at what it asks for
+		if who.Class[client] != request.Monitor { // nobody looks at what it asks for
 			harm.ByClass[who.Class[client]].add(h, i, client)
 		}
 	}
@@ -72,7 +72,7 @@ func peopleHarmed(h *replay.Harm, i int, who *Population, b *Jury) *Pages {
 	}
 	p := new(Pages)
 	for client := range int32(h.Clients()) {
-		if who.Class[client] == useragent.Browser && !b.Disguised[client] {
+		if who.Class[client] == request.Browser && !b.Disguised[client] {
 			p.add(h, i, client)
 		}
 	}
@@ -121,7 +121,7 @@ func (h *Harm) pagesText() string {
 		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text("page view"), h.Pages.text(""))
 	}
 	text := h.Pages.text("page view") + " broken"
-	if browsers := h.ByClass[useragent.Browser]; browsers.PageViews < h.PageViews {
+	if browsers := h.ByClass[request.Browser]; browsers.PageViews < h.PageViews {
 		text += "; of clients that claim to be browsers " + browsers.text("")
 	}
 	return text

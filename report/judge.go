@@ -6,7 +6,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // judge computes the figures of one policy.
@@ -30,7 +30,7 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, 
 		TopActions:        topActions(res, t, o),
 		Kind:              kindOf(t.Policy),
 	}
-	p.ByEvidence = b.Divide(p.ByClass[useragent.Browser], &t.Hits)
+	p.ByEvidence = b.Divide(p.ByClass[request.Browser], &t.Hits)
 	p.combine, p.Combine = t.Policy.Combine, t.Policy.Combine.String()
 	p.Semantics = strings.Join(p.Meanings(), "; ")
 	p.Nginx = strings.Join(p.NginxTexts(), "; ")

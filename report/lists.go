@@ -7,6 +7,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
+	"shadow/request"
 	"shadow/traffic/useragent"
 )
 
@@ -81,4 +82,4 @@ func AgentName(agents *useragent.Agents, id int32) string {
 }
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](c[:]) }
+func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }

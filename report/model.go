@@ -5,8 +5,8 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
+	"shadow/request"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may
@@ -176,7 +176,7 @@ type Range struct {
 }
 
 // Classes are the figures of a policy per class of client, in the order of the classes.
-type Classes [useragent.ClassCount]ClassFigures
+type Classes [request.ClassCount]ClassFigures
 
 // ClassFigures are those of all clients of one class. All four go by the client's class, that of most of its requests.
 type ClassFigures struct {

@@ -11,13 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/testneeds"
-	"shadow/traffic/useragent"
 )
 
 // hostile draws texts that are mostly trouble: any bytes, and what terminals, tables and spreadsheets stumble over.
@@ -46,7 +45,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 			res.Clients.Grow(int(id) + 1)
 			tally := res.Clients.At(id)
 			tally.LastAgent = res.Tables.Agents.ID([]byte(name.Draw(t, "agent")))
-			tally.ByClass[count(int64(useragent.ClassCount)-1)] += count(100)
+			tally.ByClass[count(int64(request.ClassCount)-1)] += count(100)
 		}
 		for id := range int32(res.Clients.Len()) {
 			for i := range res.Policies {
@@ -74,13 +73,13 @@ func anyResult() *rapid.Generator[*replay.Result] {
 // anyTally draws what one policy did, apart from whom it hit.
 func anyTally(t *rapid.T) replay.PolicyTally {
 	count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
-	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.Key(count(4)))}
+	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, request.Key(count(4)))}
 	p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
 	if rapid.Bool().Draw(t, "made") {
 		p.Policy.Name = hostile().Draw(t, "name")
 		more := p.Policy.Parts[0]
 		more.MatchText, more.CountText = hostile().Draw(t, "match"), hostile().Draw(t, "count")
-		more.By, more.Count = policy.Key(count(4)), 1
+		more.By, more.Count = request.Key(count(4)), 1
 		p.Policy.Parts = append(p.Policy.Parts, more)
 		p.Delays = &replay.Delays{Requests: count(5), Total: limit.Time(count(1 << 40)), P50: limit.Time(count(1 << 30)), P99: limit.Time(count(1 << 40))}
 		p.Range = &replay.Range{Refused: [2]int64{count(5), count(1 << 50)}, ClientsHit: [2]int64{0, count(5)}}
@@ -182,7 +181,7 @@ func TestCSVParsesBack(t *testing.T) {
 		}
 		want := 2
 		for _, p := range m.Policies {
-			want += 1 + int(useragent.ClassCount) + len(p.TopClients) + len(p.TopActions)
+			want += 1 + int(request.ClassCount) + len(p.TopClients) + len(p.TopActions)
 		}
 		if len(rows) != want {
 			t.Fatalf("%d rows, want %d", len(rows), want)
@@ -228,7 +227,7 @@ func TestJSONAddsUp(t *testing.T) {
 				sum.Clients += f.Clients
 				sum.ClientsHit += f.ClientsHit
 			}
-			if sum != p.figures || len(p.ByClass) != int(useragent.ClassCount) {
+			if sum != p.figures || len(p.ByClass) != int(request.ClassCount) {
 				t.Fatalf("policy %d: classes %+v, totals %+v", i, sum, p.figures)
 			}
 			if p.Clients != got.Input.Clients || p.Requests != got.Input.Requests {

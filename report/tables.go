@@ -5,7 +5,7 @@ import (
 
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // PolicyTable has a row per policy. On a page, only classes with a client have a column.
@@ -29,7 +29,7 @@ func PolicyTable(m *Model, page bool) *table.Table {
 		} else {
 			t.Join(column)
 		}
-		if shown.evidence && class == useragent.Browser {
+		if shown.evidence && class == request.Browser {
 			t.Join(table.Number("(disguised)").Titled("of them disguised"))
 		}
 	}
@@ -48,7 +48,7 @@ func PolicyTable(m *Model, page bool) *table.Table {
 type shown struct {
 	keys, delays bool
 	evidence     bool // which browsers are disguised
-	classes      []useragent.Class
+	classes      []request.Class
 	at           layouts
 }
 
@@ -60,7 +60,7 @@ func (m *Model) shown(page bool) shown {
 		s.delays = s.delays || p.Delay != nil
 		s.evidence = s.evidence || p.ByEvidence != nil && m.Input.AgentsLogged
 	}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		if m.Input.AgentsLogged && len(m.Policies) > 0 && (!page || m.Policies[0].ByClass[class].Clients > 0) {
 			s.classes = append(s.classes, class)
 		}
@@ -81,7 +81,7 @@ func (p *Policy) cells(m *Model, shown shown) []table.Cell {
 	}
 	for _, class := range shown.classes {
 		row = append(row, table.Count(p.ByClass[class].ClientsHit))
-		if shown.evidence && class == useragent.Browser {
+		if shown.evidence && class == request.Browser {
 			row = append(row, table.Count(p.ByEvidence.Disguised.ClientsHit))
 		}
 	}
@@ -136,8 +136,8 @@ func BandTable(m *Model) *table.Table {
 	t.Title, t.Whole = "From what to what the figures may go", m.Detailed < len(m.Policies)
 	t.Join(table.Number("%").Titled("% of requests"), table.Number("clients hit, band"), table.Number("%").Titled("% of clients"))
 	if m.Input.AgentsLogged {
-		t.Head(table.Number(useragent.Browser.String()))
-		for class := useragent.Browser + 1; class < useragent.ClassCount; class++ {
+		t.Head(table.Number(request.Browser.String()))
+		for class := request.Browser + 1; class < request.ClassCount; class++ {
 			t.Join(table.Number(class.String()))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/policy"
+	"shadow/request"
 	"shadow/share/sharetest"
 	"shadow/testneeds"
 )
@@ -67,7 +67,7 @@ func TestClusterFailover(t *testing.T) {
 	}
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
-	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
+	got, _ := trouble(t, r, limits(t, request.ByClient, ofEach[:6]...), map[int]func(*host){
 		40: func(*host) { nodes[0].Kill() },
 		80: func(h *host) {
 			eventually(t, "the replica takes over", func() bool {
@@ -104,7 +104,7 @@ func TestSentinelFailover(t *testing.T) {
 	}
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
-	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
+	got, _ := trouble(t, r, limits(t, request.ByClient, ofEach[:6]...), map[int]func(*host){
 		40: func(*host) { master.Kill() },
 		80: func(h *host) {
 			eventually(t, "the replica takes over", func() bool {
@@ -126,7 +126,7 @@ func TestRing(t *testing.T) {
 	}
 	r := Open(Options{Address: a, Host: "h", Timeout: time.Second})
 	defer r.Close()
-	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach[:6]...), map[int]func(*host){
+	got, _ := trouble(t, r, limits(t, request.ByClient, ofEach[:6]...), map[int]func(*host){
 		40: func(*host) { one.Kill() },
 		60: func(h *host) { one.Start(); recovered(h) },
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"shadow/policy"
+	"shadow/request"
 )
 
 // A host that was killed goes on from its last checkpoint: it counts on from there, asks again for what it has asked for
@@ -18,7 +19,7 @@ type crash struct {
 	t          *testing.T
 	server     *server
 	policies   []policy.Policy
-	all        []request
+	all        []sent
 	batches    [][]int
 	checkpoint int // batches
 	crash      int
@@ -28,7 +29,7 @@ type crash struct {
 }
 
 // newCrash is a host that judges a log up to the crash. trouble is told of each batch.
-func newCrash(t *testing.T, all []request, policies []policy.Policy, trouble func(c *crash, h *host, batch int)) *crash {
+func newCrash(t *testing.T, all []sent, policies []policy.Policy, trouble func(c *crash, h *host, batch int)) *crash {
 	c := &crash{t: t, server: startServer(t), policies: policies, all: all, batches: cuts(t, 6, all, 100), checkpoint: 40, crash: 60}
 	before := c.host()
 	for i, b := range c.batches[:c.crash] {
@@ -57,7 +58,7 @@ func (c *crash) host() *host {
 }
 
 // goOn judges all from the checkpoint on once more, and then the rest.
-func (c *crash) goOn(all []request) *host {
+func (c *crash) goOn(all []sent) *host {
 	c.local = true // brings the Engine, which remembers nothing yet, to where the checkpoint was
 	after := c.host().play(c.all, c.batches[:c.checkpoint])
 	c.local = false
@@ -79,7 +80,7 @@ func (c *crash) goOn(all []request) *host {
 
 func TestGoesOnAfterCrash(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
+	all, policies := madeUp(t, 6, 6000), limits(t, request.ByClient, ofEach...)
 	c := newCrash(t, all, policies, func(*crash, *host, int) {})
 	after := c.goOn(all)
 	wantDegraded(t, after, false)
@@ -90,7 +91,7 @@ func TestGoesOnAfterCrash(t *testing.T) {
 // came back empty. It is decided locally again, and said to be.
 func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
+	all, policies := madeUp(t, 6, 6000), limits(t, request.ByClient, ofEach...)
 	want := newHost(t, nil, policies).play(all, cuts(t, 6, all, 100))
 	for name, trouble := range map[string]func(c *crash, h *host, batch int){
 		"local": func(c *crash, _ *host, batch int) { c.local = batch >= 45 && batch < 50 },
@@ -118,7 +119,7 @@ func TestGoesOnAfterTroubleAndCrash(t *testing.T) {
 // A server that was started empty while nobody asked it is known for another one than before.
 func TestGoesOnWithAnotherServer(t *testing.T) {
 	t.Parallel()
-	all, policies := madeUp(t, 6, 6000), limits(t, policy.ByClient, ofEach...)
+	all, policies := madeUp(t, 6, 6000), limits(t, request.ByClient, ofEach...)
 	c := newCrash(t, all, policies, func(*crash, *host, int) {})
 	c.server.Kill()
 	c.server.Start()
@@ -142,8 +143,8 @@ func TestChargedOnceWhenLateLinesFindTheirPlace(t *testing.T) {
 		}
 		again[i].at, again[i].place = all[i].at, all[i].at
 	}
-	slices.SortStableFunc(again, func(x, y request) int { return cmp.Compare(x.place, y.place) })
-	c := newCrash(t, all, limits(t, policy.ByClient, "window:100000/24h"), func(*crash, *host, int) {})
+	slices.SortStableFunc(again, func(x, y sent) int { return cmp.Compare(x.place, y.place) })
+	c := newCrash(t, all, limits(t, request.ByClient, "window:100000/24h"), func(*crash, *host, int) {})
 	c.goOn(again)
 	counts := map[int]int{}
 	for _, q := range all {

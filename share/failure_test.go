@@ -10,6 +10,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 )
 
 // What becomes of verdicts when Redis is in trouble: outside the spans that are marked degraded they are the Engine's.
@@ -66,7 +67,7 @@ func (s *server) openQuick(host string) *Redis { return s.openWithin(host, 300*t
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: func(*host) { s.Kill() },
 		40: func(h *host) { s.Start(); recovered(h) },
 		90: func(*host) { s.Kill() },
@@ -79,7 +80,7 @@ func TestKilled(t *testing.T) {
 func TestRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		50: func(*host) { s.Kill(); s.Start() },
 	})
 	wantDegraded(t, got, true)
@@ -88,7 +89,7 @@ func TestRestartedEmpty(t *testing.T) {
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach[:4]...), map[int]func(*host){
+	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach[:4]...), map[int]func(*host){
 		20: func(*host) { s.Signal(syscall.SIGSTOP) },
 		60: func(h *host) { s.Signal(syscall.SIGCONT); recovered(h) },
 	})
@@ -101,7 +102,7 @@ func TestScriptsFlushed(t *testing.T) {
 	c := s.client()
 	defer c.Close()
 	flush := func(*host) { c.ScriptFlush(context.Background()) }
-	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: flush, 40: flush, 60: flush,
 	})
 	wantDegraded(t, got, false)
@@ -117,7 +118,7 @@ func TestMemoryFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, _ := trouble(t, s.openQuick("h"), limits(t, policy.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: func(*host) { memory("1") },
 		40: func(h *host) { memory("0"); recovered(h) },
 	})
@@ -127,12 +128,12 @@ func TestMemoryFull(t *testing.T) {
 // A span of degradation ends one horizon after Redis is back.
 func TestSpanEndsOneHorizonAfter(t *testing.T) {
 	s := startServer(t)
-	policies := limits(t, policy.ByClient, "window:6/30s")
+	policies := limits(t, request.ByClient, "window:6/30s")
 	h := newHost(t, s.openQuick("h"), policies)
-	var all []request
+	var all []sent
 	for i := range 200 {
 		at := limit.Time(i) * limit.Second
-		all = append(all, request{at: at, place: at})
+		all = append(all, sent{at: at, place: at})
 	}
 	for i := range all {
 		switch i {
@@ -155,7 +156,7 @@ func TestSpanEndsOneHorizonAfter(t *testing.T) {
 // While the log grows faster than Redis judges, nothing waits for it.
 func TestBehind(t *testing.T) {
 	s := startServer(t)
-	policies := limits(t, policy.ByClient, ofEach...)
+	policies := limits(t, request.ByClient, ofEach...)
 	all := madeUp(t, 4, 5000)
 	behind := false
 	h := newHost(t, s.open("h"), policies, func(o *RefereeOptions) { o.Behind = func() bool { return behind } })
@@ -173,7 +174,7 @@ func TestBehind(t *testing.T) {
 func TestChargedOnce(t *testing.T) {
 	s := startServer(t)
 	for _, text := range ofEach {
-		part := &limits(t, policy.ByClient, text)[0].Parts[0]
+		part := &limits(t, request.ByClient, text)[0].Parts[0]
 		l, err := NewLimit(text, part, openEnded)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +214,7 @@ func TestChargedOnce(t *testing.T) {
 // An answer that is not kept any more is refused, and nothing is charged.
 func TestForgottenAnswer(t *testing.T) {
 	s := startServer(t)
-	part := &limits(t, policy.ByClient, "window:2/30s")[0].Parts[0]
+	part := &limits(t, request.ByClient, "window:2/30s")[0].Parts[0]
 	l, err := NewLimit("p", part, openEnded)
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +242,7 @@ func TestForgottenAnswer(t *testing.T) {
 // Should the log grow too fast in the middle of a large batch, the rest of it does not wait either.
 func TestBehindInTheMiddle(t *testing.T) {
 	s := startServer(t)
-	policies := limits(t, policy.ByClient, "token:6/30s", "window:6/30s")
+	policies := limits(t, request.ByClient, "token:6/30s", "window:6/30s")
 	all := madeUp(t, 4, 5*mostAtOnce)
 	trips := 0
 	h := newHost(t, s.open("h"), policies, func(o *RefereeOptions) {
@@ -269,7 +270,7 @@ func TestNeverMet(t *testing.T) {
 	r := Open(Options{Address: a, Host: "h", Timeout: 300 * time.Millisecond})
 	defer r.Close()
 	var trips []RoundTrip
-	h := newHost(t, r, limits(t, policy.ByClient, "token:3/10s"), func(o *RefereeOptions) {
+	h := newHost(t, r, limits(t, request.ByClient, "token:3/10s"), func(o *RefereeOptions) {
 		o.Watch = func(trip RoundTrip) { trips = append(trips, trip) }
 	})
 	all := madeUp(t, 3, 10)

@@ -8,12 +8,13 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 )
 
-// A request is one of a made-up log.
-type request struct {
+// A sent is one of a made-up log.
+type sent struct {
 	at, place limit.Time
 	client    int
 	action    int
@@ -24,9 +25,9 @@ const lateness = 5 * limit.Second
 
 // madeUp is a log of n requests, of few clients that come often and many that do not; one in twenty comes too late, and
 // some clients pause for long.
-func madeUp(t testing.TB, seed uint64, n int) []request {
+func madeUp(t testing.TB, seed uint64, n int) []sent {
 	r := testneeds.Rand(t, seed, 7)
-	var all []request
+	var all []sent
 	now := 1_700_000_000 * limit.Second
 	for range n {
 		switch r.IntN(2000) {
@@ -35,7 +36,7 @@ func madeUp(t testing.TB, seed uint64, n int) []request {
 		default:
 			now += limit.Time(r.Int64N(int64(100*limit.Millisecond))) * limit.Time(r.IntN(2))
 		}
-		q := request{at: now, place: now, client: r.IntN(8), action: r.IntN(3), marks: r.Uint64N(4)}
+		q := sent{at: now, place: now, client: r.IntN(8), action: r.IntN(3), marks: r.Uint64N(4)}
 		if r.IntN(3) == 0 {
 			q.client = 8 + r.IntN(200)
 		}
@@ -98,7 +99,7 @@ func (h *host) Observe(_ *traffic.Batch, verdicts []replay.Verdicts) error {
 }
 
 // judge judges some of all requests as one batch.
-func (h *host) judge(all []request, indices []int) {
+func (h *host) judge(all []sent, indices []int) {
 	h.t.Helper()
 	b, late := new(traffic.Batch), false
 	for _, i := range indices {
@@ -127,7 +128,7 @@ func (h *host) judge(all []request, indices []int) {
 }
 
 // user is who sent a request, if it tells.
-func (h *host) user(q *request) int32 {
+func (h *host) user(q *sent) int32 {
 	if q.client%3 == 0 {
 		return traffic.NoUser
 	}
@@ -135,7 +136,7 @@ func (h *host) user(q *request) int32 {
 }
 
 // cuts are the requests in batches of random size, each of whole moments.
-func cuts(t testing.TB, seed uint64, all []request, most int) (batches [][]int) {
+func cuts(t testing.TB, seed uint64, all []sent, most int) (batches [][]int) {
 	r := testneeds.Rand(t, seed, 9)
 	var batch []int
 	left := 1 + r.IntN(most)
@@ -151,7 +152,7 @@ func cuts(t testing.TB, seed uint64, all []request, most int) (batches [][]int) 
 }
 
 // play judges the whole log.
-func (h *host) play(all []request, batches [][]int) *host {
+func (h *host) play(all []sent, batches [][]int) *host {
 	h.t.Helper()
 	for _, b := range batches {
 		h.judge(all, b)
@@ -184,7 +185,7 @@ func same(t *testing.T, got, want *host) {
 	}
 }
 
-func limits(t *testing.T, by policy.Key, texts ...string) []policy.Policy {
+func limits(t *testing.T, by request.Key, texts ...string) []policy.Policy {
 	t.Helper()
 	policies, err := policy.ParseLimits(texts, by)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/match"
 )
@@ -23,13 +23,13 @@ type forgetful struct {
 	alone   bool
 	flushes int // after which it is alone, in the batch at hand; 0: never
 	trips   []RoundTrip
-	all     []request
+	all     []sent
 }
 
 func newForgetful(t *testing.T, text string) *forgetful {
 	t.Helper()
 	f := &forgetful{redis: startServer(t).open("h")}
-	f.host = newHost(t, f.redis, limits(t, policy.ByClient, text), func(o *RefereeOptions) {
+	f.host = newHost(t, f.redis, limits(t, request.ByClient, text), func(o *RefereeOptions) {
 		o.Behind = f.behind
 		o.Watch = func(trip RoundTrip) { f.trips = append(f.trips, trip) }
 	})
@@ -45,7 +45,7 @@ func (f *forgetful) behind() bool {
 }
 
 // send has each of some clients send requests, a millisecond apart, in one batch, and returns how many bytes that was to Redis.
-func (f *forgetful) send(clients, each int, after limit.Time) (sent int) {
+func (f *forgetful) send(clients, each int, after limit.Time) int {
 	f.t.Helper()
 	at := 1_700_000_000 * limit.Second
 	if n := len(f.all); n > 0 {
@@ -57,7 +57,7 @@ func (f *forgetful) send(clients, each int, after limit.Time) (sent int) {
 		for c := range clients {
 			at += limit.Millisecond
 			batch = append(batch, len(f.all))
-			f.all = append(f.all, request{at: at, place: at, client: c})
+			f.all = append(f.all, sent{at: at, place: at, client: c})
 		}
 	}
 	before := f.received()
@@ -196,11 +196,11 @@ func TestFollowsOtherTables(t *testing.T) {
 // What an Engine remembers from before it had a Redis comes along, also to other tables.
 func TestRemembersFromBefore(t *testing.T) {
 	const text = "window:10/24h"
-	alone := newHost(t, nil, limits(t, policy.ByClient, text))
+	alone := newHost(t, nil, limits(t, request.ByClient, text))
 	f := newForgetful(t, text)
 	for i := range 10 {
 		at := 1_700_000_000*limit.Second + limit.Time(i)
-		f.all = append(f.all, request{at: at, place: at, client: 1})
+		f.all = append(f.all, sent{at: at, place: at, client: 1})
 	}
 	alone.judge(f.all, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	var body bytes.Buffer

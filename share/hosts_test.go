@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 // Hosts that come and go leave nothing behind, and who is left alone is one host again.
@@ -32,7 +32,7 @@ const idleGuest = 100 * limit.Second
 func newGuestbook(t *testing.T, text string) *guestbook {
 	t.Helper()
 	terms := Terms{Lateness: 70 * limit.Second, Idle: idleGuest, MaxLag: time.Hour}
-	l, err := NewLimit("p", &limits(t, policy.ByClient, text)[0].Parts[0], terms)
+	l, err := NewLimit("p", &limits(t, request.ByClient, text)[0].Parts[0], terms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestAloneWhenTold(t *testing.T) {
 	g.ask("a", nil, 123)
 	g.want("a", "a")
 	full := new(limit.State)
-	limiter := limits(t, policy.ByClient, "window:1000/30s")[0].Parts[0].Limiter
+	limiter := limits(t, request.ByClient, "window:1000/30s")[0].Parts[0].Limiter
 	for range 1000 {
 		limiter.Charge(full, 1_700_000_124*limit.Second, false)
 	}

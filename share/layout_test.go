@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 // What docs/redis.md says of what lies in Redis.
@@ -16,12 +16,12 @@ func TestLayout(t *testing.T) {
 	c := s.client()
 	defer c.Close()
 	ctx := context.Background()
-	policies := limits(t, policy.ByClientAction, "window:6/30s")
+	policies := limits(t, request.ByClientAction, "window:6/30s")
 	h := newHost(t, s.open("web1"), policies)
-	var all []request
+	var all []sent
 	for i := range 1000 {
 		at := 1_700_000_000*limit.Second + limit.Time(i)*limit.Second
-		all = append(all, request{at: at, place: at, client: 7, action: 2})
+		all = append(all, sent{at: at, place: at, client: 7, action: 2})
 	}
 	h.play(all, cuts(t, 1, all, 20))
 
@@ -46,7 +46,7 @@ func TestLayout(t *testing.T) {
 
 // A name of any length, of any bytes, makes a key; long ones go by their hash.
 func TestLongNames(t *testing.T) {
-	l, err := NewLimit("p", &limits(t, policy.ByClient, "token:6/30s")[0].Parts[0], openEnded)
+	l, err := NewLimit("p", &limits(t, request.ByClient, "token:6/30s")[0].Parts[0], openEnded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestLongNames(t *testing.T) {
 // A key that Redis has forgotten, and the Engine by then, too, begins from nothing.
 func TestExpired(t *testing.T) {
 	s := startServer(t)
-	part := &limits(t, policy.ByClient, "window:1/50ms")[0].Parts[0]
+	part := &limits(t, request.ByClient, "window:1/50ms")[0].Parts[0]
 	l, err := NewLimit("p", part, Terms{Lateness: limit.Second, Idle: 2 * limit.Second, MaxLag: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestRedisClock(t *testing.T) {
 	r := Open(Options{Address: a, Host: "h", Clock: RedisClock})
 	defer r.Close()
 	for _, text := range []string{"window:2/300ms", "token:2/300ms", "nginx:6r/s,burst=1,nodelay", "token:2/200ms,cooldown=300ms"} {
-		l, err := NewLimit(text, &limits(t, policy.ByClient, text)[0].Parts[0], openEnded)
+		l, err := NewLimit(text, &limits(t, request.ByClient, text)[0].Parts[0], openEnded)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/policy"
+	"shadow/request"
 )
 
 // A flaky line carries a request to the server and now and then ends before the answer is back. Then nobody knows whether
@@ -79,7 +79,7 @@ func TestLostAnswers(t *testing.T) {
 	for i := 5; i < 100; i += 5 {
 		lose[i] = func(*host) { f.loses.Store(true) }
 	}
-	got, _ := trouble(t, r, limits(t, policy.ByClient, ofEach...), lose)
+	got, _ := trouble(t, r, limits(t, request.ByClient, ofEach...), lose)
 	wantDegraded(t, got, false)
 	if n := f.lost.Load(); n < 10 {
 		t.Errorf("only %d answers were lost", n)

@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 // Eight writers ask for one key at the same moment. Who reads the count, decides, and writes it back, admits too much:
@@ -69,7 +69,7 @@ func TestRace(t *testing.T) {
 	}
 
 	for _, text := range []string{"token:100/1h", "leaky:100/1h", "window:100/1h", "fixed:100/24h", "gcra:100/1h,burst=99"} {
-		part := &limits(t, policy.ByClient, text)[0].Parts[0]
+		part := &limits(t, request.ByClient, text)[0].Parts[0]
 		l, err := NewLimit(text, part, openEnded)
 		if err != nil {
 			t.Fatal(err)

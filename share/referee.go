@@ -12,6 +12,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -58,7 +59,7 @@ type RoundTrip struct {
 type refereed struct {
 	name    string
 	limit   *Limit
-	by      policy.Key
+	by      request.Key
 	scope   uint64 // the bit of the requests that it is about; 0: all
 	horizon limit.Time
 
@@ -121,7 +122,7 @@ func (r *Referee) referee(p policy.Policy) (refereed, error) {
 }
 
 // idle is for how long a key may be idle before an Engine forgets it: longer than any policy that counts by it remembers.
-func idle(policies []policy.Policy, by policy.Key, lateness limit.Time) limit.Time {
+func idle(policies []policy.Policy, by request.Key, lateness limit.Time) limit.Time {
 	var longest limit.Time
 	for _, p := range policies {
 		for _, part := range p.Parts {

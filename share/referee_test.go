@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 // One host: what Redis decides is what the Engine decides by itself, late requests and keys that start anew included.
@@ -14,7 +14,7 @@ func TestRefereeAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
 	all := madeUp(t, 1, 10_000)
 	batches := cuts(t, 1, all, 2000)
-	for by := range policy.KeyCount {
+	for by := range request.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
 			policies := limits(t, by, ofEach...)
 			got := newHost(t, s.open(t.Name()), policies).play(all, batches)
@@ -40,7 +40,7 @@ func TestTwoHostsInLockStep(t *testing.T) {
 		all[i].at = all[i].place // what is late for one host need not be for the other
 	}
 	batches := cuts(t, 2, all, 300)
-	policies := limits(t, policy.ByClient, ofEach...)
+	policies := limits(t, request.ByClient, ofEach...)
 	want := newHost(t, nil, policies).play(all, batches)
 	a, b := newHost(t, s.open("a"), policies), newHost(t, s.open("b"), policies)
 	for _, batch := range batches {
@@ -89,7 +89,7 @@ func TestTwoHostsApart(t *testing.T) {
 	for i := range all {
 		all[i].at = all[i].place
 	}
-	policies := limits(t, policy.ByClient, "token:6/30s", "leaky:6/30s", "window:6/30s")
+	policies := limits(t, request.ByClient, "token:6/30s", "leaky:6/30s", "window:6/30s")
 	want := newHost(t, nil, policies).play(all, cuts(t, 5, all, 300))
 	for _, apart := range []limit.Time{100 * limit.Millisecond, limit.Second, 10 * limit.Second} {
 		far := func(o *RefereeOptions) { o.Lateness = limit.Hour } // not to take who lags for a log that begins again
@@ -130,12 +130,12 @@ func TestTwoHostsApart(t *testing.T) {
 // the limiter would still remember.
 func TestIdleByPlace(t *testing.T) {
 	s := startServer(t)
-	policies := limits(t, policy.ByClient, "window:6/30s")
-	var all []request
+	policies := limits(t, request.ByClient, "window:6/30s")
+	var all []sent
 	for range 9 {
-		all = append(all, request{client: 1})
+		all = append(all, sent{client: 1})
 	}
-	all = append(all, request{at: 27 * limit.Second, place: 41 * limit.Second, client: 1})
+	all = append(all, sent{at: 27 * limit.Second, place: 41 * limit.Second, client: 1})
 	batches := [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {9}}
 	got, want := newHost(t, s.open("h"), policies).play(all, batches), newHost(t, nil, policies).play(all, batches)
 	same(t, got, want)

@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -156,25 +157,25 @@ func (p *piece) remembered() int {
 // name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
 // its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
 func (r *round) name(row int32) string {
-	b, t, by := r.batch, r.referee.options.Tables, traffic.Key(r.policy.by)
+	b, t, by := r.batch, r.referee.options.Tables, r.policy.by
 	action := "/" + t.Actions.Name(int32(b.Action[row]))
 	switch by {
-	case traffic.ByAction:
+	case request.ByAction:
 		return by.String() + action
-	case traffic.ByHost:
+	case request.ByHost:
 		return by.String() + "/" + url.PathEscape(t.Hosts.Name(b.Host[row]))
-	case traffic.BySite:
+	case request.BySite:
 		return by.String()
 	}
 	name := by.String() + r.sender(by, row)
-	if by.ByAction() {
+	if by.ByActions() {
 		name += action
 	}
 	return name
 }
 
 // sender is the part of a name that says who sent a request. A client whom no user hides has an empty part before its own.
-func (r *round) sender(by traffic.Key, row int32) string {
+func (r *round) sender(by request.Key, row int32) string {
 	b, t := r.batch, r.referee.options.Tables
 	client := t.Clients.Name(b.Client[row])
 	if network, ok := traffic.NetworkOf(by, client); ok {

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 )
 
 // A host's memory counts where no other host has been, and where Redis has not charged more than it knows of.
 func TestMemoryCounts(t *testing.T) {
 	s := startServer(t)
-	part := &limits(t, policy.ByClient, "window:2/30s")[0].Parts[0]
+	part := &limits(t, request.ByClient, "window:2/30s")[0].Parts[0]
 	l, err := NewLimit("p", part, openEnded)
 	if err != nil {
 		t.Fatal(err)

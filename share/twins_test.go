@@ -10,6 +10,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -69,7 +70,7 @@ func TestTwins(t *testing.T) {
 
 func parseLimit(t *testing.T, text string) *policy.Part {
 	t.Helper()
-	policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"shadow/replay"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 //go:embed stage.sql
@@ -55,7 +55,7 @@ func (s *stage) add(a *replay.Addition) {
 	for i := range a.Clients {
 		c, n := &a.Clients[i], &a.Clients[i].ByClass
 		s.clients.add(s.client+int32(i), c.Name, s.agent+c.Agent,
-			n[useragent.Browser], n[useragent.Crawler], n[useragent.Tool], n[useragent.Monitor], n[useragent.Unknown])
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
 	}
 	for i, act := range a.Actions {
 		s.actions.add(s.action+int32(i), act.Name, act.Requests)

@@ -13,9 +13,9 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // A grown run is what batches have added up to, counted the slow and obvious way.
@@ -33,7 +33,7 @@ type grown struct {
 }
 
 type grownClient struct {
-	byClass [useragent.ClassCount]int64
+	byClass [request.ClassCount]int64
 	agent   string
 }
 
@@ -127,7 +127,7 @@ func madeEvents(rng *rand.Rand, a *replay.Addition, g *grown) {
 	}
 }
 
-func sum(n [useragent.ClassCount]int64) (all int64) {
+func sum(n [request.ClassCount]int64) (all int64) {
 	for _, v := range n {
 		all += v
 	}
@@ -275,7 +275,7 @@ func TestAppendLateRefusals(t *testing.T) {
 			First: dayOne + at, Last: dayOne + at, Refused: []int64{1}, Saved: []int64{0}, Degraded: make([]replay.Degraded, 1),
 			Policies: []replay.PolicyText{{Name: "p", By: "client", Combine: "each", Parts: []replay.PartText{{By: "client", Text: "x"}}}},
 			Agents:   []replay.AgentPart{{Name: "curl", Class: "tool"}},
-			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [useragent.ClassCount]int64{useragent.Tool: 1}}},
+			Clients:  []replay.ClientPart{{Name: "192.0.2.7", ByClass: [request.ClassCount]int64{request.Tool: 1}}},
 			Actions:  []replay.ActionPart{{Name: "/", Requests: 1}},
 			Events:   []replay.Event{{At: dayOne + at, Count: 1}},
 		}

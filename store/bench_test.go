@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
@@ -84,7 +85,7 @@ func emptyResult(t testing.TB, policies int) *replay.Result {
 	for i := range int32(50_000) {
 		res.Tables.Clients.ID(fmt.Appendf(nil, "10.%d.%d.%d", i%199, i/199%256, i%7))
 		*res.Clients.At(i) = replay.ClientTally{LastAgent: i % 265}
-		res.Clients.At(i).ByClass[useragent.Browser] = 1
+		res.Clients.At(i).ByClass[request.Browser] = 1
 	}
 	for len(res.Actions) < 40 {
 		res.Tables.Actions.ID(fmt.Appendf(nil, "action %d", len(res.Actions)))

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // Curves are kept with the run that they come from. A curve may have a point for each of hundreds of thousands of limits,
@@ -78,7 +78,7 @@ func pointValues(p *sweep.Point, divided bool) []any {
 		}
 	}
 	add(p.Refused.Sum(), p.Hit.Sum())
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		add(p.Refused[class], p.Hit[class])
 	}
 	if !divided {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // sweptRun is a run with a window of which everything is known and a token bucket of which it is not.
@@ -16,13 +16,13 @@ func sweptRun(t testing.TB, points int) *sweep.Result {
 	made := makeRun(t, 1, 0, 3, 0)
 	res := &sweep.Result{
 		Stats: made.result.Stats, Tables: made.result.Tables, Tallies: &traffic.Tallies{Clients: *made.result.Clients, Actions: made.result.Actions},
-		By: traffic.ByClientAction, Action: "login", Judged: 40, Clients: sweep.Classes{useragent.Browser: 3, useragent.Tool: 1},
+		By: request.ByClientAction, Action: "login", Judged: 40, Clients: sweep.Classes{request.Browser: 3, request.Tool: 1},
 	}
 	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.WindowAll, Per: limit.Minute}}
 	for i := range points {
 		n := int64(points - 1 - i)
 		window.Points = append(window.Points, sweep.Point{
-			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{useragent.Tool: n}, Hit: sweep.Classes{useragent.Tool: min(n, 1)},
+			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{request.Tool: n}, Hit: sweep.Classes{request.Tool: min(n, 1)},
 		})
 	}
 	token := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 3, Per: 2 * limit.Second}}}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic/evidence"
-	"shadow/traffic/useragent"
 )
 
 // judged is a run with findings about its clients, of all verdicts. Each client has so many requests of a browser.
@@ -22,7 +22,7 @@ func judged(t testing.TB, seed uint64, events int, requests int64, first evidenc
 	res.Findings = &replay.Paged[replay.Finding]{}
 	res.Findings.Grow(res.Clients.Len())
 	for id := range int32(res.Clients.Len()) {
-		res.Clients.At(id).ByClass[useragent.Browser] += requests
+		res.Clients.At(id).ByClass[request.Browser] += requests
 		*res.Findings.At(id) = replay.Finding{
 			Verdict: (first + evidence.Verdict(id)) % evidence.VerdictCount, Shared: id%2 == 0,
 			Reasons: []string{fmt.Sprintf("! seed %d, client %d", seed, id), "+ another one"},

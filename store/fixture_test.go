@@ -13,6 +13,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -76,7 +77,7 @@ func madePolicy(i int) replay.PolicyTally {
 	t := replay.PolicyTally{Policy: policy.Policy{
 		Name: "token:" + time.Duration(i).String(),
 		Parts: []policy.Part{{
-			By:   policy.Key(i % int(policy.KeyCount)),
+			By:   request.Key(i % int(request.KeyCount)),
 			Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
 		}},
 	}}
@@ -85,7 +86,7 @@ func madePolicy(i int) replay.PolicyTally {
 		return t
 	}
 	t.Policy.Parts = append(t.Policy.Parts, policy.Part{
-		By: policy.BySite, Spec: limit.Spec{Algorithm: "window", Count: 5, Period: limit.Hour},
+		By: request.BySite, Spec: limit.Spec{Algorithm: "window", Count: 5, Period: limit.Hour},
 		MatchText: "action login", CountText: "status 401",
 	})
 	t.Delays = &replay.Delays{Requests: 3, Total: 7 * limit.Second, P50: limit.Second / 2, P99: 5 * limit.Second}
@@ -110,7 +111,7 @@ func (m *madeRun) addEvents(rng *rand.Rand, n int) {
 		}
 		p.ByAction[e.Action] += count
 		res.Actions[e.Action] += count
-		res.Clients.At(e.Client).ByClass[rng.IntN(int(useragent.ClassCount))] += count
+		res.Clients.At(e.Client).ByClass[rng.IntN(int(request.ClassCount))] += count
 		p.Hits.Add(e.Client, count, e.At, e.At)
 	}
 }

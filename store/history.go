@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"shadow/limit"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // What has changed from some runs to others. Clients and actions are the same when their names are, policies when their names
@@ -44,7 +44,7 @@ type PolicyHistory struct {
 type Sums struct{ Requests, Refused, Clients, ClientsHit int64 }
 
 // ByClass are numbers of clients.
-type ByClass [useragent.ClassCount]int64
+type ByClass [request.ClassCount]int64
 
 // A TrendRun is what one run says of a policy.
 type TrendRun struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"shadow/limit"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // The questions one by one. Each goes to the tables that prepare has made.
@@ -26,7 +26,7 @@ func (h *asking) trend() error {
 			Run: values[int32](b, 0)[row], First: orElse[limit.Time](b, 6, row, 0), Last: orElse[limit.Time](b, 7, row, 0),
 			Sums: Sums{Requests: number(2), Refused: number(3), ClientsHit: number(4), Clients: number(5)},
 		}
-		for class := range useragent.ClassCount {
+		for class := range request.ClassCount {
 			run.Hit[class] = number(8 + int(class))
 		}
 		byRun[[2]int32{run.Run, values[int32](b, 1)[row]}] = run
@@ -91,7 +91,7 @@ func (h *asking) movers(refused, meant string, of func(*PolicyHistory) (*ByClass
 		ORDER BY m.k, days DESC, m.n DESC, p.requests DESC, p.name`, days, all, h.q.Top), func(b *block, row int) error {
 		_, list := of(&h.to.Policies[values[int32](b, 0)[row]])
 		*list = append(*list, Mover{
-			Client: b.text(6, row), Class: useragent.Class(values[int64](b, 1)[row]).String(), Requests: values[int64](b, 2)[row],
+			Client: b.text(6, row), Class: request.Class(values[int64](b, 1)[row]).String(), Requests: values[int64](b, 2)[row],
 			Refused: values[int64](b, 3)[row], Days: values[int64](b, 4)[row], Known: values[bool](b, 5)[row],
 		})
 		return nil

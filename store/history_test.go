@@ -10,8 +10,8 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // A moved is whom a policy hit before and now, the slow and obvious way.
@@ -195,7 +195,7 @@ func TestSafeLimits(t *testing.T) {
 	path := dbPath(t)
 	for _, hits := range [][]int64{{50, 9, 2, 1, 0}, {50, 20, 9, 2, 0}} {
 		res := sweptRun(t, 3)
-		res.Clients = sweep.Classes{useragent.Browser: 1000}
+		res.Clients = sweep.Classes{request.Browser: 1000}
 		res.Curves = res.Curves[:1]
 		res.Curves[0].Points = nil
 		for i, n := range hits {
@@ -207,7 +207,7 @@ func TestSafeLimits(t *testing.T) {
 	for perMillion, want := range map[int64][2]int64{
 		1_000_000: {50, 50}, 999_000: {40, 50}, 998_000: {30, 40}, 990_000: {20, 30}, 0: {10, 10}, 998_001: {40, 50},
 	} {
-		safe, err := r.SafeLimits(1, 2, Spare{useragent.Browser, perMillion})
+		safe, err := r.SafeLimits(1, 2, Spare{request.Browser, perMillion})
 		if err != nil || len(safe) != 1 {
 			t.Fatal(safe, err)
 		}
@@ -238,7 +238,7 @@ func TestSafeLimitsByEvidence(t *testing.T) {
 	path := dbPath(t)
 	for _, divided := range []bool{false, true, true} {
 		res := sweptRun(t, 3)
-		res.Clients, res.Hidden = sweep.Classes{useragent.Browser: 1000}, nil
+		res.Clients, res.Hidden = sweep.Classes{request.Browser: 1000}, nil
 		if divided {
 			res.Hidden = &sweep.Disguised{Clients: 10}
 		}
@@ -258,7 +258,7 @@ func TestSafeLimitsByEvidence(t *testing.T) {
 		1: {Limit: [2]int64{50, 50}, Clients: [2]int64{1000, 1000}},
 		2: {Limit: [2]int64{20, 20}, Clients: [2]int64{990, 990}, People: true},
 	} {
-		safe, err := r.SafeLimits(before, 3, Spare{useragent.Browser, 1_000_000})
+		safe, err := r.SafeLimits(before, 3, Spare{request.Browser, 1_000_000})
 		if err != nil || len(safe) != 1 {
 			t.Fatal(safe, err)
 		}

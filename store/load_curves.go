@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The curves of a run come back as sweep found them, as far as they have been kept: of a long curve, points are missing.
@@ -49,7 +49,7 @@ func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, err error
 			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
 		}
 		s.By, s.Action, s.Judged = b.text(12, row), b.text(13, row), number(4)
-		for class := range useragent.ClassCount {
+		for class := range request.ClassCount {
 			s.Clients[class] = number(6 + int(class))
 		}
 		if !b.null(14, row) {
@@ -75,9 +75,9 @@ func (r *Reader) readPoints(run int32, s *Swept, index map[int32]int) error {
 			return nil
 		}
 		p := sweep.Point{Limit: values[int64](b, 1)[row], Counted: !b.null(2, row)}
-		for class := range useragent.ClassCount {
+		for class := range request.ClassCount {
 			p.Refused[class] = orElse[int64](b, 3+int(class), row, 0)
-			p.Hit[class] = values[int64](b, 3+int(useragent.ClassCount)+int(class))[row]
+			p.Hit[class] = values[int64](b, 3+int(request.ClassCount)+int(class))[row]
 		}
 		p.Hidden = sweep.Disguised{Requests: orElse[int64](b, 13, row, 0), Clients: orElse[int64](b, 14, row, 0)}
 		s.Curves[i].Points = append(s.Curves[i].Points, p)
@@ -91,7 +91,7 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	if s.Action != "" {
 		return nil
 	}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		err := r.each(fmt.Sprintf(`SELECT coalesce(sum(requests), 0)::BIGINT FROM clients WHERE run = %d AND class = '%s'`, run, class),
 			func(b *block, row int) error {
 				s.Requests[class] = values[int64](b, 0)[row]

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // Curves come back as they went in, also what was not counted.
@@ -42,9 +42,9 @@ func TestLoadCurvesRequests(t *testing.T) {
 	res := sweptRun(t, 3)
 	res.Action, res.Judged = "", 42
 	who := &res.Tallies.Clients
-	who.At(0).ByClass = [useragent.ClassCount]int64{useragent.Browser: 20, useragent.Tool: 2}
-	who.At(2).ByClass = [useragent.ClassCount]int64{useragent.Tool: 20}
-	want := sweep.Classes{useragent.Browser: 22, useragent.Tool: 20}
+	who.At(0).ByClass = [request.ClassCount]int64{request.Browser: 20, request.Tool: 2}
+	who.At(2).ByClass = [request.ClassCount]int64{request.Tool: 20}
+	want := sweep.Classes{request.Browser: 22, request.Tool: 20}
 	storeSweep(t, path, res)
 	if got, err := openReaderOf(t, path).Curves(1); err != nil || got.Requests != want {
 		t.Errorf("%+v, want requests %v: %v", got, want, err)
@@ -60,7 +60,7 @@ func TestLoadCurvesLong(t *testing.T) {
 		t.Fatalf("%d of %d points: %v", len(got.Curves[0].Points), got.Changes[0], err)
 	}
 	last := got.Curves[0].Points[len(got.Curves[0].Points)-1]
-	if last.Limit != MostPoints+5000 || last.Refused[useragent.Tool] != 0 {
+	if last.Limit != MostPoints+5000 || last.Refused[request.Tool] != 0 {
 		t.Errorf("the last point is %+v", last)
 	}
 }

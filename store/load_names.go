@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // Who and what there was: agents, clients and actions.
@@ -35,7 +35,7 @@ func (l *loading) readClientsOf(run int32) error {
 			}
 			res.Clients.Grow(int(id) + 1)
 			client := res.Clients.At(id)
-			for class := range useragent.ClassCount {
+			for class := range request.ClassCount {
 				client.ByClass[class] += values[int64](b, 2+int(class))[row]
 			}
 			agent, err := l.agents.at(run, values[int32](b, 1)[row])

@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 )
 
 // What each policy did. Policies of several runs are one when they have the same name and count by the same; which limits
@@ -148,7 +149,7 @@ func scopeOf(scopes map[string]policy.Scope, words string) policy.Scope {
 
 // partOf is a limit. One that this shadow does not know has no more to tell than its text.
 func partOf(by string, spec limit.Spec) policy.Part {
-	key, err := policy.ParseKey(by)
+	key, err := request.ParseKey(by)
 	if err != nil {
 		return policy.Part{Spec: spec}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 func openReaderOf(t testing.TB, path string) *Reader {
@@ -56,7 +56,7 @@ type bareResult struct {
 }
 
 type bareClient struct {
-	ByClass [useragent.ClassCount]int64
+	ByClass [request.ClassCount]int64
 	Agent   string
 }
 
@@ -116,7 +116,7 @@ func TestLoad(t *testing.T) {
 	long := strings.Repeat("long ", 200)
 	m.result.Tables.Clients.ID([]byte(long))
 	m.result.Clients.Grow(m.result.Clients.Len() + 1)
-	m.result.Clients.At(int32(m.result.Clients.Len() - 1)).ByClass[useragent.Tool] = 3
+	m.result.Clients.At(int32(m.result.Clients.Len() - 1)).ByClass[request.Tool] = 3
 	told := info
 	told.Timezone = "Europe/Berlin"
 	storeRun(t, path, makeRun(t, 7, 2, 10, 100), info)

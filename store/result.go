@@ -9,8 +9,8 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // writeResult fills all tables but events. The rows of each stand in the order of its columns in schema.sql.
@@ -164,7 +164,7 @@ func (r *Run) writeClients(res *replay.Result) error {
 		}
 		n := &c.ByClass
 		t.add(r.id, int32(i), res.Tables.Clients.Name(int32(i)), c.Class().String(), c.LastAgent, requests,
-			n[useragent.Browser], n[useragent.Crawler], n[useragent.Tool], n[useragent.Monitor], n[useragent.Unknown])
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
 	}
 	return t.done()
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // A SafeLimit is the strictest limit of a curve that spares a class of clients, as two runs saw it.
@@ -21,7 +21,7 @@ type SafeLimit struct {
 
 // A Spare is the share of the clients of a class that a limit must not hit.
 type Spare struct {
-	Class      useragent.Class
+	Class      request.Class
 	PerMillion int64
 }
 
@@ -34,7 +34,7 @@ func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, e
 	if err != nil {
 		return nil, err
 	}
-	if people = people && spare.Class == useragent.Browser; people {
+	if people = people && spare.Class == request.Browser; people {
 		clients, hit = clients+" - disguised_clients", "("+hit+" - p.disguised_clients_hit)"
 	}
 	side := func(run int32) string {

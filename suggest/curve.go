@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // A Curve says of each limit of a shape what it would refuse, by group.
@@ -54,19 +54,19 @@ const (
 )
 
 // place says in which facet and class a group lies, and back.
-func place(g Group) (facet, useragent.Class) {
+func place(g Group) (facet, request.Class) {
 	switch g {
 	case Shared:
-		return shared, useragent.Browser
+		return shared, request.Browser
 	case Disguised:
-		return disguised, useragent.Browser
+		return disguised, request.Browser
 	}
 	for class, group := range groupOf {
 		if group == g {
-			return plain, useragent.Class(class)
+			return plain, request.Class(class)
 		}
 	}
-	return plain, useragent.Unknown
+	return plain, request.Unknown
 }
 
 // Curves are the curves of a sweep by group, the clients there are, and their requests. There is a set of curves for each
@@ -75,7 +75,7 @@ func Curves(s *sweep.Sweep, labels Labels) (placements [][]Curve, clients, reque
 	var parts [facetCount]sweep.Part
 	banded := false
 	for f := range parts {
-		parts[f] = s.Of(func(client int32) (useragent.Class, bool) {
+		parts[f] = s.Of(func(client int32) (request.Class, bool) {
 			in, class := place(labels.Of(client))
 			return class, in == facet(f)
 		})

@@ -8,14 +8,15 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
 
-// A request of a made-up log.
-type request struct {
+// A sent of a made-up log.
+type sent struct {
 	at     limit.Time
 	client int
 	agent  string
@@ -29,8 +30,8 @@ const (
 )
 
 // batch is the requests in time order.
-func batch(tables *traffic.Tables, requests []request) *traffic.Batch {
-	slices.SortStableFunc(requests, func(x, y request) int { return int(x.at - y.at) })
+func batch(tables *traffic.Tables, requests []sent) *traffic.Batch {
+	slices.SortStableFunc(requests, func(x, y sent) int { return int(x.at - y.at) })
 	b := new(traffic.Batch)
 	tables.Actions.ID([]byte("/"))
 	for _, r := range requests {
@@ -45,7 +46,7 @@ func batch(tables *traffic.Tables, requests []request) *traffic.Batch {
 
 // replayed is what a replay finds of some limits, and of clients.
 func replayed(t testing.TB, tables *traffic.Tables, b *traffic.Batch, limits ...string) *replay.Result {
-	policies, err := policy.ParseLimits(limits, policy.ByClient)
+	policies, err := policy.ParseLimits(limits, request.ByClient)
 	check(t, err)
 	e := replay.New(replay.Options{Tables: tables, Policies: policies, Lateness: ingest.DefaultLateness})
 	check(t, e.Judge(b))

@@ -6,8 +6,8 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic/evidence"
-	"shadow/traffic/useragent"
 )
 
 // A Group is a class of clients, but that of browsers is divided by evidence: the claim of a browser costs nothing.
@@ -117,7 +117,7 @@ func Label(r *replay.Result, rules *evidence.Rules) Labels {
 	for id := range labels {
 		claim := r.Clients.At(int32(id)).Class()
 		labels[id] = groupOf[claim]
-		if claim != useragent.Browser || r.Evidence == nil {
+		if claim != request.Browser || r.Evidence == nil {
 			continue
 		}
 		j := rules.Judge(r.Evidence.At(int32(id)), claim, &customs)
@@ -131,8 +131,8 @@ func Label(r *replay.Result, rules *evidence.Rules) Labels {
 	return labels
 }
 
-var groupOf = [useragent.ClassCount]Group{
-	useragent.Browser: Browsers, useragent.Crawler: Crawlers, useragent.Tool: Tools, useragent.Monitor: Monitors, useragent.Unknown: Unknown,
+var groupOf = [request.ClassCount]Group{
+	request.Browser: Browsers, request.Crawler: Crawlers, request.Tool: Tools, request.Monitor: Monitors, request.Unknown: Unknown,
 }
 
 // Of is the group of a client; unknown if it was not there to be judged.

@@ -6,6 +6,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/sweep"
 )
 
@@ -61,7 +62,7 @@ func (b *Bound) Limit() string { return b.Shape.Limit(b.N) }
 
 // Nginx is what nginx is to be told for the bound; false if it has no such limit.
 func (b *Bound) Nginx() (policy.NginxTwin, bool) {
-	p, err := policy.ParseLimits([]string{b.Limit()}, policy.ByClient)
+	p, err := policy.ParseLimits([]string{b.Limit()}, request.ByClient)
 	if err != nil {
 		return policy.NginxTwin{}, false
 	}

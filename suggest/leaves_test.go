@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/testneeds"
 )
@@ -15,7 +16,7 @@ import (
 // greedy is what a limiter admits in less than a time to somebody who asks at every microsecond at which anything may come free:
 // the slow and obvious twin of Leaves.
 func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitted int64) {
-	policies, err := policy.ParseLimits([]string{s.Limit(n)}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{s.Limit(n)}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}

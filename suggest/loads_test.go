@@ -26,17 +26,17 @@ func TestLoads(t *testing.T) {
 		{2, 0, 200}, {2, 1, isFile}, // a tool's
 	}
 	tables := traffic.NewTables()
-	var requests []request
+	var requests []sent
 	for _, r := range at {
 		agent := firefox
 		if r.client == 2 {
 			agent = curl
 		}
-		requests = append(requests, request{r.second * limit.Second, r.client, agent})
+		requests = append(requests, sent{r.second * limit.Second, r.client, agent})
 	}
 	b := new(traffic.Batch)
 	for i, r := range requests {
-		one := batch(tables, []request{r})
+		one := batch(tables, []sent{r})
 		b.At, b.Client, b.Agent = append(b.At, one.At...), append(b.Client, one.Client...), append(b.Agent, one.Agent...)
 		b.Action, b.Bytes = append(b.Action, 0), append(b.Bytes, 1)
 		trace, status := traffic.Trace{Traits: traffic.Stepped | traffic.Asked}, uint16(at[i].kind)

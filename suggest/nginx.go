@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"shadow/policy"
+	"shadow/request"
 	"shadow/sweep"
 )
 
@@ -28,7 +29,7 @@ func (a *Advice) twin(s *Suggestion, n int64, scaled bool) (policy.NginxTwin, bo
 	if !ok || s.Kind != sweep.Token {
 		return policy.NginxTwin{}, false
 	}
-	bucket, err := policy.ParseLimits([]string{text}, policy.ByClient)
+	bucket, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil {
 		return policy.NginxTwin{}, false
 	}
@@ -36,7 +37,7 @@ func (a *Advice) twin(s *Suggestion, n int64, scaled bool) (policy.NginxTwin, bo
 	if !ok {
 		return policy.NginxTwin{}, false
 	}
-	_, err = policy.ParseLimits([]string{twin.Limit()}, policy.ByClient)
+	_, err = policy.ParseLimits([]string{twin.Limit()}, request.ByClient)
 	return twin, err == nil
 }
 

@@ -15,12 +15,12 @@ import (
 )
 
 // drawLog draws the requests of some clients: browsers with pauses, tools without.
-func drawLog(t *rapid.T) (requests []request) {
+func drawLog(t *rapid.T) (requests []sent) {
 	for client := range rapid.IntRange(1, 12).Draw(t, "clients") {
 		agent := rapid.SampledFrom([]string{firefox, firefox, firefox, curl, crawler}).Draw(t, "agent")
 		now := limit.Time(rapid.IntRange(0, 300).Draw(t, "start")) * limit.Second
 		for range rapid.IntRange(1, 25).Draw(t, "requests") {
-			requests = append(requests, request{now, client, agent})
+			requests = append(requests, sent{now, client, agent})
 			now += limit.Time(rapid.SampledFrom([]int{0, 0, 1, 1, 3, 10, 45, 100}).Draw(t, "pause")) * limit.Second
 		}
 	}
@@ -110,7 +110,7 @@ func TestScaleIsExact(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		requests := drawLog(rt)
 		k := rapid.IntRange(1, 4).Draw(rt, "scale")
-		var more []request
+		var more []sent
 		for range k {
 			more = append(more, requests...)
 		}

@@ -10,12 +10,12 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
 	"shadow/traffic/traffictest"
-	"shadow/traffic/useragent"
 )
 
 // pairs is how many limits are replayed for each log.
@@ -36,23 +36,23 @@ func TestAgreesWithReplay(t *testing.T) {
 		if rng.IntN(2) == 0 { // so that some requests come too late
 			lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
 		}
-		by := traffic.Key(rng.IntN(int(traffic.KeyCount)))
+		by := request.Key(rng.IntN(int(request.KeyCount)))
 		if rng.IntN(2) == 0 {
-			by = traffic.ByClient
+			by = request.ByClient
 		}
-		if by == traffic.ByHost && name != "vhosts.log" { // the others do not tell the host
-			by = traffic.BySite
+		if by == request.ByHost && name != "vhosts.log" { // the others do not tell the host
+			by = request.BySite
 		}
 		t.Logf("by %s, lateness %s", by, limit.FormatPeriod(lateness))
 		agree(t, rng, files, by, lateness)
 	})
 }
 
-func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, lateness limit.Time) {
+func agree(t *testing.T, rng *rand.Rand, files []string, by request.Key, lateness limit.Time) {
 	options := randomOptions(rng, by, lateness)
 	trials := randomTrials(rng, &options)
 	o := traffictest.Options(t)
-	o.Lateness, o.Hosts, o.Paths = lateness, by == traffic.ByHost, by == traffic.ByClientPath
+	o.Lateness, o.Hosts, o.Paths = lateness, by == request.ByHost, by == request.ByClientPath
 	o.Batch = []int{64, 1000, 50_000, 500_000}[rng.IntN(4)]
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)
@@ -90,7 +90,7 @@ func agree(t *testing.T, rng *rand.Rand, files []string, by traffic.Key, latenes
 // TestSecondLook holds what a second look counts against a replay of the limits that it was about, on every log: a few of them each.
 func TestSecondLook(t *testing.T) {
 	traffictest.EachLog(t, func(t *testing.T, rng *rand.Rand, _ string, files []string) {
-		options := randomOptions(rng, traffic.ByClient, ingest.DefaultLateness)
+		options := randomOptions(rng, request.ByClient, ingest.DefaultLateness)
 		options.Band = rng.IntN(2) == 0
 		o := traffictest.Options(t)
 		o.Band, options.Tables = options.Band, o.Tables
@@ -171,7 +171,7 @@ func mark(b *traffic.Batch, o *sweep.Options) *traffic.Batch {
 }
 
 // randomOptions are some of the windows, rates and bursts that there may be.
-func randomOptions(rng *rand.Rand, by traffic.Key, lateness limit.Time) sweep.Options {
+func randomOptions(rng *rand.Rand, by request.Key, lateness limit.Time) sweep.Options {
 	o := sweep.Options{
 		By: by, Lateness: lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
 		Periods: sweep.DefaultPeriods(), Bursts: sweep.DefaultBursts(), Workers: 1 + rng.IntN(3),
@@ -217,7 +217,7 @@ func newEngines(t *testing.T, trials []trial, o *sweep.Options) map[limit.Time]*
 	}
 	engines := map[limit.Time]*replay.Engine{}
 	for per, texts := range limits {
-		policies, err := policy.ParseLimits(texts, policy.Key(o.By))
+		policies, err := policy.ParseLimits(texts, o.By)
 		check(t, err)
 		for i := range policies {
 			if o.Action != "" {
@@ -306,7 +306,7 @@ func note(p *sweep.Point, r *replay.Result, client int32, refused int64, hit boo
 	}
 	p.Refused[class] += refused
 	p.Hit[class] += n
-	if class == useragent.Browser && someDisguised(client) {
+	if class == request.Browser && someDisguised(client) {
 		p.Hidden.Requests += refused
 		p.Hidden.Clients += n
 	}

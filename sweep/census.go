@@ -4,10 +4,10 @@ import (
 	"net/netip"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // What a log has that keys can go by: agents, users, addresses of either family; and two things that make addresses bad
@@ -76,7 +76,7 @@ func (c *census) result(v *evidence.Visitors, t *traffic.Tables) (r Census) {
 		if who.User != traffic.NoUser {
 			r.Users++
 		}
-		if t.Agents.Class(int32(who.Agent)) == useragent.Browser {
+		if t.Agents.Class(int32(who.Agent)) == request.Browser {
 			browsers[who.Client]++
 		}
 	}
@@ -110,10 +110,10 @@ func (c *census) networks(r *Census, t *traffic.Tables) {
 		r.Clients++
 		r.Sent += s.requests
 		name := t.Clients.Name(id)
-		if _, ok := traffic.NetworkOf(traffic.ByClient24, name); ok {
+		if _, ok := traffic.NetworkOf(request.ByClient24, name); ok {
 			r.IPv4++
 		}
-		prefix, ok := traffic.NetworkOf(traffic.ByClient64, name)
+		prefix, ok := traffic.NetworkOf(request.ByClient64, name)
 		if !ok {
 			continue
 		}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // Classes are numbers by class of client.
-type Classes [useragent.ClassCount]int64
+type Classes [request.ClassCount]int64
 
 // Sum is that of all classes.
 func (c Classes) Sum() (sum int64) {
@@ -21,7 +21,7 @@ func (c Classes) Sum() (sum int64) {
 }
 
 // Of is the sum of some classes.
-func (c Classes) Of(classes []useragent.Class) (sum int64) {
+func (c Classes) Of(classes []request.Class) (sum int64) {
 	for _, class := range classes {
 		sum += c[class]
 	}
@@ -36,7 +36,7 @@ type Result struct {
 	Stats   ingest.Stats
 	Tables  *traffic.Tables
 	Tallies *traffic.Tallies // of all requests
-	By      traffic.Key
+	By      request.Key
 	Action  string     // what the curves are limited to; "" if to nothing
 	Judged  int64      // requests that the curves are about
 	Clients Classes    // clients that they are from
@@ -110,7 +110,7 @@ func (s *Sweep) curves(who []member) []Curve {
 // A member is a client that the curves are about.
 type member struct {
 	id        int32
-	class     useragent.Class
+	class     request.Class
 	requests  int64
 	disguised bool
 }
@@ -127,7 +127,7 @@ func (s *Sweep) population() (who []member) {
 		}
 		if requests > 0 {
 			class := tally.Class()
-			disguised := class == useragent.Browser && s.options.Disguised != nil && s.options.Disguised(id)
+			disguised := class == request.Browser && s.options.Disguised != nil && s.options.Disguised(id)
 			who = append(who, member{id: id, class: class, requests: requests, disguised: disguised})
 		}
 	}
@@ -239,7 +239,7 @@ func (s *step) spare(c *member) {
 
 // takeFrom adds the step to the point below it.
 func (s *step) takeFrom(p *Point) {
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		p.Refused[class] += s.requests[class]
 		p.Hit[class] += s.clients[class]
 	}

@@ -2,7 +2,7 @@ package sweep
 
 import (
 	"shadow/limit"
-	"shadow/traffic"
+	"shadow/request"
 )
 
 // What is looked at unless flags say otherwise.
@@ -16,7 +16,7 @@ func DefaultPeriods() []limit.Time {
 
 // DefaultRates are 20 rates of token buckets, each about twice the one before: for one client from one in ten minutes, for
 // keys that clients share from one in ten seconds.
-func DefaultRates(by traffic.Key) []Rate {
+func DefaultRates(by request.Key) []Rate {
 	m, s := limit.Minute, limit.Second
 	if by.Shared() {
 		return []Rate{

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"shadow/traffic"
+	"shadow/request"
 	"shadow/traffic/intern"
 )
 
@@ -26,7 +26,7 @@ type histogram interface {
 }
 
 // newHistogram is the one for a kind of key.
-func newHistogram(by traffic.Key) histogram {
+func newHistogram(by request.Key) histogram {
 	if by.Shared() {
 		return new(sparse)
 	}

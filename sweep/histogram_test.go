@@ -6,13 +6,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/request"
 	"shadow/testneeds"
-	"shadow/traffic"
 )
 
 // Both histograms count what was added, but for requests that need just 1.
 func TestHistograms(t *testing.T) {
-	for _, by := range []traffic.Key{traffic.ByClient, traffic.BySite} {
+	for _, by := range []request.Key{request.ByClient, request.BySite} {
 		t.Run(by.String(), func(t *testing.T) {
 			testneeds.Rapid(t, func(rt *rapid.T) {
 				h := newHistogram(by)

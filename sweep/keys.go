@@ -5,10 +5,10 @@ import (
 	"runtime"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Which key tells those who are to be stopped from those who are to be spared? Every key has its own curve over the same
@@ -35,7 +35,7 @@ type Keys struct {
 // KeysOptions say which keys to hold against each other.
 type KeysOptions struct {
 	Tables   *traffic.Tables
-	Keys     []traffic.Key
+	Keys     []request.Key
 	Periods  []limit.Time    // of windows
 	Limits   int             // further limits, of which Refuse tells what they refuse
 	Action   string          // only requests of this action; "" for all
@@ -44,7 +44,7 @@ type KeysOptions struct {
 
 	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a
 	// contradicted browser is unknown, everybody else what it claims.
-	Side func(claim useragent.Class, contradicted bool) useragent.Class
+	Side func(claim request.Class, contradicted bool) request.Class
 
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
@@ -67,7 +67,7 @@ func NewKeys(o KeysOptions) *Keys {
 	return k
 }
 
-func newSide(by traffic.Key, o *KeysOptions) *side {
+func newSide(by request.Key, o *KeysOptions) *side {
 	s := &side{timelines: traffic.Timelines{By: by}}
 	if o.Action != "" {
 		s.picked = new(picked)

@@ -1,10 +1,10 @@
 package sweep
 
 import (
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Visitors get their class at the end, when all that they did is known. Only then can what keys refuse be summed up.
@@ -26,7 +26,7 @@ type KeysResult struct {
 
 // KeyCurves are those of one key, a curve for each period.
 type KeyCurves struct {
-	By     traffic.Key
+	By     request.Key
 	Curves []Curve
 }
 
@@ -93,7 +93,7 @@ func point(refused *intern.PagedSlice[int64], who []member) Point {
 
 // Kindest is the largest limit of a window that refuses so many requests of some classes, 0 if none does. A larger limit
 // never refuses more, and the largest point refuses nothing.
-func (c *Curve) Kindest(requests int64, classes []useragent.Class) int64 {
+func (c *Curve) Kindest(requests int64, classes []request.Class) int64 {
 	kindest := int64(0)
 	for i := 1; i < len(c.Points) && c.Points[i-1].Refused.Of(classes) >= requests; i++ {
 		kindest = c.Points[i].Limit - 1

@@ -9,11 +9,11 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/traffictest"
-	"shadow/traffic/useragent"
 )
 
 // A tally counts by names what a policy refuses whom: the slow and obvious twin of what Keys knows of visitors.
@@ -21,7 +21,7 @@ type tally struct {
 	tables   *traffic.Tables
 	requests map[string]int64
 	refused  []map[string]int64 // by policy
-	class    map[string]useragent.Class
+	class    map[string]request.Class
 }
 
 // Observe implements replay.Observer.
@@ -74,21 +74,21 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	if rng.IntN(3) == 0 {
 		countFromTheMiddle(t, &o, files)
 	}
-	var keys []traffic.Key
+	var keys []request.Key
 	var policies []policy.Policy
 	var tried []int64
-	for by := range traffic.KeyCount {
-		if by == traffic.ByHost {
+	for by := range request.KeyCount {
+		if by == request.ByHost {
 			continue // most of the logs do not tell it
 		}
 		keys = append(keys, by)
 		n := 1 + int64(rng.ExpFloat64()*[]float64{2, 20}[rng.IntN(2)])
 		tried = append(tried, n)
-		some, err := policy.ParseLimits([]string{sweep.Shape{Per: per}.Limit(n)}, policy.Key(by))
+		some, err := policy.ParseLimits([]string{sweep.Shape{Per: per}.Limit(n)}, by)
 		check(t, err)
 		policies = append(policies, some...)
 	}
-	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]useragent.Class{}}
+	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]request.Class{}}
 	for range policies {
 		twin.refused = append(twin.refused, map[string]int64{})
 	}
@@ -131,17 +131,17 @@ func (o both) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 
 // Kindest is the last limit that refuses enough, by trying each.
 func TestKindest(t *testing.T) {
-	tools := []useragent.Class{useragent.Tool}
+	tools := []request.Class{request.Tool}
 	c := sweep.Curve{Points: []sweep.Point{
-		{Limit: 1, Refused: sweep.Classes{useragent.Tool: 9, useragent.Browser: 5}},
-		{Limit: 4, Refused: sweep.Classes{useragent.Tool: 5, useragent.Browser: 5}},
-		{Limit: 5, Refused: sweep.Classes{useragent.Tool: 5}},
+		{Limit: 1, Refused: sweep.Classes{request.Tool: 9, request.Browser: 5}},
+		{Limit: 4, Refused: sweep.Classes{request.Tool: 5, request.Browser: 5}},
+		{Limit: 5, Refused: sweep.Classes{request.Tool: 5}},
 		{Limit: 9},
 	}}
 	for requests := int64(1); requests <= 12; requests++ {
 		want := int64(0)
 		for n := int64(1); n <= 20; n++ {
-			if p := c.At(n); p.Refused[useragent.Tool] >= requests {
+			if p := c.At(n); p.Refused[request.Tool] >= requests {
 				want = n
 			}
 		}

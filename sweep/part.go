@@ -1,7 +1,7 @@
 package sweep
 
 import (
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // A Part is what the curves say of some clients, who are put into classes by somebody else: by what they do, for
@@ -14,7 +14,7 @@ type Part struct {
 }
 
 // Of is what has been found of the clients for which class says that they are wanted.
-func (s *Sweep) Of(class func(client int32) (of useragent.Class, wanted bool)) Part {
+func (s *Sweep) Of(class func(client int32) (of request.Class, wanted bool)) Part {
 	s.tallies.Grow(s.options.Tables)
 	var part Part
 	var who []member

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // A second look. Of a token bucket a sweep counts what it refuses for bursts that are chosen beforehand, but the bursts that people
@@ -34,16 +34,16 @@ func MayHit(clients, thousandths int64) int64 {
 }
 
 // HitBrowsers is how many browsers a limit hits that are not disguised.
-func (p *Point) HitBrowsers() int64 { return p.Hit[useragent.Browser] - p.Hidden.Clients }
+func (p *Point) HitBrowsers() int64 { return p.Hit[request.Browser] - p.Hidden.Clients }
 
 // People are the requests that it refuses to those, and how many of them it hits.
 func (p *Point) People() (refused, hit int64) {
-	return p.Refused[useragent.Browser] - p.Hidden.Requests, p.HitBrowsers()
+	return p.Refused[request.Browser] - p.Hidden.Requests, p.HitBrowsers()
 }
 
 // Browsers is how many there are that are not disguised.
 func (r *Result) Browsers() int64 {
-	n := r.Clients[useragent.Browser]
+	n := r.Clients[request.Browser]
 	if r.Hidden != nil {
 		n -= r.Hidden.Clients
 	}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/testneeds"
-	"shadow/traffic/useragent"
 )
 
 // A share of the clients is left alone by the first limit that hits no more than the others.
@@ -16,7 +16,7 @@ func TestSparing(t *testing.T) {
 	window := new(Curve) // limit n hits 1001 − n browsers of 1000
 	for n := range int64(1001) {
 		p := Point{Limit: n + 1}
-		p.Hit[useragent.Browser] = 1000 - n
+		p.Hit[request.Browser] = 1000 - n
 		window.Points = append(window.Points, p)
 	}
 	for thousandths, want := range map[int64]int64{500: 501, 900: 901, 990: 991, 999: 1000, 1000: 1001} {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
@@ -41,7 +42,7 @@ type Sweep struct {
 // Options say what to look at.
 type Options struct {
 	Tables   *traffic.Tables
-	By       traffic.Key
+	By       request.Key
 	Kinds    []Kind
 	Periods  []limit.Time     // of windows
 	Rates    []Rate           // of token buckets, which begin full at the first request that counts: warm batches do not touch them
@@ -225,7 +226,7 @@ func actionID(t *traffic.Tables, name string) int32 {
 // count adds the batch to what is known of clients.
 func (s *Sweep) count(b *traffic.Batch) {
 	clients := &s.timelines
-	if clients.By != traffic.ByClient {
+	if clients.By != request.ByClient {
 		clients = &s.clients
 		clients.Take(b, s.options.Tables)
 	}

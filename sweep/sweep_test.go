@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/testneeds"
 	"shadow/traffic"
@@ -14,7 +15,7 @@ import (
 func options(tables *traffic.Tables) sweep.Options {
 	return sweep.Options{
 		Tables: tables, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
-		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(traffic.ByClient), Bursts: sweep.DefaultBursts(),
+		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(request.ByClient), Bursts: sweep.DefaultBursts(),
 		Lateness: ingest.DefaultLateness, Workers: 1,
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // A would-block is told as a line of JSON, one for each policy and request that it would have refused:
@@ -105,7 +105,7 @@ func before(yes bool) int {
 }
 
 // format is the line of one refusal, valid until the next call.
-func (e *events) format(b *traffic.Batch, r refusal, class useragent.Class) []byte {
+func (e *events) format(b *traffic.Batch, r refusal, class request.Class) []byte {
 	line := append(e.line[:0], `{"time":"`...)
 	line = e.appendTime(line, b.At[r.row])
 	line = append(line, `","client":`...)

@@ -14,6 +14,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -37,13 +38,13 @@ type bench struct {
 	change func(*Options)
 	loses  bool                    // whether files may be lost
 	lost   int                     // how many were
-	by     []policy.Key            // what the limits count by, in turn
+	by     []request.Key           // what the limits count by, in turn
 	read   func(o *ingest.Options) // how lines are read; nil: as testFormat says
 }
 
 func newBench(t *testing.T, limits ...string) *bench {
 	t.Helper()
-	b := &bench{t: t, folder: t.TempDir(), now: time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC), limits: limits, by: []policy.Key{policy.ByClient}}
+	b := &bench{t: t, folder: t.TempDir(), now: time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC), limits: limits, by: []request.Key{request.ByClient}}
 	b.names = []string{b.path("access.log")}
 	return b
 }

@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/ingest"
 )
 
 // everyKey are all keys but the site, which has a single one.
-var everyKey = []policy.Key{
-	policy.ByClient, policy.ByClientAction, policy.ByAction, policy.ByHost, policy.ByClientAgent, policy.ByClient24,
-	policy.ByClient64, policy.ByUser, policy.ByClientAgentAction, policy.ByClient24Action, policy.ByClient64Action, policy.ByUserAction,
-	policy.ByClientPath,
+var everyKey = []request.Key{
+	request.ByClient, request.ByClientAction, request.ByAction, request.ByHost, request.ByClientAgent, request.ByClient24,
+	request.ByClient64, request.ByUser, request.ByClientAgentAction, request.ByClient24Action, request.ByClient64Action, request.ByUserAction,
+	request.ByClientPath,
 }
 
 // keyedBench is a bench with limits by every key.

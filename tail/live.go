@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // A Live is the way from a tail to a screen. The tail leaves a glance at its numbers there a few times a second, and the
@@ -162,7 +162,7 @@ func (c *crowd) since(policy int, degraded bool, now time.Time) time.Time {
 }
 
 // add counts a refusal.
-func (c *crowd) add(policy, client int32, action uint16, class useragent.Class, t *traffic.Tables) {
+func (c *crowd) add(policy, client int32, action uint16, class request.Class, t *traffic.Tables) {
 	if c == nil {
 		return
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"shadow/request"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Who is refused of late is counted by name over a span that slides in steps, exactly as long as there is room:
@@ -50,7 +50,7 @@ type counter struct {
 type sight struct {
 	at     time.Duration // when it was told, since the tail began
 	action uint16
-	class  useragent.Class // what the agent of the request claims to be
+	class  request.Class // what the agent of the request claims to be
 }
 
 // Few names have most refusals, and looking one up takes longer than counting it: the counters of the latest ids are cached.

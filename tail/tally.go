@@ -2,9 +2,9 @@ package tail
 
 import (
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/useragent"
 )
 
 // A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
@@ -75,7 +75,7 @@ func (p *PolicyTally) begin() {
 }
 
 // count counts a refused request.
-func (p *PolicyTally) count(action uint16, class useragent.Class, t *traffic.Tables) {
+func (p *PolicyTally) count(action uint16, class request.Class, t *traffic.Tables) {
 	p.Refused++
 	p.By[p.place(pair{label(t.Actions.Name(int32(action))), class.String()})].Refused++
 }

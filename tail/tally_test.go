@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // A tallied counts refusals of some actions.
@@ -19,12 +19,12 @@ type tallied struct {
 
 func newTallied(t testing.TB, earlier *Tally) *tallied {
 	t.Helper()
-	policies, err := policy.ParseLimits([]string{"token:1/s"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:1/s"}, request.ByClient)
 	check(t, err)
 	return &tallied{&newTally(policies, earlier).Policies[0], traffic.NewTables()}
 }
 
-func (p *tallied) refuse(action string, class useragent.Class) {
+func (p *tallied) refuse(action string, class request.Class) {
 	p.count(uint16(p.tables.Actions.ID([]byte(action))), class, p.tables)
 }
 
@@ -35,7 +35,7 @@ func TestTallyGoesOn(t *testing.T) {
 	for round := range 3 {
 		p := newTallied(t, &saved)
 		for i := range actions { // their ids differ from round to round
-			for class := range useragent.Class(3) {
+			for class := range request.Class(3) {
 				p.refuse(actions[(i+round)%len(actions)], class)
 			}
 		}

@@ -1,75 +1,11 @@
 package traffic
 
-// A Key is a way to tell whose bucket a request falls into. Package policy, which does not know of batches, calls them
-// the same and numbers them alike.
-type Key uint8
-
-// The keys.
-const (
-	ByClient Key = iota
-	ByClientAction
-	ByAction
-	ByHost
-	BySite
-	ByClientAgent
-	ByClient24
-	ByClient64
-	ByUser
-	ByClientAgentAction
-	ByClient24Action
-	ByClient64Action
-	ByUserAction
-	ByClientPath
-	KeyCount
-)
-
-var keyNames = [KeyCount]string{
-	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
-	"client+agent+action", "client/24+action", "client/64+action", "user+action", "client+path",
-}
-
-// String is the key as --by takes it.
-func (k Key) String() string { return keyNames[k] }
-
-// Shared reports whether requests of several clients fall into one bucket.
-func (k Key) Shared() bool {
-	who := k.who()
-	return who != ByClient && who != ByClientAgent && who != ByClientPath
-}
-
-// who is the key without the action that goes with it: client of client+action.
-func (k Key) who() Key {
-	switch k {
-	case ByClientAction:
-		return ByClient
-	case ByClientAgentAction:
-		return ByClientAgent
-	case ByClient24Action:
-		return ByClient24
-	case ByClient64Action:
-		return ByClient64
-	case ByUserAction:
-		return ByUser
-	}
-	return k
-}
-
-// ByAction reports whether each action has a bucket of its own.
-func (k Key) ByAction() bool { return k == ByAction || k.who() != k }
-
-// ByAgents reports whether the key needs the agents of requests.
-func (k Key) ByAgents() bool { return k.who() == ByClientAgent }
-
-// ByUsers reports whether the key needs the users of requests.
-func (k Key) ByUsers() bool { return k.who() == ByUser }
-
-// ByPaths reports whether the key needs the paths of requests.
-func (k Key) ByPaths() bool { return k == ByClientPath }
+import "shadow/request"
 
 // Timelines sort batches by one key.
 type Timelines struct {
 	Group
-	By     Key
+	By     request.Key
 	Column []int32 // the key of each row of the batch
 	Len    int     // how many keys there are
 
@@ -87,7 +23,7 @@ func (l *Timelines) Take(b *Batch, t *Tables) {
 
 // fill makes the column of keys.
 func (l *Timelines) fill(b *Batch, t *Tables) {
-	who := l.By.who()
+	who := l.By.Who()
 	if who == l.By {
 		l.Column, l.Len = l.fillWho(l.Column, who, b, t)
 		return
@@ -101,30 +37,30 @@ func (l *Timelines) fill(b *Batch, t *Tables) {
 }
 
 // fillWho makes the column of a key without an action beside it, in the room of column, and tells how many keys there are.
-func (l *Timelines) fillWho(column []int32, who Key, b *Batch, t *Tables) ([]int32, int) {
+func (l *Timelines) fillWho(column []int32, who request.Key, b *Batch, t *Tables) ([]int32, int) {
 	switch who {
-	case ByClient:
+	case request.ByClient:
 		return b.Client, t.Clients.Len()
-	case ByHost:
+	case request.ByHost:
 		return b.Host, t.Hosts.Len()
-	case BySite:
+	case request.BySite:
 		return append(column, make([]int32, max(0, b.Len()-len(column)))...)[:b.Len()], 1
-	case ByUser:
+	case request.ByUser:
 		return l.users(column, b)
 	}
 	column = column[:0]
 	switch who {
-	case ByAction:
+	case request.ByAction:
 		for _, action := range b.Action {
 			column = append(column, int32(action))
 		}
 		return column, t.Actions.Len()
-	case ByClientAgent:
+	case request.ByClientAgent:
 		for i, client := range b.Client {
 			column = append(column, l.senders.id(client, int32(b.Agent[i])))
 		}
 		return column, len(l.senders.ids)
-	case ByClientPath:
+	case request.ByClientPath:
 		for i, client := range b.Client {
 			column = append(column, l.senders.id(client, b.Path[i]))
 		}

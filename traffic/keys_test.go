@@ -2,32 +2,32 @@ package traffic
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 func TestNetworkOf(t *testing.T) {
 	for _, c := range []struct {
-		by           Key
+		by           request.Key
 		client, want string // "": stays alone
 	}{
-		{ByClient24, "192.0.2.7", "192.0.2.0/24"},
-		{ByClient24Action, "192.0.2.255", "192.0.2.0/24"},
-		{ByClient24, "192.0.3.7", "192.0.3.0/24"},
-		{ByClient24, "::ffff:192.0.2.7", "192.0.2.0/24"},
-		{ByClient24, "2001:db8::7", ""},
-		{ByClient24, "192.0.2.0/24", ""},
-		{ByClient24, "shop.example", ""},
-		{ByClient24, "-", ""},
-		{ByClient64, "2001:db8:1:2:3::7", "2001:db8:1:2::/64"},
-		{ByClient64Action, "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"},
-		{ByClient64, "2001:db8:1:3::7", "2001:db8:1:3::/64"},
-		{ByClient64, "192.0.2.7", ""},
-		{ByClient64, "::ffff:192.0.2.7", ""},
-		{ByClient, "192.0.2.7", ""},
-		{ByUser, "2001:db8::7", ""},
+		{request.ByClient24, "192.0.2.7", "192.0.2.0/24"},
+		{request.ByClient24Action, "192.0.2.255", "192.0.2.0/24"},
+		{request.ByClient24, "192.0.3.7", "192.0.3.0/24"},
+		{request.ByClient24, "::ffff:192.0.2.7", "192.0.2.0/24"},
+		{request.ByClient24, "2001:db8::7", ""},
+		{request.ByClient24, "192.0.2.0/24", ""},
+		{request.ByClient24, "shop.example", ""},
+		{request.ByClient24, "-", ""},
+		{request.ByClient64, "2001:db8:1:2:3::7", "2001:db8:1:2::/64"},
+		{request.ByClient64Action, "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"},
+		{request.ByClient64, "2001:db8:1:3::7", "2001:db8:1:3::/64"},
+		{request.ByClient64, "192.0.2.7", ""},
+		{request.ByClient64, "::ffff:192.0.2.7", ""},
+		{request.ByClient, "192.0.2.7", ""},
+		{request.ByUser, "2001:db8::7", ""},
 	} {
 		got := ""
 		if network, ok := NetworkOf(c.by, c.client); ok {
@@ -35,16 +35,6 @@ func TestNetworkOf(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s puts %s in %q, want %q", c.by, c.client, got, c.want)
-		}
-	}
-}
-
-// A key with an action says in its name what it is without one, and shares what that shares.
-func TestWho(t *testing.T) {
-	for key := range KeyCount {
-		who, by := strings.CutSuffix(key.String(), "+action")
-		if key.who().String() != who || by && key.who() == key || key.Shared() != key.who().Shared() {
-			t.Errorf("%s without an action is %s", key, key.who())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"shadow/parse"
+	"shadow/request"
 	"shadow/traffic/intern"
 )
 
@@ -17,7 +18,7 @@ type networks struct {
 }
 
 // take takes in the clients that are new.
-func (w *networks) take(by Key, clients *intern.Dict) {
+func (w *networks) take(by request.Key, clients *intern.Dict) {
 	if w.ids == nil {
 		w.ids = map[netip.Prefix]int32{}
 	}
@@ -29,7 +30,7 @@ func (w *networks) take(by Key, clients *intern.Dict) {
 	}
 }
 
-func (w *networks) id(by Key, client string) int32 {
+func (w *networks) id(by request.Key, client string) int32 {
 	network, ok := NetworkOf(by, client)
 	if !ok {
 		w.n++
@@ -45,13 +46,13 @@ func (w *networks) id(by Key, client string) int32 {
 }
 
 // NetworkOf is the network that a key by networks puts a client in; false if the client stays alone.
-func NetworkOf(by Key, client string) (netip.Prefix, bool) {
+func NetworkOf(by request.Key, client string) (netip.Prefix, bool) {
 	addr, ok := parse.Addr([]byte(client))
-	switch by = by.who(); {
+	switch by = by.Who(); {
 	case !ok:
-	case by == ByClient24 && addr.Is4():
+	case by == request.ByClient24 && addr.Is4():
 		return netip.PrefixFrom(addr, 24).Masked(), true
-	case by == ByClient64 && addr.Is6():
+	case by == request.ByClient64 && addr.Is6():
 		return netip.PrefixFrom(addr, 64).Masked(), true
 	}
 	return netip.Prefix{}, false

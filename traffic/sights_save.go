@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // What is remembered of keys can be written to a checkpoint, and the keys that were idle for longest can be forgotten
@@ -57,7 +58,7 @@ func (s *Sights) Trim(live []int32, most int, release func(key int32)) {
 
 // Save writes the key as names.
 func (l *Timelines) Save(key int32, to *Encoder) {
-	who := l.By.who()
+	who := l.By.Who()
 	if who == l.By {
 		l.saveWho(who, key, to)
 		return
@@ -68,23 +69,23 @@ func (l *Timelines) Save(key int32, to *Encoder) {
 }
 
 // saveWho writes a key that has no action beside it.
-func (l *Timelines) saveWho(who Key, key int32, to *Encoder) {
+func (l *Timelines) saveWho(who request.Key, key int32, to *Encoder) {
 	switch who {
-	case ByClient:
+	case request.ByClient:
 		to.Client(key)
-	case ByAction:
+	case request.ByAction:
 		to.Action(uint16(key))
-	case ByHost:
+	case request.ByHost:
 		to.Host(key)
-	case ByClientAgent:
+	case request.ByClientAgent:
 		client, agent := l.senders.of(key)
 		to.Client(client)
 		to.Agent(uint16(agent))
-	case ByClientPath:
+	case request.ByClientPath:
 		client, path := l.senders.of(key)
 		to.Client(client)
 		to.Path(path)
-	case ByUser:
+	case request.ByUser:
 		id, kind := l.senders.of(key)
 		to.Uint(uint64(kind))
 		if kind == userSender {
@@ -92,14 +93,14 @@ func (l *Timelines) saveWho(who Key, key int32, to *Encoder) {
 		} else {
 			to.Client(id)
 		}
-	case ByClient24, ByClient64:
+	case request.ByClient24, request.ByClient64:
 		to.Client(l.networks.members[key])
 	}
 }
 
 // Restore reads a key.
 func (l *Timelines) Restore(from *Decoder) (key int32) {
-	who := l.By.who()
+	who := l.By.Who()
 	key = l.restoreWho(who, from)
 	if who != l.By {
 		key = l.actions.id(key, int32(from.Action()))
@@ -107,26 +108,26 @@ func (l *Timelines) Restore(from *Decoder) (key int32) {
 	return key
 }
 
-func (l *Timelines) restoreWho(who Key, from *Decoder) int32 {
+func (l *Timelines) restoreWho(who request.Key, from *Decoder) int32 {
 	switch who {
-	case ByClient:
+	case request.ByClient:
 		return from.Client()
-	case ByAction:
+	case request.ByAction:
 		return int32(from.Action())
-	case ByHost:
+	case request.ByHost:
 		return from.Host()
-	case ByClientAgent:
+	case request.ByClientAgent:
 		client := from.Client()
 		return l.senders.id(client, int32(from.Agent()))
-	case ByClientPath:
+	case request.ByClientPath:
 		client := from.Client()
 		return l.senders.id(client, from.Path())
-	case ByUser:
+	case request.ByUser:
 		if from.Uint() == userSender {
 			return l.senders.id(from.User(), userSender)
 		}
 		return l.senders.id(from.Client(), clientSender)
-	case ByClient24, ByClient64:
+	case request.ByClient24, request.ByClient64:
 		client := from.Client()
 		l.networks.take(who, from.tables.Clients)
 		if from.err == nil {
@@ -139,17 +140,17 @@ func (l *Timelines) restoreWho(who Key, from *Decoder) int32 {
 // Count is how many keys the tables know.
 func (l *Timelines) Count(t *Tables) int {
 	switch l.By {
-	case ByClient:
+	case request.ByClient:
 		return t.Clients.Len()
-	case ByAction:
+	case request.ByAction:
 		return t.Actions.Len()
-	case ByHost:
+	case request.ByHost:
 		return t.Hosts.Len()
-	case BySite:
+	case request.BySite:
 		return 1
-	case ByClientAgent, ByClientPath, ByUser:
+	case request.ByClientAgent, request.ByClientPath, request.ByUser:
 		return len(l.senders.ids)
-	case ByClient24, ByClient64:
+	case request.ByClient24, request.ByClient64:
 		return l.networks.n
 	}
 	return len(l.actions.ids)

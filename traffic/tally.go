@@ -1,8 +1,8 @@
 package traffic
 
 import (
+	"shadow/request"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // Tallies are what is known of clients and actions apart from any limit. The zero value has counted nothing.
@@ -11,13 +11,13 @@ type Tallies struct {
 	Clients  intern.PagedSlice[ClientTally] // by client id
 	Actions  []int64                        // requests by action id
 
-	classes []useragent.Class // by agent id
+	classes []request.Class // by agent id
 }
 
 // ClientTally is what is known of one client apart from any limit.
 type ClientTally struct {
-	ByClass   [useragent.ClassCount]int64 // requests, by the class of their agent
-	LastAgent int32                       // of the client's last request; Tables.Agents
+	ByClass   [request.ClassCount]int64 // requests, by the class of their agent
+	LastAgent int32                     // of the client's last request; Tables.Agents
 }
 
 // Requests is how many requests the client sent.
@@ -29,11 +29,11 @@ func (c *ClientTally) Requests() (n int64) {
 }
 
 // Class is the class of most of the client's requests; of several with as many, the first in the order of classes.
-func (c *ClientTally) Class() useragent.Class {
-	best := useragent.Browser
+func (c *ClientTally) Class() request.Class {
+	best := request.Browser
 	for k := range c.ByClass {
 		if c.ByClass[k] > c.ByClass[best] {
-			best = useragent.Class(k)
+			best = request.Class(k)
 		}
 	}
 	return best

@@ -12,6 +12,7 @@ import (
 
 	"shadow/escape"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
@@ -63,7 +64,7 @@ func checkConfig(in io.Reader, w io.Writer, args []string) error {
 
 // compiles tells whether those that read requests can do as the configuration says, all of it at once.
 func compiles(c *policy.Config) error {
-	if _, err := match.NewActions(actionRules(c), intern.NewDict()); err != nil {
+	if _, err := match.NewActions(c.Actions, intern.NewDict()); err != nil {
 		return usage("%w", err)
 	}
 	if _, _, err := (&evidenceFlags{wanted: true}).choose(c); err != nil {
@@ -141,13 +142,13 @@ func actionNames(c *policy.Config) (names []string) {
 }
 
 // membersText is how many entries a tier has, of which kind.
-func membersText(t *policy.Tier) string {
+func membersText(t *request.Tier) string {
 	var texts []string
 	for _, kind := range []struct {
 		n        int
 		one, few string
 	}{
-		{len(t.Addresses), "address or network", "addresses and networks"},
+		{len(t.Networks), "address or network", "addresses and networks"},
 		{len(t.Users), "user", "users"},
 		{len(t.Values), "value of " + t.Field, "values of " + t.Field},
 	} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/policy"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -33,7 +33,7 @@ func TestCompletions(t *testing.T) {
 	for _, c := range []struct {
 		line, want string
 	}{
-		{"replay --by ", strings.Join(policy.Keys(), " ")},
+		{"replay --by ", strings.Join(request.Keys(), " ")},
 		{"replay --output ", "table json csv markdown html"},
 		{"query --output ", "table json csv markdown"},
 		{"formats --output ", "table json csv markdown"},

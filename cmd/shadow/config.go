@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/match"
 )
 
@@ -57,16 +58,6 @@ func knownProblems(name string, config policy.Config, err error) (policy.Config,
 	return config, usage("%w", err)
 }
 
-// What the configuration says of requests is carried over to where requests are read, which does not know of policies.
-
-func actionRules(c *policy.Config) []match.Rule {
-	rules := make([]match.Rule, len(c.Actions))
-	for i, a := range c.Actions {
-		rules[i] = match.Rule{Name: a.Name, Methods: a.Methods, Prefix: a.Prefix, Glob: a.Glob, Regexp: a.Regexp}
-	}
-	return rules
-}
-
 // newScopes are the scopes that policies use, nil when they use none. extra is what the client rule asks of the parser;
 // with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
 func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*match.Scopes, []string, error) {
@@ -77,7 +68,7 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*mat
 	var tiers *match.Tiers
 	if needsTiers(c, scopes) {
 		var err error
-		if tiers, err = match.NewTiers(trafficTiers(c), extra); err != nil {
+		if tiers, err = match.NewTiers(tiersOf(c), extra); err != nil {
 			return nil, nil, err
 		}
 		extra = tiers.Extra()
@@ -86,13 +77,13 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*mat
 	return compiled, extra, err
 }
 
-func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []match.Scope, any bool) {
-	scopes = make([]match.Scope, len(c.Scopes))
+func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []request.Conditions, any bool) {
+	scopes = make([]request.Conditions, len(c.Scopes))
 	for _, p := range policies {
 		for _, part := range p.Parts {
 			for _, s := range []policy.Scope{part.Match, part.Count} {
 				if s > 0 {
-					scopes[s-1], any = trafficScope(c.Scopes[s-1]), true
+					scopes[s-1], any = c.Scopes[s-1], true
 				}
 			}
 		}
@@ -100,15 +91,8 @@ func usedScopes(c *policy.Config, policies []policy.Policy) (scopes []match.Scop
 	return scopes, any
 }
 
-func trafficScope(c policy.Conditions) match.Scope {
-	return match.Scope{
-		Actions: c.Actions, Methods: c.Methods, Paths: c.Paths, Prefixes: c.Prefixes, Regexps: c.Regexps,
-		Hosts: c.Hosts, Classes: c.Classes, Tiers: c.Tiers, Statuses: c.Statuses,
-	}
-}
-
-// needsTiers tells whether it matters which tier a client is in.
-func needsTiers(c *policy.Config, scopes []match.Scope) bool {
+// needsTiers reports whether it matters which tier a client is in.
+func needsTiers(c *policy.Config, scopes []request.Conditions) bool {
 	for _, s := range scopes {
 		if len(s.Tiers) > 0 {
 			return true
@@ -117,13 +101,9 @@ func needsTiers(c *policy.Config, scopes []match.Scope) bool {
 	return c.Exempt.Len() > 0
 }
 
-// trafficTiers are the tiers with the exempt clients first, since being exempt goes before all.
-func trafficTiers(c *policy.Config) (tiers []match.Tier) {
-	for _, t := range append([]policy.Tier{c.Exempt}, c.Tiers...) {
-		tiers = append(tiers, match.Tier{
-			Name: t.Name, Networks: t.Addresses, Users: t.Users, Field: t.Field, Values: t.Values,
-		})
-	}
+// tiersOf are the tiers with the exempt clients first, since being exempt goes before all.
+func tiersOf(c *policy.Config) []request.Tier {
+	tiers := append([]request.Tier{c.Exempt}, c.Tiers...)
 	tiers[0].Exempt = true
 	return tiers
 }

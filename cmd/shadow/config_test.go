@@ -9,26 +9,10 @@ import (
 	"testing"
 
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/evidence"
 	"shadow/traffic/match"
-	"shadow/traffic/useragent"
 )
-
-// What the configuration says is carried over from policy to traffic, which do not know each other. They have to agree
-// in their words.
-func TestConfigWords(t *testing.T) {
-	if len(policy.Classes) != int(useragent.ClassCount) {
-		t.Errorf("there are %d classes in traffic and %q in policy", useragent.ClassCount, policy.Classes)
-	}
-	for c := range useragent.ClassCount {
-		if policy.Classes[c] != c.String() {
-			t.Errorf("class %s is called %s in policy", c, policy.Classes[c])
-		}
-	}
-	if policy.MaxScopes != match.MaxScopes || policy.DefaultTier != match.DefaultTier {
-		t.Error("the constants of policy and traffic differ")
-	}
-}
 
 // The thresholds that the manual states are those by default, and those of the configuration go before them.
 func TestEvidenceRules(t *testing.T) {
@@ -63,17 +47,17 @@ func TestConfigValues(t *testing.T) {
 		"192.0.2.1/24", "192.0.2.300", "192.0.2.0/33", "fe80::1%eth0", "192.0.2", "", "1.2.3.4/", "01.2.3.4",
 	} {
 		_, here := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, "tiers: {a: {addresses: %q}}", text))
-		_, there := match.NewTiers([]match.Tier{{Name: "a", Networks: []string{text}}}, nil)
+		_, there := match.NewTiers([]request.Tier{{Name: "a", Networks: []string{text}}}, nil)
 		agree(t, "network", text, here, there)
 	}
 	for _, text := range []string{"200", "4xx", "5XX", "099", "0xx", "40", "1000", "xxx", "4x4", "599", "600", "6xx", "999", "+99"} {
 		here := condition("count", "status", text)
-		_, there := match.NewScopes([]match.Scope{{Statuses: []string{text}}}, nil)
+		_, there := match.NewScopes([]request.Conditions{{Statuses: []string{text}}}, nil)
 		agree(t, "status", text, here, there)
 	}
 	for _, text := range []string{"^/a", "(", "a{1001}", `\pL`} {
 		here := condition("match", "regexp", text)
-		_, there := match.NewScopes([]match.Scope{{Regexps: []string{text}}}, nil)
+		_, there := match.NewScopes([]request.Conditions{{Regexps: []string{text}}}, nil)
 		agree(t, "regexp", text, here, there)
 	}
 }

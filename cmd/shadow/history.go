@@ -10,8 +10,8 @@ import (
 
 	"shadow/limit"
 	"shadow/report/history"
+	"shadow/request"
 	"shadow/store"
-	"shadow/traffic/useragent"
 )
 
 // What a report is compared with. Runs are in the order of what they are about, whenever they were made.
@@ -236,7 +236,7 @@ func parseSpare(text string) (store.Spare, error) {
 	if !found || p.Set(share) != nil {
 		return bad()
 	}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		if name == class.String() || name == class.String()+"s" {
 			return store.Spare{Class: class, PerMillion: int64(float64(p)*1e4 + 0.5)}, nil
 		}

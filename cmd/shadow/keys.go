@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/policy"
+	"shadow/request"
 )
 
 // keysFlags are the options of `shadow keys` as they are given.
@@ -30,9 +30,9 @@ type keysFlags struct {
 
 // keysTried are those that are held against each other unless --by names some: the simpler first, as of several that are
 // as good the first is called best.
-var keysTried = []policy.Key{
-	policy.ByClient, policy.ByClient64, policy.ByClient24, policy.ByClientAgent, policy.ByUser,
-	policy.ByClientAction, policy.ByClient64Action, policy.ByClient24Action, policy.ByClientAgentAction, policy.ByUserAction,
+var keysTried = []request.Key{
+	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
+	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction, request.ByUserAction,
 }
 
 func newKeys() *cobra.Command {
@@ -86,15 +86,15 @@ func (f *keysFlags) add(cmd *cobra.Command) {
 	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
-	completeWords(cmd, "by", policy.Keys()...)
+	completeWords(cmd, "by", request.Keys()...)
 	completeWords(cmd, "stop", classNames()...)
 	completeWords(cmd, "spare", classNames()...)
 }
 
 // chosen are the keys of --by, or those that are tried by default.
-func (f *keysFlags) chosen() (keys []policy.Key, err error) {
+func (f *keysFlags) chosen() (keys []request.Key, err error) {
 	for _, text := range f.by {
-		key, err := policy.ParseKey(text)
+		key, err := request.ParseKey(text)
 		if err != nil {
 			return nil, badFlag("by", text, err)
 		}
@@ -103,7 +103,7 @@ func (f *keysFlags) chosen() (keys []policy.Key, err error) {
 		}
 	}
 	if len(keys) == 0 {
-		return slices.DeleteFunc(slices.Clone(keysTried), func(k policy.Key) bool {
+		return slices.DeleteFunc(slices.Clone(keysTried), func(k request.Key) bool {
 			return f.action != "" && strings.HasSuffix(k.String(), "+action") // as good as without
 		}), nil
 	}

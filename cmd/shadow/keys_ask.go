@@ -5,16 +5,15 @@ import (
 	"strings"
 
 	"shadow/report/keys"
+	"shadow/request"
 	"shadow/suggest"
-	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // Keys need to know two sides only: those to be stopped are counted as tools, those to be spared as browsers, all others as
 // unknown.
 const (
-	toStop  = useragent.Tool
-	toSpare = useragent.Browser
+	toStop  = request.Tool
+	toSpare = request.Browser
 )
 
 // ask is what the flags ask, and how visitors are to be counted for it.
@@ -35,21 +34,21 @@ func (r *keysRun) ask() (q keys.Question, err error) {
 	if asked := r.cmd.Flags().Changed("stop") && slices.Contains(stop, disguised) || slices.Contains(spare, disguised); r.claims && asked {
 		return q, usage("--claims believes every claim, so nobody is disguised: leave one out")
 	}
-	q.Stop, q.Spare = []useragent.Class{toStop}, []useragent.Class{toSpare}
+	q.Stop, q.Spare = []request.Class{toStop}, []request.Class{toSpare}
 	q.StopNames, q.SpareNames = wordsOf(stop), wordsOf(spare)
 	r.options.Side = sideOf(stop, spare)
 	if q.Refuse, err = r.shares(); err != nil {
 		return q, err
 	}
 	for _, key := range r.tried {
-		q.By = append(q.By, traffic.Key(key))
+		q.By = append(q.By, key)
 	}
 	return q, nil
 }
 
 // sideOf says on which side a visitor is.
-func sideOf(stop, spare []useragent.Class) func(useragent.Class, bool) useragent.Class {
-	return func(class useragent.Class, contradicted bool) useragent.Class {
+func sideOf(stop, spare []request.Class) func(request.Class, bool) request.Class {
+	return func(class request.Class, contradicted bool) request.Class {
 		if contradicted {
 			class = disguised
 		}
@@ -59,11 +58,11 @@ func sideOf(stop, spare []useragent.Class) func(useragent.Class, bool) useragent
 		case slices.Contains(spare, class):
 			return toSpare
 		}
-		return useragent.Unknown
+		return request.Unknown
 	}
 }
 
-func wordsOf(classes []useragent.Class) (words []string) {
+func wordsOf(classes []request.Class) (words []string) {
 	for _, class := range classes {
 		words = append(words, classWord(class))
 	}
@@ -71,13 +70,13 @@ func wordsOf(classes []useragent.Class) (words []string) {
 }
 
 // classesOf reads a list of classes.
-func classesOf(flag string, names []string) (classes []useragent.Class, err error) {
+func classesOf(flag string, names []string) (classes []request.Class, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(classNames(), func(known string) bool { return name == known || name+"s" == known })
 		if i < 0 {
 			return nil, usage("--%s %q: want some of %s; %s", flag, name, strings.Join(classNames(), ", "), suggest.Explain(name))
 		}
-		if class := useragent.Class(i); !slices.Contains(classes, class) {
+		if class := request.Class(i); !slices.Contains(classes, class) {
 			classes = append(classes, class)
 		}
 	}
@@ -88,7 +87,7 @@ func classesOf(flag string, names []string) (classes []useragent.Class, err erro
 }
 
 // disguised is the class of those who claim to be browsers, which their evidence contradicts.
-const disguised = useragent.ClassCount
+const disguised = request.ClassCount
 
 // classNames are the classes as --stop and --spare take them.
 func classNames() (names []string) {
@@ -99,15 +98,15 @@ func classNames() (names []string) {
 }
 
 // classWord is a class in one word, disguised among them.
-func classWord(class useragent.Class) string {
+func classWord(class request.Class) string {
 	if class == disguised {
 		return suggest.Disguised.String()
 	}
 	return class.String()
 }
 
-func pluralOf(class useragent.Class) string {
-	if class == useragent.Unknown || class == disguised {
+func pluralOf(class request.Class) string {
+	if class == request.Unknown || class == disguised {
 		return classWord(class)
 	}
 	return class.String() + "s"

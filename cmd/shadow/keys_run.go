@@ -13,6 +13,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/keys"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -25,7 +26,7 @@ type keysRun struct {
 	question keys.Question
 	options  sweep.KeysOptions
 	policies []policy.Policy // of --limit: each limit by each key
-	tried    []policy.Key
+	tried    []request.Key
 	started  time.Time
 }
 

@@ -14,6 +14,7 @@ import (
 	"shadow/report/explain"
 	"shadow/report/plot"
 	"shadow/report/table"
+	"shadow/request"
 )
 
 func newLimits() *cobra.Command {
@@ -111,7 +112,7 @@ that is. The plots show how many requests count against the client.`,
 			if err := verifyCalcOutput(output); err != nil {
 				return err
 			}
-			policies, err := policy.ParseLimits(args, policy.ByClient)
+			policies, err := policy.ParseLimits(args, request.ByClient)
 			if err != nil {
 				return usage("%w", err)
 			}

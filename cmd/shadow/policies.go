@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/ingest"
 )
 
@@ -25,12 +26,12 @@ func (f *policyFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.by, "by", "client", "what --limit counts by (`key`): "+keyTexts())
 	flags.StringArrayVar(&f.picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
 	needs(cmd, []string{"limit", "sweep"}, "by")
-	completeWords(cmd, "by", policy.Keys()...)
+	completeWords(cmd, "by", request.Keys()...)
 }
 
 // choose makes the policies: those of --limit first, then those of the configuration.
 func (f *policyFlags) choose(config *policy.Config) ([]policy.Policy, error) {
-	key, err := policy.ParseKey(f.by)
+	key, err := request.ParseKey(f.by)
 	if err != nil {
 		return nil, badFlag("by", f.by, err)
 	}
@@ -87,9 +88,9 @@ func blame(err error, policies []policy.Policy) error {
 }
 
 // untoldKey tells of a key whether it needs what is not told.
-func untoldKey(what string) func(policy.Key) bool {
-	return func(k policy.Key) bool {
-		return what == ingest.TheHost && k == policy.ByHost || what == ingest.TheUser && k.ByUsers() ||
+func untoldKey(what string) func(request.Key) bool {
+	return func(k request.Key) bool {
+		return what == ingest.TheHost && k == request.ByHost || what == ingest.TheUser && k.ByUsers() ||
 			what == ingest.ThePath && k.ByPaths()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
@@ -130,7 +131,7 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 	if o.Exclude, err = f.excluded(o.Clients); err != nil {
 		return o, err
 	}
-	if o.Actions, err = match.NewActions(actionRules(config), o.Tables.Actions); err != nil {
+	if o.Actions, err = match.NewActions(config.Actions, o.Tables.Actions); err != nil {
 		return o, usage("%w", err)
 	}
 	var extra []string
@@ -145,9 +146,9 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 		o.Warmup = leastWarmup
 	}
 	for _, p := range policies {
-		o.Hosts = o.Hosts || slices.Contains(p.Keys(), policy.ByHost)
-		o.Users = o.Users || slices.ContainsFunc(p.Keys(), policy.Key.ByUsers)
-		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), policy.Key.ByPaths)
+		o.Hosts = o.Hosts || slices.Contains(p.Keys(), request.ByHost)
+		o.Users = o.Users || slices.ContainsFunc(p.Keys(), request.Key.ByUsers)
+		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), request.Key.ByPaths)
 		if !f.cold {
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}

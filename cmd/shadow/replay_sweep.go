@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
 	"shadow/report/format"
 	"shadow/report/html"
+	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -31,13 +31,12 @@ func (r *replayRun) newSweep(ctx context.Context) (*sweep.Sweep, error) {
 	if !r.sweep {
 		return nil, nil
 	}
-	key, err := policy.ParseKey(r.by)
+	key, err := request.ParseKey(r.by)
 	if err != nil {
 		return nil, badFlag("by", r.by, err)
 	}
-	by := traffic.Key(key)
 	o := sweep.Options{
-		Tables: r.reading.Tables, By: by, Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(by), Bursts: sweep.DefaultBursts(),
+		Tables: r.reading.Tables, By: key, Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(key), Bursts: sweep.DefaultBursts(),
 		Lateness: r.reading.Lateness, Stop: ctx.Err,
 	}
 	for _, name := range sweep.Kinds() {

@@ -3,10 +3,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
+	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -40,9 +40,9 @@ func (f *reportFlags) writeSweep(cmd *cobra.Command, model *report.Model, found 
 
 // sweptResult is what the sweep found, as far as it is stored.
 func sweptResult(res *replay.Result, s *store.Swept) (*sweep.Result, error) {
-	key, err := policy.ParseKey(s.By)
+	key, err := request.ParseKey(s.By)
 	return &sweep.Result{
 		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions},
-		By: traffic.Key(key), Action: s.Action, Judged: s.Judged, Clients: s.Clients, ByClass: s.Requests, Hidden: s.Hidden, Curves: s.Curves,
+		By: key, Action: s.Action, Judged: s.Judged, Clients: s.Clients, ByClass: s.Requests, Hidden: s.Hidden, Curves: s.Curves,
 	}, err
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/request"
 	"shadow/suggest"
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // suggestFlags are the options of `shadow suggest` as they are given.
@@ -131,7 +131,7 @@ func (f *suggestFlags) shapes() (sweep.Options, error) {
 	if len(kinds) == 0 {
 		kinds = []string{sweep.Window.String(), sweep.Fixed.String(), sweep.Token.String()}
 	}
-	same := sweepFlags{per: f.per, kinds: kinds, rates: f.rates, by: traffic.ByClient.String(), action: f.action}
+	same := sweepFlags{per: f.per, kinds: kinds, rates: f.rates, by: request.ByClient.String(), action: f.action}
 	return same.sweepOptions()
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/suggest"
 	"shadow/traffic"
 )
@@ -124,7 +125,7 @@ func (r *suggestRun) wholePolicies() (all []policy.Policy, err error) {
 
 // policy is a limit of track i. It concerns the requests that have mark i, if it is about an action.
 func (t *track) policy(i int, text string) (p policy.Policy, err error) {
-	policies, err := policy.ParseLimits([]string{text}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil {
 		return p, err
 	}

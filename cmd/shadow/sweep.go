@@ -7,9 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/policy"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic"
 )
 
 // sweepFlags are the options of `shadow sweep` as they are given.
@@ -90,7 +89,7 @@ func (f *sweepFlags) add(cmd *cobra.Command) {
 	needsKinds(cmd)
 	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
 	completeWords(cmd, "kind", sweep.Kinds()...)
-	completeWords(cmd, "by", policy.Keys()...)
+	completeWords(cmd, "by", request.Keys()...)
 }
 
 // needsKinds says of which kinds of limits --per and --rate tell something.
@@ -124,11 +123,11 @@ func periodTexts(periods []limit.Time) (texts []string) {
 
 // sweepOptions are what the flags ask for, apart from how the logs are read.
 func (f *sweepFlags) sweepOptions() (o sweep.Options, err error) {
-	key, err := policy.ParseKey(f.by)
+	key, err := request.ParseKey(f.by)
 	if err != nil {
 		return o, badFlag("by", f.by, err)
 	}
-	o.By, o.Action, o.Bursts = traffic.Key(key), f.action, f.bursts
+	o.By, o.Action, o.Bursts = key, f.action, f.bursts
 	if o.Periods, err = periods(f.per); err != nil {
 		return o, err
 	}
@@ -161,7 +160,7 @@ func (f *sweepFlags) kindsOf() (kinds []sweep.Kind, err error) {
 }
 
 // ratesOf are the chosen rates, or those that suit the key.
-func (f *sweepFlags) ratesOf(by traffic.Key) (rates []sweep.Rate, err error) {
+func (f *sweepFlags) ratesOf(by request.Key) (rates []sweep.Rate, err error) {
 	for _, text := range f.rates {
 		some, err := sweep.ParseRates(text)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
+	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic/evidence"
@@ -111,7 +112,7 @@ func (r *sweepRun) prepare(args []string) error {
 // longestWindow is the window that remembers for longest, as a policy: how logs are read goes by that.
 func (r *sweepRun) longestWindow() ([]policy.Policy, error) {
 	spec := limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}
-	p, err := policy.New(spec, policy.Key(r.options.By))
+	p, err := policy.New(spec, r.options.By)
 	return []policy.Policy{p}, err
 }
 
@@ -203,7 +204,7 @@ func (r *sweepRun) warnings(result *sweep.Result) []string {
 		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
 	}
 	texts = append(texts, noUsers(&r.reading, s)...)
-	texts = append(texts, foldedPaths(&r.reading, []policy.Key{policy.Key(r.options.By)})...)
+	texts = append(texts, foldedPaths(&r.reading, []request.Key{r.options.By})...)
 	return append(texts, r.thinned(result)...)
 }
 

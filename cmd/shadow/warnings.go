@@ -8,6 +8,7 @@ import (
 
 	"shadow/logfile"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic/ingest"
 )
 
@@ -36,7 +37,7 @@ func noUsers(o *ingest.Options, s *ingest.Stats) []string {
 }
 
 // policyKeys are what policies count by, each once, in their order.
-func policyKeys(policies []policy.Policy) (keys []policy.Key) {
+func policyKeys(policies []policy.Policy) (keys []request.Key) {
 	for _, p := range policies {
 		for _, key := range p.Keys() {
 			if !slices.Contains(keys, key) {
@@ -48,8 +49,8 @@ func policyKeys(policies []policy.Policy) (keys []policy.Key) {
 }
 
 // notePaths has the paths of actions noted where something counts by action.
-func notePaths(o *ingest.Options, keys []policy.Key) {
-	if slices.ContainsFunc(keys, policy.Key.ByActions) {
+func notePaths(o *ingest.Options, keys []request.Key) {
+	if slices.ContainsFunc(keys, request.Key.ByActions) {
 		o.Actions.NotePaths()
 	}
 }
@@ -58,7 +59,7 @@ func notePaths(o *ingest.Options, keys []policy.Key) {
 const actionsNamed = 3
 
 // foldedPaths tells of keys by action that count several paths as one.
-func foldedPaths(o *ingest.Options, keys []policy.Key) []string {
+func foldedPaths(o *ingest.Options, keys []request.Key) []string {
 	folded, more := o.Actions.Folded()
 	if len(folded) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The band of curves: each point has, beside its figures as logged, the least and the most that they may be.
@@ -39,11 +39,11 @@ func (s *Report) points(curve int) iter.Seq[sweep.Banded] {
 
 func refusedSum(p *sweep.Point) int64 { return p.Refused.Sum() }
 
-func refusedOf(class useragent.Class) func(*sweep.Point) int64 {
+func refusedOf(class request.Class) func(*sweep.Point) int64 {
 	return func(p *sweep.Point) int64 { return p.Refused[class] }
 }
 
-func hitOf(class useragent.Class) func(*sweep.Point) int64 {
+func hitOf(class request.Class) func(*sweep.Point) int64 {
 	return func(p *sweep.Point) int64 { return p.Hit[class] }
 }
 
@@ -51,7 +51,7 @@ func hitOf(class useragent.Class) func(*sweep.Point) int64 {
 func appendBand(b []byte, p *sweep.Banded) []byte {
 	b = appendRange(append(b, '{'), p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
 	b = append(b, `, "by_class": {`...)
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		b = append(b, separator(int(class))...)
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
 		b = appendRange(b, p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))
@@ -78,7 +78,7 @@ func appendPair(b []byte, r [2]int64) []byte {
 // bandHead are the columns that a band adds to CSV.
 func bandHead() []string {
 	head := []string{"refused_low", "refused_high", "clients_hit_low", "clients_hit_high"}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		for _, name := range head[:4] {
 			head = append(head, class.String()+"_"+name)
 		}
@@ -89,7 +89,7 @@ func bandHead() []string {
 // bandCells are what stands in them.
 func bandCells(p *sweep.Banded) []table.Cell {
 	cells := rangeCells(p.Counted(), p.Range(refusedSum), p.Range((*sweep.Point).HitAny))
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		cells = append(cells, rangeCells(p.Counted(), p.Range(refusedOf(class)), p.Range(hitOf(class)))...)
 	}
 	return cells

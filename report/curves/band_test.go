@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"shadow/report"
 	"shadow/report/reporttest"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +50,7 @@ func TestSweepBand(t *testing.T) {
 		t.Errorf("token: %+v, input: %+v", first, got.Input)
 	}
 	for line := range strings.Lines(written(t, r, "csv", townOptions)) {
-		if n := strings.Count(line, ","); n != 6+2*int(useragent.ClassCount)+4+4*int(useragent.ClassCount) {
+		if n := strings.Count(line, ","); n != 6+2*int(request.ClassCount)+4+4*int(request.ClassCount) {
 			t.Errorf("%d commas in %s", n, line)
 		}
 	}

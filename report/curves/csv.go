@@ -4,15 +4,15 @@ import (
 	"io"
 
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The curves as one rectangular table: a row for each point. Where it is not known what is refused the cell is empty.
 
 func (s *Report) writeCSV(out io.Writer) error {
 	head := []string{"limit_kind", "per", "rate", "by", "limit", "refused", "clients_hit"}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		head = append(head, class.String()+"_refused", class.String()+"_clients_hit")
 	}
 	if s.ByEvidence != nil {
@@ -37,7 +37,7 @@ func (s *Report) writeCSV(out io.Writer) error {
 func (s *Report) cells(c *sweep.Curve, p *sweep.Point) []table.Cell {
 	row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.by.String()),
 		table.Count(p.Limit), countIf(p.Counted, p.Refused.Sum()), table.Count(p.Hit.Sum()))
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		row = append(row, countIf(p.Counted, p.Refused[class]), table.Count(p.Hit[class]))
 	}
 	if s.ByEvidence != nil {

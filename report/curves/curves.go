@@ -14,9 +14,8 @@ import (
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/html"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // A Report is the report on curves: what every limit of some shapes would refuse. Its JSON is an interface for other
@@ -39,8 +38,8 @@ type Report struct {
 
 	result *sweep.Result
 	curves []sweep.Curve
-	by     traffic.Key
-	totals [useragent.ClassCount]report.ClassTotal
+	by     request.Key
+	totals [request.ClassCount]report.ClassTotal
 	view   document.View
 }
 
@@ -64,13 +63,13 @@ func New(res *sweep.Result, o report.Options) *Report {
 	}
 	s.Input.Band = sweepBand(res.Band)
 	s.Warnings = append(s.Warnings, report.HeavyWarnings(&res.Tallies.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		s.totals[class] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 		s.ByClass[class.String()] = s.totals[class]
 	}
 	s.Input.Evidence = report.JuryOf(o.Jury, &res.Tallies.Clients, who).All(&res.Tallies.Clients)
 	if h := res.Hidden; h != nil {
-		all := s.totals[useragent.Browser]
+		all := s.totals[request.Browser]
 		s.ByEvidence = &divided{
 			People:    report.ClassTotal{Requests: all.Requests - h.Requests, Clients: all.Clients - h.Clients},
 			Disguised: report.ClassTotal{Requests: h.Requests, Clients: h.Clients},

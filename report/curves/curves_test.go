@@ -11,8 +11,8 @@ import (
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 var townOptions = report.Options{
@@ -61,7 +61,7 @@ func TestSweepJSON(t *testing.T) {
 		t.Errorf("window: %+v", window)
 	}
 	first := window.Points[0]
-	if *first.Refused != 4 || *first.Hit != 3 || *first.ByClass["browser"].Refused != 2 || *first.ByClass["tool"].Hit != 1 || len(first.ByClass) != int(useragent.ClassCount) {
+	if *first.Refused != 4 || *first.Hit != 3 || *first.ByClass["browser"].Refused != 2 || *first.ByClass["tool"].Hit != 1 || len(first.ByClass) != int(request.ClassCount) {
 		t.Errorf("first point: %+v", first)
 	}
 	if token.Per != nil || *token.Rate != "1/1s" || token.Points[0].Refused != nil || *token.Points[0].Hit != 2 || *token.Points[1].Refused != 0 {
@@ -117,9 +117,9 @@ func TestSweepWithin(t *testing.T) {
 	token := &r.Curves[1]
 	token.Points = []sweep.Point{{Limit: 1}, {Limit: 2, Counted: true}, {Limit: 3}, {Limit: 4, Counted: true}}
 	for i, hit := range []int64{1000, 500, 1, 0} {
-		token.Points[i].Hit[useragent.Browser] = hit
+		token.Points[i].Hit[request.Browser] = hit
 	}
-	token.Points[1].Refused[useragent.Browser] = 2000
+	token.Points[1].Refused[request.Browser] = 2000
 	text := written(t, r, "table", townOptions)
 	if want := "1/1s  browsers        2   50.00%    3  0.00–50.00%    3  0.00–50.00%"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)

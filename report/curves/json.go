@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"shadow/report/format"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The curves as JSON, a line for each point, since there may be hundreds of thousands: they are written as they are made.
@@ -66,7 +66,7 @@ func (s *Report) appendPoint(b []byte, p *sweep.Point) []byte {
 	b = strconv.AppendInt(b, p.Limit, 10)
 	b = appendFigures(append(b, ", "...), p.Counted, p.Refused.Sum(), p.Hit.Sum())
 	b = append(b, `, "by_class": {`...)
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		b = append(b, separator(int(class))...)
 		b = append(append(append(b, '"'), class.String()...), `": {`...)
 		b = append(appendFigures(b, p.Counted, p.Refused[class], p.Hit[class]), '}')

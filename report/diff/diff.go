@@ -5,7 +5,7 @@ package diff
 import (
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // A Report says what changes for whom when policy A gives way to policy B. Requests are compared one by one. Clients and
@@ -68,7 +68,7 @@ type ChangeByEvidence struct {
 }
 
 // ChangeByClass has the classes in their order.
-type ChangeByClass [useragent.ClassCount]ClassChange
+type ChangeByClass [request.ClassCount]ClassChange
 
 // A Client is a client that at least one of the policies hits.
 type Client struct {
@@ -107,4 +107,4 @@ const (
 )
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c ChangeByClass) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](c[:]) }
+func (c ChangeByClass) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }

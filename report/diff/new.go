@@ -6,7 +6,7 @@ import (
 
 	"shadow/replay"
 	"shadow/report"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // New computes what changes. The result is that of a replay of two policies, which c has observed.
@@ -78,7 +78,7 @@ func (d *Report) countClients(who *report.Population, b *report.Jury, c *replay.
 		}
 		d.ByClass[class].hit(s)
 		switch {
-		case b == nil || class != useragent.Browser:
+		case b == nil || class != request.Browser:
 		case b.Disguised[id]:
 			d.ByEvidence.Disguised.hit(s)
 		default:
@@ -90,7 +90,7 @@ func (d *Report) countClients(who *report.Population, b *report.Jury, c *replay.
 		d.ByClass[class].rest(figures)
 	}
 	if b != nil {
-		divided := b.Divide(who.Figures[useragent.Browser], &replay.Hits{})
+		divided := b.Divide(who.Figures[request.Browser], &replay.Hits{})
 		d.ByEvidence.People.rest(divided.People)
 		d.ByEvidence.Disguised.rest(divided.Disguised)
 	}

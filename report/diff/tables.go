@@ -3,7 +3,7 @@ package diff
 import (
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // requestsTable has a row for each of the four things that can become of requests.
@@ -19,13 +19,13 @@ func (d *Report) clientsTable() *table.Table {
 func (d *Report) changeTable(head string, all Change, of func(*ClassChange) Change) *table.Table {
 	t := table.New(table.Words(head), table.Number("all"))
 	changes := []Change{all}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		if !d.Input.AgentsLogged {
 			break
 		}
 		t.Head(table.Number(class.String()))
 		changes = append(changes, of(&d.ByClass[class]))
-		if d.ByEvidence != nil && class == useragent.Browser {
+		if d.ByEvidence != nil && class == request.Browser {
 			t.Join(table.Number("(disguised)"))
 			changes = append(changes, of(&d.ByEvidence.Disguised))
 		}

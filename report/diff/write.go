@@ -8,7 +8,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // sections are the tables of the comparison, apart from empty ones.
@@ -70,7 +70,7 @@ var csvHead = []string{
 func (d *Report) CSV() ([]byte, error) {
 	rows := []table.Record{changeCells("total", "", d.Requests, d.Clients)}
 	for class, c := range d.ByClass {
-		rows = append(rows, changeCells("class", useragent.Class(class).String(), c.Requests, c.Clients))
+		rows = append(rows, changeCells("class", request.Class(class).String(), c.Requests, c.Clients))
 	}
 	if e := d.ByEvidence; e != nil {
 		rows = append(rows, e.People.cells("people"), e.Disguised.cells("disguised"))
@@ -95,7 +95,7 @@ func (d *Report) CSV() ([]byte, error) {
 // cells are those of browsers that are or are not disguised.
 func (c *ClassChange) cells(name string) table.Record {
 	cells := changeCells("evidence", name, c.Requests, c.Clients)
-	cells["class"] = table.Text(useragent.Browser.String())
+	cells["class"] = table.Text(request.Browser.String())
 	return cells
 }
 

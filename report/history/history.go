@@ -7,7 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/report/format"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // A History is what has changed since other runs: the part of a report that only a database can tell. docs/nightly.md
@@ -79,10 +79,10 @@ type Moved struct {
 }
 
 // HitClasses are numbers of clients by class.
-type HitClasses [useragent.ClassCount]int64
+type HitClasses [request.ClassCount]int64
 
 // MarshalJSON writes an object with a key per class, in their order.
-func (c HitClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[useragent.Class](c[:]) }
+func (c HitClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
 // Sum is that of all classes.
 func (c HitClasses) Sum() (sum int64) {

@@ -7,7 +7,7 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // What has changed, for people. Terminal and Markdown show the same sections.
@@ -137,7 +137,7 @@ func (c Moved) text() string {
 	var classes []string
 	for class, n := range c.ByClass {
 		if n > 0 {
-			classes = append(classes, format.Thousands(n)+" "+useragent.Class(class).String())
+			classes = append(classes, format.Thousands(n)+" "+request.Class(class).String())
 		}
 	}
 	text := format.Count(c.Clients, "client")
@@ -153,8 +153,8 @@ func (p *Policy) trendTable(agents bool) *table.Table {
 	t.Head(table.Numbers("requests", "refused")...)
 	t.Join(table.Numbers("%", "clients hit", "%")...)
 	if agents {
-		t.Head(table.Number(useragent.Browser.String()))
-		for class := useragent.Browser + 1; class < useragent.ClassCount; class++ {
+		t.Head(table.Number(request.Browser.String()))
+		for class := request.Browser + 1; class < request.ClassCount; class++ {
 			t.Join(table.Number(class.String()))
 		}
 	}

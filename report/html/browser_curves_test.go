@@ -13,8 +13,8 @@ import (
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/reporttest"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The slider: wherever it is dragged to, the page shows the figures of a point of the curve, exactly.
@@ -45,7 +45,7 @@ func (c *Curves) expected(curve *sweep.Curve, n int64) reading {
 		return cells
 	}
 	r := reading{N: fmt.Sprint(n), Limit: curve.Limit(n)}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		if c.Clients[class] > 0 {
 			r.Rows = append(r.Rows, row(class.String(), p.Refused[class], c.Requests[class], p.Hit[class], c.Clients[class]))
 		}
@@ -75,12 +75,12 @@ func (b *tab) same(c *Curves, curve *sweep.Curve) int64 {
 // steepPage has a long curve, which is thinned, and a bucket of which not everything is known.
 func steepPage() *Page {
 	r := reporttest.SweptTown(0)
-	r.ByClass, r.Clients = sweep.Classes{useragent.Browser: 90_000, useragent.Tool: 60_000}, sweep.Classes{useragent.Browser: 30_000, useragent.Tool: 9}
+	r.ByClass, r.Clients = sweep.Classes{request.Browser: 90_000, request.Tool: 60_000}, sweep.Classes{request.Browser: 30_000, request.Tool: 9}
 	r.Judged = r.ByClass.Sum()
 	for n := int64(1); n <= 30_000; n++ {
 		left := 30_000 - n
 		r.Curves[0].Points = append(r.Curves[0].Points, sweep.Point{
-			Limit: n, Counted: true, Refused: sweep.Classes{useragent.Browser: 3 * left, useragent.Tool: 2 * left}, Hit: sweep.Classes{useragent.Browser: left, useragent.Tool: min(left, 9)},
+			Limit: n, Counted: true, Refused: sweep.Classes{request.Browser: 3 * left, request.Tool: 2 * left}, Hit: sweep.Classes{request.Browser: left, request.Tool: min(left, 9)},
 		})
 	}
 	r.Curves[1].Points = []sweep.Point{

@@ -1,8 +1,8 @@
 package html
 
 import (
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their own
@@ -15,9 +15,9 @@ type pageClass struct {
 }
 
 func (c *Curves) classes() (classes []pageClass) {
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		own := func(numbers *sweep.Classes, _ int64) int64 { return numbers[class] }
-		if class != useragent.Browser || c.Hidden == nil {
+		if class != request.Browser || c.Hidden == nil {
 			classes = append(classes, pageClass{class.String(), own})
 			continue
 		}

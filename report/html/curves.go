@@ -7,8 +7,8 @@ import (
 
 	"shadow/report/format"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of limit ×
@@ -20,7 +20,7 @@ func kindTitle(k sweep.Kind) string {
 
 // people are the browsers that are not disguised, as far as that is known.
 func (c *Curves) people() int64 {
-	n := c.Clients[useragent.Browser]
+	n := c.Clients[request.Browser]
 	if c.Hidden != nil {
 		n -= c.Hidden.Clients
 	}
@@ -30,7 +30,7 @@ func (c *Curves) people() int64 {
 // whoText says what a browser is where there are any.
 func (c *Curves) whoText() string {
 	switch {
-	case c.Clients[useragent.Browser] == 0:
+	case c.Clients[request.Browser] == 0:
 		return ""
 	case c.Hidden == nil && c.From != "":
 		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
@@ -40,7 +40,7 @@ func (c *Curves) whoText() string {
 		return "Of the browsers none does what no browser does."
 	}
 	return fmt.Sprintf("Browsers are those whose evidence does not contradict the claim; %s of %s are disguised.",
-		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[useragent.Browser]))
+		format.Thousands(c.Hidden.Clients), format.Thousands(c.Clients[request.Browser]))
 }
 
 func shapeTitle(s *sweep.Shape) string {

@@ -16,6 +16,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -121,7 +122,7 @@ func judgedFile(t testing.TB, path string) *replay.Result {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := policy.New(specs[0], policy.ByClient)
+		p, err := policy.New(specs[0], request.ByClient)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 	r := readerOf(t, path, o)
 	s := sweep.New(sweep.Options{
 		Tables: o.Tables, Lateness: o.Lateness, Kinds: []sweep.Kind{sweep.Window, sweep.Fixed, sweep.WindowAll, sweep.Token},
-		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(traffic.ByClient), Bursts: sweep.DefaultBursts(),
+		Periods: sweep.DefaultPeriods(), Rates: sweep.DefaultRates(request.ByClient), Bursts: sweep.DefaultBursts(),
 	})
 	if err := s.Run(r); err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"shadow/report/document"
 	"shadow/report/reporttest"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/testneeds"
-	"shadow/traffic/useragent"
 )
 
 // Whatever strangers write into a log stays text: in the markup by html/template, in the island by JSON.
@@ -106,7 +106,7 @@ func wildCurve(random *rand.Rand, points int) sweep.Curve {
 	for i := points - 2; i >= 0; i-- {
 		p := &c.Points[i]
 		p.Refused, p.Hit = c.Points[i+1].Refused, c.Points[i+1].Hit
-		for class := range useragent.ClassCount {
+		for class := range request.ClassCount {
 			if random.IntN(3) == 0 {
 				p.Refused[class] += random.Int64N(1 << random.IntN(30))
 				p.Hit[class] += random.Int64N(3)

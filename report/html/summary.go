@@ -6,8 +6,8 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic/useragent"
 )
 
 // The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with bars that say how
@@ -66,11 +66,11 @@ func verdictOf(p *report.Policy, agents bool) verdict {
 	for class, f := range p.ByClass {
 		switch {
 		case f.Clients == 0 || !agents:
-		case useragent.Class(class) == useragent.Browser && p.ByEvidence != nil:
+		case request.Class(class) == request.Browser && p.ByEvidence != nil:
 			v.addBar("people", p.ByEvidence.People)
 			v.addBar("disguised", p.ByEvidence.Disguised)
 		default:
-			v.addBar(report.ClassTitle(useragent.Class(class)), f)
+			v.addBar(report.ClassTitle(request.Class(class)), f)
 		}
 	}
 	return v

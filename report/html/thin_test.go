@@ -11,9 +11,9 @@ import (
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/reporttest"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/testneeds"
-	"shadow/traffic/useragent"
 )
 
 // pixels are what a figure of a curve fills of each column of a drawing: from its highest to its lowest value there,
@@ -45,7 +45,7 @@ func TestThinnedIsTheSamePicture(t *testing.T) {
 				t.Fatalf("%d of %d points for %d columns, want at most %d points", len(thin.points), size, thin.columns, most)
 			}
 			first, last := float64(points[0].Limit), float64(points[size-1].Limit)
-			for class := range useragent.ClassCount {
+			for class := range request.ClassCount {
 				for name, figure := range map[string]func(*sweep.Point) int64{
 					"refused": func(p *sweep.Point) int64 { return p.Refused[class] },
 					"hit":     func(p *sweep.Point) int64 { return p.Hit[class] },
@@ -111,7 +111,7 @@ func unpacked(h curveData) []sweep.Point {
 			counted = append(counted, i)
 		}
 	}
-	for class := range useragent.ClassCount {
+	for class := range request.ClassCount {
 		for i, n := range summed(h.Hit[class]) {
 			points[i].Hit[class] = n
 		}

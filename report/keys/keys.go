@@ -5,8 +5,7 @@ package keys
 import (
 	"shadow/report"
 	"shadow/report/document"
-	"shadow/traffic"
-	"shadow/traffic/useragent"
+	"shadow/request"
 )
 
 // Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md defines
@@ -90,11 +89,11 @@ type Row struct {
 
 // Question says what a report on keys is to tell.
 type Question struct {
-	Stop, Spare []useragent.Class // as which the result counts them
-	StopNames   []string          // what they are called; nil: by those classes
+	Stop, Spare []request.Class // as which the result counts them
+	StopNames   []string        // what they are called; nil: by those classes
 	SpareNames  []string
 	Longer      int       // so many periods of the result are further ones, tried for where the others do not separate
 	Refuse      []float64 // shares of the requests to be stopped, in percent
-	By          []traffic.Key
+	By          []request.Key
 	Limits      []string // of the result's limits, each once for every key
 }

@@ -12,9 +12,8 @@ import (
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 var townOptions = report.Options{
@@ -27,16 +26,16 @@ func keyed() *sweep.KeysResult {
 	window := sweep.Shape{Kind: sweep.Window, Per: limit.Minute}
 	point := func(n, tools, browsers, hit int64) sweep.Point {
 		return sweep.Point{
-			Limit: n, Counted: true, Refused: sweep.Classes{useragent.Tool: tools, useragent.Browser: browsers}, Hit: sweep.Classes{useragent.Browser: hit},
+			Limit: n, Counted: true, Refused: sweep.Classes{request.Tool: tools, request.Browser: browsers}, Hit: sweep.Classes{request.Browser: hit},
 		}
 	}
 	return &sweep.KeysResult{
-		Stats: reporttest.Town().Stats, Tables: reporttest.Town().Tables, Visitors: sweep.Classes{useragent.Browser: 100, useragent.Tool: 3},
-		Requests: sweep.Classes{useragent.Browser: 300, useragent.Tool: 1000}, Doubted: 2,
+		Stats: reporttest.Town().Stats, Tables: reporttest.Town().Tables, Visitors: sweep.Classes{request.Browser: 100, request.Tool: 3},
+		Requests: sweep.Classes{request.Browser: 300, request.Tool: 1000}, Doubted: 2,
 		Sides: []sweep.KeyCurves{
-			{By: traffic.ByClient, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 900, 200, 80), point(8, 799, 20, 9), point(20, 0, 0, 0)}}}},
-			{By: traffic.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
-			{By: traffic.ByClient64, Curves: []sweep.Curve{{Shape: window}}},
+			{By: request.ByClient, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 900, 200, 80), point(8, 799, 20, 9), point(20, 0, 0, 0)}}}},
+			{By: request.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
+			{By: request.ByClient64, Curves: []sweep.Curve{{Shape: window}}},
 		},
 		Census: sweep.Census{Clients: 50, Agents: 103, Users: 60, IPv4: 50, Sent: 1300},
 	}
@@ -44,8 +43,8 @@ func keyed() *sweep.KeysResult {
 
 func keysQuestion(refuse ...float64) Question {
 	return Question{
-		Stop: []useragent.Class{useragent.Tool, useragent.Crawler}, Spare: []useragent.Class{useragent.Browser}, Refuse: refuse,
-		By: []traffic.Key{traffic.ByClient, traffic.ByUser, traffic.ByClient64},
+		Stop: []request.Class{request.Tool, request.Crawler}, Spare: []request.Class{request.Browser}, Refuse: refuse,
+		By: []request.Key{request.ByClient, request.ByUser, request.ByClient64},
 	}
 }
 
@@ -71,8 +70,8 @@ func TestLongerWindows(t *testing.T) {
 	r, q := keyed(), keysQuestion(85.5, 95)
 	for i := range r.Sides {
 		points := []sweep.Point{{Limit: 1}}
-		if r.Sides[i].By == traffic.ByUser {
-			points[0] = sweep.Point{Limit: 1, Counted: true, Refused: sweep.Classes{useragent.Tool: 900}, Hit: sweep.Classes{useragent.Browser: 2}}
+		if r.Sides[i].By == request.ByUser {
+			points[0] = sweep.Point{Limit: 1, Counted: true, Refused: sweep.Classes{request.Tool: 900}, Hit: sweep.Classes{request.Browser: 2}}
 			points = append(points, sweep.Point{Limit: 50, Counted: true})
 		}
 		r.Sides[i].Curves = append(r.Sides[i].Curves, sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Hour}, Points: points})
@@ -93,18 +92,18 @@ func TestKeyWarnings(t *testing.T) {
 	for want, change := range map[string]func(r *sweep.KeysResult){
 		"":              func(*sweep.KeysResult) {},
 		"no agents":     func(r *sweep.KeysResult) { r.Agents = 0 },
-		"nobody to":     func(r *sweep.KeysResult) { r.Requests[useragent.Browser] = 0 },
-		"nothing to st": func(r *sweep.KeysResult) { r.Requests[useragent.Tool] = 0 },
+		"nobody to":     func(r *sweep.KeysResult) { r.Requests[request.Browser] = 0 },
+		"nothing to st": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 0 },
 		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
 			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
 		},
 		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
 			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
 			r.ByClient.Grow(int(id) + 1)
-			r.ByClient.At(id).ByClass[useragent.Tool] = 501
+			r.ByClient.At(id).ByClass[request.Tool] = 501
 		},
-		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[useragent.Tool] = 19 },
-		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[useragent.Browser] = 19 },
+		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 19 },
+		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[request.Browser] = 19 },
 		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
 			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},

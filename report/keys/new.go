@@ -8,9 +8,8 @@ import (
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
+	"shadow/request"
 	"shadow/sweep"
-	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // Every key is asked the same question, and answers with the number that suits it best; then they are put in order.
@@ -44,7 +43,7 @@ func logOf(c *sweep.Census) Log {
 	}
 }
 
-func groupOf(res *sweep.KeysResult, classes []useragent.Class, names []string) Group {
+func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Group {
 	g := Group{Classes: names, Visitors: res.Visitors.Of(classes), Requests: res.Requests.Of(classes)}
 	if names != nil {
 		return g
@@ -56,7 +55,7 @@ func groupOf(res *sweep.KeysResult, classes []useragent.Class, names []string) G
 }
 
 // absence says what of a key the log does not have, or nothing.
-func absence(by traffic.Key, c *sweep.Census) string {
+func absence(by request.Key, c *sweep.Census) string {
 	name, _ := strings.CutSuffix(by.String(), "+action")
 	switch {
 	case name == "user" && c.Users == 0:
@@ -151,7 +150,7 @@ func better(x, y Row) int {
 	return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
 }
 
-func (k *Report) row(by traffic.Key, limit string, p *sweep.Point, q Question) Row {
+func (k *Report) row(by request.Key, limit string, p *sweep.Point, q Question) Row {
 	r := Row{
 		Key: by.String(), Limit: limit, Reached: true, Stopped: p.Refused.Of(q.Stop),
 		SpareHit: p.Hit.Of(q.Spare), SpareRefused: p.Refused.Of(q.Spare),

@@ -6,6 +6,7 @@ import (
 	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -22,22 +23,22 @@ var Noon = limit.Time(1_762_000_000_123_456) // 2025-11-01 12:26:40.123456 UTC
 
 type visitor struct {
 	Name, Agent string
-	class       useragent.Class
+	class       request.Class
 	requests    int64
 	refused     [2]int64 // by each of the two policies
 }
 
 var Visitors = []visitor{
-	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", useragent.Browser, 1200, [2]int64{0, 14}},
-	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", useragent.Crawler, 48000, [2]int64{21230, 23999}},
-	{"198.51.100.7", "python-requests/2.32.3", useragent.Tool, 9120, [2]int64{8001, 8044}},
-	{"198.51.100.8", "python-requests/2.32.3", useragent.Tool, 9120, [2]int64{8001, 8044}},
-	{"203.0.113.1", "uptime-check/1.0", useragent.Monitor, 1440, [2]int64{0, 0}},
-	{"203.0.113.77", "-", useragent.Unknown, 3, [2]int64{1, 1}},
-	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", useragent.Unknown, 77, [2]int64{70, 71}},
-	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", useragent.Unknown, 55, [2]int64{40, 44}},
-	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", useragent.Browser, 90, [2]int64{30, 30}},
-	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", useragent.Tool, 12, [2]int64{3, 3}},
+	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", request.Browser, 1200, [2]int64{0, 14}},
+	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", request.Crawler, 48000, [2]int64{21230, 23999}},
+	{"198.51.100.7", "python-requests/2.32.3", request.Tool, 9120, [2]int64{8001, 8044}},
+	{"198.51.100.8", "python-requests/2.32.3", request.Tool, 9120, [2]int64{8001, 8044}},
+	{"203.0.113.1", "uptime-check/1.0", request.Monitor, 1440, [2]int64{0, 0}},
+	{"203.0.113.77", "-", request.Unknown, 3, [2]int64{1, 1}},
+	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", request.Unknown, 77, [2]int64{70, 71}},
+	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", request.Unknown, 55, [2]int64{40, 44}},
+	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", request.Browser, 90, [2]int64{30, 30}},
+	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", request.Tool, 12, [2]int64{3, 3}},
 }
 
 var actions = []struct {
@@ -95,7 +96,7 @@ func Nobody() *replay.Result {
 func townPolicy(algorithm string, bytes int64, worst limit.Time) replay.PolicyTally {
 	spec := limit.Spec{Algorithm: algorithm, Count: 6, Period: 30 * limit.Second}
 	return replay.PolicyTally{
-		Policy:      OnePart(spec, policy.ByClient),
+		Policy:      OnePart(spec, request.ByClient),
 		WorstMinute: worst - worst%limit.Minute, WorstMinuteRefused: 311,
 		BytesSaved: bytes, UpstreamSaved: 4*limit.Hour + 11*limit.Minute + limit.Second/2,
 	}
@@ -128,7 +129,7 @@ func TownStats(requests int64) ingest.Stats {
 }
 
 // OnePart is the policy of one limit, without a limiter.
-func OnePart(spec limit.Spec, by policy.Key) policy.Policy {
+func OnePart(spec limit.Spec, by request.Key) policy.Policy {
 	return policy.Policy{Name: spec.String(), Parts: []policy.Part{{Spec: spec, By: by}}}
 }
 
@@ -147,7 +148,7 @@ func Site() *replay.Result {
 	res.Stats.HasAgents, res.Stats.HasUpstream = false, false
 	res.Stats.LastAt = res.Stats.FirstAt + limit.Hour
 	res.Stats.Resolution = limit.Second
-	res.Policies[1].Policy.Parts[0].By = policy.BySite
+	res.Policies[1].Policy.Parts[0].By = request.BySite
 	return res
 }
 
@@ -160,7 +161,7 @@ func Made() *replay.Result {
 		Spec: limit.Spec{Algorithm: "token", Count: 5, Period: 5 * limit.Minute}, Match: 1, Count: 2,
 		MatchText: "action login", CountText: "action login, status 401 or 403",
 	}
-	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: policy.BySite}
+	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: request.BySite}
 	first.Policy = policy.Policy{Name: "login|<b>", Parts: []policy.Part{login, first.Policy.Parts[0], site}}
 	first.Degraded = replay.Degraded{Requests: 1_041, Refused: 60}
 	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
@@ -168,7 +169,7 @@ func Made() *replay.Result {
 	second.Policy.Name = second.Policy.Text()
 	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}} // told, though it has no length
 	res.Policies = append(res.Policies, replay.PolicyTally{
-		Policy:   OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, policy.ByClient),
+		Policy:   OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, request.ByClient),
 		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
 		Degraded: replay.Degraded{Requests: 1},
 	})
@@ -189,7 +190,7 @@ func Peaceful() *replay.Result {
 func Empty() *replay.Result {
 	res := Nobody()
 	res.Stats.Inputs = []ingest.InputStats{{Name: "empty.log"}}
-	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, policy.ByClient)}}
+	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, request.ByClient)}}
 	return res
 }
 
@@ -240,15 +241,15 @@ func Witnessed() *replay.Result {
 func SweptTown(points int) *sweep.Result {
 	res := Town()
 	r := &sweep.Result{
-		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: traffic.ByClient,
-		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{useragent.Browser: 1000, useragent.Tool: 1}, ByClass: sweep.Classes{useragent.Browser: 3000, useragent.Tool: 1000},
+		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: request.ByClient,
+		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{request.Browser: 1000, request.Tool: 1}, ByClass: sweep.Classes{request.Browser: 3000, request.Tool: 1000},
 	}
 	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
 	for i := range points {
 		left := int64(points - 1 - i)
 		window.Points = append(window.Points, sweep.Point{
-			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{useragent.Browser: left, useragent.Tool: left},
-			Hit: sweep.Classes{useragent.Browser: left, useragent.Tool: min(left, 1)},
+			Limit: int64(i + 1), Counted: true, Refused: sweep.Classes{request.Browser: left, request.Tool: left},
+			Hit: sweep.Classes{request.Browser: left, request.Tool: min(left, 1)},
 		})
 	}
 	token := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Token, Rate: sweep.Rate{Count: 1, Per: limit.Second}}}
@@ -260,11 +261,11 @@ func SweptTown(points int) *sweep.Result {
 // Watched replays a made-up log of two clients by two policies, the second of which all share in part, for an observer.
 func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []policy.Policy) T) (*replay.Result, T, []policy.Policy) {
 	t.Helper()
-	policies, err := policy.ParseLimits([]string{"token:2/10s", "nginx:6r/m,burst=2,delay=1"}, policy.ByClient)
+	policies, err := policy.ParseLimits([]string{"token:2/10s", "nginx:6r/m,burst=2,delay=1"}, request.ByClient)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := policy.ParseLimits([]string{"window:3/1m"}, policy.BySite)
+	shared, err := policy.ParseLimits([]string{"window:3/1m"}, request.BySite)
 	if err != nil {
 		t.Fatal(err)
 	}

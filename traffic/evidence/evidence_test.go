@@ -15,9 +15,9 @@ import (
 	"shadow/limit"
 	"shadow/limit/limittest"
 	"shadow/parse"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // testdata/evidence.txt holds clients, and under each what was made of it:
@@ -56,7 +56,7 @@ func TestEvidence(t *testing.T) {
 type evidenceScript struct {
 	t        *testing.T
 	tracer   *Tracer
-	claim    useragent.Class
+	claim    request.Class
 	customs  Customs
 	browsers int
 	unsorted bool
@@ -141,7 +141,7 @@ func (s *evidenceScript) request(at limit.Time, method string, fields []string, 
 		code, _ = strconv.Atoi(status)
 	}
 	var agents uint16
-	if s.claim == useragent.Browser {
+	if s.claim == request.Browser {
 		agents = 1 << (len(s.requests) % s.browsers)
 	}
 	s.requests = append(s.requests, scriptRequest{at, uint16(code), agents, s.tracer.of(&r)})
@@ -179,7 +179,7 @@ func TestEvidenceDoesNotAllocate(t *testing.T) {
 	var e Summary
 	if n := testing.AllocsPerRun(100, func() {
 		e.Add(0, 200, 1, s.tracer.of(&r))
-		DefaultRules.Judge(&e, useragent.Browser, &s.customs)
+		DefaultRules.Judge(&e, request.Browser, &s.customs)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -2,8 +2,8 @@ package evidence
 
 import (
 	"math/bits"
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // Judging is weighing signs. Each says nothing, or speaks for a person with a browser, or against; some contradict, since
@@ -115,7 +115,7 @@ type Judgement struct {
 }
 
 // Judge weighs what a client did against what it claims to be.
-func (r *Rules) Judge(e *Summary, claim useragent.Class, c *Customs) (j Judgement) {
+func (r *Rules) Judge(e *Summary, claim request.Class, c *Customs) (j Judgement) {
 	s := &j.Signs
 	if 100*c.dressed >= c.views {
 		s[AssetsSign] = r.assets(e)
@@ -131,7 +131,7 @@ func (r *Rules) Judge(e *Summary, claim useragent.Class, c *Customs) (j Judgemen
 	if !j.Shared {
 		r.judgeOne(e, s)
 	}
-	s[ClaimSign] = unless(claim == useragent.Browser || claim == useragent.Unknown, Contradicts)
+	s[ClaimSign] = unless(claim == request.Browser || claim == request.Unknown, Contradicts)
 	s[BeaconSign] = unless(!e.Traits.Has(traffic.LoadedBeacon), For)
 	j.Verdict = verdict(s)
 	return j
@@ -210,7 +210,7 @@ func verdict(s *[SignCount]Voice) Verdict {
 }
 
 // Believed reports whether a client is taken for the browser that it claims to be.
-func Believed(claim useragent.Class, v Verdict) bool { return claim == useragent.Browser && v != Bot }
+func Believed(claim request.Class, v Verdict) bool { return claim == request.Browser && v != Bot }
 
 // share is how many percent part is of whole, rounded down; 0 of nothing.
 func share(part, whole uint32) int64 {

@@ -3,13 +3,13 @@ package evidence
 import (
 	"fmt"
 	"math/bits"
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // Reasons are the signs of a judgement that say something, each with its figures and its voice in front: "+" for a
 // person, "-" against, "!" where it contradicts.
-func (j *Judgement) Reasons(e *Summary, claim useragent.Class) []string {
+func (j *Judgement) Reasons(e *Summary, claim request.Class) []string {
 	texts := []string{}
 	for sign, voice := range j.Signs {
 		if voice != Silent {
@@ -25,7 +25,7 @@ func (j *Judgement) Reasons(e *Summary, claim useragent.Class) []string {
 var voiceMarks = [...]string{For: "+", Against: "-", Contradicts: "!"}
 
 // tell is what a sign goes by.
-func (e *Summary) tell(s Sign, claim useragent.Class) string {
+func (e *Summary) tell(s Sign, claim request.Class) string {
 	switch s {
 	case ClaimSign:
 		return "claims to be a " + claim.String()

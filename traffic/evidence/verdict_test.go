@@ -7,8 +7,8 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/request"
 	"shadow/traffic"
-	"shadow/traffic/useragent"
 )
 
 // Signs against somebody decide when they are two at least, and more than those for.
@@ -39,7 +39,7 @@ func TestErrorsSignThreshold(t *testing.T) {
 		steps, errors uint32
 		want          Voice
 	}{{5, 5, Silent}, {6, 3, Contradicts}, {7, 3, Silent}} {
-		j := DefaultRules.Judge(&Summary{Steps: c.steps, Errors: c.errors}, useragent.Browser, &Customs{})
+		j := DefaultRules.Judge(&Summary{Steps: c.steps, Errors: c.errors}, request.Browser, &Customs{})
 		if got := j.Signs[ErrorsSign]; got != c.want {
 			t.Errorf("%d of %d steps are errors: voice %d, want %d", c.errors, c.steps, got, c.want)
 		}
@@ -67,7 +67,7 @@ func TestVisitorsOfChangingAgents(t *testing.T) {
 	var v Visitors
 	v.Take(&b, tables)
 	for id, class := range v.Classes(tables.Agents, &DefaultRules) {
-		if class != useragent.Unknown {
+		if class != request.Unknown {
 			t.Errorf("visitor %d of %d is a %s", id, v.Len(), class)
 		}
 	}

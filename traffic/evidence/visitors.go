@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"shadow/limit"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
@@ -95,8 +96,8 @@ func (v *Visitors) At(id int32) Visitor { return *v.who.At(id) }
 // Classes are those of the visitors' agents, by id. Where evidence was gathered, who claims to be a browser and does what
 // no browser does is of class unknown. So is a visitor that shows too little by itself, if all browsers of its client
 // together do so: who comes with another agent each time is many visitors of few requests.
-func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []useragent.Class {
-	classes := make([]useragent.Class, v.Len())
+func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Class {
+	classes := make([]request.Class, v.Len())
 	for id := range classes {
 		classes[id] = agents.Class(int32(v.At(int32(id)).Agent))
 	}
@@ -105,7 +106,7 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []useragent.C
 	}
 	own, clients := newJury(rules, &v.own), newJury(rules, &v.clients)
 	for id := range v.own.Len() {
-		if classes[id] != useragent.Browser {
+		if classes[id] != request.Browser {
 			continue
 		}
 		verdict := own.judge(int32(id))
@@ -113,7 +114,7 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []useragent.C
 			verdict = clients.judge(v.At(int32(id)).Client)
 		}
 		if verdict == Bot {
-			classes[id] = useragent.Unknown
+			classes[id] = request.Unknown
 		}
 	}
 	return classes
@@ -135,5 +136,5 @@ func newJury(rules *Rules, evidence *intern.PagedSlice[Summary]) *jury {
 }
 
 func (j *jury) judge(id int32) Verdict {
-	return j.rules.Judge(j.evidence.At(id), useragent.Browser, &j.usual).Verdict
+	return j.rules.Judge(j.evidence.At(id), request.Browser, &j.usual).Verdict
 }

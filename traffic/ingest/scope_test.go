@@ -11,6 +11,7 @@ import (
 
 	"shadow/logfile"
 	"shadow/parse"
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/match"
@@ -65,8 +66,8 @@ func some(rng *rand.Rand, values ...string) (picked []string) {
 	return picked
 }
 
-func randomScope(rng *rand.Rand) match.Scope {
-	return match.Scope{
+func randomScope(rng *rand.Rand) request.Conditions {
+	return request.Conditions{
 		Actions:  some(rng, "login", "static", "/shop/…", "(not http)", "/de/…", "/nowhere"),
 		Methods:  some(rng, "GET", "POST", "HEAD", "PUT"),
 		Paths:    some(rng, "/login", "/**/search", "/shop/*", "/?", "**", "/login/**"),
@@ -75,14 +76,14 @@ func randomScope(rng *rand.Rand) match.Scope {
 		Hosts:    some(rng, "shop.example", "*.example", "Other.*", "Shop.Example", "nowhere", "??????????"),
 		Classes:  some(rng, "browser", "crawler", "tool", "monitor", "unknown"),
 		Statuses: some(rng, "200", "4xx", "401", "5XX", "403"),
-		Tiers:    some(rng, "one", "two", "three", match.DefaultTier),
+		Tiers:    some(rng, "one", "two", "three", request.DefaultTier),
 	}
 }
 
-func randomTiers(rng *rand.Rand) []match.Tier {
-	var tiers []match.Tier
+func randomTiers(rng *rand.Rand) []request.Tier {
+	var tiers []request.Tier
 	for _, name := range []string{"exempt", "one", "two", "three"} {
-		t := match.Tier{
+		t := request.Tier{
 			Name:     name,
 			Networks: some(rng, "192.0.2.1", "192.0.2.0/24", "192.0.0.0/16", "2001:db8::/32", "2001:db8:1::5", "10.0.0.0/8", "private", "0.0.0.0/0"),
 			Users:    some(rng, "alice", "bob"), Exempt: name == "exempt" && rng.IntN(2) == 0,
@@ -97,7 +98,7 @@ func randomTiers(rng *rand.Rand) []match.Tier {
 
 // The slow evaluation: every scope asks every condition of every request, by what was sent.
 
-func holds(c *match.Scope, s *sent, tiers []match.Tier, client match.ClientRule) bool {
+func holds(c *request.Conditions, s *sent, tiers []request.Tier, client match.ClientRule) bool {
 	tier, exempt := tierOf(s, tiers, client)
 	path, isPath := s.path, s.method != ""
 	path, _, _ = strings.Cut(strings.TrimPrefix(path, "http://x"), "?")
@@ -146,14 +147,14 @@ func hostRegexp(glob string) *regexp.Regexp {
 }
 
 // tierOf is the first tier that an entry of puts the request into.
-func tierOf(s *sent, tiers []match.Tier, client match.ClientRule) (name string, exempt bool) {
+func tierOf(s *sent, tiers []request.Tier, client match.ClientRule) (name string, exempt bool) {
 	for _, t := range tiers {
 		if slices.ContainsFunc(t.Networks, func(n string) bool { return sentFrom(s, n, client) }) ||
 			slices.Contains(t.Users, s.user) || t.Field != "" && slices.Contains(t.Values, s.key) {
 			return t.Name, t.Exempt
 		}
 	}
-	return match.DefaultTier, false
+	return request.DefaultTier, false
 }
 
 // sentFrom reports whether the client's address lies in a network. With --client-from, that is the forwarded one where
@@ -187,7 +188,7 @@ func TestScopesAgree(t *testing.T) {
 			requests[i] = randomSent(rng)
 			log.WriteString(requests[i].line())
 		}
-		scopes := make([]match.Scope, 1+rng.IntN(match.MaxScopes))
+		scopes := make([]request.Conditions, 1+rng.IntN(request.MaxScopes))
 		for i := range scopes {
 			scopes[i] = randomScope(rng)
 		}
@@ -199,7 +200,7 @@ func TestScopesAgree(t *testing.T) {
 					t.Fatalf("seed %d: %+v in %+v of %+v: %t, want %t", seed, s, scopes[j], tiers, got, want)
 				}
 			}
-			if len(scopes) < match.MaxScopes && marks[i]>>len(scopes) != 0 {
+			if len(scopes) < request.MaxScopes && marks[i]>>len(scopes) != 0 {
 				t.Fatalf("seed %d: marks %b for %d scopes", seed, marks[i], len(scopes))
 			}
 		}
@@ -207,7 +208,7 @@ func TestScopesAgree(t *testing.T) {
 }
 
 // scopedOptions are those of a run with a random way to tell clients apart, and random tiers.
-func scopedOptions(t testing.TB, rng *rand.Rand) (Options, []match.Tier) {
+func scopedOptions(t testing.TB, rng *rand.Rand) (Options, []request.Tier) {
 	t.Helper()
 	o := readingOptions(t)
 	o.NotHTTP = JudgeNotHTTP
@@ -219,13 +220,13 @@ func scopedOptions(t testing.TB, rng *rand.Rand) (Options, []match.Tier) {
 	}
 	o.Clients, err = match.ParseClientRule(client, from, trusted)
 	check(t, err)
-	o.Actions, err = match.NewActions([]match.Rule{{Name: "login", Prefix: "/login"}}, o.Tables.Actions)
+	o.Actions, err = match.NewActions([]request.Rule{{Name: "login", Prefix: "/login"}}, o.Tables.Actions)
 	check(t, err)
 	return o, randomTiers(rng)
 }
 
 // marksOf reads a log and returns the marks of its lines.
-func marksOf(t testing.TB, o Options, scopes []match.Scope, tiers []match.Tier, log string) []uint64 {
+func marksOf(t testing.TB, o Options, scopes []request.Conditions, tiers []request.Tier, log string) []uint64 {
 	t.Helper()
 	in, format := scopedIntake(t, &o, scopes, tiers)
 	r := rows{Batch: *traffic.NewBatch(0, in.columns)}
@@ -237,7 +238,7 @@ func marksOf(t testing.TB, o Options, scopes []match.Scope, tiers []match.Tier, 
 }
 
 // scopedIntake is an intake for scopeFormat.
-func scopedIntake(t testing.TB, o *Options, scopes []match.Scope, tiers []match.Tier) (*intake, *parse.Format) {
+func scopedIntake(t testing.TB, o *Options, scopes []request.Conditions, tiers []request.Tier) (*intake, *parse.Format) {
 	t.Helper()
 	compiled, err := match.NewTiers(tiers, o.Clients.Extra())
 	check(t, err)
@@ -258,7 +259,7 @@ func TestMarksAllocateNothing(t *testing.T) {
 		s := randomSent(rng)
 		log.WriteString(s.line())
 	}
-	scopes := make([]match.Scope, 20)
+	scopes := make([]request.Conditions, 20)
 	for i := range scopes {
 		scopes[i] = randomScope(rng)
 	}
@@ -278,7 +279,7 @@ func TestMarksStayWithTheirRows(t *testing.T) {
 	o := readingOptions(t)
 	o.Batch, o.Waiting, o.Lateness = 500, 3_000, 5_000_000
 	var err error
-	o.Scopes, err = match.NewScopes([]match.Scope{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil)
+	o.Scopes, err = match.NewScopes([]request.Conditions{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil)
 	check(t, err)
 	lines := busy(testneeds.Rand(t, 3, 3), 5_000, 20)
 	name := write(t, t.TempDir(), "access.log", strings.Join(lines, ""))
@@ -308,7 +309,7 @@ func TestMarksStayWithTheirRows(t *testing.T) {
 
 func BenchmarkMarks(b *testing.B) {
 	rng := testneeds.Rand(b, 1, 1)
-	for name, scopes := range map[string][]match.Scope{
+	for name, scopes := range map[string][]request.Conditions{
 		"actions and statuses": {{Actions: []string{"login"}}, {Actions: []string{"login"}, Statuses: []string{"401"}}},
 		"tiers":                {{Tiers: []string{"one"}}, {Tiers: []string{"two"}}},
 		"paths and methods":    {{Paths: []string{"/**/search"}, Methods: []string{"POST"}}},
@@ -316,7 +317,7 @@ func BenchmarkMarks(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			o := readingOptions(b)
-			in, _ := scopedIntake(b, &o, scopes, []match.Tier{{Name: "one", Networks: []string{"192.0.2.0/24"}, Users: []string{"bob"}}, {Name: "two", Networks: []string{"10.0.0.0/8"}}})
+			in, _ := scopedIntake(b, &o, scopes, []request.Tier{{Name: "one", Networks: []string{"192.0.2.0/24"}, Users: []string{"bob"}}, {Name: "two", Networks: []string{"10.0.0.0/8"}}})
 			requests := make([]parse.Record, tile)
 			r := rows{Batch: *traffic.NewBatch(tile, in.columns)}
 			for i := range requests {

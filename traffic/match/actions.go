@@ -3,22 +3,12 @@ package match
 import (
 	"fmt"
 	"regexp"
+	"shadow/request"
 	"shadow/traffic/intern"
 	"slices"
 	"sync"
 	"sync/atomic"
 )
-
-// A Rule names the requests that it fits. What is left empty fits every request; what is given must all fit. Rules
-// see the path as it was logged, without the query, and only requests that are HTTP. A rule with methods
-// does not fit where the log tells none.
-type Rule struct {
-	Name    string
-	Methods []string // GET, POST …
-	Prefix  string   // of the path: /login fits /login, /login/now and /login-help
-	Glob    string   // of the whole path: * within a segment, ** across segments, /**/ any, ? one byte
-	Regexp  string   // anywhere in the path, in Go's syntax
-}
 
 const (
 	maxRules       = 10_000
@@ -51,7 +41,7 @@ type compiledRule struct {
 }
 
 // NewActions compiles the rules. The names of actions go to dict, those of the rules at once and in their order.
-func NewActions(rules []Rule, dict *intern.Dict) (*Actions, error) {
+func NewActions(rules []request.Rule, dict *intern.Dict) (*Actions, error) {
 	if len(rules) > maxRules {
 		return nil, fmt.Errorf("%d action rules: at most %d", len(rules), maxRules)
 	}
@@ -68,7 +58,7 @@ func NewActions(rules []Rule, dict *intern.Dict) (*Actions, error) {
 	return a, nil
 }
 
-func compile(r Rule) (c compiledRule, err error) {
+func compile(r request.Rule) (c compiledRule, err error) {
 	c = compiledRule{methods: r.Methods, prefix: r.Prefix}
 	if r.Name == "" {
 		return c, fmt.Errorf("it has no name")

@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"shadow/request"
 	"shadow/traffic/intern"
 	"slices"
 	"testing"
@@ -10,7 +11,7 @@ import (
 // Actions tell which of them stand for several paths, whichever goroutine has found them: each path counts once, whatever its
 // query and method.
 func TestFolded(t *testing.T) {
-	actions, err := NewActions([]Rule{{Name: "write", Methods: []string{"POST"}}}, intern.NewDict())
+	actions, err := NewActions([]request.Rule{{Name: "write", Methods: []string{"POST"}}}, intern.NewDict())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic/intern"
 )
 
 // actionsOf compiles rules for a test.
-func actionsOf(t *testing.T, rules ...Rule) (*intern.Dict, *Actions) {
+func actionsOf(t *testing.T, rules ...request.Rule) (*intern.Dict, *Actions) {
 	t.Helper()
 	d := intern.NewDict()
 	a, err := NewActions(rules, d)
@@ -82,13 +83,13 @@ func TestActionsFromPaths(t *testing.T) {
 
 func TestActionRules(t *testing.T) {
 	d, a := actionsOf(t,
-		Rule{Name: "login", Methods: []string{"POST"}, Prefix: "/login"},
-		Rule{Name: "items", Glob: "/product/*"},
-		Rule{Name: "search", Regexp: `^/(search|find)\b`},
-		Rule{Name: "thumbs", Prefix: "/img/", Glob: "**.jpg", Regexp: `\d`},
-		Rule{Name: "late", Prefix: "/product/"},
-		Rule{Name: "feed", Glob: "/**/feed"},
-		Rule{Name: "writes", Methods: []string{"PUT", "PATCH"}},
+		request.Rule{Name: "login", Methods: []string{"POST"}, Prefix: "/login"},
+		request.Rule{Name: "items", Glob: "/product/*"},
+		request.Rule{Name: "search", Regexp: `^/(search|find)\b`},
+		request.Rule{Name: "thumbs", Prefix: "/img/", Glob: "**.jpg", Regexp: `\d`},
+		request.Rule{Name: "late", Prefix: "/product/"},
+		request.Rule{Name: "feed", Glob: "/**/feed"},
+		request.Rule{Name: "writes", Methods: []string{"PUT", "PATCH"}},
 	)
 	m := a.NewMatcher()
 	for _, c := range []struct{ method, target, want string }{
@@ -121,13 +122,13 @@ func TestActionRules(t *testing.T) {
 
 func TestActionRulesThatAreWrong(t *testing.T) {
 	for _, c := range []struct {
-		rules []Rule
+		rules []request.Rule
 		want  string
 	}{
-		{[]Rule{{Name: "a"}, {Prefix: "/x"}}, "action rule 2 (\"\"): it has no name"},
-		{[]Rule{{Name: "a", Regexp: "("}}, "action rule 1 (\"a\"): error parsing regexp"},
-		{[]Rule{{Name: "a", Glob: "/\xff"}}, "valid UTF-8"},
-		{make([]Rule, maxRules+1), "at most"},
+		{[]request.Rule{{Name: "a"}, {Prefix: "/x"}}, "action rule 2 (\"\"): it has no name"},
+		{[]request.Rule{{Name: "a", Regexp: "("}}, "action rule 1 (\"a\"): error parsing regexp"},
+		{[]request.Rule{{Name: "a", Glob: "/\xff"}}, "valid UTF-8"},
+		{make([]request.Rule, maxRules+1), "at most"},
 	} {
 		if _, err := NewActions(c.rules, intern.NewDict()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -136,7 +137,7 @@ func TestActionRulesThatAreWrong(t *testing.T) {
 }
 
 func TestActionsAreBounded(t *testing.T) {
-	d, a := actionsOf(t, Rule{Name: "login", Prefix: "/login"})
+	d, a := actionsOf(t, request.Rule{Name: "login", Prefix: "/login"})
 	m := a.NewMatcher()
 	get := func(path string) string { return d.Name(m.ID([]byte("GET"), []byte(path))) }
 	if _, ok := a.Other(); ok {
@@ -172,7 +173,7 @@ func TestActionsAreBounded(t *testing.T) {
 }
 
 func TestMatcherRemembersOnlyWhatIsTrue(t *testing.T) {
-	rules := []Rule{{Name: "write", Methods: []string{"POST", "PUT"}, Prefix: "/a"}, {Name: "b", Glob: "/*b"}}
+	rules := []request.Rule{{Name: "write", Methods: []string{"POST", "PUT"}, Prefix: "/a"}, {Name: "b", Glob: "/*b"}}
 	method := rapid.SampledFrom([]string{"", "GET", "POST", "PUT"})
 	path := rapid.StringMatching(`/[ab]{0,3}(/[ab]?)?(\?[ab])?`)
 	testneeds.Rapid(t, func(rt *rapid.T) {
@@ -235,7 +236,7 @@ func TestGlobsAsRegexpReadsThem(t *testing.T) {
 }
 
 func TestMatcherDoesNotAllocate(t *testing.T) {
-	_, a := actionsOf(t, Rule{Name: "login", Methods: []string{"POST"}, Prefix: "/login"}, Rule{Name: "re", Regexp: "^/re[0-9]+$"})
+	_, a := actionsOf(t, request.Rule{Name: "login", Methods: []string{"POST"}, Prefix: "/login"}, request.Rule{Name: "re", Regexp: "^/re[0-9]+$"})
 	m := a.NewMatcher()
 	method := []byte("GET")
 	paths := [][]byte{[]byte("/product/1?x=y"), []byte("/re12"), []byte("/a/b.css"), []byte("http://example.org/")}
@@ -251,7 +252,7 @@ func TestMatcherDoesNotAllocate(t *testing.T) {
 
 func BenchmarkMatcher(b *testing.B) {
 	method, path := []byte("GET"), []byte("/product/12345/reviews?page=2")
-	for _, rules := range [][]Rule{nil, {{Name: "login", Methods: []string{"POST"}, Regexp: "^/login"}}} {
+	for _, rules := range [][]request.Rule{nil, {{Name: "login", Methods: []string{"POST"}, Regexp: "^/login"}}} {
 		a, err := NewActions(rules, intern.NewDict())
 		if err != nil {
 			b.Fatal(err)

@@ -8,26 +8,9 @@ import (
 	"strings"
 
 	"shadow/parse"
+	"shadow/request"
 	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
-
-// A Scope is a set of requests. The conditions that it states must all fit; of the values of a condition, one must. The
-// zero Scope holds every request, but for those of exempt clients, which no scope holds.
-type Scope struct {
-	Actions  []string // names of actions
-	Methods  []string // GET, POST …
-	Paths    []string // patterns for the path without its query, as Rule.Glob
-	Prefixes []string // beginnings of the path, as Rule.Prefix
-	Regexps  []string // as Rule.Regexp
-	Hosts    []string // names of virtual hosts in either case; * stands for any bytes, ? for one
-	Classes  []string // what the agent of the request claims to be
-	Statuses []string // 401, 4xx
-	Tiers    []string // names of tiers
-}
-
-// MaxScopes is how many scopes there may be: one for each bit of a mark.
-const MaxScopes = 64
 
 // Scopes tell which of several scopes requests are in, all at once: bit i of a mark is set for scope i. Each condition has
 // a table from what a request shows to the bits of the scopes that this fits, those that do not ask among them; the bits
@@ -46,7 +29,7 @@ type Scopes struct {
 	prefixes patternBits
 	regexps  patternBits
 	hosts    patternBits
-	classes  [useragent.ClassCount]uint64
+	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
 	tiers    []uint64 // by tier; nil when nobody asks
 
@@ -55,18 +38,18 @@ type Scopes struct {
 }
 
 // NewScopes compiles the scopes. tiers, which may be nil, are those that they name.
-func NewScopes(scopes []Scope, tiers *Tiers) (*Scopes, error) {
-	if len(scopes) > MaxScopes {
-		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), MaxScopes)
+func NewScopes(scopes []request.Conditions, tiers *Tiers) (*Scopes, error) {
+	if len(scopes) > request.MaxScopes {
+		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), request.MaxScopes)
 	}
 	s := &Scopes{all: 1<<len(scopes) - 1, membership: tiers}
-	s.actions = newNameBits(scopes, func(c *Scope) []string { return c.Actions })
-	s.methods = newNameBits(scopes, func(c *Scope) []string { return c.Methods })
-	s.prefixes, _ = newPatternBits(scopes, func(c *Scope) []string { return c.Prefixes }, newPrefix)
+	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
+	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
+	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
 	var errs [5]error
-	s.paths, errs[0] = newPatternBits(scopes, func(c *Scope) []string { return c.Paths }, newPath)
-	s.regexps, errs[1] = newPatternBits(scopes, func(c *Scope) []string { return c.Regexps }, newRegexp)
-	s.hosts, errs[2] = newPatternBits(scopes, func(c *Scope) []string { return c.Hosts }, newHost)
+	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
+	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
+	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
 	errs[3] = s.addClasses(scopes)
 	errs[4] = s.addStatuses(scopes)
 	if err := errors.Join(errs[:]...); err != nil {
@@ -102,15 +85,15 @@ func newHost(text string) (func([]byte) bool, error) {
 }
 
 // addClasses fills the table of classes.
-func (s *Scopes) addClasses(scopes []Scope) error {
-	classes := newNameBits(scopes, func(c *Scope) []string { return c.Classes })
+func (s *Scopes) addClasses(scopes []request.Conditions) error {
+	classes := newNameBits(scopes, func(c *request.Conditions) []string { return c.Classes })
 	s.byClass = classes.asked()
-	for c := range useragent.ClassCount {
+	for c := range request.ClassCount {
 		s.classes[c] = classes.of([]byte(c.String()))
 	}
 	for name := range classes.bits {
-		if !slices.Contains(useragent.ClassNames[:], name) {
-			return fmt.Errorf("class %q: want one of %s", name, strings.Join(useragent.ClassNames[:], ", "))
+		if !slices.Contains(request.Classes(), name) {
+			return fmt.Errorf("class %q: want one of %s", name, strings.Join(request.Classes(), ", "))
 		}
 	}
 	return nil
@@ -120,8 +103,8 @@ func (s *Scopes) addClasses(scopes []Scope) error {
 const lastStatus = 599
 
 // addStatuses fills the table of statuses.
-func (s *Scopes) addStatuses(scopes []Scope) error {
-	texts := newNameBits(scopes, func(c *Scope) []string { return c.Statuses })
+func (s *Scopes) addStatuses(scopes []request.Conditions) error {
+	texts := newNameBits(scopes, func(c *request.Conditions) []string { return c.Statuses })
 	s.byStatus = texts.asked()
 	for i := range s.statuses {
 		s.statuses[i] = texts.rest
@@ -142,10 +125,10 @@ func (s *Scopes) addStatuses(scopes []Scope) error {
 }
 
 // addTiers fills the table of tiers. Exempt clients are in no scope.
-func (s *Scopes) addTiers(scopes []Scope) error {
-	tiers := newNameBits(scopes, func(c *Scope) []string { return c.Tiers })
+func (s *Scopes) addTiers(scopes []request.Conditions) error {
+	tiers := newNameBits(scopes, func(c *request.Conditions) []string { return c.Tiers })
 	for name := range tiers.bits {
-		if name != DefaultTier && !s.membership.has(name) {
+		if name != request.DefaultTier && !s.membership.has(name) {
 			return fmt.Errorf("tier %q: there is none", name)
 		}
 	}
@@ -159,7 +142,7 @@ func (s *Scopes) addTiers(scopes []Scope) error {
 		}
 		s.tiers = append(s.tiers, bits)
 	}
-	s.tiers = append(s.tiers, tiers.of([]byte(DefaultTier)))
+	s.tiers = append(s.tiers, tiers.of([]byte(request.DefaultTier)))
 	return nil
 }
 

@@ -1,18 +1,19 @@
 package match
 
 import (
+	"shadow/request"
 	"slices"
 	"strings"
 	"testing"
 )
 
 func TestNewScopesErrors(t *testing.T) {
-	tiers, err := NewTiers([]Tier{{Name: "pro"}, {Name: "exempt", Exempt: true}}, nil)
+	tiers, err := NewTiers([]request.Tier{{Name: "pro"}, {Name: "exempt", Exempt: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, scopes := range map[string][]Scope{
-		"65 different scopes: at most 64":           make([]Scope, 65),
+	for want, scopes := range map[string][]request.Conditions{
+		"65 different scopes: at most 64":           make([]request.Conditions, 65),
 		`tier "gold": there is none`:                {{Tiers: []string{"pro", "gold"}}},
 		`tier "exempt": there is none`:              {{Tiers: []string{"exempt"}}},
 		`class "bot": want one of browser`:          {{Classes: []string{"bot"}}},
@@ -25,20 +26,20 @@ func TestNewScopesErrors(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", scopes, err, want)
 		}
 	}
-	if _, err := NewScopes([]Scope{{Tiers: []string{"pro"}}}, nil); err == nil {
+	if _, err := NewScopes([]request.Conditions{{Tiers: []string{"pro"}}}, nil); err == nil {
 		t.Error("there is a tier without tiers")
 	}
 }
 
 func TestNewTiersErrors(t *testing.T) {
-	field := func(names ...string) (tiers []Tier) {
+	field := func(names ...string) (tiers []request.Tier) {
 		for _, n := range names {
-			tiers = append(tiers, Tier{Name: n, Field: n, Values: []string{"x"}})
+			tiers = append(tiers, request.Tier{Name: n, Field: n, Values: []string{"x"}})
 		}
 		return tiers
 	}
-	for want, tiers := range map[string][]Tier{
-		"201 tiers: at most 200":                                           make([]Tier, 201),
+	for want, tiers := range map[string][]request.Tier{
+		"201 tiers: at most 200":                                           make([]request.Tier, 201),
 		`tier "a": "10.0.0.1/8": has bits beyond its length`:               {{Name: "a", Networks: []string{"10.0.0.1/8"}}},
 		`tier "a b": "a b" is no name of a field`:                          field("a b"),
 		"go by 5 fields beyond the usual ones":                             field("a", "b", "c", "d", "e"),

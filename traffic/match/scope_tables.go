@@ -1,5 +1,7 @@
 package match
 
+import "shadow/request"
+
 // nameBits is one condition of all scopes, on something that has a name: for each name that a scope asks for, the bits of
 // the scopes that it fits.
 type nameBits struct {
@@ -8,7 +10,7 @@ type nameBits struct {
 }
 
 // newNameBits makes the table of a condition, whose values each scope tells.
-func newNameBits(scopes []Scope, values func(*Scope) []string) nameBits {
+func newNameBits(scopes []request.Conditions, values func(*request.Conditions) []string) nameBits {
 	t := nameBits{bits: map[string]uint64{}}
 	for i := range scopes {
 		if len(values(&scopes[i])) == 0 {
@@ -46,7 +48,7 @@ type scopePattern struct {
 }
 
 // newPatternBits compiles the patterns of a condition, whose texts each scope tells.
-func newPatternBits(scopes []Scope, texts func(*Scope) []string, compile func(string) (func([]byte) bool, error)) (patternBits, error) {
+func newPatternBits(scopes []request.Conditions, texts func(*request.Conditions) []string, compile func(string) (func([]byte) bool, error)) (patternBits, error) {
 	var t patternBits
 	for i := range scopes {
 		if len(texts(&scopes[i])) == 0 {

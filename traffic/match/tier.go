@@ -5,27 +5,14 @@ import (
 	"slices"
 
 	"shadow/parse"
+	"shadow/request"
 )
-
-// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
-// values in a field of the line.
-type Tier struct {
-	Name     string
-	Networks []string // addresses, prefixes, "private"
-	Users    []string
-	Field    string // an nginx variable, a JSON key, or a header: header:X-Api-Key
-	Values   []string
-	Exempt   bool // no scope holds the requests of these clients
-}
-
-// DefaultTier is the tier of the clients that are in no other.
-const DefaultTier = "default"
 
 const maxTiers = 200
 
 // Tiers tell the tier of requests: the first that fits. They are immutable.
 type Tiers struct {
-	tiers    []Tier
+	tiers    []request.Tier
 	networks networkTable
 	users    map[string]uint8
 	fields   []tierField
@@ -40,7 +27,7 @@ type tierField struct {
 }
 
 // NewTiers compiles the tiers. extra is what the client rule asks of the parser: a field that both go by is read once.
-func NewTiers(tiers []Tier, extra []string) (*Tiers, error) {
+func NewTiers(tiers []request.Tier, extra []string) (*Tiers, error) {
 	if len(tiers) > maxTiers {
 		return nil, fmt.Errorf("%d tiers: at most %d", len(tiers), maxTiers)
 	}
@@ -66,7 +53,7 @@ func NewTiers(tiers []Tier, extra []string) (*Tiers, error) {
 }
 
 // add enters a tier into the tables, where the first that names something stays.
-func (t *Tiers) add(tier *Tier, id uint8) error {
+func (t *Tiers) add(tier *request.Tier, id uint8) error {
 	for _, text := range tier.Networks {
 		networks, err := parseNetworks(text)
 		if err != nil {
@@ -123,12 +110,12 @@ func (t *Tiers) Extra() []string { return t.extra }
 
 // has reports whether a tier has this name. There are none in nil Tiers.
 func (t *Tiers) has(name string) bool {
-	return t != nil && slices.ContainsFunc(t.tiers, func(tier Tier) bool { return tier.Name == name && !tier.Exempt })
+	return t != nil && slices.ContainsFunc(t.tiers, func(tier request.Tier) bool { return tier.Name == name && !tier.Exempt })
 }
 
 // exempts reports whether anybody is exempt.
 func (t *Tiers) exempts() bool {
-	return slices.ContainsFunc(t.tiers, func(tier Tier) bool { return tier.Exempt })
+	return slices.ContainsFunc(t.tiers, func(tier request.Tier) bool { return tier.Exempt })
 }
 
 // lacks are warnings about what tiers go by and a format does not have.

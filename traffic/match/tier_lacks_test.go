@@ -5,22 +5,23 @@ import (
 	"testing"
 
 	"shadow/parse"
+	"shadow/request"
 )
 
 // A warning says what tiers go by and a log does not have; what no tier goes by may be missing.
 func TestTiersLack(t *testing.T) {
 	for _, c := range []struct {
 		format string
-		tier   Tier
+		tier   request.Tier
 		want   []string
 	}{
-		{"$http_x_key [$time_local]", Tier{Networks: []string{"private"}}, []string{notLogged("the address")}},
-		{"$remote_addr [$time_local]", Tier{Networks: []string{"private"}}, nil},
-		{"$remote_addr [$time_local]", Tier{Users: []string{"ann"}}, []string{notLogged("the user")}},
-		{"$remote_user [$time_local]", Tier{Users: []string{"ann"}}, nil},
+		{"$http_x_key [$time_local]", request.Tier{Networks: []string{"private"}}, []string{notLogged("the address")}},
+		{"$remote_addr [$time_local]", request.Tier{Networks: []string{"private"}}, nil},
+		{"$remote_addr [$time_local]", request.Tier{Users: []string{"ann"}}, []string{notLogged("the user")}},
+		{"$remote_user [$time_local]", request.Tier{Users: []string{"ann"}}, nil},
 	} {
 		c.tier.Name = "partners"
-		tiers, err := NewTiers([]Tier{c.tier}, nil)
+		tiers, err := NewTiers([]request.Tier{c.tier}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

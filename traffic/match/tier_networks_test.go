@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"shadow/request"
 	"shadow/testneeds"
 )
 
@@ -62,7 +63,7 @@ func TestMillionsOfNetworks(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	tiers, err := NewTiers([]Tier{{Name: "exempt", Networks: networks, Exempt: true}}, nil)
+	tiers, err := NewTiers([]request.Tier{{Name: "exempt", Networks: networks, Exempt: true}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

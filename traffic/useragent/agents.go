@@ -3,6 +3,7 @@ package useragent
 import (
 	"hash/crc32"
 	"hash/maphash"
+	"shadow/request"
 	"shadow/traffic/intern"
 	"sync"
 	"sync/atomic"
@@ -10,7 +11,7 @@ import (
 
 const (
 	maxAgents   = 1 << 16
-	namedAgents = maxAgents - int(ClassCount) // agents that keep their names; then there is one more for each class
+	namedAgents = maxAgents - int(request.ClassCount) // agents that keep their names; then there is one more for each class
 )
 
 // Agents is the dictionary of user agents, each with the class that it claims. Any number of goroutines may use it.
@@ -70,9 +71,9 @@ func (a *Agents) Name(id int32) string { return a.dict.Name(id) }
 func (a *Agents) Len() int { return a.dict.Len() }
 
 // Class is what the agent with this id claims to be.
-func (a *Agents) Class(id int32) Class {
+func (a *Agents) Class(id int32) request.Class {
 	if c := a.classes[id].Load(); c != 0 {
-		return Class(c - 1)
+		return request.Class(c - 1)
 	}
 	c := classOfName(a.dict.Name(id))
 	a.classes[id].Store(uint32(c) + 1)
@@ -82,19 +83,19 @@ func (a *Agents) Class(id int32) Class {
 // BrowserSet is a set of browsers, for Evidence.Add, which holds the agent with this id; none for other agents. It depends
 // on the name alone: ids differ from run to run.
 func (a *Agents) BrowserSet(id int32) uint16 {
-	if a.Class(id) != Browser {
+	if a.Class(id) != request.Browser {
 		return 0
 	}
 	return 1 << (crc32.ChecksumIEEE([]byte(a.Name(id))) >> 28)
 }
 
 // foldedClass is Classify with a memory of fixed size.
-func (a *Agents) foldedClass(agent []byte) Class {
+func (a *Agents) foldedClass(agent []byte) request.Class {
 	const bits = 7
 	h := maphash.Bytes(agentSeed, agent)
 	p := &a.folded[h>>(64-12)]
 	if seen := p.Load(); (seen^h)&^bits == 0 {
-		return Class(seen & bits)
+		return request.Class(seen & bits)
 	}
 	c := Classify(agent)
 	p.Store(h&^bits | uint64(c))
@@ -105,18 +106,18 @@ func (a *Agents) foldedClass(agent []byte) Class {
 var agentSeed = maphash.MakeSeed()
 
 // furtherAgents are the names of agents that did not fit.
-var furtherAgents = func() (names [ClassCount]string) {
-	for c := range ClassCount {
+var furtherAgents = func() (names [request.ClassCount]string) {
+	for c := range request.ClassCount {
 		names[c] = "(further " + c.String() + " agents)"
 	}
 	return names
 }()
 
 // classOfName is Classify for agents and for what stands for many.
-func classOfName(name string) Class {
+func classOfName(name string) request.Class {
 	for c, further := range furtherAgents {
 		if name == further {
-			return Class(c)
+			return request.Class(c)
 		}
 	}
 	return Classify([]byte(name))

@@ -2,6 +2,7 @@ package useragent
 
 import (
 	"fmt"
+	"shadow/request"
 	"sync"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 func TestAgentsThatAreAbsent(t *testing.T) {
 	a := NewAgents()
 	id := a.ID(nil)
-	if a.Name(id) != "-" || a.Class(id) != Unknown {
+	if a.Name(id) != "-" || a.Class(id) != request.Unknown {
 		t.Errorf("no agent is %q, %s", a.Name(id), a.Class(id))
 	}
 	if a.ID([]byte{}) != id || a.ID([]byte("-")) != id || a.Len() != 1 {
@@ -25,16 +26,16 @@ func TestAgentsAreBounded(t *testing.T) {
 	}
 	browser := a.ID([]byte("Mozilla/5.0 (X11; Linux x86_64; rv:151.0) Gecko/20100101 Firefox/151.0"))
 	crawler := a.ID([]byte("Examplebot/2.0"))
-	if got := a.Name(browser); got != "(further browser agents)" || a.Class(browser) != Browser {
+	if got := a.Name(browser); got != "(further browser agents)" || a.Class(browser) != request.Browser {
 		t.Errorf("a browser too many is %q, %s", got, a.Class(browser))
 	}
-	if got := a.Name(crawler); got != "(further crawler agents)" || a.Class(crawler) != Crawler {
+	if got := a.Name(crawler); got != "(further crawler agents)" || a.Class(crawler) != request.Crawler {
 		t.Errorf("a crawler too many is %q, %s", got, a.Class(crawler))
 	}
 	if a.ID([]byte("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36")) != browser {
 		t.Error("two browsers too many have two ids")
 	}
-	if a.ID([]byte("curl/8.5.0")) != known || a.Class(known) != Tool {
+	if a.ID([]byte("curl/8.5.0")) != known || a.Class(known) != request.Tool {
 		t.Error("an agent that was known is not found any more")
 	}
 	if want := namedAgents + 3; a.Len() != want {
@@ -51,7 +52,7 @@ func TestAgentsFromManyGoroutines(t *testing.T) {
 				i = (i + w*70) % 300
 				id := a.ID(fmt.Appendf(nil, "Example %d", i))
 				bot := a.ID(fmt.Appendf(nil, "Example%dbot/1.0", i))
-				if a.Class(id) != Unknown || a.Class(bot) != Crawler {
+				if a.Class(id) != request.Unknown || a.Class(bot) != request.Crawler {
 					t.Errorf("%q is %s, %q is %s", a.Name(id), a.Class(id), a.Name(bot), a.Class(bot))
 				}
 			}

@@ -1,24 +1,9 @@
 package useragent
 
-import "shadow/traffic/intern"
-
-// A Class is what the user agent claims to be.
-type Class uint8
-
-// The classes, in the order in which reports show them.
-const (
-	Browser Class = iota
-	Crawler       // declares itself as one
-	Tool          // curl, python-requests and their like
-	Monitor       // an uptime or health checker
-	Unknown       // no agent, or none that we know
-	ClassCount
+import (
+	"shadow/request"
+	"shadow/traffic/intern"
 )
-
-var ClassNames = [ClassCount]string{"browser", "crawler", "tool", "monitor", "unknown"}
-
-// String is the class in one lower-case word.
-func (c Class) String() string { return ClassNames[c] }
 
 // Classify tells what an agent claims to be. It believes every word: who lies is found by what they do. In this order:
 //
@@ -30,13 +15,13 @@ func (c Class) String() string { return ClassNames[c] }
 //  5. What no pattern knows: a "monitor"; with "+http" (where to read about it), or for subscribers, a crawler.
 //  6. A browser has the shape of one: Mozilla and an engine or a platform, Opera, or one of the old and small ones.
 //  7. What else gives an address in brackets is a crawler, and all the rest is unknown.
-func Classify(agent []byte) Class {
+func Classify(agent []byte) request.Class {
 	if len(agent) == 0 || string(agent) == "-" {
-		return Unknown
+		return request.Unknown
 	}
 	agent = agent[:min(len(agent), intern.MaxName)]
 	class := patterns().match(agent)
-	if class == Monitor || class == Crawler {
+	if class == request.Monitor || class == request.Crawler {
 		return class
 	}
 	var buf [intern.MaxName]byte
@@ -44,11 +29,11 @@ func Classify(agent []byte) Class {
 	if isAddress(words) {
 		return class
 	}
-	if c := calledItself(words); c != Unknown {
+	if c := calledItself(words); c != request.Unknown {
 		return c
 	}
-	if class == Tool {
-		return Tool
+	if class == request.Tool {
+		return request.Tool
 	}
 	return guessed(words)
 }

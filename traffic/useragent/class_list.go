@@ -2,6 +2,7 @@ package useragent
 
 import (
 	_ "embed" // for the list
+	"shadow/request"
 	"strings"
 	"sync"
 )
@@ -11,19 +12,19 @@ var crawlerList string
 
 // classOfTag says what the tags of the list mean to us. Whoever is paid to look at many sites is a crawler; what
 // anybody can run is a tool, also when it looks for holes.
-var classOfTag = map[string]Class{
-	"academic":           Crawler,
-	"advertising":        Crawler,
-	"ai-crawler":         Crawler,
-	"archiver":           Crawler,
-	"feed-reader":        Crawler,
-	"search-engine":      Crawler,
-	"seo":                Crawler,
-	"social-preview":     Crawler,
-	"browser-automation": Tool,
-	"http-library":       Tool,
-	"scanner":            Tool,
-	"monitoring":         Monitor,
+var classOfTag = map[string]request.Class{
+	"academic":           request.Crawler,
+	"advertising":        request.Crawler,
+	"ai-crawler":         request.Crawler,
+	"archiver":           request.Crawler,
+	"feed-reader":        request.Crawler,
+	"search-engine":      request.Crawler,
+	"seo":                request.Crawler,
+	"social-preview":     request.Crawler,
+	"browser-automation": request.Tool,
+	"http-library":       request.Tool,
+	"scanner":            request.Tool,
+	"monitoring":         request.Monitor,
 }
 
 // patterns returns the matcher for the list and for our own rules, built when it is first needed.
@@ -44,12 +45,12 @@ var patterns = sync.OnceValue(func() *classMatcher {
 })
 
 // classOfTags is the class of a pattern with several tags; a tag that we do not know makes a crawler.
-func classOfTags(tags string) Class {
-	class := Unknown
+func classOfTags(tags string) request.Class {
+	class := request.Unknown
 	for tag := range strings.SplitSeq(tags, ",") {
 		c, ok := classOfTag[tag]
 		if !ok {
-			c = Crawler
+			c = request.Crawler
 		}
 		class = stronger(class, c)
 	}
@@ -58,9 +59,9 @@ func classOfTags(tags string) Class {
 
 // strength says which class wins when patterns disagree. A monitor or a crawler often names the library that it uses,
 // and a monitor calls itself a bot; hardly ever is it the other way round.
-var strength = [ClassCount]int{Tool: 1, Crawler: 2, Monitor: 3}
+var strength = [request.ClassCount]int{request.Tool: 1, request.Crawler: 2, request.Monitor: 3}
 
-func stronger(a, b Class) Class {
+func stronger(a, b request.Class) request.Class {
 	if strength[b] > strength[a] {
 		return b
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"regexp/syntax"
+	"shadow/request"
 	"sync"
 )
 
@@ -25,12 +26,12 @@ type classPattern struct {
 	literal string
 	at      int    // of the gram in the literal
 	next    uint16 // index + 1 of the next pattern with that place in the table
-	class   Class
+	class   request.Class
 	regexp  func() *regexp.Regexp // nil when the literal is all
 }
 
 // add enters a pattern. Patterns are part of the program, so one that cannot be used is a mistake in it.
-func (m *classMatcher) add(source string, class Class) {
+func (m *classMatcher) add(source string, class request.Class) {
 	re, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		panic("traffic: " + err.Error())
@@ -95,8 +96,8 @@ func required(re *syntax.Regexp) string {
 }
 
 // match returns the strongest class of the patterns that fit, or Unknown.
-func (m *classMatcher) match(agent []byte) Class {
-	class := Unknown
+func (m *classMatcher) match(agent []byte) request.Class {
+	class := request.Unknown
 	for i := range len(agent) - gramLen + 1 {
 		for k := m.heads[gram(agent[i:])]; k != 0; {
 			p := &m.patterns[k-1]

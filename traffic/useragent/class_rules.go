@@ -1,6 +1,9 @@
 package useragent
 
-import "bytes"
+import (
+	"bytes"
+	"shadow/request"
+)
 
 // notFollowed are patterns of the list that fit people, and why.
 var notFollowed = map[string]string{
@@ -10,13 +13,13 @@ var notFollowed = map[string]string{
 }
 
 // ownPatterns are what the list lacks, in its syntax.
-var ownPatterns = map[Class][]string{
-	Monitor: {
+var ownPatterns = map[request.Class][]string{
+	request.Monitor: {
 		`kube-probe`, `GoogleHC`, `ELB-HealthChecker`, `Envoy\/HC`, `^Load Balancer Agent`, `^AlwaysOn`,
 		`Edge Health Probe`, `^Prometheus\/`, `[bB]lackbox`, `[iI]cinga`, `[nN]agios`, `[mM]onit\/`, `Gatus\/`,
 		`[sS]ensu`, `Dynatrace`, `Instana`, `Apica`, `internal dummy connection`,
 	},
-	Tool: {
+	request.Tool: {
 		// libraries
 		`^Java\/`, `^Java1\.`, `Java-http-client`, `Commons-HttpClient`, `HTTP-Java-Client`, `AsyncHttpClient`, `AsyncClient`, `RPT-HTTPClient`, `^unirest-java`, `^Vert\.x`,
 		`^[pP]ython`, `urllib3`, `[pP]y[cC]url`, `^pip\/`, `treq\/`, `^Ruby`, `rest-client\/`, `Faraday`, `Typhoeus`,
@@ -41,14 +44,14 @@ var ownPatterns = map[Class][]string{
 }
 
 // calledItself returns what the words of an agent, in lower case, call it.
-func calledItself(words []byte) Class {
+func calledItself(words []byte) request.Class {
 	switch {
 	case holdsAny(words, "uptime", "healthcheck", "health-check", "health check", "health_check"):
-		return Monitor
+		return request.Monitor
 	case endsWord(words, "bot"), endsWord(words, "crawler"), endsWord(words, "spider"):
-		return Crawler
+		return request.Crawler
 	}
-	return Unknown
+	return request.Unknown
 }
 
 // endsWord reports whether some word ends in name. Digits, signs and spaces end words. A CUBOT is a telephone.
@@ -73,18 +76,18 @@ func isAddress(words []byte) bool {
 }
 
 // guessed is the class of an agent that no pattern knows.
-func guessed(words []byte) Class {
+func guessed(words []byte) request.Class {
 	switch {
 	case holdsAny(words, "monitor"):
-		return Monitor
+		return request.Monitor
 	case holdsAny(words, "+http", "+ http", "feed-id=", "feed fetcher", "feedfetcher", " subscribers"):
-		return Crawler
+		return request.Crawler
 	case looksLikeBrowser(bytes.TrimLeft(words, ` '"=`)):
-		return Browser
+		return request.Browser
 	case holdsAny(words, "(http", "; http"):
-		return Crawler
+		return request.Crawler
 	}
-	return Unknown
+	return request.Unknown
 }
 
 // looksLikeBrowser reports whether words begin like a browser and name an engine or a platform, as all that call

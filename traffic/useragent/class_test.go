@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"regexp"
+	"shadow/request"
 	"strings"
 	"testing"
 	"time"
@@ -37,11 +38,11 @@ func TestClassify(t *testing.T) {
 
 func TestClassifyWhatNoTextCanHold(t *testing.T) {
 	for _, agent := range []string{"", "\x00", "\xff\xfe", "\x16\x03\x01", "\n", strings.Repeat("A", 1<<20), strings.Repeat("bo", 300)} {
-		if got := Classify([]byte(agent)); got != Unknown {
+		if got := Classify([]byte(agent)); got != request.Unknown {
 			t.Errorf("%.20q is %s", agent, got)
 		}
 	}
-	if got := Classify(append([]byte("curl/8.5.0 "), make([]byte, 1<<20)...)); got != Tool {
+	if got := Classify(append([]byte("curl/8.5.0 "), make([]byte, 1<<20)...)); got != request.Tool {
 		t.Errorf("a long agent is %s", got)
 	}
 }
@@ -50,7 +51,7 @@ func TestClassifyWhatNoTextCanHold(t *testing.T) {
 func TestPatterns(t *testing.T) {
 	type pattern struct {
 		re    *regexp.Regexp
-		class Class
+		class request.Class
 	}
 	var all []pattern
 	unknown := map[string]bool{}
@@ -74,8 +75,8 @@ func TestPatterns(t *testing.T) {
 	if len(all) < 1500 {
 		t.Fatalf("%d patterns", len(all))
 	}
-	slow := func(agent string) Class {
-		class := Unknown
+	slow := func(agent string) request.Class {
+		class := request.Unknown
 		for _, p := range all {
 			if strength[p.class] > strength[class] && p.re.MatchString(agent) {
 				class = p.class
