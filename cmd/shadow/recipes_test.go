@@ -34,7 +34,10 @@ func TestReadmeRecipes(t *testing.T) {
 		if i+1 < len(titles) {
 			end = titles[i+1][0]
 		}
-		t.Run(recipes[at[2]:at[3]], func(t *testing.T) { runRecipe(t, recipes[at[1]:end]) })
+		t.Run(recipes[at[2]:at[3]], func(t *testing.T) {
+			t.Parallel() // tails take their time
+			runRecipe(t, recipes[at[1]:end])
+		})
 	}
 }
 
@@ -52,8 +55,10 @@ func runRecipe(t *testing.T, recipe string) {
 	if n := strings.Count(recipe, "\n```sh\n"); n != 1 || len(lines) > 8 {
 		t.Errorf("%d blocks of commands, %d lines: a recipe is one block of at most 8", n, len(lines))
 	}
-	// Paths of a server are those of the folder, the port is any, and a tail ends after three seconds.
-	commands := strings.NewReplacer("/var/", dir+"/var/", ":9598", ":0", "shadow tail ", "timeout --foreground --preserve-status --signal=INT 3 shadow tail ").Replace(script[1])
+	// Paths of a server are those of the folder, and the port is any. A tail ends after six seconds: a busy machine may take
+	// some of them to start it.
+	commands := strings.NewReplacer("/var/", dir+"/var/", ":9598", ":0",
+		"shadow tail ", "timeout --foreground --preserve-status --signal=INT 6 shadow tail ").Replace(script[1])
 	if strings.Contains(commands, "timeout ") {
 		testneeds.Program(t, "timeout")
 	}
