@@ -8,14 +8,6 @@ import (
 	"shadow/traffic/evidence"
 )
 
-func TestEvidenceGolden(t *testing.T) {
-	wide := townOptions
-	wide.Width = 160
-	reporttest.Golden(t, "evidence.txt", write(t, New(reporttest.Witnessed(), wide), "table"))
-	reporttest.Golden(t, "evidence.md", write(t, New(reporttest.Witnessed(), townOptions), "markdown"))
-	reporttest.Golden(t, "evidence.json", write(t, New(reporttest.Witnessed(), townOptions), "json"))
-}
-
 // The thresholds are those that were asked for, and what is counted is what is listed.
 func TestEvidenceRules(t *testing.T) {
 	lenient := evidence.DefaultRules

@@ -16,7 +16,7 @@ import (
 type Figure struct {
 	Names []string
 	Unit  Unit
-	Help  string // "" where that of the figure before holds
+	Help  string
 	Scope Scope
 
 	rows rows                     // of CSV in which it stands; 0: none
@@ -37,6 +37,7 @@ const (
 	Share    Unit = "share" // from 0 to 1
 	Number   Unit = "number"
 	Word     Unit = "text"
+	Flag     Unit = "true or false"
 )
 
 // A Scope says where figures are known.
@@ -257,12 +258,12 @@ func clientFigures(scope Scope, names []string, who string, of func(t *told, gro
 // historyFigures are what has changed.
 func historyFigures() []Figure {
 	all := []Figure{
-		since("compared", Word, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
+		since("compared", Flag, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
 			func(t *told) any { return t.history.Before != nil }),
 		since("refused_share_before", Share, "of the requests of the base runs", func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
 		since("clients_hit_share_before", Share, "of the clients of the base runs", func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
 	}
-	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs, and of each class",
+	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs",
 		func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
 	all = append(all, relocated("released", "clients that it hit in a base run and does not hit any more",
 		func(h *history.Policy) *history.Moved { return &h.Released })...)
@@ -285,7 +286,7 @@ func relocated(name, help string, of func(*history.Policy) *history.Moved) []Fig
 	return []Figure{
 		since(name, Clients, help, func(t *told) any { return of(t.history).Clients }),
 		{
-			Scope: WithHistory, Names: classNames(name + "_"), Unit: Clients, asks: true,
+			Scope: WithHistory, Names: classNames(name + "_"), Unit: Clients, Help: "of these, by class", asks: true,
 			of: func(t *told, i int) any { return of(t.history).ByClass[i] },
 		},
 	}

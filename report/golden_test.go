@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/replay"
 	"shadow/report/reporttest"
 )
 
@@ -13,43 +14,43 @@ var townOptions = Options{
 	Warnings: []string{"access.log.1.gz: ended early: truncated gzip"},
 }
 
-// TestGolden compares whole reports with the files in testdata; -update rewrites them.
+// TestGolden compares whole reports with the files in testdata, one for each format; -update rewrites them.
 func TestGolden(t *testing.T) {
-	at := func(width int) Options {
+	town, made, band, empty, witnessed := reporttest.Town, reporttest.Made, reporttest.BandedTown, reporttest.Empty, reporttest.Witnessed
+	at := func(width int, result func() *replay.Result) *Model {
 		o := townOptions
 		o.Width = width
-		return o
+		return New(result(), o)
 	}
+	reports := map[string]string{}
 	for _, c := range []struct {
-		file, format string
-		model        *Model
+		name, formats string
+		model         *Model
 	}{
-		{"town.txt", "table", New(reporttest.Town(), townOptions)},
-		{"town-80.txt", "table", New(reporttest.Town(), at(80))},
-		{"town-100.txt", "table", New(reporttest.Town(), at(100))},
-		{"town-160.txt", "table", New(reporttest.Town(), at(160))},
-		{"town.json", "json", New(reporttest.Town(), townOptions)},
-		{"town.csv", "csv", New(reporttest.Town(), townOptions)},
-		{"town.md", "markdown", New(reporttest.Town(), townOptions)},
-		{"sweep.txt", "table", New(reporttest.TownOfMany(), at(100))},
-		{"sweep-page.txt", "table", New(reporttest.TownOfMany(), townOptions)},
-		{"sweep.md", "markdown", New(reporttest.TownOfMany(), townOptions)},
-		{"site.txt", "table", New(reporttest.Site(), at(100))},
-		{"made.txt", "table", New(reporttest.Made(), at(100))},
-		{"made.json", "json", New(reporttest.Made(), at(100))},
-		{"made.csv", "csv", New(reporttest.Made(), at(100))},
-		{"made.md", "markdown", New(reporttest.Made(), at(100))},
-		{"band.txt", "table", New(reporttest.BandedTown(), at(100))},
-		{"band.md", "markdown", New(reporttest.BandedTown(), townOptions)},
-		{"band.json", "json", New(reporttest.BandedTown(), townOptions)},
-		{"band.csv", "csv", New(reporttest.BandedTown(), townOptions)},
-		{"peaceful.txt", "table", New(reporttest.Peaceful(), Options{Width: 100})},
-		{"empty.txt", "table", New(reporttest.Empty(), Options{Width: 100})},
-		{"empty.json", "json", New(reporttest.Empty(), Options{})},
-		{"empty.csv", "csv", New(reporttest.Empty(), Options{})},
-		{"empty.md", "markdown", New(reporttest.Empty(), Options{})},
+		{"town", "table json csv markdown", at(0, town)},
+		{"town in 80 columns", "table", at(80, town)},
+		{"town in 100 columns", "table", at(100, town)},
+		{"town in 160 columns", "table", at(160, town)},
+		{"many policies in 100 columns", "table", at(100, reporttest.TownOfMany)},
+		{"many policies", "table markdown", at(0, reporttest.TownOfMany)},
+		{"site", "table", at(100, reporttest.Site)},
+		{"made", "table json csv markdown", at(100, made)},
+		{"band", "table json csv markdown", at(100, band)},
+		{"peaceful", "table", New(reporttest.Peaceful(), Options{Width: 100})},
+		{"empty", "table json csv markdown", New(empty(), Options{Width: 100})},
+		{"evidence", "table json markdown", at(160, witnessed)},
+		{"history", "table json csv markdown", townWithHistory()},
 	} {
-		t.Run(c.file, func(t *testing.T) { reporttest.Golden(t, c.file, write(t, described(c.model), c.format)) })
+		for format := range strings.FieldsSeq(c.formats) {
+			text := write(t, described(c.model), format)
+			if bad := reporttest.FirstHarm(text); bad != "" {
+				t.Errorf("%s, %s: %q", c.name, format, bad)
+			}
+			reports[format] += "-- " + c.name + " --\n" + text
+		}
+	}
+	for format, text := range reports {
+		t.Run(format, func(t *testing.T) { reporttest.Golden(t, format+".golden", text) })
 	}
 }
 

@@ -64,12 +64,9 @@ func failIfHelp() string {
 // writeFigure writes names with their meaning: beside a short one, below several.
 func writeFigure(b *strings.Builder, f *report.Figure) {
 	names := strings.Join(f.Names, ", ")
-	if len(names) <= 24 && f.Help != "" {
-		fmt.Fprintf(b, "  %-26s%s\n", names, f.Help)
-		return
+	if len(names) > 24 {
+		fmt.Fprintf(b, "  %s\n", names)
+		names = ""
 	}
-	fmt.Fprintf(b, "  %s\n", names)
-	if f.Help != "" {
-		fmt.Fprintf(b, "  %-26s%s\n", "", f.Help)
-	}
+	fmt.Fprintf(b, "  %-26s%s\n", names, f.Help)
 }

@@ -58,7 +58,7 @@ func TestAccountsAreHarmlessAndDefined(t *testing.T) {
 		}
 		reporttest.Harmless(t, format, b.String())
 		if format == "json" {
-			reporttest.DefinedIn(t, reporttest.JsonNames(t, b.Bytes()), "report", "explain")
+			reporttest.DefinedIn(t, reporttest.JSONNames(t, b.Bytes()), "report", "explain")
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestDiffsAreHarmlessAndDefined(t *testing.T) {
 		}
 		reporttest.Harmless(t, format, b.String())
 		if format == "json" {
-			reporttest.DefinedIn(t, append(reporttest.JsonNames(t, b.Bytes()), csvHead...), "report", "diff")
+			reporttest.DefinedIn(t, append(reporttest.JSONNames(t, b.Bytes()), csvHead...), "report", "diff")
 		}
 	}
 }

@@ -34,8 +34,30 @@ func Golden(t *testing.T, file, got string) {
 	}
 }
 
-// JsonNames are all keys of a JSON text, at whatever depth.
-func JsonNames(t *testing.T, text []byte) (names []string) {
+// GoldenPart compares a text with what stands in a page between comments that name it.
+func GoldenPart(t *testing.T, file, name, got string) {
+	t.Helper()
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+": a test writes them -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, found := strings.Cut(string(page), begin)
+	want, after, ended := strings.Cut(rest, end)
+	switch {
+	case !found || !ended:
+		t.Errorf("%s has no %s", file, name)
+	case *update:
+		if err := os.WriteFile(file, []byte(before+begin+got+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case want != got:
+		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", file, cmp.Diff(want, got))
+	}
+}
+
+// JSONNames are all keys of a JSON text, at whatever depth.
+func JSONNames(t *testing.T, text []byte) (names []string) {
 	t.Helper()
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
