@@ -84,6 +84,32 @@ func TestBatchThatCannotBeSealed(t *testing.T) {
 	s.check()
 }
 
+// A batch that lies in the spool goes to the database only when a checkpoint has named it: a tail that is killed in between judges
+// its requests again.
+func TestBatchThatNoCheckpointNames(t *testing.T) {
+	s := newStored(t, "token:1/24h")
+	s.start()
+	s.append("access.log", line(1, s.now)+line(1, s.now))
+	s.step(time.Second)
+	s.step(10 * time.Second)
+	s.flush()
+	stored := s.shelf.lines
+	s.append("access.log", line(2, s.now)+line(2, s.now))
+	s.step(time.Second)
+	spool := s.tail.spool
+	spool.complete(s.now, s.tail.Tally())
+	check(t, spool.seal())
+	s.flush()
+	if s.shelf.lines != stored || stored != 2 || len(s.files()) != 1 {
+		t.Errorf("%d lines are stored, %d before; waiting: %v", s.shelf.lines, stored, s.files())
+	}
+	s.kill()
+	s.start()
+	s.step(10 * time.Second)
+	s.settle()
+	s.check()
+}
+
 // A file that was known beside the log is not what the log was, though both begin with the same title: after a restart reading
 // does not go on in it.
 func TestKnownFileBeginsAlike(t *testing.T) {
