@@ -99,3 +99,54 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 	b.counted(1)
 	b.stop()
 }
+
+// A log that was read to its end when the tail stopped may have got more lines before it was removed: that is told.
+func TestLogGoneWhileStopped(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.append("access.log", line(1, b.now)+line(2, b.now))
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.counted(2)
+	b.stop()
+	check(t, os.Mkdir(b.path("away"), 0o755))
+	b.rename("access.log", "away/access.log")
+	b.append("access.log", line(3, b.now))
+	b.start()
+	b.heard()
+	b.step(time.Second)
+	b.step(3 * time.Second)
+	if said := b.heard(); !strings.Contains(said, "access.log: a file that was being read is gone") {
+		t.Errorf("the tail said\n%s", said)
+	}
+	b.counted(3)
+	b.loses = true
+	b.stop()
+	if b.lost != 1 {
+		t.Errorf("%d files are lost", b.lost)
+	}
+}
+
+// The folder of a log may go away and come back.
+func TestFolderGoesAway(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	check(t, os.Mkdir(b.path("logs"), 0o755))
+	b.names = []string{b.path("logs/access.log")}
+	b.append("logs/access.log", line(1, b.now))
+	b.change = func(o *Options) { o.From = FromStart }
+	b.start()
+	b.step(time.Second)
+	b.counted(1)
+	b.rename("logs", "elsewhere")
+	b.step(time.Second)
+	if !b.tail.logs[0].stirred() {
+		t.Error("nothing has changed")
+	}
+	check(t, os.Mkdir(b.path("logs"), 0o755))
+	b.append("logs/access.log", line(2, b.now))
+	b.step(time.Second)
+	b.step(10 * time.Second)
+	b.counted(2)
+	b.stop()
+}
