@@ -45,7 +45,7 @@ event in a DuckDB file for your own questions.`,
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
 		newHelpConfig(), newHelpFailIf())
 	strictCompletion(root)
-	wrapHelp(root)
+	groupFlags(root)
 	return root
 }
 

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Commands with many flags list those that people need first, then the others by what they are about. A flag that stands
+// in no group fails a test.
+
+// manyFlags is from how many flags on a list is divided.
+const manyFlags = 15
+
+// firstFlags are what people need first. The first ten that a command has are shown on top.
+var firstFlags = []string{
+	"limit", "by", "policy", "stop", "spare", "run", "compare", "client-from", "trusted-proxy",
+	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
+	"per", "kind", "fail-if", "help",
+}
+
+const firstCount = 10
+
+// flagGroups are the others, in the order in which they are listed.
+var flagGroups = []struct {
+	title string
+	flags []string
+}{
+	{"Input", []string{
+		"format", "nginx-conf", "log-name", "field", "parser", "timezone", "from", "exclude", "exclude-status", "not-http",
+		"lateness", "since", "until", "day", "max-bad",
+	}},
+	{"Who is a client", []string{
+		"client", "client-from", "trusted-proxy", "evidence", "evidence-path", "robots", "claims",
+	}},
+	{"Limits", []string{
+		"limit", "by", "policy", "config", "stop", "spare", "action", "each-action", "per", "kind",
+		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "redis",
+		"redis-password-file", "redis-timeout", "max-lag", "clock",
+	}},
+	{"Output", []string{
+		"output", "top", "sort", "lines", "no-plot", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
+		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
+	}},
+	{"Storage", []string{
+		"db", "no-store", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
+		"flush", "spool-max",
+	}},
+	{"Performance", []string{"max-keys", "timing", "cpuprofile", "memprofile"}},
+}
+
+// groupFlags has the lists of flags of all commands divided, and wrapped at the width of the terminal, if there is one.
+func groupFlags(root *cobra.Command) {
+	cobra.AddTemplateFunc("flagList", flagList)
+	template := root.UsageTemplate()
+	for _, flags := range []string{".LocalFlags", ".InheritedFlags"} {
+		template = strings.ReplaceAll(template, "{{"+flags+".FlagUsages |", "{{flagList . "+flags+" |")
+	}
+	root.SetUsageTemplate(template)
+}
+
+// flagList is the list of a command's flags.
+func flagList(cmd *cobra.Command, flags *pflag.FlagSet) string {
+	width := helpWidth(cmd.OutOrStdout())
+	visible := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			visible++
+		}
+	})
+	if visible < manyFlags {
+		return flags.FlagUsagesWrapped(width)
+	}
+	first := subset(flags, firstFlags, firstCount, nil)
+	text := first.FlagUsagesWrapped(width)
+	for _, g := range flagGroups {
+		if rest := subset(flags, g.flags, len(g.flags), first); rest.HasAvailableFlags() {
+			text += "\n" + g.title + ":\n" + rest.FlagUsagesWrapped(width)
+		}
+	}
+	return text
+}
+
+// subset is the first n of the named flags that are there and visible, without those of another set.
+func subset(flags *pflag.FlagSet, names []string, n int, without *pflag.FlagSet) *pflag.FlagSet {
+	some := pflag.NewFlagSet("", pflag.ContinueOnError)
+	some.SortFlags = false
+	for _, name := range names {
+		f := flags.Lookup(name)
+		if f == nil || f.Hidden || n == 0 || without != nil && without.Lookup(name) != nil {
+			continue
+		}
+		some.AddFlag(f)
+		n--
+	}
+	return some
+}
+
+// leastHelp is the width below which wrapping leaves a word on each line.
+const leastHelp = 60
+
+// helpWidth is at how many columns to wrap; 0: not at all.
+func helpWidth(w io.Writer) int {
+	if watched, ok := w.(*watchedWriter); ok {
+		w = watched.Writer
+	}
+	if width := widthOf(w); width >= leastHelp {
+		return width
+	}
+	return 0
+}
