@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -167,8 +166,7 @@ func (g *appending) begin() error {
 	}
 	policies, parts := g.store.duck.table("policies"), g.store.duck.table("parts")
 	for i, p := range g.batches[0].Policies {
-		row := []any{g.run, int32(i), p.Name, p.By, zero, zero, zero, nil, zero, zero, nil, true}
-		policies.add(slices.Concat(row, delayValues(nil), rangeValues(nil), []any{zero, zero, p.Combine})...)
+		policies.add(policyRow(g.run, i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
 		for j, l := range p.Parts {
 			parts.add(g.run, int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, textIf(l.Match), textIf(l.Counts))
 		}

@@ -22,34 +22,20 @@ type samePolicy struct {
 }
 
 func (l *loading) readPolicies() error {
-	return l.each(`SELECT run, policy, requests, refused, bytes_saved, worst_minute, worst_minute_refused, upstream_saved_us,
-		delayed, delay_total_us, delay_p50_us, delay_p99_us, refused_low, refused_high, clients_hit_low, clients_hit_high, name, counts_by,
-		degraded, degraded_refused, combine FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(b *block, row int) (err error) {
-		number := func(i int) int64 { return values[int64](b, i)[row] }
+	const first = 6 // figure
+	query := `SELECT run, policy, name, counts_by, combine, worst_minute, ` + readColumns() +
+		` FROM policies WHERE run IN ` + l.runs + ` ORDER BY run, policy`
+	return l.each(query, func(b *block, row int) (err error) {
 		run := values[int32](b, 0)[row]
-		id := l.policyOf(run, b.text(16, row), b.text(17, row))
-		t := &l.to.Result.Policies[id]
-		if l.to.same[id].combine[run], err = policy.ParseCombine(b.text(20, row)); err != nil {
+		id := l.policyOf(run, b.text(2, row), b.text(3, row))
+		if l.to.same[id].combine[run], err = policy.ParseCombine(b.text(4, row)); err != nil {
 			return err
 		}
-		t.Requests += number(2)
-		t.Refused += number(3)
-		t.BytesSaved += number(4)
-		t.Degraded.Requests += number(18)
-		t.Degraded.Refused += number(19)
-		t.UpstreamSaved += limit.Time(orElse[int64](b, 7, row, 0))
-		if minute := number(6); minute > t.WorstMinuteRefused {
-			t.WorstMinute, t.WorstMinuteRefused = values[limit.Time](b, 5)[row], minute
-		}
-		if !b.null(8, row) {
-			t.Delays = sumDelays(t.Delays, replay.Delays{
-				Requests: number(8), Total: limit.Time(number(9)), P50: limit.Time(number(10)), P99: limit.Time(number(11)),
-			})
-		}
-		if !b.null(12, row) {
-			t.Range = sumRanges(t.Range, replay.Range{
-				Refused: [2]int64{number(12), number(13)}, ClientsHit: [2]int64{number(14), number(15)},
-			})
+		minute := orElse[limit.Time](b, 5, row, 0)
+		for i, f := range readFigures {
+			if !b.null(first+i, row) {
+				f.read(&l.to.Result.Policies[id], values[int64](b, first+i)[row], minute)
+			}
 		}
 		return l.policies.put(run, values[int32](b, 1)[row], id)
 	})
@@ -76,27 +62,6 @@ func (l *loading) policyOf(run int32, name, by string) int32 {
 		Policy: policy.Policy{Name: name}, ByAction: make([]int64, len(res.Actions)),
 	})
 	return int32(len(res.Policies) - 1)
-}
-
-// sumDelays takes the longer of percentiles: those of all are not known.
-func sumDelays(sum *replay.Delays, d replay.Delays) *replay.Delays {
-	if sum == nil {
-		return &d
-	}
-	return &replay.Delays{
-		Requests: sum.Requests + d.Requests, Total: sum.Total + d.Total, P50: max(sum.P50, d.P50), P99: max(sum.P99, d.P99),
-	}
-}
-
-// sumRanges takes the widest range of clients: whom several runs hit may be the same or others.
-func sumRanges(sum *replay.Range, r replay.Range) *replay.Range {
-	if sum == nil {
-		return &r
-	}
-	return &replay.Range{
-		Refused:    [2]int64{sum.Refused[0] + r.Refused[0], sum.Refused[1] + r.Refused[1]},
-		ClientsHit: [2]int64{max(sum.ClientsHit[0], r.ClientsHit[0]), sum.ClientsHit[1] + r.ClientsHit[1]},
-	}
 }
 
 // readParts goes through the runs in their order: the limits of the latest hold.

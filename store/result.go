@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"shadow/limit"
@@ -114,33 +113,10 @@ func (r *Run) writePolicies(res *replay.Result) error {
 	t := r.store.duck.table("policies")
 	for i := range res.Policies {
 		p := &res.Policies[i]
-		var upstream any
-		if res.Stats.HasUpstream {
-			upstream = int64(p.UpstreamSaved)
-		}
-		row := []any{
-			r.id, int32(i), p.Policy.Name, p.Policy.By(), p.Requests, p.Refused, int64(p.Hits.Len()),
-			timeIf(p.WorstMinuteRefused > 0, p.WorstMinute), p.WorstMinuteRefused, p.BytesSaved, upstream, r.keeps(i),
-		}
-		t.add(slices.Concat(row, delayValues(p.Delays), rangeValues(p.Range), []any{p.Degraded.Requests, p.Degraded.Refused, p.Policy.Combine.String()})...)
+		s := &source{res.Stats.HasUpstream, r.keeps(i)}
+		t.add(policyRow(r.id, i, p.Policy.Name, p.Policy.By(), p.Policy.Combine.String(), p, s)...)
 	}
 	return t.done()
-}
-
-// delayValues are the columns about delays, all NULL when the policy has none.
-func delayValues(d *replay.Delays) []any {
-	if d == nil {
-		return make([]any, 4)
-	}
-	return []any{d.Requests, int64(d.Total), int64(d.P50), int64(d.P99)}
-}
-
-// rangeValues are the columns about an approximation, all NULL when the policy is none.
-func rangeValues(r *replay.Range) []any {
-	if r == nil {
-		return make([]any, 4)
-	}
-	return []any{r.Refused[0], r.Refused[1], r.ClientsHit[0], r.ClientsHit[1]}
 }
 
 func (r *Run) writeParts(res *replay.Result) error {
