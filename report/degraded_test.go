@@ -29,7 +29,7 @@ func TestDegradedText(t *testing.T) {
 func TestDegradedInAllFormats(t *testing.T) {
 	m := New(reporttest.Made(), townOptions)
 	for format, want := range map[string]string{
-		"table": "degraded while Redis was away", "markdown": "degraded while Redis was away", "json": `"degraded_refused": 60`, "csv": ",1041,60,,\n",
+		"table": "degraded while Redis was away", "markdown": "degraded while Redis was away", "json": `"degraded_refused": 60`, "csv": ",1041,60,,",
 	} {
 		if text := write(t, m, format); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", format, want, text)
