@@ -53,7 +53,8 @@ func TestConditions(t *testing.T) {
 	m := townWithHistory()
 	first := m.Policies[0].Policy
 	for text, want := range map[string]int{
-		"refused > 0": 2, "refused < 0": 0, "policy == '" + first + "'": 1, "browsers_hit_share > 1": 0,
+		"refused > 0": 2, "refused < 0": 0, "requests_refused_share_of_worst_client > 0.5": 2,
+		"requests_refused_share_of_worst_client > 0.6": 0, "policy == '" + first + "'": 1, "browsers_hit_share > 1": 0,
 		"newly_hit_browsers == 1 && newly_hit == 2": 2, "released_browsers > 0": 2, "repeat_offenders_tools > 0": 2, "new_actions > 1": 2,
 		"safe_limits_changed == 1": 2, "refused_share_before == 0.1": 2, "compared": 2, "unknown_hit >= 0": 2,
 		"browsers_hit + crawlers_hit + tools_hit + monitors_hit + unknown_hit == clients_hit": 2,

@@ -147,6 +147,9 @@ func columns() []Figure {
 		figure("degraded_refused", Requests, "refused ones of these", func(t *told) any { return t.policy.DegradedRefused }).in(ofPolicy),
 		figure("not_http", Lines, "lines whose request is not HTTP", func(t *told) any { return t.model.Input.NotHTTP.Lines }).in(ofInput),
 		figure("moved", Requests, "requests judged when they began", func(t *told) any { return t.model.Input.Moved }).in(ofInput),
+		figure("requests_refused_share_of_worst_client", Share, "of the refused requests: those of the client with most", func(t *told) any {
+			return known(t.policy.WorstClientShare, func(s *float64) any { return *s })
+		}).in(ofPolicy).asked(),
 	}
 }
 

@@ -37,6 +37,14 @@ func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, 
 	if t.WorstMinuteRefused > 0 {
 		p.WorstMinute = &Minute{Start: format.Moment(t.WorstMinute), Refused: t.WorstMinuteRefused}
 	}
+	if t.Refused > 0 {
+		worst := int64(0)
+		for hit := range t.Hits.All() {
+			worst = max(worst, hit.Refused)
+		}
+		share := format.ShareOf(worst, t.Refused)
+		p.WorstClientShare = &share
+	}
 	if res.Stats.HasUpstream {
 		seconds := format.InSeconds(t.UpstreamSaved)
 		p.UpstreamSecondsSaved = &seconds

@@ -136,7 +136,8 @@ type Policy struct {
 	Degraded        int64 `json:"degraded"`         // of the requests: judged while hosts that share the limit might have decided otherwise together
 	DegradedRefused int64 `json:"degraded_refused"` // refused ones of these
 
-	WorstMinute          *Minute  `json:"worst_minute"` // nil when nothing was refused
+	WorstMinute          *Minute  `json:"worst_minute"`                           // nil when nothing was refused
+	WorstClientShare     *float64 `json:"requests_refused_share_of_worst_client"` // likewise
 	BytesSaved           int64    `json:"bytes_saved"`
 	UpstreamSecondsSaved *float64 `json:"upstream_seconds_saved"` // nil when not logged
 

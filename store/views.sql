@@ -18,9 +18,11 @@ SELECT p.run, p.name AS policy, p.counts_by, p.requests, p.refused,
        p.delayed, p.delay_total_us / 1e6 AS delay_total_seconds, p.delay_p50_us / 1e6 AS delay_p50_seconds,
        p.delay_p99_us / 1e6 AS delay_p99_seconds,
        p.refused_low, p.refused_high, p.clients_hit_low, p.clients_hit_high, p.degraded, p.degraded_refused,
-       p.combine
+       p.combine, t.most / nullif(p.refused, 0) AS requests_refused_share_of_worst_client
 FROM policies p
-LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = p.run;
+LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = p.run
+LEFT JOIN (SELECT run, policy, max(refused) AS most FROM client_tallies GROUP BY run, policy) t
+       ON t.run = p.run AND t.policy = p.policy;
 
 CREATE OR REPLACE VIEW policy_limits AS
 SELECT l.run, p.name AS policy, l.part, l.limit_text, l.counts_by, l.matches, l.counts
