@@ -37,7 +37,7 @@ func BenchmarkParseCombinedNewSecond(b *testing.B) {
 }
 
 func combinedParser(b *testing.B, w Wants) Parser {
-	f, err := compileLenient(nginxCombined, w, "combined")
+	f, err := CompileAs(nginxCombined, w, "combined", true)
 	if err != nil {
 		b.Fatal(err)
 	}

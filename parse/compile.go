@@ -21,16 +21,12 @@ import (
 //
 // A variable that feeds no field is read over, unless w.Extra names it.
 func Compile(text string, w Wants) (*Format, error) {
-	return compile(text, w, "custom", false)
+	return CompileAs(text, w, "custom", false)
 }
 
-// compileLenient compiles a format of which lines may end behind the last of its time, client, request, status and
-// bytes, or after any later field, or go on with a space and further text.
-func compileLenient(text string, w Wants, name string) (*Format, error) {
-	return compile(text, w, name, true)
-}
-
-func compile(text string, w Wants, name string, lenient bool) (*Format, error) {
+// CompileAs compiles a format under a name. Lines of a lenient one may end behind the last of its time, client, request,
+// status and bytes, or after any later field, or go on with a space and further text.
+func CompileAs(text string, w Wants, name string, lenient bool) (*Format, error) {
 	f, err := build(text, w, lenient)
 	if err != nil {
 		return nil, fmt.Errorf("parse: format %q: %w", text, err)
@@ -40,7 +36,7 @@ func compile(text string, w Wants, name string, lenient bool) (*Format, error) {
 }
 
 func build(text string, w Wants, lenient bool) (*Format, error) {
-	pieces, isNginx, err := takeApart(unquote(text))
+	pieces, isNginx, err := takeApart(Unquote(text))
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +73,8 @@ func newReader(prog *program, w Wants) reader {
 	return reader{prog: prog, clock: clock{zone: w.Zone}}
 }
 
-// unquote undoes the escapes of the configuration's quoted strings.
-func unquote(text string) string {
+// Unquote undoes the escapes of the configuration's quoted strings.
+func Unquote(text string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`, `\t`, "\t").Replace(text)
 }
 

@@ -9,7 +9,7 @@ import (
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 func TestLenientTakesShorterAndLongerLines(t *testing.T) {
-	f, err := compileLenient(nginxCombined, Wants{}, "combined")
+	f, err := CompileAs(nginxCombined, Wants{}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func FuzzCompile(f *testing.F) {
 		}
 		wants := Wants{Extra: []string{"session", "status", "f"}}
 		strict, err := Compile(text, wants)
-		lenient, errLenient := compileLenient(text, wants, "lenient")
+		lenient, errLenient := CompileAs(text, wants, "lenient", true)
 		if (err == nil) != (errLenient == nil) && !strings.Contains(fmt.Sprint(err, errLenient), "gonx") {
 			t.Fatalf("%q: strict %v, lenient %v", text, err, errLenient)
 		}
@@ -83,7 +83,7 @@ func parseBy(t *testing.T, f *Format, err error, line string) string {
 
 // touching reports whether variables of a format touch, so that gonx gives everything to the first.
 func touching(text string) bool {
-	pieces, _, err := takeApart(unquote(text))
+	pieces, _, err := takeApart(Unquote(text))
 	if err != nil {
 		return true
 	}

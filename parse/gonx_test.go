@@ -65,7 +65,7 @@ func TestGonxReads(t *testing.T) {
 
 // TestGonxLenient has a lenient format go through gonx.
 func TestGonxLenient(t *testing.T) {
-	f, err := compileLenient(nginxCombined, Wants{Gonx: true}, "combined")
+	f, err := CompileAs(nginxCombined, Wants{Gonx: true}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}

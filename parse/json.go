@@ -13,10 +13,10 @@ import (
 
 // CompileJSON makes a format of the keys that a mapping names, and of no others: see FieldMapping.WithKnown.
 func CompileJSON(m FieldMapping, w Wants) (*Format, error) {
-	return compileJSON("json", m, w)
+	return CompileNamedJSON("json", m, w)
 }
 
-func compileJSON(name string, m FieldMapping, w Wants) (*Format, error) {
+func CompileNamedJSON(name string, m FieldMapping, w Wants) (*Format, error) {
 	if len(w.Extra) > MaxExtra {
 		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(w.Extra))
 	}
@@ -120,14 +120,14 @@ func (p *jsonParser) fillNumbers(r *Record) bool {
 		r.Bytes = size
 	}
 	if v := p.found[FieldRequestTime]; v.text != nil {
-		took, ok := duration(v.text, v.unit)
+		took, ok := Duration(v.text, v.unit)
 		if !ok {
 			return p.failAt(v, "the request time is not a duration")
 		}
 		r.RequestTime = took
 	}
 	if v := p.found[FieldUpstreamTime]; v.text != nil {
-		took, ok := durations(v.text, v.unit)
+		took, ok := Durations(v.text, v.unit)
 		if !ok {
 			return p.failAt(v, "the upstream time is not a duration")
 		}
@@ -158,7 +158,7 @@ func (p *jsonParser) fillTimes(r *Record) bool {
 
 // stamp reads a time of any kind, which must be all of text.
 func (p *jsonParser) stamp(text []byte) (limit.Time, bool) {
-	if t, ok := epoch(text); ok {
+	if t, ok := Epoch(text); ok {
 		return t, true
 	}
 	if t, n, reason := p.clock.iso(text); reason == "" {
@@ -173,8 +173,8 @@ func (p *jsonParser) failAt(v jsonValue, reason string) bool {
 	return false
 }
 
-// durations adds up what nginx writes for several upstreams: "0.010, 0.020 : -".
-func durations(b []byte, unit int8) (sum limit.Time, ok bool) {
+// Durations adds up what nginx writes for several upstreams: "0.010, 0.020 : -".
+func Durations(b []byte, unit int8) (sum limit.Time, ok bool) {
 	sum = NotLogged
 	for len(b) > 0 {
 		end := bytes.IndexAny(b, ",:")
@@ -187,7 +187,7 @@ func durations(b []byte, unit int8) (sum limit.Time, ok bool) {
 		if part = bytes.TrimSpace(part); len(part) == 0 || string(part) == "-" {
 			continue
 		}
-		d, ok := duration(part, unit)
+		d, ok := Duration(part, unit)
 		if !ok || max(sum, 0) > maxDuration-d {
 			return 0, false
 		}

@@ -197,12 +197,12 @@ func TestEpochMagnitude(t *testing.T) {
 		"99999999999":          99999999999_000000,
 		"1767225610.250111999": 1767225610_250111,
 	} {
-		if got, ok := epoch([]byte(text)); !ok || got != want {
+		if got, ok := Epoch([]byte(text)); !ok || got != want {
 			t.Errorf("epoch(%s) = %d, %v, want %d", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{"", "-", ".", "1.", "1x", "1e999", "99999999999999999999999999"} {
-		if got, ok := epoch([]byte(text)); ok {
+		if got, ok := Epoch([]byte(text)); ok {
 			t.Errorf("epoch(%s) = %d, want none", text, got)
 		}
 	}
@@ -214,20 +214,20 @@ func TestDuration(t *testing.T) {
 		unit int8
 		want limit.Time
 	}{
-		{"0.004", unitSeconds, 4000},
+		{"0.004", UnitSeconds, 4000},
 		{"12", unitMillis, 12000},
 		{"2337877", unitNanos, 2337},
-		{"1.5e-3", unitSeconds, 1500},
-		{"350µs", unitSeconds, 350},
+		{"1.5e-3", UnitSeconds, 1500},
+		{"350µs", UnitSeconds, 350},
 		{"1m2.5s", unitNanos, 62_500000},
-		{"1.25ms", unitSeconds, 1250},
+		{"1.25ms", UnitSeconds, 1250},
 	} {
-		if got, ok := duration([]byte(c.text), c.unit); !ok || got != c.want {
+		if got, ok := Duration([]byte(c.text), c.unit); !ok || got != c.want {
 			t.Errorf("duration(%s) = %d, %v, want %d", c.text, got, ok, c.want)
 		}
 	}
 	for _, text := range []string{"", "-", "-1", "1 s", "s", "1e300", "99999999999999"} {
-		if got, ok := duration([]byte(text), unitSeconds); ok {
+		if got, ok := Duration([]byte(text), UnitSeconds); ok {
 			t.Errorf("duration(%q) = %d, want none", text, got)
 		}
 	}
@@ -235,20 +235,20 @@ func TestDuration(t *testing.T) {
 
 // The times of many upstreams do not wrap around.
 func TestDurationsAddUp(t *testing.T) {
-	if got, ok := durations([]byte("0.1, 0.2 : - , 1"), unitSeconds); !ok || got != 1_300000 {
+	if got, ok := Durations([]byte("0.1, 0.2 : - , 1"), UnitSeconds); !ok || got != 1_300000 {
 		t.Errorf("got %d, %v", got, ok)
 	}
-	if got, ok := durations([]byte("-"), unitSeconds); !ok || got != NotLogged {
+	if got, ok := Durations([]byte("-"), UnitSeconds); !ok || got != NotLogged {
 		t.Errorf("got %d, %v", got, ok)
 	}
-	if got, ok := durations([]byte(strings.Repeat("860000000,", 20000)), unitSeconds); ok {
+	if got, ok := Durations([]byte(strings.Repeat("860000000,", 20000)), UnitSeconds); ok {
 		t.Errorf("got %d, want none", got)
 	}
 }
 
 func TestJSONDoesNotAllocate(t *testing.T) {
-	for _, known := range knownJSON {
-		m, err := ParseFieldMapping(known.mapping)
+	for _, known := range KnownJSON {
+		m, err := ParseFieldMapping(known.Mapping)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,26 +256,31 @@ func TestJSONDoesNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, line, work := f.NewParser(), []byte(known.example+"  "), make([]byte, 0, 1000)
+		p, line, work := f.NewParser(), []byte(known.Example+"  "), make([]byte, 0, 1000)
 		var r Record
 		allocs := testing.AllocsPerRun(100, func() {
 			work = append(work[:0], line...) // because escapes are undone in it
 			if fault := p.Parse(work, &r); !fault.OK() {
-				t.Fatalf("%s: %+v", known.name, fault)
+				t.Fatalf("%s: %+v", known.Name, fault)
 			}
 		})
 		if allocs != 0 {
-			t.Errorf("%s: %v allocations a line, want none", known.name, allocs)
+			t.Errorf("%s: %v allocations a line, want none", known.Name, allocs)
 		}
 	}
 }
 
 func BenchmarkJSON(b *testing.B) {
-	f, err := Named("nginx-json", Wants{})
+	known := KnownJSON[len(KnownJSON)-1]
+	mapping, err := ParseFieldMapping(known.Mapping)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, line := f.NewParser(), []byte(knownJSON[len(knownJSON)-1].example)
+	f, err := CompileJSON(mapping, Wants{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, line := f.NewParser(), []byte(known.Example)
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	var r Record

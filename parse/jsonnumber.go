@@ -7,7 +7,7 @@ import "shadow/limit"
 
 // The units of durations: the power of ten that makes one microseconds.
 const (
-	unitSeconds int8 = 6
+	UnitSeconds int8 = 6
 	unitMillis  int8 = 3
 	unitMicros  int8 = 0
 	unitNanos   int8 = -3
@@ -16,7 +16,7 @@ const (
 // unitOfKey is the unit that a key names at its end; without a name it is the second.
 func unitOfKey(key string) int8 {
 	if len(key) < 3 || key[len(key)-3] != '_' {
-		return unitSeconds
+		return UnitSeconds
 	}
 	switch key[len(key)-2:] {
 	case "ms":
@@ -26,7 +26,7 @@ func unitOfKey(key string) int8 {
 	case "ns":
 		return unitNanos
 	}
-	return unitSeconds
+	return UnitSeconds
 }
 
 // decimal reads the number that b begins with: mantissa × 10^exp, and how many bytes of b that took, 0 for none.
@@ -107,9 +107,9 @@ func wholeNumber(b []byte) (v int64, ok bool) {
 	return shift(mantissa, exp)
 }
 
-// epoch reads all of b as a time since the epoch, in seconds, or in milli-, micro- or nanoseconds, which its
+// Epoch reads all of b as a time since the epoch, in seconds, or in milli-, micro- or nanoseconds, which its
 // magnitude tells: 1e11 seconds would lie in the year 5138, as many milliseconds in 1973.
-func epoch(b []byte) (t limit.Time, ok bool) {
+func Epoch(b []byte) (t limit.Time, ok bool) {
 	mantissa, exp, n := decimal(b)
 	if n == 0 || n < len(b) {
 		return 0, false
@@ -118,7 +118,7 @@ func epoch(b []byte) (t limit.Time, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	unit := unitSeconds
+	unit := UnitSeconds
 	for bound := int64(1e11); unit > unitNanos && (whole >= bound || whole <= -bound); bound *= 1000 {
 		unit -= 3
 	}
@@ -126,8 +126,8 @@ func epoch(b []byte) (t limit.Time, ok bool) {
 	return limit.Time(micros), ok
 }
 
-// duration reads all of b as a duration: a number of the unit, or numbers that name theirs ("1m2.5s", "350µs").
-func duration(b []byte, unit int8) (d limit.Time, ok bool) {
+// Duration reads all of b as a duration: a number of the unit, or numbers that name theirs ("1m2.5s", "350µs").
+func Duration(b []byte, unit int8) (d limit.Time, ok bool) {
 	if len(b) == 0 {
 		return 0, false
 	}
@@ -168,9 +168,9 @@ func namedUnit(b []byte) (power int, times int64, n int) {
 		{"us", unitMicros, 1},
 		{"µs", unitMicros, 1},
 		{"ns", unitNanos, 1},
-		{"s", unitSeconds, 1},
-		{"m", unitSeconds, 60},
-		{"h", unitSeconds, 3600},
+		{"s", UnitSeconds, 1},
+		{"m", UnitSeconds, 60},
+		{"h", UnitSeconds, 3600},
 	} {
 		if len(b) >= len(u.name) && string(b[:len(u.name)]) == u.name {
 			return int(u.power), u.times, len(u.name)

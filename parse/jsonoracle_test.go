@@ -176,8 +176,8 @@ func FuzzJSON(f *testing.F) {
 	for _, line := range oracleSeeds {
 		f.Add([]byte(line))
 	}
-	for _, known := range knownJSON {
-		f.Add([]byte(known.example))
+	for _, known := range KnownJSON {
+		f.Add([]byte(known.Example))
 	}
 	format, err := CompileJSON(FieldMapping(nil).WithKnown(), Wants{Extra: []string{"level"}})
 	if err != nil {

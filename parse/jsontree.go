@@ -51,7 +51,7 @@ func newJSONTree(m FieldMapping, extra []string) (*jsonNode, error) {
 	for _, f := range jsonFields {
 		for rank, key := range m[f.name] {
 			t := jsonTarget{slot: f.slot, rank: uint8(min(rank, 255)), unit: f.unit}
-			if f.unit == unitSeconds {
+			if f.unit == UnitSeconds {
 				t.unit = unitOfKey(key)
 			}
 			if err := root.add(key, t); err != nil {

@@ -15,12 +15,12 @@ import (
 // With its bare variables put in quotes it is JSON itself. Each string in it that is one variable tells under which
 // key that variable is logged, and the names of the variables tell what they mean.
 
-func isJSONTemplate(text string) bool {
+func IsJSONTemplate(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && strings.Contains(text, `"`)
 }
 
-func compileJSONTemplate(text string, w Wants) (*Format, error) {
+func CompileJSONTemplate(text string, w Wants) (*Format, error) {
 	var template any
 	if err := json.Unmarshal([]byte(quoteVariables(text)), &template); err != nil {
 		return nil, fmt.Errorf("the format looks like JSON but is not: %w", err)
@@ -33,7 +33,7 @@ func compileJSONTemplate(text string, w Wants) (*Format, error) {
 			w.Extra[i] = key
 		}
 	}
-	return compileJSON("nginx json", mappingOfVariables(keys), w)
+	return CompileNamedJSON("nginx json", mappingOfVariables(keys), w)
 }
 
 // mappingOfVariables turns the keys of nginx variables into a mapping.

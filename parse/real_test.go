@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
-	"shadow/logfile"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/logfile"
+	"shadow/testneeds"
 )
 
 // TestRealLogs reads real logs by the formats of their servers, and by gonx as well. Whatever gonx reads, the scanner
@@ -82,7 +85,7 @@ func TestRealLogs(t *testing.T) {
 
 func realParser(t *testing.T, text string, lenient, slow bool) Parser {
 	t.Helper()
-	f, err := compile(text, Wants{Gonx: slow, Extra: []string{"session"}}, "", lenient)
+	f, err := CompileAs(text, Wants{Gonx: slow, Extra: []string{"session"}}, "", lenient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,11 @@ func eachRealLine(t *testing.T, pattern string, do func(line []byte)) {
 	if !strings.Contains(pattern, "*") {
 		pattern += "/*.gz"
 	}
-	for _, name := range sharedFiles(t, pattern) {
+	names, err := filepath.Glob(filepath.Join(testneeds.Shared(t, "logs"), pattern))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no real log %s (%v)", pattern, err)
+	}
+	for _, name := range names {
 		file, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)

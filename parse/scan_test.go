@@ -76,7 +76,7 @@ func (s *scanScript) run(verb, text string) error {
 }
 
 func (s *scanScript) compile(verb, text string) error {
-	f, err := compile(text, s.wants, "", verb == "lenient")
+	f, err := CompileAs(text, s.wants, "", verb == "lenient")
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func FuzzScan(f *testing.F) {
 	var parsers, slow []Parser
 	for i, format := range formats {
 		for _, lenient := range []bool{false, true} {
-			c, err := compile(format, wants, "", lenient)
+			c, err := CompileAs(format, wants, "", lenient)
 			if err != nil {
 				f.Fatal(i, err)
 			}
@@ -133,7 +133,7 @@ func checkHead(t *testing.T, p *scanner, line []byte, fault Fault, got *Record) 
 
 // TestHead changes good lines in one place and then another, and reads them with and without the head.
 func TestHead(t *testing.T) {
-	c, err := compileLenient(nginxCombined, Wants{}, "combined")
+	c, err := CompileAs(nginxCombined, Wants{}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}

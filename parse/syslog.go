@@ -12,8 +12,8 @@ import "bytes"
 //
 // The header tells nothing that the line behind it does not tell better, so it is read over.
 
-// syslogged is the named format whose lines may stand behind a header; detection finds others there as well.
-const syslogged = "haproxy"
+// Syslogged is the named format whose lines may stand behind a header; detection finds others there as well.
+const Syslogged = "haproxy"
 
 // syslogHeader returns how many bytes of a line are a header of syslog, 0 if it has none.
 func syslogHeader(line []byte) int {
@@ -138,8 +138,8 @@ func structuredData(b []byte) int {
 	return at
 }
 
-// behindSyslog is a Format of lines that may stand behind a header of syslog.
-func (f *Format) behindSyslog() *Format {
+// BehindSyslog is a Format of lines that may stand behind a header of syslog.
+func (f *Format) BehindSyslog() *Format {
 	behind := *f
 	behind.parser = func() Parser { return syslogParser{f.NewParser()} }
 	return &behind
@@ -158,9 +158,9 @@ func (p syslogParser) Parse(line []byte, r *Record) Fault {
 	return fault
 }
 
-// withoutHeaders are the lines behind their headers of syslog, nil if most lines have none.
-func withoutHeaders(lines [][]byte) [][]byte {
-	if !mostly(lines, func(line []byte) bool { return syslogHeader(line) > 0 }) {
+// WithoutHeaders are the lines behind their headers of syslog, nil if most lines have none.
+func WithoutHeaders(lines [][]byte) [][]byte {
+	if !Mostly(lines, func(line []byte) bool { return syslogHeader(line) > 0 }) {
 		return nil
 	}
 	bare := make([][]byte, len(lines))
@@ -168,4 +168,15 @@ func withoutHeaders(lines [][]byte) [][]byte {
 		bare[i] = line[syslogHeader(line):]
 	}
 	return bare
+}
+
+// Mostly reports whether at least half of the lines are of a kind.
+func Mostly(lines [][]byte, is func([]byte) bool) bool {
+	n := 0
+	for _, line := range lines {
+		if is(line) {
+			n++
+		}
+	}
+	return 2*n >= len(lines) && n > 0
 }

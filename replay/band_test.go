@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -198,7 +198,7 @@ func anyPolicies(t *testing.T, rng *rand.Rand) (policies []policy.Policy) {
 
 func replayCut(t *testing.T, names []string, took bool, policies []policy.Policy, band bool, batch int) *replay.Result {
 	o := traffictest.Options(t)
-	o.Band, o.Batch, o.Lateness, o.Format = band, batch, 40*limit.Second, parse.Choice{Format: wholeFormat + " $request_time"}
+	o.Band, o.Batch, o.Lateness, o.Format = band, batch, 40*limit.Second, detect.Choice{Format: wholeFormat + " $request_time"}
 	if !took {
 		o.Format.Format = wholeFormat + " $anything"
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -214,7 +214,7 @@ func (r *recording) write(t *testing.T, fine, took bool) string {
 // replayLog replays a log.
 func replayLog(t *testing.T, name string, fine, took bool, limits string, by request.Key) *replay.Result {
 	o := traffictest.Options(t)
-	o.Band, o.Format = true, parse.Choice{Format: wholeFormat}
+	o.Band, o.Format = true, detect.Choice{Format: wholeFormat}
 	if fine {
 		o.Format.Format = fineFormat
 	}

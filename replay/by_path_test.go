@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -37,7 +37,7 @@ func TestByPathReachesTheCeiling(t *testing.T) {
 		for _, rows := range []int{0, 1000, 37} {
 			t.Run(fmt.Sprint(test.by, " in batches of ", rows), func(t *testing.T) {
 				o := traffictest.Options(t)
-				o.Batch, o.Paths, o.Format = rows, true, parse.Choice{Format: pathFormat}
+				o.Batch, o.Paths, o.Format = rows, true, detect.Choice{Format: pathFormat}
 				reader, err := ingest.NewReader(context.Background(), []string{file}, nil, o)
 				check(t, err)
 				policies, err := policy.ParseLimits([]string{"nginx:20r/m,burst=2"}, test.by)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -32,7 +32,7 @@ func TestRefusedComeLastOfAMoment(t *testing.T) {
 			var first int64
 			for i, rows := range []int{0, 1000, 37} {
 				o := traffictest.Options(t)
-				o.Batch, o.Format = rows, parse.Choice{Format: test.format}
+				o.Batch, o.Format = rows, detect.Choice{Format: test.format}
 				reader, err := ingest.NewReader(context.Background(), []string{filepath.Join(dir, test.file+".log.gz")}, nil, o)
 				check(t, err)
 				policies, err := policy.ParseLimits([]string{test.limit}, request.ByClient)

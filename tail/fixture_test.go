@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
@@ -73,7 +73,7 @@ func readOptions(t *testing.T) ingest.Options {
 	tables := traffic.NewTables()
 	actions, err := match.NewActions(nil, tables.Actions)
 	check(t, err)
-	return ingest.Options{Tables: tables, Actions: actions, Format: parse.Choice{Format: testFormat}, Lateness: DefaultLateness}
+	return ingest.Options{Tables: tables, Actions: actions, Format: detect.Choice{Format: testFormat}, Lateness: DefaultLateness}
 }
 
 // start begins, or begins again.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"shadow/logfile"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
@@ -293,7 +293,7 @@ func TestCheckpointThatCannotBeWritten(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}
-	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, parse.Choice{Format: "auto"} }
+	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, detect.Choice{Format: "auto"} }
 	b.append("a.log", combinedLine(7, b.now))
 	b.start()
 	b.step(time.Second)

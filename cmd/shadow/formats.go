@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/report/table"
 )
 
@@ -26,7 +26,7 @@ be given as the server's configuration writes it, or be found in that configurat
 			if err := verifyOutput(output); err != nil {
 				return err
 			}
-			known := knownRows(parse.Catalogue())
+			known := knownRows(detect.Catalogue())
 			w := cmd.OutOrStdout()
 			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
@@ -36,7 +36,7 @@ be given as the server's configuration writes it, or be found in that configurat
 }
 
 // knownRows are the known formats as rows of a table.
-type knownRows []parse.Known
+type knownRows []detect.Known
 
 // Next implements report.Rows.
 func (k *knownRows) Next() ([]any, error) {

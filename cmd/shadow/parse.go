@@ -14,6 +14,7 @@ import (
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/parse"
+	"shadow/parse/detect"
 )
 
 // parseFlags are the options of `shadow parse`.
@@ -75,7 +76,7 @@ func (f *parseFlags) run(cmd *cobra.Command, args []string) error {
 }
 
 // show describes the beginning of one log, as far as it can be read.
-func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]byte, error) {
+func (f *parseFlags) show(name string, stdin io.Reader, choice detect.Choice) ([]byte, error) {
 	input, err := logfile.OpenInput(name, stdin)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (f *parseFlags) show(name string, stdin io.Reader, choice parse.Choice) ([]
 	return w.Bytes(), err
 }
 
-func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choice parse.Choice) error {
+func (f *parseFlags) describe(w *bytes.Buffer, name string, sample []byte, choice detect.Choice) error {
 	fmt.Fprintf(w, "%s\n", escape.Visible(name))
 	if len(sample) == 0 {
 		fmt.Fprintln(w, "  empty")

@@ -9,6 +9,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
@@ -42,22 +43,22 @@ func (f *formatFlags) add(cmd *cobra.Command) {
 // formatNames are the formats that have names.
 func formatNames() []string {
 	names := []string{"auto"}
-	for _, known := range parse.Catalogue() {
+	for _, known := range detect.Catalogue() {
 		names = append(names, known.Name)
 	}
 	return names
 }
 
 // choice is how the format is chosen. extra are the names of further fields that are needed.
-func (f *formatFlags) choice(extra []string) (parse.Choice, error) {
+func (f *formatFlags) choice(extra []string) (detect.Choice, error) {
 	zone, err := zoneOf(f.timezone)
 	if err != nil {
-		return parse.Choice{}, err
+		return detect.Choice{}, err
 	}
 	if f.parser != "auto" && f.parser != "gonx" {
-		return parse.Choice{}, usage("--parser %s: want auto or gonx", f.parser)
+		return detect.Choice{}, usage("--parser %s: want auto or gonx", f.parser)
 	}
-	choice := parse.Choice{
+	choice := detect.Choice{
 		Format: f.format, NginxConf: f.nginxConf, LogName: f.logName, Fields: f.fields,
 		Wants: parse.Wants{Zone: zone, Extra: extra, Gonx: f.parser == "gonx"},
 	}

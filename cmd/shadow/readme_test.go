@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/policy"
 )
 
@@ -171,7 +171,7 @@ func algorithmsTable() string {
 func formatsTable() string {
 	var b strings.Builder
 	b.WriteString("| format | what it is |\n|---|---|\n")
-	for _, f := range parse.Catalogue() {
+	for _, f := range detect.Catalogue() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Name, f.Summary)
 	}
 	return b.String()

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/traffic"
 )
 
@@ -37,7 +37,7 @@ func TestCoarseness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := readingOptions(t)
-			o.Format, o.Band, o.Lateness = parse.Choice{Format: try.format}, try.band, limit.Minute
+			o.Format, o.Band, o.Lateness = detect.Choice{Format: try.format}, try.band, limit.Minute
 			r, err := NewReader(context.Background(), try.names, nil, o)
 			check(t, err)
 			defer r.Close()

@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
 	"shadow/traffic/match"
@@ -29,7 +30,7 @@ type Options struct {
 	NotHTTP  NotHTTP          // what becomes of lines whose request is not HTTP
 	Scopes   *match.Scopes    // nil: requests have no marks
 	Tracer   *evidence.Tracer // nil: requests leave no traces
-	Format   parse.Choice
+	Format   detect.Choice
 	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time
 	Hosts    bool // whether the Host column is needed

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/traffic"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
@@ -67,7 +67,7 @@ func readingOptions(t testing.TB) Options {
 	actions, err := match.NewActions(nil, tables.Actions)
 	check(t, err)
 	return Options{
-		Tables: tables, Actions: actions, Lateness: DefaultLateness, Format: parse.Choice{Format: "auto"},
+		Tables: tables, Actions: actions, Lateness: DefaultLateness, Format: detect.Choice{Format: "auto"},
 		Waiting: 100_000, // as many as these logs have lines
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"shadow/limit"
 	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/testneeds"
 )
 
@@ -131,7 +132,7 @@ func TestReaderOfOddFiles(t *testing.T) {
 		"stamps ahead by a day": {one + combined(86400, "c", "/") + combined(2, "c", "/"), 3, 0, 1, 86400},
 	} {
 		o := readingOptions(t)
-		o.Format = parse.Choice{Format: "combined"}
+		o.Format = detect.Choice{Format: "combined"}
 		got := read(t, o, write(t, t.TempDir(), "access.log", test.content))
 		s := &got.stats
 		if s.Lines != test.lines || s.Unreadable != test.bad || s.Late != 0 {
@@ -193,7 +194,7 @@ func TestReaderShowsFaultsInOrder(t *testing.T) {
 	}
 	slices.Reverse(names)
 	o := readingOptions(t)
-	o.Format = parse.Choice{Format: "combined"}
+	o.Format = detect.Choice{Format: "combined"}
 	var got []string
 	for _, f := range read(t, o, names...).stats.Faults {
 		got = append(got, f.Text)

@@ -12,7 +12,7 @@ import (
 
 	"shadow/limit"
 	"shadow/logfile"
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -160,7 +160,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 	dir := t.TempDir()
 	options := func() Options {
 		o := readingOptions(t)
-		o.Format = parse.Choice{Format: `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $host $upstream_response_time`}
+		o.Format = detect.Choice{Format: `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $host $upstream_response_time`}
 		tracer, err := evidence.NewTracer(evidence.TraceRules{})
 		check(t, err)
 		o.Tracer, o.Hosts, o.Users, o.Paths, o.Tables = tracer, true, true, true, traffic.NewTables()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"shadow/parse"
+	"shadow/parse/detect"
 )
 
 // clientOf returns the client of a record under a rule.
@@ -102,7 +103,7 @@ func TestClientRulesThatALogCannotFollow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		choice := parse.Choice{Format: c.format, Wants: parse.Wants{Extra: rule.Extra()}}
+		choice := detect.Choice{Format: c.format, Wants: parse.Wants{Extra: rule.Extra()}}
 		found, err := choice.For(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/request"
 )
 
@@ -25,7 +25,7 @@ func TestTiersLack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := parse.Choice{Format: c.format}.For(nil)
+		found, err := detect.Choice{Format: c.format}.For(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

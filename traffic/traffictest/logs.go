@@ -9,6 +9,7 @@ import (
 
 	"shadow/logfile"
 	"shadow/parse"
+	"shadow/parse/detect"
 	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
@@ -94,7 +95,7 @@ func format(name string) (*parse.Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := parse.Choice{Format: "auto"}.For(sample)
+	found, err := detect.Choice{Format: "auto"}.For(sample)
 	return found.Format, err
 }
 
@@ -106,5 +107,5 @@ func Options(t testing.TB) ingest.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ingest.Options{Tables: tables, Actions: actions, Lateness: ingest.DefaultLateness, Format: parse.Choice{Format: "auto"}}
+	return ingest.Options{Tables: tables, Actions: actions, Lateness: ingest.DefaultLateness, Format: detect.Choice{Format: "auto"}}
 }

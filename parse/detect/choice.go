@@ -1,8 +1,9 @@
-package parse
+package detect
 
 import (
 	"errors"
 	"fmt"
+	"shadow/parse"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ type Choice struct {
 	NginxConf string // path of an nginx configuration
 	LogName   string // name of its log_format; see FromNginxConf
 	Fields    string // a field mapping for JSON; what it leaves open has the known names
-	Wants     Wants
+	Wants     parse.Wants
 }
 
 // For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
@@ -65,16 +66,16 @@ func (c Choice) automatic() bool {
 }
 
 // stated compiles what was stated.
-func (c Choice) stated() (*Format, error) {
+func (c Choice) stated() (*parse.Format, error) {
 	switch {
 	case c.NginxConf != "":
 		return FromNginxConf(c.NginxConf, c.LogName, c.Wants)
 	case c.Fields != "":
-		m, err := ParseFieldMapping(c.Fields)
+		m, err := parse.ParseFieldMapping(c.Fields)
 		if err != nil {
 			return nil, fmt.Errorf("--field: %w", err)
 		}
-		format, err := CompileJSON(m.WithKnown(), c.Wants)
+		format, err := parse.CompileJSON(m.WithKnown(), c.Wants)
 		if err == nil {
 			format.Text = m.String()
 		}

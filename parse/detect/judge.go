@@ -1,8 +1,9 @@
-package parse
+package detect
 
 import (
 	"bytes"
 	"fmt"
+	"shadow/parse"
 	"strings"
 )
 
@@ -10,10 +11,10 @@ import (
 // sense show that the lines are of another format.
 
 // judge reads the lines with a format.
-func judge(format *Format, lines [][]byte) Detection {
+func judge(format *parse.Format, lines [][]byte) Detection {
 	d := Detection{Format: format, Lines: len(lines)}
 	var agents agentCensus
-	var r Record
+	var r parse.Record
 	p, work := format.NewParser(), []byte(nil)
 	for _, line := range lines {
 		work = append(work[:0], line...) // because a parser may undo escapes in it
@@ -35,10 +36,10 @@ func judge(format *Format, lines [][]byte) Detection {
 }
 
 // count takes in what one line told.
-func (d *Detection) count(r *Record) {
+func (d *Detection) count(r *parse.Record) {
 	for _, told := range [...]bool{
 		r.Client != nil, r.User != nil, r.Method != nil, r.Path != nil, r.Host != nil, r.Referer != nil, r.Agent != nil,
-		r.Forwarded != nil, r.Status != 0, r.Bytes != 0, r.RequestTime != NotLogged, r.UpstreamTime != NotLogged,
+		r.Forwarded != nil, r.Status != 0, r.Bytes != 0, r.RequestTime != parse.NotLogged, r.UpstreamTime != parse.NotLogged,
 	} {
 		if told {
 			d.learnt++
@@ -50,14 +51,14 @@ func (d *Detection) count(r *Record) {
 }
 
 // doubt says why a line that can be read is probably of another format.
-func doubt(format *Format, r *Record) Fault {
+func doubt(format *parse.Format, r *parse.Record) parse.Fault {
 	switch {
-	case !IsClient(r.Client):
-		return Fault{"the client is neither an address nor a host name", 1}
+	case !parse.IsClient(r.Client):
+		return parse.Fault{Reason: "the client is neither an address nor a host name", Column: 1}
 	case strings.HasPrefix(format.Text, "%h %l %u ") && bytes.IndexByte(r.User, ' ') >= 0:
-		return Fault{"there are more than three fields before the time", 1}
+		return parse.Fault{Reason: "there are more than three fields before the time", Column: 1}
 	}
-	return Fault{}
+	return parse.Fault{}
 }
 
 // An agentCensus counts what stands where the user agent should.
@@ -77,8 +78,8 @@ func (c *agentCensus) count(agent []byte) {
 }
 
 // warnings says what is wrong with the agents. Where the referer stands in the agent's place, most are URLs or "-".
-func (c *agentCensus) warnings(format *Format) []string {
-	if !format.Has(FieldAgent) || c.lines < censusLines || 2*(c.none+c.urls) < c.lines {
+func (c *agentCensus) warnings(format *parse.Format) []string {
+	if !format.Has(parse.FieldAgent) || c.lines < censusLines || 2*(c.none+c.urls) < c.lines {
 		return nil
 	}
 	if c.urls*50 >= c.lines {

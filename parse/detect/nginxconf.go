@@ -1,4 +1,4 @@
-package parse
+package detect
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"shadow/parse"
 	"strings"
 
 	crossplane "github.com/nginxinc/nginx-go-crossplane"
@@ -29,7 +30,7 @@ type logFormat struct {
 
 // FromNginxConf compiles the log_format called name of an nginx configuration. Without a name it is "main", or the
 // only one that there is, or "combined", which every nginx has.
-func FromNginxConf(path, name string, w Wants) (*Format, error) {
+func FromNginxConf(path, name string, w parse.Wants) (*parse.Format, error) {
 	formats, problem, err := readLogFormats(path)
 	if err != nil {
 		return nil, fmt.Errorf("nginx configuration: %w", err)
@@ -47,11 +48,11 @@ func FromNginxConf(path, name string, w Wants) (*Format, error) {
 }
 
 // compileLogFormat compiles a log_format, which may be a template for JSON.
-func compileLogFormat(text string, w Wants) (*Format, error) {
-	if template := unquote(text); isJSONTemplate(template) {
-		return compileJSONTemplate(template, w)
+func compileLogFormat(text string, w parse.Wants) (*parse.Format, error) {
+	if template := parse.Unquote(text); parse.IsJSONTemplate(template) {
+		return parse.CompileJSONTemplate(template, w)
 	}
-	return Compile(text, w)
+	return parse.Compile(text, w)
 }
 
 // chooseLogFormat finds the format that is meant; the first one that has the name.

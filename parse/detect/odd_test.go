@@ -1,4 +1,4 @@
-package parse
+package detect
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package parse
+package detect
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"shadow/logfile"
+	"shadow/parse"
 	"shadow/testneeds"
 )
 
@@ -49,12 +50,12 @@ type reading struct {
 	clients           map[string]int
 }
 
-func (r *reading) read(format *Format, data []byte) {
+func (r *reading) read(format *parse.Format, data []byte) {
 	if r.reasons == nil {
 		r.reasons, r.clients = map[string]int{}, map[string]int{}
 	}
 	p := format.NewParser()
-	var rec Record
+	var rec parse.Record
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimRight(line, "\r\n")
 		r.lines++
@@ -159,7 +160,7 @@ func TestSharedSets(t *testing.T) {
 // A log in which the referer stands where the agent is expected is read, and noticed.
 func TestSharedImoocWarns(t *testing.T) {
 	for _, file := range sharedFiles(t, "imooc-2016/*.gz") {
-		d, err := Detect(readLog(t, file), Wants{})
+		d, err := Detect(readLog(t, file), parse.Wants{})
 		if err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "are URLs") {
 			t.Errorf("warnings %q, %v", d.Warnings, err)
 		}

@@ -1,9 +1,10 @@
-package parse
+package detect
 
 import (
 	"bytes"
 	"errors"
 	"regexp"
+	"shadow/parse"
 )
 
 // Some files are no access logs of a web server that we read, and are better told so by name.
@@ -30,7 +31,7 @@ func refuse(sample []byte, lines [][]byte) error {
 	if mostlyBinary(sample) {
 		return errors.New("the file is not text: too many control characters")
 	}
-	if w3cFields.Match(sample) && !mostly(lines, jsonLike) {
+	if w3cFields.Match(sample) && !parse.Mostly(lines, jsonLike) {
 		return errors.New("the log is in the W3C extended format (IIS, CloudFront): its #Fields differ from server to server, " +
 			"so state them, such as --format '%{%Y-%m-%d}t %{%H:%M:%S}t %A %m %U %q %p %u %h \"%{User-Agent}i\" %>s'")
 	}
@@ -97,7 +98,7 @@ var lookalikes = []struct {
 // looksLike says what most lines look like, "" when that is not known.
 func looksLike(lines [][]byte) string {
 	for _, l := range lookalikes {
-		if mostly(lines, l.line.Match) {
+		if parse.Mostly(lines, l.line.Match) {
 			return l.says
 		}
 	}

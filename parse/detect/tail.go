@@ -1,4 +1,4 @@
-package parse
+package detect
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/parse"
 )
 
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
@@ -17,14 +18,14 @@ const tailShare = 90
 
 // withTail is the detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
-func (d Detection) withTail(lines [][]byte, w Wants) (Detection, error) {
+func (d Detection) withTail(lines [][]byte, w parse.Wants) (Detection, error) {
 	d, err := d.withoutAgents(lines, w)
 	if err != nil || !strings.Contains(d.Format.Text, "$") {
 		return d, err
 	}
 	if d.Format.Name == "combined" {
 		for _, name := range [...]string{"traefik", "ingress-nginx"} {
-			if f, err := compile(catalogueText(name), w, name, false); err == nil && d.asGood(judge(f, lines)) {
+			if f, err := parse.CompileAs(catalogueText(name), w, name, false); err == nil && d.asGood(judge(f, lines)) {
 				format, err := Named(name, w)
 				return judge(format, lines), err
 			}
@@ -34,7 +35,7 @@ func (d Detection) withTail(lines [][]byte, w Wants) (Detection, error) {
 }
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
-func (d Detection) withoutAgents(lines [][]byte, w Wants) (Detection, error) {
+func (d Detection) withoutAgents(lines [][]byte, w parse.Wants) (Detection, error) {
 	short := shorter[d.Format.Name]
 	if short == "" || d.agents > 0 || hasQuotes(lines, len(fieldsOf(catalogueText(short)))) {
 		return d, nil
@@ -48,7 +49,7 @@ func (d Detection) withoutAgents(lines [][]byte, w Wants) (Detection, error) {
 
 // longer takes the format with the columns of the tail that are known. It stays as it is where the compiler cannot
 // tell a column from its neighbour, or fewer lines could be read.
-func (d Detection) longer(t tail, lines [][]byte, w Wants) Detection {
+func (d Detection) longer(t tail, lines [][]byte, w parse.Wants) Detection {
 	text, found := t.text()
 	if found == "" {
 		return d
@@ -57,7 +58,7 @@ func (d Detection) longer(t tail, lines [][]byte, w Wants) Detection {
 	if d.Format.Text+text == catalogueText("main") {
 		name = "main"
 	}
-	format, err := compileLenient(d.Format.Text+text, w, name)
+	format, err := parse.CompileAs(d.Format.Text+text, w, name, true)
 	if err != nil {
 		return d
 	}
@@ -72,7 +73,7 @@ func (d Detection) asGood(other Detection) bool { return other.Read*1000 >= d.Re
 
 // hasQuotes reports whether most lines have a quoted field behind the first n.
 func hasQuotes(lines [][]byte, n int) bool {
-	return mostly(lines, func(line []byte) bool {
+	return parse.Mostly(lines, func(line []byte) bool {
 		fields := fieldsOf(string(line[:min(len(line), maxTailLine)]))
 		return len(fields) > n && fields[n][0] == '"'
 	})
@@ -88,9 +89,9 @@ type tail struct {
 }
 
 // readTail takes the columns from the lines that have as many as most do.
-func readTail(base *Format, lines [][]byte) tail {
+func readTail(base *parse.Format, lines [][]byte) tail {
 	n := len(fieldsOf(base.Text))
-	var r Record
+	var r parse.Record
 	p := base.NewParser()
 	byCount := map[int]*tail{}
 	read := 0

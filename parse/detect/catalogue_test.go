@@ -1,8 +1,9 @@
-package parse
+package detect
 
 import (
 	"os"
 	"path/filepath"
+	"shadow/parse"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 		if strings.HasSuffix(k.Name, "json") {
 			continue
 		}
-		strict, err := Compile(k.Text, Wants{})
+		strict, err := parse.Compile(k.Text, parse.Wants{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestCatalogueIsDetected(t *testing.T) {
 		if !is {
 			want = strings.TrimSuffix(k.Name, "-json")
 		}
-		d, err := Detect([]byte(k.Example+"\n"), Wants{})
+		d, err := Detect([]byte(k.Example+"\n"), parse.Wants{})
 		if err != nil && want != "" || err == nil && strings.TrimSuffix(d.Format.Name, " json") != want {
 			t.Errorf("%s: found %+v, %v, want %q", k.Name, d.Format, err, want)
 		}

@@ -1,7 +1,8 @@
-package parse
+package detect
 
 import (
 	"fmt"
+	"shadow/parse"
 	"slices"
 	"strings"
 )
@@ -115,33 +116,33 @@ const balancerText = `$time_iso8601 $balancer $remote_addr:$remote_port $backend
 // Catalogue lists the formats that have a name.
 func Catalogue() []Known {
 	all := append([]Known(nil), catalogue...)
-	for _, k := range knownJSON {
-		all = append(all, Known{Name: dashed(k.name), Text: k.mapping, Example: k.example, Summary: k.summary})
+	for _, k := range parse.KnownJSON {
+		all = append(all, Known{Name: dashed(k.Name), Text: k.Mapping, Example: k.Example, Summary: k.Summary})
 	}
 	return all
 }
 
 // Named compiles a format of the catalogue. Fields may follow its last one, and the last ones may be missing.
-func Named(name string, w Wants) (*Format, error) {
+func Named(name string, w parse.Wants) (*parse.Format, error) {
 	for _, k := range catalogue {
 		if k.Name == name {
-			format, err := compileLenient(k.Text, w, k.Name)
-			if err == nil && k.Name == syslogged {
-				format = format.behindSyslog()
+			format, err := parse.CompileAs(k.Text, w, k.Name, true)
+			if err == nil && k.Name == parse.Syslogged {
+				format = format.BehindSyslog()
 			}
 			return format, err
 		}
 	}
 	if name == "json" {
-		return compileJSON("json", FieldMapping(nil).WithKnown(), w)
+		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown(), w)
 	}
-	for _, k := range knownJSON {
-		if dashed(k.name) == dashed(name) {
-			m, err := ParseFieldMapping(k.mapping)
+	for _, k := range parse.KnownJSON {
+		if dashed(k.Name) == dashed(name) {
+			m, err := parse.ParseFieldMapping(k.Mapping)
 			if err != nil {
 				return nil, err
 			}
-			return compileJSON(k.name, m, w)
+			return parse.CompileNamedJSON(k.Name, m, w)
 		}
 	}
 	return nil, fmt.Errorf("no format is called %q; there are %s", name, strings.Join(names(), ", "))

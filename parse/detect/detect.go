@@ -1,6 +1,9 @@
-package parse
+package detect
 
-import "bytes"
+import (
+	"bytes"
+	"shadow/parse"
+)
 
 // Detection tries the formats below on the first lines of a log and takes the one that reads most of them; of those
 // that read as many, the one that learns most from them. The scanner is strict about what stands in front of the
@@ -22,42 +25,42 @@ const minRead = 50
 
 // A Detection is a format and how it fares with the first lines of a log.
 type Detection struct {
-	Format   *Format
+	Format   *parse.Format
 	Lines    int      // lines of the sample, without empty ones and comments
 	Read     int      // how many of them the format reads
 	Warnings []string // what a person should look at
 
-	sound  int   // how many of the lines read have a client that can be one
-	learnt int   // how many fields the sound lines told
-	agents int   // how many of them told a referer or an agent
-	fault  Fault // of the first line that cannot be read or is not sound
+	sound  int         // how many of the lines read have a client that can be one
+	learnt int         // how many fields the sound lines told
+	agents int         // how many of them told a referer or an agent
+	fault  parse.Fault // of the first line that cannot be read or is not sound
 }
 
 // Detect finds the format that reads a log of which sample is the beginning, ended after a whole line. The error for
 // a log that no format reads says what the log looks like and what to do.
-func Detect(sample []byte, w Wants) (Detection, error) {
+func Detect(sample []byte, w parse.Wants) (Detection, error) {
 	lines := sampleLines(sample)
 	if err := refuse(sample, lines); err != nil {
 		return Detection{}, err
 	}
-	if bare := withoutHeaders(lines); bare != nil {
+	if bare := parse.WithoutHeaders(lines); bare != nil {
 		return detectBehindSyslog(bare, w)
 	}
 	return detect(lines, w)
 }
 
 // detectBehindSyslog finds the format of lines that stood behind a header of syslog.
-func detectBehindSyslog(bare [][]byte, w Wants) (Detection, error) {
+func detectBehindSyslog(bare [][]byte, w parse.Wants) (Detection, error) {
 	d, err := detect(bare, w)
-	if err == nil && d.Format.Name != syslogged {
-		d.Format = d.Format.behindSyslog()
+	if err == nil && d.Format.Name != parse.Syslogged {
+		d.Format = d.Format.BehindSyslog()
 		d.Format.Name += " behind syslog"
 	}
 	return d, err
 }
 
 // detect finds the format of the lines of a sample.
-func detect(lines [][]byte, w Wants) (Detection, error) {
+func detect(lines [][]byte, w parse.Wants) (Detection, error) {
 	if len(lines) == 0 {
 		format, err := Named("combined", w)
 		return Detection{Format: format, Warnings: []string{"there is no line to tell the format by: combined is assumed"}}, err
@@ -73,7 +76,7 @@ func detect(lines [][]byte, w Wants) (Detection, error) {
 }
 
 // bestOf judges all formats that detection knows. The first of several that are as good is the best.
-func bestOf(lines [][]byte, w Wants) (best Detection, tried []Detection, err error) {
+func bestOf(lines [][]byte, w parse.Wants) (best Detection, tried []Detection, err error) {
 	for _, compile := range candidates(lines) {
 		format, err := compile(w)
 		if err != nil {
@@ -100,59 +103,27 @@ func (d Detection) better(other Detection) bool {
 func (d Detection) score() int { return d.sound - 2*(d.Read-d.sound) }
 
 // A candidate compiles a format that detection may take.
-type candidate func(w Wants) (*Format, error)
+type candidate func(w parse.Wants) (*parse.Format, error)
 
 // candidates are the formats to try: those of JSON if the log looks like it, else those of text.
 func candidates(lines [][]byte) (all []candidate) {
-	if mostly(lines, func(line []byte) bool { return line[0] == '{' }) {
+	if parse.Mostly(lines, func(line []byte) bool { return line[0] == '{' }) {
 		return jsonCandidates(lines)
 	}
 	for _, name := range detectable {
-		all = append(all, func(w Wants) (*Format, error) { return Named(name, w) })
+		all = append(all, func(w parse.Wants) (*parse.Format, error) { return Named(name, w) })
 	}
 	return all
 }
 
 // jsonCandidates are the servers' own mappings, and all known names as far as the sample has them.
 func jsonCandidates(lines [][]byte) (all []candidate) {
-	for _, k := range knownJSON {
-		all = append(all, func(w Wants) (*Format, error) { return Named(k.name, w) })
+	for _, k := range parse.KnownJSON {
+		all = append(all, func(w parse.Wants) (*parse.Format, error) { return Named(k.Name, w) })
 	}
-	return append(all, func(w Wants) (*Format, error) {
-		return compileJSON("json", FieldMapping(nil).WithKnown().found(lines), w)
+	return append(all, func(w parse.Wants) (*parse.Format, error) {
+		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown().Found(lines), w)
 	})
-}
-
-// found is the part of a mapping whose keys occur in the lines.
-func (m FieldMapping) found(lines [][]byte) FieldMapping {
-	part := FieldMapping{}
-	for field, keys := range m {
-		for _, key := range keys {
-			if tree, err := newJSONTree(FieldMapping{field: {key}}, nil); err == nil && occurs(tree, lines) {
-				part[field] = append(part[field], key)
-			}
-		}
-	}
-	if !part.has("time") && !part.has("start") {
-		part["time"] = m["time"]
-	}
-	return part
-}
-
-// occurs reports whether a key of the tree has a value in one of the lines.
-func occurs(tree *jsonNode, lines [][]byte) bool {
-	var s jsonScanner
-	for _, line := range lines {
-		if !s.scan(bytes.Clone(line), tree) {
-			continue
-		}
-		for _, v := range s.found {
-			if v.text != nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // sampleLines are the lines of a sample without their endings, and without empty lines and comments.
@@ -164,15 +135,4 @@ func sampleLines(sample []byte) (lines [][]byte) {
 		}
 	}
 	return lines
-}
-
-// mostly reports whether at least half of the lines are of a kind.
-func mostly(lines [][]byte, is func([]byte) bool) bool {
-	n := 0
-	for _, line := range lines {
-		if is(line) {
-			n++
-		}
-	}
-	return 2*n >= len(lines) && n > 0
 }

@@ -1,4 +1,4 @@
-package parse
+package detect
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/limit"
+	"shadow/parse"
 )
 
 // What a column behind the agent is, is told by all its values together:
@@ -84,8 +85,8 @@ func (t tail) durations() (took, upstream *column) {
 func (c *column) longest(all []*column) bool {
 	for _, other := range all {
 		for i := range c.values {
-			sum, ok := durations([]byte(other.values[i]), unitSeconds)
-			own, _ := duration([]byte(c.values[i]), unitSeconds)
+			sum, ok := parse.Durations([]byte(other.values[i]), parse.UnitSeconds)
+			own, _ := parse.Duration([]byte(c.values[i]), parse.UnitSeconds)
 			if !ok || sum > own+2*limit.Millisecond {
 				return false
 			}
@@ -134,7 +135,7 @@ func (c *column) isMsec(i int) bool {
 	if !isMillis(c.values[i]) || len(c.values[i]) < 14 {
 		return false
 	}
-	t, ok := epoch([]byte(c.values[i]))
+	t, ok := parse.Epoch([]byte(c.values[i]))
 	return ok && t-c.stamps[i] < 2*limit.Second && c.stamps[i]-t < 2*limit.Second
 }
 

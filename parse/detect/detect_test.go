@@ -1,10 +1,11 @@
-package parse
+package detect
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
 	"os"
+	"shadow/parse"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite what the tests expect")
 
 // describeDetection writes down what detection made of a log.
 func describeDetection(log []byte) string {
-	d, err := Detect(log, Wants{})
+	d, err := Detect(log, parse.Wants{})
 	if err != nil {
 		return "refused: " + err.Error() + "\n"
 	}
@@ -24,12 +25,12 @@ func describeDetection(log []byte) string {
 	for _, w := range d.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
-	var r Record
+	var r parse.Record
 	last := ""
 	p := d.Format.NewParser()
 	for _, line := range sampleLines(log) {
 		if p.Parse(line, &r).OK() {
-			last = r.describe()
+			last = described(&r)
 		}
 	}
 	return b.String() + last + "\n"
@@ -77,7 +78,7 @@ func TestDetectRefusesData(t *testing.T) {
 		"\xff\xfe1\x009\x002\x00":                "UTF-16",
 		strings.Repeat("\x00\x01\x02abc\n", 100): "not text",
 	} {
-		if _, err := Detect([]byte(data), Wants{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Detect([]byte(data), parse.Wants{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.10q: got %v, want %q", data, err, want)
 		}
 	}
@@ -97,7 +98,7 @@ func TestUTF16IsRefused(t *testing.T) {
 // A hostile first line reaches the terminal neither whole nor with its control characters.
 func TestDetectShowsLineSafely(t *testing.T) {
 	line := "\x1b[31mred\x00\a\u202e\xff " + strings.Repeat("é", 300)
-	_, err := Detect([]byte(line), Wants{})
+	_, err := Detect([]byte(line), parse.Wants{})
 	if err == nil {
 		t.Fatal("want an error")
 	}
@@ -113,7 +114,7 @@ func TestDetectShowsLineSafely(t *testing.T) {
 func TestDetectNeedsNoGoodFirstLine(t *testing.T) {
 	good := catalogue[0].Example + "\n"
 	for _, first := range []string{"#Comment", "{}", "\x00\x00\x00", "x", `"`, "[", strings.Repeat("[\"", 10000)} {
-		d, err := Detect([]byte(first+"\n"+strings.Repeat(good, 1000)), Wants{})
+		d, err := Detect([]byte(first+"\n"+strings.Repeat(good, 1000)), parse.Wants{})
 		if err != nil || d.Format.Name != "combined" || d.Read != 1000 {
 			t.Errorf("%.10q first: %+v, %v", first, d, err)
 		}
@@ -129,7 +130,7 @@ func TestDetectKeepsLinesRatherThanColumns(t *testing.T) {
 		" x y":   "combined",
 		" 0.010": "combined with $request_time",
 	} {
-		d, err := Detect([]byte(log+line+tail+"\n"), Wants{})
+		d, err := Detect([]byte(log+line+tail+"\n"), parse.Wants{})
 		if err != nil || d.Format.Name != want || d.Read != 31 {
 			t.Errorf("%q: %+v, %v, want %s", tail, d, err, want)
 		}
@@ -146,7 +147,7 @@ func FuzzDetect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		before := bytes.Clone(log)
-		d, err := Detect(log, Wants{})
+		d, err := Detect(log, parse.Wants{})
 		if !bytes.Equal(before, log) {
 			t.Error("the sample was changed")
 		}
@@ -157,4 +158,40 @@ func FuzzDetect(f *testing.F) {
 			t.Errorf("control characters in %q", err)
 		}
 	})
+}
+
+// described writes down what a record holds.
+func described(r *parse.Record) string {
+	var b strings.Builder
+	text := func(name string, v []byte) {
+		if v != nil {
+			fmt.Fprintf(&b, " %s=%s", name, v)
+		}
+	}
+	number := func(name string, v, none int64) {
+		if v != none {
+			fmt.Fprintf(&b, " %s=%d", name, v)
+		}
+	}
+	number("stamp", int64(r.Stamp), 0)
+	number("start", int64(r.Start), int64(r.Stamp))
+	text("client", r.Client)
+	text("user", r.User)
+	text("method", r.Method)
+	text("path", r.Path)
+	text("host", r.Host)
+	text("referer", r.Referer)
+	text("agent", r.Agent)
+	text("forwarded", r.Forwarded)
+	number("status", int64(r.Status), 0)
+	number("bytes", r.Bytes, 0)
+	number("took", int64(r.RequestTime), parse.NotLogged)
+	number("upstream", int64(r.UpstreamTime), parse.NotLogged)
+	for i, v := range r.Extra {
+		text(fmt.Sprintf("extra%d", i), v)
+	}
+	if r.NotHTTP {
+		b.WriteString(" not HTTP")
+	}
+	return strings.TrimSpace(b.String())
 }
