@@ -22,7 +22,7 @@ import (
 
 // A command that writes a database is killed at each of its writes in turn, before it and inside it, as testdata/faults/killat.c
 // does it. Afterwards the database holds what it held before or all of the new, and the next command works. SHADOW_KILLS=all
-// tries all positions, SHADOW_KILLS=40 tries 40; without it there are a dozen for each command.
+// tries all positions, SHADOW_KILLS=40 tries 40; without it there are seven for each command.
 
 // A killed writer is a command in a folder of its own.
 type killedWriter struct {
@@ -263,7 +263,7 @@ func killPositions(calls []string) (positions []killPosition) {
 		}
 		return positions
 	}
-	some := 6
+	some := 4
 	if n, err := strconv.Atoi(os.Getenv("SHADOW_KILLS")); err == nil {
 		some = n
 	}
@@ -271,7 +271,7 @@ func killPositions(calls []string) (positions []killPosition) {
 		positions = append(positions, killPosition{1 + i*len(calls)/some, modes[i%2]})
 	}
 	blocks := 0
-	for i := len(calls); i > 0 && blocks < 4; i-- {
+	for i := len(calls); i > 0 && blocks < 3; i-- {
 		if strings.Contains(calls[i-1], " pwrite ") && strings.HasSuffix(calls[i-1], " 262144") {
 			positions = append(positions, killPosition{i, "inside"})
 			blocks++
