@@ -11,21 +11,21 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/share"
-	"shadow/share/sharetest"
+	"shadow/redis"
+	"shadow/redis/redistest"
 )
 
 // Tails that judge through a real Redis.
 
 // A redisServer is one of the test's own.
 type redisServer struct {
-	*sharetest.Server
+	*redistest.Server
 	t *testing.T
 }
 
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	return &redisServer{sharetest.Start(t), t}
+	return &redisServer{redistest.Start(t), t}
 }
 
 // join has a tail judge through the server, under a name of its own.
@@ -34,23 +34,23 @@ func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*t
 // joinWithin does so too, with a tail that waits for so long, and has trips see its round trips.
 func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *Trips) {
 	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
-		address, err := share.ParseAddress(s.Address())
+		address, err := redis.ParseAddress(s.Address())
 		check(s.t, err)
-		from, err := share.ReadSaved(saved)
+		from, err := redis.ReadSaved(saved)
 		check(s.t, err)
-		redis := share.Open(share.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: timeout})
-		watch := func(trip share.RoundTrip) {
+		conn := redis.Open(redis.Options{Address: address, Host: cmp.Or(from.Host, name), Timeout: timeout})
+		watch := func(trip redis.RoundTrip) {
 			if trips != nil {
 				trips.See(trip.Took, trip.Err)
 			}
 		}
-		referee, err := share.NewReferee(share.RefereeOptions{
-			Redis: redis, Tables: o.Read.Tables, Policies: o.Policies, Lateness: limit.Hour, MaxLag: time.Hour,
+		limiter, err := redis.NewSharedLimiter(redis.SharedLimiterOptions{
+			Redis: conn, Tables: o.Read.Tables, Policies: o.Policies, Lateness: limit.Hour, MaxLag: time.Hour,
 			From: from, Behind: behind, Watch: watch,
 		})
 		check(s.t, err)
-		s.t.Cleanup(func() { referee.Close(); redis.Close() })
-		return referee, nil
+		s.t.Cleanup(func() { limiter.Close(); conn.Close() })
+		return limiter, nil
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"shadow/share"
+	"shadow/redis"
 )
 
 // redisFlags say where state is shared, and how.
@@ -35,8 +35,8 @@ func (f *redisFlags) add(cmd *cobra.Command) {
 func (f *redisFlags) inUse() bool { return len(f.addresses) > 0 }
 
 // connection is what the flags say, for a host with a name of its own.
-func (f *redisFlags) connection(host string) (o share.Options, err error) {
-	if o.Address, err = share.ParseAddress(f.addresses...); err != nil {
+func (f *redisFlags) connection(host string) (o redis.Options, err error) {
+	if o.Address, err = redis.ParseAddress(f.addresses...); err != nil {
 		return o, usage("--redis: %w", err)
 	}
 	if f.timeout <= 0 || f.maxLag < 0 {
@@ -70,7 +70,7 @@ type trips struct {
 }
 
 // see takes in a round trip.
-func (t *trips) see(trip share.RoundTrip) {
+func (t *trips) see(trip redis.RoundTrip) {
 	t.n++
 	t.requests += trip.Requests
 	t.took += trip.Took

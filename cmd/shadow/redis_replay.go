@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"shadow/redis"
 	"shadow/replay"
-	"shadow/share"
 )
 
 // A replay through Redis proves on a real log that the scripts decide as the limiters do. It uses keys that nobody else
@@ -15,8 +15,8 @@ import (
 
 // sharing is the connection of a replay with Redis; nil if there is none.
 type sharing struct {
-	redis   *share.Redis
-	referee *share.Referee
+	redis   *redis.Conn
+	limiter *redis.SharedLimiter
 	trips   trips
 }
 
@@ -29,8 +29,8 @@ func (r *replayRun) share() (*sharing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sharing{redis: share.Open(options)}
-	s.referee, err = share.NewReferee(share.RefereeOptions{
+	s := &sharing{redis: redis.Open(options)}
+	s.limiter, err = redis.NewSharedLimiter(redis.SharedLimiterOptions{
 		Redis: s.redis, Tables: r.reading.Tables, Policies: r.policies, Lateness: r.reading.Lateness,
 		MaxLag: r.maxLag, Watch: s.trips.see, Temporary: true,
 	})
@@ -53,7 +53,7 @@ func (s *sharing) remote() replay.Remote {
 	if s == nil {
 		return nil
 	}
-	return s.referee
+	return s.limiter
 }
 
 // close ends the connection.
@@ -61,7 +61,7 @@ func (s *sharing) close() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.referee.Close(), s.redis.Close())
+	return errors.Join(s.limiter.Close(), s.redis.Close())
 }
 
 // tell says what people should know of it.

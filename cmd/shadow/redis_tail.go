@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/share"
+	"shadow/redis"
 	"shadow/tail"
 )
 
@@ -31,24 +31,24 @@ func (f *clockFlag) add(cmd *cobra.Command) {
 	completeWords(cmd, "clock", "log", "redis")
 }
 
-func (f *clockFlag) clock() (share.Clock, error) {
+func (f *clockFlag) clock() (redis.Clock, error) {
 	switch f.name {
 	case "log":
-		return share.LogClock, nil
+		return redis.LogClock, nil
 	case "redis":
-		return share.RedisClock, nil
+		return redis.RedisClock, nil
 	}
 	return 0, usage("--clock %s: want log or redis", f.name)
 }
 
 // A sharedTail is the connection of a tail with Redis.
 type sharedTail struct {
-	options share.Options
-	referee share.RefereeOptions
+	options redis.Options
+	limiter redis.SharedLimiterOptions
 	err     io.Writer
 	trips   *tail.Trips
 
-	open *share.Referee
+	open *redis.SharedLimiter
 	down bool // whether Redis did not answer when it was last asked
 }
 
@@ -65,7 +65,7 @@ func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
 	if s.options.Clock, err = f.clock(); err != nil {
 		return nil, err
 	}
-	s.referee = share.RefereeOptions{
+	s.limiter = redis.SharedLimiterOptions{
 		Tables: o.Read.Tables, Policies: o.Policies, MaxLag: f.maxLag, Watch: s.see,
 		Lateness: max(o.Read.Lateness, limit.Time(f.maxLag.Microseconds())), // who lags behind another host is no log that begins again
 	}
@@ -78,17 +78,17 @@ func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
 
 // connect goes on counting where a checkpoint says, or begins under a new name.
 func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Remote, error) {
-	from, err := share.ReadSaved(saved)
+	from, err := redis.ReadSaved(saved)
 	if err != nil {
 		return nil, err
 	}
 	s.options.Host = cmp.Or(from.Host, newHostName())
-	s.referee.From, s.referee.Behind = from, behind
-	s.referee.Redis = share.Open(s.options)
-	if s.open, err = share.NewReferee(s.referee); err != nil {
+	s.limiter.From, s.limiter.Behind = from, behind
+	s.limiter.Redis = redis.Open(s.options)
+	if s.open, err = redis.NewSharedLimiter(s.limiter); err != nil {
 		return nil, usage("--redis: %w", err)
 	}
-	err = s.referee.Redis.Ping(context.Background())
+	err = s.limiter.Redis.Ping(context.Background())
 	s.trips.Reach(err)
 	s.tell(err)
 	return s.open, nil
@@ -104,7 +104,7 @@ func newHostName() string {
 }
 
 // see takes in a round trip.
-func (s *sharedTail) see(trip share.RoundTrip) {
+func (s *sharedTail) see(trip redis.RoundTrip) {
 	s.trips.See(trip.Took, trip.Err)
 	s.tell(trip.Err)
 }
@@ -130,12 +130,12 @@ func (s *sharedTail) handler(m *tail.Metrics) http.Handler {
 
 // close ends the connection.
 func (s *sharedTail) close() error {
-	if s == nil || s.referee.Redis == nil {
+	if s == nil || s.limiter.Redis == nil {
 		return nil
 	}
 	var err error
 	if s.open != nil {
 		err = s.open.Close()
 	}
-	return errors.Join(err, s.referee.Redis.Close())
+	return errors.Join(err, s.limiter.Redis.Close())
 }

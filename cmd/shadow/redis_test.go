@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"shadow/share/sharetest"
+	"shadow/redis/redistest"
 	"shadow/testneeds"
 )
 
@@ -18,22 +18,22 @@ func redisServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("redis cannot be expected to fail")
 	}
-	sharetest.StartAt(scriptTest{ts}, ts.MkAbs("redis.sock"), args...)
+	redistest.StartAt(scriptTest{ts}, ts.MkAbs("redis.sock"), args...)
 }
 
 // A scriptTest is a script as a server wants a test.
 type scriptTest struct{ *testscript.TestScript }
 
-// Helper implements sharetest.TB.
+// Helper implements redistest.TB.
 func (scriptTest) Helper() {}
 
-// Cleanup implements sharetest.TB.
+// Cleanup implements redistest.TB.
 func (s scriptTest) Cleanup(do func()) { s.Defer(do) }
 
 // TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against those
 // of plain replays.
 func TestReplayThroughRedis(t *testing.T) {
-	server := sharetest.Start(t)
+	server := redistest.Start(t)
 	args := []string{"--no-store", "--output", "json", "--quiet", "--max-bad", "100%"}
 	for _, limit := range []string{
 		"6/30s", "token:6/30s,cooldown=1m", "token:6/30s,debt=5", "token:60/1m,refill=step", "window:100/1h", "window:9/1m,charge=all",

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"shadow/share/sharetest"
+	"shadow/redis/redistest"
 	"shadow/tail"
 )
 
@@ -31,7 +31,7 @@ func redisSoakSize(t *testing.T) (lines, pace, kills int) {
 // A redisSoak is a soak with a Redis that comes and goes.
 type redisSoak struct {
 	*soak
-	redis   *sharetest.Server
+	redis   *redistest.Server
 	outages [][2]time.Time // from when until when
 	from    int64          // how far would-blocks have been looked at
 	marked  bool           // whether one since the latest outage is marked
@@ -44,7 +44,7 @@ const (
 
 func TestTailSoakRedis(t *testing.T) {
 	lines, pace, kills := redisSoakSize(t)
-	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, redis: sharetest.Start(t)}
+	s := &redisSoak{soak: &soak{t: t, dir: t.TempDir(), limit: redisSoakLimit, pace: pace}, redis: redistest.Start(t)}
 	if kills == 0 {
 		t.Fatal("Redis must be killed once at least")
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/screen"
 	"shadow/tail"
+	"shadow/tui"
 )
 
 // A runner runs what lasts until its context ends.
@@ -25,8 +25,8 @@ func (f *tailFlags) watched(o *tail.Options) (runner, error) {
 		return nil, err
 	}
 	spoils := isTerminal(o.Err)
-	show := screen.Options{
-		Title: strings.Join(o.Names, " "), Live: new(tail.Live), Notes: screen.NewNotes(o.Err, spoils), Out: o.Out,
+	show := tui.Options{
+		Title: strings.Join(o.Names, " "), Live: new(tail.Live), Notes: tui.NewNotes(o.Err, spoils), Out: o.Out,
 		Color: os.Getenv("NO_COLOR") == "",
 	}
 	if spoils && o.Every > 0 {
@@ -34,7 +34,7 @@ func (f *tailFlags) watched(o *tail.Options) (runner, error) {
 	}
 	o.Live, o.Err = show.Live, show.Notes
 	o.Out = io.Discard // of would-blocks without a file
-	return func(ctx context.Context, work func(context.Context) error) error { return screen.Run(ctx, show, work) }, nil
+	return func(ctx context.Context, work func(context.Context) error) error { return tui.Run(ctx, show, work) }, nil
 }
 
 // insteadOfScreen is what to do where no screen can be shown.

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"shadow/screen/screentest"
-	"shadow/share/sharetest"
+	"shadow/redis/redistest"
 	"shadow/tail"
+	"shadow/tui/tuitest"
 )
 
 // The live screen is tested as it is used: in a terminal, of a log that grows.
@@ -22,7 +22,7 @@ import (
 // A watched log grows while the program shows it.
 type watchedLog struct {
 	t    *testing.T
-	term *screentest.Terminal
+	term *tuitest.Terminal
 	dir  string
 }
 
@@ -34,7 +34,7 @@ func watch(t *testing.T, width, height int, env []string, args string) *watchedL
 	w := &watchedLog{t: t, dir: t.TempDir()}
 	must(t, os.Symlink(program, filepath.Join(w.dir, "shadow"))) // what testscript.Main knows it by
 	must(t, os.WriteFile(filepath.Join(w.dir, "access.log"), nil, 0o644))
-	w.term = screentest.Open(t, width, height, append([]string{raceExit}, env...)...)
+	w.term = tuitest.Open(t, width, height, append([]string{raceExit}, env...)...)
 	w.term.Type("cd " + w.dir + "; clear; stty -g > before; echo first words")
 	w.term.Wait(`(?m)^first words`)
 	w.term.Type("./shadow tail access.log --lateness 200ms --ui " + args + "; echo code $?; stty -g | cmp - before && echo same")
@@ -232,7 +232,7 @@ func TestLiveScreenSuspended(t *testing.T) {
 
 // A Redis that goes away is seen, and so is what was decided without it; and when it is back.
 func TestLiveScreenOfSharedLimits(t *testing.T) {
-	redis := sharetest.Start(t)
+	redis := redistest.Start(t)
 	w := watch(t, 100, 24, []string{"NO_COLOR=1"}, "--limit token:6/2s --limit window:6/2s --redis "+redis.Address())
 	w.term.Wait(`(?m)^redis     answers$(.|\n)*^▸  token:6/2s `)
 	redis.Kill()

@@ -1,0 +1,213 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A Clock says whose time counts.
+type Clock int64
+
+// The clocks.
+const (
+	LogClock   Clock = iota // that of the log
+	RedisClock              // that of the Redis server, at which it judges
+)
+
+// Options say how to reach Redis, and as whom.
+type Options struct {
+	Address  Address
+	Password string // of Redis, and of the sentinels if there are any
+
+	// Host names this host's numbering of requests. Where numbers begin again from nothing, it must be another name:
+	// else Redis takes requests for ones that it has charged already.
+	Host string
+
+	Clock   Clock
+	Timeout time.Duration // that a batch may take; 0: 1 s
+}
+
+// Conn is one or more servers that keep the state of limits. It is safe for concurrent use.
+type Conn struct {
+	client  redis.UniversalClient
+	host    string
+	clock   Clock
+	timeout time.Duration
+	nodes   nodes
+}
+
+// Open makes a Conn. No server need be there yet.
+func Open(o Options) *Conn {
+	r := &Conn{host: o.Host, clock: o.Clock, timeout: cmp.Or(o.Timeout, time.Second)}
+	r.client = r.connect(&o)
+	return r
+}
+
+// silent keeps the library from writing to standard error; what matters comes back as an error.
+type silent struct{}
+
+func init() { redis.SetLogger(silent{}) }
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// Close ends all connections.
+func (r *Conn) Close() error { return r.client.Close() }
+
+// connect makes the client that suits the address. It must not repeat commands on its own account: what becomes of a
+// call whose answer is lost is for us to say.
+func (r *Conn) connect(o *Options) redis.UniversalClient {
+	a := &o.Address
+	u := &redis.UniversalOptions{
+		Addrs: a.hosts, DB: a.database, MasterName: a.master, Username: a.user, Password: o.Password,
+		TLSConfig: a.tls, ClientName: "shadow", Protocol: 2, DisableIdentity: true, OnConnect: r.nodes.meet,
+		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
+		DialTimeout: r.timeout, ReadTimeout: r.timeout, WriteTimeout: r.timeout, PoolTimeout: r.timeout,
+	}
+	switch a.topology {
+	case ring:
+		return redis.NewRing(ringOptions(a, u))
+	case cluster:
+		c := u.Cluster()
+		c.MaxRedirects = 3
+		return redis.NewClusterClient(c)
+	case sentinel:
+		u.SentinelPassword = o.Password
+		return redis.NewFailoverClient(u.Failover())
+	}
+	s := u.Simple()
+	s.Network = a.network
+	return redis.NewClient(s)
+}
+
+// ringOptions spread keys over servers that know nothing of each other. A key stays where it is also while its server is
+// gone: moved, it would begin from nothing, and begin again from what it was when the server is back.
+func ringOptions(a *Address, u *redis.UniversalOptions) *redis.RingOptions {
+	shards := map[string]string{}
+	for _, host := range a.hosts {
+		shards[host] = host
+	}
+	return &redis.RingOptions{
+		Addrs: shards, DB: u.DB, Username: u.Username, Password: u.Password, TLSConfig: u.TLSConfig, ClientName: u.ClientName,
+		Protocol: u.Protocol, DisableIdentity: u.DisableIdentity, OnConnect: u.OnConnect, MaxRetries: u.MaxRetries,
+		ContextTimeoutEnabled: true, DialTimeout: u.DialTimeout, ReadTimeout: u.ReadTimeout,
+		WriteTimeout: u.WriteTimeout, PoolTimeout: u.PoolTimeout,
+		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
+	}
+}
+
+// Ping tells why Redis cannot be reached, or nil.
+func (r *Conn) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	each := func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() }
+	var err error
+	switch c := r.client.(type) {
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, each)
+	case *redis.Ring:
+		err = c.ForEachShard(ctx, each)
+	default:
+		err = r.client.Ping(ctx).Err()
+	}
+	if err != nil {
+		return fmt.Errorf("redis: %w", err)
+	}
+	return nil
+}
+
+// remove removes keys, some thousand at a time.
+func (r *Conn) remove(keys []string) error {
+	for some := range slices.Chunk(keys, mostAtOnce) {
+		ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
+		pipe := r.client.Pipeline()
+		for _, key := range some {
+			pipe.Unlink(ctx, key)
+		}
+		_, err := pipe.Exec(ctx)
+		cancel()
+		if err != nil {
+			return fmt.Errorf("redis: %w", err)
+		}
+	}
+	return nil
+}
+
+// Judge sends the calls in one round trip, at most one of each key and limit, and notes the answers in them. A call
+// whose answer was lost, or whose script the server does not have, is sent once more.
+func (r *Conn) Judge(ctx context.Context, calls []*Call) error {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	failed := r.send(ctx, calls)
+	if len(failed) > 0 && ctx.Err() == nil && r.mend(ctx, failed) {
+		failed = r.send(ctx, failed)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("redis: %w", failed[0].Err)
+	}
+	return nil
+}
+
+// send sends calls once and returns those that failed.
+func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
+	pipe := r.client.Pipeline()
+	commands := make([]*redis.Cmd, len(calls))
+	for i, c := range calls {
+		commands[i] = c.send(ctx, pipe, r.host, r.clock)
+	}
+	_, _ = pipe.Exec(ctx) // each command has its error
+	for i, c := range calls {
+		if c.Err = c.receive(commands[i]); c.Err != nil && c.Err != errForgotten {
+			failed = append(failed, c)
+		}
+	}
+	return failed
+}
+
+// mend tells whether it makes sense to send calls again, having done what that takes.
+func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
+	missing := map[*redis.Script]bool{}
+	for _, c := range failed {
+		switch {
+		case redis.HasErrorPrefix(c.Err, "NOSCRIPT"):
+			missing[c.Limit.script] = true
+		case !lost(c.Err):
+			return false
+		}
+	}
+	for script := range missing {
+		if r.load(ctx, script) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// load has all servers know a script.
+func (r *Conn) load(ctx context.Context, script *redis.Script) error {
+	each := func(ctx context.Context, c *redis.Client) error { return script.Load(ctx, c).Err() }
+	switch c := r.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, each)
+	case *redis.Ring:
+		return c.ForEachShard(ctx, each)
+	}
+	return script.Load(ctx, r.client).Err()
+}
+
+// lost tells whether an error means that the connection ended, so that another one may do better at once.
+func lost(err error) bool {
+	var network net.Error
+	if errors.As(err, &network) {
+		return !network.Timeout()
+	}
+	text := err.Error()
+	return errors.Is(err, net.ErrClosed) || strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset")
+}

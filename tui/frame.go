@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"shadow/report/format"
+	"shadow/tail"
+)
+
+// A picture has, from top to bottom:
+//
+//	title             what is followed, and since when
+//	requests          their rate
+//	log               whether reading keeps up, and what was odd
+//	redis             whether it answers; only where limits are shared
+//
+//	policies          the share that each refuses; one of them is chosen
+//
+//	lists             whom and what the chosen one refuses: clients, actions
+//
+//	note              what the tail said last
+//	keys
+
+// A Frame is everything that a picture shows. Its text depends on nothing else.
+type Frame struct {
+	Title   string
+	Glance  *tail.Glance // nil: there is none yet
+	History *History
+	Note    string // what the tail said last
+	Now     time.Time
+
+	Width, Height int // of the terminal
+	Color         bool
+
+	Policy  int // the chosen one
+	Order   tail.Order
+	Actions bool // where only one list has room, it is that of actions
+	Help    bool
+}
+
+// The least that a picture can be drawn in.
+const (
+	leastWidth  = 40
+	leastHeight = 12
+)
+
+// Text draws the picture: at most Height lines of at most Width columns.
+func (f *Frame) Text() string {
+	var lines []string
+	switch {
+	case f.Width < leastWidth || f.Height < leastHeight:
+		lines = []string{cut(fmt.Sprintf("too small: needs %d×%d", leastWidth, leastHeight), f.Width)}
+	case f.Help:
+		lines = f.help()
+	case f.Glance == nil:
+		lines = []string{f.title(), "", f.paint(dim, "nothing has been read yet")}
+	default:
+		lines = f.picture()
+	}
+	lines = lines[:max(0, min(len(lines), f.Height))]
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// picture divides the height: half of what is not fixed is for policies, if there are that many, and the rest for lists.
+func (f *Frame) picture() []string {
+	gap, redis := []string{""}, f.redis()
+	free := f.Height - 10 - len(redis) // three lines on top, two on the bottom, heads of policies and lists (3), two gaps
+	if free < 8 {
+		gap = nil
+		free += 2
+	}
+	shown := min(len(f.Glance.Policies), free/2)
+	lines := append([]string{f.title(), f.requests(), f.log()}, redis...)
+	lines = append(append(lines, gap...), f.policies(shown)...)
+	lines = append(append(lines, gap...), f.lists(free-shown)...)
+	for len(lines) < f.Height-2 {
+		lines = append(lines, "")
+	}
+	return append(lines, f.paint(yellow, cut(plain(f.Note), f.Width)), f.keys())
+}
+
+func (f *Frame) title() string {
+	since := ""
+	if f.Glance != nil {
+		since = "running for " + lasting(f.Now.Sub(f.Glance.Begun))
+	}
+	room := f.Width - columns(since) - 1
+	return f.paint(bold, left("shadow tail "+plain(f.Title), room)) + " " + f.paint(dim, since)
+}
+
+// labelWidth is the columns of what stands before the first lines.
+const labelWidth = 10
+
+// requests is the line of their rate.
+func (f *Frame) requests() string {
+	now := f.History.now()
+	rate := right(perSecond(now.rate()), rateWidth)
+	values := f.History.values(kept, (*column).rate)
+	peak := max(peakOf(values), now.rate())
+	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), format.Thousands(f.Glance.Requests))
+	room := f.Width - labelWidth - rateWidth - 2
+	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)
+	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) + f.paint(dim, cut(counted, room-columns(line)))
+}
+
+// The columns of figures in the line of requests. What was counted has room to grow before the sparkline gives way.
+const (
+	rateWidth    = 11
+	countedWidth = 32
+)
+
+// lastOf is the last n values, as many as there are.
+func lastOf(values []float64, n int) []float64 {
+	return values[len(values)-max(0, min(n, len(values))):]
+}
+
+func perSecond(rate float64) string {
+	if rate > 0 && rate < 9.95 {
+		return fmt.Sprintf("%.1f/s", rate)
+	}
+	return format.Thousands(int64(rate+0.5)) + "/s"
+}
+
+// stale is how old a glance may be before the screen says so.
+const stale = 3 * time.Second
+
+// log is the line that says whether reading keeps up.
+func (f *Frame) log() string {
+	g := f.Glance
+	text, c := "up to date", dim
+	if g.LagBytes > 0 {
+		text, c = fmt.Sprintf("%s and %s behind", format.Size(g.LagBytes), lasting(g.Lag)), yellow
+	}
+	if g.Absent > 0 {
+		text, c = fmt.Sprintf("%d not there yet, %s", g.Absent, text), yellow
+	}
+	if age := f.Now.Sub(g.At); age > stale {
+		text, c = "no news from the tail for "+lasting(age), yellow
+	}
+	rest := fmt.Sprintf(", %s waiting", format.Thousands(int64(g.Waiting)))
+	for _, odd := range []struct {
+		n    int64
+		text string
+	}{{g.Late, "late"}, {g.Unreadable, "unreadable"}} {
+		rest += fmt.Sprintf(", %s %s", format.Thousands(odd.n), odd.text)
+	}
+	if g.Excluded > 0 {
+		rest += fmt.Sprintf(", %s left out", format.Thousands(g.Excluded))
+	}
+	if g.NotHTTP > 0 {
+		rest += fmt.Sprintf(", %s not HTTP", format.Thousands(g.NotHTTP))
+	}
+	if g.Forgotten > 0 {
+		rest += fmt.Sprintf(", %s keys forgotten", format.Thousands(g.Forgotten))
+	}
+	room := f.Width - labelWidth
+	text = cut(text, room)
+	return left(format.Count(int64(g.Logs), "log"), labelWidth) + f.paint(c, text) + cut(rest, room-columns(text))
+}

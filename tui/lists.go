@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/report/format"
+	"shadow/tail"
+)
+
+// The lists say whom and what the chosen policy refuses of late: clients, and actions. Where the terminal is wide enough they
+// stand side by side, else one of them is shown. Their titles name the policy they are of: for a moment after another one
+// was chosen they are still those of the one before.
+
+const (
+	bothWidth   = 150 // columns from which on both lists have room
+	betweenThem = 3   // columns
+)
+
+// lists draws a title, a head and so many rows.
+func (f *Frame) lists(rows int) []string {
+	if p := f.Glance.Asked.Policy; p < 0 || p >= len(f.Glance.Policies) {
+		return nil
+	}
+	if f.Width < bothWidth {
+		if f.Actions {
+			return f.list(actionList, f.Width, rows)
+		}
+		return f.list(clientList, f.Width, rows)
+	}
+	half := (f.Width - betweenThem) * 3 / 5
+	clients := f.list(clientList, half, rows)
+	actions := f.list(actionList, f.Width-betweenThem-half, rows)
+	lines := make([]string, max(len(clients), len(actions)))
+	for i := range lines {
+		lines[i] = lineOf(clients, i, half) + strings.Repeat(" ", betweenThem) + lineOf(actions, i, 0)
+	}
+	return lines
+}
+
+// lineOf is a line, or blanks where there is none.
+func lineOf(lines []string, i, width int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return strings.Repeat(" ", width)
+}
+
+// A listKind is one of the lists.
+type listKind struct {
+	noun   string
+	of     func(*tail.Glance) *tail.List
+	detail bool // whether class and action are shown
+}
+
+var (
+	clientList = listKind{"client", func(g *tail.Glance) *tail.List { return &g.Clients }, true}
+	actionList = listKind{"action", func(g *tail.Glance) *tail.List { return &g.Actions }, false}
+)
+
+// The columns of a list beside the name.
+const (
+	refusedWidth = 11
+	latestWidth  = 8
+	classWidth   = 11
+	leastName    = 15 // an IPv4 address
+	mostName     = 39 // an IPv6 address
+	leastAction  = 12
+)
+
+// list draws one list; each line is as wide as it.
+func (f *Frame) list(kind listKind, width, rows int) []string {
+	l := kind.of(f.Glance)
+	c := kind.layout(width)
+	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
+	lines := []string{f.paint(bold, left(f.listTitle(kind, l), width)), f.paint(dim, left(head, width))}
+	foot := lossText(l)
+	if foot != "" {
+		rows--
+	}
+	for i := range max(0, min(rows, len(l.Top))) {
+		lines = append(lines, left(f.row(c, l, &l.Top[i]), width))
+	}
+	if foot != "" {
+		lines = append(lines, f.paint(yellow, left(foot, width)))
+	}
+	return lines
+}
+
+// A listLayout is how wide the columns of a list are; 0: it is left out.
+type listLayout struct{ name, share, class, action int }
+
+// layout leaves out what there is no room for: actions of clients, then their class, then shares.
+func (k listKind) layout(width int) (l listLayout) {
+	l.name = width - refusedWidth - latestWidth - 1
+	if l.name >= leastName+shareWidth {
+		l.share = shareWidth
+		l.name -= shareWidth
+	}
+	if k.detail && l.name >= leastName+classWidth {
+		l.class = classWidth
+		l.name -= classWidth
+	}
+	if k.detail && l.name >= leastName+leastAction {
+		l.action = l.name - min(l.name*3/5, mostName)
+		l.name -= l.action
+	}
+	return l
+}
+
+// row puts the columns of a line together.
+func (l listLayout) row(name, refused, share, latest, class, action string) string {
+	line := left(name, l.name) + " " + right(refused, refusedWidth) + right(share, l.share) + right(latest, latestWidth)
+	if l.class > 0 {
+		line += "  " + left(class, l.class-2)
+	}
+	return line + left(action, l.action)
+}
+
+// orders are how the title calls them.
+var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name"}
+
+func (f *Frame) listTitle(kind listKind, l *tail.List) string {
+	asked := f.Glance.Asked
+	names := format.Count(int64(l.Names), kind.noun)
+	if l.Lost > 0 {
+		names = "≥" + names
+	}
+	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
+		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
+}
+
+// row is the line of one name.
+func (f *Frame) row(c listLayout, l *tail.List, r *tail.Recent) string {
+	refused := format.Thousands(r.Refused)
+	if r.Missing > 0 {
+		refused = "≥" + refused
+	}
+	share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
+	return c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
+}
+
+// lossText says what was dropped for want of room, "" if nothing was.
+func lossText(l *tail.List) string {
+	if l.Lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", format.Thousands(l.Lost))
+}

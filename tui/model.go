@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"shadow/tail"
+)
+
+// The model is what the terminal library asks: what a message changes, and what the picture is. A panic in it is no reason to
+// end without a word to the tail: it ends the screen as the key q does, and becomes an error.
+
+// How often the screen takes a glance, and how often at most it draws: keys are answered at once.
+const (
+	glanceEvery = 250 * time.Millisecond
+	fps         = 20
+)
+
+// A model implements tea.Model.
+type model struct {
+	frame  Frame
+	live   *tail.Live
+	notes  *Notes
+	failed error
+}
+
+func newModel(o Options) *model {
+	return &model{frame: Frame{Title: o.Title, History: new(History), Color: o.Color}, live: o.Live, notes: o.Notes}
+}
+
+// tick says that it is time for a glance.
+type tick time.Time
+
+func nextTick() tea.Cmd {
+	return tea.Tick(glanceEvery, func(now time.Time) tea.Msg { return tick(now) })
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return nextTick() }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if m.rescue(recover()); m.failed != nil {
+			next, cmd = m, tea.Quit
+		}
+	}()
+	switch msg := msg.(type) {
+	case tick:
+		m.look(time.Time(msg))
+		return m, nextTick()
+	case tea.WindowSizeMsg:
+		m.frame.Width, m.frame.Height = msg.Width, msg.Height
+		m.ask()
+	case tea.KeyPressMsg:
+		return m, m.press(msg.String())
+	}
+	return m, nil
+}
+
+// View implements tea.Model.
+func (m *model) View() (v tea.View) {
+	v = tea.View{AltScreen: true, DisableBracketedPasteMode: true}
+	if m.failed == nil {
+		defer func() { m.rescue(recover()) }()
+		v.Content = m.frame.Text()
+	}
+	return v
+}
+
+// rescue makes an error of what was recovered.
+func (m *model) rescue(panicked any) {
+	if panicked != nil {
+		m.failed = fmt.Errorf("%v\n\n%s", panicked, debug.Stack())
+	}
+}
+
+// look takes the latest glance.
+func (m *model) look(now time.Time) {
+	f := &m.frame
+	f.Now, f.Note = now, m.notes.last()
+	if g := m.live.Latest(); g != nil && g != f.Glance {
+		f.Glance = g
+		f.History.Take(g)
+	}
+}
+
+// press does what a key does.
+func (m *model) press(key string) tea.Cmd {
+	cmd := m.frame.press(key)
+	m.ask()
+	return cmd
+}
+
+// ask asks the tail for the names that have room.
+func (m *model) ask() {
+	m.live.Ask(tail.Question{Policy: m.frame.Policy, Order: m.frame.Order, Rows: max(1, m.frame.Height)})
+}
