@@ -19,8 +19,8 @@ import (
 //	        without the key can find out which, by trying all addresses either
 //	prefix  the network that an address lies in, /24 or /48; what is no address becomes a hash
 //
-// The command and the texts of unreadable lines are left out, of files only the last part of the name stays, and addresses
-// in warnings and in conditions of policies are renamed as well. Actions and user agents stay as they are.
+// The command and the texts of unreadable lines are left out, of files only the last part of the name stays, and
+// addresses in warnings and in conditions of policies are renamed as well. Actions and user agents stay as they are.
 
 // Anonymizations are the values of --anonymize.
 func Anonymizations() []string { return []string{"hash", "prefix"} }

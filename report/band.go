@@ -106,5 +106,5 @@ func bandText(in *Input) string {
 	return text
 }
 
-// Banded tells whether there is a band.
+// Banded reports whether there is a band.
 func (m *Model) Banded() bool { return m.Input.Band != nil && m.Input.Band.Movable > 0 }

@@ -130,8 +130,8 @@ func ConditionNames() (names []string) {
 	return names
 }
 
-// WorthSaying tells whether a report has news: a client that is newly hit, an action that is new, a safe limit that has
-// moved. Without an earlier run to compare with, it is news that anything is refused.
+// WorthSaying reports whether a report has news: a client that is newly hit, an action that is new, a safe limit that
+// has moved. Without an earlier run to compare with, it is news that anything is refused.
 func (m *Model) WorthSaying() bool {
 	if m.History == nil || len(m.History.Base) == 0 {
 		return slices.ContainsFunc(m.Policies, func(p Policy) bool { return p.Refused > 0 })

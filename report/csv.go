@@ -5,9 +5,10 @@ import (
 	"shadow/request"
 )
 
-// The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its classes, with
-// evidence rows of level "evidence" that divide its browsers, its top clients and its top actions; with a history also its runs and
-// the clients that moved, and at the end new actions. A cell that makes no sense at its level is empty.
+// The report as one rectangular table: a row of level "input", then for each policy a row of level "policy", its
+// classes, with evidence rows of level "evidence" that divide its browsers, its top clients and its top actions; with
+// a history also its runs and the clients that moved, and at the end new actions. A cell that makes no sense at its
+// level is empty.
 
 // CSV writes the report for programs.
 func (m *Model) CSV() ([]byte, error) { return table.Records(csvHead(), m.records()) }

@@ -7,8 +7,8 @@ import (
 	"shadow/report/format"
 )
 
-// Figures of hosts that share their limits are exact as long as all of them ask the same Redis. What was decided without it
-// is in the figures as it was decided, so a report says how much that is.
+// Figures of hosts that share their limits are exact as long as all of them ask the same Redis. What was decided
+// without it is in the figures as it was decided, so a report says how much that is.
 
 // namedDegraded is how many policies are named; all of them have it in their figures.
 const namedDegraded = 5

@@ -71,8 +71,8 @@ func readText(in *Input) string {
 	return text + ": " + strings.Join(names, ", ")
 }
 
-// passedOver tells whether there is something in the inputs, of which nothing was read: a plain file is searched for --since, and
-// what lies before it is not read.
+// passedOver reports whether there is something in the inputs, of which nothing was read: a plain file is searched
+// for --since, and what lies before it is not read.
 func (in *Input) passedOver() bool {
 	return slices.ContainsFunc(in.Files, func(f File) bool { return f.Size > 0 && f.Format != "" && f.Problem == "" })
 }

@@ -9,8 +9,8 @@ import (
 	"shadow/request"
 )
 
-// Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name, shadow help
-// fail-if, and the tables of docs/nightly.md.
+// Each figure is declared once, here. The declarations make the head and the cells of CSV, what conditions may name,
+// shadow help fail-if, and the list in docs/nightly.md.
 
 // A Figure is one figure, or several that are alike.
 type Figure struct {
@@ -79,42 +79,48 @@ type group struct {
 
 // columns are the figures that CSV has, in its order. Rows of clients, actions and so on set their cells by hand.
 func columns() []Figure {
+	const all = ofInput | ofPolicy | ofGroup
 	return []Figure{
-		figure("policy", Word, "name of the policy, as in the report", func(t *told) any { return t.policy.Policy }).in(byHand).asked(),
+		figure("policy", Word, "name of the policy, as in the report",
+			func(t *told) any { return t.policy.Policy }).in(byHand).asked(),
 		figure("by", Word, "what it counts by", func(t *told) any { return t.policy.By }).in(byHand).asked(),
 		label("level"), label("name"), label("class"),
-		figure("requests", Requests, "requests judged", func(t *told) any { return t.group.Requests }).in(ofInput | ofPolicy | ofGroup).asked(),
-		figure("refused", Requests, "requests refused", func(t *told) any { return t.group.Refused }).in(ofPolicy | ofGroup).asked(),
+		part("requests", Requests, "requests judged", all, func(g *group) any { return g.Requests }).asked(),
+		part("refused", Requests, "requests refused", ofPolicy|ofGroup, func(g *group) any { return g.Refused }).asked(),
 		figure("refused_share", Share, "of the requests", func(t *told) any { return t.policy.RefusedPercent / 100 }).asked(),
-		figure("clients", Clients, "clients with a request", func(t *told) any { return t.group.Clients }).in(ofInput | ofPolicy | ofGroup).asked(),
-		figure("clients_hit", Clients, "clients with a refused request", func(t *told) any { return t.group.ClientsHit }).in(ofPolicy | ofGroup).asked(),
-		figure("clients_hit_share", Share, "of the clients", func(t *told) any { return t.policy.ClientsHitPercent / 100 }).asked(),
+		part("clients", Clients, "clients with a request", all, func(g *group) any { return g.Clients }).asked(),
+		part("clients_hit", Clients, "clients with a refused request", ofPolicy|ofGroup,
+			func(g *group) any { return g.ClientsHit }).asked(),
+		figure("clients_hit_share", Share, "of the clients",
+			func(t *told) any { return t.policy.ClientsHitPercent / 100 }).asked(),
 		label("first_refused"), label("last_refused"),
-		figure("worst_minute", Word, "start of the minute with most refusals", func(t *told) any {
-			return known(t.policy.WorstMinute, func(m *Minute) any { return m.Start })
-		}).in(ofPolicy),
-		figure("worst_minute_refused", Requests, "refused in the minute with most refusals", func(t *told) any {
-			return known(t.policy.WorstMinute, func(m *Minute) any { return m.Refused })
-		}).in(ofPolicy).asked(),
-		figure("bytes_saved", Bytes, "bytes that the refused requests were answered with", func(t *told) any { return t.policy.BytesSaved }).
-			in(ofPolicy).asked(),
-		figure("upstream_seconds_saved", Seconds, "time that upstreams spent on the refused requests", func(t *told) any {
-			return known(t.policy.UpstreamSecondsSaved, func(s *float64) any { return *s })
-		}).in(ofPolicy),
+		whole("worst_minute", Word, "start of the minute with most refusals", func(p *Policy) any {
+			return known(p.WorstMinute, func(m *Minute) any { return m.Start })
+		}),
+		whole("worst_minute_refused", Requests, "refused in the minute with most refusals", func(p *Policy) any {
+			return known(p.WorstMinute, func(m *Minute) any { return m.Refused })
+		}).asked(),
+		whole("bytes_saved", Bytes, "bytes that the refused requests were answered with",
+			func(p *Policy) any { return p.BytesSaved }).asked(),
+		whole("upstream_seconds_saved", Seconds, "time that upstreams spent on the refused requests", func(p *Policy) any {
+			return known(p.UpstreamSecondsSaved, func(s *float64) any { return *s })
+		}),
 		label("agent"),
-		figure("lines", Lines, "lines read", func(t *told) any { return t.model.Input.Lines }).in(ofInput).asked(),
-		figure("parsed", Lines, "lines that could be read", func(t *told) any { return t.model.Input.Parsed }).in(ofInput),
-		figure("unreadable", Lines, "lines that could not be read", func(t *told) any { return t.model.Input.Unreadable }).in(ofInput).asked(),
-		figure("unreadable_share", Share, "of the lines", func(t *told) any { return t.model.Input.UnreadablePercent / 100 }).asked(),
-		figure("excluded", Requests, "requests that --exclude leaves out", func(t *told) any { return t.model.Input.Excluded }).in(ofInput),
-		figure("warm", Requests, "requests before --since", func(t *told) any { return t.model.Input.Warm }).in(ofInput),
-		figure("late", Requests, "requests that came later than --lateness allows", func(t *told) any { return t.model.Input.Late }).in(ofInput).asked(),
-		figure("already_refused", Requests, "requests that the server itself answered with 429 or 503",
-			func(t *told) any { return t.model.Input.AlreadyRefused }).asked(),
-		figure("delayed", Requests, "requests that had to wait", delay(func(p *Policy) any { return p.Delayed })).in(ofPolicy).asked(),
-		figure("delay_total_seconds", Seconds, "how long they waited", delay(func(p *Policy) any { return p.Delay.Total })).in(ofPolicy),
-		figure("delay_p50_seconds", Seconds, "half of them at most", delay(func(p *Policy) any { return p.Delay.P50 })).in(ofPolicy),
-		figure("delay_p99_seconds", Seconds, "99 % of them at most", delay(func(p *Policy) any { return p.Delay.P99 })).in(ofPolicy),
+		input("lines", Lines, "lines read", func(in *Input) int64 { return in.Lines }).asked(),
+		input("parsed", Lines, "lines that could be read", func(in *Input) int64 { return in.Parsed }),
+		input("unreadable", Lines, "lines that could not be read", func(in *Input) int64 { return in.Unreadable }).asked(),
+		figure("unreadable_share", Share, "of the lines",
+			func(t *told) any { return t.model.Input.UnreadablePercent / 100 }).asked(),
+		input("excluded", Requests, "requests that --exclude leaves out", func(in *Input) int64 { return in.Excluded }),
+		input("warm", Requests, "requests before --since", func(in *Input) int64 { return in.Warm }),
+		input("late", Requests, "requests that came later than --lateness allows",
+			func(in *Input) int64 { return in.Late }).asked(),
+		input("already_refused", Requests, "requests that the server itself answered with 429 or 503",
+			func(in *Input) int64 { return in.AlreadyRefused }).in(0).asked(),
+		delay("delayed", Requests, "requests that had to wait", func(p *Policy) any { return p.Delayed }).asked(),
+		delay("delay_total_seconds", Seconds, "how long they waited", func(p *Policy) any { return p.Delay.Total }),
+		delay("delay_p50_seconds", Seconds, "half of them at most", func(p *Policy) any { return p.Delay.P50 }),
+		delay("delay_p99_seconds", Seconds, "99 % of them at most", func(p *Policy) any { return p.Delay.P99 }),
 		ends("refused", Requests, "of an approximation", ofPolicy, func(t *told) *[2]int64 {
 			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.Refused })
 		}),
@@ -127,12 +133,12 @@ func columns() []Figure {
 		ends("band_clients_hit", Clients, "with --band", ofPolicy|ofGroup, func(t *told) *[2]int64 {
 			return field(t.group.Band, func(b *BandFigures) *[2]int64 { return &b.ClientsHit })
 		}),
-		figure("page_views", Requests, "page views", func(t *told) any {
-			return known(t.group.Pages, func(p *Pages) any { return p.PageViews })
-		}).in(ofPolicy | ofGroup),
-		figure("page_views_broken", Requests, "of these, broken", func(t *told) any {
-			return known(t.group.Pages, func(p *Pages) any { return p.Broken })
-		}).in(ofPolicy | ofGroup),
+		part("page_views", Requests, "page views", ofPolicy|ofGroup, func(g *group) any {
+			return known(g.Pages, func(p *Pages) any { return p.PageViews })
+		}),
+		part("page_views_broken", Requests, "of these, broken", ofPolicy|ofGroup, func(g *group) any {
+			return known(g.Pages, func(p *Pages) any { return p.Broken })
+		}),
 		figure("longest_lockout_seconds", Seconds, "the longest time in which all of a client's requests were refused",
 			harm(func(h *Harm) *Stretch { return h.Lockout }, func(s *Stretch) any { return s.Seconds })).in(ofPolicy),
 		figure("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
@@ -142,14 +148,15 @@ func columns() []Figure {
 		verdict("human", "clients, those hit: people by their evidence", func(v *Verdicts) int64 { return v.Human }),
 		verdict("bot", "clients, those hit: bots by their evidence", func(v *Verdicts) int64 { return v.Bot }),
 		verdict("undecided", "clients, those hit: neither", func(v *Verdicts) int64 { return v.Undecided }),
-		figure("degraded", Requests, "requests judged while Redis was away, or slower than the log grew",
-			func(t *told) any { return t.policy.Degraded }).in(ofPolicy).asked(),
-		figure("degraded_refused", Requests, "refused ones of these", func(t *told) any { return t.policy.DegradedRefused }).in(ofPolicy),
-		figure("not_http", Lines, "lines whose request is not HTTP", func(t *told) any { return t.model.Input.NotHTTP.Lines }).in(ofInput),
-		figure("moved", Requests, "requests judged when they began", func(t *told) any { return t.model.Input.Moved }).in(ofInput),
-		figure("requests_refused_share_of_worst_client", Share, "of the refused requests: those of the client with most", func(t *told) any {
-			return known(t.policy.WorstClientShare, func(s *float64) any { return *s })
-		}).in(ofPolicy).asked(),
+		whole("degraded", Requests, "requests judged while Redis was away, or slower than the log grew",
+			func(p *Policy) any { return p.Degraded }).asked(),
+		whole("degraded_refused", Requests, "refused ones of these", func(p *Policy) any { return p.DegradedRefused }),
+		input("not_http", Lines, "lines whose request is not HTTP", func(in *Input) int64 { return in.NotHTTP.Lines }),
+		input("moved", Requests, "requests judged when they began", func(in *Input) int64 { return in.Moved }),
+		whole("requests_refused_share_of_worst_client", Share, "of the refused requests: those of the client with most",
+			func(p *Policy) any {
+				return known(p.WorstClientShare, func(s *float64) any { return *s })
+			}).asked(),
 	}
 }
 
@@ -162,6 +169,21 @@ func Figures() []Figure {
 // figure is a figure of its own.
 func figure(name string, unit Unit, help string, of func(t *told) any) Figure {
 	return Figure{Names: []string{name}, Unit: unit, Help: help, of: func(t *told, _ int) any { return of(t) }}
+}
+
+// input is a figure of what was read.
+func input(name string, unit Unit, help string, of func(*Input) int64) Figure {
+	return figure(name, unit, help, func(t *told) any { return of(&t.model.Input) }).in(ofInput)
+}
+
+// whole is a figure of a policy as a whole.
+func whole(name string, unit Unit, help string, of func(*Policy) any) Figure {
+	return figure(name, unit, help, func(t *told) any { return of(t.policy) }).in(ofPolicy)
+}
+
+// part is a figure of all clients, or some.
+func part(name string, unit Unit, help string, in rows, of func(*group) any) Figure {
+	return figure(name, unit, help, func(t *told) any { return of(t.group) }).in(in)
 }
 
 // in returns the figure as a column of CSV that has cells in some rows.
@@ -193,13 +215,14 @@ func verdict(name, help string, of func(*Verdicts) int64) Figure {
 	}).in(ofInput | ofPolicy)
 }
 
-func delay(of func(*Policy) any) func(*told) any {
-	return func(t *told) any {
-		if t.policy.Delay == nil {
+// delay is a figure of policies that keep requests waiting.
+func delay(name string, unit Unit, help string, of func(*Policy) any) Figure {
+	return whole(name, unit, help, func(p *Policy) any {
+		if p.Delay == nil {
 			return nil
 		}
-		return of(t.policy)
-	}
+		return of(p)
+	})
 }
 
 func harm(which func(*Harm) *Stretch, of func(*Stretch) any) func(*told) any {
@@ -230,7 +253,8 @@ func classFigures() []Figure {
 
 // evidenceFigures divide the browsers.
 func evidenceFigures() []Figure {
-	return clientFigures(WithEvidence, []string{"people", "disguised"}, "browsers whose evidence does not contradict the claim, and those whose evidence does",
+	const help = "browsers whose evidence does not contradict the claim, and those whose evidence does"
+	return clientFigures(WithEvidence, []string{"people", "disguised"}, help,
 		func(t *told, i int) ClassFigures {
 			d := t.policy.ByEvidence
 			if d == nil {
@@ -247,14 +271,19 @@ func clientFigures(scope Scope, names []string, who string, of func(t *told, gro
 		for i, name := range names {
 			all[i] = name + suffix
 		}
-		return Figure{Scope: scope, Names: all, Unit: unit, Help: help, asks: true, of: func(t *told, i int) any { return value(of(t, i)) }}
+		return Figure{
+			Scope: scope, Names: all, Unit: unit, Help: help, asks: true,
+			of: func(t *told, i int) any { return value(of(t, i)) },
+		}
 	}
 	return []Figure{
 		figure("", Clients, who, func(f ClassFigures) any { return f.Clients }),
 		figure("_hit", Clients, "of these, hit", func(f ClassFigures) any { return f.ClientsHit }),
-		figure("_hit_share", Share, "of these clients", func(f ClassFigures) any { return format.ShareOf(f.ClientsHit, f.Clients) }),
+		figure("_hit_share", Share, "of these clients",
+			func(f ClassFigures) any { return format.ShareOf(f.ClientsHit, f.Clients) }),
 		figure("_refused", Requests, "requests refused to them", func(f ClassFigures) any { return f.Refused }),
-		figure("_refused_share", Share, "of their requests", func(f ClassFigures) any { return format.ShareOf(f.Refused, f.Requests) }),
+		figure("_refused_share", Share, "of their requests",
+			func(f ClassFigures) any { return format.ShareOf(f.Refused, f.Requests) }),
 	}
 }
 
@@ -263,8 +292,10 @@ func historyFigures() []Figure {
 	all := []Figure{
 		since("compared", Flag, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
 			func(t *told) any { return t.history.Before != nil }),
-		since("refused_share_before", Share, "of the requests of the base runs", func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
-		since("clients_hit_share_before", Share, "of the clients of the base runs", func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
+		since("refused_share_before", Share, "of the requests of the base runs",
+			func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
+		since("clients_hit_share_before", Share, "of the clients of the base runs",
+			func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
 	}
 	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs",
 		func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
@@ -274,7 +305,8 @@ func historyFigures() []Figure {
 		func(h *history.Policy) *history.Moved { return &h.Repeating })...)
 	return append(all,
 		since("new_actions", Number, "actions that no base run has", func(t *told) any { return t.allHistory().NewActions }),
-		since("safe_limits_changed", Number, "safe limits that have moved", func(t *told) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
+		since("safe_limits_changed", Number, "safe limits that have moved",
+			func(t *told) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
 	)
 }
 

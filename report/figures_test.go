@@ -9,7 +9,8 @@ import (
 	"shadow/report/table"
 )
 
-// TestFiguresAreListed: docs/nightly.md lists what conditions may name, as figures.go declares it; -update rewrites the list.
+// TestFiguresAreListed: docs/nightly.md lists what conditions may name, as figures.go declares it; -update rewrites
+// the list.
 func TestFiguresAreListed(t *testing.T) {
 	var b strings.Builder
 	for scope, title := range []string{

@@ -72,7 +72,7 @@ func parts(p policy.Policy) []Part {
 	return parts
 }
 
-// plain tells whether the policy is no more than what its name says: one limit for all requests.
+// plain reports whether the policy is no more than what its name says: one limit for all requests.
 func (p *Policy) plain() bool {
 	return len(p.Parts) == 1 && p.Parts[0].Limit == p.Policy && p.Parts[0].Match+p.Parts[0].Count == ""
 }

@@ -222,8 +222,8 @@ type Stored struct {
 	Run      string `json:"run"`
 }
 
-// Apart is what several runs of the same time have in common, such as those of several hosts, each of which judged its own
-// requests: a limit that the hosts share would refuse more.
+// Apart is what several runs of the same time have in common, such as those of several hosts, each of which judged
+// its own requests: a limit that the hosts share would refuse more.
 type Apart struct {
 	Runs       []int32       `json:"runs"`
 	Clients    int64         `json:"clients"`     // that two of the runs or more have

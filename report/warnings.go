@@ -45,8 +45,8 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total 
 	return ids
 }
 
-// heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of a proxy
-// only where there is a sign of one: agents of several classes, or an address that no visitor has.
+// heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of
+// a proxy only where there is a sign of one: agents of several classes, or an address that no visitor has.
 func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
 	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), format.Percent(format.PercentOf(c.Requests(), total)))
 	if mixed(c) {
@@ -79,13 +79,13 @@ func AddressOf(name string) (text string, address netip.Addr, ok bool) {
 // sharedSpace is for the inner side of carriers: RFC 6598, section 7.
 var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 
-// inner tells whether an address is used inside a network only, so that who has it came by way of something in front.
+// inner reports whether an address is used inside a network only, so that who has it came by way of something in front.
 func inner(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
 }
 
-// mixed tells whether a client's agents are of several classes: most likely it is many clients behind one address.
+// mixed reports whether a client's agents are of several classes: most likely it is many clients behind one address.
 func mixed(c *replay.ClientTally) bool {
 	classes := 0
 	for _, n := range c.ByClass {

@@ -9,8 +9,8 @@ import (
 	"shadow/sweep"
 )
 
-// What nginx is to be told, and what that does: nginx has no windows, and its buckets count in milliseconds and in whole
-// thousandths of a request per second.
+// What nginx is to be told, and what that does: nginx has no windows, and its buckets count in milliseconds and in
+// whole thousandths of a request per second.
 
 // Nginx is what nginx is to be told. Key, Note, HTTP and Place must be there; NewSuggest fills in the rest.
 type Nginx struct {

@@ -112,8 +112,8 @@ func (s *Answer) text(w document.Writer) {
 	}
 }
 
-// The suggestions as one rectangular table: a row for each limit, be it chosen, a runner-up or a knee, and for each part
-// of the log and group.
+// The suggestions as one rectangular table: a row for each limit, be it chosen, a runner-up or a knee, and for each
+// part of the log and group.
 var csvHead = []string{
 	"action", "limit_kind", "per", "rate", "role", "limit", "n", "proof", "part", "keeps_promise", "group", "clients", "clients_hit", "requests", "refused",
 }

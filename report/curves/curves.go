@@ -1,5 +1,5 @@
-// Package curves reports on a sweep: what every limit of some shapes would refuse comes in; text, JSON, CSV, Markdown or a page
-// goes out.
+// Package curves reports on a sweep: what every limit of some shapes would refuse comes in; text, JSON, CSV, Markdown
+// or a page goes out.
 package curves
 
 import (

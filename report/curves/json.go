@@ -11,7 +11,8 @@ import (
 	"shadow/sweep"
 )
 
-// The curves as JSON, a line for each point, since there may be hundreds of thousands: they are written as they are made.
+// The curves as JSON, a line for each point, since there may be hundreds of thousands: they are written as they are
+// made.
 
 func (s *Report) json(w *bufio.Writer) error {
 	head, err := format.JSON(s)

@@ -12,8 +12,8 @@ import (
 	"shadow/sweep"
 )
 
-// The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they refuse
-// of all requests, and one curve as a plot.
+// The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they
+// refuse of all requests, and one curve as a plot.
 
 // Text writes the tables of the curves.
 func (s *Report) Text(w document.Writer) {
@@ -106,7 +106,7 @@ func (s *Report) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
 	return curves
 }
 
-// byBrowsers tells whether browsers are worth a row of their own.
+// byBrowsers reports whether browsers are worth a row of their own.
 func (s *Report) byBrowsers() bool {
 	n := s.browsers()
 	return 0 < n && n < s.Clients

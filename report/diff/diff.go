@@ -1,5 +1,5 @@
-// Package diff reports on what changes when one policy gives way to another: a replay.Comparison comes in; text, JSON, CSV or
-// Markdown goes out.
+// Package diff reports on what changes when one policy gives way to another: a replay.Comparison comes in; text,
+// JSON, CSV or Markdown goes out.
 package diff
 
 import (
@@ -8,9 +8,9 @@ import (
 	"shadow/request"
 )
 
-// A Report says what changes for whom when policy A gives way to policy B. Requests are compared one by one. Clients and
-// actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly hit, one
-// that A hits and B does not is released. docs/diff.md defines every figure.
+// A Report says what changes for whom when policy A gives way to policy B. Requests are compared one by one. Clients
+// and actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly
+// hit, one that A hits and B does not is released. docs/diff.md defines every figure.
 type Report struct {
 	Version  string       `json:"version"`
 	Command  string       `json:"command"`

@@ -126,7 +126,8 @@ type moved struct {
 	sides replay.Sides
 }
 
-// moving orders by the difference in refused requests, the largest first; then by how many either refuses, then by name.
+// moving orders by the difference in refused requests, the largest first; then by how many either refuses, then by
+// name.
 func moving(name func(id int32) string) func(x, y moved) int {
 	return func(x, y moved) int {
 		return cmp.Or(

@@ -58,8 +58,8 @@ func (d *Report) Text(w document.Writer) {
 	}
 }
 
-// The comparison as one rectangular table: a row of level "total", one for each class, then the clients of all the lists,
-// each once, and the actions. A cell that makes no sense at its level is empty.
+// The comparison as one rectangular table: a row of level "total", one for each class, then the clients of all the
+// lists, each once, and the actions. A cell that makes no sense at its level is empty.
 var csvHead = []string{
 	"a", "b", "level", "name", "class", "agent", "change", "requests", "refused_a", "refused_b", "difference",
 	"only_a", "only_b", "both", "neither", "clients_only_a", "clients_only_b", "clients_both", "clients_neither",

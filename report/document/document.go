@@ -1,5 +1,5 @@
-// Package document writes reports for people: facts, warnings, headings, tables and plots come in; text for a terminal or Markdown
-// goes out.
+// Package document writes reports for people: facts, warnings, headings, tables and plots come in; text for a
+// terminal or Markdown goes out.
 package document
 
 import (

@@ -1,4 +1,5 @@
-// Package explain writes what limits mean and what a bucket sustains: results of package calc come in; text or JSON goes out.
+// Package explain writes what limits mean and what a bucket sustains: results of package calc come in; text or JSON
+// goes out.
 package explain
 
 import (

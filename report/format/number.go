@@ -1,5 +1,5 @@
-// Package format writes numbers, shares, sizes, moments and lengths of time as people read them, and values as JSON: a figure comes
-// in, a text goes out. docs/report.md says how figures are rounded.
+// Package format writes numbers, shares, sizes, moments and lengths of time as people read them, and values as JSON:
+// a figure comes in, a text goes out. docs/report.md says how figures are rounded.
 package format
 
 import (

@@ -23,7 +23,8 @@ import (
 
 // The page is tested in a real browser: Chromium without a window, as Debian has it.
 
-// A tab is a page in a browser. When its test ends, nothing may have left the page, run that should not, or been complained about.
+// A tab is a page in a browser. When its test ends, nothing may have left the page, run that should not, or been
+// complained about.
 type tab struct {
 	t   *testing.T
 	ctx context.Context

@@ -5,8 +5,8 @@ import (
 	"shadow/sweep"
 )
 
-// The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their own
-// beside the browsers that are not.
+// The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their
+// own beside the browsers that are not.
 
 // A pageClass is one of them.
 type pageClass struct {

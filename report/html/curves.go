@@ -11,8 +11,8 @@ import (
 	"shadow/sweep"
 )
 
-// Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of limit ×
-// window, the darker the more is refused.
+// Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of
+// limit × window, the darker the more is refused.
 
 func kindTitle(k sweep.Kind) string {
 	return [sweep.KindCount]string{"Rolling window", "Fixed window", "Rolling window, refused requests count too", "Token bucket"}[k]
@@ -178,8 +178,8 @@ func countedBursts(curves []*sweep.Curve) (bursts []int64) {
 	return bursts[:min(len(bursts), mostHeat)]
 }
 
-// Plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute; none of
-// token buckets, of which it is not known what every burst refuses.
+// Plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute;
+// none of token buckets, of which it is not known what every burst refuses.
 func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
 	for _, c := range curves {

@@ -11,8 +11,8 @@ import (
 	"shadow/sweep"
 )
 
-// What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<". Numbers that
-// come one after the other are written as their differences, most of which are short.
+// What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<".
+// Numbers that come one after the other are written as their differences, most of which are short.
 
 // data is the island.
 type data struct {
@@ -151,8 +151,8 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 	return n
 }
 
-// worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets those of
-// which it is known what they refuse. Who is hit never grows with the limit.
+// worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
+// those of which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
 	for _, share := range sweep.Shares() {
 		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)

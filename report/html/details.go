@@ -10,8 +10,8 @@ import (
 	"shadow/report/table"
 )
 
-// What a page has of each candidate by itself: whom it hits, what it means, how a server is told; and sections that others have
-// handed in.
+// What a page has of each candidate by itself: whom it hits, what it means, how a server is told; and sections that
+// others have handed in.
 
 type detailView struct {
 	Name, Text       string

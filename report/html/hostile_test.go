@@ -42,8 +42,8 @@ func pageText(t testing.TB, p *Page) string {
 	return b.String()
 }
 
-// A page is small, whatever the log: of 10,000 clients with names and agents of 8 KB, a candidate for each of a thousand
-// numbers, and curves that change at a hundred thousand limits.
+// A page is small, whatever the log: of 10,000 clients with names and agents of 8 KB, a candidate for each of a
+// thousand numbers, and curves that change at a hundred thousand limits.
 func TestHTMLIsSmall(t *testing.T) {
 	p := evilPage(t, evilLog(10_000, 3), 10_000)
 	long := strings.Repeat("\u202e<&\"'>Z\u0300\u0301\u0302\u0303", 600)

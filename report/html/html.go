@@ -18,13 +18,13 @@ import (
 	"shadow/sweep"
 )
 
-// The report as a page: one file that needs nothing else, opens from an e-mail, and can be read without JavaScript. Go
-// writes the text and the tables (html_page.go says what is on it); the scripts below assets/ add sorting, searching and
-// the charts, whose figures lie in an island of JSON (html_data.go).
+// The report as a page: one file that needs nothing else, opens from an e-mail, and can be read without JavaScript.
+// Go writes the text and the tables (html_page.go says what is on it); the scripts below assets/ add sorting,
+// searching and the charts, whose figures lie in an island of JSON (html_data.go).
 //
-// Three walls stand between a stranger's text and whoever opens the page: html/template escapes by context, the JSON has
-// no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and nothing be
-// loaded from anywhere.
+// Three walls stand between a stranger's text and whoever opens the page: html/template escapes by context, the JSON
+// has no "<", and the page's own policy (CSP) lets no script or style run but those whose hashes it names, and
+// nothing be loaded from anywhere.
 
 // A Page is a report in HTML. Only Model must be there; whatever else is there is shown.
 type Page struct {
@@ -48,7 +48,8 @@ type Curves struct {
 
 	Hidden *sweep.Disguised // of the browsers: the disguised; nil: nobody is told apart
 
-	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil: none has.
+	// Changes are at how many limits each curve changes, if it has lost points on its way here, as in the database; nil:
+	// none has.
 	Changes []int64
 }
 
@@ -106,8 +107,8 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and curves,
-// and says so.
+// Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and
+// curves, and says so.
 func (p *Page) Write(w io.Writer) error {
 	for room := fullRoom; ; room = room.halved() {
 		var b bytes.Buffer

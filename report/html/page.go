@@ -12,8 +12,8 @@ import (
 )
 
 // What is on the page, from top to bottom: a summary that can be read by who knows nothing of rate limits, then what
-// the candidates did, refusals over time, whatever else was handed in, the curves, the clients and actions, and at last what
-// all of it means.
+// the candidates did, refusals over time, whatever else was handed in, the curves, the clients and actions, and at
+// last what all of it means.
 
 // A pageView is all that the templates write.
 type pageView struct {

@@ -10,8 +10,8 @@ import (
 	"shadow/sweep"
 )
 
-// The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with bars that say how
-// many of whom they hit, and which limits leave people alone.
+// The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with
+// bars that say how many of whom they hit, and which limits leave people alone.
 
 // A verdict is a policy in a sentence.
 type verdict struct {

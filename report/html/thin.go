@@ -8,16 +8,17 @@ import (
 )
 
 // A curve may have a point for each of hundreds of thousands of limits, and a drawing has some thousand columns of
-// pixels. Between two of its points a curve is flat, and it never rises; so within one column of pixels, what is drawn is
-// a line from where the curve came in down to its last point there. That last point is all that is kept of a column:
+// pixels. Between two of its points a curve is flat, and it never rises; so within one column of pixels, what is
+// drawn is a line from where the curve came in down to its last point there. That last point is all that is kept of a
+// column:
 //
 //	───┐                   ───┐
 //	   └┐      │ column │     │
 //	    └─┐    │        │     │        the same pixels
 //	      └──  │        │     └──
 //
-// So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures is drawn and
-// however much it is stretched upwards. The points that are kept are exact.
+// So a thinned curve, drawn on as many columns as it was thinned for, is the same picture, whichever of its figures
+// is drawn and however much it is stretched upwards. The points that are kept are exact.
 
 // A thinning is what is left of a curve.
 type thinning struct {

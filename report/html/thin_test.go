@@ -160,7 +160,8 @@ func TestHTMLNumbers(t *testing.T) {
 	}
 }
 
-// Curves out of a database may lack points and the classes of their requests: shares are of all requests, and the reader is told.
+// Curves out of a database may lack points and the classes of their requests: shares are of all requests, and the
+// reader is told.
 func TestCurvesOutOfADatabase(t *testing.T) {
 	curve := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}, Points: []sweep.Point{
 		{Limit: 1, Counted: true, Refused: sweep.Classes{20}, Hit: sweep.Classes{4}}, {Limit: 9, Counted: true},

@@ -46,7 +46,7 @@ func (a *Answer) verdict(k *Report) string {
 	return text
 }
 
-// separates tells whether the best key refuses the share, and hits few of those to be spared.
+// separates reports whether the best key refuses the share, and hits few of those to be spared.
 func (a *Answer) separates() bool {
 	return a.Best != "" && a.Keys[0].SpareHitPercent <= wellSeparated
 }

@@ -1,5 +1,5 @@
-// Package keys reports on what limits cost by what they count by: a sweep.KeysResult comes in; text, JSON, CSV or Markdown goes
-// out.
+// Package keys reports on what limits cost by what they count by: a sweep.KeysResult comes in; text, JSON, CSV or
+// Markdown goes out.
 package keys
 
 import (
@@ -8,8 +8,8 @@ import (
 	"shadow/request"
 )
 
-// Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md defines
-// every figure.
+// Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md
+// defines every figure.
 type Report struct {
 	Version  string       `json:"version"`
 	Command  string       `json:"command"`

@@ -134,7 +134,8 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// docs/keys.md names each key of the JSON and each column of the tables, in code quotes; what all reports have is defined elsewhere.
+// docs/keys.md names each key of the JSON and each column of the tables, in code quotes; what all reports have is
+// defined elsewhere.
 func TestKeysAreDefined(t *testing.T) {
 	page, err := os.ReadFile("../../docs/keys.md")
 	if err != nil {

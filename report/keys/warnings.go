@@ -9,8 +9,8 @@ import (
 	"shadow/sweep"
 )
 
-// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to tell apart, one client
-// who is nearly all there is to stop, few to spare.
+// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to tell apart, one
+// client who is nearly all there is to stop, few to spare.
 
 const (
 	rotatingOfAll  = 1  // percent of all requests from networks that rotate their addresses

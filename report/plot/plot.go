@@ -90,8 +90,8 @@ func (p Curve) lengthAxis() []asciigraph.Option {
 	}
 }
 
-// niceTop returns the end of an axis from 0 that reaches top in at most so many steps of 1, 2 or 5 times a power of ten,
-// and how many those are.
+// niceTop returns the end of an axis from 0 that reaches top in at most so many steps of 1, 2 or 5 times a power of
+// ten, and how many those are.
 func niceTop(top float64, most int) (end float64, steps int) {
 	top = max(top, 1e-6)
 	step := math.Pow(10, math.Floor(math.Log10(top/float64(most))))

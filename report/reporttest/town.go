@@ -152,8 +152,8 @@ func Site() *replay.Result {
 	return res
 }
 
-// Made is the town under policies that are made of more than one limit for all requests: a client's limits for logins and
-// for all, inside the site's, and an approximation; then a limit that keeps nobody waiting, though it could.
+// Made is the town under policies that are made of more than one limit for all requests: a client's limits for logins
+// and for all, inside the site's, and an approximation; then a limit that keeps nobody waiting, though it could.
 func Made() *replay.Result {
 	res := Town()
 	first, second := &res.Policies[0], &res.Policies[1]
@@ -194,8 +194,8 @@ func Empty() *replay.Result {
 	return res
 }
 
-// BandedTown is the town read in whole seconds, where the first policy may refuse more, and spare a client that it refuses less
-// than a hundred requests.
+// BandedTown is the town read in whole seconds, where the first policy may refuse more, and spare a client that it
+// refuses less than a hundred requests.
 func BandedTown() *replay.Result {
 	res := Town()
 	res.Stats.Resolution = limit.Second
@@ -220,7 +220,8 @@ func BandedTown() *replay.Result {
 	return res
 }
 
-// Witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show nothing.
+// Witnessed is the town with evidence about its clients: a person, one who hurries, an office, and others who show
+// nothing.
 func Witnessed() *replay.Result {
 	res := Town()
 	res.Evidence = &replay.Paged[evidence.Summary]{}

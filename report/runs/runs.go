@@ -11,8 +11,8 @@ import (
 	"shadow/report/table"
 )
 
-// A Run is what is known of a stored run without its results. Started and Finished are by the clock, First and Last those
-// of its requests.
+// A Run is what is known of a stored run without its results. Started and Finished are by the clock, First and Last
+// those of its requests.
 type Run struct {
 	Run               int32
 	Command, Version  string

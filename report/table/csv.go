@@ -19,7 +19,7 @@ func NewCSV(w io.Writer, head ...string) *CSV {
 	return c
 }
 
-// Add writes a row. Err and Flush tell whether that failed.
+// Add writes a row. Err and Flush report whether that failed.
 func (c *CSV) Add(cells ...Cell) {
 	c.row = c.row[:0]
 	for _, cell := range cells {

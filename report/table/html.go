@@ -11,8 +11,8 @@ import (
 	"shadow/report/format"
 )
 
-// A table of a page stands there whole, without any script; tables.js makes its heads into buttons that sort and puts a field for
-// searching above it. What a cell is sorted by stands beside its text where the two differ.
+// A table of a page stands there whole, without any script; tables.js makes its heads into buttons that sort and puts
+// a field for searching above it. What a cell is sorted by stands beside its text where the two differ.
 
 // PageTemplates are templates of html/template: "table" writes a Page, "cell" a PageCell.
 //
@@ -117,8 +117,8 @@ func Twentieths(p float64) int {
 	return int(p/5) + 1
 }
 
-// Clip returns a stranger's text, made visible, with at most so many characters. It counts characters and not columns: thousands of
-// accents fit into one column.
+// Clip returns a stranger's text, made visible, with at most so many characters. It counts characters and not
+// columns: thousands of accents fit into one column.
 func Clip(s string, most int) string {
 	if enough := utf8.UTFMax * (most + 1); len(s) > enough {
 		s = s[:enough] // holds more characters than are shown; the rest may be a megabyte

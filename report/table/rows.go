@@ -56,7 +56,7 @@ func each(rows Rows, use func(row []any) error) error {
 	}
 }
 
-// tableOf collects the first tableRows rows, and tells whether there are more.
+// tableOf collects the first tableRows rows, and reports whether there are more.
 func tableOf(columns []string, rows Rows) (t *Table, more bool, err error) {
 	t = &Table{Columns: make([]Column, len(columns))}
 	for i, name := range columns {

@@ -1,5 +1,5 @@
-// Package table lays out tables: rows of typed cells come in; text for a terminal, Markdown, CSV or HTML goes out, in which no
-// text of a stranger can do harm.
+// Package table lays out tables: rows of typed cells come in; text for a terminal, Markdown, CSV or HTML goes out, in
+// which no text of a stranger can do harm.
 package table
 
 // A Table is rows of cells under heads, the same for all writers. The first column names what a row is about.

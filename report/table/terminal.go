@@ -30,8 +30,8 @@ const (
 	Unbounded = math.MaxInt / 2
 )
 
-// Blocks folds the table and sets each block as lines, the first of which is the head. Cells that may be cut have at most so many
-// columns; 0: any number.
+// Blocks folds the table and sets each block as lines, the first of which is the head. Cells that may be cut have at
+// most so many columns; 0: any number.
 func (t *Table) Blocks(width, most int) [][]string {
 	g := t.sheet(most)
 	natural, need := g.widths()
