@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"shadow/replay"
+	"shadow/traffic/ingest"
 )
 
 // A shelf is a Store in memory, as exact as a database: it takes batches whole, in their order, and each once.
@@ -497,4 +498,26 @@ func TestBusyLogIsSealedEarly(t *testing.T) {
 	}
 	s.settle()
 	s.check()
+}
+
+// Lines that are not HTTP are lines of a batch, whether they are judged or not.
+func TestNotHTTPIsStored(t *testing.T) {
+	for _, judged := range []bool{false, true} {
+		s := newStored(t, "token:1/24h")
+		with := s.change
+		s.change = func(o *Options) {
+			with(o)
+			if judged {
+				o.Read.NotHTTP = ingest.JudgeNotHTTP
+			}
+		}
+		s.start()
+		s.append("access.log", line(1, s.now)+strings.Replace(line(3, s.now), "GET /page0 HTTP/1.1", "-", 1))
+		s.step(time.Second)
+		s.step(10 * time.Second)
+		s.settle()
+		if s.shelf.lines != 2 {
+			t.Errorf("judged %v: %d lines are stored", judged, s.shelf.lines)
+		}
+	}
 }

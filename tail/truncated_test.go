@@ -2,6 +2,7 @@ package tail
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,5 +200,26 @@ func TestCompressedFileIsGoneOnWith(t *testing.T) {
 	l.lost = true
 	b.step(time.Second)
 	b.counted(read + 1)
+	b.stop()
+}
+
+// A log that is truncated again and again is told once a minute, and counted each time.
+func TestTruncationIsToldOnceAMinute(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	l := b.following()
+	b.heard()
+	for _, c := range []struct {
+		passed time.Duration
+		told   int
+	}{{0, 1}, {30 * time.Second, 0}, {20 * time.Second, 0}, {10 * time.Second, 1}, {time.Second, 0}} {
+		b.now = b.now.Add(c.passed)
+		l.tellTruncated()
+		if said := b.heard(); strings.Count(said, "was truncated") != c.told {
+			t.Errorf("after %v: %q", c.passed, said)
+		}
+	}
+	if n := b.tail.Tally().Truncated; n != 5 {
+		t.Errorf("%d are counted", n)
+	}
 	b.stop()
 }
