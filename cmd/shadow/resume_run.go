@@ -119,7 +119,7 @@ func (c *resumption) checkLogs(saved []logfile.SavedLog) error {
 
 // prepare tells the reader how to go on.
 func (c *resumption) prepare(r *replayRun, logs int) error {
-	resume := &ingest.Resume{Parts: c.ranges, Logs: logs, Now: c.now}
+	resume := &ingest.Resume{Ranges: c.ranges, Logs: logs, Now: c.now}
 	r.reading.Resume = resume
 	if c.last == nil {
 		return nil

@@ -85,7 +85,7 @@ func (o *Options) lacks(f *parse.Format) string {
 // part is what is to be read of an input.
 func (o *Options) part(input int) (p logfile.Range) {
 	if o.Resume != nil {
-		p = o.Resume.Parts[input]
+		p = o.Resume.Ranges[input]
 	}
 	return p
 }

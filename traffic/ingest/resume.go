@@ -23,7 +23,7 @@ import (
 
 // A Resume says how to go on where another Reader stopped, and to stop so that another can go on.
 type Resume struct {
-	Parts   []logfile.Range  // of the inputs, in their order
+	Ranges  []logfile.Range  // of the inputs, in their order
 	Logs    int              // how many logs were known before; the others come behind them
 	Carried *traffic.Decoder // what the other Reader has saved; nil: there was none
 	Drop    bool             // the requests that the other Reader held back are not to be judged

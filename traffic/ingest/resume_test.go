@@ -35,7 +35,7 @@ func (n *night) read(t *testing.T, o Options, parts []logfile.Range) {
 	for _, p := range parts {
 		names = append(names, p.Name)
 	}
-	o.Resume = &Resume{Parts: parts, Logs: n.logs, Now: traffic.MaxTime}
+	o.Resume = &Resume{Ranges: parts, Logs: n.logs, Now: traffic.MaxTime}
 	if n.state != nil {
 		o.Resume.Carried = traffic.NewDecoder(n.state, o.Tables, o.Actions.Named)
 	}
@@ -189,7 +189,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 
 	o = options()
 	part := logfile.Range{Name: write(t, dir, "a.log", first)}
-	o.Resume = &Resume{Parts: []logfile.Range{part}, Now: traffic.MaxTime}
+	o.Resume = &Resume{Ranges: []logfile.Range{part}, Now: traffic.MaxTime}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	if rows := see(o, r); len(rows) > 0 || r.Stats().Held != 3 || r.Stats().HeldFrom != noon {
@@ -201,7 +201,7 @@ func TestHeldRowsAreWhole(t *testing.T) {
 
 	o = options()
 	write(t, dir, "a.log", first+last)
-	o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: traffic.MaxTime, Carried: traffic.NewDecoder(state, o.Tables, o.Actions.Named)}
+	o.Resume = &Resume{Ranges: []logfile.Range{part}, Logs: 1, Now: traffic.MaxTime, Carried: traffic.NewDecoder(state, o.Tables, o.Actions.Named)}
 	r, err = NewReader(context.Background(), []string{part.Name}, nil, o)
 	check(t, err)
 	got := see(o, r)
@@ -227,7 +227,7 @@ func TestDamagedState(t *testing.T) {
 	n.read(t, readingOptions(t), []logfile.Range{part})
 	for cut := 0; cut < len(n.state)-1; cut += 1 + len(n.state)/60 {
 		o := readingOptions(t)
-		o.Resume = &Resume{Parts: []logfile.Range{part}, Logs: 1, Now: traffic.MaxTime, Carried: traffic.NewDecoder(n.state[:cut], o.Tables, o.Actions.Named)}
+		o.Resume = &Resume{Ranges: []logfile.Range{part}, Logs: 1, Now: traffic.MaxTime, Carried: traffic.NewDecoder(n.state[:cut], o.Tables, o.Actions.Named)}
 		if r, err := NewReader(context.Background(), []string{part.Name}, nil, o); err == nil {
 			r.Close()
 			t.Fatalf("%d bytes of %d are a state", cut, len(n.state))
