@@ -16,6 +16,7 @@ func CompileJSON(m FieldMapping, w Wants) (*Format, error) {
 	return CompileNamedJSON("json", m, w)
 }
 
+// CompileNamedJSON is CompileJSON for a format with a name of its own.
 func CompileNamedJSON(name string, m FieldMapping, w Wants) (*Format, error) {
 	if len(w.Extra) > MaxExtra {
 		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(w.Extra))

@@ -15,11 +15,13 @@ import (
 // With its bare variables put in quotes it is JSON itself. Each string in it that is one variable tells under which
 // key that variable is logged, and the names of the variables tell what they mean.
 
+// IsJSONTemplate reports whether a log_format writes JSON.
 func IsJSONTemplate(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") && strings.Contains(text, `"`)
 }
 
+// CompileJSONTemplate compiles a log_format that writes JSON.
 func CompileJSONTemplate(text string, w Wants) (*Format, error) {
 	var template any
 	if err := json.Unmarshal([]byte(quoteVariables(text)), &template); err != nil {

@@ -2,9 +2,10 @@ package policy
 
 import (
 	"fmt"
-	"shadow/request"
 	"slices"
 	"strings"
+
+	"shadow/request"
 
 	"github.com/goccy/go-yaml/ast"
 )

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"shadow/request"
 	"slices"
 	"strings"
+
+	"shadow/request"
 )
 
 // A configuration is YAML, read strictly: what it says and we do not know is an error, with its place. docs/policies.md

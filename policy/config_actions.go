@@ -2,8 +2,9 @@ package policy
 
 import (
 	"regexp"
-	"shadow/request"
 	"strings"
+
+	"shadow/request"
 )
 
 var (

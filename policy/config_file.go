@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"shadow/request"
 	"strings"
 	"unicode/utf8"
+
+	"shadow/request"
 )
 
 // The members of a tier may stand in a file of their own, one on a line:

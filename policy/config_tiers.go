@@ -3,8 +3,9 @@ package policy
 import (
 	"fmt"
 	"net/netip"
-	"shadow/request"
 	"strconv"
+
+	"shadow/request"
 )
 
 // Further names that no tier of the file may have.

@@ -1,9 +1,10 @@
 package policy
 
 import (
-	"shadow/request"
 	"strings"
 	"testing"
+
+	"shadow/request"
 )
 
 // Each algorithm that takes a burst has it raised, each other one its count; what else the limit says stays.

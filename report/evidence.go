@@ -37,10 +37,12 @@ type Jury struct {
 	hidden    ClassFigures // requests and clients of the disguised; nobody refused yet
 }
 
+// NewJury returns what judges the clients of a result; nil without evidence.
 func NewJury(res *replay.Result, who *Population, o Options) *Jury {
 	return JuryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
 }
 
+// JuryOf divides the clients that inner judges; nil if inner is.
 func JuryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *Population) *Jury {
 	if inner == nil {
 		return nil
@@ -57,7 +59,7 @@ func JuryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *
 	return b
 }
 
-// explain is the evidence about one client with its reasons.
+// Of is the evidence about one client with its reasons.
 func (b *Jury) Of(client int32) *Evidence {
 	if b == nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 // namedFiles is how many inputs are listed by name.
 const namedFiles = 3
 
+// Facts are what is known of the input, in the order in which reports list it.
 func Facts(m *Model) []document.Fact {
 	in := &m.Input
 	all := []document.Fact{

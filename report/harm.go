@@ -96,7 +96,7 @@ func stretchOf(s replay.Stretch, clients *intern.Dict) *Stretch {
 }
 
 // HarmFacts say it in words.
-func (p *Policy) HarmFacts(at layouts) (facts []document.Fact) {
+func (p *Policy) HarmFacts(at Layouts) (facts []document.Fact) {
 	h := p.Harm
 	if h == nil {
 		return nil
@@ -128,7 +128,7 @@ func (h *Harm) pagesText() string {
 }
 
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.
-func (s *Stretch) lockoutText(at layouts) string {
+func (s *Stretch) lockoutText(at Layouts) string {
 	switch first := s.First.Format(at.Second); {
 	case s.Requests == 1:
 		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)

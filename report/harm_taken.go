@@ -30,7 +30,7 @@ func takenOf(all *replay.Taken, i int, clients *intern.Dict) *Taken {
 	}
 }
 
-func (t *Taken) text(at layouts) string {
+func (t *Taken) text(at Layouts) string {
 	text := fmt.Sprintf("%s of %s of %s admitted", format.Thousands(t.Admitted), format.Count(t.Requests, "request"), escape.Visible(t.Action))
 	if t.Hour == nil {
 		return text

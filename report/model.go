@@ -237,6 +237,7 @@ type ApartClient struct {
 	Requests int64  `json:"requests"`
 }
 
+// A ClassTotal is what the clients of one class did.
 type ClassTotal struct {
 	Requests int64 `json:"requests"`
 	Clients  int64 `json:"clients"`

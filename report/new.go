@@ -66,6 +66,7 @@ func New(res *replay.Result, o Options) *Model {
 	return m
 }
 
+// NewInput describes what was read.
 func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 	in := Input{
 		Lines:             s.Lines,

@@ -1,22 +1,24 @@
 package report
 
 import (
+	"time"
+
 	"shadow/limit"
 	"shadow/report/format"
-	"time"
 )
 
-// layouts are how tables write times: with no more of the date than the span of the log needs.
-type layouts struct{ Second, Minute string }
+// Layouts are how tables write times: with no more of the date than the span of the log needs.
+type Layouts struct{ Second, Minute string }
 
-func LayoutsFor(s *Span) layouts {
+// LayoutsFor returns how tables write the times of a span.
+func LayoutsFor(s *Span) Layouts {
 	switch {
 	case s == nil || s.First.Format(time.DateOnly) == s.Last.Format(time.DateOnly):
-		return layouts{"15:04:05", "15:04"}
+		return Layouts{"15:04:05", "15:04"}
 	case s.First.Format("2006") == s.Last.Format("2006"):
-		return layouts{"01-02 15:04:05", "01-02 15:04"}
+		return Layouts{"01-02 15:04:05", "01-02 15:04"}
 	}
-	return layouts{"2006-01-02 15:04:05", "2006-01-02 15:04"}
+	return Layouts{"2006-01-02 15:04:05", "2006-01-02 15:04"}
 }
 
 // Length is the time from the first moment to the last.

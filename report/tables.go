@@ -49,7 +49,7 @@ type shown struct {
 	keys, delays bool
 	evidence     bool // which browsers are disguised
 	classes      []request.Class
-	at           layouts
+	at           Layouts
 }
 
 func (m *Model) shown(page bool) shown {

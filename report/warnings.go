@@ -21,6 +21,7 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
+// HeavyWarnings warns of clients that make a large share of the requests.
 func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total int64, a *Anonymizer) []string {
 	var all []string
 	for _, id := range heavy(clients, names, total) {

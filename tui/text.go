@@ -2,10 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"shadow/escape"
 	"strings"
 	"time"
 	"unicode"
+
+	"shadow/escape"
 )
 
 // On this screen every character takes up one column, so lines can be cut and filled by counting. What would not, and what

@@ -50,7 +50,8 @@ func TestFlagsAreGrouped(t *testing.T) {
 		if !slices.ContainsFunc(flagGroups, func(g struct {
 			title string
 			flags []string
-		}) bool {
+		},
+		) bool {
 			return slices.Contains(g.flags, name)
 		}) {
 			t.Errorf("--%s is in no group", name)

@@ -40,9 +40,7 @@ func (r *keysRun) ask() (q keys.Question, err error) {
 	if q.Refuse, err = r.shares(); err != nil {
 		return q, err
 	}
-	for _, key := range r.tried {
-		q.By = append(q.By, key)
-	}
+	q.By = append(q.By, r.tried...)
 	return q, nil
 }
 

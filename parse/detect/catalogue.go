@@ -2,9 +2,10 @@ package detect
 
 import (
 	"fmt"
-	"shadow/parse"
 	"slices"
 	"strings"
+
+	"shadow/parse"
 )
 
 // The formats that have a name. One table serves "shadow formats", --format NAME and detection.

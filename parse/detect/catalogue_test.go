@@ -3,9 +3,10 @@ package detect
 import (
 	"os"
 	"path/filepath"
-	"shadow/parse"
 	"strings"
 	"testing"
+
+	"shadow/parse"
 )
 
 // Every format of the catalogue reads its own example, to the last field, and is found by its name.

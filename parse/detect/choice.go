@@ -3,8 +3,9 @@ package detect
 import (
 	"errors"
 	"fmt"
-	"shadow/parse"
 	"strings"
+
+	"shadow/parse"
 )
 
 // A Choice is what the command line says of the format. The zero Choice leaves it to detection.

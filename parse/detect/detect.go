@@ -2,6 +2,7 @@ package detect
 
 import (
 	"bytes"
+
 	"shadow/parse"
 )
 

@@ -5,9 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"shadow/parse"
 	"strings"
 	"testing"
+
+	"shadow/parse"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )

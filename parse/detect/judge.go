@@ -3,8 +3,9 @@ package detect
 import (
 	"bytes"
 	"fmt"
-	"shadow/parse"
 	"strings"
+
+	"shadow/parse"
 )
 
 // A format is judged by the lines of the sample that it reads, and by what it learns from them: fields that make no

@@ -6,8 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"shadow/parse"
 	"strings"
+
+	"shadow/parse"
 
 	crossplane "github.com/nginxinc/nginx-go-crossplane"
 )

@@ -3,9 +3,10 @@ package detect
 import (
 	"os"
 	"path/filepath"
-	"shadow/parse"
 	"strings"
 	"testing"
+
+	"shadow/parse"
 )
 
 const nginxConf = "testdata/nginx/nginx.conf"

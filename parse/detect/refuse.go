@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+
 	"shadow/parse"
 )
 

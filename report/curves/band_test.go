@@ -2,13 +2,14 @@ package curves
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
 	"shadow/report"
 	"shadow/report/reporttest"
 	"shadow/request"
 	"shadow/sweep"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // A point of a curve stands wherever it or one of its bounds changes, and the figures as logged are those of the curve.

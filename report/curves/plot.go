@@ -70,7 +70,9 @@ func (s *Report) shares(c *sweep.Curve, moments int, share func(*sweep.Point) fl
 func (s *Report) refusedShare(p *sweep.Point) float64 {
 	return format.PercentOf(p.Refused.Sum(), s.Requests)
 }
+
 func (s *Report) clientShare(p *sweep.Point) float64 { return format.PercentOf(p.Hit.Sum(), s.Clients) }
+
 func (s *Report) browserShare(p *sweep.Point) float64 {
 	return format.PercentOf(p.HitBrowsers(), s.browsers())
 }

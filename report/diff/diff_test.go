@@ -2,13 +2,14 @@ package diff
 
 import (
 	"bytes"
+	"testing"
+
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/traffic"
-	"testing"
 )
 
 func diff(t *testing.T, o report.Options) *Report {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
 	"shadow/escape"
 )
 
@@ -46,4 +47,5 @@ func WriteJSON(w io.Writer, value any) error {
 	return err
 }
 
+// EscapeJSON escapes control characters in text that is JSON already.
 func EscapeJSON(plain []byte) []byte { return escape.JSON(plain) }

@@ -19,6 +19,7 @@ func (m Moment) String() string { return m.Format(stamp) }
 // MarshalText writes the moment as String does.
 func (m Moment) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
+// Format writes the moment in UTC by a layout of package time.
 func (m Moment) Format(layout string) string {
 	return time.UnixMicro(int64(m)).UTC().Format(layout)
 }
@@ -60,4 +61,5 @@ func OfSeconds(s *float64) limit.Time {
 	return limit.Time(*s * float64(limit.Second))
 }
 
+// InSeconds returns t in seconds.
 func InSeconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }

@@ -61,6 +61,7 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%.*f %cB", sizeDigits(value), value, SizeUnits[unit])
 }
 
+// SizeUnits are the prefixes of sizes, each a thousand times the one before.
 const SizeUnits = "kMGTPE"
 
 func sizeDigits(value float64) int {
@@ -89,10 +90,12 @@ func Runs(runs []int32) string {
 	}
 }
 
+// Share is a part of a whole as a count, with its percentage.
 func Share(part, whole int64) string {
 	return fmt.Sprintf("%s (%s%%)", Thousands(part), Percent(PercentOf(part, whole)))
 }
 
+// ShareText writes thousandths as a percentage, 0.1 % each.
 func ShareText(thousandths int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%d.%d", thousandths/10, thousandths%10), ".0") + "%"
 }
@@ -138,6 +141,7 @@ func MoreThan(shown int, all int64) string {
 	return fmt.Sprintf(" (the first %s of %s)", Thousands(int64(shown)), Thousands(all))
 }
 
+// Plural writes a count of things that noun names.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return noun
@@ -148,11 +152,14 @@ func Plural(n int, noun string) string {
 // Sentence begins with a capital letter; s does with an ASCII one.
 func Sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// Plain writes a number for programs.
 func Plain(n int64) string { return strconv.FormatInt(n, 10) }
 
+// PlainSeconds writes seconds for programs.
 func PlainSeconds(s float64) string { return strconv.FormatFloat(s, 'f', -1, 64) }
 
 // Exact is a share for programs.
 func Exact(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 
+// ShortPercent writes a percentage with as many digits as it has.
 func ShortPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

@@ -170,6 +170,7 @@ func NumberList(numbers []int32) string {
 	return strings.Join(texts, ", ")
 }
 
+// Sums are the figures of the nights before, added up; nil without any.
 func (h *Policy) Sums() *Before {
 	if h.Before == nil {
 		return &Before{}

@@ -2,9 +2,10 @@ package html
 
 import (
 	"fmt"
+	"strings"
+
 	"shadow/report/document"
 	"shadow/report/table"
-	"strings"
 )
 
 // What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page

@@ -41,6 +41,7 @@ type Drawing interface {
 	Draw(color bool) []string
 }
 
+// The widths of a plot.
 const (
 	Columns    = 80 // where there is no terminal
 	plotMargin = 14 // columns left of the curve, and half a label right of it

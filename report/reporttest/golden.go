@@ -6,16 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"shadow/escape"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"shadow/escape"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
+// Golden compares text with a golden file, which -update rewrites.
 func Golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)

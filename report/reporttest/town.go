@@ -2,6 +2,8 @@
 package reporttest
 
 import (
+	"testing"
+
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/policy"
@@ -13,12 +15,12 @@ import (
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
-	"testing"
 )
 
 // A small town of made-up clients, some of them hostile, and what two limits would do to them. All addresses are from
 // the ranges for documentation.
 
+// Noon is when the town wakes: 2025-11-01 12:26:40.123456 UTC.
 var Noon = limit.Time(1_762_000_000_123_456) // 2025-11-01 12:26:40.123456 UTC
 
 type visitor struct {
@@ -28,6 +30,7 @@ type visitor struct {
 	refused     [2]int64 // by each of the two policies
 }
 
+// Visitors are the clients of the town.
 var Visitors = []visitor{
 	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", request.Browser, 1200, [2]int64{0, 14}},
 	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", request.Crawler, 48000, [2]int64{21230, 23999}},
@@ -102,6 +105,7 @@ func townPolicy(algorithm string, bytes int64, worst limit.Time) replay.PolicyTa
 	}
 }
 
+// Hit notes that a policy has refused requests of a client.
 func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 	t.Requests += requests
 	t.Refused += refused
@@ -111,6 +115,7 @@ func Hit(t *replay.PolicyTally, client int32, requests, refused int64) {
 	}
 }
 
+// TownStats is what reading the log of the town found.
 func TownStats(requests int64) ingest.Stats {
 	return ingest.Stats{
 		Lines: requests + 365, Parsed: requests + 361, Unreadable: 4, Excluded: 300, Warm: 21, Moved: 1_234,
@@ -133,7 +138,7 @@ func OnePart(spec limit.Spec, by request.Key) policy.Policy {
 	return policy.Policy{Name: spec.String(), Parts: []policy.Part{{Spec: spec, By: by}}}
 }
 
-// sweep is the town under twelve limits: more than --top.
+// TownOfMany is the town under twelve limits: more than --top.
 func TownOfMany() *replay.Result {
 	res := Town()
 	for len(res.Policies) < 12 {

@@ -1,11 +1,12 @@
 package table
 
 import (
-	"shadow/escape"
-	"shadow/report/reporttest"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"shadow/escape"
+	"shadow/report/reporttest"
 )
 
 func TestVisible(t *testing.T) {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"io"
 	"math"
-	"shadow/escape"
 	"slices"
 	"strings"
+
+	"shadow/escape"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"

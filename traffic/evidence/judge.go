@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"math/bits"
+
 	"shadow/request"
 	"shadow/traffic"
 )

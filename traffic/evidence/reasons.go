@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"math/bits"
+
 	"shadow/request"
 	"shadow/traffic"
 )

@@ -1,8 +1,9 @@
 package ingest
 
 import (
-	"shadow/traffic"
 	"sync"
+
+	"shadow/traffic"
 )
 
 // A Reader's batches have room for all that may ever wait, most of which is never touched. When memory of that size is

@@ -31,6 +31,7 @@ type Dict struct {
 	most  int32        // names, the last of which stands for all that do not fit; 0 means math.MaxInt32
 }
 
+// How names are kept. MaxName is the longest that is kept whole.
 const (
 	MaxName     = 512 // bytes of a name that is kept whole
 	keptOfLong  = 493 // bytes kept of a longer one, which makes it maxName+1 bytes with its mark and hash

@@ -3,11 +3,12 @@ package match
 import (
 	"fmt"
 	"regexp"
-	"shadow/request"
-	"shadow/traffic/intern"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"shadow/request"
+	"shadow/traffic/intern"
 )
 
 const (

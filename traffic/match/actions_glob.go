@@ -2,8 +2,9 @@ package match
 
 import (
 	"errors"
-	"shadow/traffic/intern"
 	"strings"
+
+	"shadow/traffic/intern"
 )
 
 // A Glob is a pattern for a whole text, in which

@@ -1,9 +1,10 @@
 package match
 
 import (
-	"shadow/traffic"
 	"slices"
 	"testing"
+
+	"shadow/traffic"
 )
 
 func TestActionsMeant(t *testing.T) {

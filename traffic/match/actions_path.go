@@ -49,6 +49,7 @@ func AfterHost(target []byte) []byte {
 	return []byte("/")
 }
 
+// IsScheme reports whether b is http or https, in any case.
 func IsScheme(b []byte) bool {
 	return bytes.EqualFold(b, []byte("http")) || bytes.EqualFold(b, []byte("https"))
 }

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/maphash"
-	"shadow/traffic/intern"
 	"slices"
+
+	"shadow/traffic/intern"
 )
 
 // An action may stand for many paths, and a limit by action counts them as one, where a server that counts by path keeps them

@@ -2,10 +2,11 @@ package match
 
 import (
 	"fmt"
-	"shadow/request"
-	"shadow/traffic/intern"
 	"slices"
 	"testing"
+
+	"shadow/request"
+	"shadow/traffic/intern"
 )
 
 // Actions tell which of them stand for several paths, whichever goroutine has found them: each path counts once, whatever its

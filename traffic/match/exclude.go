@@ -82,6 +82,7 @@ func (x *Exclude) addNetwork(s string) error {
 	return err
 }
 
+// AddGlob compiles s and appends it to a list.
 func AddGlob(to *[]Glob, compile func(string) (Glob, error), s string) error {
 	if s == "" {
 		return fmt.Errorf("the pattern is missing")
@@ -142,6 +143,7 @@ func (x *Exclude) matchClient(r *parse.Record) bool {
 	return ok && within(x.networks, addr)
 }
 
+// AnyFits reports whether any of the globs fits the text.
 func AnyFits(globs []Glob, text []byte) bool {
 	for i := range globs {
 		if globs[i].fits(text) {

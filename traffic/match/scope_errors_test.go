@@ -1,10 +1,11 @@
 package match
 
 import (
-	"shadow/request"
 	"slices"
 	"strings"
 	"testing"
+
+	"shadow/request"
 )
 
 func TestNewScopesErrors(t *testing.T) {

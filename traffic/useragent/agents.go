@@ -3,10 +3,11 @@ package useragent
 import (
 	"hash/crc32"
 	"hash/maphash"
-	"shadow/request"
-	"shadow/traffic/intern"
 	"sync"
 	"sync/atomic"
+
+	"shadow/request"
+	"shadow/traffic/intern"
 )
 
 const (

@@ -2,9 +2,10 @@ package useragent
 
 import (
 	"fmt"
-	"shadow/request"
 	"sync"
 	"testing"
+
+	"shadow/request"
 )
 
 func TestAgentsThatAreAbsent(t *testing.T) {

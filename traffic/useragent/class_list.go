@@ -1,10 +1,11 @@
 package useragent
 
 import (
-	_ "embed" // for the list
-	"shadow/request"
+	_ "embed"
 	"strings"
 	"sync"
+	// for the list
+	"shadow/request"
 )
 
 //go:embed crawlers/patterns.tsv

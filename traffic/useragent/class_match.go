@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"regexp"
 	"regexp/syntax"
-	"shadow/request"
 	"sync"
+
+	"shadow/request"
 )
 
 // A classMatcher looks for many patterns at once. Each pattern has a literal that any match must contain (most are

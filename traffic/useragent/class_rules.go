@@ -2,6 +2,7 @@ package useragent
 
 import (
 	"bytes"
+
 	"shadow/request"
 )
 

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"os"
 	"regexp"
-	"shadow/request"
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/request"
 )
 
 // TestClassify reads testdata/agents.txt: a class, a tab, an agent.
