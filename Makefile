@@ -32,5 +32,5 @@ soak: ## a log written at full speed, rotated, and its tail, which stores, kille
 kills: ## kills every command that writes a database at each of its writes, before it and inside it (Linux)
 	SHADOW_KILLS=all nice go test ./cmd/shadow -run TestKilledAtEachWrite -v -timeout 60m
 
-samples: ## writes the logs of sample-logs/ anew
+samples: ## writes the logs of sample-logs/ again
 	go test ./sample-logs -update

@@ -37,7 +37,7 @@ type Step struct {
 func newStep(spec limit.Spec, burst, initial int64) *Step {
 	b := &Step{burst: burst, initial: burst - initial, period: uint64(spec.Period), horizon: spec.Period}
 	if b.initial != 0 {
-		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
+		b.horizon = limit.Never // a forgotten key would begin again, with less than it had
 	}
 	return b
 }

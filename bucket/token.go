@@ -99,7 +99,7 @@ func newToken(spec limit.Spec, s shape) (*Token, error) {
 	}
 	b.horizon = limit.Time(b.full)
 	if b.initial != 0 {
-		b.horizon = limit.Never // a forgotten key would begin anew, with less than it had
+		b.horizon = limit.Never // a forgotten key would begin again, with less than it had
 	}
 	return b, nil
 }

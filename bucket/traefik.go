@@ -72,7 +72,7 @@ func NewTraefik(spec limit.Spec) (limit.Limiter, error) {
 // Horizon is the time after which a key is forgotten, or in which the emptiest bucket refills if that is shorter.
 func (b *Traefik) Horizon() limit.Time { return b.horizon }
 
-// forgets tells whether a key seen at last, and then not for elapsed microseconds, is forgotten at t.
+// forgets reports whether a key seen at last, and then not for elapsed microseconds, is forgotten at t.
 func (b *Traefik) forgets(last, t limit.Time, elapsed uint64) bool {
 	if elapsed <= (b.age-1)*uint64(limit.Second) {
 		return false

@@ -102,7 +102,7 @@ func (p *Pattern) Set(text string) error {
 // Type is what help calls the value.
 func (p *Pattern) Type() string { return "pattern" }
 
-// Random tells whether the pattern depends on a seed.
+// Random reports whether the pattern depends on a seed.
 func (p Pattern) Random() bool { return p.kind == random }
 
 // Requests is how many requests there are in [0, window), or the largest number if they are more than that.

@@ -41,7 +41,7 @@ func useUp(l limit.Limiter, start limit.Time, atOnce int64) *usedUp {
 	return u
 }
 
-// admits sends as many at once at t, and tells whether all were admitted; it stops where one is not.
+// admits sends as many at once at t, and reports whether all were admitted; it stops where one is not.
 func (u *usedUp) admits(s *limit.State, t limit.Time) bool {
 	for range u.atOnce {
 		if u.limiter.Wait(s, t) > 0 {
@@ -52,7 +52,7 @@ func (u *usedUp) admits(s *limit.State, t limit.Time) bool {
 	return true
 }
 
-// recovered tells whether a pause is enough.
+// recovered reports whether a pause is enough.
 func (u *usedUp) recovered(pause limit.Time) bool {
 	s := u.state.Clone()
 	defer s.Release()

@@ -77,7 +77,7 @@ func (a *Args) Choice(name, missing string, choices ...string) string {
 	return missing
 }
 
-// Flag tells whether the option name is there; it has no value.
+// Flag reports whether the option name is there; it has no value.
 func (a *Args) Flag(name string) bool {
 	value, given := a.take(name, "")
 	if value != "" {
@@ -86,7 +86,7 @@ func (a *Args) Flag(name string) bool {
 	return given
 }
 
-// FlagOrInt tells whether the option name is there, which may stand alone or have a whole number. Alone it has bare.
+// FlagOrInt reports whether the option name is there, which may stand alone or have a whole number. Alone it has bare.
 func (a *Args) FlagOrInt(name string, bare int64) (n int64, given bool) {
 	value, given := a.take(name, "[=N]")
 	if value == "" {

@@ -129,7 +129,7 @@ func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isName tells whether text may name an algorithm or an option: a lower-case letter, then letters, digits, '-', '~'.
+// isName reports whether text may name an algorithm or an option: a lower-case letter, then letters, digits, '-', '~'.
 func isName(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {

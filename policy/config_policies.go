@@ -58,7 +58,7 @@ func (r *configReader) readPolicy(at node) {
 	r.config.Policies = append(r.config.Policies, set)
 }
 
-// checkPolicyName tells whether an entry has a name that no other has.
+// checkPolicyName reports whether an entry has a name that no other has.
 func (r *configReader) checkPolicyName(f fields, name string) (free bool) {
 	at := f.values["name"]
 	switch {

@@ -114,7 +114,7 @@ func (c *coolingDown) Bar(s *limit.State, t limit.Time) {
 	charged.Release()
 }
 
-// stays tells whether a key is in its cooldown at t, when a request comes, and takes it out of one that is over.
+// stays reports whether a key is in its cooldown at t, when a request comes, and takes it out of one that is over.
 func (c *coolingDown) stays(s *limit.State, t limit.Time) bool {
 	until, parked := s.Parked()
 	if !parked {

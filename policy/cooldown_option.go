@@ -56,7 +56,7 @@ func cool(l limit.Limiter, length limit.Time, extend bool) limit.Limiter {
 	return &c
 }
 
-// clamps tells whether a limiter keeps the latest moment of a key in State.At, as those do that have no other rule for
+// clamps reports whether a limiter keeps the latest moment of a key in State.At, as those do that have no other rule for
 // a time before it.
 func clamps(l limit.Limiter) bool {
 	const moment = 1_234_567_891 // in no other unit a whole number

@@ -35,7 +35,7 @@ func networkProblem(text string) string {
 	return ""
 }
 
-// likeNetwork tells whether a text is meant to be an address or a prefix, well written or not.
+// likeNetwork reports whether a text is meant to be an address or a prefix, well written or not.
 func likeNetwork(text string) bool {
 	if head, _, cut := strings.Cut(text, "/"); cut {
 		_, ok := parseNetwork(head)
@@ -45,7 +45,7 @@ func likeNetwork(text string) bool {
 	return ok || likeAddress(text)
 }
 
-// likeAddress tells whether a text consists of four numbers, or of groups of hexadecimal digits with colons between.
+// likeAddress reports whether a text consists of four numbers, or of groups of hexadecimal digits with colons between.
 func likeAddress(text string) bool {
 	text, _, _ = strings.Cut(text, "%") // fe80::1%eth0
 	numbers := strings.Split(text, ".")

@@ -55,7 +55,7 @@ var schemaWords = []string{
 	"anyOf", "oneOf", "allOf", "not",
 }
 
-// accepts tells whether a value fits a schema.
+// accepts reports whether a value fits a schema.
 func (c *checker) accepts(s schema, v any) bool {
 	if ref, ok := s["$ref"].(string); ok {
 		for word := range s {

@@ -21,7 +21,7 @@ type Server struct {
 	// setting and the reason, if none comes near.
 	Nearest func(limit.Shape) (setting, deviation string)
 
-	// Same tells whether the server also judges by this limit, which is not its preset, when set as Nearest says, and what
+	// Same reports whether the server also judges by this limit, which is not its preset, when set as Nearest says, and what
 	// little deviates. Nil: by none.
 	Same func(limit.Spec, limit.Shape) (deviation string, same bool)
 }

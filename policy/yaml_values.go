@@ -20,7 +20,7 @@ type fields struct {
 	misfit bool            // whether there is a key that cannot be
 }
 
-// lacks tells whether a key is not there at all. A key that cannot be may be meant for it.
+// lacks reports whether a key is not there at all. A key that cannot be may be meant for it.
 func (f *fields) lacks(key string) bool {
 	_, given := f.values[key]
 	return !given && !f.misfit

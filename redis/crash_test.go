@@ -132,7 +132,7 @@ func TestChargedOnceWhenLateLinesFindTheirPlace(t *testing.T) {
 	t.Parallel()
 	all, late := madeUp(t, 6, 6000), 0
 	first := cuts(t, 6, all, 100)[40][0]
-	begin := all[first].place // nothing is judged anew that has its place before
+	begin := all[first].place // nothing is judged again that has its place before
 	again := slices.Clone(all)
 	for i := range all {
 		switch q := &all[i]; {

@@ -28,7 +28,7 @@ type health struct {
 	closed bool
 }
 
-// up tells whether to ask Redis.
+// up reports whether to ask Redis.
 func (h *health) up() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

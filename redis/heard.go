@@ -7,7 +7,7 @@ import (
 // Where Redis has missed something, a host's memory goes there with its next call for the key; see seed.go. That can be much,
 // so each key is asked for by itself: one that was answered is not asked again because others were not.
 //
-//	a server was found to be another one    Redis may have lost every key: it hears of each anew
+//	a server was found to be another one    Redis may have lost every key: it hears of each again
 //	a timeline was decided here             Redis lacks these requests of its key
 //	the tables are others                   nothing, unless one of the above is so recent that it still matters
 
@@ -21,7 +21,7 @@ type heard struct {
 // owing is of a key of which Redis lacks something.
 const owing = -1
 
-// all tells whether Redis has heard all of a key.
+// all reports whether Redis has heard all of a key.
 func (h *heard) all(key int32) bool {
 	at := *h.keys.At(key)
 	if at == 0 {

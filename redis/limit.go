@@ -14,7 +14,7 @@ import (
 
 // Redis computes in doubles, which hold whole numbers below 2⁵³. So a time goes there in two parts: the cell that it lies
 // in, a length of time of a second or more that the limit's grid divides, and the microseconds from the beginning of a
-// cell. A script counts from the cell of the key's first request, and starts a key anew that is 142 years away from there.
+// cell. A script counts from the cell of the key's first request, and starts a key again that is 142 years away from there.
 
 const (
 	exact = 1 << 53 // whole numbers below this are exact
@@ -33,7 +33,7 @@ type Limit struct {
 
 // Terms say when a shared key is forgotten.
 type Terms struct {
-	Lateness limit.Time    // a key whose time steps back by more starts anew
+	Lateness limit.Time    // a key whose time steps back by more starts again
 	Idle     limit.Time    // one that was idle for longer does, too; must not be less than the limit's horizon
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 }

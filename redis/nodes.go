@@ -9,7 +9,7 @@ import (
 )
 
 // A server that was started again, or that another one stands in for, may have lost what it was told. No command fails for
-// that, but whoever talks to it has to connect anew; so each new connection asks the server which run of it this is.
+// that, but whoever talks to it has to connect again; so each new connection asks the server which run of it this is.
 
 // nodes are the runs of servers that have been met.
 type nodes struct {

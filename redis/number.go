@@ -11,13 +11,13 @@ import (
 )
 
 // Redis must not charge a request twice: not when the answer to a batch is lost and it is sent again, nor when a host is killed
-// and judges anew what it has judged since its last checkpoint, in batches that are cut otherwise. So each request of a key has
+// and judges again what it has judged since its last checkpoint, in batches that are cut otherwise. So each request of a key has
 // a number, by which the host asks for it:
 //
 //	its place in time, and how many requests of the key in the batch were there before it
 //
 // Places never go back from one batch to the next, and requests of one place come in one batch (see ingest.Stream), so numbers
-// ascend, and who judges a line anew finds the same number for it, with nothing to be kept for that. Only a line that came too
+// ascend, and who judges a line again finds the same number for it, with nothing to be kept for that. Only a line that came too
 // late the first time has another place then: if its own is before the last request of the key that was charged, it is not
 // charged again. A source that does not keep to that order is held to it: a place before the last is taken for the last.
 
@@ -56,7 +56,7 @@ func (n *numbers) take(b *traffic.Batch) {
 	}
 }
 
-// keeps tells whether answers are kept for longer than a batch: not before somebody has saved where the host is.
+// keeps reports whether answers are kept for longer than a batch: not before somebody has saved where the host is.
 func (n *numbers) keeps() bool { return n.kept != math.MaxInt64 }
 
 // keep keeps the answers from here on only.

@@ -171,7 +171,7 @@ func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
 	return failed
 }
 
-// mend tells whether it makes sense to send calls again, having done what that takes.
+// mend reports whether it makes sense to send calls again, having done what that takes.
 func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
 	missing := map[*redis.Script]bool{}
 	for _, c := range failed {
@@ -202,7 +202,7 @@ func (r *Conn) load(ctx context.Context, script *redis.Script) error {
 	return script.Load(ctx, r.client).Err()
 }
 
-// lost tells whether an error means that the connection ended, so that another one may do better at once.
+// lost reports whether an error means that the connection ended, so that another one may do better at once.
 func lost(err error) bool {
 	var network net.Error
 	if errors.As(err, &network) {

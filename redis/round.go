@@ -85,7 +85,7 @@ func (r *round) cut(i int, start, end int32) {
 // size is how much Redis has to do.
 func (r *round) size() int { return r.n + r.extra }
 
-// concerns tells whether the policy is about a request.
+// concerns reports whether the policy is about a request.
 func (r *round) concerns(row int32) bool {
 	scope := r.policy.scope
 	return scope == 0 || r.batch.Marks[r.timelines.Rows[row]]&scope != 0

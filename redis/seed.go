@@ -26,7 +26,7 @@ func (c *Call) seed(cell limit.Time) []byte {
 		until = begin
 	}
 	if distance(s.At*l.unit, c.At[0]) >= reach/4 || distance(until, c.At[0]) >= reach/4 {
-		return newList(0) // centuries from here: a key that begins anew
+		return newList(0) // centuries from here: a key that begins again
 	}
 	level, extra, high := s.Level, s.Extra, int64(0)
 	if l.level {

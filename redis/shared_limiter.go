@@ -35,7 +35,7 @@ type SharedLimiterOptions struct {
 	Redis    *Conn // to be closed by the caller, after the SharedLimiter
 	Tables   *traffic.Tables
 	Policies []policy.Policy
-	Lateness limit.Time    // a key whose time steps back by more starts anew: with several hosts, at least the MaxLag
+	Lateness limit.Time    // a key whose time steps back by more starts again: with several hosts, at least the MaxLag
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 
 	// From is where to go on; the zero value begins. The host must have the same name then.
@@ -157,15 +157,15 @@ func (r *SharedLimiter) Follow(t *traffic.Tables) {
 	}
 }
 
-// settled tells whether nothing that was decided here alone matters any more, neither to a limit nor to who is answered again.
+// settled reports whether nothing that was decided here alone matters any more, neither to a limit nor to who is answered again.
 func (r *SharedLimiter) settled(p *refereed) bool {
 	return r.known && !p.degraded && r.numbers.latest > p.until && !(p.lost && r.numbers.keeps())
 }
 
-// Lateness is by how much the time of a key may step back until it starts anew. The Engine has to go by the same.
+// Lateness is by how much the time of a key may step back until it starts again. The Engine has to go by the same.
 func (r *SharedLimiter) Lateness() limit.Time { return r.options.Lateness }
 
-// Degraded tells whether the verdicts of a policy are, until there are others.
+// Degraded reports whether the verdicts of a policy are, until there are others.
 func (r *SharedLimiter) Degraded(policy int) bool { return r.policies[policy].degraded }
 
 // Judge implements replay.Remote.
@@ -211,7 +211,7 @@ func (r *SharedLimiter) meet() bool {
 
 func (r *SharedLimiter) behind() bool { return r.options.Behind != nil && r.options.Behind() }
 
-// hear tells whether a server is not the one that it was, and degrades all policies if so.
+// hear reports whether a server is not the one that it was, and degrades all policies if so.
 func (r *SharedLimiter) hear() bool {
 	n := r.redis.nodes.restarts()
 	if n == r.restarts {

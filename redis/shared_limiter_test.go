@@ -9,7 +9,7 @@ import (
 	"shadow/request"
 )
 
-// One host: what Redis decides is what the Engine decides by itself, late requests and keys that start anew included.
+// One host: what Redis decides is what the Engine decides by itself, late requests and keys that start again included.
 func TestRefereeAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
 	all := madeUp(t, 1, 10_000)
@@ -126,7 +126,7 @@ func TestTwoHostsApart(t *testing.T) {
 	}
 }
 
-// A key that was idle for longer than is remembered starts anew with a request that came too late, though by its own time
+// A key that was idle for longer than is remembered starts again with a request that came too late, though by its own time
 // the limiter would still remember.
 func TestIdleByPlace(t *testing.T) {
 	s := startServer(t)

@@ -77,7 +77,7 @@ func parseLimit(t *testing.T, text string) *policy.Part {
 	return &policies[0].Parts[0]
 }
 
-// openEnded are terms under which no key starts anew.
+// openEnded are terms under which no key starts again.
 var openEnded = Terms{Lateness: reach / 4, Idle: reach, MaxLag: time.Hour}
 
 // compareTwins judges random timelines by a limiter and its script. It returns how many requests there were, and how many

@@ -80,7 +80,7 @@ type ActionPart struct {
 	Requests int64
 }
 
-// Empty tells whether there is nothing in it to be counted.
+// Empty reports whether there is nothing in it to be counted.
 func (a *Addition) Empty() bool { return a.Lines == 0 && a.Bytes == 0 && a.Late == 0 }
 
 // TextsOf puts policies into words.

@@ -79,7 +79,7 @@ func (c *combination) seat(key int32, some uint64) {
 	}
 }
 
-// apart tells whether each limit may refuse just what it counts, and no request concerns two of them.
+// apart reports whether each limit may refuse just what it counts, and no request concerns two of them.
 func (c *combination) apart(marks []uint64) bool {
 	var scopes uint64
 	for i := range c.seats {

@@ -6,7 +6,7 @@ import (
 
 // A crossing judges a policy whose limits count by different keys, such as a client's limit inside the site's. There
 // keys meet, so no timeline can be judged for itself: the batch is judged request by request in the order of time. This
-// is the second, slower path; what a key is, when it starts anew and when it is forgotten is the same as on the first.
+// is the second, slower path; what a key is, when it starts again and when it is forgotten is the same as on the first.
 type crossing struct {
 	*candidate
 	keyings []*keying // of each part
@@ -47,7 +47,7 @@ func (x *crossing) judge(b *traffic.Batch, order *traffic.Group) error {
 func (x *crossing) sit(j int, row int32) {
 	k, s := x.keyings[j], &x.seats[j]
 	s.state = s.states.At(k.Column[row])
-	if k.anew != nil && k.anew[row] {
+	if k.resets != nil && k.resets[row] {
 		s.state.Release()
 	}
 }

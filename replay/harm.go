@@ -128,7 +128,7 @@ func (f *fortune) spoil(refused bool) {
 	}
 }
 
-// concerns tells whether the policy may refuse a request.
+// concerns reports whether the policy may refuse a request.
 func (h *Harm) concerns(i int, b *traffic.Batch, row int32) bool {
 	for _, part := range h.policies[i].Parts {
 		if part.Match == 0 || b.Marks[row]&bitOf(part.Match) != 0 {

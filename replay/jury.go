@@ -56,7 +56,7 @@ func (j *Jury) Explain(client int32) Finding {
 	return f
 }
 
-// Disguised tells whether a client claims to be a browser, and what it does contradicts that.
+// Disguised reports whether a client claims to be a browser, and what it does contradicts that.
 func (j *Jury) Disguised(client int32) bool {
 	claim := j.claim(client)
 	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)

@@ -17,8 +17,8 @@ type keying struct {
 	titles     []string              // of the memories, see titleOf
 	marks      []uint64              // of each row of the group; nil: nobody needs them
 	scoped     bool                  // whether some candidate needs the marks
-	crossed    bool                  // whether a crossing needs to know by row where a key starts anew
-	anew       []bool                // by row, for crossings, where a key starts anew; nil: nowhere
+	crossed    bool                  // whether a crossing needs to know by row where a key starts again
+	resets     []bool                // by row, for crossings, where a key starts again; nil: nowhere
 }
 
 func newKeying(by request.Key, lateness limit.Time) *keying {
@@ -57,13 +57,13 @@ func (k *keying) remember(p *part, title string, horizon limit.Time) {
 
 // spreadRestarts notes the restarts by row.
 func (k *keying) spreadRestarts(b *traffic.Batch) {
-	k.anew = nil
+	k.resets = nil
 	if !k.crossed || len(k.Restarts) == 0 {
 		return
 	}
-	k.anew = make([]bool, b.Len())
+	k.resets = make([]bool, b.Len())
 	for _, index := range k.Restarts {
-		k.anew[k.Rows[index]] = true
+		k.resets[k.Rows[index]] = true
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *minutes) turn(now limit.Time) {
 }
 
 // close closes the pages of hours that were over before t, if there are many. Requests in order lie at t or later; what
-// came so late that its hour is closed counts anew, so only of such requests the worst minute may miss some.
+// came so late that its hour is closed counts again, so only of such requests the worst minute may miss some.
 func (m *minutes) close(t limit.Time) {
 	if len(m.hours) <= maxHours {
 		return

@@ -45,7 +45,7 @@ func TestMinutesOfACentury(t *testing.T) {
 }
 
 // A refusal so late that its hour has been closed is not lost.
-func TestMinutesCountLateRefusalsAnew(t *testing.T) {
+func TestMinutesCountLateRefusalsAgain(t *testing.T) {
 	var m minutes
 	for i := range limit.Time(maxHours + 1) {
 		m.add(i * limit.Hour)

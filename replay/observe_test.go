@@ -100,7 +100,7 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 	})
 }
 
-// fullAt tells whether some limit had no room for a request.
+// fullAt reports whether some limit had no room for a request.
 func fullAt(trail *replay.Trail, row int) bool {
 	return slices.ContainsFunc(trail.Limits, func(l replay.LimitTrail) bool { return l.Wait != nil && l.Wait[row] > 0 })
 }

@@ -34,10 +34,10 @@ func bitOf(s policy.Scope) uint64 {
 	return 1 << (s - 1)
 }
 
-// holds tells whether a request is in the scope that a bit stands for.
+// holds reports whether a request is in the scope that a bit stands for.
 func holds(bit, marks uint64) bool { return bit&^marks == 0 }
 
-// scoped tells whether some requests do not concern the part.
+// scoped reports whether some requests do not concern the part.
 func (p *part) scoped() bool { return p.match|p.count != 0 }
 
 // A seat is a part beside what it remembers of the key at hand.

@@ -29,7 +29,7 @@ func late(place limit.Time, lines []line) []line {
 }
 
 // After a clock was set back, or where older logs were appended, limits hold as they did before.
-func TestStepBackStartsAnewOnce(t *testing.T) {
+func TestStepBackResetsOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		batches [][]line
 		want    string

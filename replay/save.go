@@ -115,7 +115,7 @@ func (e *Engine) Known() (n int) {
 }
 
 // Trim forgets keys of each kind of which more than most are remembered: those that were idle for longest, until an eighth
-// less than most are left. It returns how many: they begin anew when they come back.
+// less than most are left. It returns how many: they begin again when they come back.
 func (e *Engine) Trim(most int) (forgotten int) {
 	for _, k := range e.keyings {
 		if k.Count(e.options.Tables) <= most {

@@ -15,7 +15,7 @@ type Stretch struct {
 	First, Last limit.Time
 }
 
-// longer tells whether s lasts longer than t, or as long with more requests.
+// longer reports whether s lasts longer than t, or as long with more requests.
 func longer(s, t Stretch) bool {
 	if x, y := s.Last-s.First, t.Last-t.First; t.Requests > 0 && x != y {
 		return x > y

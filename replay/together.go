@@ -35,7 +35,7 @@ func (c *combination) together(v *verdicts, at []limit.Time, marks []uint64, all
 	}
 }
 
-// mayHope tells whether each limit counts all that it may refuse, so that judging what it counts tells what it refuses.
+// mayHope reports whether each limit counts all that it may refuse, so that judging what it counts tells what it refuses.
 func (c *combination) mayHope(all uint64) bool {
 	for i := range c.seats {
 		if s := &c.seats[i]; s.match != s.count && !holds(s.count, all) {
@@ -73,7 +73,7 @@ func (c *combination) admitAll(v *verdicts, from int, at []limit.Time, marks []u
 	return true
 }
 
-// dear tells whether copying what the limits remember costs more than asking n times.
+// dear reports whether copying what the limits remember costs more than asking n times.
 func (c *combination) dear(n int) bool {
 	return slices.ContainsFunc(c.seats, func(s seat) bool { return s.state.Ring().Len() > 8*n })
 }
@@ -86,7 +86,7 @@ func (c *combination) restore(n int) {
 	}
 }
 
-// oneByOne judges the requests of a stretch one after the other, and tells whether none was refused.
+// oneByOne judges the requests of a stretch one after the other, and reports whether none was refused.
 func (c *combination) oneByOne(v *verdicts, from int, at []limit.Time, marks []uint64) bool {
 	before := len(v.refused)
 	var its uint64

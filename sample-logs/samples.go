@@ -7,7 +7,7 @@ import (
 )
 
 // The small logs of this folder. Each is a scene: a crowd of visitors, and actors whose doings a report must find.
-// README.md says what is planted where. The tests write the files anew with -update.
+// README.md says what is planted where. The tests write the files again with -update.
 
 // A Sample is one small log.
 type Sample struct {

@@ -67,7 +67,7 @@ func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 // setBack is by how much a clock may be set back without another run.
 const setBack = time.Hour
 
-// sameRun tells whether a batch goes into a run that was begun at a moment.
+// sameRun reports whether a batch goes into a run that was begun at a moment.
 func sameRun(started, made time.Time) bool {
 	back := started.Sub(made)
 	return dayOf(started).Equal(dayOf(made)) || 0 < back && back < setBack

@@ -10,7 +10,7 @@ import (
 )
 
 // Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the file
-// as large as it was; Shrink writes it anew.
+// as large as it was; Shrink writes it again.
 
 // runTables are ours that hold something of a run.
 var runTables = []string{

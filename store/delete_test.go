@@ -82,7 +82,7 @@ func TestDelete(t *testing.T) {
 	madeRuns(t, path, 9, 1)
 }
 
-// A database that is reached by a link is written anew where it lies, with the permissions that it had.
+// A database that is reached by a link is written again where it lies, with the permissions that it had.
 func TestShrinkBehindLink(t *testing.T) {
 	path := dbPath(t)
 	madeRuns(t, path, 1, 2)

@@ -60,7 +60,7 @@ func (r *Run) checkResult(res *replay.Result) error {
 	return nil
 }
 
-// keeps tells whether the events of policy i are kept.
+// keeps reports whether the events of policy i are kept.
 func (r *Run) keeps(i int) bool { return i < int(r.info.Events) }
 
 func (r *Run) writeRun(res *replay.Result, finished time.Time) error {

@@ -21,7 +21,7 @@ type RunFact struct {
 	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
 }
 
-// Span tells whether the run has requests from one moment until before another, and for how long.
+// Span reports whether the run has requests from one moment until before another, and for how long.
 func (f *RunFact) Span(from, until limit.Time) (common limit.Time, ok bool) {
 	if f.Requests == 0 || f.Last < from || f.First >= until {
 		return 0, false

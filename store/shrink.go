@@ -28,7 +28,7 @@ func (s *Store) Free() (share float64, err error) {
 	return share, nil
 }
 
-// Shrink writes the file anew without what is free in it, and closes the store. It returns the size before and after, in
+// Shrink writes the file again without what is free in it, and closes the store. It returns the size before and after, in
 // bytes. After an error the file is as it was, and the store is closed as well.
 func (s *Store) Shrink(ctx context.Context) (before, after int64, err error) {
 	before, err = s.shrink(ctx)

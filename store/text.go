@@ -40,7 +40,7 @@ func plain(s string) int {
 	return n
 }
 
-// isEscape tells whether s begins with \xHH.
+// isEscape reports whether s begins with \xHH.
 func isEscape(s string) bool {
 	return len(s) >= 4 && s[0] == '\\' && s[1] == 'x' &&
 		strings.IndexByte(hexDigits, s[2]) >= 0 && strings.IndexByte(hexDigits, s[3]) >= 0

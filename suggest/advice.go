@@ -24,7 +24,7 @@ func (q *Question) spared() (who Set) {
 	return who
 }
 
-// Keeps tells whether a limit keeps all promises, if there are so many clients.
+// Keeps reports whether a limit keeps all promises, if there are so many clients.
 func (q *Question) Keeps(f *Figures, clients *Groups) bool {
 	for _, p := range q.Promises {
 		if f.Hit.Of(p.Who) > p.MayHit(clients.Of(p.Who)) {
@@ -53,7 +53,7 @@ func (p *Part) curve(i int) (same []*Curve) {
 // shortest is how many times what a limit remembers must fit into the part that it is chosen on, to say something about it.
 const shortest = 3
 
-// fits tells whether a limit that remembers for so long can be judged by the part.
+// fits reports whether a limit that remembers for so long can be judged by the part.
 func (p *Part) fits(length limit.Time) bool { return (p.Last-p.First)/shortest >= length }
 
 // refills tells how long an empty bucket takes to fill: burst tokens at count per period.
@@ -79,7 +79,7 @@ type Advice struct {
 	Bounds      []Bound      // limits by what they leave, where there is nobody to spare
 }
 
-// Banded tells whether more than the log as it is was looked at.
+// Banded reports whether more than the log as it is was looked at.
 func (a *Advice) Banded() bool {
 	return len(a.First.Placements) > 1 || a.Rest != nil && len(a.Rest.Placements) > 1
 }

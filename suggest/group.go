@@ -52,7 +52,7 @@ const (
 	Single    Set = 1 << Browsers
 )
 
-// Has tells whether a group is in the set.
+// Has reports whether a group is in the set.
 func (s Set) Has(g Group) bool { return s>>g&1 == 1 }
 
 // String names the set as ParseSet takes it: browsers, browsers and tools, all.

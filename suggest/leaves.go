@@ -93,7 +93,7 @@ func bounds() []Bound {
 	}
 }
 
-// Unspared tells whether in the requests of an action there is nobody to hold a promise against, though there is somebody
+// Unspared reports whether in the requests of an action there is nobody to hold a promise against, though there is somebody
 // to stop.
 func (a *Advice) Unspared() bool {
 	return a.Action != "" && a.First.Clients.Of(a.spared()) == 0 && a.First.Requests.Of(a.Stop) > 0

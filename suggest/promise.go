@@ -106,7 +106,7 @@ func ParseScale(text string) (Scale, error) {
 	return Scale{s.num / g, s.den / g}, nil
 }
 
-// One tells whether the scale changes nothing.
+// One reports whether the scale changes nothing.
 func (s Scale) One() bool { return s.num == s.den }
 
 // Float is the scale as a number.

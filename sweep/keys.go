@@ -39,7 +39,7 @@ type KeysOptions struct {
 	Periods  []limit.Time    // of windows
 	Limits   int             // further limits, of which Refuse tells what they refuse
 	Action   string          // only requests of this action; "" for all
-	Lateness limit.Time      // a key whose time steps back by more starts anew
+	Lateness limit.Time      // a key whose time steps back by more starts again
 	Evidence *evidence.Rules // for batches with traces; nil: claims are believed
 
 	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a

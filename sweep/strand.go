@@ -61,7 +61,7 @@ func (s *strand) judge(b *traffic.Batch, l *traffic.Timelines, picked *picked, c
 	}
 }
 
-// walk hands each timeline to a counter, in pieces where the key starts anew.
+// walk hands each timeline to a counter, in pieces where the key starts again.
 func (s *strand) walk(c counter, l *traffic.Timelines, picked *picked) {
 	restarts := s.Restarts
 	var start int32

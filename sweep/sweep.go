@@ -49,11 +49,11 @@ type Options struct {
 	Bursts   []int64          // for which to count what token buckets refuse
 	BurstsOf map[Rate][]int64 // the same for some of the rates
 	Action   string           // only requests of this action; "" for all
-	Lateness limit.Time       // a key whose time steps back by more starts anew
+	Lateness limit.Time       // a key whose time steps back by more starts again
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 
-	// Disguised tells whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
+	// Disguised reports whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
 	Disguised func(client int32) bool
 
 	Stop    func() error // asked before each batch: an error ends the run; nil: never asked

@@ -16,7 +16,7 @@ import (
 )
 
 // The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated,
-// compressed, cut, put away and put back meanwhile, and however often the tail is stopped, killed and started anew.
+// compressed, cut, put away and put back meanwhile, and however often the tail is stopped, killed and started again.
 
 var agreeLimits = []string{
 	"token:3/10s", "leaky:2/5s", "window:4/20s", "haproxy:5/10s", "token:2/s+window:20/60s", "token:3/10s,cooldown=5s",
@@ -170,7 +170,7 @@ func (w *world) cut() {
 	w.start()
 }
 
-// hide begins the tail anew while the log is not there.
+// hide begins the tail again while the log is not there.
 func (w *world) hide() {
 	w.step(time.Second)
 	w.stop()

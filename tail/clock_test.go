@@ -264,7 +264,7 @@ func TestOneWrongClock(t *testing.T) {
 	}
 }
 
-// A tail that is started anew knows the time of a silent log, and so does one that was suspended.
+// A tail that is started again knows the time of a silent log, and so does one that was suspended.
 func TestClockAfterAPause(t *testing.T) {
 	for _, restart := range []bool{true, false} {
 		b := newBench(t, "token:1/24h")

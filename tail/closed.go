@@ -68,7 +68,7 @@ func (l *log) whole() (whole []logfile.SavedFile) {
 	return whole
 }
 
-// hasRead tells whether a file is one that the log has read and closed.
+// hasRead reports whether a file is one that the log has read and closed.
 func (l *log) hasRead(m matched) bool {
 	device, inode := logfile.InodeOf(m.info)
 	is := logfile.Identity{Device: device, Inode: inode}
@@ -107,7 +107,7 @@ func (t *Tail) giveUp(now time.Time) {
 	}
 }
 
-// isUp tells whether nothing can come of a log any more.
+// isUp reports whether nothing can come of a log any more.
 func (t *Tail) isUp(l *log) bool {
 	if len(l.files) > 0 || l.saved != nil || len(l.missing) > 0 {
 		return false
@@ -119,7 +119,7 @@ func (t *Tail) isUp(l *log) bool {
 	return l.series == nil && !t.isNamed(l) && len(relatives) == 0
 }
 
-// isNamed tells whether a log has a name that was given, and was not found by a pattern.
+// isNamed reports whether a log has a name that was given, and was not found by a pattern.
 func (t *Tail) isNamed(l *log) bool {
 	return slices.ContainsFunc(t.named, func(n *name) bool { return n.key == l.key })
 }

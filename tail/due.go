@@ -19,7 +19,7 @@ func (t *Tail) due() {
 	}
 }
 
-// mustSave tells whether a checkpoint is due. Writing them takes at most a twentieth of the time, unless what is held for the
+// mustSave reports whether a checkpoint is due. Writing them takes at most a twentieth of the time, unless what is held for the
 // database becomes too much.
 func (t *Tail) mustSave(now time.Time) bool {
 	every := t.options.Save
@@ -30,7 +30,7 @@ func (t *Tail) mustSave(now time.Time) bool {
 	return passed >= max(every, 20*t.saving) || passed >= tick && t.spool.heavy()
 }
 
-// tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged anew.
+// tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged again.
 func (t *Tail) tryToSave(now time.Time) {
 	t.tried = now
 	if err := t.save(); err != nil {

@@ -23,7 +23,7 @@ import (
 const blockSize = 512 << 10
 
 var (
-	// errTruncated says that a file begins anew.
+	// errTruncated says that a file begins again.
 	errTruncated = errors.New("was truncated")
 
 	// errCut says that a file has lost its end, as by a power failure: it begins as before.
@@ -36,7 +36,7 @@ var (
 
 // A generation is one of the files that a log consists of.
 type generation interface {
-	// next fills b with whole lines, and tells whether there were any.
+	// next fills b with whole lines, and reports whether there were any.
 	next(b *logfile.Block) (bool, error)
 	// rest fills b with what has no line feed: the last line of a file to which nothing is added any more.
 	rest(b *logfile.Block) bool
@@ -97,7 +97,7 @@ func (f *file) skipToEnd() {
 	}
 }
 
-// look finds out whether the file has grown, or begins anew.
+// look finds out whether the file has grown, or begins again.
 func (f *file) look() error {
 	info, err := f.handle.Stat()
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *file) look() error {
 	return nil
 }
 
-// refresh learns what is there now, unless the file has begun anew.
+// refresh learns what is there now, unless the file has begun again.
 func (f *file) refresh() error {
 	info, err := f.handle.Stat()
 	if err == nil {
@@ -171,10 +171,10 @@ func (f *file) renew() {
 	f.id, f.lines, f.at = f.id.Emptied(), nil, logfile.Place{}
 }
 
-// is tells whether the file is one that was known.
+// is reports whether the file is one that was known.
 func (f *file) is(id logfile.Identity) bool { return id.SameInode(f.id) && f.begins(id) }
 
-// begins tells whether the file begins as one did that was known.
+// begins reports whether the file begins as one did that was known.
 func (f *file) begins(id logfile.Identity) bool {
 	if id.HeadBytes == 0 {
 		return false
@@ -268,7 +268,7 @@ func (f *file) head() []byte {
 	return wholeLines(sample[:n])
 }
 
-// isDeleted tells whether the file has no name any more.
+// isDeleted reports whether the file has no name any more.
 func (f *file) isDeleted() bool {
 	info, err := f.handle.Stat()
 	return err == nil && isDeleted(info)
@@ -293,7 +293,7 @@ func (f *file) peek() (sample []byte) {
 	return wholeLines(sample)
 }
 
-// overlong tells whether a line comes next that is too long to be read, whatever its format is.
+// overlong reports whether a line comes next that is too long to be read, whatever its format is.
 func (f *file) overlong() bool { return len(f.peek()) == 0 && f.unread() > logfile.MaxLine }
 
 func (f *file) saved() logfile.SavedFile {

@@ -24,7 +24,7 @@ import (
 // testFormat has stamps to the millisecond, as a busy log should.
 const testFormat = `$remote_addr [$msec] "$request" $status "$http_user_agent"`
 
-// A bench is a folder with a log, a clock that the test moves, and a tail that may be stopped and started anew.
+// A bench is a folder with a log, a clock that the test moves, and a tail that may be stopped and started again.
 type bench struct {
 	t      *testing.T
 	folder string

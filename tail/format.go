@@ -107,12 +107,12 @@ func (l *log) samples() (all [][]byte) {
 	return slices.DeleteFunc(all, func(sample []byte) bool { return len(sample) == 0 })
 }
 
-// knows tells whether a format is known, or was once: a tail that has read requests goes on.
+// knows reports whether a format is known, or was once: a tail that has read requests goes on.
 func (t *Tail) knows() bool {
 	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
 }
 
-// mayRead tells whether some other log might be read as soon as there is something in it.
+// mayRead reports whether some other log might be read as soon as there is something in it.
 func (t *Tail) mayRead(but *log) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool { return l != but && l.complained.IsZero() })
 }
@@ -184,7 +184,7 @@ func (t *Tail) warn(l *log, warnings []string) {
 	}
 }
 
-// overlong tells whether the next line is too long to be read.
+// overlong reports whether the next line is too long to be read.
 func (l *log) overlong() bool {
 	i := slices.IndexFunc(l.files, func(g generation) bool { return g.unread() > 0 })
 	if i < 0 {

@@ -30,7 +30,7 @@ type gatherer struct {
 }
 
 // gather takes in the relatives that have come, oldest first. live is the file that has the name by now, if the log does not
-// read it yet. Before, all files learn what they begin with, so that copies of them are known; one that has begun anew is read
+// read it yet. Before, all files learn what they begin with, so that copies of them are known; one that has begun again is read
 // from its beginning.
 func (l *log) gather(live *file) *gatherer {
 	g := &gatherer{log: l}

@@ -89,7 +89,7 @@ func (j *joining) take(m matched) {
 	}
 }
 
-// isNone tells whether a file is no log of those whom the name is meant for.
+// isNone reports whether a file is no log of those whom the name is meant for.
 func (j *joining) isNone(m matched) bool {
 	if logfile.IsCompressed(m.path) || wasOwn(j.options.ownFiles(), m.path) {
 		return true
@@ -101,7 +101,7 @@ func (j *joining) isNone(m matched) bool {
 	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
 }
 
-// isLeft tells whether a file is left of a log, as one of the same kind is that was written last.
+// isLeft reports whether a file is left of a log, as one of the same kind is that was written last.
 func (j *joining) isLeft(m, last matched) bool {
 	dir := filepath.Dir(m.path)
 	for _, current := range logfile.CurrentsOf(filepath.Base(m.path)) {
@@ -118,7 +118,7 @@ func (j *joining) isLeft(m, last matched) bool {
 	return false
 }
 
-// isCurrent tells whether there is a log of a name, of which a file may be left.
+// isCurrent reports whether there is a log of a name, of which a file may be left.
 func (j *joining) isCurrent(path string, left fs.FileInfo) bool {
 	if l := j.logNamed(path); l != nil {
 		return !l.over

@@ -58,7 +58,7 @@ func (b *bench) fill(name string) (lines int64) {
 	return 100
 }
 
-// restart kills the tail, or ends it, and begins anew.
+// restart kills the tail, or ends it, and begins again.
 func (b *bench) restart(kill bool) {
 	b.t.Helper()
 	if kill {

@@ -112,7 +112,7 @@ func (t *Tail) compact() error {
 	tables := traffic.NewTables()
 	tables.Actions = t.tables.Actions
 	t.tables = tables
-	t.stream = t.stream.Anew(t.tables)
+	t.stream = t.stream.Fresh(t.tables)
 	t.judge = t.newJudge()
 	clear(t.events.busy)
 	t.events.crowd.forget()

@@ -120,14 +120,14 @@ func (l *log) note(id logfile.Identity) {
 	}
 }
 
-// isTaken tells whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
+// isTaken reports whether another log reads a file, or is called like it if that is asked as well: nothing is to be read twice.
 func (t *Tail) isTaken(by *log, path string, info fs.FileInfo) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool {
 		return l != by && (l.has(info) || path != "" && absolute(l.path) == absolute(path) && !l.over)
 	})
 }
 
-// isKnown tells whether some log has read a file, or is not to: what it has known was that one.
+// isKnown reports whether some log has read a file, or is not to: what it has known was that one.
 func (t *Tail) isKnown(was func(logfile.Identity) bool) bool {
 	return slices.ContainsFunc(t.logs, func(l *log) bool { return slices.ContainsFunc(l.known, was) })
 }
@@ -150,7 +150,7 @@ func inodesIn(dir string) map[inode]bool {
 	return found
 }
 
-// has tells whether a file is one of the log's.
+// has reports whether a file is one of the log's.
 func (l *log) has(info fs.FileInfo) bool {
 	return slices.ContainsFunc(l.files, func(g generation) bool {
 		f, ok := g.(*file)

@@ -187,7 +187,7 @@ func (l *log) turn() error {
 	return nil
 }
 
-// next fills b with the next lines, and tells whether there were any. A file that cannot be read is tried again the next
+// next fills b with the next lines, and reports whether there were any. A file that cannot be read is tried again the next
 // time; meanwhile the others go on.
 func (l *log) next(b *logfile.Block) bool {
 	failed := false
@@ -238,7 +238,7 @@ func (l *log) skipCut(f *file) {
 }
 
 // begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before, and
-// the whole of other copies, should that have happened more than once. A file that has lost the name is not begun anew: what
+// the whole of other copies, should that have happened more than once. A file that has lost the name is not begun again: what
 // is done to it is no longer our log.
 func (l *log) begin(i int) {
 	old := l.files[i].(*file)
@@ -330,7 +330,7 @@ func (l *log) retire(b *logfile.Block) bool {
 	return false
 }
 
-// isSpent tells whether nobody will write to a file any more, as far as one can tell.
+// isSpent reports whether nobody will write to a file any more, as far as one can tell.
 func (l *log) isSpent(i int) bool {
 	f, grows := l.files[i].(*file)
 	last := i == len(l.files)-1

@@ -106,7 +106,7 @@ func (l *log) oneName() string {
 	return l.series.Dir + l.series.Before + "20260101" + l.series.Behind
 }
 
-// ended tells whether nothing can come any more: all logs are pipes that have ended.
+// ended reports whether nothing can come any more: all logs are pipes that have ended.
 func (t *Tail) ended() bool {
 	for _, l := range t.logs {
 		if p, ok := l.pipeOf(); !ok || !p.ended() {

@@ -26,10 +26,10 @@ type name struct {
 	told   bool                   // whether that was told
 }
 
-// several tells whether names may stand for more than one log.
+// several reports whether names may stand for more than one log.
 func several(names []string) bool { return len(names) > 1 || isGlob(names[0]) || isDir(names[0]) }
 
-// isGlob tells whether a name is a pattern, unless it is that of a file.
+// isGlob reports whether a name is a pattern, unless it is that of a file.
 func isGlob(name string) bool {
 	_, err := os.Stat(name)
 	return err != nil && strings.ContainsAny(name, "*?[")
@@ -68,12 +68,12 @@ func (n *name) matches() (paths []string, err error) {
 	return slices.DeleteFunc(paths, isHidden), err
 }
 
-// wants tells whether a file is one that some pattern or directory stands for.
+// wants reports whether a file is one that some pattern or directory stands for.
 func (t *Tail) wants(path string) bool {
 	return slices.ContainsFunc(t.named, func(n *name) bool { return n.wants(path) })
 }
 
-// wants tells whether a file is one that a pattern or a directory stands for.
+// wants reports whether a file is one that a pattern or a directory stands for.
 func (n *name) wants(path string) bool {
 	if isDir(n.text) {
 		return filepath.Dir(absolute(path)) == n.key

@@ -74,7 +74,7 @@ func TestForbiddenDirectoryIsTold(t *testing.T) {
 	}
 }
 
-// A log that may not be read when the tail starts anew is gone on with where it stopped, once it may be.
+// A log that may not be read when the tail starts again is gone on with where it stopped, once it may be.
 func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.append("access.log", line(1, b.now))

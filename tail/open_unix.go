@@ -10,7 +10,7 @@ import (
 // nonBlocking opens a named pipe without waiting for somebody who writes to it.
 const nonBlocking = syscall.O_NONBLOCK
 
-// isDeleted tells whether a file has no name any more.
+// isDeleted reports whether a file has no name any more.
 func isDeleted(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0

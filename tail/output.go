@@ -11,7 +11,7 @@ import (
 	"shadow/logfile"
 )
 
-// Would-blocks go to a file so that each is in it once, even though a tail that was killed judges anew what came after its
+// Would-blocks go to a file so that each is in it once, even though a tail that was killed judges again what came after its
 // last checkpoint: the checkpoint says how long the file was, and what was written behind that is cut off first.
 //
 // What finds no room on the disk is held until there is some. The file has whole lines meanwhile, so that log rotation may
@@ -93,7 +93,7 @@ func (o *output) whole(n int) int {
 	return n - begun
 }
 
-// mayGoOn tells whether what could not be written may be written later: whoever reads a pipe may be gone for ever.
+// mayGoOn reports whether what could not be written may be written later: whoever reads a pipe may be gone for ever.
 func (o *output) mayGoOn(err error) bool {
 	return o.file != nil || isFull(err)
 }
@@ -173,7 +173,7 @@ func cutFile(r logfile.Sibling, length int64) error {
 	return f.Truncate(length)
 }
 
-// exists tells whether there is something of that name.
+// exists reports whether there is something of that name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return !errors.Is(err, fs.ErrNotExist)

@@ -42,19 +42,19 @@ func (o *Options) Verify() error {
 	return nil
 }
 
-// isOwn tells whether a file is one of them.
+// isOwn reports whether a file is one of them.
 func isOwn(own []string, name string) bool {
 	return slices.ContainsFunc(own, func(other string) bool { return sameFile(other, name) })
 }
 
-// wasOwn tells whether a file is one of them, or what log rotation has left of one.
+// wasOwn reports whether a file is one of them, or what log rotation has left of one.
 func wasOwn(own []string, name string) bool {
 	return isOwn(own, name) || slices.ContainsFunc(own, func(other string) bool {
 		return filepath.Dir(other) == filepath.Dir(name) && logfile.IsRotated(filepath.Base(other), filepath.Base(name))
 	})
 }
 
-// sameFile tells whether two names are of one file, which need not be there yet.
+// sameFile reports whether two names are of one file, which need not be there yet.
 func sameFile(x, y string) bool {
 	if one, err := os.Stat(x); err == nil {
 		if other, err := os.Stat(y); err == nil && os.SameFile(one, other) {
@@ -69,7 +69,7 @@ func sameFile(x, y string) bool {
 	return err == nil && one == other && regular(x)
 }
 
-// regular tells whether a name is, or may become, that of an ordinary file: /dev/null takes anything.
+// regular reports whether a name is, or may become, that of an ordinary file: /dev/null takes anything.
 func regular(name string) bool {
 	info, err := os.Stat(name)
 	return err != nil || info.Mode().IsRegular()

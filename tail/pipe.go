@@ -112,7 +112,7 @@ func (p *pipe) head() []byte {
 	return wholeLines(p.held)
 }
 
-// ended tells whether everything has been read.
+// ended reports whether everything has been read.
 func (p *pipe) ended() bool { return p.over && len(p.held) == 0 }
 
 func (p *pipe) saved() logfile.SavedFile { return logfile.SavedFile{} }

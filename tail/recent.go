@@ -96,7 +96,7 @@ func (c *counter) add(step int64) {
 	c.sum++
 }
 
-// clear empties a step that is to be used anew.
+// clear empties a step that is to be used again.
 func (c *counter) clear(step int64) {
 	c.sum -= int64(c.counts[step%steps])
 	c.counts[step%steps] = 0

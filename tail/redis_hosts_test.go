@@ -136,7 +136,7 @@ func (h *hosts) alone() (told string) {
 	return told
 }
 
-// Killed now and then, and going on from their checkpoints, they refuse the same: what is judged anew is answered as before.
+// Killed now and then, and going on from their checkpoints, they refuse the same: what is judged again is answered as before.
 func TestTwoTailsKilled(t *testing.T) {
 	h := startHosts(t, startRedis(t), 10*time.Second)
 	r := seeded(t, 4)

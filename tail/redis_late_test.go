@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A line that comes later than the log's own lateness, though not later than hosts may lag, makes a key begin anew neither in
+// A line that comes later than the log's own lateness, though not later than hosts may lag, makes a key begin again neither in
 // Redis nor here: what is remembered here would else take the place of what Redis knows, sooner or later.
 func TestLateLineForgetsNothing(t *testing.T) {
 	for name, trouble := range map[string]func(b *bench, s *redisServer){

@@ -59,8 +59,8 @@ var sharedLimits = []string{"token:3/10s", "leaky:2/5s", "window:4/20s", "haprox
 
 const mark = `,"degraded":true`
 
-// The tail agrees with a replay through Redis as well: what is judged anew after it was killed is answered as before and
-// charged once, and tables that are made anew change nothing.
+// The tail agrees with a replay through Redis as well: what is judged again after it was killed is answered as before and
+// charged once, and tables that are made again change nothing.
 func TestTailAgreesThroughRedis(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {

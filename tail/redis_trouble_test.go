@@ -122,7 +122,7 @@ func (w *troubledTail) wantShown(when string, want map[string]float64) {
 	}
 }
 
-// wantGlance wants the screen to hear of it, and not to hear that it began anew with every batch.
+// wantGlance wants the screen to hear of it, and not to hear that it began again with every batch.
 func (w *troubledTail) wantGlance(when string, away, degraded bool) {
 	w.t.Helper()
 	g := w.live.Latest()

@@ -9,14 +9,14 @@ import (
 	"shadow/traffic"
 )
 
-// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. What is judged anew after a
+// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. What is judged again after a
 // crash must be charged once all the same, so the checkpoint says where the Remote was.
 
 // A Remote is a replay.Remote that can go on where another one stopped.
 type Remote interface {
 	replay.Remote
 	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
-	Lateness() limit.Time           // by how much the time of a key may step back until it starts anew
+	Lateness() limit.Time           // by how much the time of a key may step back until it starts again
 	Degraded(policy int) bool       // whether verdicts are, until there are others
 	Save() (json.RawMessage, error) // what to go on from
 	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since
@@ -29,7 +29,7 @@ type NewRemote func(saved json.RawMessage, behind func() bool) (Remote, error)
 // patience is for how long there may have been something left to read until the tail counts as lagging.
 const patience = 10 * time.Second
 
-// behind tells whether the logs have grown faster, for a while, than requests are judged.
+// behind reports whether the logs have grown faster, for a while, than requests are judged.
 func (t *Tail) behind() bool {
 	lags := t.options.Now().Sub(t.caughtUp) > patience
 	if lags && !t.lags {

@@ -82,7 +82,7 @@ func (t *Tail) called(s logfile.SavedLog) string {
 	return ""
 }
 
-// mayStandFor tells whether a pattern or a directory may stand for files of a series.
+// mayStandFor reports whether a pattern or a directory may stand for files of a series.
 func (n *name) mayStandFor(s logfile.Series) bool {
 	dir := filepath.Clean(s.Dir)
 	if isDir(n.text) {
@@ -97,7 +97,7 @@ func (n *name) mayStandFor(s logfile.Series) bool {
 	return before >= 0 && alike(strings.HasPrefix, pattern[:before], s.Before) && alike(strings.HasSuffix, pattern[behind:], s.Behind)
 }
 
-// alike tells whether one of two texts has the other.
+// alike reports whether one of two texts has the other.
 func alike(has func(text, part string) bool, x, y string) bool { return has(x, y) || has(y, x) }
 
 // absolute is a name from the root on.

@@ -10,7 +10,7 @@ import (
 	"shadow/logfile"
 )
 
-// away is what lets the tail forget a file that is not there: long enough to close it, and perhaps to begin anew.
+// away is what lets the tail forget a file that is not there: long enough to close it, and perhaps to begin again.
 func (b *bench) away(restart bool) {
 	b.t.Helper()
 	for range 3 {
@@ -235,7 +235,7 @@ func TestLogIsNamedNoLonger(t *testing.T) {
 	b.stop()
 }
 
-// A log that has lost its end, as by a power failure, goes on at its present end; one that begins anew is read from its beginning.
+// A log that has lost its end, as by a power failure, goes on at its present end; one that begins again is read from its beginning.
 func TestLogIsCut(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		b := newBench(t, "token:1/24h")

@@ -3,7 +3,7 @@ package tail
 // Where there is no room for what would be told, nothing more is read: so nothing is lost, and the lag tells. Would-blocks
 // wait in memory then, no more of them than one batch of requests has; batches for the database wait on the disk.
 
-// pauses tells whether reading has to wait. Then it does what is due all the same.
+// pauses reports whether reading has to wait. Then it does what is due all the same.
 func (t *Tail) pauses() (bool, error) {
 	if t.out.odd != nil {
 		if err := t.emit(); err != nil {

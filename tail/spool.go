@@ -20,7 +20,7 @@ import (
 //
 //   - A batch is sealed together with a checkpoint: it is what was judged between the one before and this one. Its file is
 //     written before the checkpoint, which names its number, takes the place of the old one. A file with a higher number is
-//     of a tail that was killed in between; it is removed, since its requests are judged anew.
+//     of a tail that was killed in between; it is removed, since its requests are judged again.
 //   - Only what a checkpoint has named goes to the database, in the order of the numbers. The database keeps the number of
 //     the last batch in the transaction that stores it, so one that is handed over twice is stored once.
 //   - A file is removed when the database has it. Whatever keeps the database busy, the batch waits. When too much waits,
@@ -104,10 +104,10 @@ func (s *spool) start(policies []policy.Policy, tally *Tally) {
 	s.begin()
 }
 
-// full tells whether reading has to wait, because too much waits for the database or cannot be sealed.
+// full reports whether reading has to wait, because too much waits for the database or cannot be sealed.
 func (s *spool) full() bool { return s != nil && (s.size.Load() >= s.most || s.held() >= 2*s.hold) }
 
-// heavy tells whether a checkpoint should be written ahead of its time.
+// heavy reports whether a checkpoint should be written ahead of its time.
 func (s *spool) heavy() bool { return s != nil && s.held() >= s.hold }
 
 // complete completes the batch, and returns what a checkpoint is to say that goes with it.
@@ -136,7 +136,7 @@ func (s *spool) seal() error {
 	return s.write(&s.to)
 }
 
-// over begins the next batch. named tells whether the checkpoint names the one that is over; else the next one will.
+// over begins the next batch. named reports whether the checkpoint names the one that is over; else the next one will.
 func (s *spool) over(tally *Tally, named bool) {
 	if !s.to.Empty() {
 		s.next++

@@ -28,7 +28,7 @@ type folder struct {
 	portion int64        // see atOnce
 	size    atomic.Int64 // bytes of the files
 	count   atomic.Int64 // files
-	listing sync.Mutex   // whoever adds a file to the two, or counts the files anew
+	listing sync.Mutex   // whoever adds a file to the two, or counts the files again
 }
 
 // A spoolFile is a batch in the folder.

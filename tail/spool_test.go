@@ -361,7 +361,7 @@ func TestCheckpointThatWasSetBack(t *testing.T) {
 	}
 }
 
-// A tail that is told where to begin begins anew, and stores what an earlier one has judged and left.
+// A tail that is told where to begin begins again, and stores what an earlier one has judged and left.
 func TestSpoolOfAnEarlierTail(t *testing.T) {
 	s := newStored(t, "token:1/10s")
 	with := s.change

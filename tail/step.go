@@ -42,7 +42,7 @@ func (t *Tail) Step() (more bool, err error) {
 	return !drained, nil
 }
 
-// read reads the logs, always the one that is furthest back in time, and tells whether it came to the end of all.
+// read reads the logs, always the one that is furthest back in time, and reports whether it came to the end of all.
 func (t *Tail) read(now time.Time) (drained bool, err error) {
 	active := t.awake(now)
 	for left := stepBytes; left > 0; {

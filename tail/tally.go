@@ -8,7 +8,7 @@ import (
 )
 
 // A Tally is the running numbers: what was read, and what each policy would have refused. It is part of the checkpoint, so
-// every line counts once, however often the tail is started anew.
+// every line counts once, however often the tail is started again.
 type Tally struct {
 	Lines      int64 `json:"lines"`      // read; Lines = Requests + Waiting + Excluded + NotHTTP + Unreadable
 	Bytes      int64 `json:"bytes"`      // of these, after decompression

@@ -129,7 +129,7 @@ func TestTruncatedWithoutCopyIsTold(t *testing.T) {
 	b.stop()
 }
 
-// A log that was empty when a tail ended, and was filled, copied and truncated until it starts anew, was truncated.
+// A log that was empty when a tail ended, and was filled, copied and truncated until it starts again, was truncated.
 func TestTruncatedWhileAway(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.following()
@@ -164,7 +164,7 @@ func TestCopyIsFilledBeforeItIsOpened(t *testing.T) {
 }
 
 // A log that was truncated and filled since the look began, and copied, is read once.
-func TestFilledAnewAndCopiedWithinALook(t *testing.T) {
+func TestFilledAgainAndCopiedWithinALook(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	l := b.following()
 	check(t, os.Truncate(b.path("access.log"), 0))

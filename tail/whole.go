@@ -19,7 +19,7 @@ const tick = 250 * time.Millisecond
 // drowsy is for how long a log that was fed is read in each step.
 const drowsy = time.Second
 
-// isWhole tells whether a step is one: by the clock, if that goes on, when something was renamed, or when much has come.
+// isWhole reports whether a step is one: by the clock, if that goes on, when something was renamed, or when much has come.
 func (t *Tail) isWhole(now time.Time) bool {
 	renamed, passed := t.renamed.Swap(false), now.Sub(t.released)
 	return renamed || passed <= 0 || passed >= tick || t.stream.Waiting() >= t.settled+batchRows

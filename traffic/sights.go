@@ -5,7 +5,7 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Sights remember when each key was seen, and so tell where a key starts anew, and which keys may be forgotten:
+// Sights remember when each key was seen, and so tell where a key starts again, and which keys may be forgotten:
 //
 //   - where its time steps back by more than the lateness: there the log's clock was set back, or older logs were
 //     appended, and no limiter should hold the new requests against the old ones;
@@ -15,7 +15,7 @@ import (
 type Sights struct {
 	Lateness limit.Time
 	Idle     limit.Time // a key that was idle for longer is forgotten; or limit.Never
-	Restarts []int32    // indices into the group's requests before which a key starts anew, ascending
+	Restarts []int32    // indices into the group's requests before which a key starts again, ascending
 
 	sights intern.PagedSlice[sight] // by key
 	turn   int32                    // the key that Forget looked at last
@@ -24,7 +24,7 @@ type Sights struct {
 // A sight is when a key was seen. Its requests that came too late have times of their own, by which the limiters go;
 // whether it is idle goes by their places in time, which never step back.
 type sight struct {
-	latest limit.Time // its latest moment since it began or began anew
+	latest limit.Time // its latest moment since it began or began again
 	place  uint64     // of its last request, as an ordinal; 0: never seen, or forgotten
 }
 

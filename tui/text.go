@@ -33,7 +33,7 @@ func plain(s string) string {
 	return b.String()
 }
 
-// narrow tells whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is left out,
+// narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is left out,
 // which names of actions have.
 func narrow(r rune) bool {
 	return ' ' <= r && r <= '~' || r == '…' || 0xa0 < r && r < 0x0530 && unicode.IsLetter(r)

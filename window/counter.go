@@ -84,7 +84,7 @@ func (w *Counter) carry(count int64, before, first limit.Time) int64 {
 	return count
 }
 
-// full tells whether a request at now is refused.
+// full reports whether a request at now is refused.
 func (w *Counter) full(c pair, now limit.Time) bool {
 	room := w.count - 1 - c.current
 	if room < 0 {

@@ -121,7 +121,7 @@ func (h *HAProxy) share(c *counters) int64 {
 	return c.before * (h.period - int64(c.elapsed()/uint64(limit.Millisecond)))
 }
 
-// refuses tells whether a request more makes the estimate exceed the count: now + 1 + ⌊share/period⌋ > count.
+// refuses reports whether a request more makes the estimate exceed the count: now + 1 + ⌊share/period⌋ > count.
 func (h *HAProxy) refuses(c *counters, share int64) bool {
 	return share >= (h.count-c.now)*h.period
 }

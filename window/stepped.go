@@ -108,7 +108,7 @@ func (w *Stepped) turn(s *limit.State, now limit.Time) tally {
 	return tally{s.Level, 0, last}
 }
 
-// out tells whether a moment is in a step that no longer counts in the one that begins at first, or later.
+// out reports whether a moment is in a step that no longer counts in the one that begins at first, or later.
 func (w *Stepped) out(t, first limit.Time) bool {
 	return t < first && uint64(first-t) > uint64(w.reach)
 }
@@ -248,7 +248,7 @@ func (w *Stepped) Shape() limit.Shape {
 	}
 }
 
-// chargeText tells whether a refused request counts.
+// chargeText reports whether a refused request counts.
 func chargeText(all bool) string {
 	if all {
 		return "counts as well"

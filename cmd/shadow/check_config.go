@@ -62,7 +62,7 @@ func checkConfig(in io.Reader, w io.Writer, args []string) error {
 	return err
 }
 
-// compiles tells whether those that read requests can do as the configuration says, all of it at once.
+// compiles reports whether those that read requests can do as the configuration says, all of it at once.
 func compiles(c *policy.Config) error {
 	if _, err := match.NewActions(c.Actions, intern.NewDict()); err != nil {
 		return usage("%w", err)

@@ -29,7 +29,7 @@ func (f *evidenceFlags) addPaths(cmd *cobra.Command, implied string) {
 	flags.StringVar(&f.robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
 }
 
-// asked tells whether evidence is to be gathered.
+// asked reports whether evidence is to be gathered.
 func (f *evidenceFlags) asked() bool { return f.wanted || f.beacon != "" || f.robots != "" }
 
 // scopes are those of conditions that may ask for it.

@@ -42,7 +42,7 @@ func verifyGiven(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// isEmpty tells whether a value is a text without anything in it, or a list with such a one.
+// isEmpty reports whether a value is a text without anything in it, or a list with such a one.
 func isEmpty(v pflag.Value) bool {
 	if list, ok := v.(pflag.SliceValue); ok {
 		return len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
@@ -50,7 +50,7 @@ func isEmpty(v pflag.Value) bool {
 	return v.Type() == "string" && v.String() == ""
 }
 
-// inUse tells whether a flag is given, or whether it may have a value that is wanted of it.
+// inUse reports whether a flag is given, or whether it may have a value that is wanted of it.
 func inUse(flags *pflag.FlagSet, wanted string) bool {
 	name, value, valued := strings.Cut(wanted, "=")
 	f := flags.Lookup(name)

@@ -36,7 +36,7 @@ func keepRun(ctx context.Context, path string, info store.RunInfo, do func(*stor
 	return run.ID(), nil
 }
 
-// muchFree is the share of a file that may be free before it is written anew. What is free the next runs use: a database
+// muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a database
 // that loses a run a night and gets one stays as large as it is.
 const muchFree = 0.25
 

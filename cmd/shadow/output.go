@@ -79,7 +79,7 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
-// color tells whether w may get colours: it is a terminal, and its user has not asked for none (no-color.org).
+// color reports whether w may get colours: it is a terminal, and its user has not asked for none (no-color.org).
 func (f *outputFlags) color(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }

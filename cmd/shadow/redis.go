@@ -31,7 +31,7 @@ func (f *redisFlags) add(cmd *cobra.Command) {
 	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
-// inUse tells whether state is to be shared.
+// inUse reports whether state is to be shared.
 func (f *redisFlags) inUse() bool { return len(f.addresses) > 0 }
 
 // connection is what the flags say, for a host with a name of its own.

@@ -138,12 +138,12 @@ func (m *pageMaker) swept() (candidates []store.RunFact, err error) {
 	return candidates, err
 }
 
-// itself tells whether the report is about a run and no other.
+// itself reports whether the report is about a run and no other.
 func (m *pageMaker) itself(run *store.RunFact) bool {
 	return len(m.runs) == 1 && m.runs[0].Run == run.Run
 }
 
-// sameRequests tells whether a run judged as many requests as the report is about, from the same moment to the same.
+// sameRequests reports whether a run judged as many requests as the report is about, from the same moment to the same.
 func (m *pageMaker) sameRequests(run *store.RunFact) bool {
 	var requests int64
 	for i := range m.runs {

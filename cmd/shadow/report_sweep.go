@@ -14,7 +14,7 @@ import (
 
 // A stored sweep has curves and no policies, so its report is the one that shadow sweep printed.
 
-// curvesOnly tells whether the report is about one run, and that a sweep.
+// curvesOnly reports whether the report is about one run, and that a sweep.
 func (m *pageMaker) curvesOnly() bool {
 	return len(m.runs) == 1 && m.runs[0].Policies == 0 && m.runs[0].Curves > 0
 }

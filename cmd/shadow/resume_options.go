@@ -130,7 +130,7 @@ func (o resumeOptions) changes(before resumeOptions) (all resumeChanges) {
 	return all
 }
 
-// touch tells whether a change is about something.
+// touch reports whether a change is about something.
 func (c resumeChanges) touch(subject string) bool {
 	return slices.ContainsFunc(c, func(x resumeChange) bool { return slices.Contains(resumeSubjects[x.name], subject) })
 }

@@ -190,7 +190,7 @@ func (c *resumption) keep(run *store.Run) {
 	}
 }
 
-// idle tells whether nothing has come since the last time.
+// idle reports whether nothing has come since the last time.
 func (c *resumption) idle(s *ingest.Stats) bool { return c != nil && s.Lines == 0 && c.last != nil }
 
 // tellNothingNew reports a replay that had nothing to judge. Nothing of it is kept: what is held back stays so.

@@ -78,7 +78,7 @@ func doomedRuns(all []store.RunFact, named []string, older limit.Time, now time.
 	return doomed, nil
 }
 
-// deleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written anew.
+// deleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written again.
 func deleteRuns(ctx context.Context, w io.Writer, db *store.Store, path string, runs []int32, spare float64) error {
 	rows, err := db.Delete(ctx, runs)
 	if err != nil {

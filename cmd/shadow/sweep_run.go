@@ -158,7 +158,7 @@ func (r *sweepRun) lookAgain(ctx context.Context, first *sweep.Result) error {
 // mostTwice is up to how many requests are looked at twice unasked: that takes a moment.
 const mostTwice = 500_000
 
-// twice tells whether so many requests are to be looked at a second time.
+// twice reports whether so many requests are to be looked at a second time.
 func (r *sweepRun) twice(requests int64) bool {
 	if r.cmd.Flags().Changed("exact") {
 		return r.exact

@@ -105,7 +105,7 @@ func (s *redisSoak) keepUp(n int) {
 	}
 }
 
-// noticed tells whether a would-block since the latest outage is marked.
+// noticed reports whether a would-block since the latest outage is marked.
 func (s *redisSoak) noticed() bool {
 	s.t.Helper()
 	f, err := os.Open(s.path("would-blocks"))

@@ -100,7 +100,7 @@ func (s *soak) measure() {
 	}
 }
 
-// rotate renames the log and creates it anew. Files that are not the latest are compressed.
+// rotate renames the log and creates it again. Files that are not the latest are compressed.
 func (s *soak) rotate() *os.File {
 	s.t.Helper()
 	s.rotated++

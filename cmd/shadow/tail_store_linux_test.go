@@ -12,7 +12,7 @@ import (
 )
 
 // On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
-// again everything is stored, and what was killed meanwhile is judged anew.
+// again everything is stored, and what was killed meanwhile is judged again.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
 	k.base = smallDisk(t, k)

@@ -193,7 +193,7 @@ func TestTailStoreShared(t *testing.T) {
 	k.compare()
 }
 
-// Runs that are deleted, and a file that is written anew, do not disturb a tail that stores into it.
+// Runs that are deleted, and a file that is written again, do not disturb a tail that stores into it.
 func TestTailStorePruned(t *testing.T) {
 	k := newKeeper(t)
 	k.start()

@@ -122,7 +122,7 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	return texts
 }
 
-// idle tells whether no request is in a scope.
+// idle reports whether no request is in a scope.
 func idle(scope policy.Scope, s *ingest.Stats) bool {
 	return scope > 0 && s.Marked>>(scope-1)&1 == 0
 }

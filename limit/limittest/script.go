@@ -22,7 +22,7 @@ import (
 // Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an admitted
 // request is kept waiting) may follow each other: time goes on. Of a limit.Approximation, a row "or 2", of the verdicts of
 // its second variant, may end in a text that begins with "if". Lines that begin with # are comments, and those that begin
-// with a blank are drawings. With -update, the rows below at are written anew.
+// with a blank are drawings. With -update, the rows below at are written again.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
 func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
@@ -136,7 +136,7 @@ func (p *player) variant(line, number string) (string, error) {
 	return row, nil
 }
 
-// isResult tells whether a row is computed from the times above it.
+// isResult reports whether a row is computed from the times above it.
 func isResult(row string) bool { return row == "want" || row == "wait" || row == "late" }
 
 // rows are the names of the rows of results with which lines begins.

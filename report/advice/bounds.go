@@ -51,7 +51,7 @@ func leavesOf(s sweep.Shape, n int64) (leaves [3]int64) {
 	return leaves
 }
 
-// leavesText says what the answer leaves to somebody who begins anew, "" without an answer.
+// leavesText says what the answer leaves to somebody who begins again, "" without an answer.
 func (s *Answer) leavesText() string {
 	best := s.Advice.BestOfAll()
 	if len(best) == 0 || !s.Advice.Scale.One() {

@@ -111,7 +111,7 @@ func (v *view) endTest(name testName, action string) {
 	}
 }
 
-// says tells whether a test's output has one of some texts in it.
+// says reports whether a test's output has one of some texts in it.
 func (v *view) says(name testName, texts []string) bool {
 	output := strings.Join(v.output[name], "")
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(output, text) })
@@ -149,7 +149,7 @@ func (v *view) showUnfinished(pkg string) {
 	}
 }
 
-// finish prints the count and tells whether all is well.
+// finish prints the count and reports whether all is well.
 func (v *view) finish(title string) bool {
 	if title != "" {
 		title = " " + title

@@ -43,7 +43,7 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 	p := pending{Batch: *traffic.NewBatch(10_000, in.columns), lateness: 5 * limit.Second, since: traffic.MinTime, floor: traffic.MinTime}
 	w, out := newWatermark(), traffic.NewBatch(10_000, in.columns)
 	order := func() {
-		p.floor = traffic.MinTime // the log begins anew
+		p.floor = traffic.MinTime // the log begins again
 		*w = *newWatermark()
 		p.add(&r.Batch, w)
 		out.Reset()

@@ -62,9 +62,9 @@ func restorePending(from *traffic.Decoder, sources []*watermark, p *pending, col
 	}
 }
 
-// Anew returns a Stream as this one was at its beginning, with as many sources, for other tables, whose Actions must be the
+// Fresh returns a Stream as this one was at its beginning, with as many sources, for other tables, whose Actions must be the
 // same.
-func (s *Stream) Anew(t *traffic.Tables) *Stream {
+func (s *Stream) Fresh(t *traffic.Tables) *Stream {
 	o := s.options
 	o.Tables = t
 	moved := &Stream{options: o, columns: s.columns}
