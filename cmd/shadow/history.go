@@ -28,12 +28,12 @@ const (
 // historyFlags say what is compared.
 type historyFlags struct {
 	compare string
-	spare   string
+	protect string
 }
 
 func (f *historyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.compare, "compare", comparePrev, "`what` to compare with: previous run, runs of the 7d before, or none")
-	cmd.Flags().StringVar(&f.spare, "spare", "browsers=99.9%", "the `class=share` of clients that a safe limit spares, of runs with curves")
+	cmd.Flags().StringVar(&f.protect, "protect", "browsers=99.9%", "the `class=share` of clients that a safe limit does not hit, of runs with curves")
 	completeWords(cmd, "compare", comparePrev, compareWeek, compareNone)
 }
 
@@ -41,7 +41,7 @@ func (f *historyFlags) verify() (store.Spare, error) {
 	if !slices.Contains([]string{comparePrev, compareWeek, compareNone}, f.compare) {
 		return store.Spare{}, usage("--compare %q: want previous, 7d or none", f.compare)
 	}
-	return parseSpare(f.spare)
+	return parseSpare(f.protect)
 }
 
 // byTime orders runs by their last request.
@@ -229,7 +229,7 @@ func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit
 // parseSpare reads browsers=99.9%.
 func parseSpare(text string) (store.Spare, error) {
 	bad := func() (store.Spare, error) {
-		return store.Spare{}, usage("--spare %q: want a class and a share, such as browsers=99.9%%", text)
+		return store.Spare{}, usage("--protect %q: want a class and a share, such as browsers=99.9%%", text)
 	}
 	name, share, found := strings.Cut(text, "=")
 	var p percent

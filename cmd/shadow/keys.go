@@ -18,8 +18,8 @@ type keysFlags struct {
 	refuse  []string
 	limits  []string
 	by      []string
-	stop    []string
-	spare   []string
+	target  []string
+	protect []string
 	action  string
 	claims  bool
 	config  string
@@ -41,7 +41,7 @@ func newKeys() *cobra.Command {
 		Use:   "keys LOG…",
 		Short: "Say what limits should count by: which key tells tools from browsers in this log",
 		Long: `Keys says what a limit should count by. For each key it takes the largest rolling window that still refuses so many
-of the requests of those to be stopped, and says how many of those to be spared it hits. The key that hits fewest
+of the target's requests, and says how many of the protected visitors it hits. The key that hits fewest
 separates best in this log. client+agent tells people apart behind one address, but agents are easily changed;
 client/64 holds who takes a new IPv6 address for every request.
 
@@ -58,7 +58,7 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 (--claims believes it). With --limit, it is that limit that is judged under each key.`,
 		Example: `  shadow keys access.log
   shadow keys access.log --per 10s,1m,1h --refuse 80%
-  shadow keys access.log --action login --stop tools,disguised --refuse 95%
+  shadow keys access.log --action login --target tools,disguised --refuse 95%
   shadow keys access.log --limit token:1/s,burst=20 --by client,client/64,client+agent
   shadow keys access.log --output json | jq '.answers[] | {refuse_percent, per, best}'`,
 		Args: logArgs,
@@ -72,11 +72,11 @@ func (f *keysFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.per, "per", []string{"1m"}, "`lengths` of windows (where no key separates by 1m, 10m and 1h are tried as well)")
-	flags.StringSliceVar(&f.refuse, "refuse", []string{"50%", "80%", "95%"}, "`shares` of the requests to be stopped that are to be refused")
+	flags.StringSliceVar(&f.refuse, "refuse", []string{"50%", "80%", "95%"}, "`shares` of the target's requests to refuse")
 	flags.StringArrayVarP(&f.limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows (repeatable)")
 	flags.StringSliceVar(&f.by, "by", nil, "`keys` to hold against each other (default all that the log has; "+keyTexts()+")")
-	flags.StringSliceVar(&f.stop, "stop", []string{"tools", "crawlers", "disguised"}, "`classes` to be stopped")
-	flags.StringSliceVar(&f.spare, "spare", []string{"browsers"}, "`classes` to be spared")
+	flags.StringSliceVar(&f.target, "target", []string{"tools", "crawlers", "disguised"}, "`classes` to refuse")
+	flags.StringSliceVar(&f.protect, "protect", []string{"browsers"}, "`classes` that must not be hit")
 	flags.StringVar(&f.action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.output, "report")
 	flags.BoolVar(&f.claims, "claims", false, "believe what agents claim, without looking for evidence")
@@ -87,8 +87,8 @@ func (f *keysFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing but the report and errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
 	completeWords(cmd, "by", request.Keys()...)
-	completeWords(cmd, "stop", classNames()...)
-	completeWords(cmd, "spare", classNames()...)
+	completeWords(cmd, "target", classNames()...)
+	completeWords(cmd, "protect", classNames()...)
 }
 
 // chosen are the keys of --by, or those that are tried by default.

@@ -9,8 +9,7 @@ import (
 	"shadow/suggest"
 )
 
-// Keys need to know two sides only: those to be stopped are counted as tools, those to be spared as browsers, all others as
-// unknown.
+// Keys need to know two sides only: the target is counted as tools, the protected as browsers, all others as unknown.
 const (
 	toStop  = request.Tool
 	toSpare = request.Browser
@@ -18,20 +17,20 @@ const (
 
 // ask is what the flags ask, and how visitors are to be counted for it.
 func (r *keysRun) ask() (q keys.Question, err error) {
-	stop, err := classesOf("stop", r.stop)
+	stop, err := classesOf("target", r.target)
 	if err != nil {
 		return q, err
 	}
-	spare, err := classesOf("spare", r.spare)
+	spare, err := classesOf("protect", r.protect)
 	if err != nil {
 		return q, err
 	}
 	for _, class := range stop {
 		if slices.Contains(spare, class) {
-			return q, usage("%s are both to be stopped and to be spared: state them once", pluralOf(class))
+			return q, usage("%s are both target and protected: state them once", pluralOf(class))
 		}
 	}
-	if asked := r.cmd.Flags().Changed("stop") && slices.Contains(stop, disguised) || slices.Contains(spare, disguised); r.claims && asked {
+	if asked := r.cmd.Flags().Changed("target") && slices.Contains(stop, disguised) || slices.Contains(spare, disguised); r.claims && asked {
 		return q, usage("--claims believes every claim, so nobody is disguised: leave one out")
 	}
 	q.Stop, q.Spare = []request.Class{toStop}, []request.Class{toSpare}
@@ -87,7 +86,7 @@ func classesOf(flag string, names []string) (classes []request.Class, err error)
 // disguised is the class of those who claim to be browsers, which their evidence contradicts.
 const disguised = request.ClassCount
 
-// classNames are the classes as --stop and --spare take them.
+// classNames are the classes as --target and --protect take them.
 func classNames() (names []string) {
 	for class := range disguised + 1 {
 		names = append(names, pluralOf(class))

@@ -14,8 +14,8 @@ import (
 type suggestFlags struct {
 	readingFlags
 	evidenceFlags
-	spare      []string
-	stop       []string
+	protect    []string
+	target     []string
 	per        []string
 	kinds      []string
 	rates      []string
@@ -37,7 +37,7 @@ func newSuggest() *cobra.Command {
 		Use:   "suggest LOG…",
 		Short: "What should the limit be? The strictest that leaves browsers alone, and its price",
 		Long: `Suggest answers the question "what should X be?": it names, for windows of several lengths and token buckets of
-several rates, the strictest limit that hits at most the promised share of the clients to spare, and says what that
+several rates, the strictest limit that hits at most the allowed share of the clients to protect, and says what that
 limit would refuse of whom. It blocks nobody.
 
 Limits are chosen on the first part of the log and proven on the rest (--holdout); both figures are shown.
@@ -50,8 +50,8 @@ Clients are told apart by what their agents claim, and browsers by what they do 
 
 The log is read three or four times, so it must lie in files.`,
 		Example: `  shadow suggest access.log
-  shadow suggest access.log access.log.*.gz --spare browsers=99.9% --stop tools,crawlers --per 30s,1m,5m
-  shadow suggest access.log --action login --spare browsers=99%
+  shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target tools,crawlers --per 30s,1m,5m
+  shadow suggest access.log --action login --protect browsers=99%
   shadow suggest access.log --each-action --kind window
   shadow suggest access.log --scale 2 --holdout 50% --output json | jq '.answers[0].best'`,
 		Args: logArgs,
@@ -64,8 +64,8 @@ The log is read three or four times, so it must lie in files.`,
 func (f *suggestFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.spare, "spare", []string{"browsers=99.9%"}, "whom to leave alone, and which share of them (`who=share`, repeatable)")
-	flags.StringSliceVar(&f.stop, "stop", []string{"tools", "crawlers", "disguised"}, "`whom` the limit is meant for: the more of their requests it refuses the better")
+	flags.StringSliceVar(&f.protect, "protect", []string{"browsers=99.9%"}, "the share of which clients must not be hit (`who=share`, repeatable)")
+	flags.StringSliceVar(&f.target, "target", []string{"tools", "crawlers", "disguised"}, "the `clients` to refuse: the more of their requests a limit refuses, the better")
 	flags.StringSliceVar(&f.per, "per", periodTexts(sweep.DefaultPeriods()), "`lengths` of windows")
 	flags.StringArrayVar(&f.kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default window, fixed and token)")
 	flags.StringSliceVar(&f.rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s)")
@@ -88,35 +88,35 @@ func (f *suggestFlags) add(cmd *cobra.Command) {
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen")
 	needsKinds(cmd)
 	completeWords(cmd, "kind", sweep.Kinds()...)
-	completeWords(cmd, "stop", suggest.Words()...)
+	completeWords(cmd, "target", suggest.Words()...)
 }
 
 // question is what the flags ask.
-// Unless --stop is given, whoever spares all stops all.
-func (f *suggestFlags) question(stopGiven bool) (q suggest.Question, err error) {
-	for _, text := range f.spare {
+// `--protect all` without --target implies `--target all`.
+func (f *suggestFlags) question(targetGiven bool) (q suggest.Question, err error) {
+	for _, text := range f.protect {
 		p, err := suggest.ParsePromise(text)
 		if err != nil {
-			return q, badFlag("spare", text, err)
+			return q, badFlag("protect", text, err)
 		}
 		q.Promises = append(q.Promises, p)
 	}
-	for _, word := range f.stop {
+	for _, word := range f.target {
 		who, err := suggest.ParseSet(word)
 		if err != nil {
-			return q, badFlag("stop", word, err)
+			return q, badFlag("target", word, err)
 		}
 		q.Stop |= who
 	}
-	if len(q.Promises) > 0 && q.Promises[0].Who == suggest.Everybody && !stopGiven {
-		q.Stop = suggest.Everybody // then nobody need be told apart
+	if len(q.Promises) > 0 && q.Promises[0].Who == suggest.Everybody && !targetGiven {
+		q.Stop = suggest.Everybody // no classification is needed
 	}
 	if len(q.Promises) == 0 || q.Stop == 0 {
-		return q, usage("--spare and --stop: want somebody")
+		return q, usage("--protect and --target: name at least one group of clients each")
 	}
 	for _, p := range q.Promises {
 		if both := p.Who & q.Stop; both != 0 && p.Who != suggest.Everybody && q.Stop != suggest.Everybody {
-			return q, usage("--spare and --stop: %s cannot be both", both)
+			return q, usage("--protect and --target: %s cannot be both", both)
 		}
 	}
 	if q.Scale, err = suggest.ParseScale(f.scale); err != nil {

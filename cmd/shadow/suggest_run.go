@@ -99,7 +99,7 @@ func (r *suggestRun) prepare(args []string) error {
 	for _, a := range config.Actions {
 		r.named[a.Name] = true
 	}
-	if r.question, err = r.suggestFlags.question(r.cmd.Flags().Changed("stop")); err != nil {
+	if r.question, err = r.suggestFlags.question(r.cmd.Flags().Changed("target")); err != nil {
 		return err
 	}
 	if r.options, err = r.shapes(); err != nil {

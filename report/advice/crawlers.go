@@ -67,5 +67,5 @@ func sparing(a *suggest.Advice) string {
 	if stop == nil {
 		stop = []string{suggest.Tools.String()}
 	}
-	return fmt.Sprintf("--spare %s,crawlers=100%% --stop %s", strings.Join(promises, ","), strings.Join(stop, ","))
+	return fmt.Sprintf("--protect %s,crawlers=100%% --target %s", strings.Join(promises, ","), strings.Join(stop, ","))
 }

@@ -35,7 +35,7 @@ func findings(a *suggest.Advice, in *report.Input) []string {
 // spareNobodyText says that there is nobody to spare.
 func spareNobodyText(a *suggest.Advice, in *report.Input) string {
 	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
-		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --spare all=99% spares that share " +
+		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --protect all=99% spares that share " +
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
 	}
 	for _, p := range a.Promises {
@@ -43,7 +43,7 @@ func spareNobodyText(a *suggest.Advice, in *report.Input) string {
 			return unsparedText(a, p)
 		}
 		if a.First.Clients.Of(p.Who) == 0 {
-			return fmt.Sprintf("There are no %s among the clients: nobody to spare. --spare all=99%% spares that share of whoever is there.", p.Who)
+			return fmt.Sprintf("There are no %s among the clients: nobody to spare. --protect all=99%% spares that share of whoever is there.", p.Who)
 		}
 	}
 	return ""

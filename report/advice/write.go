@@ -23,9 +23,9 @@ func (s *Answer) answerFacts() []document.Fact {
 	}
 	for _, p := range a.Promises {
 		n := a.First.Clients.Of(p.Who)
-		all = append(all, document.Fact{Label: "spare", Text: fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client"))})
+		all = append(all, document.Fact{Label: "protect", Text: fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client"))})
 	}
-	all = append(all, document.Fact{Label: "stop", Text: a.Stop.String()}, document.Fact{Label: "chosen on", Text: partText(&s.First)})
+	all = append(all, document.Fact{Label: "target", Text: a.Stop.String()}, document.Fact{Label: "chosen on", Text: partText(&s.First)})
 	if s.Rest != nil {
 		all = append(all, document.Fact{Label: "proven on", Text: partText(s.Rest)})
 	}

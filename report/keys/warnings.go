@@ -60,7 +60,7 @@ func nobodyText(res *sweep.KeysResult, k *Report) string {
 		return "the log has no agents: nothing tells tools from browsers, so no key can be said to separate them"
 	case k.Stop.Requests == 0:
 		return "no request is of class " + strings.Join(k.Stop.Classes, " or ") +
-			": there is nothing to stop, so no key can be said to separate anything; --stop names other classes"
+			": there is nothing to stop, so no key can be said to separate anything; --target names other classes"
 	case k.Spare.Requests == 0:
 		return "no request is of class " + strings.Join(k.Spare.Classes, " or ") + ": there is nobody to spare, so all keys hit as few"
 	}

@@ -24,7 +24,7 @@ func (k *Report) facts() []document.Fact {
 	if k.Action != "" {
 		of = ", of action " + k.Action
 	}
-	all = append(all, document.Fact{Label: "to stop", Text: groupText(&k.Stop) + of}, document.Fact{Label: "to spare", Text: groupText(&k.Spare) + k.doubtedText() + of})
+	all = append(all, document.Fact{Label: "target", Text: groupText(&k.Stop) + of}, document.Fact{Label: "protect", Text: groupText(&k.Spare) + k.doubtedText() + of})
 	if k.Log.Shared > 0 {
 		all = append(all, document.Fact{Label: "shared", Text: k.Log.sharedText()})
 	}
