@@ -77,12 +77,6 @@ func (g *Gathering) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	g.add(b, rows, verdicts)
-	return nil
-}
-
-// add takes in the client's rows of a batch.
-func (g *Gathering) add(b *traffic.Batch, rows []int32, verdicts []Verdicts) {
 	first := g.Batch.Len()
 	g.Batch.Append(b, rows)
 	clear(g.Batch.Client[first:])
@@ -96,6 +90,7 @@ func (g *Gathering) add(b *traffic.Batch, rows []int32, verdicts []Verdicts) {
 	for i := range g.Fates {
 		g.Fates[i].take(&verdicts[i], to, g.Batch.Len())
 	}
+	return nil
 }
 
 // take notes the verdicts on some rows.

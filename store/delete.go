@@ -15,7 +15,7 @@ import (
 // runTables are ours that hold something of a run.
 var runTables = []string{
 	"runs", "inputs", "unreadable_lines", "warnings", "policies", "parts", "clients", "agents", "actions",
-	"client_tallies", "action_tallies", "events", "curves", "curve_points", "levels", "client_evidence", "not_http",
+	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_evidence", "not_http",
 }
 
 // TableRows is how many rows of a table something is about.

@@ -19,7 +19,7 @@ func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 	}
 	steps := []func(*replay.Result) error{
 		r.writeInputs, r.writeUnreadable, r.writeWarnings, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
-		r.writeClientTallies, r.writeActionTallies, r.writeCurves, r.writeLevels, r.writeEvidence,
+		r.writeClientTallies, r.writeActionTallies, r.writeCurves, r.writeEvidence,
 	}
 	for _, step := range steps {
 		if err := context.Cause(r.ctx); err != nil {

@@ -34,7 +34,6 @@ type Run struct {
 	over  bool
 
 	swept    *sweep.Result // nil: the run is a replay
-	levels   []replay.Sampled
 	warnings []string
 	state    *State       // nil: nobody goes on where the run ends
 	jury     *replay.Jury // nil: no evidence

@@ -227,17 +227,6 @@ CREATE TABLE tails ( -- how far each shadow tail has come; changed in the transa
     policies VARCHAR   NOT NULL  -- of that run, as JSON
 );
 
-CREATE TABLE levels ( -- how full a limit was for the clients that it refuses most, at moments spread evenly
-    run     INTEGER   NOT NULL,
-    policy  INTEGER   NOT NULL,
-    part    INTEGER   NOT NULL, -- parts.part
-    client  INTEGER   NOT NULL,
-    time    TIMESTAMP NOT NULL,
-    level   DOUBLE    NOT NULL, -- requests that count against the client: the highest since the moment before
-    full_at BIGINT    NOT NULL, -- with so many the limit is full
-    refused BIGINT    NOT NULL  -- requests of the client that the policy refused since the moment before
-);
-
 CREATE TABLE states ( -- where replays with --resume go on
     run     INTEGER   NOT NULL, -- that has left it
     name    VARCHAR   NOT NULL, -- --resume-as

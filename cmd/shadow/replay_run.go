@@ -40,8 +40,6 @@ type replayRun struct {
 	configured policy.Config
 	resumed    *resumption   // nil unless --resume
 	curves     *sweep.Result // nil unless --sweep
-	worst      *replay.Worst // likewise
-	samples    []replay.Sampled
 }
 
 // run verifies the flags, replays, and reports.
@@ -95,7 +93,6 @@ func (r *replayRun) prepare(args []string) error {
 	if err := r.watchHarm(&config); err != nil {
 		return err
 	}
-	r.watchWorst()
 	r.reading.Band = r.band
 	if r.band && r.redisFlags.inUse() {
 		return usage("--band and --redis: state one: Redis does not hold the state of a band")

@@ -7,7 +7,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
-	"shadow/report/format"
 	"shadow/report/html"
 	"shadow/request"
 	"shadow/store"
@@ -61,25 +60,10 @@ func (m curveMaker) Next() (*traffic.Batch, error) {
 	return b, err
 }
 
-const (
-	worstClients = 2   // of each policy, whose levels are sampled
-	worstMoments = 288 // one for each five minutes of a day
-)
-
-// watchWorst has the replay observed for the levels of the clients that are refused most.
-func (r *replayRun) watchWorst() {
-	if r.sweep {
-		r.worst = replay.NewWorst(r.reading.Tables, r.policies, r.reading.Lateness)
-		r.observers = append(r.observers, r.worst)
-	}
-}
-
-// keepCurves keeps the curves with the run, and the levels.
+// keepCurves keeps the curves with the run.
 func (r *replayRun) keepCurves(run *store.Run) {
 	if r.curves != nil {
 		run.KeepCurves(r.curves)
-		r.samples = r.worst.Samples(worstClients, worstMoments)
-		run.KeepLevels(r.samples)
 	}
 }
 
@@ -89,13 +73,6 @@ func (r *replayRun) addCurves(page *html.Page) {
 		return
 	}
 	page.Curves = curves.New(r.curves, report.Options{}).Curves()
-	for _, s := range r.samples {
-		policy := &r.policies[s.Policy]
-		page.Levels = append(page.Levels, html.Level{
-			Client: r.night.anonymizer.Name(r.reading.Tables.Clients.Name(s.Client)), Policy: r.night.anonymizer.Text(policy.Name), Limit: policy.Parts[s.Part].Spec.String(),
-			First: format.Moment(s.First), Last: format.Moment(s.Last), Levels: s.Levels, Refused: s.Refused, Top: float64(s.Full),
-		})
-	}
 }
 
 // observers are several of them, as one.

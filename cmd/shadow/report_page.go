@@ -8,7 +8,6 @@ import (
 
 	"shadow/limit"
 	"shadow/report"
-	"shadow/report/format"
 	"shadow/report/html"
 	"shadow/store"
 )
@@ -35,9 +34,6 @@ func (m *pageMaker) page(model *report.Model) (*html.Page, error) {
 		return nil, err
 	}
 	p.Untimed = untimed(model.Policies, len(p.Times))
-	if p.Levels, err = m.levels(); err != nil {
-		return nil, err
-	}
 	p.Curves, err = m.curves()
 	return p, err
 }
@@ -47,22 +43,6 @@ func (m *pageMaker) times(policies []report.Policy) ([]html.Times, error) {
 	o := newOverTime(nil, 0, len(policies))
 	err := m.db.OverTime(m.loaded, func(policy int, minute limit.Time, refused int64) { o.counts[policy].add(minute, refused) })
 	return o.times(policies), err
-}
-
-// levels are those of the clients that the latest run's policies refused most, of one run only.
-func (m *pageMaker) levels() (levels []html.Level, err error) {
-	if len(m.runs) != 1 {
-		return nil, nil
-	}
-	stored, err := m.db.Levels(m.runs[0].Run)
-	for i := range stored {
-		l := &stored[i]
-		levels = append(levels, html.Level{
-			Client: m.anonymizer.Name(l.Client), Policy: m.anonymizer.Text(l.Policy), Limit: l.Limit, First: format.Moment(l.First), Last: format.Moment(l.Last),
-			Levels: l.Levels, Refused: l.Refused, Top: float64(l.Full),
-		})
-	}
-	return levels, err
 }
 
 // untimed tells of policies that refused something at times that are not known.

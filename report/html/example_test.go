@@ -81,10 +81,6 @@ func evilPage(t testing.TB, logged string, top int) *Page {
 	p.Curves.Action = evilTexts[0]
 	for i := range m.Policies {
 		p.Times = append(p.Times, Times{evilTexts[i%len(evilTexts)], format.Moment(reporttest.Noon), limit.Minute, []int64{1, 0, 5, 9, 0, 2}})
-		p.Levels = append(p.Levels, Level{
-			Client: evilTexts[0], Policy: evilTexts[1], Limit: m.Policies[i].Policy, First: format.Moment(reporttest.Noon), Last: format.Moment(reporttest.Noon + limit.Hour),
-			Levels: []float64{0, 1, 2, 1, 2, 2, 0}, Refused: []int64{0, 0, 3, 0, 0, 4, 0}, Top: 2,
-		})
 	}
 	return p
 }

@@ -60,7 +60,6 @@ func TestHTMLIsSmall(t *testing.T) {
 	for len(p.Model.Policies) < 1000 {
 		p.Model.Policies = append(p.Model.Policies, p.Model.Policies[0])
 		p.Times = append(p.Times, Times{Policy: long, Step: limit.Minute, Refused: refused})
-		p.Levels = append(p.Levels, Level{Client: long, Policy: long, Limit: long, Levels: make([]float64, 90_000)})
 		p.Model.Warnings = append(p.Model.Warnings, long)
 		section := document.Section{Title: "x", Notes: []string{long}, Table: table.New(table.Words(long))}
 		section.Table.Add(table.Text(long))

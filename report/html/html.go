@@ -32,7 +32,6 @@ type Page struct {
 	Curves   *Curves            // what every limit would refuse
 	Times    []Times            // refusals over time, of some policies
 	Untimed  string             // whose refusals over time are not known: a sentence
-	Levels   []Level            // of some clients
 	Sections []document.Section // whatever else there is to say, before the curves
 }
 
@@ -59,16 +58,6 @@ type Times struct {
 	Start   format.Moment // of the first stretch
 	Step    limit.Time    // length of each
 	Refused []int64       // in each
-}
-
-// A Level is how full a limit was for one client, at moments spread evenly.
-type Level struct {
-	Client, Policy, Limit string
-
-	First, Last format.Moment
-	Levels      []float64 // requests that count against the client; the highest since the moment before
-	Refused     []int64   // since the moment before; nil: not known
-	Top         float64   // with how many the limit is full
 }
 
 // MostBytes is how many bytes a page has at most.

@@ -35,7 +35,6 @@ type pageView struct {
 	Untimed  string
 	Sections []sectionView
 	Curves   *curvesView
-	Levels   []levelView
 	Details  []detailView
 	More     string // what has no section of its own
 
@@ -77,9 +76,6 @@ func (p *Page) view(room room) (*pageView, error) {
 	}
 	for i := range p.Sections {
 		v.Sections = append(v.Sections, sectionViewOf(&p.Sections[i], room.of(len(p.Sections)), room.notes))
-	}
-	for i := range p.Levels[:min(len(p.Levels), room.levels)] {
-		v.Levels = append(v.Levels, levelViewOf(&p.Levels[i]))
 	}
 	v.Curves = p.Curves.view(room)
 	return v, err

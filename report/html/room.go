@@ -20,7 +20,6 @@ type room struct {
 	curves   int
 	points   int // of one curve
 	steps    int // of one policy's refusals over time
-	levels   int // clients whose level is drawn
 	notes    int // warnings, and sentences of a section
 }
 
@@ -31,13 +30,13 @@ const MostPoints = 2000
 const MostRows = 250
 
 var fullRoom = room{
-	policies: 300, details: 12, rows: 900, list: MostRows, curves: 120, points: MostPoints, steps: 1000, levels: 12, notes: 40,
+	policies: 300, details: 12, rows: 900, list: MostRows, curves: 120, points: MostPoints, steps: 1000, notes: 40,
 }
 
 func (r room) halved() room {
 	return room{
 		policies: r.policies / 2, details: (r.details + 1) / 2, rows: r.rows / 2, list: r.list / 2, curves: (r.curves + 1) / 2,
-		points: r.points / 2, steps: r.steps / 2, levels: r.levels / 2, notes: (r.notes + 1) / 2,
+		points: r.points / 2, steps: r.steps / 2, notes: (r.notes + 1) / 2,
 	}
 }
 
