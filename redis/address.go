@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -20,8 +22,9 @@ import (
 //	redis+cluster://HOST[,HOST…]                      some nodes of a cluster
 //	redis+sentinel://HOST[,HOST…]/MASTER[/DATABASE]   some sentinels, and what they call the server
 //
-// with rediss in place of redis for TLS, then also ?ca=FILE, ?cert=FILE&key=FILE and ?server-name=NAME. There is room
-// for a user but not for a password: command lines can be read by everybody, and are kept with the run.
+// with rediss in place of redis for TLS, then also ?ca=FILE, ?cert=FILE&key=FILE and ?server-name=NAME. An address may
+// name a user, but it must not contain a password: everybody can read command lines, and the run keeps them. The parsers
+// of net/url and of the client library quote parts of an address in their errors, perhaps a password, so neither is used.
 
 // A topology is how servers belong together.
 type topology uint8
@@ -31,13 +34,13 @@ const (
 	ring
 	cluster
 	sentinel
+	socket
 )
 
 // An Address says where Redis is.
 type Address struct {
 	topology topology
-	network  string   // tcp or unix
-	hosts    []string // with ports
+	hosts    []string // with ports; of a socket, its path
 	master   string   // what sentinels call the server
 	database int
 	user     string
@@ -52,13 +55,16 @@ func ParseAddress(texts ...string) (Address, error) {
 	for i, text := range texts {
 		a, err := parseAddress(text)
 		if err != nil {
-			return Address{}, fmt.Errorf("address %q: %w", redacted(text), err)
+			if scheme, rest, found := strings.Cut(text, "://"); found && strings.Contains(rest, "@") {
+				text = scheme + "://…" + rest[strings.LastIndex(rest, "@"):] // what stands before may be a password
+			}
+			return Address{}, fmt.Errorf("address %q: %w", text, err)
 		}
 		if i == 0 {
 			all = a
 			continue
 		}
-		if a.topology > ring || all.topology > ring || a.network != "tcp" || all.network != "tcp" {
+		if a.topology > ring || all.topology > ring {
 			return Address{}, errors.New("several addresses make a ring, so each must be that of a single server, redis://HOST")
 		}
 		all.topology, all.hosts = ring, append(all.hosts, a.hosts...)
@@ -69,93 +75,84 @@ func ParseAddress(texts ...string) (Address, error) {
 	return all, nil
 }
 
-// redacted is an address without what may be a password.
-func redacted(text string) string {
-	scheme, rest, found := strings.Cut(text, "://")
-	if at := strings.LastIndex(rest, "@"); found && at >= 0 {
-		return scheme + "://…" + rest[at:]
-	}
-	return text
-}
-
-// schemes tell how an address begins. Those with an s are encrypted.
+// schemes are the beginnings of addresses. Those with an s are encrypted.
 var schemes = map[string]topology{
-	"redis": single, "rediss": single, "unix": single,
+	"redis": single, "rediss": single, "unix": socket,
 	"redis+cluster": cluster, "rediss+cluster": cluster, "redis+sentinel": sentinel, "rediss+sentinel": sentinel,
 }
 
-func parseAddress(text string) (Address, error) {
+func parseAddress(text string) (a Address, err error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	kind, known := schemes[scheme]
 	if !found || !known {
-		return Address{}, errors.New("want one such as redis://localhost:6379, rediss://…, redis+cluster://…, redis+sentinel://HOST/MASTER or unix:///run/redis.sock")
+		return a, errors.New("want one such as redis://localhost:6379, rediss://…, redis+cluster://…, redis+sentinel://HOST/MASTER or unix:///run/redis.sock")
 	}
+	a.topology = kind
 	rest, query, _ := strings.Cut(rest, "?")
-	options, err := url.ParseQuery(query)
+	values, err := url.ParseQuery(query)
 	if err != nil {
-		return Address{}, fmt.Errorf("its options cannot be read: %w", err)
+		return a, fmt.Errorf("its options cannot be read: %w", err)
 	}
-	a := Address{topology: kind, network: "tcp"}
-	if scheme == "unix" {
-		return a.unix(rest, options)
+	take := func(name string) string {
+		defer values.Del(name)
+		return values.Get(name)
 	}
-	hosts, path, _ := strings.Cut(rest, "/")
-	if err := a.whom(&hosts); err != nil {
-		return Address{}, err
-	}
-	if err := a.where(hosts); err != nil {
-		return Address{}, err
-	}
-	if err := a.what(path); err != nil {
-		return Address{}, err
-	}
-	if strings.HasPrefix(scheme, "rediss") {
-		a.tls, err = secure(options)
+	database := ""
+	if kind == socket {
+		database = take("db")
+		if rest == "" {
+			return a, errors.New("names no socket")
+		}
+		path, err := filepath.Abs(rest)
+		if err != nil {
+			return a, err
+		}
+		a.hosts = []string{path}
+	} else if database, err = a.readHosts(rest); err != nil {
 		return a, err
 	}
-	return a, unknown(options)
-}
-
-// unix reads the address of a socket.
-func (a Address) unix(path string, options url.Values) (Address, error) {
-	a.network, a.hosts = "unix", []string{path}
-	if db := options.Get("db"); db != "" {
-		options.Del("db")
-		if err := a.number(db); err != nil {
-			return Address{}, err
+	if database != "" && kind == cluster {
+		return a, errors.New("a cluster has no databases to choose from")
+	}
+	number, err := strconv.ParseUint(cmp.Or(database, "0"), 10, 16)
+	if err != nil {
+		return a, fmt.Errorf("%q is no number of a database", database)
+	}
+	a.database = int(number)
+	if strings.HasPrefix(scheme, "rediss") {
+		if a.tls, err = readTLS(take); err != nil {
+			return a, err
 		}
 	}
-	if path == "" {
-		return Address{}, errors.New("names no socket")
+	for name := range values {
+		return a, fmt.Errorf("unknown option %q", name)
 	}
-	return a, unknown(options)
+	return a, nil
 }
 
-// whom takes the user off the hosts.
-func (a *Address) whom(hosts *string) error {
-	at := strings.LastIndex(*hosts, "@")
-	if at < 0 {
-		return nil
+// readHosts reads what stands between the scheme and the options: the user, the hosts, and the name that sentinels know.
+// It returns the number of the database.
+func (a *Address) readHosts(text string) (database string, err error) {
+	hosts, database, _ := strings.Cut(text, "/")
+	if at := strings.LastIndex(hosts, "@"); at >= 0 {
+		if strings.Contains(hosts[:at], ":") {
+			return "", errPassword
+		}
+		if a.user, err = url.PathUnescape(hosts[:at]); err != nil {
+			return "", err
+		}
+		hosts = hosts[at+1:]
 	}
-	user := (*hosts)[:at]
-	*hosts = (*hosts)[at+1:]
-	if strings.Contains(user, ":") {
-		return errPassword
-	}
-	var err error
-	a.user, err = url.PathUnescape(user)
-	return err
-}
-
-// where reads the hosts.
-func (a *Address) where(hosts string) error {
 	port := "6379"
 	if a.topology == sentinel {
 		port = "26379"
+		if a.master, database, _ = strings.Cut(database, "/"); a.master == "" {
+			return "", errors.New("lacks what the sentinels call the server: redis+sentinel://HOST/MASTER")
+		}
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
 		if host == "" {
-			return errors.New("lacks the name of a host")
+			return "", errors.New("lacks the name of a host")
 		}
 		if _, _, err := net.SplitHostPort(host); err != nil {
 			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
@@ -165,39 +162,13 @@ func (a *Address) where(hosts string) error {
 	if a.topology == single && len(a.hosts) > 1 {
 		a.topology = ring
 	}
-	return nil
+	return database, nil
 }
 
-// what reads the path: the name that sentinels know, the number of the database.
-func (a *Address) what(path string) error {
-	if a.topology == sentinel {
-		a.master, path, _ = strings.Cut(path, "/")
-		if a.master == "" {
-			return errors.New("lacks what the sentinels call the server: redis+sentinel://HOST/MASTER")
-		}
-	}
-	if path == "" {
-		return nil
-	}
-	if a.topology == cluster {
-		return errors.New("a cluster has no databases to choose from")
-	}
-	return a.number(path)
-}
-
-func (a *Address) number(text string) error {
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return fmt.Errorf("%q is no number of a database", text)
-	}
-	a.database = int(n)
-	return nil
-}
-
-// secure reads the options of TLS.
-func secure(options url.Values) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: take(options, "server-name")}
-	if name := take(options, "ca"); name != "" {
+// readTLS reads the options of TLS.
+func readTLS(take func(name string) string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: take("server-name")}
+	if name := take("ca"); name != "" {
 		pem, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -207,26 +178,12 @@ func secure(options url.Values) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s holds no certificate", name)
 		}
 	}
-	if cert, key := take(options, "cert"), take(options, "key"); cert != "" || key != "" {
+	if cert, key := take("cert"), take("key"); cert != "" || key != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
 			return nil, err
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
-	return config, unknown(options)
-}
-
-func take(options url.Values, name string) string {
-	value := options.Get(name)
-	options.Del(name)
-	return value
-}
-
-// unknown is the error of options that nobody took.
-func unknown(options url.Values) error {
-	for name := range options {
-		return fmt.Errorf("unknown option %q", name)
-	}
-	return nil
+	return config, nil
 }

@@ -23,7 +23,7 @@ import (
 
 func TestParseAddress(t *testing.T) {
 	tcp := func(kind topology, hosts ...string) Address {
-		return Address{topology: kind, network: "tcp", hosts: hosts}
+		return Address{topology: kind, hosts: hosts}
 	}
 	with := func(a Address, change func(*Address)) Address { change(&a); return a }
 	for text, want := range map[string]Address{
@@ -35,7 +35,7 @@ func TestParseAddress(t *testing.T) {
 		"redis://a redis://b":                         tcp(ring, "a:6379", "b:6379"),
 		"redis+cluster://a:1,b:2":                     tcp(cluster, "a:1", "b:2"),
 		"redis+sentinel://a,b:9/main/2":               with(tcp(sentinel, "a:26379", "b:9"), func(a *Address) { a.master, a.database = "main", 2 }),
-		"unix:///run/redis.sock?db=1":                 {network: "unix", hosts: []string{"/run/redis.sock"}, database: 1},
+		"unix:///run/redis.sock?db=1":                 {topology: socket, hosts: []string{"/run/redis.sock"}, database: 1},
 		"redis://us%40er@h":                           with(tcp(single, "h:6379"), func(a *Address) { a.user = "us@er" }),
 		"redis://localhost:6379/":                     tcp(single, "localhost:6379"),
 		"redis+cluster://a redis://b":                 {}, // and the rest are errors

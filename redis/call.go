@@ -2,8 +2,11 @@ package redis
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -11,7 +14,7 @@ import (
 )
 
 // A Call has one limit judge the next requests of one key. What Redis has charged for this host already, it answers as it did
-// then and does not charge again: see number.go.
+// then and does not charge again: see numbers.go.
 type Call struct {
 	Limit  *Limit
 	Key    string
@@ -25,105 +28,103 @@ type Call struct {
 	// there; nil: Redis has missed nothing.
 	Memory *limit.State
 
-	Refused []int32         // the answer: indices into At, ascending
-	Delayed []limit.Delayed // those that are kept waiting
-	Told    *limit.State    // what this host would have to remember from before to know as much as Redis; nil: what it does
-	Missed  bool            // whether that may be lost: the next call for the key should have a Memory
-	Err     error           // why there is no answer
+	Refused  []int32         // the answer: indices into At, ascending
+	Delayed  []limit.Delayed // those that are kept waiting
+	Snapshot *limit.State    // what Redis knew of the key before this call, where this host may know less; else nil
+	Resync   bool            // whether an earlier Snapshot may be lost: the next call for the key should have a Memory
+	Err      error           // why there is no answer
 }
 
 // errForgotten says that a request was charged before, and the answer to it is not kept any more.
-var errForgotten = errors.New("share: charged before, and the verdict is not kept any more")
+var errForgotten = errors.New("redis: charged before, and the verdict is not kept any more")
 
 // send puts the call into a pipeline.
 func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock Clock) *redis.Cmd {
-	cell, into := c.Limit.split(c.At[0])
-	offset := func(t limit.Time) int64 { return int64(into + (t - c.At[0])) }
-	times := newList(len(c.At))
-	for _, t := range c.At {
-		times = appendInt(times, offset(t))
-	}
-	var places []byte
+	cell, begin := c.Limit.split(c.At[0])
+	first, places := c.At[0], []byte(nil)
 	if c.Places != nil {
-		places = newList(len(c.At))
-		for _, t := range c.Places {
-			places = appendInt(places, offset(t))
-		}
-	}
-	call := packed(int64(cell), c.Index, offset(c.since()), int64(clock), bit(c.Alone))
-	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.Limit.header, host, call, times, places, c.seed(cell))
-}
-
-// since is c.Since, brought within reach.
-func (c *Call) since() limit.Time {
-	first := c.At[0]
-	if c.Places != nil {
-		first = c.Places[0]
+		first, places = c.Places[0], packed(offsets(nil, c.Places, begin)...)
 	}
 	since := min(c.Since, first)
-	if distance(since, c.At[0]) >= reach/4 {
+	if distance(since, c.At[0]) >= reach/4 { // beyond what the script can count
 		since = c.At[0] - reach/4
 	}
-	return since
+	call := packed(int64(cell), c.Index, int64(since-begin), int64(clock), bit(c.Alone))
+	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)},
+		c.Limit.header, host, call, packed(offsets(nil, c.At, begin)...), places, c.packedMemory(begin))
+}
+
+// offsets appends how much later than begin some times are.
+func offsets(to []int64, times []limit.Time, begin limit.Time) []int64 {
+	to = slices.Grow(to, len(times))
+	for _, t := range times {
+		to = append(to, int64(t-begin))
+	}
+	return to
+}
+
+// packed is a list of whole numbers in MessagePack (msgpack.org), which scripts read with cmsgpack.unpack.
+func packed(numbers ...int64) []byte {
+	const int32s, int64s, array32 = 0xd2, 0xd3, 0xdd // big-endian behind it; of an array its length, then the elements
+	b := append(make([]byte, 0, 5+5*len(numbers)), array32)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(numbers)))
+	for _, n := range numbers {
+		switch {
+		case 0 <= n && n <= math.MaxInt8:
+			b = append(b, byte(n))
+		case math.MinInt32 <= n && n <= math.MaxInt32:
+			b = binary.BigEndian.AppendUint32(append(b, int32s), uint32(n))
+		default:
+			b = binary.BigEndian.AppendUint64(append(b, int64s), uint64(n))
+		}
+	}
+	return b
 }
 
 // receive reads the answer.
 func (c *Call) receive(cmd *redis.Cmd) error {
-	c.Refused, c.Delayed, c.Told, c.Missed = c.Refused[:0], c.Delayed[:0], nil, false
+	c.Refused, c.Delayed, c.Snapshot, c.Resync = c.Refused[:0], c.Delayed[:0], nil, false
 	answer, err := cmd.Slice()
 	if err != nil {
 		return err
 	}
 	if len(answer) != 3 {
-		return fmt.Errorf("share: an answer of %d lists", len(answer))
+		return fmt.Errorf("redis: an answer of %d lists", len(answer))
 	}
-	if err := c.receiveRefused(answer[0]); err != nil {
-		return err
+	var lists [3][]int64
+	for i := range lists {
+		if lists[i], err = numbersOf(answer[i]); err != nil {
+			return err
+		}
 	}
-	if err := c.receiveDelayed(answer[1]); err != nil {
-		return err
-	}
-	return c.receiveTold(answer[2])
-}
-
-func (c *Call) receiveRefused(list any) error {
-	numbers, err := numbersOf(list)
-	if err != nil {
-		return err
-	}
-	for _, n := range numbers {
-		index, _ := n.(int64)
+	for _, index := range lists[0] {
 		switch {
 		case index < 0:
 			return errForgotten
 		case index >= int64(len(c.At)):
-			return fmt.Errorf("share: an answer to request %d of %d", index, len(c.At))
+			return fmt.Errorf("redis: an answer to request %d of %d", index, len(c.At))
 		}
 		c.Refused = append(c.Refused, int32(index))
 	}
-	return nil
-}
-
-func (c *Call) receiveDelayed(list any) error {
-	numbers, err := numbersOf(list)
-	if err != nil {
-		return err
-	}
-	for i := 0; i+1 < len(numbers); i += 2 {
-		index, _ := numbers[i].(int64)
-		by, _ := numbers[i+1].(int64)
-		if index < 0 || index >= int64(len(c.At)) {
-			return fmt.Errorf("share: an answer to request %d of %d", index, len(c.At))
+	for late := range slices.Chunk(lists[1], 2) {
+		if len(late) < 2 || late[0] < 0 || late[0] >= int64(len(c.At)) {
+			return fmt.Errorf("redis: a delay %v of %d requests", late, len(c.At))
 		}
-		c.Delayed = append(c.Delayed, limit.Delayed{Index: int32(index), By: limit.Time(by)})
+		c.Delayed = append(c.Delayed, limit.Delayed{Index: int32(late[0]), By: limit.Time(late[1])})
 	}
-	return nil
+	return c.receiveSnapshot(lists[2])
 }
 
-func numbersOf(list any) ([]any, error) {
-	numbers, ok := list.([]any)
+func numbersOf(list any) ([]int64, error) {
+	items, ok := list.([]any)
 	if !ok {
-		return nil, fmt.Errorf("share: an answer of type %T where a list is wanted", list)
+		return nil, fmt.Errorf("redis: an answer of type %T where a list is wanted", list)
+	}
+	numbers := make([]int64, len(items))
+	for i := range items {
+		if numbers[i], ok = items[i].(int64); !ok {
+			return nil, fmt.Errorf("redis: an answer of type %T where a number is wanted", items[i])
+		}
 	}
 	return numbers, nil
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// Conn is up until a batch fails. Then nobody waits for it: it is pinged in the background, less and less often, and when
+// Redis is up until a batch fails. Then nobody waits for it: it is pinged in the background, less and less often, and when
 // it answers the next batch goes there. Only a batch that succeeds makes the pauses short again, so that a server that
 // answers pings and nothing else is not asked all the time.
 
@@ -18,72 +19,52 @@ const (
 
 // health is whether it makes sense to ask Redis.
 type health struct {
-	ping func(context.Context) error
+	ping  func(context.Context) error
+	down  atomic.Bool
+	pause time.Duration // before the first ping after the last failure; 0: none since a batch was answered as a whole
 
-	mu     sync.Mutex
-	down   bool
-	pause  time.Duration
-	stop   context.CancelFunc // of the pinging; nil: none
-	done   chan struct{}
-	closed bool
+	pings   context.Context // ends with close
+	stop    context.CancelFunc
+	pinging sync.WaitGroup
+}
+
+func newHealth(ping func(context.Context) error) *health {
+	h := &health{ping: ping}
+	h.pings, h.stop = context.WithCancel(context.Background())
+	return h
 }
 
 // up reports whether to ask Redis.
-func (h *health) up() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return !h.down
-}
+func (h *health) up() bool { return !h.down.Load() }
 
 // succeeded notes that a batch was answered as a whole.
-func (h *health) succeeded() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.pause = 0
-}
+func (h *health) succeeded() { h.pause = 0 }
 
 // failed notes that a batch was not, and begins to ping.
 func (h *health) failed() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.down || h.closed {
+	if h.down.Swap(true) {
 		return
 	}
-	h.down = true
 	h.pause = min(max(shortestPause, 2*h.pause), longestPause)
-	ctx, stop := context.WithCancel(context.Background())
-	h.stop, h.done = stop, make(chan struct{})
-	go h.wait(ctx, h.pause, h.done)
-}
-
-// wait pings until there is an answer.
-func (h *health) wait(ctx context.Context, pause time.Duration, done chan struct{}) {
-	defer close(done)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause/2 + rand.N(pause)): // so that hosts do not come back all at once
+	pause := h.pause
+	h.pinging.Go(func() {
+		for {
+			select {
+			case <-h.pings.Done():
+				return
+			case <-time.After(pause/2 + rand.N(pause)): // so that hosts do not come back all at once
+			}
+			if h.ping(h.pings) == nil {
+				h.down.Store(false)
+				return
+			}
+			pause = min(2*pause, longestPause)
 		}
-		if h.ping(ctx) == nil {
-			break
-		}
-		pause = min(2*pause, longestPause)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.down = false
-	h.stop()
+	})
 }
 
 // close ends the pinging.
 func (h *health) close() {
-	h.mu.Lock()
-	h.closed = true
-	stop, done := h.stop, h.done
-	h.mu.Unlock()
-	if stop != nil {
-		stop()
-		<-done
-	}
+	h.stop()
+	h.pinging.Wait()
 }

@@ -114,15 +114,15 @@ func TestAloneWhenTold(t *testing.T) {
 	g := newGuestbook(t, "window:1000/30s")
 	g.ask("a", nil, 0)
 	g.ask("b", nil, 1)
-	if c := g.ask("a", nil, 120); c.Told == nil {
+	if c := g.ask("a", nil, 120); c.Snapshot == nil {
 		t.Error("b was the last: a should be told")
 	}
 	g.want("", "a")
-	if c := g.ask("a", nil, 120, 121); !c.Missed {
+	if c := g.ask("a", nil, 120, 121); !c.Resync {
 		t.Error("a may not have heard what it was told")
 	}
 	g.want("", "a")
-	if c := g.ask("a", new(limit.State), 122); c.Told == nil {
+	if c := g.ask("a", new(limit.State), 122); c.Snapshot == nil {
 		t.Error("a wants to be told")
 	}
 	g.want("", "a")

@@ -2,8 +2,10 @@ package redis
 
 import (
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,7 +26,7 @@ const (
 // A Limit is a limit whose state is shared.
 type Limit struct {
 	script *redis.Script
-	header []byte     // what the script is told of the limit
+	header []byte     // the numbers of the limit, for the script
 	cell   limit.Time // microseconds
 	unit   limit.Time // of State.At, in microseconds
 	level  bool       // whether State.Level is a time
@@ -48,42 +50,47 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("limit %q cannot be shared: %w", part.Spec, err)
 	}
-	script, ok := loadScript(sharing.Script)
-	if !ok {
-		return nil, fmt.Errorf("limit %q cannot be shared: there is no script for %s", part.Spec, sharing.Script)
+	l := &Limit{cell: limit.Second, unit: max(1, sharing.Unit), level: sharing.Level, prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec)}
+	if l.script, err = loadScript(sharing.Script); err != nil {
+		return nil, fmt.Errorf("limit %q cannot be shared: %w", part.Spec, err)
 	}
-	l := &Limit{script: script, cell: cellOf(sharing.Step), unit: max(1, sharing.Unit), level: sharing.Level, prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec)}
+	if step := sharing.Step; step > 0 { // the least multiple of a second or more: so many seconds as time has fit into 53 bits
+		l.cell = limit.Time(limit.CeilDiv(int64(limit.Second), int64(step))) * step
+	}
 	horizon := part.Limiter.Horizon()
 	if sharing.Most >= exact || max(horizon, t.Lateness, l.cell) >= reach/2 {
 		return nil, fmt.Errorf("limit %q cannot be shared: its numbers are not exact in Redis, which computes with 53 bits; take a shorter period or a rounder count", part.Spec)
 	}
+	ttl := int64(horizon/limit.Millisecond) + 1 + t.MaxLag.Milliseconds() // of a key that nobody asks for
 	l.header = packed(append([]int64{
-		int64(l.cell), int64(t.Lateness), int64(min(t.Idle, reach)), keep(horizon, t.MaxLag),
-		int64(sharing.Cooldown), bit(sharing.Extend),
+		int64(l.cell), int64(t.Lateness), int64(min(t.Idle, reach)), ttl, int64(sharing.Cooldown), bit(sharing.Extend),
 	}, sharing.Numbers...)...)
 	return l, nil
 }
 
-// cellOf is the least multiple of a step that lasts a second or more. So many seconds as time has fit into 53 bits.
-func cellOf(step limit.Time) limit.Time {
-	if step == 0 {
-		return limit.Second
+//go:embed scripts/*.lua
+var scripts embed.FS
+
+// loadScript makes the script of an algorithm: its file between two that all have in common; see scripts/begin.lua.
+func loadScript(name string) (*redis.Script, error) {
+	var text strings.Builder
+	for _, part := range []string{"begin", name, "end"} {
+		content, err := scripts.ReadFile("scripts/" + part + ".lua")
+		if err != nil {
+			return nil, fmt.Errorf("there is no script for %s", name)
+		}
+		text.Write(content)
 	}
-	return limit.Time(limit.CeilDiv(int64(limit.Second), int64(step))) * step
+	return redis.NewScript(text.String()), nil
 }
 
-// keep is for how many milliseconds Redis keeps a key that nobody asks for.
-func keep(horizon limit.Time, lag time.Duration) int64 {
-	return int64(horizon/limit.Millisecond) + 1 + lag.Milliseconds()
-}
-
-// split is t as its cell and the microseconds since that began.
-func (l *Limit) split(t limit.Time) (cell, into limit.Time) {
-	cell, into = t/l.cell, t%l.cell
-	if into < 0 {
-		cell, into = cell-1, into+l.cell
+// split returns the cell in which t lies, and when that began.
+func (l *Limit) split(t limit.Time) (cell, begin limit.Time) {
+	cell = t / l.cell
+	if t%l.cell < 0 {
+		cell--
 	}
-	return cell, into
+	return cell, cell * l.cell
 }
 
 // longestName is how long a key's name may be, in bytes; a longer one goes by its hash.

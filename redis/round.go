@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic"
 )
@@ -23,17 +22,17 @@ const (
 
 // A round is on its way through a batch.
 type round struct {
-	limiter   *SharedLimiter
-	policy    *refereed
+	*SharedLimiter
+	policy    *sharedPolicy
 	batch     *traffic.Batch
 	timelines *traffic.Timelines
 	memory    func(timeline int) *limit.State
 
-	pieces []piece
-	n      int  // requests in them
-	extra  int  // remembered times in them
-	told   int  // remembered times in all rounds
-	failed bool // nothing more is asked
+	pieces     []piece
+	size       int  // requests and remembered times in them
+	requests   int  // requests in them
+	remembered int  // remembered times in all rounds
+	failed     bool // nothing more is asked
 }
 
 // A piece is a call for the next requests of a timeline.
@@ -48,7 +47,7 @@ type piece struct {
 func (r *round) judge() {
 	var start int32
 	for i, end := range r.timelines.Ends {
-		r.limiter.answer.Decided[i] = true
+		r.answer.Decided[i] = true
 		r.cut(i, start, end)
 		start = end
 	}
@@ -58,182 +57,153 @@ func (r *round) judge() {
 // cut asks for a timeline, in several pieces if it is long, or if its times lie centuries apart.
 func (r *round) cut(i int, start, end int32) {
 	p := piece{timeline: i, first: true}
-	var n numbered
+	var n number
+	begun, scope := false, r.policy.scope
 	for row := start; row < end; row++ {
-		if !r.concerns(row) {
-			continue
+		if scope != 0 && r.batch.Marks[r.timelines.Rows[row]]&scope == 0 {
+			continue // the policy is not about this request
 		}
 		t := r.timelines.At[row]
-		n.next(r, row)
-		if len(p.At) > 0 && (r.size()+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
+		if next := r.numbers.first(r.batch.Places()[r.timelines.Rows[row]]); begun && next.place <= n.place {
+			n.index++
+		} else {
+			n, begun = next, true
+		}
+		if len(p.At) > 0 && (r.size+len(p.At) >= mostAtOnce || distance(t, p.At[0]) >= reach/2) {
 			r.add(p)
-			if r.flush(); !r.limiter.answer.Decided[i] {
+			if r.flush(); !r.answer.Decided[i] {
 				return
 			}
 			p = piece{timeline: i}
 		}
-		p.take(row, t, n)
+		if len(p.At) == 0 {
+			p.Index = n.index
+		}
+		p.rows, p.At = append(p.rows, row), append(p.At, t)
+		place := n.place
+		if distance(place, p.At[0]) >= reach/2 { // that of a request that came too late may be far, but no further than makes sense
+			place = t
+		}
+		p.Places = append(p.Places, place)
 	}
 	if len(p.At) > 0 {
 		r.add(p)
 	}
-	if r.size() >= mostAtOnce {
+	if r.size >= mostAtOnce {
 		r.flush()
 	}
-}
-
-// size is how much Redis has to do.
-func (r *round) size() int { return r.n + r.extra }
-
-// concerns reports whether the policy is about a request.
-func (r *round) concerns(row int32) bool {
-	scope := r.policy.scope
-	return scope == 0 || r.batch.Marks[r.timelines.Rows[row]]&scope != 0
-}
-
-// take adds a request. The place of one that came too late may be far from its time, but no further than makes sense.
-func (p *piece) take(row int32, t limit.Time, n numbered) {
-	if len(p.At) == 0 {
-		p.Index = n.index
-	}
-	p.rows = append(p.rows, row)
-	p.At = append(p.At, t)
-	if distance(n.place, p.At[0]) >= reach/2 {
-		n.place = t
-	}
-	p.Places = append(p.Places, n.place)
 }
 
 // add puts a piece into the round, or into the next if what is remembered of its key is too much for this one.
 func (r *round) add(p piece) {
-	p.Limit = r.policy.limit
-	p.Key = r.name(r.timelines.Rows[p.rows[0]])
-	p.Since = r.limiter.numbers.kept
+	p.Limit, p.Key, p.Since = r.policy.limit, r.name(r.timelines.Rows[p.rows[0]]), r.numbers.kept
 	if slices.Equal(p.Places, p.At) {
 		p.Places = nil
 	}
+	times := 0
 	if p.first {
-		r.remember(&p)
+		times = r.remember(&p)
 	}
-	times := p.remembered()
-	if r.told += times; times > 0 && r.told > mostInBatch {
-		r.limiter.answer.Decided[p.timeline] = false
+	if r.remembered += times; times > 0 && r.remembered > mostInBatch {
+		r.answer.Decided[p.timeline] = false
 		return
 	}
-	if times > 0 && r.size()+len(p.At)+times > mostAtOnce {
+	if times > 0 && r.size+len(p.At)+times > mostAtOnce {
 		r.flush()
 	}
 	r.pieces = append(r.pieces, p)
-	r.n += len(p.At)
-	r.extra += times
+	r.requests += len(p.At)
+	r.size += len(p.At) + times
 }
 
-// remember has the first piece of a timeline tell what Redis has missed of its key.
-func (r *round) remember(p *piece) {
-	key, heard := r.timelines.Keys[p.timeline], &r.policy.heard
-	if r.limiter.options.Temporary && *heard.keys.At(key) <= 0 {
-		r.policy.made = append(r.policy.made, p.Limit.key(p.Key))
+// remember has the first piece of a timeline bring what Redis has missed of its key, and returns how many times that are.
+func (r *round) remember(p *piece) (times int) {
+	key, acked := r.timelines.Keys[p.timeline], &r.policy.acked
+	if r.options.Temporary && *acked.keys.At(key) <= 0 {
+		r.policy.temporary = append(r.policy.temporary, p.Limit.key(p.Key))
 	}
-	if heard.all(key) {
-		return
-	}
-	p.Alone = r.policy.lost
-	if r.limiter.redis.clock == LogClock {
-		p.Memory = r.memory(p.timeline)
-	}
-	if p.remembered() > mostOfOne {
-		p.Memory = nil
-	}
-}
-
-// remembered is how many times a piece brings along.
-func (p *piece) remembered() int {
-	if p.Memory == nil {
+	if acked.has(key) {
 		return 0
 	}
-	return p.Memory.Ring().Len()
+	p.Alone = r.policy.lost
+	if r.redis.clock == RedisClock {
+		return 0
+	}
+	memory := r.memory(p.timeline)
+	if times = memory.Ring().Len(); times > mostOfOne {
+		return 0
+	}
+	p.Memory = memory
+	return times
 }
 
 // name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
-// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
+// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says. A client whom
+// no user hides has an empty part before its own.
 func (r *round) name(row int32) string {
-	b, t, by := r.batch, r.limiter.options.Tables, r.policy.by
-	action := "/" + t.Actions.Name(int32(b.Action[row]))
+	b, t, by := r.batch, r.options.Tables, r.policy.by
+	name, action := by.String(), "/"+t.Actions.Name(int32(b.Action[row]))
+	part := func(text string) string { return "/" + url.PathEscape(text) }
 	switch by {
 	case request.ByAction:
-		return by.String() + action
+		return name + action
 	case request.ByHost:
-		return by.String() + "/" + url.PathEscape(t.Hosts.Name(b.Host[row]))
+		return name + part(t.Hosts.Name(b.Host[row]))
 	case request.BySite:
-		return by.String()
+		return name
 	}
-	name := by.String() + r.sender(by, row)
+	client := t.Clients.Name(b.Client[row])
+	if network, ok := traffic.NetworkOf(by, client); ok {
+		client = network.String()
+	}
+	switch {
+	case by.ByUsers() && b.User != nil && b.User[row] != traffic.NoUser:
+		name += part(t.Users.Name(b.User[row]))
+	case by.ByUsers():
+		name += "/" + part(client)
+	case by.ByPaths():
+		name += part(client) + part(t.Paths.Name(b.Path[row]))
+	case by.ByAgents():
+		name += part(client) + part(t.Agents.Name(int32(b.Agent[row])))
+	default:
+		name += part(client)
+	}
 	if by.ByActions() {
 		name += action
 	}
 	return name
 }
 
-// sender is the part of a name that says who sent a request. A client whom no user hides has an empty part before its own.
-func (r *round) sender(by request.Key, row int32) string {
-	b, t := r.batch, r.limiter.options.Tables
-	client := t.Clients.Name(b.Client[row])
-	if network, ok := traffic.NetworkOf(by, client); ok {
-		client = network.String()
-	}
-	sender := "/" + url.PathEscape(client)
-	switch {
-	case by.ByUsers() && b.User != nil && b.User[row] != traffic.NoUser:
-		return "/" + url.PathEscape(t.Users.Name(b.User[row]))
-	case by.ByUsers():
-		return "/" + sender
-	case by.ByPaths():
-		return sender + "/" + url.PathEscape(t.Paths.Name(b.Path[row]))
-	case by.ByAgents():
-		return sender + "/" + url.PathEscape(t.Agents.Name(int32(b.Agent[row])))
-	}
-	return sender
-}
-
 // flush sends what there is, and takes in the answers.
 func (r *round) flush() {
-	a := &r.limiter.answer
-	r.failed = r.failed || r.limiter.behind() // also in the middle of a large batch
-	if len(r.pieces) > 0 && !r.failed {
-		calls := make([]*Call, len(r.pieces))
-		for i := range r.pieces {
-			calls[i] = &r.pieces[i].Call
-		}
-		r.failed = !r.limiter.send(calls, r.n)
-		for i := range r.pieces {
-			r.pieces[i].answer(a, r)
-		}
-	} else {
-		for i := range r.pieces {
-			a.Decided[r.pieces[i].timeline] = false
+	r.failed = r.failed || r.behind() // also in the middle of a large batch
+	calls := make([]*Call, len(r.pieces))
+	for i := range r.pieces {
+		calls[i] = &r.pieces[i].Call
+	}
+	asked := len(calls) > 0 && !r.failed
+	r.failed = r.failed || asked && !r.send(calls, r.requests)
+	for i := range r.pieces {
+		if p := &r.pieces[i]; asked && p.Err == nil {
+			r.take(p)
+		} else {
+			r.answer.Decided[p.timeline] = false
 		}
 	}
-	r.pieces, r.n, r.extra = r.pieces[:0], 0, 0
+	r.pieces, r.size, r.requests = r.pieces[:0], 0, 0
 }
 
-// answer takes in what was answered to a piece.
-func (p *piece) answer(a *replay.Answer, r *round) {
-	if p.Err != nil {
-		a.Decided[p.timeline] = false
-		return
-	}
+// take takes in what was answered to a piece.
+func (r *round) take(p *piece) {
+	a := &r.answer
 	if !a.Decided[p.timeline] {
 		return
 	}
-	if p.Told != nil && p.first {
-		a.States[p.timeline] = p.Told
+	if p.first && p.Snapshot != nil {
+		a.States[p.timeline] = p.Snapshot
 	}
-	key := r.timelines.Keys[p.timeline]
-	switch {
-	case p.Missed || p.Told != nil && !p.first:
-		r.policy.heard.owe(key) // and will be told again
-	case p.first:
-		r.policy.heard.hear(key)
+	if p.first || p.Resync || p.Snapshot != nil { // a later snapshot is not adopted, so it is asked for again
+		r.policy.acked.set(r.timelines.Keys[p.timeline], p.first && !p.Resync)
 	}
 	for _, i := range p.Refused {
 		a.Refused = append(a.Refused, p.rows[i])

@@ -10,7 +10,7 @@ import (
 )
 
 // One host: what Redis decides is what the Engine decides by itself, late requests and keys that start again included.
-func TestRefereeAgreesWithEngine(t *testing.T) {
+func TestAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
 	all := madeUp(t, 1, 10_000)
 	batches := cuts(t, 1, all, 2000)

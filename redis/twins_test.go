@@ -68,7 +68,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-func parseLimit(t *testing.T, text string) *policy.Part {
+func parseLimit(t testing.TB, text string) *policy.Part {
 	t.Helper()
 	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	if err != nil {

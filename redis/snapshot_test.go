@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"shadow/limit"
+	"shadow/request"
 	"shadow/testneeds"
 )
 
 // A host that asks now and then is told enough to follow what all hosts together have sent: by what it remembers then, it
 // decides as Redis does, and knows how long a client has to wait.
-func TestTold(t *testing.T) {
+func TestSnapshots(t *testing.T) {
 	s := startServer(t)
 	for name, limits := range twins {
 		t.Run(name, func(t *testing.T) {
 			hosts := [2]*Conn{s.open("a" + name), s.open("b" + name)}
 			for i, text := range slices.Concat(limits, []string{limits[0] + ",cooldown=20s"}) {
 				rng := testneeds.Rand(t, uint64(i), 3)
-				told := playTold(t, hosts, text, rng)
+				told := playSnapshots(t, hosts, text, rng)
 				if told < 20 {
 					t.Errorf("%s: only %d times a host was told", text, told)
 				}
@@ -28,8 +29,8 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// playTold has two hosts ask for one key, at random, and returns how often one was told.
-func playTold(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (told int) {
+// playSnapshots has two hosts ask for one key, at random, and returns how often one was told.
+func playSnapshots(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (told int) {
 	t.Helper()
 	part := parseLimit(t, text)
 	shared, err := NewLimit("told", part, openEnded)
@@ -54,9 +55,9 @@ func playTold(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (told i
 		if err := hosts[i].Judge(context.Background(), []*Call{c}); err != nil {
 			t.Fatal(err)
 		}
-		if c.Told != nil {
+		if c.Snapshot != nil {
 			told++
-			own[i] = *c.Told
+			own[i] = *c.Snapshot
 		}
 		for j, at := range c.At {
 			wait := part.Limiter.Wait(&truth, at)
@@ -72,7 +73,7 @@ func playTold(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (told i
 }
 
 // A host that is answered a second time may not have heard what it was told at first: it is told so.
-func TestToldAgain(t *testing.T) {
+func TestSnapshotAgain(t *testing.T) {
 	s := startServer(t)
 	shared, err := NewLimit("told", parseLimit(t, "token:6/30s"), openEnded)
 	if err != nil {
@@ -88,16 +89,62 @@ func TestToldAgain(t *testing.T) {
 	}
 	a, b := s.open("a"), s.open("b")
 	ask(a, 0, nil)
-	if c := ask(b, 0, nil); c.Told == nil {
+	if c := ask(b, 0, nil); c.Snapshot == nil {
 		t.Error("another host has been there: it should tell")
 	}
-	if c := ask(b, 0, nil); c.Told != nil || !c.Missed {
+	if c := ask(b, 0, nil); c.Snapshot != nil || !c.Resync {
 		t.Error("it may be lost what was told: it should say so")
 	}
-	if c := ask(b, 1, nil); c.Told != nil || c.Missed {
+	if c := ask(b, 1, nil); c.Snapshot != nil || c.Resync {
 		t.Error("no other host has been there: it should tell nothing")
 	}
-	if c := ask(b, 2, new(limit.State)); c.Told == nil {
+	if c := ask(b, 2, new(limit.State)); c.Snapshot == nil {
 		t.Error("the host asks what it has missed: it should tell")
+	}
+}
+
+// A host's memory counts where no other host has been, and where Redis has not charged more than it knows of.
+func TestMemoryCounts(t *testing.T) {
+	s := startServer(t)
+	part := &limits(t, request.ByClient, "window:2/30s")[0].Parts[0]
+	l, err := NewLimit("p", part, openEnded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.open("a"), s.open("b")
+	ask := func(r *Conn, key string, first int, memory *limit.State) (refused bool) {
+		t.Helper()
+		c := &Call{Limit: l, Key: key, At: []limit.Time{limit.Second}, Places: placesFrom(first, 1), Memory: memory}
+		if err := r.Judge(context.Background(), []*Call{c}); err != nil {
+			t.Fatal(err)
+		}
+		return len(c.Refused) > 0
+	}
+	var full limit.State
+	part.Limiter.Refuse(nil, &full, []limit.Time{0, 0})
+
+	if !ask(a, "unknown", 5, &full) {
+		t.Error("Redis knows nothing of the key: memory should count")
+	}
+	ask(a, "own", 5, nil)
+	if !ask(a, "own", 6, &full) {
+		t.Error("nobody else knows the key: memory should count")
+	}
+	ask(a, "other", 5, nil)
+	ask(b, "other", 5, nil)
+	if !ask(a, "other", 6, nil) || !ask(b, "other", 6, &limit.State{At: 1, Level: 1}) {
+		t.Error("another host has been there: memory should not count")
+	}
+	ask(a, "ahead", 5, nil)
+	ask(a, "ahead", 9, nil)
+	again := &Call{
+		Limit: l, Key: "ahead", At: []limit.Time{limit.Second, limit.Second}, Places: placesFrom(9, 2),
+		Memory: &limit.State{At: 1, Level: 1},
+	}
+	if err := a.Judge(context.Background(), []*Call{again}); err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Refused) != 1 || again.Refused[0] != 1 {
+		t.Errorf("Redis has charged more already, so memory should not count: refused %v, want the second", again.Refused)
 	}
 }

@@ -230,7 +230,7 @@ func TestAnswersAreNotKeptForNobody(t *testing.T) {
 		return f.record("token:500/1s,burst=1")
 	}
 	want := record()
-	f.limiter.numbers.asked = mostKept
+	f.limiter.numbers.judged = mostKept
 	for range 5 {
 		if n := record(); n > want+want/4 {
 			t.Errorf("the record has %d bytes, and had %d", n, want)

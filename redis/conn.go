@@ -41,14 +41,7 @@ type Conn struct {
 	host    string
 	clock   Clock
 	timeout time.Duration
-	nodes   nodes
-}
-
-// Open makes a Conn. No server need be there yet.
-func Open(o Options) *Conn {
-	r := &Conn{host: o.Host, clock: o.Clock, timeout: cmp.Or(o.Timeout, time.Second)}
-	r.client = r.connect(&o)
-	return r
+	servers servers
 }
 
 // silent keeps the library from writing to standard error; what matters comes back as an error.
@@ -58,40 +51,32 @@ func init() { redis.SetLogger(silent{}) }
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-// Close ends all connections.
-func (r *Conn) Close() error { return r.client.Close() }
-
-// connect makes the client that suits the address. It must not repeat commands on its own account: what becomes of a
-// call whose answer is lost is for us to say.
-func (r *Conn) connect(o *Options) redis.UniversalClient {
+// Open makes a Conn. No server need be there yet.
+//
+// The client must not repeat commands on its own account: Judge says what becomes of a call whose answer is lost.
+func Open(o Options) *Conn {
+	r := &Conn{host: o.Host, clock: o.Clock, timeout: cmp.Or(o.Timeout, time.Second)}
 	a := &o.Address
 	u := &redis.UniversalOptions{
-		Addrs: a.hosts, DB: a.database, MasterName: a.master, Username: a.user, Password: o.Password,
-		TLSConfig: a.tls, ClientName: "shadow", Protocol: 2, DisableIdentity: true, OnConnect: r.nodes.meet,
-		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
+		Addrs: a.hosts, DB: a.database, MasterName: a.master, IsClusterMode: a.topology == cluster,
+		Username: a.user, Password: o.Password, SentinelPassword: o.Password, TLSConfig: a.tls,
+		ClientName: "shadow", Protocol: 2, DisableIdentity: true, OnConnect: r.servers.identify,
+		MaxRetries: -1, MaxRedirects: 3, DialerRetries: 1, ContextTimeoutEnabled: true,
 		DialTimeout: r.timeout, ReadTimeout: r.timeout, WriteTimeout: r.timeout, PoolTimeout: r.timeout,
 	}
-	switch a.topology {
-	case ring:
-		return redis.NewRing(ringOptions(a, u))
-	case cluster:
-		c := u.Cluster()
-		c.MaxRedirects = 3
-		return redis.NewClusterClient(c)
-	case sentinel:
-		u.SentinelPassword = o.Password
-		return redis.NewFailoverClient(u.Failover())
+	if a.topology == ring {
+		r.client = redis.NewRing(ringOptions(u))
+	} else {
+		r.client = redis.NewUniversalClient(u)
 	}
-	s := u.Simple()
-	s.Network = a.network
-	return redis.NewClient(s)
+	return r
 }
 
 // ringOptions spread keys over servers that know nothing of each other. A key stays where it is also while its server is
 // gone: moved, it would begin from nothing, and begin again from what it was when the server is back.
-func ringOptions(a *Address, u *redis.UniversalOptions) *redis.RingOptions {
+func ringOptions(u *redis.UniversalOptions) *redis.RingOptions {
 	shards := map[string]string{}
-	for _, host := range a.hosts {
+	for _, host := range u.Addrs {
 		shards[host] = host
 	}
 	return &redis.RingOptions{
@@ -103,20 +88,26 @@ func ringOptions(a *Address, u *redis.UniversalOptions) *redis.RingOptions {
 	}
 }
 
-// Ping tells why Redis cannot be reached, or nil.
+// Close ends all connections.
+func (r *Conn) Close() error { return r.client.Close() }
+
+// each has something done with every server that keeps keys.
+func (r *Conn) each(ctx context.Context, do func(context.Context, *redis.Client) error) error {
+	switch c := r.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, do)
+	case *redis.Ring:
+		return c.ForEachShard(ctx, do)
+	default:
+		return do(ctx, c.(*redis.Client))
+	}
+}
+
+// Ping returns why Redis cannot be reached, or nil.
 func (r *Conn) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	each := func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() }
-	var err error
-	switch c := r.client.(type) {
-	case *redis.ClusterClient:
-		err = c.ForEachMaster(ctx, each)
-	case *redis.Ring:
-		err = c.ForEachShard(ctx, each)
-	default:
-		err = r.client.Ping(ctx).Err()
-	}
+	err := r.each(ctx, func(ctx context.Context, c *redis.Client) error { return c.Ping(ctx).Err() })
 	if err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
@@ -171,7 +162,7 @@ func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
 	return failed
 }
 
-// mend reports whether it makes sense to send calls again, having done what that takes.
+// mend reports whether it makes sense to send calls again, having loaded the scripts that servers lack.
 func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
 	missing := map[*redis.Script]bool{}
 	for _, c := range failed {
@@ -183,23 +174,12 @@ func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
 		}
 	}
 	for script := range missing {
-		if r.load(ctx, script) != nil {
+		load := func(ctx context.Context, c *redis.Client) error { return script.Load(ctx, c).Err() }
+		if r.each(ctx, load) != nil {
 			return false
 		}
 	}
 	return true
-}
-
-// load has all servers know a script.
-func (r *Conn) load(ctx context.Context, script *redis.Script) error {
-	each := func(ctx context.Context, c *redis.Client) error { return script.Load(ctx, c).Err() }
-	switch c := r.client.(type) {
-	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, each)
-	case *redis.Ring:
-		return c.ForEachShard(ctx, each)
-	}
-	return script.Load(ctx, r.client).Err()
 }
 
 // lost reports whether an error means that the connection ended, so that another one may do better at once.

@@ -2,9 +2,7 @@ package redis
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
-	"slices"
 
 	"shadow/limit"
 	"shadow/traffic"
@@ -21,17 +19,21 @@ import (
 // late the first time has another place then: if its own is before the last request of the key that was charged, it is not
 // charged again. A source that does not keep to that order is held to it: a place before the last is taken for the last.
 
-// numbers are where requests have been so far.
-type numbers struct {
-	before limit.Time // the latest place of earlier batches
-	there  int64      // how many requests were there
-	latest limit.Time // the latest place, with the batch at hand
-	now    int64      // how many requests are there
-	kept   limit.Time // answers to requests from this place on are kept
-	asked  int        // requests since that place was set
+// A number is that of a request, or of the next one to come.
+type number struct {
+	place limit.Time
+	index int64 // how many requests were there before
 }
 
-var noNumbers = numbers{before: math.MinInt64, latest: math.MinInt64, kept: math.MaxInt64}
+// numbers are where requests have been so far.
+type numbers struct {
+	previous number     // behind earlier batches
+	next     number     // behind the batch at hand, too
+	kept     limit.Time // answers to requests from this place on are kept
+	judged   int        // requests since that place was set
+}
+
+var noNumbers = numbers{previous: number{place: math.MinInt64}, next: number{place: math.MinInt64}, kept: math.MaxInt64}
 
 // mostKept is how many requests may come until answers are no longer kept though nobody has saved where the host is, because a
 // disk is full perhaps. After a crash, those that had been charged are then decided locally.
@@ -39,20 +41,20 @@ const mostKept = 4 << 20
 
 // take takes in a batch.
 func (n *numbers) take(b *traffic.Batch) {
-	if n.asked += b.Len(); n.asked > mostKept && n.keeps() {
+	if n.judged += b.Len(); n.judged > mostKept && n.keeps() {
 		n.keep()
 	}
-	n.before, n.there = n.latest, n.now
+	n.previous = n.next
 	for _, p := range b.Places() {
-		if p > n.latest {
-			n.latest, n.now = p, 0
+		if p > n.next.place {
+			n.next = number{place: p}
 		}
-		if p == n.latest {
-			n.now++
+		if p == n.next.place {
+			n.next.index++
 		}
 	}
-	if n.latest == n.before {
-		n.now = n.there + int64(b.Len())
+	if n.next.place == n.previous.place {
+		n.next.index = n.previous.index + int64(b.Len())
 	}
 }
 
@@ -60,31 +62,14 @@ func (n *numbers) take(b *traffic.Batch) {
 func (n *numbers) keeps() bool { return n.kept != math.MaxInt64 }
 
 // keep keeps the answers from here on only.
-func (n *numbers) keep() { n.kept, n.asked = n.latest, 0 }
+func (n *numbers) keep() { n.kept, n.judged = n.next.place, 0 }
 
 // first is the number of the first request of a key in the batch at hand that has a place.
-func (n *numbers) first(place limit.Time) (limit.Time, int64) {
-	if place > n.before {
-		return place, 0
+func (n *numbers) first(place limit.Time) number {
+	if place > n.previous.place {
+		return number{place: place}
 	}
-	return n.before, n.there
-}
-
-// numbered is the number of a request.
-type numbered struct {
-	place limit.Time
-	index int64
-	begun bool
-}
-
-// next is that of the next row of a timeline.
-func (n *numbered) next(r *round, row int32) {
-	place, index := r.limiter.numbers.first(r.batch.Places()[r.timelines.Rows[row]])
-	if n.begun && place <= n.place {
-		n.index++
-		return
-	}
-	*n = numbered{place, index, true}
+	return n.previous
 }
 
 // Saved is what a SharedLimiter has to know to go on where another one stopped.
@@ -106,9 +91,10 @@ func ReadSaved(text json.RawMessage) (s Saved, err error) {
 
 // Save returns what to go on from.
 func (r *SharedLimiter) Save() (json.RawMessage, error) {
-	s := Saved{Host: r.redis.host, Place: r.numbers.latest, There: r.numbers.now, Degraded: map[string]limit.Time{}}
-	if r.known {
-		s.Runs = r.redis.nodes.met()
+	next := r.numbers.next
+	s := Saved{Host: r.redis.host, Place: next.place, There: next.index, Degraded: map[string]limit.Time{}}
+	if r.met {
+		s.Runs = r.redis.servers.met()
 	}
 	for i := range r.policies {
 		if p := &r.policies[i]; p.degraded {
@@ -131,33 +117,16 @@ func (r *SharedLimiter) restore(s Saved) {
 	if r.numbers = noNumbers; s.Host == "" {
 		return
 	}
-	r.numbers.latest, r.numbers.now = s.Place, s.There
+	r.numbers.next = number{s.Place, s.There}
 	r.numbers.keep()
 	if len(s.Runs) > 0 {
-		r.known = true
-		r.redis.nodes.restore(s.Runs)
+		r.met = true
+		r.redis.servers.settle(s.Runs...)
 	}
 	for i := range r.policies {
 		p := &r.policies[i]
 		if until, degraded := s.Degraded[p.name]; degraded {
 			p.degraded, p.until = true, until
 		}
-	}
-}
-
-// met are the runs of servers that were met.
-func (n *nodes) met() []string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Sorted(maps.Keys(n.runs))
-}
-
-// restore takes runs for ones that were met, and any other for a new one.
-func (n *nodes) restore(runs []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.runs, n.known = map[string]bool{}, true
-	for _, run := range runs {
-		n.runs[run] = true
 	}
 }
