@@ -14,15 +14,15 @@ import (
 // A server is one that a test has started.
 type server struct {
 	*redistest.Server
-	t *testing.T
+	t testing.TB
 }
 
-func startServer(t *testing.T, args ...string) *server {
+func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	return &server{redistest.Start(t, args...), t}
 }
 
-func startTCP(t *testing.T, args ...string) *server {
+func startTCP(t testing.TB, args ...string) *server {
 	t.Helper()
 	return &server{redistest.StartTCP(t, args...), t}
 }
