@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/bucket"
@@ -39,18 +40,15 @@ var Algorithms = []Algorithm{
 	{"aws~", window.NewAWS, "", "rate-based rules of AWS WAF, approximated", false, "aws~:1000/5m"},
 }
 
-// find returns the algorithm called name.
-func find(name string) (*Algorithm, error) {
-	names := make([]string, len(Algorithms))
-	for i := range Algorithms {
-		if Algorithms[i].Name == name {
-			return &Algorithms[i], nil
-		}
-		names[i] = Algorithms[i].Name
+// algorithmOf returns the algorithm called name.
+func algorithmOf(name string) (*Algorithm, error) {
+	i := slices.IndexFunc(Algorithms, func(a Algorithm) bool { return a.Name == name })
+	if i >= 0 {
+		return &Algorithms[i], nil
 	}
-	hint := ""
-	if near := limit.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
+	var names []string
+	for _, a := range Algorithms {
+		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, hint, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, hint(name, names), strings.Join(names, ", "))
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"shadow/limit"
 )
 
 // A Combine says how the limits of a policy share a request. Any of them can refuse it in any case; what differs is which of
@@ -45,11 +43,7 @@ func ParseCombine(text string) (Combine, error) {
 	if i := slices.Index(names, text); i >= 0 {
 		return Combine(i), nil
 	}
-	hint := ""
-	if near := limit.Nearest(text, names); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return 0, fmt.Errorf("limits cannot combine %q%s; want one of %s", text, hint, strings.Join(names, ", "))
+	return 0, fmt.Errorf("unknown way to combine %q%s; there are %s", text, hint(text, names), strings.Join(names, ", "))
 }
 
 func combineNames() (names []string) {

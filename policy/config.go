@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/token"
+
 	"shadow/request"
 )
 
@@ -55,11 +57,6 @@ func LoadConfig(path string) (Config, error) {
 	return ParseConfig(path, text)
 }
 
-// theFile is what the whole of a configuration is called.
-const theFile = "the configuration"
-
-var fileKeys = []string{"actions", "tiers", "exempt", "policies", "evidence"}
-
 // ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
 // of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
@@ -74,16 +71,13 @@ func ParseConfig(name string, text []byte) (Config, error) {
 
 func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 	r := &configReader{
-		document: document{name: name}, bulk: bulk,
+		document: document{name: name, cut: map[int]int{}, damaged: map[node]*token.Position{}}, bulk: bulk,
 		owners: map[member]string{}, sets: map[string]bool{}, policies: map[string]bool{},
 	}
-	r.cut = map[int]int{}
 	for line, texts := range bulk {
 		r.cut[line] = len(texts)
 	}
-	if top := r.parse([]byte(text)); top != nil {
-		r.read(top)
-	}
+	r.read([]byte(text))
 	if len(r.bulk) > 0 {
 		r.add(Problem{File: name, Text: "has addresses where none belong"})
 	}
@@ -91,43 +85,6 @@ func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 		return Config{}, err
 	}
 	return r.config, nil
-}
-
-// A configReader turns a document into a Config.
-type configReader struct {
-	document
-	config Config
-	owners map[member]string // the tier that names each, but for networks
-	nets   owners
-	bulk   map[int][]string // see cutBulk; what was taken in is gone
-
-	sets, policies map[string]bool // the names that are taken by entries, and by the policies that these make
-
-	crowded bool // whether there are more scopes than can be told apart
-}
-
-// read goes through the sections in the order in which they need each other.
-func (r *configReader) read(top node) {
-	f, ok := r.mapping(top, theFile, fileKeys)
-	if !ok {
-		return
-	}
-	for _, item := range r.items(f.values["actions"]) {
-		r.readAction(item)
-	}
-	if exempt := f.values["exempt"]; exempt != nil {
-		r.config.Exempt = r.readMembers(exemptTier, exempt)
-		r.config.everyone = r.scope(exempt, request.Conditions{})
-	}
-	if tiers := f.values["tiers"]; tiers != nil {
-		r.readTiers(tiers)
-	}
-	for _, item := range r.items(f.values["policies"]) {
-		r.readPolicy(item)
-	}
-	if evidence := f.values["evidence"]; evidence != nil {
-		r.readEvidence(evidence)
-	}
 }
 
 // Pick returns the policies with these names, or all if there are no names. The name of an entry that makes several means
@@ -171,7 +128,7 @@ func (c *Config) unknown(name string) error {
 			all = append(all, p.Name)
 		}
 	}
-	return fmt.Errorf("the configuration has none of that name%s; there are %s", meantOf(name, all), strings.Join(names, ", "))
+	return fmt.Errorf("the configuration has none of that name%s; there are %s", hint(name, all), strings.Join(names, ", "))
 }
 
 // Spare makes policies that are not of the configuration pass over the clients that it exempts.

@@ -28,11 +28,8 @@ const maxMemberFile = 64 << 20
 const byteOrderMark = "\uFEFF"
 
 // readMemberFile reads the file that a tier names.
-func (r *configReader) readMemberFile(t *request.Tier, at node) {
-	name, ok := r.text(at)
-	if !ok {
-		return
-	}
+func (r *configReader) readMemberFile(t *request.Tier, file located[text]) {
+	name, at := string(file.value), file.at
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(r.name), name)
 	}
@@ -49,9 +46,9 @@ func (r *configReader) readMemberFile(t *request.Tier, at node) {
 			continue
 		}
 		entries++
-		if problem := r.addMember(t, entry); problem != "" {
+		if err := r.addMember(t, entry); err != nil {
 			before, _, _ := strings.Cut(line, entry)
-			r.add(Problem{File: name, Line: number, Column: 1 + utf8.RuneCountInString(before), Text: problem})
+			r.add(Problem{File: name, Line: number, Column: 1 + utf8.RuneCountInString(before), Text: err.Error()})
 		}
 	}
 	if entries == 0 {
@@ -88,21 +85,21 @@ func cutComment(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// addMember takes an entry of a file in, or says what is wrong with it.
-func (r *configReader) addMember(t *request.Tier, entry string) (problem string) {
+// addMember takes an entry of a file in.
+func (r *configReader) addMember(t *request.Tier, entry string) error {
 	p, isNetwork := parseNetwork(entry)
 	switch {
 	case strings.ContainsFunc(entry, isControl):
-		return quoted(entry) + " has a control character in it"
+		return fmt.Errorf("%q has a control character in it", entry)
 	case isNetwork && p == p.Masked():
-		return r.joinsNetwork(t, entry, p)
+		return r.joinNetwork(t, entry, p)
 	case likeNetwork(entry):
-		if problem := networkProblem(entry); problem != "" {
-			return problem
+		if err := networkProblem(entry); err != nil {
+			return err
 		}
-		return r.joins(t, anAddress)(entry)
+		return r.join(t, anAddress, entry)
 	case t.Field != "":
-		return r.joins(t, aValue)(entry)
+		return r.join(t, aValue, entry)
 	}
-	return r.joins(t, aUser)(entry)
+	return r.join(t, aUser, entry)
 }

@@ -23,7 +23,7 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	if spec.Algorithm == "" {
 		spec.Algorithm = Algorithms[0].Name
 	}
-	algorithm, err := find(spec.Algorithm)
+	algorithm, err := algorithmOf(spec.Algorithm)
 	if err != nil {
 		return Part{}, fmt.Errorf("limit %q: %w", spec, err)
 	}
@@ -135,7 +135,7 @@ var errTooMany = fmt.Errorf("stands for more than %d policies; take larger steps
 // what is wrong with the rest may come from there.
 func parseLimit(text string) ([]limit.Spec, error) {
 	if name, _ := limit.CutAlgorithm(text); name != "" {
-		if _, err := find(name); err != nil {
+		if _, err := algorithmOf(name); err != nil {
 			return nil, fmt.Errorf("limit %q: %w", text, err)
 		}
 	}

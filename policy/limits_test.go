@@ -132,7 +132,7 @@ func TestCombineRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ParseCombine("eech"); err == nil || err.Error() != `limits cannot combine "eech" (did you mean "each"?); want one of together, each, in-turn` {
+	if _, err := ParseCombine("eech"); err == nil || err.Error() != `unknown way to combine "eech" (did you mean "each"?); there are together, each, in-turn` {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,17 +23,17 @@ func parseNetwork(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96), p.Bits() >= 96
 }
 
-// networkProblem says what is wrong with the text of a network, "" if nothing is.
-func networkProblem(text string) string {
+// networkProblem returns what is wrong with the text of a network.
+func networkProblem(text string) error {
 	p, ok := parseNetwork(text)
 	switch {
 	case text == "private":
 	case !ok:
-		return quoted(text) + " is neither an address nor a prefix such as 192.0.2.0/24"
+		return fmt.Errorf("%q is neither an address nor a prefix such as 192.0.2.0/24", text)
 	case p != p.Masked():
-		return quoted(text) + " has bits beyond its length; " + p.Masked().String() + " is meant, perhaps"
+		return fmt.Errorf("%q has bits beyond its length; %s is meant, perhaps", text, p.Masked())
 	}
-	return ""
+	return nil
 }
 
 // likeNetwork reports whether a text is meant to be an address or a prefix, well written or not.

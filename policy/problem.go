@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 )
 
 // A Problem is a mistake in a configuration.
@@ -43,36 +40,6 @@ func (p Problems) Error() string {
 // maxProblems are shown of a configuration; who has more should begin with these.
 const maxProblems = 50
 
-// fail notes a problem at a node.
-func (d *document) fail(at node, format string, args ...any) {
-	p := beginning(at)
-	d.add(Problem{d.name, p.Line, p.Column, fmt.Sprintf(format, args...)})
-}
-
-// place is the file and line of a node.
-func (d *document) place(at node) string {
-	return fmt.Sprintf("%s:%d", d.name, d.line(beginning(at).Line))
-}
-
-// line is the line of the file that a line of the text was, from which cutBulk may have taken others.
-func (d *document) line(short int) int {
-	n := short
-	for after, lines := range d.cut {
-		if after < short {
-			n += lines
-		}
-	}
-	return n
-}
-
-// beginning is where a node begins: a mapping without braces at its first key.
-func beginning(at node) *token.Position {
-	if m, ok := at.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		at = m.Values[0].Key
-	}
-	return at.GetToken().Position
-}
-
 func (d *document) add(p Problem) {
 	if len(d.problems) == maxProblems {
 		d.further++
@@ -80,9 +47,6 @@ func (d *document) add(p Problem) {
 	}
 	d.problems = append(d.problems, p)
 }
-
-// found is how many problems there are so far.
-func (d *document) found() int { return len(d.problems) + d.further }
 
 // err is all problems in the order of their places, or nil.
 func (d *document) err() error {
