@@ -34,6 +34,23 @@ func newCutter(src io.Reader, offset int64) *cutter {
 	return &cutter{src: src, size: blockSize, max: MaxLine, offset: offset}
 }
 
+// Cut reads about a block of whole lines of a file of so many bytes, from a place on, and returns where reading may go on. It
+// reads nothing if there is no whole line yet. last reports whether nothing will be added to the file any more: then a last
+// line without a line feed is a line all the same.
+func Cut(b *Block, file io.ReaderAt, from Place, size int64, last bool) (Place, error) {
+	c := newCutter(io.NewSectionReader(file, from.Offset, size-from.Offset), from.Offset)
+	c.skipping, c.last = from.Skipping, lastWaits
+	if last {
+		c.last = lastUnlessDamaged
+	}
+	c.size = int(min(int64(c.size), max(0, size-from.Offset)+1)) // so that the end shows
+	err := c.next(b)
+	if err == io.EOF {
+		err = nil
+	}
+	return c.place(), err
+}
+
 // next fills b with the next lines, or returns what ended the stream once all of it has been handed over.
 func (c *cutter) next(b *Block) error {
 	data := append(b.Data[:0], c.carry...)
@@ -99,10 +116,10 @@ func (c *cutter) skip(data []byte) []byte {
 
 // skipMark drops a byte order mark from the beginning of the input.
 func (c *cutter) skipMark(data []byte) []byte {
-	if c.offset > 0 || !bytes.HasPrefix(data, byteOrderMark) {
+	if c.offset > 0 || !bytes.HasPrefix(data, ByteOrderMark) {
 		return data
 	}
-	n := len(byteOrderMark)
+	n := len(ByteOrderMark)
 	c.offset = int64(n)
 	return c.fill(data[:copy(data, data[n:])], c.size)
 }
@@ -136,4 +153,5 @@ func (l lastLine) counts(err error) bool {
 	return l == lastCounts || l == lastUnlessDamaged && err == io.EOF
 }
 
-var byteOrderMark = []byte("\ufeff")
+// A ByteOrderMark may stand before the first line.
+var ByteOrderMark = []byte("\ufeff")

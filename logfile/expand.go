@@ -33,7 +33,7 @@ type PassedOver struct {
 // A file that several arguments name, by whatever path or link, comes once; its other names are Links. Expand fails when an argument stands for
 // nothing, or for a file that may not be read: better before the replay than an hour into it.
 func Expand(args []string) (Expansion, error) {
-	e := expansion{seen: map[any]string{}, linked: map[string]bool{}}
+	e := expansion{seen: map[fileKey]string{}, linked: map[string]bool{}}
 	e.Guessed = map[string]string{}
 	for _, arg := range args {
 		if err := e.add(arg); err != nil {
@@ -47,8 +47,8 @@ func Expand(args []string) (Expansion, error) {
 // An expansion collects inputs.
 type expansion struct {
 	Expansion
-	seen   map[any]string  // the name under which a file comes, by fileKey
-	linked map[string]bool // names of Links, from the root on
+	seen   map[fileKey]string // the name under which a file comes, by key
+	linked map[string]bool    // names of Links, from the root on
 	left   []leftOut
 }
 
@@ -57,7 +57,7 @@ func (e *expansion) add(arg string) error {
 	case "":
 		return errors.New("logfile: the name of an input is empty")
 	case "-":
-		e.once(arg, arg)
+		e.once(fileKey{path: arg}, arg)
 		return nil
 	}
 	info, err := os.Stat(arg)
@@ -79,7 +79,7 @@ func (e *expansion) addExisting(name string, info fs.FileInfo) error {
 	case mode.IsRegular():
 		return e.addFile(name, info)
 	}
-	e.once(fileKey(name, info), name) // a pipe or a device: to open it would wait for its writer
+	e.once(keyOf(name, info), name) // a pipe or a device: to open it would wait for its writer
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (e *expansion) addFile(name string, info fs.FileInfo) error {
 		return explain(name, err)
 	}
 	f.Close()
-	e.once(fileKey(name, info), name)
+	e.once(keyOf(name, info), name)
 	return nil
 }
 
@@ -115,14 +115,14 @@ func (e *expansion) addPattern(pattern string) error {
 	return nil
 }
 
-func (e *expansion) once(key any, name string) {
+func (e *expansion) once(key fileKey, name string) {
 	first, seen := e.seen[key]
 	switch {
 	case !seen:
 		e.seen[key] = name
 		e.Names = append(e.Names, name)
-	case absolute(first) != absolute(name) && !e.linked[absolute(name)]:
-		e.linked[absolute(name)] = true
+	case Absolute(first) != Absolute(name) && !e.linked[Absolute(name)]:
+		e.linked[Absolute(name)] = true
 		e.Links = append(e.Links, Copy{Name: name, Of: first, How: SameFile})
 	}
 }

@@ -31,7 +31,7 @@ func IsLog(base string) bool {
 // leftOut is a file in a directory that is no log by its name.
 type leftOut struct {
 	dir, name string
-	key       any // see fileKey
+	key       fileKey
 }
 
 // addDirectory takes in the logs in a directory and below it. Links are followed to files, but not to directories,
@@ -80,7 +80,7 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 			}
 			e.Guessed[name] = dir
 		default:
-			e.left = append(e.left, leftOut{dir, name, fileKey(name, info)})
+			e.left = append(e.left, leftOut{dir, name, keyOf(name, info)})
 		}
 	}
 	return found, nil

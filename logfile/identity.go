@@ -16,16 +16,24 @@ const HeadBlock = 4096
 // An Identity tells a log file apart from others, whatever it is called. A file that is shorter than HeadBlock is hashed as
 // far as it goes; as it grows, what was hashed stays its beginning.
 type Identity struct {
-	Device    uint64 `json:"device"` // 0 and 0 where the system has no inodes
-	Inode     uint64 `json:"inode"`
+	Node
 	Head      uint64 `json:"head"` // FNV-1a of the first HeadBytes bytes, after decompression
 	HeadBytes int    `json:"head_bytes"`
 }
 
+// A Node is what a file is while it is there, whatever its names. It is zero where the system has no inodes: then files are told
+// apart by their beginnings alone.
+type Node struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+// SameInode reports whether two files are one, or were one after the other given the same inode.
+func (n Node) SameInode(other Node) bool { return n.Inode != 0 && n == other }
+
 // Identify is the Identity of an open file.
 func Identify(r io.ReaderAt, info fs.FileInfo) (Identity, error) {
-	id := Identity{}
-	id.Device, id.Inode = InodeOf(info)
+	id := Identity{Node: NodeOf(info)}
 	block := make([]byte, HeadBlock)
 	n, err := r.ReadAt(block, 0)
 	if err != nil && err != io.EOF {
@@ -33,11 +41,6 @@ func Identify(r io.ReaderAt, info fs.FileInfo) (Identity, error) {
 	}
 	id.Head, id.HeadBytes = sum(block[:n]), n
 	return id, nil
-}
-
-// SameInode reports whether two files are one, or were one after the other given the same inode.
-func (id Identity) SameInode(other Identity) bool {
-	return id.Inode != 0 && id.Inode == other.Inode && id.Device == other.Device
 }
 
 // Begins reports whether a file that begins with head has the content of the one with this identity.

@@ -44,7 +44,7 @@ func (in *Input) Expect(id Identity) {
 		return // Next says what is wrong
 	}
 	defer f.Close()
-	if r, ok := look(in.name, f, in.info); !ok || !r.Is(id) || id.Inode != 0 && !id.SameInode(r.ID) {
+	if r, ok := look(in.name, f, in.info); !ok || !r.Is(id) || id.Inode != 0 && !id.SameInode(r.ID.Node) {
 		in.blocks, in.problem = over{in.Place()}, errReplaced.Error()
 	}
 }

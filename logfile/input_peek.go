@@ -43,7 +43,7 @@ func (in *Input) peekFile() ([]byte, error) {
 		if n == 0 && len(data) > 0 {
 			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
 		}
-		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), byteOrderMark), nil
+		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), ByteOrderMark), nil
 	}
 	src, err := openContent(io.LimitReader(f, in.id.size), func() { f.Close() })
 	if err != nil {
@@ -56,7 +56,7 @@ func (in *Input) peekFile() ([]byte, error) {
 	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
 		in.problem = in.describe(cmp.Or(gone, err))
 	}
-	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), byteOrderMark), nil
+	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), ByteOrderMark), nil
 }
 
 // shrunk is errShrunk if a file has less than the size that it had.

@@ -127,7 +127,7 @@ func (s *Resume) has(r *Sibling) bool {
 
 // surely reports whether a file is the known one, wherever it lies: a short beginning alone proves nothing.
 func (f *resumeFile) surely(id Identity) bool {
-	return f.Is(id) && (id.SameInode(f.ID) || id.HeadBytes == HeadBlock)
+	return f.Is(id) && (id.SameInode(f.ID.Node) || id.HeadBytes == HeadBlock)
 }
 
 // fresh reports whether there may be something new in a file.

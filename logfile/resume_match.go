@@ -106,7 +106,7 @@ func (s *Resume) matchOne(aged []*resumeFile, i, k int, sure bool) {
 // prefers reports whether of two files that begin as it did it is rather f, the younger one: the one with its inode, or of two copies
 // the one that is not compressed, which is whole for sure.
 func (k *SavedFile) prefers(f, other *resumeFile) bool {
-	if x, y := k.SameInode(f.ID), k.SameInode(other.ID); x != y {
+	if x, y := k.SameInode(f.ID.Node), k.SameInode(other.ID.Node); x != y {
 		return x
 	}
 	return !f.Compressed && other.Compressed && f.ID.Head == other.ID.Head
@@ -143,7 +143,7 @@ func (s *Resume) sort() {
 
 // live is 1 for the name of a log that is written to, as far as names tell, and 0 for one of a rotated file.
 func live(path string) int {
-	if nameOf(path) == absolute(path) {
+	if nameOf(path) == Absolute(path) {
 		return 1
 	}
 	return 0

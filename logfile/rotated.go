@@ -16,7 +16,7 @@ var datedName = regexp.MustCompile(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\
 // system, without what rotation and compression have put behind it. A number between stem and ending tells hosts apart as
 // often as rotations, and only a date is taken for one.
 func nameOf(path string) string {
-	dir, base := filepath.Split(absolute(path))
+	dir, base := filepath.Split(Absolute(path))
 	for _, ending := range compressedEndings {
 		base = strings.TrimSuffix(base, ending)
 	}
@@ -29,7 +29,8 @@ func nameOf(path string) string {
 	return filepath.Join(dir, base)
 }
 
-func absolute(path string) string {
+// Absolute returns a name from the root on.
+func Absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}

@@ -200,7 +200,7 @@ func newSibling(path string, info fs.FileInfo) (r Sibling, ok bool) {
 // look looks at an open file.
 func look(path string, f *os.File, info fs.FileInfo) (r Sibling, ok bool) {
 	r = Sibling{Path: path, Info: info}
-	r.ID.Device, r.ID.Inode = InodeOf(info)
+	r.ID.Node = NodeOf(info)
 	block := make([]byte, HeadBlock)
 	n, _ := f.ReadAt(block, 0) // what cannot be read is not there
 	codec := codecOf(block[:n])
@@ -225,18 +225,35 @@ func (r Sibling) Same(other Sibling) bool { return os.SameFile(r.Info, other.Inf
 // Is reports whether r is the file with an identity, or holds its content. An empty file is told by its inode only.
 func (r *Sibling) Is(id Identity) bool {
 	if id.HeadBytes == 0 {
-		return id.SameInode(r.ID)
+		return id.SameInode(r.ID.Node)
 	}
 	return id.Begins(r.Head)
 }
 
 // WasItself reports whether r is a file that was known, by its inode and its beginning.
 func (r *Sibling) WasItself(id Identity) bool {
-	return id.HeadBytes > 0 && id.SameInode(r.ID) && id.Begins(r.Head)
+	return id.HeadBytes > 0 && id.SameInode(r.ID.Node) && id.Begins(r.Head)
 }
 
 // Was reports whether r is a file that was known, to which nothing was added since unless r is that file itself. Two logs may
 // begin with the same line, so a short beginning alone does not tell.
 func (r *Sibling) Was(id Identity) bool {
-	return r.Is(id) && (id.SameInode(r.ID) || id.HeadBytes == HeadBlock || id.HeadBytes == len(r.Head))
+	return r.Is(id) && (id.SameInode(r.ID.Node) || id.HeadBytes == HeadBlock || id.HeadBytes == len(r.Head))
+}
+
+// Find returns the candidate that is a file: the one with its inode and content, or else one with its content that was not
+// known beside it.
+func Find(candidates []Sibling, id Identity, known []Identity) (found Sibling, ok bool) {
+	wasKnown := func(r *Sibling) bool {
+		return slices.ContainsFunc(known, func(k Identity) bool {
+			return r.WasItself(k) || id.HeadBytes < HeadBlock && r.Was(k) // where a line or two tell, so does what was compressed since
+		})
+	}
+	for i := range candidates {
+		r := &candidates[i]
+		if itself := id.SameInode(r.ID.Node); !r.Beside && r.Is(id) && (itself || !ok && !wasKnown(r)) {
+			found, ok = *r, true
+		}
+	}
+	return found, ok
 }

@@ -22,14 +22,14 @@ type Siblings struct{ seen map[version]Sibling }
 
 // A version is a file as long as nobody writes to it.
 type version struct {
-	node
+	fileKey
 	size, modified int64
 }
 
-// A node tells files apart, whatever their names.
-type node struct {
-	device, number uint64
-	path           string // where there are no inodes
+// A fileKey tells files apart, whatever their names.
+type fileKey struct {
+	Node
+	path string // where there are no inodes
 }
 
 // How often a look is repeated, and how long it waits before.
@@ -71,7 +71,7 @@ func (s *Siblings) settle(name string, list func() []string) (all []Sibling, cur
 		if try > 0 {
 			time.Sleep(betweenLooks)
 		}
-		l := lookout{of: s, seen: map[version]Sibling{}, files: map[node]bool{}, whole: true}
+		l := lookout{of: s, seen: map[version]Sibling{}, files: map[fileKey]bool{}, whole: true}
 		l.take(name, true) // before the others: what is renamed in between is found under one name or the other
 		paths := list()
 		for _, path := range paths {
@@ -93,8 +93,8 @@ type lookout struct {
 	current *Sibling    // the same, if it can be read
 	all     []Sibling
 	seen    map[version]Sibling
-	files   map[node]bool // those beside the log
-	whole   bool          // each file could be looked into under its name
+	files   map[fileKey]bool // those beside the log
+	whole   bool             // each file could be looked into under its name
 }
 
 // take looks into a file.
@@ -109,7 +109,7 @@ func (l *lookout) take(path string, isCurrent bool) {
 	}
 	if isCurrent {
 		l.named = info
-	} else if l.files[nodeOf(path, info)] = true; l.named != nil && os.SameFile(l.named, info) {
+	} else if l.files[keyOf(path, info)] = true; l.named != nil && os.SameFile(l.named, info) {
 		return
 	}
 	r, ok := l.lookInto(path, info)
@@ -127,7 +127,7 @@ func (l *lookout) take(path string, isCurrent bool) {
 
 // lookInto reads the beginning of a file, unless that is remembered.
 func (l *lookout) lookInto(path string, info fs.FileInfo) (r Sibling, ok bool) {
-	v := version{nodeOf(path, info), info.Size(), info.ModTime().UnixNano()}
+	v := version{keyOf(path, info), info.Size(), info.ModTime().UnixNano()}
 	if r, ok = l.of.seen[v]; ok {
 		r.Path, r.Info = path, info
 	} else if r, ok = newSibling(path, info); !ok {
@@ -148,7 +148,7 @@ func (l *lookout) siblings(paths []string) []Sibling {
 
 // isStill reports whether the same files lie beside the log.
 func (l *lookout) isStill(paths []string) bool {
-	now := map[node]bool{}
+	now := map[fileKey]bool{}
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -157,16 +157,19 @@ func (l *lookout) isStill(paths []string) bool {
 			}
 		}
 		if err == nil && info.Mode().IsRegular() {
-			now[nodeOf(path, info)] = true
+			now[keyOf(path, info)] = true
 		}
 	}
 	return maps.Equal(now, l.files)
 }
 
-func nodeOf(path string, info fs.FileInfo) node {
-	device, number := InodeOf(info)
-	if number == 0 {
-		return node{path: path}
+// keyOf is the same for all names of a file.
+func keyOf(path string, info fs.FileInfo) fileKey {
+	if n := NodeOf(info); n != (Node{}) {
+		return fileKey{Node: n}
 	}
-	return node{device: device, number: number}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return fileKey{path: Absolute(path)}
 }

@@ -2,21 +2,10 @@
 
 package logfile
 
-import (
-	"io/fs"
-	"path/filepath"
-)
+import "io/fs"
 
-// fileKey is the same for all names of a file, apart from hard links.
-func fileKey(name string, _ fs.FileInfo) any {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
-	}
-	if abs, err := filepath.Abs(name); err == nil {
-		name = abs
-	}
-	return name
-}
+// NodeOf returns the Node of a file.
+func NodeOf(fs.FileInfo) Node { return Node{} }
 
-// InodeOf is 0 where there are no inodes: files are told apart by their beginnings alone.
-func InodeOf(fs.FileInfo) (device, inode uint64) { return 0, 0 }
+// IsDeleted reports whether an open file has no name any more, where the system can tell.
+func IsDeleted(fs.FileInfo) bool { return false }

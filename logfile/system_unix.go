@@ -7,21 +7,16 @@ import (
 	"syscall"
 )
 
-// inode is what a file is, whatever its names.
-type inode struct{ device, number uint64 }
-
-// fileKey is the same for all names of a file.
-func fileKey(name string, info fs.FileInfo) any {
+// NodeOf returns the Node of a file.
+func NodeOf(info fs.FileInfo) (n Node) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return inode{uint64(s.Dev), uint64(s.Ino)}
+		n = Node{Device: uint64(s.Dev), Inode: s.Ino} // Dev has fewer bits on some systems
 	}
-	return name
+	return n
 }
 
-// InodeOf is what a file is, whatever its names.
-func InodeOf(info fs.FileInfo) (device, inode uint64) {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev), s.Ino // Dev has fewer bits on some systems
-	}
-	return 0, 0
+// IsDeleted reports whether an open file has no name any more, where the system can tell.
+func IsDeleted(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 0
 }

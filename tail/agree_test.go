@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"shadow/logfile"
+	"shadow/logfile/follow"
 )
 
 // The tail of a log tells what a replay of it tells, request by request, however the log is written, rotated, truncated,
@@ -39,7 +40,7 @@ func agree(t *testing.T, r *rand.Rand) {
 	vary := func(o *Options) {
 		o.Save, o.Linger = time.Duration(1+r.IntN(20))*time.Second, time.Duration(5+r.IntN(60))*time.Second
 	}
-	w.change = func(o *Options) { o.From = FromStart; vary(o) }
+	w.change = func(o *Options) { o.From = follow.FromStart; vary(o) }
 	w.start()
 	w.change = vary
 	for range 120 {
@@ -262,7 +263,7 @@ func TestTailOfSeveralLogsAgreesWithReplays(t *testing.T) {
 		r := seeded(t, seed)
 		b := newBench(t, agreeLimits...)
 		b.names = []string{b.path("0.log"), b.path("1.log"), b.path("2.log")}
-		b.change = func(o *Options) { o.From = FromStart }
+		b.change = func(o *Options) { o.From = follow.FromStart }
 		b.start()
 		var texts [3]strings.Builder
 		for range 150 {

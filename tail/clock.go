@@ -109,7 +109,7 @@ func (t *Tail) floor() limit.Time {
 
 // mark is how far a log has come.
 func (t *Tail) mark(l *log) limit.Time {
-	mark, last := t.stream.Mark(l.source)
+	mark, last := t.stream.Mark(l.Number)
 	if mark == traffic.MinTime {
 		return last // of the only request
 	}

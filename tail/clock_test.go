@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/logfile/follow"
 )
 
 // A line becomes a verdict within the lateness and a second of being written, also when nothing comes after it.
@@ -127,7 +129,7 @@ func TestClocksThatAreSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "token:1/3s")
-			b.change = func(o *Options) { o.From, o.Save = FromStart, time.Hour }
+			b.change = func(o *Options) { o.From, o.Save = follow.FromStart, time.Hour }
 			b.start()
 			late := lateByMinute(b, 6, c.ahead, c.adjust)
 			b.step(time.Minute)
@@ -184,7 +186,7 @@ func TestLateRequestsWaitForNobody(t *testing.T) {
 // The same while a tail catches up: what waits is not more than is read between two looks.
 func TestLateRequestsWaitForNobodyBehind(t *testing.T) {
 	b := newBench(t, "token:1/3s")
-	b.change = func(o *Options) { o.From, o.Save = FromStart, time.Hour }
+	b.change = func(o *Options) { o.From, o.Save = follow.FromStart, time.Hour }
 	begin := b.now.Add(-2 * time.Hour)
 	var text strings.Builder
 	text.WriteString(line(1, begin.Add(24*time.Hour)) + line(1, begin.Add(24*time.Hour)))

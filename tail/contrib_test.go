@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/logfile/follow"
 )
 
 // exposed is what Prometheus gets from a tail with everything: the names of metrics, and those of labels.
@@ -16,7 +18,7 @@ func exposed(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
 	s := newStored(t, "token:1/10s")
 	with, m, trips := s.change, new(Metrics), NewTrips()
-	s.change = func(o *Options) { with(o); o.From, o.Metrics = FromStart, m }
+	s.change = func(o *Options) { with(o); o.From, o.Metrics = follow.FromStart, m }
 	s.append("access.log", strings.Repeat(line(1, s.now), 3)+strings.Replace(line(1, s.now), "GET /page1 HTTP/1.1", "-", 1))
 	s.start()
 	defer s.stop()

@@ -129,7 +129,7 @@ func (t *Tail) lagText(now time.Time) string {
 // Lag is how many bytes of the logs have not been read, and how long ago all of them had been.
 func (t *Tail) Lag(now time.Time) (bytes int64, behind time.Duration) {
 	for _, l := range t.logs {
-		bytes += l.unread()
+		bytes += l.Unread()
 	}
 	return bytes, now.Sub(t.readAll)
 }

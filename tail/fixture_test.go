@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+
+	"shadow/logfile/follow"
 )
 
 // testFormat has stamps to the millisecond, as a busy log should.
@@ -80,7 +83,7 @@ func readOptions(t *testing.T) ingest.Options {
 func (b *bench) start() {
 	b.t.Helper()
 	o := Options{
-		Names: b.names, From: FromCheckpoint, State: b.path("state"), Events: b.path("would-blocks"), Out: &b.out, Err: &b.said,
+		Names: b.names, From: follow.FromCheckpoint, State: b.path("state"), Events: b.path("would-blocks"), Out: &b.out, Err: &b.said,
 		Read: b.readOptions(), Policies: b.policies(), Now: func() time.Time { return b.now },
 	}
 	if b.change != nil {
@@ -115,9 +118,7 @@ func (b *bench) stop() {
 
 // kill ends the tail as kill -9 does: what it has not written is gone.
 func (b *bench) kill() {
-	for _, l := range b.tail.logs {
-		l.close()
-	}
+	b.tail.set.Close()
 	if f := b.tail.out.file; f != nil {
 		f.Close()
 	}
@@ -183,3 +184,42 @@ func check(t testing.TB, err error) {
 }
 
 func seeded(t testing.TB, seed uint64) *rand.Rand { return testneeds.Rand(t, seed, 7) }
+
+// restart kills the tail, or ends it, and begins again.
+func (b *bench) restart(kill bool) {
+	b.t.Helper()
+	if kill {
+		b.kill()
+	} else {
+		b.stop()
+	}
+	b.start()
+}
+
+func (b *bench) rename(from, to string) {
+	b.t.Helper()
+	check(b.t, os.Rename(b.path(from), b.path(to)))
+}
+
+// saidOnce holds what was said against what must have been, once.
+func (b *bench) saidOnce(text string) {
+	b.t.Helper()
+	if n := strings.Count(b.said.String(), text); n != 1 {
+		b.t.Errorf("%q was said %d times: %s", text, n, b.said.String())
+	}
+}
+
+// heard is what the tail has said since it was asked last, with the folder left out.
+func (b *bench) heard() string {
+	text := strings.ReplaceAll(b.said.String(), b.folder+"/", "")
+	b.said.Reset()
+	return strings.ReplaceAll(text, b.folder, ".")
+}
+
+// hears holds what the tail said against what it was to say.
+func (b *bench) hears(want string) {
+	b.t.Helper()
+	if got := b.heard(); got != want {
+		b.t.Fatalf("the tail said\n%swant\n%s", got, want)
+	}
+}

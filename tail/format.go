@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"shadow/logfile/follow"
 	"shadow/parse"
 	"shadow/traffic/ingest"
 )
@@ -22,6 +23,9 @@ const (
 	strange = 10
 )
 
+// sampleBytes are enough to choose a format by.
+const sampleBytes = 64 << 10
+
 // repeat is how often it is told that a log still cannot be read.
 const repeat = time.Hour
 
@@ -34,8 +38,7 @@ type choice struct {
 // formats are how the lines of a log are read.
 type formats struct {
 	format  *parse.Format // of the next file; nil: not known yet
-	choices map[generation]*choice
-	latest  generation // the file that was read last
+	choices map[follow.File]*choice
 
 	came       time.Time // when there were lines first, and no format to be told
 	tried      time.Time // when that was last tried, after much waiting
@@ -56,12 +59,11 @@ func (t *Tail) choose(l *log) error {
 	if l.came.IsZero() {
 		l.came = now
 	}
-	p, isPipe := l.pipeOf()
-	all := lines >= enough || isPipe && p.over
+	all := lines >= enough || l.Ended()
 	switch {
 	case !all && now.Sub(l.came) < time.Minute:
 	case all && !t.knows() && !t.mayRead(l):
-		return fmt.Errorf("%s: %w", l.name, err)
+		return fmt.Errorf("%s: %w", l.Name, err)
 	default: // others can be read, or could: this one has to wait until it is mended
 		l.tried = now
 		t.complain(l, now, err.Error())
@@ -72,7 +74,7 @@ func (t *Tail) choose(l *log) error {
 // try tries samples of a log. Of several that tell no format, it returns what is wrong with the first, and how many lines the
 // largest has.
 func (t *Tail) try(l *log) (lines int, first error) {
-	for _, sample := range l.samples() {
+	for _, sample := range l.Samples() {
 		format, warnings, err := t.stream.Format(sample)
 		if err == nil {
 			l.format = format
@@ -89,24 +91,6 @@ func (t *Tail) try(l *log) (lines int, first error) {
 
 var lineFeed = []byte{'\n'}
 
-// samples are lines to choose a format by: beginnings of files, the longest first, then what is to be read next. Zeros are what
-// copytruncate leaves where a writer does not append.
-func (l *log) samples() (all [][]byte) {
-	var next [][]byte
-	for _, g := range l.files {
-		all = append(all, g.head())
-		if f, ok := g.(*file); ok {
-			next = append(next, f.peek())
-		}
-	}
-	slices.SortStableFunc(all, func(x, y []byte) int { return len(y) - len(x) })
-	all = append(all, next...)
-	for i := range all {
-		all[i] = bytes.TrimLeft(all[i], "\x00")
-	}
-	return slices.DeleteFunc(all, func(sample []byte) bool { return len(sample) == 0 })
-}
-
 // knows reports whether a format is known, or was once: a tail that has read requests goes on.
 func (t *Tail) knows() bool {
 	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
@@ -119,14 +103,15 @@ func (t *Tail) mayRead(but *log) bool {
 
 // choice is that of the file at hand. A new file is read as the one before it was.
 func (l *log) choice() *choice {
-	c := l.choices[l.latest]
+	file := l.Latest()
+	c := l.choices[file]
 	if c == nil {
 		if l.choices == nil {
-			l.choices = map[generation]*choice{}
+			l.choices = map[follow.File]*choice{}
 		}
-		maps.DeleteFunc(l.choices, func(g generation, _ *choice) bool { return !slices.Contains(l.files, g) })
+		maps.DeleteFunc(l.choices, func(f follow.File, _ *choice) bool { return !l.Reads(f) })
 		c = &choice{format: l.format}
-		l.choices[l.latest] = c
+		l.choices[file] = c
 	}
 	return c
 }
@@ -135,8 +120,8 @@ func (l *log) choice() *choice {
 func (t *Tail) formatOf(l *log) *parse.Format {
 	c := l.choice()
 	sample := t.block.Data[:min(len(t.block.Data), sampleBytes)]
-	if whole := wholeLines(sample); len(whole) > 0 {
-		sample = whole
+	if end := bytes.LastIndexByte(sample, '\n') + 1; end > 0 {
+		sample = sample[:end]
 	}
 	first, _, _ := bytes.Cut(sample, lineFeed)
 	if t.stream.Misread(first, c.format) > 0 && 2*t.stream.Misread(sample, c.format) > bytes.Count(sample, lineFeed) {
@@ -164,7 +149,7 @@ func (t *Tail) doubt(l *log, c *choice, sample []byte) {
 		c.format, c.strange, l.format = format, nil, format
 		if now.Sub(l.changed) >= time.Minute {
 			l.changed = now
-			t.say("%s: the lines have another format now: %s", l.name, format.Name)
+			t.say("%s: the lines have another format now: %s", l.Name, format.Name)
 			t.warn(l, warnings)
 		}
 	}
@@ -174,24 +159,14 @@ func (t *Tail) doubt(l *log, c *choice, sample []byte) {
 func (t *Tail) complain(l *log, now time.Time, text string) {
 	if now.Sub(l.complained) >= repeat {
 		l.complained = now
-		t.say("%s: %s", l.name, text)
+		t.say("%s: %s", l.Name, text)
 	}
 }
 
 func (t *Tail) warn(l *log, warnings []string) {
 	for _, w := range warnings {
-		t.say("%s: %s", l.name, w)
+		t.say("%s: %s", l.Name, w)
 	}
-}
-
-// overlong reports whether the next line is too long to be read.
-func (l *log) overlong() bool {
-	i := slices.IndexFunc(l.files, func(g generation) bool { return g.unread() > 0 })
-	if i < 0 {
-		return false
-	}
-	f, ok := l.files[i].(*file)
-	return ok && f.overlong()
 }
 
 // pass counts the block at hand, which is such a line.
@@ -206,8 +181,8 @@ func (t *Tail) pass(l *log) {
 func (t *Tail) unknown() (n int64) {
 	for _, l := range t.logs {
 		if l.format == nil {
-			l.measure()
-			n += l.unread()
+			l.Measure()
+			n += l.Unread()
 		}
 	}
 	return n
@@ -224,11 +199,11 @@ const faultsTold = 3
 
 // note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
 func (t *Tail) note(l *log, taken *ingest.Taken) {
-	if c := l.choices[l.latest]; c != nil && 2*taken.Unreadable <= taken.Lines {
+	if c := l.choices[l.Latest()]; c != nil && 2*taken.Unreadable <= taken.Lines {
 		c.strange = c.strange[:0]
 	}
 	for _, f := range taken.Faults[:min(len(taken.Faults), faultsTold-len(t.faults))] {
-		t.faults = append(t.faults, fault{l.name, f})
+		t.faults = append(t.faults, fault{l.Name, f})
 	}
 }
 

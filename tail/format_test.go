@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"shadow/parse/detect"
+
+	"shadow/logfile/follow"
 )
 
 // Two formats that are told by their lines.
@@ -22,7 +24,7 @@ func jsonLine(client int, t time.Time) string {
 // newTeller is a bench whose tail has to tell the format of its log by itself.
 func newTeller(t *testing.T) *bench {
 	b := newBench(t, "token:1/24h")
-	b.change = func(o *Options) { o.From, o.Read.Format, o.Every = FromCheckpoint, detect.Choice{}, time.Minute }
+	b.change = func(o *Options) { o.From, o.Read.Format, o.Every = follow.FromCheckpoint, detect.Choice{}, time.Minute }
 	b.start()
 	b.step(time.Second)
 	return b
@@ -212,7 +214,7 @@ func TestUnknownFormatIsNotTheEnd(t *testing.T) {
 	junk := strings.Repeat("this is no access log\n", 100)
 	b := newBench(t, "token:1/24h")
 	b.names = []string{b.path("a.log"), b.path("b.log")}
-	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, detect.Choice{Format: "auto"} }
+	b.change = func(o *Options) { o.From, o.Read.Format = follow.FromStart, detect.Choice{Format: "auto"} }
 	b.append("a.log", junk)
 	b.start()
 	b.step(time.Second)
@@ -226,7 +228,7 @@ func TestUnknownFormatIsNotTheEnd(t *testing.T) {
 
 	b = newBench(t, "token:1/24h")
 	b.names = []string{b.path("*.log")}
-	b.change = func(o *Options) { o.From, o.Read.Format = FromStart, detect.Choice{Format: "auto"} }
+	b.change = func(o *Options) { o.From, o.Read.Format = follow.FromStart, detect.Choice{Format: "auto"} }
 	b.append("a.log", junk)
 	b.append("b.log", junk)
 	b.start()

@@ -22,7 +22,8 @@ func (t *Tail) save() error {
 	if err != nil {
 		return err
 	}
-	c := &Checkpoint{Written: t.options.Now().UTC(), Logs: t.saveLogs(), Left: t.left, Tally: *t.tally, Output: out, Remote: remote}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote}
+	c.Logs, c.Left = t.set.Save()
 	if err = t.write(c); err == nil {
 		t.kept()
 	}
@@ -65,16 +66,15 @@ func (t *Tail) recall(body []byte) error {
 
 // restore goes on where a checkpoint was written.
 func (t *Tail) restore(c *Checkpoint) error {
-	t.left = c.Left
-	t.resume(c.Logs)
+	t.set.Resume(c.Logs, c.Left)
+	t.stream.Sources(t.set.Numbers())
 	if err := t.recall(c.Body); err != nil {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
 	for _, l := range t.logs {
-		mark, last := t.stream.Mark(l.source)
+		mark, last := t.stream.Mark(l.Number)
 		l.clock.hear(&ingest.Taken{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
 	}
-	t.options.From = FromStart
 	t.names = t.known()
 	return nil
 }
@@ -146,12 +146,10 @@ func (t *Tail) judgeRest() error {
 // Finish ends the tail. With a checkpoint, requests that wait for older ones go on waiting in it; without one they are judged.
 func (t *Tail) Finish() error {
 	var err error
-	if t.options.State == "" || t.ended() {
+	if t.options.State == "" || t.set.Ended() {
 		err = t.judgeRest()
 	}
-	for _, l := range t.logs {
-		l.miss()
-	}
+	t.set.Finish()
 	if err == nil && t.options.State != "" {
 		err = t.save()
 	}

@@ -100,7 +100,7 @@ func (t *Tail) glance(now time.Time) {
 func (t *Tail) numbers(now time.Time) *Glance {
 	g := &Glance{
 		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, NotHTTP: t.tally.NotHTTP.Lines(), Late: t.tally.Late,
-		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.followed(), Absent: t.absent(),
+		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.set.Followed(), Absent: t.set.Absent(),
 	}
 	g.LagBytes, g.Lag = t.Lag(now)
 	for i := range t.tally.Policies {

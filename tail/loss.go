@@ -14,12 +14,6 @@ func (e *LossError) Error() string {
 	return fmt.Sprintf("the rest of %d files that were being read was never found: requests are missing", e.Files)
 }
 
-// lose counts a file of which the rest was not read.
-func (t *Tail) lose() {
-	t.losses++
-	t.tally.Lost++
-}
-
 // lossError is the error to end with, nil if nothing was lost.
 func (t *Tail) lossError() error {
 	if t.losses == 0 {

@@ -49,7 +49,7 @@ func (t *Tail) show(now time.Time) {
 	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
 		t.counted, t.keys = now, t.judge.Keys()
 	}
-	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: t.followed(), absent: t.absent()}
+	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: t.set.Followed(), absent: t.set.Absent()}
 	if t.options.State != "" {
 		s.saved = t.saved
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"shadow/logfile/follow"
 )
 
 // scrape asks as Prometheus does, and returns the values by their names and labels.
@@ -42,7 +44,7 @@ func scrape(t *testing.T, m *Metrics, now func() time.Time, further ...prometheu
 func TestMetrics(t *testing.T) {
 	b := newBench(t, "token:2/10s")
 	m := new(Metrics)
-	b.change = func(o *Options) { o.From, o.Metrics = FromStart, m }
+	b.change = func(o *Options) { o.From, o.Metrics = follow.FromStart, m }
 	for i := range 10 {
 		b.append("access.log", line(1+i%2, b.now.Add(time.Duration(i)*time.Millisecond)))
 	}
@@ -86,7 +88,7 @@ func TestCheckpointTime(t *testing.T) {
 		m := new(Metrics)
 		b.change = func(o *Options) {
 			if o.Metrics = m; state == "" {
-				o.State, o.From = "", FromEnd
+				o.State, o.From = "", follow.FromEnd
 			}
 		}
 		b.start()

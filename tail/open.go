@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"shadow/logfile"
+	"shadow/logfile/follow"
 	"shadow/traffic/ingest"
 )
 
@@ -43,7 +45,7 @@ func (t *Tail) open() (err error) {
 	if err := t.openSpool(c); err != nil {
 		return err
 	}
-	t.stream = ingest.NewStream(t.options.Read, several(t.options.Names))
+	t.stream = ingest.NewStream(t.options.Read, follow.Several(t.options.Names))
 	if err := t.openRemote(c); err != nil {
 		return err
 	}
@@ -51,8 +53,10 @@ func (t *Tail) open() (err error) {
 	if c != nil {
 		err = t.restore(c)
 	}
-	if t.expand(); err == nil && t.options.State != "" {
-		if err = t.save(); isFull(err) { // so that even who is killed at once has begun here
+	if t.set.Expand(); err == nil && t.options.State != "" {
+		if err = t.save(); err == nil {
+			t.joined = false
+		} else if isFull(err) { // so that even who is killed at once has begun here
 			t.sayOnce(unsaved(err)) // the old one holds, or none, until there is room
 			t.saved, err = time.Time{}, nil
 		}
@@ -65,7 +69,7 @@ func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is
 
 // checkpoint reads the checkpoint, nil if there is none or it is not wanted.
 func (t *Tail) checkpoint() (*Checkpoint, error) {
-	if t.options.From != FromCheckpoint || !exists(t.options.State) {
+	if t.options.From != follow.FromCheckpoint || !exists(t.options.State) {
 		return nil, nil
 	}
 	c, err := ReadCheckpoint(t.options.State)
@@ -120,7 +124,7 @@ func (t *Tail) mayCut(c *Checkpoint) bool {
 	}
 	me, before := "no state", t.outLock.owner()
 	if t.options.State != "" {
-		me = absolute(t.options.State)
+		me = logfile.Absolute(t.options.State)
 	}
 	if before == me {
 		return c != nil

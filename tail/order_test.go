@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -108,32 +107,4 @@ func TestBatchThatNoCheckpointNames(t *testing.T) {
 	s.step(10 * time.Second)
 	s.settle()
 	s.check()
-}
-
-// A file that was known beside the log is not what the log was, though both begin with the same title: after a restart reading
-// does not go on in it.
-func TestKnownFileBeginsAlike(t *testing.T) {
-	const title = "#Software: Microsoft Internet Information Services 10.0\n"
-	b := newBench(t, "token:1/24h")
-	b.append("access.log.1", title+strings.Repeat(line(1, b.now), 10))
-	b.append("access.log", title)
-	b.change = func(o *Options) { o.From = FromStart }
-	b.start()
-	b.change = nil
-	b.step(time.Second)
-	b.counted(1)
-	b.stop()
-	b.append("access.log", line(3, b.now)+line(4, b.now)+line(5, b.now))
-	b.rename("access.log.1", "access.log.2")
-	b.copy("access.log", "access.log.1.gz", true)
-	check(t, os.Mkdir(b.path("away"), 0o755))
-	b.rename("access.log", "away/access.log") // else its inode may be given to the next one
-	b.append("access.log", title+line(6, b.now))
-	b.start()
-	b.step(time.Second)
-	b.counted(6)
-	b.stop()
-	if strings.Contains(b.said.String(), "gone") {
-		t.Error(b.said.String())
-	}
 }

@@ -146,16 +146,19 @@ func cutOff(name string, s *SavedOutput) error {
 	}
 	for range cutTries {
 		candidates, _ := new(logfile.Siblings).WithCurrent(name)
-		r, ok := find(candidates, s.Identity, nil)
+		r, ok := logfile.Find(candidates, s.Identity, nil)
 		if !ok || r.Compressed || r.Info.Size() <= s.Length {
 			return nil
 		}
-		if err := cutFile(r, s.Length); !hasMoved(err) {
+		if err := cutFile(r, s.Length); !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return fmt.Errorf("is being renamed again and again: %w", errMoved)
 }
+
+// errMoved says that another file has the name of one by now.
+var errMoved = errors.New("has another name by now")
 
 // cutTries is how often a file is looked for that has another name by the time it is opened.
 const cutTries = 20

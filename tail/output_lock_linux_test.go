@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"shadow/testneeds"
+
+	"shadow/logfile/follow"
 )
 
 // Two tails with states of their own do not write one file of would-blocks at a time, by whatever name.
@@ -17,7 +19,7 @@ func TestTwoTailsAndOneFile(t *testing.T) {
 	other := newBench(t, "token:1/24h")
 	for _, name := range []string{"would-blocks", "link"} {
 		o := Options{
-			Names: other.names, From: FromCheckpoint, State: other.path("state"), Events: b.path(name), Err: &other.said,
+			Names: other.names, From: follow.FromCheckpoint, State: other.path("state"), Events: b.path(name), Err: &other.said,
 			Read: other.readOptions(), Policies: other.policies(), Now: func() time.Time { return other.now },
 		}
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "another tail writes it") {

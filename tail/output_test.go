@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shadow/logfile"
+	"shadow/logfile/follow"
 	"shadow/traffic/ingest"
 )
 
@@ -97,7 +98,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		b := newBench(t, "token:1/24h")
 		b.read = func(o *ingest.Options) { o.Batch = 1000 }
-		b.change = func(o *Options) { o.State, o.From = "", FromStart }
+		b.change = func(o *Options) { o.State, o.From = "", follow.FromStart }
 		for i := range 10_000 {
 			b.append("access.log", line(1, b.now.Add(time.Duration(i/10)*time.Millisecond)))
 		}
@@ -233,7 +234,7 @@ func TestCutOffSparesOthers(t *testing.T) {
 	for _, name := range names { // and each in turn has, as far as the checkpoint knows
 		info, err := os.Stat(b.path(name))
 		check(t, err)
-		c.Output.Device, c.Output.Inode = logfile.InodeOf(info)
+		c.Output.Node = logfile.NodeOf(info)
 		check(t, cutOff(b.path("would-blocks"), c.Output))
 	}
 	for _, name := range names {

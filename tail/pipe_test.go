@@ -43,7 +43,7 @@ func TestPipeOfLongLines(t *testing.T) {
 		b.change = func(o *Options) { o.Stdin, o.State, o.Events = reader, "", "" }
 		b.start()
 		go pour(writer, text, r)
-		for deadline := time.Now().Add(20 * time.Second); !b.tail.ended(); {
+		for deadline := time.Now().Add(20 * time.Second); !b.tail.set.Ended(); {
 			b.step(0)
 			if time.Now().After(deadline) {
 				t.Fatalf("seed %d: it stands still after %d lines", seed, b.tail.Tally().Lines)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"shadow/limit"
+
+	"shadow/logfile/follow"
 )
 
 // Two tails that each follow a half of one log, and count together.
@@ -32,7 +34,7 @@ func startHosts(t *testing.T, s *redisServer, timeout time.Duration) *hosts {
 		b.change = func(o *Options) {
 			o.Read.Lateness, o.Save = 100*limit.Millisecond, 2*time.Second
 			if !exists(o.State) {
-				o.From = FromStart
+				o.From = follow.FromStart
 			}
 			s.joinWithin(o, fmt.Sprint("host ", i), timeout, nil)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/logfile/follow"
 )
 
 // A line that comes later than the log's own lateness, though not later than hosts may lag, makes a key begin again neither in
@@ -21,7 +23,7 @@ func TestLateLineForgetsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := startRedis(t)
 			b := newBench(t, "token:6/24h")
-			b.change = func(o *Options) { o.From = FromCheckpoint; s.join(o, "host") }
+			b.change = func(o *Options) { o.From = follow.FromCheckpoint; s.join(o, "host") }
 			b.start()
 			write := func(n int) {
 				for range n {

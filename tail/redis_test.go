@@ -13,6 +13,8 @@ import (
 	"shadow/limit"
 	"shadow/redis"
 	"shadow/redis/redistest"
+
+	"shadow/logfile/follow"
 )
 
 // Tails that judge through a real Redis.
@@ -123,7 +125,7 @@ type sharedWorld struct {
 func newSharedWorld(t *testing.T, seed uint64, s *redisServer) *sharedWorld {
 	w := &world{bench: newBench(t, sharedLimits...), r: seeded(t, seed), running: true}
 	w.loses = true // as in agree
-	w.change = func(o *Options) { o.From = FromStart; s.join(o, "first") }
+	w.change = func(o *Options) { o.From = follow.FromStart; s.join(o, "first") }
 	w.start()
 	w.change = func(o *Options) {
 		o.Save = time.Duration(1+w.r.IntN(3)) * time.Second

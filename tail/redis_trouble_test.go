@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"shadow/replay"
+
+	"shadow/logfile/follow"
 )
 
 // Whatever becomes of Redis, the tail goes on at once, tells what a replay tells, marks what was decided without Redis and
@@ -32,7 +34,7 @@ func startTroubled(t *testing.T) *troubledTail {
 	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips(), shelf: newShelf()}
 	w.live = &Live{Redis: w.trips}
 	w.change = func(o *Options) {
-		o.From, o.Metrics, o.Store, o.Live = FromStart, w.metrics, w.shelf, w.live
+		o.From, o.Metrics, o.Store, o.Live = follow.FromStart, w.metrics, w.shelf, w.live
 		w.server.joinWithin(o, "host", patienceWithRedis, w.trips)
 	}
 	w.start()

@@ -5,13 +5,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"shadow/logfile/follow"
 )
 
 // A tail judges the requests of one moment in the order in which a replay does, those last that the server refused, however
 // they come: in the same look or not, and over a restart.
 func TestRefusedComeLastInTail(t *testing.T) {
 	b := newBench(t, "token:3/10s", "window:4/20s+leaky:2/5s")
-	b.change = func(o *Options) { o.From = FromStart }
+	b.change = func(o *Options) { o.From = follow.FromStart }
 	b.start()
 	for i := range 300 {
 		at := b.now.Truncate(time.Second).Add(time.Duration(i%7*100) * time.Millisecond) // whole seconds as well

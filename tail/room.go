@@ -14,7 +14,7 @@ func (t *Tail) pauses() (bool, error) {
 		return false, nil
 	}
 	for _, l := range t.logs {
-		l.measure()
+		l.Measure()
 	}
 	t.due()
 	return true, nil

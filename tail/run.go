@@ -13,8 +13,7 @@ const breath = 20 * time.Millisecond
 // Run follows the logs until ctx ends, or nothing can come any more. Each value from reopen makes it go on in a new file of
 // would-blocks, should log rotation have renamed the old one.
 func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
-	watch := startWatch(t.wake, &t.renamed)
-	defer watch.close()
+	t.set.Watch()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
@@ -23,11 +22,8 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 			return errors.Join(err, t.Close())
 		}
 		t.heed(reopen)
-		if ctx.Err() != nil || !more && t.ended() && t.out.odd == nil {
+		if ctx.Err() != nil || !more && t.set.Ended() && t.out.odd == nil {
 			return t.Finish()
-		}
-		if t.whole {
-			watch.add(t.logs)
 		}
 		if more {
 			continue
@@ -35,7 +31,7 @@ func (t *Tail) Run(ctx context.Context, reopen <-chan os.Signal) error {
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:
-		case <-t.wake:
+		case <-t.set.Wake:
 			time.Sleep(breath)
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"shadow/logfile/follow"
 )
 
 // Would-blocks are reopened while there is more to read, not when all has been read.
 func TestReopenWhileReading(t *testing.T) {
 	b := newBench(t, "token:1/24h")
 	b.append("access.log", strings.Repeat(line(1, b.now), 5*stepBytes/2/len(line(1, b.now))))
-	b.change = func(o *Options) { o.From = FromStart }
+	b.change = func(o *Options) { o.From = follow.FromStart }
 	b.start()
 	check(t, os.Rename(b.path("would-blocks"), b.path("would-blocks.1")))
 	reopen := make(chan os.Signal, 1)

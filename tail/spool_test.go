@@ -15,6 +15,8 @@ import (
 
 	"shadow/replay"
 	"shadow/traffic/ingest"
+
+	"shadow/logfile/follow"
 )
 
 // A shelf is a Store in memory, as exact as a database: it takes batches whole, in their order, and each once.
@@ -378,7 +380,7 @@ func TestSpoolOfAnEarlierTail(t *testing.T) {
 	s.step(6 * time.Second)
 	s.killBeforeCheckpoint()
 	s.shelf.busy = false
-	s.change = func(o *Options) { with(o); o.From = FromStart }
+	s.change = func(o *Options) { with(o); o.From = follow.FromStart }
 	if files := s.files(); len(files) != named+1 || named < 2 {
 		t.Errorf("%d batches in the spool, want %d that were named and one that was not", len(files), named)
 	}

@@ -16,10 +16,7 @@ func (t *Tail) Step() (more bool, err error) {
 	now := t.options.Now() // before reading: what was written until now will have been read
 	t.notice(now)
 	if t.whole = t.isWhole(now); t.whole {
-		t.expand()
-		for _, l := range t.logs {
-			t.look(l)
-		}
+		t.set.Look()
 	}
 	if waits, err := t.pauses(); waits || err != nil {
 		return false, err
@@ -70,13 +67,13 @@ func (t *Tail) read(now time.Time) (drained bool, err error) {
 // readFrom reads the next lines of a log, and returns how many bytes.
 func (t *Tail) readFrom(l *log) (int, error) {
 	if l.format == nil {
-		if err := t.choose(l); err != nil || l.format == nil && !l.overlong() {
-			l.abandon()
+		if err := t.choose(l); err != nil || l.format == nil && !l.Overlong() {
+			l.Abandon()
 			l.idle = true
 			return 0, err
 		}
 	}
-	if !l.next(&t.block) {
+	if !l.Next(&t.block) {
 		l.idle = true
 		return 0, nil
 	}
@@ -87,11 +84,11 @@ func (t *Tail) readFrom(l *log) (int, error) {
 	}
 	now := t.options.Now()
 	moment := limit.Time(now.UnixMicro())
-	taken := t.stream.Take(l.source, &t.block, t.formatOf(l), moment, t.top(moment))
+	taken := t.stream.Take(l.Number, &t.block, t.formatOf(l), moment, t.top(moment))
 	l.clock.hear(&taken, now)
 	t.count(taken)
 	if t.spool != nil {
-		t.spool.took(l.source, l.name, l.choice().format, &taken)
+		t.spool.took(l.Number, l.Name, l.choice().format, &taken)
 	}
 	t.note(l, &taken)
 	return len(t.block.Data), nil

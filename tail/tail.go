@@ -2,12 +2,13 @@ package tail
 
 import (
 	"io"
+	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/logfile/follow"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
@@ -18,7 +19,7 @@ import (
 type Options struct {
 	Names     []string       // files, pipes, globs, directories, or "-"
 	Stdin     io.Reader      // what "-" stands for
-	From      From           // where to begin
+	From      follow.From    // where to begin
 	State     string         // checkpoint file; "" for none
 	Read      ingest.Options // how lines are read; its Lateness is how far they may be out of order
 	Policies  []policy.Policy
@@ -52,11 +53,8 @@ const (
 // does what is due. One goroutine may use it.
 type Tail struct {
 	options Options
-	named   []*name
-	logs    []*log
-	byKey   map[string]*log     // those of one name
-	sources int                 // numbers that logs have had
-	left    []logfile.SavedFile // files of logs that were given up, latest last
+	set     *follow.Set
+	logs    []*log // those of set
 	stream  *ingest.Stream
 	judge   *replay.Engine
 	remote  Remote // nil: there is none
@@ -65,8 +63,6 @@ type Tail struct {
 	events  *events
 	out     *output
 	spool   *spool // nil: no Store
-	wake    chan struct{}
-	renamed atomic.Bool // whether names have changed in some folder
 	lock    *lock
 	outLock *lock // of the would-blocks; nil: they are no file
 	block   logfile.Block
@@ -75,9 +71,6 @@ type Tail struct {
 	whole  bool   // whether this step is
 
 	begun    time.Time
-	expanded time.Time // when patterns were last looked at
-	gaveUp   time.Time // when logs were last looked at that may be given up
-	running  bool      // whether they have been: a log that is found from then on has come since
 	released time.Time // when requests were last judged
 	settled  int       // how many waited after that
 	caughtUp time.Time // when everything had been read of which the format is known
@@ -125,10 +118,12 @@ func New(o Options) (*Tail, error) {
 	if o.Spool == 0 {
 		o.Spool = DefaultSpool
 	}
-	t := &Tail{options: o, tables: o.Read.Tables, wake: make(chan struct{}, 1), byKey: map[string]*log{}, begun: o.Now(), slack: defaultSlack}
-	for _, text := range o.Names {
-		t.named = append(t.named, &name{text: text, key: absolute(text)})
-	}
+	t := &Tail{options: o, tables: o.Read.Tables, begun: o.Now(), slack: defaultSlack}
+	own := o.ownFiles()
+	t.set = follow.New(follow.Options{
+		Names: o.Names, Stdin: o.Stdin, From: o.From, Linger: o.Linger, Now: o.Now, Events: listener{t},
+		Own: func(path string) bool { return wasOwn(own, path) },
+	})
 	t.readAll, t.ahead, t.moment = t.begun, traffic.MinTime, limit.Time(t.begun.UnixMicro())
 	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
@@ -154,9 +149,7 @@ func (t *Tail) newJudge() *replay.Engine {
 
 // Close closes what is open.
 func (t *Tail) Close() error {
-	for _, l := range t.logs {
-		l.close()
-	}
+	t.set.Close()
 	var err error
 	if t.out != nil {
 		err = t.out.close()
@@ -168,6 +161,36 @@ func (t *Tail) Close() error {
 	t.outLock.release()
 	t.lock.release()
 	return err
+}
+
+// A log is one that is followed, with what its lines have told so far.
+type log struct {
+	*follow.Log
+	clock  clock     // of whoever writes
+	idle   bool      // nothing was left when it was read last
+	asleep bool      // it was not looked at in this step
+	fed    time.Time // when something of it was read last
+
+	formats
+}
+
+// A listener is a Tail as its set of logs sees it.
+type listener struct{ *Tail }
+
+func (t listener) Say(format string, args ...any) { t.say(format, args...) }
+func (t listener) Truncated()                     { t.tally.Truncated++ }
+func (t listener) Lost()                          { t.losses, t.tally.Lost = t.losses+1, t.tally.Lost+1 }
+func (t listener) Waits(l *follow.Log) bool       { return t.stream.Waits(l.Number) }
+
+func (t listener) Joined(l *follow.Log) {
+	t.logs = append(t.logs, &log{Log: l, clock: newClock(t.options.Read.Lateness)})
+	t.stream.Sources(t.set.Numbers())
+	t.joined = true
+}
+
+func (t listener) Left(l *follow.Log) {
+	t.stream.Renew(l.Number)
+	t.logs = slices.DeleteFunc(t.logs, func(other *log) bool { return other.Log == l })
 }
 
 // Tally is what has been counted so far.

@@ -21,7 +21,7 @@ const drowsy = time.Second
 
 // isWhole reports whether a step is one: by the clock, if that goes on, when something was renamed, or when much has come.
 func (t *Tail) isWhole(now time.Time) bool {
-	renamed, passed := t.renamed.Swap(false), now.Sub(t.released)
+	renamed, passed := t.set.Renamed(), now.Sub(t.released)
 	return renamed || passed <= 0 || passed >= tick || t.stream.Waiting() >= t.settled+batchRows
 }
 

@@ -15,6 +15,7 @@ import (
 	"shadow/escape"
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/logfile/follow"
 	"shadow/tail"
 )
 
@@ -146,19 +147,19 @@ func (f *tailFlags) verify(names []string) error {
 }
 
 // begin is where to begin.
-func (f *tailFlags) begin() (tail.From, error) {
-	switch from := tail.From(f.from); from {
+func (f *tailFlags) begin() (follow.From, error) {
+	switch from := follow.From(f.from); from {
 	case "":
 		if f.state != "" {
-			return tail.FromCheckpoint, nil
+			return follow.FromCheckpoint, nil
 		}
-		return tail.FromEnd, nil
-	case tail.FromCheckpoint:
+		return follow.FromEnd, nil
+	case follow.FromCheckpoint:
 		if f.state == "" {
 			return from, usage("--from checkpoint needs --state FILE")
 		}
 		return from, nil
-	case tail.FromStart, tail.FromEnd:
+	case follow.FromStart, follow.FromEnd:
 		return from, nil
 	}
 	return "", usage("--from %s: want start, end or checkpoint", f.from)

@@ -1,44 +1,43 @@
-package tail
+package follow
 
 import (
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// A watch wakes the tail when something happens in the folders of its logs. It only saves time: the tail looks by itself
-// four times a second, so that it works where notification does not, as on network file systems. A nil watch is none.
+// A watch wakes whoever follows when something happens in the folders of the logs. It only saves time: who looks by itself
+// as well also works where notification does not, as on network file systems. A nil watch is none.
 type watch struct {
 	watcher *fsnotify.Watcher
 	folders map[string]bool
 }
 
-// startWatch begins to wake a tail, with a note when names have changed.
-func startWatch(wake chan<- struct{}, renamed *atomic.Bool) *watch {
+// Watch begins to send to Wake when something happens in the folders of the logs.
+func (s *Set) Watch() {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil // there may be too many already
+		return // there may be too many already
 	}
 	go func() {
 		for event := range watcher.Events {
 			if event.Has(fsnotify.Create | fsnotify.Rename | fsnotify.Remove) {
-				renamed.Store(true)
+				s.renamed.Store(true)
 			}
-			rouse(wake)
+			rouse(s.Wake)
 		}
 	}()
 	go func() {
 		for range watcher.Errors { // a queue that overflows has woken us before
-			renamed.Store(true)
-			rouse(wake)
+			s.renamed.Store(true)
+			rouse(s.Wake)
 		}
 	}()
-	return &watch{watcher, map[string]bool{}}
+	s.watch = &watch{watcher, map[string]bool{}}
 }
 
 // add watches the folders of logs that are new or have another file now, and of what they link to.
-func (w *watch) add(logs []*log) {
+func (w *watch) add(logs []*Log) {
 	if w == nil {
 		return
 	}
@@ -46,8 +45,8 @@ func (w *watch) add(logs []*log) {
 		if l.pipe || l.watched {
 			continue
 		}
-		l.watched = w.folder(filepath.Dir(l.name))
-		if target, err := filepath.EvalSymlinks(l.name); err == nil && target != l.name {
+		l.watched = w.folder(filepath.Dir(l.Name))
+		if target, err := filepath.EvalSymlinks(l.Name); err == nil && target != l.Name {
 			w.folder(filepath.Dir(target))
 		}
 	}
@@ -64,5 +63,13 @@ func (w *watch) folder(name string) bool {
 func (w *watch) close() {
 	if w != nil {
 		_ = w.watcher.Close()
+	}
+}
+
+// rouse wakes whoever waits.
+func rouse(wake chan<- struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
 	}
 }

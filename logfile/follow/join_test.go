@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // patterned is a bench that follows a pattern from the end of what is there, with some files of a line each.
 func patterned(t *testing.T, pattern string, files ...string) *bench {
 	t.Helper()
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.names = []string{b.path(pattern)}
 	for i, name := range files {
 		b.append(name, line(i, b.now))
@@ -58,23 +58,11 @@ func (b *bench) fill(name string) (lines int64) {
 	return 100
 }
 
-// restart kills the tail, or ends it, and begins again.
-func (b *bench) restart(kill bool) {
-	b.t.Helper()
-	if kill {
-		b.kill()
-	} else {
-		b.stop()
-	}
-	b.start()
-}
-
 // Numbered logs that nothing else is the current one of are logs of their own; the logs of a worker each.
 func TestNumberedLogsJoin(t *testing.T) {
 	for _, pattern := range []string{"*.log", "access.*.log", ""} {
 		b := patterned(t, pattern, "access.1.log", "access.2.log")
 		b.names[0] = b.path(pattern)
-		b.change = func(o *Options) { o.State, o.Events = "", "" }
 		b.start()
 		b.append("access.1.log", line(1, b.now))
 		b.append("access.2.log", line(1, b.now))
@@ -96,7 +84,6 @@ func TestNumberedLogsJoin(t *testing.T) {
 func TestRotationsArePassedOver(t *testing.T) {
 	passed := "*: 3 files are passed over, as what is left of access.log when that is rotated (access.1.log, access.2.log, access.log.1); name one to follow it nevertheless\n"
 	b := patterned(t, "*", "access.2.log", "access.log.1", "access.1.log", "access.3.log.gz", "access.log")
-	b.change = func(o *Options) { o.State, o.Events = "", "" }
 	b.start()
 	b.hears("shadow: " + passed)
 	b.append("access.1.log", line(1, b.now))
@@ -112,6 +99,7 @@ func TestRotationsArePassedOver(t *testing.T) {
 	b.stop()
 	b.hears("")
 
+	b.state = nil
 	b.names = []string{b.path("access.log"), b.path("access.2.log"), b.path("*")}
 	b.start()
 	b.append("access.2.log", line(1, b.now))
@@ -129,7 +117,7 @@ func TestRotationsArePassedOver(t *testing.T) {
 	b.rename("access.log", "access.1.log")
 	b.append("access.log", line(1, b.now))
 	for range 3 {
-		b.step(2 * DefaultLinger)
+		b.step(2 * linger)
 	}
 	b.counted(4)
 	b.stop()
@@ -138,13 +126,11 @@ func TestRotationsArePassedOver(t *testing.T) {
 // A pattern that matches rotations only: they are such as long as their log is written to, whether it is followed or not.
 func TestCurrentLogBesideThePattern(t *testing.T) {
 	b := patterned(t, "access.*.log", "access.1.log", "access.20261120.log", "access.log")
-	b.change = func(o *Options) { o.State, o.Events = "", "" }
 	b.start()
 	b.hears("shadow: access.*.log: 2 files are passed over, as what is left of access.log when that is rotated (access.1.log, access.20261120.log); name one to follow it nevertheless\n" +
 		"shadow: access.*.log: no log matches yet; those that come are followed\n")
 	b.stop()
 	b = patterned(t, "access.*.log", "access.log", "access.1.log", "access.20261120.log") // as a package has left it
-	b.change = func(o *Options) { o.State, o.Events = "", "" }
 	b.start()
 	b.append("access.1.log", line(1, b.now))
 	b.append("access.20261121.log", line(1, b.now))
@@ -176,8 +162,8 @@ func TestNumbersAreShifted(t *testing.T) {
 			b.step(2 * time.Second)
 			b.counted(want)
 			if n == 3 {
-				b.step(2 * DefaultLinger)
-				b.step(2 * DefaultLinger)
+				b.step(2 * linger)
+				b.step(2 * linger)
 			}
 		}
 		b.stop()
@@ -201,10 +187,8 @@ func dated(t *testing.T, pattern, name, layout string) {
 	}
 	b := patterned(t, pattern, day(-2), day(-1), day(0))
 	b.names[0] = b.path(pattern)
-	b.change = func(o *Options) { o.State, o.Events = b.path("other/state"), b.path("other/would-blocks") }
-	check(t, os.Mkdir(b.path("other"), 0o755))
 	b.start()
-	if n := len(b.tail.logs); n != 1 {
+	if n := len(b.set.logs); n != 1 {
 		t.Fatalf("%d logs", n)
 	}
 	b.append(day(0), line(1, b.now))
@@ -219,8 +203,8 @@ func dated(t *testing.T, pattern, name, layout string) {
 	b.counted(want)
 	b.copy(day(0), day(0)+".gz", true) // at night it is compressed
 	check(t, os.Remove(b.path(day(0))))
-	b.step(2 * DefaultLinger)
-	b.step(2 * DefaultLinger)
+	b.step(2 * linger)
+	b.step(2 * linger)
 	b.counted(want)
 	b.kill() // and nobody looks for two days, of which one is compressed
 	want += b.fill(day(1))
@@ -233,10 +217,10 @@ func dated(t *testing.T, pattern, name, layout string) {
 	b.start()
 	b.step(2 * time.Second)
 	b.counted(want)
-	b.step(2 * DefaultLinger)
-	b.step(2 * DefaultLinger)
+	b.step(2 * linger)
+	b.step(2 * linger)
 	b.counted(want)
-	if n := len(b.tail.logs[0].files); n != 1 {
+	if n := len(b.set.logs[0].files); n != 1 {
 		t.Errorf("%d files are open", n)
 	}
 	b.stop()
@@ -291,8 +275,6 @@ func datedRotations(t *testing.T, pattern, name string, copied, packed bool) {
 	rotated := func(n int) string { return fmt.Sprintf(name, n) }
 	b := patterned(t, pattern, rotated(0), "access.log")
 	b.names[0] = b.path(pattern)
-	b.change = func(o *Options) { o.State, o.Events = b.path("other/state"), b.path("other/would-blocks") }
-	check(t, os.Mkdir(b.path("other"), 0o755))
 	b.start()
 	b.heard() // what is there of earlier days may be passed over
 	var want int64
@@ -331,8 +313,8 @@ func datedRotations(t *testing.T, pattern, name string, copied, packed bool) {
 		b.step(2 * time.Second)
 		b.counted(want)
 		if n == 1 {
-			b.step(2 * DefaultLinger)
-			b.step(2 * DefaultLinger)
+			b.step(2 * linger)
+			b.step(2 * linger)
 			b.counted(want)
 		}
 	}
@@ -351,7 +333,7 @@ func TestBegunInTheMidstOfRotation(t *testing.T) {
 		want := 2 + b.fill("access.log")
 		b.step(2 * time.Second)
 		b.counted(want)
-		if n := b.tail.followed(); n != 1 {
+		if n := b.set.Followed(); n != 1 {
 			t.Errorf("%s: %d logs are followed", name, n)
 		}
 		check(t, os.Rename(b.path(name), b.path("access.log.2")))
@@ -364,15 +346,15 @@ func TestBegunInTheMidstOfRotation(t *testing.T) {
 		b.rename("access.log", name)
 		want += b.fill("access.log")
 		b.step(2 * time.Second)
-		b.step(2 * DefaultLinger)
-		b.step(2 * DefaultLinger)
+		b.step(2 * linger)
+		b.step(2 * linger)
 		b.counted(want)
-		if n := b.tail.followed(); n != 1 {
+		if n := b.set.Followed(); n != 1 {
 			t.Errorf("%s: %d logs are followed after a restart", name, n)
 		}
-		for _, l := range b.tail.logs {
+		for _, l := range b.set.logs {
 			if l.over && len(l.files) > 0 {
-				t.Errorf("%s: is over, and open", l.name)
+				t.Errorf("%s: is over, and open", l.Name)
 			}
 		}
 		b.stop()
@@ -381,7 +363,7 @@ func TestBegunInTheMidstOfRotation(t *testing.T) {
 
 // Two names of one file: it is read once.
 func TestTwoNamesOfOneFile(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.append("access.log", line(1, b.now))
 	check(t, os.Symlink(b.path("access.log"), b.path("link.log")))
 	b.names = []string{b.path("link.log"), b.path("access.log")}
@@ -394,7 +376,7 @@ func TestTwoNamesOfOneFile(t *testing.T) {
 		if n == 1 {
 			b.restart(true)
 		}
-		b.step(2 * DefaultLinger)
+		b.step(2 * linger)
 	}
 	b.counted(6)
 	b.stop()
@@ -402,7 +384,7 @@ func TestTwoNamesOfOneFile(t *testing.T) {
 
 // What else lies in a directory is told, and may be named.
 func TestDirectory(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	check(t, os.Mkdir(b.path("logs"), 0o755))
 	check(t, os.Mkdir(b.path("logs/old"), 0o755))
 	for _, name := range []string{"access.log", "ssl.access.log", "error.log", "access.log.1", "README.md", "access.log.2.gz", ".access.log.swp", "old/access.log"} {
@@ -426,7 +408,7 @@ func TestDirectory(t *testing.T) {
 
 // Files that begin alike are told apart as long as they are there.
 func TestFilesThatBeginAlike(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.names = []string{b.path("access.*.log")}
 	for _, day := range []string{"19", "20", "21"} {
 		b.append("access.202611"+day+".log", line(1, b.now))
@@ -441,24 +423,5 @@ func TestFilesThatBeginAlike(t *testing.T) {
 	b.start()
 	b.step(2 * time.Second)
 	b.counted(2)
-	b.stop()
-}
-
-// A log that has just joined is in the next checkpoint, which comes soon: so it is not lost when it is rotated while no tail runs.
-func TestKilledSoonAfterJoining(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.names = []string{b.path("*.log")}
-	b.change = func(o *Options) { o.Save = time.Hour }
-	b.append("old.log", line(1, b.now))
-	b.start()
-	b.append("new.log", line(1, b.now)+line(2, b.now))
-	b.step(2 * time.Second)
-	b.step(time.Second)
-	b.kill()
-	b.rename("new.log", "new.log.1")
-	b.append("new.log", line(3, b.now))
-	b.start()
-	b.step(time.Second)
-	b.counted(3)
 	b.stop()
 }

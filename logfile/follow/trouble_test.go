@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ func (b *bench) saidOnce(text string) {
 }
 
 // unreadable makes reading the oldest file of a log fail, as a network file system may, until mend is called.
-func unreadable(l *log) (mend func()) {
-	f := l.files[0].(*file)
+func unreadable(l *Log) (mend func()) {
+	f := l.files[0].(*plain)
 	old := f.handle
 	f.handle, _ = os.Open(os.DevNull)
 	f.handle.Close()
@@ -30,13 +30,13 @@ func unreadable(l *log) (mend func()) {
 
 // A log that cannot be read for a while stops no other, and then goes on where it was.
 func TestLogThatCannotBeRead(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.names = []string{b.path("a.log"), b.path("b.log")}
 	b.start()
 	b.append("a.log", line(1, b.now))
 	b.append("b.log", line(1, b.now))
 	b.step(time.Second)
-	mend := unreadable(b.tail.logs[0])
+	mend := unreadable(b.set.logs[0])
 	for range 5 {
 		b.append("a.log", line(2, b.now))
 		b.append("b.log", line(2, b.now))
@@ -47,7 +47,7 @@ func TestLogThatCannotBeRead(t *testing.T) {
 	mend()
 	b.step(time.Second)
 	b.counted(12)
-	unreadable(b.tail.logs[0]) // and for ever: it is said again
+	unreadable(b.set.logs[0]) // and for ever: it is said again
 	b.step(time.Second)
 	if n := strings.Count(b.said.String(), "it is tried again"); n != 2 {
 		t.Errorf("said %d times: %s", n, b.said.String())
@@ -57,26 +57,26 @@ func TestLogThatCannotBeRead(t *testing.T) {
 
 // A file that has lost the name and cannot be read any more does not keep the next one from being read, and what is lost is said.
 func TestEarlierFileThatCannotBeRead(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.start()
 	b.append("access.log", line(1, b.now))
 	b.step(time.Second)
 	b.append("access.log", line(2, b.now))
-	b.tail.logs[0].measure()
-	unreadable(b.tail.logs[0])
+	b.set.logs[0].Measure()
+	unreadable(b.set.logs[0])
 	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
 	b.append("access.log", line(3, b.now))
 	b.step(time.Second)
 	b.counted(2)
-	b.step(2 * DefaultLinger)
+	b.step(2 * linger)
 	b.saidOnce("bytes of an earlier file could not be read, and are lost")
 	b.append("access.log", line(3, b.now))
 	b.step(time.Second)
 	b.counted(3)
 	b.loses = true
 	b.stop()
-	if b.lost != 1 || b.tail.tally.Lost != 1 {
-		t.Errorf("%d files are lost, %d are counted, want 1", b.lost, b.tail.tally.Lost)
+	if b.lost != 1 {
+		t.Errorf("%d files are lost, %d are counted, want 1", b.lost, b.lost)
 	}
 }
 
@@ -92,7 +92,7 @@ func gzipped(t *testing.T, text string) []byte {
 
 // Of a compressed log that is cut short what there is counts, and that it is cut short is said.
 func TestHalfOfACompressedLog(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.append("access.log", line(1, b.now))
 	b.start()
 	b.step(time.Second)
@@ -107,7 +107,7 @@ func TestHalfOfACompressedLog(t *testing.T) {
 	b.append("access.log", line(1, b.now))
 	b.start()
 	b.step(time.Second)
-	if n := b.tail.Tally().Lines; n < 5_000 || n > 15_000 {
+	if n := b.Lines; n < 5_000 || n > 15_000 {
 		t.Errorf("%d lines have been read of half a file", n)
 	}
 	b.saidOnce("access.log.1.gz: truncated gzip: the file ends before its compressed data does; it was read up to byte ")
@@ -119,7 +119,7 @@ func TestHalfOfACompressedLog(t *testing.T) {
 func TestCompressedMeanwhile(t *testing.T) {
 	long := strings.Repeat("x", 2*logfile.MaxLine)
 	for _, written := range []int{10, logfile.MaxLine - 5, logfile.MaxLine + 1, logfile.MaxLine + 2, logfile.MaxLine + 100, 3 * logfile.MaxLine / 2, 2 * logfile.MaxLine} {
-		b := newBench(t, "token:1/24h")
+		b := newBench(t)
 		b.change = func(o *Options) { o.From = FromStart }
 		b.append("access.log", strings.Repeat(line(1, b.now), 100)+long[:written])
 		b.start()
@@ -135,9 +135,47 @@ func TestCompressedMeanwhile(t *testing.T) {
 		b.start()
 		b.step(time.Second)
 		b.counted(104)
-		if n := b.tail.Tally().Unreadable; n != 1 {
+		if n := b.Unreadable; n != 1 {
 			t.Errorf("%d bytes of the long line were written when the tail ended: %d unreadable", written, n)
 		}
 		b.stop()
 	}
+}
+
+// A last block that is a line feed alone is a line, though it is the shortest there is.
+func TestCompressedLogEndsInABlockOfALineFeed(t *testing.T) {
+	b := newBench(t)
+	b.change = func(o *Options) { o.From = FromStart }
+	text := line(1, b.now)
+	b.append("access.log", text)
+	b.start()
+	b.change = nil
+	b.step(time.Second)
+	b.stop()
+	const block = 512 << 10 // what is read of compressed content at once
+	text += line(2, b.now)
+	text += strings.Repeat("x", block-len(text)-1) + "\n" + "\n"
+	check(t, os.WriteFile(b.path("access.log.1.gz"), gzipped(t, text), 0o644))
+	check(t, os.Remove(b.path("access.log")))
+	b.append("access.log", line(3, b.now))
+	b.start()
+	b.step(time.Second)
+	b.counted(5)
+	b.stop()
+}
+
+// A byte order mark before the first line is no part of it, as in a replay.
+func TestByteOrderMark(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.append("access.log", string(logfile.ByteOrderMark)+line(1, b.now))
+	b.step(time.Second)
+	b.counted(1)
+	b.append("access.log", line(2, b.now))
+	b.step(time.Second)
+	b.counted(2)
+	if b.Unreadable != 0 {
+		t.Errorf("%d lines cannot be read", b.Unreadable)
+	}
+	b.stop()
 }

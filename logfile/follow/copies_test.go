@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 // From the start of several logs a copy counts once, and what is added to it counts too.
 func TestTailFromStartOfCopies(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.names = []string{b.path("*.log")}
 	b.change = func(o *Options) { o.From = FromStart }
 	lines := b.fill("a.log")
@@ -20,7 +20,7 @@ func TestTailFromStartOfCopies(t *testing.T) {
 	}
 	b.start()
 	b.step(time.Second)
-	if got, want := b.tail.Tally().Lines, lines+1+12; got != want {
+	if got, want := b.Lines, lines+1+12; got != want {
 		t.Errorf("%d lines, want %d; said: %s", got, want, b.said.String())
 	}
 	b.saidOnce(fmt.Sprintf("%s: is the beginning of %s; it is followed from its end", b.path("early.log"), b.path("a.log")))
@@ -28,7 +28,7 @@ func TestTailFromStartOfCopies(t *testing.T) {
 	b.append("early.log", line(220, b.now))
 	b.append("a.log", line(221, b.now))
 	b.step(time.Minute)
-	if got, want := b.tail.Tally().Lines, lines+1+12+2; got != want {
+	if got, want := b.Lines, lines+1+12+2; got != want {
 		t.Errorf("%d lines later, want %d; said: %s", got, want, b.said.String())
 	}
 	b.stop()

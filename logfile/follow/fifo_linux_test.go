@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func inTime(t *testing.T, do func()) {
 func (b *bench) comes(want int64) {
 	b.t.Helper()
 	for range 200 {
-		if b.step(time.Second); b.tail.Tally().Lines >= want {
+		if b.step(time.Second); b.Lines >= want {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -41,7 +41,7 @@ func (b *bench) send(text string) {
 
 // A log that is replaced by a named pipe is read to its end, and the pipe after that.
 func TestLogIsReplacedByPipe(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.start()
 	b.append("access.log", line(1, b.now))
 	b.step(time.Second)
@@ -56,9 +56,9 @@ func TestLogIsReplacedByPipe(t *testing.T) {
 		b.comes(4)
 		b.send(line(3, b.now))
 		b.comes(5)
-		b.step(2 * DefaultLinger)
-		b.step(2 * DefaultLinger)
-		if n := len(b.tail.logs[0].files); n != 1 {
+		b.step(2 * linger)
+		b.step(2 * linger)
+		if n := len(b.set.logs[0].files); n != 1 {
 			t.Errorf("%d files are open", n)
 		}
 		b.stop()
@@ -74,8 +74,7 @@ func TestLogIsReplacedByPipe(t *testing.T) {
 
 // A pipe that may be read and not be written does not end with its writers either.
 func TestPipeThatMayNotBeWritten(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.change = func(o *Options) { o.State = "" }
+	b := newBench(t)
 	check(t, syscall.Mkfifo(b.path("access.log"), 0o600))
 	check(t, os.Chmod(b.path("access.log"), 0o444))
 	inTime(t, func() {
@@ -93,10 +92,10 @@ func TestPipeThatMayNotBeWritten(t *testing.T) {
 
 // A file that is replaced by a pipe between looking and opening is not waited for, nor is what nobody may open.
 func TestOpeningDoesNotWait(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	check(t, syscall.Mkfifo(b.path("access.log"), 0o644))
 	inTime(t, func() {
-		if _, err := openFile(b.path("access.log"), logfile.Place{}, time.Now); err != errNoFile {
+		if _, err := openPlain(b.path("access.log"), logfile.Place{}, time.Now); err != errNoFile {
 			t.Errorf("%v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 // What is named is followed, be it there or not. What is not there, or may not be read, is told once, and again when that has
 // changed: a name that is mistyped must not look like a site without visitors.
 
-// A name is one of those that a tail was given.
+// A name is one of those that a Set was given.
 type name struct {
 	text   string
 	key    string                 // the same from the root on
@@ -26,8 +26,8 @@ type name struct {
 	told   bool                   // whether that was told
 }
 
-// several reports whether names may stand for more than one log.
-func several(names []string) bool { return len(names) > 1 || isGlob(names[0]) || isDir(names[0]) }
+// Several reports whether names may stand for more than one log.
+func Several(names []string) bool { return len(names) > 1 || isGlob(names[0]) || isDir(names[0]) }
 
 // isGlob reports whether a name is a pattern, unless it is that of a file.
 func isGlob(name string) bool {
@@ -69,17 +69,17 @@ func (n *name) matches() (paths []string, err error) {
 }
 
 // wants reports whether a file is one that some pattern or directory stands for.
-func (t *Tail) wants(path string) bool {
-	return slices.ContainsFunc(t.named, func(n *name) bool { return n.wants(path) })
+func (s *Set) wants(path string) bool {
+	return slices.ContainsFunc(s.named, func(n *name) bool { return n.wants(path) })
 }
 
 // wants reports whether a file is one that a pattern or a directory stands for.
 func (n *name) wants(path string) bool {
 	if isDir(n.text) {
-		return filepath.Dir(absolute(path)) == n.key
+		return filepath.Dir(keyOf(path)) == n.key
 	}
 	if filepath.IsAbs(n.text) {
-		path = absolute(path)
+		path = keyOf(path)
 	} else {
 		path = fromHere(path)
 	}
@@ -90,93 +90,74 @@ func (n *name) wants(path string) bool {
 // expandEvery is how often patterns are looked at for files that are new.
 const expandEvery = time.Second
 
-// expand takes in the logs that names stand for and that are not followed yet. What comes later is read from its start.
-func (t *Tail) expand() {
-	now := t.options.Now()
-	if !t.expanded.IsZero() && now.Sub(t.expanded) < expandEvery {
+// Expand takes in the logs that names stand for and that are not followed yet. What comes later is read from its start.
+func (s *Set) Expand() {
+	now := s.Now()
+	if !s.expanded.IsZero() && now.Sub(s.expanded) < expandEvery {
 		return
 	}
-	from := t.options.From
-	if t.running {
+	from := s.From
+	if s.running {
 		from = FromStart
 	}
-	t.expanded = now
-	t.giveUp(now)
-	defer func() { t.running = true }()
+	s.expanded = now
+	s.giveUp(now)
+	defer func() { s.running = true }()
 	var patterns []*name
-	for _, n := range t.named {
-		if isDir(n.text) || t.logNamed(n.text) == nil && isGlob(n.text) {
+	for _, n := range s.named {
+		if isDir(n.text) || s.logNamed(n.text) == nil && isGlob(n.text) {
 			patterns = append(patterns, n)
-		} else if logfile.IsCompressed(n.text) {
-			t.sayPacked(n)
-		} else if l, isNew := t.follow(n.text, from); isNew {
-			t.look(l)
+		} else if logfile.IsCompressed(n.text) { // patterns that the shell has expanded match such files
+			if !n.told {
+				s.Say("%s: is compressed, so that nothing is added to it; shadow replay reads it", n.text)
+				n.told = true
+			}
+		} else if l, isNew := s.follow(n.text, from); isNew {
+			s.look(l)
 		}
 	}
 	for _, n := range patterns { // behind, since what they match may be left of logs that are named
-		t.join(n, from)
+		s.join(n, from)
 	}
-	if !t.running && from == FromStart {
-		t.skipCopies()
-	}
-}
-
-// sayPacked says of a name that it is none to follow: patterns that the shell has expanded match such files.
-func (t *Tail) sayPacked(n *name) {
-	if !n.told {
-		t.say("%s: is compressed, so that nothing is added to it; shadow replay reads it", n.text)
-		n.told = true
+	if !s.running && from == FromStart {
+		s.skipCopies()
 	}
 }
 
 // look looks whether another file has a log's name, and tells what has changed about what is wrong with it.
-func (t *Tail) look(l *log) {
+func (s *Set) look(l *Log) {
 	err := l.look()
 	if errors.Is(err, fs.ErrNotExist) {
-		t.tellLack(&l.lack, l.name, "is not there yet", func() string { return notThere(l.name) })
-	} else if err != nil {
-		t.tellLack(&l.lack, l.name, cause(err).Error(), func() string { return refused(err) })
+		s.tellLack(&l.lack, l.Name, "is not there yet", func() string { return notThere(l.Name) })
 	} else {
-		t.tellLack(&l.lack, l.name, "", nil)
+		s.tellError(&l.lack, l.Name, err)
 	}
+}
+
+// tellError tells why something named cannot be read, nil if it can.
+func (s *Set) tellError(was *string, name string, err error) {
+	if err == nil {
+		s.tellLack(was, name, "", nil)
+		return
+	}
+	s.tellLack(was, name, cause(err).Error(), func() string {
+		if errors.Is(err, fs.ErrPermission) {
+			return "permission denied; it is followed as soon as shadow may read it"
+		}
+		return cause(err).Error() + "; it is tried again"
+	})
 }
 
 // tellLack tells what is wrong with something named unless it was told, and when it is mended.
-func (t *Tail) tellLack(was *string, name, is string, text func() string) {
-	if *was == is {
-		return
-	}
-	if is == "" {
-		t.say("%s: is followed now", name)
-	} else {
-		t.say("%s: %s", name, text())
+func (s *Set) tellLack(was *string, name, is string, text func() string) {
+	switch {
+	case *was == is:
+	case is == "":
+		s.Say("%s: is followed now", name)
+	default:
+		s.Say("%s: %s", name, text())
 	}
 	*was = is
-}
-
-// followed is how many logs may still grow.
-func (t *Tail) followed() (count int) {
-	for _, l := range t.logs {
-		if !l.over {
-			count++
-		}
-	}
-	return count
-}
-
-// absent is how many names stand for nothing that can be read.
-func (t *Tail) absent() (count int) {
-	for _, l := range t.logs {
-		if l.lack != "" && !l.over {
-			count++
-		}
-	}
-	for _, n := range t.named {
-		if n.lack != "" {
-			count++
-		}
-	}
-	return count
 }
 
 // notThere says what is missing, and what may have been meant.
@@ -196,14 +177,6 @@ func notThere(name string) string {
 	return "is not there yet" + waits
 }
 
-// refused says that a file is there and cannot be read.
-func refused(err error) string {
-	if errors.Is(err, fs.ErrPermission) {
-		return "permission denied; it is followed as soon as shadow may read it"
-	}
-	return cause(err).Error() + "; it is tried again"
-}
-
 // cause is an error without the path and what was done with it.
 func cause(err error) error {
 	var path *fs.PathError
@@ -211,4 +184,20 @@ func cause(err error) error {
 		return path.Err
 	}
 	return err
+}
+
+// keyOf is a name from the root on.
+func keyOf(name string) string {
+	if name == "-" {
+		return name
+	}
+	return logfile.Absolute(name)
+}
+
+// fromHere is a name from the working directory on.
+func fromHere(name string) string {
+	if path, err := filepath.Rel(logfile.Absolute("."), keyOf(name)); err == nil {
+		return path
+	}
+	return name
 }

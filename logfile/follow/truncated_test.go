@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 // What happens between two system calls of a look at copytruncate. Tests stop the look there and go on by hand.
 
 // following starts a tail that has read one line, and returns its log.
-func (b *bench) following() *log {
+func (b *bench) following() *Log {
 	b.t.Helper()
 	b.append("access.log", line(9, b.now))
 	b.change = func(o *Options) { o.From = FromStart }
@@ -20,22 +20,22 @@ func (b *bench) following() *log {
 	b.change = nil
 	b.step(time.Second)
 	b.counted(1)
-	return b.tail.logs[0]
+	return b.set.logs[0]
 }
 
 // What a copy holds behind the place is read, though more was learned of the log before that was truncated.
 func TestCopyIsShorterThanWhatIsKnown(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		for _, pack := range []bool{false, true} {
-			b := newBench(t, "token:1/24h")
+			b := newBench(t)
 			l := b.following()
 			b.append("access.log", line(1, b.now)+line(2, b.now))
 			to := map[bool]string{false: "access.log.1", true: "access.log.1.gz"}[pack]
 			b.copy("access.log", to, pack)
 			b.append("access.log", line(3, b.now)) // in no file
-			check(t, l.files[0].(*file).refresh())
+			check(t, l.files[0].(*plain).refresh())
 			if down {
-				check(t, b.tail.save())
+				b.save()
 				b.kill()
 			}
 			check(t, os.Truncate(b.path("access.log"), 0))
@@ -46,7 +46,7 @@ func TestCopyIsShorterThanWhatIsKnown(t *testing.T) {
 			b.step(time.Second)
 			b.step(time.Second)
 			b.counted(4)
-			if n := b.tail.Tally().Truncated; n != 1 {
+			if n := b.tally.Cut; n != 1 {
 				t.Errorf("down %v, packed %v: %d truncations were counted", down, pack, n)
 			}
 			b.saidOnce("was truncated; what was written to it between copying and truncating is lost")
@@ -57,17 +57,17 @@ func TestCopyIsShorterThanWhatIsKnown(t *testing.T) {
 
 // The place in a log that was truncated is kept in mind until its copy has been opened.
 func TestCopyIsRenamedBeforeItIsOpened(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.1", false)
 	r, _ := logfile.SiblingAt(b.path("access.log.1"))
 	check(t, os.Truncate(b.path("access.log"), 0))
-	f := l.files[0].(*file)
+	f := l.files[0].(*plain)
 	l.formers = []logfile.SavedFile{f.saved()}
 	f.renew()
 	check(t, os.Rename(b.path("access.log.1"), b.path("access.log.2")))
-	if g := (&gatherer{log: l, live: f}); g.decide(&r) || !g.again {
+	if g := (&gatherer{Log: l, live: f}); g.decide(&r) || !g.again {
 		t.Error("what was not opened is not looked for again")
 	}
 	l.pending = true
@@ -78,15 +78,15 @@ func TestCopyIsRenamedBeforeItIsOpened(t *testing.T) {
 
 // So it is across a restart.
 func TestKilledBeforeTheCopyIsOpened(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.1", false)
 	check(t, os.Truncate(b.path("access.log"), 0))
-	f := l.files[0].(*file)
+	f := l.files[0].(*plain)
 	l.formers, l.pending = []logfile.SavedFile{f.saved()}, true
 	f.renew()
-	check(t, b.tail.save())
+	b.save()
 	b.kill()
 	b.start()
 	b.append("access.log", line(2, b.now))
@@ -97,16 +97,16 @@ func TestKilledBeforeTheCopyIsOpened(t *testing.T) {
 
 // A log that was empty when a look began, and was filled and copied before the look came to the copy, is read once.
 func TestFilledAndCopiedWithinALook(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.copy("access.log", "access.log.1", false)
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.step(time.Second)
-	f := l.files[len(l.files)-1].(*file)
+	f := l.files[len(l.files)-1].(*plain)
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.0", false)
 	r, _ := logfile.SiblingAt(b.path("access.log.0"))
-	g := &gatherer{log: l, live: f}
+	g := &gatherer{Log: l, live: f}
 	if g.decide(&r); len(g.found) > 0 {
 		t.Error("a copy of the log is read, and the log as well")
 	}
@@ -117,7 +117,7 @@ func TestFilledAndCopiedWithinALook(t *testing.T) {
 
 // That there is no copy of a log is told when all that lies beside it has been looked at.
 func TestTruncatedWithoutCopyIsTold(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.following()
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now)[:20])
@@ -131,12 +131,12 @@ func TestTruncatedWithoutCopyIsTold(t *testing.T) {
 
 // A log that was empty when a tail ended, and was filled, copied and truncated until it starts again, was truncated.
 func TestTruncatedWhileAway(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.following()
 	b.copy("access.log", "access.log.1", false)
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.step(time.Second)
-	check(t, b.tail.save())
+	b.save()
 	b.kill()
 	before := b.said.Len()
 	b.append("access.log", line(1, b.now)+line(2, b.now))
@@ -152,12 +152,12 @@ func TestTruncatedWhileAway(t *testing.T) {
 
 // A copy that was empty when it was listed, and is not when it is opened, is looked at again: the log may be in it.
 func TestCopyIsFilledBeforeItIsOpened(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.append("access.log.1", "")
 	r, _ := logfile.SiblingAt(b.path("access.log.1"))
 	b.copy("access.log", "access.log.1", false)
-	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 {
+	if g := (&gatherer{Log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 {
 		t.Error("a copy of the log is read, and the log as well")
 	}
 	b.stop()
@@ -165,13 +165,13 @@ func TestCopyIsFilledBeforeItIsOpened(t *testing.T) {
 
 // A log that was truncated and filled since the look began, and copied, is read once.
 func TestFilledAgainAndCopiedWithinALook(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	check(t, os.Truncate(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now))
 	b.copy("access.log", "access.log.1", false)
 	r, _ := logfile.SiblingAt(b.path("access.log.1"))
-	if g := (&gatherer{log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 || !g.again {
+	if g := (&gatherer{Log: l, live: l.files[0]}); g.decide(&r) || len(g.found) > 0 || !g.again {
 		t.Error("a copy of the log is read, and the log as well")
 	}
 	b.stop()
@@ -179,11 +179,11 @@ func TestFilledAgainAndCopiedWithinALook(t *testing.T) {
 
 // A file of the checkpoint that has grown since it was renamed, and was compressed, is gone on with, though it was known.
 func TestCompressedFileIsGoneOnWith(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.fill("access.log")
 	b.step(time.Second)
-	read := b.tail.Tally().Lines
+	read := b.Lines
 	was := l.files[0].saved()
 	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
 	b.append("access.log.1", line(2, b.now))
@@ -192,7 +192,7 @@ func TestCompressedFileIsGoneOnWith(t *testing.T) {
 	r, _ := logfile.SiblingAt(b.path("access.log.1.gz"))
 	l.shut(0)
 	l.missing, l.known = []logfile.SavedFile{was}, []logfile.Identity{was.Identity}
-	g := &gatherer{log: l}
+	g := &gatherer{Log: l}
 	if !g.decide(&r) || len(g.found) != 1 {
 		t.Fatal("the compressed file is not gone on with")
 	}
@@ -205,7 +205,7 @@ func TestCompressedFileIsGoneOnWith(t *testing.T) {
 
 // A log that is truncated again and again is told once a minute, and counted each time.
 func TestTruncationIsToldOnceAMinute(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	l := b.following()
 	b.heard()
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestTruncationIsToldOnceAMinute(t *testing.T) {
 			t.Errorf("after %v: %q", c.passed, said)
 		}
 	}
-	if n := b.tail.Tally().Truncated; n != 5 {
+	if n := b.tally.Cut; n != 5 {
 		t.Errorf("%d are counted", n)
 	}
 	b.stop()

@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"os"
@@ -28,8 +28,7 @@ func (b *bench) asNobody(do func()) {
 
 // A log that may not be read is told as such, when that changes as well; what was read of it is not read again.
 func TestForbiddenLogIsTold(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.change = func(o *Options) { o.State = "" }
+	b := newBench(t)
 	b.start()
 	b.hears("shadow: access.log: is not there yet; it is followed as soon as it is there\n")
 	b.append("access.log", line(1, b.now))
@@ -51,9 +50,8 @@ func TestForbiddenLogIsTold(t *testing.T) {
 // A directory that may not be looked into is told as such.
 func TestForbiddenDirectoryIsTold(t *testing.T) {
 	for _, name := range []string{"logs/access.log", "logs/*.log", "logs"} {
-		b := newBench(t, "token:1/24h")
+		b := newBench(t)
 		b.names = []string{b.path(name)}
-		b.change = func(o *Options) { o.State = "" }
 		check(t, os.Mkdir(b.path("logs"), 0o755))
 		b.append("logs/access.log", "")
 		check(t, os.Chmod(b.path("logs"), 0))
@@ -76,7 +74,7 @@ func TestForbiddenDirectoryIsTold(t *testing.T) {
 
 // A log that may not be read when the tail starts again is gone on with where it stopped, once it may be.
 func TestForbiddenLogIsGoneOnWith(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.append("access.log", line(1, b.now))
 	b.change = func(o *Options) { o.From = FromStart }
 	b.start()
@@ -84,9 +82,6 @@ func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 	b.step(time.Second)
 	b.counted(1)
 	b.kill()
-	for _, name := range []string{"state", "state.lock", "would-blocks", "would-blocks.lock"} {
-		check(t, os.Chmod(b.path(name), 0o777))
-	}
 	check(t, os.Chmod(b.path("access.log"), 0))
 	b.append("access.log", line(1, b.now))
 	for range 2 { // started, and started again
@@ -109,8 +104,7 @@ func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 
 // A named pipe that comes later is followed, and does not hold up the tail until somebody writes to it.
 func TestPipeThatComesLater(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.change = func(o *Options) { o.State = "" }
+	b := newBench(t)
 	b.start()
 	check(t, syscall.Mkfifo(b.path("access.log"), 0o644))
 	b.step(time.Second)
@@ -119,7 +113,7 @@ func TestPipeThatComesLater(t *testing.T) {
 	_, err = writer.WriteString(line(1, b.now))
 	check(t, err)
 	for range 100 {
-		if b.step(time.Second); b.tail.Tally().Lines == 1 {
+		if b.step(time.Second); b.Lines == 1 {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"fmt"
@@ -93,13 +93,11 @@ func TestEachLineIsReadOnce(t *testing.T) {
 }
 
 func onceEach(t *testing.T, s style, r *rand.Rand) {
-	w := &namer{bench: newBench(t, "token:1/24h"), r: r, style: s, running: true}
-	check(t, os.Mkdir(w.path("own"), 0o755))
+	w := &namer{bench: newBench(t), r: r, style: s, running: true}
 	w.names = []string{w.path(s.pattern)}
-	w.change = func(o *Options) { o.State, o.Events = w.path("own/state"), w.path("own/would-blocks") }
 	w.start()
 	w.write(s.current(w)) // of a log that no checkpoint knows, what is rotated is nobody's
-	w.step(2 * DefaultSave)
+	w.step(2 * save)
 	for range 80 {
 		w.turn()
 	}
@@ -108,13 +106,13 @@ func onceEach(t *testing.T, s style, r *rand.Rand) {
 	}
 	w.write(s.current(w)) // what came and went is found beside the file that is there now
 	for range 4 {
-		w.step(2 * DefaultLinger)
+		w.step(2 * linger)
 	}
-	if got := w.tail.Tally().Lines; got != w.written {
+	if got := w.Lines; got != w.written {
 		t.Errorf("%d lines are read, %d were written; the tail said: %s", got, w.written, w.said.String())
 	}
-	if n := len(w.tail.logs); n > 32 {
-		t.Errorf("%d logs are followed", n)
+	if n := len(w.set.logs); n > 32 || len(w.set.byKey) > n {
+		t.Errorf("%d logs are followed, of %d names", n, len(w.set.byKey))
 	}
 	w.stop()
 }

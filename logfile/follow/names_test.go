@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"os"
@@ -34,12 +34,11 @@ func TestAbsentLogIsTold(t *testing.T) {
 		{"ng*/access.log", "", "ng*/access.log: no log matches yet; those that come are followed"},
 		{"", "", ": no log is in this directory yet; those that come are followed"},
 	} {
-		b := newBench(t, "token:1/24h")
+		b := newBench(t)
 		b.names = []string{b.path(c.name)}
 		if c.beside != "" {
 			b.append(c.beside, line(1, b.now))
 		}
-		b.change = func(o *Options) { o.State = "" }
 		b.start()
 		for range 3 {
 			b.step(2 * time.Second)
@@ -49,7 +48,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 			name, c.want = ".", "."+c.want
 		}
 		b.hears("shadow: " + c.want + "\n")
-		if n := b.tail.absent(); n != 1 {
+		if n := b.set.Absent(); n != 1 {
 			t.Errorf("%s: %d absent", c.name, n)
 		}
 		path := strings.NewReplacer("**", "nginx", "*", "inx").Replace(c.name)
@@ -62,7 +61,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 		b.step(2 * time.Second)
 		b.hears("shadow: " + name + ": is followed now\n")
 		b.counted(1)
-		if n := b.tail.absent(); n != 0 {
+		if n := b.set.Absent(); n != 0 {
 			t.Errorf("%s: %d absent", c.name, n)
 		}
 		b.append(path, line(1, b.now))
@@ -75,7 +74,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 
 // A log between two files is not absent.
 func TestRotationIsNotTold(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.append("access.log", line(1, b.now))
 	b.start()
 	check(t, os.Rename(b.path("access.log"), b.path("access.log.1")))
@@ -89,7 +88,7 @@ func TestRotationIsNotTold(t *testing.T) {
 
 // A link that leads nowhere says where.
 func TestLinkThatLeadsNowhere(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	check(t, os.Symlink("log.20261121", b.path("access.log")))
 	b.start()
 	b.hears("shadow: access.log: leads to log.20261121, which is not there yet; it is followed as soon as it is there\n")
@@ -102,7 +101,7 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 
 // A log that was read to its end when the tail stopped may have got more lines before it was removed: that is told.
 func TestLogGoneWhileStopped(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	b.append("access.log", line(1, b.now)+line(2, b.now))
 	b.change = func(o *Options) { o.From = FromStart }
 	b.start()
@@ -130,7 +129,7 @@ func TestLogGoneWhileStopped(t *testing.T) {
 
 // The folder of a log may go away and come back.
 func TestFolderGoesAway(t *testing.T) {
-	b := newBench(t, "token:1/24h")
+	b := newBench(t)
 	check(t, os.Mkdir(b.path("logs"), 0o755))
 	b.names = []string{b.path("logs/access.log")}
 	b.append("logs/access.log", line(1, b.now))
@@ -140,7 +139,7 @@ func TestFolderGoesAway(t *testing.T) {
 	b.counted(1)
 	b.rename("logs", "elsewhere")
 	b.step(time.Second)
-	if !b.tail.logs[0].stirred() {
+	if !b.set.logs[0].stirred() {
 		t.Error("nothing has changed")
 	}
 	check(t, os.Mkdir(b.path("logs"), 0o755))

@@ -1,7 +1,6 @@
-package tail
+package follow
 
 import (
-	"os"
 	"slices"
 
 	"shadow/logfile"
@@ -22,18 +21,18 @@ import (
 
 // A gatherer is one such look.
 type gatherer struct {
-	*log
-	live  generation // the file that has the name
-	found []generation
+	*Log
+	live  File // the file that has the name
+	found []File
 	rests []logfile.SavedFile // what some of them go on from
 	again bool                // whether there is something left to decide on
 }
 
-// gather takes in the relatives that have come, oldest first. live is the file that has the name by now, if the log does not
+// gather takes in the siblings that have come, oldest first. live is the file that has the name by now, if the log does not
 // read it yet. Before, all files learn what they begin with, so that copies of them are known; one that has begun again is read
 // from its beginning.
-func (l *log) gather(live *file) *gatherer {
-	g := &gatherer{log: l}
+func (l *Log) gather(live *plain) *gatherer {
+	g := &gatherer{Log: l}
 	last := len(l.files) - 1
 	if live != nil {
 		g.live = live
@@ -42,7 +41,7 @@ func (l *log) gather(live *file) *gatherer {
 	}
 	truncated := false
 	for i, one := range l.files {
-		f, ok := one.(*file)
+		f, ok := one.(*plain)
 		if !ok || f.refresh() != errTruncated || i != last {
 			continue
 		}
@@ -52,11 +51,11 @@ func (l *log) gather(live *file) *gatherer {
 		_ = f.refresh() // what cannot be read now is read later
 	}
 	before, known := l.known, []logfile.Identity(nil)
-	l.looked, l.stamps = l.now(), l.stampsOf()
-	relatives, settled := l.relatives()
+	l.looked, l.stamps = l.set.Now(), l.stampsOf()
+	siblings, settled := l.siblings()
 	g.again = !settled
-	for i := range relatives {
-		if r := &relatives[i]; g.decide(r) && r.ID.HeadBytes > 0 {
+	for i := range siblings {
+		if r := &siblings[i]; g.decide(r) && r.ID.HeadBytes > 0 {
 			known = append(known, r.ID)
 		}
 	}
@@ -83,14 +82,14 @@ func (g *gatherer) tellFormers() {
 }
 
 // gatherPending gathers what the last look could not decide on.
-func (l *log) gatherPending() {
+func (l *Log) gatherPending() {
 	if l.pending {
 		l.gather(nil)
 	}
 }
 
 // insert puts files before the one that has the name.
-func (l *log) insert(found ...generation) {
+func (l *Log) insert(found ...File) {
 	at := len(l.files)
 	if at > 0 && !l.lost {
 		at--
@@ -98,7 +97,7 @@ func (l *log) insert(found ...generation) {
 	l.files = slices.Insert(l.files, at, found...)
 }
 
-// decide takes a relative in, unless it is none that has come. It reports whether that is decided.
+// decide takes a sibling in, unless it is none that has come. It reports whether that is decided.
 func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if g.reads(r) {
 		return true
@@ -106,7 +105,7 @@ func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if i := slices.IndexFunc(g.missing, func(f logfile.SavedFile) bool { return r.WasItself(f.Identity) }); i >= 0 {
 		return g.goOn(r, &g.missing, i)
 	}
-	if g.tail.isTaken(g.log, r.Path, r.Info) || g.tail.isKnown(r.WasItself) {
+	if g.set.isTaken(g.Log, r.Path, r.Info) || g.set.isKnown(r.WasItself) {
 		return true
 	}
 	if !r.Beside { // before what is known: what has been compressed since may have grown before
@@ -124,20 +123,20 @@ func (g *gatherer) decide(r *logfile.Sibling) bool {
 		g.again = g.again || !sure
 		return false // it may be truncated next, and its rest be read from this one
 	}
-	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one generation) bool { return isCopy(r, one) }) {
+	if slices.ContainsFunc(slices.Concat(g.files, g.found), func(one File) bool { return isCopy(r, one) }) {
 		return true
 	}
 	if i := slices.IndexFunc(g.formers, func(f logfile.SavedFile) bool { return continues(r, f) }); i >= 0 {
 		return g.goOn(r, &g.formers, i)
 	}
-	if f, ok := g.live.(*file); ok && f.id.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
+	if f, ok := g.live.(*plain); ok && f.id.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
 		g.again = true
 		return false
 	}
 	return g.take(r, logfile.Place{})
 }
 
-// goOn reads a relative on from where reading of the file stopped that it continues. That stays in mind until then.
+// goOn reads a sibling on from where reading of the file stopped that it continues. That stays in mind until then.
 func (g *gatherer) goOn(r *logfile.Sibling, stopped *[]logfile.SavedFile, i int) bool {
 	was := (*stopped)[i]
 	if copied := g.isCopied(r, was); !(copied && isRead(r, was)) && !g.take(r, was.Place) {
@@ -152,26 +151,26 @@ func (g *gatherer) goOn(r *logfile.Sibling, stopped *[]logfile.SavedFile, i int)
 
 // isLive reports whether a file is the one that has the name.
 func (g *gatherer) isLive(was logfile.SavedFile) bool {
-	f, ok := g.live.(*file)
-	return ok && f.is(was.Identity)
+	f, ok := g.live.(*plain)
+	return ok && f.was(was.Identity)
 }
 
-// reads reports whether the log reads a relative, as it is.
+// reads reports whether the log reads a sibling, as it is.
 func (g *gatherer) reads(r *logfile.Sibling) bool {
-	is := func(one generation) bool {
-		f, ok := one.(*file)
-		return ok && os.SameFile(f.info, r.Info) || !ok && r.WasItself(one.saved().Identity)
+	is := func(one File) bool {
+		_, ok := one.(*plain)
+		return one.is(r.Info) || !ok && r.WasItself(one.saved().Identity)
 	}
 	return g.live != nil && is(g.live) || slices.ContainsFunc(g.files, is) || slices.ContainsFunc(g.found, is)
 }
 
-// isCopyOfLive reports whether a relative is a copy of the file that has the name, and no older file that begins with the same lines.
+// isCopyOfLive reports whether a sibling is a copy of the file that has the name, and no older file that begins with the same lines.
 // It is not sure where that was truncated a moment ago, which the next look will find.
 func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 	if g.live == nil {
 		return false, true
 	}
-	f, ok := g.live.(*file)
+	f, ok := g.live.(*plain)
 	if ok && f.id.HeadBytes == 0 {
 		_ = f.refresh() // it may have been filled since, and copied
 	}
@@ -181,7 +180,7 @@ func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 	return !ok || r.Compressed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
 }
 
-// take begins to read a relative. It reports false if that has got another name, which the next look will find.
+// take begins to read a sibling. It reports false if that has got another name, which the next look will find.
 func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 	one, err := g.open(*r, at)
 	if hasMoved(err) {
@@ -189,11 +188,11 @@ func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 		return false
 	}
 	if err != nil {
-		g.say("%s: %v", r.Path, err)
+		g.set.Say("%s: %v", r.Path, err)
 		return true
 	}
-	if f, ok := one.(*file); ok && at == (logfile.Place{}) {
-		f.at, _ = g.tail.stopped(g.log, f)
+	if f, ok := one.(*plain); ok && at == (logfile.Place{}) {
+		f.at, _ = g.stopped(f)
 		f.blank = len(f.lines) == 0
 	}
 	g.found = append(g.found, one)

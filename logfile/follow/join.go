@@ -1,4 +1,4 @@
-package tail
+package follow
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 
 // What a pattern or a directory matches is, by the first that holds:
 //
-//	hidden, compressed, written by this tail, read already    none
+//	hidden, compressed, written by us, read already           none
 //	called like no log, in a directory                        none, and it is told
 //	a rotation: what it would be left of is followed, or      none, and it is told: it is found when that log is rotated
 //	    lies beside it and was written no earlier
@@ -32,11 +32,11 @@ type matched struct {
 
 // A joining is one look at what a pattern matches.
 type joining struct {
-	*Tail
+	*Set
 	name   *name
 	from   From
 	some   bool                         // whether it stands for some log
-	begun  []*log                       // logs that are new
+	begun  []*Log                       // logs that are new
 	dated  map[logfile.Series][]matched // what may be a log by its date
 	passed map[string]fs.FileInfo       // what is none
 
@@ -45,28 +45,27 @@ type joining struct {
 }
 
 // join takes in what a name stands for and is not followed yet.
-func (t *Tail) join(n *name, from From) {
-	if l := t.logNamed(n.text); l != nil && isDir(n.text) {
+func (s *Set) join(n *name, from From) {
+	if l := s.logNamed(n.text); l != nil && isDir(n.text) {
 		l.over = true // it was not there, and it is no log
 	}
 	paths, err := n.matches()
-	j := &joining{Tail: t, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[logfile.Series][]matched{}}
+	j := &joining{Set: s, name: n, from: from, passed: map[string]fs.FileInfo{}, dated: map[logfile.Series][]matched{}}
 	for _, path := range paths {
-		if l := t.logNamed(path); l != nil {
+		if l := s.logNamed(path); l != nil {
 			j.some = j.some || !l.over
 		} else if info, err := os.Stat(path); err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0) {
 			j.take(matched{path, info})
 		}
 	}
-	for s, files := range j.dated {
-		j.takeDated(s, files)
+	for series, files := range j.dated {
+		j.takeDated(series, files)
 	}
 	for _, l := range j.begun {
-		t.look(l)
+		s.look(l)
 	}
 	if len(j.begun) > 0 {
-		t.joined = true
-		t.demote()
+		s.demote()
 	}
 	n.passed = j.passed
 	j.tell(err)
@@ -79,7 +78,7 @@ func (j *joining) take(m matched) {
 	switch {
 	case known && os.SameFile(was, m.info), !(isDated && j.logOf(d.Series) != nil) && j.isNone(m):
 		j.passed[m.path] = m.info
-	case isDated && d.Day.After(j.options.Now().Add(24*time.Hour)): // it would stay the latest for long
+	case isDated && d.Day.After(j.Now().Add(24*time.Hour)): // it would stay the latest for long
 		j.ahead = append(j.ahead, filepath.Base(m.path))
 	case isDated:
 		j.dated[d.Series] = append(j.dated[d.Series], m)
@@ -91,14 +90,14 @@ func (j *joining) take(m matched) {
 
 // isNone reports whether a file is no log of those whom the name is meant for.
 func (j *joining) isNone(m matched) bool {
-	if logfile.IsCompressed(m.path) || wasOwn(j.options.ownFiles(), m.path) {
+	if logfile.IsCompressed(m.path) || j.Own(m.path) {
 		return true
 	}
 	if base := filepath.Base(m.path); isDir(j.name.text) && !logfile.IsLog(base) {
 		j.odd = append(j.odd, base)
 		return true
 	}
-	return slices.ContainsFunc(j.logs, func(l *log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
+	return slices.ContainsFunc(j.logs, func(l *Log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
 }
 
 // isLeft reports whether a file is left of a log, as one of the same kind is that was written last.
@@ -164,7 +163,7 @@ func whenOf(m matched) string {
 // tell tells what has changed: that there is nothing to follow, or that there is, and what was passed over.
 func (j *joining) tell(err error) {
 	n := j.name
-	n.met = n.met || j.some || slices.ContainsFunc(j.logs, func(l *log) bool { return n.wants(l.name) }) // which may be gone for now
+	n.met = n.met || j.some || slices.ContainsFunc(j.logs, func(l *Log) bool { return n.wants(l.Name) }) // which may be gone for now
 	if !n.told {
 		j.tellPassed(j.left, "as what is left of "+strings.Join(j.of, ", ")+" when that is rotated")
 		j.tellPassed(j.odd, "as called like no access log")
@@ -172,10 +171,10 @@ func (j *joining) tell(err error) {
 		n.told = len(j.left)+len(j.odd)+len(j.ahead) > 0
 	}
 	switch {
-	case n.met && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		j.tellLack(&n.lack, n.text, "", nil)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		j.tellLack(&n.lack, n.text, cause(err).Error(), func() string { return refused(err) })
+		j.tellError(&n.lack, n.text, err)
+	case n.met:
+		j.tellError(&n.lack, n.text, nil)
 	default:
 		j.tellLack(&n.lack, n.text, "nothing", func() string { return nothing(n.text, err) })
 	}
@@ -184,7 +183,7 @@ func (j *joining) tell(err error) {
 // tellPassed tells of files that the name stands for by its text only.
 func (j *joining) tellPassed(names []string, why string) {
 	if len(names) > 0 {
-		j.say("%s: %s passed over, %s (%s); name one to follow it nevertheless", j.name.text, files(len(names)), why, few(names))
+		j.Say("%s: %s passed over, %s (%s); name one to follow it nevertheless", j.name.text, files(len(names)), why, few(names))
 	}
 }
 

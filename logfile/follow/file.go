@@ -1,0 +1,263 @@
+package follow
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"shadow/logfile"
+)
+
+// A plain file is followed by its descriptor, so it does not matter what it is called or whether it still has a name. Whole
+// lines are read at a place that is kept, and a line without its line feed is left for the next time:
+//
+//	aaaa\nbbbb\ncccc\ndd
+//	     ^ Offset        read: bbbb\ncccc\n
+
+var (
+	// errTruncated says that a file begins again.
+	errTruncated = errors.New("was truncated")
+
+	// errCut says that a file has lost its end, as by a power failure: it begins as before.
+	errCut = errors.New("was cut")
+
+	// errUnsure says that a file had little or nothing in it when it was looked at last, and was written to since: it may have been
+	// filled, copied and truncated in between.
+	errUnsure = errors.New("may have been truncated")
+
+	// errNoFile says of a name that neither a file nor a named pipe has it.
+	errNoFile = errors.New("is neither a file nor a named pipe")
+)
+
+// A File is one of the files that a log consists of.
+type File interface {
+	// next fills b with whole lines, and reports whether there were any.
+	next(b *logfile.Block) (bool, error)
+	// rest fills b with what has no line feed: the last line of a file to which nothing is added any more.
+	rest(b *logfile.Block) bool
+	// head is its beginning, in whole lines.
+	head() []byte
+	// is reports whether it is a file that was looked at, which can be told of plain ones only.
+	is(fs.FileInfo) bool
+	// saved is what to find it again by.
+	saved() logfile.SavedFile
+	// unread is how many bytes lie ahead, as far as is known. measure finds out.
+	unread() int64
+	measure()
+	// since is when something was last read.
+	since() time.Time
+	close()
+}
+
+// A plain file is one that may grow.
+type plain struct {
+	handle *os.File
+	info   fs.FileInfo // when it was looked at last
+	id     logfile.Identity
+	lines  []uint32 // see logfile.SavedFile
+	blank  bool     // it was empty when it was found beside the log, so it may become a copy of another file
+	at     logfile.Place
+	size   int64
+	read   time.Time
+	now    func() time.Time
+
+	stirred func() bool // whether there may be copies that nobody has looked at; nil: there are none
+	doubted bool        // whether it is to be held against copies, whatever stirred says
+}
+
+// openPlain opens a file to be read from a place.
+func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, error) {
+	handle, info, err := openAtOnce(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &plain{handle: handle, info: info, at: at, size: info.Size(), read: now(), now: now}
+	if !info.Mode().IsRegular() {
+		err = errNoFile
+	} else {
+		f.id = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied()
+		err = f.learn()
+	}
+	if err != nil {
+		_ = handle.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// skipToEnd goes to the end, and past the rest of a line that has begun.
+func (f *plain) skipToEnd() {
+	f.at = logfile.Place{Offset: f.size}
+	var last [1]byte
+	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
+		f.at.Skipping = last[0] != '\n'
+	}
+}
+
+// look finds out whether the file has grown, or begins again.
+func (f *plain) look() error {
+	info, err := f.handle.Stat()
+	if err != nil {
+		return err
+	}
+	f.size = info.Size()
+	if f.size < f.at.Offset {
+		return cmp.Or(f.check(), errCut)
+	}
+	changed := f.size != f.info.Size() || !info.ModTime().Equal(f.info.ModTime())
+	if !changed && f.size == f.at.Offset && !f.doubted {
+		return nil
+	}
+	if f.blank || f.id.HeadBytes == 0 {
+		return errUnsure
+	}
+	if f.doubted || changed && f.id.HeadBytes < logfile.HeadBlock && f.stirred != nil && f.stirred() {
+		return cmp.Or(f.check(), errUnsure)
+	}
+	if err := f.learn(); err != nil {
+		return err
+	}
+	f.info = info
+	return nil
+}
+
+// refresh learns what is there now, unless the file has begun again.
+func (f *plain) refresh() error {
+	info, err := f.handle.Stat()
+	if err == nil {
+		err = f.learn()
+	}
+	if err == nil {
+		f.info, f.size, f.doubted = info, info.Size(), false
+	}
+	return err
+}
+
+// check holds the beginning of the file against what it was.
+func (f *plain) check() error {
+	_, err := f.begin(make([]byte, f.id.HeadBytes))
+	return err
+}
+
+// learn checks the beginning, and learns more of it while it is short.
+func (f *plain) learn() error {
+	head, err := f.begin(make([]byte, logfile.HeadBlock))
+	if err == nil && (len(head) > f.id.HeadBytes || f.lines == nil) {
+		f.id.Learn(head)
+		f.lines = logfile.LineSums(head)
+	}
+	return err
+}
+
+// begin reads the beginning, which must be what it was.
+func (f *plain) begin(block []byte) ([]byte, error) {
+	n, err := f.handle.ReadAt(block, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !f.id.Begins(block[:n]) {
+		return nil, errTruncated
+	}
+	return block[:n], nil
+}
+
+// renew makes the file one of which nothing is known, and nothing was read.
+func (f *plain) renew() {
+	f.id, f.lines, f.at = f.id.Emptied(), nil, logfile.Place{}
+}
+
+// was reports whether the file is one that was known.
+func (f *plain) was(id logfile.Identity) bool { return id.SameInode(f.id.Node) && f.begins(id) }
+
+// begins reports whether the file begins as one did that was known.
+func (f *plain) begins(id logfile.Identity) bool {
+	if id.HeadBytes == 0 {
+		return false
+	}
+	block := make([]byte, id.HeadBytes)
+	n, _ := f.handle.ReadAt(block, 0) // what cannot be read now is not known
+	return id.Begins(block[:n])
+}
+
+func (f *plain) next(b *logfile.Block) (bool, error) {
+	if err := f.look(); err != nil || f.size <= f.at.Offset {
+		return false, err
+	}
+	at, err := logfile.Cut(b, f.handle, f.at, f.size, false)
+	if err == nil {
+		err = f.check() // should it have been truncated meanwhile, this is nothing that was ever in it in one piece
+	}
+	if err != nil {
+		return false, err
+	}
+	return f.take(b, at), nil
+}
+
+func (f *plain) rest(b *logfile.Block) bool {
+	at, err := logfile.Cut(b, f.handle, f.at, f.size, true)
+	return err == nil && f.take(b, at)
+}
+
+// take goes on to a place, and reports whether there are lines before it.
+func (f *plain) take(b *logfile.Block, at logfile.Place) bool {
+	f.at = at
+	if len(b.Data) == 0 {
+		return false
+	}
+	f.read = f.now()
+	return true
+}
+
+// sampleBytes are enough to choose a format by.
+const sampleBytes = 64 << 10
+
+// head and peek leave it to next to say what cannot be read.
+func (f *plain) head() []byte {
+	sample := make([]byte, sampleBytes)
+	n, _ := f.handle.ReadAt(sample, 0)
+	return wholeLines(bytes.TrimPrefix(sample[:n], logfile.ByteOrderMark))
+}
+
+// peek is what comes next, in whole lines, behind what is not wanted of a line that was too long. Nothing is shown of another one.
+func (f *plain) peek() []byte {
+	var b logfile.Block
+	at, err := logfile.Cut(&b, f.handle, f.at, f.size, false)
+	if len(b.Data) == 0 && err == nil {
+		f.at = at // the rest of a line that was too long
+	}
+	switch sample := wholeLines(b.Data[:min(len(b.Data), sampleBytes)]); {
+	case len(sample) > 0:
+		return sample
+	case len(b.Data) > logfile.MaxLine+1:
+		return nil
+	}
+	return b.Data
+}
+
+// isDeleted reports whether the file has no name any more.
+func (f *plain) isDeleted() bool {
+	info, err := f.handle.Stat()
+	return err == nil && logfile.IsDeleted(info)
+}
+
+func (f *plain) measure() {
+	if info, err := f.handle.Stat(); err == nil {
+		f.size = info.Size()
+	}
+}
+
+func (f *plain) saved() logfile.SavedFile {
+	return logfile.SavedFile{Identity: f.id, Place: f.at, Lines: f.lines}
+}
+
+func (f *plain) is(info fs.FileInfo) bool { return os.SameFile(f.info, info) }
+func (f *plain) unread() int64            { return max(0, f.size-f.at.Offset) }
+func (f *plain) since() time.Time         { return f.read }
+func (f *plain) close()                   { _ = f.handle.Close() } // it was only read: nothing can be lost
+
+// wholeLines is data up to its last line feed.
+func wholeLines(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }
