@@ -105,7 +105,7 @@ func (h *host) judge(all []sent, indices []int) {
 	for _, i := range indices {
 		q := &all[i]
 		b.At = append(b.At, q.at)
-		b.Order = append(b.Order, q.place)
+		b.Seq = append(b.Seq, q.place)
 		b.Client = append(b.Client, h.tables.Clients.ID(fmt.Appendf(nil, "10.0.0.%d", q.client)))
 		b.Action = append(b.Action, uint16(h.tables.Actions.ID(fmt.Appendf(nil, "a%d", q.action))))
 		b.Host = append(b.Host, h.tables.Hosts.ID(fmt.Appendf(nil, "h%d", q.action)))
@@ -118,7 +118,7 @@ func (h *host) judge(all []sent, indices []int) {
 		late = late || q.at != q.place
 	}
 	if !late {
-		b.Order = nil
+		b.Seq = nil
 	}
 	h.tables.Agents.ID(nil)
 	h.seen = indices

@@ -45,7 +45,7 @@ func (n *numbers) take(b *traffic.Batch) {
 		n.keep()
 	}
 	n.previous = n.next
-	for _, p := range b.Places() {
+	for _, p := range b.Sequence() {
 		if p > n.next.place {
 			n.next = number{place: p}
 		}

@@ -64,7 +64,7 @@ func (r *round) cut(i int, start, end int32) {
 			continue // the policy is not about this request
 		}
 		t := r.timelines.At[row]
-		if next := r.numbers.first(r.batch.Places()[r.timelines.Rows[row]]); begun && next.place <= n.place {
+		if next := r.numbers.first(r.batch.Sequence()[r.timelines.Rows[row]]); begun && next.place <= n.place {
 			n.index++
 		} else {
 			n, begun = next, true

@@ -38,18 +38,18 @@ func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, par
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 	c.ask(b, k)
-	g, restarts := &k.Group, k.Restarts
+	g, resets := &k.Group, k.Resets
 	var start int32
 	for i, end := range g.Ends {
 		key := g.Keys[i]
-		for len(restarts) > 0 && restarts[0] < end {
-			if err := c.try(b, k, i, start, restarts[0]); err != nil {
+		for len(resets) > 0 && resets[0] < end {
+			if err := c.try(b, k, i, start, resets[0]); err != nil {
 				return err
 			}
 			for j := range c.parts {
 				c.parts[j].states.At(key).Release()
 			}
-			start, restarts = restarts[0], restarts[1:]
+			start, resets = resets[0], resets[1:]
 		}
 		if err := c.try(b, k, i, start, end); err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 
 // A crossing judges a policy whose limits count by different keys, such as a client's limit inside the site's. There
 // keys meet, so no timeline can be judged for itself: the batch is judged request by request in the order of time. This
-// is the second, slower path; what a key is, when it starts again and when it is forgotten is the same as on the first.
+// is the second, slower path; what a key is, when it resets and when it is forgotten is the same as on the first.
 type crossing struct {
 	*candidate
 	keyings []*keying // of each part

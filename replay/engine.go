@@ -108,7 +108,7 @@ func (e *Engine) stopped() error {
 
 // forget frees what is known of idle keys, and closes the counts of hours that are over.
 func (e *Engine) forget(b *traffic.Batch) {
-	for _, p := range b.Places() {
+	for _, p := range b.Sequence() {
 		e.now = max(e.now, p)
 	}
 	for _, k := range e.keyings {

@@ -75,7 +75,7 @@ func TestEvidenceAgainstDeclared(t *testing.T) {
 		for id := range int32(log.Evidence.Len()) {
 			e, claim := log.Evidence.At(id), log.Clients.At(id).Class()
 			if e.Steps >= uint32(evidence.DefaultRules.Sample) {
-				found[claim][evidence.DefaultRules.Judge(e, request.Unknown, &log.customs).Verdict]++
+				found[claim][evidence.DefaultRules.Assess(e, request.Unknown, &log.site).Verdict]++
 			}
 		}
 		for _, class := range []request.Class{request.Browser, request.Crawler, request.Tool} {
@@ -167,8 +167,8 @@ func (s *score) String() string {
 // judged is a log whose clients have been judged by their evidence.
 type judged struct {
 	*replay.Result
-	customs evidence.Customs
-	ids     map[string]int32
+	site evidence.SiteBaseline
+	ids  map[string]int32
 }
 
 func judgedLog(t *testing.T, name string) *judged {
@@ -203,7 +203,7 @@ func gatherAll(t *testing.T, o ingest.Options, names []string) *judged {
 	check(t, reader.Close())
 	log := &judged{Result: engine.Result(reader.Stats()), ids: map[string]int32{}}
 	for id := range int32(log.Evidence.Len()) {
-		log.customs.Add(log.Evidence.At(id))
+		log.site.Add(log.Evidence.At(id))
 		log.ids[o.Tables.Clients.Name(id)] = id
 	}
 	return log
@@ -217,7 +217,7 @@ func (l *judged) has(name string) bool {
 func (l *judged) verdict(name string) (request.Class, evidence.Verdict) {
 	id := l.ids[name]
 	class := l.Clients.At(id).Class()
-	return class, evidence.DefaultRules.Judge(l.Evidence.At(id), class, &l.customs).Verdict
+	return class, evidence.DefaultRules.Assess(l.Evidence.At(id), class, &l.site).Verdict
 }
 
 // labels are those of the annotation files, of which some lines lack their ends.

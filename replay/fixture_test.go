@@ -79,13 +79,13 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Bytes = append(out.Bytes, l.bytes)
 		out.Upstream = append(out.Upstream, int64(l.spent))
 		out.Source = append(out.Source, l.source)
-		out.Order = append(out.Order, max(l.at, l.place))
+		out.Seq = append(out.Seq, max(l.at, l.place))
 		out.Marks = append(out.Marks, l.marks)
 		out.Warm = l.warm
 		late = late || l.place > l.at
 	}
 	if !late {
-		out.Order = nil
+		out.Seq = nil
 	}
 	return out
 }

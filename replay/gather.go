@@ -112,8 +112,8 @@ func (f *Fate) take(v *Verdicts, to map[int32]int, n int) {
 func (g *Gathering) batch(n int) *traffic.Batch {
 	b := g.Batch.Head(n)
 	b.Source = nil // the rows are in order
-	if slices.Equal(b.Order, b.At) {
-		b.Order = nil
+	if slices.Equal(b.Seq, b.At) {
+		b.Seq = nil
 	}
 	return b
 }

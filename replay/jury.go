@@ -8,16 +8,16 @@ import (
 // A Jury judges the clients of a result by the evidence about them: that which the replay gathered, or what was found of
 // it earlier and stored, whose figures are not known any more.
 type Jury struct {
-	result  *Result
-	rules   evidence.Rules
-	customs evidence.Customs
+	result *Result
+	rules  evidence.Rules
+	site   evidence.SiteBaseline
 }
 
 // A Finding is what the evidence about a client comes to.
 type Finding struct {
 	Verdict evidence.Verdict
 	Shared  bool     // whether many people seem to use the address
-	Reasons []string // the signs that say something; nil: not known
+	Reasons []string // the signals that do not abstain; nil: not known
 }
 
 // NewJury returns nil where no evidence was gathered. Without rules it goes by those by default.
@@ -31,7 +31,7 @@ func NewJury(r *Result, rules *evidence.Rules) *Jury {
 	}
 	if r.Evidence != nil {
 		for id := range int32(r.Evidence.Len()) {
-			j.customs.Add(r.Evidence.At(id))
+			j.site.Add(r.Evidence.At(id))
 		}
 	}
 	return j
@@ -62,8 +62,8 @@ func (j *Jury) Disguised(client int32) bool {
 	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
 }
 
-func (j *Jury) judge(client int32) evidence.Judgement {
-	return j.rules.Judge(j.result.Evidence.At(client), j.claim(client), &j.customs)
+func (j *Jury) judge(client int32) evidence.Assessment {
+	return j.rules.Assess(j.result.Evidence.At(client), j.claim(client), &j.site)
 }
 
 func (j *Jury) claim(client int32) request.Class { return j.result.Clients.At(client).Class() }

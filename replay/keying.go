@@ -11,20 +11,20 @@ import (
 // A keying is one way to tell whose bucket a request falls into, shared by all policies that count by it.
 type keying struct {
 	traffic.Timelines
-	traffic.Sights
+	traffic.LastSeen
 	candidates []*candidate          // that count by this key only
 	memories   []*Paged[limit.State] // of all parts that count by this key, by key
 	titles     []string              // of the memories, see titleOf
 	marks      []uint64              // of each row of the group; nil: nobody needs them
 	scoped     bool                  // whether some candidate needs the marks
-	crossed    bool                  // whether a crossing needs to know by row where a key starts again
-	resets     []bool                // by row, for crossings, where a key starts again; nil: nowhere
+	crossed    bool                  // whether a crossing needs to know by row where a key resets
+	resets     []bool                // by row, for crossings, where a key resets; nil: nowhere
 }
 
 func newKeying(by request.Key, lateness limit.Time) *keying {
 	return &keying{
 		Timelines: traffic.Timelines{By: by},
-		Sights:    traffic.Sights{Lateness: lateness},
+		LastSeen:  traffic.LastSeen{Lateness: lateness},
 	}
 }
 
@@ -34,8 +34,8 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables) {
 	for _, m := range k.memories {
 		m.Grow(k.Len)
 	}
-	k.See(b, &k.Timelines)
-	k.spreadRestarts(b)
+	k.Update(b, &k.Timelines)
+	k.spreadResets(b)
 	k.gatherMarks(b)
 }
 
@@ -55,14 +55,14 @@ func (k *keying) remember(p *part, title string, horizon limit.Time) {
 	k.Remember(horizon)
 }
 
-// spreadRestarts notes the restarts by row.
-func (k *keying) spreadRestarts(b *traffic.Batch) {
+// spreadResets notes the resets by row.
+func (k *keying) spreadResets(b *traffic.Batch) {
 	k.resets = nil
-	if !k.crossed || len(k.Restarts) == 0 {
+	if !k.crossed || len(k.Resets) == 0 {
 		return
 	}
 	k.resets = make([]bool, b.Len())
-	for _, index := range k.Restarts {
+	for _, index := range k.Resets {
 		k.resets[k.Rows[index]] = true
 	}
 }

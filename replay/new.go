@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Tables   *traffic.Tables
 	Policies []policy.Policy // if any has a scope, batches must have Marks
-	Lateness limit.Time      // a key whose time steps back by more starts again
+	Lateness limit.Time      // a key whose time steps back by more resets
 	Evidence bool            // whether to gather evidence about clients; batches must have Traces
 
 	Sink          Sink // nil: events go nowhere

@@ -15,7 +15,7 @@ type Remote interface {
 
 	// Judge judges the timelines of a batch by a policy, which has a single limit. b and l are those of the Engine, and
 	// the answer is valid until the next call. memory gives what the Engine remembers of the key of a timeline, before the
-	// batch: that of a key never seen where the key starts again.
+	// batch: that of a key never seen where the key resets.
 	Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) Answer
 }
 
@@ -45,7 +45,7 @@ func (c *candidate) ask(b *traffic.Batch, k *keying) {
 		if timeline > 0 {
 			start = k.Ends[timeline-1]
 		}
-		if _, reset := slices.BinarySearch(k.Restarts, start); reset {
+		if _, reset := slices.BinarySearch(k.Resets, start); reset {
 			return new(limit.State)
 		}
 		return c.parts[0].states.At(k.Keys[timeline])

@@ -30,7 +30,7 @@ func (e *Engine) Save(to *traffic.Encoder) {
 		to.Uint(uint64(len(live)))
 		for _, key := range live {
 			k.Timelines.Save(key, to)
-			k.Sights.Save(key, to)
+			k.LastSeen.Save(key, to)
 			for _, m := range k.memories {
 				to.State(m.At(key))
 			}
@@ -81,7 +81,7 @@ func (e *Engine) restoreKeys(k *keying, memories []*Paged[limit.State], from *tr
 			return
 		}
 		n := max(int(key)+1, k.Count(e.options.Tables))
-		k.Sights.Restore(key, n, from)
+		k.LastSeen.Restore(key, n, from)
 		for _, m := range k.memories {
 			m.Grow(n)
 		}
@@ -125,7 +125,7 @@ func (e *Engine) Trim(most int) (forgotten int) {
 		if len(live) <= most {
 			continue
 		}
-		k.Sights.Trim(live, most-most/8, func(key int32) {
+		k.LastSeen.Trim(live, most-most/8, func(key int32) {
 			forgotten++
 			for _, m := range k.memories {
 				m.At(key).Release()

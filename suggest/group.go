@@ -108,10 +108,10 @@ type Labels []Group
 // Label judges the clients of a replay that gathered evidence. Without evidence a claim is believed.
 func Label(r *replay.Result, rules *evidence.Rules) Labels {
 	labels := make(Labels, r.Clients.Len())
-	var customs evidence.Customs
+	var site evidence.SiteBaseline
 	if r.Evidence != nil {
 		for id := range int32(r.Evidence.Len()) {
-			customs.Add(r.Evidence.At(id))
+			site.Add(r.Evidence.At(id))
 		}
 	}
 	for id := range labels {
@@ -120,7 +120,7 @@ func Label(r *replay.Result, rules *evidence.Rules) Labels {
 		if claim != request.Browser || r.Evidence == nil {
 			continue
 		}
-		j := rules.Judge(r.Evidence.At(int32(id)), claim, &customs)
+		j := rules.Assess(r.Evidence.At(int32(id)), claim, &site)
 		switch {
 		case !evidence.Believed(claim, j.Verdict):
 			labels[id] = Disguised

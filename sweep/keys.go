@@ -39,7 +39,7 @@ type KeysOptions struct {
 	Periods  []limit.Time    // of windows
 	Limits   int             // further limits, of which Refuse tells what they refuse
 	Action   string          // only requests of this action; "" for all
-	Lateness limit.Time      // a key whose time steps back by more starts again
+	Lateness limit.Time      // a key whose time steps back by more resets
 	Evidence *evidence.Rules // for batches with traces; nil: claims are believed
 
 	// Side says as which class a visitor is counted, by that of its agent and whether its evidence contradicts that. Nil: a
@@ -91,7 +91,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	k.visitors.Take(b, k.options.Tables)
 	k.whole, k.batch = b, *b
 	k.batch.Client = k.visitors.Column
-	for _, p := range b.Places() {
+	for _, p := range b.Sequence() {
 		k.now = max(k.now, p)
 	}
 	each(runtime.GOMAXPROCS(0), len(k.sides), k.work)

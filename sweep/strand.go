@@ -32,14 +32,14 @@ func (p *piece) client() int32 { return p.clients[p.rows[0]] }
 // A strand is what can be worked out beside the others: counters that forget a key at the same time, as a replay of one of
 // their limits would.
 type strand struct {
-	traffic.Sights
+	traffic.LastSeen
 	counters []counter
 	piece    piece
 	release  func(key int32) // has all counters forget a key; made once
 }
 
 func newStrand(lateness, horizon limit.Time) *strand {
-	s := &strand{Sights: traffic.Sights{Lateness: lateness}}
+	s := &strand{LastSeen: traffic.LastSeen{Lateness: lateness}}
 	s.Remember(horizon)
 	s.release = func(key int32) {
 		for _, c := range s.counters {
@@ -54,23 +54,23 @@ func (s *strand) judge(b *traffic.Batch, l *traffic.Timelines, picked *picked, c
 	for _, c := range s.counters {
 		c.grow(l.Len, clients)
 	}
-	s.See(b, l)
+	s.Update(b, l)
 	s.piece.clients, s.piece.warm = b.Client, b.Warm
 	for _, c := range s.counters {
 		s.walk(c, l, picked)
 	}
 }
 
-// walk hands each timeline to a counter, in pieces where the key starts again.
+// walk hands each timeline to a counter, in pieces where the key resets.
 func (s *strand) walk(c counter, l *traffic.Timelines, picked *picked) {
-	restarts := s.Restarts
+	resets := s.Resets
 	var start int32
 	for i, end := range l.Ends {
 		key := l.Keys[i]
-		for len(restarts) > 0 && restarts[0] < end {
-			s.hand(c, l, picked, key, start, restarts[0])
+		for len(resets) > 0 && resets[0] < end {
+			s.hand(c, l, picked, key, start, resets[0])
 			c.release(key)
-			start, restarts = restarts[0], restarts[1:]
+			start, resets = resets[0], resets[1:]
 		}
 		s.hand(c, l, picked, key, start, end)
 		start = end

@@ -49,7 +49,7 @@ type Options struct {
 	Bursts   []int64          // for which to count what token buckets refuse
 	BurstsOf map[Rate][]int64 // the same for some of the rates
 	Action   string           // only requests of this action; "" for all
-	Lateness limit.Time       // a key whose time steps back by more starts again
+	Lateness limit.Time       // a key whose time steps back by more resets
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
 
@@ -197,7 +197,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	if !b.Warm {
 		s.count(b)
 	}
-	for _, p := range b.Places() {
+	for _, p := range b.Sequence() {
 		s.now = max(s.now, p)
 	}
 	s.batch = b

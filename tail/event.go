@@ -75,7 +75,7 @@ func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 // gather puts what was refused in the order of time, request by request and policy by policy.
 func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	e.refusals = e.refusals[:0]
-	places := b.Places()
+	places := b.Sequence()
 	for i := range verdicts {
 		v := &verdicts[i]
 		e.tally.Policies[i].Delayed += int64(len(v.Delayed))

@@ -17,7 +17,7 @@ type Batch struct {
 	Bytes  []int64      // sent to the client
 
 	// The following columns are nil when nobody needs them or the log does not tell.
-	Order    []limit.Time // place in time: At, or for a request that came too late the moment it was let in; nil: At
+	Seq      []limit.Time // sequence time: At, or, of a late request, the moment when it was let in; nil: At
 	Source   []uint32     // rank of the input: of two requests at one moment the lower rank comes first; nil: one input
 	Host     []int32      // Tables.Hosts
 	User     []int32      // Tables.Users, or NoUser
@@ -26,7 +26,7 @@ type Batch struct {
 	Marks    []uint64     // bit i is set when the request fits the i-th of Options.Scopes
 	Traces   []Trace      // what requests show of their senders
 
-	room []limit.Time // for Order
+	seqRoom []limit.Time // for Seq
 
 	// Warm requests lie before --since: they are judged, so that the limiters are in the state in which they would
 	// have been, and counted nowhere.
@@ -65,25 +65,25 @@ type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces bool }
 // Reset empties the batch and keeps its room.
 func (b *Batch) Reset() {
 	b.Truncate(0)
-	b.Order, b.Warm = nil, false
+	b.Seq, b.Warm = nil, false
 }
 
-// NeedOrder makes room for places that differ from the rows' times.
-func (b *Batch) NeedOrder() {
-	if b.Order != nil {
+// NeedSeq makes room for sequence times that differ from the rows' times.
+func (b *Batch) NeedSeq() {
+	if b.Seq != nil {
 		return
 	}
-	if b.room == nil {
-		b.room = make([]limit.Time, 0, cap(b.At))
+	if b.seqRoom == nil {
+		b.seqRoom = make([]limit.Time, 0, cap(b.At))
 	}
-	b.Order = append(b.room, b.At...)
-	b.room = b.Order[:0]
+	b.Seq = append(b.seqRoom, b.At...)
+	b.seqRoom = b.Seq[:0]
 }
 
-// DropOrder forgets the places of rows if all are the rows' times.
-func (b *Batch) DropOrder() {
-	if b.Order != nil && slices.Equal(b.Order, b.At) {
-		b.Order = nil
+// DropSeq removes the sequence times if all are the rows' times.
+func (b *Batch) DropSeq() {
+	if b.Seq != nil && slices.Equal(b.Seq, b.At) {
+		b.Seq = nil
 	}
 }
 
@@ -91,7 +91,7 @@ func (b *Batch) DropOrder() {
 func (b *Batch) Truncate(n int) {
 	b.At, b.Client, b.Agent = b.At[:n], b.Client[:n], b.Agent[:n]
 	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
-	b.Order, b.Source = head(b.Order, n), head(b.Source, n)
+	b.Seq, b.Source = head(b.Seq, n), head(b.Source, n)
 	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
 	b.User, b.Path, b.Traces = head(b.User, n), head(b.Path, n), head(b.Traces, n)
 }
@@ -104,13 +104,13 @@ func head[T any](column []T, n int) []T {
 	return column[:n]
 }
 
-// Take appends the rows i … j−1 of src, which has the same optional columns apart from Order.
+// Take appends the rows i … j−1 of src, which has the same optional columns apart from Seq.
 func (b *Batch) Take(src *Batch, i, j int) {
-	if src.Order != nil && b.Order == nil && !slices.Equal(src.Order[i:j], src.At[i:j]) {
-		b.NeedOrder()
+	if src.Seq != nil && b.Seq == nil && !slices.Equal(src.Seq[i:j], src.At[i:j]) {
+		b.NeedSeq()
 	}
-	if b.Order != nil {
-		b.Order = append(b.Order, src.Places()[i:j]...)
+	if b.Seq != nil {
+		b.Seq = append(b.Seq, src.Sequence()[i:j]...)
 	}
 	b.At = append(b.At, src.At[i:j]...)
 	b.Client = append(b.Client, src.Client[i:j]...)
@@ -135,10 +135,10 @@ func appendRun[T any](dst, src []T, i, j int) []T {
 	return append(dst, src[i:j]...)
 }
 
-// Places are where the rows lie in time.
-func (b *Batch) Places() []limit.Time {
-	if b.Order != nil {
-		return b.Order
+// Sequence returns the sequence times of the rows.
+func (b *Batch) Sequence() []limit.Time {
+	if b.Seq != nil {
+		return b.Seq
 	}
 	return b.At
 }
@@ -171,7 +171,7 @@ func (b *Batch) Move(at, i, j int) {
 		return
 	}
 	moveRun(b.At, at, i, j)
-	moveRun(b.Order, at, i, j)
+	moveRun(b.Seq, at, i, j)
 	moveRun(b.Client, at, i, j)
 	moveRun(b.Agent, at, i, j)
 	moveRun(b.Action, at, i, j)

@@ -55,8 +55,8 @@ var unnamed = []byte("-")
 // RestoreRow appends a row that was saved, in these columns.
 func (b *Batch) RestoreRow(at limit.Time, cols Columns, from *Decoder) {
 	b.At = append(b.At, at)
-	if b.Order != nil {
-		b.Order = append(b.Order, at)
+	if b.Seq != nil {
+		b.Seq = append(b.Seq, at)
 	}
 	b.Client = append(b.Client, from.Client())
 	b.Agent = append(b.Agent, from.Agent())

@@ -25,7 +25,7 @@ type Group struct {
 // Sort makes g the timelines of b by the given column of keys, which are below keys.
 func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.count(column, keys)
-	g.place()
+	g.begin()
 	g.Rows = resize(g.Rows, len(column))
 	g.At = resize(g.At, len(column))
 	for row, key := range column {
@@ -72,8 +72,8 @@ func (g *Group) count(column []int32, keys int) {
 	}
 }
 
-// place turns the counts into the places where the timelines begin.
-func (g *Group) place() {
+// begin turns the counts into the indices where the timelines begin.
+func (g *Group) begin() {
 	g.Ends = g.Ends[:0]
 	var sum int32
 	for _, key := range g.Keys {
@@ -86,7 +86,7 @@ func (g *Group) place() {
 
 // restore puts the timelines into order. Nearly all of them are already.
 func (g *Group) restore(b *Batch) {
-	plain := b.Order == nil && b.Source == nil
+	plain := b.Seq == nil && b.Source == nil
 	var start int32
 	for _, end := range g.Ends {
 		rows, at := g.Rows[start:end], g.At[start:end]
@@ -102,7 +102,7 @@ func (g *Group) restore(b *Batch) {
 	}
 }
 
-// inOrder reports whether rows of a batch without Order and Source, which were read one after the other at these times, stand in
+// inOrder reports whether rows of a batch without Seq and Source, which were read one after the other at these times, stand in
 // the order of compare.
 func (b *Batch) inOrder(rows []int32, at []limit.Time) bool {
 	for i := 1; i < len(at); i++ {
@@ -121,13 +121,13 @@ func (b *Batch) inOrder(rows []int32, at []limit.Time) bool {
 // stands. So it does for requests that come too late.
 func (b *Batch) comesLast(row int32) bool {
 	at := b.At[row]
-	return at%limit.Second != 0 && int(row) < len(b.Status) && Refusal(int32(b.Status[row])) && b.Places()[row] == at
+	return at%limit.Second != 0 && int(row) < len(b.Status) && Refusal(int32(b.Status[row])) && b.Sequence()[row] == at
 }
 
-// Compare orders two rows: by place, those that the server refused behind others, by input, and by when they were read.
+// Compare orders two rows: by sequence time, those that the server refused behind others, by input, and by when they were read.
 func (b *Batch) Compare(x, y int32) int {
-	place := b.Places()
-	if c := cmp.Compare(place[x], place[y]); c != 0 {
+	seq := b.Sequence()
+	if c := cmp.Compare(seq[x], seq[y]); c != 0 {
 		return c
 	}
 	if last := b.comesLast(x); last != b.comesLast(y) {

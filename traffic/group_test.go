@@ -21,7 +21,7 @@ func stably(b *Batch, column []int32) map[int32][]int32 {
 	}
 	for _, rows := range timelines {
 		slices.SortStableFunc(rows, func(x, y int32) int {
-			place, source := func(r int32) limit.Time { return b.Places()[r] }, func(r int32) uint32 { return 0 }
+			place, source := func(r int32) limit.Time { return b.Sequence()[r] }, func(r int32) uint32 { return 0 }
 			if b.Source != nil {
 				source = func(r int32) uint32 { return b.Source[r] }
 			}
@@ -64,10 +64,10 @@ func drawBatch(t *rapid.T, n int) *Batch {
 		}
 	}
 	if rapid.Bool().Draw(t, "late ones") {
-		b.Order = slices.Clone(b.At)
+		b.Seq = slices.Clone(b.At)
 		for i := range n {
 			if rapid.IntRange(0, 3).Draw(t, "late") == 0 {
-				b.Order[i] += limit.Time(rapid.IntRange(0, 20).Draw(t, "by"))
+				b.Seq[i] += limit.Time(rapid.IntRange(0, 20).Draw(t, "by"))
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func TestGroupAllocatesNothing(t *testing.T) {
 		b.Client = append(b.Client, int32(i%100))
 	}
 	for name, order := range map[string][]limit.Time{"in time": nil, "late": slices.Clone(b.At)} {
-		b.Order = order
+		b.Seq = order
 		var g Group
 		if n := testing.AllocsPerRun(10, func() { g.Sort(b, b.Client, 100) }); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)

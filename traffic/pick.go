@@ -14,9 +14,9 @@ func (b *Batch) RowsOf(client int32) []int32 {
 	return rows
 }
 
-// Append adds rows of src, which must have the same optional columns apart from Order. With its first rows, b gets them.
+// Append adds rows of src, which must have the same optional columns apart from Seq. With its first rows, b gets them.
 func (b *Batch) Append(src *Batch, rows []int32) {
-	b.Order = appendRows(b.Order, src.Places(), rows)
+	b.Seq = appendRows(b.Seq, src.Sequence(), rows)
 	b.At = appendRows(b.At, src.At, rows)
 	b.Client = appendRows(b.Client, src.Client, rows)
 	b.Agent = appendRows(b.Agent, src.Agent, rows)

@@ -9,13 +9,13 @@ import (
 
 // What an agent claims costs nothing. Evidence is what a client does: a browser fetches what its pages are made of and
 // says which page it comes from, and the person before it reads at a pace that no clock keeps. Evidence is counted
-// while requests come, one small record per client, and judged at the end (see EvidenceRules).
+// while requests come, one small record per client, and judged at the end (see Rules).
 //
 // An address alone does not tell whether it is a page: it may be a picture or data that a page asked for. A page is what
 // other requests come from, by their referers, or what is asked for without coming from any page of the site:
 //
 //	12:00:00  GET /           from no page         a view of /
-//	12:00:00  GET /site.css   from /               which is dressed: a file of it was fetched
+//	12:00:00  GET /site.css   from /               which has assets: a file of it was fetched
 //	12:00:01  GET /stock      from /               a page, or data of the page at hand: who knows
 //	12:00:09  GET /shop       from /               likewise; it takes the place of /stock
 //	12:00:09  GET /site.css   from /shop           so /shop was a page: a view, 9 s after the one before
@@ -25,12 +25,12 @@ import (
 
 // Summary is what one client did, in 64 bytes. Its requests must be added in time order.
 type Summary struct {
-	Views    uint32 // pages shown
-	Dressed  uint32 // views of which a file was fetched
-	Steps    uint32 // requests for something that is no file of a page: pages, data, forms, whatever failed
-	Referred uint32 // steps with a referer
-	Followed uint32 // steps whose referer is one of the client's latest pages
-	Errors   uint32 // steps that were answered with an error of the client's
+	Views      uint32 // pages shown
+	WithAssets uint32 // views of which a file was fetched
+	Steps      uint32 // requests for something that is no file of a page: pages, data, forms, whatever failed
+	Referred   uint32 // steps with a referer
+	Followed   uint32 // steps whose referer is one of the client's latest pages
+	Errors     uint32 // steps that were answered with an error of the client's
 
 	Gaps       uint16 // between views, without rests
 	Quick      uint16 // those that are too short to read anything
@@ -41,7 +41,7 @@ type Summary struct {
 	Hours  uint8         // the longest row of hours of the clock with a view in each
 	row    uint8         // of hours, up to that of the latest view
 	Traits traffic.Trait // what it did at least once
-	naked  bool          // the latest view is not dressed yet
+	bare   bool          // no file of the latest view was fetched yet
 	page   uint16        // at hand, by Trace.Page; 0: none
 	next   uint16        // asked for from there, and perhaps a page; 0: none
 	wait   uint16        // tenths of a second from the latest view to next
@@ -52,7 +52,7 @@ type Summary struct {
 // What the words mean, in times.
 const (
 	sameView  = limit.Second      // pages that come so close to a view belong to it: frames, redirects
-	dressTime = 10 * limit.Second // in which the first file of a page is asked for
+	assetTime = 10 * limit.Second // in which the first file of a page is asked for
 	quickGap  = 5 * limit.Second  // who shows the next page sooner has hardly read this one
 	restTime  = 30 * limit.Minute // who comes back later has done something else meanwhile
 	tenth     = limit.Second / 10
@@ -70,7 +70,7 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 		if t.From != 0 && t.From == e.next {
 			e.confirm(at)
 		}
-		e.dress(at)
+		e.addAsset(at)
 	case t.Traits.Has(traffic.Stepped):
 		e.step(at, status, t)
 		if t.Traits.Has(traffic.Asked) && shown(status) {
@@ -79,11 +79,11 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 	}
 }
 
-// dress notes that a file was fetched.
-func (e *Summary) dress(at limit.Time) {
-	if e.naked && at-e.last <= dressTime {
-		e.naked = false
-		bump(&e.Dressed)
+// addAsset notes that a file was fetched.
+func (e *Summary) addAsset(at limit.Time) {
+	if e.bare && at-e.last <= assetTime {
+		e.bare = false
+		bump(&e.WithAssets)
 	}
 }
 
@@ -147,7 +147,7 @@ func (e *Summary) view(at limit.Time, page uint16) {
 	}
 	e.hour(at)
 	bump(&e.Views)
-	e.last, e.naked = at, true
+	e.last, e.bare = at, true
 }
 
 // pace counts the gap before a view. The first 65,535 gaps decide, so that all sums have room.

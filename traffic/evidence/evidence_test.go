@@ -57,7 +57,7 @@ type evidenceScript struct {
 	t        *testing.T
 	tracer   *Tracer
 	claim    request.Class
-	customs  Customs
+	site     SiteBaseline
 	browsers int
 	unsorted bool
 	requests []scriptRequest
@@ -81,7 +81,7 @@ func newEvidenceScript(t *testing.T) *evidenceScript {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evidenceScript{t: t, tracer: tracer, customs: Customs{views: 100, dressed: 50, steps: 100, followed: 50}, browsers: 1}
+	return &evidenceScript{t: t, tracer: tracer, site: SiteBaseline{views: 100, withAssets: 50, steps: 100, followed: 50}, browsers: 1}
 }
 
 var scriptLine = regexp.MustCompile(`^(-?[0-9.]+)(?:\+([0-9.]+)x([0-9]+))? ([A-Z]+) (\S+)(?: ([0-9]{3}))?(?: from (\S+))?$`)
@@ -99,10 +99,10 @@ func (s *evidenceScript) do(line string) {
 		return
 	case "unusual":
 		if strings.Contains(rest, "files") {
-			s.customs.dressed = 0
+			s.site.withAssets = 0
 		}
 		if strings.Contains(rest, "referers") {
-			s.customs.followed = 0
+			s.site.followed = 0
 		}
 		return
 	}
@@ -156,9 +156,9 @@ func (s *evidenceScript) told() []string {
 	for _, r := range s.requests {
 		e.Add(r.at, r.status, r.agents, r.trace)
 	}
-	lines := []string{fmt.Sprintf("= views %d, dressed %d, steps %d, referred %d, followed %d, errors %d; gaps %d, quick %d, variation %d%%; hours %d",
-		e.Views, e.Dressed, e.Steps, e.Referred, e.Followed, e.Errors, e.Gaps, e.Quick, e.Variation(), e.Hours)}
-	j := DefaultRules.Judge(e, s.claim, &s.customs)
+	lines := []string{fmt.Sprintf("= views %d, with assets %d, steps %d, referred %d, followed %d, errors %d; gaps %d, quick %d, variation %d%%; hours %d",
+		e.Views, e.WithAssets, e.Steps, e.Referred, e.Followed, e.Errors, e.Gaps, e.Quick, e.Variation(), e.Hours)}
+	j := DefaultRules.Assess(e, s.claim, &s.site)
 	lines = append(lines, "= "+j.Verdict.String())
 	for _, reason := range j.Reasons(e, s.claim) {
 		lines = append(lines, "=   "+reason)
@@ -179,7 +179,7 @@ func TestEvidenceDoesNotAllocate(t *testing.T) {
 	var e Summary
 	if n := testing.AllocsPerRun(100, func() {
 		e.Add(0, 200, 1, s.tracer.of(&r))
-		DefaultRules.Judge(&e, request.Browser, &s.customs)
+		DefaultRules.Assess(&e, request.Browser, &s.site)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -202,7 +202,7 @@ func TestEvidenceOfAnything(t *testing.T) {
 				gaps = append(gaps, float64(e.GapSum-was.GapSum))
 			}
 		}
-		if e.Dressed > e.Views || e.Followed > e.Steps || e.Errors > e.Steps || e.Quick > e.Gaps || uint32(e.Gaps) > e.Views {
+		if e.WithAssets > e.Views || e.Followed > e.Steps || e.Errors > e.Steps || e.Quick > e.Gaps || uint32(e.Gaps) > e.Views {
 			t.Fatalf("%+v", e)
 		}
 		if want := variation(gaps); math.Abs(float64(e.Variation())-want) > 1.001 {

@@ -7,14 +7,14 @@ import (
 	"shadow/traffic"
 )
 
-// Judging is weighing signs. Each says nothing, or speaks for a person with a browser, or against; some contradict, since
-// no person does that. A sign keeps silent when there is too little to go by, or when nobody in the log shows it.
+// Each signal votes: for a person with a browser, for a bot, or it abstains. Some votes for a bot are conclusive, since no
+// person does that. A signal abstains when there is too little to go by, or when no client in the log shows it.
 //
 //	claims no browser               bot
 //	loaded the beacon               human
-//	any sign contradicts            bot
-//	two against, and more than for  bot
-//	two for, and none against       human
+//	any vote is conclusive          bot
+//	two for bot, more than human    bot
+//	two for human, none for bot     human
 //	else                            undecided
 //
 // The first line that fits decides. An address that many share is not one person, so that what only one cannot do, such
@@ -46,15 +46,15 @@ func ParseVerdict(name string) Verdict {
 	return Undecided
 }
 
-// Rules are the thresholds of signs. Shares are in percent.
+// Rules are the thresholds of signals. Shares are in percent.
 type Rules struct {
-	Sample   int64    // views, steps or gaps that a sign needs to speak against
-	Assets   int64    // views of which a file was fetched: from here on for; never to fetch any file speaks against
-	Referers [2]int64 // steps that follow: below the first against, from the second on for
-	Rhythm   int64    // variation of the gaps between views: from here on for, below it by more than chance contradicts
-	Haste    int64    // quick gaps: from here on contradicts
-	Errors   int64    // steps answered with an error of the client's: from here on contradicts
-	Hours    int64    // hours in a row with a view in each: from here on against
+	Sample   int64    // views, steps or gaps that a signal needs to vote for a bot
+	Assets   int64    // views of which a file was fetched: from here on human; never to fetch any file: bot
+	Referers [2]int64 // steps that follow: below the first bot, from the second on human
+	Rhythm   int64    // variation of the gaps between views: from here on human, below it by more than chance conclusive
+	Haste    int64    // quick gaps: from here on conclusive
+	Errors   int64    // steps answered with an error of the client's: from here on conclusive
+	Hours    int64    // hours in a row with a view in each: from here on bot
 	Agents   int64    // different browsers: from here on an address is shared
 }
 
@@ -64,147 +64,142 @@ var DefaultRules = Rules{
 	Haste: 50, Errors: 50, Hours: 18, Agents: 5,
 }
 
-// fewest is how many views or steps a sign needs to speak for a person: most people look at a few pages only.
+// fewest is how many views or steps a signal needs to vote for a person: most people look at a few pages only.
 const fewest = 2
 
-// Customs are the sums of all clients, which tell what is usual on this site. Where the files of pages come from another
-// server, or browsers send no referers, that no client does says nothing.
-type Customs struct{ views, dressed, steps, followed uint64 }
+// A SiteBaseline is the sums of all clients, which say what is usual on this site. Where the files of pages come from another
+// server, or browsers send no referers, it says nothing that a client does not.
+type SiteBaseline struct{ views, withAssets, steps, followed uint64 }
 
 // Add takes in what a client did.
-func (c *Customs) Add(e *Summary) {
+func (c *SiteBaseline) Add(e *Summary) {
 	c.views += uint64(e.Views)
-	c.dressed += uint64(e.Dressed)
+	c.withAssets += uint64(e.WithAssets)
 	c.steps += uint64(e.Steps)
 	c.followed += uint64(e.Followed)
 }
 
-// A Sign is one thing that tells of a client.
-type Sign uint8
+// A Signal is one thing that shows whether a client is a person.
+type Signal uint8
 
-// The signs, in the order in which they are told.
+// The signals, in the order in which reports show them.
 const (
-	ClaimSign Sign = iota
-	BeaconSign
-	AssetsSign
-	RefererSign
-	RhythmSign
-	HasteSign
-	HoursSign
-	ErrorsSign
-	RobotsSign
-	AgentsSign
-	SignCount
+	ClaimSignal Signal = iota
+	BeaconSignal
+	AssetsSignal
+	RefererSignal
+	RhythmSignal
+	HasteSignal
+	HoursSignal
+	ErrorsSignal
+	RobotsSignal
+	AgentsSignal
+	SignalCount
 )
 
-// A Voice is what a sign says.
-type Voice int8
+// A Vote is what a signal says.
+type Vote int8
 
-// The voices of signs.
+// The votes.
 const (
-	Silent Voice = iota
-	For
-	Against
-	Contradicts
+	Abstain Vote = iota
+	VoteHuman
+	VoteBot
+	Conclusive // for a bot
 )
 
-// A Judgement is what is made of one client's evidence.
-type Judgement struct {
+// An Assessment is what one client's evidence comes to.
+type Assessment struct {
 	Verdict Verdict
 	Shared  bool // whether many people seem to use this address
-	Signs   [SignCount]Voice
+	Votes   [SignalCount]Vote
 }
 
-// Judge weighs what a client did against what it claims to be.
-func (r *Rules) Judge(e *Summary, claim request.Class, c *Customs) (j Judgement) {
-	s := &j.Signs
-	if 100*c.dressed >= c.views {
-		s[AssetsSign] = r.assets(e)
+// Assess counts the votes of what a client did and claims to be.
+func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a Assessment) {
+	votes := &a.Votes
+	if 100*site.withAssets >= site.views {
+		votes[AssetsSignal] = r.assets(e)
 	}
-	if 100*c.followed >= c.steps {
-		s[RefererSign] = r.referers(e)
+	if 100*site.followed >= site.steps {
+		votes[RefererSignal] = r.referers(e)
 	}
-	s[ErrorsSign] = unless(int64(e.Steps) < r.Sample || share(e.Errors, e.Steps) < r.Errors, Contradicts)
+	votes[ErrorsSignal] = unless(int64(e.Steps) < r.Sample || share(e.Errors, e.Steps) < r.Errors, Conclusive)
 	if int64(bits.OnesCount16(e.Agents)) >= r.Agents && e.Views > 0 {
-		j.Shared = s[AssetsSign] != Against && s[ErrorsSign] == Silent
-		s[AgentsSign] = unless(j.Shared, Against)
+		a.Shared = votes[AssetsSignal] != VoteBot && votes[ErrorsSignal] == Abstain
+		votes[AgentsSignal] = unless(a.Shared, VoteBot)
 	}
-	if !j.Shared {
-		r.judgeOne(e, s)
+	if !a.Shared { // these need one person behind the address
+		if gaps := int64(e.Gaps); gaps >= r.Sample {
+			votes[RhythmSignal] = r.rhythm(e.Variation(), gaps)
+			votes[HasteSignal] = unless(share(uint32(e.Quick), uint32(e.Gaps)) < r.Haste, Conclusive)
+		}
+		votes[HoursSignal] = unless(int64(e.Hours) < r.Hours, VoteBot)
+		votes[RobotsSignal] = unless(!e.Traits.Has(traffic.FetchedRobots), Conclusive)
 	}
-	s[ClaimSign] = unless(claim == request.Browser || claim == request.Unknown, Contradicts)
-	s[BeaconSign] = unless(!e.Traits.Has(traffic.LoadedBeacon), For)
-	j.Verdict = verdict(s)
-	return j
+	votes[ClaimSignal] = unless(claim == request.Browser || claim == request.Unknown, Conclusive)
+	votes[BeaconSignal] = unless(!e.Traits.Has(traffic.LoadedBeacon), VoteHuman)
+	a.Verdict = verdict(votes)
+	return a
 }
 
-// judgeOne hears the signs that tell only of somebody who is one.
-func (r *Rules) judgeOne(e *Summary, s *[SignCount]Voice) {
-	if gaps := int64(e.Gaps); gaps >= r.Sample {
-		s[RhythmSign] = r.rhythm(e.Variation(), gaps)
-		s[HasteSign] = unless(share(uint32(e.Quick), uint32(e.Gaps)) < r.Haste, Contradicts)
-	}
-	s[HoursSign] = unless(int64(e.Hours) < r.Hours, Against)
-	s[RobotsSign] = unless(!e.Traits.Has(traffic.FetchedRobots), Contradicts)
-}
-
-// rhythm is the voice of a variation, found from n gaps. Where it is that of the threshold, what n gaps show lies about
-// 1/√n of it off, so only a variation that is smaller by more than that tells of a clock.
-func (r *Rules) rhythm(variation, n int64) Voice {
+// rhythm is the vote of a variation, found from n gaps. Where it is that of the threshold, what n gaps show lies about
+// 1/√n of it off, so only a variation that is smaller by more than that shows a clock.
+func (r *Rules) rhythm(variation, n int64) Vote {
 	short := r.Rhythm - variation
 	switch {
 	case short <= 0:
-		return For
+		return VoteHuman
 	case short*short*n > r.Rhythm*r.Rhythm:
-		return Contradicts
+		return Conclusive
 	}
-	return Silent
+	return Abstain
 }
 
-// assets is the voice of the files that the client fetched with its pages.
-func (r *Rules) assets(e *Summary) Voice {
+// assets is the vote of the files that the client fetched with its pages.
+func (r *Rules) assets(e *Summary) Vote {
 	switch {
-	case e.Views >= fewest && share(e.Dressed, e.Views) >= r.Assets:
-		return For
+	case e.Views >= fewest && share(e.WithAssets, e.Views) >= r.Assets:
+		return VoteHuman
 	case int64(e.Steps) >= r.Sample && !e.Traits.Has(traffic.FetchedAsset):
-		return Against
+		return VoteBot
 	}
-	return Silent
+	return Abstain
 }
 
-// referers is the voice of the pages that the client says it came from.
-func (r *Rules) referers(e *Summary) Voice {
+// referers is the vote of the pages that the client says it came from.
+func (r *Rules) referers(e *Summary) Vote {
 	switch follows := share(e.Followed, e.Steps); {
 	case e.Steps >= fewest && follows >= r.Referers[1]:
-		return For
+		return VoteHuman
 	case int64(e.Steps) >= r.Sample && follows < r.Referers[0]:
-		return Against
+		return VoteBot
 	}
-	return Silent
+	return Abstain
 }
 
-// unless is a voice, or silence.
-func unless(silent bool, v Voice) Voice {
-	if silent {
-		return Silent
+// unless is a vote, or an abstention.
+func unless(abstains bool, v Vote) Vote {
+	if abstains {
+		return Abstain
 	}
 	return v
 }
 
-// verdict counts the voices.
-func verdict(s *[SignCount]Voice) Verdict {
-	var n [Contradicts + 1]int
-	for _, voice := range s {
-		n[voice]++
+// verdict counts the votes.
+func verdict(s *[SignalCount]Vote) Verdict {
+	var n [Conclusive + 1]int
+	for _, vote := range s {
+		n[vote]++
 	}
 	switch {
-	case s[ClaimSign] == Contradicts:
+	case s[ClaimSignal] == Conclusive:
 		return Bot
-	case s[BeaconSign] == For:
+	case s[BeaconSignal] == VoteHuman:
 		return Human
-	case n[Contradicts] > 0 || n[Against] >= 2 && n[Against] > n[For]:
+	case n[Conclusive] > 0 || n[VoteBot] >= 2 && n[VoteBot] > n[VoteHuman]:
 		return Bot
-	case n[For] >= 2 && n[Against] == 0:
+	case n[VoteHuman] >= 2 && n[VoteBot] == 0:
 		return Human
 	}
 	return Undecided

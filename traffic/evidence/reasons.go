@@ -8,46 +8,46 @@ import (
 	"shadow/traffic"
 )
 
-// Reasons are the signs of a judgement that say something, each with its figures and its voice in front: "+" for a
-// person, "-" against, "!" where it contradicts.
-func (j *Judgement) Reasons(e *Summary, claim request.Class) []string {
+// Reasons are the signals that do not abstain, each with its figures and its vote in front: "+" for a person, "-" for a
+// bot, "!" where it is conclusive.
+func (a *Assessment) Reasons(e *Summary, claim request.Class) []string {
 	texts := []string{}
-	for sign, voice := range j.Signs {
-		if voice != Silent {
-			texts = append(texts, voiceMarks[voice]+" "+e.tell(Sign(sign), claim))
+	for signal, vote := range a.Votes {
+		if vote != Abstain {
+			texts = append(texts, voteMarks[vote]+" "+e.describe(Signal(signal), claim))
 		}
 	}
-	if j.Shared {
+	if a.Shared {
 		texts = append(texts, fmt.Sprintf("shared: %d browsers or more from one address", bits.OnesCount16(e.Agents)))
 	}
 	return texts
 }
 
-var voiceMarks = [...]string{For: "+", Against: "-", Contradicts: "!"}
+var voteMarks = [...]string{VoteHuman: "+", VoteBot: "-", Conclusive: "!"}
 
-// tell is what a sign goes by.
-func (e *Summary) tell(s Sign, claim request.Class) string {
+// describe says what a signal goes by.
+func (e *Summary) describe(s Signal, claim request.Class) string {
 	switch s {
-	case ClaimSign:
+	case ClaimSignal:
 		return "claims to be a " + claim.String()
-	case BeaconSign:
+	case BeaconSignal:
 		return "loaded the evidence path"
-	case AssetsSign:
+	case AssetsSignal:
 		if !e.Traits.Has(traffic.FetchedAsset) {
 			return fmt.Sprintf("fetched no files in %d steps", e.Steps)
 		}
-		return fmt.Sprintf("fetched files of %d of %d page views", e.Dressed, e.Views)
-	case RefererSign:
+		return fmt.Sprintf("fetched files of %d of %d page views", e.WithAssets, e.Views)
+	case RefererSignal:
 		return fmt.Sprintf("%d of %d steps follow from a page before (%d have a referer)", e.Followed, e.Steps, e.Referred)
-	case RhythmSign:
+	case RhythmSignal:
 		return fmt.Sprintf("the %d gaps between page views vary by %d%% of their mean", e.Gaps, e.Variation())
-	case HasteSign:
+	case HasteSignal:
 		return fmt.Sprintf("%d of %d gaps between page views are shorter than 5 s", e.Quick, e.Gaps)
-	case HoursSign:
+	case HoursSignal:
 		return fmt.Sprintf("page views in %d hours in a row", e.Hours)
-	case ErrorsSign:
+	case ErrorsSignal:
 		return fmt.Sprintf("%d of %d steps were answered with 4xx", e.Errors, e.Steps)
-	case RobotsSign:
+	case RobotsSignal:
 		if e.Traits.Has(traffic.Trespassed) {
 			return "fetched robots.txt and asked for what it forbids"
 		}

@@ -11,21 +11,21 @@ import (
 	"shadow/traffic"
 )
 
-// Signs against somebody decide when they are two at least, and more than those for.
+// Votes for a bot decide when they are two at least, and more than those for a person.
 func TestVerdictCountsSigns(t *testing.T) {
-	signs := []Sign{AssetsSign, RefererSign, RhythmSign, HoursSign, AgentsSign}
+	signals := []Signal{AssetsSignal, RefererSignal, RhythmSignal, HoursSignal, AgentsSignal}
 	for _, c := range []struct {
 		against, for_ int
 		want          Verdict
 	}{
 		{1, 0, Undecided}, {2, 0, Bot}, {2, 1, Bot}, {2, 2, Undecided}, {3, 2, Bot}, {2, 3, Undecided}, {0, 1, Undecided}, {0, 2, Human}, {1, 2, Undecided},
 	} {
-		var s [SignCount]Voice
+		var s [SignalCount]Vote
 		for i := range c.against {
-			s[signs[i]] = Against
+			s[signals[i]] = VoteBot
 		}
 		for i := range c.for_ {
-			s[signs[len(signs)-1-i]] = For
+			s[signals[len(signals)-1-i]] = VoteHuman
 		}
 		if got := verdict(&s); got != c.want {
 			t.Errorf("%d against and %d for: %s, want %s", c.against, c.for_, got, c.want)
@@ -33,15 +33,15 @@ func TestVerdictCountsSigns(t *testing.T) {
 	}
 }
 
-// With exactly as many steps as a sign needs, and half of them errors, the sign of errors speaks; with one step less it does not.
+// With exactly as many steps as a signal needs, and half of them errors, the signal of errors votes; with one step less it abstains.
 func TestErrorsSignThreshold(t *testing.T) {
 	for _, c := range []struct {
 		steps, errors uint32
-		want          Voice
-	}{{5, 5, Silent}, {6, 3, Contradicts}, {7, 3, Silent}} {
-		j := DefaultRules.Judge(&Summary{Steps: c.steps, Errors: c.errors}, request.Browser, &Customs{})
-		if got := j.Signs[ErrorsSign]; got != c.want {
-			t.Errorf("%d of %d steps are errors: voice %d, want %d", c.errors, c.steps, got, c.want)
+		want          Vote
+	}{{5, 5, Abstain}, {6, 3, Conclusive}, {7, 3, Abstain}} {
+		j := DefaultRules.Assess(&Summary{Steps: c.steps, Errors: c.errors}, request.Browser, &SiteBaseline{})
+		if got := j.Votes[ErrorsSignal]; got != c.want {
+			t.Errorf("%d of %d steps are errors: vote %d, want %d", c.errors, c.steps, got, c.want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (e *Summary) View(at limit.Time, status uint16, t traffic.Trace) (v Viewing
 	if asked && t.From != 0 && e.next == t.Page {
 		v |= MayBeView
 	}
-	if file && e.Views > 0 && at-e.last <= dressTime {
+	if file && e.Views > 0 && at-e.last <= assetTime {
 		v |= FileOfView
 	}
 	return v

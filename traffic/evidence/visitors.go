@@ -104,14 +104,14 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Cla
 	if rules == nil || v.own.Len() == 0 {
 		return classes
 	}
-	own, clients := newJury(rules, &v.own), newJury(rules, &v.clients)
+	own, clients := newAssessor(rules, &v.own), newAssessor(rules, &v.clients)
 	for id := range v.own.Len() {
 		if classes[id] != request.Browser {
 			continue
 		}
-		verdict := own.judge(int32(id))
+		verdict := own.verdict(int32(id))
 		if verdict == Undecided {
-			verdict = clients.judge(v.At(int32(id)).Client)
+			verdict = clients.verdict(v.At(int32(id)).Client)
 		}
 		if verdict == Bot {
 			classes[id] = request.Unknown
@@ -120,21 +120,21 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Cla
 	return classes
 }
 
-// A jury judges browsers by their evidence and what is usual among all of them.
-type jury struct {
+// An assessor judges browsers by their evidence and what is usual among all of them.
+type assessor struct {
 	rules    *Rules
 	evidence *intern.PagedSlice[Summary]
-	usual    Customs
+	baseline SiteBaseline
 }
 
-func newJury(rules *Rules, evidence *intern.PagedSlice[Summary]) *jury {
-	j := &jury{rules: rules, evidence: evidence}
+func newAssessor(rules *Rules, evidence *intern.PagedSlice[Summary]) *assessor {
+	a := &assessor{rules: rules, evidence: evidence}
 	for id := range int32(evidence.Len()) {
-		j.usual.Add(evidence.At(id))
+		a.baseline.Add(evidence.At(id))
 	}
-	return j
+	return a
 }
 
-func (j *jury) judge(id int32) Verdict {
-	return j.rules.Judge(j.evidence.At(id), request.Browser, &j.usual).Verdict
+func (a *assessor) verdict(id int32) Verdict {
+	return a.rules.Assess(a.evidence.At(id), request.Browser, &a.baseline).Verdict
 }

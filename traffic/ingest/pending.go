@@ -84,13 +84,13 @@ func (p *pending) add(b *traffic.Batch, w *watermark) added {
 
 // setOrder notes a place that differs from the row's time.
 func (p *pending) setOrder(row int, place limit.Time) {
-	p.NeedOrder()
-	p.Order[row] = place
+	p.NeedSeq()
+	p.Seq[row] = place
 }
 
 // lateAt reports whether a late request waits at a place.
 func (p *pending) lateAt(place limit.Time) bool {
-	for i, at := range p.Order {
+	for i, at := range p.Seq {
 		if at == place && p.At[i] != at {
 			return true
 		}
@@ -107,13 +107,13 @@ func (p *pending) release(floor limit.Time, out *traffic.Batch, few int) {
 	if change {
 		p.Batch, *out = *out, p.Batch
 	}
-	p.DropOrder()
-	out.DropOrder()
+	p.DropSeq()
+	out.DropSeq()
 }
 
 // part moves the rows before the floor into out, or the others.
 func (p *pending) part(floor limit.Time, out *traffic.Batch, others bool) {
-	place := p.Places()
+	place := p.Sequence()
 	kept, i := 0, 0
 	for i < len(place) {
 		start := i
@@ -134,7 +134,7 @@ func (p *pending) part(floor limit.Time, out *traffic.Batch, others bool) {
 // latest is the place of the last request that waits, or the floor.
 func (p *pending) latest() limit.Time {
 	last := p.floor
-	for _, place := range p.Places() {
+	for _, place := range p.Sequence() {
 		last = max(last, place)
 	}
 	return last
@@ -150,7 +150,7 @@ func (p *pending) oldestOf(n int) limit.Time {
 	step := max(p.Len()/sample, 1)
 	var places []limit.Time
 	for i := 0; i < p.Len(); i += step {
-		places = append(places, p.Places()[i])
+		places = append(places, p.Sequence()[i])
 	}
 	slices.Sort(places)
 	return places[min(n/step, len(places)-1)] + 1

@@ -160,7 +160,7 @@ func (o *outlet) release(p *pending, floor limit.Time) {
 	}
 	out := traffic.NewBatch(0, traffic.Columns{Source: true, Host: true, Upstream: true})
 	p.release(floor, out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(o.t, "few"))
-	for i, place := range out.Places() {
+	for i, place := range out.Sequence() {
 		n, ok := whole(out, i)
 		if !ok || o.seen[n] || out.At[i] != o.model[n].at || place != o.model[n].place {
 			o.t.Fatalf("row %d came out at %d, place %d, columns together: %v, seen before: %v; want %+v", n, out.At[i], place, ok, o.seen[n], o.model[n])
@@ -180,7 +180,7 @@ func (o *outlet) complete(p *pending) {
 			o.t.Fatalf("row %d (%+v) came out: %v", n, w, o.seen[n])
 		}
 	}
-	if p.Len() != 0 || p.Order != nil {
+	if p.Len() != 0 || p.Seq != nil {
 		o.t.Fatalf("%d rows are left", p.Len())
 	}
 }
@@ -256,7 +256,7 @@ func TestOldest(t *testing.T) {
 		}
 		// What comes too late for that is let in at the floor, and counted.
 		sum := p.add(rowsAt(len(times), []limit.Time{p.floor - 1, p.floor}), w)
-		if rest := p.Places()[p.Len()-2:]; sum.late != 1 || rest[0] != p.floor || rest[1] != p.floor {
+		if rest := p.Sequence()[p.Len()-2:]; sum.late != 1 || rest[0] != p.floor || rest[1] != p.floor {
 			t.Fatalf("%d late; places %d, floor %d", sum.late, rest, p.floor)
 		}
 	})

@@ -103,10 +103,10 @@ func readFrom(t testing.TB, o Options, stdin io.Reader, names ...string) (h haul
 			rows[i] = int32(i)
 		}
 		slices.SortFunc(rows, b.Compare)
-		if first := b.Places()[rows[0]]; first <= last {
+		if first := b.Sequence()[rows[0]]; first <= last {
 			t.Errorf("a batch begins at %d, the one before it ended at %d", first, last)
 		}
-		last = b.Places()[rows[len(rows)-1]]
+		last = b.Sequence()[rows[len(rows)-1]]
 		h.sizes = append(h.sizes, b.Len())
 		for _, row := range rows {
 			text := describe(o.Tables, b, row)

@@ -117,7 +117,7 @@ func (r *Reader) restore() error {
 	}
 	if r.options.Resume.Drop {
 		r.pending.Truncate(0)
-		r.pending.DropOrder()
+		r.pending.DropSeq()
 	}
 	r.stats.Carried, _ = r.held()
 	for _, f := range r.feeds {

@@ -24,7 +24,7 @@ func savePending(to *traffic.Encoder, sources []*watermark, p *pending) {
 	to.Int(int64(p.floor))
 	b := &p.Batch
 	to.Uint(uint64(b.Len()))
-	places := b.Places()
+	places := b.Sequence()
 	var last limit.Time
 	for i, at := range b.At {
 		to.Int(int64(at - last))

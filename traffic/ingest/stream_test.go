@@ -30,13 +30,13 @@ func TestStreamReleasesLateRequests(t *testing.T) {
 			if out += b.Len(); more {
 				t.Fatal("there is more, of a batch that holds all")
 			}
-			for _, place := range b.Places() {
+			for _, place := range b.Sequence() {
 				if place <= last {
 					t.Fatalf("a place at %d behind one at %d", place, last)
 				}
 			}
 			if b.Len() > 0 {
-				last = slices.Max(b.Places())
+				last = slices.Max(b.Sequence())
 			}
 			if floor <= before && s.pending.lateAt(before) {
 				t.Fatalf("late requests wait at %d", before)

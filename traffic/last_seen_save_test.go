@@ -7,13 +7,13 @@ import (
 	"shadow/limit"
 )
 
-// What is kept of a key is read into sights that have seen nothing yet.
+// What is kept of a key is read into a LastSeen that has seen nothing yet.
 func TestSightsAreRestored(t *testing.T) {
 	const key = 3 << 10 // not on the first page
 	tables := NewTables()
-	var seen, again Sights
-	seen.sights.Grow(key + 1)
-	*seen.sights.At(key) = sight{latest: 5 * limit.Second, place: 7}
+	var seen, again LastSeen
+	seen.keys.Grow(key + 1)
+	*seen.keys.At(key) = keySeen{latest: 5 * limit.Second, seq: 7}
 	var state bytes.Buffer
 	to := NewEncoder(tables, &state)
 	seen.Save(key, to)
@@ -21,7 +21,7 @@ func TestSightsAreRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Restore(key, key+1, NewDecoder(state.Bytes(), tables, nil))
-	if got, want := *again.sights.At(key), *seen.sights.At(key); got != want {
+	if got, want := *again.keys.At(key), *seen.keys.At(key); got != want {
 		t.Errorf("%+v is restored as %+v", want, got)
 	}
 }

@@ -12,9 +12,9 @@ import (
 // before their time when there are too many.
 
 // Live are the keys that are known and not to be forgotten by now.
-func (s *Sights) Live(now limit.Time) (keys []int32) {
-	for key := range int32(s.sights.Len()) {
-		if at := s.sights.At(key); at.place != 0 && !s.forgets(at, now) {
+func (s *LastSeen) Live(now limit.Time) (keys []int32) {
+	for key := range int32(s.keys.Len()) {
+		if at := s.keys.At(key); at.seq != 0 && !s.forgotten(at, now) {
 			keys = append(keys, key)
 		}
 	}
@@ -22,35 +22,35 @@ func (s *Sights) Live(now limit.Time) (keys []int32) {
 }
 
 // Save writes when a key was seen.
-func (s *Sights) Save(key int32, to *Encoder) {
-	at := s.sights.At(key)
+func (s *LastSeen) Save(key int32, to *Encoder) {
+	at := s.keys.At(key)
 	to.Int(int64(at.latest))
-	to.Uint(at.place)
+	to.Uint(at.seq)
 }
 
 // Restore reads it, for a key that is below keys.
-func (s *Sights) Restore(key int32, keys int, from *Decoder) {
-	s.sights.Grow(keys)
-	*s.sights.At(key) = sight{latest: Bounded(from.Int()), place: from.Uint()}
+func (s *LastSeen) Restore(key int32, keys int, from *Decoder) {
+	s.keys.Grow(keys)
+	*s.keys.At(key) = keySeen{latest: Bounded(from.Int()), seq: from.Uint()}
 }
 
 // Trim forgets those of the live keys that were idle for longest, but for so many as most, and names them.
-func (s *Sights) Trim(live []int32, most int, release func(key int32)) {
+func (s *LastSeen) Trim(live []int32, most int, release func(key int32)) {
 	if len(live) <= most {
 		return
 	}
-	places := make([]uint64, len(live))
+	seqs := make([]uint64, len(live))
 	for i, key := range live {
-		places[i] = s.sights.At(key).place
+		seqs[i] = s.keys.At(key).seq
 	}
-	slices.Sort(places)
-	least := uint64(math.MaxUint64) // the keys from this place on stay
+	slices.Sort(seqs)
+	least := uint64(math.MaxUint64) // the keys from this time on stay
 	if most > 0 {
-		least = places[len(places)-most]
+		least = seqs[len(seqs)-most]
 	}
 	for _, key := range live {
-		if at := s.sights.At(key); at.place < least {
-			at.place = 0
+		if at := s.keys.At(key); at.seq < least {
+			at.seq = 0
 			release(key)
 		}
 	}
