@@ -110,8 +110,7 @@ func (r *Reader) takeMarks() {
 // restore takes in what another Reader has saved.
 func (r *Reader) restore() error {
 	from := r.options.Resume.Carried
-	restorePending(from, r.marks, &r.pending, r.columns())
-	r.restoreMore(from)
+	restorePending(from, r.marks, &r.pending)
 	if err := from.Err(); err != nil {
 		return err
 	}
@@ -154,32 +153,7 @@ func (r *Reader) Resumed() (all []logfile.RangeRead) {
 }
 
 // Save writes what the next Reader needs. It must be called after Next has returned io.EOF.
-func (r *Reader) Save(to *traffic.Encoder) {
-	savePending(to, r.marks, &r.pending)
-	b := &r.pending.Batch
-	for i := range b.At {
-		to.Uint(uint64(traffic.ValueAt(b.Upstream, i)))
-		trace := traffic.ValueAt(b.Traces, i)
-		to.Uint(uint64(trace.Traits))
-		to.Uint(uint64(trace.Page))
-		to.Uint(uint64(trace.From))
-	}
-}
-
-// restoreMore reads the columns that a Stream has not.
-func (r *Reader) restoreMore(from *traffic.Decoder) {
-	b := &r.pending.Batch
-	for range b.At {
-		upstream := int64(from.Uint())
-		trace := traffic.Trace{Traits: traffic.Trait(from.Uint()), Page: uint16(from.Uint()), From: uint16(from.Uint())}
-		if b.Upstream != nil {
-			b.Upstream = append(b.Upstream, max(0, upstream))
-		}
-		if b.Traces != nil {
-			b.Traces = append(b.Traces, trace)
-		}
-	}
-}
+func (r *Reader) Save(to *traffic.Encoder) { savePending(to, r.marks, &r.pending) }
 
 // wholeLines is data up to its last line feed.
 func wholeLines(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }

@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 
-	"shadow/limit"
 	"shadow/traffic"
 )
 
@@ -22,25 +21,16 @@ func savePending(to *traffic.Encoder, sources []*watermark, p *pending) {
 		to.Int(int64(w.last))
 	}
 	to.Int(int64(p.floor))
-	b := &p.Batch
-	to.Uint(uint64(b.Len()))
-	places := b.Sequence()
-	var last limit.Time
-	for i, at := range b.At {
-		to.Int(int64(at - last))
-		to.Uint(uint64(places[i] - at)) // nobody is placed before its time
-		last = at
-		b.SaveRow(i, to)
-	}
+	p.Batch.Save(to)
 }
 
 // Restore reads what Save has written, into a Stream that nothing has come to. It must have as many sources as were saved.
 func (s *Stream) Restore(from *traffic.Decoder) {
-	restorePending(from, s.sources, &s.pending, s.columns)
+	restorePending(from, s.sources, &s.pending)
 }
 
-// restorePending reads what savePending has written, into what is empty and has these columns.
-func restorePending(from *traffic.Decoder, sources []*watermark, p *pending, cols traffic.Columns) {
+// restorePending reads what savePending has written, into what is empty.
+func restorePending(from *traffic.Decoder, sources []*watermark, p *pending) {
 	n := from.Count()
 	if n > len(sources) {
 		from.Fail(errTooManySources)
@@ -50,16 +40,7 @@ func restorePending(from *traffic.Decoder, sources []*watermark, p *pending, col
 		w.mark, w.last = traffic.Bounded(from.Int()), traffic.Bounded(from.Int())
 	}
 	p.floor = traffic.Bounded(from.Int())
-	var last limit.Time
-	for i := range from.Count() {
-		at := traffic.Bounded(int64(last) + from.Int())
-		place := traffic.Bounded(int64(at) + int64(from.Uint()))
-		last = at
-		p.RestoreRow(at, cols, from)
-		if place != at {
-			p.setOrder(i, place)
-		}
-	}
+	p.Batch.Restore(from)
 }
 
 // Fresh returns a Stream as this one was at its beginning, with as many sources, for other tables, whose Actions must be the
