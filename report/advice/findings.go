@@ -39,7 +39,7 @@ func spareNobodyText(a *suggest.Advice, in *report.Input) string {
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
 	}
 	for _, p := range a.Promises {
-		if a.Unspared() {
+		if a.NoneProtected() {
 			return unsparedText(a, p)
 		}
 		if a.First.Clients.Of(p.Who) == 0 {

@@ -117,7 +117,7 @@ func (s *Report) edges(c *sweep.Curve) []*sweep.Curve {
 func (s *Report) otherLimit(c *sweep.Curve, p *sweep.Point, clients, share int64, hit func(*sweep.Point) int64) string {
 	r := [2]int64{p.Limit, p.Limit}
 	for _, edge := range s.edges(c) {
-		if q := edge.Sparing(clients, share, hit); q != nil {
+		if q := edge.Protecting(clients, share, hit); q != nil {
 			r = report.RangeOf(r[0], q.Limit, r[1])
 		}
 	}

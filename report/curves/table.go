@@ -120,7 +120,7 @@ func (s *Report) percentileTable(kind sweep.Kind, curves []*sweep.Curve) *table.
 	}
 	t := table.New(table.Words(head))
 	t.Join(table.Words("leaves alone"))
-	for _, share := range sweep.Shares() {
+	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Number(format.ShareText(share)))
 		t.Join(table.Number("refuses"))
 	}
@@ -136,8 +136,8 @@ func (s *Report) percentileTable(kind sweep.Kind, curves []*sweep.Curve) *table.
 // percentileRow is one curve by the clients of some class.
 func (s *Report) percentileRow(c *sweep.Curve, name string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
 	row := table.Texts(c.PerText()+c.RateText(), name)
-	for _, share := range sweep.Shares() {
-		p := c.Sparing(clients, share, hit)
+	for _, share := range sweep.ProtectedShares() {
+		p := c.Protecting(clients, share, hit)
 		if p == nil {
 			row = append(row, table.None, table.None)
 			continue

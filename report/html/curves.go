@@ -55,7 +55,7 @@ func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 	kind := curves[0].Kind
 	t := table.New(table.Words("limit"), table.Words("clients"))
 	t.Title = kindTitle(kind)
-	for _, share := range sweep.Shares() {
+	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
 	}
 	for _, curve := range curves {
@@ -69,8 +69,8 @@ func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 
 func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
 	row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), shapeKey(&curve.Shape)), table.Text(whose)}
-	for _, share := range sweep.Shares() {
-		p := curve.Sparing(clients, share, hit)
+	for _, share := range sweep.ProtectedShares() {
+		p := curve.Protecting(clients, share, hit)
 		if p == nil {
 			row = append(row, table.None, table.None)
 			continue

@@ -117,7 +117,7 @@ func (p *Page) safe() (sentences []string) {
 	}
 	last := int64(0)
 	for _, share := range []int64{1000, 999, 990} {
-		at := curve.Sparing(clients, share, hit)
+		at := curve.Protecting(clients, share, hit)
 		if at == nil || at.Limit == last {
 			continue
 		}

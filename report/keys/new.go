@@ -21,12 +21,12 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 		Input:   report.NewInput(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, cmp.Or(o.Timezone, "UTC")),
 		Stop:    groupOf(res, q.Stop, q.StopNames),
 		Spare:   groupOf(res, q.Spare, q.SpareNames),
-		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{}, Log: logOf(&res.Census),
+		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{}, Log: logOf(&res.ClientStats),
 		view: document.View{Width: o.Width, Color: o.Color},
 	}
 	k.Warnings = append(k.Warnings, warnings(res, k, q)...)
 	for _, by := range q.By {
-		if why := absence(by, &res.Census); why != "" {
+		if why := absence(by, &res.ClientStats); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
 		}
 	}
@@ -36,7 +36,7 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	return k
 }
 
-func logOf(c *sweep.Census) Log {
+func logOf(c *sweep.ClientStats) Log {
 	return Log{
 		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
 		Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
@@ -55,7 +55,7 @@ func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Gro
 }
 
 // absence says what of a key the log does not have, or nothing.
-func absence(by request.Key, c *sweep.Census) string {
+func absence(by request.Key, c *sweep.ClientStats) string {
 	name, _ := strings.CutSuffix(by.String(), "+action")
 	switch {
 	case name == "user" && c.Users == 0:
@@ -75,7 +75,7 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	for i, text := range q.Limits {
 		a := Answer{Limit: text, Keys: []Row{}}
 		for j, by := range q.By {
-			if absence(by, &res.Census) == "" {
+			if absence(by, &res.ClientStats) == "" {
 				a.Keys = append(a.Keys, k.row(by, text, &res.Limits[i*len(q.By)+j], q))
 			}
 		}
@@ -107,11 +107,11 @@ func periodsOf(res *sweep.KeysResult) []sweep.Curve {
 func (k *Report) kindest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
 	a := Answer{Refuse: &share, Per: periodsOf(res)[period].PerText(), Keys: []Row{}}
 	for _, side := range res.Sides {
-		if absence(side.By, &res.Census) != "" {
+		if absence(side.By, &res.ClientStats) != "" {
 			continue
 		}
 		curve := &side.Curves[period]
-		n := curve.Kindest(needed(k.Stop.Requests, share), q.Stop)
+		n := curve.Loosest(needed(k.Stop.Requests, share), q.Stop)
 		p := curve.At(max(n, 1))
 		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
 		row.Reached, row.n = n > 0, n

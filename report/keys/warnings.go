@@ -27,7 +27,7 @@ func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 			texts = append(texts, text)
 		}
 	}
-	add(rotatingText(&res.Census))
+	add(rotatingText(&res.ClientStats))
 	add(nobodyText(res, k))
 	add(oneToStop(res, k, q))
 	if n := k.Stop.Requests; 0 < n && n < fewToStop {
@@ -42,7 +42,7 @@ func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 	return texts
 }
 
-func rotatingText(c *sweep.Census) string {
+func rotatingText(c *sweep.ClientStats) string {
 	r := &c.Rotating
 	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll && format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
 		return ""

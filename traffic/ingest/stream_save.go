@@ -6,7 +6,7 @@ import (
 	"shadow/traffic"
 )
 
-// What a Stream remembers: how far each source has come in time, the floor, and the requests that wait.
+// What a Stream remembers: how far each source has come in time, the watermark, and the requests that wait.
 
 var errTooManySources = errors.New("checkpoint: more sources than there are")
 
@@ -14,13 +14,13 @@ var errTooManySources = errors.New("checkpoint: more sources than there are")
 func (s *Stream) Save(to *traffic.Encoder) { savePending(to, s.sources, &s.pending) }
 
 // savePending writes what waits, of sources that have come so far.
-func savePending(to *traffic.Encoder, sources []*watermark, p *pending) {
+func savePending(to *traffic.Encoder, sources []*progress, p *pending) {
 	to.Uint(uint64(len(sources)))
 	for _, w := range sources {
-		to.Int(int64(w.mark))
+		to.Int(int64(w.reached))
 		to.Int(int64(w.last))
 	}
-	to.Int(int64(p.floor))
+	to.Int(int64(p.watermark))
 	p.Batch.Save(to)
 }
 
@@ -30,16 +30,16 @@ func (s *Stream) Restore(from *traffic.Decoder) {
 }
 
 // restorePending reads what savePending has written, into what is empty.
-func restorePending(from *traffic.Decoder, sources []*watermark, p *pending) {
+func restorePending(from *traffic.Decoder, sources []*progress, p *pending) {
 	n := from.Count()
 	if n > len(sources) {
 		from.Fail(errTooManySources)
 		return
 	}
 	for _, w := range sources[:n] {
-		w.mark, w.last = traffic.Bounded(from.Int()), traffic.Bounded(from.Int())
+		w.reached, w.last = traffic.Bounded(from.Int()), traffic.Bounded(from.Int())
 	}
-	p.floor = traffic.Bounded(from.Int())
+	p.watermark = traffic.Bounded(from.Int())
 	p.Batch.Restore(from)
 }
 
