@@ -1,9 +1,8 @@
 package bucket
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/csv"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,16 +55,8 @@ func compare(t *testing.T, rows [][]string, column int, l limit.Limiter) {
 }
 
 func readVerdicts(t *testing.T) [][]string {
-	f, err := os.Open(testneeds.Shared(t, "verdicts/library-verdicts.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(z).ReadAll()
+	recording := testneeds.Content(t, testneeds.Shared(t, "verdicts/library-verdicts.csv.gz"))
+	rows, err := csv.NewReader(bytes.NewReader(recording)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,16 +2,16 @@ package leaky
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
-	"compress/gzip"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"shadow/limit"
+	"shadow/testneeds"
 )
 
 // How recordings are read, and how a model is compared with one.
@@ -74,17 +74,8 @@ func secondByPath(fields []string) (key string, last []string) {
 // readVerdicts reads a log that nginx wrote and puts its requests into the order in which they began, those of a millisecond that
 // were really refused behind the others, as traffic does. split finds the key and the fields from $msec on.
 func readVerdicts(t *testing.T, file string, split func(fields []string) (key string, last []string)) []verdict {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []verdict
-	lines := bufio.NewScanner(z)
+	lines := bufio.NewScanner(bytes.NewReader(testneeds.Content(t, file)))
 	for lines.Scan() {
 		key, last := split(strings.Fields(lines.Text()))
 		if last[2] == "-" {

@@ -1,11 +1,6 @@
 package logfile
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
-	"strings"
 	"testing"
 
 	"shadow/testneeds"
@@ -20,24 +15,8 @@ func TestInputReadsRealLogs(t *testing.T) {
 	}
 	for _, name := range found.Names {
 		in := openInput(t, name, nil)
-		if readAll(t, in) != string(inflated(t, name)) || in.Problem() != "" {
+		if readAll(t, in) != string(testneeds.Content(t, name)) || in.Problem() != "" {
 			t.Errorf("%s: read something else; problem %q", name, in.Problem())
 		}
 	}
-}
-
-// inflated returns the content of a file, without its compression.
-func inflated(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(z)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -1,15 +1,11 @@
 package parse
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"shadow/logfile"
 	"shadow/testneeds"
 )
 
@@ -85,7 +81,7 @@ func TestRealLogs(t *testing.T) {
 
 func realParser(t *testing.T, text string, lenient, slow bool) Parser {
 	t.Helper()
-	f, err := CompileAs(text, Wants{Gonx: slow, Extra: []string{"session"}}, "", lenient)
+	f, err := CompileAs(text, Options{Gonx: slow, Extra: []string{"session"}}, "", lenient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,24 +99,10 @@ func eachRealLine(t *testing.T, pattern string, do func(line []byte)) {
 		t.Fatalf("no real log %s (%v)", pattern, err)
 	}
 	for _, name := range names {
-		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := gzip.NewReader(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(text)
-		lines.Buffer(nil, logfile.MaxLine)
-		for lines.Scan() {
-			if line := bytes.TrimRight(lines.Bytes(), "\r"); len(line) > 0 {
+		for line := range bytes.Lines(testneeds.Content(t, name)) {
+			if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
 				do(line)
 			}
 		}
-		if lines.Err() != nil {
-			t.Fatal(lines.Err())
-		}
-		file.Close()
 	}
 }

@@ -4,10 +4,14 @@
 package testneeds
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Excused are parts of the reasons for which a test may be skipped where CI=true as well.
@@ -51,6 +55,22 @@ func Shared(t TB, name string) string {
 		t.Skip(name, " ", noShared, " (", err, ")")
 	}
 	return path
+}
+
+// Content returns the content of a file, decompressed if its name ends in .gz.
+func Content(t TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		var unzipped *gzip.Reader
+		if unzipped, err = gzip.NewReader(bytes.NewReader(content)); err == nil {
+			content, err = io.ReadAll(unzipped)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // Root is the folder of the project. Tests run in that of their package.

@@ -2,9 +2,8 @@ package window
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
-	"compress/gzip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,17 +102,8 @@ func expectReadings(t *testing.T, all []reading, least int, limits ...string) {
 
 // readReadings reads a log that HAProxy wrote, in the order of time. split finds the key, the microsecond and the counters.
 func readReadings(t *testing.T, file string, split func(fields []string) (key, at string, counts []string)) []reading {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []reading
-	lines := bufio.NewScanner(z)
+	lines := bufio.NewScanner(bytes.NewReader(testneeds.Content(t, file)))
 	for lines.Scan() {
 		key, at, counts := split(strings.Fields(lines.Text()))
 		if key == "-" {
