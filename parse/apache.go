@@ -18,31 +18,6 @@ type directive struct {
 	verb     string // "h", "^FB"
 }
 
-// apachePieces takes a LogFormat apart.
-func apachePieces(text string) ([]piece, error) {
-	var pieces []piece
-	for rest := text; rest != ""; {
-		at := strings.IndexByte(rest, '%')
-		if at < 0 {
-			return append(pieces, piece{text: rest}), nil
-		}
-		if at > 0 {
-			pieces = append(pieces, piece{text: rest[:at]})
-		}
-		d, err := apacheDirective(rest[at:])
-		if err == nil {
-			var p []piece
-			p, err = d.pieces()
-			pieces = append(pieces, p...)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("column %d: %w", len(text)-len(rest)+at+1, err)
-		}
-		rest = rest[at+len(d.text):]
-	}
-	return pieces, nil
-}
-
 // apacheDirective reads the directive that text opens with.
 func apacheDirective(text string) (directive, error) {
 	var d directive
@@ -84,66 +59,72 @@ func isVerb(text string) bool {
 // What the directives of an Apache LogFormat mean: which field each feeds, and with which rank where several feed one.
 
 // apacheDirectives are the directives that feed a field whatever their argument.
-var apacheDirectives = map[string]piece{
-	"a":   {use: useClient},
-	"h":   {use: useClient, rank: 1},
-	"u":   {use: useUser},
-	"r":   {use: useRequest},
-	"m":   {use: useMethod},
-	"U":   {use: usePath, path: true, rank: 1},
-	"q":   {use: useSkip, query: true},
-	"v":   {use: useHost},
-	"V":   {use: useHost, rank: 1},
-	"s":   {use: useStatus, rank: 1},
-	"b":   {use: useBytes},
-	"B":   {use: useBytes},
-	"O":   {use: useBytes, rank: 1},
-	"S":   {use: useSkip},
-	"D":   {use: useMicros},
-	"T":   {use: useSeconds, rank: 2},
-	"^FB": {use: useSkip},
+var apacheDirectives = map[string]token{
+	"a":   {kind: kindClient},
+	"h":   {kind: kindClient, rank: 1},
+	"u":   {kind: kindUser},
+	"r":   {kind: kindRequest},
+	"m":   {kind: kindMethod},
+	"U":   {kind: kindPath, path: true, rank: 1},
+	"q":   {kind: kindSkip, query: true},
+	"v":   {kind: kindHost},
+	"V":   {kind: kindHost, rank: 1},
+	"s":   {kind: kindStatus, rank: 1},
+	"b":   {kind: kindBytes},
+	"B":   {kind: kindBytes},
+	"O":   {kind: kindBytes, rank: 1},
+	"S":   {kind: kindSkip},
+	"D":   {kind: kindMicros},
+	"T":   {kind: kindSeconds, rank: 2},
+	"^FB": {kind: kindSkip},
 }
 
 // apacheHeaders are the request headers that feed a field.
-var apacheHeaders = map[string]piece{
-	"referer":          {use: useReferer},
-	"referrer":         {use: useReferer},
-	"user-agent":       {use: useAgent},
-	"x-forwarded-for":  {use: useForwarded, list: true},
-	"host":             {use: useHost, rank: 2},
-	"x-real-ip":        {use: useClient, rank: 3},
-	"cf-connecting-ip": {use: useClient, rank: 4},
+var apacheHeaders = map[string]token{
+	"referer":          {kind: kindReferer},
+	"referrer":         {kind: kindReferer},
+	"user-agent":       {kind: kindAgent},
+	"x-forwarded-for":  {kind: kindForwarded, list: true},
+	"host":             {kind: kindHost, rank: 2},
+	"x-real-ip":        {kind: kindClient, rank: 3},
+	"cf-connecting-ip": {kind: kindClient, rank: 4},
 }
 
-// pieces says what a directive means: one variable, or for %t a variable between brackets.
-func (d directive) pieces() ([]piece, error) {
+// apacheTokens reads the directive that text opens with, and how wide it is: one variable, or for %t a variable between
+// brackets.
+func apacheTokens(text string) (tokens []token, width int, err error) {
+	d, err := apacheDirective(text)
 	switch {
+	case err != nil:
 	case d.verb == "%":
-		return []piece{{text: "%"}}, nil
+		tokens = []token{{text: "%"}}
 	case d.verb == "t" && d.argument == "":
-		return []piece{{text: "["}, d.named(piece{use: useLocal, rank: 3}), {text: "]"}}, nil
+		tokens = []token{{text: "["}, d.named(token{kind: kindLocal, rank: 3}), {text: "]"}}
 	case d.verb == "t":
-		p, err := apacheTime(d.argument)
-		return []piece{d.named(p)}, err
+		var t token
+		t, err = apacheTime(d.argument)
+		tokens = []token{d.named(t)}
+	default:
+		tokens = []token{d.named(d.variable())}
 	}
-	return []piece{d.named(d.variable())}, nil
+	return tokens, len(d.text), err
 }
 
 // variable says which field a directive feeds.
-func (d directive) variable() piece {
-	skip := piece{use: useSkip}
+func (d directive) variable() token {
+	skip := token{kind: kindSkip}
 	switch d.verb {
 	case "i":
 		return apacheHeaders[strings.ToLower(d.argument)].orSkip()
 	case "a", "h":
 		if d.argument == "c" {
-			return piece{use: useClient, rank: 5}
+			return token{kind: kindClient, rank: 5}
 		}
 	case "p", "P":
 		return skip
 	case "s":
 		if d.final {
-			return piece{use: useStatus}
+			return token{kind: kindStatus}
 		}
 	case "T":
 		return apacheDuration(d.argument)
@@ -155,52 +136,52 @@ func (d directive) variable() piece {
 }
 
 // orSkip turns what a table did not hold into a variable that is skipped over.
-func (p piece) orSkip() piece {
-	if p.use == useText {
-		p.use = useSkip
+func (p token) orSkip() token {
+	if p.kind == kindText {
+		p.kind = kindSkip
 	}
 	return p
 }
 
 // apacheDuration is %T with its unit.
-func apacheDuration(unit string) piece {
+func apacheDuration(unit string) token {
 	switch unit {
 	case "us":
-		return piece{use: useMicros}
+		return token{kind: kindMicros}
 	case "ms":
-		return piece{use: useMillis, rank: 1}
+		return token{kind: kindMillis, rank: 1}
 	}
-	return piece{use: useSeconds, rank: 2}
+	return token{kind: kindSeconds, rank: 2}
 }
 
-// apacheTime is %{argument}t: a token, or a layout of strftime; "begin:" and "end:" say of which end of the request.
-func apacheTime(argument string) (piece, error) {
+// apacheTime is %{argument}t: a word, or a format of strftime; "begin:" and "end:" say of which end of the request.
+func apacheTime(argument string) (token, error) {
 	argument = strings.TrimPrefix(argument, "begin:")
 	format, end := strings.CutPrefix(argument, "end:")
-	p := piece{end: end}
+	p := token{end: end}
 	switch format {
 	case "sec":
-		p.use, p.rank = useEpoch, 3
+		p.kind, p.rank = kindEpoch, 3
 	case "msec":
-		p.use, p.rank = useEpochMilli, 1
+		p.kind, p.rank = kindEpochMilli, 1
 	case "usec":
-		p.use = useEpochMicro
+		p.kind = kindEpochMicro
 	case "msec_frac":
-		p.use, p.rank = useMilliFrac, 1
+		p.kind, p.rank = kindMilliFrac, 1
 	case "usec_frac":
-		p.use = useMicroFrac
+		p.kind = kindMicroFrac
 	default:
-		layout, err := newLayout(format)
+		verbs, err := parseStrptime(format)
 		if err != nil {
 			return p, err
 		}
-		p.use, p.layout, p.rank = useLayout, layout, 4
+		p.kind, p.strptime, p.rank = kindStrptime, verbs, 4
 	}
 	return p, nil
 }
 
 // named gives a variable its names: that of its argument (a header, a cookie, a note), or else its letter.
-func (d directive) named(p piece) piece {
+func (d directive) named(p token) token {
 	p.name, p.key, p.extra = d.text, d.verb, -1
 	if d.argument != "" {
 		p.key, p.fold = d.argument, true

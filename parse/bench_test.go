@@ -9,12 +9,12 @@ import (
 const benchLine = `203.0.113.195 - - [12/Mar/2026:14:07:31 +0100] "GET /product/4711/reviews?page=2&sort=newest HTTP/1.1" 200 15342 "https://www.shop.example.com/product/47" "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:128.0) Firefox/128.0"`
 
 func BenchmarkParseCombined(b *testing.B) {
-	benchmarkLines(b, combinedParser(b, Wants{}), []string{benchLine})
+	benchmarkLines(b, combinedParser(b, Options{}), []string{benchLine})
 }
 
 // BenchmarkParseCombinedByStep reads the same line without the quick way over its head.
 func BenchmarkParseCombinedByStep(b *testing.B) {
-	p := combinedParser(b, Wants{}).(*scanner)
+	p := combinedParser(b, Options{}).(*scanner)
 	prog := *p.prog
 	prog.head = false
 	p.prog = &prog
@@ -23,7 +23,7 @@ func BenchmarkParseCombinedByStep(b *testing.B) {
 
 // BenchmarkParseCombinedGonx reads the same line with gonx.
 func BenchmarkParseCombinedGonx(b *testing.B) {
-	benchmarkLines(b, combinedParser(b, Wants{Gonx: true}), []string{benchLine})
+	benchmarkLines(b, combinedParser(b, Options{Gonx: true}), []string{benchLine})
 }
 
 // BenchmarkParseCombinedNewSecond has another second on each line, so that the last stamp never serves again.
@@ -33,11 +33,11 @@ func BenchmarkParseCombinedNewSecond(b *testing.B) {
 		second := string([]byte{byte('0' + i/10), byte('0' + i%10)})
 		lines = append(lines, strings.Replace(benchLine, ":31 ", ":"+second+" ", 1))
 	}
-	benchmarkLines(b, combinedParser(b, Wants{}), lines)
+	benchmarkLines(b, combinedParser(b, Options{}), lines)
 }
 
-func combinedParser(b *testing.B, w Wants) Parser {
-	f, err := CompileAs(nginxCombined, w, "combined", true)
+func combinedParser(b *testing.B, o Options) Parser {
+	f, err := CompileAs(nginxCombined, o, "combined", true)
 	if err != nil {
 		b.Fatal(err)
 	}

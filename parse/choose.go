@@ -13,60 +13,54 @@ import (
 // A format may tell the same thing twice: $status and $upstream_status, $msec and $time_local, %h and %a. One variable
 // feeds each field, the others are read over.
 
-// choose lets one variable feed each field and turns the others into skips.
-func choose(pieces []piece) error {
-	chooseTexts(pieces)
-	return chooseStamp(pieces)
-}
-
-// chooseTexts settles everything but the time.
-func chooseTexts(pieces []piece) {
-	var best [fieldCount + 1]*piece
-	for i := range pieces {
-		p := &pieces[i]
-		if !p.variable() || p.use == useSkip || p.use.stamp() {
+// chooseTexts lets one variable feed each field and turns the others into skips, but for the time.
+func chooseTexts(tokens []token) {
+	var best [fieldCount + 1]*token
+	for i := range tokens {
+		p := &tokens[i]
+		if !p.variable() || p.kind == kindSkip || p.kind.stamp() {
 			continue
 		}
-		feeds := kinds[p.use].feeds
+		feeds := kindInfos[p.kind].feeds
 		if best[feeds] == nil || p.before(best[feeds]) {
 			p, best[feeds] = best[feeds], p
 		}
 		p.drop()
 	}
-	if request := best[FieldMethod]; request != nil && request.use == useRequest {
+	if request := best[FieldMethod]; request != nil && request.kind == kindRequest {
 		best[FieldPath].drop()
 	}
 }
 
 // before reports whether p is to be preferred to another variable for the same field. A whole request line is preferred
 // to a method, because it tells the path as well.
-func (p *piece) before(other *piece) bool {
-	if (p.use == useRequest) != (other.use == useRequest) {
-		return p.use == useRequest
+func (p *token) before(other *token) bool {
+	if (p.kind == kindRequest) != (other.kind == kindRequest) {
+		return p.kind == kindRequest
 	}
 	return p.rank < other.rank
 }
 
 // drop makes a variable one that is read over.
-func (p *piece) drop() {
+func (p *token) drop() {
 	if p != nil {
-		p.use = useSkip
+		p.kind = kindSkip
 	}
 }
 
 // chooseStamp settles which stamp, or which parts of one, tell the time. The most precise one does.
-func chooseStamp(pieces []piece) error {
-	lacks := missingPart(pieces)
-	var base, frac *piece
-	for i := range pieces {
-		p := &pieces[i]
+func chooseStamp(tokens []token) error {
+	lacks := missingPart(tokens)
+	var base, frac *token
+	for i := range tokens {
+		p := &tokens[i]
 		switch {
-		case !p.use.stamp():
-		case p.use.fractional():
+		case !p.kind.stamp():
+		case p.kind.fractional():
 			if frac == nil || p.stampRank() < frac.stampRank() {
 				frac = p
 			}
-		case p.use == useLayout && lacks != "":
+		case p.kind == kindStrptime && lacks != "":
 		case base == nil || p.stampRank() < base.stampRank():
 			base = p
 		}
@@ -77,15 +71,15 @@ func chooseStamp(pieces []piece) error {
 	if base == nil {
 		return errors.New("no time in it, such as $time_local or %t")
 	}
-	for i := range pieces {
-		p := &pieces[i]
-		p.idle = p.use.stamp() && !p.serves(base, frac)
+	for i := range tokens {
+		p := &tokens[i]
+		p.idle = p.kind.stamp() && !p.serves(base, frac)
 	}
 	return nil
 }
 
 // stampRank orders stamps by precision; the beginning of a request is preferred to its end.
-func (p *piece) stampRank() int {
+func (p *token) stampRank() int {
 	if p.end {
 		return p.rank + 10
 	}
@@ -93,41 +87,27 @@ func (p *piece) stampRank() int {
 }
 
 // serves reports whether p is a part of the stamp that base and frac make. A stamp with a fraction of its own needs no other.
-func (p *piece) serves(base, frac *piece) bool {
+func (p *token) serves(base, frac *token) bool {
 	if p == base {
 		return true
 	}
 	if p.end != base.end {
 		return false
 	}
-	if p.use.fractional() {
-		return p == frac && base.use != useEpochMilli && base.use != useEpochMicro
+	if p.kind.fractional() {
+		return p == frac && base.kind != kindEpochMilli && base.kind != kindEpochMicro
 	}
-	return p.use == useLayout && base.use == useLayout
+	return p.kind == kindStrptime && base.kind == kindStrptime
 }
 
-// missingPart names what the layouts of a format lack to tell the time, "time" when there are none.
-func missingPart(pieces []piece) string {
-	var layouts []layout
-	for i := range pieces {
-		if pieces[i].use == useLayout {
-			layouts = append(layouts, pieces[i].layout)
-		}
-	}
-	if layouts == nil {
-		return "time"
-	}
-	return missing(layouts)
-}
-
-// nameExtras marks the variables that Wants.Extra asks for by name.
-func nameExtras(pieces []piece, extra []string) error {
+// nameExtras marks the variables that Options.Extra asks for by name.
+func nameExtras(tokens []token, extra []string) error {
 	if len(extra) > MaxExtra {
 		return fmt.Errorf("%d further fields are wanted, at most %d can be had", len(extra), MaxExtra)
 	}
 	for i, name := range extra {
-		for j := range pieces {
-			p := &pieces[j]
+		for j := range tokens {
+			p := &tokens[j]
 			if p.variable() && p.extra < 0 && (p.key == name || p.fold && strings.EqualFold(p.key, name)) {
 				p.extra = i
 				break
@@ -143,25 +123,25 @@ func nameExtras(pieces []piece, extra []string) error {
 // for it by its name.
 
 // misspelt is the error of the first variable that is likely misspelt, nil if there is none.
-func misspelt(pieces []piece, isNginx bool) error {
+func misspelt(tokens []token, isNginx bool) error {
 	if !isNginx {
 		return nil // Apache's directives are single letters, of which others are errors or have a meaning
 	}
 	var has [fieldCount + 1]bool
-	for i := range pieces {
-		if p := &pieces[i]; p.variable() {
-			has[kinds[p.use].feeds] = true
-			has[FieldPath] = has[FieldPath] || p.use == useRequest
+	for i := range tokens {
+		if p := &tokens[i]; p.variable() {
+			has[kindInfos[p.kind].feeds] = true
+			has[FieldPath] = has[FieldPath] || p.kind == kindRequest
 		}
 	}
 	names := slices.Sorted(maps.Keys(nginxVariables))
-	for i := range pieces {
-		p := &pieces[i]
-		if _, known := nginxVariables[p.key]; known || p.use != useSkip || p.extra >= 0 {
+	for i := range tokens {
+		p := &tokens[i]
+		if _, known := nginxVariables[p.key]; known || p.kind != kindSkip || p.extra >= 0 {
 			continue
 		}
 		near := limit.Misspelt(p.key, names)
-		if near == "" || has[kinds[nginxVariables[near].use].feeds] || nginxVariables[near].use == useSkip {
+		if near == "" || has[kindInfos[nginxVariables[near].kind].feeds] || nginxVariables[near].kind == kindSkip {
 			continue
 		}
 		return fmt.Errorf("there is no variable %s; did you mean $%s? A variable of your own may have any other name", p.name, near)

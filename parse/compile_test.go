@@ -9,7 +9,7 @@ import (
 const nginxCombined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 
 func TestLenientTakesShorterAndLongerLines(t *testing.T) {
-	f, err := CompileAs(nginxCombined, Wants{}, "combined", true)
+	f, err := CompileAs(nginxCombined, Options{}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func FuzzCompile(f *testing.F) {
 		if len(text) > 300 || len(line) > 1000 || strings.Contains(line, "\n") {
 			return
 		}
-		wants := Wants{Extra: []string{"session", "status", "f"}}
+		wants := Options{Extra: []string{"session", "status", "f"}}
 		strict, err := Compile(text, wants)
 		lenient, errLenient := CompileAs(text, wants, "lenient", true)
 		if (err == nil) != (errLenient == nil) && !strings.Contains(fmt.Sprint(err, errLenient), "gonx") {
@@ -83,12 +83,12 @@ func parseBy(t *testing.T, f *Format, err error, line string) string {
 
 // touching reports whether variables of a format touch, so that gonx gives everything to the first.
 func touching(text string) bool {
-	pieces, _, err := takeApart(Unquote(text))
+	tokens, _, err := takeApart(Unquote(text))
 	if err != nil {
 		return true
 	}
-	for i := range pieces[1:] {
-		if pieces[i].variable() && pieces[i+1].variable() {
+	for i := range tokens[1:] {
+		if tokens[i].variable() && tokens[i+1].variable() {
 			return true
 		}
 	}

@@ -40,21 +40,21 @@ type gonxCut struct {
 }
 
 // newGonxCuts hands the format to gonx.
-func newGonxCuts(pieces []piece, lenient bool) ([]gonxCut, error) {
+func newGonxCuts(tokens []token, lenient bool) ([]gonxCut, error) {
 	if !lenient {
-		cut, err := newGonxCut(pieces, mark)
+		cut, err := newGonxCut(tokens, mark)
 		return []gonxCut{cut}, err
 	}
 	var cuts []gonxCut
-	for end := len(pieces); end > lastCore(pieces); end-- {
-		if !pieces[end-1].variable() {
+	for end := len(tokens); end > lastCore(tokens); end-- {
+		if !tokens[end-1].variable() {
 			continue
 		}
-		kept := append([]piece(nil), pieces[:end]...)
-		if follow, _ := leadingText(pieces[end:]); strings.HasPrefix(follow, `"`) {
-			kept = append(kept, piece{text: `"`})
+		kept := append([]token(nil), tokens[:end]...)
+		if follow, _ := leadingText(tokens[end:]); strings.HasPrefix(follow, `"`) {
+			kept = append(kept, token{text: `"`})
 		}
-		cut, err := newGonxCut(append(kept, piece{text: " "}, piece{use: useSkip}), " "+mark)
+		cut, err := newGonxCut(append(kept, token{text: " "}, token{kind: kindSkip}), " "+mark)
 		if err != nil {
 			return nil, err
 		}
@@ -64,12 +64,12 @@ func newGonxCuts(pieces []piece, lenient bool) ([]gonxCut, error) {
 	return cuts, nil
 }
 
-func newGonxCut(pieces []piece, end string) (gonxCut, error) {
+func newGonxCut(tokens []token, end string) (gonxCut, error) {
 	cut := gonxCut{end: end}
 	var text strings.Builder
 	text.WriteString(mark)
-	for len(pieces) > 0 {
-		follow, next := leadingText(pieces)
+	for len(tokens) > 0 {
+		follow, next := leadingText(tokens)
 		if strings.Contains(follow, "$") {
 			return cut, errors.New("gonx cannot read a $ that is not a variable")
 		}
@@ -81,7 +81,7 @@ func newGonxCut(pieces []piece, end string) (gonxCut, error) {
 			text.WriteString("$" + name)
 			next = next[1:]
 		}
-		pieces = next
+		tokens = next
 	}
 	text.WriteString(mark)
 	err := gonxCanRead(text.String())
@@ -89,14 +89,6 @@ func newGonxCut(pieces []piece, end string) (gonxCut, error) {
 		cut.parser, err = newGonxParser(text.String())
 	}
 	return cut, err
-}
-
-// nameBytes is how many letters, digits and underscores text opens with.
-func nameBytes(text string) (n int) {
-	for n < len(text) && isNameByte(text[n]) {
-		n++
-	}
-	return n
 }
 
 // gonxCanRead refuses formats that gonx misreads, or that NewParser never returns from: it looks for a letter before
@@ -178,8 +170,8 @@ func (g *gonxParser) fill(cut *gonxCut, values gonx.Fields, r *Record) Fault {
 		if st.extra >= 0 {
 			r.Extra[st.extra] = []byte(text)
 		}
-		if !st.use.measured() {
-			keep(st.use, []byte(text), r)
+		if !st.kind.measured() {
+			keep(st.kind, []byte(text), r)
 			continue
 		}
 		if n, reason := g.measure(st, []byte(text), r); reason != "" {

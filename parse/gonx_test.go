@@ -24,7 +24,7 @@ func TestGonxRefuses(t *testing.T) {
 		"$time_local \xff$host":     "gonx cannot read it",
 		`$time_local$status$host) `: "between a letter and ')'",
 	} {
-		_, err := Compile(text, Wants{Gonx: true})
+		_, err := Compile(text, Options{Gonx: true})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -45,7 +45,7 @@ func TestGonxReads(t *testing.T) {
 		{`%{%FT%T%z}t %h`, "2000-10-10T13:55:36+0000 192.0.2.1", "client=192.0.2.1"},
 		{`%t %h`, "[10/Oct/2000:13:55:36 +0000] 192.0.2.1 more", "client=192.0.2.1 more"},
 	} {
-		f, err := Compile(c.format, Wants{Gonx: true})
+		f, err := Compile(c.format, Options{Gonx: true})
 		if err != nil {
 			t.Errorf("%s: %v", c.format, err)
 			continue
@@ -65,7 +65,7 @@ func TestGonxReads(t *testing.T) {
 
 // TestGonxLenient has a lenient format go through gonx.
 func TestGonxLenient(t *testing.T) {
-	f, err := CompileAs(nginxCombined, Wants{Gonx: true}, "combined", true)
+	f, err := CompileAs(nginxCombined, Options{Gonx: true}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestTouchingVariablesGoToGonx(t *testing.T) {
 		`$time_local $status$host`:    false,
 		`$time_local $host$status`:    false,
 	} {
-		f, err := Compile(text, Wants{})
+		f, err := Compile(text, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,36 +112,36 @@ func TestScannerAgreesWithGonx(t *testing.T) {
 		`%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
 		`$msec|$remote_addr|$status|$request_method|$request_uri|$http_user_agent`,
 	}
-	samples := map[use][]string{
-		useClient:    {"192.0.2.1", "2001:db8::1", "host.example.com", "[::1]:80", "-"},
-		useUser:      {"-", "alice", "a-b"},
-		useHost:      {"example.com", "example.com:8080", "-"},
-		useMethod:    {"GET", "POST"},
-		usePath:      {"/", "/a?b=c", "/ä%20"},
-		useRequest:   {"GET / HTTP/1.1", "-", "", `\x16\x03`, "POST /a b HTTP/1.0", "HEAD /"},
-		useReferer:   {"-", "http://example.com/?q=1", `\x22`, ""},
-		useAgent:     {"-", "Mozilla/5.0 (X11; Linux)", "curl\xff", ""},
-		useForwarded: {"-", "192.0.2.1, 192.0.2.2"},
-		useStatus:    {"200", "404", "-"},
-		useBytes:     {"0", "12345", "-"},
-		useSeconds:   {"0.000", "12.345", "-"},
-		useUpstream:  {"0.001", "-"},
-		useEpoch:     {"971211336.123", "0.000"},
-		useLocal:     {"10/Oct/2000:13:55:36 -0700", "29/Feb/2024:23:59:60 +0530"},
-		useSkip:      {"-", "x"},
+	samples := map[fieldKind][]string{
+		kindClient:    {"192.0.2.1", "2001:db8::1", "host.example.com", "[::1]:80", "-"},
+		kindUser:      {"-", "alice", "a-b"},
+		kindHost:      {"example.com", "example.com:8080", "-"},
+		kindMethod:    {"GET", "POST"},
+		kindPath:      {"/", "/a?b=c", "/ä%20"},
+		kindRequest:   {"GET / HTTP/1.1", "-", "", `\x16\x03`, "POST /a b HTTP/1.0", "HEAD /"},
+		kindReferer:   {"-", "http://example.com/?q=1", `\x22`, ""},
+		kindAgent:     {"-", "Mozilla/5.0 (X11; Linux)", "curl\xff", ""},
+		kindForwarded: {"-", "192.0.2.1, 192.0.2.2"},
+		kindStatus:    {"200", "404", "-"},
+		kindBytes:     {"0", "12345", "-"},
+		kindSeconds:   {"0.000", "12.345", "-"},
+		kindUpstream:  {"0.001", "-"},
+		kindEpoch:     {"971211336.123", "0.000"},
+		kindLocal:     {"10/Oct/2000:13:55:36 -0700", "29/Feb/2024:23:59:60 +0530"},
+		kindSkip:      {"-", "x"},
 	}
 	for _, text := range formats {
-		fast, slow := mustCompile(t, text, Wants{}), mustCompile(t, text, Wants{Gonx: true})
-		pieces, _, err := takeApart(text)
+		fast, slow := mustCompile(t, text, Options{}), mustCompile(t, text, Options{Gonx: true})
+		tokens, _, err := takeApart(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		testneeds.Rapid(t, func(t *rapid.T) {
 			var line bytes.Buffer
-			for i := range pieces {
-				line.WriteString(pieces[i].text)
-				if pieces[i].variable() {
-					line.WriteString(rapid.SampledFrom(samples[pieces[i].use]).Draw(t, pieces[i].name))
+			for i := range tokens {
+				line.WriteString(tokens[i].text)
+				if tokens[i].variable() {
+					line.WriteString(rapid.SampledFrom(samples[tokens[i].kind]).Draw(t, tokens[i].name))
 				}
 			}
 			if rapid.IntRange(0, 9).Draw(t, "broken") == 0 {
@@ -156,9 +156,9 @@ func TestScannerAgreesWithGonx(t *testing.T) {
 	}
 }
 
-func mustCompile(t *testing.T, text string, w Wants) Parser {
+func mustCompile(t *testing.T, text string, o Options) Parser {
 	t.Helper()
-	f, err := Compile(text, w)
+	f, err := Compile(text, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestGonxIsNotWaitedFor(t *testing.T) {
 	start := time.Now()
 	for i := range 50 {
 		text := strings.Repeat("$host", i%5) + fmt.Sprintf("a$time_local%c$status", rune(32+i))
-		if _, err := Compile(text, Wants{Gonx: true}); err != nil && strings.Contains(err.Error(), "come to an end") {
+		if _, err := Compile(text, Options{Gonx: true}); err != nil && strings.Contains(err.Error(), "come to an end") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -15,16 +15,16 @@ import (
 
 // headSteps are the steps that the head stands for: what each reads, and what follows.
 var headSteps = []struct {
-	use    use
+	kind   fieldKind
 	follow string
 }{
-	{useClient, " - "},
-	{useUser, " ["},
-	{useLocal, `] "`},
-	{useRequest, " "},
-	{useStatus, " "},
-	{useBytes, ` "`},
-	{useReferer, ` "`},
+	{kindClient, " - "},
+	{kindUser, " ["},
+	{kindLocal, `] "`},
+	{kindRequest, " "},
+	{kindStatus, " "},
+	{kindBytes, ` "`},
+	{kindReferer, ` "`},
 }
 
 // hasHead reports whether a program begins with the steps of the head, and keeps nothing but their usual fields.
@@ -34,7 +34,7 @@ func hasHead(prog *program) bool {
 	}
 	for i, want := range headSteps {
 		st := &prog.steps[i]
-		if st.use != want.use || string(st.follow) != want.follow || st.idle || st.extra >= 0 {
+		if st.kind != want.kind || string(st.follow) != want.follow || st.idle || st.extra >= 0 {
 			return false
 		}
 	}
@@ -74,7 +74,7 @@ func (s *scanner) head(line []byte, r *Record) int {
 	r.Method, r.Path = requestParts(line[request:end])
 	r.NotHTTP = r.Method == nil
 	r.Status, r.Bytes = status, size
-	keep(useReferer, line[referer:at], r)
+	keep(kindReferer, line[referer:at], r)
 	return at + len(`" "`)
 }
 

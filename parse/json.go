@@ -12,27 +12,27 @@ import (
 // may be written as strings: nginx knows nothing but strings.
 
 // CompileJSON makes a format of the keys that a mapping names, and of no others: see FieldMapping.WithKnown.
-func CompileJSON(m FieldMapping, w Wants) (*Format, error) {
-	return CompileNamedJSON("json", m, w)
+func CompileJSON(m FieldMapping, o Options) (*Format, error) {
+	return CompileNamedJSON("json", m, o)
 }
 
 // CompileNamedJSON is CompileJSON for a format with a name of its own.
-func CompileNamedJSON(name string, m FieldMapping, w Wants) (*Format, error) {
-	if len(w.Extra) > MaxExtra {
-		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(w.Extra))
+func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
+	if len(o.Extra) > MaxExtra {
+		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(o.Extra))
 	}
 	if !m.has("time") && !m.has("start") {
 		return nil, fmt.Errorf("the field mapping %q has no time", m)
 	}
-	tree, err := newJSONTree(m, w.Extra)
+	tree, err := newJSONTree(m, o.Extra)
 	if err != nil {
 		return nil, err
 	}
 	f := &Format{Name: name, Text: m.String(), fields: m.fields()}
-	for i := range w.Extra {
+	for i := range o.Extra {
 		f.extra[i] = true
 	}
-	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: w.Zone}} }
+	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: o.Zone}} }
 	return f, nil
 }
 

@@ -1,48 +1,11 @@
 package parse
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"shadow/limit"
 )
-
-// record writes down what a line tells, field by field; fields that it does not tell are left out.
-func (r *Record) describe() string {
-	var b strings.Builder
-	text := func(name string, v []byte) {
-		if v != nil {
-			fmt.Fprintf(&b, " %s=%s", name, v)
-		}
-	}
-	number := func(name string, v, none int64) {
-		if v != none {
-			fmt.Fprintf(&b, " %s=%d", name, v)
-		}
-	}
-	number("stamp", int64(r.Stamp), 0)
-	number("start", int64(r.Start), int64(r.Stamp))
-	text("client", r.Client)
-	text("user", r.User)
-	text("method", r.Method)
-	text("path", r.Path)
-	text("host", r.Host)
-	text("referer", r.Referer)
-	text("agent", r.Agent)
-	text("forwarded", r.Forwarded)
-	number("status", int64(r.Status), 0)
-	number("bytes", r.Bytes, 0)
-	number("took", int64(r.RequestTime), NotLogged)
-	number("upstream", int64(r.UpstreamTime), NotLogged)
-	for i, v := range r.Extra {
-		text(fmt.Sprintf("extra%d", i), v)
-	}
-	if r.NotHTTP {
-		b.WriteString(" not HTTP")
-	}
-	return strings.TrimSpace(b.String())
-}
 
 // readJSON parses one line with the known names, or with those of a mapping besides.
 func readJSON(t *testing.T, mapping, line string, extra ...string) (string, Fault) {
@@ -54,13 +17,13 @@ func readJSON(t *testing.T, mapping, line string, extra ...string) (string, Faul
 			t.Fatal(err)
 		}
 	}
-	f, err := CompileJSON(m.WithKnown(), Wants{Extra: extra})
+	f, err := CompileJSON(m.WithKnown(), Options{Extra: extra})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var r Record
 	fault := f.NewParser().Parse([]byte(line), &r)
-	return r.describe(), fault
+	return show(&r), fault
 }
 
 func TestJSON(t *testing.T) {
@@ -68,56 +31,56 @@ func TestJSON(t *testing.T) {
 		{
 			"nginx", "",
 			`{"time_local":"01/Jan/2026:01:00:10 +0100","remote_addr":"192.0.2.7","request_time":0.250,"request":"GET /a?b HTTP/2.0","status":200,"body_bytes_sent":100,"http_user_agent":"curl/8"}`,
-			"stamp=1767225610000000 start=1767225609750000 client=192.0.2.7 method=GET path=/a?b agent=curl/8 status=200 bytes=100 took=250000",
+			"2026-01-01T00:00:10 start=2026-01-01T00:00:09.75 client=192.0.2.7 method=GET path=/a?b agent=curl/8 status=200 bytes=100 took=250000",
 		},
 		{
 			"nginx logs all as strings, and nothing as an empty one", "",
 			`{"msec":"1767225610.250","time_local":"01/Jan/2026:00:00:10 +0000","remote_addr":"2001:db8::7","remote_user":"","request":"POST /x HTTP/1.1","status":"404","body_bytes_sent":"12","request_time":"0.004","upstream_response_time":"0.001, 0.002 : -","http_referer":"","http_user_agent":"-"}`,
-			"stamp=1767225610250000 start=1767225610246000 client=2001:db8::7 method=POST path=/x status=404 bytes=12 took=4000 upstream=3000",
+			"2026-01-01T00:00:10.25 start=2026-01-01T00:00:10.246 client=2001:db8::7 method=POST path=/x status=404 bytes=12 took=4000 upstream=3000",
 		},
 		{
 			"caddy", "",
 			`{"level":"info","ts":1767225610.2504999,"request":{"remote_ip":"10.0.0.1","client_ip":"192.0.2.7","method":"GET","host":"example.org:8080","uri":"/","headers":{"User-Agent":["curl/8","second"],"Accept":[]}},"user_id":"","size":312,"status":200}`,
-			"stamp=1767225610250499 client=192.0.2.7 method=GET path=/ host=example.org agent=curl/8 status=200 bytes=312",
+			"2026-01-01T00:00:10.250499 client=192.0.2.7 method=GET path=/ host=example.org agent=curl/8 status=200 bytes=312",
 		},
 		{
 			"traefik stamps the start, and a list of addresses begins with the client", "",
 			`{"ClientHost":"192.0.2.7, 10.0.0.1","ClientUsername":"-","DownstreamContentSize":0,"DownstreamStatus":204,"Duration":2337877,"OriginDuration":823492,"RequestMethod":"OPTIONS","RequestPath":"/s","StartUTC":"2026-01-01T00:00:10.645779561Z","time":"2026-01-01T00:00:11Z"}`,
-			"stamp=1767225610645779 client=192.0.2.7 method=OPTIONS path=/s forwarded=192.0.2.7, 10.0.0.1 status=204 took=2337 upstream=823",
+			"2026-01-01T00:00:10.645779 client=192.0.2.7 method=OPTIONS path=/s forwarded=192.0.2.7, 10.0.0.1 status=204 took=2337 upstream=823",
 		},
 		{
 			"other names", "time=when,client=who.addr,agent=who.browser,request_time_ms=took",
 			`{"when":1767225610250,"took":1.5,"who":{"addr":"[2001:db8::7]:443","browser":"x"},"url":"/p"}`,
-			"stamp=1767225610250000 start=1767225610248500 client=2001:db8::7 path=/p agent=x took=1500",
+			"2026-01-01T00:00:10.25 start=2026-01-01T00:00:10.2485 client=2001:db8::7 path=/p agent=x took=1500",
 		},
 		{
 			"a flat key with points", "",
 			`{"@timestamp":"2026-01-01T00:00:10,5Z","client.ip":"192.0.2.7:5000","url.original":"/p"}`,
-			"stamp=1767225610500000 client=192.0.2.7 path=/p",
+			"2026-01-01T00:00:10.5 client=192.0.2.7 path=/p",
 		},
 		{
 			"escapes", "",
 			`{"ts":1767225610,"client_ip":"192.0.2.7","uri":"\/\u00e9\ud83d\ude00\"\\","user_\u0061gent":"a\tb\x22c\ud800"}`,
-			"stamp=1767225610000000 client=192.0.2.7 path=/é😀\"\\ agent=a\tb\"c\ufffd",
+			"2026-01-01T00:00:10 client=192.0.2.7 path=/é😀\"\\ agent=a\\x09b\"c\ufffd",
 		},
 		{
 			"of equal keys the last, of several keys the best that says something", "",
 			`{"ts":1,"client_ip":"192.0.2.1","client_ip":"192.0.2.2","remote_addr":"-","status":200,"status":404,"user":"a","user":null}`,
-			"stamp=1000000 client=192.0.2.2 status=404",
+			"1970-01-01T00:00:01 client=192.0.2.2 status=404",
 		},
 		{
 			"what nginx leaves out without quotes", "",
 			`{"ts":1,"client_ip":"192.0.2.1","upstream_response_time":-,"body_bytes_sent": ,"request_time":}`,
-			"stamp=1000000 client=192.0.2.1",
+			"1970-01-01T00:00:01 client=192.0.2.1",
 		},
-		{"a request line that is not HTTP", "", `{"ts":1,"client_ip":"192.0.2.1","request":"\x16\x03"}`, "stamp=1000000 client=192.0.2.1 path=\x16\x03 not HTTP"},
-		{"an empty request line", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","status":"400"}`, "stamp=1000000 client=192.0.2.1 status=400 not HTTP"},
-		{"a request line that is a path", "", `{"ts":1,"client_ip":"192.0.2.1","request":"/a"}`, "stamp=1000000 client=192.0.2.1 path=/a"},
-		{"neither method nor path", "", `{"ts":1,"client_ip":"192.0.2.1","method":"-","uri":"","status":400}`, "stamp=1000000 client=192.0.2.1 status=400 not HTTP"},
-		{"no method", "", `{"ts":1,"client_ip":"192.0.2.1","method":"","status":400}`, "stamp=1000000 client=192.0.2.1 status=400"},
-		{"no keys of the request", "", `{"ts":1,"client_ip":"192.0.2.1","status":400}`, "stamp=1000000 client=192.0.2.1 status=400"},
-		{"no request line, but its parts", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","method":"GET","uri":"/a"}`, "stamp=1000000 client=192.0.2.1 method=GET path=/a"},
-		{"white space", "", " { \"ts\" : 1 ,\t\"client_ip\" : \"192.0.2.1\" } \r", "stamp=1000000 client=192.0.2.1"},
+		{"a request line that is not HTTP", "", `{"ts":1,"client_ip":"192.0.2.1","request":"\x16\x03"}`, "1970-01-01T00:00:01 client=192.0.2.1 path=\\x16\\x03 not HTTP"},
+		{"an empty request line", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","status":"400"}`, "1970-01-01T00:00:01 client=192.0.2.1 status=400 not HTTP"},
+		{"a request line that is a path", "", `{"ts":1,"client_ip":"192.0.2.1","request":"/a"}`, "1970-01-01T00:00:01 client=192.0.2.1 path=/a"},
+		{"neither method nor path", "", `{"ts":1,"client_ip":"192.0.2.1","method":"-","uri":"","status":400}`, "1970-01-01T00:00:01 client=192.0.2.1 status=400 not HTTP"},
+		{"no method", "", `{"ts":1,"client_ip":"192.0.2.1","method":"","status":400}`, "1970-01-01T00:00:01 client=192.0.2.1 status=400"},
+		{"no keys of the request", "", `{"ts":1,"client_ip":"192.0.2.1","status":400}`, "1970-01-01T00:00:01 client=192.0.2.1 status=400"},
+		{"no request line, but its parts", "", `{"ts":1,"client_ip":"192.0.2.1","request":"","method":"GET","uri":"/a"}`, "1970-01-01T00:00:01 client=192.0.2.1 method=GET path=/a"},
+		{"white space", "", " { \"ts\" : 1 ,\t\"client_ip\" : \"192.0.2.1\" } \r", "1970-01-01T00:00:01 client=192.0.2.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, fault := readJSON(t, c.mapping, c.line)
@@ -169,7 +132,7 @@ func TestJSONFaults(t *testing.T) {
 func TestJSONExtra(t *testing.T) {
 	line := `{"ts":1,"client_ip":"192.0.2.1","session":"-","request":{"headers":{"X-Api-Key":["k1","k2"]}}}`
 	got, fault := readJSON(t, "", line, "session", "request.headers.X-Api-Key", "absent")
-	if want := "stamp=1000000 client=192.0.2.1 extra0=- extra1=k1"; got != want || !fault.OK() {
+	if want := "1970-01-01T00:00:01 client=192.0.2.1 x0=- x1=k1"; got != want || !fault.OK() {
 		t.Errorf("got %s %+v\nwant %s", got, fault, want)
 	}
 	for _, line := range []string{
@@ -177,7 +140,7 @@ func TestJSONExtra(t *testing.T) {
 		`{"ts":1,"client_ip":"192.0.2.1","request_X-Api-Key":"k1"}`,
 		`{"ts":1,"client_ip":"192.0.2.1","x-api-key":"k1","request_X-Api-Key":"k2"}`,
 	} {
-		if got, fault := readJSON(t, "", line, "x-api-key"); got != "stamp=1000000 client=192.0.2.1 extra0=k1" {
+		if got, fault := readJSON(t, "", line, "x-api-key"); got != "1970-01-01T00:00:01 client=192.0.2.1 x0=k1" {
 			t.Errorf("%s\n got %s %+v", line, got, fault)
 		}
 	}
@@ -252,7 +215,7 @@ func TestJSONDoesNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := CompileJSON(m, Wants{})
+		f, err := CompileJSON(m, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +239,7 @@ func BenchmarkJSON(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f, err := CompileJSON(mapping, Wants{})
+	f, err := CompileJSON(mapping, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestFieldMappingErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := CompileJSON(m, Wants{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := CompileJSON(m, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
@@ -57,11 +57,11 @@ func TestFieldMappingErrors(t *testing.T) {
 // What a mapping states takes the place of the known names, and of those that would win over it.
 func TestFieldMappingWithKnown(t *testing.T) {
 	for _, c := range []struct{ mapping, line, want string }{
-		{"path=route", `{"ts":1,"ip":"a","request":"GET /x HTTP/1.1","route":"/y","method":"PUT"}`, "stamp=1000000 client=a method=PUT path=/y"},
-		{"time=logged", `{"logged":5,"StartUTC":"2026-01-01T00:00:00Z","ip":"a"}`, "stamp=5000000 client=a"},
-		{"start=began", `{"ts":9,"began":5,"ip":"a","request_time":1}`, "stamp=5000000 client=a took=1000000"},
-		{"request_time_ms=t", `{"ts":9,"t":5,"ip":"a","request_time":1}`, "stamp=9000000 start=8995000 client=a took=5000"},
-		{"request_time=t_us", `{"ts":9,"t_us":5,"ip":"a"}`, "stamp=9000000 start=8999995 client=a took=5"},
+		{"path=route", `{"ts":1,"ip":"a","request":"GET /x HTTP/1.1","route":"/y","method":"PUT"}`, "1970-01-01T00:00:01 client=a method=PUT path=/y"},
+		{"time=logged", `{"logged":5,"StartUTC":"2026-01-01T00:00:00Z","ip":"a"}`, "1970-01-01T00:00:05 client=a"},
+		{"start=began", `{"ts":9,"began":5,"ip":"a","request_time":1}`, "1970-01-01T00:00:05 client=a took=1000000"},
+		{"request_time_ms=t", `{"ts":9,"t":5,"ip":"a","request_time":1}`, "1970-01-01T00:00:09 start=1970-01-01T00:00:08.995 client=a took=5000"},
+		{"request_time=t_us", `{"ts":9,"t_us":5,"ip":"a"}`, "1970-01-01T00:00:09 start=1970-01-01T00:00:08.999995 client=a took=5"},
 	} {
 		if got, fault := readJSON(t, c.mapping, c.line); got != c.want {
 			t.Errorf("%s\n got %s %+v\nwant %s", c.line, got, fault, c.want)
@@ -70,7 +70,7 @@ func TestFieldMappingWithKnown(t *testing.T) {
 }
 
 func TestFieldMappingHas(t *testing.T) {
-	f, err := CompileJSON(FieldMapping{"start": {"t"}, "request": {"r"}, "client": {"c"}}, Wants{})
+	f, err := CompileJSON(FieldMapping{"start": {"t"}, "request": {"r"}, "client": {"c"}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

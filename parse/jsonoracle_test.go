@@ -179,7 +179,7 @@ func FuzzJSON(f *testing.F) {
 	for _, known := range KnownJSON {
 		f.Add([]byte(known.Example))
 	}
-	format, err := CompileJSON(FieldMapping(nil).WithKnown(), Wants{Extra: []string{"level"}})
+	format, err := CompileJSON(FieldMapping(nil).WithKnown(), Options{Extra: []string{"level"}})
 	if err != nil {
 		f.Fatal(err)
 	}

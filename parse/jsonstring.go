@@ -3,7 +3,6 @@ package parse
 import (
 	"encoding/binary"
 	"math/bits"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -71,55 +70,16 @@ func plainEnd(b []byte, at int) int {
 }
 
 // unescapeJSON undoes the escape that from begins with and writes the result to dst, which may lie before from in the
-// same array. It returns how many bytes it read, 0 if that is no escape, and how many it wrote.
+// same array. It returns how many bytes it read, 0 if that is no escape of JSON, nor \x22, which nginx writes without
+// escape=json; and how many it wrote. Half of a surrogate pair becomes U+FFFD.
 func unescapeJSON(dst, from []byte) (n, width int) {
-	if len(from) < 2 {
+	r, n, isRune := escape(from)
+	switch {
+	case n == 1, from[1] == '\'', from[1] == 'v':
 		return 0, 0
+	case isRune:
+		return n, utf8.EncodeRune(dst, r)
 	}
-	switch c := from[1]; c {
-	case '"', '\\', '/':
-		dst[0] = c
-	case 'b':
-		dst[0] = '\b'
-	case 'f':
-		dst[0] = '\f'
-	case 'n':
-		dst[0] = '\n'
-	case 'r':
-		dst[0] = '\r'
-	case 't':
-		dst[0] = '\t'
-	case 'x': // nginx without escape=json
-		x, ok := hex(from, 2, 4)
-		if !ok {
-			return 0, 0
-		}
-		dst[0] = byte(x)
-		return 4, 1
-	case 'u':
-		return unescapeRune(dst, from)
-	default:
-		return 0, 0
-	}
-	return 2, 1
-}
-
-// unescapeRune undoes \u0041, and \ud83d\ude00, which is one rune in two halves. A half alone becomes U+FFFD.
-func unescapeRune(dst, from []byte) (n, width int) {
-	r, ok := hex(from, 2, 6)
-	if !ok {
-		return 0, 0
-	}
-	n = 6
-	if utf16.IsSurrogate(r) {
-		low, ok := rune(0), false
-		if len(from) >= 12 && from[6] == '\\' && from[7] == 'u' {
-			low, ok = hex(from, 8, 12)
-		}
-		r = utf16.DecodeRune(r, low)
-		if ok && r != utf8.RuneError {
-			n = 12
-		}
-	}
-	return n, utf8.EncodeRune(dst, r)
+	dst[0] = byte(r)
+	return n, 1
 }

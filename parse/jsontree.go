@@ -36,7 +36,7 @@ type slot uint8
 const (
 	slotRequest slot = slot(fieldCount) + iota // the request line
 	slotStart                                  // the time when the request began
-	slotExtra                                  // the first of Wants.Extra
+	slotExtra                                  // the first of Options.Extra
 	slotCount   = slotExtra + MaxExtra
 )
 

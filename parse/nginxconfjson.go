@@ -22,27 +22,27 @@ func IsJSONTemplate(text string) bool {
 }
 
 // CompileJSONTemplate compiles a log_format that writes JSON.
-func CompileJSONTemplate(text string, w Wants) (*Format, error) {
+func CompileJSONTemplate(text string, o Options) (*Format, error) {
 	var template any
 	if err := json.Unmarshal([]byte(quoteVariables(text)), &template); err != nil {
 		return nil, fmt.Errorf("the format looks like JSON but is not: %w", err)
 	}
 	keys := map[string]string{}
 	collectVariables(keys, "", template)
-	w.Extra = slices.Clone(w.Extra)
-	for i, name := range w.Extra {
+	o.Extra = slices.Clone(o.Extra)
+	for i, name := range o.Extra {
 		if key, ok := keys[name]; ok {
-			w.Extra[i] = key
+			o.Extra[i] = key
 		}
 	}
-	return CompileNamedJSON("nginx json", mappingOfVariables(keys), w)
+	return CompileNamedJSON("nginx json", mappingOfVariables(keys), o)
 }
 
 // mappingOfVariables turns the keys of nginx variables into a mapping.
 func mappingOfVariables(keys map[string]string) FieldMapping {
 	m := FieldMapping{}
 	for _, name := range slices.SortedFunc(maps.Keys(keys), byRank) {
-		if field := jsonFieldOf(nginxVariables[name].use); field != "" {
+		if field := jsonFieldOf(nginxVariables[name].kind); field != "" {
 			m[field] = append(m[field], keys[name])
 		}
 	}
@@ -55,12 +55,12 @@ func byRank(a, b string) int {
 }
 
 // jsonFieldOf is what a mapping calls the meaning of a variable, "" if it has none.
-func jsonFieldOf(u use) string {
-	if u == useText || u == useSkip {
+func jsonFieldOf(k fieldKind) string {
+	if k == kindText || k == kindSkip {
 		return ""
 	}
-	field := slot(kinds[u].feeds)
-	if u == useRequest {
+	field := slot(kindInfos[k].feeds)
+	if k == kindRequest {
 		field = slotRequest
 	}
 	for _, f := range jsonFields {

@@ -7,7 +7,7 @@ import (
 	"shadow/logfile"
 )
 
-// MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Wants.Extra).
+// MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Options.Extra).
 const MaxExtra = 4
 
 // NotLogged stands for a number that the line does not tell.
@@ -19,7 +19,7 @@ const NotLogged = -1
 // A field that the format does not have is nil. A field that the server logged as "-" is nil as well, apart from
 // Extra, which keeps it. Escapes (\x22, \") are undone.
 type Record struct {
-	Stamp limit.Time // the moment written in the line
+	Stamp limit.Time // the timestamp written in the line
 	Start limit.Time // when the request began: Stamp, less the request time where the server stamps the end (nginx)
 
 	NotHTTP bool // the format has a request line, and that of this line is not one of HTTP: see requestParts
@@ -38,7 +38,7 @@ type Record struct {
 	RequestTime  limit.Time // NotLogged, or how long the request took
 	UpstreamTime limit.Time // NotLogged, or how long the upstreams took (the sum, if there were several)
 
-	Extra [MaxExtra][]byte // the fields of Wants.Extra, in that order
+	Extra [MaxExtra][]byte // the fields of Options.Extra, in that order
 }
 
 // A Fault says why a line cannot be read. The zero Fault means that it could.
@@ -84,8 +84,8 @@ const (
 	fieldCount
 )
 
-// Wants says what a caller needs of a format beyond the usual.
-type Wants struct {
+// Options says what a caller needs of a format beyond the usual.
+type Options struct {
 	Zone  *time.Location // of stamps that do not name theirs; nil is UTC
 	Extra []string       // names of further fields (nginx variables without "$", JSON keys, Apache header names), at most MaxExtra
 	Gonx  bool           // read with gonx.Parser even where the scanner could
@@ -103,7 +103,7 @@ type Format struct {
 // Has reports whether the format has a field, so that a report can say what a log cannot tell.
 func (f *Format) Has(field Field) bool { return f.fields[field] }
 
-// HasExtra reports whether the format has the field that Wants.Extra names in place i.
+// HasExtra reports whether the format has the field that Options.Extra names in place i.
 func (f *Format) HasExtra(i int) bool { return f.extra[i] }
 
 // NewParser returns a parser for one goroutine.

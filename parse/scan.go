@@ -56,7 +56,7 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 			return st.unended(line, at)
 		}
 		if st.span != spanMeasured {
-			keep(st.use, line[at:end], r)
+			keep(st.kind, line[at:end], r)
 		}
 		if st.extra >= 0 {
 			r.Extra[st.extra] = line[at:end]

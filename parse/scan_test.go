@@ -35,7 +35,7 @@ func TestScanScript(t *testing.T) {
 
 // A scanScript is where a script stands.
 type scanScript struct {
-	wants  Wants
+	wants  Options
 	parser Parser
 	line   string // a line that still waits to be judged
 	told   string // by the verb before, where a test has several lines
@@ -81,7 +81,7 @@ func (s *scanScript) compile(verb, text string) error {
 		return err
 	}
 	s.parser = f.NewParser()
-	s.wants = Wants{}
+	s.wants = Options{}
 	return nil
 }
 
@@ -186,7 +186,7 @@ func TestParseDoesNotAllocate(t *testing.T) {
 		nginxCombined + ` $request_time $upstream_response_time $msec $time_iso8601 "$http_x_forwarded_for" $host $session`,
 		`%h %l %u [%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %{session}C`,
 	} {
-		f, err := Compile(format, Wants{Extra: []string{"session", "http_user_agent"}, Zone: time.FixedZone("", 3600)})
+		f, err := Compile(format, Options{Extra: []string{"session", "http_user_agent"}, Zone: time.FixedZone("", 3600)})
 		if err != nil {
 			t.Fatal(err)
 		}

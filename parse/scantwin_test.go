@@ -57,7 +57,7 @@ func FuzzScan(f *testing.F) {
 		`[%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t] %a %m %U%q %{ms}T`,
 		`$msec $host$request_uri "$http_user_agent" '$http_referer'`,
 	}
-	wants := Wants{Extra: []string{"session", "http_user_agent"}, Zone: time.FixedZone("", 3600)}
+	wants := Options{Extra: []string{"session", "http_user_agent"}, Zone: time.FixedZone("", 3600)}
 	var parsers, slow []Parser
 	for i, format := range formats {
 		for _, lenient := range []bool{false, true} {
@@ -133,7 +133,7 @@ func checkHead(t *testing.T, p *scanner, line []byte, fault Fault, got *Record) 
 
 // TestHead changes good lines in one place and then another, and reads them with and without the head.
 func TestHead(t *testing.T) {
-	c, err := CompileAs(nginxCombined, Wants{}, "combined", true)
+	c, err := CompileAs(nginxCombined, Options{}, "combined", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,16 +5,16 @@ import "shadow/limit"
 // measureStamp reads a stamp, or a part of one.
 func (s *reader) measureStamp(st *step, b []byte) (n int, reason string) {
 	var t limit.Time
-	switch st.use {
-	case useLocal:
+	switch st.kind {
+	case kindLocal:
 		t, n, reason = s.clock.local(b)
-	case useISO:
+	case kindISO:
 		t, n, reason = s.clock.iso(b)
-	case useEpoch:
+	case kindEpoch:
 		t, n, reason = s.clock.epoch(b)
-	case useEpochMilli:
+	case kindEpochMilli:
 		t, n, reason = epochOf(b, limit.Millisecond, st.bad)
-	case useEpochMicro:
+	case kindEpochMicro:
 		t, n, reason = epochOf(b, limit.Microsecond, st.bad)
 	default:
 		return s.measurePart(st, b)
@@ -33,19 +33,19 @@ func epochOf(b []byte, unit limit.Time, bad string) (t limit.Time, n int, reason
 	return t, n, ""
 }
 
-// measurePart reads what one of several pieces tells of a stamp.
+// measurePart reads what one of several tokens tells of a stamp.
 func (s *reader) measurePart(st *step, b []byte) (n int, reason string) {
-	m := &s.moment
+	m := &s.parts
 	if st.idle {
 		m = &s.unused
 	}
-	switch st.use {
-	case useMilliFrac:
+	switch st.kind {
+	case kindMilliFrac:
 		n = m.fraction(b, 3)
-	case useMicroFrac:
+	case kindMicroFrac:
 		n = m.fraction(b, 6)
 	default:
-		n, s.rest = m.read(st.layout, b), len(b)
+		n, s.rest = m.read(st.strptime, b), len(b)
 	}
 	if n < 0 {
 		return 0, st.bad
@@ -56,7 +56,7 @@ func (s *reader) measurePart(st *step, b []byte) (n int, reason string) {
 // time is the stamp of the line that has been read.
 func (s *reader) time() (limit.Time, string) {
 	if !s.prog.pieced {
-		return s.stamp + s.moment.micros, ""
+		return s.stamp + s.parts.micros, ""
 	}
-	return s.moment.time(&s.clock)
+	return s.parts.time(&s.clock)
 }

@@ -4,17 +4,17 @@ import "strings"
 
 // A step reads one value and the text that follows it.
 type step struct {
-	use    use
-	span   span
-	idle   bool
-	stop   byte   // the first byte of follow, or the quote before it
-	last   bool   // whether no step follows
-	tail   bool   // whether the line may end behind this value, or go on with a space and what we do not read
-	extra  int    // the value's place in Record.Extra, or −1
-	follow []byte // the text behind the value, without the quote of a quoted one
-	want   uint64 // its first eight bytes as a number, the first byte lowest
-	mask   uint64 // the bits of want that count
-	layout layout
+	kind     fieldKind
+	span     span
+	idle     bool
+	stop     byte   // the first byte of follow, or the quote before it
+	last     bool   // whether no step follows
+	tail     bool   // whether the line may end behind this value, or go on with a space and what we do not read
+	extra    int    // the value's place in Record.Extra, or −1
+	follow   []byte // the text behind the value, without the quote of a quoted one
+	want     uint64 // its first eight bytes as a number, the first byte lowest
+	mask     uint64 // the bits of want that count
+	strptime strptime
 
 	noEnd  string // the reason of a Fault when the value's end is not found
 	noText string // the reason when there is a closing quote, and not what should stand behind it
@@ -36,12 +36,12 @@ const (
 )
 
 // newStep makes the step of one variable.
-func newStep(p *piece, follow string, next []piece) step {
-	s := step{use: p.use, idle: p.idle, extra: p.extra, layout: p.layout}
-	noun := kinds[p.use].noun
+func newStep(p *token, follow string, next []token) step {
+	s := step{kind: p.kind, idle: p.idle, extra: p.extra, strptime: p.strptime}
+	noun := kindInfos[p.kind].noun
 	switch {
-	case p.use.measured():
-		s.bad = kinds[p.use].bad
+	case p.kind.measured():
+		s.bad = kindInfos[p.kind].bad
 		s.excess = noun + " is too large"
 	case follow == "" && len(next) > 0:
 		s.span, s.stop, s.noEnd = spanSlash, '/', "no '/' behind the "+noun
@@ -51,7 +51,7 @@ func newStep(p *piece, follow string, next []piece) step {
 		s.span, s.stop, s.noEnd = spanQuoted, '"', "no closing quote behind the "+noun
 		follow = follow[1:]
 		of := " behind the closing quote of the " + noun
-		if p.use == useSkip {
+		if p.kind == kindSkip {
 			s.noEnd, of = "no closing quote", " behind a closing quote"
 		}
 		if s.noText = "text" + of; follow != "" {
@@ -59,9 +59,9 @@ func newStep(p *piece, follow string, next []piece) step {
 		}
 	default:
 		s.span, s.stop = spanPhrase, follow[0]
-		if p.use == useClient && follow == ":" && len(next) > 0 && next[0].key == "remote_port" {
+		if p.kind == kindClient && follow == ":" && len(next) > 0 && next[0].key == "remote_port" {
 			s.span = spanPort
-		} else if p.list || p.use == useClient {
+		} else if p.list || p.kind == kindClient {
 			s.span = spanWord
 		}
 		s.noEnd = missingText(follow) + where(next)
@@ -98,9 +98,9 @@ func missingText(text string) string {
 }
 
 // where says in words in front of what some text is missing.
-func where(next []piece) string {
+func where(next []token) string {
 	if len(next) == 0 {
 		return " at the end of the line"
 	}
-	return " before the " + kinds[next[0].use].noun
+	return " before the " + kindInfos[next[0].kind].noun
 }

@@ -5,49 +5,49 @@ import (
 	"strings"
 )
 
-// Apache writes a time by any layout of strftime(3), and in as many pieces as the format likes:
+// Apache writes a time by any format of strftime(3), and in as many tokens as the LogFormat likes:
 //
 //	[%{%Y-%m-%d %H:%M:%S}t.%{usec_frac}t]     [2016-09-02 10:42:51.003372]
 //
-// So each piece fills in its parts of one moment, and the stamp is made of them when the line has been read.
+// So each token fills in its parts of one timestamp, which is put together when the line has been read.
 
-// A layout is a row of verbs: bytes that must stand in the line, and parts of a moment.
-type layout []verb
+// A strptime is a row of verbs: bytes that must stand in the line, and parts of a timestamp.
+type strptime []verb
 
-// A verb is one part of a moment by its letter in strftime, or with letter 0 the byte that must stand in the line.
+// A verb is one part of a timestamp by its letter in strftime, or with letter 0 the byte that must stand in the line.
 type verb struct{ letter, literal byte }
 
-// layoutVerbs are the letters that we know; each one that stands for others is spelt out.
-var layoutVerbs = map[byte]string{
+// strptimeVerbs are the letters that we know; each one that stands for others is spelt out.
+var strptimeVerbs = map[byte]string{
 	'Y': "", 'm': "", 'd': "", 'e': "", 'b': "", 'B': "", 'y': "", 'H': "", 'M': "", 'S': "", 's': "", 'z': "",
 	'a': "", 'A': "", 'Z': "", 'h': "%b", 'T': "%H:%M:%S", 'F': "%Y-%m-%d", 'R': "%H:%M", 'D': "%m/%d/%y",
 	'n': "\n", 't': "\t",
 }
 
-// newLayout reads a layout of strftime.
-func newLayout(format string) (layout, error) {
-	var l layout
+// parseStrptime reads a format of strftime.
+func parseStrptime(format string) (strptime, error) {
+	var l strptime
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			l = append(l, verb{literal: format[i]})
 			continue
 		}
 		if i++; i == len(format) {
-			return nil, fmt.Errorf("time layout %q ends in %%", format)
+			return nil, fmt.Errorf("time format %q ends in %%", format)
 		}
 		if format[i] == '%' {
 			l = append(l, verb{literal: '%'})
 			continue
 		}
-		long, known := layoutVerbs[format[i]]
+		long, known := strptimeVerbs[format[i]]
 		if !known {
-			return nil, fmt.Errorf("time layout %q: no such part as %%%c", format, format[i])
+			return nil, fmt.Errorf("time format %q: no such part as %%%c", format, format[i])
 		}
 		if long == "" {
 			l = append(l, verb{letter: format[i]})
 			continue
 		}
-		parts, err := newLayout(long)
+		parts, err := parseStrptime(long)
 		if err != nil {
 			return nil, err
 		}
@@ -56,13 +56,17 @@ func newLayout(format string) (layout, error) {
 	return l, nil
 }
 
-// missing names the first part that the layouts of a format lack to make a moment of them, or is empty.
-func missing(layouts []layout) string {
+// missingPart names the first part of a timestamp that the strptimes of a format lack, "time" when there are none.
+func missingPart(tokens []token) string {
 	var has [256]bool
-	for _, l := range layouts {
-		for _, v := range l {
-			has[v.letter] = true
+	found := false
+	for i := range tokens {
+		for _, v := range tokens[i].strptime {
+			has[v.letter], found = true, true
 		}
+	}
+	if !found {
+		return "time"
 	}
 	for _, part := range []struct{ letters, name string }{
 		{"Yy", "year"}, {"mbB", "month"}, {"de", "day"}, {"H", "hour"}, {"M", "minute"}, {"S", "second"},

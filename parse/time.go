@@ -7,14 +7,14 @@ import (
 	"shadow/limit"
 )
 
-// Three spellings of a moment cover nearly every log:
+// Three spellings of a timestamp cover nearly every log:
 //
 //	10/Oct/2000:13:55:36 -0700        $time_local, %t       clock.local
 //	2000-10-10T13:55:36.123-07:00     $time_iso8601         clock.iso
 //	971211336.123                     $msec                 clock.epoch
 //
 // A reader takes what lies at the start of b and tells how many bytes that was, or a constant reason why it is not a
-// moment. All three refuse what the calendar does not have (31 Feb, hour 25), take a leap second as the next second,
+// timestamp. All three refuse what the calendar does not have (31 Feb, hour 25), take a leap second as the next second,
 // and stay within the years 0 to 9999, so that no arithmetic wraps.
 
 // Reasons why a stamp cannot be read.

@@ -157,14 +157,14 @@ func TestLayouts(t *testing.T) {
 		"%A %e %B %y, %R:%S %% (%Z)": "Monday _2 January 06, 15:04:05 % (MST)",
 		"%F%n%D%t%h %T":              "2006-01-02\n01/02/06\tJan 15:04:05",
 	} {
-		l, err := newLayout(ours)
+		l, err := parseStrptime(ours)
 		if err != nil {
 			t.Fatal(err)
 		}
 		testneeds.Rapid(t, func(t *rapid.T) {
 			at := time.Unix(rapid.Int64Range(0, 3e9).Draw(t, "at"), 0).UTC()
 			text := at.Format(theirs)
-			var m moment
+			var m timestampParts
 			if n := m.read(l, []byte(text)); n != len(text) {
 				t.Fatalf("%s: read %d bytes of %q", ours, n, text)
 			}

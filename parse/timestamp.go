@@ -2,8 +2,8 @@ package parse
 
 import "shadow/limit"
 
-// A moment gathers the parts of a stamp.
-type moment struct {
+// timestampParts gathers the parts of a timestamp.
+type timestampParts struct {
 	civil
 	epoch   int64      // %s, seconds since the epoch
 	east    int64      // %z, seconds
@@ -13,7 +13,7 @@ type moment struct {
 }
 
 // time puts the parts together.
-func (m *moment) time(c *clock) (limit.Time, string) {
+func (m *timestampParts) time(c *clock) (limit.Time, string) {
 	seconds := m.epoch
 	if !m.counted {
 		if !m.valid() {
@@ -29,7 +29,7 @@ func (m *moment) time(c *clock) (limit.Time, string) {
 }
 
 // fraction reads three or six digits behind the point of the seconds; −1 if they are not there.
-func (m *moment) fraction(b []byte, width int) int {
+func (m *timestampParts) fraction(b []byte, width int) int {
 	value, n := integer(b[:min(len(b), width)])
 	if n != width {
 		return -1
@@ -42,7 +42,7 @@ func (m *moment) fraction(b []byte, width int) int {
 }
 
 // read fills in what l finds at the start of b, and tells how long that was; n is −1 when it does not fit.
-func (m *moment) read(l layout, b []byte) (n int) {
+func (m *timestampParts) read(l strptime, b []byte) (n int) {
 	for _, v := range l {
 		width := 1
 		if v.letter != 0 {
@@ -59,7 +59,7 @@ func (m *moment) read(l layout, b []byte) (n int) {
 }
 
 // part fills in one part and tells its length; 0 when it is not there.
-func (m *moment) part(letter byte, b []byte) int {
+func (m *timestampParts) part(letter byte, b []byte) int {
 	switch letter {
 	case 'Y':
 		return number(&m.year, b, 4)
@@ -114,7 +114,7 @@ func number(into *int, b []byte, width int) int {
 }
 
 // shortYear reads two digits; as in POSIX, 69 to 99 are of the twentieth century.
-func (m *moment) shortYear(b []byte) int {
+func (m *timestampParts) shortYear(b []byte) int {
 	n := number(&m.year, b, 2)
 	if m.year += 1900; m.year < 1969 {
 		m.year += 100
@@ -123,7 +123,7 @@ func (m *moment) shortYear(b []byte) int {
 }
 
 // monthName reads the short (%b) or the full (%B) English name of a month.
-func (m *moment) monthName(letter byte, b []byte) int {
+func (m *timestampParts) monthName(letter byte, b []byte) int {
 	n := 3
 	if letter == 'B' {
 		n = letters(b)

@@ -1,105 +1,105 @@
 package parse
 
-// A format text is a row of pieces: literal text that every line repeats, and variables between it. The two dialects
-// (nginx.go, apache.go) turn their spelling into pieces; choose.go decides which variable feeds which field, link.go
+// A format text is a row of tokens: literal text that every line repeats, and variables between it. The two dialects
+// (nginx.go, apache.go) turn their spelling into tokens; choose.go decides which variable feeds which field, link.go
 // makes steps of them.
 
-// A piece is literal text or one variable of a format.
-type piece struct {
-	text string // the literal text, when use is useText
-	use  use
+// A token is literal text or one variable of a format.
+type token struct {
+	text string // the literal text, when kind is kindText
+	kind fieldKind
 	rank int // among the variables of a format that could feed the same field, the lowest rank does
 
-	name   string // as the format spells it: "$status", "%{Referer}i"
-	key    string // what Wants.Extra calls it
-	fold   bool   // whether key is told without regard to case, as names of headers are
-	path   bool   // whether the value begins with "/", so that it needs no text before it
-	query  bool   // whether the value goes on where a path ends
-	list   bool   // whether an unquoted value may hold ", " or " : " between its parts
-	end    bool   // Apache: the moment when the request ended, not when it began
-	layout layout // of useLayout
-	extra  int    // its place in Wants.Extra, or −1
-	idle   bool   // a stamp that another one makes superfluous: it is read to find its end
+	name     string   // as the format spells it: "$status", "%{Referer}i"
+	key      string   // what Options.Extra calls it
+	fold     bool     // whether key is told without regard to case, as names of headers are
+	path     bool     // whether the value begins with "/", so that it needs no text before it
+	query    bool     // whether the value goes on where a path ends
+	list     bool     // whether an unquoted value may hold ", " or " : " between its parts
+	end      bool     // Apache: the time when the request ended, not when it began
+	strptime strptime // of kindStrptime
+	extra    int      // its place in Options.Extra, or −1
+	idle     bool     // a stamp that another one makes superfluous: it is read to find its end
 }
 
-// A use is what the value of a variable means, and with that how it is read.
-type use uint8
+// A fieldKind is what the value of a variable means, and with that how it is read.
+type fieldKind uint8
 
-// The uses. Texts end where the text that follows them in the format begins; numbers and stamps know their own end.
+// The kinds. Texts end where the text that follows them in the format begins; numbers and stamps know their own end.
 const (
-	useText use = iota // not a variable
-	useSkip
+	kindText fieldKind = iota // not a variable
+	kindSkip
 
-	useClient
-	useUser
-	useRequest
-	useMethod
-	usePath
-	useHost
-	useReferer
-	useAgent
-	useForwarded
+	kindClient
+	kindUser
+	kindRequest
+	kindMethod
+	kindPath
+	kindHost
+	kindReferer
+	kindAgent
+	kindForwarded
 
-	useStatus
-	useBytes
-	useSeconds // request time
-	useMillis  // the same in milliseconds
-	useMicros  // the same in microseconds
-	useUpstream
+	kindStatus
+	kindBytes
+	kindSeconds // request time
+	kindMillis  // the same in milliseconds
+	kindMicros  // the same in microseconds
+	kindUpstream
 
-	useLocal      // dd/Mon/yyyy:hh:mm:ss zone
-	useISO        // yyyy-mm-ddThh:mm:ss zone
-	useEpoch      // seconds since the epoch, with a fraction or not
-	useEpochMilli // milliseconds since the epoch
-	useEpochMicro // microseconds since the epoch
-	useLayout     // by a layout of strftime
-	useMilliFrac  // three digits, the milliseconds of another stamp
-	useMicroFrac  // six digits, the microseconds of another stamp
-	useCount
+	kindLocal      // dd/Mon/yyyy:hh:mm:ss zone
+	kindISO        // yyyy-mm-ddThh:mm:ss zone
+	kindEpoch      // seconds since the epoch, with a fraction or not
+	kindEpochMilli // milliseconds since the epoch
+	kindEpochMicro // microseconds since the epoch
+	kindStrptime   // by a format of strftime
+	kindMilliFrac  // three digits, the milliseconds of another stamp
+	kindMicroFrac  // six digits, the microseconds of another stamp
+	kindCount
 )
 
-// A kind tells what is known of a use.
-type kind struct {
+// A kindInfo has what is known of a kind.
+type kindInfo struct {
 	noun  string // what a Fault calls it
 	feeds Field  // which field it feeds; a request line feeds the path as well
 	bad   string // the reason of a Fault where a number or a stamp cannot be read
 }
 
-var kinds = [useCount]kind{
-	useSkip:       {noun: "next field", feeds: fieldCount},
-	useClient:     {noun: "client", feeds: FieldClient},
-	useUser:       {noun: "user", feeds: FieldUser},
-	useRequest:    {noun: "request", feeds: FieldMethod},
-	useMethod:     {noun: "method", feeds: FieldMethod},
-	usePath:       {noun: "path", feeds: FieldPath},
-	useHost:       {noun: "host", feeds: FieldHost},
-	useReferer:    {noun: "referer", feeds: FieldReferer},
-	useAgent:      {noun: "user agent", feeds: FieldAgent},
-	useForwarded:  {noun: "forwarded addresses", feeds: FieldForwarded},
-	useStatus:     {noun: "status", feeds: FieldStatus, bad: "status is not a number"},
-	useBytes:      {noun: "byte count", feeds: FieldBytes, bad: "byte count is not a number"},
-	useSeconds:    {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of seconds"},
-	useMillis:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of milliseconds"},
-	useMicros:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of microseconds"},
-	useUpstream:   {noun: "upstream time", feeds: FieldUpstreamTime, bad: "upstream time is not a number of seconds"},
-	useLocal:      {noun: "time", feeds: FieldTime, bad: notLocal},
-	useISO:        {noun: "time", feeds: FieldTime, bad: notISO},
-	useEpoch:      {noun: "time", feeds: FieldTime, bad: notEpoch},
-	useEpochMilli: {noun: "time", feeds: FieldTime, bad: "time is not a number of milliseconds"},
-	useEpochMicro: {noun: "time", feeds: FieldTime, bad: "time is not a number of microseconds"},
-	useLayout:     {noun: "time", feeds: FieldTime, bad: "time is not as the format spells it"},
-	useMilliFrac:  {noun: "milliseconds", feeds: FieldTime, bad: "milliseconds are not three digits"},
-	useMicroFrac:  {noun: "microseconds", feeds: FieldTime, bad: "microseconds are not six digits"},
+var kindInfos = [kindCount]kindInfo{
+	kindSkip:       {noun: "next field", feeds: fieldCount},
+	kindClient:     {noun: "client", feeds: FieldClient},
+	kindUser:       {noun: "user", feeds: FieldUser},
+	kindRequest:    {noun: "request", feeds: FieldMethod},
+	kindMethod:     {noun: "method", feeds: FieldMethod},
+	kindPath:       {noun: "path", feeds: FieldPath},
+	kindHost:       {noun: "host", feeds: FieldHost},
+	kindReferer:    {noun: "referer", feeds: FieldReferer},
+	kindAgent:      {noun: "user agent", feeds: FieldAgent},
+	kindForwarded:  {noun: "forwarded addresses", feeds: FieldForwarded},
+	kindStatus:     {noun: "status", feeds: FieldStatus, bad: "status is not a number"},
+	kindBytes:      {noun: "byte count", feeds: FieldBytes, bad: "byte count is not a number"},
+	kindSeconds:    {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of seconds"},
+	kindMillis:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of milliseconds"},
+	kindMicros:     {noun: "request time", feeds: FieldRequestTime, bad: "request time is not a number of microseconds"},
+	kindUpstream:   {noun: "upstream time", feeds: FieldUpstreamTime, bad: "upstream time is not a number of seconds"},
+	kindLocal:      {noun: "time", feeds: FieldTime, bad: notLocal},
+	kindISO:        {noun: "time", feeds: FieldTime, bad: notISO},
+	kindEpoch:      {noun: "time", feeds: FieldTime, bad: notEpoch},
+	kindEpochMilli: {noun: "time", feeds: FieldTime, bad: "time is not a number of milliseconds"},
+	kindEpochMicro: {noun: "time", feeds: FieldTime, bad: "time is not a number of microseconds"},
+	kindStrptime:   {noun: "time", feeds: FieldTime, bad: "time is not as the format spells it"},
+	kindMilliFrac:  {noun: "milliseconds", feeds: FieldTime, bad: "milliseconds are not three digits"},
+	kindMicroFrac:  {noun: "microseconds", feeds: FieldTime, bad: "microseconds are not six digits"},
 }
 
 // variable tells a variable from literal text.
-func (p *piece) variable() bool { return p.use != useText }
+func (p *token) variable() bool { return p.kind != kindText }
 
 // measured reports whether a value knows its own end: numbers and stamps do.
-func (u use) measured() bool { return u >= useStatus }
+func (k fieldKind) measured() bool { return k >= kindStatus }
 
-// stamp reports whether a use is a moment or a part of one.
-func (u use) stamp() bool { return u >= useLocal }
+// stamp reports whether a value is a timestamp or part of one.
+func (k fieldKind) stamp() bool { return k >= kindLocal }
 
-// fractional reports whether a use is only the fraction of a stamp.
-func (u use) fractional() bool { return u == useMilliFrac || u == useMicroFrac }
+// fractional reports whether a value is only the fraction of a stamp.
+func (k fieldKind) fractional() bool { return k == kindMilliFrac || k == kindMicroFrac }

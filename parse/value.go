@@ -15,40 +15,40 @@ import (
 type reader struct {
 	prog   *program
 	clock  clock
-	stamp  limit.Time // that this line has told
-	moment moment     // or its parts
-	unused moment     // the parts of a stamp that is read over
-	rest   int        // how much of the line there was from the last layout on
+	stamp  limit.Time     // that this line has told
+	parts  timestampParts // or its parts
+	unused timestampParts // the parts of a stamp that is read over
+	rest   int            // how much of the line there was from the last strptime on
 }
 
 // blank is what each Record starts from.
 var blank = Record{RequestTime: NotLogged, UpstreamTime: NotLogged}
 
 // keep stores a text.
-func keep(u use, v []byte, r *Record) {
+func keep(k fieldKind, v []byte, r *Record) {
 	if len(v) == 1 && v[0] == '-' {
-		r.NotHTTP = r.NotHTTP || u == useRequest
+		r.NotHTTP = r.NotHTTP || k == kindRequest
 		return
 	}
-	switch u {
-	case useClient:
+	switch k {
+	case kindClient:
 		r.Client = v
-	case useUser:
+	case kindUser:
 		r.User = v
-	case useRequest:
+	case kindRequest:
 		r.Method, r.Path = requestParts(v)
 		r.NotHTTP = r.Method == nil
-	case useMethod:
+	case kindMethod:
 		r.Method = v
-	case usePath:
+	case kindPath:
 		r.Path = v
-	case useHost:
+	case kindHost:
 		r.Host = v
-	case useReferer:
+	case kindReferer:
 		r.Referer = v
-	case useAgent:
+	case kindAgent:
 		r.Agent = v
-	case useForwarded:
+	case kindForwarded:
 		r.Forwarded = v
 	}
 }
@@ -56,24 +56,24 @@ func keep(u use, v []byte, r *Record) {
 // measure reads the number or stamp that b opens with and tells its length, or the reason why it cannot be read.
 // "-" stands for a number that the server does not have, and so does nothing at all, which nginx writes into JSON.
 func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
-	if st.use.stamp() {
+	if st.kind.stamp() {
 		return s.measureStamp(st, b)
 	}
-	if len(b) > 0 && b[0] == '-' && st.use != useUpstream {
+	if len(b) > 0 && b[0] == '-' && st.kind != kindUpstream {
 		return 1, ""
 	}
 	var t limit.Time
-	switch st.use {
-	case useStatus:
+	switch st.kind {
+	case kindStatus:
 		n, reason = status(b, r)
 		return n, reason
-	case useBytes:
+	case kindBytes:
 		r.Bytes, n = integer(b)
-	case useUpstream:
+	case kindUpstream:
 		r.UpstreamTime, n = sumOfSeconds(b)
-	case useSeconds:
+	case kindSeconds:
 		t, n = seconds(b)
-	case useMillis:
+	case kindMillis:
 		t, n = thousandths(b, limit.Millisecond)
 	default:
 		t, n = thousandths(b, limit.Microsecond)
@@ -81,7 +81,7 @@ func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 	if n == tooLarge {
 		return 0, st.excess
 	}
-	if n > 0 && kinds[st.use].feeds == FieldRequestTime {
+	if n > 0 && kindInfos[st.kind].feeds == FieldRequestTime {
 		r.RequestTime = t
 	}
 	return n, ""

@@ -183,7 +183,7 @@ func judgedAs(t *testing.T, name, client, format string) *judged {
 	o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness}
 	o.Clients, err = match.ParseClientRule(client, "", nil)
 	check(t, err)
-	o.Format = detect.Choice{Format: format, Wants: parse.Wants{Extra: o.Clients.Extra()}}
+	o.Format = detect.Choice{Format: format, Options: parse.Options{Extra: o.Clients.Extra()}}
 	o.Actions, err = match.NewActions(nil, o.Tables.Actions)
 	check(t, err)
 	o.Tracer, err = evidence.NewTracer(evidence.TraceRules{})

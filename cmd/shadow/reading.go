@@ -60,7 +60,7 @@ func (f *formatFlags) choice(extra []string) (detect.Choice, error) {
 	}
 	choice := detect.Choice{
 		Format: f.format, NginxConf: f.nginxConf, LogName: f.logName, Fields: f.fields,
-		Wants: parse.Wants{Zone: zone, Extra: extra, Gonx: f.parser == "gonx"},
+		Options: parse.Options{Zone: zone, Extra: extra, Gonx: f.parser == "gonx"},
 	}
 	if err := choice.Verify(); err != nil {
 		return choice, usage("%w", err)
@@ -154,7 +154,7 @@ func (f *readingFlags) options(config *policy.Config, policies []policy.Policy, 
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}
 	}
-	return o, f.moments(&o, now.In(o.Format.Wants.Zone))
+	return o, f.moments(&o, now.In(o.Format.Options.Zone))
 }
 
 func (f *readingFlags) excluded(clients match.ClientRule) (*match.Exclude, error) {

@@ -124,10 +124,10 @@ func Catalogue() []Known {
 }
 
 // Named compiles a format of the catalogue. Fields may follow its last one, and the last ones may be missing.
-func Named(name string, w parse.Wants) (*parse.Format, error) {
+func Named(name string, o parse.Options) (*parse.Format, error) {
 	for _, k := range catalogue {
 		if k.Name == name {
-			format, err := parse.CompileAs(k.Text, w, k.Name, true)
+			format, err := parse.CompileAs(k.Text, o, k.Name, true)
 			if err == nil && k.Name == parse.Syslogged {
 				format = format.BehindSyslog()
 			}
@@ -135,7 +135,7 @@ func Named(name string, w parse.Wants) (*parse.Format, error) {
 		}
 	}
 	if name == "json" {
-		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown(), w)
+		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown(), o)
 	}
 	for _, k := range parse.KnownJSON {
 		if dashed(k.Name) == dashed(name) {
@@ -143,10 +143,14 @@ func Named(name string, w parse.Wants) (*parse.Format, error) {
 			if err != nil {
 				return nil, err
 			}
-			return parse.CompileNamedJSON(k.Name, m, w)
+			return parse.CompileNamedJSON(k.Name, m, o)
 		}
 	}
-	return nil, fmt.Errorf("no format is called %q; there are %s", name, strings.Join(names(), ", "))
+	names := []string{}
+	for _, k := range Catalogue() {
+		names = append(names, k.Name)
+	}
+	return nil, fmt.Errorf("no format is called %q; there are %s", name, strings.Join(append(names, "json"), ", "))
 }
 
 // catalogueText is the text of a format that the catalogue has.
@@ -156,11 +160,3 @@ func catalogueText(name string) string {
 }
 
 func dashed(name string) string { return strings.ReplaceAll(name, " ", "-") }
-
-func names() []string {
-	var names []string
-	for _, k := range Catalogue() {
-		names = append(names, k.Name)
-	}
-	return append(names, "json")
-}

@@ -26,7 +26,7 @@ func TestCatalogue(t *testing.T) {
 		if strings.HasSuffix(k.Name, "json") {
 			continue
 		}
-		strict, err := parse.Compile(k.Text, parse.Wants{})
+		strict, err := parse.Compile(k.Text, parse.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestCatalogueIsDetected(t *testing.T) {
 		if !is {
 			want = strings.TrimSuffix(k.Name, "-json")
 		}
-		d, err := Detect([]byte(k.Example+"\n"), parse.Wants{})
+		d, err := Detect([]byte(k.Example+"\n"), parse.Options{})
 		if err != nil && want != "" || err == nil && strings.TrimSuffix(d.Format.Name, " json") != want {
 			t.Errorf("%s: found %+v, %v, want %q", k.Name, d.Format, err, want)
 		}

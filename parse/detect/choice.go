@@ -14,7 +14,7 @@ type Choice struct {
 	NginxConf string // path of an nginx configuration
 	LogName   string // name of its log_format; see FromNginxConf
 	Fields    string // a field mapping for JSON; what it leaves open has the known names
-	Wants     parse.Wants
+	Options   parse.Options
 }
 
 // For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
@@ -24,7 +24,7 @@ func (c Choice) For(sample []byte) (Detection, error) {
 		return Detection{}, err
 	}
 	if c.automatic() {
-		return Detect(sample, c.Wants)
+		return Detect(sample, c.Options)
 	}
 	format, err := c.stated()
 	if err == nil && isUTF16(sample) {
@@ -70,25 +70,23 @@ func (c Choice) automatic() bool {
 func (c Choice) stated() (*parse.Format, error) {
 	switch {
 	case c.NginxConf != "":
-		return FromNginxConf(c.NginxConf, c.LogName, c.Wants)
+		return FromNginxConf(c.NginxConf, c.LogName, c.Options)
 	case c.Fields != "":
 		m, err := parse.ParseFieldMapping(c.Fields)
 		if err != nil {
 			return nil, fmt.Errorf("--field: %w", err)
 		}
-		format, err := parse.CompileJSON(m.WithKnown(), c.Wants)
+		format, err := parse.CompileJSON(m.WithKnown(), c.Options)
 		if err == nil {
 			format.Text = m.String()
 		}
 		return format, err
-	case !strings.ContainsAny(c.Format, "$%"):
-		format, err := Named(c.Format, c.Wants)
-		if err != nil {
-			return nil, fmt.Errorf("--format: %w", err)
-		}
-		return format, nil
 	}
-	format, err := compileLogFormat(c.Format, c.Wants)
+	compile := compileLogFormat
+	if !strings.ContainsAny(c.Format, "$%") {
+		compile = Named
+	}
+	format, err := compile(c.Format, c.Options)
 	if err != nil {
 		return nil, fmt.Errorf("--format: %w", err)
 	}

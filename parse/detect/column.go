@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,15 +22,6 @@ type column struct {
 	list   bool   // whether a value went on behind a comma
 	values []string
 	stamps []limit.Time // of the lines
-}
-
-// placeholder is a variable for a column that is read over. One that may go on behind a comma is called as nginx
-// calls such variables.
-func (c *column) placeholder() string {
-	if c.list {
-		return fmt.Sprintf("$upstream_field%d", c.place)
-	}
-	return fmt.Sprintf("$field%d", c.place)
 }
 
 // variables says what each column is, "" where there is doubt.

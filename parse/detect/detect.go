@@ -2,6 +2,7 @@ package detect
 
 import (
 	"bytes"
+	"cmp"
 
 	"shadow/parse"
 )
@@ -9,7 +10,7 @@ import (
 // Detection tries the formats below on the first lines of a log and takes the one that reads most of them; of those
 // that read as many, the one that learns most from them. The scanner is strict about what stands in front of the
 // time, so that a line "www.example.org 192.0.2.7 - - [" does not make the virtual host the client. What follows the
-// agent is looked at afterwards (detect_tail.go).
+// agent is looked at afterwards (tail.go).
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
@@ -39,20 +40,16 @@ type Detection struct {
 
 // Detect finds the format that reads a log of which sample is the beginning, ended after a whole line. The error for
 // a log that no format reads says what the log looks like and what to do.
-func Detect(sample []byte, w parse.Wants) (Detection, error) {
+func Detect(sample []byte, o parse.Options) (Detection, error) {
 	lines := sampleLines(sample)
 	if err := refuse(sample, lines); err != nil {
 		return Detection{}, err
 	}
-	if bare := parse.WithoutHeaders(lines); bare != nil {
-		return detectBehindSyslog(bare, w)
+	bare := parse.WithoutHeaders(lines)
+	if bare == nil {
+		return detect(lines, o)
 	}
-	return detect(lines, w)
-}
-
-// detectBehindSyslog finds the format of lines that stood behind a header of syslog.
-func detectBehindSyslog(bare [][]byte, w parse.Wants) (Detection, error) {
-	d, err := detect(bare, w)
+	d, err := detect(bare, o)
 	if err == nil && d.Format.Name != parse.Syslogged {
 		d.Format = d.Format.BehindSyslog()
 		d.Format.Name += " behind syslog"
@@ -61,69 +58,63 @@ func detectBehindSyslog(bare [][]byte, w parse.Wants) (Detection, error) {
 }
 
 // detect finds the format of the lines of a sample.
-func detect(lines [][]byte, w parse.Wants) (Detection, error) {
+func detect(lines [][]byte, o parse.Options) (Detection, error) {
 	if len(lines) == 0 {
-		format, err := Named("combined", w)
+		format, err := Named("combined", o)
 		return Detection{Format: format, Warnings: []string{"there is no line to tell the format by: combined is assumed"}}, err
 	}
-	best, tried, err := bestOf(lines, w)
-	if err != nil {
-		return Detection{}, err
-	}
-	if best.sound*100 < minRead*best.Lines {
-		return Detection{}, &UnknownFormatError{First: firstLine(lines), Lines: len(lines), tried: tried, looks: looksLike(lines)}
-	}
-	return best.withTail(lines, w)
-}
-
-// bestOf judges all formats that detection knows. The first of several that are as good is the best.
-func bestOf(lines [][]byte, w parse.Wants) (best Detection, tried []Detection, err error) {
+	var best Detection
+	var tried []Detection
 	for _, compile := range candidates(lines) {
-		format, err := compile(w)
+		format, err := compile(o)
 		if err != nil {
-			return best, nil, err
+			return Detection{}, err
 		}
 		d := judge(format, lines)
 		tried = append(tried, d)
-		if best.Format == nil || d.better(best) {
+		if best.Format == nil || d.better(best) { // the first of several that are as good is the best
 			best = d
 		}
 	}
-	return best, tried, nil
+	if best.sound*100 >= minRead*best.Lines {
+		return best.withTail(lines, o)
+	}
+	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines), tried: tried}
+	for _, l := range lookalikes {
+		if unknown.looks == "" && parse.Mostly(lines, l.line.Match) {
+			unknown.looks = l.says
+		}
+	}
+	return Detection{}, unknown
 }
 
 // better reports whether d is to be preferred. A line that is read but makes no sense counts against a format twice: it
 // would put requests on the wrong client.
 func (d Detection) better(other Detection) bool {
-	if d.score() != other.score() {
-		return d.score() > other.score()
-	}
-	return d.learnt > other.learnt
+	score := func(d Detection) int { return d.sound - 2*(d.Read-d.sound) }
+	return cmp.Or(cmp.Compare(score(d), score(other)), cmp.Compare(d.learnt, other.learnt)) > 0
 }
-
-func (d Detection) score() int { return d.sound - 2*(d.Read-d.sound) }
 
 // A candidate compiles a format that detection may take.
-type candidate func(w parse.Wants) (*parse.Format, error)
+type candidate func(o parse.Options) (*parse.Format, error)
 
-// candidates are the formats to try: those of JSON if the log looks like it, else those of text.
+// candidates are the formats to try: of a log that looks like JSON the servers' own mappings, and all known names as far as
+// the sample has them; else those of text.
 func candidates(lines [][]byte) (all []candidate) {
-	if parse.Mostly(lines, func(line []byte) bool { return line[0] == '{' }) {
-		return jsonCandidates(lines)
+	named := func(name string) candidate {
+		return func(o parse.Options) (*parse.Format, error) { return Named(name, o) }
 	}
-	for _, name := range detectable {
-		all = append(all, func(w parse.Wants) (*parse.Format, error) { return Named(name, w) })
+	if !parse.Mostly(lines, jsonLike) {
+		for _, name := range detectable {
+			all = append(all, named(name))
+		}
+		return all
 	}
-	return all
-}
-
-// jsonCandidates are the servers' own mappings, and all known names as far as the sample has them.
-func jsonCandidates(lines [][]byte) (all []candidate) {
 	for _, k := range parse.KnownJSON {
-		all = append(all, func(w parse.Wants) (*parse.Format, error) { return Named(k.Name, w) })
+		all = append(all, named(k.Name))
 	}
-	return append(all, func(w parse.Wants) (*parse.Format, error) {
-		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown().Found(lines), w)
+	return append(all, func(o parse.Options) (*parse.Format, error) {
+		return parse.CompileNamedJSON("json", parse.FieldMapping(nil).WithKnown().Found(lines), o)
 	})
 }
 

@@ -29,16 +29,10 @@ func (e *UnknownFormatError) Error() string {
 	for _, d := range e.tried {
 		fmt.Fprintf(&b, "  as %s, %d of %d lines make sense: %s (column %d)\n", d.Format.Name, d.sound, d.Lines, d.fault.Reason, d.fault.Column)
 	}
-	b.WriteString(e.remedy())
-	return b.String()
-}
-
-// remedy is the flag that mends it.
-func (e *UnknownFormatError) remedy() string {
 	if strings.HasPrefix(e.First, "{") {
-		return "  say which keys hold what, such as --field time=ts,client=remote_addr,path=uri"
+		return b.String() + "  say which keys hold what, such as --field time=ts,client=remote_addr,path=uri"
 	}
-	return "  state it as in the server's configuration: --format '$remote_addr - $remote_user [$time_local] \"$request\" …' (nginx), " +
+	return b.String() + "  state it as in the server's configuration: --format '$remote_addr - $remote_user [$time_local] \"$request\" …' (nginx), " +
 		"--format '%h %l %u %t \"%r\" …' (Apache), or --nginx-conf /etc/nginx/nginx.conf --log-name main"
 }
 
@@ -50,9 +44,6 @@ func (d *Detection) Misfit() error {
 	}
 	return fmt.Errorf("no line of its beginning fits the format that was stated: %s (column %d)", d.fault.Reason, d.fault.Column)
 }
-
-// firstLine is the first line, fit to be shown.
-func firstLine(lines [][]byte) string { return showLine(lines[0]) }
 
 // showLine makes a line of a log fit to be shown: cut at maxShown bytes, and with a sign in the place of each
 // character that a terminal would obey or that is not one.

@@ -1,11 +1,13 @@
 package detect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"shadow/parse"
@@ -31,7 +33,7 @@ type logFormat struct {
 
 // FromNginxConf compiles the log_format called name of an nginx configuration. Without a name it is "main", or the
 // only one that there is, or "combined", which every nginx has.
-func FromNginxConf(path, name string, w parse.Wants) (*parse.Format, error) {
+func FromNginxConf(path, name string, o parse.Options) (*parse.Format, error) {
 	formats, problem, err := readLogFormats(path)
 	if err != nil {
 		return nil, fmt.Errorf("nginx configuration: %w", err)
@@ -40,7 +42,7 @@ func FromNginxConf(path, name string, w parse.Wants) (*parse.Format, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("nginx configuration %s: %s", path, missingLogFormat(formats, name)), problem)
 	}
-	format, err := compileLogFormat(f.text, w)
+	format, err := compileLogFormat(f.text, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: log_format %s: %w", f.file, f.line, f.name, err)
 	}
@@ -49,25 +51,19 @@ func FromNginxConf(path, name string, w parse.Wants) (*parse.Format, error) {
 }
 
 // compileLogFormat compiles a log_format, which may be a template for JSON.
-func compileLogFormat(text string, w parse.Wants) (*parse.Format, error) {
+func compileLogFormat(text string, o parse.Options) (*parse.Format, error) {
 	if template := parse.Unquote(text); parse.IsJSONTemplate(template) {
-		return parse.CompileJSONTemplate(template, w)
+		return parse.CompileJSONTemplate(template, o)
 	}
-	return parse.Compile(text, w)
+	return parse.Compile(text, o)
 }
 
 // chooseLogFormat finds the format that is meant; the first one that has the name.
 func chooseLogFormat(formats []logFormat, name string) (logFormat, bool) {
-	wanted := name
-	if wanted == "" {
-		wanted = "main"
-	}
-	for _, f := range formats {
-		if f.name == wanted {
-			return f, true
-		}
-	}
+	i := slices.IndexFunc(formats, func(f logFormat) bool { return f.name == cmp.Or(name, "main") })
 	switch {
+	case i >= 0:
+		return formats[i], true
 	case name == "combined", name == "" && len(formats) == 0:
 		return logFormat{name: "combined", text: combinedText}, true
 	case name == "" && len(formats) == 1:
@@ -78,17 +74,15 @@ func chooseLogFormat(formats []logFormat, name string) (logFormat, bool) {
 
 // missingLogFormat says what there is instead.
 func missingLogFormat(formats []logFormat, name string) string {
-	if name == "" {
-		name = "main"
+	found := "only combined"
+	if len(formats) > 0 {
+		found = "there are "
+		for _, f := range formats {
+			found += fmt.Sprintf("%s (%s:%d), ", f.name, f.file, f.line)
+		}
+		found = strings.TrimSuffix(found, ", ") + "; and combined"
 	}
-	if len(formats) == 0 {
-		return fmt.Sprintf("no log_format %q; only combined, which is built in", name)
-	}
-	found := make([]string, len(formats))
-	for i, f := range formats {
-		found[i] = fmt.Sprintf("%s (%s:%d)", f.name, f.file, f.line)
-	}
-	return fmt.Sprintf("no log_format %q; there are %s; and combined, which is built in", name, strings.Join(found, ", "))
+	return fmt.Sprintf("no log_format %q; %s, which is built in", cmp.Or(name, "main"), found)
 }
 
 // readLogFormats reads a configuration with what it includes. What stands in a part that cannot be read is missing,
@@ -102,7 +96,14 @@ func readLogFormats(path string) (formats []logFormat, problem, err error) {
 	payload, err := crossplane.Parse(path, &crossplane.ParseOptions{
 		SkipDirectiveContextCheck: true,
 		SkipDirectiveArgsCheck:    true,
-		Open:                      openPresent(path),
+		// An include that is missing counts as empty: a configuration is often looked at on another machine than the server's.
+		Open: func(file string) (io.ReadCloser, error) {
+			f, err := os.Open(file)
+			if file != path && errors.Is(err, fs.ErrNotExist) {
+				return io.NopCloser(strings.NewReader("")), nil
+			}
+			return f, err
+		},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -116,32 +117,16 @@ func readLogFormats(path string) (formats []logFormat, problem, err error) {
 	return formats, problem, nil
 }
 
-// openPresent opens what is there: an include that is missing counts as empty, because a configuration is often looked
-// at on another machine than the server's.
-func openPresent(main string) func(string) (io.ReadCloser, error) {
-	return func(path string) (io.ReadCloser, error) {
-		f, err := os.Open(path)
-		if path != main && errors.Is(err, fs.ErrNotExist) {
-			return io.NopCloser(strings.NewReader("")), nil
-		}
-		return f, err
-	}
-}
-
 func appendLogFormats(formats []logFormat, file string, directives crossplane.Directives) []logFormat {
 	for _, d := range directives {
 		if d.Directive == "log_format" && len(d.Args) >= 2 {
-			formats = append(formats, logFormat{d.Args[0], joinLogFormat(d.Args[1:]), file, d.Line})
+			texts := d.Args[1:]
+			if strings.HasPrefix(texts[0], "escape=") {
+				texts = texts[1:]
+			}
+			formats = append(formats, logFormat{d.Args[0], strings.Join(texts, ""), file, d.Line})
 		}
 		formats = appendLogFormats(formats, file, d.Block)
 	}
 	return formats
-}
-
-// joinLogFormat joins the strings of a log_format as nginx does, without its escape= parameter.
-func joinLogFormat(args []string) string {
-	if strings.HasPrefix(args[0], "escape=") {
-		args = args[1:]
-	}
-	return strings.Join(args, "")
 }

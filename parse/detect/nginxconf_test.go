@@ -39,7 +39,7 @@ func TestFromNginxConf(t *testing.T) {
 			`stamp=1767225610250000 client=192.0.2.7 path=/a"`,
 		},
 	} {
-		f, err := FromNginxConf(nginxConf, c.name, parse.Wants{Extra: []string{"cookie_session", "geoip_country"}})
+		f, err := FromNginxConf(nginxConf, c.name, parse.Options{Extra: []string{"cookie_session", "geoip_country"}})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -55,7 +55,7 @@ func TestFromNginxConf(t *testing.T) {
 
 func TestFromNginxConfNames(t *testing.T) {
 	for name, want := range map[string]string{"": "main", "json": "json", "site": "site", "combined": "combined"} {
-		if f, err := FromNginxConf(nginxConf, name, parse.Wants{}); err != nil || f.Name != want {
+		if f, err := FromNginxConf(nginxConf, name, parse.Options{}); err != nil || f.Name != want {
 			t.Errorf("%q: got %+v, %v, want %s", name, f, err, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestFromNginxConfErrors(t *testing.T) {
 		"notime": `testdata/nginx/nginx.conf:22: log_format notime: `,
 		"fake":   `site (testdata/nginx/conf.d/site.conf:1); and combined`,
 	} {
-		if _, err := FromNginxConf(nginxConf, name, parse.Wants{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FromNginxConf(nginxConf, name, parse.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
@@ -93,7 +93,7 @@ func TestFromNginxConfOddities(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := FromNginxConf(path, c.name, parse.Wants{})
+		f, err := FromNginxConf(path, c.name, parse.Options{})
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: got %v, want %q", c.text, err, c.want)
@@ -102,10 +102,10 @@ func TestFromNginxConfOddities(t *testing.T) {
 			t.Errorf("%s: got %s, want %q", c.text, f.Name, c.want)
 		}
 	}
-	if _, err := FromNginxConf(t.TempDir(), "", parse.Wants{}); err == nil {
+	if _, err := FromNginxConf(t.TempDir(), "", parse.Options{}); err == nil {
 		t.Error("a folder is no configuration")
 	}
-	if _, err := FromNginxConf("testdata/nowhere.conf", "", parse.Wants{}); err == nil || !strings.Contains(err.Error(), "nowhere.conf") {
+	if _, err := FromNginxConf("testdata/nowhere.conf", "", parse.Options{}); err == nil || !strings.Contains(err.Error(), "nowhere.conf") {
 		t.Errorf("no such file: %v", err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/testneeds"
 )
 
 // TestSharedOddFormats says of each odd file what becomes of it: "auto" reads it, or a stated format does, or it is
@@ -79,7 +81,7 @@ func TestSharedOddFormats(t *testing.T) {
 	for _, c := range cases {
 		seen[c.file+".log"] = true
 		t.Run(strings.TrimSpace(c.file+" "+c.format), func(t *testing.T) {
-			data := readLog(t, sharedFiles(t, "odd-formats/"+c.file+".log")[0])
+			data := testneeds.Content(t, sharedFiles(t, "odd-formats/"+c.file+".log")[0])
 			d, err := Choice{Format: c.format}.For(data)
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) || c.read > 0 {

@@ -95,13 +95,3 @@ var lookalikes = []struct {
 		"this is a log of an AWS classic load balancer (ELB), not of a web server: --format elb reads its requests",
 	},
 }
-
-// looksLike says what most lines look like, "" when that is not known.
-func looksLike(lines [][]byte) string {
-	for _, l := range lookalikes {
-		if parse.Mostly(lines, l.line.Match) {
-			return l.says
-		}
-	}
-	return ""
-}

@@ -2,11 +2,8 @@ package detect
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,22 +22,6 @@ func sharedFiles(t *testing.T, pattern string) []string {
 		t.Fatalf("no real log %s (%v)", pattern, err)
 	}
 	return files
-}
-
-// readLog returns the content of a log, decompressed.
-func readLog(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err == nil && strings.HasSuffix(path, ".gz") {
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(z)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // A reading is what a format made of whole files.
@@ -141,7 +122,7 @@ func TestSharedSets(t *testing.T) {
 					continue
 				}
 				names[d.Format.Name] = true
-				all.read(d.Format, readLog(t, file))
+				all.read(d.Format, testneeds.Content(t, file))
 			}
 			t.Log(&all)
 			if got := strings.Join(slices.Sorted(maps.Keys(names)), ", "); got != c.want {
@@ -160,7 +141,7 @@ func TestSharedSets(t *testing.T) {
 // A log in which the referer stands where the agent is expected is read, and noticed.
 func TestSharedImoocWarns(t *testing.T) {
 	for _, file := range sharedFiles(t, "imooc-2016/*.gz") {
-		d, err := Detect(readLog(t, file), parse.Wants{})
+		d, err := Detect(testneeds.Content(t, file), parse.Options{})
 		if err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "are URLs") {
 			t.Errorf("warnings %q, %v", d.Warnings, err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Many logs are combined with something behind the agent. What stands there is not declared anywhere, so a column is
-// used only if all its values leave no doubt (detect_column.go); everything else is read over.
+// used only if all its values leave no doubt (column.go); everything else is read over.
 
 // tailShare is how many of the lines that can be read, in percent, must have the same number of fields behind the
 // agent for these to be looked at.
@@ -18,29 +18,29 @@ const tailShare = 90
 
 // withTail is the detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
-func (d Detection) withTail(lines [][]byte, w parse.Wants) (Detection, error) {
-	d, err := d.withoutAgents(lines, w)
+func (d Detection) withTail(lines [][]byte, o parse.Options) (Detection, error) {
+	d, err := d.withoutAgents(lines, o)
 	if err != nil || !strings.Contains(d.Format.Text, "$") {
 		return d, err
 	}
 	if d.Format.Name == "combined" {
 		for _, name := range [...]string{"traefik", "ingress-nginx"} {
-			if f, err := parse.CompileAs(catalogueText(name), w, name, false); err == nil && d.asGood(judge(f, lines)) {
-				format, err := Named(name, w)
+			if f, err := parse.CompileAs(catalogueText(name), o, name, false); err == nil && d.asGood(judge(f, lines)) {
+				format, err := Named(name, o)
 				return judge(format, lines), err
 			}
 		}
 	}
-	return d.longer(readTail(d.Format, lines), lines, w), nil
+	return d.longer(readTail(d.Format, lines), lines, o), nil
 }
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
-func (d Detection) withoutAgents(lines [][]byte, w parse.Wants) (Detection, error) {
+func (d Detection) withoutAgents(lines [][]byte, o parse.Options) (Detection, error) {
 	short := shorter[d.Format.Name]
 	if short == "" || d.agents > 0 || hasQuotes(lines, len(fieldsOf(catalogueText(short)))) {
 		return d, nil
 	}
-	format, err := Named(short, w)
+	format, err := Named(short, o)
 	if err != nil {
 		return d, err
 	}
@@ -49,7 +49,7 @@ func (d Detection) withoutAgents(lines [][]byte, w parse.Wants) (Detection, erro
 
 // longer takes the format with the columns of the tail that are known. It stays as it is where the compiler cannot
 // tell a column from its neighbour, or fewer lines could be read.
-func (d Detection) longer(t tail, lines [][]byte, w parse.Wants) Detection {
+func (d Detection) longer(t tail, lines [][]byte, o parse.Options) Detection {
 	text, found := t.text()
 	if found == "" {
 		return d
@@ -58,7 +58,7 @@ func (d Detection) longer(t tail, lines [][]byte, w parse.Wants) Detection {
 	if d.Format.Text+text == catalogueText("main") {
 		name = "main"
 	}
-	format, err := parse.CompileAs(d.Format.Text+text, w, name, true)
+	format, err := parse.CompileAs(d.Format.Text+text, o, name, true)
 	if err != nil {
 		return d
 	}
@@ -141,8 +141,12 @@ func (t tail) text() (text, found string) {
 	var names []string
 	for i, variable := range t.variables() {
 		c := &t.columns[i]
-		if variable == "" {
-			fmt.Fprintf(&b, " "+c.shape, c.placeholder())
+		if variable == "" { // to be read over; nginx's variables of upstreams may hold lists
+			name := "$field%d"
+			if c.list {
+				name = "$upstream_field%d"
+			}
+			fmt.Fprintf(&b, " "+c.shape, fmt.Sprintf(name, c.place))
 			continue
 		}
 		fmt.Fprintf(&b, " "+c.shape, variable)

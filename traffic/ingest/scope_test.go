@@ -244,7 +244,7 @@ func scopedIntake(t testing.TB, o *Options, scopes []request.Conditions, tiers [
 	check(t, err)
 	o.Scopes, err = match.NewScopes(scopes, compiled)
 	check(t, err)
-	format, err := parse.Compile(scopeFormat, parse.Wants{Extra: compiled.Extra()})
+	format, err := parse.Compile(scopeFormat, parse.Options{Extra: compiled.Extra()})
 	check(t, err)
 	r := Reader{options: *o}
 	return newIntake(o, o.span(), r.columns()), format

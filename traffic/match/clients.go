@@ -90,7 +90,7 @@ func (r ClientRule) String() string {
 	return r.text
 }
 
-// Extra are the names that must stand at the beginning of parse.Wants.Extra for the rule to work. They are several
+// Extra are the names that must stand at the beginning of parse.Options.Extra for the rule to work. They are several
 // names of one field (nginx and Apache call headers differently); a format will know one of them.
 func (r ClientRule) Extra() []string { return r.extra }
 

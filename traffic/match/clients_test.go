@@ -103,7 +103,7 @@ func TestClientRulesThatALogCannotFollow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		choice := detect.Choice{Format: c.format, Wants: parse.Wants{Extra: rule.Extra()}}
+		choice := detect.Choice{Format: c.format, Options: parse.Options{Extra: rule.Extra()}}
 		found, err := choice.For(nil)
 		if err != nil {
 			t.Fatal(err)

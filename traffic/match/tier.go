@@ -105,7 +105,7 @@ func (t *Tiers) field(name string) (*tierField, error) {
 	return &t.fields[len(t.fields)-1], nil
 }
 
-// Extra are the names that must stand at the beginning of parse.Wants.Extra, those of the client rule first.
+// Extra are the names that must stand at the beginning of parse.Options.Extra, those of the client rule first.
 func (t *Tiers) Extra() []string { return t.extra }
 
 // has reports whether a tier has this name. There are none in nil Tiers.
