@@ -28,10 +28,10 @@ func (e *Engine) Save(to *traffic.Encoder) {
 		}
 		live := k.Live(e.now)
 		to.Uint(uint64(len(live)))
-		k.Timelines.Save(live, to)
-		k.LastSeen.Save(live, to)
-		for _, m := range k.memories {
-			for _, key := range live {
+		for _, key := range live {
+			k.Timelines.Save(key, to)
+			k.LastSeen.Save(key, to)
+			for _, m := range k.memories {
 				to.State(m.At(key))
 			}
 		}
@@ -75,18 +75,18 @@ func memoriesFor(k *keying, titles []string) []*Paged[limit.State] {
 }
 
 func (e *Engine) restoreKeys(k *keying, memories []*Paged[limit.State], from *traffic.Decoder) {
-	keys := k.Timelines.Restore(from.Count(), from)
-	n := k.Count(e.options.Tables)
-	k.LastSeen.Restore(keys, n, from)
-	for _, m := range k.memories {
-		m.Grow(n)
-	}
-	for _, m := range memories {
-		for _, key := range keys {
+	for range from.Count() {
+		key := k.Timelines.Restore(from)
+		if from.Err() != nil {
+			return
+		}
+		n := max(int(key)+1, k.Count(e.options.Tables))
+		k.LastSeen.Restore(key, n, from)
+		for _, m := range k.memories {
+			m.Grow(n)
+		}
+		for _, m := range memories {
 			s := from.State()
-			if from.Err() != nil {
-				return
-			}
 			if m == nil {
 				s.Release()
 				continue

@@ -143,7 +143,7 @@ func (p *Policy) anonymize(a *Anonymizer) {
 		p.TopClients[i].Client = a.Name(p.TopClients[i].Client)
 	}
 	if h := p.Harm; h != nil {
-		for _, s := range []*Stretch{h.Lockout, h.Busiest} {
+		for _, s := range []*Streak{h.Lockout, h.Busiest} {
 			if s != nil {
 				s.Client = a.Name(s.Client)
 			}
@@ -171,7 +171,7 @@ func (m *Model) SetHistory(h *history.History, a *Anonymizer) {
 	anonymizeHistory(h, a)
 	m.History = h
 	if len(h.Degraded) > 0 {
-		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+history.NumberList(h.Degraded))
+		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+strings.Trim(strings.ReplaceAll(fmt.Sprint(h.Degraded), " ", ", "), "[]"))
 	}
 	for i := range h.Policies {
 		if p := &h.Policies[i]; p.Changed {

@@ -82,16 +82,8 @@ func found(all []*replay.Hits, client int32) bool {
 // RangeOf is from the least to the most of three figures.
 func RangeOf(x, y, z int64) [2]int64 { return [2]int64{min(x, y, z), max(x, y, z)} }
 
-// inputBand is how much there is a band of, nil if nobody asked.
-func inputBand(b *replay.Band) *BandInput {
-	if b == nil {
-		return nil
-	}
-	return &BandInput{Movable: b.Movable}
-}
-
 // bandText says what the band is of, "" if nobody asked.
-func bandText(in *Input) string {
+func (in *Input) bandText() string {
 	b := in.Band
 	switch {
 	case b == nil || in.Requests == 0:

@@ -66,7 +66,7 @@ func TestBandText(t *testing.T) {
 		"least–most, wherever in its second each request came": {Requests: 5, Resolution: "second", Band: &BandInput{Movable: 5}},
 		"of 5 requests 4 are stamped in whole seconds":         {Requests: 5, Resolution: "second", Band: &BandInput{Movable: 4}},
 	} {
-		if text := bandText(&in); !strings.Contains(text, want) || want == "" && text != "" {
+		if text := in.bandText(); !strings.Contains(text, want) || want == "" && text != "" {
 			t.Errorf("%+v: %q, want %q in it", in.Band, text, want)
 		}
 	}

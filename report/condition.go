@@ -40,7 +40,7 @@ func ParseCondition(text string, scopes ...Scope) (*Condition, error) {
 }
 
 func compile(text string, scopes []Scope) (*vm.Program, error) {
-	nothing := &told{&Model{}, &Policy{}, &history.Policy{}, &group{}}
+	nothing := &source{&Model{}, &Policy{}, &history.Policy{}, &group{}}
 	return expr.Compile(text, expr.Env(nothing.figures(scopes)), expr.AsBool())
 }
 
@@ -87,8 +87,7 @@ func (c *Condition) String() string { return c.text }
 func (c *Condition) Holds(m *Model) (policies []string, err error) {
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		all := ClassFigures{Requests: p.Requests, Refused: p.Refused, Clients: p.Clients, ClientsHit: p.ClientsHit}
-		t := &told{m, p, &history.Policy{}, &group{ClassFigures: all}}
+		t := &source{m, p, &history.Policy{}, p.all()}
 		if m.History != nil {
 			t.history = &m.History.Policies[i]
 		}
@@ -108,7 +107,7 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 }
 
 // figures are those of some scopes by their names. Shares are from 0 to 1.
-func (t *told) figures(scopes []Scope) map[string]any {
+func (t *source) figures(scopes []Scope) map[string]any {
 	values := map[string]any{}
 	for _, f := range Figures() {
 		if !slices.Contains(scopes, f.Scope) {

@@ -32,12 +32,12 @@ func townWithHistory() *Model {
 	}}
 	for i := range m.Policies {
 		p := &m.Policies[i]
-		before := history.NewBefore(1000, 100, 50, 5)
+		before := history.NewTotals(1000, 100, 50, 5)
 		h.Policies = append(h.Policies, history.Policy{
-			Policy: p.Policy, By: p.By, Before: before,
+			Policy: p.Policy, By: p.By, Before: &before,
 			Trend: []history.Trend{
 				history.NewTrend(6, reporttest.Noon, reporttest.Noon+1, before, history.HitClasses{5}),
-				history.NewTrend(7, reporttest.Noon+1, reporttest.Noon+2, history.NewBefore(p.Requests, p.Refused, p.Clients, p.ClientsHit), history.HitClasses{}),
+				history.NewTrend(7, reporttest.Noon+1, reporttest.Noon+2, history.NewTotals(p.Requests, p.Refused, p.Clients, p.ClientsHit), history.HitClasses{}),
 			},
 			NewlyHit: moved(1, 0, 1), Released: moved(1), Repeating: moved(0, 0, 1),
 			TopNewlyHit:  []history.Mover{{Client: "192.0.2.1", Class: "browser", Requests: 10, Refused: 5, Known: true}, {Client: "\x1b[2J|evil", Class: "tool", Requests: 3, Refused: 1}},

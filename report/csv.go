@@ -1,6 +1,7 @@
 package report
 
 import (
+	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
 )
@@ -23,7 +24,7 @@ func csvHead() (head []string) {
 }
 
 // record has the figures of rows of one kind.
-func (t *told) record(kind rows, level, name, class string) table.Record {
+func (t *source) record(kind rows, level, name, class string) table.Record {
 	r := table.Record{"level": table.Text(level), "name": table.Text(name), "class": table.Text(class)}
 	for _, f := range columns() {
 		if f.rows&kind == 0 {
@@ -38,7 +39,7 @@ func (t *told) record(kind rows, level, name, class string) table.Record {
 
 func (m *Model) records() []table.Record {
 	in := &m.Input
-	read := &told{model: m, group: &group{ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients}, Verdicts: in.Evidence}}
+	read := &source{model: m, group: &group{ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients}, Verdicts: in.Evidence}}
 	all := append([]table.Record{read.record(ofInput, "input", "", "")}, m.Apart.records()...)
 	for i := range m.Policies {
 		p := &m.Policies[i]
@@ -57,20 +58,25 @@ func (m *Model) records() []table.Record {
 	return all
 }
 
-func (p *Policy) records(m *Model) []table.Record {
-	totals := &group{
+// all is the clients of the policy.
+func (p *Policy) all() *group {
+	g := &group{
 		ClassFigures: ClassFigures{Requests: p.Requests, Refused: p.Refused, Clients: p.Clients, ClientsHit: p.ClientsHit},
 		Verdicts:     p.HitEvidence,
 	}
 	if p.Band != nil {
-		totals.Band = &BandFigures{p.Band.Refused, p.Band.ClientsHit}
+		g.Band = &BandFigures{p.Band.Refused, p.Band.ClientsHit}
 	}
 	if p.Harm != nil {
-		totals.Pages = &p.Harm.Pages
+		g.Pages = &p.Harm.Pages
 	}
-	all := []table.Record{(&told{model: m, policy: p, group: totals}).record(ofPolicy, "policy", "", "")}
+	return g
+}
+
+func (p *Policy) records(m *Model) []table.Record {
+	all := []table.Record{(&source{model: m, policy: p, group: p.all()}).record(ofPolicy, "policy", "", "")}
 	add := func(level, name, class string, g group) {
-		all = append(all, (&told{model: m, policy: p, group: &g}).record(ofGroup, level, name, class))
+		all = append(all, (&source{model: m, policy: p, group: &g}).record(ofGroup, level, name, class))
 	}
 	for class, f := range p.ByClass {
 		g := group{ClassFigures: f}
@@ -105,6 +111,20 @@ func (p *Policy) records(m *Model) []table.Record {
 		all = append(all, table.Record{
 			"level": table.Text("action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests), "refused": table.Count(a.Refused),
 		})
+	}
+	return all
+}
+
+// records are a row for all of it, and one for each client that is named.
+func (p *Apart) records() (all []table.Record) {
+	if p == nil {
+		return nil
+	}
+	all = append(all, table.Record{
+		"level": table.Text("judged apart"), "name": table.Text(format.Runs(p.Runs)), "clients": table.Count(p.Clients), "requests": table.Count(p.Requests),
+	})
+	for _, c := range p.TopClients {
+		all = append(all, table.Record{"level": table.Text("client judged apart"), "name": table.Text(c.Client), "requests": table.Count(c.Requests)})
 	}
 	return all
 }

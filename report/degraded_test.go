@@ -4,17 +4,18 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/report/history"
 	"shadow/report/reporttest"
 )
 
 // A report says how much of it is degraded, and nothing where nothing is.
 func TestDegradedText(t *testing.T) {
-	if text := degradedText([]Policy{{Policy: "a", Requests: 5}}); text != "" {
+	if text := degradedText([]Policy{{Policy: "a", Totals: history.Totals{Requests: 5}}}); text != "" {
 		t.Errorf("told of nothing: %s", text)
 	}
 	var many []Policy
 	for _, name := range strings.Split("abcdefgh", "") {
-		many = append(many, Policy{Policy: name, Requests: 2000, Refused: 1, Degraded: 1000, DegradedRefused: 1})
+		many = append(many, Policy{Policy: name, Totals: history.Totals{Requests: 2000, Refused: 1}, Degraded: 1000, DegradedRefused: 1})
 	}
 	many[1].Degraded = 0
 	text := degradedText(many)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"shadow/report/document"
 	"shadow/report/format"
@@ -15,51 +16,51 @@ import (
 // namedFiles is how many inputs are listed by name.
 const namedFiles = 3
 
-// Facts are what is known of the input, in the order in which reports list it.
-func Facts(m *Model) []document.Fact {
-	in := &m.Input
-	all := []document.Fact{
-		{Label: "read", Text: readText(in)},
-		{Label: "format", Text: formatText(in.Formats)},
-		{Label: "requests", Text: requestsText(in)},
-		{Label: "stamps", Text: stampsText(in)},
-		{Label: "judged", Text: unlessNone(in.Moved, format.Count(in.Moved, "request")+" when they began: at their stamp less the request time that is logged")},
-		{Label: "band", Text: bandText(in)},
-		{Label: "unreadable", Text: unreadableText(in), Details: faultLines(in.Faults)},
-		{Label: "excluded", Text: unlessNone(in.Excluded, format.Count(in.Excluded, "request"))},
-		{Label: "not HTTP", Text: notHTTPText(&in.NotHTTP)},
-		{Label: "warm", Text: unlessNone(in.Warm, format.Count(in.Warm, "request")+" before --since: judged, not counted")},
-		{Label: "late", Text: unlessNone(in.Late, lateText(in))},
-		{Label: "carried", Text: unlessNone(in.Carried, format.Count(in.Carried, "request")+" that the run before had held back")},
-		{Label: "held back", Text: heldText(in)},
-		{Label: "enforced", Text: unlessNone(in.AlreadyRefused, format.Count(in.AlreadyRefused, "request")+
-			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")},
-		{Label: "agents", Text: agentsText(in)},
-		{Label: "anonymous", Text: anonymousText(m.Anonymized)},
-		{Label: "evidence", Text: in.Evidence.Text("clients")},
-	}
-	kept := all[:0]
-	for _, f := range all {
-		if f.Text != "" {
-			kept = append(kept, f)
+// Facts are what is known of the input, in the order in which reports list it. anonymized is how clients are renamed.
+func (h *Head) Facts(anonymized string) (f document.Facts) {
+	in := &h.Input
+	requests := func(label string, n int64, what string) {
+		if n > 0 {
+			f.Add(label, format.Count(n, "request")+what)
 		}
 	}
-	return kept
-}
-
-func unlessNone(n int64, text string) string {
-	if n == 0 {
-		return ""
+	f.Add("read", in.readText())
+	f.Add("format", in.formatText())
+	f.Add("requests", in.requestsText())
+	f.Add("stamps", in.stampsText())
+	requests("judged", in.Moved, " when they began: at their stamp less the request time that is logged")
+	f.Add("band", in.bandText())
+	f = append(f, in.unreadable())
+	requests("excluded", in.Excluded, "")
+	f.Add("not HTTP", in.NotHTTP.text())
+	requests("warm", in.Warm, " before --since: judged, not counted")
+	requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
+		format.Percent(format.PercentOf(in.Late, in.Parsed))))
+	requests("carried", in.Carried, " that the run before had held back")
+	if in.HeldFrom != nil {
+		requests("held back", in.Held, fmt.Sprintf(" from %s UTC on, which the next run judges: until then older ones may come",
+			in.HeldFrom.Format(time.DateTime)))
 	}
-	return text
+	requests("enforced", in.AlreadyRefused,
+		" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")
+	if !in.AgentsLogged && in.Requests > 0 {
+		f.Add("agents", "not logged: every client is of class unknown")
+	}
+	if shown := map[string]string{"hash": "under a keyed hash of their names", "prefix": "as the networks of their addresses"}[anonymized]; shown != "" {
+		f.Add("anonymous", "clients are shown "+shown+"; texts of unreadable lines are left out")
+	}
+	f.Add("evidence", in.Evidence.Text("clients"))
+	return f
 }
 
-func readText(in *Input) string {
+func (in *Input) readText() string {
 	text := format.Count(in.Lines, "line") + ", " + format.Size(in.Bytes)
+	// A plain file is searched for --since, and what lies before it is not read.
+	passedOver := func(f File) bool { return f.Size > 0 && f.Format != "" && f.Problem == "" }
 	switch {
 	case len(in.Files) == 0:
 		return text
-	case in.Lines == 0 && in.passedOver():
+	case in.Lines == 0 && slices.ContainsFunc(in.Files, passedOver):
 		text = "nothing: all of it was read before, or lies before --since"
 	}
 	if len(in.Files) > namedFiles {
@@ -67,79 +68,69 @@ func readText(in *Input) string {
 	}
 	names := make([]string, len(in.Files))
 	for i, f := range in.Files {
-		names[i] = inputName(f.Name)
+		if names[i] = f.Name; f.Name == "-" {
+			names[i] = "standard input"
+		}
 	}
 	return text + ": " + strings.Join(names, ", ")
 }
 
-// passedOver reports whether there is something in the inputs, of which nothing was read: a plain file is searched
-// for --since, and what lies before it is not read.
-func (in *Input) passedOver() bool {
-	return slices.ContainsFunc(in.Files, func(f File) bool { return f.Size > 0 && f.Format != "" && f.Problem == "" })
-}
-
-func formatText(formats []Format) string {
-	texts := make([]string, len(formats))
-	for i, f := range formats {
+func (in *Input) formatText() string {
+	texts := make([]string, len(in.Formats))
+	for i, f := range in.Formats {
 		texts[i] = cmp.Or(f.Format, "empty") // no format is chosen for an input without a line
 		if f.Format == "custom" {
 			texts[i] += " '" + f.Text + "'"
 		}
-		if len(formats) > 1 {
+		if len(in.Formats) > 1 {
 			texts[i] += " (" + format.Count(int64(f.Files), "file") + ")"
 		}
 	}
 	return strings.Join(texts, ", ")
 }
 
-func requestsText(in *Input) string {
+func (in *Input) requestsText() string {
 	if in.Span == nil {
 		return "none to judge"
 	}
-	const layout = "2006-01-02 15:04:05"
 	return fmt.Sprintf("%s from %s, %s to %s UTC (%s)", format.Thousands(in.Requests), format.Count(in.Clients, "client"),
-		in.Span.First.Format(layout), in.Span.Last.Format(layout), format.Span(in.Span.Length()))
+		in.Span.First.Format(time.DateTime), in.Span.Last.Format(time.DateTime), format.Span(in.Span.Length()))
 }
 
-func stampsText(in *Input) string {
+func (in *Input) stampsText() string {
 	zone := "; without a zone they are read as " + in.Timezone
-	if in.Requests == 0 {
+	switch {
+	case in.Requests == 0:
 		return ""
-	}
-	if in.Resolution == "second" {
+	case in.Resolution == "second":
 		return "whole seconds, in the order logged" + zone
 	}
 	return in.Resolution + "s" + zone
 }
 
-func unreadableText(in *Input) string {
-	if in.Unreadable == 0 {
-		return "none"
+// unreadable tells how many lines are, and of each of the first few in two lines: where and why, then the line itself.
+func (in *Input) unreadable() document.Fact {
+	fact := document.Fact{Label: "unreadable", Text: "none"}
+	if in.Unreadable > 0 {
+		fact.Text = fmt.Sprintf("%s (%s%%)", format.Count(in.Unreadable, "line"), format.Percent(in.UnreadablePercent))
 	}
-	text := fmt.Sprintf("%s (%s%%)", format.Count(in.Unreadable, "line"), format.Percent(in.UnreadablePercent))
 	if n := int64(len(in.Faults)); 0 < n && n < in.Unreadable {
-		text += fmt.Sprintf(", the first %d:", n)
+		fact.Text += fmt.Sprintf(", the first %d:", n)
 	}
-	return text
-}
-
-// faultLines gives each fault two lines: where and why, then the line itself.
-func faultLines(faults []Fault) []string {
-	var lines []string
-	for _, f := range faults {
+	for _, f := range in.Faults {
 		place := f.File
 		if f.Line > 0 {
 			place += ":" + fmt.Sprint(f.Line)
 		}
-		lines = append(lines, fmt.Sprintf("%s, column %d: %s", place, f.Column, f.Reason), "  "+f.Text)
+		fact.Details = append(fact.Details, fmt.Sprintf("%s, column %d: %s", place, f.Column, f.Reason), "  "+f.Text)
 	}
-	return lines
+	return fact
 }
 
 // statusesNamed is how many statuses are named.
 const statusesNamed = 5
 
-func notHTTPText(n *NotHTTP) string {
+func (n *NotHTTP) text() string {
 	if n.Lines == 0 {
 		return ""
 	}
@@ -153,7 +144,7 @@ func notHTTPText(n *NotHTTP) string {
 		}
 		statuses = append(statuses, fmt.Sprintf("%s %s", format.Thousands(s.Lines), name))
 	}
-	if rest := len(most) - len(statuses); rest > 0 {
+	if len(most) > len(statuses) {
 		statuses = append(statuses, "…")
 	}
 	verdict := "not judged: no limiter sees them (--not-http judge judges them)"
@@ -161,44 +152,6 @@ func notHTTPText(n *NotHTTP) string {
 		verdict = "judged like requests, though no limiter sees them (--not-http skip leaves them out)"
 	}
 	return fmt.Sprintf("%s (%s), %s", format.Count(n.Lines, "line"), strings.Join(statuses, ", "), verdict)
-}
-
-func lateText(in *Input) string {
-	return fmt.Sprintf("%s (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
-		format.Count(in.Late, "request"), format.Percent(format.PercentOf(in.Late, in.Parsed)))
-}
-
-func heldText(in *Input) string {
-	if in.HeldFrom == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s from %s UTC on, which the next run judges: until then older ones may come",
-		format.Count(in.Held, "request"), in.HeldFrom.Format("2006-01-02 15:04:05"))
-}
-
-func anonymousText(mode string) string {
-	switch mode {
-	case "hash":
-		return "clients are shown under a keyed hash of their names; texts of unreadable lines are left out"
-	case "prefix":
-		return "clients are shown as the networks of their addresses; texts of unreadable lines are left out"
-	}
-	return ""
-}
-
-func agentsText(in *Input) string {
-	if in.AgentsLogged || in.Requests == 0 {
-		return ""
-	}
-	return "not logged: every client is of class unknown"
-}
-
-// inputName is what people call an input.
-func inputName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
 }
 
 // ClassTitle returns what several clients of a class are called.

@@ -19,9 +19,9 @@ type Figure struct {
 	Help  string
 	Scope Scope
 
-	rows rows                     // of CSV in which it stands; 0: none
-	asks bool                     // whether conditions may name it
-	of   func(t *told, i int) any // of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
+	rows rows                       // of CSV in which it stands; 0: none
+	asks bool                       // whether conditions may name it
+	of   func(t *source, i int) any // of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
 }
 
 // A Unit is what a figure counts in.
@@ -61,8 +61,8 @@ const (
 	byHand                    // rows of clients, actions and so on, which set their cells themselves
 )
 
-// told is what the figures of a row are taken from.
-type told struct {
+// source is what the figures of a row are taken from.
+type source struct {
 	model   *Model
 	policy  *Policy
 	history *history.Policy // nil: none
@@ -82,17 +82,17 @@ func columns() []Figure {
 	const all = ofInput | ofPolicy | ofGroup
 	return []Figure{
 		figure("policy", Word, "name of the policy, as in the report",
-			func(t *told) any { return t.policy.Policy }).in(byHand).asked(),
-		figure("by", Word, "what it counts by", func(t *told) any { return t.policy.By }).in(byHand).asked(),
+			func(t *source) any { return t.policy.Policy }).in(byHand).asked(),
+		figure("by", Word, "what it counts by", func(t *source) any { return t.policy.By }).in(byHand).asked(),
 		label("level"), label("name"), label("class"),
 		part("requests", Requests, "requests judged", all, func(g *group) any { return g.Requests }).asked(),
 		part("refused", Requests, "requests refused", ofPolicy|ofGroup, func(g *group) any { return g.Refused }).asked(),
-		figure("refused_share", Share, "of the requests", func(t *told) any { return t.policy.RefusedPercent / 100 }).asked(),
+		figure("refused_share", Share, "of the requests", func(t *source) any { return t.policy.RefusedPercent / 100 }).asked(),
 		part("clients", Clients, "clients with a request", all, func(g *group) any { return g.Clients }).asked(),
 		part("clients_hit", Clients, "clients with a refused request", ofPolicy|ofGroup,
 			func(g *group) any { return g.ClientsHit }).asked(),
 		figure("clients_hit_share", Share, "of the clients",
-			func(t *told) any { return t.policy.ClientsHitPercent / 100 }).asked(),
+			func(t *source) any { return t.policy.ClientsHitPercent / 100 }).asked(),
 		label("first_refused"), label("last_refused"),
 		whole("worst_minute", Word, "start of the minute with most refusals", func(p *Policy) any {
 			return known(p.WorstMinute, func(m *Minute) any { return m.Start })
@@ -110,7 +110,7 @@ func columns() []Figure {
 		input("parsed", Lines, "lines that could be read", func(in *Input) int64 { return in.Parsed }),
 		input("unreadable", Lines, "lines that could not be read", func(in *Input) int64 { return in.Unreadable }).asked(),
 		figure("unreadable_share", Share, "of the lines",
-			func(t *told) any { return t.model.Input.UnreadablePercent / 100 }).asked(),
+			func(t *source) any { return t.model.Input.UnreadablePercent / 100 }).asked(),
 		input("excluded", Requests, "requests that --exclude leaves out", func(in *Input) int64 { return in.Excluded }),
 		input("warm", Requests, "requests before --since", func(in *Input) int64 { return in.Warm }),
 		input("late", Requests, "requests that came later than --lateness allows",
@@ -121,16 +121,16 @@ func columns() []Figure {
 		delay("delay_total_seconds", Seconds, "how long they waited", func(p *Policy) any { return p.Delay.Total }),
 		delay("delay_p50_seconds", Seconds, "half of them at most", func(p *Policy) any { return p.Delay.P50 }),
 		delay("delay_p99_seconds", Seconds, "99 % of them at most", func(p *Policy) any { return p.Delay.P99 }),
-		ends("refused", Requests, "of an approximation", ofPolicy, func(t *told) *[2]int64 {
+		ends("refused", Requests, "of an approximation", ofPolicy, func(t *source) *[2]int64 {
 			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.Refused })
 		}),
-		ends("clients_hit", Clients, "of an approximation", ofPolicy, func(t *told) *[2]int64 {
+		ends("clients_hit", Clients, "of an approximation", ofPolicy, func(t *source) *[2]int64 {
 			return field(t.policy.Range, func(r *Range) *[2]int64 { return &r.ClientsHit })
 		}),
-		ends("band_refused", Requests, "with --band", ofPolicy|ofGroup, func(t *told) *[2]int64 {
+		ends("band_refused", Requests, "with --band", ofPolicy|ofGroup, func(t *source) *[2]int64 {
 			return field(t.group.Band, func(b *BandFigures) *[2]int64 { return &b.Refused })
 		}),
-		ends("band_clients_hit", Clients, "with --band", ofPolicy|ofGroup, func(t *told) *[2]int64 {
+		ends("band_clients_hit", Clients, "with --band", ofPolicy|ofGroup, func(t *source) *[2]int64 {
 			return field(t.group.Band, func(b *BandFigures) *[2]int64 { return &b.ClientsHit })
 		}),
 		part("page_views", Requests, "page views", ofPolicy|ofGroup, func(g *group) any {
@@ -140,9 +140,9 @@ func columns() []Figure {
 			return known(g.Pages, func(p *Pages) any { return p.Broken })
 		}),
 		figure("longest_lockout_seconds", Seconds, "the longest time in which all of a client's requests were refused",
-			harm(func(h *Harm) *Stretch { return h.Lockout }, func(s *Stretch) any { return s.Seconds })).in(ofPolicy),
+			harm(func(h *Harm) *Streak { return h.Lockout }, func(s *Streak) any { return s.Seconds })).in(ofPolicy),
 		figure("most_admitted_in_an_hour", Requests, "the most that one client is admitted in an hour",
-			harm(func(h *Harm) *Stretch { return h.Busiest }, func(s *Stretch) any { return s.Requests })).in(ofPolicy),
+			harm(func(h *Harm) *Streak { return h.Busiest }, func(s *Streak) any { return s.Requests })).in(ofPolicy),
 		label("evidence"),
 		verdict("shared", "clients, those hit: addresses that many seem to use", func(v *Verdicts) int64 { return v.Shared }),
 		verdict("human", "clients, those hit: people by their evidence", func(v *Verdicts) int64 { return v.Human }),
@@ -167,23 +167,23 @@ func Figures() []Figure {
 }
 
 // figure is a figure of its own.
-func figure(name string, unit Unit, help string, of func(t *told) any) Figure {
-	return Figure{Names: []string{name}, Unit: unit, Help: help, of: func(t *told, _ int) any { return of(t) }}
+func figure(name string, unit Unit, help string, of func(t *source) any) Figure {
+	return Figure{Names: []string{name}, Unit: unit, Help: help, of: func(t *source, _ int) any { return of(t) }}
 }
 
 // input is a figure of what was read.
 func input(name string, unit Unit, help string, of func(*Input) int64) Figure {
-	return figure(name, unit, help, func(t *told) any { return of(&t.model.Input) }).in(ofInput)
+	return figure(name, unit, help, func(t *source) any { return of(&t.model.Input) }).in(ofInput)
 }
 
 // whole is a figure of a policy as a whole.
 func whole(name string, unit Unit, help string, of func(*Policy) any) Figure {
-	return figure(name, unit, help, func(t *told) any { return of(t.policy) }).in(ofPolicy)
+	return figure(name, unit, help, func(t *source) any { return of(t.policy) }).in(ofPolicy)
 }
 
 // part is a figure of all clients, or some.
 func part(name string, unit Unit, help string, in rows, of func(*group) any) Figure {
-	return figure(name, unit, help, func(t *told) any { return of(t.group) }).in(in)
+	return figure(name, unit, help, func(t *source) any { return of(t.group) }).in(in)
 }
 
 // in returns the figure as a column of CSV that has cells in some rows.
@@ -202,15 +202,15 @@ func (f Figure) asked() Figure {
 func label(name string) Figure { return Figure{Names: []string{name}, Unit: Word, rows: byHand} }
 
 // ends are the least and the most that a figure may be.
-func ends(name string, unit Unit, help string, in rows, of func(t *told) *[2]int64) Figure {
+func ends(name string, unit Unit, help string, in rows, of func(t *source) *[2]int64) Figure {
 	return Figure{
 		Names: []string{name + "_low", name + "_high"}, Unit: unit, Help: help, rows: in,
-		of: func(t *told, i int) any { return known(of(t), func(r *[2]int64) any { return r[i] }) },
+		of: func(t *source, i int) any { return known(of(t), func(r *[2]int64) any { return r[i] }) },
 	}
 }
 
 func verdict(name, help string, of func(*Verdicts) int64) Figure {
-	return figure(name, Clients, help, func(t *told) any {
+	return figure(name, Clients, help, func(t *source) any {
 		return known(t.group.Verdicts, func(v *Verdicts) any { return of(v) })
 	}).in(ofInput | ofPolicy)
 }
@@ -225,8 +225,8 @@ func delay(name string, unit Unit, help string, of func(*Policy) any) Figure {
 	})
 }
 
-func harm(which func(*Harm) *Stretch, of func(*Stretch) any) func(*told) any {
-	return func(t *told) any { return known(field(t.policy.Harm, which), of) }
+func harm(which func(*Harm) *Streak, of func(*Streak) any) func(*source) any {
+	return func(t *source) any { return known(field(t.policy.Harm, which), of) }
 }
 
 // known returns a figure of what there may be, nil without it.
@@ -248,14 +248,14 @@ func field[T, U any](p *T, of func(*T) *U) *U {
 // classFigures are those by the class that clients claim.
 func classFigures() []Figure {
 	return clientFigures(Always, classNames(""), "clients of the class that most of their requests claim",
-		func(t *told, class int) ClassFigures { return t.policy.ByClass[class] })
+		func(t *source, class int) ClassFigures { return t.policy.ByClass[class] })
 }
 
 // evidenceFigures divide the browsers.
 func evidenceFigures() []Figure {
 	const help = "browsers whose evidence does not contradict the claim, and those whose evidence does"
 	return clientFigures(WithEvidence, []string{"people", "disguised"}, help,
-		func(t *told, i int) ClassFigures {
+		func(t *source, i int) ClassFigures {
 			d := t.policy.ByEvidence
 			if d == nil {
 				return ClassFigures{}
@@ -265,7 +265,7 @@ func evidenceFigures() []Figure {
 }
 
 // clientFigures are the same figures of some groups of clients.
-func clientFigures(scope Scope, names []string, who string, of func(t *told, group int) ClassFigures) []Figure {
+func clientFigures(scope Scope, names []string, who string, of func(t *source, group int) ClassFigures) []Figure {
 	figure := func(suffix string, unit Unit, help string, value func(ClassFigures) any) Figure {
 		all := make([]string, len(names))
 		for i, name := range names {
@@ -273,7 +273,7 @@ func clientFigures(scope Scope, names []string, who string, of func(t *told, gro
 		}
 		return Figure{
 			Scope: scope, Names: all, Unit: unit, Help: help, asks: true,
-			of: func(t *told, i int) any { return value(of(t, i)) },
+			of: func(t *source, i int) any { return value(of(t, i)) },
 		}
 	}
 	return []Figure{
@@ -291,11 +291,11 @@ func clientFigures(scope Scope, names []string, who string, of func(t *told, gro
 func historyFigures() []Figure {
 	all := []Figure{
 		since("compared", Flag, "whether a base run has the policy; what follows is 0 otherwise, apart from repeat offenders",
-			func(t *told) any { return t.history.Before != nil }),
+			func(t *source) any { return t.history.Before != nil }),
 		since("refused_share_before", Share, "of the requests of the base runs",
-			func(t *told) any { return t.history.Sums().RefusedPercent / 100 }),
+			func(t *source) any { return t.history.Sums().RefusedPercent / 100 }),
 		since("clients_hit_share_before", Share, "of the clients of the base runs",
-			func(t *told) any { return t.history.Sums().ClientsHitPercent / 100 }),
+			func(t *source) any { return t.history.Sums().ClientsHitPercent / 100 }),
 	}
 	all = append(all, relocated("newly_hit", "clients that it hits and hit in none of the base runs",
 		func(h *history.Policy) *history.Moved { return &h.NewlyHit })...)
@@ -304,13 +304,13 @@ func historyFigures() []Figure {
 	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days",
 		func(h *history.Policy) *history.Moved { return &h.Repeating })...)
 	return append(all,
-		since("new_actions", Number, "actions that no base run has", func(t *told) any { return t.allHistory().NewActions }),
+		since("new_actions", Number, "actions that no base run has", func(t *source) any { return t.allHistory().NewActions }),
 		since("safe_limits_changed", Number, "safe limits that have moved",
-			func(t *told) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
+			func(t *source) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
 	)
 }
 
-func since(name string, unit Unit, help string, of func(t *told) any) Figure {
+func since(name string, unit Unit, help string, of func(t *source) any) Figure {
 	f := figure(name, unit, help, of).asked()
 	f.Scope = WithHistory
 	return f
@@ -319,15 +319,15 @@ func since(name string, unit Unit, help string, of func(t *told) any) Figure {
 // relocated are clients that have moved: in all, and of each class.
 func relocated(name, help string, of func(*history.Policy) *history.Moved) []Figure {
 	return []Figure{
-		since(name, Clients, help, func(t *told) any { return of(t.history).Clients }),
+		since(name, Clients, help, func(t *source) any { return of(t.history).Clients }),
 		{
 			Scope: WithHistory, Names: classNames(name + "_"), Unit: Clients, Help: "of these, by class", asks: true,
-			of: func(t *told, i int) any { return of(t.history).ByClass[i] },
+			of: func(t *source, i int) any { return of(t.history).ByClass[i] },
 		},
 	}
 }
 
-func (t *told) allHistory() *history.History {
+func (t *source) allHistory() *history.History {
 	if t.model.History == nil {
 		return &history.History{}
 	}
@@ -358,7 +358,7 @@ func cell(figure any) table.Cell {
 }
 
 // value is the figure in a condition, in which what is not known counts as nothing.
-func (f *Figure) value(t *told, i int) any {
+func (f *Figure) value(t *source, i int) any {
 	if v := f.of(t, i); v != nil {
 		return v
 	}

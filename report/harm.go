@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"shadow/escape"
 	"shadow/replay"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -13,11 +14,11 @@ import (
 // Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
 type Harm struct {
 	Pages
-	ByClass Pagewise `json:"by_class"`
-	People  *Pages   `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
-	Lockout *Stretch `json:"longest_lockout"`          // nil when nothing was refused
-	Busiest *Stretch `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
-	Taken   *Taken   `json:"taken"`                    // of the requests of one action; nil unless asked for
+	ByClass Pagewise     `json:"by_class"`
+	People  *Pages       `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
+	Lockout *Streak      `json:"longest_lockout"`          // nil when nothing was refused
+	Busiest *Streak      `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
+	Usage   *ActionUsage `json:"taken"`                    // of the requests of one action; nil unless asked for
 }
 
 // Pages are page views, and those that the policy breaks.
@@ -33,13 +34,20 @@ type Pagewise [request.ClassCount]Pages
 // MarshalJSON writes an object with a key per class, in their order.
 func (p Pagewise) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](p[:]) }
 
-// A Stretch is some requests of one client in a row.
-type Stretch struct {
-	Client   string        `json:"client"`
-	Requests int64         `json:"requests"`
-	First    format.Moment `json:"first"`
-	Last     format.Moment `json:"last"`
-	Seconds  float64       `json:"seconds"`
+// A Streak is some requests of one client in a row.
+type Streak struct {
+	Client   string `json:"client"`
+	Requests int64  `json:"requests"`
+	Span
+}
+
+// ActionUsage is what a policy leaves of the requests of one action: guesses at a login, say.
+type ActionUsage struct {
+	Action   string  `json:"action"`
+	Requests int64   `json:"requests"`
+	Admitted int64   `json:"admitted"`
+	Hour     *Streak `json:"most_admitted_in_an_hour"` // to one client; nil when nothing was admitted
+	Day      *Streak `json:"most_admitted_in_a_day"`
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
@@ -47,70 +55,62 @@ func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Jur
 	if h == nil {
 		return nil
 	}
-	p := &h.Policies[i]
-	harm := &Harm{Lockout: stretchOf(p.Lockout, clients), Busiest: stretchOf(p.Busiest, clients), Taken: takenOf(h.Taken, i, clients)}
-	for client := range int32(h.Clients()) {
-		if who.Class[client] != request.Monitor { // nobody looks at what it asks for
-			harm.ByClass[who.Class[client]].add(h, i, client)
+	harm := &Harm{Lockout: streakOf(h.Policies[i].Lockout, clients), Busiest: streakOf(h.Policies[i].Busiest, clients)}
+	if h.Taken != nil {
+		p := &h.Taken.Policies[i]
+		harm.Usage = &ActionUsage{
+			Action: h.Taken.Name(), Requests: p.Requests, Admitted: p.Admitted,
+			Hour: streakOf(p.Hour, clients), Day: streakOf(p.Day, clients),
 		}
 	}
-	for class := range harm.ByClass {
-		pages := &harm.ByClass[class]
-		harm.PageViews += pages.PageViews
-		harm.Broken += pages.Broken
-		pages.BrokenPercent = format.PercentOf(pages.Broken, pages.PageViews)
+	if b != nil {
+		harm.People = new(Pages)
 	}
-	harm.BrokenPercent = format.PercentOf(harm.Broken, harm.PageViews)
-	harm.People = peopleHarmed(h, i, who, b)
+	for client := range int32(h.Clients()) {
+		class, views, broken := who.Class[client], h.PageViews(client), h.Broken(i, client)
+		if class == request.Monitor {
+			continue // nobody looks at what it asks for
+		}
+		harm.add(views, broken)
+		harm.ByClass[class].add(views, broken)
+		if b != nil && class == request.Browser && !b.Disguised[client] {
+			harm.People.add(views, broken)
+		}
+	}
 	return harm
 }
 
-// peopleHarmed are the page views of browsers that are not disguised, nil where nobody knows.
-func peopleHarmed(h *replay.Harm, i int, who *Population, b *Jury) *Pages {
-	if b == nil {
-		return nil
-	}
-	p := new(Pages)
-	for client := range int32(h.Clients()) {
-		if who.Class[client] == request.Browser && !b.Disguised[client] {
-			p.add(h, i, client)
-		}
-	}
+// add adds page views, and those of them that are broken.
+func (p *Pages) add(views, broken int64) {
+	p.PageViews += views
+	p.Broken += broken
 	p.BrokenPercent = format.PercentOf(p.Broken, p.PageViews)
-	return p
 }
 
-// add counts the page views of a client, and those that policy i breaks.
-func (p *Pages) add(h *replay.Harm, i int, client int32) {
-	p.PageViews += h.PageViews(client)
-	p.Broken += h.Broken(i, client)
-}
-
-func stretchOf(s replay.Stretch, clients *intern.Dict) *Stretch {
+// streakOf returns nil for a streak without requests.
+func streakOf(s replay.Stretch, clients *intern.Dict) *Streak {
 	if s.Requests == 0 {
 		return nil
 	}
-	return &Stretch{
-		Client: clients.Name(s.Client), Requests: s.Requests, First: format.Moment(s.First), Last: format.Moment(s.Last), Seconds: format.InSeconds(s.Last - s.First),
-	}
+	return &Streak{Client: clients.Name(s.Client), Requests: s.Requests, Span: *NewSpan(s.First, s.Last)}
 }
 
 // HarmFacts say it in words.
-func (p *Policy) HarmFacts(at Layouts) (facts []document.Fact) {
+func (p *Policy) HarmFacts(at Layouts) (facts document.Facts) {
 	h := p.Harm
 	if h == nil {
 		return nil
 	}
-	facts = append(facts, document.Fact{Label: "pages", Text: h.pagesText()})
+	facts.Add("pages", h.pagesText())
 	if s := h.Lockout; s != nil {
-		facts = append(facts, document.Fact{Label: "locked out", Text: s.lockoutText(at)})
+		facts.Add("locked out", s.lockoutText(at))
 	}
 	if s := h.Busiest; s != nil {
-		facts = append(facts, document.Fact{Label: "still gets", Text: fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
-			s.Client, format.Count(s.Requests, "request"), s.First.Format(at.Second))})
+		facts.Add("still gets", fmt.Sprintf("%s %s in an hour, from %s, the most of all clients",
+			s.Client, format.Count(s.Requests, "request"), s.First.Format(at.Second)))
 	}
-	if h.Taken != nil {
-		facts = append(facts, document.Fact{Label: "guesses", Text: h.Taken.text(at)})
+	if h.Usage != nil {
+		facts.Add("guesses", h.Usage.text(at))
 	}
 	return facts
 }
@@ -118,31 +118,43 @@ func (p *Policy) HarmFacts(at Layouts) (facts []document.Fact) {
 // pagesText tells of page views broken, first of those that matter: of people, if evidence tells who they are.
 func (h *Harm) pagesText() string {
 	if h.People != nil {
-		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text("page view"), h.Pages.text(""))
+		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text(" page view"), h.Pages.text(""))
 	}
-	text := h.Pages.text("page view") + " broken"
+	text := h.Pages.text(" page view") + " broken"
 	if browsers := h.ByClass[request.Browser]; browsers.PageViews < h.PageViews {
 		text += "; of clients that claim to be browsers " + browsers.text("")
 	}
 	return text
 }
 
+// text writes how many page views are broken, of how many; noun is "" or " page view".
+func (p *Pages) text(noun string) string {
+	if noun != "" {
+		noun = format.Plural(int(p.PageViews), noun)
+	}
+	return fmt.Sprintf("%s of %s%s (%s%%)", format.Thousands(p.Broken), format.Thousands(p.PageViews), noun, format.Percent(p.BrokenPercent))
+}
+
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.
-func (s *Stretch) lockoutText(at Layouts) string {
+func (s *Streak) lockoutText(at Layouts) string {
 	switch first := s.First.Format(at.Second); {
 	case s.Requests == 1:
 		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
 	case s.First == s.Last:
 		return fmt.Sprintf("%s at %s, %s in a row, all with that time stamp", s.Client, first, format.Count(s.Requests, "request"))
 	default:
-		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(format.OfSeconds(&s.Seconds)), first, format.Count(s.Requests, "request"))
+		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(s.Length()), first, format.Count(s.Requests, "request"))
 	}
 }
 
-func (p *Pages) text(noun string) string {
-	of := format.Thousands(p.PageViews)
-	if noun != "" {
-		of = format.Count(p.PageViews, noun)
+func (t *ActionUsage) text(at Layouts) string {
+	text := fmt.Sprintf("%s of %s of %s admitted", format.Thousands(t.Admitted), format.Count(t.Requests, "request"), escape.Visible(t.Action))
+	if t.Hour == nil {
+		return text
 	}
-	return fmt.Sprintf("%s of %s (%s%%)", format.Thousands(p.Broken), of, format.Percent(p.BrokenPercent))
+	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", format.Thousands(t.Hour.Requests), t.Hour.Client, t.Hour.First.Format(at.Second))
+	if t.Day.Requests == t.Hour.Requests {
+		return text + ", and no more in a day"
+	}
+	return text + fmt.Sprintf("; in a day: %s to %s", format.Thousands(t.Day.Requests), t.Day.Client)
 }

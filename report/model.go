@@ -1,6 +1,14 @@
+// Package report turns the result of a replay into something to read: a replay.Result comes in; text for a terminal,
+// JSON, CSV, Markdown or HTML goes out, by way of a Model, in which every figure is computed once.
+//
+// Names of clients, agents, actions and files were written by strangers. The Model holds them as they are; each writer
+// makes them harmless for its own reader (see table/escape.go). docs/report.md defines every figure.
 package report
 
 import (
+	"time"
+
+	"shadow/limit"
 	"shadow/policy"
 	"shadow/report/document"
 	"shadow/report/format"
@@ -12,10 +20,7 @@ import (
 // A Model is a report as plain data, the same for all writers. Its JSON is the interface for other programs: keys may
 // be added, and are neither renamed nor left out when there is nothing to say.
 type Model struct {
-	Version  string   `json:"version"` // of shadow
-	Command  string   `json:"command"` // as typed
-	Input    Input    `json:"input"`
-	Warnings []string `json:"warnings"`
+	Head
 	Policies []Policy `json:"policies"`
 	Stored   *Stored  `json:"stored"` // nil: nowhere
 
@@ -24,8 +29,17 @@ type Model struct {
 	History    *history.History `json:"history,omitempty"`    // nil: not asked for
 	Anonymized string           `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
 
-	Detailed int           `json:"-"` // policies shown with their clients and actions
-	View     document.View `json:"-"`
+	Detailed int `json:"-"` // policies shown with their clients and actions
+}
+
+// A Head is what every kind of report begins with.
+type Head struct {
+	Version  string   `json:"version"` // of shadow
+	Command  string   `json:"command"` // as typed
+	Input    Input    `json:"input"`
+	Warnings []string `json:"warnings"`
+
+	View document.View `json:"-"`
 }
 
 // Input is what was read, whatever the policies.
@@ -117,13 +131,8 @@ type Policy struct {
 	Semantics string `json:"semantics"`
 	Nginx     string `json:"nginx"` // nearest equivalent
 
-	Requests          int64   `json:"requests"`
-	Refused           int64   `json:"refused"`
-	RefusedPercent    float64 `json:"refused_percent"` // of its requests
-	Clients           int64   `json:"clients"`
-	ClientsHit        int64   `json:"clients_hit"`         // with at least one refused request
-	ClientsHitPercent float64 `json:"clients_hit_percent"` // of its clients
-	ByClass           Classes `json:"by_class"`
+	history.Totals
+	ByClass Classes `json:"by_class"`
 
 	ByEvidence  *ByEvidence `json:"by_evidence,omitempty"`  // the browsers of ByClass, divided; nil: not gathered
 	HitEvidence *Verdicts   `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
@@ -187,6 +196,9 @@ type ClassFigures struct {
 	ClientsHit int64 `json:"clients_hit"`
 }
 
+// MarshalJSON writes an object with a key per class, in their order.
+func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
+
 // A Minute is a minute of the clock (UTC) and what was refused in it.
 type Minute struct {
 	Start   format.Moment `json:"start"`
@@ -241,4 +253,33 @@ type ApartClient struct {
 type ClassTotal struct {
 	Requests int64 `json:"requests"`
 	Clients  int64 `json:"clients"`
+}
+
+// A Span is the time from the first counted request to the last.
+type Span struct {
+	First   format.Moment `json:"first"`
+	Last    format.Moment `json:"last"`
+	Seconds float64       `json:"seconds"`
+}
+
+// NewSpan returns the time from one moment to another.
+func NewSpan(first, last limit.Time) *Span {
+	return &Span{First: format.Moment(first), Last: format.Moment(last), Seconds: format.InSeconds(last - first)}
+}
+
+// Length is the time from the first moment to the last.
+func (s *Span) Length() limit.Time { return limit.Time(s.Last - s.First) }
+
+// Layouts are how tables write times: with no more of the date than the span of the log needs.
+type Layouts struct{ Second, Minute string }
+
+// Layouts returns how tables write the times of a span, which may be nil.
+func (s *Span) Layouts() Layouts {
+	switch {
+	case s == nil || s.First.Format(time.DateOnly) == s.Last.Format(time.DateOnly):
+		return Layouts{"15:04:05", "15:04"}
+	case s.First.Format("2006") == s.Last.Format("2006"):
+		return Layouts{"01-02 15:04:05", "01-02 15:04"}
+	}
+	return Layouts{time.DateTime, "2006-01-02 15:04"}
 }

@@ -2,10 +2,10 @@ package report
 
 import (
 	"cmp"
-	"time"
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
@@ -13,6 +13,8 @@ import (
 
 // DefaultTop is how many rows a list has when Options.Top is 0.
 const DefaultTop = 10
+
+const fewDetails = 3 // policies in detail when there are more than --top
 
 // Options are what a report needs beside the result. The zero Options give a plain report.
 type Options struct {
@@ -40,17 +42,10 @@ func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
 	who := Census(res.Clients)
 	jury := NewJury(res, who, o)
-	m := &Model{
-		Version:  o.Version,
-		Command:  o.Command,
-		Input:    NewInput(&res.Stats, who, cmp.Or(o.Timezone, "UTC")),
-		Warnings: append([]string{}, o.Warnings...),
-		Policies: make([]Policy, 0, len(res.Policies)),
-	}
+	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
 	m.Input.Evidence = jury.All(res.Clients)
-	m.Input.Band = inputBand(res.Band)
-	if o.Database != "" {
-		m.Stored = &Stored{Database: o.Database, Run: o.Run}
+	if res.Band != nil {
+		m.Input.Band = &BandInput{Movable: res.Band.Movable}
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
@@ -60,10 +55,28 @@ func New(res *replay.Result, o Options) *Model {
 		m.Warnings = append(m.Warnings, text)
 	}
 	m.Warnings = append(m.Warnings, HeavyWarnings(res.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
-	m.View = viewOf(m, o)
+	if m.Detailed = len(m.Policies); m.Detailed > o.Top {
+		m.Detailed = max(0, min(fewDetails, o.Top))
+	}
 	m.Anonymize(o.Anonymize)
 	m.setApart(o.Apart, o.Anonymize)
 	return m
+}
+
+// NewHead returns what every kind of report begins with.
+func NewHead(s *ingest.Stats, who *Population, o Options) Head {
+	return Head{
+		Version: o.Version, Command: o.Command, Input: NewInput(s, who, cmp.Or(o.Timezone, "UTC")),
+		Warnings: append([]string{}, o.Warnings...), View: document.View{Width: o.Width, Color: o.Color},
+	}
+}
+
+// Stored returns where the run was stored, nil if nowhere.
+func (o Options) Stored() *Stored {
+	if o.Database == "" {
+		return nil
+	}
+	return &Stored{Database: o.Database, Run: o.Run}
 }
 
 // NewInput describes what was read.
@@ -85,24 +98,39 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		Bytes:             s.Bytes,
 		AgentsLogged:      s.HasAgents,
 		UpstreamLogged:    s.HasUpstream,
-		Resolution:        resolution(s.Resolution),
+		Resolution:        "microsecond",
 		Moved:             s.Moved,
 		Timezone:          timezone,
 		Formats:           formatsOf(s.Inputs),
-		Files:             make([]File, 0, len(s.Inputs)),
-		Copies:            make([]Copy, 0, len(s.Copies.Found)),
-		Faults:            make([]Fault, 0, len(s.Faults)),
+		Files:             []File{},
+		Copies:            []Copy{},
+		Faults:            []Fault{},
+	}
+	switch {
+	case s.Resolution == 0:
+		in.Resolution = "unknown"
+	case s.Resolution >= limit.Second:
+		in.Resolution = "second"
+	case s.Resolution >= limit.Millisecond:
+		in.Resolution = "millisecond"
 	}
 	if who.Requests > 0 {
-		seconds := time.Duration(s.LastAt-s.FirstAt) * time.Microsecond
-		in.Span = &Span{First: format.Moment(s.FirstAt), Last: format.Moment(s.LastAt), Seconds: seconds.Seconds()}
+		in.Span = NewSpan(s.FirstAt, s.LastAt)
 	}
 	if s.Held > 0 {
 		from := format.Moment(s.HeldFrom)
 		in.HeldFrom = &from
 	}
-	for i := range s.Inputs {
-		in.Files = append(in.Files, file(&s.Inputs[i]))
+	for _, i := range s.Inputs {
+		f := File{
+			Name: i.Name, Format: i.Format, Compression: i.Compression, Size: i.Size,
+			Lines: i.Lines, Parsed: i.Parsed, Unreadable: i.Unreadable, Problem: i.Problem,
+		}
+		if i.FirstAt != 0 || i.LastAt != 0 {
+			first, last := format.Moment(i.FirstAt), format.Moment(i.LastAt)
+			f.First, f.Last = &first, &last
+		}
+		in.Files = append(in.Files, f)
 	}
 	for _, c := range s.Copies.Found {
 		in.Copies = append(in.Copies, Copy{c.Name, c.Of, string(c.How)})
@@ -111,30 +139,6 @@ func NewInput(s *ingest.Stats, who *Population, timezone string) Input {
 		in.Faults = append(in.Faults, Fault{f.Input, f.Line, f.Fault.Column, f.Fault.Reason, f.Text})
 	}
 	return in
-}
-
-func file(s *ingest.InputStats) File {
-	f := File{
-		Name: s.Name, Format: s.Format, Compression: s.Compression, Size: s.Size,
-		Lines: s.Lines, Parsed: s.Parsed, Unreadable: s.Unreadable, Problem: s.Problem,
-	}
-	if s.FirstAt != 0 || s.LastAt != 0 {
-		first, last := format.Moment(s.FirstAt), format.Moment(s.LastAt)
-		f.First, f.Last = &first, &last
-	}
-	return f
-}
-
-func resolution(r limit.Time) string {
-	switch {
-	case r == 0:
-		return "unknown"
-	case r >= limit.Second:
-		return "second"
-	case r >= limit.Millisecond:
-		return "millisecond"
-	}
-	return "microsecond"
 }
 
 // formatsOf folds the inputs into the formats that they came in, in the order of their first.

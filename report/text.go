@@ -8,29 +8,21 @@ import (
 	"shadow/report/format"
 )
 
-const fewDetails = 3 // policies in detail when there are more than --top
-
-func viewOf(m *Model, o Options) document.View {
-	m.Detailed = len(m.Policies)
-	if len(m.Policies) > o.Top {
-		m.Detailed = max(0, min(fewDetails, o.Top))
-	}
-	return o.View()
-}
-
-// View returns how a report meets its reader.
-func (o Options) View() document.View { return document.View{Width: o.Width, Color: o.Color} }
-
 // Write writes the report in one of format.Outputs, all of it or nothing.
 func (m *Model) Write(w io.Writer, output string) error {
 	return document.Write(w, m, m.View, output, format.PageOutputs())
 }
 
+// Begin writes a title, and what is known of the input.
+func (h *Head) Begin(w document.Writer, title, anonymized string, more ...document.Fact) {
+	w.Title(title)
+	w.Facts(append(h.Facts(anonymized), more...)...)
+	w.Warnings(h.Warnings)
+}
+
 // Text writes the report for people.
 func (m *Model) Text(w document.Writer) {
-	w.Title("Rate limits, replayed")
-	w.Facts(Facts(m)...)
-	w.Warnings(m.Warnings)
+	m.Begin(w, "Rate limits, replayed", m.Anonymized)
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		m.writePolicies(w)
 	}
@@ -43,7 +35,7 @@ func (m *Model) WriteEnd(w document.Writer) {
 		m.writeHistory(w)
 	}
 	if m.Stored != nil {
-		w.Stored(StoredText(m.Stored))
+		w.Stored(m.Stored.String())
 	}
 }
 
@@ -52,38 +44,21 @@ func (m *Model) writePolicies(w document.Writer) {
 	if m.Banded() {
 		w.Table(BandTable(m))
 	}
-	for _, p := range m.unexplained() {
-		w.Name(p.Policy)
-		w.Facts(p.MeaningFacts()...)
+	explained := map[string]bool{} // kinds of limits: of those without a section, one of each kind is explained
+	for i := range m.Policies {
+		p := &m.Policies[i]
+		if i >= m.Detailed && !explained[p.Kind] {
+			w.Name(p.Policy)
+			w.Facts(p.MeaningFacts()...)
+		}
+		explained[p.Kind] = true
 	}
 	for i := range m.Policies[:m.Detailed] {
 		m.Policies[i].write(w, m)
 	}
-	if more := m.moreDetails(); more != "" {
-		w.Remark(more)
+	if n := len(m.Policies); m.Detailed < n {
+		w.Remark(fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", m.Detailed, n, n))
 	}
-}
-
-// unexplained returns the policies whose kind of limit no section explains, one of each kind.
-func (m *Model) unexplained() (policies []*Policy) {
-	explained := map[string]bool{}
-	for i := range m.Policies {
-		p := &m.Policies[i]
-		if i >= m.Detailed && !explained[p.Kind] {
-			policies = append(policies, p)
-		}
-		explained[p.Kind] = true
-	}
-	return policies
-}
-
-// moreDetails says how to see the sections that are left out, "" if none is.
-func (m *Model) moreDetails() string {
-	n := len(m.Policies)
-	if m.Detailed == n {
-		return ""
-	}
-	return fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", m.Detailed, n, n)
 }
 
 func (p *Policy) write(w document.Writer, m *Model) {
@@ -98,12 +73,14 @@ func (p *Policy) write(w document.Writer, m *Model) {
 		w.Table(ActionTable(p))
 	}
 	w.Space()
-	w.Facts(append(p.HarmFacts(LayoutsFor(m.Input.Span)), p.MeaningFacts()...)...)
+	w.Facts(append(p.HarmFacts(m.Input.Span.Layouts()), p.MeaningFacts()...)...)
 }
 
 // MeaningFacts say what the policy means, and how nginx is told.
-func (p *Policy) MeaningFacts() []document.Fact {
-	return append(document.Same("means", p.Meanings()...), document.Same("nginx", p.NginxTexts()...)...)
+func (p *Policy) MeaningFacts() (facts document.Facts) {
+	facts.Add("means", p.Meanings()...)
+	facts.Add("nginx", p.NginxTexts()...)
+	return facts
 }
 
 // writeHistory writes what has changed.
@@ -123,8 +100,8 @@ func (m *Model) writeHistory(w document.Writer) {
 	}
 }
 
-// StoredText says where the run is stored.
-func StoredText(s *Stored) string {
+// String says where the run is stored.
+func (s *Stored) String() string {
 	if s.Run == "" {
 		return s.Database
 	}

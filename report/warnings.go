@@ -21,17 +21,8 @@ const (
 	mixedPercent = 1  // of a client's requests: a second class with more than that speaks for several people
 )
 
-// HeavyWarnings warns of clients that make a large share of the requests.
+// HeavyWarnings warns of clients with more than heavyPercent of all requests, the heaviest first.
 func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total int64, a *Anonymizer) []string {
-	var all []string
-	for _, id := range heavy(clients, names, total) {
-		all = append(all, heavyText(names.Name(id), a, clients.At(id), total))
-	}
-	return all
-}
-
-// heavy are the clients with more than heavyPercent of all requests, the heaviest first.
-func heavy(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total int64) []int32 {
 	requests := func(id int32) int64 { return clients.At(id).Requests() }
 	var ids []int32
 	for id := range int32(clients.Len()) {
@@ -43,7 +34,11 @@ func heavy(clients *replay.Paged[replay.ClientTally], names *intern.Dict, total 
 		most := cmp.Compare(requests(b), requests(a))
 		return cmp.Or(most, strings.Compare(names.Name(a), names.Name(b)))
 	})
-	return ids
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = heavyText(names.Name(id), a, clients.At(id), total)
+	}
+	return texts
 }
 
 // heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of
@@ -95,4 +90,64 @@ func mixed(c *replay.ClientTally) bool {
 		}
 	}
 	return classes > 1
+}
+
+// Figures of hosts that share their limits are exact as long as all of them ask the same Redis. What was decided
+// without it is in the figures as it was decided, so a report says how much that is.
+
+// namedDegraded is how many policies are named; all of them have it in their figures.
+const namedDegraded = 5
+
+// degradedText says of which policies verdicts were degraded, "" if of none.
+func degradedText(policies []Policy) string {
+	var texts []string
+	more := 0
+	for i := range policies {
+		p := &policies[i]
+		switch {
+		case p.Degraded == 0:
+		case len(texts) == namedDegraded:
+			more++
+		default:
+			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, format.Thousands(p.Degraded), format.Count(p.Requests, "request"),
+				format.Percent(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused), format.Count(p.Refused, "refusal")))
+		}
+	}
+	if texts == nil {
+		return ""
+	}
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more policies", more))
+	}
+	return "verdicts were degraded while Redis was away, or slower than the log grew, and the hosts that share a limit might have decided otherwise together: " +
+		strings.Join(texts, "; ")
+}
+
+// setApart tells, among the warnings as well, what several runs of the same time judged each by itself.
+func (m *Model) setApart(found *Apart, a *Anonymizer) {
+	if found == nil {
+		return
+	}
+	apart := *found
+	apart.TopClients = nil
+	for _, c := range found.TopClients {
+		apart.TopClients = append(apart.TopClients, ApartClient{a.Name(c.Client), c.Requests})
+	}
+	m.Apart, m.Warnings = &apart, append(m.Warnings, apart.text(m.Input.Requests))
+}
+
+// namedApart is how many clients the warning names.
+const namedApart = 5
+
+func (p *Apart) text(requests int64) string {
+	var names []string
+	for _, c := range p.TopClients[:min(len(p.TopClients), namedApart)] {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Client, format.Thousands(c.Requests)))
+	}
+	if more := p.Clients - int64(len(names)); more > 0 {
+		names = append(names, format.Thousands(more)+" more")
+	}
+	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its own requests: "+
+		"a limit that their hosts share would refuse more, as a replay of all their logs together tells",
+		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests), format.Count(requests, "request"), strings.Join(names, ", "))
 }

@@ -17,7 +17,7 @@ func meantAction(flag, name string, o *ingest.Options, s *ingest.Stats) (string,
 	if name == "" || s.Taken() == 0 {
 		return name, nil
 	}
-	switch meant := match.ResolveAction(o.Tables.Actions, name); len(meant) {
+	switch meant := match.ActionsMeant(o.Tables.Actions, name); len(meant) {
 	case 1:
 		return meant[0], nil
 	case 0:

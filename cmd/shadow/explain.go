@@ -157,7 +157,7 @@ func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gatheri
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
-	places := ingest.NewLineFinder(&g.Batch, g.Listed(f.top))
+	places := ingest.NewPlaces(&g.Batch, g.Listed(f.top))
 	lines := map[int32]client.LogLine{}
 	id, _, _ := g.Client()
 	err := ingest.Lines(ctx, names, r.reading, id, func(l ingest.Line) bool {

@@ -167,11 +167,12 @@ func policyHistory(name, by string, p *store.PolicyHistory) history.Policy {
 		TopNewlyHit: moversOf(p.TopNewlyHit), TopReleased: moversOf(p.TopReleased), TopRepeating: moversOf(p.TopRepeating),
 	}
 	if p.InBase {
-		h.Before = history.NewBefore(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
+		before := history.NewTotals(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
+		h.Before = &before
 	}
 	for _, r := range p.Trend {
 		h.Trend = append(h.Trend, history.NewTrend(r.Run, r.First, r.Last,
-			history.NewBefore(r.Requests, r.Refused, r.Clients, r.ClientsHit), history.HitClasses(r.Hit)))
+			history.NewTotals(r.Requests, r.Refused, r.Clients, r.ClientsHit), history.HitClasses(r.Hit)))
 	}
 	return h
 }

@@ -66,14 +66,14 @@ func twice(policies []policy.Policy) error {
 // blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
 // everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
 func blame(err error, policies []policy.Policy) error {
-	var missing *ingest.MissingFieldError
-	if !errors.As(err, &missing) {
+	var untold *ingest.Untold
+	if !errors.As(err, &untold) {
 		return err
 	}
 	var names []string
 	place := ""
 	for _, p := range policies {
-		if p.Place == "" || !slices.ContainsFunc(p.Keys(), untoldKey(missing.Field)) {
+		if p.Place == "" || !slices.ContainsFunc(p.Keys(), untoldKey(untold.What)) {
 			continue
 		}
 		if names = append(names, p.Name); place == "" {
@@ -84,7 +84,7 @@ func blame(err error, policies []policy.Policy) error {
 		return err
 	}
 	return fmt.Errorf("%s: policies that count by %s (%s) cannot be judged; --policy picks others: %w",
-		place, strings.TrimPrefix(missing.Field, "the "), strings.Join(names, ", "), err)
+		place, strings.TrimPrefix(untold.What, "the "), strings.Join(names, ", "), err)
 }
 
 // untoldKey tells of a key whether it needs what is not told.

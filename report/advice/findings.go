@@ -1,10 +1,12 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"shadow/escape"
 	"shadow/limit"
 	"shadow/report"
 	"shadow/report/format"
@@ -12,70 +14,176 @@ import (
 	"shadow/sweep"
 )
 
-// What there is to say in plain sentences: whatever makes a number less than it seems.
-
 // hardly is the share of requests, in percent, below which a limit hardly separates those to stop from those to spare.
 const hardly = 5
 
-func findings(a *suggest.Advice, in *report.Input) []string {
-	texts := []string{}
+// crawlersNamed is how many crawlers are named.
+const crawlersNamed = 5
+
+// findings are what there is to say in plain sentences: whatever makes a number less than it seems.
+type findings []string
+
+func (f *findings) add(text string, args ...any) { *f = append(*f, fmt.Sprintf(text, args...)) }
+
+func findingsOf(a *suggest.Advice, in *report.Input) findings {
+	f := findings{}
 	if a.First.Requests == (suggest.Groups{}) {
-		return append(texts, "There are no requests to choose a limit on.")
+		f.add("There are no requests to choose a limit on.")
+		return f
 	}
-	for _, text := range []string{
-		spareNobodyText(a, in), crawlersText(a), wholeText(a), sampleText(a), tooLongText(a), brokenText(a), separationText(a), proofText(a), loadsText(a, in),
-	} {
-		if text != "" {
-			texts = append(texts, text)
-		}
+	f.nobodyToSpare(a, in)
+	if w := a.Whole; w != nil && w.Limit != "" {
+		f.crawlers(a)
+		f.whole(a)
 	}
-	return texts
+	f.sample(a)
+	f.tooLong(a)
+	f.broken(a)
+	f.separation(a)
+	f.proof(a)
+	f.loads(a, in)
+	return f
 }
 
-// spareNobodyText says that there is nobody to spare.
-func spareNobodyText(a *suggest.Advice, in *report.Input) string {
+func (f *findings) nobodyToSpare(a *suggest.Advice, in *report.Input) {
 	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
-		return "The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --protect all=99% spares that share " +
-			"of all clients, whoever they are; a log format with the agent, such as combined, allows more."
+		f.add("The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --protect all=99%% spares that share " +
+			"of all clients, whoever they are; a log format with the agent, such as combined, allows more.")
+		return
 	}
 	for _, p := range a.Promises {
-		if a.NoneProtected() {
-			return unsparedText(a, p)
+		if a.Unspared() {
+			f.unspared(a, p)
+			return
 		}
 		if a.First.Clients.Of(p.Who) == 0 {
-			return fmt.Sprintf("There are no %s among the clients: nobody to spare. --protect all=99%% spares that share of whoever is there.", p.Who)
+			f.add("There are no %s among the clients: nobody to spare. --protect all=99%% spares that share of whoever is there.", p.Who)
+			return
 		}
 	}
-	return ""
 }
 
-// sampleText says that there are too few clients for a promise.
-func sampleText(a *suggest.Advice) string {
+// unspared says whom the log shows instead of those to spare.
+func (f *findings) unspared(a *suggest.Advice, p suggest.Promise) {
+	requests := a.Whole.Requests
+	later := ""
+	if n := a.Whole.Groups.Of(p.Who); n > 0 {
+		later = fmt.Sprintf(" The rest of the log has %s to spare: --holdout 0 chooses on all of it.", format.Count(n, "client"))
+	}
+	var groups []suggest.Group
+	for g := range suggest.GroupCount {
+		if requests[g] > 0 {
+			groups = append(groups, g)
+		}
+	}
+	slices.SortStableFunc(groups, func(x, y suggest.Group) int { return cmp.Compare(requests[y], requests[x]) })
+	there := make([]string, len(groups))
+	for i, g := range groups {
+		there[i] = fmt.Sprintf("%s by %s", format.Thousands(requests[g]), g)
+	}
+	f.add("No %s sent a request of this action in the part that limits are chosen on: nobody to spare, so there is no promise to hold a limit to. "+
+		"Of the %s of it in the whole log, %s. The table tells what a limit leaves to an attacker who begins anew, and what it refuses of these: "+
+		"take the strictest of which you think that people can live with it.%s",
+		p.Who, format.Count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "), later)
+}
+
+// crawlers tells which crawlers the answer refuses: search engines may be welcome.
+func (f *findings) crawlers(a *suggest.Advice) {
+	refused, requests := a.Whole.Answer.Refused[suggest.Crawlers], a.Whole.Requests[suggest.Crawlers]
+	if refused == 0 {
+		return
+	}
+	var search, others []string
+	for _, c := range a.Whole.Crawlers {
+		text := fmt.Sprintf("%s %s of %s", escape.Visible(c.Name), format.Thousands(c.Refused), format.Thousands(c.Requests))
+		switch {
+		case c.Refused == 0:
+		case c.Search:
+			search = append(search, text)
+		default:
+			others = append(others, text)
+		}
+	}
+	text := fmt.Sprintf("The answer refuses %s of %s of clients that call themselves crawlers (%s%%)",
+		format.Thousands(refused), format.Count(requests, "request"), format.Percent(format.PercentOf(refused, requests)))
+	if search != nil {
+		text += "; of search engines: " + format.List(search, crawlersNamed)
+	}
+	if others != nil {
+		text += "; others: " + format.List(others, crawlersNamed)
+	}
+	text += "."
+	if a.Stop.Has(suggest.Crawlers) && a.Stop != suggest.Everybody { // the flags that put crawlers on the other side
+		var promises, stop []string
+		for _, p := range a.Promises {
+			promises = append(promises, p.String())
+		}
+		for g := range suggest.GroupCount {
+			if a.Stop.Has(g) && g != suggest.Crawlers {
+				stop = append(stop, g.String())
+			}
+		}
+		text += fmt.Sprintf(" If they are welcome, spare them: --protect %s,crawlers=100%% --target %s.",
+			strings.Join(promises, ","), cmp.Or(strings.Join(stop, ","), suggest.Tools.String()))
+	}
+	*f = append(*f, text)
+}
+
+// whole says how the whole log differs from its parts, and this report from that of a replay by claim alone.
+func (f *findings) whole(a *suggest.Advice) {
+	w := a.Whole
+	refused, hit := w.Answer.Refused.Of(suggest.Everybody), &w.Answer.Hit
+	unscaled := ""
+	if !a.Scale.One() {
+		unscaled = " (the answer without the scale)"
+	}
+	text := fmt.Sprintf("On the whole log, %s%s refuses %s of %s and hits %s.", w.Limit, unscaled,
+		format.Thousands(refused), format.Count(w.Requests.Of(suggest.Everybody), "request"), format.Count(hit.Of(suggest.Everybody), "client"))
+	best := a.BestOfAll()[0]
+	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) + best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
+		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.", format.Thousands(apart))
+	}
+	if n := hit[suggest.Disguised]; n > 0 {
+		verdict := " are browsers: " + format.Thousands(n) + " behave like none (disguised)."
+		switch browsers := n + hit[suggest.Browsers] + hit[suggest.Shared]; {
+		case browsers == 1:
+			verdict = " is a browser: it behaves like none (disguised)."
+		case n == 1:
+			verdict = " are browsers: 1 behaves like none (disguised)."
+		}
+		text += fmt.Sprintf(" To `shadow replay` without --evidence, which believes claims, %s of those hit%s",
+			format.Thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), verdict)
+	}
+	*f = append(*f, text)
+}
+
+// sample says that there are too few clients for a promise.
+func (f *findings) sample(a *suggest.Advice) {
 	var texts []string
 	for _, p := range a.Promises {
 		n, sample := a.First.Clients.Of(p.Who), p.Sample()
-		switch {
-		case n == 0 || sample > 0 && n >= sample:
-		case sample == 0:
-			texts = append(texts, fmt.Sprintf("No log can promise %s: if none of %s is hit here, that shows, with 95%% confidence, %s.", p, format.Count(n, "client"), provable(n)))
-		default:
+		if n == 0 || sample > 0 && n >= sample {
+			continue
+		}
+		provable := "nothing"
+		if share := suggest.Provable(n); share > 0 {
+			provable = "that at most " + format.Percent(100-share.Percent()) + "% are"
+		}
+		if sample == 0 {
+			texts = append(texts, fmt.Sprintf("No log can promise %s: if none of %s is hit here, that shows, with 95%% confidence, %s.",
+				p, format.Count(n, "client"), provable))
+		} else {
 			texts = append(texts, fmt.Sprintf("The log is too short to promise %s, which takes %s: it has %s to choose on. If none of them is hit, that shows, "+
-				"with 95%% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable(n)))
+				"with 95%% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable))
 		}
 	}
-	return strings.Join(texts, " ")
-}
-
-func provable(n int64) string {
-	share := suggest.Provable(n)
-	if share == 0 {
-		return "nothing"
+	if texts != nil {
+		*f = append(*f, strings.Join(texts, " "))
 	}
-	return "that at most " + format.Percent(100-share.Percent()) + "% are"
 }
 
-// tooLongText tells of limits that the log is too short for.
-func tooLongText(a *suggest.Advice) string {
+// tooLong tells of limits that the log is too short for.
+func (f *findings) tooLong(a *suggest.Advice) {
 	var periods, what []string
 	buckets := int64(0)
 	for _, s := range a.Suggestions {
@@ -94,52 +202,48 @@ func tooLongText(a *suggest.Advice) string {
 	if buckets > 0 {
 		what = append(what, format.Count(buckets, "bucket")+" of low rates")
 	}
-	if what == nil {
-		return ""
+	if what != nil {
+		f.add("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket refills, must fit into that three times.",
+			strings.Join(what, " and "), format.Brief(a.First.Last-a.First.First))
 	}
-	length := a.First.Last - a.First.First
-	return fmt.Sprintf("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket refills, must fit into that three times.",
-		strings.Join(what, " and "), format.Brief(length))
 }
 
-func brokenText(a *suggest.Advice) string {
+func (f *findings) broken(a *suggest.Advice) {
 	for _, s := range a.Suggestions {
 		if s.Why == suggest.Broken {
-			return fmt.Sprintf("No %s limit keeps the promise: some are hit by any.", s.Kind)
+			f.add("No %s limit keeps the promise: some are hit by any.", s.Kind)
+			return
 		}
 	}
-	return ""
 }
 
-// separationText says whether a limit can tell those to stop from those to spare.
-func separationText(a *suggest.Advice) string {
-	requests := a.First.Requests.Of(a.Stop)
-	found := false
-	for _, s := range a.Suggestions {
-		found = found || s.Why == suggest.Found
+// separation says whether a limit can tell those to stop from those to spare.
+func (f *findings) separation(a *suggest.Advice) {
+	found := slices.ContainsFunc(a.Suggestions, func(s suggest.Suggestion) bool { return s.Why == suggest.Found })
+	if !found || a.Stop == suggest.Everybody {
+		return
 	}
-	best := a.BestOfAll()
+	requests, best := a.First.Requests.Of(a.Stop), a.BestOfAll()
 	switch {
-	case !found || a.Stop == suggest.Everybody:
-		return ""
 	case requests == 0:
-		return fmt.Sprintf("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.",
+		f.add("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.",
 			strings.Replace(a.Stop.String(), " and ", " or ", 1))
+		return
 	case len(best) == 0:
-		return fmt.Sprintf("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Stop)
+		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Stop)
+		return
 	}
-	share := format.PercentOf(a.Stopped(&best[0].Chosen), requests)
-	if share < hardly {
-		return fmt.Sprintf("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than from the fastest of those to spare.",
+	if share := format.PercentOf(a.Stopped(&best[0].Chosen), requests); share < hardly {
+		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than from the fastest of those to spare.",
 			format.Percent(share), a.Stop)
 	}
-	return ""
 }
 
-// proofText tells of limits that do not hold on the rest.
-func proofText(a *suggest.Advice) string {
+// proof tells of limits that do not hold on the rest.
+func (f *findings) proof(a *suggest.Advice) {
 	if a.Rest == nil {
-		return "Nothing was held out: nothing proves these limits but the log that chose them."
+		f.add("Nothing was held out: nothing proves these limits but the log that chose them.")
+		return
 	}
 	var tried, failed int
 	for _, s := range a.Suggestions {
@@ -148,30 +252,32 @@ func proofText(a *suggest.Advice) string {
 		}
 		switch s.Proof {
 		case suggest.Nothing:
-			return "The rest of the log has nobody to spare, so it proves nothing."
+			f.add("The rest of the log has nobody to spare, so it proves nothing.")
+			return
 		case suggest.Fails:
 			failed++
 		}
 		tried++
 	}
 	switch {
-	case tried == 0 || failed == 0:
-		return ""
+	case failed == 0:
 	case failed == tried:
-		return "None of the limits that were chosen on the first part keeps the promise on the rest: take a kinder one, or a longer log."
+		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a kinder one, or a longer log.")
+	default:
+		f.add("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after those that do.", failed, tried)
 	}
-	return fmt.Sprintf("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after those that do.", failed, tried)
 }
 
-// loadsText is advice on the burst.
-func loadsText(a *suggest.Advice, in *report.Input) string {
+// loads is advice on the burst.
+func (f *findings) loads(a *suggest.Advice, in *report.Input) {
 	l := a.Loads
 	whose, of := "a browser", ""
 	if !in.AgentsLogged {
 		whose = "a client"
 	}
 	if l.Count == 0 {
-		return "No page load of " + whose + " was seen, so there is no advice on the burst."
+		f.add("No page load of %s was seen, so there is no advice on the burst.", whose)
+		return
 	}
 	if a.Action != "" {
 		of = " of this action"
@@ -183,5 +289,5 @@ func loadsText(a *suggest.Advice, in *report.Input) string {
 		limit, _ := a.Text(best, best.Chosen.Limit)
 		text += fmt.Sprintf(" %s has less: it refuses part of some pages.", limit)
 	}
-	return text
+	*f = append(*f, text)
 }

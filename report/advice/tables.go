@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,21 +19,28 @@ const bucketsShown = 5
 
 // sections are the tables of an answer.
 func (s *Answer) sections() []document.Section {
-	all := []document.Section{{Title: "Who is there" + s.about(), Table: s.clientsTable()}}
+	about := ""
+	if s.Action != "" {
+		about = ", in requests of " + s.Action
+	}
+	all := []document.Section{{Title: "Who is there" + about, Table: s.clientsTable()}}
 	if s.Whole != nil {
 		all = append(all, document.Section{Title: s.Whole.Limit + " on the whole log, as a replay judges it", Table: s.wholeTable()})
 	}
 	if len(s.Bounds) > 0 {
 		all = append(all, document.Section{
-			Title: "What one client is admitted at most, from when it begins anew" + s.about(), Table: s.boundsTable(),
+			Title: "What one client is admitted at most, from when it begins anew" + about, Table: s.boundsTable(),
 			Notes: []string{"In less than a minute, an hour, a day. A bucket leaves its burst and a token for each that comes meanwhile; a window its N each time anew."},
 		})
 	}
-	if shown := s.shown(); len(shown) > 0 {
-		title := "The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop" + s.scaled()
-		all = append(all, document.Section{Title: title, Table: s.limitsTable(shown), Notes: s.limitsNotes(shown)})
+	if shown, found := s.shown(); found > 0 {
+		title := "The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop"
+		if scale := s.Advice.Scale; !scale.One() {
+			title += fmt.Sprintf(", for clients that send %s times as much; the figures are those of such a day", scale)
+		}
+		all = append(all, document.Section{Title: title, Table: s.limitsTable(shown), Notes: s.limitsNotes(len(shown), found)})
 	}
-	for _, best := range s.Advice.BestOfAll() {
+	for _, best := range s.best {
 		m := s.modelOf(best)
 		all = append(all, document.Section{Title: m.Chosen.Limit + ", a little stricter and a little kinder", Table: s.runnersTable(m)})
 	}
@@ -40,37 +48,16 @@ func (s *Answer) sections() []document.Section {
 }
 
 // limitsNotes explain the columns, and what the table leaves out.
-func (s *Answer) limitsNotes(shown []*Limit) (notes []string) {
+func (s *Answer) limitsNotes(shown, found int) []string {
 	note := "knee is the N from which on kindness buys little."
 	if s.Rest != nil {
 		note = "On the rest a limit holds if it keeps the promise there too; from is the least N that keeps it on both parts; " + note
 	}
-	notes = append(notes, note)
-	found := 0
-	for i := range s.Suggestions {
-		if s.Suggestions[i].Chosen != nil {
-			found++
-		}
+	if found == shown {
+		return []string{note}
 	}
-	if found > len(shown) {
-		notes = append(notes, fmt.Sprintf("Shown are all windows and the %d best of %d token buckets; --output csv has all %d limits.",
-			bucketsShown, bucketsShown+found-len(shown), found))
-	}
-	return notes
-}
-
-func (s *Answer) about() string {
-	if s.Action == "" {
-		return ""
-	}
-	return ", in requests of " + s.Action
-}
-
-func (s *Answer) scaled() string {
-	if s.Advice.Scale.One() {
-		return ""
-	}
-	return fmt.Sprintf(", for clients that send %s times as much; the figures are those of such a day", s.Advice.Scale)
+	return []string{note, fmt.Sprintf("Shown are all windows and the %d best of %d token buckets; --output csv has all %d limits.",
+		bucketsShown, bucketsShown+found-shown, found)}
 }
 
 // modelOf is what JSON shows of a suggestion.
@@ -78,8 +65,8 @@ func (s *Answer) modelOf(of *suggest.Suggestion) *Limit {
 	return &s.Suggestions[slices.IndexFunc(s.Suggestions, func(m Limit) bool { return m.of == of })]
 }
 
-// shown are the suggestions that the table has: all windows, and of token buckets the best ones.
-func (s *Answer) shown() (shown []*Limit) {
+// shown are the limits that the table has: all windows, and of token buckets the best ones. found is how many there are.
+func (s *Answer) shown() (shown []*Limit, found int) {
 	var buckets []*Limit
 	for i := range s.Suggestions {
 		switch m := &s.Suggestions[i]; {
@@ -91,17 +78,40 @@ func (s *Answer) shown() (shown []*Limit) {
 		}
 	}
 	slices.SortStableFunc(buckets, func(x, y *Limit) int { return s.Advice.Compare(x.of, y.of) })
-	return append(shown, buckets[:min(len(buckets), bucketsShown)]...)
+	return append(shown, buckets[:min(len(buckets), bucketsShown)]...), len(shown) + len(buckets)
+}
+
+// A part is a part of the log, with the figures that some limit has on it.
+type part struct {
+	name   string // in heads
+	of     *suggest.Part
+	model  *Part
+	limits func(*suggest.Candidate) *suggest.Figures
+	prices func(*Price) *Figures
+}
+
+// parts are the one that limits are chosen on, and the rest if there is one.
+func (s *Answer) parts() []part {
+	all := []part{{
+		"", s.Advice.First, &s.First,
+		func(c *suggest.Candidate) *suggest.Figures { return &c.First }, func(p *Price) *Figures { return p.First },
+	}}
+	if s.Rest != nil {
+		all = append(all, part{
+			"rest: ", s.Advice.Rest, s.Rest,
+			func(c *suggest.Candidate) *suggest.Figures { return &c.Rest }, func(p *Price) *Figures { return p.Rest },
+		})
+	}
+	return all
 }
 
 // clientsTable has a row for each group, with what the best limit refuses of it.
 func (s *Answer) clientsTable() *table.Table {
 	t := table.New(table.Words("clients"))
-	parts := []*Part{&s.First, s.Rest}[:s.partCount()]
-	best := s.Advice.BestOfAll()
+	parts := s.parts()
 	for i := range parts {
 		t.Head(table.Number("clients, " + [2]string{"first part", "rest"}[i]))
-		if len(best) > 0 {
+		if len(s.best) > 0 {
 			t.Join(table.Numbers("hit", "requests", "refused", "%")...)
 		} else {
 			t.Join(table.Number("requests"))
@@ -109,55 +119,63 @@ func (s *Answer) clientsTable() *table.Table {
 	}
 	for group := range suggest.GroupCount {
 		row := table.Texts(group.String())
-		for i, p := range parts {
-			total := p.ByGroup[group]
-			if len(best) == 0 {
-				row = append(row, table.Count(total.Clients), table.Count(total.Requests))
+		for _, p := range parts {
+			total := p.model.ByGroup[group]
+			if len(s.best) == 0 {
+				row = append(row, table.Counts(total.Clients, total.Requests)...)
 				continue
 			}
-			price := s.modelOf(best[0]).Chosen
-			f := [2]*Figures{&price.First, price.Rest}[i].ByGroup[group]
-			row = append(row, table.Count(total.Clients), table.Count(f.Hit), table.Count(total.Requests), table.Count(*f.Refused),
-				table.Share(format.PercentOf(*f.Refused, total.Requests)))
+			f := p.prices(s.modelOf(s.best[0]).Chosen).ByGroup[group]
+			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests, *f.Refused)...)
+			row = append(row, table.Share(format.PercentOf(*f.Refused, total.Requests)))
 		}
 		t.Add(row...)
 	}
 	return t
 }
 
-// priceTable begins a table of limits with their prices. Where the log has no rest there are half as many columns.
-func (s *Answer) priceTable() *table.Table {
-	t := table.New(table.Words("limit"))
-	for _, part := range []string{"", "rest: "}[:s.partCount()] {
-		t.Head(table.Number(part + "hit"))
-		t.Join(table.Numbers("%", "stopped %", "clients")...)
+// wholeTable has a row for each group that is there, and all of them.
+func (s *Answer) wholeTable() *table.Table {
+	w := s.Advice.Whole
+	t := table.New(table.Words("clients"), table.Number("on the whole log"))
+	t.Join(table.Numbers("hit", "requests", "refused", "%")...)
+	row := func(name string, who suggest.Set) {
+		if n := w.Groups.Of(who); n > 0 {
+			refused, requests := w.Answer.Refused.Of(who), w.Requests.Of(who)
+			cells := append(table.Texts(name), table.Counts(n, w.Answer.Hit.Of(who), requests, refused)...)
+			t.Add(append(cells, table.Share(format.PercentOf(refused, requests)))...)
+		}
 	}
+	for group := range suggest.GroupCount {
+		row(group.String(), 1<<group)
+	}
+	row("all", suggest.Everybody)
 	return t
 }
 
-func (s *Answer) partCount() int {
-	if s.Rest == nil {
-		return 1
-	}
-	return 2
+// boundsTable has a row for each limit that is offered where there is nobody to spare.
+func (s *Answer) boundsTable() *table.Table {
+	requests := s.Advice.Whole.Requests.Of(suggest.Everybody)
+	t := table.Of[Bound]{}
+	t.Head(table.Words("limit"), func(b *Bound) table.Cell { return table.Text(b.Limit) })
+	t.Head(table.Number("first minute"), func(b *Bound) table.Cell { return table.Count(b.Minute) })
+	t.Join(table.Number("hour"), func(b *Bound) table.Cell { return table.Count(b.Hour) })
+	t.Join(table.Number("day"), func(b *Bound) table.Cell { return table.Count(b.Day) })
+	t.Head(table.Number("refused here"), func(b *Bound) table.Cell { return table.Count(b.Refused) })
+	t.Join(table.Number("%"), func(b *Bound) table.Cell { return table.Share(format.PercentOf(b.Refused, requests)) })
+	t.Join(table.Number("clients"), func(b *Bound) table.Cell { return table.Count(b.Hit) })
+	t.Head(table.Words("nginx"), func(b *Bound) table.Cell { return table.Text(cmp.Or(b.Nginx, "–")) })
+	return t.Fill(s.Bounds)
 }
 
-// priceCells are those of a limit: the clients hit of those to spare, and what is refused of those to stop.
-func (s *Answer) priceCells(c *suggest.Candidate) (cells []string) {
-	a := s.Advice
-	spared := suggest.Set(0)
-	for _, p := range a.Promises {
-		spared |= p.Who
+// priceTable begins a table of limits with their prices.
+func (s *Answer) priceTable() *table.Table {
+	t := table.New(table.Words("limit"))
+	for _, p := range s.parts() {
+		t.Head(table.Number(p.name + "hit"))
+		t.Join(table.Numbers("%", "stopped %", "clients")...)
 	}
-	figures, parts := []*suggest.Figures{&c.First, &c.Rest}, []*suggest.Part{a.First, a.Rest}
-	for i, f := range figures[:s.partCount()] {
-		p := parts[i]
-		cells = append(cells,
-			format.Thousands(f.Hit.Of(spared)), format.Percent(format.PercentOf(f.Hit.Of(spared), p.Clients.Of(spared))),
-			format.Percent(format.PercentOf(f.Refused.Of(a.Stop), p.Requests.Of(a.Stop))),
-			fmt.Sprintf("%s/%s", format.Thousands(f.Hit.Of(a.Stop)), format.Thousands(p.Clients.Of(a.Stop))))
-	}
-	return cells
+	return t
 }
 
 // limitsTable has a row for each suggestion.
@@ -168,22 +186,20 @@ func (s *Answer) limitsTable(shown []*Limit) *table.Table {
 		t.Join(table.Number("from"))
 	}
 	t.Head(table.Number("knee"))
-	for _, m := range shown {
-		row := append([]string{m.Chosen.Limit}, s.priceCells(&m.of.Chosen)...)
-		if s.Rest != nil {
-			row = append(row, m.Proof, s.scaledN(m.Both))
+	scaled := func(p *Price) table.Cell { // the number of a limit that there may be
+		if p == nil {
+			return table.None
 		}
-		t.Add(table.Texts(append(row, s.scaledN(m.Knee))...)...)
+		return table.Count(s.Advice.Scale.Up(p.N))
+	}
+	for _, m := range shown {
+		row := append(table.Texts(m.Chosen.Limit), s.priceCells(&m.of.Chosen)...)
+		if s.Rest != nil {
+			row = append(row, table.Text(m.Proof), scaled(m.Both))
+		}
+		t.Add(append(row, scaled(m.Knee))...)
 	}
 	return t
-}
-
-// scaledN is the number of a limit that there may be.
-func (s *Answer) scaledN(p *Price) string {
-	if p == nil {
-		return "–"
-	}
-	return format.Thousands(s.Advice.Scale.Up(p.N))
 }
 
 // runnersTable has a row for each runner-up, with the limit itself among them.
@@ -191,7 +207,7 @@ func (s *Answer) runnersTable(m *Limit) *table.Table {
 	t := s.priceTable()
 	row := func(c *suggest.Candidate, mark string) {
 		limit, _ := s.Advice.Text(m.of, c.Limit)
-		t.Add(table.Texts(append([]string{limit + mark}, s.priceCells(c)...)...)...)
+		t.Add(append(table.Texts(limit+mark), s.priceCells(c)...)...)
 	}
 	chosen := false
 	for i := range m.of.Others {
@@ -203,4 +219,41 @@ func (s *Answer) runnersTable(m *Limit) *table.Table {
 		row(c, "")
 	}
 	return t
+}
+
+// A price is what a limit does on one part of the log: the clients hit of those to spare, and what is refused of those
+// to stop.
+type price struct {
+	hit, spared        int64 // clients
+	stopped, requests  int64
+	stopHit, stopCount int64 // clients
+}
+
+func (s *Answer) price(p *part, c *suggest.Candidate) price {
+	spared := suggest.Set(0)
+	for _, promise := range s.Advice.Promises {
+		spared |= promise.Who
+	}
+	f, stop := p.limits(c), s.Advice.Stop
+	return price{
+		f.Hit.Of(spared), p.of.Clients.Of(spared), f.Refused.Of(stop), p.of.Requests.Of(stop), f.Hit.Of(stop), p.of.Clients.Of(stop),
+	}
+}
+
+func (p *price) hitPercent() string { return format.Percent(format.PercentOf(p.hit, p.spared)) }
+func (p *price) stoppedPercent() string {
+	return format.Percent(format.PercentOf(p.stopped, p.requests))
+}
+
+func (p *price) clients(between string) string {
+	return format.Thousands(p.stopHit) + between + format.Thousands(p.stopCount)
+}
+
+// priceCells are those of a limit, on each part.
+func (s *Answer) priceCells(c *suggest.Candidate) (cells []table.Cell) {
+	for _, part := range s.parts() {
+		p := s.price(&part, c)
+		cells = append(cells, table.Texts(format.Thousands(p.hit), p.hitPercent(), p.stoppedPercent(), p.clients("/"))...)
+	}
+	return cells
 }

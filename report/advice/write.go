@@ -5,73 +5,74 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
+	"time"
 
-	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/suggest"
+	"shadow/sweep"
 )
 
-// answerFacts say what is asked, and the answer.
-func (s *Answer) answerFacts() []document.Fact {
+// facts say what is asked, and the answer.
+func (s *Answer) facts() (f document.Facts) {
 	a := s.Advice
-	var all []document.Fact
-	if s.Action != "" {
-		all = append(all, document.Fact{Label: "action", Text: s.Action})
-	}
+	f.Add("action", s.Action)
 	for _, p := range a.Promises {
 		n := a.First.Clients.Of(p.Who)
-		all = append(all, document.Fact{Label: "protect", Text: fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client"))})
+		f.Add("protect", fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client")))
 	}
-	all = append(all, document.Fact{Label: "target", Text: a.Stop.String()}, document.Fact{Label: "chosen on", Text: partText(&s.First)})
+	f.Add("target", a.Stop.String())
+	f.Add("chosen on", s.First.text())
 	if s.Rest != nil {
-		all = append(all, document.Fact{Label: "proven on", Text: partText(s.Rest)})
+		f.Add("proven on", s.Rest.text())
 	}
 	if s.Band {
-		all = append(all, document.Fact{Label: "band", Text: "stamps are whole seconds: limits keep the promise wherever in its second each request came"})
+		f.Add("band", "stamps are whole seconds: limits keep the promise wherever in its second each request came")
 	}
-	if text := s.answerText(); text != "" {
-		all = append(all, document.Strong("answer", text))
+	if len(s.best) > 0 {
+		f = append(f, document.Strong("answer", s.answerText()))
+		if a.Scale.One() {
+			n := leavesOf(s.best[0].Shape, s.best[0].Steady())
+			f.Add("leaves", fmt.Sprintf("at most %s to one client in less than a minute, %s in an hour, %s in a day, if it begins anew and takes all it can get",
+				format.Count(n[0], "request"), format.Thousands(n[1]), format.Thousands(n[2])))
+		}
+		f.Add("nginx", s.nginxText())
 	}
-	if text := s.leavesText(); text != "" {
-		all = append(all, document.Fact{Label: "leaves", Text: text})
-	}
-	if text := s.nginxText(); text != "" {
-		all = append(all, document.Fact{Label: "nginx", Text: text})
-	}
-	return append(all, document.Same("mind", s.Findings...)...)
+	f.Add("mind", s.Findings...)
+	return f
 }
 
-func partText(p *Part) string {
-	const layout = "2006-01-02 15:04:05"
+func (p *Part) text() string {
 	if p.Requests == 0 {
 		return "no requests"
 	}
-	return fmt.Sprintf("%s to %s UTC: %s from %s", p.From.Format(layout), p.To.Format(layout), format.Count(p.Requests, "request"), format.Count(p.Clients, "client"))
+	return fmt.Sprintf("%s to %s UTC: %s from %s", p.From.Format(time.DateTime), p.To.Format(time.DateTime),
+		format.Count(p.Requests, "request"), format.Count(p.Clients, "client"))
 }
 
-// answerText names the best limit and its price, "" if there is none.
+// firstText is what a limit does on the part that limits are chosen on.
+func (s *Answer) firstText(c *suggest.Candidate) string {
+	p := s.price(&s.parts()[0], c)
+	return fmt.Sprintf("hits %s of %s to spare (%s%%), and refuses %s%% of the requests of %s (%s clients)",
+		format.Thousands(p.hit), format.Count(p.spared, "client"), p.hitPercent(), p.stoppedPercent(), s.Advice.Stop, p.clients(" of "))
+}
+
+// answerText names the best limit and its price.
 func (s *Answer) answerText() string {
-	best := s.Advice.BestOfAll()
-	if len(best) == 0 {
-		return ""
-	}
-	b := best[0]
-	text, _ := s.Advice.Text(b, b.Chosen.Limit)
-	cells := s.priceCells(&b.Chosen)
-	text += fmt.Sprintf(", by client: hits %s of %s to spare (%s%%), and refuses %s%% of the requests of %s (%s clients)",
-		cells[0], format.Count(s.sparedClients(s.Advice.First), "client"), cells[1], cells[2], s.Advice.Stop, strings.Replace(cells[3], "/", " of ", 1))
+	b := s.best[0]
+	text := s.Best[0] + ", by client: " + s.firstText(&b.Chosen)
+	verb := "It holds on the rest"
 	switch b.Proof {
-	case suggest.Holds, suggest.Fails:
-		verb := "It holds on the rest"
-		if b.Proof == suggest.Fails {
-			verb = "It does NOT hold on the rest"
-		}
-		text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
-			verb, cells[4], format.Thousands(s.sparedClients(s.Advice.Rest)), cells[5], cells[6], strings.Replace(cells[7], "/", " of ", 1))
+	default:
+		return text
+	case suggest.Fails:
+		verb = "It does NOT hold on the rest"
+	case suggest.Holds:
 	}
+	p := s.price(&s.parts()[1], &b.Chosen)
+	text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
+		verb, format.Thousands(p.hit), format.Thousands(p.spared), p.hitPercent(), p.stoppedPercent(), p.clients(" of "))
 	if b.Proof == suggest.Fails && s.Advice.Keeps(&b.Chosen.Rest, &s.Advice.Rest.Clients) {
 		text += " as logged; where requests came at other moments of their seconds there may be more"
 	}
@@ -82,33 +83,49 @@ func (s *Answer) answerText() string {
 	return text
 }
 
-func (s *Answer) sparedClients(p *suggest.Part) int64 {
-	spared := suggest.Set(0)
-	for _, promise := range s.Advice.Promises {
-		spared |= promise.Who
+// nginxText says whether nginx has the answer, or which bucket it has.
+func (s *Answer) nginxText() string {
+	best, n := s.best[0], s.Advice.Nginx
+	answer, _ := s.Advice.Text(best, best.Steady())
+	lack := "it does not count in windows"
+	if best.Kind == sweep.Token {
+		lack = "its rates are whole requests per second or minute"
 	}
-	return p.Clients.Of(spared)
+	if n == nil {
+		return fmt.Sprintf("has nothing like %s (%s), and none of the other limits that were tried. Its slowest rate is 1 a minute, in buckets: "+
+			"`--kind token --rate 1/m,6/m,1/s` tells what those would do", answer, lack)
+	}
+	text := fmt.Sprintf("%s is this limit", n.Twin.Setting())
+	if !n.Answer {
+		text = fmt.Sprintf("has nothing like %s (%s); the best bucket that it has is %s: %s", answer, lack, n.Limit, n.Twin.Setting())
+	}
+	text += " (" + n.Twin.Deviation + ")"
+	if n.Measured.Limit == 0 {
+		return text
+	}
+	text += ". As nginx counts, it " + s.firstText(&n.Measured)
+	for _, rest := range s.parts()[1:] {
+		p := s.price(&rest, &n.Measured)
+		text += fmt.Sprintf("; on the rest %s of %s (%s%%), and %s%% (%s clients)",
+			format.Thousands(p.hit), format.Thousands(p.spared), p.hitPercent(), p.stoppedPercent(), p.clients(" of "))
+	}
+	return text
 }
 
 // Text writes the report for people.
 func (s *Report) Text(w document.Writer) {
-	w.Title("What should the limit be?")
-	w.Facts(report.Facts(&report.Model{Input: s.Input})...)
-	w.Warnings(s.Warnings)
+	s.Begin(w, "What should the limit be?", "")
 	for i := range s.Answers {
-		s.Answers[i].text(w)
-	}
-}
-
-func (s *Answer) text(w document.Writer) {
-	w.Part(2, cmp.Or(s.Action, "All requests"))
-	w.Facts(s.answerFacts()...)
-	for _, section := range s.sections() {
-		section.Write(w, 3)
-	}
-	if len(s.Next) > 0 {
-		w.Section(3, "To try next")
-		w.Lines(s.Next)
+		a := &s.Answers[i]
+		w.Part(2, cmp.Or(a.Action, "All requests"))
+		w.Facts(a.facts()...)
+		for _, section := range a.sections() {
+			section.Write(w, 3)
+		}
+		if len(a.Next) > 0 {
+			w.Section(3, "To try next")
+			w.Lines(a.Next)
+		}
 	}
 }
 
@@ -134,11 +151,11 @@ func (s *Report) CSV() ([]byte, error) {
 				if m.Others[k].N > m.Chosen.N {
 					role = "kinder"
 				}
-				answer.csvRows(w, m, &m.Others[k], role)
+				answer.csvRows(w, m, &m.Others[k], role, "")
 			}
-			answer.csvRows(w, m, m.Chosen, "chosen")
+			answer.csvRows(w, m, m.Chosen, "chosen", m.Proof)
 			if m.Knee != nil {
-				answer.csvRows(w, m, m.Knee, "knee")
+				answer.csvRows(w, m, m.Knee, "knee", "")
 			}
 		}
 	}
@@ -147,17 +164,13 @@ func (s *Report) CSV() ([]byte, error) {
 }
 
 // csvRows writes those of one limit.
-func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role string) {
-	parts, figures := []*Part{&s.First, s.Rest}, []*Figures{&p.First, p.Rest}
-	proof := ""
-	if role == "chosen" {
-		proof = m.Proof
-	}
-	for i := range s.partCount() {
+func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
+	for i, part := range s.parts() {
+		figures := part.prices(p)
 		for g := range suggest.GroupCount {
-			total, f := parts[i].ByGroup[g], figures[i].ByGroup[g]
+			total, f := part.model.ByGroup[g], figures.ByGroup[g]
 			row := append(table.Texts(s.Action, m.Kind, m.of.PerText(), m.of.RateText(), role, p.Limit), table.Count(p.N))
-			row = append(row, table.Texts(proof, []string{"first", "rest"}[i], fmt.Sprint(figures[i].Keeps), g.String())...)
+			row = append(row, table.Texts(proof, []string{"first", "rest"}[i], fmt.Sprint(figures.Keeps), g.String())...)
 			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests)...)
 			refused := table.Cell{}
 			if f.Refused != nil {
@@ -168,7 +181,7 @@ func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role string) {
 	}
 }
 
-// Write writes the report in one of Formats, all of it or nothing.
+// Write writes the report in one of format.Outputs, all of it or nothing.
 func (s *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, s, s.view, output, format.Outputs())
+	return document.Write(w, s, s.View, output, format.Outputs())
 }

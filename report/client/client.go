@@ -9,11 +9,7 @@ import (
 // An Account is what shadow explain tells of one client: what it sent, and what became of it under each policy.
 // docs/explain.md defines every figure. Its JSON keeps its keys as that of a report does.
 type Account struct {
-	Version  string       `json:"version"`
-	Command  string       `json:"command"`
-	Input    report.Input `json:"input"`
-	Warnings []string     `json:"warnings"`
-
+	report.Head
 	Client   string           `json:"client"`
 	Class    string           `json:"class"`
 	Requests int64            `json:"requests"` // counted
@@ -63,7 +59,7 @@ type Policy struct {
 	Refusals       []Refusal `json:"refusals"`
 	MoreRefusals   int64     `json:"more_refusals"` // that are not listed
 
-	told *report.Policy
+	of *report.Policy
 }
 
 // A Range is between what and what lie an approximation's refusals of the client.

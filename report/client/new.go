@@ -2,6 +2,8 @@ package client
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 
 	"shadow/limit"
@@ -9,6 +11,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/traffic"
 )
 
 // DefaultRefusals is how many refusals an account lists when Options.Top is 0.
@@ -27,19 +30,18 @@ type Gathered struct {
 func New(res *replay.Result, g Gathered, o report.Options) *Account {
 	m := report.New(res, o)
 	a := &Account{
-		Version: m.Version, Command: m.Command, Input: m.Input, Warnings: m.Warnings,
-		Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm), model: m,
+		Head: m.Head, Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm), model: m,
+		Agents: []AgentCount{}, Actions: []ActionCount{}, Statuses: []StatusCount{},
 	}
 	id, name, _ := g.Client()
 	a.Client = name
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
 		a.Evidence = report.NewJury(res, report.Census(res.Clients), o).Of(id)
-		first, last := g.Span()
-		a.Span = &report.Span{First: format.Moment(first), Last: format.Moment(last), Seconds: format.InSeconds(last - first)}
+		a.Span = report.NewSpan(g.Span())
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)
-	a.count(res, g.Gathering, max(o.Top, report.DefaultTop))
+	a.count(res.Tables, g.Gathering, max(o.Top, report.DefaultTop))
 	a.Timeline = timeline(g.Gathering, g.Moments)
 	for i := range g.Policies {
 		f := &fated{Gathered: &g, res: res, index: i, top: o.Top}
@@ -49,41 +51,41 @@ func New(res *replay.Result, g Gathered, o report.Options) *Account {
 }
 
 // count counts agents, actions and statuses, the most frequent first.
-func (a *Account) count(res *replay.Result, g *replay.Gathering, most int) {
-	b := &g.Batch
-	agents, actions, statuses := map[uint16]int64{}, map[uint16]int64{}, map[uint16]int64{}
-	for row := g.Warm; row < b.Len(); row++ {
-		agents[b.Agent[row]]++
-		actions[b.Action[row]]++
-		statuses[b.Status[row]]++
+func (a *Account) count(tables *traffic.Tables, g *replay.Gathering, most int) {
+	var tops []counted
+	tops, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most)
+	for _, c := range tops {
+		a.Agents = append(a.Agents, AgentCount{tables.Agents.Name(c.id), tables.Agents.Class(c.id).String(), c.requests})
 	}
-	for id, n := range agents {
-		a.Agents = append(a.Agents, AgentCount{res.Tables.Agents.Name(int32(id)), res.Tables.Agents.Class(int32(id)).String(), n})
+	tops, a.more.actions = top(g.Batch.Action[g.Warm:], tables.Actions.Name, most)
+	for _, c := range tops {
+		a.Actions = append(a.Actions, ActionCount{tables.Actions.Name(c.id), c.requests})
 	}
-	for id, n := range actions {
-		a.Actions = append(a.Actions, ActionCount{res.Tables.Actions.Name(int32(id)), n})
+	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) }, most)
+	for _, c := range tops {
+		a.Statuses = append(a.Statuses, StatusCount{int(c.id), c.requests})
 	}
-	for status, n := range statuses {
-		a.Statuses = append(a.Statuses, StatusCount{int(status), n})
-	}
-	slices.SortFunc(a.Agents, func(x, y AgentCount) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Agent, y.Agent))
-	})
-	slices.SortFunc(a.Actions, func(x, y ActionCount) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Action, y.Action))
-	})
-	slices.SortFunc(a.Statuses, func(x, y StatusCount) int {
-		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.Status, y.Status))
-	})
-	a.Agents, a.more.agents = first(a.Agents, most)
-	a.Actions, a.more.actions = first(a.Actions, most)
-	a.Statuses, a.more.statuses = first(a.Statuses, most)
 }
 
-// first are the first rows of a list, never nil, and how many are left out.
-func first[T any](list []T, most int) ([]T, int) {
-	n := min(len(list), most)
-	return append([]T{}, list[:n]...), len(list) - n
+type counted struct {
+	id       int32
+	requests int64
+}
+
+// top returns the most frequent values of a column, those that are equally frequent by name, and how many are left out.
+func top(column []uint16, name func(int32) string, most int) (values []counted, more int) {
+	counts := map[uint16]int64{}
+	for _, id := range column {
+		counts[id]++
+	}
+	for id, n := range counts {
+		values = append(values, counted{int32(id), n})
+	}
+	slices.SortFunc(values, func(x, y counted) int {
+		return cmp.Or(cmp.Compare(y.requests, x.requests), cmp.Compare(name(x.id), name(y.id)))
+	})
+	n := min(len(values), most)
+	return values[:n], len(values) - n
 }
 
 // timeline counts the counted requests at moments spread evenly over their span, those since the moment before.
@@ -93,18 +95,11 @@ func timeline(g *replay.Gathering, moments int) []int64 {
 	for _, t := range g.Batch.At[g.Warm:] {
 		column := 0
 		if last > first { // rounded up: a request is counted at the moment that follows it
-			column = int(min(float64(moments-1), ceil(float64(t-first)/float64(last-first)*float64(moments-1))))
+			column = int(min(float64(moments-1), math.Ceil(float64(t-first)/float64(last-first)*float64(moments-1))))
 		}
 		counts[column]++
 	}
 	return counts
-}
-
-func ceil(v float64) float64 {
-	if whole := float64(int64(v)); whole >= v {
-		return whole
-	}
-	return float64(int64(v)) + 1
 }
 
 // A fated works out what became of the client under one policy.
@@ -115,10 +110,10 @@ type fated struct {
 	top   int // refusals listed
 }
 
-func (f *fated) policy(told *report.Policy) Policy {
+func (f *fated) policy(of *report.Policy) Policy {
 	fate := f.Fates[f.index]
 	var refused []int32
-	p := Policy{Policy: told.Policy, By: told.By, Semantics: told.Semantics, Refusals: []Refusal{}, told: told}
+	p := Policy{Policy: of.Policy, By: of.By, Semantics: of.Semantics, Refusals: []Refusal{}, of: of}
 	for row := f.Warm; row < f.Batch.Len(); row++ {
 		if fate.Refused[row] {
 			refused = append(refused, int32(row))
@@ -168,12 +163,12 @@ func (f *fated) limit(i int, trail *replay.Trail, refusals []Refusal) Limit {
 		for j := range refusals {
 			r := &refusals[j]
 			to, found := needing.UpTo(r.row, least)
-			switch {
-			case !found:
-				r.Needs = append(r.Needs, Need{Limit: l.Limit, Number: name, period: l.period})
-			case to > is:
-				r.Needs = append(r.Needs, Need{Limit: l.Limit, Number: name, To: &to, period: l.period})
-				least = to
+			need := Need{Limit: l.Limit, Number: name, period: l.period}
+			if found {
+				need.To, least = &to, max(least, to)
+			}
+			if !found || to > is {
+				r.Needs = append(r.Needs, need)
 			}
 		}
 	}

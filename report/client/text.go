@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"shadow/escape"
 	"shadow/limit"
-	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/plot"
@@ -20,14 +20,18 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 	if output == "json" {
 		return format.WriteJSON(w, a)
 	}
-	t := &document.Terminal{View: a.model.View}
-	t.Facts(report.Facts(a.model)...)
-	t.Warnings(a.Warnings)
+	t := &document.Terminal{View: a.View}
+	a.Begin(t, "", a.model.Anonymized)
 	t.Space()
 	t.Facts(a.facts()...)
 	if plots && a.Span != nil && a.Span.Seconds > 0 {
-		t.Plot("requests in each column of "+format.Brief(a.column()),
-			plot.Curve{Values: floats(a.Timeline), Length: a.Span.Length(), Rows: 6, Clock: true, Start: a.Span.First})
+		values := make([]float64, len(a.Timeline))
+		for i, n := range a.Timeline {
+			values[i] = float64(n)
+		}
+		column := max(1, a.Span.Length()/limit.Time(len(a.Timeline)-1))
+		t.Plot("requests in each column of "+format.Brief(column),
+			plot.Curve{Values: values, Length: a.Span.Length(), Rows: 6, Clock: true, Start: a.Span.First})
 	}
 	for i := range a.Policies {
 		if a.Requests > 0 {
@@ -38,29 +42,19 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 	return err
 }
 
-// column is the time between two moments of the timeline.
-func (a *Account) column() limit.Time { return max(1, a.Span.Length()/limit.Time(len(a.Timeline)-1)) }
-
-func floats(counts []int64) []float64 {
-	values := make([]float64, len(counts))
-	for i, n := range counts {
-		values[i] = float64(n)
-	}
-	return values
-}
-
 // facts say who the client is.
-func (a *Account) facts() []document.Fact {
+func (a *Account) facts() (f document.Facts) {
 	if a.Span == nil {
 		text := a.Client + ": no request counts"
 		if a.Warm > 0 {
 			text += ", " + format.Count(a.Warm, "request") + " before --since"
 		}
-		return []document.Fact{{Label: "client", Text: text}}
+		f.Add("client", text)
+		return f
 	}
 	at := a.layout()
-	text := fmt.Sprintf("%s: %s from %s to %s (%s), class %s", a.Client, format.Count(a.Requests, "request"),
-		a.Span.First.Format(at), a.Span.Last.Format(at), format.Span(a.Span.Length()), a.Class)
+	f.Add("client", fmt.Sprintf("%s: %s from %s to %s (%s), class %s", a.Client, format.Count(a.Requests, "request"),
+		a.Span.First.Format(at), a.Span.Last.Format(at), format.Span(a.Span.Length()), a.Class))
 	var agents, actions, statuses []string
 	for _, c := range a.Agents {
 		agents = append(agents, fmt.Sprintf("%s %s (%s)", format.Thousands(c.Requests), c.Agent, c.Class))
@@ -71,39 +65,23 @@ func (a *Account) facts() []document.Fact {
 	for _, c := range a.Statuses {
 		statuses = append(statuses, fmt.Sprintf("%s with %d", format.Thousands(c.Requests), c.Status))
 	}
-	all := []document.Fact{
-		{Label: "client", Text: text},
-		{Label: "actions", Text: list(actions, a.more.actions)},
-		{Label: "answered", Text: list(statuses, a.more.statuses)},
-	}
+	f.Add("actions", format.Named(actions, int64(len(actions)+a.more.actions)))
+	f.Add("answered", format.Named(statuses, int64(len(statuses)+a.more.statuses)))
 	if e := a.Evidence; e != nil {
-		all = append(all, document.Fact{Label: "evidence", Text: e.Short(), Details: e.Reasons, Prose: true})
+		f = append(f, document.Fact{Label: "evidence", Text: e.Short(), Details: e.Reasons, Prose: true})
 	}
-	if a.Input.AgentsLogged {
-		all = append(all, agentsFact(agents, a.more.agents))
-	}
-	return all
-}
-
-// agentsFact tells of the agents: one beside the label, several below each other.
-func agentsFact(agents []string, more int) document.Fact {
-	if len(agents) == 1 {
-		return document.Fact{Label: "agents", Text: agents[0]}
-	}
-	f := document.Fact{Label: "agents", Text: format.Thousands(int64(len(agents) + more)), Details: agents}
-	if more > 0 {
-		f.Details = append(f.Details, fmt.Sprintf("and %s more", format.Thousands(int64(more))))
+	switch {
+	case !a.Input.AgentsLogged:
+	case len(agents) == 1:
+		f.Add("agents", agents[0])
+	default: // several stand below each other
+		all := format.Thousands(int64(len(agents) + a.more.agents))
+		if more := a.more.agents; more > 0 {
+			agents = append(agents, fmt.Sprintf("and %s more", format.Thousands(int64(more))))
+		}
+		f = append(f, document.Fact{Label: "agents", Text: all, Details: agents})
 	}
 	return f
-}
-
-// list writes texts after each other, and how many more there are.
-func list(texts []string, more int) string {
-	text := strings.Join(texts, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(", and %s more", format.Thousands(int64(more)))
-	}
-	return text
 }
 
 // layout is how the times of the client are written: with the date, and with fractions of a second if the log has any.
@@ -117,19 +95,18 @@ func (a *Account) layout() string {
 	return time.DateTime
 }
 
-// fate tells what became of the client under one policy.
+// writeTo writes what became of the client under one policy.
 func (p *Policy) writeTo(t *document.Terminal, a *Account, plots bool) {
-	t.Heading(2, p.Policy, fateText(a, p))
-	var facts []document.Fact
+	t.Heading(2, p.Policy, p.headline(a))
+	var facts document.Facts
 	if p.Range != nil {
-		text := "what follows is under the assumption in the middle; under others the requests refused are as many as the range says"
-		facts = append(facts, document.Fact{Label: "assumed", Text: text})
+		facts.Add("assumed", "what follows is under the assumption in the middle; under others the requests refused are as many as the range says")
 	}
-	if l := p.Lockout; l != nil {
-		facts = append(facts, document.Fact{Label: "locked out", Text: lockoutText(a, l)})
+	if p.Lockout != nil {
+		facts.Add("locked out", p.Lockout.text(a.layout()))
 	}
 	for i := range p.Limits {
-		facts = append(facts, document.Fact{Label: "enough", Text: p.enoughText(&p.Limits[i])})
+		facts.Add("enough", p.enoughText(&p.Limits[i]))
 	}
 	t.Facts(facts...)
 	for _, l := range p.Limits {
@@ -142,17 +119,17 @@ func (p *Policy) writeTo(t *document.Terminal, a *Account, plots bool) {
 		}
 	}
 	if len(p.Refusals) > 0 {
-		t.Table(refusalTable(a, p))
+		t.Table(p.table(a))
 		if p.MoreRefusals > 0 {
 			fmt.Fprintf(t, "… and %s more; --top %d shows all\n", format.Thousands(p.MoreRefusals), p.Refused)
 		}
 		writeLines(t, p.Refusals)
 	}
 	t.Space()
-	t.Facts(p.told.MeaningFacts()...)
+	t.Facts(p.of.MeaningFacts()...)
 }
 
-func fateText(a *Account, p *Policy) string {
+func (p *Policy) headline(a *Account) string {
 	text := "by " + strings.ReplaceAll(p.By, ", ", " and ")
 	refused := format.Thousands(p.Refused)
 	if p.Range != nil {
@@ -170,16 +147,16 @@ func fateText(a *Account, p *Policy) string {
 	return text
 }
 
-func lockoutText(a *Account, l *Lockout) string {
-	at := a.layout()
+func (l *Lockout) text(layout string) string {
 	if l.Requests == 1 {
 		return "no two of its requests in a row"
 	}
+	first, requests := l.First.Format(layout), format.Count(l.Requests, "request")
 	if l.First == l.Last {
-		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", l.First.Format(at), format.Count(l.Requests, "request"))
+		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", first, requests)
 	}
-	return fmt.Sprintf("%s from the first to the last of %s in a row, %s to %s", format.Span(limit.Time(l.Last-l.First)),
-		format.Count(l.Requests, "request"), l.First.Format(at), l.Last.Format(at))
+	return fmt.Sprintf("%s from the first to the last of %s in a row, %s to %s",
+		format.Span(limit.Time(l.Last-l.First)), requests, first, l.Last.Format(layout))
 }
 
 // enoughText says what a limit would have had to be for the client.
@@ -207,57 +184,44 @@ func numberText(name string, n int64, period string) string {
 	return fmt.Sprintf("%d/%s", n, period)
 }
 
-// refusalTable has a row per refused request.
-func refusalTable(a *Account, p *Policy) *table.Table {
-	several, agents := len(p.Limits) > 1, len(a.Agents) > 1
-	t := table.New(table.Words("refused at"), table.Long("action"), table.Number("status"), table.Number("admitted after"), table.Long("needs"))
+// table has a row per refused request.
+func (p *Policy) table(a *Account) *table.Table {
+	several, at := len(p.Limits) > 1, a.layout()
+	t := table.Of[Refusal]{}
+	t.Head(table.Words("refused at"), func(r *Refusal) table.Cell { return table.Text(r.Time.Format(at)) })
+	t.Head(table.Long("action"), func(r *Refusal) table.Cell { return table.Text(r.Action) })
+	t.Head(table.Number("status"), func(r *Refusal) table.Cell { return table.Text(fmt.Sprint(r.Status)) })
+	t.Head(table.Number("admitted after"), func(r *Refusal) table.Cell {
+		if r.Wait == nil {
+			return table.None
+		}
+		return table.Text(format.LengthOf(*r.Wait))
+	})
+	t.Head(table.Long("needs"), func(r *Refusal) table.Cell {
+		texts := make([]string, len(r.Needs))
+		for i, n := range r.Needs {
+			if texts[i] = "no " + n.Number; n.To != nil {
+				texts[i] = numberText(n.Number, *n.To, n.period)
+			}
+			if several {
+				texts[i] = n.Limit + ": " + texts[i]
+			}
+		}
+		return table.Text(cmp.Or(strings.Join(texts, "; "), "–"))
+	})
 	if several {
-		t.Head(table.Long("refused by"))
+		t.Head(table.Long("refused by"), func(r *Refusal) table.Cell { return table.Text(strings.Join(r.By, ", ")) })
 	}
-	if agents {
-		t.Head(table.Long("agent"))
+	if len(a.Agents) > 1 {
+		t.Head(table.Long("agent"), func(r *Refusal) table.Cell { return table.Text(r.Agent) })
 	}
-	for i := range p.Refusals {
-		r := &p.Refusals[i]
-		row := table.Texts(r.Time.Format(a.layout()), r.Action, fmt.Sprint(r.Status), waitText(r.Wait), needText(r.Needs, several))
-		if several {
-			row = append(row, table.Text(strings.Join(r.By, ", ")))
-		}
-		if agents {
-			row = append(row, table.Text(r.Agent))
-		}
-		t.Add(row...)
-	}
-	return t
-}
-
-func waitText(seconds *float64) string {
-	if seconds == nil {
-		return "–"
-	}
-	return format.LengthOf(*seconds)
-}
-
-func needText(needs []Need, several bool) string {
-	if len(needs) == 0 {
-		return "–"
-	}
-	texts := make([]string, len(needs))
-	for i, n := range needs {
-		if texts[i] = "no " + n.Number; n.To != nil {
-			texts[i] = numberText(n.Number, *n.To, n.period)
-		}
-		if several {
-			texts[i] = n.Limit + ": " + texts[i]
-		}
-	}
-	return strings.Join(texts, "; ")
+	return t.Fill(p.Refusals)
 }
 
 // mostLine is how many columns of a log line people see; a line may be a megabyte long, and JSON has all of it.
 const mostLine = 2000
 
-// lines writes the log lines of refusals.
+// writeLines writes the log lines of refusals.
 func writeLines(t *document.Terminal, refusals []Refusal) {
 	between := "\n"
 	for i := range refusals {

@@ -2,12 +2,15 @@ package curves
 
 import (
 	"fmt"
+	"math"
 
 	"shadow/escape"
+	"shadow/limit"
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/html"
+	"shadow/report/plot"
 	"shadow/report/table"
 	"shadow/sweep"
 )
@@ -17,59 +20,68 @@ import (
 
 // Text writes the tables of the curves.
 func (s *Report) Text(w document.Writer) {
-	w.Title("Every limit at once")
-	w.Facts(append(report.Facts(s.model()), document.Fact{Label: "curves", Text: s.subject()})...)
-	w.Warnings(s.Warnings)
+	s.Begin(w, "Every limit at once", s.Anonymized, document.Fact{Label: "curves", Text: s.subject()})
+	var kinds [sweep.KindCount][]int // indices of curves that have points
+	var some []*sweep.Curve
 	for kind := range sweep.KindCount {
-		curves := s.ofKind(kind)
-		if len(curves) == 0 || s.Requests == 0 {
+		for i := range s.result.Curves {
+			if c := &s.result.Curves[i]; c.Kind == kind && len(c.Points) > 0 {
+				kinds[kind], some = append(kinds[kind], i), append(some, c)
+			}
+		}
+	}
+	drawn := html.Plotted(some)
+	for kind := range sweep.KindCount {
+		if len(kinds[kind]) == 0 || s.Requests == 0 {
 			continue
 		}
-		w.Topic(2, kind.String(), s.kindText(kind))
-		w.Table(s.percentileTable(kind, curves))
-		if c := s.drawn(); c != nil && c.Kind == kind {
-			s.plot(w, c)
+		text := kindTexts[kind]
+		if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
+			text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
+		}
+		w.Topic(2, kind.String(), text)
+		w.Table(s.percentileTable(kind, kinds[kind]))
+		if drawn != nil && drawn.Kind == kind {
+			s.plot(w, drawn, some)
 		}
 	}
 	s.model().WriteEnd(w)
 }
 
-// subject says what the curves are about.
+// subject says what the curves are about, what a browser is, and where the finest share is that of all clients.
 func (s *Report) subject() string {
-	text := fmt.Sprintf("of %s from %s, counted by %s", format.Count(s.Requests, "request"), format.Count(s.Clients, "client"), s.by)
+	text := fmt.Sprintf("of %s from %s, counted by %s", format.Count(s.Requests, "request"), format.Count(s.Clients, "client"), s.result.By)
 	if s.Action != "" {
 		text += ", of action " + escape.Visible(s.Action)
 	}
-	return text + "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests" + s.whoText() + s.fewText()
+	text += "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests"
+	browsers := s.browsers()
+	switch {
+	case !s.byBrowsers():
+	case s.ByEvidence == nil:
+		text += "; browsers are clients that say so (--evidence tells the disguised apart)"
+	case s.ByEvidence.Disguised.Clients == 0:
+		text += "; of the browsers none looks disguised"
+	default:
+		text += fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(browsers), format.Thousands(browsers+s.ByEvidence.Disguised.Clients))
+	}
+	const enough = 1000 // of which 99.9 % are fewer than all
+	switch {
+	case s.Clients < enough:
+		text += fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(s.Clients, "client"))
+	case s.byBrowsers() && browsers < enough:
+		text += fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(browsers, "browser"))
+	}
+	return text
 }
 
 // browsers is how many there are, of which it is not known that they are disguised.
 func (s *Report) browsers() int64 { return s.result.Browsers() }
 
-// whoText says what a browser is.
-func (s *Report) whoText() string {
-	switch {
-	case !s.byBrowsers():
-		return ""
-	case s.ByEvidence == nil:
-		return "; browsers are clients that say so (--evidence tells the disguised apart)"
-	case s.ByEvidence.Disguised.Clients == 0:
-		return "; of the browsers none looks disguised"
-	}
-	d := s.ByEvidence.Disguised.Clients
-	return fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(s.browsers()), format.Thousands(s.browsers()+d))
-}
-
-// fewText says where the finest share is that of all clients.
-func (s *Report) fewText() string {
-	const enough = 1000 // of which 99.9 % are fewer than all
-	switch browsers := s.browsers(); {
-	case s.Clients < enough:
-		return fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(s.Clients, "client"))
-	case s.byBrowsers() && browsers < enough:
-		return fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(browsers, "browser"))
-	}
-	return ""
+// byBrowsers reports whether browsers are worth a row of their own.
+func (s *Report) byBrowsers() bool {
+	n := s.browsers()
+	return 0 < n && n < s.Clients
 }
 
 var kindTexts = [sweep.KindCount]string{
@@ -79,86 +91,105 @@ var kindTexts = [sweep.KindCount]string{
 	"a bucket of N tokens that refills at a rate",
 }
 
-// drawn is the one curve that the table has as a plot, nil if none.
-func (s *Report) drawn() *sweep.Curve {
-	var some []*sweep.Curve
-	for kind := range sweep.KindCount {
-		some = append(some, s.ofKind(kind)...)
-	}
-	return html.Plotted(some)
-}
-
-// kindText says what the limits of a kind mean.
-func (s *Report) kindText(kind sweep.Kind) string {
-	text := kindTexts[kind]
-	if kind == sweep.Token && len(s.result.Uncounted()) > 0 {
-		text += "; a–b: somewhere between, not counted (--exact counts it, and reads files twice)"
-	}
-	return text
-}
-
-func (s *Report) ofKind(kind sweep.Kind) (curves []*sweep.Curve) {
-	for i := range s.curves {
-		if s.curves[i].Kind == kind && len(s.curves[i].Points) > 0 {
-			curves = append(curves, &s.curves[i])
-		}
-	}
-	return curves
-}
-
-// byBrowsers reports whether browsers are worth a row of their own.
-func (s *Report) byBrowsers() bool {
-	n := s.browsers()
-	return 0 < n && n < s.Clients
-}
-
 // percentileTable has a row or two per curve.
-func (s *Report) percentileTable(kind sweep.Kind, curves []*sweep.Curve) *table.Table {
+func (s *Report) percentileTable(kind sweep.Kind, curves []int) *table.Table {
 	head := "per"
 	if kind == sweep.Token {
 		head = "rate"
 	}
 	t := table.New(table.Words(head))
 	t.Join(table.Words("leaves alone"))
-	for _, share := range sweep.ProtectedShares() {
+	for _, share := range sweep.Shares() {
 		t.Head(table.Number(format.ShareText(share)))
 		t.Join(table.Number("refuses"))
 	}
-	for _, c := range curves {
+	for _, i := range curves {
 		if s.byBrowsers() {
-			t.Add(s.percentileRow(c, "browsers", s.browsers(), (*sweep.Point).HitBrowsers)...)
+			t.Add(s.percentileRow(i, "browsers", s.browsers(), (*sweep.Point).HitBrowsers)...)
 		}
-		t.Add(s.percentileRow(c, "all", s.Clients, (*sweep.Point).HitAny)...)
+		t.Add(s.percentileRow(i, "all", s.Clients, (*sweep.Point).HitAny)...)
 	}
 	return t
 }
 
 // percentileRow is one curve by the clients of some class.
-func (s *Report) percentileRow(c *sweep.Curve, name string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
+func (s *Report) percentileRow(i int, name string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
+	c := &s.result.Curves[i]
+	var edges []*sweep.Curve
+	if s.banded() {
+		edges = []*sweep.Curve{&s.result.Band.Low[i], &s.result.Band.High[i]}
+	}
 	row := table.Texts(c.PerText()+c.RateText(), name)
-	for _, share := range sweep.ProtectedShares() {
-		p := c.Protecting(clients, share, hit)
+	for _, share := range sweep.Shares() {
+		p := c.Sparing(clients, share, hit)
 		if p == nil {
 			row = append(row, table.None, table.None)
 			continue
 		}
-		row = append(row, table.Text(format.Thousands(p.Limit)+s.otherLimit(c, p, clients, share, hit)), table.Text(s.refusedText(c, p)))
+		text, limits := format.Thousands(p.Limit), [2]int64{p.Limit, p.Limit}
+		for _, edge := range edges {
+			if q := edge.Sparing(clients, share, hit); q != nil {
+				limits = report.RangeOf(limits[0], q.Limit, limits[1])
+			}
+		}
+		if limits[0] < limits[1] {
+			text += format.Between(limits)
+		}
+		row = append(row, table.Text(text), table.Text(s.refusedText(c, edges, p)))
 	}
 	return row
 }
 
-func (s *Report) refusedText(c *sweep.Curve, p *sweep.Point) string {
-	if !p.Counted {
-		return s.withinText(c, p)
+// refusedText is what a limit refuses, with from what to what that goes; where it was not counted, between what it lies.
+func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Point) string {
+	percents := func(r [2]int64) string {
+		return format.Percents([2]float64{format.PercentOf(r[0], s.Requests), format.PercentOf(r[1], s.Requests)})
 	}
-	return format.Percent(format.PercentOf(p.Refused.Sum(), s.Requests)) + "%" + s.otherShare(c, p)
+	if !p.Counted {
+		least, most := c.Within(p)
+		if most < 0 {
+			return "≥" + percents([2]int64{least, least}) + "%"
+		}
+		return percents([2]int64{least, most}) + "%"
+	}
+	refused := p.Refused.Sum()
+	r := [2]int64{refused, refused}
+	text := percents(r) + "%"
+	for _, edge := range edges {
+		if q := edge.At(p.Limit); q.Counted {
+			r = report.RangeOf(r[0], q.Refused.Sum(), r[1])
+		}
+	}
+	if r[0] < r[1] {
+		text += " (" + percents(r) + ")"
+	}
+	return text
 }
 
-// withinText is between what the limit refuses, where that was not counted.
-func (s *Report) withinText(c *sweep.Curve, p *sweep.Point) string {
-	least, most := c.Within(p)
-	if most < 0 {
-		return "≥" + format.Percent(format.PercentOf(least, s.Requests)) + "%"
+// plot draws a curve: the shares of requests refused and of clients hit, in percent, over the limit, whose axis is
+// logarithmic, since between 1 and 10 as much happens as between 10 and 100. It says how to see the others.
+func (s *Report) plot(w document.Writer, c *sweep.Curve, all []*sweep.Curve) {
+	legend, hit, clients := "clients hit", (*sweep.Point).HitAny, s.Clients
+	if s.byBrowsers() {
+		legend, hit, clients = "browser clients hit", (*sweep.Point).HitBrowsers, s.browsers()
 	}
-	return format.Percents([2]float64{format.PercentOf(least, s.Requests), format.PercentOf(most, s.Requests)}) + "%"
+	moments := plot.Moments(s.View.Width)
+	decades := max(1, math.Ceil(math.Log10(float64(c.Points[len(c.Points)-1].Limit)))) // up to the first limit that refuses nothing
+	series := [][]float64{make([]float64, moments), make([]float64, moments)}
+	for i := range moments {
+		p := c.At(int64(math.Round(math.Pow(10, decades*float64(i)/float64(moments-1)))))
+		series[0][i], series[1][i] = format.PercentOf(p.Refused.Sum(), s.Requests), format.PercentOf(hit(&p), clients)
+	}
+	another := ""
+	for _, other := range all {
+		if other != c && other.Kind == c.Kind && (another == "" || other.Per == limit.Hour) {
+			another = "--per " + other.PerText() + " draws that window instead, "
+		}
+	}
+	var notes []string
+	if len(all) > 1 {
+		notes = append(notes, fmt.Sprintf("One of %d curves: %s--output html draws all of them", len(all), another))
+	}
+	title := fmt.Sprintf("%s per %s, by the limit: ─ requests refused, · %s", c.Kind, c.PerText(), legend)
+	w.Plot(title, plot.Shares{Series: series, Decades: decades}, notes...)
 }

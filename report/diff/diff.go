@@ -12,12 +12,9 @@ import (
 // and actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly
 // hit, one that A hits and B does not is released. docs/diff.md defines every figure.
 type Report struct {
-	Version  string       `json:"version"`
-	Command  string       `json:"command"`
-	Input    report.Input `json:"input"`
-	Warnings []string     `json:"warnings"`
-	A        Policy       `json:"a"`
-	B        Policy       `json:"b"`
+	report.Head
+	A Policy `json:"a"`
+	B Policy `json:"b"`
 
 	Requests Change        `json:"requests"` // refused
 	Clients  Change        `json:"clients"`  // hit

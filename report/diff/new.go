@@ -13,8 +13,7 @@ import (
 func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	m := report.New(res, o)
 	d := &Report{
-		Version: m.Version, Command: m.Command, Input: m.Input, Warnings: m.Warnings, model: m,
-		A: policyOf(&m.Policies[0]), B: policyOf(&m.Policies[1]),
+		Head: m.Head, model: m, A: policyOf(&m.Policies[0]), B: policyOf(&m.Policies[1]),
 	}
 	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
 	d.Requests.rest(m.Input.Requests)
@@ -24,7 +23,12 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	for id := range c.Actions {
 		d.Actions.hit(c.Actions[id])
 	}
-	d.Actions.rest(withRequests(res.Actions))
+	for _, requests := range res.Actions {
+		if requests > 0 {
+			d.Actions.Neither++
+		}
+	}
+	d.Actions.rest(d.Actions.Neither)
 	o.Top = cmp.Or(o.Top, report.DefaultTop)
 	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, jury, o, wanted) }
 	d.TopMovers = list(func(s replay.Sides) bool { return distance(s) > 0 })
@@ -108,16 +112,6 @@ func (c *ClassChange) hit(s replay.Sides) {
 func (c *ClassChange) rest(all report.ClassFigures) {
 	c.Clients.rest(all.Clients)
 	c.Requests.rest(all.Requests)
-}
-
-// withRequests is how many actions have a request at all.
-func withRequests(actions []int64) (n int64) {
-	for _, requests := range actions {
-		if requests > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // A moved is what clients and actions are ranked by: how far apart the policies are.

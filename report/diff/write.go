@@ -13,7 +13,10 @@ import (
 
 // sections are the tables of the comparison, apart from empty ones.
 func (d *Report) sections() []document.Section {
-	all := []document.Section{{Table: d.requestsTable()}, {Table: d.clientsTable()}}
+	all := []document.Section{
+		{Table: d.changeTable("requests refused by", d.Requests, func(c *ClassChange) Change { return c.Requests })},
+		{Table: d.changeTable("clients hit by", d.Clients, func(c *ClassChange) Change { return c.Clients })},
+	}
 	for _, l := range []struct {
 		title   string
 		clients []Client
@@ -31,16 +34,75 @@ func (d *Report) sections() []document.Section {
 	if n := d.Actions.OnlyA + d.Actions.OnlyB + d.Actions.Both; n > 0 {
 		title := fmt.Sprintf("Actions: %s newly hit, %s released, %s hit by both",
 			format.Thousands(d.Actions.OnlyB), format.Thousands(d.Actions.OnlyA), format.Thousands(d.Actions.Both))
-		all = append(all, document.Section{Title: title + format.MoreThan(len(d.TopActionsHit), n), Table: actionTable(d.TopActionsHit)})
+		t := countTable("action", func(a *Action) string { return a.Action }, func(a *Action) int64 { return a.Requests },
+			func(a *Action) *Counts { return &a.Counts })
+		all = append(all, document.Section{Title: title + format.MoreThan(len(d.TopActionsHit), n), Table: t.Fill(d.TopActionsHit)})
 	}
 	return all
 }
 
+// changeTable has a row for each of the four things that can become of requests or clients.
+func (d *Report) changeTable(head string, all Change, of func(*ClassChange) Change) *table.Table {
+	t := table.New(table.Words(head), table.Number("all"))
+	changes := []Change{all}
+	for class := range request.ClassCount {
+		if !d.Input.AgentsLogged {
+			break
+		}
+		t.Head(table.Number(class.String()))
+		changes = append(changes, of(&d.ByClass[class]))
+		if d.ByEvidence != nil && class == request.Browser {
+			t.Join(table.Number("(disguised)"))
+			changes = append(changes, of(&d.ByEvidence.Disguised))
+		}
+	}
+	for _, kind := range []struct {
+		name  string
+		count func(Change) int64
+	}{
+		{"A only: released", func(c Change) int64 { return c.OnlyA }},
+		{"B only: new", func(c Change) int64 { return c.OnlyB }},
+		{"both", func(c Change) int64 { return c.Both }},
+		{"neither", func(c Change) int64 { return c.Neither }},
+	} {
+		row := table.Texts(kind.name)
+		for _, c := range changes {
+			row = append(row, table.Count(kind.count(c)))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// countTable begins a table of clients or actions.
+func countTable[T any](what string, name func(*T) string, requests func(*T) int64, counts func(*T) *Counts) *table.Of[T] {
+	t := &table.Of[T]{}
+	number := func(n func(*Counts) int64) func(*T) table.Cell {
+		return func(of *T) table.Cell { return table.Count(n(counts(of))) }
+	}
+	t.Head(table.Name(what), func(of *T) table.Cell { return table.Text(name(of)) })
+	t.Head(table.Number("requests"), func(of *T) table.Cell { return table.Count(requests(of)) })
+	t.Head(table.Number("refused by A"), number(func(c *Counts) int64 { return c.RefusedA }))
+	t.Join(table.Number("by B"), number(func(c *Counts) int64 { return c.RefusedB }))
+	t.Join(table.Number("difference"), func(of *T) table.Cell {
+		n := counts(of).Difference
+		return table.Shown(format.Signed(n), format.Plain(n))
+	})
+	t.Join(table.Number("by both"), number(func(c *Counts) int64 { return c.Both }))
+	t.Head(table.Words("change"), func(of *T) table.Cell { return table.Text(counts(of).Change) })
+	return t
+}
+
+func (d *Report) clientTable(clients []Client) *table.Table {
+	t := countTable("client", func(c *Client) string { return c.Client }, func(c *Client) int64 { return c.Requests },
+		func(c *Client) *Counts { return &c.Counts })
+	report.WhoColumns(&d.Input, t, func(c *Client) (class, agent string, e *report.Evidence) { return c.Class, c.Agent, c.Evidence })
+	return t.Fill(clients)
+}
+
 // Text writes the comparison for people.
 func (d *Report) Text(w document.Writer) {
-	w.Title("Two rate limits, compared")
-	w.Facts(report.Facts(d.model)...)
-	w.Warnings(d.Warnings)
+	d.Begin(w, "Two rate limits, compared", d.model.Anonymized)
 	w.Space()
 	policies := [2]*report.Policy{&d.model.Policies[0], &d.model.Policies[1]}
 	for i, p := range policies {
@@ -54,7 +116,9 @@ func (d *Report) Text(w document.Writer) {
 	}
 	w.Space()
 	for i, p := range policies {
-		w.Facts(document.Same("AB"[i:i+1]+" means", p.Meanings()...)...)
+		var means document.Facts
+		means.Add("AB"[i:i+1]+" means", p.Meanings()...)
+		w.Facts(means...)
 	}
 }
 
@@ -73,7 +137,10 @@ func (d *Report) CSV() ([]byte, error) {
 		rows = append(rows, changeCells("class", request.Class(class).String(), c.Requests, c.Clients))
 	}
 	if e := d.ByEvidence; e != nil {
-		rows = append(rows, e.People.cells("people"), e.Disguised.cells("disguised"))
+		people := changeCells("evidence", "people", e.People.Requests, e.People.Clients)
+		disguised := changeCells("evidence", "disguised", e.Disguised.Requests, e.Disguised.Clients)
+		people["class"], disguised["class"] = table.Text("browser"), table.Text("browser")
+		rows = append(rows, people, disguised)
 	}
 	for _, c := range d.listed() {
 		cells := c.cells("client", c.Client, c.Requests)
@@ -90,13 +157,6 @@ func (d *Report) CSV() ([]byte, error) {
 		cells["a"], cells["b"] = table.Text(d.A.Policy), table.Text(d.B.Policy)
 	}
 	return table.Records(csvHead, rows)
-}
-
-// cells are those of browsers that are or are not disguised.
-func (c *ClassChange) cells(name string) table.Record {
-	cells := changeCells("evidence", name, c.Requests, c.Clients)
-	cells["class"] = table.Text(request.Browser.String())
-	return cells
 }
 
 // listed are the clients of all lists, each once.
@@ -137,5 +197,5 @@ func (c *Counts) cells(level, name string, requests int64) table.Record {
 
 // Write writes the comparison in one of Formats, all of it or nothing.
 func (d *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, d, d.model.View, output, format.Outputs())
+	return document.Write(w, d, d.View, output, format.Outputs())
 }

@@ -3,8 +3,6 @@
 package document
 
 import (
-	"strings"
-
 	"shadow/report/plot"
 	"shadow/report/table"
 )
@@ -52,12 +50,16 @@ type Fact struct {
 // Strong returns a fact that is worth reading first.
 func Strong(label, text string) Fact { return Fact{Label: label, Text: text, Strong: true} }
 
-// Same returns facts with one label.
-func Same(label string, texts ...string) (facts []Fact) {
+// Facts are things to know, in the order in which a report lists them.
+type Facts []Fact
+
+// Add appends a fact for each text that is not empty.
+func (f *Facts) Add(label string, texts ...string) {
 	for _, text := range texts {
-		facts = append(facts, Fact{Label: label, Text: text})
+		if text != "" {
+			*f = append(*f, Fact{Label: label, Text: text})
+		}
 	}
-	return facts
 }
 
 // A Section is a table with a title.
@@ -77,6 +79,3 @@ func (s *Section) Write(w Writer, level int) {
 		w.Note(note)
 	}
 }
-
-// sentence begins with a capital letter, if it begins with an ASCII one, and ends with a full stop.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

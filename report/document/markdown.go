@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/escape"
+	"shadow/report/format"
 	"shadow/report/plot"
 	"shadow/report/table"
 )
@@ -16,9 +17,9 @@ type Markdown struct {
 	list bool // the last thing written is a list
 }
 
-func (m *Markdown) printf(format string, arguments ...any) {
+func (m *Markdown) printf(layout string, arguments ...any) {
 	m.list = false
-	fmt.Fprintf(m, format, arguments...)
+	fmt.Fprintf(m, layout, arguments...)
 }
 
 // Title writes the title of the page.
@@ -51,7 +52,7 @@ func (m *Markdown) Part(level int, title string) { m.Section(level, title) }
 // Heading writes a title and a sentence below it.
 func (m *Markdown) Heading(level int, name, text string) {
 	m.Section(level, name)
-	m.Remark(sentence(text))
+	m.Remark(format.Sentence(text) + ".")
 }
 
 // Topic is a Heading.

@@ -163,3 +163,17 @@ func Exact(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 
 // ShortPercent writes a percentage with as many digits as it has.
 func ShortPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+
+// List joins texts, of which it names the first few.
+func List(texts []string, most int) string {
+	return Named(texts[:min(len(texts), most)], int64(len(texts)))
+}
+
+// Named joins names, and says how many more there are in all.
+func Named(names []string, all int64) string {
+	text := strings.Join(names, ", ")
+	if more := all - int64(len(names)); more > 0 {
+		text += ", and " + Thousands(more) + " more"
+	}
+	return text
+}

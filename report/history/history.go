@@ -2,9 +2,6 @@
 package history
 
 import (
-	"fmt"
-	"strings"
-
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/request"
@@ -37,7 +34,7 @@ type Policy struct {
 	Policy  string  `json:"policy"`
 	By      string  `json:"by"`
 	Changed bool    `json:"limits_changed"` // the name stood for other limits in some of the runs
-	Before  *Before `json:"before"`         // nil: none of the base runs has the policy
+	Before  *Totals `json:"before"`         // sums of the base runs; nil: none of them has the policy
 	Trend   []Trend `json:"trend"`
 
 	NewlyHit     Moved   `json:"newly_hit"`
@@ -48,28 +45,23 @@ type Policy struct {
 	TopRepeating []Mover `json:"top_repeat_offenders"`
 }
 
-// Before are the sums of the base runs. A client counts in each run that it is in.
-type Before struct {
+// Totals are what a policy did. In sums over several runs a client counts in each run that it is in.
+type Totals struct {
 	Requests          int64   `json:"requests"`
 	Refused           int64   `json:"refused"`
-	RefusedPercent    float64 `json:"refused_percent"`
+	RefusedPercent    float64 `json:"refused_percent"` // of the requests
 	Clients           int64   `json:"clients"`
-	ClientsHit        int64   `json:"clients_hit"`
-	ClientsHitPercent float64 `json:"clients_hit_percent"`
+	ClientsHit        int64   `json:"clients_hit"`         // with at least one refused request
+	ClientsHitPercent float64 `json:"clients_hit_percent"` // of the clients
 }
 
 // A Trend is what one run found of a policy.
 type Trend struct {
-	Run               int32          `json:"run"`
-	First             *format.Moment `json:"first"` // request; nil without any
-	Last              *format.Moment `json:"last"`
-	Requests          int64          `json:"requests"`
-	Refused           int64          `json:"refused"`
-	RefusedPercent    float64        `json:"refused_percent"`
-	Clients           int64          `json:"clients"`
-	ClientsHit        int64          `json:"clients_hit"`
-	ClientsHitPercent float64        `json:"clients_hit_percent"`
-	ByClass           HitClasses     `json:"clients_hit_by_class"`
+	Run   int32          `json:"run"`
+	First *format.Moment `json:"first"` // request; nil without any
+	Last  *format.Moment `json:"last"`
+	Totals
+	ByClass HitClasses `json:"clients_hit_by_class"`
 }
 
 // Moved counts clients.
@@ -140,40 +132,28 @@ func (s *SafeLimits) Changed() (changed []SafeLimit) {
 	return changed
 }
 
-// NewBefore works out the shares.
-func NewBefore(requests, refused, clients, hit int64) *Before {
-	return &Before{
+// NewTotals works out the shares.
+func NewTotals(requests, refused, clients, hit int64) Totals {
+	return Totals{
 		Requests: requests, Refused: refused, RefusedPercent: format.PercentOf(refused, requests),
 		Clients: clients, ClientsHit: hit, ClientsHitPercent: format.PercentOf(hit, clients),
 	}
 }
 
 // NewTrend is a run with its requests from one moment to another.
-func NewTrend(run int32, first, last limit.Time, b *Before, hit HitClasses) Trend {
-	r := Trend{
-		Run: run, Requests: b.Requests, Refused: b.Refused, RefusedPercent: b.RefusedPercent,
-		Clients: b.Clients, ClientsHit: b.ClientsHit, ClientsHitPercent: b.ClientsHitPercent, ByClass: hit,
-	}
-	if b.Requests > 0 {
+func NewTrend(run int32, first, last limit.Time, totals Totals, hit HitClasses) Trend {
+	r := Trend{Run: run, Totals: totals, ByClass: hit}
+	if totals.Requests > 0 {
 		from, to := format.Moment(first), format.Moment(last)
 		r.First, r.Last = &from, &to
 	}
 	return r
 }
 
-// NumberList writes numbers in a row: "3, 4, 7".
-func NumberList(numbers []int32) string {
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = fmt.Sprint(n)
+// Sums are the figures of the base runs, added up; all 0 without any.
+func (p *Policy) Sums() Totals {
+	if p.Before == nil {
+		return Totals{}
 	}
-	return strings.Join(texts, ", ")
-}
-
-// Sums are the figures of the nights before, added up; nil without any.
-func (h *Policy) Sums() *Before {
-	if h.Before == nil {
-		return &Before{}
-	}
-	return h.Before
+	return *p.Before
 }

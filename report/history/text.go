@@ -13,36 +13,23 @@ import (
 // What has changed, for people. Terminal and Markdown show the same sections.
 
 // Facts are what there is to say of the runs as a whole.
-func (h *History) Facts() []document.Fact {
-	var all []document.Fact
-	if len(h.Policies) > 0 {
-		all = append(all, document.Fact{Label: "compared", Text: h.compared()})
+func (h *History) Facts() (f document.Facts) {
+	switch {
+	case len(h.Policies) == 0:
+	case len(h.Base) == 0:
+		f.Add("compared", "with nothing: there is no earlier run of these policies")
+	default:
+		f.Add("compared", format.Runs(h.Runs)+" with "+format.Runs(h.Base))
 	}
 	if h.NewActions > 0 {
-		all = append(all, document.Fact{Label: "actions", Text: format.Count(h.NewActions, "new action") + ": " + h.actionNames()})
+		var names []string
+		for _, a := range h.TopNewActions {
+			names = append(names, fmt.Sprintf("%s (%s)", a.Action, format.Thousands(a.Requests)))
+		}
+		f.Add("actions", format.Count(h.NewActions, "new action")+": "+format.Named(names, h.NewActions))
 	}
-	if text := h.SafeLimits.text(); text != "" {
-		all = append(all, document.Fact{Label: "safe limits", Text: text})
-	}
-	return all
-}
-
-func (h *History) compared() string {
-	if len(h.Base) == 0 {
-		return "with nothing: there is no earlier run of these policies"
-	}
-	return format.Runs(h.Runs) + " with " + format.Runs(h.Base)
-}
-
-func (h *History) actionNames() string {
-	var names []string
-	for _, a := range h.TopNewActions {
-		names = append(names, fmt.Sprintf("%s (%s)", a.Action, format.Thousands(a.Requests)))
-	}
-	if more := h.NewActions - int64(len(names)); more > 0 {
-		names = append(names, fmt.Sprintf("and %s more", format.Thousands(more)))
-	}
-	return strings.Join(names, ", ")
+	f.Add("safe limits", h.SafeLimits.text())
+	return f
 }
 
 // safeShown is how many limits that moved are told in words.
@@ -62,20 +49,17 @@ func (s *SafeLimits) text() string {
 	}
 	var texts []string
 	for _, l := range changed[:min(safeShown, len(changed))] {
-		texts = append(texts, fmt.Sprintf("was %s, now %s%s", l.Before, l.Now, ofAction(l.Action)))
+		text := fmt.Sprintf("was %s, now %s", l.Before, l.Now)
+		if l.Action != "" {
+			text += " of action " + l.Action
+		}
+		texts = append(texts, text)
 	}
 	text := who + " " + strings.Join(texts, "; ")
 	if more := len(changed) - safeShown; more > 0 {
 		text += fmt.Sprintf("; and %d more moved", more)
 	}
 	return fmt.Sprintf("%s (runs %d and %d)", text, s.Before, s.Now)
-}
-
-func ofAction(action string) string {
-	if action == "" {
-		return ""
-	}
-	return " of action " + action
 }
 
 // Sections are the tables of a policy, apart from empty ones.
@@ -102,7 +86,7 @@ func (p *Policy) Sections(h *History, agents bool) []document.Section {
 			func(c *Mover) []table.Cell { return []table.Cell{table.Count(c.Refused), yesOrNo(c.Requests > 0)} },
 		},
 		{
-			p.repeatTitle(h), p.Repeating, p.TopRepeating, table.Numbers("days", "refused in all"),
+			fmt.Sprintf("Repeat offenders, hit on at least %d of the last %d days", h.Repeat.HitDays, h.Repeat.OfDays), p.Repeating, p.TopRepeating, table.Numbers("days", "refused in all"),
 			func(c *Mover) []table.Cell { return table.Counts(c.Days, c.Refused) },
 		},
 	} {
@@ -128,10 +112,6 @@ func yesOrNo(yes bool) table.Cell {
 	return table.Text("no")
 }
 
-func (p *Policy) repeatTitle(h *History) string {
-	return fmt.Sprintf("Repeat offenders, hit on at least %d of the last %d days", h.Repeat.HitDays, h.Repeat.OfDays)
-}
-
 // text counts clients, by class: "12 clients (3 browser, 9 tool)".
 func (c Moved) text() string {
 	var classes []string
@@ -148,33 +128,29 @@ func (c Moved) text() string {
 }
 
 func (p *Policy) trendTable(agents bool) *table.Table {
-	t := table.New(table.Number("run"), table.Words("requests from"))
-	t.Join(table.Words("to"))
-	t.Head(table.Numbers("requests", "refused")...)
-	t.Join(table.Numbers("%", "clients hit", "%")...)
-	if agents {
-		t.Head(table.Number(request.Browser.String()))
-		for class := request.Browser + 1; class < request.ClassCount; class++ {
-			t.Join(table.Number(class.String()))
+	moment := func(m *format.Moment) table.Cell {
+		if m == nil {
+			return table.None
 		}
+		return table.Text(m.Format("2006-01-02 15:04"))
 	}
-	const minute = "2006-01-02 15:04"
-	for i := range p.Trend {
-		r := &p.Trend[i]
-		from, to := "–", "–"
-		if r.First != nil {
-			from, to = r.First.Format(minute), r.Last.Format(minute)
-		}
-		row := []table.Cell{
-			table.Text(fmt.Sprint(r.Run)), table.Text(from), table.Text(to), table.Count(r.Requests), table.Count(r.Refused),
-			table.Share(r.RefusedPercent), table.Count(r.ClientsHit), table.Share(r.ClientsHitPercent),
-		}
+	t := table.Of[Trend]{}
+	t.Head(table.Number("run"), func(r *Trend) table.Cell { return table.Text(fmt.Sprint(r.Run)) })
+	t.Head(table.Words("requests from"), func(r *Trend) table.Cell { return moment(r.First) })
+	t.Join(table.Words("to"), func(r *Trend) table.Cell { return moment(r.Last) })
+	t.Head(table.Number("requests"), func(r *Trend) table.Cell { return table.Count(r.Requests) })
+	t.Head(table.Number("refused"), func(r *Trend) table.Cell { return table.Count(r.Refused) })
+	t.Join(table.Number("%"), func(r *Trend) table.Cell { return table.Share(r.RefusedPercent) })
+	t.Join(table.Number("clients hit"), func(r *Trend) table.Cell { return table.Count(r.ClientsHit) })
+	t.Join(table.Number("%"), func(r *Trend) table.Cell { return table.Share(r.ClientsHitPercent) })
+	add := t.Head
+	for class := range request.ClassCount {
 		if agents {
-			row = append(row, table.Counts(r.ByClass[:]...)...)
+			add(table.Number(class.String()), func(r *Trend) table.Cell { return table.Count(r.ByClass[class]) })
+			add = t.Join
 		}
-		t.Add(row...)
 	}
-	return t
+	return t.Fill(p.Trend)
 }
 
 // Headline says in a sentence what has become of a policy.
@@ -187,4 +163,39 @@ func (p *Policy) Headline(h *History, refusedPercent float64) string {
 	}
 	return fmt.Sprintf("refuses %s%% of requests, before %s%%; newly hit %s, released %s", format.Percent(refusedPercent),
 		format.Percent(p.Before.RefusedPercent), p.NewlyHit.text(), p.Released.text())
+}
+
+// The history in the table of the report: rows of level "trend" (name is the run), "newly hit", "released", "repeat
+// offender" and "new action".
+
+// Records are the rows of a policy.
+func (p *Policy) Records() (all []table.Record) {
+	for i := range p.Trend {
+		r := &p.Trend[i]
+		all = append(all, table.Record{
+			"level": table.Text("trend"), "name": table.Count(int64(r.Run)), "requests": table.Count(r.Requests), "refused": table.Count(r.Refused),
+			"clients": table.Count(r.Clients), "clients_hit": table.Count(r.ClientsHit),
+		})
+	}
+	for i, movers := range p.Lists() {
+		for _, c := range movers {
+			all = append(all, table.Record{
+				"level": table.Text([]string{"newly hit", "released", "repeat offender"}[i]), "name": table.Text(c.Client), "class": table.Text(c.Class), "requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
+			})
+		}
+	}
+	return all
+}
+
+// Lists are the clients that moved: newly hit, released, and hit again and again.
+func (p *Policy) Lists() [3][]Mover {
+	return [3][]Mover{p.TopNewlyHit, p.TopReleased, p.TopRepeating}
+}
+
+// Records are the rows of new actions.
+func (h *History) Records() (all []table.Record) {
+	for _, a := range h.TopNewActions {
+		all = append(all, table.Record{"level": table.Text("new action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests)})
+	}
+	return all
 }

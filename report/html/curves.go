@@ -27,6 +27,14 @@ func (c *Curves) people() int64 {
 	return n
 }
 
+// spared are those whom limits are to leave alone: people, or all clients where there are none.
+func (c *Curves) spared() (clients int64, hit func(*sweep.Point) int64, who string) {
+	if people := c.people(); people > 0 {
+		return people, (*sweep.Point).HitBrowsers, "browsers"
+	}
+	return c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
+}
+
 // whoText says what a browser is where there are any.
 func (c *Curves) whoText() string {
 	switch {
@@ -52,40 +60,33 @@ func shapeTitle(s *sweep.Shape) string {
 
 // spareTable tells of each curve the smallest limit that leaves some share of the clients alone, and what it refuses.
 func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
-	kind := curves[0].Kind
 	t := table.New(table.Words("limit"), table.Words("clients"))
-	t.Title = kindTitle(kind)
-	for _, share := range sweep.ProtectedShares() {
+	t.Title = kindTitle(curves[0].Kind)
+	for _, share := range sweep.Shares() {
 		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
+	}
+	add := func(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) {
+		key := format.Plain(int64(curve.Per)) // to sort by
+		if curve.Kind == sweep.Token {
+			key = fmt.Sprintf("%g", float64(curve.Rate.Count)/float64(curve.Rate.Per))
+		}
+		row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), key), table.Text(whose)}
+		for _, share := range sweep.Shares() {
+			if p := curve.Sparing(clients, share, hit); p != nil {
+				row = append(row, table.Count(p.Limit), c.refusedCell(p))
+			} else {
+				row = append(row, table.None, table.None)
+			}
+		}
+		t.Add(row...)
 	}
 	for _, curve := range curves {
 		if people := c.people(); 0 < people && people < c.Clients.Sum() {
-			t.Add(c.spareRow(curve, "browsers", people, (*sweep.Point).HitBrowsers)...)
+			add(curve, "browsers", people, (*sweep.Point).HitBrowsers)
 		}
-		t.Add(c.spareRow(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny)...)
+		add(curve, "all", c.Clients.Sum(), (*sweep.Point).HitAny)
 	}
 	return t.Page(len(t.Rows), "", 0)
-}
-
-func (c *Curves) spareRow(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) []table.Cell {
-	row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), shapeKey(&curve.Shape)), table.Text(whose)}
-	for _, share := range sweep.ProtectedShares() {
-		p := curve.Protecting(clients, share, hit)
-		if p == nil {
-			row = append(row, table.None, table.None)
-			continue
-		}
-		row = append(row, table.Count(p.Limit), c.refusedCell(p))
-	}
-	return row
-}
-
-// shapeKey sorts shapes by their length or their rate.
-func shapeKey(s *sweep.Shape) string {
-	if s.Kind == sweep.Token {
-		return fmt.Sprintf("%g", float64(s.Rate.Count)/float64(s.Rate.Per))
-	}
-	return format.Plain(int64(s.Per))
 }
 
 func (c *Curves) refusedCell(p *sweep.Point) table.Cell {
@@ -112,10 +113,7 @@ type heatRow struct {
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
 	title := kindTitle(curves[0].Kind)
-	people, hit, who := c.people(), (*sweep.Point).HitBrowsers, "browsers"
-	if people == 0 {
-		people, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
-	}
+	people, hit, who := c.spared()
 	maps := []heatMap{
 		{Title: title, Of: "% of requests refused"},
 		{Title: title, Of: "% of " + who + " hit"},

@@ -40,7 +40,8 @@ func (c *Curves) view(room room) *curvesView {
 	if len(shown) == 0 {
 		return nil
 	}
-	v := &curvesView{About: c.about(), Left: c.leftOut(shown), Kept: c.selection(shown)}
+	v := &curvesView{About: c.about()}
+	v.Left, v.Kept = c.missing(shown)
 	for kind := range sweep.KindCount {
 		var of []*sweep.Curve
 		group := curveGroup{Kind: kindTitle(kind)}
@@ -65,7 +66,7 @@ func (c *Curves) view(room room) *curvesView {
 func (c *Curves) about() string {
 	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.judged(), "request"), format.Count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
-		text += ", of action " + table.Clip(c.Action, table.PageName)
+		text += ", of action " + name(c.Action)
 	}
 	text += "."
 	if c.Hidden != nil {
@@ -77,30 +78,25 @@ func (c *Curves) about() string {
 	return text
 }
 
-func (c *Curves) leftOut(shown []*sweep.Curve) string {
-	some := 0
+// missing tells of curves that have no room on the page, and of those that have lost points on their way here.
+func (c *Curves) missing(shown []*sweep.Curve) (curves, points string) {
+	some, lost := 0, int64(0)
 	for i := range c.Curves {
 		if len(c.Curves[i].Points) > 0 {
 			some++
 		}
 	}
-	if some == len(shown) {
-		return ""
+	if some > len(shown) {
+		curves = fmt.Sprintf("The first %d of %d curves; --output json has all.", len(shown), some)
 	}
-	return fmt.Sprintf("The first %d of %d curves; --output json has all.", len(shown), some)
-}
-
-// selection tells of curves that have lost points on their way here.
-func (c *Curves) selection(shown []*sweep.Curve) string {
-	lost := 0
 	for _, curve := range shown {
 		if c.changes(curve) > int64(len(curve.Points)) {
 			lost++
 		}
 	}
-	if lost == 0 {
-		return ""
+	if lost > 0 {
+		points = fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows the lower, which refuses no less, "+
+			"and the smallest N is the smallest of those.", format.Count(lost, "curve"))
 	}
-	return fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows the lower, which refuses no less, "+
-		"and the smallest N is the smallest of those.", format.Count(int64(lost), "curve"))
+	return curves, points
 }

@@ -7,7 +7,7 @@ import (
 
 	"shadow/limit"
 	"shadow/report/format"
-	"shadow/report/table"
+	"shadow/request"
 	"shadow/sweep"
 )
 
@@ -154,7 +154,7 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
 // those of which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
-	for _, share := range sweep.ProtectedShares() {
+	for _, share := range sweep.Shares() {
 		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)
 		for _, i := range []int{
 			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),
@@ -211,18 +211,44 @@ func aroundLimit(s *sweep.Shape) (before, after string) {
 func timesOf(t *Times, most int) times {
 	refused, step := t.Refused, t.Step
 	for len(refused) > max(most, 1) {
-		refused, step = pairs(refused), 2*step
+		joined := make([]int64, (len(refused)+1)/2)
+		for i, n := range refused {
+			joined[i/2] += n
+		}
+		refused, step = joined, 2*step
 	}
 	return times{
-		Policy: table.Clip(t.Policy, table.PageName), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
+		Policy: name(t.Policy), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
 	}
 }
 
-// pairs adds up every two neighbours.
-func pairs(numbers []int64) []int64 {
-	joined := make([]int64, (len(numbers)+1)/2)
-	for i, n := range numbers {
-		joined[i/2] += n
+// The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their
+// own beside the browsers that are not.
+
+// A pageClass is one of them.
+type pageClass struct {
+	name string
+	of   func(numbers *sweep.Classes, hidden int64) int64 // what is its own; hidden is what the disguised have of the browsers'
+}
+
+func (c *Curves) classes() (classes []pageClass) {
+	for class := range request.ClassCount {
+		own := func(numbers *sweep.Classes, _ int64) int64 { return numbers[class] }
+		if class != request.Browser || c.Hidden == nil {
+			classes = append(classes, pageClass{class.String(), own})
+			continue
+		}
+		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) } // 0: requests that are not known
+		classes = append(classes, pageClass{class.String(), rest},
+			pageClass{"disguised", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
 	}
-	return joined
+	return classes
+}
+
+// hidden are the disguised, none where nobody is told apart.
+func (c *Curves) hidden() sweep.Disguised {
+	if c.Hidden == nil {
+		return sweep.Disguised{}
+	}
+	return *c.Hidden
 }

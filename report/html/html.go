@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"shadow/limit"
 	"shadow/report"
@@ -99,22 +100,29 @@ func hashOf(text string) string {
 // Write writes the page, all of it or nothing. A page that would be too large is made with less room for lists and
 // curves, and says so.
 func (p *Page) Write(w io.Writer) error {
-	for room := fullRoom; ; room = room.halved() {
+	for halvings := 0; ; halvings++ {
 		var b bytes.Buffer
-		if err := p.render(&b, room); err != nil {
+		room := roomAfter(halvings)
+		view, err := p.view(room)
+		if err == nil {
+			err = templates.Execute(&b, view)
+		}
+		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		if b.Len() <= MostBytes || room.none() {
+		if b.Len() <= MostBytes || room.points < 2 { // there is nothing left to leave out
 			_, err := w.Write(b.Bytes())
 			return err
 		}
 	}
 }
 
-func (p *Page) render(b *bytes.Buffer, room room) error {
-	view, err := p.view(room)
-	if err != nil {
-		return err
-	}
-	return templates.Execute(b, view)
+// slug is a text as part of an id.
+func slug(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(s))
 }

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"strings"
@@ -33,7 +34,7 @@ type pageView struct {
 	Bands    *table.Page // from what to what the figures of Policies may go
 	Times    int         // policies of which there are refusals over time
 	Untimed  string
-	Sections []sectionView
+	Sections []sectionView // that others have handed in
 	Curves   *curvesView
 	Details  []detailView
 	More     string // what has no section of its own
@@ -43,6 +44,12 @@ type pageView struct {
 	Shadow  string // the program, and how it was called
 	Command string
 	Stored  string
+}
+
+type sectionView struct {
+	Title string
+	Notes []string
+	Table *table.Page
 }
 
 // A card is a figure and what it counts.
@@ -55,14 +62,14 @@ func (p *Page) view(room room) (*pageView, error) {
 		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + contentPolicy + `">`), //nolint:gosec // made of hashes
 		Style: template.CSS(style), Script: template.JS(script), Data: data,                                 //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
-		Warnings: clippedAll(m.Warnings, room.notes), Facts: clippedFacts(report.Facts(m), room.notes),
-		Shadow: strings.TrimSpace("shadow " + m.Version), Command: table.Clip(m.Command, textLength),
+		Warnings: clippedAll(m.Warnings, room.notes), Facts: clippedFacts(m.Facts(m.Anonymized), room.notes),
+		Shadow: strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}
 	if len(m.Policies) == 0 && p.Curves != nil {
 		v.Title = "What every limit would have done"
 	}
 	if m.Stored != nil {
-		v.Stored = table.Clip(report.StoredText(m.Stored), textLength)
+		v.Stored = clipped(m.Stored.String())
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		v.Verdicts = verdicts(m)
@@ -72,10 +79,15 @@ func (p *Page) view(room room) (*pageView, error) {
 		}
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
-		v.Times, v.Untimed = min(len(p.Times), room.details), table.Clip(p.Untimed, textLength)
+		v.Times, v.Untimed = min(len(p.Times), room.details), clipped(p.Untimed)
 	}
-	for i := range p.Sections {
-		v.Sections = append(v.Sections, sectionViewOf(&p.Sections[i], room.of(len(p.Sections)), room.notes))
+	for _, s := range p.Sections {
+		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes)}
+		if s.Table != nil {
+			s.Table.Title = s.Title
+			section.Table = s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows)))
+		}
+		v.Sections = append(v.Sections, section)
 	}
 	v.Curves = p.Curves.view(room)
 	return v, err
@@ -114,19 +126,18 @@ func (p *Page) cards() []card {
 	return cards
 }
 
-// NewPage is the report as a page, with what has changed.
-func NewPage(m *report.Model) *Page { return &Page{Model: m, Sections: pageHistory(m)} }
-
-// pageHistory is what has changed, for a page: the sections that Markdown shows. Their notes stand above their tables.
-func pageHistory(m *report.Model) []document.Section {
+// NewPage is the report as a page, with what has changed: the sections that Markdown shows. Their notes stand above
+// their tables.
+func NewPage(m *report.Model) *Page {
+	page := &Page{Model: m}
 	if m.History == nil {
-		return nil
+		return page
 	}
 	changed := document.Section{Title: "What has changed"}
 	for _, f := range m.History.Facts() {
 		changed.Notes = append(changed.Notes, f.Label+": "+f.Text)
 	}
-	all := []document.Section{changed}
+	page.Sections = append(page.Sections, changed)
 	for i := range m.Policies[:m.Detailed] {
 		p := &m.History.Policies[i]
 		for j, s := range p.Sections(m.History, m.Input.AgentsLogged) {
@@ -134,8 +145,61 @@ func pageHistory(m *report.Model) []document.Section {
 			if j == 0 {
 				s.Notes = []string{format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."}
 			}
-			all = append(all, s)
+			page.Sections = append(page.Sections, s)
 		}
+	}
+	return page
+}
+
+// What a page has of each candidate by itself: whom it hits, what it means, how a server is told.
+
+type detailView struct {
+	Name, Text       string
+	Hit              string // evidence on the clients hit
+	Facts            []document.Fact
+	Means            []string
+	Nginx            []string
+	Clients, Actions *table.Page
+}
+
+// A meaning is what some policies mean.
+type meaning struct{ Name, Semantics, Nginx string }
+
+func details(m *report.Model, room room) (views []detailView, more string) {
+	shown := min(len(m.Policies), room.details)
+	rows := room.of(shown)
+	for i := range m.Policies[:shown] {
+		p := &m.Policies[i]
+		d := detailView{
+			Name: name(p.Policy), Text: format.Sentence(report.Headline(p)) + ".", Hit: p.HitEvidence.Text("hit addresses"),
+			Facts: clippedFacts(p.HarmFacts(m.Input.Span.Layouts()), room.notes),
+			Means: clippedAll(p.Meanings(), room.notes),
+			Nginx: clippedAll(p.NginxTexts(), room.notes),
+		}
+		if len(p.TopClients) > 0 {
+			d.Clients = report.ClientTable(m, p).Page(rows, "clients", p.ClientsHit)
+		}
+		if len(p.TopActions) > 0 {
+			d.Actions = report.ActionTable(p).Page(rows, "actions", 0) // how many there are in all is not known
+		}
+		views = append(views, d)
+	}
+	if shown < len(m.Policies) {
+		more = fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of all.", shown, len(m.Policies))
+	}
+	return views, more
+}
+
+// meanings say once for each kind of limit what it means, of those without a section of their own.
+func meanings(m *report.Model, room room) (all []meaning) {
+	explained := map[string]bool{}
+	for i := range m.Policies {
+		p := &m.Policies[i]
+		kind := cmp.Or(p.Kind, p.Policy)
+		if i >= room.details && !explained[kind] && len(all) < room.notes {
+			all = append(all, meaning{name(p.Policy), clipped(p.Semantics), clipped(p.Nginx)})
+		}
+		explained[kind] = true
 	}
 	return all
 }

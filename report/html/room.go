@@ -2,14 +2,13 @@ package html
 
 import (
 	"fmt"
-	"strings"
 
 	"shadow/report/document"
 	"shadow/report/table"
 )
 
 // What a page has room for. Names are cut and lists bounded before anything is written, so that no log makes the page
-// large; where even that comes to too much, everything is halved.
+// large; where even that comes to too much, everything is halved again and again.
 
 // room is how much of everything a page shows.
 type room struct {
@@ -29,39 +28,31 @@ const MostPoints = 2000
 // MostRows is how many rows a list of clients or actions has on a page at most.
 const MostRows = 250
 
-var fullRoom = room{
-	policies: 300, details: 12, rows: 900, list: MostRows, curves: 120, points: MostPoints, steps: 1000, notes: 40,
-}
-
-func (r room) halved() room {
+// roomAfter is what is left after everything has been halved so many times.
+func roomAfter(halvings int) room {
+	half := func(n int) int { return n >> halvings }
+	some := func(n int) int { return (n + 1<<halvings - 1) >> halvings } // 1 at least
 	return room{
-		policies: r.policies / 2, details: (r.details + 1) / 2, rows: r.rows / 2, list: r.list / 2, curves: (r.curves + 1) / 2,
-		points: r.points / 2, steps: r.steps / 2, notes: (r.notes + 1) / 2,
+		policies: half(300), details: some(12), rows: half(900), list: half(MostRows),
+		curves: some(120), points: half(MostPoints), steps: half(1000), notes: some(40),
 	}
 }
-
-// none tells that there is nothing left to leave out.
-func (r room) none() bool { return r.points < 2 }
 
 // of is how many rows each of some lists may have.
 func (r room) of(lists int) int { return min(r.list, r.rows/max(lists, 1)) }
 
 const textLength = 600 // characters of a sentence
 
-// slug is a text as part of an id.
-func slug(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(s))
-}
+// clipped is a sentence as the page may have it.
+func clipped(text string) string { return table.Clip(text, textLength) }
+
+// name is a name as the page may have it.
+func name(text string) string { return table.Clip(text, table.PageName) }
 
 // clippedAll are some texts as the page may have them.
 func clippedAll(texts []string, most int) (some []string) {
 	for _, text := range texts[:min(len(texts), most)] {
-		some = append(some, table.Clip(text, textLength))
+		some = append(some, clipped(text))
 	}
 	if left := len(texts) - len(some); left > 0 {
 		some = append(some, fmt.Sprintf("… and %d more", left))
@@ -71,7 +62,7 @@ func clippedAll(texts []string, most int) (some []string) {
 
 func clippedFacts(facts []document.Fact, most int) (some []document.Fact) {
 	for _, f := range facts {
-		some = append(some, document.Fact{Label: f.Label, Text: table.Clip(f.Text, textLength), Details: clippedAll(f.Details, most)})
+		some = append(some, document.Fact{Label: f.Label, Text: clipped(f.Text), Details: clippedAll(f.Details, most)})
 	}
 	return some
 }

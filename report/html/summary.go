@@ -7,7 +7,6 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
-	"shadow/sweep"
 )
 
 // The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with
@@ -47,7 +46,11 @@ func verdicts(m *report.Model) (all []verdict) {
 		if i >= fewVerdicts && i != gentlest && i != strictest {
 			continue
 		}
-		v := verdictOf(&m.Policies[i], m.Input.AgentsLogged)
+		p := &m.Policies[i]
+		v := verdict{Name: name(p.Policy), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
+		if m.Input.AgentsLogged {
+			v.addBars(p)
+		}
 		if gentlest != strictest {
 			switch i {
 			case gentlest:
@@ -61,31 +64,26 @@ func verdicts(m *report.Model) (all []verdict) {
 	return all
 }
 
-func verdictOf(p *report.Policy, agents bool) verdict {
-	v := verdict{Name: table.Clip(p.Policy, table.PageName), Percent: format.Percent(p.RefusedPercent), Text: verdictText(p)}
+// addBars tells how many of each class are hit, of the classes that are there.
+func (v *verdict) addBars(p *report.Policy) {
+	add := func(whose string, f report.ClassFigures) {
+		if f.Clients == 0 {
+			return
+		}
+		share := format.PercentOf(f.ClientsHit, f.Clients)
+		v.Parts = append(v.Parts, bar{
+			Class: whose, Percent: format.Percent(share), Twentieths: table.Twentieths(share),
+			Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
+		})
+	}
 	for class, f := range p.ByClass {
-		switch {
-		case f.Clients == 0 || !agents:
-		case request.Class(class) == request.Browser && p.ByEvidence != nil:
-			v.addBar("people", p.ByEvidence.People)
-			v.addBar("disguised", p.ByEvidence.Disguised)
-		default:
-			v.addBar(report.ClassTitle(request.Class(class)), f)
+		if request.Class(class) == request.Browser && p.ByEvidence != nil {
+			add("people", p.ByEvidence.People)
+			add("disguised", p.ByEvidence.Disguised)
+		} else {
+			add(report.ClassTitle(request.Class(class)), f)
 		}
 	}
-	return v
-}
-
-// addBar tells how many of some clients are hit, if there are any.
-func (v *verdict) addBar(whose string, f report.ClassFigures) {
-	if f.Clients == 0 {
-		return
-	}
-	share := format.PercentOf(f.ClientsHit, f.Clients)
-	v.Parts = append(v.Parts, bar{
-		Class: whose, Percent: format.Percent(share), Twentieths: table.Twentieths(share),
-		Hit: format.Thousands(f.ClientsHit) + " of " + format.Thousands(f.Clients),
-	})
 }
 
 // verdictText is the policy for those who have never heard of one.
@@ -93,9 +91,8 @@ func verdictText(p *report.Policy) string {
 	if p.Refused == 0 && p.Delayed == 0 && p.Range == nil {
 		return "It would have refused nothing."
 	}
-	refused, hit := p.Counts()
 	text := fmt.Sprintf("It would have refused %s of %s, of %s of %s.",
-		refused, format.Count(p.Requests, "request"), hit, format.Count(p.Clients, "client"))
+		p.RefusedText(), format.Count(p.Requests, "request"), p.HitText(), format.Count(p.Clients, "client"))
 	if p.Range != nil {
 		text += " An approximation: in brackets, what it may also be."
 	}
@@ -111,19 +108,20 @@ func (p *Page) safe() (sentences []string) {
 	if c == nil || c.first() == nil {
 		return nil
 	}
-	curve, clients, hit, who := c.first(), c.people(), (*sweep.Point).HitBrowsers, "browsers"
-	if clients == 0 {
-		clients, hit, who = c.Clients.Sum(), (*sweep.Point).HitAny, "clients"
-	}
-	last := int64(0)
+	curve, last := c.first(), int64(0)
+	clients, hit, who := c.spared()
 	for _, share := range []int64{1000, 999, 990} {
-		at := curve.Protecting(clients, share, hit)
+		at := curve.Sparing(clients, share, hit)
 		if at == nil || at.Limit == last {
 			continue
 		}
 		last = at.Limit
+		text := "all"
+		if share < 1000 {
+			text = format.ShareText(share)
+		}
 		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
-			curve.Limit(at.Limit), shareWords(share), who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
+			curve.Limit(at.Limit), text, who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
 	}
 	if sentences == nil {
 		return nil
@@ -134,11 +132,4 @@ func (p *Page) safe() (sentences []string) {
 		}
 	}
 	return sentences
-}
-
-func shareWords(thousandths int64) string {
-	if thousandths == 1000 {
-		return "all"
-	}
-	return format.ShareText(thousandths)
 }

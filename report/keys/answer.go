@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/report/format"
@@ -27,7 +28,10 @@ func (a *Answer) verdict(k *Report) string {
 		return fmt.Sprintf("no key refuses %s%% by a window of %s, however small: at best %s%%, by %s",
 			format.ShortPercent(*a.Refuse), a.Per, format.Percent(a.Keys[0].StoppedPercent), a.Keys[0].Key) + a.longerText(k)
 	}
-	best, client := &a.Keys[0], a.row("client")
+	best, client := &a.Keys[0], (*Row)(nil)
+	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == "client" }); i >= 0 {
+		client = &a.Keys[i]
+	}
 	text := fmt.Sprintf("%s, %s, hits %s of %s to be spared", best.Key, best.Limit, format.Thousands(best.SpareHit), format.Count(k.Spare.Visitors, "visitor"))
 	switch {
 	case best == client:
@@ -66,38 +70,22 @@ func (a *Answer) longerText(k *Report) string {
 // wellSeparated is the share of those to be spared, in percent, up to which a key that hits so many separates at all.
 const wellSeparated = 5
 
-func (a *Answer) row(key string) *Row {
-	for i := range a.Keys {
-		if a.Keys[i].Key == key {
-			return &a.Keys[i]
-		}
-	}
-	return nil
-}
-
 func (a *Answer) table() *table.Table {
-	t := table.New(table.Words("key"))
+	t := table.Of[Row]{}
+	t.Head(table.Words("key"), func(r *Row) table.Cell { return table.Text(r.Key) })
 	if a.Refuse != nil {
-		t.Join(table.Number("N"))
+		t.Join(table.Number("N"), func(r *Row) table.Cell {
+			if !r.Reached {
+				return table.Text("none")
+			}
+			return table.Count(r.n)
+		})
 	}
-	t.Head(table.Number("stopped"))
-	t.Join(table.Number("%"))
-	t.Head(table.Number("hit"))
-	t.Join(table.Numbers("%", "their requests", "%")...)
-	for i := range a.Keys {
-		t.Add(a.Keys[i].cells(a.Refuse != nil)...)
-	}
-	return t
-}
-
-func (r *Row) cells(kindest bool) []table.Cell {
-	row := table.Texts(r.Key)
-	switch {
-	case kindest && r.Reached:
-		row = append(row, table.Count(r.n))
-	case kindest:
-		row = append(row, table.Text("none"))
-	}
-	return append(row, table.Count(r.Stopped), table.Share(r.StoppedPercent),
-		table.Count(r.SpareHit), table.Share(r.SpareHitPercent), table.Count(r.SpareRefused), table.Share(r.SpareRefusedPercent))
+	t.Head(table.Number("stopped"), func(r *Row) table.Cell { return table.Count(r.Stopped) })
+	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.StoppedPercent) })
+	t.Head(table.Number("hit"), func(r *Row) table.Cell { return table.Count(r.SpareHit) })
+	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.SpareHitPercent) })
+	t.Join(table.Number("their requests"), func(r *Row) table.Cell { return table.Count(r.SpareRefused) })
+	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.SpareRefusedPercent) })
+	return t.Fill(a.Keys)
 }

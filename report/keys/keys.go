@@ -4,25 +4,20 @@ package keys
 
 import (
 	"shadow/report"
-	"shadow/report/document"
 	"shadow/request"
 )
 
 // Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md
 // defines every figure.
 type Report struct {
-	Version  string       `json:"version"`
-	Command  string       `json:"command"`
-	Input    report.Input `json:"input"`
-	Warnings []string     `json:"warnings"`
-	Action   string       `json:"action"` // whose requests this is about; "" for all
-	Stop     Group        `json:"stop"`
-	Spare    Group        `json:"spare"`
-	Doubted  int64        `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
-	Absent   []AbsentKey  `json:"absent"`  // keys that this log has nothing for
-	Answers  []Answer     `json:"answers"`
-	Log      Log          `json:"log"`
-	view     document.View
+	report.Head
+	Action  string      `json:"action"` // whose requests this is about; "" for all
+	Stop    Group       `json:"stop"`
+	Spare   Group       `json:"spare"`
+	Doubted int64       `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
+	Absent  []AbsentKey `json:"absent"`  // keys that this log has nothing for
+	Answers []Answer    `json:"answers"`
+	Log     Log         `json:"log"`
 }
 
 // Log is what the log has that keys can go by.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"shadow/report"
-	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/request"
 	"shadow/sweep"
@@ -16,17 +15,21 @@ import (
 
 // New makes the report on keys.
 func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
+	c := &res.Census
 	k := &Report{
-		Version: o.Version, Command: o.Command, Warnings: append([]string{}, o.Warnings...), Action: res.Action,
-		Input:   report.NewInput(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, cmp.Or(o.Timezone, "UTC")),
+		Head:    report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
+		Action:  res.Action,
 		Stop:    groupOf(res, q.Stop, q.StopNames),
 		Spare:   groupOf(res, q.Spare, q.SpareNames),
-		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{}, Log: logOf(&res.ClientStats),
-		view: document.View{Width: o.Width, Color: o.Color},
+		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{},
+		Log: Log{
+			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
+			Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
+		},
 	}
 	k.Warnings = append(k.Warnings, warnings(res, k, q)...)
 	for _, by := range q.By {
-		if why := absence(by, &res.ClientStats); why != "" {
+		if why := absence(by, &res.Census); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
 		}
 	}
@@ -34,13 +37,6 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 		k.answer(res, q)
 	}
 	return k
-}
-
-func logOf(c *sweep.ClientStats) Log {
-	return Log{
-		WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
-		Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
-	}
 }
 
 func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Group {
@@ -55,7 +51,7 @@ func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Gro
 }
 
 // absence says what of a key the log does not have, or nothing.
-func absence(by request.Key, c *sweep.ClientStats) string {
+func absence(by request.Key, c *sweep.Census) string {
 	name, _ := strings.CutSuffix(by.String(), "+action")
 	switch {
 	case name == "user" && c.Users == 0:
@@ -75,15 +71,18 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	for i, text := range q.Limits {
 		a := Answer{Limit: text, Keys: []Row{}}
 		for j, by := range q.By {
-			if absence(by, &res.ClientStats) == "" {
+			if absence(by, &res.Census) == "" {
 				a.Keys = append(a.Keys, k.row(by, text, &res.Limits[i*len(q.By)+j], q))
 			}
 		}
 		k.Answers = append(k.Answers, a)
 	}
 	for _, share := range q.Refuse {
-		asked := len(periodsOf(res)) - q.Longer
-		for i := range asked {
+		asked := -q.Longer // periods
+		if len(res.Sides) > 0 {
+			asked += len(res.Sides[0].Curves)
+		}
+		for i := range max(asked, 0) {
 			a := k.kindest(res, i, share, q)
 			for j := asked; j < asked+q.Longer && !a.separates() && a.longer == nil; j++ {
 				other := k.kindest(res, j, share, q)
@@ -96,22 +95,15 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	}
 }
 
-func periodsOf(res *sweep.KeysResult) []sweep.Curve {
-	if len(res.Sides) == 0 {
-		return nil
-	}
-	return res.Sides[0].Curves
-}
-
 // kindest finds for each key the largest limit of a window that refuses a share.
 func (k *Report) kindest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
-	a := Answer{Refuse: &share, Per: periodsOf(res)[period].PerText(), Keys: []Row{}}
+	a := Answer{Refuse: &share, Per: res.Sides[0].Curves[period].PerText(), Keys: []Row{}}
 	for _, side := range res.Sides {
-		if absence(side.By, &res.ClientStats) != "" {
+		if absence(side.By, &res.Census) != "" {
 			continue
 		}
 		curve := &side.Curves[period]
-		n := curve.Loosest(needed(k.Stop.Requests, share), q.Stop)
+		n := curve.Kindest(needed(k.Stop.Requests, share), q.Stop)
 		p := curve.At(max(n, 1))
 		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
 		row.Reached, row.n = n > 0, n
@@ -135,19 +127,15 @@ func needed(requests int64, percent float64) int64 {
 
 // better orders keys: those that suffice first, then by whom they hit, then by what they refuse them.
 func better(x, y Row) int {
-	reached := func(r *Row) int {
-		if r.Reached {
-			return 0
-		}
+	switch {
+	case x.Reached && y.Reached:
+		return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
+	case x.Reached:
+		return -1
+	case y.Reached:
 		return 1
 	}
-	switch c := cmp.Compare(reached(&x), reached(&y)); {
-	case c != 0:
-		return c
-	case !x.Reached:
-		return cmp.Compare(y.Stopped, x.Stopped)
-	}
-	return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
+	return cmp.Compare(y.Stopped, x.Stopped)
 }
 
 func (k *Report) row(by request.Key, limit string, p *sweep.Point, q Question) Row {

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/report"
@@ -21,28 +22,20 @@ const (
 )
 
 func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
-	var texts []string
-	add := func(text string) {
-		if text != "" {
-			texts = append(texts, text)
-		}
-	}
-	add(rotatingText(&res.ClientStats))
-	add(nobodyText(res, k))
-	add(oneToStop(res, k, q))
+	texts := []string{rotatingText(&res.Census), nobodyText(res, k), oneToStop(res, k, q)}
 	if n := k.Stop.Requests; 0 < n && n < fewToStop {
-		add(fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", format.Count(n, "request")))
+		texts = append(texts, fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", format.Count(n, "request")))
 	}
 	if n := k.Spare.Visitors; 0 < n && n < fewToSpare && k.Stop.Requests > 0 {
-		add(fmt.Sprintf("only %s to be spared: too few to tell keys apart by", format.Count(n, "visitor")))
+		texts = append(texts, fmt.Sprintf("only %s to be spared: too few to tell keys apart by", format.Count(n, "visitor")))
 	}
 	if k.Action == "" {
 		texts = append(texts, report.HeavyWarnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum(), nil)...)
 	}
-	return texts
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-func rotatingText(c *sweep.ClientStats) string {
+func rotatingText(c *sweep.Census) string {
 	r := &c.Rotating
 	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll && format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
 		return ""

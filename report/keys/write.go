@@ -7,63 +7,50 @@ import (
 	"strconv"
 	"strings"
 
-	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/suggest"
 )
 
-// facts say what was read, and who is who; terminal and Markdown show the same ones.
-func (k *Report) facts() []document.Fact {
-	all := report.Facts(&report.Model{Input: k.Input})
+// facts say who is who.
+func (k *Report) facts() (f document.Facts) {
 	if k.Input.Requests == 0 {
-		return all
+		return nil
 	}
-	of := ""
+	of, doubted := "", ""
 	if k.Action != "" {
 		of = ", of action " + k.Action
 	}
-	all = append(all, document.Fact{Label: "target", Text: groupText(&k.Stop) + of}, document.Fact{Label: "protect", Text: groupText(&k.Spare) + k.doubtedText() + of})
-	if k.Log.Shared > 0 {
-		all = append(all, document.Fact{Label: "shared", Text: k.Log.sharedText()})
+	if k.Doubted > 0 {
+		doubted = fmt.Sprintf("; %s more claim to be browsers and behave like none (disguised)", format.Thousands(k.Doubted))
 	}
-	if len(k.Absent) > 0 {
-		all = append(all, document.Fact{Label: "absent", Text: k.absentText()})
+	f.Add("target", k.Stop.text()+of)
+	f.Add("protect", k.Spare.text()+doubted+of)
+	switch l := &k.Log; {
+	case l.Shared == 1:
+		f.Add("shared", fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, format.Thousands(l.MostBrowsers)))
+	case l.Shared > 1:
+		f.Add("shared", fmt.Sprintf("%s with several browsers each; %s has the most, %s",
+			format.Count(l.Shared, "client"), l.MostShared, format.Thousands(l.MostBrowsers)))
 	}
-	return all
+	f.Add("absent", k.absentText())
+	return f
 }
-
-func (l *Log) sharedText() string {
-	if l.Shared == 1 {
-		return fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, format.Thousands(l.MostBrowsers))
-	}
-	return fmt.Sprintf("%s with several browsers each; %s has the most, %s", format.Count(l.Shared, "client"), l.MostShared, format.Thousands(l.MostBrowsers))
-}
-
-// disguised are those whose claim to be a browser is contradicted, as suggest calls them.
-var disguised = suggest.Disguised.String()
 
 // plurals are the classes as groups are called.
 func plurals(classes []string) string {
 	names := make([]string, len(classes))
 	for i, class := range classes {
-		if names[i] = class + "s"; class == "unknown" || class == disguised {
+		if names[i] = class + "s"; class == "unknown" || class == suggest.Disguised.String() {
 			names[i] = class
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-func groupText(g *Group) string {
+func (g *Group) text() string {
 	return fmt.Sprintf("%s: %s with %s", plurals(g.Classes), format.Count(g.Visitors, "visitor"), format.Count(g.Requests, "request"))
-}
-
-func (k *Report) doubtedText() string {
-	if k.Doubted == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %s more claim to be browsers and behave like none (disguised)", format.Thousands(k.Doubted))
 }
 
 // absentText names the keys that the log has nothing for, reason by reason.
@@ -85,9 +72,7 @@ func (k *Report) absentText() string {
 
 // Text writes the report for people.
 func (k *Report) Text(w document.Writer) {
-	w.Title("What to count by")
-	w.Facts(k.facts()...)
-	w.Warnings(k.Warnings)
+	k.Begin(w, "What to count by", "", k.facts()...)
 	for i := range k.Answers {
 		a := &k.Answers[i]
 		w.Section(2, a.title(k))
@@ -109,6 +94,7 @@ var csvHead = []string{
 func (k *Report) CSV() ([]byte, error) {
 	var b bytes.Buffer
 	c := table.NewCSV(&b, csvHead...)
+	exact := func(percent float64) table.Cell { return table.Shown("", strconv.FormatFloat(percent, 'f', 4, 64)) }
 	for i := range k.Answers {
 		a := &k.Answers[i]
 		share := ""
@@ -130,10 +116,7 @@ func (k *Report) CSV() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// exact is a share for programs.
-func exact(percent float64) table.Cell { return table.Shown("", format.Exact(percent)) }
-
 // Write writes the report in one of Formats, all of it or nothing.
 func (k *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, k, k.view, output, format.Outputs())
+	return document.Write(w, k, k.View, output, format.Outputs())
 }

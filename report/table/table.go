@@ -27,6 +27,36 @@ func (t *Table) Join(columns ...Column) {
 // Add appends a row.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
+// An Of is a table with a row for each T. Its columns say what stands in them.
+type Of[T any] struct {
+	Table
+	cells []func(*T) Cell
+}
+
+// Head appends a column.
+func (t *Of[T]) Head(c Column, cell func(*T) Cell) {
+	t.Table.Head(c)
+	t.cells = append(t.cells, cell)
+}
+
+// Join appends a column that belongs to the one before it.
+func (t *Of[T]) Join(c Column, cell func(*T) Cell) {
+	t.Table.Join(c)
+	t.cells = append(t.cells, cell)
+}
+
+// Fill returns the table with its rows.
+func (t *Of[T]) Fill(rows []T) *Table {
+	for i := range rows {
+		row := make([]Cell, len(t.cells))
+		for j, cell := range t.cells {
+			row[j] = cell(&rows[i])
+		}
+		t.Add(row...)
+	}
+	return &t.Table
+}
+
 // A Column is what stands above cells, and how they are laid out.
 type Column struct {
 	Head   string
