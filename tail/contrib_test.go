@@ -17,7 +17,7 @@ import (
 func exposed(t *testing.T) (metrics, labels map[string]bool) {
 	t.Helper()
 	s := newStored(t, "token:1/10s")
-	with, m, trips := s.change, new(Metrics), NewTrips()
+	with, m, trips := s.change, new(Metrics), NewRedisMetrics()
 	s.change = func(o *Options) { with(o); o.From, o.Metrics = follow.FromStart, m }
 	s.append("access.log", strings.Repeat(line(1, s.now), 3)+strings.Replace(line(1, s.now), "GET /page1 HTTP/1.1", "-", 1))
 	s.start()

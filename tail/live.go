@@ -14,7 +14,7 @@ import (
 
 // A Live shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
 type Live struct {
-	Redis *Trips // nil: nobody asks Redis; to be set before anything else
+	Redis *RedisMetrics // nil: nobody asks Redis; to be set before anything else
 
 	latest atomic.Pointer[Glance]
 	asked  atomic.Pointer[Question]
@@ -107,8 +107,8 @@ func (t *Tail) numbers(now time.Time) *Glance {
 		p := &t.tally.Policies[i]
 		g.Policies = append(g.Policies, Refused{p.Name, p.Refused, t.events.crowd.since(i, p.IsDegraded, now)})
 	}
-	if trips := t.options.Live.Redis; trips != nil {
-		g.Redis = &Redis{Away: trips.Away(), Spared: t.lags}
+	if metrics := t.options.Live.Redis; metrics != nil {
+		g.Redis = &Redis{Away: metrics.Away(), Spared: t.lags}
 	}
 	return g
 }

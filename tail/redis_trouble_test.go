@@ -24,14 +24,14 @@ type troubledTail struct {
 	*bench
 	server  *redisServer
 	metrics *Metrics
-	trips   *Trips
+	trips   *RedisMetrics
 	shelf   *shelf
 	live    *Live
 	longest time.Duration // that a turn has taken
 }
 
 func startTroubled(t *testing.T) *troubledTail {
-	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewTrips(), shelf: newShelf()}
+	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewRedisMetrics(), shelf: newShelf()}
 	w.live = &Live{Redis: w.trips}
 	w.change = func(o *Options) {
 		o.From, o.Metrics, o.Store, o.Live = follow.FromStart, w.metrics, w.shelf, w.live

@@ -46,7 +46,7 @@ type sharedTail struct {
 	options redis.Options
 	limiter redis.SharedLimiterOptions
 	err     io.Writer
-	trips   *tail.Trips
+	metrics *tail.RedisMetrics
 
 	open *redis.SharedLimiter
 	down bool // whether Redis did not answer when it was last asked
@@ -57,7 +57,7 @@ func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
 	if !f.redisFlags.inUse() {
 		return nil, nil
 	}
-	s := &sharedTail{err: o.Err, trips: tail.NewTrips()}
+	s := &sharedTail{err: o.Err, metrics: tail.NewRedisMetrics()}
 	var err error
 	if s.options, err = f.connection(""); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (f *tailFlags) share(o *tail.Options) (*sharedTail, error) {
 	}
 	o.NewRemote = s.connect
 	if o.Live != nil {
-		o.Live.Redis = s.trips
+		o.Live.Redis = s.metrics
 	}
 	return s, nil
 }
@@ -89,7 +89,7 @@ func (s *sharedTail) connect(saved json.RawMessage, behind func() bool) (tail.Re
 		return nil, usage("--redis: %w", err)
 	}
 	err = s.limiter.Redis.Ping(context.Background())
-	s.trips.Reach(err)
+	s.metrics.Reach(err)
 	s.tell(err)
 	return s.open, nil
 }
@@ -105,7 +105,7 @@ func newHostName() string {
 
 // see takes in a round trip.
 func (s *sharedTail) see(trip redis.RoundTrip) {
-	s.trips.See(trip.Took, trip.Err)
+	s.metrics.See(trip.Took, trip.Err)
 	s.tell(trip.Err)
 }
 
@@ -125,7 +125,7 @@ func (s *sharedTail) handler(m *tail.Metrics) http.Handler {
 	if s == nil {
 		return m.Handler(time.Now)
 	}
-	return m.Handler(time.Now, s.trips)
+	return m.Handler(time.Now, s.metrics)
 }
 
 // close ends the connection.

@@ -7,18 +7,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Trips are the metrics of asking Redis: how often, how long it took, how often there was no answer, and whether there is now.
+// RedisMetrics are how often Redis was asked, how long it took, how often there was no answer, and whether there is now.
 // Any number of goroutines may use them.
-type Trips struct {
+type RedisMetrics struct {
 	took   prometheus.Histogram
 	failed prometheus.Counter
 	up     prometheus.Gauge
 	away   atomic.Pointer[time.Time] // since when there was no answer; nil: there was one
 }
 
-// NewTrips returns Trips of which there was none yet.
-func NewTrips() *Trips {
-	return &Trips{
+// NewRedisMetrics returns metrics of no round trip yet.
+func NewRedisMetrics() *RedisMetrics {
+	return &RedisMetrics{
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "shadow_redis_round_trip_seconds", Help: "How long Redis took to judge some requests, or to fail.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
@@ -33,7 +33,7 @@ func NewTrips() *Trips {
 }
 
 // See takes in a round trip.
-func (s *Trips) See(took time.Duration, err error) {
+func (s *RedisMetrics) See(took time.Duration, err error) {
 	s.took.Observe(took.Seconds())
 	if err != nil {
 		s.failed.Inc()
@@ -42,7 +42,7 @@ func (s *Trips) See(took time.Duration, err error) {
 }
 
 // Reach takes in whether Redis answers.
-func (s *Trips) Reach(err error) {
+func (s *RedisMetrics) Reach(err error) {
 	s.up.Set(oneIf(err == nil))
 	switch {
 	case err == nil:
@@ -54,7 +54,7 @@ func (s *Trips) Reach(err error) {
 }
 
 // Away is since when Redis has not answered, the zero time if it did when it was last asked.
-func (s *Trips) Away() (since time.Time) {
+func (s *RedisMetrics) Away() (since time.Time) {
 	if at := s.away.Load(); at != nil {
 		since = *at
 	}
@@ -62,14 +62,14 @@ func (s *Trips) Away() (since time.Time) {
 }
 
 // Describe implements prometheus.Collector.
-func (s *Trips) Describe(to chan<- *prometheus.Desc) {
+func (s *RedisMetrics) Describe(to chan<- *prometheus.Desc) {
 	s.took.Describe(to)
 	s.failed.Describe(to)
 	s.up.Describe(to)
 }
 
 // Collect implements prometheus.Collector.
-func (s *Trips) Collect(to chan<- prometheus.Metric) {
+func (s *RedisMetrics) Collect(to chan<- prometheus.Metric) {
 	s.took.Collect(to)
 	s.failed.Collect(to)
 	s.up.Collect(to)
