@@ -6,7 +6,8 @@
 -- ARGV[2]  the host, under whose name answers are kept
 -- ARGV[3]  the call: the cell that times count from; how many requests of the key there were before the first one at its
 --          place in time; the place from which on answers are kept, in microseconds from the beginning of the cell;
---          whether times are those of this server; whether the host may have decided requests of the key alone since it last asked, that it may ask for once more
+--          whether times are those of this server; whether the host may have decided requests of the key alone
+--          since it last asked, and may ask for them again
 -- ARGV[4]  the time of each request, in microseconds from the beginning of the cell
 -- ARGV[5]  where each request has its place in time, if any came too late; else empty
 -- ARGV[6]  what the host remembers of the key itself, where Redis may have missed something; else empty. It counts if
@@ -15,7 +16,7 @@
 -- The answer is three lists: the indices (from 0) of the refused requests, −1−i for a request i that was charged before
 -- and whose answer is not kept any more; pairs of the index and the delay, in microseconds, of requests that are
 -- kept waiting; and, if another host was here since this one, what it would have to remember to know as much, as it was
--- before this call: see tell in end.lua.
+-- before this call: see take_snapshot in end.lua.
 --
 -- Numbers are doubles, so all are whole and below 2^53. A cell is a length of time that the limit's grid divides; times
 -- count from the beginning of the cell of the key's first request. Nothing is written before all is judged, and the hash
@@ -26,7 +27,7 @@ local limit = cmsgpack.unpack(ARGV[1])
 local call = cmsgpack.unpack(ARGV[3])
 
 local cell_length = limit[1] -- microseconds
-local back        = limit[2] -- a key whose time steps back by more starts anew
+local back        = limit[2] -- a key whose time steps back by more starts again
 local idle        = limit[3] -- so does one that was not seen for longer
 local ttl         = limit[4] -- milliseconds of real time after which Redis may forget the key
 local cooldown    = limit[5] -- microseconds that a key is kept out after a refusal; 0: it is not
@@ -43,7 +44,7 @@ local clamps = true -- whether the algorithm takes a time before the latest mome
 local unit = 1      -- microseconds in the unit of s.at
 
 -- makes s what a host remembers.
-local restore = function(seed) s.at, s.level, s.extra = seed.at, seed.level, seed.extra end
+local restore = function(memory) s.at, s.level, s.extra = memory.at, memory.level, memory.extra end
 
 -- is what a host remembers for s: level, extra in two halves, and times, in a list; nil: that is too much to tell. Times count
 -- from the origin, which is where the times of this call begin.

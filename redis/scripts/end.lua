@@ -1,12 +1,12 @@
 -- The rest of every script. The algorithm has defined
---   judge(t)    charges a request at t; tells whether it is refused, and how many microseconds it is kept waiting
+--   judge(t)    charges a request at t; returns whether it is refused, and how many microseconds it is kept waiting
 --   forget()    makes s that of a key never seen, but for what finish needs
 --   finish()    writes what does not fit into s
 
 local kept = redis.call('HMGET', key, 'cell', 'at', 'level', 'extra', 'latest', 'place', 'until', 'sole', '@' .. host, 'last',
   'hosts', 'due')
 local cell = tonumber(kept[1])
-local latest = tonumber(kept[5])      -- the latest time since the key began anew; nil: never seen, or forgotten
+local latest = tonumber(kept[5])      -- the latest time since the key last began; nil: never seen, or forgotten
 local place = tonumber(kept[6])       -- the latest place in time
 local kept_out = tonumber(kept[7])    -- until when the key is kept out; nil: it is free
 local sole = kept[8]                  -- the only host that has been here; empty: there are several; false: none
@@ -14,13 +14,13 @@ local last = kept[10]                 -- the host that was here last
 local hosts = kept[11]                -- those that have a record, if there are several
 local due = tonumber(kept[12])        -- the number from which on it makes sense to look whether some of them have gone
 -- What this host was answered: where the last request that was charged has its number; those refused, as the numbers of the first
--- and the last of each run; those kept waiting, by number, and for how long; and from which place on that is told. A number is a
+-- and the last of each run; those kept waiting, by number, and for how long; and from which place on that is kept. A number is a
 -- place in time, in microseconds from the beginning of the key's first cell, and how many requests of the key were there before it.
 local record = kept[9] and cmsgpack.unpack(kept[9]) or {-2^53, 0, {}, {}, -2^53}
 
 s.at, s.level, s.extra = tonumber(kept[2]), tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
 
-local function begin_anew()
+local function begin_again()
   s.at, latest, place, kept_out = nil, nil, nil, nil
   forget()
 end
@@ -40,7 +40,7 @@ if cell and math.abs(call[1] - cell) < reach / cell_length then
   origin = (call[1] - cell) * cell_length
 else
   cell, record = call[1], {-2^53, 0, {}, {}, -2^53}
-  begin_anew()
+  begin_again()
 end
 if math.abs(log_cell - cell) < reach / cell_length then -- that of the log may be far from this server's time
   log_origin = (log_cell - cell) * cell_length
@@ -51,7 +51,7 @@ local places = ARGV[5] ~= '' and cmsgpack.unpack(ARGV[5]) or offsets
 
 local origin_in_units = origin / unit
 
--- tells whether a request has been charged.
+-- reports whether a request has been charged.
 local function is_charged(place, index)
   return place < record[1] or place == record[1] and index <= record[2]
 end
@@ -60,22 +60,21 @@ local known = is_charged(log_origin + places[1], call[2]) -- at least the first 
 -- What the host remembers is right where nobody else has been, unless it has more charged here than it knows of.
 if ARGV[6] ~= '' and (not sole or sole == host) and not known then
   local list = cmsgpack.unpack(ARGV[6]) -- empty: the host remembers nothing
-  begin_anew()
+  begin_again()
   if #list > 0 then
-    local seed = {at = origin_in_units + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
-    if list[5] == 1 then seed.level = seed.level + origin end -- it is a time
-    for i = 8, #list do table.insert(seed.times, origin + list[i]) end
-    restore(seed)
+    local memory = {at = origin_in_units + list[1], level = list[2], extra = list[3], high = list[4], times = {}}
+    if list[5] == 1 then memory.level = memory.level + origin end -- it is a time
+    for i = 8, #list do table.insert(memory.times, origin + list[i]) end
+    restore(memory)
     if list[6] == 1 then kept_out = origin + list[7] end
-    latest, place = s.at * unit, origin + (now or places[1]) -- the host's memory does not tell its place
+    latest, place = s.at * unit, origin + (now or places[1]) -- the host's memory lacks its place
   end
 end
 
--- Where other hosts have been since, or while this one did not ask, it remembers too little. It is told, in the order in which
--- it would tell itself: whether the key was seen, at, level, extra in two halves, whether the key is kept out and until
--- when, and times.
-local told = {}
-local function tell()
+-- Where other hosts have been since, or while this one did not ask, it remembers too little. It gets a snapshot of the
+-- key: whether it was seen, at, level, extra in two halves, whether it is kept out and until when, and times.
+local snapshot = {}
+local function take_snapshot()
   if not s.at then return {0} end
   local all = recall(origin)
   if not all then return {} end
@@ -85,9 +84,9 @@ local function tell()
 end
 if sole and sole ~= host and not now then
   if known then
-    told = {2} -- it was told, and may not have heard it: it is to ask again
+    snapshot = {2} -- an earlier one may be lost: it is to ask again
   elseif last ~= host or ARGV[6] ~= '' then
-    told = tell()
+    snapshot = take_snapshot()
   end
 end
 
@@ -126,7 +125,7 @@ local function admit(t)
 end
 
 local refused, delayed = {}, {}
-local since = math.max(record[5], log_origin + call[3]) -- from where on it is told after this call
+local since = math.max(record[5], log_origin + call[3]) -- from where on answers are kept after this call
 if call[5] == 1 and not known then
   since = log_origin + places[1] -- there is no answer to what the host has decided alone, nor to what lies between
 end
@@ -174,7 +173,7 @@ for i, offset in ipairs(offsets) do
     end
   else
     local t, p = origin + (now or offset), origin + (now or places[i])
-    if latest and (t < latest - back or p - place > idle) then begin_anew() end
+    if latest and (t < latest - back or p - place > idle) then begin_again() end
     latest, place = math.max(latest or t, t), math.max(place or p, p)
     local no, delay = admit(t)
     if no then
@@ -188,9 +187,9 @@ for i, offset in ipairs(offsets) do
   end
 end
 
--- Hosts come and go, and should leave nothing behind. One that has not been here, by the time of the log, for as long as makes a
--- key begin anew has nothing to ask again, and nothing that it charged still matters. Its record is removed, by who finds
--- it once in such a time: stay are the hosts that are left, gone the fields that are to be removed.
+-- Hosts come and go, and should leave nothing behind. A key starts again after a pause of idle. A host that was not here
+-- for so long, by the time of the log, has nothing to ask again, and nothing that it charged still matters. Its record is
+-- removed: stay are the hosts that are left, gone the fields that are to be removed. The hosts are listed once in such a time.
 local stay, gone = {}, {}
 local function part(list)
   for _, other in ipairs(list) do
@@ -205,11 +204,11 @@ local function part(list)
   due = again[1] + idle
   if #stay > 1 then return end
   if last == host and ARGV[6] == '' and not known then
-    sole = host -- it was told all that still matters
+    sole = host -- it knows all that still matters
     table.insert(gone, 'hosts')
     table.insert(gone, 'due')
   else
-    due = again[1] -- the next call may tell
+    due = again[1] -- the next call may show it
   end
 end
 
@@ -242,4 +241,4 @@ if charges then
   for _, field in ipairs(gone) do redis.call('HDEL', key, field) end
   redis.call('PEXPIRE', key, text(ttl))
 end
-return {refused, delayed, told}
+return {refused, delayed, snapshot}

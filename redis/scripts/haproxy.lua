@@ -52,8 +52,8 @@ local function judge(t)
 end
 
 local function forget() s.level, s.extra, before = 0, 0, 0 end
-restore = function(seed)
-  s.at, s.level, s.extra, before = seed.at, seed.level, seed.extra, seed.high
+restore = function(memory)
+  s.at, s.level, s.extra, before = memory.at, memory.level, memory.extra, memory.high
 end
 
 recall = function(origin)

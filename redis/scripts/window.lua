@@ -20,19 +20,19 @@ local function forget()
   s.extra = s.level
 end
 
-restore = function(seed)
+restore = function(memory)
   forget()
-  s.at = seed.at
-  for _, t in ipairs(seed.times) do
+  s.at = memory.at
+  for _, t in ipairs(memory.times) do
     s.level = s.level + 1
     times[s.level] = t
   end
 end
 
-local most_told = 256 -- times
+local most_sent = 256 -- times
 
 recall = function(origin)
-  if s.level - s.extra > most_told then return nil end
+  if s.level - s.extra > most_sent then return nil end
   local all = {1, 0, 0}
   for n = s.extra + 1, s.level do table.insert(all, time_of(n) - origin) end
   return all
