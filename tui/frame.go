@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 //
 //	title             what is followed, and since when
 //	requests          their rate
-//	log               whether reading keeps up, and what was odd
+//	log               whether reading keeps up, and what was not as it should be
 //	redis             whether it answers; only where limits are shared
 //
 //	policies          the share that each refuses; one of them is chosen
@@ -75,9 +76,7 @@ func (f *Frame) picture() []string {
 		free += 2
 	}
 	shown := min(len(f.Glance.Policies), free/2)
-	lines := append([]string{f.title(), f.requests(), f.log()}, redis...)
-	lines = append(append(lines, gap...), f.policies(shown)...)
-	lines = append(append(lines, gap...), f.lists(free-shown)...)
+	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis, gap, f.policies(shown), gap, f.lists(free-shown))
 	for len(lines) < f.Height-2 {
 		lines = append(lines, "")
 	}
@@ -143,20 +142,17 @@ func (f *Frame) log() string {
 		text, c = "no news from the tail for "+lasting(age), yellow
 	}
 	rest := fmt.Sprintf(", %s waiting", format.Thousands(int64(g.Waiting)))
-	for _, odd := range []struct {
-		n    int64
-		text string
-	}{{g.Late, "late"}, {g.Unreadable, "unreadable"}} {
-		rest += fmt.Sprintf(", %s %s", format.Thousands(odd.n), odd.text)
-	}
-	if g.Excluded > 0 {
-		rest += fmt.Sprintf(", %s left out", format.Thousands(g.Excluded))
-	}
-	if g.NotHTTP > 0 {
-		rest += fmt.Sprintf(", %s not HTTP", format.Thousands(g.NotHTTP))
-	}
-	if g.Forgotten > 0 {
-		rest += fmt.Sprintf(", %s keys forgotten", format.Thousands(g.Forgotten))
+	for _, figure := range []struct {
+		n      int64
+		text   string
+		always bool
+	}{
+		{g.Late, "late", true}, {g.Unreadable, "unreadable", true},
+		{g.Excluded, "left out", false}, {g.NotHTTP, "not HTTP", false}, {g.Forgotten, "keys forgotten", false},
+	} {
+		if figure.always || figure.n > 0 {
+			rest += fmt.Sprintf(", %s %s", format.Thousands(figure.n), figure.text)
+		}
 	}
 	room := f.Width - labelWidth
 	text = cut(text, room)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"shadow/tail"
@@ -78,6 +79,9 @@ func (h *History) values(n int, value func(*column) float64) []float64 {
 	}
 	return values
 }
+
+// peakOf is the greatest value, 0 if there is none above.
+func peakOf(values []float64) float64 { return slices.Max(append([]float64{0}, values...)) }
 
 // now is what happened in the latest columns together.
 func (h *History) now() (sum column) {

@@ -19,31 +19,24 @@ const (
 
 // lists draws a title, a head and so many rows.
 func (f *Frame) lists(rows int) []string {
-	if p := f.Glance.Asked.Policy; p < 0 || p >= len(f.Glance.Policies) {
+	switch p := f.Glance.Asked.Policy; {
+	case p < 0 || p >= len(f.Glance.Policies):
 		return nil
-	}
-	if f.Width < bothWidth {
-		if f.Actions {
-			return f.list(actionList, f.Width, rows)
-		}
+	case f.Width < bothWidth && f.Actions:
+		return f.list(actionList, f.Width, rows)
+	case f.Width < bothWidth:
 		return f.list(clientList, f.Width, rows)
 	}
 	half := (f.Width - betweenThem) * 3 / 5
 	clients := f.list(clientList, half, rows)
 	actions := f.list(actionList, f.Width-betweenThem-half, rows)
-	lines := make([]string, max(len(clients), len(actions)))
-	for i := range lines {
-		lines[i] = lineOf(clients, i, half) + strings.Repeat(" ", betweenThem) + lineOf(actions, i, 0)
+	for len(clients) < len(actions) {
+		clients = append(clients, strings.Repeat(" ", half))
 	}
-	return lines
-}
-
-// lineOf is a line, or blanks where there is none.
-func lineOf(lines []string, i, width int) string {
-	if i < len(lines) {
-		return lines[i]
+	for i := range actions {
+		clients[i] += strings.Repeat(" ", betweenThem) + actions[i]
 	}
-	return strings.Repeat(" ", width)
+	return clients
 }
 
 // A listKind is one of the lists.
@@ -68,20 +61,32 @@ const (
 	leastAction  = 12
 )
 
+// orders are how the title calls them.
+var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name"}
+
 // list draws one list; each line is as wide as it.
 func (f *Frame) list(kind listKind, width, rows int) []string {
-	l := kind.of(f.Glance)
-	c := kind.layout(width)
-	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
-	lines := []string{f.paint(bold, left(f.listTitle(kind, l), width)), f.paint(dim, left(head, width))}
-	foot := lossText(l)
-	if foot != "" {
+	l, asked, c := kind.of(f.Glance), f.Glance.Asked, kind.layout(width)
+	names := format.Count(int64(l.Names), kind.noun)
+	if l.Lost > 0 {
+		names = "≥" + names
 		rows--
 	}
+	title := fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
+		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
+	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
+	lines := []string{f.paint(bold, left(title, width)), f.paint(dim, left(head, width))}
 	for i := range max(0, min(rows, len(l.Top))) {
-		lines = append(lines, left(f.row(c, l, &l.Top[i]), width))
+		r := &l.Top[i]
+		refused := format.Thousands(r.Refused)
+		if r.Missing > 0 {
+			refused = "≥" + refused
+		}
+		share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
+		lines = append(lines, left(c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action)), width))
 	}
-	if foot != "" {
+	if l.Lost > 0 {
+		foot := fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", format.Thousands(l.Lost))
 		lines = append(lines, f.paint(yellow, left(foot, width)))
 	}
 	return lines
@@ -115,35 +120,4 @@ func (l listLayout) row(name, refused, share, latest, class, action string) stri
 		line += "  " + left(class, l.class-2)
 	}
 	return line + left(action, l.action)
-}
-
-// orders are how the title calls them.
-var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name"}
-
-func (f *Frame) listTitle(kind listKind, l *tail.List) string {
-	asked := f.Glance.Asked
-	names := format.Count(int64(l.Names), kind.noun)
-	if l.Lost > 0 {
-		names = "≥" + names
-	}
-	return fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
-		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
-}
-
-// row is the line of one name.
-func (f *Frame) row(c listLayout, l *tail.List, r *tail.Recent) string {
-	refused := format.Thousands(r.Refused)
-	if r.Missing > 0 {
-		refused = "≥" + refused
-	}
-	share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
-	return c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
-}
-
-// lossText says what was dropped for want of room, "" if nothing was.
-func lossText(l *tail.List) string {
-	if l.Lost == 0 {
-		return ""
-	}
-	return fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", format.Thousands(l.Lost))
 }

@@ -34,12 +34,10 @@ func newModel(o Options) *model {
 // tick says that it is time for a glance.
 type tick time.Time
 
-func nextTick() tea.Cmd {
+// Init implements tea.Model: it waits for the next tick.
+func (m *model) Init() tea.Cmd {
 	return tea.Tick(glanceEvery, func(now time.Time) tea.Msg { return tick(now) })
 }
-
-// Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return nextTick() }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
@@ -48,15 +46,21 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			next, cmd = m, tea.Quit
 		}
 	}()
+	f := &m.frame
 	switch msg := msg.(type) {
 	case tick:
-		m.look(time.Time(msg))
-		return m, nextTick()
+		f.Now, f.Note = time.Time(msg), m.notes.last()
+		if g := m.live.Latest(); g != nil && g != f.Glance {
+			f.Glance = g
+			f.History.Take(g)
+		}
+		return m, m.Init()
 	case tea.WindowSizeMsg:
-		m.frame.Width, m.frame.Height = msg.Width, msg.Height
+		f.Width, f.Height = msg.Width, msg.Height
 		m.ask()
 	case tea.KeyPressMsg:
-		return m, m.press(msg.String())
+		defer m.ask()
+		return m, f.press(msg.String())
 	}
 	return m, nil
 }
@@ -76,23 +80,6 @@ func (m *model) rescue(panicked any) {
 	if panicked != nil {
 		m.failed = fmt.Errorf("%v\n\n%s", panicked, debug.Stack())
 	}
-}
-
-// look takes the latest glance.
-func (m *model) look(now time.Time) {
-	f := &m.frame
-	f.Now, f.Note = now, m.notes.last()
-	if g := m.live.Latest(); g != nil && g != f.Glance {
-		f.Glance = g
-		f.History.Take(g)
-	}
-}
-
-// press does what a key does.
-func (m *model) press(key string) tea.Cmd {
-	cmd := m.frame.press(key)
-	m.ask()
-	return cmd
 }
 
 // ask asks the tail for the names that have room.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -40,21 +41,17 @@ func (n *Notes) Write(text []byte) (int, error) {
 			n.latest = string(bytes.TrimSpace(note))
 		}
 		if n.holding {
-			n.hold(bytes.Clone(line))
+			if len(n.held) == mostHeld {
+				n.held = slices.Delete(n.held, 0, 1)
+				n.dropped++
+			}
+			n.held = append(n.held, bytes.Clone(line))
 		}
 	}
 	if n.holding {
 		return len(text), nil
 	}
 	return n.to.Write(text)
-}
-
-func (n *Notes) hold(line []byte) {
-	if len(n.held) == mostHeld {
-		n.held = append(n.held[:0], n.held[1:]...)
-		n.dropped++
-	}
-	n.held = append(n.held, line)
 }
 
 // last is what was said last.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Where hosts share limits by way of Redis, a line says whether it answers, and of how many policies the verdicts are degraded:
+// Where hosts share limits in Redis, a line says whether it answers, and how many policies have degraded verdicts:
 //
 //	redis     away since 12:03:04 UTC, for 3 min; ! 3 of 3 policies degraded since 12:03:05 UTC
 //
@@ -16,47 +16,31 @@ const degradedMark = "!"
 
 // redis is that line, if there is one.
 func (f *Frame) redis() []string {
-	if f.Glance.Redis == nil {
+	r := f.Glance.Redis
+	if r == nil {
 		return nil
 	}
-	text, c := f.reach()
-	rest := f.degraded()
-	if rest != "" {
-		rest, c = "; "+rest, yellow
-	}
-	room := f.Width - labelWidth
-	text = cut(text, room)
-	return []string{left("redis", labelWidth) + f.paint(c, text+cut(rest, room-columns(text)))}
-}
-
-// reach says whether Redis answers.
-func (f *Frame) reach() (string, color) {
-	switch r := f.Glance.Redis; {
+	text, c := "answers", dim
+	switch {
 	case r.Spared:
-		return "not asked until all is read", yellow
+		text, c = "not asked until all is read", yellow
 	case !r.Away.IsZero():
-		return fmt.Sprintf("away since %s, for %s", f.clock(r.Away), lasting(f.Now.Sub(r.Away))), yellow
+		text, c = fmt.Sprintf("away since %s, for %s", f.clock(r.Away), lasting(f.Now.Sub(r.Away))), yellow
 	}
-	return "answers", dim
-}
-
-// degraded says of how many policies the verdicts are, "" if of none.
-func (f *Frame) degraded() string {
-	all, n := f.Glance.Policies, 0
-	var first time.Time
-	for i := range all {
-		at := all[i].Degraded
-		if at.IsZero() {
-			continue
-		}
-		if n++; first.IsZero() || at.Before(first) {
-			first = at
+	n, first := 0, f.Now
+	for _, p := range f.Glance.Policies {
+		if at := p.Degraded; !at.IsZero() {
+			n++
+			if at.Before(first) {
+				first = at
+			}
 		}
 	}
-	if n == 0 {
-		return ""
+	if n > 0 {
+		text += fmt.Sprintf("; %s %d of %d policies degraded since %s", degradedMark, n, len(f.Glance.Policies), f.clock(first))
+		c = yellow
 	}
-	return fmt.Sprintf("%s %d of %d policies degraded since %s", degradedMark, n, len(all), f.clock(first))
+	return []string{left("redis", labelWidth) + f.paint(c, cut(text, f.Width-labelWidth))}
 }
 
 // clock is a moment, with its day if that is not the one before now.

@@ -31,11 +31,22 @@ func Run(ctx context.Context, o Options, work func(context.Context) error) error
 	o.Notes.pause()
 	m := newModel(o)
 	program := tea.NewProgram(m, tea.WithOutput(o.Out), tea.WithoutSignalHandler(), tea.WithFPS(fps))
-	w := start(ctx, work)
+	done := make(chan struct{})
+	var worked error
+	panicked := "" // with its stack
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				panicked = fmt.Sprintf("%v\n\n%s", p, debug.Stack())
+			}
+		}()
+		worked = work(ctx)
+	}()
 	go func() {
 		select {
 		case <-ctx.Done():
-		case <-w.done:
+		case <-done:
 		}
 		program.Quit()
 	}()
@@ -43,39 +54,12 @@ func Run(ctx context.Context, o Options, work func(context.Context) error) error
 	failed := errors.Join(err, m.failed)
 	o.Notes.release()
 	cancel()
-	if err := w.wait(); err != nil || failed == nil {
-		return err
+	<-done
+	switch {
+	case panicked != "":
+		panic(panicked)
+	case worked != nil || failed == nil:
+		return worked
 	}
 	return fmt.Errorf("the screen: %w", failed)
-}
-
-// A worker is a goroutine whose end, or panic, is somebody's concern.
-type worker struct {
-	done     chan struct{}
-	err      error
-	panicked any
-	stack    []byte
-}
-
-func start(ctx context.Context, work func(context.Context) error) *worker {
-	w := &worker{done: make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		defer func() {
-			if w.panicked = recover(); w.panicked != nil {
-				w.stack = debug.Stack()
-			}
-		}()
-		w.err = work(ctx)
-	}()
-	return w
-}
-
-// wait waits for the end, and panics if the worker did.
-func (w *worker) wait() error {
-	<-w.done
-	if w.panicked != nil {
-		panic(fmt.Sprintf("%v\n\n%s", w.panicked, w.stack))
-	}
-	return w.err
 }

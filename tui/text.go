@@ -2,9 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"shadow/escape"
 )
@@ -40,42 +42,25 @@ func narrow(r rune) bool {
 }
 
 // columns is how many columns a text takes up.
-func columns(s string) (n int) {
-	for range s {
-		n++
-	}
-	return n
-}
+func columns(s string) int { return utf8.RuneCountInString(s) }
 
 // cut shortens a text to n columns.
 func cut(s string, n int) string {
-	if columns(s) <= n {
+	runes := []rune(s)
+	switch {
+	case len(runes) <= n:
 		return s
-	}
-	if n <= 0 {
+	case n <= 0:
 		return ""
 	}
-	left := n - 1
-	for i := range s {
-		if left == 0 {
-			return s[:i] + "…"
-		}
-		left--
-	}
-	return s
+	return string(runes[:n-1]) + "…"
 }
 
 // left fills a text up to n columns, or cuts it.
-func left(s string, n int) string {
-	s = cut(s, n)
-	return s + strings.Repeat(" ", max(0, n-columns(s)))
-}
+func left(s string, n int) string { return fmt.Sprintf("%-*s", max(0, n), cut(s, n)) }
 
 // right is left, with the blanks before the text.
-func right(s string, n int) string {
-	s = cut(s, n)
-	return strings.Repeat(" ", max(0, n-columns(s))) + s
-}
+func right(s string, n int) string { return fmt.Sprintf("%*s", max(0, n), cut(s, n)) }
 
 // lasting writes a length of time in its largest unit: "3 s", "4 min".
 func lasting(d time.Duration) string {
@@ -106,4 +91,28 @@ func (f *Frame) paint(c color, s string) string {
 		return s
 	}
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, s)
+}
+
+// A sparkline has a character for each value: a blank where nothing is known, a line at the bottom for zero, and else a
+// bar whose height is that of the value beside the greatest one:
+//
+//	  __▁▂▃▄▅▆▇█▂_
+
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// spark draws values from 0 to peak.
+func spark(values []float64, peak float64) string {
+	var b strings.Builder
+	for _, v := range values {
+		switch {
+		case v < 0:
+			b.WriteByte(' ')
+		case v == 0:
+			b.WriteByte('_')
+		default:
+			level := int(math.Ceil(v / peak * float64(len(bars))))
+			b.WriteRune(bars[min(max(level, 1), len(bars))-1])
+		}
+	}
+	return b.String()
 }
