@@ -21,28 +21,31 @@ func differ(what string, got, want []int32) string {
 // refuse is Refuse on a new key.
 func (t trial) refuse() []int32 { return t.limiter.Refuse(nil, new(limit.State), t.at) }
 
-// slowly is the loop of Wait and Charge.
-func slowly(l limit.Limiter, s *limit.State, at []limit.Time) (refused []int32) {
+// slowly is the loop of Wait, Charge and, if there are delays, Delay.
+func slowly(dst []int32, late []limit.Delayed, l limit.Limiter, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+	d, delays := l.(limit.Delayer)
 	for i, t := range at {
-		no := l.Wait(s, t) > 0
-		l.Charge(s, t, no)
+		no, by := l.Wait(s, t) > 0, limit.Time(0)
 		if no {
-			refused = append(refused, int32(i))
+			dst = append(dst, int32(i))
+		} else if delays {
+			by = d.Delay(s, t)
 		}
+		if by != 0 {
+			late = append(late, limit.Delayed{Index: int32(i), By: by})
+		}
+		l.Charge(s, t, no)
 	}
-	return refused
+	return dst, late
 }
 
-// judge is the slow twin without its delays.
-func (s Suite) judge(spec limit.Spec) Model {
-	if s.ModelDelay == nil {
-		return s.Model(spec)
+// judge is the slow twin, which delays nothing if it is a Model.
+func (s Suite) judge(spec limit.Spec) DelayModel {
+	if s.ModelDelay != nil {
+		return s.ModelDelay(spec)
 	}
-	judge := s.ModelDelay(spec)
-	return func(t limit.Time, blocked bool) bool {
-		refused, _ := judge(t, blocked)
-		return refused
-	}
+	judge := s.Model(spec)
+	return func(t limit.Time, blocked bool) (bool, limit.Time) { return judge(t, blocked), 0 }
 }
 
 // model: Refuse agrees with the slow twin.
@@ -50,40 +53,64 @@ func (s Suite) model(t trial) string {
 	judge := s.judge(t.spec)
 	var want []int32
 	for i, at := range t.at {
-		if judge(at, false) {
+		if refused, _ := judge(at, false); refused {
 			want = append(want, int32(i))
 		}
 	}
 	return differ("Refuse against the model", t.refuse(), want)
 }
 
-// blocked: Wait and Charge agree with the slow twin when another limit refuses some of the requests.
+// blocked: Wait, Delay and Charge agree with the slow twin, also when another limit refuses some of the requests.
 func (s Suite) blocked(t trial) string {
-	judge := s.judge(t.spec)
+	judge, blocks := s.judge(t.spec), t.rand.IntN(4) > 0
+	d, delays := t.limiter.(limit.Delayer)
+	if s.ModelDelay != nil && !delays {
+		return "there is a model with delays, and the limiter is no limit.Delayer"
+	}
 	var state limit.State
 	for i, at := range t.at {
-		blocked := t.rand.IntN(2) == 0
-		got := t.limiter.Wait(&state, at) > 0
-		t.limiter.Charge(&state, at, got || blocked)
-		if want := judge(at, blocked); got != want {
-			return fmt.Sprintf("request %d, some of them blocked by another limit: refused %v, want %v", i, got, want)
+		blocked := blocks && t.rand.IntN(2) == 0
+		refused, late := t.limiter.Wait(&state, at) > 0, limit.Time(0)
+		if delays && !refused {
+			before := encode(&state)
+			late = d.Delay(&state, at)
+			if !bytes.Equal(before, encode(&state)) {
+				return fmt.Sprintf("request %d: Delay changes the State", i)
+			}
+		}
+		t.limiter.Charge(&state, at, refused || blocked)
+		wantRefused, wantLate := judge(at, blocked)
+		if refused != wantRefused || s.ModelDelay != nil && !refused && late != wantLate {
+			return fmt.Sprintf("request %d, blocked by another limit %v: refused %v, delayed by %d µs; want %v, %d µs",
+				i, blocked, refused, late, wantRefused, wantLate)
 		}
 	}
 	return ""
 }
 
-// twins: Refuse is the loop of Wait and Charge, in what it returns and in the State that it leaves, and it can go on
-// where the loop has stopped.
+// twins: Refuse and RefuseAndDelay are the loop, in what they return and in the State that they leave, and they can go
+// on where the loop has stopped. What was in the slices stays there.
 func (s Suite) twins(t trial) string {
-	var quick, slow limit.State
+	var loop, quick, delayed limit.State
+	d, delays := t.limiter.(limit.Delayer)
+	refused, late := []int32{-7}, []limit.Delayed{{Index: -7}}
+	want, wantLate := slices.Clone(refused), slices.Clone(late)
 	cut := t.rand.IntN(len(t.at) + 1)
 	for _, part := range [][]limit.Time{t.at[:cut], t.at[cut:]} {
-		got, want := t.limiter.Refuse(nil, &quick, part), slowly(t.limiter, &slow, part)
-		if !slices.Equal(got, want) {
-			return differ(fmt.Sprintf("Refuse against Wait and Charge, cut at %d", cut), got, want)
+		before := len(want)
+		want, wantLate = slowly(want, wantLate, t.limiter, &loop, part)
+		wrong := differ("Refuse against the loop", t.limiter.Refuse(nil, &quick, part), want[before:])
+		if delays && wrong == "" {
+			refused, late = d.RefuseAndDelay(refused, late, &delayed, part)
+			wrong = differ("RefuseAndDelay against the loop", refused, want)
 		}
-		if !bytes.Equal(encode(&quick), encode(&slow)) {
-			return "Refuse leaves another State than Wait and Charge"
+		switch {
+		case wrong != "":
+			return fmt.Sprintf("cut at %d: %s", cut, wrong)
+		case delays && !slices.Equal(late, wantLate):
+			return fmt.Sprintf("cut at %d: RefuseAndDelay against the loop: delayed %v, want %v", cut, late, wantLate)
+		case !bytes.Equal(encode(&quick), encode(&loop)) || delays && !bytes.Equal(encode(&delayed), encode(&loop)):
+			return "Refuse or RefuseAndDelay leaves another State than the loop"
 		}
 	}
 	return ""

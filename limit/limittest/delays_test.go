@@ -30,12 +30,15 @@ func (q queue) Charge(s *limit.State, _ limit.Time, refused bool) {
 
 func (q queue) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
 	before := len(dst)
-	dst, late = slowlyDelayed(dst, late, q, s, at)
+	dst, late = slowly(dst, late, q, s, at)
 	if q.wrong == "verdicts" {
 		dst = dst[:before]
 	}
 	if q.wrong == "delays" && len(late) > 0 {
 		late[len(late)-1].By++
+	}
+	if q.wrong == "State" {
+		s.Extra++
 	}
 	return dst, late
 }
@@ -44,7 +47,7 @@ func (q queue) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	if q.wrong == "Refuse" {
 		return dst
 	}
-	dst, _ = q.RefuseAndDelay(dst, nil, s, at)
+	dst, _ = slowly(dst, nil, q, s, at)
 	return dst
 }
 
@@ -74,16 +77,17 @@ func TestSuiteFindsDelays(t *testing.T) {
 		{"model", "delayed by 1000000 µs; want false, 500000"},
 		{"Delay", "Delay changes the State"},
 		{"verdicts", "refused [-7], want [-7 "},
-		{"delays", "RefuseAndDelay against the loop, cut at"},
-		{"Refuse", "leaves another State"},
+		{"delays", "RefuseAndDelay against the loop: delayed"},
+		{"Refuse", "Refuse against the loop"},
+		{"State", "leaves another State"},
 	} {
 		s := Suite{ModelDelay: modelQueue(test.wrong)}
 		try := trial{limiter: queue{test.wrong}, at: make([]limit.Time, 12), rand: testneeds.Rand(t, 1, 2)}
-		if got := s.delays(try); test.want == "" && got != "" || !strings.Contains(got, test.want) {
+		if got := s.blocked(try) + s.twins(try); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%q: %q, want it to say %q", test.wrong, got, test.want)
 		}
 	}
-	if got := (Suite{ModelDelay: modelQueue("")}).delays(trial{limiter: once{}}); got == "" {
+	if got := (Suite{ModelDelay: modelQueue("")}).blocked(trial{limiter: once{}, rand: testneeds.Rand(t, 1, 2)}); got == "" {
 		t.Error("a limiter without delays passes for a limit.Delayer")
 	}
 }

@@ -20,7 +20,7 @@ func Fuzz(f *testing.F, s Suite) {
 			t.Fatal(err)
 		}
 		at := walk(limit.Time(first>>4), steps)
-		for _, check := range []func(trial) string{s.model, s.blocked, s.twins, s.delays, s.cuts, s.wait, s.back, s.copies} {
+		for _, check := range []func(trial) string{s.model, s.blocked, s.twins, s.cuts, s.wait, s.back, s.copies} {
 			if wrong := check(trial{spec, limiter, at, rand.New(rand.NewPCG(seed, 1))}); wrong != "" {
 				t.Fatalf("limit %v\nat (µs) %v\n%s", spec, at, wrong)
 			}

@@ -41,9 +41,8 @@ const timelines = 10_000
 func Run(t *testing.T, s Suite) {
 	t.Helper()
 	t.Run("model", func(t *testing.T) { s.each(t, timelines, s.model) })
-	t.Run("blocked by another", func(t *testing.T) { s.each(t, timelines/10, s.blocked) })
-	t.Run("twins", func(t *testing.T) { s.each(t, timelines/10, s.twins) })
-	t.Run("delays", func(t *testing.T) { s.each(t, timelines/10, s.delays) })
+	t.Run("blocked by another", func(t *testing.T) { s.each(t, 2*timelines/10, s.blocked) })
+	t.Run("twins", func(t *testing.T) { s.each(t, 2*timelines/10, s.twins) })
 	t.Run("cuts", func(t *testing.T) { s.each(t, timelines/10, s.cuts) })
 	t.Run("wait", func(t *testing.T) { s.each(t, timelines/10, s.wait) })
 	t.Run("horizon", func(t *testing.T) { s.each(t, timelines/10, s.horizon) })
