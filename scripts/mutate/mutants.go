@@ -169,18 +169,15 @@ type visitor struct {
 	found  []mutant
 }
 
+// add adds a mutant; %s in the text stands for what was there.
 func (v *visitor) add(begin, end token.Pos, text string) {
 	from, to := v.files.Position(begin), v.files.Position(end)
+	was := string(v.source[from.Offset:to.Offset])
+	line, _, _ := bytes.Cut(v.source[from.Offset-from.Column+1:], []byte("\n"))
 	v.found = append(v.found, mutant{
 		pkg: v.pkg, file: v.file, line: from.Line, column: from.Column, begin: from.Offset, end: to.Offset,
-		was: string(v.source[from.Offset:to.Offset]), text: text, around: v.around(from.Offset),
+		was: was, text: strings.ReplaceAll(text, "%s", was), around: string(bytes.TrimSpace(line)),
 	})
-}
-
-func (v *visitor) around(offset int) string {
-	begin := bytes.LastIndexByte(v.source[:offset], '\n') + 1
-	line, _, _ := bytes.Cut(v.source[begin:], []byte("\n"))
-	return string(bytes.TrimSpace(line))
 }
 
 func (v *visitor) operator(pos token.Pos, operator token.Token) {
@@ -216,7 +213,7 @@ func (v *visitor) visit(node ast.Node) bool {
 	case *ast.ExprStmt:
 		v.add(node.Pos(), node.End(), "")
 	case *ast.IfStmt:
-		v.condition(node.Cond)
+		v.add(node.Cond.Pos(), node.Cond.End(), "!(%s)")
 	case *ast.ForStmt:
 		if node.Post != nil {
 			return v.loop(node)
@@ -252,11 +249,6 @@ func newError(node *ast.ReturnStmt) ast.Expr {
 		}
 	}
 	return nil
-}
-
-func (v *visitor) condition(condition ast.Expr) {
-	from, to := v.files.Position(condition.Pos()).Offset, v.files.Position(condition.End()).Offset
-	v.add(condition.Pos(), condition.End(), "!("+string(v.source[from:to])+")")
 }
 
 // loop leaves the step of a loop alone, without which it only never ends.

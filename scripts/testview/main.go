@@ -101,7 +101,8 @@ func (v *view) endTest(name testName, action string) {
 		fmt.Fprintf(v.out, "FAIL  %s %s\n", name.pkg, name.test)
 		v.show(name)
 	case "skip":
-		if v.says(name, testneeds.Excused) {
+		output := strings.Join(v.output[name], "")
+		if slices.ContainsFunc(testneeds.Excused, func(text string) bool { return strings.Contains(output, text) }) {
 			v.absent++
 			return
 		}
@@ -109,12 +110,6 @@ func (v *view) endTest(name testName, action string) {
 		fmt.Fprintf(v.out, "skip  %s %s\n", name.pkg, name.test)
 		v.show(name)
 	}
-}
-
-// says reports whether a test's output has one of some texts in it.
-func (v *view) says(name testName, texts []string) bool {
-	output := strings.Join(v.output[name], "")
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(output, text) })
 }
 
 // show prints what a test said, without the lines that go test adds.
@@ -134,17 +129,12 @@ func (v *view) endPackage(e event) {
 		v.broken = true
 		fmt.Fprintf(v.out, "FAIL  %s\n", e.Package)
 		v.show(testName{e.Package, ""})
-		v.showUnfinished(e.Package)
-	}
-}
-
-// showUnfinished prints the output of tests that a panic or a time-out kept from ending.
-func (v *view) showUnfinished(pkg string) {
-	for name := range v.output {
-		if name.pkg == pkg && name.test != "" {
-			fmt.Fprintf(v.out, "FAIL  %s %s (did not end)\n", name.pkg, name.test)
-			v.show(name)
-			delete(v.output, name)
+		for name := range v.output { // tests that a panic or a time-out kept from ending
+			if name.pkg == e.Package && name.test != "" {
+				fmt.Fprintf(v.out, "FAIL  %s %s (did not end)\n", name.pkg, name.test)
+				v.show(name)
+				delete(v.output, name)
+			}
 		}
 	}
 }
