@@ -1,13 +1,13 @@
 package limit
 
 // A limit whose state lies where several hosts reach it is judged there, by a script that does what the limiter does.
-// The limiter stays the truth: it tells the script the numbers that it counts with itself.
+// The limiter stays the truth: it hands the script the numbers that it counts with itself.
 
 // A Sharer is a Limiter that a script can stand in for.
 type Sharer interface {
 	Limiter
 
-	// Sharing tells how, or why it cannot be done.
+	// Sharing returns how, or why it cannot be done.
 	Sharing() (Sharing, error)
 }
 

@@ -70,22 +70,20 @@ func (h *HAProxy) sharing(admitted int64) (limit.Sharing, error) {
 // Why approximations are not shared, and what comes nearest.
 const approximates = "it only approximates what a service does, by several limits side by side; the nearest that can be is "
 
-var (
-	errCloudflare = errors.New(approximates + "counter")
-	errAWS        = errors.New(approximates + "window with charge=all")
-)
+// Sharing implements limit.Sharer.
+func (w Cloudflare) Sharing() (limit.Sharing, error) {
+	return limit.Sharing{}, errors.New(approximates + "counter")
+}
 
 // Sharing implements limit.Sharer.
-func (w Cloudflare) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errCloudflare }
+func (w AWS) Sharing() (limit.Sharing, error) {
+	return limit.Sharing{}, errors.New(approximates + "window with charge=all")
+}
 
 // Sharing implements limit.Sharer.
-func (w AWS) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errAWS }
-
-// errStepped is why a window in steps is not shared.
-var errStepped = errors.New("a window in steps has no script; one without step can be")
-
-// Sharing implements limit.Sharer.
-func (w *Stepped) Sharing() (limit.Sharing, error) { return limit.Sharing{}, errStepped }
+func (w *Stepped) Sharing() (limit.Sharing, error) {
+	return limit.Sharing{}, errors.New("a window in steps has no script; one without step can be")
+}
 
 func bit(b bool) int64 {
 	if b {
