@@ -69,7 +69,7 @@ type enclosure struct {
 }
 
 func enclose(t *testing.T, text string, stamps []limit.Time) (e enclosure) {
-	exact, low, high := partsOf(t, text)
+	exact, low, high := limitsOf(t, text)
 	logged := refusedBy(exact, stamps)
 	e.bounds = [2]int{min(refusedBy(low, stamps), logged), max(refusedBy(high, stamps), logged)}
 	e.reached = [2]int{len(stamps), 0}
@@ -83,8 +83,8 @@ func enclose(t *testing.T, text string, stamps []limit.Time) (e enclosure) {
 	return e
 }
 
-// partsOf are the limits of a policy, and their bounds.
-func partsOf(t *testing.T, text string) (exact, low, high []limit.Limiter) {
+// limitsOf are the limits of a policy, and their bounds.
+func limitsOf(t *testing.T, text string) (exact, low, high []limit.Limiter) {
 	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
 	check(t, err)
 	for _, part := range policies[0].Parts {

@@ -11,7 +11,7 @@ import (
 // A candidate is one policy on trial: what its limits remember of each key, and what it has refused.
 type candidate struct {
 	policy      policy.Policy
-	parts       []part
+	limits      []policyLimit
 	combination *combination       // nil: one limit for all requests, or several keys
 	remote      *remote            // nil: what is remembered of keys is remembered here only
 	variants    []*candidate       // of an approximation: the policy under other assumptions
@@ -21,7 +21,7 @@ type candidate struct {
 	events   *eventWriter // nil: its events are not wanted
 	noted    *Verdicts    // nil: nobody observes
 	retries  bool         // whether to find out how long refused clients have to stay away
-	seats    []seat       // if so: of all parts
+	active   []limitState // if so: of all limits
 
 	total    int64
 	hits     Hits
@@ -33,10 +33,10 @@ type candidate struct {
 	degraded Degraded
 }
 
-func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, parts: partsOf(p)} }
+func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, limits: limitsOf(p)} }
 
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
-func (c *candidate) judge(b *traffic.Batch, k *keying) error {
+func (c *candidate) judge(b *traffic.Batch, k *keyGroup) error {
 	c.ask(b, k)
 	g, resets := &k.Group, k.Resets
 	var start int32
@@ -46,8 +46,8 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 			if err := c.try(b, k, i, start, resets[0]); err != nil {
 				return err
 			}
-			for j := range c.parts {
-				c.parts[j].states.At(key).Release()
+			for j := range c.limits {
+				c.limits[j].states.At(key).Release()
 			}
 			start, resets = resets[0], resets[1:]
 		}
@@ -60,8 +60,8 @@ func (c *candidate) judge(b *traffic.Batch, k *keying) error {
 }
 
 // try judges a piece of timeline i.
-func (c *candidate) try(b *traffic.Batch, k *keying, i int, start, end int32) error {
-	v, first, key := &c.verdicts, &c.parts[0], k.Keys[i]
+func (c *candidate) try(b *traffic.Batch, k *keyGroup, i int, start, end int32) error {
+	v, first, key := &c.verdicts, &c.limits[0], k.Keys[i]
 	at := k.At[start:end]
 	switch {
 	case c.remote.decides(i):
@@ -162,8 +162,8 @@ func (c *candidate) tally(requests int64, actions int) PolicyTally {
 
 // delaysTally is how long the policy kept requests waiting, nil if it cannot.
 func (c *candidate) delaysTally() *Delays {
-	for i := range c.parts {
-		if c.parts[i].delayer != nil {
+	for i := range c.limits {
+		if c.limits[i].delayer != nil {
 			p := c.delays.percentiles(50, 99)
 			return &Delays{Requests: c.delays.n, Total: c.delays.total, P50: p[0], P99: p[1]}
 		}

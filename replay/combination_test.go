@@ -20,23 +20,23 @@ func TestHopeIsAShortcut(t *testing.T) {
 	var hoped, asked int
 	for range 2000 {
 		p := randomPolicy(t, rng)
-		quick, slow := newCombination(p.Combine, partsOf(p)), newCombination(p.Combine, partsOf(p))
+		quick, slow := newCombination(p.Combine, limitsOf(p)), newCombination(p.Combine, limitsOf(p))
 		for _, c := range []*combination{quick, slow} {
-			for i := range c.parts {
-				c.parts[i].states.Grow(1)
+			for i := range c.limits {
+				c.limits[i].states.Grow(1)
 			}
 		}
 		for start := limit.Time(0); start < limit.Hour; start += 20 * limit.Minute {
 			at, marks := randomTimeline(rng, start)
 			var got, want verdicts
 			quick.judge(&got, 0, at, marks)
-			slow.seat(0, 1<<60-1)
+			slow.gather(0, 1<<60-1)
 			slow.oneByOne(&want, 0, at, marks)
 			if !slices.Equal(got.refused, want.refused) || !slices.Equal(got.late, want.late) {
 				t.Fatalf("%s: %d requests\n%+v, want\n%+v", p.Text(), len(at), got, want)
 			}
-			for i := range quick.parts {
-				if !bytes.Equal(encoded(t, quick.parts[i].states.At(0)), encoded(t, slow.parts[i].states.At(0))) {
+			for i := range quick.limits {
+				if !bytes.Equal(encoded(t, quick.limits[i].states.At(0)), encoded(t, slow.limits[i].states.At(0))) {
 					t.Fatalf("%s: part %d remembers other things after %d requests", p.Text(), i, len(at))
 				}
 			}
@@ -139,9 +139,9 @@ func TestDearCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCombination(policy.Together, partsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
-	for i := range c.parts {
-		c.parts[i].states.Grow(1)
+	c := newCombination(policy.Together, limitsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
+	for i := range c.limits {
+		c.limits[i].states.Grow(1)
 	}
 	var at []limit.Time
 	for i := range limit.Time(9_000) {
@@ -149,8 +149,8 @@ func TestDearCopies(t *testing.T) {
 	}
 	var v verdicts
 	c.judge(&v, 0, at, nil)
-	if c.seat(0, 0); !c.dear(1124) || c.dear(1125) || !v.empty() {
-		t.Errorf("9000 times are dear to copy for 1124, 1125 requests: %v, %v; %+v", c.dear(1124), c.dear(1125), v)
+	if c.gather(0, 0); !c.tooCostly(1124) || c.tooCostly(1125) || !v.empty() {
+		t.Errorf("9000 times are tooCostly to copy for 1124, 1125 requests: %v, %v; %+v", c.tooCostly(1124), c.tooCostly(1125), v)
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 //	      └─▶ timelines by action ──▶ policy 3 ──▶ …
 //
 // Keys never interact, so it does not matter how the requests are cut into batches. Only where the limits of one policy
-// count by different keys they do: see crossing.
+// count by different keys they do: see crossKey.
 type Engine struct {
 	options    Options
-	keyings    []*keying
-	crossings  []*crossing
+	keyGroups  []*keyGroup
+	crossKeys  []*crossKey
 	candidates []*candidate // in the order of the policies
 	all        []*candidate // the same, and the variants of approximations
 	now        limit.Time   // the latest place in time that has been judged
@@ -70,7 +70,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	for _, c := range e.all {
 		c.byAction = grow(c.byAction, e.options.Tables.Actions.Len())
 	}
-	for _, k := range e.keyings {
+	for _, k := range e.keyGroups {
 		k.sort(b, e.options.Tables)
 		e.lap(&e.times.Group)
 		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
@@ -88,8 +88,8 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		}
 		e.lap(&e.times.Judge)
 	}
-	for _, x := range e.crossings {
-		if err := x.judge(b, &e.keying(request.BySite).Group); err != nil {
+	for _, x := range e.crossKeys {
+		if err := x.judge(b, &e.keyGroup(request.BySite).Group); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (e *Engine) forget(b *traffic.Batch) {
 	for _, p := range b.Sequence() {
 		e.now = max(e.now, p)
 	}
-	for _, k := range e.keyings {
+	for _, k := range e.keyGroups {
 		k.forget(b, e.now)
 	}
 	for _, c := range e.all {

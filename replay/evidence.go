@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
 )
@@ -39,3 +40,66 @@ func (e *behaviour) result(t *traffic.Tables) *Paged[evidence.Summary] {
 	e.clients.Grow(t.Clients.Len())
 	return &e.clients
 }
+
+// An Assessor judges the clients of a result by the evidence about them: that which the replay gathered, or what was found of
+// it earlier and stored, whose figures are not known any more.
+type Assessor struct {
+	result *Result
+	rules  evidence.Rules
+	site   evidence.SiteBaseline
+}
+
+// A ClientVerdict is what the evidence about a client comes to.
+type ClientVerdict struct {
+	Verdict evidence.Verdict
+	Shared  bool     // whether many people seem to use the address
+	Reasons []string // the signals that do not abstain; nil: not known
+}
+
+// NewAssessor returns nil where no evidence was gathered. Without rules it goes by those by default.
+func NewAssessor(r *Result, rules *evidence.Rules) *Assessor {
+	if r.Evidence == nil && r.ClientVerdicts == nil {
+		return nil
+	}
+	j := &Assessor{result: r, rules: evidence.DefaultRules}
+	if rules != nil {
+		j.rules = *rules
+	}
+	if r.Evidence != nil {
+		for id := range int32(r.Evidence.Len()) {
+			j.site.Add(r.Evidence.At(id))
+		}
+	}
+	return j
+}
+
+// Find is what the evidence about a client comes to, without the reasons.
+func (j *Assessor) Find(client int32) ClientVerdict {
+	if j.result.Evidence == nil {
+		return *j.result.ClientVerdicts.At(client)
+	}
+	judged := j.judge(client)
+	return ClientVerdict{Verdict: judged.Verdict, Shared: judged.Shared}
+}
+
+// Explain is the same with the reasons, as far as they are known.
+func (j *Assessor) Explain(client int32) ClientVerdict {
+	f := j.Find(client)
+	if j.result.Evidence != nil {
+		judged := j.judge(client)
+		f.Reasons = judged.Reasons(j.result.Evidence.At(client), j.claim(client))
+	}
+	return f
+}
+
+// Disguised reports whether a client claims to be a browser, and what it does contradicts that.
+func (j *Assessor) Disguised(client int32) bool {
+	claim := j.claim(client)
+	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
+}
+
+func (j *Assessor) judge(client int32) evidence.Assessment {
+	return j.rules.Assess(j.result.Evidence.At(client), j.claim(client), &j.site)
+}
+
+func (j *Assessor) claim(client int32) request.Class { return j.result.Clients.At(client).Class() }

@@ -14,22 +14,22 @@ import (
 // it is refused: that for the page itself (of something that was asked for from a page, the latest before it showed to be
 // one), or for a file of it.
 type Harm struct {
-	Policies []PolicyHarm
-	Taken    *Taken // what is left of one action; nil: nobody asked
+	Policies    []PolicyHarm
+	ActionUsage *ActionUsage // what is left of one action; nil: nobody asked
 
 	tables   *traffic.Tables
 	policies []policy.Policy
 	group    traffic.Group
 	views    Paged[evidence.Summary] // by client
 	viewings []evidence.Viewing      // by row of the batch at hand
-	clients  []Paged[fortune]
+	clients  []Paged[clientHarm]
 	refused  rows
 }
 
 // PolicyHarm is that of one policy.
 type PolicyHarm struct {
-	Lockout Stretch // the longest in time, then in requests; of several the earliest
-	Busiest Stretch // the hour in which a client had most requests admitted that the policy may refuse; likewise
+	Lockout Streak // the longest in time, then in requests; of several the earliest
+	Busiest Streak // the hour in which a client had most requests admitted that the policy may refuse; likewise
 }
 
 // PageViews is how many page views a client had.
@@ -41,20 +41,20 @@ func (h *Harm) Broken(i int, client int32) int64 { return h.clients[i].At(client
 // Clients is how many there are, those without a page view among them.
 func (h *Harm) Clients() int { return h.views.Len() }
 
-// A fortune is what one policy has done to one client so far.
-type fortune struct {
-	pages   int64   // page views broken
-	broken  bool    // the latest one is
-	pending bool    // what may be a page was refused
-	lockout Stretch // the present one
-	longest Stretch
-	hour    busy
+// A clientHarm is what one policy has done to one client so far.
+type clientHarm struct {
+	pages   int64  // page views broken
+	broken  bool   // the latest one is
+	pending bool   // what may be a page was refused
+	lockout Streak // the present one
+	longest Streak
+	hour    slidingMax
 }
 
 // NewHarm returns one that has seen nothing.
 func NewHarm(t *traffic.Tables, policies []policy.Policy) *Harm {
 	return &Harm{
-		tables: t, policies: policies, Policies: make([]PolicyHarm, len(policies)), clients: make([]Paged[fortune], len(policies)),
+		tables: t, policies: policies, Policies: make([]PolicyHarm, len(policies)), clients: make([]Paged[clientHarm], len(policies)),
 	}
 }
 
@@ -101,7 +101,7 @@ func (h *Harm) suffer(i int, b *traffic.Batch, client, row int32, at limit.Time)
 }
 
 // look follows the page views.
-func (f *fortune) look(v evidence.Viewing, refused bool) {
+func (f *clientHarm) look(v evidence.Viewing, refused bool) {
 	if v.Has(evidence.LateView) {
 		f.broken = false
 	}
@@ -121,7 +121,7 @@ func (f *fortune) look(v evidence.Viewing, refused bool) {
 }
 
 // spoil breaks the latest page view, if something of it was refused.
-func (f *fortune) spoil(refused bool) {
+func (f *clientHarm) spoil(refused bool) {
 	if refused && !f.broken {
 		f.broken = true
 		f.pages++
@@ -139,10 +139,10 @@ func (h *Harm) concerns(i int, b *traffic.Batch, row int32) bool {
 }
 
 // lock makes the present lock-out longer.
-func (f *fortune) lock(client int32, at limit.Time) {
+func (f *clientHarm) lock(client int32, at limit.Time) {
 	s := &f.lockout
 	if s.Requests == 0 {
-		*s = Stretch{Client: client, First: at, Last: at}
+		*s = Streak{Client: client, First: at, Last: at}
 	}
 	s.Requests++
 	s.Last = max(s.Last, at)

@@ -98,7 +98,7 @@ func slowViews(lines []line, refused []bool) (views []slowView) {
 // A slowHarm is what the definition says of one client and policy, found by looking at all of its requests at once.
 type slowHarm struct {
 	views, broken    int64
-	lockout, busiest replay.Stretch
+	lockout, busiest replay.Streak
 }
 
 func slowHarmOf(lines []line, refused []bool, p policy.Policy) (h slowHarm) {
@@ -110,7 +110,7 @@ func slowHarmOf(lines []line, refused []bool, p policy.Policy) (h slowHarm) {
 	}
 	var admitted []limit.Time
 	for i, l := range lines {
-		run := replay.Stretch{First: l.at, Last: l.at}
+		run := replay.Streak{First: l.at, Last: l.at}
 		for j := i; j < len(lines) && refused[j]; j++ {
 			run.Requests, run.Last = run.Requests+1, max(run.Last, lines[j].at)
 			length, longest := run.Last-run.First, h.lockout.Last-h.lockout.First
@@ -125,7 +125,7 @@ func slowHarmOf(lines []line, refused []bool, p policy.Policy) (h slowHarm) {
 				at = max(at, admitted[len(admitted)-1])
 			}
 			admitted = append(admitted, at)
-			hour := replay.Stretch{Last: at}
+			hour := replay.Streak{Last: at}
 			for _, t := range admitted {
 				if t > at-limit.Hour {
 					if hour.Requests == 0 {
@@ -166,7 +166,7 @@ func TestHarmAgainstItsDefinition(t *testing.T) {
 		h.Finish()
 		for i, p := range policies {
 			all, _ := verdictsOf(lines, p, idle)
-			var worst, most replay.Stretch
+			var worst, most replay.Streak
 			for id := range int32(h.Clients()) {
 				var own []line
 				var refused []bool

@@ -38,7 +38,7 @@ func New(o Options) *Engine {
 		e.evidence = new(behaviour)
 	}
 	if !o.Bare {
-		e.keying(request.ByClient) // tallies of clients need their timelines, whatever policies count by
+		e.keyGroup(request.ByClient) // tallies of clients need their timelines, whatever policies count by
 	}
 	for i, p := range o.Policies {
 		variants := []policy.Policy{p}
@@ -66,36 +66,36 @@ func New(o Options) *Engine {
 func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 	c := newCandidate(p)
 	e.all = append(e.all, c)
-	var keyings []*keying
-	for i := range c.parts {
-		k := e.keying(p.Parts[i].By)
+	var keyGroups []*keyGroup
+	for i := range c.limits {
+		k := e.keyGroup(p.Parts[i].By)
 		horizon := limit.Time(0)
 		if !bound {
-			horizon = c.parts[i].limiter.Horizon()
+			horizon = c.limits[i].limiter.Horizon()
 		}
-		k.remember(&c.parts[i], titleOf(p, i, variant), horizon)
-		keyings = append(keyings, k)
+		k.remember(&c.limits[i], titleOf(p, i, variant), horizon)
+		keyGroups = append(keyGroups, k)
 	}
 	if len(p.Keys()) == 1 {
-		keyings[0].take(c)
+		keyGroups[0].take(c)
 		return c
 	}
-	e.keying(request.BySite) // has the order of the batch
-	for _, k := range keyings {
+	e.keyGroup(request.BySite) // has the order of the batch
+	for _, k := range keyGroups {
 		k.crossed = true
 	}
-	e.crossings = append(e.crossings, newCrossing(c, keyings))
+	e.crossKeys = append(e.crossKeys, newCrossKey(c, keyGroups))
 	return c
 }
 
-// keying is the one for a key, made if there is none yet.
-func (e *Engine) keying(by request.Key) *keying {
-	for _, k := range e.keyings {
+// keyGroup is the one for a key, made if there is none yet.
+func (e *Engine) keyGroup(by request.Key) *keyGroup {
+	for _, k := range e.keyGroups {
 		if k.By == by {
 			return k
 		}
 	}
-	k := newKeying(by, e.options.Lateness)
-	e.keyings = append(e.keyings, k)
+	k := newKeyGroup(by, e.options.Lateness)
+	e.keyGroups = append(e.keyGroups, k)
 	return k
 }

@@ -71,8 +71,8 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[request.ByClient])
 		client := rapid.SampledFrom([]string{"a", "b", "nobody"}).Draw(rt, "whose")
-		g := observing(t, policies, cutLog(rt, lines), func(tables *traffic.Tables) *replay.Gathering {
-			return replay.NewGathering(tables, replay.ClientName{Name: client}, len(policies))
+		g := observing(t, policies, cutLog(rt, lines), func(tables *traffic.Tables) *replay.ClientLog {
+			return replay.NewClientLog(tables, replay.ClientName{Name: client}, len(policies))
 		})
 		for i, p := range policies {
 			refused, delays := verdictsOf(lines, p, idle)
@@ -85,7 +85,7 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 				if l.warm {
 					warm++
 				}
-				if g.Batch.At[row] != l.at || g.Batch.Status[row] != l.status || g.Fates[i].Refused[row] != refused[j] || g.Fates[i].Delayed[row] != delays[j] {
+				if g.Batch.At[row] != l.at || g.Batch.Status[row] != l.status || g.Outcomes[i].Refused[row] != refused[j] || g.Outcomes[i].Delayed[row] != delays[j] {
 					rt.Fatalf("%s: request %d of %s differs from the model's", p.Name, row, client)
 				}
 				if len(p.Keys()) == 1 && !p.Parts[0].By.Shared() && fullAt(trail, row) != refused[j] {
@@ -101,8 +101,8 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 }
 
 // fullAt reports whether some limit had no room for a request.
-func fullAt(trail *replay.Trail, row int) bool {
-	return slices.ContainsFunc(trail.Limits, func(l replay.LimitTrail) bool { return l.Wait != nil && l.Wait[row] > 0 })
+func fullAt(trail *replay.ClientTimeline, row int) bool {
+	return slices.ContainsFunc(trail.Limits, func(l replay.LimitTimeline) bool { return l.Wait != nil && l.Wait[row] > 0 })
 }
 
 // A comparison counts what two replays, one for each policy, would tell request by request.

@@ -126,8 +126,8 @@ func TestCooldownOfOtherRequests(t *testing.T) {
 		if got := b.verdicts(); got != c.want {
 			t.Errorf("%s: refused %q, want %q", c.what, got, c.want)
 		}
-		g := observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.Gathering {
-			return replay.NewGathering(tables, replay.ClientName{Name: "a"}, 1)
+		g := observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.ClientLog {
+			return replay.NewClientLog(tables, replay.ClientName{Name: "a"}, 1)
 		})
 		if wait := g.Follow(policies, 0, lateness, 2).Limits[0].Wait; wait[3] != second {
 			t.Errorf("%s: waits %d", c.what, wait)

@@ -36,7 +36,7 @@ type remote struct {
 }
 
 // ask has the Remote judge the batch. A nil remote decides nothing.
-func (c *candidate) ask(b *traffic.Batch, k *keying) {
+func (c *candidate) ask(b *traffic.Batch, k *keyGroup) {
 	if c.remote == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (c *candidate) ask(b *traffic.Batch, k *keying) {
 		if _, reset := slices.BinarySearch(k.Resets, start); reset {
 			return new(limit.State)
 		}
-		return c.parts[0].states.At(k.Keys[timeline])
+		return c.limits[0].states.At(k.Keys[timeline])
 	}
 	c.remote.Answer = c.remote.Judge(c.remote.policy, b, &k.Timelines, memory)
 	c.noted.degrade(c.remote.Degraded)
@@ -83,7 +83,7 @@ func (c *candidate) adopt(timeline int, key int32) {
 	if timeline >= len(c.remote.States) || c.remote.States[timeline] == nil {
 		return
 	}
-	s := c.parts[0].states.At(key)
+	s := c.limits[0].states.At(key)
 	s.Release()
 	*s, c.remote.States[timeline] = *c.remote.States[timeline], nil // a timeline may come in several pieces
 }
@@ -91,7 +91,7 @@ func (c *candidate) adopt(timeline int, key int32) {
 // follow charges the limit with verdicts that were reached elsewhere. What it has no room for it charges as refused, so
 // that what it remembers never goes beyond its limit.
 func (c *candidate) follow(key int32, at []limit.Time, marks []uint64) {
-	p, refused := &c.parts[0], c.verdicts.refused
+	p, refused := &c.limits[0], c.verdicts.refused
 	s := p.states.At(key)
 	for i, t := range at {
 		no := len(refused) > 0 && refused[0] == int32(i)

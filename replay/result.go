@@ -36,14 +36,14 @@ type Sink interface {
 
 // A Result is what one replay found. Names of clients, actions, agents and hosts are in Tables.
 type Result struct {
-	Stats    ingest.Stats
-	Tables   *traffic.Tables
-	Clients  *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
-	Actions  []int64                  // requests by action id
-	Evidence *Paged[evidence.Summary] // by client id; nil: not gathered
-	Findings *Paged[Finding]          // of a replay before, by client id; nil: none, or see Evidence
-	Policies []PolicyTally
-	Band     *Band // nil: not wanted
+	Stats          ingest.Stats
+	Tables         *traffic.Tables
+	Clients        *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
+	Actions        []int64                  // requests by action id
+	Evidence       *Paged[evidence.Summary] // by client id; nil: not gathered
+	ClientVerdicts *Paged[ClientVerdict]    // of a replay before, by client id; nil: none, or see Evidence
+	Policies       []PolicyTally
+	Band           *Band // nil: not wanted
 }
 
 // ClientTally is what is known of one client apart from any policy.

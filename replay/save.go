@@ -19,8 +19,8 @@ import (
 // Save writes what the limits remember of the keys that are not to be forgotten.
 func (e *Engine) Save(to *traffic.Encoder) {
 	to.Int(int64(e.now))
-	to.Uint(uint64(len(e.keyings)))
-	for _, k := range e.keyings {
+	to.Uint(uint64(len(e.keyGroups)))
+	for _, k := range e.keyGroups {
 		to.Uint(uint64(k.By))
 		to.Uint(uint64(len(k.titles)))
 		for _, title := range k.titles {
@@ -42,7 +42,7 @@ func (e *Engine) Save(to *traffic.Encoder) {
 func (e *Engine) Restore(from *traffic.Decoder) {
 	e.now = limit.Time(from.Int())
 	for range from.Count() {
-		k := e.keyingOf(request.Key(from.Uint()))
+		k := e.keyGroupOf(request.Key(from.Uint()))
 		titles := make([]string, from.Count())
 		for i := range titles {
 			titles[i] = from.Text()
@@ -51,18 +51,18 @@ func (e *Engine) Restore(from *traffic.Decoder) {
 	}
 }
 
-// keyingOf is the one for a key if policies count by it.
-func (e *Engine) keyingOf(by request.Key) *keying {
-	for _, k := range e.keyings {
+// keyGroupOf is the one for a key if policies count by it.
+func (e *Engine) keyGroupOf(by request.Key) *keyGroup {
+	for _, k := range e.keyGroups {
 		if k.By == by {
 			return k
 		}
 	}
-	return &keying{Timelines: traffic.Timelines{By: by}}
+	return &keyGroup{Timelines: traffic.Timelines{By: by}}
 }
 
 // memoriesFor are the memories that have the titles, nil for those that none has.
-func memoriesFor(k *keying, titles []string) []*Paged[limit.State] {
+func memoriesFor(k *keyGroup, titles []string) []*Paged[limit.State] {
 	memories := make([]*Paged[limit.State], len(titles))
 	for i, title := range titles {
 		for j, known := range k.titles {
@@ -74,7 +74,7 @@ func memoriesFor(k *keying, titles []string) []*Paged[limit.State] {
 	return memories
 }
 
-func (e *Engine) restoreKeys(k *keying, memories []*Paged[limit.State], from *traffic.Decoder) {
+func (e *Engine) restoreKeys(k *keyGroup, memories []*Paged[limit.State], from *traffic.Decoder) {
 	for range from.Count() {
 		key := k.Timelines.Restore(from)
 		if from.Err() != nil {
@@ -99,7 +99,7 @@ func (e *Engine) restoreKeys(k *keying, memories []*Paged[limit.State], from *tr
 
 // Keys is how many keys the limits remember, each once for all that count by the same.
 func (e *Engine) Keys() (n int) {
-	for _, k := range e.keyings {
+	for _, k := range e.keyGroups {
 		n += len(k.Live(e.now))
 	}
 	return n
@@ -108,7 +108,7 @@ func (e *Engine) Keys() (n int) {
 // Known is how many keys have a number, whether anything is remembered of them or not: memory grows with it, until what is
 // remembered is carried over to tables without the others.
 func (e *Engine) Known() (n int) {
-	for _, k := range e.keyings {
+	for _, k := range e.keyGroups {
 		n += k.Count(e.options.Tables)
 	}
 	return n
@@ -117,7 +117,7 @@ func (e *Engine) Known() (n int) {
 // Trim forgets keys of each kind of which more than most are remembered: those that were idle for longest, until an eighth
 // less than most are left. It returns how many: they begin again when they come back.
 func (e *Engine) Trim(most int) (forgotten int) {
-	for _, k := range e.keyings {
+	for _, k := range e.keyGroups {
 		if k.Count(e.options.Tables) <= most {
 			continue
 		}
@@ -135,7 +135,7 @@ func (e *Engine) Trim(most int) (forgotten int) {
 	return forgotten
 }
 
-// titleOf is what a part's memory is found again by: several policies may have the same limit, and one the same limit twice. What a
+// titleOf is what a limit's memory is found again by: several policies may have the same limit, and one the same limit twice. What a
 // limit remembers among others was reached in the way in which they combine.
 func titleOf(p policy.Policy, i, variant int) string {
 	part := p.Parts[i]

@@ -28,7 +28,7 @@ func (v *verdicts) add(index int32, refused bool, delay limit.Time) {
 	}
 }
 
-// sort restores the order of what several parts have added to v behind the given lengths. Of a request that several parts
+// sort restores the order of what several limits have added to v behind the given lengths. Of a request that several limits
 // keep waiting the longest delay counts.
 func (v *verdicts) sort(refused, late int) {
 	slices.Sort(v.refused[refused:])

@@ -32,22 +32,22 @@ type ByEvidence struct {
 
 // A Jury judges clients by their evidence; nil where none was gathered.
 type Jury struct {
-	*replay.Jury
+	*replay.Assessor
 	Disguised []bool       // by client
 	hidden    ClassFigures // requests and clients of the disguised; nobody refused yet
 }
 
 // NewJury returns what judges the clients of a result; nil without evidence.
 func NewJury(res *replay.Result, who *Population, o Options) *Jury {
-	return JuryOf(replay.NewJury(res, o.Evidence), res.Clients, who)
+	return JuryOf(replay.NewAssessor(res, o.Evidence), res.Clients, who)
 }
 
 // JuryOf divides the clients that inner judges; nil if inner is.
-func JuryOf(inner *replay.Jury, clients *replay.Paged[replay.ClientTally], who *Population) *Jury {
+func JuryOf(inner *replay.Assessor, clients *replay.Paged[replay.ClientTally], who *Population) *Jury {
 	if inner == nil {
 		return nil
 	}
-	b := &Jury{Jury: inner, Disguised: make([]bool, len(who.Class))}
+	b := &Jury{Assessor: inner, Disguised: make([]bool, len(who.Class))}
 	for id := range b.Disguised {
 		requests := clients.At(int32(id)).Requests()
 		if requests > 0 && inner.Disguised(int32(id)) {

@@ -56,10 +56,10 @@ func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Jur
 		return nil
 	}
 	harm := &Harm{Lockout: streakOf(h.Policies[i].Lockout, clients), Busiest: streakOf(h.Policies[i].Busiest, clients)}
-	if h.Taken != nil {
-		p := &h.Taken.Policies[i]
+	if h.ActionUsage != nil {
+		p := &h.ActionUsage.Policies[i]
 		harm.Usage = &ActionUsage{
-			Action: h.Taken.Name(), Requests: p.Requests, Admitted: p.Admitted,
+			Action: h.ActionUsage.Name(), Requests: p.Requests, Admitted: p.Admitted,
 			Hour: streakOf(p.Hour, clients), Day: streakOf(p.Day, clients),
 		}
 	}
@@ -88,7 +88,7 @@ func (p *Pages) add(views, broken int64) {
 }
 
 // streakOf returns nil for a streak without requests.
-func streakOf(s replay.Stretch, clients *intern.Dict) *Streak {
+func streakOf(s replay.Streak, clients *intern.Dict) *Streak {
 	if s.Requests == 0 {
 		return nil
 	}

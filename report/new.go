@@ -29,10 +29,10 @@ type Options struct {
 	Database string   // where the run was stored; "" is nowhere
 	Run      string   // its id there
 
-	Evidence *evidence.Rules // how evidence is judged; nil: as by default
-	Jury     *replay.Jury    // of a sweep: who has judged it; nil: nobody
-	Harm     *replay.Harm    // what was observed of it; nil: nothing
-	Apart    *Apart          // of several runs: what each of them judged by itself; nil: nothing
+	Evidence *evidence.Rules  // how evidence is judged; nil: as by default
+	Jury     *replay.Assessor // of a sweep: who has judged it; nil: nobody
+	Harm     *replay.Harm     // what was observed of it; nil: nothing
+	Apart    *Apart           // of several runs: what each of them judged by itself; nil: nothing
 
 	Anonymize *Anonymizer // nil: clients have their own names
 }

@@ -11,7 +11,7 @@ import (
 // these are the ones that reports list. What the client did, which the verdict was found from, is not.
 
 // Judge keeps what a jury makes of the clients with the run; nil keeps nothing. It must be called before Finish.
-func (r *Run) Judge(jury *replay.Jury) { r.jury = jury }
+func (r *Run) Judge(jury *replay.Assessor) { r.jury = jury }
 
 func (r *Run) writeEvidence(res *replay.Result) error {
 	if r.jury == nil {
@@ -42,7 +42,7 @@ func (r *Run) writeEvidence(res *replay.Result) error {
 // of the run in which it had most requests; one that none of them judged is undecided.
 func (l *loading) readFindings() error {
 	res, judged := l.to.Result, map[int32]bool{}
-	var found replay.Paged[replay.Finding]
+	var found replay.Paged[replay.ClientVerdict]
 	found.Grow(res.Clients.Len())
 	for id := range int32(found.Len()) {
 		found.At(id).Verdict = evidence.Undecided
@@ -55,7 +55,7 @@ func (l *loading) readFindings() error {
 			return err
 		}
 		judged[run] = true
-		f := replay.Finding{Verdict: evidence.ParseVerdict(b.text(3, row)), Shared: values[bool](b, 2)[row]}
+		f := replay.ClientVerdict{Verdict: evidence.ParseVerdict(b.text(3, row)), Shared: values[bool](b, 2)[row]}
 		if reasons := b.text(4, row); reasons != "" {
 			f.Reasons = strings.Split(reasons, "\n")
 		}
@@ -65,7 +65,7 @@ func (l *loading) readFindings() error {
 	if err != nil || len(judged) == 0 {
 		return err
 	}
-	res.Findings = &found
+	res.ClientVerdicts = &found
 	if len(judged) < len(l.order) {
 		l.warn("%d of %d runs have no evidence: clients of those alone are undecided", len(l.order)-len(judged), len(l.order))
 	}

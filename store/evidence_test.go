@@ -19,11 +19,11 @@ import (
 func judged(t testing.TB, seed uint64, events int, requests int64, first evidence.Verdict) madeRun {
 	m := makeRun(t, seed, 2, 20, events)
 	res := &m.result
-	res.Findings = &replay.Paged[replay.Finding]{}
-	res.Findings.Grow(res.Clients.Len())
+	res.ClientVerdicts = &replay.Paged[replay.ClientVerdict]{}
+	res.ClientVerdicts.Grow(res.Clients.Len())
 	for id := range int32(res.Clients.Len()) {
 		res.Clients.At(id).ByClass[request.Browser] += requests
-		*res.Findings.At(id) = replay.Finding{
+		*res.ClientVerdicts.At(id) = replay.ClientVerdict{
 			Verdict: (first + evidence.Verdict(id)) % evidence.VerdictCount, Shared: id%2 == 0,
 			Reasons: []string{fmt.Sprintf("! seed %d, client %d", seed, id), "+ another one"},
 		}
@@ -40,7 +40,7 @@ func storeJudged(t *testing.T, path string, m madeRun) {
 		err = r.Write(m.events)
 	}
 	if err == nil {
-		r.Judge(replay.NewJury(&m.result, nil))
+		r.Judge(replay.NewAssessor(&m.result, nil))
 		err = r.Finish(&m.result, finished)
 	}
 	if err != nil {
@@ -49,11 +49,11 @@ func storeJudged(t *testing.T, path string, m madeRun) {
 }
 
 // findings are those of a result by the name of the client.
-func findings(res *replay.Result) map[string]replay.Finding {
-	all := map[string]replay.Finding{}
-	for id := range int32(res.Findings.Len()) {
+func findings(res *replay.Result) map[string]replay.ClientVerdict {
+	all := map[string]replay.ClientVerdict{}
+	for id := range int32(res.ClientVerdicts.Len()) {
 		if res.Clients.At(id).Requests() > 0 {
-			all[res.Tables.Clients.Name(id)] = *res.Findings.At(id)
+			all[res.Tables.Clients.Name(id)] = *res.ClientVerdicts.At(id)
 		}
 	}
 	return all
@@ -102,7 +102,7 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	storeJudged(t, path, many)
 	storeRun(t, path, makeRun(t, 3, 2, 30, 100), info)
 	storeJudged(t, path, few)
-	if got := mustLoad(t, path, 3).Result.Findings; got != nil {
+	if got := mustLoad(t, path, 3).Result.ClientVerdicts; got != nil {
 		t.Errorf("a run without evidence has %d findings", got.Len())
 	}
 	for _, runs := range [][]int32{{1, 2}, {2, 4}} {
@@ -119,7 +119,7 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	}
 	known := findings(&few.result)
 	for name, f := range findings(l.Result) {
-		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.Finding{Verdict: evidence.Undecided}) {
+		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.ClientVerdict{Verdict: evidence.Undecided}) {
 			t.Errorf("%q, whom nobody judged: %+v", name, f)
 		}
 	}

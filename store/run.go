@@ -35,8 +35,8 @@ type Run struct {
 
 	swept    *sweep.Result // nil: the run is a replay
 	warnings []string
-	state    *State       // nil: nobody goes on where the run ends
-	jury     *replay.Jury // nil: no evidence
+	state    *State           // nil: nobody goes on where the run ends
+	jury     *replay.Assessor // nil: no evidence
 }
 
 const maxRun = math.MaxInt32

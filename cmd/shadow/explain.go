@@ -119,7 +119,7 @@ func clientName(client string) replay.ClientName {
 
 // explain gathers what the client did, and tells of it.
 func (f *explainFlags) explain(ctx context.Context, r *replayRun, named string) error {
-	gathering := replay.NewGathering(r.reading.Tables, clientName(named), len(r.policies))
+	gathering := replay.NewClientLog(r.reading.Tables, clientName(named), len(r.policies))
 	r.observers = append(r.observers, gathering)
 	result, err := r.judge(ctx, nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, named string) 
 		return unknownClient(named, result.Tables.Clients)
 	}
 	g := client.Gathered{
-		Gathering: gathering, Policies: r.policies, Lateness: r.reading.Lateness, Moments: jsonMoments,
+		ClientLog: gathering, Policies: r.policies, Lateness: r.reading.Lateness, Moments: jsonMoments,
 	}
 	width := widthOf(r.cmd.OutOrStdout())
 	if f.output != "json" {
@@ -152,7 +152,7 @@ func (f *explainFlags) explain(ctx context.Context, r *replayRun, named string) 
 }
 
 // find reads the logs again for the lines of the refusals that are listed.
-func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.Gathering, inputs []ingest.InputStats) (map[int32]client.LogLine, error) {
+func (f *explainFlags) find(ctx context.Context, r *replayRun, g *replay.ClientLog, inputs []ingest.InputStats) (map[int32]client.LogLine, error) {
 	names := make([]string, len(inputs))
 	for i := range inputs {
 		names[i] = inputs[i].Name

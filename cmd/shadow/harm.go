@@ -21,8 +21,8 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 	r.harmed = replay.NewHarm(r.reading.Tables, r.policies)
 	r.observers = append(r.observers, r.harmed)
 	if r.harmAction != "" {
-		r.harmed.Taken = replay.NewTaken(r.harmAction, r.reading.Tables, r.policies)
-		r.observers = append(r.observers, r.harmed.Taken)
+		r.harmed.ActionUsage = replay.NewActionUsage(r.harmAction, r.reading.Tables, r.policies)
+		r.observers = append(r.observers, r.harmed.ActionUsage)
 	}
 	return nil
 }
@@ -31,8 +31,8 @@ func (r *replayRun) watchHarm(c *policy.Config) error {
 func (r *replayRun) finishHarm() *replay.Harm {
 	if r.harmed != nil {
 		r.harmed.Finish()
-		if r.harmed.Taken != nil {
-			r.harmed.Taken.Finish()
+		if r.harmed.ActionUsage != nil {
+			r.harmed.ActionUsage.Finish()
 		}
 	}
 	return r.harmed

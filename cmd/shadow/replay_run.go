@@ -27,8 +27,8 @@ type replayRun struct {
 	*replayFlags
 	inputs
 	policies  []policy.Policy
-	judging   *evidence.Rules // nil: no evidence is gathered
-	jury      *replay.Jury    // judges it, once all requests are; nil: nobody does
+	judging   *evidence.Rules  // nil: no evidence is gathered
+	jury      *replay.Assessor // judges it, once all requests are; nil: nobody does
 	started   time.Time
 	clock     func() time.Time // nil unless --timing
 	observers observers        // of verdicts one by one
@@ -182,7 +182,7 @@ func (r *replayRun) judge(ctx context.Context, sink replay.Sink) (_ *replay.Resu
 	}
 	r.shared.tell(r)
 	result := engine.Result(stats)
-	r.jury = replay.NewJury(result, r.judging)
+	r.jury = replay.NewAssessor(result, r.judging)
 	if curves != nil {
 		r.curves = curves.Result(stats)
 	}

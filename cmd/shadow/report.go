@@ -123,7 +123,7 @@ func (f *reportFlags) model(cmd *cobra.Command, found *pageMaker, chosen selecto
 		Top: f.rows(cmd), Sort: f.sort, Width: widthOf(cmd.OutOrStdout()), Color: f.color(cmd.OutOrStdout()),
 		Version: loaded.Version, Command: loaded.Command, Timezone: cmp.Or(loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, loaded.Warnings), Database: f.db, Run: runsText(runs), Anonymize: a,
-		Jury: replay.NewJury(loaded.Result, nil), Apart: apartOf(loaded.Apart),
+		Jury: replay.NewAssessor(loaded.Result, nil), Apart: apartOf(loaded.Apart),
 	}
 	model := report.New(loaded.Result, found.options)
 	history, err := f.history(db, loaded, all, runs, spare, f.zone, f.top)

@@ -35,7 +35,7 @@ func (s *witnessedSource) Next() (*traffic.Batch, error) {
 // hear judges what was gathered. In a second look there is nothing new to hear.
 func (r *sweepRun) hear(stats ingest.Stats) {
 	if r.witness != nil {
-		r.jury = replay.NewJury(r.witness.Result(stats), r.judging)
+		r.jury = replay.NewAssessor(r.witness.Result(stats), r.judging)
 		r.witness = nil
 	}
 }

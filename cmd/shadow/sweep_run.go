@@ -28,9 +28,9 @@ type sweepRun struct {
 	*sweepFlags
 	inputs
 	options sweep.Options
-	judging *evidence.Rules // nil: no evidence is gathered
-	witness *replay.Engine  // gathers it, in the first look
-	jury    *replay.Jury    // judges it, after the first look
+	judging *evidence.Rules  // nil: no evidence is gathered
+	witness *replay.Engine   // gathers it, in the first look
+	jury    *replay.Assessor // judges it, after the first look
 	started time.Time
 	changed bool // whether the logs did between two looks
 }

@@ -14,11 +14,11 @@ import (
 )
 
 func account(t *testing.T) *Account {
-	res, g, policies := reporttest.Watched(t, func(tables *traffic.Tables, policies []policy.Policy) *replay.Gathering {
-		return replay.NewGathering(tables, replay.ClientName{Name: reporttest.Evil}, len(policies))
+	res, g, policies := reporttest.Watched(t, func(tables *traffic.Tables, policies []policy.Policy) *replay.ClientLog {
+		return replay.NewClientLog(tables, replay.ClientName{Name: reporttest.Evil}, len(policies))
 	})
 	return New(res, Gathered{
-		Gathering: g, Policies: policies, Lateness: limit.Hour, Moments: 5,
+		ClientLog: g, Policies: policies, Lateness: limit.Hour, Moments: 5,
 		Lines: map[int32]LogLine{2: {File: reporttest.Evil, Line: 3, Text: reporttest.Evil}},
 	}, report.Options{})
 }

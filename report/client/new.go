@@ -19,7 +19,7 @@ const DefaultRefusals = 20
 
 // A Gathered is what an account is made of.
 type Gathered struct {
-	*replay.Gathering
+	*replay.ClientLog
 	Policies []policy.Policy   // of the run
 	Lateness limit.Time        // of the run
 	Lines    map[int32]LogLine // of requests, by row of the batch
@@ -41,8 +41,8 @@ func New(res *replay.Result, g Gathered, o report.Options) *Account {
 		a.Span = report.NewSpan(g.Span())
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)
-	a.count(res.Tables, g.Gathering, max(o.Top, report.DefaultTop))
-	a.Timeline = timeline(g.Gathering, g.Moments)
+	a.count(res.Tables, g.ClientLog, max(o.Top, report.DefaultTop))
+	a.Timeline = timeline(g.ClientLog, g.Moments)
 	for i := range g.Policies {
 		f := &fated{Gathered: &g, res: res, index: i, top: o.Top}
 		a.Policies = append(a.Policies, f.policy(&m.Policies[i]))
@@ -51,7 +51,7 @@ func New(res *replay.Result, g Gathered, o report.Options) *Account {
 }
 
 // count counts agents, actions and statuses, the most frequent first.
-func (a *Account) count(tables *traffic.Tables, g *replay.Gathering, most int) {
+func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
 	var tops []counted
 	tops, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most)
 	for _, c := range tops {
@@ -89,7 +89,7 @@ func top(column []uint16, name func(int32) string, most int) (values []counted, 
 }
 
 // timeline counts the counted requests at moments spread evenly over their span, those since the moment before.
-func timeline(g *replay.Gathering, moments int) []int64 {
+func timeline(g *replay.ClientLog, moments int) []int64 {
 	counts := make([]int64, moments)
 	first, last := g.Span()
 	for _, t := range g.Batch.At[g.Warm:] {
@@ -111,7 +111,7 @@ type fated struct {
 }
 
 func (f *fated) policy(of *report.Policy) Policy {
-	fate := f.Fates[f.index]
+	fate := f.Outcomes[f.index]
 	var refused []int32
 	p := Policy{Policy: of.Policy, By: of.By, Semantics: of.Semantics, Refusals: []Refusal{}, of: of}
 	for row := f.Warm; row < f.Batch.Len(); row++ {
@@ -128,7 +128,7 @@ func (f *fated) policy(of *report.Policy) Policy {
 		p.Range = &Range{Refused: r.Of(id)}
 	}
 	p.RefusedPercent = format.PercentOf(p.Refused, int64(f.Batch.Len()-f.Warm))
-	p.Lockout = lockout(f.Gathering, fate.Refused)
+	p.Lockout = lockout(f.ClientLog, fate.Refused)
 	trail := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)
 	shown := refused[:min(len(refused), f.top)]
 	p.MoreRefusals = int64(len(refused) - len(shown))
@@ -142,7 +142,7 @@ func (f *fated) policy(of *report.Policy) Policy {
 }
 
 // limit tells of one limit, and what each of the refusals needs of it.
-func (f *fated) limit(i int, trail *replay.Trail, refusals []Refusal) Limit {
+func (f *fated) limit(i int, trail *replay.ClientTimeline, refusals []Refusal) Limit {
 	part := f.Policies[f.index].Parts[i]
 	name, is := part.Number()
 	l := Limit{
@@ -159,7 +159,7 @@ func (f *fated) limit(i int, trail *replay.Trail, refusals []Refusal) Limit {
 	least := is
 	if len(refusals) > 0 {
 		last := int(refusals[len(refusals)-1].row)
-		needing := f.Needing(part, last+1, f.Lateness)
+		needing := f.MinLimit(part, last+1, f.Lateness)
 		for j := range refusals {
 			r := &refusals[j]
 			to, found := needing.UpTo(r.row, least)
@@ -172,14 +172,14 @@ func (f *fated) limit(i int, trail *replay.Trail, refusals []Refusal) Limit {
 			}
 		}
 	}
-	if to, found := f.Needing(part, n, f.Lateness).UpTo(int32(n-1), least); found {
+	if to, found := f.MinLimit(part, n, f.Lateness).UpTo(int32(n-1), least); found {
 		l.Needs = &to
 	}
 	return l
 }
 
 // refusal tells of one refused request.
-func (f *fated) refusal(row int32, trail *replay.Trail) Refusal {
+func (f *fated) refusal(row int32, trail *replay.ClientTimeline) Refusal {
 	b, tables := &f.Batch, f.res.Tables
 	r := Refusal{
 		Time: format.Moment(b.At[row]), Action: tables.Actions.Name(int32(b.Action[row])), Status: int(b.Status[row]),
@@ -210,7 +210,7 @@ func (f *fated) refusal(row int32, trail *replay.Trail) Refusal {
 }
 
 // lockout is the longest stretch in which all requests were refused, the first of several; nil if none was.
-func lockout(g *replay.Gathering, refused []bool) *Lockout {
+func lockout(g *replay.ClientLog, refused []bool) *Lockout {
 	var longest, now *Lockout
 	for row := g.Warm; row < g.Batch.Len(); row++ {
 		at := format.Moment(g.Batch.At[row])

@@ -47,7 +47,7 @@ func TestNeedAgainstTryingAllNumbers(t *testing.T) {
 				at := drawTimes(rt)
 				first := firstRefusals(rt, part, is, int64(len(at)+2)*2, at)
 				g := gathered(t, policies, at)
-				needing := g.Needing(part, len(at), lateness)
+				needing := g.MinLimit(part, len(at), lateness)
 				for row := range at {
 					got, found := needing.UpTo(int32(row), is)
 					i := slices.IndexFunc(first, func(f int) bool { return f > row })
@@ -85,13 +85,13 @@ func firstRefusals(t *rapid.T, part policy.Part, is, n int64, at []limit.Time) (
 }
 
 // gathered are the requests of one client.
-func gathered(t testing.TB, policies []policy.Policy, at []limit.Time) *replay.Gathering {
+func gathered(t testing.TB, policies []policy.Policy, at []limit.Time) *replay.ClientLog {
 	var lines []line
 	for _, now := range at {
 		lines = append(lines, line{at: now, client: "a"})
 	}
-	return observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.Gathering {
-		return replay.NewGathering(tables, replay.ClientName{Name: "a"}, len(policies))
+	return observing(t, policies, [][]line{lines}, func(tables *traffic.Tables) *replay.ClientLog {
+		return replay.NewClientLog(tables, replay.ClientName{Name: "a"}, len(policies))
 	})
 }
 
@@ -114,7 +114,7 @@ func TestNeedIsThePeakOfTheBacklog(t *testing.T) {
 		}
 		part := policies[0].Parts[0]
 		_, is := part.Number()
-		needing := gathered(t, policies, c.at).Needing(part, len(c.at), lateness)
+		needing := gathered(t, policies, c.at).MinLimit(part, len(c.at), lateness)
 		for row, want := range c.want {
 			if got, _ := needing.UpTo(int32(row), is); got != want {
 				t.Errorf("%s up to request %d of %v: %d, want %d", c.limit, row, c.at, got, want)

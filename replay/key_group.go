@@ -8,28 +8,28 @@ import (
 	"shadow/traffic"
 )
 
-// A keying is one way to tell whose bucket a request falls into, shared by all policies that count by it.
-type keying struct {
+// A keyGroup is one way to tell whose bucket a request falls into, shared by all policies that count by it.
+type keyGroup struct {
 	traffic.Timelines
 	traffic.LastSeen
 	candidates []*candidate          // that count by this key only
-	memories   []*Paged[limit.State] // of all parts that count by this key, by key
+	memories   []*Paged[limit.State] // of all limits that count by this key, by key
 	titles     []string              // of the memories, see titleOf
 	marks      []uint64              // of each row of the group; nil: nobody needs them
 	scoped     bool                  // whether some candidate needs the marks
-	crossed    bool                  // whether a crossing needs to know by row where a key resets
-	resets     []bool                // by row, for crossings, where a key resets; nil: nowhere
+	crossed    bool                  // whether a crossKey needs to know by row where a key resets
+	resets     []bool                // by row, for crossKeys, where a key resets; nil: nowhere
 }
 
-func newKeying(by request.Key, lateness limit.Time) *keying {
-	return &keying{
+func newKeyGroup(by request.Key, lateness limit.Time) *keyGroup {
+	return &keyGroup{
 		Timelines: traffic.Timelines{By: by},
 		LastSeen:  traffic.LastSeen{Lateness: lateness},
 	}
 }
 
 // sort makes the group the timelines of the batch.
-func (k *keying) sort(b *traffic.Batch, t *traffic.Tables) {
+func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables) {
 	k.Take(b, t)
 	for _, m := range k.memories {
 		m.Grow(k.Len)
@@ -40,23 +40,23 @@ func (k *keying) sort(b *traffic.Batch, t *traffic.Tables) {
 }
 
 // take takes in a policy that counts by this key only.
-func (k *keying) take(c *candidate) {
+func (k *keyGroup) take(c *candidate) {
 	k.candidates = append(k.candidates, c)
-	scoped := slices.ContainsFunc(c.parts, func(p part) bool { return p.scoped() })
-	if scoped || len(c.parts) > 1 {
-		c.combination = newCombination(c.policy.Combine, c.parts)
+	scoped := slices.ContainsFunc(c.limits, func(p policyLimit) bool { return p.scoped() })
+	if scoped || len(c.limits) > 1 {
+		c.combination = newCombination(c.policy.Combine, c.limits)
 	}
 	k.scoped = k.scoped || scoped
 }
 
-// remember takes in a part that counts by this key, and for how long it remembers one.
-func (k *keying) remember(p *part, title string, horizon limit.Time) {
+// remember takes in a limit that counts by this key, and for how long it remembers one.
+func (k *keyGroup) remember(p *policyLimit, title string, horizon limit.Time) {
 	k.memories, k.titles = append(k.memories, &p.states), append(k.titles, title)
 	k.Remember(horizon)
 }
 
 // spreadResets notes the resets by row.
-func (k *keying) spreadResets(b *traffic.Batch) {
+func (k *keyGroup) spreadResets(b *traffic.Batch) {
 	k.resets = nil
 	if !k.crossed || len(k.Resets) == 0 {
 		return
@@ -68,7 +68,7 @@ func (k *keying) spreadResets(b *traffic.Batch) {
 }
 
 // gatherMarks puts the marks in the order of the group.
-func (k *keying) gatherMarks(b *traffic.Batch) {
+func (k *keyGroup) gatherMarks(b *traffic.Batch) {
 	if !k.scoped {
 		return
 	}
@@ -79,7 +79,7 @@ func (k *keying) gatherMarks(b *traffic.Batch) {
 }
 
 // marksOf are the marks of a piece of the group, nil if nobody needs them.
-func (k *keying) marksOf(start, end int32) []uint64 {
+func (k *keyGroup) marksOf(start, end int32) []uint64 {
 	if !k.scoped {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (k *keying) marksOf(start, end int32) []uint64 {
 }
 
 // forget frees what the limiters remember of keys that are idle by now.
-func (k *keying) forget(b *traffic.Batch, now limit.Time) {
+func (k *keyGroup) forget(b *traffic.Batch, now limit.Time) {
 	k.Forget(b.Len(), now, func(key int32) {
 		for _, m := range k.memories {
 			m.At(key).Release()

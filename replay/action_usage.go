@@ -7,11 +7,11 @@ import (
 	"shadow/traffic/match"
 )
 
-// A Taken is an Observer that tells what policies leave of the requests of one action, whether or not they may refuse them: the
+// An ActionUsage is an Observer that tells what policies leave of the requests of one action, whether or not they may refuse them: the
 // guesses of somebody who tries passwords.
-type Taken struct {
+type ActionUsage struct {
 	Action   string // as it was asked for
-	Policies []PolicyTaken
+	Policies []PolicyUsage
 
 	tables  *traffic.Tables
 	group   traffic.Group
@@ -19,22 +19,22 @@ type Taken struct {
 	refused rows
 }
 
-// PolicyTaken is what one policy leaves.
-type PolicyTaken struct {
+// PolicyUsage is what one policy leaves.
+type PolicyUsage struct {
 	Requests, Admitted int64
-	Hour, Day          Stretch // in which one client had most of them admitted; of several the earliest, then the first by name
+	Hour, Day          Streak // in which one client had most of them admitted; of several the earliest, then the first by name
 }
 
 // taken is what one client got.
-type taken struct{ hour, day busy }
+type taken struct{ hour, day slidingMax }
 
-// NewTaken returns one that has seen nothing.
-func NewTaken(action string, t *traffic.Tables, policies []policy.Policy) *Taken {
-	return &Taken{Action: action, Policies: make([]PolicyTaken, len(policies)), tables: t, clients: make([]Paged[taken], len(policies))}
+// NewActionUsage returns one that has seen nothing.
+func NewActionUsage(action string, t *traffic.Tables, policies []policy.Policy) *ActionUsage {
+	return &ActionUsage{Action: action, Policies: make([]PolicyUsage, len(policies)), tables: t, clients: make([]Paged[taken], len(policies))}
 }
 
 // Name is the action as the log has it.
-func (t *Taken) Name() string {
+func (t *ActionUsage) Name() string {
 	if id, known := match.FindAction(t.tables.Actions, t.Action); known {
 		return t.tables.Actions.Name(id)
 	}
@@ -42,7 +42,7 @@ func (t *Taken) Name() string {
 }
 
 // Observe implements Observer.
-func (t *Taken) Observe(b *traffic.Batch, verdicts []Verdicts) error {
+func (t *ActionUsage) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	action, known := match.FindAction(t.tables.Actions, t.Action)
 	if b.Warm || !known {
 		return nil
@@ -58,7 +58,7 @@ func (t *Taken) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 }
 
 // take takes in what a policy leaves of a batch.
-func (t *Taken) take(i int, b *traffic.Batch, action uint16) {
+func (t *ActionUsage) take(i int, b *traffic.Batch, action uint16) {
 	p := &t.Policies[i]
 	t.group.Each(func(client, row int32, at limit.Time) {
 		if b.Action[row] != action {
@@ -76,7 +76,7 @@ func (t *Taken) take(i int, b *traffic.Batch, action uint16) {
 }
 
 // Finish finds the most of all clients.
-func (t *Taken) Finish() {
+func (t *ActionUsage) Finish() {
 	for i := range t.Policies {
 		p := &t.Policies[i]
 		for id := range int32(t.clients[i].Len()) {

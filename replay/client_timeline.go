@@ -8,15 +8,15 @@ import (
 	"shadow/policy"
 )
 
-// A Trail is how the requests of one client went through the limits of one policy. It is walked again with the verdicts
+// A ClientTimeline is how the requests of one client went through the limits of one policy. It is walked again with the verdicts
 // known: each limit that counts by the client is asked and charged as in the run, so what it remembers is what it
-// remembered there. Limits that count by something else see other clients as well; of them a Trail tells nothing.
-type Trail struct {
-	Limits []LimitTrail // by part of the policy
+// remembered there. Limits that count by something else see other clients as well; of them a ClientTimeline tells nothing.
+type ClientTimeline struct {
+	Limits []LimitTimeline // by limit of the policy
 }
 
-// A LimitTrail is that of one limit.
-type LimitTrail struct {
+// A LimitTimeline is that of one limit.
+type LimitTimeline struct {
 	// Wait is, by row, how long the request would have had to wait to be admitted by this limit, had nothing else come
 	// meanwhile; 0 where the limit had room, may not refuse the request, or was not asked. Nil: the limit is shared, or is
 	// asked in turn behind one that is.
@@ -29,34 +29,34 @@ type LimitTrail struct {
 }
 
 // Follow walks the requests through policy i of policies, those of the run. levels is how many are told, at least 2.
-func (g *Gathering) Follow(policies []policy.Policy, i int, lateness limit.Time, levels int) *Trail {
+func (g *ClientLog) Follow(policies []policy.Policy, i int, lateness limit.Time, levels int) *ClientTimeline {
 	e := New(Options{Tables: g.Tables, Policies: policies, Lateness: lateness})
 	c := e.candidates[i]
 	b := g.batch(g.Batch.Len())
-	var keyings []*keying
+	var keyGroups []*keyGroup
 	for _, part := range c.policy.Parts {
-		k := e.keying(part.By)
-		if !slices.Contains(keyings, k) { // sorting twice would take the second time for later requests
+		k := e.keyGroup(part.By)
+		if !slices.Contains(keyGroups, k) { // sorting twice would take the second time for later requests
 			k.crossed = true
 			k.sort(b, g.Tables)
 		}
-		keyings = append(keyings, k)
+		keyGroups = append(keyGroups, k)
 	}
-	f := &follower{Gathering: g, crossing: newCrossing(c, keyings), refused: g.Fates[i].Refused}
+	f := &follower{ClientLog: g, crossKey: newCrossKey(c, keyGroups), refused: g.Outcomes[i].Refused}
 	f.start(levels)
 	for row := range int32(b.Len()) {
 		f.tell(b.At[row])
 		f.step(row)
 	}
 	f.tell(limit.Never)
-	return &f.Trail
+	return &f.ClientTimeline
 }
 
 // A follower is on its way along a trail.
 type follower struct {
-	*Gathering
-	*crossing
-	Trail
+	*ClientLog
+	*crossKey
+	ClientTimeline
 	refused []bool
 	ends    bool // whether limits that are asked in turn are not asked any more
 
@@ -70,16 +70,16 @@ type follower struct {
 func (f *follower) start(levels int) {
 	first, last := f.Span()
 	f.first, f.length, f.levels = first, last-first, levels
-	f.Limits = make([]LimitTrail, len(f.seats))
-	f.levelers = make([]limit.Leveler, len(f.seats))
-	f.peaks = make([]float64, len(f.seats))
+	f.Limits = make([]LimitTimeline, len(f.active))
+	f.levelers = make([]limit.Leveler, len(f.active))
+	f.peaks = make([]float64, len(f.active))
 	hidden := false
-	for j := range f.seats {
+	for j := range f.active {
 		if hidden = f.policy.Parts[j].By.Shared() || hidden && f.policy.Combine == policy.InTurn; hidden {
 			continue
 		}
 		f.Limits[j].Wait = make([]limit.Time, f.Batch.Len())
-		f.levelers[j], _ = f.seats[j].limiter.(limit.Leveler)
+		f.levelers[j], _ = f.active[j].limiter.(limit.Leveler)
 		f.peaks[j] = math.Inf(-1)
 	}
 }
@@ -93,8 +93,8 @@ func (f *follower) tell(t limit.Time) {
 				continue
 			}
 			peak := f.peaks[j]
-			for key := range f.seats[j].states.Len() {
-				peak = max(peak, leveler.Level(f.seats[j].states.At(int32(key)), now))
+			for key := range f.active[j].states.Len() {
+				peak = max(peak, leveler.Level(f.active[j].states.At(int32(key)), now))
 			}
 			f.Limits[j].Levels = append(f.Limits[j].Levels, peak)
 			f.peaks[j] = math.Inf(-1)
@@ -105,8 +105,8 @@ func (f *follower) tell(t limit.Time) {
 
 // moment is that of level i. It lies i parts of levels−1 behind the first; multiplied so, nothing overflows.
 func (f *follower) moment(i int) limit.Time {
-	n, parts := limit.Time(i), limit.Time(f.levels-1)
-	return f.first + f.length/parts*n + f.length%parts*n/parts
+	n, limits := limit.Time(i), limit.Time(f.levels-1)
+	return f.first + f.length/limits*n + f.length%limits*n/limits
 }
 
 // step asks and charges the limits for a request, as decide does, with the verdict that is known.
@@ -117,12 +117,12 @@ func (f *follower) step(row int32) {
 		marks = f.Batch.Marks[row]
 	}
 	f.ends = false
-	for j := range f.seats {
+	for j := range f.active {
 		if f.Limits[j].Wait == nil {
 			continue
 		}
 		f.sit(j, row)
-		s := &f.seats[j]
+		s := &f.active[j]
 		if !f.ends {
 			f.ask(j, row, t, marks)
 		}
@@ -134,7 +134,7 @@ func (f *follower) step(row int32) {
 
 // ask asks and charges limit j.
 func (f *follower) ask(j int, row int32, t limit.Time, marks uint64) {
-	s, together := &f.seats[j], f.policy.Combine == policy.Together
+	s, together := &f.active[j], f.policy.Combine == policy.Together
 	matches, counts := holds(s.match, marks), holds(s.count, marks)
 	var wait limit.Time
 	if matches || counts {

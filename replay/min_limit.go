@@ -16,8 +16,8 @@ import (
 //
 // A policy of several limits refuses nothing up to some moment just when none of them would alone.
 
-// A Needing finds the smallest numbers with which one limit never refuses a client.
-type Needing struct {
+// A MinLimit finds the smallest numbers with which one limit never refuses a client.
+type MinLimit struct {
 	part     policy.Part
 	batch    *traffic.Batch
 	tables   *traffic.Tables
@@ -25,9 +25,9 @@ type Needing struct {
 	first    map[int64]int32 // by number: the first row refused
 }
 
-// Needing is for a limit that must not be shared, and the first n requests.
-func (g *Gathering) Needing(p policy.Part, n int, lateness limit.Time) *Needing {
-	return &Needing{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
+// MinLimit is for a limit that must not be shared, and the first n requests.
+func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimit {
+	return &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
 }
 
 // nothingRefused is the first row refused when none is.
@@ -36,7 +36,7 @@ const nothingRefused = math.MaxInt32
 // UpTo is the smallest number, not less than at least, with which no request up to and including row is refused; false if
 // there is none. Enough is always one that leaves room for every request; where that one refuses something, as a bucket
 // that starts nearly empty does, none helps.
-func (n *Needing) UpTo(row int32, least int64) (int64, bool) {
+func (n *MinLimit) UpTo(row int32, least int64) (int64, bool) {
 	enough := func(number int64) bool { return n.firstRefused(number) > row }
 	if enough(least) {
 		return least, true
@@ -62,7 +62,7 @@ func (n *Needing) UpTo(row int32, least int64) (int64, bool) {
 }
 
 // firstRefused is the first row that the limit refuses with some number. One that it cannot have refuses all.
-func (n *Needing) firstRefused(number int64) int32 {
+func (n *MinLimit) firstRefused(number int64) int32 {
 	if row, known := n.first[number]; known {
 		return row
 	}

@@ -8,8 +8,8 @@ import (
 	"shadow/traffic/intern"
 )
 
-// A Gathering is an Observer that collects the requests of one client in the order of time, and what became of each.
-type Gathering struct {
+// A ClientLog is an Observer that collects the requests of one client in the order of time, and what became of each.
+type ClientLog struct {
 	// Tables are those of the run, but for Clients, which knows this client only.
 	Tables *traffic.Tables
 
@@ -17,7 +17,7 @@ type Gathering struct {
 	Batch traffic.Batch
 	Warm  int // the first so many requests only warm the limits
 
-	Fates []Fate // by policy
+	Outcomes []Outcome // by policy
 
 	client ClientName
 	all    *intern.Dict // the clients of the run
@@ -32,22 +32,22 @@ type ClientName struct {
 	Like func(name string) bool // nil, or whether a client of another name is meant; the first that is
 }
 
-// A Fate is what one policy made of the requests.
-type Fate struct {
+// An Outcome is what one policy made of the requests.
+type Outcome struct {
 	Refused []bool       // by row
 	Delayed []limit.Time // by row: how long an admitted request was kept waiting
 }
 
-// NewGathering returns one that has no request of the client yet.
-func NewGathering(t *traffic.Tables, client ClientName, policies int) *Gathering {
+// NewClientLog returns one that has no request of the client yet.
+func NewClientLog(t *traffic.Tables, client ClientName, policies int) *ClientLog {
 	own := *t
 	own.Clients = intern.NewDict()
 	own.Clients.ID([]byte(client.Name))
-	return &Gathering{Tables: &own, Fates: make([]Fate, policies), client: client, all: t.Clients}
+	return &ClientLog{Tables: &own, Outcomes: make([]Outcome, policies), client: client, all: t.Clients}
 }
 
 // Client is the client's id and name in the run, if it has come.
-func (g *Gathering) Client() (id int32, name string, known bool) {
+func (g *ClientLog) Client() (id int32, name string, known bool) {
 	if !g.known {
 		g.find()
 	}
@@ -58,7 +58,7 @@ func (g *Gathering) Client() (id int32, name string, known bool) {
 }
 
 // find looks for the client among those that have come since it was last looked for.
-func (g *Gathering) find() {
+func (g *ClientLog) find() {
 	if g.id, g.known = g.all.Find([]byte(g.client.Name)); g.known || g.client.Like == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (g *Gathering) find() {
 }
 
 // Observe implements Observer.
-func (g *Gathering) Observe(b *traffic.Batch, verdicts []Verdicts) error {
+func (g *ClientLog) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	id, _, known := g.Client()
 	if !known {
 		return nil
@@ -87,14 +87,14 @@ func (g *Gathering) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	for i, row := range rows {
 		to[row] = first + i
 	}
-	for i := range g.Fates {
-		g.Fates[i].take(&verdicts[i], to, g.Batch.Len())
+	for i := range g.Outcomes {
+		g.Outcomes[i].take(&verdicts[i], to, g.Batch.Len())
 	}
 	return nil
 }
 
 // take notes the verdicts on some rows.
-func (f *Fate) take(v *Verdicts, to map[int32]int, n int) {
+func (f *Outcome) take(v *Verdicts, to map[int32]int, n int) {
 	f.Refused, f.Delayed = grow(f.Refused, n), grow(f.Delayed, n)
 	for _, row := range v.Refused {
 		if i, ours := to[row]; ours {
@@ -109,7 +109,7 @@ func (f *Fate) take(v *Verdicts, to map[int32]int, n int) {
 }
 
 // batch is the first n requests, to be judged again.
-func (g *Gathering) batch(n int) *traffic.Batch {
+func (g *ClientLog) batch(n int) *traffic.Batch {
 	b := g.Batch.Head(n)
 	b.Source = nil // the rows are in order
 	if slices.Equal(b.Seq, b.At) {
@@ -119,7 +119,7 @@ func (g *Gathering) batch(n int) *traffic.Batch {
 }
 
 // Span is from the first counted request to the last; both are 0 when there is none.
-func (g *Gathering) Span() (first, last limit.Time) {
+func (g *ClientLog) Span() (first, last limit.Time) {
 	if at := g.Batch.At[g.Warm:]; len(at) > 0 {
 		return slices.Min(at), slices.Max(at)
 	}
@@ -127,12 +127,12 @@ func (g *Gathering) Span() (first, last limit.Time) {
 }
 
 // Listed are the rows of the first counted requests that each policy refuses, at most so many of each.
-func (g *Gathering) Listed(most int) []int32 {
+func (g *ClientLog) Listed(most int) []int32 {
 	var rows []int32
-	for i := range g.Fates {
+	for i := range g.Outcomes {
 		n := 0
 		for row := g.Warm; row < g.Batch.Len() && n < most; row++ {
-			if g.Fates[i].Refused[row] {
+			if g.Outcomes[i].Refused[row] {
 				rows = append(rows, int32(row))
 				n++
 			}

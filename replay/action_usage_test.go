@@ -51,7 +51,7 @@ func TestTakenAgainstItsDefinition(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[request.ByClient])
 		b := newBenchOf(t, lateness, policies)
-		taken := replay.NewTaken("x", b.tables, policies)
+		taken := replay.NewActionUsage("x", b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: taken})
 		for _, batch := range cutLog(rt, lines) {
 			check(t, b.engine.Judge(traced(b.batch(batch), b.tables)))
@@ -60,7 +60,7 @@ func TestTakenAgainstItsDefinition(t *testing.T) {
 		for i, p := range policies {
 			all, _ := verdictsOf(lines, p, idle)
 			got := taken.Policies[i]
-			for length, most := range map[limit.Time]replay.Stretch{limit.Hour: got.Hour, limit.Day: got.Day} {
+			for length, most := range map[limit.Time]replay.Streak{limit.Hour: got.Hour, limit.Day: got.Day} {
 				if requests, admitted, want := slowTaken(lines, all, length); got.Requests != requests || got.Admitted != admitted || most.Requests != want {
 					rt.Fatalf("%s: %d of %d admitted, at most %d in %d s; want %d of %d and %d", p.Name, got.Admitted, got.Requests, most.Requests,
 						length/limit.Second, admitted, requests, want)

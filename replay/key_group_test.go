@@ -50,10 +50,10 @@ func TestIdleKeysAreForgotten(t *testing.T) {
 	expect := func(when string, want int) {
 		t.Helper()
 		for i, c := range e.candidates {
-			for j := range c.parts {
+			for j := range c.limits {
 				held := 0
-				for id := range min(clients, c.parts[j].states.Len()) {
-					if s := c.parts[j].states.At(int32(id)); *s != (limit.State{}) {
+				for id := range min(clients, c.limits[j].states.Len()) {
+					if s := c.limits[j].states.At(int32(id)); *s != (limit.State{}) {
 						held++
 					}
 				}
