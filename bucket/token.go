@@ -58,7 +58,7 @@ func NewToken(spec limit.Spec) (limit.Limiter, error) {
 	return newToken(spec, shape{burst: burst, initial: initial, token: token, inflow: inflow})
 }
 
-// check tells what is wrong with the tokens of a bucket, if anything is.
+// check returns what is wrong with the tokens of a bucket, if anything is.
 func check(spec limit.Spec, burst, initial int64) error {
 	switch {
 	case spec.Count < 1 || spec.Period < 1:
@@ -203,7 +203,7 @@ func (b *Token) Shape() limit.Shape {
 	return s
 }
 
-// startText tells how full a new bucket is, if it is not full.
+// startText returns how full a new bucket is, if it is not full.
 func (b *Token) startText() string {
 	if b.initial == 0 {
 		return ""

@@ -49,8 +49,8 @@ func (b Bucket) Spec() (limit.Spec, error) {
 	return limit.Parse(fmt.Sprintf("token:%d/%s,burst=%d,initial=%d", b.Refill.Count, limit.FormatPeriod(b.Refill.Per), b.Capacity, b.Initial))
 }
 
-// Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are told at so many
-// moments, at least 2.
+// Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are sampled
+// at so many moments, at least 2.
 func (b Bucket) Calc(moments int) (Figures, error) {
 	spec, err := b.Spec()
 	if err != nil {

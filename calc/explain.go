@@ -13,7 +13,7 @@ type Part struct {
 	Limiter limit.Limiter
 }
 
-// An Explanation tells what one limit means, by asking its limiter and by trying it out.
+// An Explanation says what one limit means, by asking its limiter and by trying it out.
 type Explanation struct {
 	Limit string `json:"limit"`
 	Means string `json:"means"` // in a line
@@ -37,7 +37,7 @@ type Explanation struct {
 	Equivalents []policy.Equivalent `json:"servers"`
 }
 
-// A Variant is what an approximation may be as well, tried out in the same way. All else is told of the middle assumption.
+// A Variant is what an approximation may be as well, tried out in the same way. All else is of the middle assumption.
 type Variant struct {
 	Assumes string  `json:"assumes"`
 	Trial   *Trial  `json:"trial"`
@@ -57,7 +57,7 @@ type Trial struct {
 // mostTried is how many requests at once are tried out.
 const mostTried = 100_000
 
-// Explain explains each part; the levels of the clients are told at so many moments, at least 2.
+// Explain explains each part; the levels of the clients are sampled at so many moments, at least 2.
 func Explain(parts []Part, levels int) []Explanation {
 	explained := make([]Explanation, len(parts))
 	for i, part := range parts {

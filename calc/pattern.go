@@ -37,29 +37,29 @@ const (
 	random
 )
 
+var kindNames = [...]string{"none", "constant", "burst", "random"}
+
 // Patterns are the names of the patterns, with an example each.
 func Patterns() []string { return []string{"none", "constant:150/s", "burst:500@10s", "random:150/s"} }
-
-var errBurst = errors.New("want the requests in a burst and the time between two, such as burst:500@10s")
 
 // ParsePattern reads a pattern.
 func ParsePattern(text string) (Pattern, error) {
 	name, value, _ := strings.Cut(text, ":")
-	var p Pattern
+	p := Pattern{kind: kind(max(0, slices.Index(kindNames[:], name)))}
 	var err error
 	switch {
 	case text == "none":
-	case name == "constant":
-		p.kind = constant
-		p.rate, err = ParseRate(value)
-	case name == "random":
-		p.kind = random
-		p.rate, err = ParseRate(value)
-	case name == "burst":
-		p.kind = burst
-		p.size, p.every, err = parseBurst(value)
-	default:
+	case p.kind == burst:
+		number, period, _ := strings.Cut(value, "@")
+		if p.size, err = strconv.ParseInt(number, 10, 64); err != nil || p.size < 1 || period == "" {
+			err = errors.New("want the requests in a burst and the time between two, such as burst:500@10s")
+			break
+		}
+		p.every, err = limit.ParsePeriod(period)
+	case p.kind == none:
 		err = fmt.Errorf("want one such as %s", strings.Join(Patterns(), ", "))
+	default:
+		p.rate, err = ParseRate(value)
 	}
 	if err != nil {
 		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
@@ -67,27 +67,15 @@ func ParsePattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-func parseBurst(text string) (size int64, every limit.Time, err error) {
-	number, period, found := strings.Cut(text, "@")
-	size, err = strconv.ParseInt(number, 10, 64)
-	if err != nil || !found || size < 1 {
-		return 0, 0, errBurst
-	}
-	every, err = limit.ParsePeriod(period)
-	return size, every, err
-}
-
 // String is the pattern as ParsePattern reads it.
 func (p Pattern) String() string {
 	switch p.kind {
-	case constant:
-		return "constant:" + p.rate.String()
-	case random:
-		return "random:" + p.rate.String()
+	case none:
+		return "none"
 	case burst:
 		return fmt.Sprintf("burst:%d@%s", p.size, limit.FormatPeriod(p.every))
 	}
-	return "none"
+	return kindNames[p.kind] + ":" + p.rate.String()
 }
 
 // Set and Type make a Pattern a value of a command-line flag.
@@ -120,10 +108,17 @@ func (p Pattern) Requests(window limit.Time) int64 {
 	return 0
 }
 
-// Moments are the times of the requests in [0, window), in order.
+// Moments are the times of the requests in [0, window), in order. A random pattern gives each request a moment of the
+// window, all of them as likely, in whole numbers only, so that a seed means the same on every machine.
 func (p Pattern) Moments(window limit.Time, seed uint64) iter.Seq[limit.Time] {
 	if p.kind == random {
-		return p.drawn(window, seed)
+		r := rand.New(rand.NewPCG(seed, 0))
+		moments := make([]limit.Time, p.Requests(window))
+		for i := range moments {
+			moments[i] = limit.Time(r.Int64N(int64(window)))
+		}
+		slices.Sort(moments)
+		return slices.Values(moments)
 	}
 	return func(yield func(limit.Time) bool) {
 		for k := range p.Requests(window) {
@@ -140,16 +135,4 @@ func (p Pattern) moment(k int64) limit.Time {
 		return limit.Time(k/p.size) * p.every
 	}
 	return p.rate.moment(k)
-}
-
-// drawn gives each request a moment of the window, all of them as likely. Whole numbers only, so that a seed means the
-// same on every machine.
-func (p Pattern) drawn(window limit.Time, seed uint64) iter.Seq[limit.Time] {
-	r := rand.New(rand.NewPCG(seed, 0))
-	moments := make([]limit.Time, p.Requests(window))
-	for i := range moments {
-		moments[i] = limit.Time(r.Int64N(int64(window)))
-	}
-	slices.Sort(moments)
-	return slices.Values(moments)
 }

@@ -1,7 +1,6 @@
 package calc
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -18,8 +17,6 @@ type Rate struct {
 	Per   limit.Time
 }
 
-var errRate = errors.New("want a rate such as 100/s, 30/m or 0.5/s")
-
 // ParseRate reads a rate, which must be more than nothing.
 func ParseRate(text string) (Rate, error) {
 	number, per, found := strings.Cut(text, "/")
@@ -30,34 +27,20 @@ func ParseRate(text string) (Rate, error) {
 	if err != nil {
 		return Rate{}, fmt.Errorf("rate %q: %w", text, err)
 	}
-	count, scale, err := decimal(number)
+	whole, fraction, _ := strings.Cut(number, ".")
+	count, err := strconv.ParseUint(whole+fraction, 10, 63)
+	if err != nil || whole == "" || len(fraction) > 9 {
+		return Rate{}, fmt.Errorf("rate %q: want a rate such as 100/s, 30/m or 0.5/s", text)
+	}
+	scale := int64(math.Pow10(len(fraction)))
 	switch {
-	case err != nil:
-		return Rate{}, fmt.Errorf("rate %q: %w", text, err)
 	case count == 0:
 		return Rate{}, fmt.Errorf("rate %q: must be more than 0, such as 100/s", text)
 	case int64(period) > math.MaxInt64/scale:
 		return Rate{}, fmt.Errorf("rate %q: has too many digits for so long a period", text)
 	}
-	g := limit.GCD(count, scale)
-	return Rate{count / g, period * limit.Time(scale/g)}, nil
-}
-
-// decimal reads digits with at most one point among them: the number is count/scale.
-func decimal(text string) (count, scale int64, err error) {
-	whole, fraction, _ := strings.Cut(text, ".")
-	digits, scale := whole+fraction, 1
-	if strings.Trim(digits, "0123456789") != "" || whole == "" || len(fraction) > 9 {
-		return 0, 0, errRate
-	}
-	for range fraction {
-		scale *= 10
-	}
-	count, err = strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return 0, 0, errRate
-	}
-	return count, scale, nil
+	g := limit.GCD(int64(count), scale)
+	return Rate{int64(count) / g, period * limit.Time(scale/g)}, nil
 }
 
 // PerSecond is the rate as a number, for reports.

@@ -1,6 +1,10 @@
 package calc
 
-import "shadow/limit"
+import (
+	"sort"
+
+	"shadow/limit"
+)
 
 // How long a client that used up all that a limit admits at once must pause until it admits as many at once again. The
 // shape of a limit does not tell: one that estimates from two windows still counts, a window later, what came before.
@@ -17,12 +21,17 @@ func recovery(l limit.Limiter, period limit.Time, atOnce int64, full limit.Time)
 	longest := limit.Time(0)
 	for i := range limit.Time(phases + 1) {
 		u := useUp(l, min(i*(period/phases), period-1), atOnce)
-		enough := u.enough(longest, full)
-		u.state.Release()
-		if enough > mostRests*full {
-			return 0
+		defer u.state.Release()
+		if u.recovered(longest) {
+			continue
 		}
-		longest = enough
+		short, long := longest, max(longest, full)
+		for !u.recovered(long) {
+			if short, long = long, 2*long; short > mostRests*full {
+				return 0
+			}
+		}
+		longest = short + limit.Time(sort.Search(int(long-short), func(i int) bool { return u.recovered(short + limit.Time(i)) }))
 	}
 	return longest
 }
@@ -57,25 +66,4 @@ func (u *usedUp) recovered(pause limit.Time) bool {
 	s := u.state.Clone()
 	defer s.Release()
 	return u.admits(&s, u.start+pause)
-}
-
-// enough is the shortest pause from least on that is enough, or one longer than mostRests times full.
-func (u *usedUp) enough(least, full limit.Time) limit.Time {
-	if u.recovered(least) {
-		return least
-	}
-	short, long := least, max(least, full)
-	for !u.recovered(long) {
-		if short, long = long, 2*long; short > mostRests*full {
-			return long
-		}
-	}
-	for long-short > 1 {
-		if middle := short + (long-short)/2; u.recovered(middle) {
-			long = middle
-		} else {
-			short = middle
-		}
-	}
-	return long
 }

@@ -17,8 +17,8 @@ type Run struct {
 	Delayed  int64 `json:"delayed"` // of the admitted ones
 	Refused  int64 `json:"refused"`
 
-	// Levels tell how full the limiter was (see limit.Leveler) at moments spread evenly from the beginning of the run
-	// to its end. Each is the highest since the moment before, so that no peak is lost. Nil: the limiter does not tell.
+	// Levels are how full the limiter was (see limit.Leveler) at moments spread evenly from the beginning of the run
+	// to its end. Each is the highest since the moment before, so that no peak is lost. Nil: the limiter has no level.
 	Levels []float64 `json:"levels,omitempty"`
 	Last   float64   `json:"-"` // the level at the end
 }
@@ -27,14 +27,14 @@ type Run struct {
 type runner struct {
 	limiter limit.Limiter
 	delayer limit.Delayer // nil: the limiter delays nothing
-	leveler limit.Leveler // nil: the limiter does not tell its level
+	leveler limit.Leveler // nil: the limiter has no level
 	state   limit.State
 	peak    float64 // the highest level since the latest moment of Levels
 	Run
 }
 
 // Simulate hands a client's requests, whose times count from the beginning of the run, to a limiter that remembers s of
-// it, which Simulate takes. The run begins at start, lasts for length, and its level is told at so many moments, at
+// it, which Simulate takes. The run begins at start, lasts for length, and its level is sampled at so many moments, at
 // least 2.
 func Simulate(l limit.Limiter, s limit.State, start, length limit.Time, moments iter.Seq[limit.Time], levels int) Run {
 	r := &runner{limiter: l, state: s, peak: math.Inf(-1)}
@@ -43,19 +43,19 @@ func Simulate(l limit.Limiter, s limit.State, start, length limit.Time, moments 
 		r.Levels = make([]float64, 0, levels)
 	}
 	defer r.state.Release()
-	next := limit.Time(0) // the moment of the level that is told next, from the beginning of the run
-	tell := func() {
-		r.tell(start + next)
+	next := limit.Time(0) // the moment of the next sample, from the beginning of the run
+	sample := func() {
+		r.sample(start + next)
 		next = limit.Time(mulDivUp(int64(length), int64(len(r.Levels)), int64(levels-1)))
 	}
 	for t := range moments {
 		for r.leveler != nil && next < t {
-			tell()
+			sample()
 		}
 		r.judge(start + t)
 	}
 	for r.leveler != nil && len(r.Levels) < levels {
-		tell()
+		sample()
 	}
 	return r.Run
 }
@@ -77,8 +77,8 @@ func (r *runner) judge(t limit.Time) {
 	}
 }
 
-// tell notes the level at t.
-func (r *runner) tell(t limit.Time) {
+// sample notes the level at t.
+func (r *runner) sample(t limit.Time) {
 	r.Last = r.leveler.Level(&r.state, t)
 	r.Levels = append(r.Levels, max(r.peak, r.Last))
 	r.peak = math.Inf(-1)

@@ -29,7 +29,7 @@ func (n *Nginx) Semantics() string {
 		n.atOnce(), n.delays(), n.rate/thousand, n.rate%thousand)
 }
 
-// delays tells which of the requests at once are delayed.
+// delays returns which of the requests at once are delayed.
 func (n *Nginx) delays() string {
 	if n.undelayed() == n.atOnce() {
 		return ""

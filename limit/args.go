@@ -8,8 +8,8 @@ import (
 )
 
 // Args reads a Spec's options for a constructor. The constructor asks for each option that it knows, with the value
-// that stands for a missing one, and then for Err, which tells the first thing that was wrong: a value of the wrong
-// kind, or an option that nobody asked for.
+// that stands for a missing one, and then for Err, which has the first thing that was wrong: a value of the wrong
+// kind, or an option that was not asked for.
 //
 //	args := spec.Args()
 //	burst := args.Int("burst", spec.Count)
@@ -17,7 +17,7 @@ import (
 //	if err := args.Err(); err != nil { … }
 type Args struct {
 	spec  Spec
-	given map[string]string // the options not yet asked for; those without a value have ""
+	rest  map[string]string // the options not yet asked for; those without a value have ""
 	known []string          // the options asked for, as help shows them: "burst=N"
 	names []string          // the same, names only
 	err   error
@@ -25,21 +25,21 @@ type Args struct {
 
 // Args begins to read the options of s.
 func (s Spec) Args() *Args {
-	a := &Args{spec: s, given: map[string]string{}}
+	a := &Args{spec: s, rest: map[string]string{}}
 	if s.Options == "" {
 		return a
 	}
 	for option := range strings.SplitSeq(s.Options, ",") {
 		name, value, _ := strings.Cut(option, "=")
-		a.given[name] = value
+		a.rest[name] = value
 	}
 	return a
 }
 
 // Int is the whole number, at least 0, that the option name has, or missing.
 func (a *Args) Int(name string, missing int64) int64 {
-	value, given := a.take(name, "=N")
-	if !given {
+	value, ok := a.take(name, "=N")
+	if !ok {
 		return missing
 	}
 	n, err := strconv.ParseUint(value, 10, 63)
@@ -52,8 +52,8 @@ func (a *Args) Int(name string, missing int64) int64 {
 
 // Duration is the length of time, longer than 0, that the option name has, or missing.
 func (a *Args) Duration(name string, missing Time) Time {
-	value, given := a.take(name, "=PERIOD")
-	if !given {
+	value, ok := a.take(name, "=PERIOD")
+	if !ok {
 		return missing
 	}
 	p, err := ParsePeriod(value)
@@ -66,9 +66,9 @@ func (a *Args) Duration(name string, missing Time) Time {
 
 // Choice is the word that the option name has, which must be one of choices, or missing.
 func (a *Args) Choice(name, missing string, choices ...string) string {
-	value, given := a.take(name, "="+strings.Join(choices, "|"))
+	value, ok := a.take(name, "="+strings.Join(choices, "|"))
 	switch {
-	case !given:
+	case !ok:
 		return missing
 	case slices.Contains(choices, value):
 		return value
@@ -79,30 +79,30 @@ func (a *Args) Choice(name, missing string, choices ...string) string {
 
 // Flag reports whether the option name is there; it has no value.
 func (a *Args) Flag(name string) bool {
-	value, given := a.take(name, "")
+	value, ok := a.take(name, "")
 	if value != "" {
 		a.fail("the option %s takes no value, not %q", name, value)
 	}
-	return given
+	return ok
 }
 
 // FlagOrInt reports whether the option name is there, which may stand alone or have a whole number. Alone it has bare.
-func (a *Args) FlagOrInt(name string, bare int64) (n int64, given bool) {
-	value, given := a.take(name, "[=N]")
+func (a *Args) FlagOrInt(name string, bare int64) (n int64, ok bool) {
+	value, ok := a.take(name, "[=N]")
 	if value == "" {
-		return bare, given
+		return bare, ok
 	}
 	parsed, err := strconv.ParseUint(value, 10, 63)
 	if err != nil {
 		a.fail("the option %s stands alone or wants a whole number, such as %s=10, not %q", name, name, value)
-		return bare, given
+		return bare, ok
 	}
-	return int64(parsed), given
+	return int64(parsed), ok
 }
 
 // Err is the first thing that was wrong, or nil. An option that was not asked for until now is unknown.
 func (a *Args) Err() error {
-	if a.err != nil || len(a.given) == 0 {
+	if a.err != nil || len(a.rest) == 0 {
 		return a.err
 	}
 	for option := range strings.SplitSeq(a.spec.Options, ",") {
@@ -114,12 +114,12 @@ func (a *Args) Err() error {
 }
 
 // take hands out an option and strikes it off. shape is what follows its name in help: "=N".
-func (a *Args) take(name, shape string) (value string, given bool) {
+func (a *Args) take(name, shape string) (value string, ok bool) {
 	a.names = append(a.names, name)
 	a.known = append(a.known, name+shape)
-	value, given = a.given[name]
-	delete(a.given, name)
-	return value, given
+	value, ok = a.rest[name]
+	delete(a.rest, name)
+	return value, ok
 }
 
 func (a *Args) fail(format string, args ...any) {

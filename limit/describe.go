@@ -2,7 +2,7 @@ package limit
 
 import "fmt"
 
-// A Describer is a Limiter that can tell what it means, for reports.
+// A Describer is a Limiter that can say what it means, for reports.
 type Describer interface {
 	// Semantics is one line, without the numbers of the limit repeated: what fills and empties it, how many it admits at
 	// once, and whether a refused request counts.

@@ -2,7 +2,7 @@ package limit
 
 import "math"
 
-// Time is a moment in microseconds since the Unix epoch, as the log tells it. It may be zero or negative.
+// Time is a moment in microseconds since the Unix epoch, as the log has it. It may be zero or negative.
 // The same type serves for durations, in microseconds.
 type Time int64
 
@@ -22,7 +22,7 @@ const Never Time = math.MaxInt64
 
 // A Limiter is one limit. It is immutable and safe for concurrent use.
 type Limiter interface {
-	// Wait tells how long a request arriving at t would have to wait to be admitted; 0 admits it. s is not changed.
+	// Wait returns how long a request arriving at t would have to wait to be admitted; 0 admits it. s is not changed.
 	Wait(s *State, t Time) Time
 
 	// Charge brings s up to date with a request at t that was admitted, or refused (by this limit or, in a
@@ -44,7 +44,7 @@ type Limiter interface {
 type Delayer interface {
 	Limiter
 
-	// Delay tells how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not changed.
+	// Delay returns how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not changed.
 	Delay(s *State, t Time) Time
 
 	// LongestDelay is the longest that a request can be kept waiting, or more.
@@ -80,7 +80,7 @@ type Approximation interface {
 	Variants() []Limiter
 }
 
-// A Leveler is a Limiter that can tell how full it is, for plots.
+// A Leveler is a Limiter that knows how full it is, for plots.
 type Leveler interface {
 	// Level is how many requests count against the key at t, before a request of that moment: 0 for a key
 	// never seen that starts empty, and perhaps a fraction. It need not be exact. s is not changed.

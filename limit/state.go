@@ -41,7 +41,7 @@ func (s *State) Park(until Time) {
 	s.append(until)
 }
 
-// Parked tells until when s is put aside, if it is.
+// Parked returns until when s is put aside, if it is.
 func (s *State) Parked() (until Time, parked bool) {
 	if s.Extra >= 0 || s.ring.Len() == 0 {
 		return 0, false

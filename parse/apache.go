@@ -127,7 +127,13 @@ func (d directive) variable() token {
 			return token{kind: kindStatus}
 		}
 	case "T":
-		return apacheDuration(d.argument)
+		switch d.argument {
+		case "us":
+			return token{kind: kindMicros}
+		case "ms":
+			return token{kind: kindMillis, rank: 1}
+		}
+		return token{kind: kindSeconds, rank: 2}
 	}
 	if d.argument != "" && d.verb != "a" && d.verb != "h" {
 		return skip
@@ -141,17 +147,6 @@ func (p token) orSkip() token {
 		p.kind = kindSkip
 	}
 	return p
-}
-
-// apacheDuration is %T with its unit.
-func apacheDuration(unit string) token {
-	switch unit {
-	case "us":
-		return token{kind: kindMicros}
-	case "ms":
-		return token{kind: kindMillis, rank: 1}
-	}
-	return token{kind: kindSeconds, rank: 2}
 }
 
 // apacheTime is %{argument}t: a word, or a format of strftime; "begin:" and "end:" say of which end of the request.

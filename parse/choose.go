@@ -10,7 +10,7 @@ import (
 	"shadow/limit"
 )
 
-// A format may tell the same thing twice: $status and $upstream_status, $msec and $time_local, %h and %a. One variable
+// A format may hold the same thing twice: $status and $upstream_status, $msec and $time_local, %h and %a. One variable
 // feeds each field, the others are read over.
 
 // chooseTexts lets one variable feed each field and turns the others into skips, but for the time.
@@ -33,7 +33,7 @@ func chooseTexts(tokens []token) {
 }
 
 // before reports whether p is to be preferred to another variable for the same field. A whole request line is preferred
-// to a method, because it tells the path as well.
+// to a method, because it holds the path as well.
 func (p *token) before(other *token) bool {
 	if (p.kind == kindRequest) != (other.kind == kindRequest) {
 		return p.kind == kindRequest
@@ -48,7 +48,7 @@ func (p *token) drop() {
 	}
 }
 
-// chooseStamp settles which stamp, or which parts of one, tell the time. The most precise one does.
+// chooseStamp settles which stamp, or which parts of one, make the time. The most precise one does.
 func chooseStamp(tokens []token) error {
 	lacks := missingPart(tokens)
 	var base, frac *token

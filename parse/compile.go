@@ -16,7 +16,7 @@ import (
 //
 // What link.go cannot express goes to gonx (gonx.go).
 
-// Compile compiles an nginx log_format or an Apache LogFormat; the first "$name" or "%letter" tells which it is. What
+// Compile compiles an nginx log_format or an Apache LogFormat; the first "$name" or "%letter" decides which it is. What
 // people paste along with it (\" and \t of a quoted string) is undone.
 //
 // A variable that feeds no field is read over, unless o.Extra names it.
@@ -113,7 +113,7 @@ func takeApart(text string) (tokens []token, isNginx bool, err error) {
 	return tokens, isNginx, nil
 }
 
-// newFormat tells what the tokens of a format feed.
+// newFormat notes what the tokens of a format feed.
 func newFormat(tokens []token, parser func() Parser) *Format {
 	f := &Format{parser: parser}
 	for i := range tokens {

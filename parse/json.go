@@ -68,7 +68,7 @@ func (p *jsonParser) Parse(line []byte, r *Record) Fault {
 	return p.fault
 }
 
-// fillTexts fills what is taken as it is. A request line tells more than method and path apart, so it goes first.
+// fillTexts fills what is taken as it is. A request line has more than method and path apart, so it goes first.
 func (p *jsonParser) fillTexts(r *Record) bool {
 	text := func(f Field) []byte { return p.found[f].text }
 	r.Client, r.User, r.Host = text(FieldClient), text(FieldUser), text(FieldHost)
@@ -95,7 +95,7 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 }
 
 // notHTTP reports whether an object without a method and a path is one that had no request: its request line is not HTTP, or
-// the keys of the request are there and say nothing. What has none of these keys tells nothing about its request, and
+// the keys of the request are there and say nothing. What has none of these keys says nothing about its request, and
 // there are loggers that write the path alone as the request.
 func (p *jsonParser) notHTTP(request []byte) bool {
 	const both = 1<<FieldMethod | 1<<FieldPath

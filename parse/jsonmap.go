@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,10 @@ var jsonFields = []struct {
 // ParseFieldMapping reads a mapping as --field takes it.
 func ParseFieldMapping(text string) (FieldMapping, error) {
 	m := FieldMapping{}
+	var known []string
+	for _, f := range jsonFields {
+		known = append(known, f.name)
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" {
@@ -62,8 +67,8 @@ func ParseFieldMapping(text string) (FieldMapping, error) {
 		if !ok || keys == "" {
 			return nil, fmt.Errorf("field mapping %q: want FIELD=KEY", part)
 		}
-		if !isJSONField(field) {
-			return nil, fmt.Errorf("field mapping %q: there is no field %q, but %s", part, field, jsonFieldNames())
+		if !slices.Contains(known, field) {
+			return nil, fmt.Errorf("field mapping %q: there is no field %q, but %s", part, field, strings.Join(known, ", "))
 		}
 		for key := range strings.SplitSeq(keys, "|") {
 			m[field] = append(m[field], strings.TrimSpace(key))
@@ -88,10 +93,8 @@ func (m FieldMapping) String() string {
 
 // WithKnown is the mapping with the names that are known anyway for each field that it leaves open.
 func (m FieldMapping) WithKnown() FieldMapping {
-	full := maps.Clone(m)
-	if full == nil {
-		full = FieldMapping{}
-	}
+	full := FieldMapping{}
+	maps.Copy(full, m)
 	for field, keys := range knownJSONKeys {
 		if !m.settles(field) {
 			full[field] = keys
@@ -100,7 +103,7 @@ func (m FieldMapping) WithKnown() FieldMapping {
 	return full
 }
 
-// settles reports whether the mapping says where a field is found, or another that tells the same and would give way.
+// settles reports whether the mapping says where a field is found, or another that holds the same and would give way.
 func (m FieldMapping) settles(field string) bool {
 	switch field {
 	case "time", "start":
@@ -126,23 +129,6 @@ func durationBase(field string) string {
 		}
 	}
 	return field
-}
-
-func isJSONField(name string) bool {
-	for _, f := range jsonFields {
-		if f.name == name {
-			return true
-		}
-	}
-	return false
-}
-
-func jsonFieldNames() string {
-	names := make([]string, len(jsonFields))
-	for i, f := range jsonFields {
-		names[i] = f.name
-	}
-	return strings.Join(names, ", ")
 }
 
 // Found is the part of a mapping whose keys occur in the lines.

@@ -15,15 +15,12 @@ const (
 
 // unitOfKey is the unit that a key names at its end; without a name it is the second.
 func unitOfKey(key string) int8 {
-	if len(key) < 3 || key[len(key)-3] != '_' {
-		return UnitSeconds
-	}
-	switch key[len(key)-2:] {
-	case "ms":
+	switch key[max(0, len(key)-3):] {
+	case "_ms":
 		return unitMillis
-	case "us":
+	case "_us":
 		return unitMicros
-	case "ns":
+	case "_ns":
 		return unitNanos
 	}
 	return UnitSeconds
@@ -108,7 +105,7 @@ func wholeNumber(b []byte) (v int64, ok bool) {
 }
 
 // Epoch reads all of b as a time since the epoch, in seconds, or in milli-, micro- or nanoseconds, which its
-// magnitude tells: 1e11 seconds would lie in the year 5138, as many milliseconds in 1973.
+// magnitude shows: 1e11 seconds would lie in the year 5138, as many milliseconds in 1973.
 func Epoch(b []byte) (t limit.Time, ok bool) {
 	mantissa, exp, n := decimal(b)
 	if n == 0 || n < len(b) {

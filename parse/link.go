@@ -21,7 +21,7 @@ type program struct {
 	head     bool // whether its first steps are those of the combined format (see head.go)
 }
 
-// errAdjacent says that two variables touch and nothing tells where one ends: the scanner cannot read such a format.
+// errAdjacent says that two variables touch, so that the end of the first is unknown: the scanner cannot read such a format.
 var errAdjacent = errors.New("two variables without text between them")
 
 // link makes the program of tokens that choose has settled.
@@ -41,7 +41,9 @@ func link(tokens []token, lenient bool) (*program, error) {
 		}
 		s := newStep(p, follow, next)
 		s.tail, s.last = lenient && i >= core, len(next) == 0
-		s.relax()
+		if s.last && s.tail && s.span == spanRest { // the last value of a lenient format ends at a space
+			s.span, s.stop = spanWord, ' '
+		}
 		prog.add(s)
 		i = len(tokens) - len(next)
 	}

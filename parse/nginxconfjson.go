@@ -12,8 +12,8 @@ import (
 
 // A log_format may be a template of JSON: {"at":"$time_iso8601","client":{"ip":"$remote_addr"},"status":$status}
 //
-// With its bare variables put in quotes it is JSON itself. Each string in it that is one variable tells under which
-// key that variable is logged, and the names of the variables tell what they mean.
+// With its bare variables put in quotes it is JSON itself. Each string in it that is one variable shows under which
+// key that variable is logged, and the names of the variables say what they mean.
 
 // IsJSONTemplate reports whether a log_format writes JSON.
 func IsJSONTemplate(text string) bool {
@@ -38,20 +38,19 @@ func CompileJSONTemplate(text string, o Options) (*Format, error) {
 	return CompileNamedJSON("nginx json", mappingOfVariables(keys), o)
 }
 
-// mappingOfVariables turns the keys of nginx variables into a mapping.
+// mappingOfVariables turns the keys of nginx variables into a mapping. Of those that feed the same field the best comes
+// first.
 func mappingOfVariables(keys map[string]string) FieldMapping {
 	m := FieldMapping{}
+	byRank := func(a, b string) int {
+		return cmp.Or(cmp.Compare(nginxVariables[a].rank, nginxVariables[b].rank), cmp.Compare(a, b))
+	}
 	for _, name := range slices.SortedFunc(maps.Keys(keys), byRank) {
 		if field := jsonFieldOf(nginxVariables[name].kind); field != "" {
 			m[field] = append(m[field], keys[name])
 		}
 	}
 	return m
-}
-
-// byRank orders variables so that of those that feed the same field the best comes first.
-func byRank(a, b string) int {
-	return cmp.Or(cmp.Compare(nginxVariables[a].rank, nginxVariables[b].rank), cmp.Compare(a, b))
 }
 
 // jsonFieldOf is what a mapping calls the meaning of a variable, "" if it has none.

@@ -2,7 +2,7 @@ package parse
 
 import "shadow/limit"
 
-// Numbers stand in a line among other text, so their readers take what lies at the start of b and tell how long it
+// Numbers stand in a line among other text, so their readers take what lies at the start of b and return how long it
 // is: n is 0 where there is no number, and tooLarge where there is one that no server means.
 
 // maxDigits keeps ten to the power of it within an int64, so that no sum of digits can wrap.

@@ -10,10 +10,10 @@ import (
 // MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Options.Extra).
 const MaxExtra = 4
 
-// NotLogged stands for a number that the line does not tell.
+// NotLogged stands for a number that the line does not have.
 const NotLogged = -1
 
-// A Record is one request as its line tells it. It is reused: its slices point into the line and are valid until the
+// A Record is one request as its line has it. It is reused: its slices point into the line and are valid until the
 // line's buffer is used again; a caller may hold the records of many lines before it looks at them.
 //
 // A field that the format does not have is nil. A field that the server logged as "-" is nil as well, apart from
@@ -63,7 +63,7 @@ type Parser interface {
 	Parse(line []byte, r *Record) Fault
 }
 
-// A Field is one thing that a format can tell of a request.
+// A Field is one thing that a format can have of a request.
 type Field uint8
 
 // The fields of a Record.
@@ -100,7 +100,7 @@ type Format struct {
 	parser func() Parser
 }
 
-// Has reports whether the format has a field, so that a report can say what a log cannot tell.
+// Has reports whether the format has a field, so that a report can say what a log lacks.
 func (f *Format) Has(field Field) bool { return f.fields[field] }
 
 // HasExtra reports whether the format has the field that Options.Extra names in place i.

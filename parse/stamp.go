@@ -17,7 +17,22 @@ func (s *reader) measureStamp(st *step, b []byte) (n int, reason string) {
 	case kindEpochMicro:
 		t, n, reason = epochOf(b, limit.Microsecond, st.bad)
 	default:
-		return s.measurePart(st, b)
+		parts := &s.parts
+		if st.idle {
+			parts = &s.unused
+		}
+		switch st.kind {
+		case kindMilliFrac:
+			n = parts.fraction(b, 3)
+		case kindMicroFrac:
+			n = parts.fraction(b, 6)
+		default:
+			n, s.rest = parts.read(st.strptime, b), len(b)
+		}
+		if n < 0 {
+			return 0, st.bad
+		}
+		return n, ""
 	}
 	if !st.idle {
 		s.stamp = t
@@ -31,26 +46,6 @@ func epochOf(b []byte, unit limit.Time, bad string) (t limit.Time, n int, reason
 		return 0, 0, bad
 	}
 	return t, n, ""
-}
-
-// measurePart reads what one of several tokens tells of a stamp.
-func (s *reader) measurePart(st *step, b []byte) (n int, reason string) {
-	m := &s.parts
-	if st.idle {
-		m = &s.unused
-	}
-	switch st.kind {
-	case kindMilliFrac:
-		n = m.fraction(b, 3)
-	case kindMicroFrac:
-		n = m.fraction(b, 6)
-	default:
-		n, s.rest = m.read(st.strptime, b), len(b)
-	}
-	if n < 0 {
-		return 0, st.bad
-	}
-	return n, ""
 }
 
 // time is the stamp of the line that has been read.

@@ -66,24 +66,12 @@ func newStep(p *token, follow string, next []token) step {
 		}
 		s.noEnd = missingText(follow) + where(next)
 	}
-	s.expect(follow)
-	return s
-}
-
-// expect sets the text that has to stand behind the value.
-func (s *step) expect(follow string) {
 	s.follow = []byte(follow)
 	for i := range min(len(follow), 8) {
 		s.want |= uint64(follow[i]) << (8 * i)
 		s.mask |= 0xFF << (8 * i)
 	}
-}
-
-// relax lets the last value of a lenient format end at a space.
-func (s *step) relax() {
-	if s.last && s.tail && s.span == spanRest {
-		s.span, s.stop = spanWord, ' '
-	}
+	return s
 }
 
 // missingText says in words that text is not there.

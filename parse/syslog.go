@@ -10,7 +10,7 @@ import "bytes"
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 - - …             RFC 5424
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 ID [a b="]"] …    RFC 5424 with structured data
 //
-// The header tells nothing that the line behind it does not tell better, so it is read over.
+// The line behind the header has all that the header has, so that is skipped.
 
 // Syslogged is the named format whose lines may stand behind a header; detection finds others there as well.
 const Syslogged = "haproxy"

@@ -13,7 +13,7 @@ import (
 //	2000-10-10T13:55:36.123-07:00     $time_iso8601         clock.iso
 //	971211336.123                     $msec                 clock.epoch
 //
-// A reader takes what lies at the start of b and tells how many bytes that was, or a constant reason why it is not a
+// A reader takes what lies at the start of b and returns how many bytes that was, or a constant reason why it is not a
 // timestamp. All three refuse what the calendar does not have (31 Feb, hour 25), take a leap second as the next second,
 // and stay within the years 0 to 9999, so that no arithmetic wraps.
 

@@ -95,7 +95,7 @@ func agree(t *testing.T, text string, zone *time.Location, got limit.Time, n int
 	}
 }
 
-// ordinary tells what the clock must read if package time does. The latter takes single digits, zones of a whole day
+// ordinary returns what the clock must read if package time does. The latter takes single digits, zones of a whole day
 // and minutes of 60 in them as well.
 var ordinary = regexp.MustCompile(`^(\d\d/\w{3}/\d{4}:|\d{4}-\d\d-\d\dT)\d\d:\d\d:\d\d([.,]\d+)?(Z| ?[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?$`)
 

@@ -1,6 +1,10 @@
 package parse
 
-import "shadow/limit"
+import (
+	"slices"
+
+	"shadow/limit"
+)
 
 // timestampParts gathers the parts of a timestamp.
 type timestampParts struct {
@@ -41,7 +45,7 @@ func (m *timestampParts) fraction(b []byte, width int) int {
 	return width
 }
 
-// read fills in what l finds at the start of b, and tells how long that was; n is −1 when it does not fit.
+// read fills in what l finds at the start of b, and returns how long that was; n is −1 when it does not fit.
 func (m *timestampParts) read(l strptime, b []byte) (n int) {
 	for _, v := range l {
 		width := 1
@@ -58,7 +62,7 @@ func (m *timestampParts) read(l strptime, b []byte) (n int) {
 	return n
 }
 
-// part fills in one part and tells its length; 0 when it is not there.
+// part fills in one part and returns its length; 0 when it is not there.
 func (m *timestampParts) part(letter byte, b []byte) int {
 	switch letter {
 	case 'Y':
@@ -74,7 +78,11 @@ func (m *timestampParts) part(letter byte, b []byte) int {
 	case 'S':
 		return number(&m.second, b, 2)
 	case 'y':
-		return m.shortYear(b)
+		n := number(&m.year, b, 2)
+		if m.year += 1900; m.year < 1969 { // as in POSIX, 69 to 99 are of the twentieth century
+			m.year += 100
+		}
+		return n
 	case 'b', 'B':
 		return m.monthName(letter, b)
 	case 'z':
@@ -113,15 +121,6 @@ func number(into *int, b []byte, width int) int {
 	return width
 }
 
-// shortYear reads two digits; as in POSIX, 69 to 99 are of the twentieth century.
-func (m *timestampParts) shortYear(b []byte) int {
-	n := number(&m.year, b, 2)
-	if m.year += 1900; m.year < 1969 {
-		m.year += 100
-	}
-	return n
-}
-
 // monthName reads the short (%b) or the full (%B) English name of a month.
 func (m *timestampParts) monthName(letter byte, b []byte) int {
 	n := 3
@@ -145,7 +144,7 @@ func letters(b []byte) (n int) {
 	return n
 }
 
-// A civil is a date and a time of day as they are written, before anybody asked in which zone.
+// A civil is a date and a time of day as they are written, in no zone yet.
 type civil struct {
 	year, month, day     int
 	hour, minute, second int
@@ -191,33 +190,12 @@ func monthDays(year, month int) int {
 
 // monthNamed is the month that the first three letters of b name in English, in any case, or 0.
 func monthNamed(b []byte) int {
-	switch uint32(b[0]|0x20)<<16 | uint32(b[1]|0x20)<<8 | uint32(b[2]|0x20) {
-	case 'j'<<16 | 'a'<<8 | 'n':
-		return 1
-	case 'f'<<16 | 'e'<<8 | 'b':
-		return 2
-	case 'm'<<16 | 'a'<<8 | 'r':
-		return 3
-	case 'a'<<16 | 'p'<<8 | 'r':
-		return 4
-	case 'm'<<16 | 'a'<<8 | 'y':
-		return 5
-	case 'j'<<16 | 'u'<<8 | 'n':
-		return 6
-	case 'j'<<16 | 'u'<<8 | 'l':
-		return 7
-	case 'a'<<16 | 'u'<<8 | 'g':
-		return 8
-	case 's'<<16 | 'e'<<8 | 'p':
-		return 9
-	case 'o'<<16 | 'c'<<8 | 't':
-		return 10
-	case 'n'<<16 | 'o'<<8 | 'v':
-		return 11
-	case 'd'<<16 | 'e'<<8 | 'c':
-		return 12
-	}
-	return 0
+	return 1 + slices.Index(monthNames[:], uint32(b[0]|0x20)<<16|uint32(b[1]|0x20)<<8|uint32(b[2]|0x20))
+}
+
+var monthNames = [...]uint32{
+	'j'<<16 | 'a'<<8 | 'n', 'f'<<16 | 'e'<<8 | 'b', 'm'<<16 | 'a'<<8 | 'r', 'a'<<16 | 'p'<<8 | 'r', 'm'<<16 | 'a'<<8 | 'y', 'j'<<16 | 'u'<<8 | 'n',
+	'j'<<16 | 'u'<<8 | 'l', 'a'<<16 | 'u'<<8 | 'g', 's'<<16 | 'e'<<8 | 'p', 'o'<<16 | 'c'<<8 | 't', 'n'<<16 | 'o'<<8 | 'v', 'd'<<16 | 'e'<<8 | 'c',
 }
 
 // floorDiv divides and rounds down, also below zero.

@@ -12,7 +12,7 @@ type token struct {
 
 	name     string   // as the format spells it: "$status", "%{Referer}i"
 	key      string   // what Options.Extra calls it
-	fold     bool     // whether key is told without regard to case, as names of headers are
+	fold     bool     // whether key is compared without regard to case, as names of headers are
 	path     bool     // whether the value begins with "/", so that it needs no text before it
 	query    bool     // whether the value goes on where a path ends
 	list     bool     // whether an unquoted value may hold ", " or " : " between its parts
@@ -92,7 +92,7 @@ var kindInfos = [kindCount]kindInfo{
 	kindMicroFrac:  {noun: "microseconds", feeds: FieldTime, bad: "microseconds are not six digits"},
 }
 
-// variable tells a variable from literal text.
+// variable reports whether a token is no literal text.
 func (p *token) variable() bool { return p.kind != kindText }
 
 // measured reports whether a value knows its own end: numbers and stamps do.

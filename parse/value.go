@@ -15,7 +15,7 @@ import (
 type reader struct {
 	prog   *program
 	clock  clock
-	stamp  limit.Time     // that this line has told
+	stamp  limit.Time     // of this line
 	parts  timestampParts // or its parts
 	unused timestampParts // the parts of a stamp that is read over
 	rest   int            // how much of the line there was from the last strptime on
@@ -53,7 +53,7 @@ func keep(k fieldKind, v []byte, r *Record) {
 	}
 }
 
-// measure reads the number or stamp that b opens with and tells its length, or the reason why it cannot be read.
+// measure reads the number or stamp that b opens with and returns its length, or the reason why it cannot be read.
 // "-" stands for a number that the server does not have, and so does nothing at all, which nginx writes into JSON.
 func (s *reader) measure(st *step, b []byte, r *Record) (n int, reason string) {
 	if st.kind.stamp() {

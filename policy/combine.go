@@ -54,7 +54,7 @@ func combineNames() (names []string) {
 }
 
 // cutCombine takes the way off limits that begin with it: each:envoy:5/s+envoy:60/m.
-func cutCombine(text string) (c Combine, rest string, given bool) {
+func cutCombine(text string) (c Combine, rest string, explicit bool) {
 	name, rest, found := strings.Cut(strings.TrimSpace(text), ":")
 	i := slices.Index(combineNames(), name)
 	if !found || i < 0 {

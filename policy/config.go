@@ -96,39 +96,26 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 		}
 		return nil, nil
 	}
-	found := map[string]bool{}
 	var picked []Policy
+	var entries, all []string
 	for _, set := range c.Policies {
-		all := len(names) == 0 || slices.Contains(names, set.Name)
-		found[set.Name] = true
+		entries, all = append(entries, set.Name), append(all, set.Name)
 		for _, p := range set.Policies {
-			found[p.Name] = true
-			if all || slices.Contains(names, p.Name) {
+			all = append(all, p.Name)
+			if len(names) == 0 || slices.Contains(names, set.Name) || slices.Contains(names, p.Name) {
 				picked = append(picked, p)
 			}
 		}
 	}
 	for _, name := range names {
-		if !found[name] {
-			return nil, c.unknown(name)
+		switch {
+		case len(all) == 0:
+			return nil, errors.New("the configuration has no policies")
+		case !slices.Contains(all, name):
+			return nil, fmt.Errorf("the configuration has none of that name%s; there are %s", hint(name, all), strings.Join(entries, ", "))
 		}
 	}
 	return picked, nil
-}
-
-// unknown is the error of a policy that there is not.
-func (c *Config) unknown(name string) error {
-	if len(c.Policies) == 0 {
-		return errors.New("the configuration has no policies")
-	}
-	var names, all []string
-	for _, set := range c.Policies {
-		names, all = append(names, set.Name), append(all, set.Name)
-		for _, p := range set.Policies {
-			all = append(all, p.Name)
-		}
-	}
-	return fmt.Errorf("the configuration has none of that name%s; there are %s", hint(name, all), strings.Join(names, ", "))
 }
 
 // Spare makes policies that are not of the configuration pass over the clients that it exempts.

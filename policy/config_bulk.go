@@ -66,7 +66,7 @@ func bulkEntry(line string) (indent, entry string, ok bool) {
 	return indent, entry, ok && p == p.Masked()
 }
 
-// Owners tell which tier names a network. Networks of IPv4 take a third of the room that others do.
+// Owners have the tier of each network. Networks of IPv4 take a third of the room that others do.
 type owners struct {
 	tiers []string
 	twice string // what was claimed again by its own tier

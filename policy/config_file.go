@@ -52,7 +52,7 @@ func (r *configReader) readMemberFile(t *request.Tier, file located[text]) {
 		}
 	}
 	if entries == 0 {
-		r.fail(at, "%s names nobody", name)
+		r.fail(at, "%s has no entries", name)
 	}
 }
 

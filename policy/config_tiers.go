@@ -72,7 +72,7 @@ func (r *configReader) readMembers(name string, m located[memberEntry]) request.
 		r.readMemberFile(&t, m.value.File)
 	}
 	if t.Len() == 0 && len(r.problems) == before && r.damaged[m.at] == nil && m.value.Field.Name != "" {
-		r.fail(m.at, "nobody is in the tier %q; want addresses, users, or values of a field", name)
+		r.fail(m.at, "the tier %q is empty; want addresses, users, or values of its field", name)
 	}
 	return t
 }

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"shadow/limit"
 )
@@ -48,17 +50,12 @@ type coolingApproximation struct {
 // Horizon is the longer of the limit's and the cooldown.
 func (c *coolingDown) Horizon() limit.Time { return max(c.limit.Horizon(), c.length) }
 
-// end is when a cooldown ends that begins at t.
-func (c *coolingDown) end(t limit.Time) limit.Time {
-	return on(t, c.length)
-}
-
 // refused is until when a key is kept out after the limit has refused and charged a request at t.
 func (c *coolingDown) refused(s *limit.State, t limit.Time) limit.Time {
 	if c.clamps {
 		t = s.At
 	}
-	return c.end(t)
+	return on(t, c.length)
 }
 
 // park puts s aside. By its own clock, a limit may hold a time that is later than the end of the cooldown.
@@ -134,7 +131,7 @@ func (c *coolingDown) Refuse(dst []int32, s *limit.State, at []limit.Time) []int
 	return dst
 }
 
-// judge is Refuse, with the delays if somebody tells them. The limit's own Refuse would not stop at the first refusal.
+// judge is Refuse, with the delays of a limit that has some. The limit's own Refuse would not stop at the first refusal.
 func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
 	until, cooling := s.Parked()
 	if cooling {
@@ -148,7 +145,9 @@ func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, 
 		}
 		cooling = c.limit.Wait(s, t) > 0
 		if d != nil && !cooling {
-			late = appendLate(late, i, d.Delay(s, t))
+			if by := d.Delay(s, t); by > 0 {
+				late = append(late, limit.Delayed{Index: int32(i), By: by})
+			}
 		}
 		c.limit.Charge(s, t, cooling)
 		if cooling {
@@ -162,17 +161,10 @@ func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, 
 	return dst, late
 }
 
-func appendLate(late []limit.Delayed, i int, by limit.Time) []limit.Delayed {
-	if by == 0 {
-		return late
-	}
-	return append(late, limit.Delayed{Index: int32(i), By: by})
-}
-
 // inside is until when a key is kept out after a request at t in its cooldown.
 func (c *coolingDown) inside(t, until limit.Time) limit.Time {
 	if c.extend {
-		return max(until, c.end(t))
+		return max(until, on(t, c.length))
 	}
 	return until
 }
@@ -242,3 +234,74 @@ func (c *coolingDelayer) RefuseAndDelay(dst []int32, late []limit.Delayed, s *li
 
 // Variants implements limit.Approximation.
 func (c *coolingApproximation) Variants() []limit.Limiter { return c.variants }
+
+// Sharing implements limit.Sharer: what the limit says, and the cooldown, which all scripts know of.
+func (c *coolingDown) Sharing() (limit.Sharing, error) {
+	sharer, ok := c.limit.(limit.Sharer)
+	if !ok {
+		return limit.Sharing{}, errors.New("it has no script")
+	}
+	s, err := sharer.Sharing()
+	s.Cooldown, s.Extend = c.length, c.extend
+	return s, err
+}
+
+// How the option cooldown comes to a limit: it is taken off the text before the algorithm's constructor sees it, and what
+// that makes is wrapped. The text of the policy keeps it.
+
+// construct makes the limiter that spec describes, with a cooldown if it has that option. The constructor of the
+// algorithm does not see the option.
+func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
+	rest, value, cools := cutOption(spec, "cooldown")
+	limiter, err := a.New(rest)
+	if err != nil || !cools {
+		return limiter, err
+	}
+	length, how, hasHow := strings.Cut(value, "/")
+	period, err := limit.ParsePeriod(length)
+	if err != nil || length[0] < '0' || length[0] > '9' || hasHow && how != "extend" {
+		return nil, fmt.Errorf("limit %q: the option cooldown wants a length of time, such as cooldown=30s or cooldown=30s/extend, not %q", spec, value)
+	}
+	return cool(limiter, period, hasHow), nil
+}
+
+// cutOption takes the option called name off spec.
+func cutOption(spec limit.Spec, name string) (rest limit.Spec, value string, found bool) {
+	var others []string
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if n, v, _ := strings.Cut(option, "="); n == name {
+			value, found = v, true
+		} else {
+			others = append(others, option)
+		}
+	}
+	spec.Options = strings.Join(others, ",")
+	return spec, value, found
+}
+
+// cool puts a cooldown on a limiter, which stays what else it is.
+func cool(l limit.Limiter, length limit.Time, extend bool) limit.Limiter {
+	c := coolingDown{l, length, extend, clamps(l)}
+	switch l := l.(type) {
+	case limit.Delayer:
+		return &coolingDelayer{c, l}
+	case limit.Approximation:
+		var variants []limit.Limiter
+		for _, v := range l.Variants() {
+			variants = append(variants, cool(v, length, extend))
+		}
+		return &coolingApproximation{c, variants}
+	}
+	return &c
+}
+
+// clamps reports whether a limiter keeps the latest time of a key in State.At, as those do that have no other rule for
+// a time before it.
+func clamps(l limit.Limiter) bool {
+	const then = 1_234_567_891 // in no other unit a whole number
+	var s limit.State
+	l.Charge(&s, then, false)
+	at := s.At
+	s.Release()
+	return at == then
+}

@@ -38,15 +38,26 @@ func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 	var policies []Policy
 	seen := map[string]bool{}
 	for _, text := range texts {
-		how, rest, given := cutCombine(text)
-		combinations, err := parseCombinations(text, rest, given)
+		how, rest, explicit := cutCombine(text)
+		combinations, err := parseCombinations(text, rest, explicit)
 		if err != nil {
 			return nil, err
 		}
 		for _, specs := range combinations {
-			p, err := combine(specs, by, how, given)
-			if err != nil {
-				return nil, err
+			p := Policy{Combine: how}
+			for _, spec := range specs {
+				part, err := newPart(spec, by)
+				if err != nil {
+					return nil, err
+				}
+				p.Parts = append(p.Parts, part)
+			}
+			if !explicit {
+				p.Combine = natural(p.Parts)
+			}
+			p.Name = p.Text()
+			if err := tooRough(p.Parts); err != nil {
+				return nil, fmt.Errorf("limit %q: %w", p.Name, err)
 			}
 			if !seen[p.Name] {
 				seen[p.Name] = true
@@ -55,26 +66,6 @@ func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 		}
 	}
 	return policies, nil
-}
-
-// combine is the policy of limits that must all admit, in the way that is given or in their natural one.
-func combine(specs []limit.Spec, by request.Key, how Combine, given bool) (Policy, error) {
-	p := Policy{Combine: how}
-	for _, spec := range specs {
-		part, err := newPart(spec, by)
-		if err != nil {
-			return Policy{}, err
-		}
-		p.Parts = append(p.Parts, part)
-	}
-	if !given {
-		p.Combine = natural(p.Parts)
-	}
-	p.Name = p.Text()
-	if err := tooRough(p.Parts); err != nil {
-		return Policy{}, fmt.Errorf("limit %q: %w", p.Name, err)
-	}
-	return p, nil
 }
 
 // maxApproximations bounds how many limits of a policy may be approximations. Since each may be any of its variants
@@ -95,11 +86,11 @@ func tooRough(parts []Part) error {
 	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d", n)
 }
 
-// parseCombinations reads limits joined by '+', the rest of text behind the way in which they combine, if one is given: the specs
+// parseCombinations reads limits joined by '+', the rest of text behind an explicit way to combine: the specs
 // of one policy, or of several if there are lists or ranges.
-func parseCombinations(text, rest string, given bool) ([][]limit.Spec, error) {
+func parseCombinations(text, rest string, explicit bool) ([][]limit.Spec, error) {
 	texts := strings.Split(rest, "+")
-	if len(texts) == 1 && given {
+	if len(texts) == 1 && explicit {
 		return nil, fmt.Errorf("limit %q: joins several limits with '+'; there is one, which stands alone: %s", text, strings.TrimSpace(rest))
 	}
 	if len(texts) == 1 {
@@ -107,7 +98,7 @@ func parseCombinations(text, rest string, given bool) ([][]limit.Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		return products([][]limit.Spec{meant(specs)}), nil // each for itself
+		return products([][]limit.Spec{resolved(specs)}), nil // each for itself
 	}
 	parts := make([][]limit.Spec, len(texts))
 	for i, part := range texts {
@@ -142,9 +133,9 @@ func parseLimit(text string) ([]limit.Spec, error) {
 	return limit.ParseAll(text)
 }
 
-// meant is the limits, each with its algorithm, that specs stand for when they stand alone.
-func meant(given []limit.Spec) (specs []limit.Spec) {
-	for _, spec := range given {
+// resolved are the limits, each with its algorithm, that specs stand for when they stand alone.
+func resolved(written []limit.Spec) (specs []limit.Spec) {
+	for _, spec := range written {
 		if spec.Algorithm != "" || spec.Options != "" {
 			specs = append(specs, spec)
 			continue

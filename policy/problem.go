@@ -37,7 +37,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems are shown of a configuration; who has more should begin with these.
+// maxProblems are shown of a configuration; the others are counted.
 const maxProblems = 50
 
 func (d *document) add(p Problem) {

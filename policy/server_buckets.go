@@ -46,8 +46,8 @@ func envoyFill(each float64) float64 {
 
 // envoyLocalOwn is the setting that envoy-local:6/30s,burst=10 stands for.
 func envoyLocalOwn(spec limit.Spec) string {
-	burst := spec.Args().Int("burst", spec.Count)
-	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %d, fill_interval: %s", burst, spec.Count, secondsText(float64(spec.Period)/float64(limit.Millisecond)))
+	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %d, fill_interval: %s",
+		spec.Args().Int("burst", spec.Count), spec.Count, secondsText(float64(spec.Period)/float64(limit.Millisecond)))
 }
 
 // stepText is about the time when tokens came at the end of each interval.

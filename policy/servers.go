@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -13,7 +14,7 @@ type Server struct {
 	Name   string // and its directive
 	Bucket bool   // whether its limiter is a continuous bucket
 
-	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: Nearest tells that as well.
+	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: that is also what Nearest returns.
 	Preset string
 	Own    func(limit.Spec) string
 
@@ -70,7 +71,7 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 	}
 	if v.Same != nil {
 		if little, same := v.Same(spec, s); same {
-			return Equivalent{Setting: setting, Deviation: orExact(little)}
+			return Equivalent{Setting: setting, Deviation: cmp.Or(little, "exact")}
 		}
 	}
 	unlike := s.Unlike // which compares with a continuous bucket
@@ -80,7 +81,7 @@ func (v Server) equivalent(spec limit.Spec, s limit.Shape) Equivalent {
 			unlike = "new keys have nothing used up there"
 		}
 	}
-	return Equivalent{Setting: setting, Deviation: orExact(join(unlike, deviation)), Closest: !v.Bucket || !s.Kin}
+	return Equivalent{Setting: setting, Deviation: cmp.Or(join(unlike, deviation), "exact"), Closest: !v.Bucket || !s.Kin}
 }
 
 // presetDeviation is about a server's own limit, to which we may have added a cooldown.
@@ -89,13 +90,6 @@ func presetDeviation(spec limit.Spec) string {
 		return "exact but for the cooldown, which it has not"
 	}
 	return "exact"
-}
-
-func orExact(deviation string) string {
-	if deviation == "" {
-		return "exact"
-	}
-	return deviation
 }
 
 func hasOption(spec limit.Spec, name string) bool {
@@ -113,7 +107,7 @@ func fill(s limit.Shape) float64 {
 	return float64(s.AtOnce) * float64(s.Period) / float64(s.Count)
 }
 
-// offText tells how far a rate is off, if anybody could notice: 0.01 is one percent faster.
+// offText returns how far a rate is off, if anybody could notice: 0.01 is one percent faster.
 func offText(off float64) string {
 	switch {
 	case math.Abs(off) < 1e-6:

@@ -76,7 +76,7 @@ func (k Key) Shared() bool {
 	return who != ByClient && who != ByClientAgent && who != ByClientPath
 }
 
-// ByActions reports whether the key tells actions apart.
+// ByActions reports whether the key distinguishes actions.
 func (k Key) ByActions() bool { return k == ByAction || k.Who() != k }
 
 // ByAgents reports whether the key needs the agents of requests.

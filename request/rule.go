@@ -1,8 +1,8 @@
 package request
 
-// A Rule names the requests that it fits. What is left empty fits every request; what is given must all fit. Rules
+// A Rule names the requests that it fits. An empty field fits every request; the others must all fit. Rules
 // see the path as it was logged, without the query, and only requests that are HTTP. A rule with methods
-// does not fit where the log tells none.
+// does not fit where the log has none.
 type Rule struct {
 	Name    string
 	Methods []string // GET, POST …

@@ -64,7 +64,7 @@ func (w AWS) Variants() []limit.Limiter {
 	return variants
 }
 
-// String tells when the checks are.
+// String returns when the checks are.
 func (p poll) String() string {
 	text := "every " + limit.FormatPeriod(p.every)
 	if p.phase > 0 {

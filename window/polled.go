@@ -175,7 +175,7 @@ func (w *polled) Semantics() string {
 		limit.FormatPeriod(w.grid.step), later(w.delay), w.count, limit.FormatPeriod(w.length), chargeText(w.all))
 }
 
-// later tells when a check is in force.
+// later returns when a check is in force.
 func later(delay limit.Time) string {
 	if delay == 0 {
 		return "at once"

@@ -224,7 +224,7 @@ func (w *Stepped) Semantics() string {
 		limit.FormatPeriod(w.grid.step), w.budget(), uint64(w.count)+uint64(w.most), limit.FormatPeriod(w.length), chargeText(w.all))
 }
 
-// budget tells what a step begins with.
+// budget returns what a step begins with.
 func (w *Stepped) budget() string {
 	text := fmt.Sprint(w.count)
 	if w.reach > 0 {

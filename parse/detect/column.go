@@ -8,7 +8,7 @@ import (
 	"shadow/parse"
 )
 
-// What a column behind the agent is, is told by all its values together:
+// What a column behind the agent is, shows in all its values together:
 //
 //	"-"  "192.0.2.7, 10.0.0.1"    in quotes, nearly all lists of addresses: $http_x_forwarded_for
 //	1767225610.250                within seconds of the stamp:              $msec
@@ -47,7 +47,7 @@ func (t tail) variables() []string {
 }
 
 // durations finds the column of $request_time, which is never "-" and never less than the upstreams' time, and that
-// of $upstream_response_time. With more columns like them, which one is the upstreams' time is anybody's guess.
+// of $upstream_response_time. With more columns like them, which one is the upstreams' time is unknown.
 func (t tail) durations() (took, upstream *column) {
 	var all []*column
 	for i := range t.columns {
@@ -96,29 +96,29 @@ func (c *column) all(holds func(i int) bool) bool {
 }
 
 // forwarded reports whether a column is X-Forwarded-For. With nothing but "-" in it, it must be the first one, where
-// nginx's "main" has it. Clients can write what they like into the header: for each odd value there must be
-// forwardedPerOdd lists of addresses.
+// nginx's "main" has it. Clients can write what they like into the header: for each other value there must be
+// listsPerOther lists of addresses.
 func (c *column) forwarded() bool {
 	if c.shape != `"%s"` {
 		return false
 	}
-	lists, odd := 0, 0
+	lists, others := 0, 0
 	for _, value := range c.values {
 		switch {
 		case isAddressList(value):
 			lists++
 		case value != "-":
-			odd++
+			others++
 		}
 	}
 	if lists == 0 {
-		return c.place == 1 && odd == 0
+		return c.place == 1 && others == 0
 	}
-	return odd*forwardedPerOdd <= lists
+	return others*listsPerOther <= lists
 }
 
-// forwardedPerOdd is how many lists of addresses outweigh a value that is none.
-const forwardedPerOdd = 9
+// listsPerOther is how many lists of addresses outweigh a value that is none.
+const listsPerOther = 9
 
 // isMsec reports whether a value is the stamp of its line again, to the millisecond.
 func (c *column) isMsec(i int) bool {

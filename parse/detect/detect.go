@@ -33,8 +33,8 @@ type Detection struct {
 	Warnings []string // what a person should look at
 
 	sound  int         // how many of the lines read have a client that can be one
-	learnt int         // how many fields the sound lines told
-	agents int         // how many of them told a referer or an agent
+	learnt int         // how many fields the sound lines have
+	agents int         // how many of them have a referer or an agent
 	fault  parse.Fault // of the first line that cannot be read or is not sound
 }
 
@@ -61,7 +61,7 @@ func Detect(sample []byte, o parse.Options) (Detection, error) {
 func detect(lines [][]byte, o parse.Options) (Detection, error) {
 	if len(lines) == 0 {
 		format, err := Named("combined", o)
-		return Detection{Format: format, Warnings: []string{"there is no line to tell the format by: combined is assumed"}}, err
+		return Detection{Format: format, Warnings: []string{"no line shows the format: combined is assumed"}}, err
 	}
 	var best Detection
 	var tried []Detection

@@ -37,7 +37,7 @@ func (e *UnknownFormatError) Error() string {
 }
 
 // Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A file
-// that somebody named is read all the same, so that each line is told with its reason.
+// that is named explicitly is read all the same, so that each line is reported with its reason.
 func (d *Detection) Misfit() error {
 	if d.Read > 0 || d.Lines == 0 {
 		return nil

@@ -36,13 +36,13 @@ func judge(format *parse.Format, lines [][]byte) Detection {
 	return d
 }
 
-// count takes in what one line told.
+// count takes in what one line has.
 func (d *Detection) count(r *parse.Record) {
-	for _, told := range [...]bool{
+	for _, has := range [...]bool{
 		r.Client != nil, r.User != nil, r.Method != nil, r.Path != nil, r.Host != nil, r.Referer != nil, r.Agent != nil,
 		r.Forwarded != nil, r.Status != 0, r.Bytes != 0, r.RequestTime != parse.NotLogged, r.UpstreamTime != parse.NotLogged,
 	} {
-		if told {
+		if has {
 			d.learnt++
 		}
 	}

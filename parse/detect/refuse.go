@@ -8,18 +8,18 @@ import (
 	"shadow/parse"
 )
 
-// Some files are no access logs of a web server that we read, and are better told so by name.
+// Some files are no access logs of a web server that we read, and are better refused by name.
 
 // errUTF16 says what to do with a file in an encoding that no server logs in, whatever its format is said to be.
 var errUTF16 = errors.New("the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)")
 
-// isUTF16 tells by the byte order mark, with an ASCII character behind it.
+// isUTF16 looks for the byte order mark, with an ASCII character behind it.
 func isUTF16(sample []byte) bool {
 	return len(sample) >= 4 && (sample[0] == 0xff && sample[1] == 0xfe && sample[3] == 0 ||
 		sample[0] == 0xfe && sample[1] == 0xff && sample[2] == 0)
 }
 
-// refuse tells what must not even be tried: data that is not text, and logs that declare themselves in a comment.
+// refuse returns the error of what must not even be tried: data that is not text, and logs that declare themselves in a comment.
 func refuse(sample []byte, lines [][]byte) error {
 	if isUTF16(sample) {
 		return errUTF16
