@@ -1,13 +1,13 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"shadow/calc"
 	"shadow/limit"
+	"shadow/pipeline"
 	"shadow/report/explain"
 	"shadow/report/plot"
 )
@@ -66,7 +66,7 @@ second for a day, say --pattern constant:10/s --window 24h.`,
 	flags.StringVar(&f.window, "window", "5m", "how long to look at the bucket (`period`)")
 	flags.Var(&f.bucket.Pattern, "pattern", "what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
 	flags.Uint64Var(&f.bucket.Seed, "seed", 1, "`number` that a random pattern is drawn with")
-	addCalcOutput(cmd, &f.output, "answer")
+	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plot of the tokens over time")
 	return cmd
 }
@@ -75,15 +75,14 @@ func (f *calcFlags) run(cmd *cobra.Command) error {
 	if err := f.verify(cmd); err != nil {
 		return err
 	}
-	out := outputFlags{}
-	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: !f.noPlot}
+	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: hasColor(cmd.OutOrStdout()), Plots: !f.noPlot}
 	moments := plot.Moments(view.Width)
 	if f.output == "json" {
 		moments = calcMoments
 	}
 	figures, err := f.bucket.Calc(moments)
 	if err != nil {
-		return usage("%w", err)
+		return pipeline.Usage("%w", err)
 	}
 	return explain.WriteFigures(cmd.OutOrStdout(), f.output, figures, view)
 }
@@ -94,36 +93,23 @@ func (f *calcFlags) verify(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
 	case !given("capacity") || !given("refill"):
-		return usage("which bucket? Say, for instance, --capacity 5000 --refill 100/s\nSee `%s --help`.", cmd.CommandPath())
+		return pipeline.Usage("which bucket? Say, for instance, --capacity 5000 --refill 100/s\nSee `%s --help`.", cmd.CommandPath())
 	case b.Capacity < 1:
-		return usage("--capacity %d: a bucket that holds nothing admits nothing; want at least 1", b.Capacity)
+		return pipeline.Usage("--capacity %d: a bucket that holds nothing admits nothing; want at least 1", b.Capacity)
 	case b.Initial < 0:
-		return usage("--initial %d: want 0, for an empty bucket, or more", b.Initial)
+		return pipeline.Usage("--initial %d: want 0, for an empty bucket, or more", b.Initial)
 	case b.Initial > b.Capacity:
-		return usage("--initial %d: is more than the %d tokens that the bucket holds; lower it, or raise --capacity", b.Initial, b.Capacity)
+		return pipeline.Usage("--initial %d: is more than the %d tokens that the bucket holds; lower it, or raise --capacity", b.Initial, b.Capacity)
 	case given("seed") && !b.Pattern.Random():
-		return usage("--seed goes with a random pattern, such as --pattern random:150/s")
+		return pipeline.Usage("--seed goes with a random pattern, such as --pattern random:150/s")
 	}
 	if !given("initial") {
 		b.Initial = b.Capacity
 	}
 	window, err := limit.ParsePeriod(f.window)
 	if err != nil {
-		return badFlag("window", f.window, err)
+		return pipeline.BadFlag("window", f.window, err)
 	}
 	b.Window = window
-	return verifyCalcOutput(f.output)
-}
-
-// addCalcOutput adds the flag --output to a command that prints no table of rows.
-func addCalcOutput(cmd *cobra.Command, output *string, what string) {
-	cmd.Flags().StringVarP(output, "output", "o", "table", "`format` of the "+what+": "+strings.Join(explain.CalcFormats(), ", "))
-	completeWords(cmd, "output", explain.CalcFormats()...)
-}
-
-func verifyCalcOutput(output string) error {
-	if !slices.Contains(explain.CalcFormats(), output) {
-		return usage("--output %q: want one of %s", output, strings.Join(explain.CalcFormats(), ", "))
-	}
-	return nil
+	return pipeline.VerifyOutput(&f.output, explain.CalcFormats())
 }

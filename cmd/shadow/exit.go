@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"shadow/pipeline"
 	"shadow/tail"
 )
 
@@ -19,32 +19,12 @@ const (
 	exitInterrupted = 130
 )
 
-// errUsage marks errors in how the command was called.
-var errUsage = errors.New("usage")
-
-// usage makes an error one of how the command was called.
-func usage(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
-}
-
-type usageError struct{ error }
-
-func (e *usageError) Is(target error) bool { return target == errUsage }
-func (e *usageError) Unwrap() error        { return e.error }
-
-// errUnreadable says that more lines than --max-bad could not be read.
-type errUnreadable struct{ share, most float64 } // in percent
-
-func (e errUnreadable) Error() string {
-	return fmt.Sprintf("%.2f%% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
-		" `shadow parse FILE` shows what they lack", e.share, e.most)
-}
-
 // exitCode is the one place where errors become exit codes.
 func exitCode(ctx context.Context, err error) int {
-	var unreadable errUnreadable
+	var usage *pipeline.UsageError
+	var unreadable pipeline.UnreadableError
 	var loss *tail.LossError
-	var held errHeld
+	var held pipeline.HeldError
 	switch {
 	case err == nil:
 		return exitDone
@@ -52,7 +32,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUnreadable
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case errors.Is(err, errUsage):
+	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &unreadable):
 		return exitUnreadable
@@ -67,7 +47,7 @@ func complaint(ctx context.Context, err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case ctx.Err() != nil && !errors.Is(err, errInterrupted) && !errors.As(err, new(*tail.LossError)):
+	case ctx.Err() != nil && !errors.Is(err, pipeline.ErrInterrupted) && !errors.As(err, new(*tail.LossError)):
 		return "interrupted"
 	}
 	return withoutPackage(err.Error())

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/parse/detect"
+	"shadow/pipeline"
+	"shadow/report/format"
 	"shadow/report/table"
 )
 
@@ -23,7 +25,7 @@ be given as the server's configuration writes it, or be found in that configurat
   --field time=ts,client=remote_addr                           JSON with names of its own`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := verifyOutput(output); err != nil {
+			if err := pipeline.VerifyOutput(&output, format.Outputs()); err != nil {
 				return err
 			}
 			known := knownRows(detect.Catalogue())
@@ -31,7 +33,7 @@ be given as the server's configuration writes it, or be found in that configurat
 			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
-	addOutput(cmd, &output, "list")
+	addOutput(cmd, &output, "list", format.Outputs())
 	return cmd
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"shadow/pipeline"
 )
 
 // newHelp stands in for cobra's own help command, to which an unknown command is no error.
@@ -15,7 +17,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
-				return usage("%w", err)
+				return pipeline.Usage("%w", err)
 			}
 			if len(rest) > 0 {
 				return noCommand(about, rest)

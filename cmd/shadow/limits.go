@@ -10,6 +10,7 @@ import (
 
 	"shadow/calc"
 	"shadow/limit"
+	"shadow/pipeline"
 	"shadow/policy"
 	"shadow/report/explain"
 	"shadow/report/plot"
@@ -31,7 +32,7 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
   shadow limits explain token:6/30s,burst=10`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := verifyCalcOutput(output); err != nil {
+			if err := pipeline.VerifyOutput(&output, explain.CalcFormats()); err != nil {
 				return err
 			}
 			rows := algorithmRows(append(slices.Clone(policy.Algorithms), anyAlgorithm))
@@ -43,7 +44,7 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters
-	addCalcOutput(cmd, &output, "list")
+	addOutput(cmd, &output, "list", explain.CalcFormats())
 	cmd.AddCommand(newExplain())
 	return cmd
 }
@@ -104,29 +105,28 @@ that is. The plots show how many requests count against the client.`,
   shadow limits explain window:100/1h --output json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("which limit? Say, for instance, %s token:6/30s,burst=10", cmd.CommandPath())
+				return pipeline.Usage("which limit? Say, for instance, %s token:6/30s,burst=10", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := verifyCalcOutput(output); err != nil {
+			if err := pipeline.VerifyOutput(&output, explain.CalcFormats()); err != nil {
 				return err
 			}
 			policies, err := policy.ParseLimits(args, request.ByClient)
 			if err != nil {
-				return usage("%w", err)
+				return pipeline.Usage("%w", err)
 			}
 			return writeExplanations(cmd, policies, output, !noPlot)
 		},
 	}
-	addCalcOutput(cmd, &output, "explanation")
+	addOutput(cmd, &output, "explanation", explain.CalcFormats())
 	cmd.Flags().BoolVar(&noPlot, "no-plot", false, "draw no plots of the level over time")
 	return cmd
 }
 
 func writeExplanations(cmd *cobra.Command, policies []policy.Policy, output string, plots bool) error {
-	out := outputFlags{}
-	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: out.color(cmd.OutOrStdout()), Plots: plots}
+	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: hasColor(cmd.OutOrStdout()), Plots: plots}
 	explained := make([][]calc.Explanation, len(policies))
 	for i, p := range policies {
 		explained[i] = calc.Explain(partsOf(p), plot.Moments(view.Width))

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"shadow/pipeline"
 )
 
 func main() {
@@ -21,7 +23,7 @@ func main() {
 	helpFailed := watchHelp(root)
 	err := cmp.Or(root.ExecuteContext(ctx), helpFailed())
 	if text := complaint(ctx, err); text != "" {
-		fmt.Fprintln(&patientWriter{ctx, os.Stderr}, "shadow:", text)
+		fmt.Fprintln(&pipeline.PatientWriter{Ctx: ctx, To: os.Stderr}, "shadow:", text)
 	}
 	os.Exit(exitCode(ctx, err))
 }

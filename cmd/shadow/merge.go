@@ -1,20 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"slices"
-
 	"github.com/spf13/cobra"
 
-	"shadow/escape"
-	"shadow/report/format"
-	"shadow/store"
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
 )
 
 func newMerge() *cobra.Command {
@@ -34,56 +24,14 @@ in common, and how many requests are theirs. What such a limit refuses tells a r
   shadow report --db all.duckdb --since yesterday`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("which databases?\nSee `%s --help`.", cmd.CommandPath())
+				return pipeline.Usage("which databases?\nSee `%s --help`.", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return mergeAll(cmd.Context(), cmd.OutOrStdout(), into, args)
+			return stored.Merge(cmd.Context(), cmd.OutOrStdout(), into, args)
 		},
 	}
-	cmd.Flags().StringVar(&into, "db", defaultDB, "DuckDB `file` that takes the runs in")
+	cmd.Flags().StringVar(&into, "db", pipeline.DefaultDB, "DuckDB `file` that takes the runs in")
 	return cmd
 }
-
-// mergeAll merges database by database. What was merged before one that cannot be is kept.
-func mergeAll(ctx context.Context, w io.Writer, into string, from []string) error {
-	_, err := os.Stat(into)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	db, err := store.Open(into, store.Options{})
-	if err != nil {
-		return err
-	}
-	taken := 0
-	for _, path := range from {
-		merged, failed := db.Merge(ctx, path)
-		if failed != nil {
-			err = failed
-			break
-		}
-		taken += len(merged.Runs)
-		sayMerged(w, path, merged)
-	}
-	if err != nil && fresh && taken == 0 { // leave nothing where nothing was; until Close the file is ours alone
-		err = errors.Join(err, db.Remove())
-	}
-	return closeAfter(db, err)
-}
-
-func sayMerged(w io.Writer, path string, m *store.Merged) {
-	var rows int64
-	for _, t := range m.Rows {
-		rows += t.Rows
-	}
-	fmt.Fprintf(w, "%s: took in %s (%s)", escape.Visible(path), format.Count(int64(len(m.Runs)), "run"), format.Count(rows, "row"))
-	if len(m.Runs) > 0 {
-		fmt.Fprintf(w, " as %s", format.Runs(slices.Sorted(maps.Values(m.Runs))))
-	}
-	if len(m.Known) > 0 {
-		fmt.Fprintf(w, "; had %s already", format.Count(int64(len(m.Known)), "run"))
-	}
-	fmt.Fprintln(w)
-}
-
-// closeAfter closes a database after something that may have failed.
-func closeAfter(db *store.Store, err error) error { return errors.Join(err, db.Close()) }

@@ -26,8 +26,8 @@ type progress struct {
 }
 
 // startProgress shows how much of the inputs has been read, if somebody is there to see it.
-func startProgress(w io.Writer, reader *ingest.Reader, quiet bool) *progress {
-	if quiet || !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+func startProgress(w io.Writer, reader *ingest.Reader) *progress {
+	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	p := &progress{reader: reader, begin: time.Now(), end: make(chan struct{}), over: make(chan struct{})}

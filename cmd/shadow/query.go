@@ -5,17 +5,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
+	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/store"
 )
 
 // minQueryMemory is with what DuckDB can work.
-var minQueryMemory = size(64 << 20)
+var minQueryMemory = pipeline.Size(64 << 20)
 
 func newQuery() *cobra.Command {
 	var output string
-	var from readFlags
-	memory := size(store.DefaultQueryMemory)
+	var from stored.Database
+	memory := pipeline.Size(store.DefaultQueryMemory)
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Ask the database of runs; it cannot be changed that way",
@@ -28,22 +31,22 @@ these. The database is opened read-only, and the question reaches no other file.
   shadow query "DESCRIBE would_blocks"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee `%s --help`.", len(args), cmd.CommandPath())
+				return pipeline.Usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee `%s --help`.", len(args), cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := verifyOutput(output); err != nil {
+			if err := pipeline.VerifyOutput(&output, format.Outputs()); err != nil {
 				return err
 			}
-			wait, err := from.verify(cmd)
+			wait, err := from.Waiting(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if memory < minQueryMemory {
-				return usage("--memory %v: want at least %v", &memory, &minQueryMemory)
+				return pipeline.Usage("--memory %v: want at least %v", &memory, &minQueryMemory)
 			}
-			rows, err := store.Query(cmd.Context(), from.db, args[0], store.QueryOptions{Memory: int64(memory), Wait: wait})
+			rows, err := store.Query(cmd.Context(), from.Path, args[0], store.QueryOptions{Memory: int64(memory), Wait: wait})
 			if err != nil {
 				return err
 			}
@@ -51,8 +54,8 @@ these. The database is opened read-only, and the question reaches no other file.
 			return errors.Join(table.WriteRows(w, output, widthOf(w), rows.Columns, rows), rows.Close())
 		},
 	}
-	from.add(cmd.Flags())
+	addDatabase(cmd.Flags(), &from)
 	cmd.Flags().Var(&memory, "memory", "end a question that takes more memory than this")
-	addOutput(cmd, &output, "answer")
+	addOutput(cmd, &output, "answer", format.Outputs())
 	return cmd
 }

@@ -1,38 +1,17 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"shadow/pipeline"
 	"shadow/store"
 )
 
-// replayFlags are the options of `shadow replay` as they are given.
-type replayFlags struct {
-	readingFlags
-	outputFlags
-	profileFlags
-	policyFlags
-	evidenceFlags
-	nightlyFlags
-	redisFlags
-	resumeFlags
-	config     string
-	db         string
-	noStore    bool
-	events     store.Events
-	maxBad     percent
-	quiet      bool
-	verbose    bool
-	timing     bool
-	harm       bool
-	harmAction string
-	retain     period
-	band       bool
-	sweep      bool
-}
-
 func newReplay() *cobra.Command {
-	f := &replayFlags{events: store.DefaultEvents, maxBad: 5}
+	f := &pipeline.Replay{Events: store.DefaultEvents}
+	var profile profileFlags
 	cmd := &cobra.Command{
 		Use:   "replay LOG… [--limit LIMIT…]",
 		Short: "Judge the requests of access logs by one or more limits, and report who would be refused",
@@ -58,48 +37,49 @@ besides, or some of them with --policy.`,
   shadow replay access.log --limit 6/30s --client-from x-forwarded-for --trusted-proxy 10.0.0.0/8
   ssh web1 cat /var/log/nginx/access.log | shadow replay - --limit 6/30s --output json | jq .policies`,
 		Args: logArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Caller = callerOf(cmd)
+			pageTop(cmd, &f.Look)
+			stop, err := profile.start()
+			if err != nil {
+				return err
+			}
+			return errors.Join(f.Run(cmd.Context(), args), stop())
+		},
 	}
-	f.add(cmd)
-	return cmd
-}
-
-func (f *replayFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.policyFlags.add(cmd)
-	f.outputFlags.add(cmd)
-	f.readingFlags.add(cmd)
-	f.evidenceFlags.add(cmd)
-	f.redisFlags.add(cmd)
-	flags.StringVar(&f.config, "config", "", "YAML `file` with actions, tiers and policies (default "+defaultConfig+", if it is there)")
-	flags.StringVar(&f.db, "db", defaultDB, "DuckDB `file` in which the run is kept")
-	flags.BoolVar(&f.noStore, "no-store", false, "keep nothing")
-	flags.Var(&f.events, "events", "keep the would-block events of this many limits: all, none or a `number`")
-	flags.Var(&f.maxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false,
-		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say on standard error what is chosen and done")
-	flags.BoolVar(&f.timing, "timing", false, "say on standard error how long each stage took")
-	flags.BoolVar(&f.harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
-	flags.StringVar(&f.harmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often one client can guess at /login; implies --harm")
-	f.resumeFlags.add(cmd)
-	flags.BoolVar(&f.sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for reports: what every limit would refuse, by the key of --by")
-	f.nightlyFlags.add(cmd)
-	flags.Var(&f.retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
-	addBand(cmd, &f.band)
-	f.profileFlags.add(flags)
+	addPolicies(cmd, &f.Choice)
+	addLook(cmd, &f.Look)
+	addReading(cmd, &f.Reading)
+	addEvidence(cmd, &f.Evidence)
+	addRedis(cmd, &f.Redis)
+	addConfig(cmd, &f.Source, "actions, tiers and policies")
+	addStore(cmd, &f.DB, &f.NoStore)
+	flags.Var(&f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
+	addLogs(cmd, &f.Logs,
+		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests",
+		"say on standard error what is chosen and done")
+	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how long each stage took")
+	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, whom it locks out longest, and what one client still gets")
+	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often one client can guess at /login; implies --harm")
+	flags.StringVar(&f.Resume, "resume", "", "judge only what has come to the logs since the last replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from the beginning)")
+	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
+	flags.StringVar(&f.ResumeAs, "resume-as", "replay", "`name` of what is gone on with, where a database serves several replays with --resume")
+	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for reports: what every limit would refuse, by the key of --by")
+	addNightly(cmd, &f.Nightly)
+	flags.Var(&f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
+	addBand(cmd, &f.Band)
+	profile.add(flags)
+	needs(cmd, []string{"resume"}, "resume-as")
+	completeWords(cmd, "resume", pipeline.ResumeWords...)
 	completeWords(cmd, "events", "all", "none")
-}
-
-// addBand adds --band.
-func addBand(cmd *cobra.Command, band *bool) {
-	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, wherever in its whole-second timestamp each request came")
-}
-
-// completeWords makes the shell complete a flag to one of some words.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag does not exist: a mistake in this program
-	}
+	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
+	clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints them", "sweep", "no-store")
+	clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
+	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state one", "resume", "no-store")
+	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
+	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
+	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")
+	return cmd
 }

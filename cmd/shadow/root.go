@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
+	"shadow/pipeline"
 )
 
 // newRoot is the command tree.
@@ -68,7 +69,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if near := nearestCommand(cmd, args[0]); near != "" {
 		hint = fmt.Sprintf(", did you mean %s?", near)
 	}
-	return usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
+	return pipeline.Usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
 }
 
 // nearestCommand is the command that was likely meant, "" when none was.
@@ -87,9 +88,9 @@ func nearestCommand(cmd *cobra.Command, word string) string {
 func logArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usage("which log? Name files, directories, or - for standard input\nSee `%s --help`.", cmd.CommandPath())
+		return pipeline.Usage("which log? Name files, directories, or - for standard input\nSee `%s --help`.", cmd.CommandPath())
 	case slices.Contains(args, ""):
-		return usage("the name of a log is empty: name files, directories, or - for standard input")
+		return pipeline.Usage("the name of a log is empty: name files, directories, or - for standard input")
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func logArgs(cmd *cobra.Command, args []string) error {
 // noArgs wants nothing but flags.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage("%s takes no arguments, but here is %q\nSee `%s --help`.", cmd.Name(), args[0], cmd.CommandPath())
+		return pipeline.Usage("%s takes no arguments, but here is %q\nSee `%s --help`.", cmd.Name(), args[0], cmd.CommandPath())
 	}
 	return nil
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/spf13/cobra"
 
+	"shadow/limit"
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
+	"shadow/report/format"
 	"shadow/report/runs"
 	"shadow/store"
 )
@@ -23,7 +24,7 @@ log it is about, and the command. What a run found is told by shadow report --ru
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
 	}
-	f.readFlags.add(cmd.PersistentFlags())
+	addDatabase(cmd.PersistentFlags(), &f.Database)
 	list := &cobra.Command{
 		Use: "list", Short: "List the runs", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
@@ -35,7 +36,7 @@ log it is about, and the command. What a run found is told by shadow report --ru
 		RunE: func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) },
 	}
 	for _, c := range []*cobra.Command{cmd, list, show} {
-		addOutput(c, &f.output, "list")
+		addOutput(c, &f.output, "list", format.Outputs())
 	}
 	cmd.AddCommand(list, show, f.newDelete())
 	return cmd
@@ -43,23 +44,23 @@ log it is about, and the command. What a run found is told by shadow report --ru
 
 // runsFlags are the options of `shadow runs` as they are given.
 type runsFlags struct {
-	readFlags
+	stored.Database
 	output string
 }
 
 // runArgs wants at least one run.
 func runArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usage("which run? `shadow runs` lists them\nSee `%s --help`.", cmd.CommandPath())
+		return pipeline.Usage("which run? `shadow runs` lists them\nSee `%s --help`.", cmd.CommandPath())
 	}
 	return nil
 }
 
 func (f *runsFlags) list(cmd *cobra.Command) error {
-	if err := verifyOutput(f.output); err != nil {
+	if err := pipeline.VerifyOutput(&f.output, format.Outputs()); err != nil {
 		return err
 	}
-	all, err := f.runs(cmd)
+	all, err := f.Runs(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -68,16 +69,16 @@ func (f *runsFlags) list(cmd *cobra.Command) error {
 }
 
 func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
-	if err := verifyOutput(f.output); err != nil {
+	if err := pipeline.VerifyOutput(&f.output, format.Outputs()); err != nil {
 		return err
 	}
-	all, err := f.runs(cmd)
+	all, err := f.Runs(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	var shown []runs.Run
 	for _, arg := range args {
-		run, err := findRun(all, arg)
+		run, err := stored.FindRun(all, arg)
 		if err != nil {
 			return err
 		}
@@ -87,56 +88,32 @@ func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
 	return runs.WriteFacts(w, f.output, widthOf(w), shown)
 }
 
-// runs lists the runs of the database.
-func (f *readFlags) runs(cmd *cobra.Command) ([]store.RunFact, error) {
-	wait, err := f.verify(cmd)
-	if err != nil {
-		return nil, err
-	}
-	r, err := store.OpenReader(cmd.Context(), f.db, wait)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Runs()
-}
-
-// findRun is the run of that number, or the last one.
-func findRun(all []store.RunFact, text string) (*store.RunFact, error) {
-	if text == "last" && len(all) > 0 {
-		return &all[len(all)-1], nil
-	}
-	if err := verifyRun(text); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if fmt.Sprint(all[i].Run) == text {
-			return &all[i], nil
-		}
-	}
-	return nil, noRun(all, text)
-}
-
-func verifyRun(text string) error {
-	if n, err := strconv.ParseInt(text, 10, 32); text != "last" && (err != nil || n < 1) {
-		return usage("run %q: want the number of a run, or last", text)
-	}
-	return nil
-}
-
-// noRun says that there is no such run, and which there are.
-func noRun(all []store.RunFact, text string) error {
-	if len(all) == 0 {
-		return fmt.Errorf("the database has no runs yet: shadow replay makes one")
-	}
-	return fmt.Errorf("there is no run %s: the database has %d, from %d to %d (`shadow runs` lists them)",
-		text, len(all), all[0].Run, all[len(all)-1].Run)
-}
-
 func runFacts(all []store.RunFact) []runs.Run {
 	facts := make([]runs.Run, len(all))
 	for i := range all {
 		facts[i] = runs.Run(all[i])
 	}
 	return facts
+}
+
+func (f *runsFlags) newDelete() *cobra.Command {
+	var older pipeline.Period
+	cmd := &cobra.Command{
+		Use:   "delete RUN…",
+		Short: "Delete runs, and give back the room that they took",
+		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none, and then writes
+the database anew without the room that they took. Numbers of other runs stay as they are.`,
+		Example: `  shadow runs delete 3 4
+  shadow runs delete --older-than 90d`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if older == 0 {
+				if err := runArgs(cmd, args); err != nil {
+					return err
+				}
+			}
+			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args, limit.Time(older))
+		},
+	}
+	cmd.Flags().Var(&older, "older-than", "also delete what was stored longer ago than this `duration`")
+	return cmd
 }

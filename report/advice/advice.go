@@ -124,20 +124,17 @@ type Bound struct {
 }
 
 // Nginx is what nginx is to be told, and what that does: nginx has no windows, and its buckets count in milliseconds
-// and in whole thousandths of a request per second. Key, Note, HTTP and Place must be there; New fills in the rest.
+// and in whole thousandths of a request per second. Directives must be there; New fills in the rest.
 type Nginx struct {
-	Limit     string   `json:"limit"`     // the bucket, as --limit takes it
-	Answer    bool     `json:"is_answer"` // whether that is the answer itself
-	Replay    string   `json:"replay_as"` // the same as nginx counts, as --limit takes it
-	Rate      string   `json:"rate"`      // 6r/m
-	Burst     int64    `json:"burst"`
-	Deviation string   `json:"deviation"`
-	Key       string   `json:"key"`      // a variable of nginx; "": which one is not known
-	Note      string   `json:"note"`     // about the key
-	HTTP      []string `json:"http"`     // lines of the http block
-	Place     []string `json:"location"` // lines of the place that serves the requests
-	First     *Figures `json:"first"`    // as nginx counts; nil: not measured
-	Rest      *Figures `json:"rest"`
+	Limit     string `json:"limit"`     // the bucket, as --limit takes it
+	Answer    bool   `json:"is_answer"` // whether that is the answer itself
+	Replay    string `json:"replay_as"` // the same as nginx counts, as --limit takes it
+	Rate      string `json:"rate"`      // 6r/m
+	Burst     int64  `json:"burst"`
+	Deviation string `json:"deviation"`
+	suggest.Directives
+	First *Figures `json:"first"` // as nginx counts; nil: not measured
+	Rest  *Figures `json:"rest"`
 }
 
 // Whole is what a replay of the whole log finds of the answer: nothing is cut in two there.

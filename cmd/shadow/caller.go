@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"shadow/pipeline"
+	"shadow/traffic/ingest"
+)
+
+// callerOf is who runs a command.
+func callerOf(cmd *cobra.Command) pipeline.Caller {
+	out, err := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	return pipeline.Caller{
+		In: cmd.InOrStdin(), Out: out, Err: err, Width: widthOf(out), Color: hasColor(out),
+		Version: versionText(), Command: strings.Join(os.Args, " "), Started: time.Now(),
+		Progress: func(reader *ingest.Reader) (stop func()) { return startProgress(err, reader).stop },
+	}
+}
+
+// widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before that, also
+// for what is no terminal.
+func widthOf(w io.Writer) int {
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
+	file, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// hasColor reports whether w may get colours: it is a terminal, and its user has not asked for none (no-color.org).
+func hasColor(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(w any) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

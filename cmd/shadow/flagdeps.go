@@ -1,0 +1,108 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"shadow/pipeline"
+)
+
+// A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a flag
+// that says something about another one does nothing without it. Both are errors of usage, found here for all commands
+// before they begin; where a flag is added, it is said what it needs.
+
+// needsNote is the key of the note at a flag that says which others it is about.
+const needsNote = "needs"
+
+// needs says of flags that they do nothing unless one of some others is in use. One of those may be a value that it must
+// have, where it has all of them by default: "kind=token".
+func needs(cmd *cobra.Command, others []string, flags ...string) {
+	for _, name := range flags {
+		if err := cmd.Flags().SetAnnotation(name, needsNote, others); err != nil {
+			panic(err) // the flag does not exist: a mistake in this program
+		}
+	}
+}
+
+// clashNote is the key of the note at a flag that says with which others it makes no sense: texts, each after the flag.
+const clashNote = "clash"
+
+// clash says what to complain about where a flag is in use and one of some others as well.
+func clash(cmd *cobra.Command, text, flag string, others ...string) {
+	f := cmd.Flags().Lookup(flag)
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	for _, other := range others {
+		f.Annotations[clashNote] = append(f.Annotations[clashNote], other, text)
+	}
+}
+
+// verifyGiven complains about flags that are given and can have no effect.
+func verifyGiven(cmd *cobra.Command, _ []string) (err error) {
+	flags := cmd.Flags()
+	flags.Visit(func(f *pflag.Flag) {
+		others := f.Annotations[needsNote]
+		serves := func(other string) bool { return inUse(flags, other) }
+		switch what, _ := pflag.UnquoteUsage(f); {
+		case err != nil:
+		case isEmpty(f.Value):
+			err = pipeline.Usage("--%s is empty, perhaps by a variable that is not set: state its %s, or leave the flag out", f.Name, strings.ToUpper(what))
+		case len(others) > 0 && !slices.ContainsFunc(others, serves):
+			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it out", f.Name, wantedOf(flags, others))
+		}
+		for note := f.Annotations[clashNote]; err == nil && len(note) > 0 && inUse(flags, f.Name); note = note[2:] {
+			if inUse(flags, note[0]) {
+				err = pipeline.Usage("%s", note[1])
+			}
+		}
+	})
+	return err
+}
+
+// isEmpty reports whether a value is a text without anything in it, or a list with such a one.
+func isEmpty(v pflag.Value) bool {
+	if list, ok := v.(pflag.SliceValue); ok {
+		return len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+	}
+	return v.Type() == "string" && v.String() == ""
+}
+
+// inUse reports whether a flag is given, or whether it may have a value that is wanted of it.
+func inUse(flags *pflag.FlagSet, wanted string) bool {
+	name, value, valued := strings.Cut(wanted, "=")
+	f := flags.Lookup(name)
+	switch {
+	case f == nil:
+		return false
+	case valued:
+		list, ok := f.Value.(pflag.SliceValue)
+		return !f.Changed || ok && slices.Contains(list.GetSlice(), value)
+	case f.Value.Type() == "bool":
+		return f.Value.String() == "true"
+	}
+	return f.Changed
+}
+
+// wantedOf writes down the flags that this command has of some, any of which will do: "--limit LIMIT or --sweep".
+func wantedOf(flags *pflag.FlagSet, others []string) string {
+	var texts []string
+	for _, other := range others {
+		name, value, valued := strings.Cut(other, "=")
+		f := flags.Lookup(name)
+		if f == nil {
+			continue
+		}
+		text := "--" + name
+		if what, _ := pflag.UnquoteUsage(f); valued {
+			text += " " + value
+		} else if what != "" && f.NoOptDefVal == "" {
+			text += " " + strings.ToUpper(what)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, " or ")
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"shadow/limit"
+	"shadow/parse/detect"
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/request"
+	"shadow/sweep"
+	"shadow/traffic/ingest"
+)
+
+// Flags that several commands have.
+
+// completeWords makes the shell complete a flag to one of some words.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+}
+
+// unlessGiven empties the variable of a flag whose value by default stands for something that depends on other flags.
+func unlessGiven[T any](cmd *cobra.Command, flag string, value *T) {
+	if !cmd.Flags().Changed(flag) {
+		*value = *new(T)
+	}
+}
+
+// addFormat adds the flags that say how lines are read.
+func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx log_format or an Apache LogFormat string")
+	flags.StringVar(&f.NginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
+	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
+	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
+	flags.StringVar(&f.Parser, "parser", "auto", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
+	needs(cmd, []string{"nginx-conf"}, "log-name")
+	completeWords(cmd, "parser", "auto", "gonx")
+	completeWords(cmd, "format", formatNames()...)
+	flags.StringVar(&f.Timezone, "timezone", "UTC", "`zone` of time stamps and dates that do not name theirs, such as Europe/Berlin or Local")
+}
+
+// formatNames are the formats that have names.
+func formatNames() []string {
+	names := []string{"auto"}
+	for _, known := range detect.Catalogue() {
+		names = append(names, known.Name)
+	}
+	return names
+}
+
+// addReading adds the flags that say which requests take part.
+func addReading(cmd *cobra.Command, f *pipeline.Reading) {
+	addWho(cmd, f, ingest.DefaultLateness)
+	flags := cmd.Flags()
+	flags.StringVar(&f.Since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
+	flags.StringVar(&f.Until, "until", "", "leave out requests from this `moment` on")
+	flags.BoolVar(&f.Cold, "cold", false,
+		"start with empty limiters at --since, rather than warm them with the day before, or as much as they remember "+
+			"(near the truth; for clients busy for longer only a replay without --since is exact)")
+	needs(cmd, []string{"since"}, "cold")
+}
+
+// addWho adds those of them that do not go by the time of a request.
+func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
+	flags := cmd.Flags()
+	addFormat(cmd, &f.LineFormat)
+	f.Lateness = pipeline.Period(lateness)
+	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a field of the line")
+	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
+	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
+	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
+	flags.StringArrayVar(&f.Exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
+	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
+	flags.Var(&f.NotHTTP, "not-http", "`what` becomes of lines whose request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
+	completeWords(cmd, "not-http", pipeline.NotHTTPWords[:]...)
+	flags.Var(&f.Lateness, "lateness", "how far out of order requests may come")
+}
+
+// addEvidence adds the flags that ask for evidence.
+func addEvidence(cmd *cobra.Command, f *pipeline.Evidence) {
+	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they are human or bot")
+	addEvidencePaths(cmd, f, "; implies --evidence")
+}
+
+// evidenceByDefault has evidence gathered unless a flag says not to.
+func evidenceByDefault(cmd *cobra.Command, f *pipeline.Evidence) {
+	f.Wanted, cmd.Flags().Lookup("evidence").DefValue = true, "true"
+}
+
+// addEvidencePaths adds the flags that say more than that.
+func addEvidencePaths(cmd *cobra.Command, f *pipeline.Evidence, implied string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Beacon, "evidence-path", "", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
+	flags.StringVar(&f.Robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
+}
+
+// addPolicies adds the flags that say what to judge by.
+func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by +, with each: or in-turn: in front (repeatable)")
+	flags.StringVar(&f.By, "by", "client", "what --limit counts by (`key`): "+keyTexts)
+	flags.StringArrayVar(&f.Picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
+	needs(cmd, []string{"limit", "sweep"}, "by")
+	completeWords(cmd, "by", request.Keys()...)
+}
+
+// keyTexts are what limits can count by, for --help.
+const keyTexts = "client, client+agent, client/24, client/64 or user, each with +action or without; client+path, action, host or site"
+
+// addConfig adds --config, which says what is named.
+func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
+	cmd.Flags().StringVar(&f.ConfigFile, "config", "", "YAML `file` with "+what+" (default "+pipeline.DefaultConfig+", if it is there)")
+}
+
+// addLogs adds the flags of commands that read logs to their ends: how much may be unreadable, and how much is said.
+func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
+	f.MaxBad = 5
+	flags := cmd.Flags()
+	flags.Var(&f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
+	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
+	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
+	clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
+}
+
+// addStore adds the flags that say where a run is kept.
+func addStore(cmd *cobra.Command, db *string, noStore *bool) {
+	cmd.Flags().StringVar(db, "db", pipeline.DefaultDB, "DuckDB `file` in which the run is kept")
+	cmd.Flags().BoolVar(noStore, "no-store", false, "keep nothing")
+}
+
+// addBand adds --band.
+func addBand(cmd *cobra.Command, band *bool) {
+	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, wherever in its whole-second timestamp each request came")
+}
+
+// addShapes adds the flags that say which shapes of limits to look at.
+func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
+	flags := cmd.Flags()
+	var per []string
+	for _, p := range sweep.DefaultPeriods() {
+		per = append(per, limit.FormatPeriod(p))
+	}
+	flags.StringSliceVar(&f.Per, "per", per, "`lengths` of windows")
+	flags.StringArrayVar(&f.Kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
+	flags.StringSliceVar(&f.Rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s"+rates+")")
+	needs(cmd, []string{kindOf(sweep.Token)}, "rate")
+	needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
+	completeWords(cmd, "kind", sweep.Kinds()...)
+}
+
+func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
+
+// addRedis adds the flags that say where state is shared.
+func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep what limits remember in Redis at this `address`: redis://HOST (rediss:// for TLS), redis+cluster://HOST, redis+sentinel://HOST/MASTER or unix:///PATH; several of the first kind make a ring")
+	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the variable "+pipeline.PasswordVariable+")")
+	flags.DurationVar(&f.Timeout, "redis-timeout", time.Second, "for how long (`time`) to wait for Redis before deciding locally")
+	flags.DurationVar(&f.MaxLag, "max-lag", time.Hour, "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
+	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
+}
+
+// addNightly adds the flags of reports that nobody looks at.
+func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as 'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
+	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
+	flags.StringVar(&f.Anonymize, "anonymize", "", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
+	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default $SHADOW_ANONYMIZE_KEY, or a new key for each report)")
+	needs(cmd, []string{"anonymize"}, "anonymize-key")
+	completeWords(cmd, "anonymize", report.Anonymizations()...)
+}
+
+// addLook adds the flags that say how a report is written.
+func addLook(cmd *cobra.Command, f *pipeline.Look) {
+	addOutput(cmd, &f.Output, "report", format.PageOutputs())
+	cmd.Flags().IntVar(&f.Top, "top", report.DefaultTop, "`rows` per list of clients and actions")
+	cmd.Flags().StringVar(&f.Sort, "sort", report.Sorts()[0], "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
+	completeWords(cmd, "sort", report.Sorts()...)
+}
+
+// pageTop are the rows per list on a page: more than elsewhere, unless --top says otherwise.
+func pageTop(cmd *cobra.Command, f *pipeline.Look) {
+	f.PageTop = f.Top
+	unlessGiven(cmd, "top", &f.PageTop)
+}
+
+// addOutput adds the flag --output to a command that prints something in one of some formats.
+func addOutput(cmd *cobra.Command, output *string, what string, formats []string) {
+	cmd.Flags().StringVarP(output, "output", "o", formats[0], "`format` of the "+what+": "+strings.Join(formats, ", "))
+	completeWords(cmd, "output", formats...)
+}
+
+// defaultWait suffices for a tail, which has its database open for moments.
+const defaultWait = 10 * time.Second
+
+// addDatabase adds the flags that say which database is read.
+func addDatabase(flags *pflag.FlagSet, d *stored.Database) {
+	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "DuckDB `file` of the runs")
+	flags.DurationVar(&d.Wait, "wait", defaultWait, "wait at most this `long` while another process writes the database")
+}

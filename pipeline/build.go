@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"shadow/policy"
+	"shadow/request"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
+)
+
+// A Source is what commands that read logs have in common: how lines become requests, and what judges who sent them.
+type Source struct {
+	Reading
+	Evidence
+	ConfigFile string // "": DefaultConfig, if it is there
+}
+
+// A Pipeline is what a Source means.
+type Pipeline struct {
+	Config   policy.Config
+	Policies []policy.Policy
+	Read     ingest.Options
+	Rules    *evidence.Rules // nil: no evidence is gathered
+}
+
+// Build looks up all that is named. choose makes the policies for which logs are read; how they are read depends on them.
+func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Policy, error)) (p *Pipeline, err error) {
+	p = new(Pipeline)
+	if p.Config, err = loadConfig(s.ConfigFile); err != nil {
+		return nil, err
+	}
+	if p.Policies, err = choose(&p.Config); err != nil {
+		return nil, err
+	}
+	if p.Read, err = s.options(&p.Config, p.Policies, now); err != nil {
+		return nil, err
+	}
+	p.Read.Tracer, p.Rules, err = s.Evidence.choose(&p.Config)
+	return p, err
+}
+
+// What lies in the working directory unless flags say otherwise. The configuration need not be there.
+const (
+	DefaultConfig = "shadow.yaml"
+	DefaultDB     = "shadow.duckdb"
+)
+
+// standardInput is what stands for it on the command line.
+const standardInput = "-"
+
+// loadConfig reads the file that was named, or the one in the working directory, or none.
+func loadConfig(name string) (policy.Config, error) {
+	if name == "" {
+		if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+			return policy.Config{}, nil
+		}
+		name = DefaultConfig
+	}
+	if name == standardInput {
+		return policy.Config{}, Usage("a configuration is read from a file; `shadow check-config -` checks one from standard input")
+	}
+	config, err := policy.LoadConfig(name)
+	return config, knownProblems(name, err)
+}
+
+// pipedConfig reads a configuration that comes from standard input. Files that it names lie in the working directory.
+func pipedConfig(in io.Reader) (name string, config policy.Config, err error) {
+	name = onceName(standardInput)
+	text, err := io.ReadAll(in)
+	if err == nil {
+		config, err = policy.ParseConfig(name, text)
+	}
+	return name, config, knownProblems(name, err)
+}
+
+// knownProblems makes what is wrong with a configuration an error of how the command was called.
+func knownProblems(name string, err error) error {
+	var problems policy.Problems
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &problems) && len(problems) > 1:
+		return Usage("%s has more than one problem:\n%w", name, err)
+	}
+	return Usage("%w", err)
+}
+
+// newScopes are the scopes that policies use, nil when they use none. extra is what the client rule asks of the parser;
+// with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
+func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*match.Scopes, []string, error) {
+	scopes, any := make([]request.Conditions, len(c.Scopes)), false
+	tiered := c.Exempt.Len() > 0 // whether it matters which tier a client is in
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			for _, s := range []policy.Scope{part.Match, part.Count} {
+				if s > 0 {
+					scopes[s-1], any = c.Scopes[s-1], true
+					tiered = tiered || len(c.Scopes[s-1].Tiers) > 0
+				}
+			}
+		}
+	}
+	if !any {
+		return nil, extra, nil
+	}
+	var tiers *match.Tiers
+	if tiered {
+		all := append([]request.Tier{c.Exempt}, c.Tiers...) // being exempt goes before all
+		all[0].Exempt = true
+		var err error
+		if tiers, err = match.NewTiers(all, extra); err != nil {
+			return nil, nil, err
+		}
+		extra = tiers.Extra()
+	}
+	compiled, err := match.NewScopes(scopes, tiers)
+	return compiled, extra, err
+}

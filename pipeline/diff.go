@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"context"
+	"strings"
+
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report/diff"
+	"shadow/report/format"
+)
+
+// A Diff compares what two policies do to the same requests.
+type Diff struct{ Replay }
+
+// Run verifies what is asked, replays, and reports. Nothing is kept.
+func (d *Diff) Run(ctx context.Context, logs []string) error {
+	if err := VerifyOutput(&d.Output, format.Outputs()); err != nil {
+		return err
+	}
+	if len(d.Limits) > 1 && len(d.Picked) == 0 {
+		d.Picked = []string{policy.NoPolicy}
+	}
+	if err := d.prepareReplay(logs); err != nil {
+		return err
+	}
+	if err := d.two(); err != nil {
+		return err
+	}
+	comparison := replay.NewComparison(d.Read.Tables)
+	d.observers = append(d.observers, comparison)
+	result, err := d.judge(ctx, nil)
+	if err != nil {
+		return err
+	}
+	o := d.reportOptions(d.warnings(&result.Stats))
+	o.Top, o.Evidence = d.Top, d.Rules
+	if err := diff.New(result, comparison, o).Write(d.Out, d.Output); err != nil {
+		return err
+	}
+	return d.tooManyUnreadable(&result.Stats)
+}
+
+// two is the error of other than two policies.
+func (d *Diff) two() error {
+	switch {
+	case len(d.Policies) == 2:
+		return nil
+	case len(d.Policies) == 1 && len(d.Limits)+len(d.Picked) > 1:
+		return Usage("A and B are both %s: diff compares two different policies", d.Policies[0].Name)
+	}
+	names := make([]string, len(d.Policies))
+	for i, p := range d.Policies {
+		names[i] = p.Name
+	}
+	const shown = 6
+	if len(names) > shown {
+		names = append(names[:shown], "…")
+	}
+	return Usage("diff compares two policies, and these are %d: %s; name two, such as --limit token:6/30s --limit token:10/30s",
+		len(d.Policies), strings.Join(names, ", "))
+}

@@ -1,0 +1,276 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report/format"
+	"shadow/report/keys"
+	"shadow/request"
+	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// Keys says what limits should count by.
+type Keys struct {
+	Logs
+	Per     []string // lengths of windows; nil: 1m, and longer ones where no key separates by that
+	Refuse  []string // shares of the target's requests
+	Limits  []string // judged under each key, instead of windows
+	By      []string // the keys; none: all that suit the log
+	Target  []string // classes to refuse; nil: DefaultTarget
+	Protect []string // classes that must not be hit; nil: KeysProtect
+	Action  string
+	Claims  bool // believe what agents claim
+	Output  string
+
+	question keys.Question
+	options  sweep.KeysOptions
+	tried    []request.Key
+}
+
+// KeysProtect are the classes that must not be hit unless somebody says otherwise.
+var KeysProtect = []string{"browsers"}
+
+// keysTried are those that are held against each other unless --by names some: the simpler first, as of several that are
+// as good the first is called best.
+var keysTried = []request.Key{
+	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
+	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction, request.ByUserAction,
+}
+
+// longerPeriods are tried where no key separates by a window of the default length.
+var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
+
+// Run verifies what is asked, judges the logs by every key, and reports.
+func (r *Keys) Run(ctx context.Context, logs []string) error {
+	if err := VerifyOutput(&r.Output, format.Outputs()); err != nil {
+		return err
+	}
+	r.Wanted = !r.Claims
+	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
+		return err
+	}
+	r.Read.Users, r.Read.NoUsers = true, true // visitors are told apart by them
+	o := &r.options
+	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
+	keys := sweep.NewKeys(r.options)
+	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+		if len(r.Limits) == 0 {
+			return keys.Run(reader)
+		}
+		return replay.New(replay.Options{
+			Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{keys},
+		}).Run(reader)
+	})
+	if err != nil {
+		return err
+	}
+	meant, err := r.settle(&stats, "action", r.Action)
+	if err != nil {
+		return err
+	}
+	result := keys.Result(stats)
+	result.Action = meant
+	return r.report(result)
+}
+
+// ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember for longest by
+// any key: how logs are read goes by that.
+func (r *Keys) ask() (policies []policy.Policy, err error) {
+	if err := r.chooseKeys(); err != nil {
+		return nil, err
+	}
+	if err := r.chooseSides(); err != nil {
+		return nil, err
+	}
+	for _, text := range r.Refuse {
+		var share Percent
+		if err := share.Set(text); err != nil {
+			return nil, BadFlag("refuse", text, err)
+		}
+		if share == 0 {
+			return nil, Usage("--refuse %s: every limit refuses as much; want more than 0%%", text)
+		}
+		if !slices.Contains(r.question.Refuse, float64(share)) {
+			r.question.Refuse = append(r.question.Refuse, float64(share))
+		}
+	}
+	r.question.By = append(r.question.By, r.tried...)
+	if len(r.Limits) > 0 {
+		return r.limitsByKey()
+	}
+	r.options.Keys = r.question.By
+	if r.Per == nil {
+		r.options.Periods = append([]limit.Time{limit.Minute}, longerPeriods...)
+		r.question.Longer = len(longerPeriods)
+	} else if r.options.Periods, err = periods(r.Per); err != nil {
+		return nil, err
+	}
+	spec := limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}
+	for _, key := range r.tried {
+		if p, err := policy.New(spec, key); err == nil {
+			policies = append(policies, p)
+		}
+	}
+	return policies, nil
+}
+
+// chooseKeys chooses those of --by, or those that are tried by default.
+func (r *Keys) chooseKeys() error {
+	for _, text := range r.By {
+		key, err := request.ParseKey(text)
+		if err != nil {
+			return BadFlag("by", text, err)
+		}
+		if !slices.Contains(r.tried, key) {
+			r.tried = append(r.tried, key)
+		}
+	}
+	if len(r.tried) == 0 {
+		r.tried = slices.DeleteFunc(slices.Clone(keysTried), func(k request.Key) bool {
+			return r.Action != "" && strings.HasSuffix(k.String(), "+action") // as good as without
+		})
+	}
+	return nil
+}
+
+// limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.
+func (r *Keys) limitsByKey() (arranged []policy.Policy, err error) {
+	r.question.Refuse = nil
+	var byKey []policy.Policy
+	for _, key := range r.tried {
+		policies, err := policy.ParseLimits(r.Limits, key)
+		if err != nil {
+			return nil, BadFlag("limit", "", err)
+		}
+		byKey = append(byKey, policies...)
+	}
+	n := len(byKey) / len(r.tried)
+	for i := range n {
+		r.question.Limits = append(r.question.Limits, byKey[i].Name)
+		for j := range r.tried {
+			arranged = append(arranged, byKey[j*n+i])
+		}
+	}
+	r.options.Limits = len(arranged)
+	return arranged, nil
+}
+
+// A keysObserver is the replay.Observer that passes on what each limit refuses.
+type keysObserver struct{ keys *sweep.Keys }
+
+func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	o.keys.Take(b)
+	for i := range verdicts {
+		o.keys.Refuse(i, verdicts[i].Refused)
+	}
+	return nil
+}
+
+// report prints what was found, and complains if too much could not be read.
+func (r *Keys) report(result *sweep.KeysResult) error {
+	s := &result.Stats
+	warnings := append(r.warnings(s), r.lumped(&result.Claimed)...)
+	warnings = append(warnings, actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
+	if err := keys.New(result, r.question, r.reportOptions(warnings)).Write(r.Out, r.Output); err != nil {
+		return err
+	}
+	return r.tooManyUnreadable(s)
+}
+
+// Keys need to know two sides only: the target is counted as tools, the protected as browsers, all others as unknown.
+const (
+	toStop  = request.Tool
+	toSpare = request.Browser
+)
+
+// chooseSides says how visitors are to be counted.
+func (r *Keys) chooseSides() error {
+	target, err := classesOf("target", r.Target, DefaultTarget)
+	if err != nil {
+		return err
+	}
+	protect, err := classesOf("protect", r.Protect, KeysProtect)
+	if err != nil {
+		return err
+	}
+	for _, class := range target {
+		if slices.Contains(protect, class) {
+			return Usage("%s are both target and protected: state them once", pluralOf(class))
+		}
+	}
+	if asked := r.Target != nil && slices.Contains(target, disguised) || slices.Contains(protect, disguised); r.Claims && asked {
+		return Usage("--claims believes every claim, so nobody is disguised: leave one out")
+	}
+	q := &r.question
+	q.Stop, q.Spare = []request.Class{toStop}, []request.Class{toSpare}
+	for _, class := range target {
+		q.StopNames = append(q.StopNames, classWord(class))
+	}
+	for _, class := range protect {
+		q.SpareNames = append(q.SpareNames, classWord(class))
+	}
+	r.options.Side = func(class request.Class, contradicted bool) request.Class {
+		if contradicted {
+			class = disguised
+		}
+		switch {
+		case slices.Contains(target, class):
+			return toStop
+		case slices.Contains(protect, class):
+			return toSpare
+		}
+		return request.Unknown
+	}
+	return nil
+}
+
+// classesOf reads a list of classes.
+func classesOf(flag string, names, otherwise []string) (classes []request.Class, err error) {
+	if names == nil {
+		names = otherwise
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(ClassNames(), func(known string) bool { return name == known || name+"s" == known })
+		if i < 0 {
+			return nil, Usage("--%s %q: want some of %s; %s", flag, name, strings.Join(ClassNames(), ", "), suggest.Explain(name))
+		}
+		if class := request.Class(i); !slices.Contains(classes, class) {
+			classes = append(classes, class)
+		}
+	}
+	return classes, nil
+}
+
+// disguised is the class of those who claim to be browsers, which their evidence contradicts.
+const disguised = request.ClassCount
+
+// ClassNames are the classes as --target and --protect take them.
+func ClassNames() (names []string) {
+	for class := range disguised + 1 {
+		names = append(names, pluralOf(class))
+	}
+	return names
+}
+
+// classWord is a class in one word, disguised among them.
+func classWord(class request.Class) string {
+	if class == disguised {
+		return suggest.Disguised.String()
+	}
+	return class.String()
+}
+
+func pluralOf(class request.Class) string {
+	if class == request.Unknown || class == disguised {
+		return classWord(class)
+	}
+	return class.String() + "s"
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"shadow/escape"
+	"shadow/logfile"
+	"shadow/logfile/follow"
+	"shadow/pipeline"
+	"shadow/store"
+	"shadow/tail"
+)
+
+// A Tail follows logs as they grow, and tells who would be blocked as it happens.
+type Tail struct {
+	pipeline.Caller
+	pipeline.Source
+	pipeline.Choice
+	pipeline.Redis
+	Clock   string // whose time counts with Redis: log, or redis
+	From    string // where to begin; "": a checkpoint if there is to be one, else the end
+	State   string // the file of the checkpoint
+	Events  string // the file of would-blocks; "": Out
+	Every   pipeline.Period
+	Save    pipeline.Period
+	Listen  string // the address at which metrics are served
+	MaxKeys int
+	Quiet   bool
+	UI      bool // a live screen
+
+	DB       string // where would-blocks and tallies are stored
+	Flush    pipeline.Period
+	SpoolMax pipeline.Size
+
+	IsTerminal func(any) bool
+}
+
+// Run follows the logs until a signal comes.
+func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
+	pipeline.CollectOften()
+	o, err := f.options(ctx, logs)
+	if err != nil {
+		return err
+	}
+	watched, err := f.watched(&o)
+	if err != nil {
+		return err
+	}
+	o.Out, o.Err = &pipeline.PatientWriter{Ctx: ctx, To: o.Out}, &pipeline.PatientWriter{Ctx: ctx, To: o.Err}
+	shared, err := f.share(&o) // what it says goes by way of the screen
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shared.close()) }()
+	if f.Listen != "" {
+		o.Metrics = new(tail.Metrics)
+		stop, err := tail.Listen(f.Listen, shared.handler(o.Metrics))
+		if err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		defer stop()
+	}
+	if stdin, ok := o.Stdin.(io.Writer); ok && f.IsTerminal(stdin) && slices.Contains(logs, "-") && !f.UI {
+		fmt.Fprintln(o.Err, "shadow: lines of a log are read from this terminal; Ctrl-D ends them")
+	}
+	t, err := tail.New(o)
+	if err != nil {
+		return err
+	}
+	ctx, reopen, stop := hangups(ctx, func() bool { return f.UI && !f.IsTerminal(f.Out) })
+	defer stop()
+	err = watched(ctx, func(ctx context.Context) error { return t.Run(ctx, reopen) })
+	for _, text := range pipeline.FoldedPaths(&o.Read, pipeline.PolicyKeys(o.Policies)) {
+		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))
+	}
+	return err
+}
+
+// options verifies what is asked.
+func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err error) {
+	if err := f.verify(logs); err != nil {
+		return o, err
+	}
+	built, err := f.Build(time.Now(), f.Choose)
+	if err != nil {
+		return o, err
+	}
+	o.Policies, o.Read = built.Policies, built.Read
+	pipeline.NotePaths(&o.Read, pipeline.PolicyKeys(o.Policies))
+	if o.From, err = f.begin(); err != nil {
+		return o, err
+	}
+	o.Names, o.Stdin, o.Out, o.Err = logs, f.In, f.Out, f.Err
+	o.State, o.Events, o.MaxKeys = f.State, f.Events, f.MaxKeys
+	o.Save, o.Visible = durationOf(f.Save), escape.Visible
+	if !f.Quiet {
+		o.Every = durationOf(f.Every)
+	}
+	var kept *tailStore
+	if f.DB != "" {
+		if o.State == "" {
+			return o, pipeline.Usage("--db needs --state FILE, beside which waits what the database has not taken yet")
+		}
+		kept = &tailStore{ctx: context.WithoutCancel(ctx), path: f.DB, info: store.RunInfo{
+			Command: f.Command, Version: f.Version, Timezone: f.Timezone,
+		}}
+		o.Own = append(o.Own, f.DB)
+		o.Store, o.Flush, o.Spool = kept, durationOf(f.Flush), int64(f.SpoolMax)
+	}
+	if err := o.Verify(); err != nil {
+		return o, pipeline.Usage("%w", err)
+	}
+	if kept == nil {
+		return o, nil
+	}
+	return o, kept.verify()
+}
+
+func durationOf(p pipeline.Period) time.Duration { return time.Duration(p) * time.Microsecond }
+
+// verify finds what is wrong with names and flags by themselves.
+func (f *Tail) verify(names []string) error {
+	for _, name := range names {
+		if _, err := filepath.Match(name, ""); err != nil {
+			return pipeline.Usage("%s: no file of that name, and not a pattern either: %w", name, err)
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return !logfile.IsCompressed(name) }) {
+		return pipeline.Usage("%s: is compressed, so that nothing is added to it; shadow replay reads it", names[0])
+	}
+	if f.MaxKeys < 0 {
+		return pipeline.Usage("--max-keys %d: want 0 or more", f.MaxKeys)
+	}
+	if _, _, err := net.SplitHostPort(f.Listen); f.Listen != "" && err != nil {
+		return pipeline.Usage("--listen %s: want an address with a port, such as 127.0.0.1:9598", f.Listen)
+	}
+	return nil
+}
+
+// begin is where to begin.
+func (f *Tail) begin() (follow.From, error) {
+	otherwise := follow.FromEnd
+	if f.State != "" {
+		otherwise = follow.FromCheckpoint
+	}
+	from := cmp.Or(follow.From(f.From), otherwise)
+	switch {
+	case from == follow.FromCheckpoint && f.State == "":
+		return from, pipeline.Usage("--from checkpoint needs --state FILE")
+	case !slices.Contains([]follow.From{follow.FromStart, follow.FromEnd, follow.FromCheckpoint}, from):
+		return from, pipeline.Usage("--from %s: want start, end or checkpoint", f.From)
+	}
+	return from, nil
+}

@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"shadow/escape"
+	"shadow/logfile"
+	"shadow/policy"
+	"shadow/report"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
+)
+
+// A Caller is who runs a command: where it reads and writes, and what is known of both.
+type Caller struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Width    int    // columns of the terminal behind Out; 0: there is none
+	Color    bool   // whether it may get colours
+	Version  string // of the program
+	Command  string // as it was called
+	Started  time.Time
+	Progress func(*ingest.Reader) (stop func()) // shows how far reading has come; nil: nobody looks
+}
+
+// Logs are the inputs of a command that reads them to their ends, and how it reads them.
+type Logs struct {
+	Caller
+	Source
+	MaxBad         Percent // share of unreadable lines above which that is an error
+	Quiet, Verbose bool
+
+	*Pipeline
+	found  logfile.Expansion
+	copies *logfile.Copies // nil: not looked for yet
+	sparse bool            // whether a reading may find nothing
+}
+
+// prepare builds the pipeline, and finds the logs.
+func (l *Logs) prepare(names []string, choose func(*policy.Config) ([]policy.Policy, error)) (err error) {
+	if l.Pipeline, err = l.Build(l.Started, choose); err != nil {
+		return err
+	}
+	l.found, err = logfile.Expand(names)
+	l.Read.Guessed = l.found.Guessed
+	return err
+}
+
+// leaveOut leaves copies out, and says so.
+func (l *Logs) leaveOut(ctx context.Context) error {
+	if l.copies != nil {
+		return nil
+	}
+	copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
+	if err != nil {
+		return err
+	}
+	left := map[string]bool{}
+	for _, c := range copies.Found {
+		left[c.Name] = true
+	}
+	l.found.Names = slices.DeleteFunc(l.found.Names, func(name string) bool { return left[name] })
+	l.tellCopies(copies)
+	return nil
+}
+
+// tellCopies takes down the copies that were found, and says which.
+func (l *Logs) tellCopies(copies logfile.Copies) {
+	copies.Found = slices.Concat(l.found.Links, copies.Found)
+	l.copies = &copies
+	if l.Quiet {
+		return
+	}
+	for _, text := range copyWarnings(copies) {
+		fmt.Fprintf(l.Err, "warning: %s\n", escape.Visible(text))
+	}
+}
+
+// read has do read the logs, and shows how far it has come. A read under way is not waited for when ctx ends.
+func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reader) error) (ingest.Stats, error) {
+	if err := l.leaveOut(ctx); err != nil {
+		return ingest.Stats{}, err
+	}
+	reader, err := interruptible(ctx, func() (*ingest.Reader, error) { return ingest.NewReader(ctx, l.found.Names, l.In, o) })
+	if err != nil {
+		return ingest.Stats{}, err
+	}
+	stop := func() {}
+	if l.Progress != nil && !l.Quiet {
+		stop = l.Progress(reader)
+	}
+	err = do(reader)
+	stop()
+	if ctx.Err() != nil {
+		return ingest.Stats{}, ErrInterrupted
+	}
+	err = cmp.Or(err, reader.Close())
+	stats := reader.Stats()
+	stats.Copies = *l.copies
+	return stats, err
+}
+
+// A tee is a reader whose batches somebody else takes in first.
+type tee struct {
+	*ingest.Reader
+	take func(*traffic.Batch) error
+}
+
+// Next hands on the next batch.
+func (t tee) Next() (*traffic.Batch, error) {
+	b, err := t.Reader.Next()
+	if err == nil {
+		err = t.take(b)
+	}
+	return b, err
+}
+
+// settle looks at what was read: whether that is anything at all, and which action the flag of that name means.
+func (l *Logs) settle(s *ingest.Stats, flag, action string) (meant string, err error) {
+	if err := nothingRead(s); err != nil && !l.sparse {
+		return "", err
+	}
+	if meant, err = l.meantAction(flag, action, s); err != nil {
+		return "", err
+	}
+	if l.Verbose {
+		for _, in := range s.Inputs {
+			fmt.Fprintf(l.Err, "%s: %s, %d lines: %s\n", in.Name, cmp.Or(in.Format, "empty"), in.Lines, in.FormatText)
+		}
+	}
+	return meant, nil
+}
+
+// meantAction is the action that --FLAG names, as reports call it. Which there are is known when the log has been read; what was
+// read is of no use if the name stands for none. A log without a request has none, and that is no mistake.
+func (l *Logs) meantAction(flag, name string, s *ingest.Stats) (string, error) {
+	if name == "" || s.Taken() == 0 {
+		return name, nil
+	}
+	actions := l.Read.Tables.Actions
+	switch meant := match.ActionsMeant(actions, name); len(meant) {
+	case 1:
+		return meant[0], nil
+	case 0:
+		hint := "; `shadow replay` lists those there are"
+		if near := match.NearestAction(actions, name); near != "" {
+			hint = fmt.Sprintf(", did you mean %q?", escape.Visible(near))
+		}
+		return "", Usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)
+	default:
+		return "", Usage("--%s %q: which is it, %s?", flag, escape.Visible(name), escape.Visible(strings.Join(meant, " or ")))
+	}
+}
+
+// reportOptions are those that all reports on logs have in common.
+func (l *Logs) reportOptions(warnings []string) report.Options {
+	return report.Options{
+		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
+		Timezone: cmp.Or(l.Timezone, "UTC"), Warnings: warnings,
+	}
+}
+
+// tooManyUnreadable is the error of more unreadable lines than there may be.
+func (l *Logs) tooManyUnreadable(s *ingest.Stats) error {
+	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(l.MaxBad) {
+		return UnreadableError{share, float64(l.MaxBad)}
+	}
+	return nil
+}
+
+// readOnce is the first input that can be read once only, "" if all can be read again.
+func (l *Logs) readOnce() string {
+	for _, name := range l.found.Names {
+		info, err := os.Stat(name)
+		if name == standardInput || err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
+			return onceName(name)
+		}
+	}
+	return ""
+}
+
+func onceName(name string) string {
+	if name == standardInput {
+		return "standard input"
+	}
+	return name
+}

@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/policy"
+	"shadow/request"
+	"shadow/traffic/ingest"
+)
+
+// A Choice says what to judge by: limits on the command line, policies of the configuration, or both.
+type Choice struct {
+	Limits []string
+	By     string   // what they count by
+	Picked []string // policies by name
+}
+
+// Choose makes the policies: those of --limit first, then those of the configuration.
+func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
+	key, err := request.ParseKey(cmp.Or(f.By, "client"))
+	if err != nil {
+		return nil, BadFlag("by", f.By, err)
+	}
+	policies, err := policy.ParseLimits(f.Limits, key)
+	if err != nil {
+		return nil, BadFlag("limit", "", err)
+	}
+	config.Spare(policies)
+	picked, err := config.Pick(f.Picked)
+	if err != nil {
+		return nil, Usage("--policy: %w", err)
+	}
+	policies = append(policies, picked...)
+	if len(policies) == 0 {
+		return nil, Usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds), or write policies into " + DefaultConfig)
+	}
+	seen := map[string]bool{} // names, by which reports tell policies apart
+	for _, p := range policies {
+		if seen[p.Name] {
+			return nil, Usage("two policies are called %q: give one in the configuration another name", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return policies, nil
+}
+
+// blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
+// everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
+func blame(err error, policies []policy.Policy) error {
+	var untold *ingest.Untold
+	if !errors.As(err, &untold) {
+		return err
+	}
+	what := untold.What
+	lacks := func(k request.Key) bool {
+		return what == ingest.TheHost && k == request.ByHost || what == ingest.TheUser && k.ByUsers() ||
+			what == ingest.ThePath && k.ByPaths()
+	}
+	var names []string
+	place := ""
+	for _, p := range policies {
+		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) {
+			continue
+		}
+		if names = append(names, p.Name); place == "" {
+			place = p.Place
+		}
+	}
+	if len(names) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: policies that count by %s (%s) cannot be judged; --policy picks others: %w",
+		place, strings.TrimPrefix(what, "the "), strings.Join(names, ", "), err)
+}

@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"cmp"
+	"slices"
+	"time"
+	_ "time/tzdata" // --timezone works on machines without a zone database
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/parse/detect"
+	"shadow/policy"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/match"
+)
+
+// A LineFormat says how lines are read.
+type LineFormat struct {
+	Format    string // auto, a name, or the text of a format
+	NginxConf string // a file; its LogName says which format
+	LogName   string
+	Fields    string // what JSON calls its fields
+	Parser    string // auto, or gonx
+	Timezone  string
+}
+
+// choice is how the format is chosen. extra are the names of further fields that are needed.
+func (f *LineFormat) choice(extra []string) (detect.Choice, error) {
+	zone, err := ZoneOf(f.Timezone)
+	if err != nil {
+		return detect.Choice{}, err
+	}
+	if parser := cmp.Or(f.Parser, "auto"); parser != "auto" && parser != "gonx" {
+		return detect.Choice{}, Usage("--parser %s: want auto or gonx", f.Parser)
+	}
+	choice := detect.Choice{
+		Format: cmp.Or(f.Format, "auto"), NginxConf: f.NginxConf, LogName: f.LogName, Fields: f.Fields,
+		Options: parse.Options{Zone: zone, Extra: extra, Gonx: f.Parser == "gonx"},
+	}
+	if err := choice.Verify(); err != nil {
+		return choice, Usage("%w", err)
+	}
+	return choice, nil
+}
+
+// ZoneOf is the zone of --timezone.
+func ZoneOf(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, Usage("--timezone %s: no such zone; want a name such as UTC, Europe/Berlin or Local", name)
+	}
+	return zone, nil
+}
+
+// A Reading says which requests take part, and what they are taken for.
+type Reading struct {
+	LineFormat
+	Client        string   // who one is: addr, user, header:NAME …
+	ClientFrom    string   // a header that proxies write
+	Trusted       []string // the proxies that are believed
+	Exclude       []string
+	ExcludeStatus []string
+	NotHTTP       NotHTTP
+	Lateness      Period
+	Since, Until  string
+	Cold          bool // limiters start empty at Since
+
+	notes []string // on how these were read
+}
+
+// leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers alone, a
+// limit would refuse another number of requests beside one that remembers for longer: a busy client's count depends on more.
+const leastWarmup = limit.Day
+
+// options puts together how requests are read that some policies will judge.
+func (f *Reading) options(config *policy.Config, policies []policy.Policy, now time.Time) (o ingest.Options, err error) {
+	o.Tables = traffic.NewTables()
+	if o.Clients, err = match.ParseClientRule(f.Client, f.ClientFrom, f.Trusted); err != nil {
+		return o, Usage("--%w", err)
+	}
+	what := slices.Clone(f.Exclude)
+	for _, status := range f.ExcludeStatus {
+		what = append(what, "status:"+status)
+	}
+	if len(what) > 0 {
+		exclude, err := match.ParseExclude(what)
+		if err != nil {
+			return o, Usage("--%w", err)
+		}
+		o.Exclude = exclude.Of(o.Clients)
+	}
+	if o.Actions, err = match.NewActions(config.Actions, o.Tables.Actions); err != nil {
+		return o, Usage("%w", err)
+	}
+	var extra []string
+	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra()); err != nil {
+		return o, Usage("%w", err)
+	}
+	if o.Format, err = f.choice(extra); err != nil {
+		return o, err
+	}
+	o.Lateness, o.NotHTTP = limit.Time(f.Lateness), ingest.NotHTTP(f.NotHTTP)
+	if !f.Cold {
+		o.Warmup = leastWarmup
+	}
+	for _, p := range policies {
+		o.Hosts = o.Hosts || slices.Contains(p.Keys(), request.ByHost)
+		o.Users = o.Users || slices.ContainsFunc(p.Keys(), request.Key.ByUsers)
+		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), request.Key.ByPaths)
+		if !f.Cold {
+			o.Warmup = max(o.Warmup, p.Horizon())
+		}
+	}
+	return o, f.moments(&o, now.In(o.Format.Options.Zone))
+}
+
+// moments reads --since and --until.
+func (f *Reading) moments(o *ingest.Options, now time.Time) (err error) {
+	if f.Since != "" {
+		o.HasSince = true
+		if o.Since, err = ParseMoment(f.Since, now); err != nil {
+			return BadFlag("since", f.Since, err)
+		}
+	}
+	if f.Until != "" {
+		o.HasUntil = true
+		if o.Until, err = ParseMoment(f.Until, now); err != nil {
+			return BadFlag("until", f.Until, err)
+		}
+	}
+	if o.HasSince && o.HasUntil && o.Since >= o.Until {
+		return Usage("--since %s is not before --until %s", f.Since, f.Until)
+	}
+	f.notes = ZoneNotes(now, "since", f.Since, "until", f.Until)
+	return nil
+}

@@ -1,0 +1,289 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"shadow/limit"
+	"shadow/replay"
+	"shadow/report"
+	"shadow/report/curves"
+	"shadow/report/html"
+	"shadow/store"
+	"shadow/sweep"
+	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+)
+
+// A Replay judges the requests of logs by policies. Into the database go, if there is to be one, would-blocks as they come and
+// the tallies at the end.
+type Replay struct {
+	Logs
+	Choice
+	Look
+	Nightly
+	Redis
+	DB         string
+	NoStore    bool
+	Events     store.Events // of how many policies they are kept
+	Retain     Period       // older runs are deleted; 0: none is
+	Resume     string       // "", or one of ResumeWords
+	ResumeAs   string
+	Timing     bool
+	Harm       bool
+	HarmAction string // implies Harm
+	Band       bool
+	Sweep      bool // draw the curves as well
+
+	jury      *replay.Assessor // judges evidence, once all requests are; nil: nobody does
+	observers observers        // of verdicts one by one
+	harmed    *replay.Harm     // nil unless Harm
+	shared    *sharing         // nil unless Redis is
+	overTime  *OverTime        // nil unless the report is a page
+	resumed   *resumption      // nil unless Resume is
+	curves    *sweep.Result    // nil unless Sweep
+}
+
+// Run verifies what is asked, replays, and reports.
+func (r *Replay) Run(ctx context.Context, logs []string) error {
+	if err := r.prepareReplay(logs); err != nil {
+		return err
+	}
+	collectLate()
+	var result *replay.Result
+	if r.NoStore {
+		var err error
+		if result, err = r.judge(ctx, nil); err != nil {
+			return err
+		}
+		return r.report(ctx, result, "", "")
+	}
+	info := r.runInfo()
+	info.Events = r.Events
+	id, err := keepRun(ctx, r.DB, info, func(run *store.Run) (err error) {
+		if r.resumed != nil {
+			if err := r.resumed.begin(ctx, run, r); err != nil {
+				return err
+			}
+		}
+		if result, err = r.judge(ctx, run); err != nil {
+			return err
+		}
+		if r.resumed.idle(&result.Stats) {
+			return errNothingNew
+		}
+		run.Warn(r.warnings(&result.Stats))
+		r.resumed.keep(run)
+		if r.curves != nil {
+			run.KeepCurves(r.curves)
+		}
+		run.Judge(r.jury)
+		return run.Finish(result, time.Now())
+	})
+	switch {
+	case errors.Is(err, errNothingNew): // nothing of it is kept: what is held back stays so
+		if !r.Quiet {
+			fmt.Fprintf(r.Err, "nothing has come to the logs since run %d: no run is stored\n", r.resumed.last.Run)
+		}
+		return r.report(ctx, result, "", "")
+	case err != nil:
+		return err
+	}
+	return errors.Join(r.report(ctx, result, r.DB, fmt.Sprint(id)), r.prune(ctx))
+}
+
+// prepareReplay looks up everything that is named.
+func (r *Replay) prepareReplay(logs []string) error {
+	if err := r.Look.Verify(); err != nil {
+		return err
+	}
+	if err := r.verifyResume(logs); err != nil {
+		return err
+	}
+	if err := r.Nightly.Verify(r.Evidence.scopes()...); err != nil {
+		return err
+	}
+	if err := r.prepare(logs, r.Choose); err != nil {
+		return err
+	}
+	NotePaths(&r.Read, PolicyKeys(r.Policies))
+	if err := r.watchHarm(); err != nil {
+		return err
+	}
+	r.Read.Band = r.Band
+	var err error
+	if r.shared, err = r.share(); err != nil {
+		return err
+	}
+	if r.Timing {
+		r.Read.Clock = time.Now
+	}
+	r.resumed = r.newResumption()
+	r.sparse = r.resumed != nil
+	return nil
+}
+
+// judge reads the logs and judges their requests. sink may be nil.
+func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result, err error) {
+	if r.shared != nil {
+		if err := r.shared.redis.Ping(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = cmp.Or(err, r.shared.close()) }()
+	}
+	engine := r.newEngine(ctx, sink)
+	curves, err := r.newSweep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	take := func(*traffic.Batch) error { return nil }
+	if curves != nil {
+		take = func(b *traffic.Batch) error { curves.Take(b); return nil }
+	}
+	var times ingest.StageTimes
+	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+		if err := r.resumed.restore(engine); err != nil {
+			return err
+		}
+		if err := engine.Run(tee{reader, take}); err != nil {
+			return err
+		}
+		times = reader.Times()
+		return r.resumed.leave(&r.Read, reader, engine)
+	})
+	if err != nil {
+		return nil, blame(err, r.Policies)
+	}
+	if _, err := r.settle(&stats, "harm-action", r.HarmAction); err != nil {
+		return nil, err
+	}
+	if r.shared != nil {
+		r.shared.tell(&r.Logs)
+	}
+	result := engine.Result(stats)
+	r.jury = replay.NewAssessor(result, r.Rules)
+	if curves != nil {
+		r.curves = curves.Result(stats)
+	}
+	if r.Timing {
+		writeTiming(r.Err, &stats, times, engine.Times(), time.Since(r.Started))
+	}
+	return result, nil
+}
+
+// newEngine is what judges. sink may be nil.
+func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
+	kept := r.Events.Of(len(r.Policies))
+	if r.Output == "html" {
+		r.overTime = NewOverTime(sink, kept, len(r.Policies))
+		sink, kept = r.overTime, len(r.Policies)
+	}
+	o := replay.Options{
+		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness,
+		Evidence: r.Rules != nil, Sink: sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
+	}
+	if len(r.observers) > 0 {
+		o.Observer = r.observers
+	}
+	if r.shared != nil {
+		o.Remote = r.shared.limiter
+	}
+	return replay.New(o)
+}
+
+// watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by, too.
+func (r *Replay) watchHarm() (err error) {
+	if !r.Harm && r.HarmAction == "" {
+		return nil
+	}
+	if r.Read.Tracer == nil {
+		said := &r.Config.Evidence
+		if r.Read.Tracer, err = newTracer(evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}); err != nil {
+			return err
+		}
+	}
+	r.harmed = replay.NewHarm(r.Read.Tables, r.Policies)
+	r.observers = append(r.observers, r.harmed)
+	if r.HarmAction != "" {
+		r.harmed.ActionUsage = replay.NewActionUsage(r.HarmAction, r.Read.Tables, r.Policies)
+		r.observers = append(r.observers, r.harmed.ActionUsage)
+	}
+	return nil
+}
+
+// report prints the result, and complains if too much could not be read.
+func (r *Replay) report(ctx context.Context, result *replay.Result, database, run string) error {
+	if r.harmed != nil {
+		r.harmed.Finish()
+		if r.harmed.ActionUsage != nil {
+			r.harmed.ActionUsage.Finish()
+		}
+	}
+	o := r.reportOptions(r.warnings(&result.Stats))
+	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
+	o.Evidence, o.Harm, o.Anonymize = r.Rules, r.harmed, r.Anonymizer
+	model := report.New(result, o)
+	r.Always = r.Output == "json"
+	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.tooManyUnreadable(&result.Stats), func() error {
+		if r.overTime == nil {
+			return model.Write(r.Out, r.Output)
+		}
+		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies)}
+		if r.curves != nil {
+			page.Curves = curves.New(r.curves, report.Options{}).Curves()
+		}
+		return page.Write(r.Out)
+	})
+}
+
+// warnings are those about logs, and what is odd about policies.
+func (r *Replay) warnings(s *ingest.Stats) []string {
+	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s))
+	if r.resumed != nil {
+		texts = append(texts, r.resumed.notes...)
+	}
+	if r.curves != nil {
+		texts = append(texts, thinCurves(r.curves)...)
+	}
+	texts = append(texts, noUsers(&r.Read, s)...)
+	return append(texts, FoldedPaths(&r.Read, PolicyKeys(r.Policies))...)
+}
+
+// prune deletes the runs that --retain does not keep.
+func (r *Replay) prune(ctx context.Context) error {
+	if r.Retain == 0 {
+		return nil
+	}
+	db, err := store.Open(r.DB, store.Options{})
+	if err != nil {
+		return fmt.Errorf("--retain: %w", err)
+	}
+	old, err := db.FinishedBefore(limit.Time(r.Started.UnixMicro()) - limit.Time(r.Retain))
+	if err != nil || len(old) == 0 {
+		return CloseAfter(db, err)
+	}
+	w := io.Discard
+	if r.Verbose {
+		w = r.Err
+	}
+	return DeleteRuns(ctx, w, db, r.DB, old, muchFree)
+}
+
+// observers are several of them, as one.
+type observers []replay.Observer
+
+// Observe shows each the batch.
+func (o observers) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
+	for _, one := range o {
+		if err := one.Observe(b, verdicts); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// called is a caller whose reports are kept.
+func called(out, errs *bytes.Buffer) Caller {
+	return Caller{In: strings.NewReader(""), Out: out, Err: errs, Version: "1.0", Command: "test", Started: time.Now()}
+}
+
+// burst is a log of ten requests in a second, of one client, in a folder of its own.
+func burst(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "access.log")
+	line := `192.0.2.7 - - [19/Nov/2026:08:00:00 +0000] "GET /login HTTP/1.1" 200 5 "-" "Mozilla/5.0 Firefox/140.0"` + "\n"
+	if err := os.WriteFile(path, []byte(strings.Repeat(line, 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Fields that nobody sets mean what flags mean by default.
+func TestReplay(t *testing.T) {
+	var out, errs bytes.Buffer
+	r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, NoStore: true}
+	r.Output, r.Top = "json", 10
+	if err := r.Run(t.Context(), []string{burst(t)}); err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Input    struct{ Requests int }
+		Policies []struct{ Requests, Refused, Clients int }
+	}
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	if p := report.Policies; len(p) != 1 || p[0].Requests != 10 || p[0].Refused != 4 || p[0].Clients != 1 || errs.Len() > 0 {
+		t.Errorf("%+v, and %q", report, errs.String())
+	}
+}
+
+// Errors say what they are, whoever calls.
+func TestErrorsOfReplay(t *testing.T) {
+	log := burst(t)
+	broken := filepath.Join(t.TempDir(), "broken.log")
+	text, err := os.ReadFile(log)
+	if err == nil {
+		err = os.WriteFile(broken, append(text, "no request\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		set    func(*Replay)
+		log    string
+		target any
+		text   string
+	}{
+		"no limit":       {func(r *Replay) { r.Limits = nil }, log, new(*UsageError), "which limit?"},
+		"no key":         {func(r *Replay) { r.By = "moon" }, log, new(*UsageError), `--by: key "moon": limits cannot`},
+		"no moment":      {func(r *Replay) { r.Since = "soon" }, log, new(*UsageError), `--since: "soon" is no moment`},
+		"turned around":  {func(r *Replay) { r.Since, r.Until = "2026-11-20", "2026-11-19" }, log, new(*UsageError), "is not before --until"},
+		"no zone":        {func(r *Replay) { r.Timezone = "Mars/North" }, log, new(*UsageError), "no such zone"},
+		"no action":      {func(r *Replay) { r.HarmAction = "logn" }, log, new(*UsageError), "did you mean"},
+		"no format":      {func(r *Replay) { r.Output = "pdf" }, log, new(*UsageError), "--output"},
+		"unreadable":     {func(r *Replay) { r.MaxBad = 5 }, broken, new(UnreadableError), "9.09% of the lines"},
+		"condition held": {func(r *Replay) { r.FailIf = []string{"refused > 3"} }, log, new(HeldError), "--fail-if refused > 3 holds for token:6/30s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, NoStore: true}
+			r.Top = 10
+			c.set(r)
+			if err := r.Run(t.Context(), []string{c.log}); !errors.As(err, c.target) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("it ends with %v, want %T: …%s…", err, c.target, c.text)
+			}
+		})
+	}
+}

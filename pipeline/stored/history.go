@@ -1,0 +1,229 @@
+package stored
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"shadow/limit"
+	"shadow/pipeline"
+	"shadow/report/history"
+	"shadow/request"
+	"shadow/store"
+)
+
+// What a report is compared with. Runs are in the order of what they are about, whenever they were made.
+
+const (
+	trendRuns  = 14 // runs that a trend goes back
+	recentDays = 7  // days in which repeat offenders are looked for …
+	repeatDays = 3  // … on how many of which they were hit
+)
+
+// What Report.Compare may be.
+const (
+	ComparePrevious = "previous"
+	CompareWeek     = "7d"
+	CompareNone     = "none"
+)
+
+// byTime orders runs by their last request.
+func byTime(a, b store.RunFact) int {
+	return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Run, b.Run))
+}
+
+// A comparison is which runs go into a history.
+type comparison struct {
+	base, trend, recent []store.RunFact
+	days                [][2]limit.Time
+}
+
+// compareRuns picks, of all runs that have a policy in common with those of a report, the ones that go before them.
+func (f *Report) compareRuns(all, now []store.RunFact, zone *time.Location) comparison {
+	first, last := now[0].First, now[0].Last
+	for _, run := range now {
+		first, last = min(first, run.First), max(last, run.Last)
+	}
+	var earlier []store.RunFact
+	for _, run := range all {
+		isNow := slices.ContainsFunc(now, func(n store.RunFact) bool { return n.Run == run.Run })
+		if !isNow && run.Requests > 0 && byTime(run, now[len(now)-1]) < 0 {
+			earlier = append(earlier, run)
+		}
+	}
+	slices.SortFunc(earlier, byTime)
+	c := comparison{days: lastDays(last, recentDays, zone)}
+	c.base = f.baseOf(earlier, now, first, last)
+	c.trend = append(slices.Clone(earlier[max(0, len(earlier)-trendRuns+len(now)):]), now...)
+	for _, run := range append(slices.Clone(earlier), now...) {
+		if run.Last >= c.days[0][0] {
+			c.recent = append(c.recent, run)
+		}
+	}
+	return c
+}
+
+// degraded are the runs with degraded verdicts among those that some are compared with.
+func (c *comparison) degraded(now []store.RunFact) []int32 {
+	runs := []int32{}
+	for _, run := range slices.Concat(c.base, c.trend, c.recent) {
+		if run.Degraded > 0 && !slices.Contains(numbersOf(now), run.Run) {
+			runs = append(runs, run.Run)
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
+// baseOf are the earlier runs that are compared with: those of the week before, or the one before; of several runs that
+// are reported together, those of as long a time before.
+func (f *Report) baseOf(earlier, now []store.RunFact, first, last limit.Time) (base []store.RunFact) {
+	from := first - recentDays*limit.Day
+	if f.Compare == ComparePrevious && len(now) > 1 {
+		from = first - (last - first)
+	}
+	if f.Compare == CompareWeek || len(now) > 1 {
+		for _, run := range earlier {
+			if run.Last >= from && run.Last < max(first, last) {
+				base = append(base, run)
+			}
+		}
+	}
+	if f.Compare == ComparePrevious && base == nil && len(earlier) > 0 {
+		base = earlier[len(earlier)-1:]
+	}
+	return base
+}
+
+// lastDays are so many days of a zone, the last of which has a moment.
+func lastDays(at limit.Time, n int, zone *time.Location) (days [][2]limit.Time) {
+	y, m, d := time.UnixMicro(int64(at)).In(zone).Date()
+	for i := range n {
+		from := time.Date(y, m, d-n+1+i, 0, 0, 0, 0, zone).UnixMicro()
+		until := time.Date(y, m, d-n+2+i, 0, 0, 0, 0, zone).UnixMicro()
+		days = append(days, [2]limit.Time{limit.Time(from), limit.Time(until)})
+	}
+	return days
+}
+
+// history is what has changed, nil if nobody asked.
+func (f *Report) history(spare store.Spare) (*history.History, error) {
+	db, loaded, all, now := f.db, f.loaded, f.all, f.runs
+	if f.Compare == CompareNone {
+		return nil, nil
+	}
+	alike, err := db.Alike(numbersOf(now))
+	if err != nil {
+		return nil, err
+	}
+	c := f.compareRuns(slices.DeleteFunc(slices.Clone(all), func(run store.RunFact) bool {
+		return !slices.Contains(alike, run.Run)
+	}), now, f.zone)
+	found, err := db.History(loaded, store.Question{
+		Now: numbersOf(now), Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
+		Days: c.days, Often: repeatDays, Top: f.Top,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h := &history.History{
+		Compare: f.Compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []history.Policy{},
+		NewActions: found.NewActions, TopNewActions: []history.NewAction{}, Repeat: history.Repeat{HitDays: repeatDays, OfDays: recentDays},
+		Degraded: c.degraded(now),
+	}
+	for _, a := range found.TopActions {
+		h.TopNewActions = append(h.TopNewActions, history.NewAction(a))
+	}
+	for i := range found.Policies {
+		p := loaded.Result.Policies[i].Policy
+		h.Policies = append(h.Policies, policyHistory(p.Name, p.By(), &found.Policies[i]))
+	}
+	h.SafeLimits, err = f.safeLimits(spare)
+	return h, err
+}
+
+func policyHistory(name, by string, p *store.PolicyHistory) history.Policy {
+	h := history.Policy{
+		Policy: name, By: by, Changed: p.Changed, Trend: []history.Trend{},
+		NewlyHit: movedOf(p.NewlyHit), Released: movedOf(p.Released), Repeating: movedOf(p.Repeating),
+		TopNewlyHit: moversOf(p.TopNewlyHit), TopReleased: moversOf(p.TopReleased), TopRepeating: moversOf(p.TopRepeating),
+	}
+	if p.InBase {
+		before := history.NewTotals(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
+		h.Before = &before
+	}
+	for _, r := range p.Trend {
+		h.Trend = append(h.Trend, history.NewTrend(r.Run, r.First, r.Last,
+			history.NewTotals(r.Requests, r.Refused, r.Clients, r.ClientsHit), history.HitClasses(r.Hit)))
+	}
+	return h
+}
+
+func movedOf(c store.ByClass) history.Moved {
+	return history.Moved{Clients: history.HitClasses(c).Sum(), ByClass: history.HitClasses(c)}
+}
+
+func moversOf(movers []store.Mover) []history.Mover {
+	list := make([]history.Mover, len(movers))
+	for i := range movers {
+		list[i] = history.Mover(movers[i])
+	}
+	return list
+}
+
+// safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves before,
+// or, with 7d, of the earliest within a week.
+func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
+	last := f.runs[len(f.runs)-1]
+	var swept []store.RunFact
+	for _, run := range f.all {
+		if run.Curves > 0 && run.Last <= last.Last {
+			swept = append(swept, run)
+		}
+	}
+	if len(swept) < 2 {
+		return nil, nil
+	}
+	slices.SortFunc(swept, byTime)
+	newest := swept[len(swept)-1]
+	for i := range slices.Backward(swept[:len(swept)-1]) {
+		if f.Compare == CompareWeek && i > 0 && swept[i-1].Last >= newest.Last-recentDays*limit.Day {
+			continue
+		}
+		limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, spare)
+		if err != nil || len(limits) > 0 {
+			return safeLimitsOf(swept[i].Run, newest.Run, spare, limits), err
+		}
+	}
+	return nil, nil
+}
+
+func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *history.SafeLimits {
+	s := &history.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
+	for _, l := range limits {
+		s.People = l.People
+		s.Limits = append(s.Limits, history.SafeLimit{
+			By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
+		})
+	}
+	return s
+}
+
+// parseSpare reads browsers=99.9%.
+func parseSpare(text string) (store.Spare, error) {
+	bad := func() (store.Spare, error) {
+		return store.Spare{}, pipeline.Usage("--protect %q: want a class and a share, such as browsers=99.9%%", text)
+	}
+	name, share, found := strings.Cut(text, "=")
+	var p pipeline.Percent
+	if !found || p.Set(share) != nil {
+		return bad()
+	}
+	for class := range request.ClassCount {
+		if name == class.String() || name == class.String()+"s" {
+			return store.Spare{Class: class, PerMillion: int64(float64(p)*1e4 + 0.5)}, nil
+		}
+	}
+	return bad()
+}

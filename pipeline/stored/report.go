@@ -1,0 +1,138 @@
+package stored
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"shadow/pipeline"
+	"shadow/replay"
+	"shadow/report"
+	"shadow/store"
+)
+
+// A Report is about stored runs again, without reading logs, and about what has changed.
+type Report struct {
+	pipeline.Caller
+	pipeline.Look
+	pipeline.Nightly
+	Selection
+	Database
+	Compare string // with what
+	Protect string // class=share of clients that a safe limit does not hit
+	Quiet   bool
+
+	db      *store.Reader
+	loaded  *store.Loaded
+	all     []store.RunFact
+	runs    []store.RunFact // that the report is about
+	options report.Options
+}
+
+// Run verifies what is asked, and reports.
+func (f *Report) Run(ctx context.Context) error {
+	if err := f.Look.Verify(); err != nil {
+		return err
+	}
+	chosen, err := f.Selection.verify()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]string{ComparePrevious, CompareWeek, CompareNone}, f.Compare) {
+		return pipeline.Usage("--compare %q: want previous, 7d or none", f.Compare)
+	}
+	spare, err := parseSpare(f.Protect)
+	if err != nil {
+		return err
+	}
+	scopes := []report.Scope{report.WithEvidence}
+	if f.Compare != CompareNone {
+		scopes = append(scopes, report.WithHistory)
+	}
+	if err := f.Nightly.Verify(scopes...); err != nil {
+		return err
+	}
+	if f.db, err = f.Open(ctx, f.Err); err != nil {
+		return err
+	}
+	defer f.db.Close()
+	model, err := f.model(chosen, spare)
+	if err != nil {
+		return err
+	}
+	if len(f.Conditions) > 0 && f.curvesOnly() {
+		return pipeline.Usage("--fail-if asks what policies do, and run %d, of shadow sweep, has none: choose a run of shadow replay with --run", f.runs[0].Run)
+	}
+	f.Always = f.Output == "json"
+	return f.Finish(ctx, &f.Caller, f.Quiet, model, nil, func() error {
+		switch {
+		case f.Output == "html":
+			page, err := f.page(model)
+			if err != nil {
+				return err
+			}
+			return page.Write(f.Out)
+		case f.curvesOnly():
+			return f.writeSweep(model)
+		}
+		return model.Write(f.Out, f.Output)
+	})
+}
+
+// model is the report on the runs that are chosen.
+func (f *Report) model(chosen selector, spare store.Spare) (_ *report.Model, err error) {
+	if f.all, err = f.db.Runs(); err != nil {
+		return nil, err
+	}
+	if f.runs, err = chosen(f.all); err != nil {
+		return nil, err
+	}
+	if f.loaded, err = f.db.Load(numbersOf(f.runs)); err != nil {
+		return nil, err
+	}
+	f.options = report.Options{
+		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
+		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
+		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path, Run: runsText(f.runs), Anonymize: f.Anonymizer,
+		Jury: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
+	}
+	model := report.New(f.loaded.Result, f.options)
+	history, err := f.history(spare)
+	if history != nil {
+		model.SetHistory(history, f.Anonymizer)
+	}
+	return model, err
+}
+
+// apartOf is what several runs judged by themselves, for a report.
+func apartOf(found *store.Apart) *report.Apart {
+	if found == nil {
+		return nil
+	}
+	apart := &report.Apart{Runs: found.Runs, Clients: found.Clients, Requests: found.Requests}
+	for _, c := range found.Top {
+		apart.TopClients = append(apart.TopClients, report.ApartClient(c))
+	}
+	return apart
+}
+
+func numbersOf(runs []store.RunFact) []int32 {
+	numbers := make([]int32, len(runs))
+	for i := range runs {
+		numbers[i] = runs[i].Run
+	}
+	return numbers
+}
+
+// runsText names runs by their numbers: "7", "3, 4".
+func runsText(runs []store.RunFact) string {
+	text := ""
+	for i := range runs {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(runs[i].Run)
+	}
+	return text
+}

@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"shadow/policy"
+	"shadow/report/advice"
+	"shadow/report/format"
+	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic"
+	"shadow/traffic/evidence"
+	"shadow/traffic/ingest"
+)
+
+// A Suggest answers what a limit should be.
+type Suggest struct {
+	Logs
+	Shapes
+	Protect    []string // whom, and which share of them
+	Target     []string // whom to refuse; nil: DefaultTarget, or all if all are protected
+	Action     string
+	EachAction bool
+	Holdout    string // the last share of the requests; "": none
+	Scale      string // a factor; "": 1
+	Band       bool
+	Output     string
+	Again      []string // the flags that say how logs are read, for commands that are proposed
+
+	names   []string // of the logs
+	advisor suggest.Advisor
+	judged  suggest.Judged
+}
+
+// DefaultTarget are those whom a limit is meant for unless somebody says otherwise.
+var DefaultTarget = []string{"tools", "crawlers", "disguised"}
+
+// Run verifies what is asked, reads, chooses, and reports.
+func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
+	if err := r.prepareSuggest(logs); err != nil {
+		return err
+	}
+	a := &r.advisor
+	a.Reading, a.Rules, a.Band, a.EachAction = r.Read, r.Rules, r.Band, r.EachAction
+	a.Read = func(o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) { return r.each(ctx, o, do) }
+	if err := a.Survey(); err != nil {
+		return err
+	}
+	if a.Action, err = r.settle(&a.Found.Stats, "action", r.Action); err != nil {
+		return err
+	}
+	found, err := a.Advise(ctx)
+	if err != nil {
+		return err
+	}
+	answers := make([]advice.Answer, len(found))
+	for i, answer := range found {
+		var nginx *advice.Nginx
+		if answer.Nginx != nil {
+			nginx = &advice.Nginx{Directives: r.judged.Directives(answer.Action, answer.Nginx.Twin)}
+		}
+		answers[i] = advice.Answer{Advice: answer, Nginx: nginx, Next: r.next(answer, nginx)}
+	}
+	o := r.reportOptions(r.warnings(found))
+	o.Evidence = r.Rules
+	if err := advice.New(a.Found, answers, o).Write(r.Out, r.Output); err != nil {
+		return err
+	}
+	return r.tooManyUnreadable(&a.Found.Stats)
+}
+
+// prepareSuggest looks up everything that is named.
+func (r *Suggest) prepareSuggest(logs []string) error {
+	if err := VerifyOutput(&r.Output, format.Outputs()); err != nil {
+		return err
+	}
+	r.names, r.Cold = logs, true // neither part of the log is warmed
+	err := r.prepare(logs, func(*policy.Config) (_ []policy.Policy, err error) {
+		if err := r.ask(); err != nil {
+			return nil, err
+		}
+		if len(r.Kinds) == 0 {
+			r.Kinds = []string{sweep.Window.String(), sweep.Fixed.String(), sweep.Token.String()}
+		}
+		if r.advisor.Shapes, err = r.Shapes.options(); err != nil {
+			return nil, err
+		}
+		r.advisor.HeldOut, err = r.heldOut()
+		return nil, err
+	})
+	if err != nil {
+		return err
+	}
+	if r.Read.Tracer == nil { // page loads are told by traces, too
+		if r.Read.Tracer, err = newTracer(evidence.TraceRules{Background: r.Config.Evidence.Background}); err != nil {
+			return err
+		}
+	}
+	r.judged = suggest.Judged{
+		Client: r.Client, ClientFrom: r.ClientFrom, Rule: r.Read.Clients, FromNginx: r.NginxConf != "", Format: r.Format, Named: map[string]bool{},
+	}
+	for _, a := range r.Config.Actions {
+		r.judged.Named[a.Name] = true
+	}
+	if once := r.readOnce(); once != "" {
+		return Usage("%s can be read only once, and suggest reads its logs several times: name files (compressed ones are read as they are)", once)
+	}
+	return nil
+}
+
+// ask makes the question. `--protect all` without --target implies `--target all`: no classification is needed.
+func (r *Suggest) ask() (err error) {
+	q := &r.advisor.Question
+	for _, text := range r.Protect {
+		p, err := suggest.ParsePromise(text)
+		if err != nil {
+			return BadFlag("protect", text, err)
+		}
+		q.Promises = append(q.Promises, p)
+	}
+	target := r.Target
+	if target == nil {
+		target = DefaultTarget
+		if len(q.Promises) > 0 && q.Promises[0].Who == suggest.Everybody {
+			target = []string{"all"}
+		}
+	}
+	for _, word := range target {
+		who, err := suggest.ParseSet(word)
+		if err != nil {
+			return BadFlag("target", word, err)
+		}
+		q.Stop |= who
+	}
+	if len(q.Promises) == 0 || q.Stop == 0 {
+		return Usage("--protect and --target: name at least one group of clients each")
+	}
+	for _, p := range q.Promises {
+		if both := p.Who & q.Stop; both != 0 && p.Who != suggest.Everybody && q.Stop != suggest.Everybody {
+			return Usage("--protect and --target: %s cannot be both", both)
+		}
+	}
+	if q.Scale, err = suggest.ParseScale(cmp.Or(r.Scale, "1")); err != nil {
+		return BadFlag("scale", r.Scale, err)
+	}
+	return nil
+}
+
+// heldOut is the share of --holdout, 0 for none.
+func (r *Suggest) heldOut() (suggest.Share, error) {
+	if none := strings.TrimSuffix(r.Holdout, "%"); none == "0" || r.Holdout == "" {
+		return 0, nil
+	}
+	share, err := suggest.ParseShare(r.Holdout)
+	if err != nil || share.Percent() >= 100 {
+		return 0, Usage("--holdout %q: want a share from 0 (nothing is held out) to below 100%% (something must be left to choose limits on), such as 30%%", r.Holdout)
+	}
+	return share, nil
+}
+
+// each reads the inputs once and hands each batch to do.
+func (l *Logs) each(ctx context.Context, o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) {
+	return l.read(ctx, o, func(reader *ingest.Reader) error {
+		for {
+			b, err := reader.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			if err := do(b); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// warnings are those about logs, and where answers are not what one may think.
+func (r *Suggest) warnings(answers []*suggest.Advice) []string {
+	s := &r.advisor.Found.Stats
+	texts := r.Logs.warnings(s)
+	if r.advisor.HeldOut > 0 && !r.advisor.Split && s.Taken() > 0 {
+		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
+	}
+	texts = append(texts, r.lumped(r.advisor.Found.Clients)...)
+	if r.Config.Exempt.Len() > 0 {
+		texts = append(texts, "clients that the configuration exempts are counted like all others")
+	}
+	texts = append(texts, takenFor(r.Action, r.advisor.Action)...)
+	if r.Action != "" && len(answers) == 1 && answers[0].First.Requests == (suggest.Groups{}) && s.Taken() > 0 {
+		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.advisor.Action))
+	}
+	if n := len(r.advisor.Found.Actions); r.EachAction && n > suggest.MostActions {
+		texts = append(texts, fmt.Sprintf("of %d actions, the %d with most requests are shown; --action NAME is about any", n, suggest.MostActions))
+	}
+	return texts
+}

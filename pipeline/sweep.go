@@ -1,0 +1,256 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
+	"shadow/report/curves"
+	"shadow/report/format"
+	"shadow/request"
+	"shadow/store"
+	"shadow/sweep"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// A Sweep says of every limit at once what it would refuse, and whom it would hit.
+type Sweep struct {
+	Logs
+	Shapes
+	Bursts  []int64 // of token buckets, of which to count what they refuse
+	Exact   *bool   // whether to read twice for what those of the table refuse; nil: if that takes a moment
+	Action  string
+	Output  string
+	DB      string
+	NoStore bool
+	Band    bool
+
+	options sweep.Options
+	witness *replay.Engine   // gathers evidence, in the first look
+	jury    *replay.Assessor // judges it, after the first look
+	changed bool             // whether the logs did between two looks
+}
+
+// sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory more.
+const sweepBatch = 128 << 10
+
+// Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
+func (r *Sweep) Run(ctx context.Context, logs []string) error {
+	if err := r.prepareSweep(ctx, logs); err != nil {
+		return err
+	}
+	if r.NoStore {
+		result, err := r.sweep(ctx)
+		if err != nil {
+			return err
+		}
+		return r.report(result, "", "")
+	}
+	var result *sweep.Result
+	id, err := keepRun(ctx, r.DB, r.runInfo(), func(run *store.Run) (err error) {
+		if result, err = r.sweep(ctx); err != nil {
+			return err
+		}
+		run.Warn(r.warnings(result))
+		run.Judge(r.jury)
+		return run.FinishSweep(result, time.Now())
+	})
+	if err != nil {
+		return err
+	}
+	return r.report(result, r.DB, fmt.Sprint(id))
+}
+
+// prepareSweep looks up everything that is named.
+func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
+	if err := VerifyOutput(&r.Output, format.PageOutputs()); err != nil {
+		return err
+	}
+	var longest []policy.Policy // the window that remembers for longest: how logs are read goes by that
+	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) {
+		for _, b := range r.Bursts {
+			if b < 1 {
+				return nil, Usage("--bursts %d: a bucket that holds nothing admits nothing; want at least 1", b)
+			}
+		}
+		var err error
+		if r.options, err = r.Shapes.options(); err != nil {
+			return nil, err
+		}
+		p, err := policy.New(limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}, r.options.By)
+		longest = []policy.Policy{p}
+		return longest, err
+	})
+	if err != nil {
+		return err
+	}
+	r.Read.Batch = sweepBatch
+	NotePaths(&r.Read, PolicyKeys(longest))
+	o := &r.options
+	if r.Rules != nil {
+		o.Disguised = func(client int32) bool { return r.jury.Disguised(client) }
+	}
+	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.Lateness
+	o.Band, r.Read.Band = r.Band, r.Band
+	o.Stop = ctx.Err
+	return nil
+}
+
+// sweep reads the logs and draws the curves.
+func (r *Sweep) sweep(ctx context.Context) (*sweep.Result, error) {
+	if r.Rules != nil {
+		r.witness = replay.New(replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Evidence: true})
+	}
+	result, err := r.look(ctx, r.Read, r.options)
+	if err != nil {
+		return nil, err
+	}
+	if result.Action, err = r.settle(&result.Stats, "action", r.Action); err != nil {
+		return nil, err
+	}
+	return result, r.lookAgain(ctx, result)
+}
+
+// mostTwice is up to how many requests are looked at twice unasked: that takes a moment.
+const mostTwice = 500_000
+
+// lookAgain counts what those token buckets refuse of which people will want to know it, and of which the first look could not
+// tell that they would. It takes inputs that can be read twice.
+func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
+	twice := first.Judged <= mostTwice
+	if r.Exact != nil {
+		twice = *r.Exact
+	}
+	again := first.Again(r.options)
+	if len(again.Rates) == 0 || !twice || r.readOnce() != "" {
+		return nil
+	}
+	reading := r.Read
+	reading.Tracer = nil                                         // who is disguised is known
+	reading.HasUntil, reading.Until = true, first.Stats.LastAt+1 // a log may have grown since
+	debug.FreeOSMemory()                                         // much of what the first look took was never touched; used again as it is, all of it would be
+	second, err := r.look(ctx, reading, again)
+	if err == nil {
+		r.changed = !first.Add(second)
+	}
+	return err
+}
+
+// look reads the logs once. Evidence is gathered beside the first look, by a replay of the same batches without any policy. Once
+// all of them have been seen it is judged, and the curves are drawn.
+func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.Options) (*sweep.Result, error) {
+	s := sweep.New(options)
+	take := func(*traffic.Batch) error { return nil }
+	if r.witness != nil {
+		take = r.witness.Judge
+	}
+	stats, err := r.read(ctx, reading, func(reader *ingest.Reader) error { return s.Run(tee{reader, take}) })
+	if err != nil {
+		return nil, err
+	}
+	if r.witness != nil {
+		r.jury = replay.NewAssessor(r.witness.Result(stats), r.Rules)
+		r.witness = nil
+	}
+	return s.Result(stats), nil
+}
+
+// report prints the curves, and complains if too much could not be read.
+func (r *Sweep) report(result *sweep.Result, database, run string) error {
+	o := r.reportOptions(r.warnings(result))
+	o.Database, o.Run, o.Jury = database, run, r.jury
+	if err := curves.New(result, o).Write(r.Out, r.Output); err != nil {
+		return err
+	}
+	return r.tooManyUnreadable(&result.Stats)
+}
+
+// warnings are those about logs, and where curves are not what one may think.
+func (r *Sweep) warnings(result *sweep.Result) []string {
+	s := &result.Stats
+	texts := append(r.Logs.warnings(s), actionWarnings(r.Action, result.Action, result.Judged, s)...)
+	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
+		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
+	}
+	if r.changed {
+		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
+	}
+	texts = append(texts, noUsers(&r.Read, s)...)
+	texts = append(texts, FoldedPaths(&r.Read, []request.Key{r.options.By})...)
+	if r.NoStore {
+		return texts
+	}
+	return append(texts, thinCurves(result)...)
+}
+
+// Shapes say which limits are tried.
+type Shapes struct {
+	Per   []string // lengths of windows; none: those by default
+	Kinds []string // none: all
+	Rates []string // of token buckets; none: those that suit the key
+	By    string   // what limits count by
+}
+
+// options are the shapes as a sweep takes them.
+func (f *Shapes) options() (o sweep.Options, err error) {
+	if o.By, err = request.ParseKey(cmp.Or(f.By, "client")); err != nil {
+		return o, BadFlag("by", f.By, err)
+	}
+	if o.Periods, err = periods(f.Per); err != nil {
+		return o, err
+	}
+	for _, name := range f.Kinds {
+		kind, err := sweep.ParseKind(name)
+		if err != nil {
+			return o, BadFlag("kind", name, err)
+		}
+		o.Kinds = append(o.Kinds, kind)
+	}
+	for kind := range sweep.KindCount {
+		if len(f.Kinds) == 0 {
+			o.Kinds = append(o.Kinds, kind)
+		}
+	}
+	for _, text := range f.Rates {
+		some, err := sweep.ParseRates(text)
+		if err != nil {
+			return o, BadFlag("rate", text, err)
+		}
+		for _, rate := range some {
+			if rate.MostBurst() < 1 {
+				return o, Usage("--rate %s: too large to be exact; take a shorter period or a rounder count", text)
+			}
+			if !slices.Contains(o.Rates, rate) {
+				o.Rates = append(o.Rates, rate)
+			}
+		}
+	}
+	if len(o.Rates) == 0 {
+		o.Rates = sweep.DefaultRates(o.By)
+	}
+	return o, nil
+}
+
+// periods reads --per.
+func periods(texts []string) (all []limit.Time, err error) {
+	if len(texts) == 0 {
+		return sweep.DefaultPeriods(), nil
+	}
+	for _, text := range texts {
+		per, err := limit.ParsePeriod(text)
+		if err != nil {
+			return nil, BadFlag("per", text, err)
+		}
+		if !slices.Contains(all, per) {
+			all = append(all, per)
+		}
+	}
+	return all, nil
+}

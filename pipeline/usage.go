@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A UsageError is a mistake in how a command was called.
+type UsageError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *UsageError) Unwrap() error { return e.error }
+
+// Usage makes an error one of how the command was called.
+func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// BadFlag is an error of usage about the value of a flag, said once with the flag in front: --limit "6": has no period; want …
+// Errors of the packages beneath open with what they are about, and often with the value as well; neither is said twice.
+func BadFlag(name, value string, err error) error {
+	text := err.Error()
+	rest, named := strings.CutPrefix(text, name+" ")
+	switch {
+	case named:
+		return Usage("--%s %s", name, rest)
+	case strings.Contains(text, strconv.Quote(value)):
+		return Usage("--%s: %s", name, text)
+	}
+	return Usage("--%s %q: %s", name, value, text)
+}
+
+// An UnreadableError says that more lines than --max-bad could not be read.
+type UnreadableError struct{ share, most float64 } // in percent
+
+func (e UnreadableError) Error() string {
+	return fmt.Sprintf("%.2f%% of the lines could not be read, more than --max-bad %g%%: the report may mislead;"+
+		" `shadow parse FILE` shows what they lack", e.share, e.most)
+}
+
+// A HeldError says that --fail-if conditions held, a line each.
+type HeldError struct{ texts []string }
+
+func (e HeldError) Error() string { return strings.Join(e.texts, "\n") }
+
+// Ctrl-C must end the program at once, and a read from a quiet pipe ends when the pipe says something: such a read is
+// not waited for. It dies with the process.
+
+// ErrInterrupted is what a command returns that gave up because of a signal.
+var ErrInterrupted = errors.New("interrupted; nothing was kept")
+
+// interruptible does what may wait for ever, and gives it up when ctx ends.
+func interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ErrInterrupted
+	}
+}

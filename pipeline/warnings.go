@@ -1,0 +1,322 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"shadow/logfile"
+	"shadow/policy"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+)
+
+// Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
+// clients that send too much.
+
+// warnings are what reading found odd, and flags that came to nothing.
+func (l *Logs) warnings(s *ingest.Stats) []string {
+	return slices.Concat(passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s))
+}
+
+// noUsers tells of keys by user that come to no more than clients.
+func noUsers(o *ingest.Options, s *ingest.Stats) []string {
+	if !o.Users || o.Tables.Users.Len() > 0 || s.Taken() == 0 {
+		return nil
+	}
+	return []string{"no request has a user: what counts by user counts by client"}
+}
+
+// PolicyKeys are what policies count by, each once, in their order.
+func PolicyKeys(policies []policy.Policy) (keys []request.Key) {
+	for _, p := range policies {
+		for _, key := range p.Keys() {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+// NotePaths has the paths of actions noted where something counts by action.
+func NotePaths(o *ingest.Options, keys []request.Key) {
+	if slices.ContainsFunc(keys, request.Key.ByActions) {
+		o.Actions.NotePaths()
+	}
+}
+
+// actionsNamed is how many of the actions that stand for several paths a warning names.
+const actionsNamed = 3
+
+// FoldedPaths tell of keys by action that count several paths as one.
+func FoldedPaths(o *ingest.Options, keys []request.Key) []string {
+	folded, more := o.Actions.Folded()
+	if len(folded) == 0 {
+		return nil
+	}
+	var named, actions []string
+	for _, key := range keys {
+		if key.ByActions() {
+			named = append(named, key.String())
+		}
+	}
+	paths, atLeast := 0, ""
+	for i, f := range folded {
+		if paths += f.Paths; i < actionsNamed {
+			actions = append(actions, fmt.Sprintf("%s for %d", f.Action, f.Paths))
+		}
+	}
+	if len(folded) > actionsNamed {
+		actions = append(actions, "…")
+	}
+	if more {
+		atLeast = "at least "
+	}
+	stand := "actions stand"
+	if len(folded) == 1 {
+		stand = "action stands"
+	}
+	return []string{fmt.Sprintf("what counts by %s counts several paths as one: %d %s for %s%d paths (%s); "+
+		"a server that counts by path refuses less: see the key client+path",
+		strings.Join(named, ", "), len(folded), stand, atLeast, paths, strings.Join(actions, ", "))}
+}
+
+// idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was meant.
+func (f *Reading) idleFlags(s *ingest.Stats) []string {
+	var bounds []string
+	if f.Since != "" {
+		bounds = append(bounds, "--since "+f.Since)
+	}
+	if f.Until != "" {
+		bounds = append(bounds, "--until "+f.Until)
+	}
+	bounded := len(bounds) > 0
+	texts := slices.Clone(f.notes)
+	if bounded && s.Taken() == s.Warm {
+		texts = append(texts, "no request lies in the time of "+strings.Join(bounds, " ")+": `shadow parse LOG` shows the times of the first lines")
+	}
+	if len(f.Exclude) > 0 && !bounded && s.Excluded == 0 {
+		texts = append(texts, "no request fits --exclude "+strings.Join(f.Exclude, ", ")+
+			"; a * does not cross a slash: /health/** is all below /health/")
+	}
+	return texts
+}
+
+// idleScopes tell of limits that concern no request: what they go by may be misspelt.
+func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
+	if s.Taken() == 0 {
+		return nil
+	}
+	idle := func(scope policy.Scope) bool { return scope > 0 && s.Marked>>(scope-1)&1 == 0 }
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			if idle(part.Match) {
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s may refuse (%s)", p.Name, part.Spec, part.MatchText))
+			} else if idle(part.Count) {
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s counts (%s)", p.Name, part.Spec, part.CountText))
+			}
+		}
+	}
+	return texts
+}
+
+// actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.
+func actionWarnings(asked, meant string, requests int64, s *ingest.Stats) []string {
+	texts := takenFor(asked, meant)
+	if asked != "" && requests == 0 && s.Taken() > s.Warm {
+		texts = append(texts, fmt.Sprintf("no request is of action %q", asked))
+	}
+	return texts
+}
+
+// takenFor says that a name of an action was taken for a longer one.
+func takenFor(name, meant string) []string {
+	if name == meant {
+		return nil
+	}
+	return []string{fmt.Sprintf("--action %s is taken for %s", name, meant)}
+}
+
+// lumped tells of requests that are of no client in particular. Who does not have what --client asks for is the client "-". Those
+// are many people, and a limit by client has them share one bucket.
+func (l *Logs) lumped(clients *intern.PagedSlice[traffic.ClientTally]) []string {
+	id, known := l.Read.Tables.Clients.Find([]byte("-"))
+	if !known || int(id) >= clients.Len() || clients.At(id).Requests() == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%d requests have no %s: they are judged as one client, -", clients.At(id).Requests(), l.Client)
+	if l.Client == "user" {
+		text += ", whoever sent them; as a key of replay, sweep and keys (--by user), user counts these by their address"
+	}
+	return []string{text}
+}
+
+// What is odd about files, and about what their lines came to.
+
+// filesNamed is how many files of a directory are passed over by name; the others are counted.
+const filesNamed = 3
+
+// passedByName tell of files in directories that were not even looked at.
+func passedByName(passed []logfile.PassedOver) []string {
+	texts := make([]string, len(passed))
+	for i, p := range passed {
+		text := "passed over %d files in %s that are no access logs by their names: %s; name a file to read it anyway"
+		if len(p.Files) == 1 {
+			text = "passed over %d file in %s that is no access log by its name: %s; name it to read it anyway"
+		}
+		some := strings.Join(p.Files[:min(len(p.Files), filesNamed)], ", ")
+		if len(p.Files) > filesNamed {
+			some += ", …"
+		}
+		texts[i] = fmt.Sprintf(text, len(p.Files), p.Dir, some)
+	}
+	return texts
+}
+
+// inputWarnings are what reading found odd.
+func inputWarnings(s *ingest.Stats) []string {
+	var c collector
+	for i := range s.Inputs {
+		in := &s.Inputs[i]
+		for _, text := range in.Warnings {
+			c.add(in.Name, text)
+		}
+		c.addProblem(in)
+	}
+	var passed collector
+	for _, err := range s.Passed {
+		passed.add(passedOver(err))
+	}
+	texts := slices.Concat(copyWarnings(s.Copies), c.all())
+	for _, text := range passed.all() {
+		texts = append(texts, "passed over: "+text)
+	}
+	return append(texts, unlikelyNotHTTP(s)...)
+}
+
+// copiesNamed is how many copies a warning names; the others are counted, and JSON has all.
+const copiesNamed = 20
+
+// copyWarnings name the files that are not read because others hold their lines, and those of which that is not certain.
+func copyWarnings(c logfile.Copies) (texts []string) {
+	switch n := len(c.Found); {
+	case n == 1:
+		texts = append(texts, "1 file is a copy and is not read: "+copiesText(c.Found))
+	case n > 1:
+		texts = append(texts, fmt.Sprintf("%d files are copies and are not read: %s", n, copiesText(c.Found)))
+	}
+	if n := len(c.Doubts); n > 0 {
+		others := ""
+		if n > 1 {
+			others = fmt.Sprintf(", and %d more files begin alike", n-1)
+		}
+		texts = append(texts, fmt.Sprintf("%s begins as %s does%s: too short to prove a copy, so their lines count; leave out what is one",
+			c.Doubts[0].Name, c.Doubts[0].Of, others))
+	}
+	return texts
+}
+
+// copiesText lists copies.
+func copiesText(found []logfile.Copy) string {
+	texts := make([]string, 0, copiesNamed)
+	for _, c := range found[:min(len(found), copiesNamed)] {
+		what := map[logfile.How]string{
+			logfile.SameFile: "another name of", logfile.SameLines: "the same as", logfile.Beginning: "the beginning of",
+		}[c.How]
+		texts = append(texts, fmt.Sprintf("%s (%s %s)", c.Name, what, c.Of))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(found) - copiesNamed; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// unlikelyNotHTTP warns of skipped lines that may be requests all the same, in another writing than the format's: most lines are
+// skipped, or the server has answered some as it answers requests.
+func unlikelyNotHTTP(s *ingest.Stats) []string {
+	skipped := s.NotHTTP.Lines()
+	if s.JudgesNotHTTP || skipped == 0 {
+		return nil
+	}
+	all, answered := s.Parsed-s.Excluded, int64(0)
+	for _, n := range s.NotHTTP {
+		if n.Status >= 200 && n.Status < 400 {
+			answered += n.Lines
+		}
+	}
+	const advice = "if the log writes requests in another way, state its --format; --not-http judge takes these lines for requests"
+	switch {
+	case 100*answered > all:
+		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged, though the server answered %d of them with a status "+
+			"from 200 to 399: %s", skipped, all, answered, advice)}
+	case 2*skipped > all:
+		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged: %s", skipped, all, advice)}
+	}
+	return nil
+}
+
+// nothingRead is an error if the inputs gave no line at all and damage is why: then there is nothing to report. As long
+// as one gave a line, what is wrong with the others is a warning.
+func nothingRead(s *ingest.Stats) error {
+	var c collector
+	for i := range s.Inputs {
+		c.addProblem(&s.Inputs[i])
+	}
+	if s.Lines > 0 || c.texts == nil {
+		return nil
+	}
+	return fmt.Errorf("no line could be read: %s", strings.Join(c.all(), "; "))
+}
+
+// passedOver takes apart why an input was passed over: its name, and the reason without details.
+func passedOver(err error) (name, reason string) {
+	text := err.Error()
+	if cause := errors.Unwrap(err); cause != nil {
+		reason = cause.Error()
+	}
+	name = strings.TrimSuffix(strings.TrimSuffix(text, reason), ": ")
+	reason, _, _ = strings.Cut(reason, "\n")
+	return name, reason
+}
+
+// A collector gathers texts about inputs, each once: "a.log.gz, and 3 more: truncated gzip".
+type collector struct {
+	texts []string
+	first map[string]string // by text: the input that it came with first
+	more  map[string]int    // by text: how many others
+}
+
+func (c *collector) add(input, text string) {
+	if c.first == nil {
+		c.first, c.more = map[string]string{}, map[string]int{}
+	}
+	if _, seen := c.first[text]; seen {
+		c.more[text]++
+		return
+	}
+	c.first[text] = input
+	c.texts = append(c.texts, text)
+}
+
+func (c *collector) addProblem(in *ingest.InputStats) {
+	if in.Problem != "" {
+		c.add(in.Name, in.Problem)
+	}
+}
+
+func (c *collector) all() []string {
+	var all []string
+	for _, text := range c.texts {
+		inputs := c.first[text]
+		if n := c.more[text]; n > 0 {
+			inputs += fmt.Sprintf(", and %d more", n)
+		}
+		all = append(all, inputs+": "+text)
+	}
+	return all
+}

@@ -1,0 +1,29 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+)
+
+// What is read slowly is written to its end, though the signal has come.
+func TestPatientWriter(t *testing.T) {
+	reader, writer := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	w := &PatientWriter{ctx, writer}
+	go func() {
+		_, _ = io.WriteString(w, "one")
+		_, err := io.WriteString(w, "two")
+		writer.CloseWithError(err)
+	}()
+	time.Sleep(50 * time.Millisecond)
+	if text, err := io.ReadAll(reader); err != nil || string(text) != "onetwo" {
+		t.Errorf("%q, %v", text, err)
+	}
+	_, unread := io.Pipe()
+	if _, err := io.WriteString(&PatientWriter{ctx, unread}, "three"); err != errNotRead {
+		t.Error(err)
+	}
+}
