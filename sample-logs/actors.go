@@ -1,9 +1,8 @@
 package samplelogs
 
 // Actors are the clients that a rate limit is meant for, and those that it must not hit: scrapers that walk the
-// catalogue, somebody who tries passwords, monitors at exact intervals, callers of the
-// programming interface. Each acts by itself: for a while at its own
-// pace, then it pauses.
+// catalogue, somebody who tries passwords, monitors at exact intervals, callers of the programming interface. Each acts
+// by itself: for a while at its own pace, then it pauses.
 
 type role uint8
 
@@ -33,19 +32,15 @@ type actor struct {
 func (a *actor) act(q *queue, r *random, s *site, end int64) {
 	for a.next < end {
 		q.push(a.request(r, s))
-		a.advance(r)
-	}
-}
-
-func (a *actor) advance(r *random) {
-	if a.role == watcher {
-		a.next += a.pace
-		return
-	}
-	a.next += r.between(a.pace*3/4, a.pace*5/4)
-	if a.next >= a.until {
-		a.next = a.until + r.between(a.pause*3/4, a.pause*5/4)
-		a.until = a.next + a.run
+		if a.role == watcher {
+			a.next += a.pace
+			continue
+		}
+		a.next += r.between(a.pace*3/4, a.pace*5/4)
+		if a.next >= a.until {
+			a.next = a.until + r.between(a.pause*3/4, a.pause*5/4)
+			a.until = a.next + a.run
+		}
 	}
 }
 
@@ -55,33 +50,24 @@ func (a *actor) request(r *random, s *site) event {
 	case watcher:
 		e.target, e.status = s.health, 200
 	case passwords:
-		e.target, e.status = s.login, a.refusal(r)
-	case scraper:
-		e.target = a.walk(s)
+		e.target, e.status = s.login, 401
+		switch chance := r.below(1000); {
+		case a.limited && chance >= 200:
+			e.status = 429
+		case chance < 2: // hardly ever the password fits
+			e.status = 302
+		}
+	case scraper: // goes through the catalogue: a listing, then ten products
+		a.walked++
+		if step := a.walked / 11; a.walked%11 == 0 {
+			e.target = s.listings.at(step % int64(s.listings.count))
+		} else {
+			e.target = s.products.at((a.walked*3 + int64(a.client)) % int64(s.products.count))
+		}
 	case caller:
 		e.target = s.api.at(r.below(int64(s.api.count)))
 	}
 	return e
-}
-
-// refusal is the status of a try: hardly ever the password fits.
-func (a *actor) refusal(r *random) int16 {
-	switch chance := r.below(1000); {
-	case a.limited && chance >= 200:
-		return 429
-	case chance < 2:
-		return 302
-	}
-	return 401
-}
-
-// walk goes through the catalogue: a listing, then ten products.
-func (a *actor) walk(s *site) int32 {
-	a.walked++
-	if step := a.walked / 11; a.walked%11 == 0 {
-		return s.listings.at(step % int64(s.listings.count))
-	}
-	return s.products.at((a.walked*3 + int64(a.client)) % int64(s.products.count))
 }
 
 const (

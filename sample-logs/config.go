@@ -1,6 +1,9 @@
 package samplelogs
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Config says what log to make. The zero value of a field stands for its default.
 type Config struct {
@@ -18,23 +21,15 @@ type Config struct {
 const DefaultHeavy = 80
 
 func (c Config) withDefaults() Config {
-	orElse(&c.Lines, 1_000_000)
-	orElse(&c.Clients, 50_000)
-	orElse(&c.PerDay, 1_000_000)
-	orElse(&c.Heavy, DefaultHeavy)
-	orElse(&c.Late, 50)
-	c.Clients = max(c.Clients, 2*castSize)
+	c.Lines = max(0, cmp.Or(c.Lines, 1_000_000))
+	c.Clients = max(2*castSize, cmp.Or(c.Clients, 50_000))
+	c.PerDay = max(0, cmp.Or(c.PerDay, 1_000_000))
+	c.Heavy = max(0, cmp.Or(c.Heavy, DefaultHeavy))
+	c.Late = max(0, cmp.Or(c.Late, 50))
 	if c.Start.IsZero() {
 		c.Start = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	}
 	return c
-}
-
-func orElse(value *int64, otherwise int64) {
-	if *value == 0 {
-		*value = otherwise
-	}
-	*value = max(*value, 0)
 }
 
 // visitors is the number of clients that are not actors.

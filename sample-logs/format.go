@@ -49,10 +49,6 @@ type lineWriter struct {
 	iso    []byte
 }
 
-func newLineWriter(f Format, s *site, kinds []agent, address func([]byte, int32) []byte) lineWriter {
-	return lineWriter{format: f, site: s, agents: kinds, address: address, second: -1}
-}
-
 // An answer is what the server does with a request.
 type answer struct {
 	status   int
@@ -129,21 +125,16 @@ func (w *lineWriter) appendText(dst []byte, e *event, a answer) []byte {
 		dst = append(dst, w.agents[e.agent].text...)
 		dst = append(dst, '"')
 	}
-	if w.format == Timed {
-		dst = appendTimes(dst, e, a)
+	if w.format == Timed { // $request_time $upstream_response_time $msec
+		dst = append(appendMillis(append(dst, ' '), a.took), ' ')
+		if a.upstream {
+			dst = appendMillis(dst, max(0, a.took-1))
+		} else {
+			dst = append(dst, '-')
+		}
+		dst = appendMillis(append(dst, ' '), e.stamp)
 	}
 	return append(dst, '\n')
-}
-
-// appendTimes appends $request_time $upstream_response_time $msec.
-func appendTimes(dst []byte, e *event, a answer) []byte {
-	dst = appendMillis(append(dst, ' '), a.took)
-	if a.upstream {
-		dst = appendMillis(append(dst, ' '), max(0, a.took-1))
-	} else {
-		dst = append(dst, " -"...)
-	}
-	return appendMillis(append(dst, ' '), e.stamp)
 }
 
 func (w *lineWriter) appendJSON(dst []byte, e *event, a answer) []byte {

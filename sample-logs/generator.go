@@ -27,18 +27,17 @@ type Generator struct {
 func New(c Config) *Generator {
 	c = c.withDefaults()
 	kinds, shop := agents(), newSite()
-	g := &Generator{
+	return &Generator{
 		config: c,
 		random: random{c.Seed},
 		site:   shop,
 		crowd:  newCrowd(shop, kinds, c.visitors()),
-		writer: newLineWriter(c.Format, shop, kinds, appendAddress),
+		writer: lineWriter{format: c.Format, site: shop, agents: kinds, address: appendAddress, second: -1},
 		next:   c.Start.UnixMicro(),
 		every:  c.visitInterval(),
 		end:    math.MaxInt64,
+		actors: cast(c, kinds),
 	}
-	g.actors = cast(c, kinds)
-	return g
 }
 
 // WriteTo writes the whole log.
@@ -63,7 +62,7 @@ func (g *Generator) fill(second int64) {
 	}
 	mean := g.every * 100 / hourly[second/3600%24]
 	for ; g.next < end*1000; g.next += 1 + g.random.below(2*mean) {
-		g.queue.push(g.crowd.visit(&g.random, g.next/1000))
+		g.queue.push(g.crowd.begin(&g.random, int32(g.crowd.ranks.draw(&g.random)), g.next/1000)) // whoever the rank says
 	}
 	g.introduce(second)
 	g.queue.expand(second, func(e event) { g.crowd.view(&g.queue, &g.random, e) })
@@ -87,8 +86,13 @@ func (g *Generator) write(out *bufio.Writer, second int64) (size int64, err erro
 		if g.written == g.config.Lines {
 			break
 		}
-		if g.late(&e) {
-			continue
+		if e.stamp == 0 {
+			e.stamp = e.at
+			if g.random.below(10_000) < g.config.Late { // it is logged later, with this stamp
+				e.at += g.random.between(1000, 3000)
+				g.queue.push(e)
+				continue
+			}
 		}
 		n, err := out.Write(g.writer.line(&g.random, &e))
 		size += int64(n)
@@ -98,18 +102,4 @@ func (g *Generator) write(out *bufio.Writer, second int64) (size int64, err erro
 		g.written++
 	}
 	return size, nil
-}
-
-// late decides whether a line is put off, and keeps its stamp.
-func (g *Generator) late(e *event) bool {
-	if e.stamp != 0 {
-		return false
-	}
-	e.stamp = e.at
-	if g.random.below(10_000) >= g.config.Late {
-		return false
-	}
-	e.at += g.random.between(1000, 3000)
-	g.queue.push(*e)
-	return true
 }

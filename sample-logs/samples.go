@@ -52,7 +52,8 @@ type scene struct {
 	actors  []actor
 }
 
-func (s scene) generator() *Generator {
+// log makes the log of a scene.
+func (s scene) log() []byte {
 	start, err := time.Parse("2006-01-02 15:04", s.start)
 	if err != nil {
 		panic(err)
@@ -63,12 +64,8 @@ func (s scene) generator() *Generator {
 	g.known = math.MaxInt64
 	g.actors = s.actors
 	g.writer.address = appendDocAddress
-	return g
-}
-
-func (s scene) log() []byte {
 	var log bytes.Buffer
-	if _, err := s.generator().WriteTo(&log); err != nil {
+	if _, err := g.WriteTo(&log); err != nil {
 		panic(err) // a bytes.Buffer takes everything
 	}
 	return log.Bytes()

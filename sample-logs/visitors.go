@@ -32,17 +32,10 @@ func newCrowd(s *site, kinds []agent, clients int64) *crowd {
 	return c
 }
 
-func (c *crowd) agentOf(client int32) int16 {
-	return c.agents[mix(uint64(client)^0xa6e)%uint64(len(c.agents))]
-}
-
-// visit lets a client that is drawn by its rank begin at a moment.
-func (c *crowd) visit(r *random, at int64) event {
-	return c.begin(r, int32(c.ranks.draw(r)), at)
-}
-
+// begin lets a client begin a visit at a moment.
 func (c *crowd) begin(r *random, client int32, at int64) event {
-	e := event{at: at, client: client, agent: c.agentOf(client), view: true, referer: none}
+	kind := c.agents[mix(uint64(client)^0xa6e)%uint64(len(c.agents))]
+	e := event{at: at, client: client, agent: kind, view: true, referer: none}
 	switch c.kinds[e.agent].species {
 	case tool:
 		e.target = c.site.api.at(r.below(int64(c.site.api.count)))
