@@ -16,7 +16,7 @@ import (
 
 // What this host remembers goes to Redis where that has missed something, in rounds that are soon answered, and once.
 
-// A forgetful is a host that decides alone when it is told to, and looks at what that costs Redis later.
+// A forgetful is a host that can be made to decide alone, and looks at what that costs Redis later.
 type forgetful struct {
 	*host
 	redis   *Conn
@@ -156,7 +156,7 @@ func TestRemembersOnce(t *testing.T) {
 	}
 }
 
-// A single key may remember more than Redis should be told at once: it then goes on from what it has.
+// A single key may remember more than should go to Redis at once: it then goes on from what it has.
 func TestTooMuchToRemember(t *testing.T) {
 	const text = "window:100000/24h"
 	f := newForgetful(t, text)

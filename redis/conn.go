@@ -22,7 +22,7 @@ const (
 	RedisClock              // that of the Redis server, at which it judges
 )
 
-// Options say how to reach Redis, and as whom.
+// Options say how to reach Redis, and under which name.
 type Options struct {
 	Address  Address
 	Password string // of Redis, and of the sentinels if there are any

@@ -28,7 +28,7 @@ type crash struct {
 	saved Saved
 }
 
-// newCrash is a host that judges a log up to the crash. trouble is told of each batch.
+// newCrash is a host that judges a log up to the crash. trouble is called before each batch.
 func newCrash(t *testing.T, all []sent, policies []policy.Policy, trouble func(c *crash, h *host, batch int)) *crash {
 	c := &crash{t: t, server: startServer(t), policies: policies, all: all, batches: cuts(t, 6, all, 100), checkpoint: 40, crash: 60}
 	before := c.host()

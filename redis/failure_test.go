@@ -260,7 +260,7 @@ func TestBehindInTheMiddle(t *testing.T) {
 	same(t, h, want)
 }
 
-// A server that was never met is told of like one that goes away.
+// A server that was never met counts as one that goes away.
 func TestNeverMet(t *testing.T) {
 	t.Parallel()
 	a, err := ParseAddress("unix://" + t.TempDir() + "/nobody")

@@ -127,7 +127,7 @@ func (h *host) judge(all []sent, indices []int) {
 	}
 }
 
-// user is who sent a request, if it tells.
+// user is the user of a request, if it has one.
 func (h *host) user(q *sent) int32 {
 	if q.client%3 == 0 {
 		return traffic.NoUser
@@ -160,7 +160,7 @@ func (h *host) play(all []sent, batches [][]int) *host {
 	return h
 }
 
-// same holds what two hosts refused against each other, leaving out requests of which one was told that it does not know.
+// same holds what two hosts refused against each other, leaving out degraded requests.
 func same(t *testing.T, got, want *host) {
 	t.Helper()
 	wrong, excused := 0, 0

@@ -115,15 +115,15 @@ func TestAloneWhenTold(t *testing.T) {
 	g.ask("a", nil, 0)
 	g.ask("b", nil, 1)
 	if c := g.ask("a", nil, 120); c.Snapshot == nil {
-		t.Error("b was the last: a should be told")
+		t.Error("b was the last: a should get a snapshot")
 	}
 	g.want("", "a")
 	if c := g.ask("a", nil, 120, 121); !c.Resync {
-		t.Error("a may not have heard what it was told")
+		t.Error("a may have lost its snapshot")
 	}
 	g.want("", "a")
 	if c := g.ask("a", new(limit.State), 122); c.Snapshot == nil {
-		t.Error("a wants to be told")
+		t.Error("a wants a snapshot")
 	}
 	g.want("", "a")
 	g.ask("a", nil, 123)

@@ -138,8 +138,8 @@ func (r *round) remember(p *piece) (times int) {
 }
 
 // name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
-// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says. A client whom
-// no user hides has an empty part before its own.
+// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says. The name
+// of a client without a user has an empty part before its own.
 func (r *round) name(row int32) string {
 	b, t, by := r.batch, r.options.Tables, r.policy.by
 	name, action := by.String(), "/"+t.Actions.Name(int32(b.Action[row]))

@@ -11,7 +11,7 @@ import (
 	"shadow/testneeds"
 )
 
-// A host that asks now and then is told enough to follow what all hosts together have sent: by what it remembers then, it
+// A host that asks now and then gets what it needs to follow what all hosts together have sent: by what it remembers then, it
 // decides as Redis does, and knows how long a client has to wait.
 func TestSnapshots(t *testing.T) {
 	s := startServer(t)
@@ -20,20 +20,20 @@ func TestSnapshots(t *testing.T) {
 			hosts := [2]*Conn{s.open("a" + name), s.open("b" + name)}
 			for i, text := range slices.Concat(limits, []string{limits[0] + ",cooldown=20s"}) {
 				rng := testneeds.Rand(t, uint64(i), 3)
-				told := playSnapshots(t, hosts, text, rng)
-				if told < 20 {
-					t.Errorf("%s: only %d times a host was told", text, told)
+				snapshots := playSnapshots(t, hosts, text, rng)
+				if snapshots < 20 {
+					t.Errorf("%s: only %d snapshots", text, snapshots)
 				}
 			}
 		})
 	}
 }
 
-// playSnapshots has two hosts ask for one key, at random, and returns how often one was told.
-func playSnapshots(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (told int) {
+// playSnapshots has two hosts ask for one key, at random, and returns how many snapshots they got.
+func playSnapshots(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (snapshots int) {
 	t.Helper()
 	part := parseLimit(t, text)
-	shared, err := NewLimit("told", part, openEnded)
+	shared, err := NewLimit("snapshot", part, openEnded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,26 +56,26 @@ func playSnapshots(t *testing.T, hosts [2]*Conn, text string, rng *rand.Rand) (t
 			t.Fatal(err)
 		}
 		if c.Snapshot != nil {
-			told++
+			snapshots++
 			own[i] = *c.Snapshot
 		}
 		for j, at := range c.At {
 			wait := part.Limiter.Wait(&truth, at)
 			if got := part.Limiter.Wait(&own[i], at); got != wait || (wait > 0) != slices.Contains(c.Refused, int32(j)) {
-				t.Fatalf("%s: at %d the wait is %d by what the host was told, %d by all requests; Redis refused %v",
+				t.Fatalf("%s: at %d the wait is %d by the last snapshot, %d by all requests; Redis refused %v",
 					text, at, got, wait, c.Refused)
 			}
 			part.Limiter.Charge(&truth, at, wait > 0)
 			part.Limiter.Charge(&own[i], at, wait > 0)
 		}
 	}
-	return told
+	return snapshots
 }
 
-// A host that is answered a second time may not have heard what it was told at first: it is told so.
+// A host that is answered a second time may have lost the snapshot of the first: the answer says so.
 func TestSnapshotAgain(t *testing.T) {
 	s := startServer(t)
-	shared, err := NewLimit("told", parseLimit(t, "token:6/30s"), openEnded)
+	shared, err := NewLimit("snapshot", parseLimit(t, "token:6/30s"), openEnded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,16 +90,16 @@ func TestSnapshotAgain(t *testing.T) {
 	a, b := s.open("a"), s.open("b")
 	ask(a, 0, nil)
 	if c := ask(b, 0, nil); c.Snapshot == nil {
-		t.Error("another host has been there: it should tell")
+		t.Error("another host has been there: it should return a snapshot")
 	}
 	if c := ask(b, 0, nil); c.Snapshot != nil || !c.Resync {
-		t.Error("it may be lost what was told: it should say so")
+		t.Error("the snapshot may be lost: the answer should say so")
 	}
 	if c := ask(b, 1, nil); c.Snapshot != nil || c.Resync {
-		t.Error("no other host has been there: it should tell nothing")
+		t.Error("no other host has been there: it should return no snapshot")
 	}
 	if c := ask(b, 2, new(limit.State)); c.Snapshot == nil {
-		t.Error("the host asks what it has missed: it should tell")
+		t.Error("the host asks what it has missed: it should return a snapshot")
 	}
 }
 

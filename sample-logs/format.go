@@ -166,7 +166,7 @@ func (w *lineWriter) appendRequest(dst []byte, e *event) []byte {
 	return append(dst, " HTTP/1.1"...)
 }
 
-// appendReferer leaves it out for every fourth client, whose browser tells no one where it comes from.
+// appendReferer leaves it out for every fourth client, whose browser sends none.
 func (w *lineWriter) appendReferer(dst []byte, e *event, empty string) []byte {
 	switch {
 	case e.referer == none || mix(uint64(e.client))>>32%4 == 0:

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the sample logs anew")
+var update = flag.Bool("update", false, "write the sample logs again")
 
 // TestSamples proves that the files of this folder are what the generator makes.
 func TestSamples(t *testing.T) {

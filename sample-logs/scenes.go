@@ -20,7 +20,7 @@ func shopDay() []byte {
 	}.log()
 }
 
-// timedMorning tells how long requests took, and has a server that limits already.
+// timedMorning says how long requests took, and has a server that limits already.
 func timedMorning() []byte {
 	limited := once(passwords, guesser, "curl/8.5.0", "2026-03-03 09:30:00", 3*time.Minute, 2*time.Second)
 	limited.limited = true

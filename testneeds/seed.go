@@ -15,8 +15,8 @@ import (
 // has the same input each time, and a test that calls Rapid has other input each time.
 const SeedVariable = "SHADOW_SEED"
 
-// told holds the tests that print their seed when they fail.
-var told sync.Map
+// printing holds the tests that print their seed when they fail.
+var printing sync.Map
 
 // seed returns the seed that is asked for, if any, and has a test that fails print it.
 func seed(t testing.TB) (seed uint64, given bool) {
@@ -31,9 +31,9 @@ func seed(t testing.TB) (seed uint64, given bool) {
 	if t == nil {
 		return seed, true
 	}
-	if _, twice := told.LoadOrStore(t, true); !twice {
+	if _, twice := printing.LoadOrStore(t, true); !twice {
 		t.Cleanup(func() {
-			told.Delete(t)
+			printing.Delete(t)
 			if t.Failed() {
 				t.Logf("seed: %s=%d", SeedVariable, seed)
 			}
@@ -60,7 +60,7 @@ func Rapid(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	if seed, given := seed(t); given {
 		setRapid.Do(func() {
-			if err := flag.Set("rapid.seed", strconv.FormatUint(max(1, seed), 10)); err != nil { // it draws one if told 0
+			if err := flag.Set("rapid.seed", strconv.FormatUint(max(1, seed), 10)); err != nil { // 0 has it draw one
 				t.Fatal(err)
 			}
 		})

@@ -1,6 +1,5 @@
-// Package testneeds gets tests what they need and the project has not: a program, what lies in ../shared, a small disk. On the
-// machine of somebody who looks in, a test without it is skipped; where CI=true it fails, but for want of what cannot be
-// installed.
+// Package testneeds locates external programs and data for tests, and mounts small disks. A test without them is skipped.
+// Where CI=true it fails, unless what is missing cannot be installed.
 package testneeds
 
 import (

@@ -19,7 +19,7 @@ import (
 //
 //	policies          the share that each refuses; one of them is chosen
 //
-//	lists             whom and what the chosen one refuses: clients, actions
+//	lists             which clients and actions the chosen one refuses
 //
 //	note              what the tail said last
 //	keys

@@ -13,7 +13,7 @@ import (
 // A binding is what some keys do: to the picture, or to the program.
 type binding struct {
 	keys []string // as the terminal library calls them
-	long string   // on the page of help; "" if another one tells
+	long string   // on the page of help; "" if it stands with another one
 	do   func(*Frame)
 	cmd  tea.Cmd
 }
@@ -84,13 +84,13 @@ func (f *Frame) help() []string {
 
 // explained is what the figures mean.
 var explained = []string{
-	"Everything is told by the clock of this machine, when it is judged.",
+	"All times are by the clock of this machine, when requests are judged.",
 	"Nobody is blocked: refused is what a policy would have refused.",
 	"now          share of the requests of about the last 10 s",
 	"peak         of the last 5 min; the line shows _ for none, a blank for no request",
 	"refused      in all, with what a checkpoint has kept",
 	"lists        the last 5 min, in steps of 15 s",
-	"latest       how long ago the latest refusal was told",
+	"latest       how long ago the latest refusal was judged",
 	"class        what the agent of that request claims to be",
 	"≥            at least: there were more names than room to count them",
 	"!            degraded: decided by this host alone, or not long after (--redis)",

@@ -8,7 +8,7 @@ import (
 	"shadow/tail"
 )
 
-// The lists say whom and what the chosen policy refuses of late: clients, and actions. Where the terminal is wide enough they
+// The lists show which clients and actions the chosen policy refuses of late. Where the terminal is wide enough they
 // stand side by side, else one of them is shown. Their titles name the policy they are of: for a moment after another one
 // was chosen they are still those of the one before.
 

@@ -77,7 +77,7 @@ func (n *Notes) release() {
 		fmt.Fprintf(n.to, "shadow: %d earlier lines are left out here\n", n.dropped)
 	}
 	for _, line := range n.held {
-		_, _ = n.to.Write(line) // nobody is left to be told
+		_, _ = n.to.Write(line) // nobody is left to report it to
 	}
 	n.held, n.dropped = nil, 0
 }

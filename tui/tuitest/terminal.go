@@ -92,7 +92,7 @@ func (term *Terminal) Painted() string {
 	return term.tmux("capture-pane", "-p", "-e")
 }
 
-// State is what the terminal was told to be: all but ordinary settings, "" if it is as a shell leaves it.
+// State is the settings of the terminal, "" if they are as a shell leaves them.
 func (term *Terminal) State() string {
 	term.t.Helper()
 	state := strings.TrimSpace(term.tmux("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag} "+
