@@ -61,14 +61,15 @@ func LoadConfig(path string) (Config, error) {
 // of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
 	whole := string(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-	if short, bulk := cutBulk(whole); len(bulk) > 0 {
-		if c, err := parseConfig(name, short, bulk); err == nil {
-			return c, nil
-		}
+	short, bulk := cutBulk(whole)
+	c, err := parseConfig(name, short, bulk)
+	if err == nil && len(bulk) > 0 { // these were no addresses of a tier
+		return parseConfig(name, whole, nil)
 	}
-	return parseConfig(name, whole, nil)
+	return c, err
 }
 
+// parseConfig takes from bulk what it has read.
 func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 	r := &configReader{
 		document: document{name: name, cut: map[int]int{}, damaged: map[node]*token.Position{}}, bulk: bulk,
@@ -78,9 +79,6 @@ func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 		r.cut[line] = len(texts)
 	}
 	r.read([]byte(text))
-	if len(r.bulk) > 0 {
-		r.add(Problem{File: name, Text: "has addresses where none belong"})
-	}
 	if err := r.err(); err != nil {
 		return Config{}, err
 	}

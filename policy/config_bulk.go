@@ -6,8 +6,8 @@ import (
 )
 
 // A list of a million addresses does not go through the YAML parser, which takes a kilobyte for each. Of a long stretch of
-// lines that hold one plain address each, the first stays in the text, and stands for all of them. If that leads to any
-// problem, the text is read again as a whole, so that the problem has its place.
+// lines that hold one plain address each, the first stays in the text, and stands for all of them. If they turn out to be
+// something else, such as users, the text is read again as a whole.
 
 // bulkLines is how many lines are such a stretch.
 const bulkLines = 1000
@@ -69,7 +69,6 @@ func bulkEntry(line string) (indent, entry string, ok bool) {
 // Owners have the tier of each network. Networks of IPv4 take a third of the room that others do.
 type owners struct {
 	tiers []string
-	twice string // what was claimed again by its own tier
 	four  map[uint64]uint16
 	other map[netip.Prefix]uint16
 }

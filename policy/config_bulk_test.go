@@ -37,6 +37,10 @@ func TestBulkAddresses(t *testing.T) {
 	if got, want := c.Policies[0].Policies[0].Place, fmt.Sprintf("c.yaml:%d", len(addresses)+5); got != want {
 		t.Errorf("the policy stands at %s, want %s", got, want)
 	}
+	asUsers := strings.Replace(bulkConfig(addresses), "addresses:", "field:\n    name: peer\n    values:", 1)
+	if c, err = ParseConfig("c.yaml", []byte(asUsers)); err != nil || !slices.Equal(c.Exempt.Values, addresses) {
+		t.Fatalf("%d addresses are values of a field, %v", len(c.Exempt.Values), err)
+	}
 	for name, test := range map[string]struct {
 		change func(all []string) string
 		want   string
@@ -46,6 +50,7 @@ func TestBulkAddresses(t *testing.T) {
 		"bits beyond":    {func(all []string) string { all[2000] = "1.2.3.4/8"; return bulkConfig(all) }, "c.yaml:2003:7"},
 		"in two tiers":   {func(all []string) string { return bulkConfig(all) + "tiers:\n  pro: {addresses: " + all[2000] + "}\n" }, "is in the tier \"exempt\" already"},
 		"where it is no": {func(all []string) string { return strings.Replace(bulkConfig(all), "addresses:", "user:", 1) }, "c.yaml:2:3"},
+		"at the end":     {func(all []string) string { return bulkConfig(all) + "polices: []\n" }, "c.yaml:3006:1: unknown key"},
 	} {
 		_, err := ParseConfig("c.yaml", []byte(test.change(slices.Clone(addresses))))
 		if err == nil || !strings.Contains(err.Error(), test.want) {

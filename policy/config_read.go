@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -130,7 +131,8 @@ func (r *configReader) readPolicy(p located[policyEntry]) {
 	set := Set{name, named(name, parts)}
 	for i := range set.Policies {
 		policy := &set.Policies[i]
-		policy.Place, policy.Combine = r.place(p.at), natural(policy.Parts)
+		policy.Place = fmt.Sprintf("%s:%d", r.name, r.line(r.beginning(p.at).Line))
+		policy.Combine = natural(policy.Parts)
 		if how := p.value.Combine; how.at != nil {
 			policy.Combine, _ = ParseCombine(string(how.value))
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -46,27 +47,26 @@ func (t *tierEntries) UnmarshalYAML(at node) error {
 // readMembers reads who is in a tier.
 func (r *configReader) readMembers(name string, m located[memberEntry]) request.Tier {
 	t, before := request.Tier{Name: name, Field: string(m.value.Field.Name)}, len(r.problems)
-	join := func(kind memberKind, v located[text], texts ...string) {
-		for _, text := range texts {
-			if err := r.join(&t, kind, text); err != nil {
-				r.fail(v.at, "%v", err)
-			}
+	join := func(kind memberKind, v located[text]) {
+		if err := r.join(&t, kind, string(v.value)); err != nil {
+			r.fail(v.at, "%v", err)
 		}
 	}
 	for _, v := range m.value.Addresses {
-		line := r.beginning(v.at).Line
-		join(anAddress, v, string(v.value))
-		join(anAddress, v, r.bulk[line]...)
-		delete(r.bulk, line)
-	}
-	if twice := r.nets.twice; twice != "" && r.bulk != nil {
-		r.fail(m.at, "%q stands here twice", twice)
+		join(anAddress, v)
+		at := r.beginning(v.at)
+		for i, text := range r.bulk[at.Line] {
+			if err := r.join(&t, anAddress, text); err != nil {
+				r.add(Problem{r.name, r.line(at.Line) + 1 + i, at.Column, err.Error()})
+			}
+		}
+		delete(r.bulk, at.Line)
 	}
 	for _, v := range m.value.Users {
-		join(aUser, v, string(v.value))
+		join(aUser, v)
 	}
 	for _, v := range m.value.Field.Values {
-		join(aValue, v, string(v.value))
+		join(aValue, v)
 	}
 	if m.value.File.at != nil {
 		r.readMemberFile(&t, m.value.File)
@@ -114,6 +114,9 @@ func (r *configReader) join(t *request.Tier, kind memberKind, text string) error
 	return nil
 }
 
+// errTwice is the error of a network that its own tier has already, perhaps in another spelling.
+var errTwice = errors.New("stands here twice")
+
 // joinNetwork is join for a network.
 func (r *configReader) joinNetwork(t *request.Tier, text string, p netip.Prefix) error {
 	switch owner, named := r.nets.claim(p, t.Name); {
@@ -122,7 +125,7 @@ func (r *configReader) joinNetwork(t *request.Tier, text string, p netip.Prefix)
 	case owner != t.Name:
 		return inTwo(text, owner)
 	default:
-		r.nets.twice = text
+		return fmt.Errorf("%q %w", text, errTwice)
 	}
 	return nil
 }

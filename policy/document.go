@@ -33,7 +33,7 @@ type document struct {
 // parse returns the tree, nil when the document is empty.
 func (d *document) parse(text []byte) node {
 	if deep := tooDeep(text); deep != nil {
-		d.add(Problem{d.name, deep.Position.Line, deep.Position.Column, "nests too deep"})
+		d.add(Problem{d.name, d.line(deep.Position.Line), deep.Position.Column, "nests too deep"})
 		return nil
 	}
 	file, err := parser.ParseBytes(text, 0)
@@ -58,7 +58,7 @@ func (d *document) syntax(err error) Problem {
 	if message == "found an invalid key for this map" {
 		message += " (between braces, a text that begins with a colon must stand in quotes)"
 	}
-	return Problem{d.name, p.Line, p.Column, message}
+	return Problem{d.name, d.line(p.Line), p.Column, message}
 }
 
 // maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB of
@@ -224,21 +224,21 @@ func (d *document) beginning(at node) *token.Position {
 	return at.GetToken().Position
 }
 
-// place is the file and line of a node.
-func (d *document) place(at node) string {
-	line := d.beginning(at).Line
+// line is the line of the file that a line of the text was, from which cutBulk may have taken others.
+func (d *document) line(short int) int {
+	n := short
 	for after, lines := range d.cut {
-		if after < d.beginning(at).Line {
-			line += lines
+		if after < short {
+			n += lines
 		}
 	}
-	return fmt.Sprintf("%s:%d", d.name, line)
+	return n
 }
 
 // fail notes a problem at a node.
 func (d *document) fail(at node, format string, args ...any) {
 	p := d.beginning(at)
-	d.add(Problem{d.name, p.Line, p.Column, fmt.Sprintf(format, args...)})
+	d.add(Problem{d.name, d.line(p.Line), p.Column, fmt.Sprintf(format, args...)})
 }
 
 // A located value knows where it stands; at is nil where there is none.

@@ -296,6 +296,9 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 	}
 	if message == "" {
 		message = fmt.Sprintf("does not do; want a number from %s to %s", said(schema, "minimum"), said(schema, "maximum"))
+		if isType {
+			message += ", without quotes or decimals"
+		}
 	}
 	return fmt.Sprintf("%q %s", text, message)
 }
