@@ -13,9 +13,12 @@ import (
 	"unicode"
 )
 
-// The manual is plain English: no words of words.txt, and no sentence of more than 25 words.
+// The manual is plain English: no words of words.txt, and no sentence of more than 25 words. It is short, too.
 
-const longest = 25 // words of a sentence
+const (
+	longest   = 25     // words of a sentence
+	mostWords = 28_000 // in docs/, with code and tables
+)
 
 var (
 	enumeration = regexp.MustCompile(`CODE(?:(?:,| and| or|, and|, or| …)? CODE)+`)
@@ -27,7 +30,7 @@ var (
 
 func TestWordsOfManual(t *testing.T) {
 	banned := wordsOf(t, "prose")
-	for _, page := range manual(t) {
+	for _, page := range pages(t) {
 		for _, paragraph := range paragraphs(t, page) {
 			text := code.ReplaceAllString(paragraph, "CODE")
 			for word, better := range banned {
@@ -68,6 +71,28 @@ func TestWordsOfComments(t *testing.T) {
 	}
 }
 
+// The manual stays short: a page says a thing once, and others link to it. As in a sentence, a word has a letter or a
+// digit, so the bars of tables and the dashes of lists are none.
+func TestSizeOfManual(t *testing.T) {
+	total := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(page, "docs/") {
+			for word := range strings.FieldsSeq(string(text)) {
+				if isWord(word) {
+					total++
+				}
+			}
+		}
+	}
+	if total > mostWords {
+		t.Errorf("docs/ has %d words, want at most %d: shorten a page", total, mostWords)
+	}
+}
+
 func TestSentences(t *testing.T) {
 	got := sentences("One `x.y` counts 0.1 %. Two (see it.) Then three? [Four](a.md) ends.")
 	want := []string{"One `x.y` counts 0.1 %.", "Two (see it.)", "Then three?", "Four ends."}
@@ -77,12 +102,6 @@ func TestSentences(t *testing.T) {
 	if n := wordsIn("CODE, CODE and CODE are – three words"); n != 4 {
 		t.Errorf("%d words, want 4: an enumeration of code is one", n)
 	}
-}
-
-// manual lists the pages that people read first: not the decisions, which are history.
-func manual(t *testing.T) []string {
-	t.Helper()
-	return slices.DeleteFunc(pages(t), func(page string) bool { return strings.HasPrefix(page, "docs/decisions/") })
 }
 
 // wordsOf returns a section of words.txt: each word, and what to say instead.
@@ -162,9 +181,13 @@ func sentences(text string) (all []string) {
 // wordsIn counts what has a letter or a digit. Pieces of code in a row are one word.
 func wordsIn(sentence string) (n int) {
 	for word := range strings.FieldsSeq(enumeration.ReplaceAllString(sentence, "CODE")) {
-		if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		if isWord(word) {
 			n++
 		}
 	}
 	return n
+}
+
+func isWord(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
