@@ -34,23 +34,21 @@ func (b *Debt) Sharing() (limit.Sharing, error) {
 	return s, err
 }
 
-// Sharing implements limit.Sharer: the tokens in a bucket, and the period.
+// Sharing implements limit.Sharer: the tokens in a bucket, and the period. With a timer before these the tokens that it
+// adds, and behind them how many periods fill an empty bucket.
 func (b *Step) Sharing() (limit.Sharing, error) {
-	if b.initial != 0 {
+	switch {
+	case b.timer:
+		return limit.Sharing{
+			Script:  "envoy-local",
+			Numbers: []int64{b.count, b.burst, int64(b.period), int64(b.fills)},
+			Step:    limit.Time(b.period),
+			Most:    max(2*b.period, uint64(b.burst)+uint64(b.count)),
+		}, nil
+	case b.initial != 0:
 		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial)
 	}
 	return limit.Sharing{Script: "step", Numbers: []int64{b.burst, int64(b.period)}, Most: max(uint64(b.burst), 2*b.period)}, nil
-}
-
-// Sharing implements limit.Sharer: the tokens that the timer adds, those in a bucket, the period, and how many periods
-// fill an empty bucket.
-func (b *EnvoyLocal) Sharing() (limit.Sharing, error) {
-	return limit.Sharing{
-		Script:  "envoy-local",
-		Numbers: []int64{b.count, b.burst, int64(b.period), int64(b.fills)},
-		Step:    limit.Time(b.period),
-		Most:    max(2*b.period, uint64(b.burst)+uint64(b.count)),
-	}, nil
 }
 
 // Sharing implements limit.Sharer.

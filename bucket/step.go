@@ -28,38 +28,59 @@ import (
 
 // Step is a token bucket that refills in steps.
 type Step struct {
+	count   int64  // tokens that come at the end of a period
 	burst   int64  // tokens that the bucket holds
 	initial int64  // tokens that are missing from the bucket of a new key
 	period  uint64 // microseconds
+	fills   uint64 // periods that fill an empty bucket
+	timer   bool   // periods end on the epoch's grid; else the request that opens the bucket starts them, see above
 	horizon limit.Time
 }
 
 func newStep(spec limit.Spec, burst, initial int64) *Step {
-	b := &Step{burst: burst, initial: burst - initial, period: uint64(spec.Period), horizon: spec.Period}
+	b := &Step{count: burst, burst: burst, initial: burst - initial, period: uint64(spec.Period), fills: 1, horizon: spec.Period}
 	if b.initial != 0 {
 		b.horizon = limit.Never // a forgotten key would begin again, with less than it had
 	}
 	return b
 }
 
-// Horizon is the period, after which a bucket counts as new; never when new keys do not start with a full bucket.
+// Horizon is the time after which a bucket is full or counts as new; never when new keys do not start with a full bucket.
 func (b *Step) Horizon() limit.Time { return b.horizon }
 
 // pass is what becomes of a bucket in elapsed microseconds without a request: how many tokens it lacks, and how old its
 // period is.
 func (b *Step) pass(missing int64, age, elapsed uint64) (int64, uint64) {
 	if elapsed >= b.period {
-		return 0, 0
+		if !b.timer {
+			return 0, 0
+		}
+		missing = b.fill(missing, elapsed/b.period)
+		elapsed %= b.period
 	}
 	if age += elapsed; age >= b.period {
-		return 0, age - b.period
+		return b.fill(missing, 1), age - b.period
 	}
 	return missing, age
+}
+
+// fill is how many of the missing tokens still lack at the end of the n-th period.
+func (b *Step) fill(missing int64, n uint64) int64 {
+	if n >= b.fills {
+		return 0
+	}
+	return max(0, missing-int64(n)*b.count)
 }
 
 // at is the bucket at t, and t itself or the latest moment of the key, if that is later.
 func (b *Step) at(s *limit.State, t limit.Time) (missing int64, age uint64, now limit.Time) {
 	switch {
+	case s.Extra == 0 && b.timer:
+		into := t % limit.Time(b.period)
+		if into < 0 {
+			into += limit.Time(b.period)
+		}
+		return b.initial, uint64(into), t
 	case s.Extra == 0:
 		return b.initial, 0, t
 	case t <= s.At:
@@ -117,6 +138,14 @@ func (b *Step) Level(s *limit.State, t limit.Time) float64 {
 // Semantics implements limit.Describer.
 func (b *Step) Semantics() string {
 	every := limit.FormatPeriod(limit.Time(b.period))
+	if b.timer {
+		comes := "all again"
+		if b.fills > 1 {
+			comes = fmt.Sprintf("%d more", b.count)
+		}
+		return fmt.Sprintf("token bucket refilled in steps: %d at once, then %s at the end of each %s, on the epoch's grid; "+
+			"a refused request costs nothing", b.burst, comes, every)
+	}
 	start := ""
 	if b.initial != 0 {
 		start = fmt.Sprintf("; a new key starts with %d", b.burst-b.initial)
@@ -125,14 +154,11 @@ func (b *Step) Semantics() string {
 		"that opened the bucket, and anew after %s without one%s; a refused request costs nothing", b.burst, every, every, start)
 }
 
-// Shape implements limit.Describer.
-func (b *Step) Shape() limit.Shape { return stepShape(b.burst, b.burst, b.period) }
-
-// stepShape is the shape of a bucket of burst tokens, count of which come at once every period.
-func stepShape(count, burst int64, period uint64) limit.Shape {
-	g := limit.GCD(count, int64(period))
+// Shape implements limit.Describer: count tokens come at once every period.
+func (b *Step) Shape() limit.Shape {
+	g := limit.GCD(b.count, int64(b.period))
 	return limit.Shape{
-		Count: count / g, Period: limit.Time(period) / limit.Time(g), AtOnce: burst, Step: limit.Time(period),
-		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(count, burst)),
+		Count: b.count / g, Period: limit.Time(b.period) / limit.Time(g), AtOnce: b.burst, Step: limit.Time(b.period),
+		Unlike: fmt.Sprintf("it refills evenly, not %d at once", min(b.count, b.burst)),
 	}
 }

@@ -90,7 +90,7 @@ func (e *Explain) find(ctx context.Context, g *replay.ClientLog, inputs []ingest
 	for i := range inputs {
 		names[i] = inputs[i].Name
 	}
-	places := ingest.NewPlaces(&g.Batch, g.Listed(e.Top))
+	places := ingest.NewLineFinder(&g.Batch, g.Listed(e.Top))
 	lines := map[int32]client.LogLine{}
 	id, _, _ := g.Client()
 	err := ingest.Lines(ctx, names, e.Read, id, func(l ingest.Line) bool {

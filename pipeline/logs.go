@@ -146,7 +146,7 @@ func (l *Logs) meantAction(flag, name string, s *ingest.Stats) (string, error) {
 		return name, nil
 	}
 	actions := l.Read.Tables.Actions
-	switch meant := match.ActionsMeant(actions, name); len(meant) {
+	switch meant := match.ResolveAction(actions, name); len(meant) {
 	case 1:
 		return meant[0], nil
 	case 0:

@@ -51,11 +51,11 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 // blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
 // everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
 func blame(err error, policies []policy.Policy) error {
-	var untold *ingest.Untold
-	if !errors.As(err, &untold) {
+	var missing *ingest.MissingFieldError
+	if !errors.As(err, &missing) {
 		return err
 	}
-	what := untold.What
+	what := missing.Field
 	lacks := func(k request.Key) bool {
 		return what == ingest.TheHost && k == request.ByHost || what == ingest.TheUser && k.ByUsers() ||
 			what == ingest.ThePath && k.ByPaths()

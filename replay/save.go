@@ -28,10 +28,10 @@ func (e *Engine) Save(to *traffic.Encoder) {
 		}
 		live := k.Live(e.now)
 		to.Uint(uint64(len(live)))
-		for _, key := range live {
-			k.Timelines.Save(key, to)
-			k.LastSeen.Save(key, to)
-			for _, m := range k.memories {
+		k.Timelines.Save(live, to)
+		k.LastSeen.Save(live, to)
+		for _, m := range k.memories {
+			for _, key := range live {
 				to.State(m.At(key))
 			}
 		}
@@ -75,18 +75,18 @@ func memoriesFor(k *keyGroup, titles []string) []*Paged[limit.State] {
 }
 
 func (e *Engine) restoreKeys(k *keyGroup, memories []*Paged[limit.State], from *traffic.Decoder) {
-	for range from.Count() {
-		key := k.Timelines.Restore(from)
-		if from.Err() != nil {
-			return
-		}
-		n := max(int(key)+1, k.Count(e.options.Tables))
-		k.LastSeen.Restore(key, n, from)
-		for _, m := range k.memories {
-			m.Grow(n)
-		}
-		for _, m := range memories {
+	keys := k.Timelines.Restore(from.Count(), from)
+	n := k.Count(e.options.Tables)
+	k.LastSeen.Restore(keys, n, from)
+	for _, m := range k.memories {
+		m.Grow(n)
+	}
+	for _, m := range memories {
+		for _, key := range keys {
 			s := from.State()
+			if from.Err() != nil {
+				return
+			}
 			if m == nil {
 				s.Release()
 				continue

@@ -16,8 +16,8 @@ type Question struct {
 	Scale    Scale
 }
 
-// spared are all whom the question promises something.
-func (q *Question) spared() (who Set) {
+// protected are all whom the question promises something.
+func (q *Question) protected() (who Set) {
 	for _, p := range q.Promises {
 		who |= p.Who
 	}
@@ -76,7 +76,7 @@ type Advice struct {
 	Suggestions []Suggestion // one for each curve, in their order
 	Nginx       *Nginx       // what nginx is to be told; nil: it has none of them, or BestNginx was not called
 	Whole       *Whole       // what a replay of the whole log finds; nil until NameWhole
-	Bounds      []Bound      // limits by what they leave, where there is nobody to spare
+	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 }
 
 // Banded reports whether more than the log as it is was looked at.
@@ -91,7 +91,7 @@ type Suggestion struct {
 	Chosen Candidate
 	Proof  Proof
 	Both   Candidate   // the strictest that keeps the promise on both parts; its Limit is 0 if there is none, or no rest
-	Others []Candidate // runners-up from the strictest to the kindest, without the chosen one
+	Others []Candidate // runners-up from the strictest to the loosest, without the chosen one
 	Knee   Candidate   // its Limit is 0 if there is none
 
 	InNginx bool // whether nginx has such a limit
@@ -104,7 +104,7 @@ type Why uint8
 const (
 	Found   Why = iota
 	TooLong     // the window, or the time in which the bucket refills, is too long for the log
-	Nobody      // nobody to spare is in the part that limits are chosen on
+	Nobody      // no client to protect is in the part that limits are chosen on
 	Broken      // every limit breaks the promise
 )
 
@@ -114,7 +114,7 @@ type Proof uint8
 // The outcomes.
 const (
 	NotTried Proof = iota // nothing was held out
-	Nothing               // nobody to spare is in the rest
+	Nothing               // no client to protect is in the rest
 	Holds                 // the promise is kept there as well
 	Fails
 )
@@ -166,10 +166,10 @@ func (a *Advice) choose(i int) Suggestion {
 	}
 	below := stricter(n)
 	slices.Reverse(below)
-	for _, other := range slices.Concat(below, kinder(n)) {
+	for _, other := range slices.Concat(below, looser(n)) {
 		s.Others = append(s.Others, a.candidate(i, other))
 	}
-	if knee, ok := curve.Knee(a.spared()); ok {
+	if knee, ok := curve.Knee(a.protected()); ok {
 		s.Knee = a.candidate(i, knee)
 	}
 	return s
@@ -178,7 +178,7 @@ func (a *Advice) choose(i int) Suggestion {
 // obstacle is why no limit of a shape can be chosen, if there is a reason.
 func (a *Advice) obstacle(s *sweep.Shape) Why {
 	switch {
-	case a.First.Clients.Of(a.spared()) == 0:
+	case a.First.Clients.Of(a.protected()) == 0:
 		return Nobody
 	case s.Kind != sweep.Token && !a.First.fits(s.Per):
 		return TooLong
@@ -199,7 +199,7 @@ func (a *Advice) prove(i int, n int64) Proof {
 	switch {
 	case a.Rest == nil:
 		return NotTried
-	case a.Rest.Clients.Of(a.spared()) == 0:
+	case a.Rest.Clients.Of(a.protected()) == 0:
 		return Nothing
 	}
 	for _, curve := range a.Rest.curve(i) {

@@ -19,7 +19,7 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 	return cmp.Or(
 		cmp.Compare(rank(s.Proof), rank(t.Proof)),
 		cmp.Compare(a.Stopped(&t.Chosen), a.Stopped(&s.Chosen)),
-		cmp.Compare(s.Chosen.First.Refused.Of(a.spared()), t.Chosen.First.Refused.Of(a.spared())),
+		cmp.Compare(s.Chosen.First.Refused.Of(a.protected()), t.Chosen.First.Refused.Of(a.protected())),
 		rankNginx(s)-rankNginx(t),
 		cmp.Compare(s.Kind, t.Kind),
 		cmp.Compare(s.Per, t.Per),

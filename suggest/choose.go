@@ -9,7 +9,7 @@ import (
 // shape: the log as it is, and, where stamps are coarse, other ways in which its requests may have lain. A limit that
 // breaks the promise in one of them is not chosen.
 //
-// Higher limits hit nobody whom a lower one leaves alone, so each curve breaks the promise up to some limit and keeps it
+// A higher limit hits no client that a lower one does not, so each curve breaks the promise up to some limit and keeps it
 // from there on: the answer is the highest of these.
 func Strictest(curves []*Curve, keeps func(*Figures) bool) (n int64, ok bool) {
 	for _, c := range curves {
@@ -36,8 +36,8 @@ func stricter(n int64) (limits []int64) {
 	return limits
 }
 
-// kinder are limits a little above n.
-func kinder(n int64) (limits []int64) {
+// looser are limits a little above n.
+func looser(n int64) (limits []int64) {
 	above := n
 	for _, step := range steps {
 		above = max(above+1, n+n*step/100)
@@ -46,7 +46,7 @@ func kinder(n int64) (limits []int64) {
 	return limits
 }
 
-// Knee is the limit from which on more kindness buys little: the point of the curve that lies farthest below the straight
+// Knee is the limit above which loosening protects few additional clients: the point of the curve that lies farthest below the straight
 // line from its beginning, the limit 1, to its end, the lowest limit that hits as few of the clients as any; of several
 // the lowest. It is what Kneedle finds on a curve of whole numbers, which needs no smoothing (Satopaa, Albrecht, Irwin and
 // Raghavan, Finding a "Kneedle" in a Haystack, ICDCS Workshops 2011). False if the curve falls in one step or is straight.

@@ -96,8 +96,8 @@ func TestRunnersUp(t *testing.T) {
 		if got := stricter(c.n); !slices.Equal(got, c.below) {
 			t.Errorf("stricter than %d: %v, want %v", c.n, got, c.below)
 		}
-		if got := kinder(c.n); !slices.Equal(got, c.beyond) {
-			t.Errorf("kinder than %d: %v, want %v", c.n, got, c.beyond)
+		if got := looser(c.n); !slices.Equal(got, c.beyond) {
+			t.Errorf("looser than %d: %v, want %v", c.n, got, c.beyond)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 // Most who ask have an nginx in front. It has token buckets only, of whole requests per second or minute, and counts in
 // thousandths of a request and in milliseconds. So what nginx is told is a limit of its own, with figures of its own.
 
-// Nginx is what nginx is to be told: the best bucket that it has or, where nothing is suggested, the first such bound.
+// Nginx is what nginx is to be told: the best bucket that it has or, where nothing is suggested, the first such ceiling.
 type Nginx struct {
-	Of     *Suggestion // nil: it is a bound
+	Of     *Suggestion // nil: it is a ceiling
 	Limit  string      // the bucket as replay takes it, scaled
 	Twin   policy.NginxTwin
 	Answer bool // whether that is the answer itself

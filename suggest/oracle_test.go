@@ -27,7 +27,7 @@ func drawLog(t *rapid.T) (requests []sent) {
 	return requests
 }
 
-// drawQuestion draws whom to spare and to stop.
+// drawQuestion draws the protected and the target.
 func drawQuestion(rt *rapid.T, t *testing.T) suggest.Question {
 	p, err := suggest.ParsePromise("browsers=" + rapid.SampledFrom([]string{"50%", "66.6%", "80%", "99.9%", "100%"}).Draw(rt, "share"))
 	check(t, err)

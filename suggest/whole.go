@@ -84,13 +84,13 @@ func (w *Whole) Finish(hits *replay.Hits) {
 	})
 }
 
-// WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the bounds.
+// WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the ceilings.
 func (a *Advice) WholeLimits() (texts []string) {
 	if a.Whole.Limit != "" {
 		texts = append(texts, a.Whole.Limit)
 	}
-	for i := range a.Bounds {
-		texts = append(texts, a.Bounds[i].Limit())
+	for i := range a.Ceilings {
+		texts = append(texts, a.Ceilings[i].Limit())
 	}
 	return texts
 }
@@ -101,13 +101,13 @@ func (a *Advice) NameWhole(labels Labels, tables *traffic.Tables, clients *inter
 	if best := a.BestOfAll(); len(best) > 0 {
 		a.Whole.Limit = best[0].Shape.Limit(best[0].Chosen.Limit)
 	}
-	if !a.Unspared() {
+	if !a.NoneProtected() {
 		return
 	}
-	a.Bounds = bounds()
-	for i := range a.Bounds {
-		if twin, ok := a.Bounds[i].Nginx(); ok && a.Nginx == nil {
-			a.Nginx = &Nginx{Limit: a.Bounds[i].Limit(), Twin: twin}
+	a.Ceilings = ceilings()
+	for i := range a.Ceilings {
+		if twin, ok := a.Ceilings[i].Nginx(); ok && a.Nginx == nil {
+			a.Nginx = &Nginx{Limit: a.Ceilings[i].Limit(), Twin: twin}
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (a *Advice) FinishWhole(found []replay.PolicyTally) {
 		answer, found = &found[0].Hits, found[1:]
 	}
 	a.Whole.Finish(answer)
-	for i := range a.Bounds {
-		a.Bounds[i].Whole = Count(&found[i].Hits, a.Whole.Labels)
+	for i := range a.Ceilings {
+		a.Ceilings[i].Whole = Count(&found[i].Hits, a.Whole.Labels)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Sweep) bound(slack limit.Time) {
 	o := s.options
 	o.Band = false
 	s.band = &bander{low: newSweep(o, low, slack), high: newSweep(o, high, slack)}
-	s.strands = slices.Concat(s.strands, s.band.low.strands, s.band.high.strands)
+	s.tasks = slices.Concat(s.tasks, s.band.low.tasks, s.band.high.tasks)
 	for i := range s.shapes {
 		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}
 		s.band.low.shapes[i].sides, s.band.high.shapes[i].sides = all, all

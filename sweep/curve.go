@@ -119,7 +119,7 @@ func (s *Sweep) population() (who []member) {
 	for id := range int32(s.tallies.Clients.Len()) {
 		tally := s.tallies.Clients.At(id)
 		requests := tally.Requests()
-		if s.picked != nil {
+		if s.filtered != nil {
 			requests = 0
 			if int(id) < s.judged.Len() {
 				requests = *s.judged.At(id)
@@ -144,7 +144,7 @@ type shaped struct {
 	high   bool      // which bound it is
 }
 
-// Whom a bound hits are those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
+// A bound hits those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
 // more of one of them may be one less of another.
 
 // need is the smallest limit that does not hit a client, of those that needOf tells.
@@ -199,7 +199,7 @@ func (s *shaped) windowPoints(who []member) []Point {
 	steps := make([]step, most+1)
 	for _, c := range who {
 		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].admit(&c, requests) })
-		steps[s.need(c.id, (*shaped).mostNeeded)].spare(&c)
+		steps[s.need(c.id, (*shaped).mostNeeded)].protect(&c)
 	}
 	points := make([]Point, 0, most)
 	p := Point{Limit: int64(most), Counted: true}
@@ -230,7 +230,7 @@ func (s *step) admit(c *member, requests int64) {
 	}
 }
 
-func (s *step) spare(c *member) {
+func (s *step) protect(c *member) {
 	s.clients[c.class]++
 	if c.disguised {
 		s.hidden.Clients++
@@ -291,7 +291,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		if falls[need] == nil {
 			falls[need] = new(step)
 		}
-		falls[need].spare(&c)
+		falls[need].protect(&c)
 		if need <= s.shape.Rate.MostBurst() {
 			point(need)
 		}

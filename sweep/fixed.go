@@ -31,8 +31,8 @@ func (w *fixed) grow(keys, clients int) {
 	w.needs.grow(clients)
 }
 
-// judge finds the limits that the requests of a piece need.
-func (w *fixed) judge(p *piece) {
+// judge finds the limits that the requests of a segment need.
+func (w *fixed) judge(p *segment) {
 	k := w.keys.At(p.key)
 	w.needed = resize(w.needed, len(p.at))
 	for i, t := range p.at {

@@ -15,8 +15,8 @@ import (
 type histogram interface {
 	grow(clients int)
 
-	// add counts the requests of a piece by what they need.
-	add(p *piece, needed []uint32)
+	// add counts the requests of a segment by what they need.
+	add(p *segment, needed []uint32)
 
 	// most is the largest limit that a client's requests need, 0 or 1 when nothing was added for it but ones.
 	most(client int32) uint32
@@ -49,7 +49,7 @@ type denseClient struct {
 
 func (h *dense) grow(clients int) { h.clients.Grow(clients) }
 
-func (h *dense) add(p *piece, needed []uint32) {
+func (h *dense) add(p *segment, needed []uint32) {
 	c := h.clients.At(p.client())
 	most := c.most
 	for _, n := range needed {
@@ -138,7 +138,7 @@ type needCount struct{ need, requests uint32 }
 
 func (h *sparse) grow(clients int) { h.clients.Grow(clients) }
 
-func (h *sparse) add(p *piece, needed []uint32) {
+func (h *sparse) add(p *segment, needed []uint32) {
 	for i, n := range needed {
 		c := h.clients.At(p.clients[p.rows[i]])
 		c.most = max(c.most, n)

@@ -20,10 +20,10 @@ func TestHistograms(t *testing.T) {
 				h.grow(clients)
 				want := map[int32]map[uint32]int64{0: {}, 1: {}, 2: {}}
 				most := map[int32]uint32{}
-				for range rapid.IntRange(0, 60).Draw(rt, "pieces") {
+				for range rapid.IntRange(0, 60).Draw(rt, "segments") {
 					client := rapid.Int32Range(0, clients-1).Draw(rt, "client")
 					needed := rapid.SliceOfN(rapid.Uint32Range(1, 60), 1, 40).Draw(rt, "needed")
-					h.add(&piece{rows: make([]int32, len(needed)), clients: []int32{client}}, needed)
+					h.add(&segment{rows: make([]int32, len(needed)), clients: []int32{client}}, needed)
 					for _, n := range needed {
 						most[client] = max(most[client], n)
 						if n > 1 {
@@ -47,7 +47,7 @@ func TestHistograms(t *testing.T) {
 func TestDenseCountsBeyondItsBytes(t *testing.T) {
 	h := new(dense)
 	h.grow(1)
-	p := &piece{rows: make([]int32, 50_000), clients: []int32{0}}
+	p := &segment{rows: make([]int32, 50_000), clients: []int32{0}}
 	needed := make([]uint32, 50_000)
 	for i := range needed {
 		needed[i] = 2

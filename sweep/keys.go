@@ -11,7 +11,7 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Which key tells those who are to be stopped from those who are to be spared? Every key has its own curve over the same
+// Which key separates the target from the protected? Every key has its own curve over the same
 // requests, and all of them count the same people, visitors (see evidence.Visitor), whatever shares a bucket:
 //
 //	         ┌─▶ timelines by client       ──▶ windows of 1m, 1h ──▶ histograms by visitor ─┐
@@ -23,8 +23,8 @@ type Keys struct {
 	options  KeysOptions
 	visitors evidence.Visitors
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
-	census   census
-	sides    []*side
+	clients  clientCounts
+	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
 	now      limit.Time                 // the latest place in time that was seen
 	work     func(i int)
@@ -49,11 +49,11 @@ type KeysOptions struct {
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
 
-// A side is one key.
-type side struct {
+// A keySweep is one key.
+type keySweep struct {
 	timelines traffic.Timelines
-	picked    *picked // nil: all requests
-	strands   []*strand
+	filtered  *filtered // nil: all requests
+	tasks     []*task
 	shapes    []shaped // one for each period
 }
 
@@ -62,22 +62,22 @@ func NewKeys(o KeysOptions) *Keys {
 	k := &Keys{options: o, now: math.MinInt64, refused: make([]intern.PagedSlice[int64], o.Limits)}
 	k.work = k.judge
 	for _, by := range o.Keys {
-		k.sides = append(k.sides, newSide(by, &o))
+		k.sweeps = append(k.sweeps, newKeySweep(by, &o))
 	}
 	return k
 }
 
-func newSide(by request.Key, o *KeysOptions) *side {
-	s := &side{timelines: traffic.Timelines{By: by}}
+func newKeySweep(by request.Key, o *KeysOptions) *keySweep {
+	s := &keySweep{timelines: traffic.Timelines{By: by}}
 	if o.Action != "" {
-		s.picked = new(picked)
+		s.filtered = new(filtered)
 	}
 	for _, per := range o.Periods {
 		needs := new(sparse) // visitors may share a key, and a visitor may have several
 		w := &rolling{length: uint64(per), admitted: needs}
-		strand := newStrand(o.Lateness, per)
-		strand.counters = append(strand.counters, w)
-		s.strands = append(s.strands, strand)
+		task := newTask(o.Lateness, per)
+		task.counters = append(task.counters, w)
+		s.tasks = append(s.tasks, task)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: needs})
 	}
 	return s
@@ -94,7 +94,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	for _, p := range b.Sequence() {
 		k.now = max(k.now, p)
 	}
-	each(runtime.GOMAXPROCS(0), len(k.sides), k.work)
+	each(runtime.GOMAXPROCS(0), len(k.sweeps), k.work)
 	if !b.Warm {
 		k.count(b)
 	}
@@ -102,14 +102,14 @@ func (k *Keys) Take(b *traffic.Batch) {
 
 // judge has a side take in the batch.
 func (k *Keys) judge(i int) {
-	s := k.sides[i]
+	s := k.sweeps[i]
 	s.timelines.Take(k.whole, k.options.Tables)
-	if s.picked != nil {
-		s.picked.pick(k.whole, &s.timelines, actionID(k.options.Tables, k.options.Action))
+	if s.filtered != nil {
+		s.filtered.filter(k.whole, &s.timelines, actionID(k.options.Tables, k.options.Action))
 	}
-	for _, strand := range s.strands {
-		strand.judge(&k.batch, &s.timelines, s.picked, k.visitors.Len())
-		strand.forget(k.batch.Len(), k.now)
+	for _, task := range s.tasks {
+		task.judge(&k.batch, &s.timelines, s.filtered, k.visitors.Len())
+		task.forget(k.batch.Len(), k.now)
 	}
 }
 
@@ -127,7 +127,7 @@ func (k *Keys) Refuse(limit int, rows []int32) {
 
 // count adds the batch to what is known apart from any key.
 func (k *Keys) count(b *traffic.Batch) {
-	k.census.take(b, k.options.Tables)
+	k.clients.take(b, k.options.Tables)
 	k.judged.Grow(k.visitors.Len())
 	action := actionID(k.options.Tables, k.options.Action)
 	for row, visitor := range k.visitors.Column {

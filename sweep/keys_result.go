@@ -21,7 +21,7 @@ type KeysResult struct {
 	Claimed  intern.PagedSlice[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
 	Limits   []Point // what each of KeysOptions.Limits refuses, and whom it hits
-	Census
+	ClientStats
 }
 
 // KeyCurves are those of one key, a curve for each period.
@@ -33,7 +33,7 @@ type KeyCurves struct {
 // Result is what has been found so far.
 func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	r := &KeysResult{Stats: stats, Tables: k.options.Tables, Action: k.options.Action}
-	r.Census = k.census.result(&k.visitors, k.options.Tables)
+	r.ClientStats = k.clients.result(&k.visitors, k.options.Tables)
 	var who []member
 	k.judged.Grow(k.visitors.Len())
 	r.ByClient.Grow(k.options.Tables.Clients.Len())
@@ -65,7 +65,7 @@ func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 }
 
 func (k *Keys) curves(who []member) (sides []KeyCurves) {
-	for _, s := range k.sides {
+	for _, s := range k.sweeps {
 		side := KeyCurves{By: s.timelines.By}
 		for i := range s.shapes {
 			side.Curves = append(side.Curves, s.shapes[i].curve(who))
@@ -91,9 +91,9 @@ func point(refused *intern.PagedSlice[int64], who []member) Point {
 	return p
 }
 
-// Kindest is the largest limit of a window that refuses so many requests of some classes, 0 if none does. A larger limit
+// Loosest is the largest limit of a window that refuses so many requests of some classes, 0 if none does. A larger limit
 // never refuses more, and the largest point refuses nothing.
-func (c *Curve) Kindest(requests int64, classes []request.Class) int64 {
+func (c *Curve) Loosest(requests int64, classes []request.Class) int64 {
 	kindest := int64(0)
 	for i := 1; i < len(c.Points) && c.Points[i-1].Refused.Of(classes) >= requests; i++ {
 		kindest = c.Points[i].Limit - 1

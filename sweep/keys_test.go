@@ -145,11 +145,11 @@ func TestKindest(t *testing.T) {
 				want = n
 			}
 		}
-		if got := c.Kindest(requests, tools); got != want {
+		if got := c.Loosest(requests, tools); got != want {
 			t.Errorf("%d requests: got %d, want %d", requests, got, want)
 		}
 	}
-	if n := new(sweep.Curve).Kindest(1, tools); n != 0 {
+	if n := new(sweep.Curve).Loosest(1, tools); n != 0 {
 		t.Errorf("an empty curve has the limit %d", n)
 	}
 }

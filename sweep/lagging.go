@@ -57,7 +57,7 @@ func (l *lagging) grow(keys, clients int) {
 	}
 }
 
-func (l *lagging) judge(p *piece) {
+func (l *lagging) judge(p *segment) {
 	if p.warm {
 		return // see Options.Rates
 	}
@@ -161,7 +161,7 @@ func (r *tokenRate) take(level uint64) uint64 {
 
 // ask has the buckets of a key judge a request, rest after the last one whose span is over, with so many requests
 // between. It appends which bursts admit it.
-func (r *tokenRate) ask(admitted []uint64, p *piece, j int, rest uint64, between uint32) []uint64 {
+func (r *tokenRate) ask(admitted []uint64, p *segment, j int, rest uint64, between uint32) []uint64 {
 	k := r.keys.At(p.key)
 	backlog := r.with(r.refill(k.level, rest), uint64(between)+1)
 	r.reach(p, backlog)

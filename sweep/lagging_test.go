@@ -20,7 +20,7 @@ func TestLaggingAgainstBounds(t *testing.T) {
 		lagging.grow(keys, keys)
 		var times [keys][]limit.Time
 		now := 1_767_268_800 * limit.Second
-		for range rapid.IntRange(1, 100).Draw(rt, "pieces") {
+		for range rapid.IntRange(1, 100).Draw(rt, "segments") {
 			key := rapid.Int32Range(0, keys-1).Draw(rt, "key")
 			now += limit.Time(rapid.SampledFrom([]int{0, 1, 3, 10, 30}).Draw(rt, "later")) * limit.Second
 			at := make([]limit.Time, rapid.IntRange(1, 3).Draw(rt, "requests"))
@@ -28,7 +28,7 @@ func TestLaggingAgainstBounds(t *testing.T) {
 				at[i] = now
 			}
 			times[key] = append(times[key], at...)
-			lagging.judge(&piece{key: key, rows: make([]int32, len(at)), at: at, clients: []int32{key}})
+			lagging.judge(&segment{key: key, rows: make([]int32, len(at)), at: at, clients: []int32{key}})
 		}
 		for key, at := range times {
 			for i, burst := range bursts {

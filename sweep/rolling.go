@@ -26,8 +26,8 @@ type rolling struct {
 	cell     limit.Time // if it is the high bound of a fixed window: its length; else 0
 	slack    uint64     // if so: how much later requests may have come
 	keys     intern.PagedSlice[keyRing]
-	rings    arena[inside]
-	spill    spill
+	rings    arena[windowEntry]
+	overflow overflow
 	admitted histogram // nil: not wanted
 	all      histogram
 	needed   [2][]uint32 // of one timeline, reused
@@ -37,7 +37,7 @@ type rolling struct {
 type keyRing struct {
 	last  uint64 // its latest moment as an ordinal; 0: never seen
 	used  uint64 // bit i: slot i is taken, i < 64
-	more  uint32 // the number in spill of the slots from 64 on; 0: none is taken
+	more  uint32 // the number in overflow of the slots from 64 on; 0: none is taken
 	block uint32 // in rings, if size > 0 or held
 	head  uint32 // where in it the oldest request is
 	size  uint32
@@ -45,10 +45,10 @@ type keyRing struct {
 	held  bool // whether there is a block
 }
 
-// An inside is a request inside the window: its time as an ordinal in two halves, and its slot.
-type inside struct{ high, low, slot uint32 }
+// A windowEntry is a request inside the window: its time as an ordinal in two halves, and its slot.
+type windowEntry struct{ high, low, slot uint32 }
 
-func (r inside) time() uint64 { return uint64(r.high)<<32 | uint64(r.low) }
+func (r windowEntry) time() uint64 { return uint64(r.high)<<32 | uint64(r.low) }
 
 // ordinal maps times to numbers in the same order, of which 0 is the first.
 func ordinal(t limit.Time) uint64 { return uint64(t) + 1<<63 }
@@ -63,8 +63,8 @@ func (w *rolling) grow(keys, clients int) {
 	}
 }
 
-// judge finds the limits that the requests of a piece need.
-func (w *rolling) judge(p *piece) {
+// judge finds the limits that the requests of a segment need.
+func (w *rolling) judge(p *segment) {
 	n := len(p.at)
 	w.needed[0], w.needed[1] = resize(w.needed[0], n), resize(w.needed[1], n)
 	w.need(w.keys.At(p.key), p.at, w.needed[0], w.needed[1])
@@ -81,7 +81,7 @@ func (w *rolling) judge(p *piece) {
 
 // need finds the smallest limit that admits each request, and how many lie inside the window with it.
 func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
-	var ring []inside
+	var ring []windowEntry
 	if k.held {
 		ring = w.rings.at(k.class, k.block)
 	}
@@ -102,7 +102,7 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 		if to >= len(ring) {
 			to -= len(ring)
 		}
-		ring[to] = inside{uint32(k.last >> 32), uint32(k.last), slot}
+		ring[to] = windowEntry{uint32(k.last >> 32), uint32(k.last), slot}
 		k.size++
 		admitted[i], all[i] = slot+1, k.size
 	}
@@ -129,9 +129,9 @@ func (w *rolling) takeSlot(k *keyRing) uint32 {
 		return slot
 	}
 	if k.more == 0 {
-		k.more = w.spill.open()
+		k.more = w.overflow.open()
 	}
-	return 64 + w.spill.of(k.more).take()
+	return 64 + w.overflow.of(k.more).take()
 }
 
 func (w *rolling) free(k *keyRing, slot uint32) {
@@ -139,15 +139,15 @@ func (w *rolling) free(k *keyRing, slot uint32) {
 		k.used &^= 1 << slot
 		return
 	}
-	s := w.spill.of(k.more)
+	s := w.overflow.of(k.more)
 	if s.give(slot - 64); s.taken == 0 {
-		w.spill.close(k.more)
+		w.overflow.close(k.more)
 		k.more = 0
 	}
 }
 
 // move moves a ring to a block with room for n requests and returns it.
-func (w *rolling) move(k *keyRing, n uint32) []inside {
+func (w *rolling) move(k *keyRing, n uint32) []windowEntry {
 	class := classFor(int(n))
 	block := w.rings.take(class)
 	ring := w.rings.at(class, block)
@@ -168,7 +168,7 @@ func (w *rolling) release(key int32) {
 		w.rings.give(k.class, k.block)
 	}
 	if k.more != 0 {
-		w.spill.close(k.more)
+		w.overflow.close(k.more)
 	}
 	*k = keyRing{}
 }

@@ -22,10 +22,10 @@ func drawTimes(t *rapid.T, length limit.Time) (at []limit.Time) {
 	return at
 }
 
-// cut hands times over in pieces of random length.
+// cut hands times over in segments of random length.
 func cut(t *rapid.T, at []limit.Time, hand func([]limit.Time)) {
 	for len(at) > 0 {
-		n := rapid.IntRange(1, len(at)).Draw(t, "piece")
+		n := rapid.IntRange(1, len(at)).Draw(t, "segment")
 		hand(at[:n])
 		at = at[n:]
 	}
@@ -58,9 +58,9 @@ func slowNeeds(at []limit.Time, length limit.Time) (admitted, all []uint32) {
 
 // needsOf has the quick twin find the same.
 func needsOf(t *rapid.T, w *rolling, key int32, at []limit.Time) (admitted, all []uint32) {
-	cut(t, at, func(piece []limit.Time) {
-		a, b := make([]uint32, len(piece)), make([]uint32, len(piece))
-		w.need(w.keys.At(key), piece, a, b)
+	cut(t, at, func(segment []limit.Time) {
+		a, b := make([]uint32, len(segment)), make([]uint32, len(segment))
+		w.need(w.keys.At(key), segment, a, b)
 		admitted, all = append(admitted, a...), append(all, b...)
 	})
 	return admitted, all
@@ -71,7 +71,7 @@ func TestRollingAgainstSlowTwin(t *testing.T) {
 		length := rapid.SampledFrom([]limit.Time{1, 7, 10 * limit.Second, limit.Day}).Draw(rt, "length")
 		w := &rolling{length: uint64(length)}
 		w.keys.Grow(3)
-		for key := range int32(3) { // which share arena and spill
+		for key := range int32(3) { // which share arena and overflow
 			at := drawTimes(rt, length)
 			admitted, all := needsOf(rt, w, key, at)
 			wantAdmitted, wantAll := slowNeeds(at, length)
@@ -97,7 +97,7 @@ func TestNeedsAreNested(t *testing.T) {
 		f.grow(1, 1)
 		var places []uint32
 		cut(rt, at, func(times []limit.Time) {
-			f.judge(&piece{rows: make([]int32, len(times)), at: times, clients: []int32{0}})
+			f.judge(&segment{rows: make([]int32, len(times)), at: times, clients: []int32{0}})
 			places = append(places, f.needed...)
 		})
 		n := int64(rapid.IntRange(1, 100).Draw(rt, "limit"))

@@ -9,16 +9,16 @@ import (
 )
 
 // A second look. Of a token bucket a sweep counts what it refuses for bursts that are chosen beforehand, but the bursts that people
-// ask about are those that spare most of the clients, and these are known afterwards. So the requests are gone through a
+// ask about are those that hit few of the clients, and these are known afterwards. So the requests are gone through a
 // second time, by a sweep of just these bursts:
 //
 //	first look ──▶ who needs which burst ──▶ Uncounted ──▶ second look ──▶ what they refuse ──▶ Add
 
-// Shares are those of the clients of which people want to know the smallest limit that leaves them alone, in thousandths.
-func Shares() []int64 { return []int64{500, 900, 990, 999, 1000} }
+// ProtectedShares are shares of the clients, in thousandths, of which people want to know the smallest limit that hits none.
+func ProtectedShares() []int64 { return []int64{500, 900, 990, 999, 1000} }
 
-// Sparing is the first point that leaves a share of the clients alone, of whom hit tells how many it hits; nil if none does.
-func (c *Curve) Sparing(clients, thousandths int64, hit func(*Point) int64) *Point {
+// Protecting is the first point that hits none of a share of the clients; hit returns how many a point hits. Nil if there is none.
+func (c *Curve) Protecting(clients, thousandths int64, hit func(*Point) int64) *Point {
 	may := MayHit(clients, thousandths)
 	for i := range c.Points {
 		if hit(&c.Points[i]) <= may {
@@ -28,7 +28,7 @@ func (c *Curve) Sparing(clients, thousandths int64, hit func(*Point) int64) *Poi
 	return nil
 }
 
-// MayHit is how many clients may be hit where such a share, in thousandths, is to be left alone.
+// MayHit is how many clients may be hit where such a share, in thousandths, must not be.
 func MayHit(clients, thousandths int64) int64 {
 	return clients - (clients/1000*thousandths + (clients%1000*thousandths+999)/1000)
 }
@@ -53,8 +53,8 @@ func (r *Result) Browsers() int64 {
 // HitAny is how many clients it hits.
 func (p *Point) HitAny() int64 { return p.Hit.Sum() }
 
-// Uncounted are the bursts, by rate, that leave one of Shares of the browsers or of all clients alone, and of which it is not
-// known what they refuse.
+// Uncounted are the bursts, by rate, that hit none of one of ProtectedShares of the browsers or of all clients, and of which it
+// is not known what they refuse.
 func (r *Result) Uncounted() map[Rate][]int64 {
 	all := map[Rate][]int64{}
 	for i := range r.Curves {
@@ -72,9 +72,9 @@ func (r *Result) uncounted(c *Curve) (bursts []int64) {
 			bursts = append(bursts, p.Limit)
 		}
 	}
-	for _, share := range Shares() {
-		note(c.Sparing(r.Browsers(), share, (*Point).HitBrowsers))
-		note(c.Sparing(r.Clients.Sum(), share, (*Point).HitAny))
+	for _, share := range ProtectedShares() {
+		note(c.Protecting(r.Browsers(), share, (*Point).HitBrowsers))
+		note(c.Protecting(r.Clients.Sum(), share, (*Point).HitAny))
 	}
 	return bursts
 }

@@ -20,14 +20,14 @@ func TestSparing(t *testing.T) {
 		window.Points = append(window.Points, p)
 	}
 	for thousandths, want := range map[int64]int64{500: 501, 900: 901, 990: 991, 999: 1000, 1000: 1001} {
-		if p := window.Sparing(1000, thousandths, (*Point).HitBrowsers); p == nil || p.Limit != want {
+		if p := window.Protecting(1000, thousandths, (*Point).HitBrowsers); p == nil || p.Limit != want {
 			t.Errorf("%d ‰: %v, want the limit %d", thousandths, p, want)
 		}
-		if p := window.Sparing(3, thousandths, (*Point).HitAny); p == nil || p.Limit != 1001-(3-(3*thousandths+999)/1000) {
+		if p := window.Protecting(3, thousandths, (*Point).HitAny); p == nil || p.Limit != 1001-(3-(3*thousandths+999)/1000) {
 			t.Errorf("%d ‰ of 3: %v", thousandths, p)
 		}
 	}
-	if p := new(Curve).Sparing(1000, 500, (*Point).HitAny); p != nil {
+	if p := new(Curve).Protecting(1000, 500, (*Point).HitAny); p != nil {
 		t.Errorf("no curve, and yet %v", p)
 	}
 }

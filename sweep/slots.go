@@ -63,14 +63,14 @@ func (s *slots) give(slot uint32) {
 	}
 }
 
-// A spill holds the slots of keys that need more than the 64 for which they have a word of their own.
-type spill struct {
+// An overflow holds the slots of keys that need more than the 64 for which they have a word of their own.
+type overflow struct {
 	sets []*slots
 	free []uint32 // numbers of sets that nobody uses
 }
 
 // open returns the number, from 1 on, of an empty set.
-func (p *spill) open() uint32 {
+func (p *overflow) open() uint32 {
 	if n := len(p.free); n > 0 {
 		number := p.free[n-1]
 		p.free = p.free[:n-1]
@@ -81,10 +81,10 @@ func (p *spill) open() uint32 {
 }
 
 // of is the set with a number.
-func (p *spill) of(number uint32) *slots { return p.sets[number-1] }
+func (p *overflow) of(number uint32) *slots { return p.sets[number-1] }
 
 // close takes a set back. Its slots must be free, or are freed. One that grew large gives its memory back.
-func (p *spill) close(number uint32) {
+func (p *overflow) close(number uint32) {
 	s := p.of(number)
 	if s.taken > 0 || len(s.levels) > 2 {
 		*s = slots{}

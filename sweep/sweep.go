@@ -16,7 +16,7 @@ import (
 )
 
 // A Sweep takes in batches and keeps what the curves need. For each batch it sorts the requests into the timelines of their
-// keys, once, and then works on the strands, which have nothing to do with each other, on all cores at once:
+// keys, once. Then it runs the tasks, which are independent of each other, on all cores at once:
 //
 //	batch ──▶ timelines ─┬─▶ windows of 1s   ──▶ what each request needs ──▶ histograms by client ─┐
 //	                     ├─▶ windows of 10s  ──▶ …                                                 ├─▶ curves by class
@@ -27,8 +27,8 @@ type Sweep struct {
 	clients   traffic.Timelines // by client, if timelines are not
 	tallies   traffic.Tallies
 	judged    intern.PagedSlice[int64] // requests by client; of the action, if there is one
-	picked    *picked                  // nil: all requests
-	strands   []*strand
+	filtered  *filtered                // nil: all requests
+	tasks     []*task
 	shapes    []shaped
 	band      *bander    // nil: not wanted, or stamps are fine
 	edge      edge       // of the limits that it looks at
@@ -36,7 +36,7 @@ type Sweep struct {
 	now       limit.Time // the latest place in time that was seen
 
 	batch *traffic.Batch // that is being taken in
-	work  func(i int)    // has strand i take it in; made once
+	work  func(i int)    // has task i take it in; made once
 }
 
 // Options say what to look at.
@@ -66,7 +66,7 @@ type Source interface {
 	Next() (*traffic.Batch, error)
 }
 
-// ratesAtOnce is how many rates of token buckets share a strand.
+// ratesAtOnce is how many rates of token buckets share a task.
 const ratesAtOnce = 5
 
 // New returns a Sweep that has seen nothing.
@@ -77,7 +77,7 @@ func newSweep(o Options, edge edge, slack limit.Time) *Sweep {
 	s := &Sweep{options: o, now: math.MinInt64, edge: edge, slack: slack}
 	s.timelines.By, s.work = o.By, s.judge
 	if o.Action != "" {
-		s.picked = new(picked)
+		s.filtered = new(filtered)
 	}
 	if s.options.Workers == 0 {
 		s.options.Workers = runtime.GOMAXPROCS(0)
@@ -98,7 +98,7 @@ func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
 
 // addWindows adds the windows of one length.
 func (s *Sweep) addWindows(per limit.Time) {
-	strand := s.strand(per) // a bound remembers for the slack longer, which the lateness covers
+	task := s.addTask(per) // a bound remembers for the slack longer, which the lateness covers
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
 		w := &rolling{length: uint64(s.within(per))}
 		if has(s.options.Kinds, Window) {
@@ -109,15 +109,15 @@ func (s *Sweep) addWindows(per limit.Time) {
 			w.all = newHistogram(s.options.By)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: WindowAll, Per: per}, needs: w.all})
 		}
-		strand.counters = append(strand.counters, w)
+		task.counters = append(task.counters, w)
 	}
 	if has(s.options.Kinds, Fixed) {
 		needs := newHistogram(s.options.By)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
 		if s.edge == high {
-			strand.counters = append(strand.counters, &rolling{cell: per, slack: uint64(s.slack), admitted: needs})
+			task.counters = append(task.counters, &rolling{cell: per, slack: uint64(s.slack), admitted: needs})
 		} else {
-			strand.counters = append(strand.counters, &fixed{length: per, slack: s.slack, needs: needs})
+			task.counters = append(task.counters, &fixed{length: per, slack: s.slack, needs: needs})
 		}
 	}
 }
@@ -150,18 +150,18 @@ func (s *Sweep) addRates(rates []Rate) {
 		}
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Token, Rate: rate}, rate: r, bursts: bursts})
 	}
-	strand := s.strand(limit.Never)
+	task := s.addTask(limit.Never)
 	if s.edge == high {
-		strand.counters = append(strand.counters, newLagging(t.rates, uint64(s.slack)))
+		task.counters = append(task.counters, newLagging(t.rates, uint64(s.slack)))
 	} else {
-		strand.counters = append(strand.counters, t)
+		task.counters = append(task.counters, t)
 	}
 }
 
-// strand adds one whose limits have this horizon.
-func (s *Sweep) strand(horizon limit.Time) *strand {
-	added := newStrand(s.options.Lateness, horizon)
-	s.strands = append(s.strands, added)
+// addTask adds a task whose limits have this horizon.
+func (s *Sweep) addTask(horizon limit.Time) *task {
+	added := newTask(s.options.Lateness, horizon)
+	s.tasks = append(s.tasks, added)
 	return added
 }
 
@@ -191,8 +191,8 @@ func (s *Sweep) Take(b *traffic.Batch) {
 		s.bound(b.Stamps.Slack)
 	}
 	s.timelines.Take(b, s.options.Tables)
-	if s.picked != nil {
-		s.picked.pick(b, &s.timelines, s.action())
+	if s.filtered != nil {
+		s.filtered.filter(b, &s.timelines, s.action())
 	}
 	if !b.Warm {
 		s.count(b)
@@ -201,18 +201,18 @@ func (s *Sweep) Take(b *traffic.Batch) {
 		s.now = max(s.now, p)
 	}
 	s.batch = b
-	s.each(len(s.strands), s.work)
+	s.each(len(s.tasks), s.work)
 }
 
-// judge has a strand take in the batch.
-func (s *Sweep) judge(strand int) {
-	st := s.strands[strand]
-	st.judge(s.batch, &s.timelines, s.picked, s.options.Tables.Clients.Len())
+// judge has a task take in the batch.
+func (s *Sweep) judge(task int) {
+	st := s.tasks[task]
+	st.judge(s.batch, &s.timelines, s.filtered, s.options.Tables.Clients.Len())
 	st.forget(s.batch.Len(), s.now)
 }
 
 // action is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of the
-// caller, who learns of it from Tables.ActionsMeant in the end.
+// caller, who learns of it from match.ResolveAction in the end.
 func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
 
 func actionID(t *traffic.Tables, name string) int32 {
@@ -231,9 +231,9 @@ func (s *Sweep) count(b *traffic.Batch) {
 		clients.Take(b, s.options.Tables)
 	}
 	s.tallies.Count(b, &clients.Group, s.options.Tables)
-	if s.picked != nil {
+	if s.filtered != nil {
 		s.judged.Grow(s.options.Tables.Clients.Len())
-		for _, row := range s.picked.rows {
+		for _, row := range s.filtered.rows {
 			*s.judged.At(b.Client[row])++
 		}
 	}

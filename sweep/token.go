@@ -80,8 +80,8 @@ func (r *tokenRate) grow(keys, clients int) {
 	r.peaks.Grow(clients)
 }
 
-// judge has the buckets of a key take in the requests of a piece, which came so many microseconds one after the other.
-func (r *tokenRate) judge(p *piece, gaps []uint64) {
+// judge has the buckets of a key take in the requests of a segment, which came so many microseconds one after the other.
+func (r *tokenRate) judge(p *segment, gaps []uint64) {
 	k := r.keys.At(p.key)
 	level, peak := k.level, uint64(0)
 	for _, gap := range gaps {
@@ -97,8 +97,8 @@ func (r *tokenRate) judge(p *piece, gaps []uint64) {
 	r.reach(p, peak)
 }
 
-// reach notes the highest backlog of a piece.
-func (r *tokenRate) reach(p *piece, peak uint64) {
+// reach notes the highest backlog of a segment.
+func (r *tokenRate) reach(p *segment, peak uint64) {
 	peak = max(peak, r.extra+r.token) - r.extra // each request takes a token of the burst
 	r.top = max(r.top, peak)
 	if !r.shared {
@@ -117,8 +117,8 @@ func (r *tokenRate) refill(level, gap uint64) uint64 {
 	return level - low
 }
 
-// judgeBursts has the chosen buckets judge a piece, in which the backlog goes from that of k to level by way of peak.
-func (r *tokenRate) judgeBursts(p *piece, k *keyBacklog, gaps []uint64, level, peak uint64) {
+// judgeBursts has the chosen buckets judge a segment, in which the backlog goes from that of k to level by way of peak.
+func (r *tokenRate) judgeBursts(p *segment, k *keyBacklog, gaps []uint64, level, peak uint64) {
 	if !k.apart {
 		k.block, k.apart = r.levels.take(r.levelClass), true
 		for i := range r.bursts {
@@ -140,8 +140,8 @@ func (r *tokenRate) judgeBursts(p *piece, k *keyBacklog, gaps []uint64, level, p
 	}
 }
 
-// judgeBurst has one bucket judge a piece and returns what it lacks then.
-func (r *tokenRate) judgeBurst(p *piece, gaps []uint64, i int, level uint64) uint64 {
+// judgeBurst has one bucket judge a segment and returns what it lacks then.
+func (r *tokenRate) judgeBurst(p *segment, gaps []uint64, i int, level uint64) uint64 {
 	room, refused := r.bursts[i]-r.token, uint32(0)
 	for j, gap := range gaps {
 		if level = r.refill(level, gap); level <= room {
@@ -209,7 +209,7 @@ func (r *tokenRate) release(key int32) {
 type tokens struct {
 	rates []*tokenRate
 	last  intern.PagedSlice[uint64] // by key: its latest moment as an ordinal; 0: never seen
-	gaps  []uint64                  // microseconds between the requests of a piece, reused
+	gaps  []uint64                  // microseconds between the requests of a segment, reused
 }
 
 func (t *tokens) grow(keys, clients int) {
@@ -219,7 +219,7 @@ func (t *tokens) grow(keys, clients int) {
 	}
 }
 
-func (t *tokens) judge(p *piece) {
+func (t *tokens) judge(p *segment) {
 	if p.warm {
 		return // see Options.Rates
 	}

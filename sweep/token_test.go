@@ -23,7 +23,7 @@ func TestTokensAgainstBuckets(t *testing.T) {
 		tokens := &tokens{rates: []*tokenRate{newTokenRate(rate, bursts, shared)}}
 		tokens.grow(1, 1)
 		cut(rt, at, func(times []limit.Time) {
-			tokens.judge(&piece{rows: make([]int32, len(times)), at: times, clients: []int32{0}})
+			tokens.judge(&segment{rows: make([]int32, len(times)), at: times, clients: []int32{0}})
 		})
 		r := tokens.rates[0]
 		for i, burst := range bursts {
@@ -52,12 +52,12 @@ func refusedOf(t *testing.T, rate Rate, burst int64, at []limit.Time) int64 {
 	return int64(len(l.Refuse(nil, &s, at)))
 }
 
-// A bucket that has refused lacks less than the backlog, also after a piece in which the backlog fits into it.
+// A bucket that has refused lacks less than the backlog, also after a segment in which the backlog fits into it.
 func TestBucketStaysApart(t *testing.T) {
 	r := newTokenRate(Rate{1, 10 * limit.Second}, []int64{2}, false)
 	r.grow(1, 1)
 	for _, gaps := range [][]uint64{{0, 0, 0}, {20_000_000}, {0}} {
-		r.judge(&piece{rows: make([]int32, len(gaps)), clients: []int32{0}}, gaps)
+		r.judge(&segment{rows: make([]int32, len(gaps)), clients: []int32{0}}, gaps)
 	}
 	if got := r.refused(0, 0); got != 1 {
 		t.Errorf("of requests at 0 0 0 20 20 a burst of 2 refuses %d, want the third alone", got)
@@ -69,7 +69,7 @@ func TestBacklogDoesNotOverflow(t *testing.T) {
 	rate := Rate{1, limit.Never / 3}
 	r := newTokenRate(rate, []int64{1, 2}, false)
 	r.grow(1, 1)
-	p := &piece{rows: make([]int32, 9), clients: []int32{0}}
+	p := &segment{rows: make([]int32, 9), clients: []int32{0}}
 	r.judge(p, make([]uint64, 9))
 	if r.refused(0, 0) != 8 || r.refused(0, 1) != 7 {
 		t.Errorf("of 9 requests bursts of 1 and 2 refuse %d and %d", r.refused(0, 0), r.refused(0, 1))

@@ -38,7 +38,7 @@ func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 
 // hear takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
 // while lines come.
-func (c *clock) hear(lines *ingest.Taken, now time.Time) {
+func (c *clock) hear(lines *ingest.BlockStats, now time.Time) {
 	if lines.Last == traffic.MinTime {
 		return // there was no request
 	}
@@ -51,7 +51,7 @@ func (c *clock) hear(lines *ingest.Taken, now time.Time) {
 
 // believed is the largest difference that does not hang on one stamp: two lines in a row have it, it is not more than was
 // known, or the stamp is about right by this machine's clock.
-func (c *clock) believed(lines *ingest.Taken, now limit.Time) limit.Time {
+func (c *clock) believed(lines *ingest.BlockStats, now limit.Time) limit.Time {
 	before, latest, newest := c.latest, lines.Last-now, lines.Newest-now
 	c.latest = latest
 	if latest > c.ahead() && (latest > 0 || c.ahead() != traffic.MinTime) {
@@ -109,7 +109,7 @@ func (t *Tail) floor() limit.Time {
 
 // mark is how far a log has come.
 func (t *Tail) mark(l *log) limit.Time {
-	mark, last := t.stream.Mark(l.Number)
+	mark, last := t.stream.Progress(l.Number)
 	if mark == traffic.MinTime {
 		return last // of the only request
 	}

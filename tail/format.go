@@ -172,7 +172,7 @@ func (t *Tail) warn(l *log, warnings []string) {
 // pass counts the block at hand, which is such a line.
 func (t *Tail) pass(l *log) {
 	text := string(t.block.Data[:min(len(t.block.Data), 200)])
-	taken := ingest.Taken{Lines: 1, Unreadable: 1, Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
+	taken := ingest.BlockStats{Lines: 1, Unreadable: 1, Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
 	t.count(taken)
 	t.note(l, &taken)
 }
@@ -198,7 +198,7 @@ type fault struct {
 const faultsTold = 3
 
 // note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
-func (t *Tail) note(l *log, taken *ingest.Taken) {
+func (t *Tail) note(l *log, taken *ingest.BlockStats) {
 	if c := l.choices[l.Latest()]; c != nil && 2*taken.Unreadable <= taken.Lines {
 		c.strange = c.strange[:0]
 	}

@@ -72,8 +72,8 @@ func (t *Tail) restore(c *Checkpoint) error {
 		return fmt.Errorf("%s: %w", t.options.State, err)
 	}
 	for _, l := range t.logs {
-		mark, last := t.stream.Mark(l.Number)
-		l.clock.hear(&ingest.Taken{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
+		mark, last := t.stream.Progress(l.Number)
+		l.clock.hear(&ingest.BlockStats{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
 	}
 	t.names = t.known()
 	return nil

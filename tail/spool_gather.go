@@ -56,7 +56,7 @@ func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
 const faultsKept = 10
 
 // took takes in what was read of a log, which is judged in this batch or a later one.
-func (g *gathering) took(source int, name string, f *parse.Format, taken *ingest.Taken) {
+func (g *gathering) took(source int, name string, f *parse.Format, taken *ingest.BlockStats) {
 	p := at(&g.sources, source)
 	if *p == 0 || g.to.Inputs[*p-1].Name != name { // numbers are given again
 		g.to.Inputs = append(g.to.Inputs, replay.InputPart{Name: name})

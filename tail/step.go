@@ -95,7 +95,7 @@ func (t *Tail) readFrom(l *log) (int, error) {
 }
 
 // count adds what was taken in to the tally.
-func (t *Tail) count(taken ingest.Taken) {
+func (t *Tail) count(taken ingest.BlockStats) {
 	t.tally.Lines += taken.Lines
 	t.tally.Unreadable += taken.Unreadable
 	t.tally.Excluded += taken.Excluded

@@ -47,20 +47,17 @@ func (b *Batch) Len() int { return len(b.At) }
 // NewBatch returns an empty batch with room for n rows, and with the optional columns that like has. Memory that is
 // never written to is never resident, so generous room costs nothing.
 func NewBatch(n int, like Columns) *Batch {
-	b := &Batch{
-		At:     make([]limit.Time, 0, n),
-		Client: make([]int32, 0, n),
-		Agent:  make([]uint16, 0, n),
-		Action: make([]uint16, 0, n),
-		Status: make([]uint16, 0, n),
-		Bytes:  make([]int64, 0, n),
-	}
+	b := new(Batch)
 	b.Refit(n, like)
 	return b
 }
 
-// Columns says which of the optional columns a run has.
-type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces bool }
+// Refit empties the batch and gives it room for n rows, the optional columns that like has, and no others.
+func (b *Batch) Refit(n int, like Columns) {
+	for _, c := range b.columns() {
+		c.fit(n, c.wanted == nil || c.wanted(like))
+	}
+}
 
 // Reset empties the batch and keeps its room.
 func (b *Batch) Reset() {
@@ -89,19 +86,19 @@ func (b *Batch) DropSeq() {
 
 // Truncate keeps the first n rows.
 func (b *Batch) Truncate(n int) {
-	b.At, b.Client, b.Agent = b.At[:n], b.Client[:n], b.Agent[:n]
-	b.Action, b.Status, b.Bytes = b.Action[:n], b.Status[:n], b.Bytes[:n]
-	b.Seq, b.Source = head(b.Seq, n), head(b.Source, n)
-	b.Host, b.Upstream, b.Marks = head(b.Host, n), head(b.Upstream, n), head(b.Marks, n)
-	b.User, b.Path, b.Traces = head(b.User, n), head(b.Path, n), head(b.Traces, n)
+	if b.Seq != nil {
+		b.Seq = b.Seq[:n]
+	}
+	for _, c := range b.columns() {
+		c.truncate(n)
+	}
 }
 
-// head is the first n rows of a column that may be nil.
-func head[T any](column []T, n int) []T {
-	if column == nil {
-		return nil
-	}
-	return column[:n]
+// Head is the first n rows of b, in the same memory.
+func (b *Batch) Head(n int) *Batch {
+	head := *b
+	head.Truncate(n)
+	return &head
 }
 
 // Take appends the rows i … j−1 of src, which has the same optional columns apart from Seq.
@@ -112,27 +109,22 @@ func (b *Batch) Take(src *Batch, i, j int) {
 	if b.Seq != nil {
 		b.Seq = append(b.Seq, src.Sequence()[i:j]...)
 	}
-	b.At = append(b.At, src.At[i:j]...)
-	b.Client = append(b.Client, src.Client[i:j]...)
-	b.Agent = append(b.Agent, src.Agent[i:j]...)
-	b.Action = append(b.Action, src.Action[i:j]...)
-	b.Status = append(b.Status, src.Status[i:j]...)
-	b.Bytes = append(b.Bytes, src.Bytes[i:j]...)
-	b.Source = appendRun(b.Source, src.Source, i, j)
-	b.Host = appendRun(b.Host, src.Host, i, j)
-	b.User = appendRun(b.User, src.User, i, j)
-	b.Path = appendRun(b.Path, src.Path, i, j)
-	b.Upstream = appendRun(b.Upstream, src.Upstream, i, j)
-	b.Marks = appendRun(b.Marks, src.Marks, i, j)
-	b.Traces = appendRun(b.Traces, src.Traces, i, j)
+	theirs := src.columns()
+	for k, c := range b.columns() {
+		c.take(theirs[k].values, i, j)
+	}
 }
 
-// appendRun appends the rows i … j−1 of a column that may be nil.
-func appendRun[T any](dst, src []T, i, j int) []T {
-	if src == nil {
-		return dst
+// Append adds rows of src, which must have the same optional columns apart from Seq. With its first rows, b gets them.
+func (b *Batch) Append(src *Batch, rows []int32) {
+	seqs := src.Sequence()
+	for _, row := range rows {
+		b.Seq = append(b.Seq, seqs[row])
 	}
-	return append(dst, src[i:j]...)
+	theirs := src.columns()
+	for k, c := range b.columns() {
+		c.pick(theirs[k].values, rows)
+	}
 }
 
 // Sequence returns the sequence times of the rows.
@@ -143,52 +135,27 @@ func (b *Batch) Sequence() []limit.Time {
 	return b.At
 }
 
-// Refit gives the batch the optional columns that like has, and no others.
-func (b *Batch) Refit(n int, like Columns) {
-	b.Source = fit(b.Source, n, like.Source)
-	b.Host = fit(b.Host, n, like.Host)
-	b.User = fit(b.User, n, like.User)
-	b.Path = fit(b.Path, n, like.Path)
-	b.Upstream = fit(b.Upstream, n, like.Upstream)
-	b.Marks = fit(b.Marks, n, like.Marks)
-	b.Traces = fit(b.Traces, n, like.Traces)
-}
-
-// fit is an empty column with room for n rows, or nil if it is not wanted.
-func fit[T any](column []T, n int, wanted bool) []T {
-	switch {
-	case !wanted:
-		return nil
-	case cap(column) < n:
-		return make([]T, 0, n)
-	}
-	return column[:0]
-}
-
 // Move copies the rows i … j−1 up to row at.
 func (b *Batch) Move(at, i, j int) {
 	if at == i || i == j {
 		return
 	}
-	moveRun(b.At, at, i, j)
-	moveRun(b.Seq, at, i, j)
-	moveRun(b.Client, at, i, j)
-	moveRun(b.Agent, at, i, j)
-	moveRun(b.Action, at, i, j)
-	moveRun(b.Status, at, i, j)
-	moveRun(b.Bytes, at, i, j)
-	moveRun(b.Source, at, i, j)
-	moveRun(b.Host, at, i, j)
-	moveRun(b.User, at, i, j)
-	moveRun(b.Path, at, i, j)
-	moveRun(b.Upstream, at, i, j)
-	moveRun(b.Marks, at, i, j)
-	moveRun(b.Traces, at, i, j)
+	if b.Seq != nil {
+		copy(b.Seq[at:], b.Seq[i:j])
+	}
+	for _, c := range b.columns() {
+		c.move(at, i, j)
+	}
 }
 
-// moveRun is move for one column, which may be nil.
-func moveRun[T any](column []T, at, i, j int) {
-	if column != nil {
-		copy(column[at:], column[i:j])
+// RowsOf are the rows of a client, in the order of time.
+func (b *Batch) RowsOf(client int32) []int32 {
+	var rows []int32
+	for row, c := range b.Client {
+		if c == client {
+			rows = append(rows, int32(row))
+		}
 	}
+	new(rowSorter).sort(b, rows)
+	return rows
 }

@@ -10,17 +10,18 @@ import (
 
 // What a run has to remember is written as numbers of variable length (encoding/binary) and as names. An id means
 // nothing to the next process, so a name stands in its place: the first time in full, behind a 0; from then on as the
-// number that it got by that.
+// number that it got by that, from 2 on. 1 is nobody. Many values of one kind are written one behind the other, as a
+// column: numbers as differences, since times are large and near each other.
 //
-//	client 17 ──▶ 0 "192.0.2.7"    client 4 ──▶ 0 "192.0.2.9"    client 17 ──▶ 1
+//	client 17 ──▶ 0 "192.0.2.7"    client 4 ──▶ 0 "192.0.2.9"    client 17 ──▶ 2
 
 // An Encoder writes a checkpoint, in pieces: what has to be remembered may be large.
 type Encoder struct {
-	tables *Tables
-	to     io.Writer
-	err    error  // of to, the first one
-	out    []byte // what has not gone there
-	known  [nameKinds]knownIDs
+	to    io.Writer
+	err   error  // of to, the first one
+	out   []byte // what has not gone there
+	names [nameKinds]func(id int32) string
+	known [nameKinds]knownIDs
 }
 
 // encoderBytes is how much of a checkpoint is in memory.
@@ -36,6 +37,7 @@ const (
 	userName
 	pathName
 	nameKinds
+	noName = nameKinds
 )
 
 // knownIDs are the numbers that ids have got, 0 for none.
@@ -46,7 +48,10 @@ type knownIDs struct {
 
 // NewEncoder returns one that has written nothing.
 func NewEncoder(t *Tables, to io.Writer) *Encoder {
-	return &Encoder{tables: t, to: to, out: make([]byte, 0, encoderBytes+encoderBytes/8)}
+	return &Encoder{
+		to: to, out: make([]byte, 0, encoderBytes+encoderBytes/8),
+		names: [...]func(int32) string{t.Clients.Name, t.Agents.Name, t.Actions.Name, t.Hosts.Name, t.Users.Name, t.Paths.Name},
+	}
 }
 
 // Flush writes what is left, and returns the first error that there was in writing.
@@ -66,10 +71,16 @@ func (e *Encoder) spill() {
 }
 
 // Int writes a number.
-func (e *Encoder) Int(v int64) { e.out = binary.AppendVarint(e.out, v) }
+func (e *Encoder) Int(v int64) {
+	e.out = binary.AppendVarint(e.out, v)
+	e.spill()
+}
 
 // Uint writes a number that is not negative.
-func (e *Encoder) Uint(v uint64) { e.out = binary.AppendUvarint(e.out, v) }
+func (e *Encoder) Uint(v uint64) {
+	e.out = binary.AppendUvarint(e.out, v)
+	e.spill()
+}
 
 // Text writes a text.
 func (e *Encoder) Text(s string) {
@@ -83,42 +94,47 @@ func (e *Encoder) State(s *limit.State) {
 	e.spill()
 }
 
-// Client writes a client by its id, and so do the others.
-func (e *Encoder) Client(id int32) { e.name(clientName, id, e.tables.Clients) }
-
-// Agent writes an agent.
-func (e *Encoder) Agent(id uint16) { e.name(agentName, int32(id), e.tables.Agents) }
-
-// Action writes an action.
-func (e *Encoder) Action(id uint16) { e.name(actionName, int32(id), e.tables.Actions) }
-
-// Host writes a host.
-func (e *Encoder) Host(id int32) { e.name(hostName, id, e.tables.Hosts) }
-
-// User writes a user.
-func (e *Encoder) User(id int32) { e.name(userName, id, e.tables.Users) }
-
-// Path writes a path.
-func (e *Encoder) Path(id int32) { e.name(pathName, id, e.tables.Paths) }
-
-func (e *Encoder) name(kind nameKind, id int32, names interface{ Name(id int32) string }) {
-	k := &e.known[kind]
-	k.numbers = append(k.numbers, make([]uint32, max(0, int(id)+1-len(k.numbers)))...)
-	e.Uint(uint64(k.numbers[id]))
-	if k.numbers[id] == 0 {
-		k.last++
-		k.numbers[id] = k.last
-		e.Text(names.Name(id))
-	}
-	e.spill()
+type integer interface {
+	~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
+
+// saveNumbers writes a column of numbers.
+func saveNumbers[T integer](e *Encoder, column []T) {
+	var last T
+	for _, v := range column {
+		e.Int(int64(v) - int64(last))
+		last = v
+	}
+}
+
+// saveNames writes a column of ids. A user may be NoUser.
+func saveNames[T integer](e *Encoder, kind nameKind, column []T) {
+	k := &e.known[kind]
+	for _, v := range column {
+		id := int32(v)
+		if id == NoUser {
+			e.Uint(nobody)
+			continue
+		}
+		k.numbers = append(k.numbers, make([]uint32, max(0, int(id)+1-len(k.numbers)))...)
+		e.Uint(uint64(k.numbers[id]))
+		if k.numbers[id] == 0 {
+			k.last++
+			k.numbers[id] = k.last + nobody
+			e.Text(e.names[kind](id))
+		}
+	}
+}
+
+// nobody stands for NoUser.
+const nobody = 1
 
 // A Decoder reads what an Encoder wrote, and takes the names into tables. It reads until the first error; from then on
 // all is 0.
 type Decoder struct {
 	tables *Tables
-	action func(name []byte) int32
 	rest   []byte
+	ids    [nameKinds]func(name []byte) int32
 	known  [nameKinds][]int32
 	err    error
 }
@@ -130,7 +146,8 @@ var (
 
 // NewDecoder reads b. action takes the name of an action into t.Actions.
 func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
-	return &Decoder{rest: b, tables: t, action: action}
+	ids := [...]func([]byte) int32{t.Clients.ID, t.Agents.ID, action, t.Hosts.ID, t.Users.ID, t.Paths.ID}
+	return &Decoder{rest: b, tables: t, ids: ids}
 }
 
 // Err is the first error.
@@ -196,38 +213,46 @@ func (d *Decoder) State() limit.State {
 	return s
 }
 
-// Client reads a client and returns its id, and so do the others.
-func (d *Decoder) Client() int32 { return d.name(clientName, d.tables.Clients.ID) }
+// restoreNumbers appends n numbers to a column, or fewer if there are not so many.
+func restoreNumbers[T integer](d *Decoder, column []T, n int) []T {
+	var last T
+	for range n {
+		last = T(int64(last) + d.Int())
+		if d.err != nil {
+			break
+		}
+		column = append(column, last)
+	}
+	return column
+}
 
-// Agent reads an agent.
-func (d *Decoder) Agent() uint16 { return uint16(d.name(agentName, d.tables.Agents.ID)) }
+// restoreNames appends n ids to a column, or fewer if there are not so many.
+func restoreNames[T integer](d *Decoder, kind nameKind, column []T, n int) []T {
+	for range n {
+		id := d.name(kind)
+		if d.err != nil {
+			break
+		}
+		column = append(column, T(id))
+	}
+	return column
+}
 
-// Action reads an action.
-func (d *Decoder) Action() uint16 { return uint16(d.name(actionName, d.action)) }
-
-// Host reads a host.
-func (d *Decoder) Host() int32 { return d.name(hostName, d.tables.Hosts.ID) }
-
-// User reads a user.
-func (d *Decoder) User() int32 { return d.name(userName, d.tables.Users.ID) }
-
-// Path reads a path.
-func (d *Decoder) Path() int32 { return d.name(pathName, d.tables.Paths.ID) }
-
-func (d *Decoder) name(kind nameKind, id func([]byte) int32) int32 {
-	k := &d.known[kind]
-	n := d.Uint()
+func (d *Decoder) name(kind nameKind) int32 {
+	known, n := d.known[kind], d.Uint()
 	switch {
 	case n == 0 && d.err == nil:
-		name := d.text()
-		if d.err == nil {
-			*k = append(*k, id(name))
-			return (*k)[len(*k)-1]
+		if name := d.text(); d.err == nil {
+			id := d.ids[kind](name)
+			d.known[kind] = append(known, id)
+			return id
 		}
-	case n > uint64(len(*k)):
+	case n == nobody && kind == userName:
+		return NoUser
+	case n > nobody && n-nobody <= uint64(len(known)):
+		return known[n-nobody-1]
+	default:
 		d.Fail(errNoName)
-	case n > 0:
-		return (*k)[n-1]
 	}
 	return 0
 }

@@ -111,13 +111,24 @@ func (p *pairs) id(first, second int32) int32 {
 	return id
 }
 
-// of returns the pair with an id.
-func (p *pairs) of(id int32) (first, second int32) {
+// split returns the pairs with some ids.
+func (p *pairs) split(ids []int32) (firsts, seconds []int32) {
 	if len(p.order) < len(p.ids) {
 		p.order = make([]uint64, len(p.ids))
 		for pair, id := range p.ids {
 			p.order[id] = pair
 		}
 	}
-	return int32(p.order[id] >> 32), int32(p.order[id])
+	for _, id := range ids {
+		firsts, seconds = append(firsts, int32(p.order[id]>>32)), append(seconds, int32(p.order[id]))
+	}
+	return firsts, seconds
+}
+
+// join is the way back. Where a column is shorter, the rest of the other is nothing.
+func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
+	for i := range min(len(firsts), len(seconds)) {
+		ids = append(ids, p.id(firsts[i], seconds[i]))
+	}
+	return ids
 }

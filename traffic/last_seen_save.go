@@ -21,17 +21,27 @@ func (s *LastSeen) Live(now limit.Time) (keys []int32) {
 	return keys
 }
 
-// Save writes when a key was seen.
-func (s *LastSeen) Save(key int32, to *Encoder) {
-	at := s.keys.At(key)
-	to.Int(int64(at.latest))
-	to.Uint(at.seq)
+// Save writes when keys were seen.
+func (s *LastSeen) Save(keys []int32, to *Encoder) {
+	latest, seqs := make([]limit.Time, len(keys)), make([]uint64, len(keys))
+	for i, key := range keys {
+		at := s.keys.At(key)
+		latest[i], seqs[i] = at.latest, at.seq
+	}
+	saveNumbers(to, latest)
+	saveNumbers(to, seqs)
 }
 
-// Restore reads it, for a key that is below keys.
-func (s *LastSeen) Restore(key int32, keys int, from *Decoder) {
-	s.keys.Grow(keys)
-	*s.keys.At(key) = keySeen{latest: Bounded(from.Int()), seq: from.Uint()}
+// Restore reads it, for keys that are below n.
+func (s *LastSeen) Restore(keys []int32, n int, from *Decoder) {
+	latest, seqs := restoreNumbers[limit.Time](from, nil, len(keys)), restoreNumbers[uint64](from, nil, len(keys))
+	if from.err != nil {
+		return
+	}
+	s.keys.Grow(n)
+	for i, key := range keys {
+		*s.keys.At(key) = keySeen{latest: Bounded(int64(latest[i])), seq: seqs[i]}
+	}
 }
 
 // Trim forgets those of the live keys that were idle for longest, but for so many as most, and names them.
@@ -56,85 +66,88 @@ func (s *LastSeen) Trim(live []int32, most int, release func(key int32)) {
 	}
 }
 
-// Save writes the key as names.
-func (l *Timelines) Save(key int32, to *Encoder) {
-	who := l.By.Who()
-	if who == l.By {
-		l.saveWho(who, key, to)
-		return
-	}
-	sender, action := l.actions.of(key)
-	l.saveWho(who, sender, to)
-	to.Action(uint16(action))
-}
-
-// saveWho writes a key that has no action beside it.
-func (l *Timelines) saveWho(who request.Key, key int32, to *Encoder) {
-	switch who {
-	case request.ByClient:
-		to.Client(key)
-	case request.ByAction:
-		to.Action(uint16(key))
-	case request.ByHost:
-		to.Host(key)
-	case request.ByClientAgent:
-		client, agent := l.senders.of(key)
-		to.Client(client)
-		to.Agent(uint16(agent))
-	case request.ByClientPath:
-		client, path := l.senders.of(key)
-		to.Client(client)
-		to.Path(path)
-	case request.ByUser:
-		id, kind := l.senders.of(key)
-		to.Uint(uint64(kind))
-		if kind == userSender {
-			to.User(id)
-		} else {
-			to.Client(id)
-		}
-	case request.ByClient24, request.ByClient64:
-		to.Client(l.networks.members[key])
-	}
-}
-
-// Restore reads a key.
-func (l *Timelines) Restore(from *Decoder) (key int32) {
-	who := l.By.Who()
-	key = l.restoreWho(who, from)
+// Save writes keys as names: what they are made of, in one column or two, and in another one the action beside it.
+func (l *Timelines) Save(keys []int32, to *Encoder) {
+	who, actions := l.By.Who(), []int32(nil)
 	if who != l.By {
-		key = l.actions.id(key, int32(from.Action()))
+		keys, actions = l.actions.split(keys)
 	}
-	return key
-}
-
-func (l *Timelines) restoreWho(who request.Key, from *Decoder) int32 {
 	switch who {
 	case request.ByClient:
-		return from.Client()
+		saveNames(to, clientName, keys)
 	case request.ByAction:
-		return int32(from.Action())
+		saveNames(to, actionName, keys)
 	case request.ByHost:
-		return from.Host()
-	case request.ByClientAgent:
-		client := from.Client()
-		return l.senders.id(client, int32(from.Agent()))
-	case request.ByClientPath:
-		client := from.Client()
-		return l.senders.id(client, from.Path())
+		saveNames(to, hostName, keys)
+	case request.ByClientAgent, request.ByClientPath:
+		clients, others := l.senders.split(keys)
+		saveNames(to, clientName, clients)
+		saveNames(to, besideClient(who), others)
 	case request.ByUser:
-		if from.Uint() == userSender {
-			return l.senders.id(from.User(), userSender)
+		ids, kinds := l.senders.split(keys)
+		saveNumbers(to, kinds)
+		for i, kind := range kinds {
+			saveNames(to, senderNames[kind], ids[i:i+1])
 		}
-		return l.senders.id(from.Client(), clientSender)
 	case request.ByClient24, request.ByClient64:
-		client := from.Client()
+		members := make([]int32, len(keys))
+		for i, key := range keys {
+			members[i] = l.networks.members[key]
+		}
+		saveNames(to, clientName, members)
+	}
+	saveNames(to, actionName, actions)
+}
+
+// besideClient is what is beside the client in a key of two.
+func besideClient(who request.Key) nameKind {
+	if who == request.ByClientAgent {
+		return agentName
+	}
+	return pathName
+}
+
+// senderNames are what senders are, see userSender.
+var senderNames = [...]nameKind{userSender: userName, clientSender: clientName}
+
+// Restore reads n keys. They are fewer if there are not so many.
+func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
+	who := l.By.Who()
+	switch who {
+	case request.ByClient:
+		keys = restoreNames(from, clientName, keys, n)
+	case request.ByAction:
+		keys = restoreNames(from, actionName, keys, n)
+	case request.ByHost:
+		keys = restoreNames(from, hostName, keys, n)
+	case request.BySite:
+		keys = make([]int32, n)
+	case request.ByClientAgent, request.ByClientPath:
+		clients := restoreNames[int32](from, clientName, nil, n)
+		keys = l.senders.join(clients, restoreNames[int32](from, besideClient(who), nil, n))
+	case request.ByUser:
+		kinds, ids := restoreNumbers[int32](from, nil, n), []int32(nil)
+		for i, kind := range kinds {
+			if kind != userSender {
+				kinds[i] = clientSender
+			}
+			ids = restoreNames(from, senderNames[kinds[i]], ids, 1)
+		}
+		if slices.Contains(ids, NoUser) {
+			from.Fail(errNoName)
+		}
+		keys = l.senders.join(ids, kinds)
+	case request.ByClient24, request.ByClient64:
+		keys = restoreNames(from, clientName, keys, n)
 		l.networks.take(who, from.tables.Clients)
-		if from.err == nil {
-			return l.networks.of[client]
+		for i, client := range keys {
+			keys[i] = l.networks.of[client]
 		}
 	}
-	return 0
+	if who != l.By {
+		keys = l.actions.join(keys, restoreNames[int32](from, actionName, nil, n))
+	}
+	return keys
 }
 
 // Count is how many keys the tables know.

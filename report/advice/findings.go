@@ -52,7 +52,7 @@ func (f *findings) nobodyToSpare(a *suggest.Advice, in *report.Input) {
 		return
 	}
 	for _, p := range a.Promises {
-		if a.Unspared() {
+		if a.NoneProtected() {
 			f.unspared(a, p)
 			return
 		}

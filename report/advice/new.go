@@ -145,8 +145,8 @@ func wholeOf(w *suggest.Whole) *Whole {
 
 func boundsOf(a *suggest.Advice) []Bound {
 	all := []Bound{}
-	for i := range a.Bounds {
-		b := &a.Bounds[i]
+	for i := range a.Ceilings {
+		b := &a.Ceilings[i]
 		leaves := leavesOf(b.Shape, b.N)
 		m := Bound{
 			Limit: b.Limit(), Minute: leaves[0], Hour: leaves[1], Day: leaves[2],
@@ -163,7 +163,7 @@ func boundsOf(a *suggest.Advice) []Bound {
 // leavesOf is what a limit leaves in each of suggest.Times.
 func leavesOf(s sweep.Shape, n int64) (leaves [3]int64) {
 	for i, time := range suggest.Times {
-		leaves[i] = suggest.Leaves(s, n, time)
+		leaves[i] = suggest.Admits(s, n, time)
 	}
 	return leaves
 }

@@ -99,7 +99,7 @@ func (s *Report) percentileTable(kind sweep.Kind, curves []int) *table.Table {
 	}
 	t := table.New(table.Words(head))
 	t.Join(table.Words("leaves alone"))
-	for _, share := range sweep.Shares() {
+	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Number(format.ShareText(share)))
 		t.Join(table.Number("refuses"))
 	}
@@ -120,15 +120,15 @@ func (s *Report) percentileRow(i int, name string, clients int64, hit func(*swee
 		edges = []*sweep.Curve{&s.result.Band.Low[i], &s.result.Band.High[i]}
 	}
 	row := table.Texts(c.PerText()+c.RateText(), name)
-	for _, share := range sweep.Shares() {
-		p := c.Sparing(clients, share, hit)
+	for _, share := range sweep.ProtectedShares() {
+		p := c.Protecting(clients, share, hit)
 		if p == nil {
 			row = append(row, table.None, table.None)
 			continue
 		}
 		text, limits := format.Thousands(p.Limit), [2]int64{p.Limit, p.Limit}
 		for _, edge := range edges {
-			if q := edge.Sparing(clients, share, hit); q != nil {
+			if q := edge.Protecting(clients, share, hit); q != nil {
 				limits = report.RangeOf(limits[0], q.Limit, limits[1])
 			}
 		}

@@ -62,7 +62,7 @@ func shapeTitle(s *sweep.Shape) string {
 func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 	t := table.New(table.Words("limit"), table.Words("clients"))
 	t.Title = kindTitle(curves[0].Kind)
-	for _, share := range sweep.Shares() {
+	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Numbers("N for "+format.ShareText(share), "refuses %")...)
 	}
 	add := func(curve *sweep.Curve, whose string, clients int64, hit func(*sweep.Point) int64) {
@@ -71,8 +71,8 @@ func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 			key = fmt.Sprintf("%g", float64(curve.Rate.Count)/float64(curve.Rate.Per))
 		}
 		row := []table.Cell{table.Shown(shapeTitle(&curve.Shape), key), table.Text(whose)}
-		for _, share := range sweep.Shares() {
-			if p := curve.Sparing(clients, share, hit); p != nil {
+		for _, share := range sweep.ProtectedShares() {
+			if p := curve.Protecting(clients, share, hit); p != nil {
 				row = append(row, table.Count(p.Limit), c.refusedCell(p))
 			} else {
 				row = append(row, table.None, table.None)

@@ -154,7 +154,7 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
 // those of which it is known what they refuse. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
-	for _, share := range sweep.Shares() {
+	for _, share := range sweep.ProtectedShares() {
 		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)
 		for _, i := range []int{
 			sort.Search(len(points), func(i int) bool { return points[i].HitAny() <= all }),

@@ -111,7 +111,7 @@ func (p *Page) safe() (sentences []string) {
 	curve, last := c.first(), int64(0)
 	clients, hit, who := c.spared()
 	for _, share := range []int64{1000, 999, 990} {
-		at := curve.Sparing(clients, share, hit)
+		at := curve.Protecting(clients, share, hit)
 		if at == nil || at.Limit == last {
 			continue
 		}

@@ -37,7 +37,7 @@ func keyed() *sweep.KeysResult {
 			{By: request.ByUser, Curves: []sweep.Curve{{Shape: window, Points: []sweep.Point{point(1, 850, 100, 50), point(5, 800, 5, 5), point(30, 0, 0, 0)}}}},
 			{By: request.ByClient64, Curves: []sweep.Curve{{Shape: window}}},
 		},
-		Census: sweep.Census{Clients: 50, Agents: 103, Users: 60, IPv4: 50, Sent: 1300},
+		ClientStats: sweep.ClientStats{Clients: 50, Agents: 103, Users: 60, IPv4: 50, Sent: 1300},
 	}
 }
 
@@ -95,7 +95,7 @@ func TestKeyWarnings(t *testing.T) {
 		"nobody to":     func(r *sweep.KeysResult) { r.Requests[request.Browser] = 0 },
 		"nothing to st": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 0 },
 		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
-			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
+			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
 		},
 		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
 			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
@@ -105,7 +105,7 @@ func TestKeyWarnings(t *testing.T) {
 		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 19 },
 		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[request.Browser] = 19 },
 		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
-			r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 2, Addresses: 40, Requests: 12}, 120
+			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},
 	} {
 		r := keyed()
@@ -116,7 +116,7 @@ func TestKeyWarnings(t *testing.T) {
 		}
 	}
 	r := keyed()
-	r.Rotating, r.IPv6Sent = sweep.Rotation{Networks: 1, Addresses: 12, Requests: 12}, 121
+	r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 1, Addresses: 12, Requests: 12}, 121
 	if w := New(r, keysQuestion(80), report.Options{}).Warnings; len(w) > 0 {
 		t.Errorf("warns of little: %v", w)
 	}

@@ -15,7 +15,7 @@ import (
 
 // New makes the report on keys.
 func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
-	c := &res.Census
+	c := &res.ClientStats
 	k := &Report{
 		Head:    report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
 		Action:  res.Action,
@@ -29,7 +29,7 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	}
 	k.Warnings = append(k.Warnings, warnings(res, k, q)...)
 	for _, by := range q.By {
-		if why := absence(by, &res.Census); why != "" {
+		if why := absence(by, &res.ClientStats); why != "" {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
 		}
 	}
@@ -51,7 +51,7 @@ func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Gro
 }
 
 // absence says what of a key the log does not have, or nothing.
-func absence(by request.Key, c *sweep.Census) string {
+func absence(by request.Key, c *sweep.ClientStats) string {
 	name, _ := strings.CutSuffix(by.String(), "+action")
 	switch {
 	case name == "user" && c.Users == 0:
@@ -71,7 +71,7 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	for i, text := range q.Limits {
 		a := Answer{Limit: text, Keys: []Row{}}
 		for j, by := range q.By {
-			if absence(by, &res.Census) == "" {
+			if absence(by, &res.ClientStats) == "" {
 				a.Keys = append(a.Keys, k.row(by, text, &res.Limits[i*len(q.By)+j], q))
 			}
 		}
@@ -99,11 +99,11 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 func (k *Report) kindest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
 	a := Answer{Refuse: &share, Per: res.Sides[0].Curves[period].PerText(), Keys: []Row{}}
 	for _, side := range res.Sides {
-		if absence(side.By, &res.Census) != "" {
+		if absence(side.By, &res.ClientStats) != "" {
 			continue
 		}
 		curve := &side.Curves[period]
-		n := curve.Kindest(needed(k.Stop.Requests, share), q.Stop)
+		n := curve.Loosest(needed(k.Stop.Requests, share), q.Stop)
 		p := curve.At(max(n, 1))
 		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
 		row.Reached, row.n = n > 0, n

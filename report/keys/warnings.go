@@ -22,7 +22,7 @@ const (
 )
 
 func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
-	texts := []string{rotatingText(&res.Census), nobodyText(res, k), oneToStop(res, k, q)}
+	texts := []string{rotatingText(&res.ClientStats), nobodyText(res, k), oneToStop(res, k, q)}
 	if n := k.Stop.Requests; 0 < n && n < fewToStop {
 		texts = append(texts, fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", format.Count(n, "request")))
 	}
@@ -35,7 +35,7 @@ func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-func rotatingText(c *sweep.Census) string {
+func rotatingText(c *sweep.ClientStats) string {
 	r := &c.Rotating
 	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll && format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
 		return ""

@@ -31,17 +31,17 @@ type feed struct {
 	whole     bool           // its stamps are whole seconds, and that is wanted to be known
 	begins    limit.Time     // its first moment, whatever takes part: the same for each span
 	first     limit.Time     // a moment from which on the input tells, MinTime if its beginning does not say
-	mark      atomic.Int64   // how far in time the input has come, for the choice of what to read next
+	reached   atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has seen the end
 
-	watermark *watermark // what collect has let through of its log
-	finished  bool       // collect has seen the end
-	looked    bool       // whether a request of it has taken part
-	fields    uint64     // of those that tiers go by: which its requests had
-	requests  int64      // of it that took part
-	strange   strangers
-	stats     InputStats
-	faults    []FaultAt // the first few
+	progress *progress // what collect has let through of its log
+	finished bool      // collect has seen the end
+	looked   bool      // whether a request of it has taken part
+	fields   uint64    // of those that tiers go by: which its requests had
+	requests int64     // of it that took part
+	strange  strangers
+	stats    InputStats
+	faults   []FaultAt // the first few
 }
 
 // openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
@@ -176,7 +176,7 @@ func tellApart(feeds []*feed, o *Options) error {
 			continue
 		}
 		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: its requests count as those of one, \"-\"", what))
-		none = cmp.Or(none, error(&Untold{What: what, text: fmt.Sprintf(
+		none = cmp.Or(none, error(&MissingFieldError{Field: what, text: fmt.Sprintf(
 			"%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
 			f.name, f.format.Name, what, f.format.Text)}))
 	}
@@ -197,7 +197,7 @@ func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*fe
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{name: name, part: part, input: input, watermark: newWatermark(), first: traffic.MinTime}
+	f := &feed{name: name, part: part, input: input, progress: newProgress(), first: traffic.MinTime}
 	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
 	sample, err := input.Peek()
 	if o.Resume != nil && !part.Compressed {
@@ -211,7 +211,7 @@ func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*fe
 		input.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f.mark.Store(int64(f.first))
+	f.reached.Store(int64(f.first))
 	return f, nil
 }
 
@@ -236,18 +236,18 @@ func (f *feed) look(sample []byte, o *Options) error {
 	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
 }
 
-// firstMoment is the earlier one of the first two requests that take part: the watermark that they will set.
+// firstMoment is the earlier one of the first two requests that take part: the time that they will have reached.
 func firstMoment(sample []byte, parser parse.Parser, takesPart func(*parse.Record) bool) limit.Time {
 	var record parse.Record
-	w := newWatermark()
-	for len(sample) > 0 && w.mark == traffic.MinTime {
+	w := newProgress()
+	for len(sample) > 0 && w.reached == traffic.MinTime {
 		var line []byte
 		line, sample = logfile.CutLine(sample)
 		if parser.Parse(line, &record).OK() && takesPart(&record) {
 			w.pass(record.Start, 0)
 		}
 	}
-	return w.mark
+	return w.reached
 }
 
 // olderThan tells of a line whether it lies before t, if it can be read.
@@ -271,16 +271,16 @@ func (f *feed) next(b *logfile.Block) error {
 }
 
 // publish tells fetch how far the input has come.
-func (f *feed) publish() { f.mark.Store(int64(max(f.first, f.watermark.mark))) }
+func (f *feed) publish() { f.reached.Store(int64(max(f.first, f.progress.reached))) }
 
 func (f *feed) close() { f.input.Close() }
 
-// floor is the moment before which nothing can come any more.
-func floor(feeds []*feed, lateness limit.Time) limit.Time {
+// watermarkOf is the moment before which nothing can come any more.
+func watermarkOf(feeds []*feed, lateness limit.Time) limit.Time {
 	lowest := traffic.MaxTime
 	for _, f := range feeds {
 		if !f.finished && (f.after == nil || f.after.finished) {
-			lowest = min(lowest, limit.Time(f.mark.Load()))
+			lowest = min(lowest, limit.Time(f.reached.Load()))
 		}
 	}
 	return max(traffic.MinTime, lowest-lateness)

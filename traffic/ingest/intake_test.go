@@ -40,11 +40,11 @@ func TestIntakeAllocatesNothing(t *testing.T) {
 	if r.Len() != 3_000 || r.parsed != 3_000 || r.lines != 3_000 || r.bytes != int64(len(text)) {
 		t.Fatalf("%d rows of %d lines", r.Len(), r.lines)
 	}
-	p := pending{Batch: *traffic.NewBatch(10_000, in.columns), lateness: 5 * limit.Second, since: traffic.MinTime, floor: traffic.MinTime}
-	w, out := newWatermark(), traffic.NewBatch(10_000, in.columns)
+	p := pending{Batch: *traffic.NewBatch(10_000, in.columns), lateness: 5 * limit.Second, since: traffic.MinTime, watermark: traffic.MinTime}
+	w, out := newProgress(), traffic.NewBatch(10_000, in.columns)
 	order := func() {
-		p.floor = traffic.MinTime // the log begins again
-		*w = *newWatermark()
+		p.watermark = traffic.MinTime // the log begins again
+		*w = *newProgress()
 		p.add(&r.Batch, w)
 		out.Reset()
 		p.release(traffic.MaxTime, out, 10_000)

@@ -105,54 +105,54 @@ func (r *lineReader) read(data []byte, see func(Line) bool) bool {
 	return true
 }
 
-// Places finds the lines that requests of one client came from. The requests stand in the order of time, and are told by
+// A LineFinder finds the lines that requests of one client came from. The requests stand in the order of time, and are told by
 // their inputs and moments; those that share both stand in the order of the lines.
-type Places struct {
-	waiting map[placeKey][]int32 // rows, the first of which the next line belongs to
+type LineFinder struct {
+	waiting map[lineKey][]int32 // rows, the first of which the next line belongs to
 	status  []uint16
 	wanted  map[int32]bool
 }
 
-type placeKey struct {
+type lineKey struct {
 	source uint32
 	at     limit.Time
 }
 
-// NewPlaces is for the requests of b, of which some rows are wanted.
-func NewPlaces(b *traffic.Batch, rows []int32) *Places {
-	p := &Places{waiting: map[placeKey][]int32{}, status: b.Status, wanted: map[int32]bool{}}
+// NewLineFinder is for the requests of b, of which some rows are wanted.
+func NewLineFinder(b *traffic.Batch, rows []int32) *LineFinder {
+	f := &LineFinder{waiting: map[lineKey][]int32{}, status: b.Status, wanted: map[int32]bool{}}
 	for _, row := range rows {
-		p.wanted[row] = true
+		f.wanted[row] = true
 	}
 	for row, at := range b.At {
-		key := placeKey{at: at}
+		key := lineKey{at: at}
 		if b.Source != nil {
 			key.source = b.Source[row]
 		}
-		p.waiting[key] = append(p.waiting[key], int32(row))
+		f.waiting[key] = append(f.waiting[key], int32(row))
 	}
-	return p
+	return f
 }
 
 // Next is the row that the next line of the client tells of, if it is wanted. The line of a request that is not among
 // those of b, because it came too late to warm a limit, is none.
-func (p *Places) Next(l Line) (row int32, wanted bool) {
-	key := placeKey{uint32(l.Input), l.At}
-	rows := p.waiting[key]
-	if len(rows) == 0 || p.status[rows[0]] != l.Status {
+func (f *LineFinder) Next(l Line) (row int32, wanted bool) {
+	key := lineKey{uint32(l.Input), l.At}
+	rows := f.waiting[key]
+	if len(rows) == 0 || f.status[rows[0]] != l.Status {
 		return 0, false
 	}
-	p.waiting[key] = rows[1:]
+	f.waiting[key] = rows[1:]
 	row = rows[0]
-	if !p.wanted[row] {
+	if !f.wanted[row] {
 		return 0, false
 	}
-	delete(p.wanted, row)
+	delete(f.wanted, row)
 	return row, true
 }
 
 // Missing is how many wanted rows have not been found yet.
-func (p *Places) Missing() int { return len(p.wanted) }
+func (f *LineFinder) Missing() int { return len(f.wanted) }
 
 // Once is the first of the inputs that can be read only once, a pipe or standard input; "" if all are files.
 func Once(names []string) string {

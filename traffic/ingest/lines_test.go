@@ -49,11 +49,11 @@ func TestPlacesFindTheLines(t *testing.T) {
 		for i := range rows {
 			rows[i] = int32(i)
 		}
-		places := NewPlaces(&b, rows)
+		finder := NewLineFinder(&b, rows)
 		id, _ := o.Tables.Clients.Find([]byte("192.0.2.1"))
 		found := 0
 		check(t, Lines(context.Background(), inputs, o, id, func(l Line) bool {
-			row, wanted := places.Next(l)
+			row, wanted := finder.Next(l)
 			if !wanted {
 				return true
 			}
@@ -61,10 +61,10 @@ func TestPlacesFindTheLines(t *testing.T) {
 			if want := fmt.Sprintf(`/\x22 HTTP/1.1" %d %d "`, b.Status[row], b.Bytes[row]); !strings.Contains(string(l.Text), want) {
 				t.Fatalf("seed %d: request %d is found in line %d of %s: %s", seed, row, l.Number, inputs[l.Input], l.Text)
 			}
-			return places.Missing() > 0
+			return finder.Missing() > 0
 		}))
-		if places.Missing() > 0 || found != b.Len() {
-			t.Fatalf("seed %d: %d of %d requests were not found", seed, places.Missing(), b.Len())
+		if finder.Missing() > 0 || found != b.Len() {
+			t.Fatalf("seed %d: %d of %d requests were not found", seed, finder.Missing(), b.Len())
 		}
 	}
 }

@@ -60,13 +60,13 @@ const (
 	ThePath = "the path"
 )
 
-// Untold is the error of inputs none of which tells by what requests are to be told apart.
-type Untold struct {
-	What string // TheHost, TheUser, ThePath, or what a client is
-	text string
+// A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths.
+type MissingFieldError struct {
+	Field string // TheHost, TheUser, ThePath, or what a client is
+	text  string
 }
 
-func (u *Untold) Error() string { return u.text }
+func (u *MissingFieldError) Error() string { return u.text }
 
 // lacks names what requests are told apart by and a format does not have, or is empty.
 func (o *Options) lacks(f *parse.Format) string {

@@ -11,41 +11,41 @@ import (
 // files have to be merged. So requests wait here until nothing older can come.
 //
 //	read ──▶ ………………………………│──────────── pending ────────────│
-//	                      floor = watermark − lateness    watermark
+//	                  watermark = reached − lateness       reached
 //
-// Each input has a watermark: the highest moment that two successive lines of it have reached. A single stamp far in
-// the future, with ordinary lines around it, does not move it. A request that lies more than the lateness behind the
-// watermark of its own input is late: it takes its place at the moment when it is let in. So a request's place depends
-// on the inputs alone, not on how they are cut into blocks, how fast each is read or in which order they were named.
+// Each input has reached the highest time that two successive lines of it have. A single stamp far in the future, with
+// ordinary lines around it, does not count. A request that lies more than the lateness behind what its own input has
+// reached is late: its sequence time is the time at which it is let in. So the sequence times depend on the inputs alone,
+// not on how they are cut into blocks, how fast each is read or in which order they were named.
 //
-// What lies before the floor, the lowest watermark of all inputs less the lateness, can be judged: whatever comes from
-// now on has its place at the floor or later. So requests of one moment are handed out together.
+// What lies before the watermark, the lowest time that an input has reached less the lateness, can be judged: whatever
+// comes from now on has a sequence time at the watermark or later. So requests of one sequence time are handed out together.
 
-// A watermark follows the time of one input.
-type watermark struct {
-	mark limit.Time // the highest moment that two successive requests have reached
-	last limit.Time // of the latest request
-	top  limit.Time // what lies beyond it moves nothing; see Stream.Take
+// A progress follows the time of one input.
+type progress struct {
+	reached limit.Time // the highest time that two successive requests have reached
+	last    limit.Time // of the latest request
+	top     limit.Time // what lies beyond it moves nothing; see Stream.Take
 }
 
-func newWatermark() *watermark {
-	return &watermark{mark: traffic.MinTime, last: traffic.MinTime, top: traffic.MaxTime}
+func newProgress() *progress {
+	return &progress{reached: traffic.MinTime, last: traffic.MinTime, top: traffic.MaxTime}
 }
 
-// pass lets a request through at t and returns its place in time.
-func (w *watermark) pass(t, lateness limit.Time) limit.Time {
-	place := max(t, w.mark-lateness)
-	w.mark = max(w.mark, min(w.last, t, w.top))
+// pass lets a request through at t and returns its sequence time.
+func (w *progress) pass(t, lateness limit.Time) limit.Time {
+	seq := max(t, w.reached-lateness)
+	w.reached = max(w.reached, min(w.last, t, w.top))
 	w.last = t
-	return place
+	return seq
 }
 
 // pending holds the requests that wait for older ones.
 type pending struct {
 	traffic.Batch
-	lateness limit.Time
-	since    limit.Time // requests from here on are counted, those before it only warm the limiters
-	floor    limit.Time // requests before it have been handed out
+	lateness  limit.Time
+	since     limit.Time // requests from here on are counted, those before it only warm the limiters
+	watermark limit.Time // requests before it have been handed out
 }
 
 // added is what taking in one block came to.
@@ -55,21 +55,21 @@ type added struct {
 }
 
 // add takes in the rows of one block of the input that w belongs to.
-func (p *pending) add(b *traffic.Batch, w *watermark) added {
+func (p *pending) add(b *traffic.Batch, w *progress) added {
 	sum := added{first: traffic.MaxTime, last: traffic.MinTime}
 	row := p.Len()
 	p.Take(b, 0, b.Len())
 	for i := row; i < p.Len(); i++ {
 		at := p.At[i]
-		// A request may be too late twice: for its input, and because too many waited and its moment was handed out.
-		place := max(w.pass(at, p.lateness), p.floor)
-		if place != at {
+		// A request may be too late twice: for its input, and because too many waited and its time was handed out.
+		seq := max(w.pass(at, p.lateness), p.watermark)
+		if seq != at {
 			sum.late++
-			p.setOrder(i, place)
+			p.setSeq(i, seq)
 		}
 		if at >= p.since {
 			sum.first, sum.last = min(sum.first, at), max(sum.last, at)
-		} else if place < p.since {
+		} else if seq < p.since {
 			sum.warm++
 		} else { // too late to warm anything
 			sum.dropped++
@@ -82,76 +82,62 @@ func (p *pending) add(b *traffic.Batch, w *watermark) added {
 	return sum
 }
 
-// setOrder notes a place that differs from the row's time.
-func (p *pending) setOrder(row int, place limit.Time) {
+// setSeq notes a sequence time that differs from the row's time.
+func (p *pending) setSeq(row int, seq limit.Time) {
 	p.NeedSeq()
-	p.Seq[row] = place
+	p.Seq[row] = seq
 }
 
-// lateAt reports whether a late request waits at a place.
-func (p *pending) lateAt(place limit.Time) bool {
+// lateAt reports whether a late request waits with a sequence time.
+func (p *pending) lateAt(seq limit.Time) bool {
 	for i, at := range p.Seq {
-		if at == place && p.At[i] != at {
+		if at == seq && p.At[i] != at {
 			return true
 		}
 	}
 	return false
 }
 
-// release makes out, which is empty, the rows whose place is before the floor. Most rows are, so when there are at most
-// few of them it is the others that are copied, and the two batches change places.
-func (p *pending) release(floor limit.Time, out *traffic.Batch, few int) {
-	p.floor = max(p.floor, floor)
-	change := p.Len() <= few
-	p.part(floor, out, change)
-	if change {
-		p.Batch, *out = *out, p.Batch
-	}
-	p.DropSeq()
-	out.DropSeq()
-}
-
-// part moves the rows before the floor into out, or the others.
-func (p *pending) part(floor limit.Time, out *traffic.Batch, others bool) {
-	place := p.Sequence()
+// release makes out, which is empty, the rows whose sequence time is before the watermark. Most rows are, so when there
+// are at most few of them it is the others that are copied, and the two batches are exchanged.
+func (p *pending) release(watermark limit.Time, out *traffic.Batch, few int) {
+	p.watermark = max(p.watermark, watermark)
+	copyOthers := p.Len() <= few
+	seq := p.Sequence()
 	kept, i := 0, 0
-	for i < len(place) {
+	for i < len(seq) {
 		start := i
-		for i < len(place) && place[i] < floor != others {
+		for i < len(seq) && seq[i] < watermark != copyOthers {
 			i++
 		}
 		out.Take(&p.Batch, start, i)
 		start = i
-		for i < len(place) && place[i] < floor == others {
+		for i < len(seq) && seq[i] < watermark == copyOthers {
 			i++
 		}
 		p.Move(kept, start, i)
 		kept += i - start
 	}
 	p.Truncate(kept)
-}
-
-// latest is the place of the last request that waits, or the floor.
-func (p *pending) latest() limit.Time {
-	last := p.floor
-	for _, place := range p.Sequence() {
-		last = max(last, place)
+	if copyOthers {
+		p.Batch, *out = *out, p.Batch
 	}
-	return last
+	p.DropSeq()
+	out.DropSeq()
 }
 
-// oldest is a floor that lets about a quarter of the waiting requests go, and at least one, of which there must be some.
+// oldest is a watermark that lets about a quarter of the waiting requests go, and at least one. There must be some.
 func (p *pending) oldest() limit.Time { return p.oldestOf(p.Len() / 4) }
 
-// oldestOf is a floor that lets about n of the waiting requests go, more than n, and at least those of one moment. It is
-// taken from a sample of every so many rows.
+// oldestOf is a watermark that lets about n of the waiting requests go, more than n, and at least those of one sequence
+// time. It is taken from a sample of every so many rows.
 func (p *pending) oldestOf(n int) limit.Time {
 	const sample = 4096
 	step := max(p.Len()/sample, 1)
-	var places []limit.Time
+	var seqs []limit.Time
 	for i := 0; i < p.Len(); i += step {
-		places = append(places, p.Sequence()[i])
+		seqs = append(seqs, p.Sequence()[i])
 	}
-	slices.Sort(places)
-	return places[min(n/step, len(places)-1)] + 1
+	slices.Sort(seqs)
+	return seqs[min(n/step, len(seqs)-1)] + 1
 }

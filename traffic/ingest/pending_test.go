@@ -36,28 +36,28 @@ func whole(b *traffic.Batch, i int) (n int, ok bool) {
 
 func newPending(lateness, since limit.Time) *pending {
 	return &pending{
-		Batch: *traffic.NewBatch(0, traffic.Columns{Source: true, Host: true, Upstream: true}), lateness: lateness, since: since, floor: traffic.MinTime,
+		Batch: *traffic.NewBatch(0, traffic.Columns{Source: true, Host: true, Upstream: true}), lateness: lateness, since: since, watermark: traffic.MinTime,
 	}
 }
 
 // A waiter is what the model knows of a request.
 type waiter struct {
-	at, place limit.Time
-	kind      string // counted, warm or dropped
+	at, seq limit.Time
+	kind    string // counted, warm or dropped
 }
 
-// places is the watermark as DESIGN says it, from the whole input: a request's place is its time, or, if two successive
+// seqs is the watermark as DESIGN says it, from the whole input: a request's sequence time is its time, or, if two successive
 // requests before it have reached a moment more than the lateness later, that moment less the lateness.
-func places(times []limit.Time, lateness, since limit.Time) (all []waiter) {
+func seqs(times []limit.Time, lateness, since limit.Time) (all []waiter) {
 	for i, at := range times {
-		place := at
+		seq := at
 		for j := 1; j < i; j++ {
-			place = max(place, min(times[j-1], times[j])-lateness)
+			seq = max(seq, min(times[j-1], times[j])-lateness)
 		}
-		w := waiter{at, place, "counted"}
+		w := waiter{at, seq, "counted"}
 		if at < since {
 			w.kind = "warm"
-			if place >= since {
+			if seq >= since {
 				w.kind = "dropped"
 			}
 		}
@@ -66,7 +66,7 @@ func places(times []limit.Time, lateness, since limit.Time) (all []waiter) {
 	return all
 }
 
-// Inputs arrive in blocks, in turns; whatever the turns, each request is let out once, at its place.
+// Inputs arrive in blocks, in turns; whatever the turns, each request is let out once, at its sequence time.
 func TestPendingAgainstModel(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
 		lateness := limit.Time(rapid.IntRange(0, 8).Draw(t, "lateness"))
@@ -81,22 +81,22 @@ func TestPendingAgainstModel(t *testing.T) {
 		var first []int         // of each input, the number of its next row
 		for range rapid.IntRange(1, 3).Draw(t, "inputs") {
 			times := drawTimes(t)
-			feeds = append(feeds, &feed{first: traffic.MinTime, watermark: newWatermark()})
+			feeds = append(feeds, &feed{first: traffic.MinTime, progress: newProgress()})
 			feeds[len(feeds)-1].publish()
 			left, first = append(left, times), append(first, len(model))
-			model = append(model, places(times, lateness, since)...)
+			model = append(model, seqs(times, lateness, since)...)
 		}
-		out := outlet{t: t, model: model, floor: traffic.MinTime}
+		out := outlet{t: t, model: model, watermark: traffic.MinTime}
 		for {
 			i := rapid.IntRange(0, len(feeds)-1).Draw(t, "input")
 			n := min(len(left[i]), rapid.IntRange(0, 6).Draw(t, "rows"))
-			sum := p.add(rowsAt(first[i], left[i][:n]), feeds[i].watermark)
+			sum := p.add(rowsAt(first[i], left[i][:n]), feeds[i].progress)
 			out.expect(sum, model[first[i]:first[i]+n])
 			left[i], first[i] = left[i][n:], first[i]+n
 			feeds[i].publish()
 			feeds[i].finished = len(left[i]) == 0
 			if rapid.Bool().Draw(t, "release") {
-				out.release(p, floor(feeds, lateness))
+				out.release(p, watermarkOf(feeds, lateness))
 			}
 			if !slices.ContainsFunc(feeds, func(f *feed) bool { return !f.finished }) {
 				break
@@ -126,17 +126,17 @@ func drawTimes(t *rapid.T) (times []limit.Time) {
 
 // An outlet checks what comes out against the model.
 type outlet struct {
-	t     *rapid.T
-	model []waiter
-	floor limit.Time
-	seen  map[int]bool
+	t         *rapid.T
+	model     []waiter
+	watermark limit.Time
+	seen      map[int]bool
 }
 
 // expect checks the counts of one block.
 func (o *outlet) expect(got added, block []waiter) {
 	want := added{first: traffic.MaxTime, last: traffic.MinTime}
 	for _, w := range block {
-		if w.place != w.at {
+		if w.seq != w.at {
 			want.late++
 		}
 		switch w.kind {
@@ -153,24 +153,24 @@ func (o *outlet) expect(got added, block []waiter) {
 	}
 }
 
-// release lets out what lies before the floor, all of which must lie behind all that came out before.
-func (o *outlet) release(p *pending, floor limit.Time) {
+// release lets out what lies before the watermark, all of which must lie behind all that came out before.
+func (o *outlet) release(p *pending, watermark limit.Time) {
 	if o.seen == nil {
 		o.seen = map[int]bool{}
 	}
 	out := traffic.NewBatch(0, traffic.Columns{Source: true, Host: true, Upstream: true})
-	p.release(floor, out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(o.t, "few"))
-	for i, place := range out.Sequence() {
+	p.release(watermark, out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(o.t, "few"))
+	for i, seq := range out.Sequence() {
 		n, ok := whole(out, i)
-		if !ok || o.seen[n] || out.At[i] != o.model[n].at || place != o.model[n].place {
-			o.t.Fatalf("row %d came out at %d, place %d, columns together: %v, seen before: %v; want %+v", n, out.At[i], place, ok, o.seen[n], o.model[n])
+		if !ok || o.seen[n] || out.At[i] != o.model[n].at || seq != o.model[n].seq {
+			o.t.Fatalf("row %d came out at %d, seq %d, columns together: %v, seen before: %v; want %+v", n, out.At[i], seq, ok, o.seen[n], o.model[n])
 		}
-		if place < o.floor || place >= floor {
-			o.t.Fatalf("row %d with its place at %d came out between the floors %d and %d", n, place, o.floor, floor)
+		if seq < o.watermark || seq >= watermark {
+			o.t.Fatalf("row %d with its sequence time at %d came out between the watermarks %d and %d", n, seq, o.watermark, watermark)
 		}
 		o.seen[n] = true
 	}
-	o.floor = max(o.floor, floor)
+	o.watermark = max(o.watermark, watermark)
 }
 
 // complete checks that all that takes part has come out.
@@ -188,14 +188,14 @@ func (o *outlet) complete(p *pending) {
 // Rows of one input come out in the order in which they went in, as long as nobody sorts them.
 func TestReleaseKeepsOrder(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
-		p, w := newPending(5, traffic.MinTime), newWatermark()
+		p, w := newPending(5, traffic.MinTime), newProgress()
 		n := 0
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
 			times := drawTimes(t)
 			p.add(rowsAt(n, times), w)
 			n += len(times)
 			out := traffic.NewBatch(0, traffic.Columns{Source: true, Host: true, Upstream: true})
-			p.release(limit.Time(rapid.IntRange(0, 100).Draw(t, "floor")), out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(t, "few"))
+			p.release(limit.Time(rapid.IntRange(0, 100).Draw(t, "watermark")), out, rapid.SampledFrom([]int{0, 1 << 20}).Draw(t, "few"))
 			if !slices.IsSorted(out.Client) || !slices.IsSorted(p.Client) {
 				t.Fatalf("out %v, still waiting %v", out.Client, p.Client)
 			}
@@ -204,7 +204,7 @@ func TestReleaseKeepsOrder(t *testing.T) {
 }
 
 // What a watermark makes of odd clocks, second by second, with a lateness of 10 s. The number behind a slash is the
-// place of a request that is late.
+// seq of a request that is late.
 func TestWatermark(t *testing.T) {
 	for name, test := range map[string]struct{ at, want string }{
 		"in order":                    {"1 2 3 4", "1 2 3 4"},
@@ -219,14 +219,14 @@ func TestWatermark(t *testing.T) {
 		"and on again":                {"86400 86401 1 2 86402 86403 86380", "86400 86401 1/86390 2/86390 86402 86403 86380/86392"},
 		"before 1970":                 {"-100 -99 -200 -98", "-100 -99 -200/-110 -98"},
 	} {
-		w := newWatermark()
+		w := newProgress()
 		var got []string
 		for _, field := range strings.Fields(test.at) {
 			var at int
 			fmt.Sscan(field, &at)
-			place := w.pass(limit.Time(at)*limit.Second, 10*limit.Second) / limit.Second
-			if place != limit.Time(at) {
-				field += fmt.Sprintf("/%d", place)
+			seq := w.pass(limit.Time(at)*limit.Second, 10*limit.Second) / limit.Second
+			if seq != limit.Time(at) {
+				field += fmt.Sprintf("/%d", seq)
 			}
 			got = append(got, field)
 		}
@@ -239,7 +239,7 @@ func TestWatermark(t *testing.T) {
 // When too many wait, the oldest go: some of them, never all if that can be helped, and at least one moment.
 func TestOldest(t *testing.T) {
 	testneeds.Rapid(t, func(t *rapid.T) {
-		p, w := newPending(1<<20, traffic.MinTime), newWatermark()
+		p, w := newPending(1<<20, traffic.MinTime), newProgress()
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
 		}), 1, 200).Draw(t, "times")
@@ -254,23 +254,23 @@ func TestOldest(t *testing.T) {
 		if out.Len() != want || out.Len()+p.Len() != len(times) {
 			t.Fatalf("%d of %d came out, want %d; %d are left", out.Len(), len(times), want, p.Len())
 		}
-		// What comes too late for that is let in at the floor, and counted.
-		sum := p.add(rowsAt(len(times), []limit.Time{p.floor - 1, p.floor}), w)
-		if rest := p.Sequence()[p.Len()-2:]; sum.late != 1 || rest[0] != p.floor || rest[1] != p.floor {
-			t.Fatalf("%d late; places %d, floor %d", sum.late, rest, p.floor)
+		// What comes too late for that is let in at the watermark, and counted.
+		sum := p.add(rowsAt(len(times), []limit.Time{p.watermark - 1, p.watermark}), w)
+		if rest := p.Sequence()[p.Len()-2:]; sum.late != 1 || rest[0] != p.watermark || rest[1] != p.watermark {
+			t.Fatalf("%d late; sequence times %d, watermark %d", sum.late, rest, p.watermark)
 		}
 	})
 }
 
-// The floor follows the input that is furthest back, until that has come to its end.
+// The watermark follows the input that is furthest back, until that has come to its end.
 func TestFloor(t *testing.T) {
-	feeds := []*feed{{first: traffic.MinTime, watermark: newWatermark()}, {first: traffic.MinTime, watermark: newWatermark()}}
+	feeds := []*feed{{first: traffic.MinTime, progress: newProgress()}, {first: traffic.MinTime, progress: newProgress()}}
 	turns := newTurns(feeds)
-	at := func(i int, mark limit.Time) { feeds[i].watermark.mark = mark; feeds[i].publish() }
+	at := func(i int, mark limit.Time) { feeds[i].progress.reached = mark; feeds[i].publish() }
 	expect := func(when string, back *feed, want limit.Time) {
 		t.Helper()
-		if got := floor(feeds, 10); got != want {
-			t.Errorf("%s the floor is %d, want %d", when, got, want)
+		if got := watermarkOf(feeds, 10); got != want {
+			t.Errorf("%s the watermark is %d, want %d", when, got, want)
 		}
 		if got := turns.next(); got != back {
 			t.Errorf("%s the wrong input is read next", when)
@@ -298,15 +298,15 @@ func TestStreamReleasesInBatches(t *testing.T) {
 		times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) limit.Time {
 			return limit.Time(rapid.IntRange(0, 50).Draw(t, "at"))
 		}), 0, 200).Draw(t, "times")
-		s.pending.add(rowsAt(0, times), newWatermark())
-		floor := limit.Time(rapid.IntRange(0, 60).Draw(t, "floor"))
+		s.pending.add(rowsAt(0, times), newProgress())
+		watermark := limit.Time(rapid.IntRange(0, 60).Draw(t, "watermark"))
 		if rapid.IntRange(0, 9).Draw(t, "end") == 0 {
-			floor = traffic.MaxTime
+			watermark = traffic.MaxTime
 		}
 		var got []limit.Time
 		for more := true; more; {
 			var b *traffic.Batch
-			b, more = s.Release(floor)
+			b, more = s.Release(watermark)
 			batch := slices.Sorted(slices.Values(b.At))
 			if len(got) > 0 && len(batch) > 0 && batch[0] <= got[len(got)-1] {
 				t.Fatalf("a batch from %d on after one up to %d", batch[0], got[len(got)-1])
@@ -320,15 +320,15 @@ func TestStreamReleasesInBatches(t *testing.T) {
 			got = append(got, batch...)
 		}
 		want := slices.Sorted(slices.Values(times))
-		want = want[:len(want)-countFrom(want, floor)]
+		want = want[:len(want)-countFrom(want, watermark)]
 		if !slices.Equal(got, want) || s.pending.Len() != len(times)-len(want) {
-			t.Fatalf("%d came out before %d, want %d; %d are left", len(got), floor, len(want), s.pending.Len())
+			t.Fatalf("%d came out before %d, want %d; %d are left", len(got), watermark, len(want), s.pending.Len())
 		}
-		if floor == traffic.MaxTime {
-			floor = slices.Max(append(want, traffic.MinTime))
+		if watermark == traffic.MaxTime {
+			watermark = slices.Max(append(want, traffic.MinTime))
 		}
-		if s.pending.floor != floor {
-			t.Fatalf("the floor is %d, want %d", s.pending.floor, floor)
+		if s.pending.watermark != watermark {
+			t.Fatalf("the watermark is %d, want %d", s.pending.watermark, watermark)
 		}
 	})
 }

@@ -25,7 +25,7 @@ import (
 type Reader struct {
 	options Options
 	feeds   []*feed
-	marks   []*watermark // of the logs, by rank; nil unless there is a Resume
+	logs    []*progress // of the logs, by rank; nil unless there is a Resume
 	pending pending
 	judged  added // the time of what has been handed out, if there is a Resume
 	stats   Stats
@@ -82,11 +82,11 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 // prepare makes room for what waits, and takes in what waited when another Reader stopped.
 func (r *Reader) prepare() error {
 	if r.options.Resume != nil {
-		r.takeMarks()
+		r.takeProgress()
 	}
 	r.pending = pending{
 		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
-		since: r.options.span().since, floor: traffic.MinTime,
+		since: r.options.span().since, watermark: traffic.MinTime,
 	}
 	if r.options.Resume == nil || r.options.Resume.Carried == nil {
 		return nil
@@ -120,7 +120,7 @@ func (r *Reader) start(ctx context.Context) {
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() traffic.Columns {
 	o := &r.options
-	cols := traffic.Columns{Source: max(len(r.feeds), len(r.marks)) > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Traces: o.Tracer != nil}
+	cols := traffic.Columns{Source: max(len(r.feeds), len(r.logs)) > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.Upstream = cols.Upstream || f.has(parse.FieldUpstreamTime)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What the goroutines of a Reader do. The inputs belong to fetch, what waits and the statistics to collect, and a job to
-// the one it was handed to last; only an input's mark, and the tables, are used by several at once.
+// the one it was handed to last; only the time that an input has reached, and the tables, are used by several at once.
 
 // fetch reads blocks, always from the input that is furthest back.
 func (r *Reader) fetch(ctx context.Context) {
@@ -83,7 +83,7 @@ func (r *Reader) collect(ctx context.Context) {
 		if r.pending.Len() < next {
 			continue
 		}
-		if !r.emit(ctx, floor(r.feeds, r.options.Lateness)) {
+		if !r.emit(ctx, watermarkOf(r.feeds, r.options.Lateness)) {
 			break
 		}
 		if n := r.pending.Len(); n > 0 && n > waiting-batch && !r.emit(ctx, r.pending.oldest()) {
@@ -125,7 +125,7 @@ func (r *Reader) account(j *job) {
 			j.rows.Source[i] = j.feed.rank
 		}
 	}
-	sum := r.pending.add(&j.rows.Batch, j.feed.watermark)
+	sum := r.pending.add(&j.rows.Batch, j.feed.progress)
 	j.feed.publish()
 	clock.lap(&r.times.Order)
 	r.stats.count(j, sum)
@@ -133,30 +133,30 @@ func (r *Reader) account(j *job) {
 	r.times.add(j.rows.times)
 }
 
-// emit hands out what waits and lies before the floor, in batches of a bearable size: first what only warms the limiters. It
+// emit hands out what waits and lies before the watermark, in batches of a bearable size: first what only warms the limiters. It
 // returns false when the context is done.
-func (r *Reader) emit(ctx context.Context, floor limit.Time) bool {
+func (r *Reader) emit(ctx context.Context, watermark limit.Time) bool {
 	p := &r.pending
 	for p.Len() > 2*r.options.Batch {
 		part := p.oldest()
-		if part >= floor {
+		if part >= watermark {
 			break
 		}
 		if !r.hand(ctx, part) {
 			return false
 		}
 	}
-	return r.hand(ctx, floor)
+	return r.hand(ctx, watermark)
 }
 
-// hand hands out what lies before the floor, as one batch that warms and one that counts.
-func (r *Reader) hand(ctx context.Context, floor limit.Time) bool {
-	warm := min(floor, r.pending.since)
-	return r.handOne(ctx, warm, warm > traffic.MinTime) && (floor == warm || r.handOne(ctx, floor, false))
+// hand hands out what lies before the watermark, as one batch that warms and one that counts.
+func (r *Reader) hand(ctx context.Context, watermark limit.Time) bool {
+	warm := min(watermark, r.pending.since)
+	return r.handOne(ctx, warm, warm > traffic.MinTime) && (watermark == warm || r.handOne(ctx, watermark, false))
 }
 
-func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool {
-	if floor <= r.pending.floor || r.pending.Len() == 0 {
+func (r *Reader) handOne(ctx context.Context, watermark limit.Time, warm bool) bool {
+	if watermark <= r.pending.watermark || r.pending.Len() == 0 {
 		return true
 	}
 	b := receive(ctx, r.spare)
@@ -166,7 +166,7 @@ func (r *Reader) handOne(ctx context.Context, floor limit.Time, warm bool) bool 
 	clock := stopwatch{now: r.options.Clock}
 	clock.start()
 	b.Reset()
-	r.pending.release(floor, b, 2*r.options.Batch)
+	r.pending.release(watermark, b, 2*r.options.Batch)
 	b.Warm, b.Stamps = warm, r.stamps
 	if r.options.Resume != nil && !warm {
 		r.judged.cover(b)

@@ -16,10 +16,10 @@ import (
 //
 //	night 1   aaaaaaaaaaaaaaaaaaaaaaa│bbb      judged │ held
 //	night 2                          │bbb cccccccccccccccccc│ddd
-//	                               floor = the latest watermark − lateness
+//	                       watermark = latest reached − lateness
 //
-// A log is read as if its files were one: in the order of their times, with one watermark. Then the requests of all nights
-// get the places in time that they would have got in one.
+// A log is read as if its files were one: in the order of their times, with one progress. Then the requests of all nights
+// get the sequence times that they would have got in one.
 
 // A Resume says how to go on where another Reader stopped, and to stop so that another can go on.
 type Resume struct {
@@ -94,24 +94,23 @@ func (s *Resume) link(feeds []*feed) error {
 	return nil
 }
 
-// takeMarks gives each log its watermark.
-func (r *Reader) takeMarks() {
+// takeProgress gives each log its progress.
+func (r *Reader) takeProgress() {
 	for range r.options.Resume.Logs {
-		r.marks = append(r.marks, newWatermark())
+		r.logs = append(r.logs, newProgress())
 	}
 	for _, f := range r.feeds {
-		if int(f.rank) == len(r.marks) {
-			r.marks = append(r.marks, newWatermark())
+		if int(f.rank) == len(r.logs) {
+			r.logs = append(r.logs, newProgress())
 		}
-		f.watermark = r.marks[f.rank]
+		f.progress = r.logs[f.rank]
 	}
 }
 
 // restore takes in what another Reader has saved.
 func (r *Reader) restore() error {
 	from := r.options.Resume.Carried
-	restorePending(from, r.marks, &r.pending, r.columns())
-	r.restoreMore(from)
+	restorePending(from, r.logs, &r.pending)
 	if err := from.Err(); err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (r *Reader) restore() error {
 	}
 	r.stats.Carried, _ = r.held()
 	for _, f := range r.feeds {
-		if f.watermark.mark != traffic.MinTime {
+		if f.progress.reached != traffic.MinTime {
 			f.first = traffic.MinTime // it is not at the beginning of its log
 		}
 		f.publish()
@@ -133,13 +132,13 @@ func (r *Reader) restore() error {
 // late. It is a whole minute, so that none is in two nights.
 func (r *Reader) stop() limit.Time {
 	newest := traffic.MinTime
-	for _, w := range r.marks {
-		newest = max(newest, w.mark)
+	for _, w := range r.logs {
+		newest = max(newest, w.reached)
 	}
 	newest = min(newest, r.options.Resume.Now) // a clock that is ahead must not make all others late
-	floor := max(traffic.MinTime, newest-r.options.Lateness)
-	floor -= (floor%limit.Minute + limit.Minute) % limit.Minute
-	return max(floor, r.pending.floor)
+	watermark := max(traffic.MinTime, newest-r.options.Lateness)
+	watermark -= (watermark%limit.Minute + limit.Minute) % limit.Minute
+	return max(watermark, r.pending.watermark)
 }
 
 // Resumed tells how far the inputs have been read, log by log and in each from the oldest to the newest. It must be called
@@ -154,32 +153,7 @@ func (r *Reader) Resumed() (all []logfile.RangeRead) {
 }
 
 // Save writes what the next Reader needs. It must be called after Next has returned io.EOF.
-func (r *Reader) Save(to *traffic.Encoder) {
-	savePending(to, r.marks, &r.pending)
-	b := &r.pending.Batch
-	for i := range b.At {
-		to.Uint(uint64(traffic.ValueAt(b.Upstream, i)))
-		trace := traffic.ValueAt(b.Traces, i)
-		to.Uint(uint64(trace.Traits))
-		to.Uint(uint64(trace.Page))
-		to.Uint(uint64(trace.From))
-	}
-}
-
-// restoreMore reads the columns that a Stream has not.
-func (r *Reader) restoreMore(from *traffic.Decoder) {
-	b := &r.pending.Batch
-	for range b.At {
-		upstream := int64(from.Uint())
-		trace := traffic.Trace{Traits: traffic.Trait(from.Uint()), Page: uint16(from.Uint()), From: uint16(from.Uint())}
-		if b.Upstream != nil {
-			b.Upstream = append(b.Upstream, max(0, upstream))
-		}
-		if b.Traces != nil {
-			b.Traces = append(b.Traces, trace)
-		}
-	}
-}
+func (r *Reader) Save(to *traffic.Encoder) { savePending(to, r.logs, &r.pending) }
 
 // wholeLines is data up to its last line feed.
 func wholeLines(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }

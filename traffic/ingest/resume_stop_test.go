@@ -24,9 +24,9 @@ func TestNightStops(t *testing.T) {
 		{"a clock that is ahead", []limit.Time{noon + limit.Day}, noon + 75*second, traffic.MinTime, noon + 60*second},
 		{"what was judged before", []limit.Time{noon}, traffic.MaxTime, noon + 7*second, noon + 7*second},
 	} {
-		r := &Reader{options: Options{Lateness: 10 * second, Resume: &Resume{Now: c.now}}, pending: pending{floor: c.before}}
+		r := &Reader{options: Options{Lateness: 10 * second, Resume: &Resume{Now: c.now}}, pending: pending{watermark: c.before}}
 		for _, mark := range c.marks {
-			r.marks = append(r.marks, &watermark{mark: mark})
+			r.logs = append(r.logs, &progress{reached: mark})
 		}
 		if got := r.stop(); got != c.want {
 			t.Errorf("%s: stops at noon%+d µs, want noon%+d µs", c.name, got-noon, c.want-noon)

@@ -16,7 +16,7 @@ import (
 // what nothing older can come before. It parses, looks up and orders as a Reader does, with the same parts, but on the
 // goroutine of the caller, and it has no end.
 //
-//	lines ──▶ Take ──▶ intake ──▶ pending ──▶ Release(floor) ──▶ a batch
+//	lines ──▶ Take ──▶ intake ──▶ pending ──▶ Release(watermark) ──▶ a batch
 //
 // What waits, and how far each source has come, can be written to a checkpoint.
 type Stream struct {
@@ -26,11 +26,11 @@ type Stream struct {
 	rows    rows
 	pending pending
 	out     *traffic.Batch
-	sources []*watermark
+	sources []*progress
 }
 
-// Taken is what taking in one block came to.
-type Taken struct {
+// BlockStats is what taking in one block came to.
+type BlockStats struct {
 	Lines, Parsed, Unreadable, Excluded, Late int64
 	Moved                                     int64     // as in Stats
 	NotHTTP                                   ByStatus  // valid until the next call of Take
@@ -59,7 +59,7 @@ func (s *Stream) begin() {
 	s.intake = newIntake(o, o.span(), s.columns)
 	s.rows = rows{Batch: *traffic.NewBatch(0, s.columns)}
 	s.out = traffic.NewBatch(0, s.columns)
-	s.pending = pending{Batch: *traffic.NewBatch(0, s.columns), lateness: o.Lateness, since: traffic.MinTime, floor: traffic.MinTime}
+	s.pending = pending{Batch: *traffic.NewBatch(0, s.columns), lateness: o.Lateness, since: traffic.MinTime, watermark: traffic.MinTime}
 }
 
 // Format chooses the format for a source from the beginning of its log, with what is odd about it.
@@ -94,13 +94,13 @@ func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
 // Sources makes room for so many sources. Of two requests at one moment that of the lower source comes first.
 func (s *Stream) Sources(n int) {
 	for len(s.sources) < n {
-		s.sources = append(s.sources, newWatermark())
+		s.sources = append(s.sources, newProgress())
 	}
 }
 
-// Take takes in whole lines of a source that were read now. Nothing beyond top counts as reached by the source: its clock must
-// not make others late. block is not kept.
-func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, now, top limit.Time) Taken {
+// Take takes in whole lines of a source that were read now. Times beyond top do not count as reached: the clock of a source
+// must not make others late. block is not kept.
+func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, now, top limit.Time) BlockStats {
 	r := &s.rows
 	s.intake.fill(r, block, format)
 	if s.columns.Source {
@@ -110,65 +110,69 @@ func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, no
 	}
 	w := s.sources[source]
 	w.top = top
-	taken := Taken{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
-	taken.look(r.At, w.last, now)
-	taken.Late = s.pending.add(&r.Batch, w).late
+	stats := BlockStats{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
+	stats.readTimes(r.At, w.last, now)
+	stats.Late = s.pending.add(&r.Batch, w).late
 	if n := s.pending.Len(); n > s.options.Waiting {
-		s.pending.floor = max(s.pending.floor, s.pending.oldest())
+		s.pending.watermark = max(s.pending.watermark, s.pending.oldest())
 	}
-	return taken
+	return stats
 }
 
-// look notes the moments of requests that were read now, behind one of last.
-func (t *Taken) look(at []limit.Time, last, now limit.Time) {
-	t.Reached, t.Newest, t.Last = traffic.MinTime, traffic.MinTime, traffic.MinTime
+// readTimes notes the moments of requests that were read now, behind one of last.
+func (s *BlockStats) readTimes(at []limit.Time, last, now limit.Time) {
+	s.Reached, s.Newest, s.Last = traffic.MinTime, traffic.MinTime, traffic.MinTime
 	for _, moment := range at {
-		t.Reached = max(t.Reached, min(last, moment))
+		s.Reached = max(s.Reached, min(last, moment))
 		if moment <= now {
-			t.Newest = max(t.Newest, moment)
+			s.Newest = max(s.Newest, moment)
 		}
-		last, t.Last = moment, moment
+		last, s.Last = moment, moment
 	}
 }
 
-// Mark is the highest moment that two successive requests of a source have reached, and that of the last one: MinTime before
+// Progress is the highest moment that two successive requests of a source have reached, and that of the last one: MinTime before
 // there were two, or one.
-func (s *Stream) Mark(source int) (mark, last limit.Time) {
+func (s *Stream) Progress(source int) (reached, last limit.Time) {
 	w := s.sources[source]
-	return w.mark, w.last
+	return w.reached, w.last
 }
 
 // Waits reports whether a request of a source waits.
 func (s *Stream) Waits(source int) bool { return slices.Contains(s.pending.Source, uint32(source)) }
 
 // Renew makes a source one that nothing has come of. None of its requests may wait.
-func (s *Stream) Renew(source int) { *s.sources[source] = *newWatermark() }
+func (s *Stream) Renew(source int) { *s.sources[source] = *newProgress() }
 
 // Waiting is how many requests wait.
 func (s *Stream) Waiting() int { return s.pending.Len() }
 
-// Release returns requests that have their place before the floor, or before where too many waiting ones had put it: the
-// earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever comes
-// after the last of them has its place at the floor or later; after MaxTime, where the latest of all was. Requests that are late
-// have their place at the floor, and would wait for as long as it stands still: then it is a microsecond further on. The
-// batch is valid until the next call.
-func (s *Stream) Release(floor limit.Time) (b *traffic.Batch, more bool) {
+// Release returns requests whose sequence time is before the watermark, or before where too many waiting ones had put it:
+// the earliest of them, as many as make a batch. more says that there are others, which the next call returns. Whatever
+// comes after the last of them has a sequence time at the watermark or later; after MaxTime, at that of the latest of all.
+// Late requests have the watermark as their sequence time, and would wait while it stands still: then it advances by a
+// microsecond. The batch is valid until the next call.
+func (s *Stream) Release(watermark limit.Time) (b *traffic.Batch, more bool) {
 	s.out.Reset()
-	before := s.pending.floor
-	if floor <= before {
-		if floor = before; s.pending.lateAt(floor) {
-			floor++
+	before := s.pending.watermark
+	if watermark <= before {
+		if watermark = before; s.pending.lateAt(watermark) {
+			watermark++
 		}
 	}
-	part := floor
+	part := watermark
 	if n := s.options.Batch; s.pending.Len() > 2*n {
-		part = min(floor, s.pending.oldestOf(n))
+		part = min(watermark, s.pending.oldestOf(n))
 	}
 	next := part
-	if floor == traffic.MaxTime {
-		next = min(part, s.pending.latest())
+	if watermark == traffic.MaxTime {
+		latest := s.pending.watermark
+		for _, seq := range s.pending.Sequence() {
+			latest = max(latest, seq)
+		}
+		next = min(part, latest)
 	}
 	s.pending.release(part, s.out, 2*s.options.Batch)
-	s.pending.floor = max(before, next)
-	return s.out, part < floor
+	s.pending.watermark = max(before, next)
+	return s.out, part < watermark
 }

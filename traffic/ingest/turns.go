@@ -5,9 +5,9 @@ import (
 	"container/heap"
 )
 
-// Turns say which input is read next: the one that is furthest back in time, and of several the first. Marks move while others work,
-// but never back. So a heap of the marks as they were seen last finds the lowest one: it is that of the input on top, as soon as
-// that has not moved since.
+// Turns say which input is read next: the one that is furthest back in time, and of several the first. The times
+// that inputs have reached move while others work, but never back. So a heap of these times as they were last seen finds
+// the lowest one: it is that of the input on top, as soon as that has not moved since.
 type turns struct {
 	heap  turnHeap
 	after map[*feed]*feed // which input of a log follows another one
@@ -15,9 +15,9 @@ type turns struct {
 
 // A turn is an input that may be read.
 type turn struct {
-	feed  *feed
-	index int   // among the inputs
-	mark  int64 // as it was seen last
+	feed    *feed
+	index   int   // among the inputs
+	reached int64 // as it was seen last
 }
 
 // newTurns are those of inputs at their beginning.
@@ -28,7 +28,7 @@ func newTurns(feeds []*feed) *turns {
 			t.after[f.after] = f
 		}
 		if !f.exhausted && (f.after == nil || f.after.exhausted) {
-			t.heap = append(t.heap, turn{f, i, f.mark.Load()})
+			t.heap = append(t.heap, turn{f, i, f.reached.Load()})
 		}
 	}
 	heap.Init(&t.heap)
@@ -43,11 +43,11 @@ func (t *turns) next() *feed {
 			t.follow(top)
 			continue
 		}
-		mark := top.feed.mark.Load()
-		if mark == top.mark {
+		reached := top.feed.reached.Load()
+		if reached == top.reached {
 			return top.feed
 		}
-		top.mark = mark
+		top.reached = reached
 		heap.Fix(&t.heap, 0)
 	}
 	return nil
@@ -60,7 +60,7 @@ func (t *turns) follow(top *turn) {
 		heap.Pop(&t.heap)
 		return
 	}
-	top.feed, top.index, top.mark = next, top.index+1, next.mark.Load() // inputs of one log stand behind each other
+	top.feed, top.index, top.reached = next, top.index+1, next.reached.Load() // inputs of one log stand behind each other
 	heap.Fix(&t.heap, 0)
 }
 
@@ -70,7 +70,7 @@ type turnHeap []turn
 func (h turnHeap) Len() int      { return len(h) }
 func (h turnHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h turnHeap) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].mark, h[j].mark), cmp.Compare(h[i].index, h[j].index)) < 0
+	return cmp.Or(cmp.Compare(h[i].reached, h[j].reached), cmp.Compare(h[i].index, h[j].index)) < 0
 }
 func (h *turnHeap) Push(x any) { *h = append(*h, x.(turn)) }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // greedy is what a limiter admits in less than a time to somebody who asks at every microsecond at which anything may come free:
-// the slow and obvious twin of Leaves.
+// the slow and obvious twin of Admits.
 func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitted int64) {
 	policies, err := policy.ParseLimits([]string{s.Limit(n)}, request.ByClient)
 	if err != nil {
@@ -33,7 +33,7 @@ func greedy(t *rapid.T, s sweep.Shape, n int64, start, time limit.Time) (admitte
 }
 
 // Nobody is left more, and somebody is left as much: whoever begins at the right moment.
-func TestLeavesIsWhatTheGreedyGet(t *testing.T) {
+func TestAdmitsWhatTheGreedyGet(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		per := limit.Time(rapid.Int64Range(2, 60).Draw(rt, "per")) * limit.Second
 		s := sweep.Shape{Kind: rapid.SampledFrom([]sweep.Kind{sweep.Token, sweep.Window, sweep.Fixed}).Draw(rt, "kind"), Per: per}
@@ -43,33 +43,33 @@ func TestLeavesIsWhatTheGreedyGet(t *testing.T) {
 		if s.Kind == sweep.Fixed { // the best moment is just before a window ends
 			want = greedy(rt, s, n, per-1, time)
 		}
-		if got := Leaves(s, n, time); got != want {
-			rt.Fatalf("%s leaves %d in %d s, want %d", s.Limit(n), got, time/limit.Second, want)
+		if got := Admits(s, n, time); got != want {
+			rt.Fatalf("%s admits %d in %d s, want %d", s.Limit(n), got, time/limit.Second, want)
 		}
 		start := limit.Time(rapid.Int64Range(0, int64(per)).Draw(rt, "start"))
-		if got := greedy(rt, s, n, start, time); got > Leaves(s, n, time) {
-			rt.Fatalf("%s leaves %d from %d on", s.Limit(n), got, start)
+		if got := greedy(rt, s, n, start, time); got > Admits(s, n, time) {
+			rt.Fatalf("%s admits %d from %d on", s.Limit(n), got, start)
 		}
 	})
 }
 
-func TestLeavesDoesNotOverflow(t *testing.T) {
+func TestAdmitsDoesNotOverflow(t *testing.T) {
 	for _, s := range []sweep.Shape{
 		{Kind: sweep.Window, Per: 1}, {Kind: sweep.Fixed, Per: 1}, {Kind: sweep.Token, Rate: sweep.Rate{Count: math.MaxInt64, Per: 1}},
 	} {
-		if got := Leaves(s, math.MaxInt64, limit.Day); got != math.MaxInt64 {
+		if got := Admits(s, math.MaxInt64, limit.Day); got != math.MaxInt64 {
 			t.Errorf("%v: %d", s, got)
 		}
 	}
 }
 
-// The bounds are in order of what they leave in a day, and some of them nginx has.
+// The ceilings are in order of what they admit in a day, and some of them nginx has.
 func TestBounds(t *testing.T) {
 	last, nginx := int64(0), 0
-	for _, b := range bounds() {
-		day := Leaves(b.Shape, b.N, limit.Day)
+	for _, b := range ceilings() {
+		day := Admits(b.Shape, b.N, limit.Day)
 		if day < last {
-			t.Errorf("%s leaves less than the one before", b.Limit())
+			t.Errorf("%s admits less than the one before", b.Limit())
 		}
 		if _, ok := b.Nginx(); ok {
 			nginx++

@@ -14,23 +14,23 @@ import (
 // keys: several people behind one, and one who has as many as there are numbers. A home or a server usually has a whole
 // /64 of IPv6 addresses, 2^64 of them, and may take another one for every request.
 
-// A Census says what keys can go by. Clients are as --client tells them.
-type Census struct {
+// ClientStats say what keys can go by. Clients are as --client tells them.
+type ClientStats struct {
 	Clients  int64
 	Agents   int64 // visitors with an agent
 	Users    int64 // visitors with a user
 	IPv4     int64 // clients with such an address
 	IPv6     int64
-	Shared   int64    // clients with several browsers among their agents
-	Most     string   // the client with the most
-	InMost   int64    // browsers of that client
-	Rotating Rotation // IPv6 addresses that come and go
-	IPv6Sent int64    // requests from IPv6 addresses
-	Sent     int64    // requests in all
+	Shared   int64           // clients with several browsers among their agents
+	Most     string          // the client with the most
+	InMost   int64           // browsers of that client
+	Rotating AddressRotation // IPv6 addresses that come and go
+	IPv6Sent int64           // requests from IPv6 addresses
+	Sent     int64           // requests in all
 }
 
-// Rotation is what networks sent that had RotatingAddresses on one day.
-type Rotation struct {
+// AddressRotation is what networks sent that had RotatingAddresses on one day.
+type AddressRotation struct {
 	Networks  int64 // /64
 	Addresses int64
 	Requests  int64
@@ -42,17 +42,17 @@ type Rotation struct {
 // to count as rotating. A person's device takes one or two new ones a day (RFC 8981), and a home has a few devices.
 const RotatingAddresses = 10
 
-// census keeps what is known of each client.
-type census struct {
-	clients intern.PagedSlice[sighting]
+// clientCounts keeps what is known of each client.
+type clientCounts struct {
+	clients intern.PagedSlice[clientCount]
 }
 
-type sighting struct {
+type clientCount struct {
 	first    limit.Time // the first request that was read
 	requests int64
 }
 
-func (c *census) take(b *traffic.Batch, t *traffic.Tables) {
+func (c *clientCounts) take(b *traffic.Batch, t *traffic.Tables) {
 	c.clients.Grow(t.Clients.Len())
 	for row, client := range b.Client {
 		s := c.clients.At(client)
@@ -63,7 +63,7 @@ func (c *census) take(b *traffic.Batch, t *traffic.Tables) {
 	}
 }
 
-func (c *census) result(v *evidence.Visitors, t *traffic.Tables) (r Census) {
+func (c *clientCounts) result(v *evidence.Visitors, t *traffic.Tables) (r ClientStats) {
 	browsers := map[int32]int64{}
 	for id := range int32(v.Len()) {
 		if *v.Requests.At(id) == 0 {
@@ -100,7 +100,7 @@ type network64 struct {
 }
 
 // networks counts addresses, and finds the networks that rotate theirs.
-func (c *census) networks(r *Census, t *traffic.Tables) {
+func (c *clientCounts) networks(r *ClientStats, t *traffic.Tables) {
 	found := map[netip.Prefix]*network64{}
 	for id := range int32(c.clients.Len()) {
 		s := c.clients.At(id)
@@ -131,7 +131,7 @@ func (c *census) networks(r *Census, t *traffic.Tables) {
 	}
 }
 
-func (n *network64) add(s *sighting) {
+func (n *network64) add(s *clientCount) {
 	day := s.first / limit.Day
 	if s.first < day*limit.Day {
 		day--
@@ -142,7 +142,7 @@ func (n *network64) add(s *sighting) {
 	n.most = max(n.most, n.days[day])
 }
 
-func (r *Rotation) add(prefix netip.Prefix, n *network64) {
+func (r *AddressRotation) add(prefix netip.Prefix, n *network64) {
 	r.Networks++
 	r.Addresses += n.addresses
 	r.Requests += n.requests

@@ -18,7 +18,7 @@ func TestActionsMeant(t *testing.T) {
 		"basket": {"/basket", "/basket/…"}, "/basket": {"/basket"}, "/basket/…": {"/basket/…"},
 		"static": {"static"}, "search": {"search"}, "/search": nil, "/": {"/"}, "logon": nil, "": nil, "…": nil,
 	} {
-		if got := ActionsMeant(tables.Actions, name); !slices.Equal(got, want) {
+		if got := ResolveAction(tables.Actions, name); !slices.Equal(got, want) {
 			t.Errorf("%q stands for %q, want %q", name, got, want)
 		}
 	}

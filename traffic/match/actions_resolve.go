@@ -11,9 +11,9 @@ import (
 // People call an action by less than its name: login is /login, where no rule has named one login, and /product is /product/…,
 // where there is no page /product itself.
 
-// ActionsMeant are the actions of the log that a name may stand for: the one of that name alone if there is one, else those that it
-// is short for, none or one or two.
-func ActionsMeant(actions *intern.Dict, name string) (names []string) {
+// ResolveAction returns the actions of the log that a name may stand for: the one of that name alone if there is one, else
+// those that it is short for, none or one or two.
+func ResolveAction(actions *intern.Dict, name string) (names []string) {
 	if _, known := actions.Find([]byte(name)); known {
 		return []string{name}
 	}
@@ -27,8 +27,8 @@ func ActionsMeant(actions *intern.Dict, name string) (names []string) {
 
 // FindAction returns the id of the first action that a name may stand for; false if there is none so far.
 func FindAction(actions *intern.Dict, name string) (id int32, known bool) {
-	if meant := ActionsMeant(actions, name); len(meant) > 0 {
-		return actions.Find([]byte(meant[0]))
+	if names := ResolveAction(actions, name); len(names) > 0 {
+		return actions.Find([]byte(names[0]))
 	}
 	return 0, false
 }
