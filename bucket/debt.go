@@ -27,8 +27,9 @@ import (
 //
 // State: as for Token; Level is how many shares are missing from a full bucket, so more than all of them in debt.
 
-// boundless stands for debt without a number. It goes as deep as 64 bits hold shares. No log can tell that from no bound:
-// for counts below a million, a bucket that nobody leaves alone for a period needs a hundred days to come back from there.
+// boundless stands for debt without a number. It goes as deep as 64 bits hold shares. No log can tell that from no
+// bound: for counts below a million, a bucket that nobody leaves alone for a period needs a hundred days to come back
+// from there.
 const boundless = -1
 
 // Debt is a token bucket from which refused requests take tokens, too.

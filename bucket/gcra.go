@@ -9,19 +9,20 @@ import (
 
 // The generic cell rate algorithm: gcra:N/P,burst=B
 //
-// One request per interval T = P/N, and B more at once, so B+1 in all; without the option B is 0. A key has a theoretical
-// arrival time, when its next request is due; a request at t sets it to
+// One request per interval T = P/N, and B more at once, so B+1 in all; without the option B is 0. A key has a
+// theoretical arrival time, when its next request is due; a request at t sets it to
 //
 //	tat = max(tat, t) + T
 //
 // unless that is more than (B+1)·T after t: then the request is refused and nothing has changed.
 //
-// That is a token bucket of B+1, seen from the other side: tat − t is how long it takes until the bucket is full. T is a
-// whole number of nanoseconds, rounded down, as in both sources; so a share is a nanosecond here (see Token).
+// That is a token bucket of B+1, seen from the other side: tat − t is how long it takes until the bucket is full. T is
+// a whole number of nanoseconds, rounded down, as in both sources; so a share is a nanosecond here (see Token).
 //
-// Sources: throttled 2.13.0, rate.go, PerDuration and RateLimitCtx, where B is MaxBurst; redis-cell 0.5.0, src/cell/mod.rs,
-// Rate::per_period and rate_limit. ATM Forum, Traffic Management 4.1, has the algorithm. With Redis, keys live for whole
-// seconds (throttled) or milliseconds (redis-cell), rounded down, and are forgotten that much too early; we leave that out.
+// Sources: throttled 2.13.0, rate.go, PerDuration and RateLimitCtx, where B is MaxBurst; redis-cell 0.5.0,
+// src/cell/mod.rs, Rate::per_period and rate_limit. ATM Forum, Traffic Management 4.1, has the algorithm. With Redis,
+// keys live for whole seconds (throttled) or milliseconds (redis-cell), rounded down, and are forgotten that much too
+// early; we leave that out.
 
 // GCRA is a generic cell rate limiter.
 type GCRA struct{ Token }

@@ -15,8 +15,8 @@ import (
 // The source is the generic cell rate algorithm in its form as a continuous-state leaky bucket (ATM Forum, Traffic
 // Management 4.1): it counts what has been poured in and drains evenly, as we count what is missing from a full bucket.
 //
-// To be exact for any N and P we count in shares: a token is P/g shares and each microsecond brings N/g of them, where g is
-// the greatest common divisor of N and P. For 6/30s a token is 5,000,000 shares and a microsecond brings one.
+// To be exact for any N and P we count in shares: a token is P/g shares and each microsecond brings N/g of them, where
+// g is the greatest common divisor of N and P. For 6/30s a token is 5,000,000 shares and a microsecond brings one.
 //
 // State: At is the latest moment in microseconds, Level how many shares are missing from a full bucket, Extra 1 once
 // the key has been seen.
@@ -32,8 +32,8 @@ type Token struct {
 	horizon limit.Time
 }
 
-// NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial. With refill=step it
-// is a Step, with debt a Debt.
+// NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial. With refill=step
+// it is a Step, with debt a Debt.
 func NewToken(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", spec.Count)
@@ -166,8 +166,8 @@ func (b *Token) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	return dst
 }
 
-// Bounds implements limit.Bounder. What the bucket refills in the slack may have come before any request: the low bound holds
-// that much more.
+// Bounds implements limit.Bounder. What the bucket refills in the slack may have come before any request: the low bound
+// holds that much more.
 func (b *Token) Bounds(slack limit.Time) (low, high limit.Limiter) {
 	low, high = limit.Enclose(b, slack)
 	if more := int64(slack); more <= (math.MaxInt64-b.room-b.token)/b.inflow {

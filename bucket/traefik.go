@@ -15,16 +15,16 @@ import (
 //
 //	delay = −balance·P/N
 //
-// If that is at most 500 ms, or half an interval at one request per second and more (1 s/(2·⌊rate⌋)), the request is kept
-// waiting for that long and passed on. Otherwise it is refused, and gives its token back.
+// If that is at most 500 ms, or half an interval at one request per second and more (1 s/(2·⌊rate⌋)), the request is
+// kept waiting for that long and passed on. Otherwise it is refused, and gives its token back.
 //
-// A key that was not seen for a while, admitted or refused, is forgotten and its bucket full: after 2 s at one request per
-// second and more, else after 1+⌊1/rate⌋ s, by a clock of whole seconds: that of 0.9 s is forgotten at 2.0 s.
+// A key that was not seen for a while, admitted or refused, is forgotten and its bucket full: after 2 s at one request
+// per second and more, else after 1+⌊1/rate⌋ s, by a clock of whole seconds: that of 0.9 s is forgotten at 2.0 s.
 //
 // Source: Traefik 3.4.0 (2.x is the same), pkg/middlewares/ratelimiter/rate_limiter.go, New and ServeHTTP, and
-// in_memory_limiter.go, Allow; rate.Limiter of golang.org/x/time; mailgun/ttlmap, Get and Set. Traefik counts
-// tokens in floating point and delays in nanoseconds, rounded down: ours is exact to a microsecond. It forgets more when
-// there are more than 65,536 keys at a time, which we leave out, as well as what it does with Redis.
+// in_memory_limiter.go, Allow; rate.Limiter of golang.org/x/time; mailgun/ttlmap, Get and Set. Traefik counts tokens in
+// floating point and delays in nanoseconds, rounded down: ours is exact to a microsecond. It forgets more when there
+// are more than 65,536 keys at a time, which we leave out, as well as what it does with Redis.
 //
 // State: as for Token; Level is more than all shares when tokens were taken that were not there.
 

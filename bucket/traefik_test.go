@@ -76,8 +76,8 @@ func traefikNumbers(s limit.Spec) (longest time.Duration, age int64) {
 
 func floorSecond(t limit.Time) int64 { return time.UnixMicro(int64(t)).Unix() }
 
-// What Traefik does with the limiter of golang.org/x/time, one key at a time. That one counts in floating point, so only
-// limits are compared that are exact there too: a power of two per second, with times in 1/64 s.
+// What Traefik does with the limiter of golang.org/x/time, one key at a time. That one counts in floating point, so
+// only limits are compared that are exact there too: a power of two per second, with times in 1/64 s.
 func TestTraefikAgreesWithItsLimiter(t *testing.T) {
 	delays, refusals, forgotten := 0, 0, 0
 	for seed := range uint64(2000) {

@@ -22,8 +22,8 @@ func mustRate(t *testing.T, text string) Rate {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(b)) }
 
-// 5,000 tokens, 100 a second, 2,500 at first: the bucket is full after 25 s, and over 300 s it gives 5,000/300 more than
-// it refills from full, 2,500/300 more from its first filling.
+// 5,000 tokens, 100 a second, 2,500 at first: the bucket is full after 25 s, and over 300 s it gives 5,000/300 more
+// than it refills from full, 2,500/300 more from its first filling.
 func TestKnownFigures(t *testing.T) {
 	b := Bucket{Capacity: 5000, Initial: 2500, Refill: mustRate(t, "100/s"), Window: 300 * limit.Second}
 	f, err := b.Calc(301)

@@ -27,8 +27,8 @@ type Explanation struct {
 	Per    limit.Time `json:"per_us"`  // in so long
 	Full   limit.Time `json:"rest_us"` // from empty to full
 
-	// Recovers is how long a client that was admitted AtOnce at once must pause at most to be so again, as tried out; 0:
-	// there is no such time, or it was not tried.
+	// Recovers is how long a client that was admitted AtOnce at once must pause at most to be so again, as tried out;
+	// 0: there is no such time, or it was not tried.
 	Recovers limit.Time `json:"recovers_us"`
 
 	Trial       *Trial              `json:"trial"`   // nil: too large to try out
@@ -169,7 +169,8 @@ func clients(l limit.Limiter, shape limit.Shape, start, full limit.Time, levels 
 		{Name: "bursty", Every: every, Burst: size},
 		{Name: "random", Every: rate.moment(1)},
 	}
-	for i, pattern := range []Pattern{{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate}} {
+	patterns := []Pattern{{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate}}
+	for i, pattern := range patterns {
 		all[i].Sends, all[i].Length = pattern.String(), length
 		all[i].Run = Simulate(l, limit.State{}, start, length, pattern.Moments(length, 1), levels)
 	}

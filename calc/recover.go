@@ -31,7 +31,8 @@ func recovery(l limit.Limiter, period limit.Time, atOnce int64, full limit.Time)
 				return 0
 			}
 		}
-		longest = short + limit.Time(sort.Search(int(long-short), func(i int) bool { return u.recovered(short + limit.Time(i)) }))
+		more := sort.Search(int(long-short), func(i int) bool { return u.recovered(short + limit.Time(i)) })
+		longest = short + limit.Time(more)
 	}
 	return longest
 }

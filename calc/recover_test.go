@@ -38,7 +38,8 @@ func TestRecovers(t *testing.T) {
 	}
 }
 
-// After any pause as long as that as many are admitted at once, wherever on the grid, and in some after a shorter one not.
+// After any pause as long as that as many are admitted at once, wherever on the grid, and in some after a shorter one
+// not.
 func TestRecoversAtAnyPhase(t *testing.T) {
 	for _, a := range policy.Algorithms {
 		policies, err := policy.ParseLimits([]string{a.Example}, request.ByClient)

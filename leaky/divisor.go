@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A divisor divides by the same number again and again, and multiplies instead: with the inverse ⌊(2⁶⁴−1)/by⌋, the upper
-// half of n·inverse is the quotient or one less, for n < 2⁶³. A division takes several times as long.
+// A divisor divides by the same number again and again, and multiplies instead: with the inverse ⌊(2⁶⁴−1)/by⌋, the
+// upper half of n·inverse is the quotient or one less, for n < 2⁶³. A division takes several times as long.
 type divisor struct {
 	by      uint64
 	inverse uint64

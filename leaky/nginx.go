@@ -14,14 +14,14 @@ import (
 //	excess = max(0, excess − rate·elapsed/1000 + 1000)
 //
 // with each division rounded down. If that is more than burst, the request is rejected and nothing has changed. If it
-// is more than delay, the request is delayed by (excess − delay)·1000/rate milliseconds; with nodelay none is. The first
-// request of a key has the excess 0, so burst+1 are admitted at once.
+// is more than delay, the request is delayed by (excess − delay)·1000/rate milliseconds; with nodelay none is. The
+// first request of a key has the excess 0, so burst+1 are admitted at once.
 //
 // The rate is kept in whole thousandths of a request per second: 10r/m is 166, 1r/m is 16. Where the clock has stepped
 // back, elapsed is 0, and 1 when it was by more than a minute.
 //
-// Source: nginx 1.22.1, src/http/modules/ngx_http_limit_req_module.c, ngx_http_limit_req_lookup and _account. Several zones
-// are asked first and then charged all or none there, the longest delay being the one that counts.
+// Source: nginx 1.22.1, src/http/modules/ngx_http_limit_req_module.c, ngx_http_limit_req_lookup and _account. Several
+// zones are asked first and then charged all or none there, the longest delay being the one that counts.
 //
 // State: At is the millisecond of the last request that changed it, Level the excess, Extra 1 once there was one.
 
@@ -141,8 +141,9 @@ func (n *Nginx) Wait(s *limit.State, t limit.Time) limit.Time {
 	return limit.Time(ms)*limit.Millisecond - (t - limit.Time(now)*limit.Millisecond)
 }
 
-// Bounds implements limit.Bounder. What drains is rounded down at each admitted request, so where requests lie decides on up to a
-// thousandth of a request as well: the low bound drains that much more each time, the high one that much less.
+// Bounds implements limit.Bounder. What drains is rounded down at each admitted request, so where requests lie decides
+// on up to a thousandth of a request as well: the low bound drains that much more each time, the high one that much
+// less.
 func (n *Nginx) Bounds(slack limit.Time) (low, high limit.Limiter) {
 	more, less := *n, *n
 	more.bias, less.bias = 1, -1
@@ -185,8 +186,8 @@ func (n *Nginx) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State
 	return n.judge(dst, late, n.delay, s, at)
 }
 
-// judge is Refuse, with the delays of requests whose excess is more than delay. Requests of one moment differ by what has
-// drained: it is the same after a refusal, and nothing after an admitted request.
+// judge is Refuse, with the delays of requests whose excess is more than delay. Requests of one moment differ by what
+// has drained: it is the same after a refusal, and nothing after an admitted request.
 func (n *Nginx) judge(dst []int32, late []limit.Delayed, delay int64, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
 	if len(at) == 0 {
 		return dst, late
@@ -225,4 +226,40 @@ func (n *Nginx) appendLate(late []limit.Delayed, i int, excess int64) []limit.De
 		late = append(late, limit.Delayed{Index: int32(i), By: by})
 	}
 	return late
+}
+
+// Level implements limit.Leveler: how many of burst+1 requests are taken. Where the last request left the excess e,
+// there are e + 1000 thousandths of a request in it, which sink at the rate.
+func (n *Nginx) Level(s *limit.State, t limit.Time) float64 {
+	excess, last := begin(s, t)
+	return float64(n.after(excess, n.elapsed(last, milliseconds(t)))) / thousand
+}
+
+// atOnce is how many requests of a new key are admitted at once.
+func (n *Nginx) atOnce() int64 { return n.burst/thousand + 1 }
+
+// undelayed is how many of them are passed on without delay.
+func (n *Nginx) undelayed() int64 { return min(n.delay/thousand, n.burst/thousand) + 1 }
+
+// Semantics implements limit.Describer.
+func (n *Nginx) Semantics() string {
+	return fmt.Sprintf("limit_req of nginx: %d at once%s, then %d.%03d a second, in whole milliseconds; a refused request costs nothing",
+		n.atOnce(), n.delays(), n.rate/thousand, n.rate%thousand)
+}
+
+// delays returns which of the requests at once are delayed.
+func (n *Nginx) delays() string {
+	if n.undelayed() == n.atOnce() {
+		return ""
+	}
+	return fmt.Sprintf(" (those after the first %d delayed)", n.undelayed())
+}
+
+// Shape implements limit.Describer.
+func (n *Nginx) Shape() limit.Shape {
+	s := limit.Shape{Count: n.rate, Period: thousand * limit.Second, AtOnce: n.atOnce(), Kin: true, Unlike: "it counts finer than nginx, which counts in milliseconds"}
+	if d := n.delays(); d != "" {
+		s.Unlike = fmt.Sprintf("nginx delays requests after the first %d, and counts in milliseconds", n.undelayed())
+	}
+	return s
 }

@@ -130,8 +130,8 @@ func modelNginx(s limit.Spec) limittest.DelayModel {
 	}
 }
 
-// Several zones: nginx looks all of them up, stops at the first that rejects, and otherwise charges all and delays by the
-// longest delay. Asking each limiter and then charging all or none is the same.
+// Several zones: nginx looks all of them up, stops at the first that rejects, and otherwise charges all and delays by
+// the longest delay. Asking each limiter and then charging all or none is the same.
 func TestNginxZones(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := testneeds.Rand(t, seed, 5)

@@ -61,8 +61,8 @@ func sharedLine(fields []string) (key string, last []string) {
 	return fields[0], fields[len(fields)-8:]
 }
 
-// secondLine reads a combined line with $msec $request_time $limit_req_status $http_x_rid behind it. Of the recording in which the
-// zone counts by client and path, the key is both.
+// secondLine reads a combined line with $msec $request_time $limit_req_status $http_x_rid behind it. Of the recording
+// in which the zone counts by client and path, the key is both.
 func secondLine(fields []string) (key string, last []string) {
 	return fields[0], fields[len(fields)-4:]
 }
@@ -71,8 +71,9 @@ func secondByPath(fields []string) (key string, last []string) {
 	return fields[0] + " " + fields[6], fields[len(fields)-4:]
 }
 
-// readVerdicts reads a log that nginx wrote and puts its requests into the order in which they began, those of a millisecond that
-// were really refused behind the others, as traffic does. split finds the key and the fields from $msec on.
+// readVerdicts reads a log that nginx wrote and puts its requests into the order in which they began, those of a
+// millisecond that were really refused behind the others, as traffic does. split finds the key and the fields from
+// $msec on.
 func readVerdicts(t *testing.T, file string, split func(fields []string) (key string, last []string)) []verdict {
 	var all []verdict
 	lines := bufio.NewScanner(bytes.NewReader(testneeds.Content(t, file)))
@@ -143,8 +144,8 @@ func compare(all []verdict, judge func(verdict) (is byte, late limit.Time)) tall
 	return got
 }
 
-// zones judges as the zones do that limits describe: all are asked, then charged all or none, and the longest delay counts.
-// The first zone counts by key, and the others do or count by the site.
+// zones judges as the zones do that limits describe: all are asked, then charged all or none, and the longest delay
+// counts. The first zone counts by key, and the others do or count by the site.
 func zones(t *testing.T, others counting, limits ...string) func(verdict) (is byte, late limit.Time) {
 	var parts []limit.Delayer
 	for _, text := range limits {

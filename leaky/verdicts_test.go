@@ -10,12 +10,12 @@ import (
 	"shadow/testneeds"
 )
 
-// Verdicts of a real nginx. Its log tells when a request ended and how long it took, to the millisecond, and the limiter
-// decided when it began, on another clock; so a model can come close and not agree on every line. The figures are those of
-// a faithful model; what a wrong rate, burst or rule does to them is far worse.
+// Verdicts of a real nginx. Its log tells when a request ended and how long it took, to the millisecond, and the
+// limiter decided when it began, on another clock; so a model can come close and not agree on every line. The figures
+// are those of a faithful model; what a wrong rate, burst or rule does to them is far worse.
 
-// The project's own recordings, made by scripts/record-verdicts. Where nginx only pretended (dry run), the lines are in the
-// order in which it decided.
+// The project's own recordings, made by scripts/record-verdicts. Where nginx only pretended (dry run), the lines are in
+// the order in which it decided.
 func TestNginxAgreesWithVerdicts(t *testing.T) {
 	for file, limits := range map[string][]string{
 		"nginx-60rm":                    {"nginx:60r/m"},
@@ -33,9 +33,9 @@ func TestNginxAgreesWithVerdicts(t *testing.T) {
 	}
 }
 
-// Where nginx really delays, requests take as long as the model says, or longer when the machine was busy. Of those that
-// began in the same millisecond nginx logs the rejected first and then each when it is answered: what came first has waited
-// least, and what came last was rejected.
+// Where nginx really delays, requests take as long as the model says, or longer when the machine was busy. Of those
+// that began in the same millisecond nginx logs the rejected first and then each when it is answered: what came first
+// has waited least, and what came last was rejected.
 func TestNginxDelaysAsLong(t *testing.T) {
 	all := readVerdicts(t, "testdata/verdicts/nginx-10rs-burst20-delay8-enforced.log.gz", ownLine)
 	slices.SortStableFunc(all, func(a, b verdict) int {
@@ -62,8 +62,9 @@ func TestNginxDelaysAsLong(t *testing.T) {
 	}
 }
 
-// The second large recording: of nginx, and of OpenResty's resty.limit.req, which decides as nginx does. The figures are the
-// ceilings. In the order of the log alone, refusals agree on 95.5 % of the enforced lines, and on 99.06 % of OpenResty's.
+// The second large recording: of nginx, and of OpenResty's resty.limit.req, which decides as nginx does. The figures
+// are the ceilings. In the order of the log alone, refusals agree on 95.5 % of the enforced lines, and on 99.06 % of
+// OpenResty's.
 func TestNginxAgreesWithSecondRecording(t *testing.T) {
 	recordings := testneeds.Shared(t, "verdicts")
 	const anyDelays = 1 << 30 // of a request that was rewritten, the log does not tell whether it was delayed

@@ -128,8 +128,8 @@ func (a *Args) fail(format string, args ...any) {
 	}
 }
 
-// Common is the option that goes with every algorithm, as help shows it. Package policy takes it off before a constructor
-// sees it.
+// Common is the option that goes with every algorithm, as help shows it. Package policy takes it off before a
+// constructor sees it.
 const Common = "cooldown=PERIOD[/extend]"
 
 func unknownOption(algorithm, name string, names, known []string) string {

@@ -4,16 +4,16 @@ import "fmt"
 
 // A Describer is a Limiter that can say what it means, for reports.
 type Describer interface {
-	// Semantics is one line, without the numbers of the limit repeated: what fills and empties it, how many it admits at
-	// once, and whether a refused request counts.
+	// Semantics is one line, without the numbers of the limit repeated: what fills and empties it, how many it admits
+	// at once, and whether a refused request counts.
 	Semantics() string
 
 	// Shape is the continuous bucket that comes closest to the limiter.
 	Shape() Shape
 }
 
-// A Shape is a continuous bucket: AtOnce requests from a full one, refilled evenly with Count per Period. It is what most
-// servers offer, so a report can say what to configure.
+// A Shape is a continuous bucket: AtOnce requests from a full one, refilled evenly with Count per Period. It is what
+// most servers offer, so a report can say what to configure.
 type Shape struct {
 	Count  int64
 	Period Time

@@ -44,7 +44,8 @@ type Limiter interface {
 type Delayer interface {
 	Limiter
 
-	// Delay returns how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not changed.
+	// Delay returns how long a request at t, which Wait admits, is kept waiting; 0 passes it on at once. s is not
+	// changed.
 	Delay(s *State, t Time) Time
 
 	// LongestDelay is the longest that a request can be kept waiting, or more.

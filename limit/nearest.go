@@ -2,8 +2,8 @@ package limit
 
 import "strings"
 
-// Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a
-// third of its letters, rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the
+// Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a third
+// of its letters, rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the
 // first.
 func Nearest(word string, choices []string) string {
 	best, nearest := "", 0
@@ -16,8 +16,8 @@ func Nearest(word string, choices []string) string {
 	return best
 }
 
-// Misspelt returns the choice that word is a slip of the pen from, or "" when it is none: one letter in five, and two at most, may
-// be missing, too many or wrong. Of several as near, the first.
+// Misspelt returns the choice that word is a slip of the pen from, or "" when it is none: one letter in five, and two
+// at most, may be missing, too many or wrong. Of several as near, the first.
 func Misspelt(word string, choices []string) string {
 	near := Nearest(word, choices)
 	if editDistance(strings.ToLower(word), near) > min(2, max(1, len(near)/5)) {

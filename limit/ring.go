@@ -8,8 +8,8 @@ import "unsafe"
 //	head │ size │ class    16 bytes
 //	times …                8 bytes each, capacity of them, oldest at head, wrapping around
 //
-// Blocks come in classes of 24, 32, 48, 64, 96, 128 … bytes, which are sizes that Go's allocator has too. A ring that is
-// full moves to the next class, one that is three quarters empty to the smallest that holds it, and blocks go back
+// Blocks come in classes of 24, 32, 48, 64, 96, 128 … bytes, which are sizes that Go's allocator has too. A ring that
+// is full moves to the next class, one that is three quarters empty to the smallest that holds it, and blocks go back
 // to a free list (see blocks.go), so that in the long run nothing is allocated per request.
 
 // A Ring holds the times of a key's admitted requests that still lie inside a rolling window, oldest first.

@@ -141,3 +141,15 @@ func isName(text string) bool {
 	}
 	return text != ""
 }
+
+// Set reads the limit from the text of a flag (pflag.Value).
+func (s *Spec) Set(text string) error {
+	spec, err := Parse(text)
+	if err == nil {
+		*s = spec
+	}
+	return err
+}
+
+// Type is what help calls the value.
+func (s *Spec) Type() string { return "limit" }

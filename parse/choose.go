@@ -86,7 +86,8 @@ func (p *token) stampRank() int {
 	return p.rank
 }
 
-// serves reports whether p is a part of the stamp that base and frac make. A stamp with a fraction of its own needs no other.
+// serves reports whether p is a part of the stamp that base and frac make. A stamp with a fraction of its own needs no
+// other.
 func (p *token) serves(base, frac *token) bool {
 	if p == base {
 		return true
@@ -117,10 +118,10 @@ func nameExtras(tokens []token, extra []string) error {
 	return nil
 }
 
-// A variable that feeds no field is read over, so that one that is misspelt would leave its field empty without a word: of
-// $remote_adr all requests would come from one client. Any name may be one that a server's configuration sets, so a name is
-// taken for misspelt only when it is a letter or two off one that feeds a field which the format does not have, and nobody asks
-// for it by its name.
+// A variable that feeds no field is read over, so that one that is misspelt would leave its field empty without a word:
+// of $remote_adr all requests would come from one client. Any name may be one that a server's configuration sets, so a
+// name is taken for misspelt only when it is a letter or two off one that feeds a field which the format does not have,
+// and nobody asks for it by its name.
 
 // misspelt is the error of the first variable that is likely misspelt, nil if there is none.
 func misspelt(tokens []token, isNginx bool) error {

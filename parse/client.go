@@ -10,10 +10,11 @@ import (
 // maxHostName is the length of the longest name of a host (RFC 1035, 2.3.4), with a dot at its end.
 const maxHostName = 254
 
-// IsClient reports whether a text can be what a server logs of its peer: an address, a network in the place of one, or the name
-// of a host, in whose last label a letter stands (RFC 1123, 2.1: so it is told from an address). A log may lack clients
-// altogether, so nothing can be one as well. Neither need keep to the rules: a_b.example has an underscore, and who makes IPv6
-// addresses up for a published log may write too few groups, 2001:db8:17:1. A time of day has fewer colons.
+// IsClient reports whether a text can be what a server logs of its peer: an address, a network in the place of one, or
+// the name of a host, in whose last label a letter stands (RFC 1123, 2.1: so it is told from an address). A log may
+// lack clients altogether, so nothing can be one as well. Neither need keep to the rules: a_b.example has an
+// underscore, and who makes IPv6 addresses up for a published log may write too few groups, 2001:db8:17:1. A time of
+// day has fewer colons.
 func IsClient(client []byte) bool {
 	if len(client) == 0 || bytes.IndexByte(client, ':') >= 0 || bytes.IndexByte(client, '/') >= 0 {
 		return len(client) == 0 || isAddress(string(client))

@@ -24,8 +24,8 @@ func Compile(text string, o Options) (*Format, error) {
 	return CompileAs(text, o, "custom", false)
 }
 
-// CompileAs compiles a format under a name. Lines of a lenient one may end behind the last of its time, client, request,
-// status and bytes, or after any later field, or go on with a space and further text.
+// CompileAs compiles a format under a name. Lines of a lenient one may end behind the last of its time, client,
+// request, status and bytes, or after any later field, or go on with a space and further text.
 func CompileAs(text string, o Options, name string, lenient bool) (*Format, error) {
 	f, err := build(text, o, lenient)
 	if err != nil {
@@ -54,7 +54,8 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog.endStamp = isNginx || slices.ContainsFunc(tokens, func(t token) bool { return t.kind.stamp() && !t.idle && t.end })
+	endStamp := func(t token) bool { return t.kind.stamp() && !t.idle && t.end }
+	prog.endStamp = isNginx || slices.ContainsFunc(tokens, endStamp)
 	feeds := func(k fieldKind) bool { return slices.ContainsFunc(tokens, func(t token) bool { return t.kind == k }) }
 	prog.apart = feeds(kindMethod) && feeds(kindPath)
 	return newFormat(tokens, parser), nil

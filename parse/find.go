@@ -65,8 +65,8 @@ func (st *step) quoted(line []byte, from int) (end, next int) {
 	return 0, nowhere
 }
 
-// unended is the Fault of a value at from whose end is not found. The first quote behind it closes it, unless more quotes
-// follow: then it may as well open the next value.
+// unended is the Fault of a value at from whose end is not found. The first quote behind it closes it, unless more
+// quotes follow: then it may as well open the next value.
 func (st *step) unended(line []byte, from int) Fault {
 	last := bytes.LastIndexByte(line[from:], '"')
 	if st.span != spanQuoted || last < 0 || escaped(line[from:from+last]) || unescapedQuote(line[from:from+last]) {
@@ -161,8 +161,8 @@ func word(line []byte, from int, stop byte) int {
 	}
 }
 
-// follows reports whether st.follow stands in line at at. Eight bytes are compared at once, as one number, where there are
-// as many.
+// follows reports whether st.follow stands in line at at. Eight bytes are compared at once, as one number, where there
+// are as many.
 func (st *step) follows(line []byte, at int) bool {
 	if len(line)-at >= 8 && len(st.follow) <= 8 {
 		return binary.LittleEndian.Uint64(line[at:])&st.mask == st.want

@@ -92,8 +92,8 @@ func newGonxCut(tokens []token, end string) (gonxCut, error) {
 }
 
 // gonxCanRead refuses formats that gonx misreads, or that NewParser never returns from: it looks for a letter before
-// "$name" and takes it apart with the delimiter behind the name, again and again until there is none. A dollar sign or a
-// backslash there is no delimiter to it, and one that means something in a regular expression leaves a broken one.
+// "$name" and takes it apart with the delimiter behind the name, again and again until there is none. A dollar sign or
+// a backslash there is no delimiter to it, and one that means something in a regular expression leaves a broken one.
 func gonxCanRead(text string) error {
 	for at := range len(text) {
 		if text[at] != '$' {

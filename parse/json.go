@@ -94,9 +94,9 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	return true
 }
 
-// notHTTP reports whether an object without a method and a path is one that had no request: its request line is not HTTP, or
-// the keys of the request are there and say nothing. What has none of these keys says nothing about its request, and
-// there are loggers that write the path alone as the request.
+// notHTTP reports whether an object without a method and a path is one that had no request: its request line is not
+// HTTP, or the keys of the request are there and say nothing. What has none of these keys says nothing about its
+// request, and there are loggers that write the path alone as the request.
 func (p *jsonParser) notHTTP(request []byte) bool {
 	const both = 1<<FieldMethod | 1<<FieldPath
 	if request != nil {

@@ -21,7 +21,8 @@ type program struct {
 	head     bool // whether its first steps are those of the combined format (see head.go)
 }
 
-// errAdjacent says that two variables touch, so that the end of the first is unknown: the scanner cannot read such a format.
+// errAdjacent says that two variables touch, so that the end of the first is unknown: the scanner cannot read such a
+// format.
 var errAdjacent = errors.New("two variables without text between them")
 
 // link makes the program of tokens that choose has settled.

@@ -2,8 +2,9 @@ package parse
 
 import "bytes"
 
-// requestParts splits a request line, "GET /path HTTP/1.1", into its method and its target. Of what is not HTTP, method is
-// nil, and target is all of it. No limiter sees that: the server answers 400, or 408 when nothing came, before it asks one.
+// requestParts splits a request line, "GET /path HTTP/1.1", into its method and its target. Of what is not HTTP, method
+// is nil, and target is all of it. No limiter sees that: the server answers 400, or 408 when nothing came, before it
+// asks one.
 //
 //	GET /a?b=c HTTP/1.1         HTTP, with any method (RFC 9110, 9.1: a token); 499 and 408 may follow it as any status
 //	GET http://example.org/ …   HTTP, as to a proxy (RFC 9112, 3.2.2: absolute-form)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Combine says how the limits of a policy share a request. Any of them can refuse it in any case; what differs is which of
-// them charge it.
+// A Combine says how the limits of a policy share a request. Any of them can refuse it in any case; what differs is
+// which of them charge it.
 //
 //	            a: room   b: no room   c: room     like
 //	together    –         –            –           nginx with several zones

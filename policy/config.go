@@ -57,8 +57,8 @@ func LoadConfig(path string) (Config, error) {
 	return ParseConfig(path, text)
 }
 
-// ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error is
-// of type Problems.
+// ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error
+// is of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
 	whole := string(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 	short, bulk := cutBulk(whole)
@@ -85,8 +85,8 @@ func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 	return r.config, nil
 }
 
-// Pick returns the policies with these names, or all if there are no names. The name of an entry that makes several means
-// them all; the name that reports call one of them means that one.
+// Pick returns the policies with these names, or all if there are no names. The name of an entry that makes several
+// means them all; the name that reports call one of them means that one.
 func (c *Config) Pick(names []string) ([]Policy, error) {
 	if slices.Contains(names, NoPolicy) {
 		if len(names) > 1 {
@@ -110,7 +110,8 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 		case len(all) == 0:
 			return nil, errors.New("the configuration has no policies")
 		case !slices.Contains(all, name):
-			return nil, fmt.Errorf("the configuration has none of that name%s; there are %s", hint(name, all), strings.Join(entries, ", "))
+			return nil, fmt.Errorf("the configuration has none of that name%s; there are %s",
+				hint(name, all), strings.Join(entries, ", "))
 		}
 	}
 	return picked, nil

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A list of a million addresses does not go through the YAML parser, which takes a kilobyte for each. Of a long stretch of
-// lines that hold one plain address each, the first stays in the text, and stands for all of them. If they turn out to be
-// something else, such as users, the text is read again as a whole.
+// A list of a million addresses does not go through the YAML parser, which takes a kilobyte for each. Of a long stretch
+// of lines that hold one plain address each, the first stays in the text, and stands for all of them. If they turn out
+// to be something else, such as users, the text is read again as a whole.
 
 // bulkLines is how many lines are such a stretch.
 const bulkLines = 1000
@@ -51,8 +51,8 @@ func cutBulk(text string) (short string, bulk map[int][]string) {
 	return kept.String(), bulk
 }
 
-// bulkEntry is the address or prefix of a line such as "  - 192.0.2.1", and what stands before it. It must be plain in YAML
-// too, where a colon at the beginning or the end means something else.
+// bulkEntry is the address or prefix of a line such as "  - 192.0.2.1", and what stands before it. It must be plain in
+// YAML too, where a colon at the beginning or the end means something else.
 func bulkEntry(line string) (indent, entry string, ok bool) {
 	at := strings.IndexFunc(line, func(r rune) bool { return r != ' ' })
 	if at < 0 || !strings.HasPrefix(line[at:], "- ") {

@@ -90,7 +90,8 @@ func (r *configReader) read(text []byte) {
 	for _, a := range file.Actions {
 		v := a.value
 		r.config.Actions = append(r.config.Actions, request.Rule{
-			Name: string(v.Name), Methods: upper(texts(v.Method)), Prefix: string(v.Prefix), Glob: string(v.Glob), Regexp: string(v.Regexp),
+			Name: string(v.Name), Methods: upper(texts(v.Method)),
+			Prefix: string(v.Prefix), Glob: string(v.Glob), Regexp: string(v.Regexp),
 		})
 	}
 	if file.Exempt != nil {
@@ -272,7 +273,8 @@ func (r *configReader) checkAction(at node, name string) {
 		return
 	}
 	if name[0] != '/' {
-		r.fail(at, "no rule names the action %q%s, and actions without a rule begin with a slash", name, hint(name, names))
+		r.fail(at, "no rule names the action %q%s, and actions without a rule begin with a slash",
+			name, hint(name, names))
 		return
 	}
 	if first, _, deeper := strings.Cut(strings.TrimSuffix(name[1:], below), "/"); deeper {

@@ -211,7 +211,8 @@ func TestLoadConfig(t *testing.T) {
 	}
 }
 
-// A configuration may hold anything: there is an answer, and what is wrong is told line by line, with the file in front.
+// A configuration may hold anything: there is an answer, and what is wrong is told line by line, with the file in
+// front.
 func FuzzParseConfig(f *testing.F) {
 	text, err := os.ReadFile("testdata/config.txt")
 	if err != nil {

@@ -92,7 +92,8 @@ type member struct {
 	field, text string
 }
 
-// join takes an entry into a tier. It complains about what another tier names already, since there it would never count.
+// join takes an entry into a tier. It complains about what another tier names already, since there it would never
+// count.
 func (r *configReader) join(t *request.Tier, kind memberKind, text string) error {
 	m, list := member{kind: kind, text: text}, &t.Users
 	switch kind {

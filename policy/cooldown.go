@@ -11,16 +11,16 @@ import (
 
 // The cooldown, on any limit: …,cooldown=P
 //
-// After a request at t that the limit refuses, the key is kept out until t+P. What comes before that is refused as well;
-// the limit does not see it, so it charges nothing, and the end stays where it is. With cooldown=P/extend each such
-// request moves the end to P after itself. Then the key is free again, and the limit goes on from where it was.
+// After a request at t that the limit refuses, the key is kept out until t+P. What comes before that is refused as
+// well; the limit does not see it, so it charges nothing, and the end stays where it is. With cooldown=P/extend each
+// such request moves the end to P after itself. Then the key is free again, and the limit goes on from where it was.
 //
 //	token:1/10s,cooldown=30s         refused     free
 //	         0    4                      34          time
 //	         .    x──x──x───────x────────.────▶
 //
-// A request that only another limit of a combination refuses starts no cooldown. One that the limit refuses starts it even
-// if it is not among those that the limit counts; then nothing but the end is remembered of it.
+// A request that only another limit of a combination refuses starts no cooldown. One that the limit refuses starts it
+// even if it is not among those that the limit counts; then nothing but the end is remembered of it.
 //
 // This is the circuit breaker (M. Nygard, "Release It!", 2007) around a limit, and the jail of programs that ban: they
 // count, and who is over is out for a time that does not depend on the count.
@@ -131,7 +131,8 @@ func (c *coolingDown) Refuse(dst []int32, s *limit.State, at []limit.Time) []int
 	return dst
 }
 
-// judge is Refuse, with the delays of a limit that has some. The limit's own Refuse would not stop at the first refusal.
+// judge is Refuse, with the delays of a limit that has some. The limit's own Refuse would not stop at the first
+// refusal.
 func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
 	until, cooling := s.Parked()
 	if cooling {
@@ -169,8 +170,8 @@ func (c *coolingDown) inside(t, until limit.Time) limit.Time {
 	return until
 }
 
-// Bounds implements limit.Bounder: a cooldown ends a slack earlier or later, as its refusal may come later, and the request
-// after it too. Neither is proven: a refusal keeps out what might have led to more of them.
+// Bounds implements limit.Bounder: a cooldown ends a slack earlier or later, as its refusal may come later, and the
+// request after it too. Neither is proven: a refusal keeps out what might have led to more of them.
 func (c *coolingDown) Bounds(slack limit.Time) (low, high limit.Limiter) {
 	low, high = limit.Bounds(c.limit, slack)
 	if c.length > slack {
@@ -246,8 +247,8 @@ func (c *coolingDown) Sharing() (limit.Sharing, error) {
 	return s, err
 }
 
-// How the option cooldown comes to a limit: it is taken off the text before the algorithm's constructor sees it, and what
-// that makes is wrapped. The text of the policy keeps it.
+// How the option cooldown comes to a limit: it is taken off the text before the algorithm's constructor sees it, and
+// what that makes is wrapped. The text of the policy keeps it.
 
 // construct makes the limiter that spec describes, with a cooldown if it has that option. The constructor of the
 // algorithm does not see the option.

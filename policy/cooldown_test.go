@@ -159,8 +159,8 @@ func TestCooldownInCombination(t *testing.T) {
 	}
 }
 
-// Of a refused request that the limit does not count, only the cooldown takes notice: where the limit has no room for it,
-// it begins. Of a clock that steps back, too.
+// Of a refused request that the limit does not count, only the cooldown takes notice: where the limit has no room for
+// it, it begins. Of a clock that steps back, too.
 func TestCooldownBar(t *testing.T) {
 	for text, end := range map[string]limit.Time{
 		"token:2/10s,cooldown=30s": 33, "token:2/10s,cooldown=30s/extend": 50, "window:2/10s,cooldown=30s": 33, "haproxy:2/10s,cooldown=30s": 33,

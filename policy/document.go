@@ -14,8 +14,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A configuration is parsed into a tree of nodes. The tree is checked against the schema as a whole, so that every mistake
-// is reported with its place. What does not fit the schema leaves the tree; the rest is decoded, and checked further.
+// A configuration is parsed into a tree of nodes. The tree is checked against the schema as a whole, so that every
+// mistake is reported with its place. What does not fit the schema leaves the tree; the rest is decoded, and checked
+// further.
 
 // A node is a part of the tree.
 type node = ast.Node
@@ -27,7 +28,8 @@ type document struct {
 	further  int         // problems that are not kept
 	cut      map[int]int // how many lines were taken out after a line
 
-	damaged map[node]*token.Position // where mappings and lists began that lack what had a problem, and those around them
+	// damaged has mappings and lists that lost what had a problem, and those around them: where they began.
+	damaged map[node]*token.Position
 }
 
 // parse returns the tree, nil when the document is empty.
@@ -61,8 +63,8 @@ func (d *document) syntax(err error) Problem {
 	return Problem{d.name, d.line(p.Line), p.Column, message}
 }
 
-// maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB of
-// dashes; a configuration needs few.
+// maxDepth is how deep lists and brackets may nest. The parser takes memory with the square of that, 15 GB for 100 kB
+// of dashes; a configuration needs few.
 const maxDepth = 50
 
 // tooDeep is where a text nests deeper, or nil. A dash is nested no deeper than its column says; a mapping without
@@ -83,9 +85,9 @@ func tooDeep(text []byte) *token.Token {
 	return nil
 }
 
-// value returns what the schema is to see of a node: a mapping, a list, a text, an int64, or nil; ok is false where that
-// cannot be said. Anchors, tags and aliases leave the tree. Aliases are not read: most asterisks at the beginning of a text
-// are patterns that lack their quotes.
+// value returns what the schema is to see of a node: a mapping, a list, a text, an int64, or nil; ok is false where
+// that cannot be said. Anchors, tags and aliases leave the tree. Aliases are not read: most asterisks at the beginning
+// of a text are patterns that lack their quotes.
 func (d *document) value(at *node) (value any, ok bool) {
 	switch n := (*at).(type) {
 	case *ast.AnchorNode:
@@ -164,8 +166,8 @@ func (d *document) prune(at node, bad map[node]bool) bool {
 }
 
 // unsplit returns the text that the parser took for a mapping, or the node itself. A colon without a blank behind it is
-// part of a text. The parser forgets that in a list within braces: what it makes of {limits: [token:5/m]} is a list of the
-// mapping from token to 5/m.
+// part of a text. The parser forgets that in a list within braces: what it makes of {limits: [token:5/m]} is a list of
+// the mapping from token to 5/m.
 func unsplit(at node) node {
 	m, ok := at.(*ast.MappingNode)
 	if !ok || m.IsFlowStyle || len(m.Values) != 1 {

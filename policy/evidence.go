@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The section evidence says what tells people from programs, and where doubt ends. What it leaves out is as docs/evidence.md
-// says; nothing here judges.
+// The section evidence says what tells people from programs, and where doubt ends. What it leaves out is as
+// docs/evidence.md says; nothing here judges.
 //
 //	evidence:
 //	  path: /beacon.gif

@@ -31,9 +31,10 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	return Part{Spec: spec, By: by, Limiter: limiter}, err
 }
 
-// ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one policy,
-// whose limits must all admit; "each:" or another Combine before them says which of them charge. Lists and ranges become one policy for each count, or for each combination of counts; a
-// limit that stands alone, without algorithm and options, becomes one for each algorithm that is meant by that.
+// ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one
+// policy, whose limits must all admit; "each:" or another Combine before them says which of them charge. Lists and
+// ranges become one policy for each count, or for each combination of counts; a limit that stands alone, without
+// algorithm and options, becomes one for each algorithm that is meant by that.
 func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 	var policies []Policy
 	seen := map[string]bool{}

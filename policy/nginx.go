@@ -73,8 +73,9 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
-// Which token buckets does nginx have itself? Those whose rate is near a whole number of requests per second or minute. Its
-// own arithmetic then takes the place of ours: a limit of the preset nginx, which can be replayed, says what it does.
+// Which token buckets does nginx have itself? Those whose rate is near a whole number of requests per second or minute.
+// Its own arithmetic then takes the place of ours: a limit of the preset nginx, which can be replayed, says what it
+// does.
 
 // nginxClose is how far the rate that nginx keeps may be off for a limit to count as the same one: 1r/m is kept as 16
 // thousandths of a request per second, 4 % slower.

@@ -7,7 +7,8 @@ import (
 	"shadow/request"
 )
 
-// Buckets that nginx has are told as its own limits; those whose rate it rounds too far, windows and combinations are not.
+// Buckets that nginx has are told as its own limits; those whose rate it rounds too far, windows and combinations are
+// not.
 func TestNginxOf(t *testing.T) {
 	for text, want := range map[string]string{
 		"token:6/1m,burst=14":        "nginx:6r/m,burst=13,nodelay",

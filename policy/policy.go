@@ -31,8 +31,8 @@ type Part struct {
 // A Scope is a set of requests: 0 is all of them, s > 0 those whose row has bit s−1 set in traffic.Batch.Marks.
 type Scope uint8
 
-// Text is the canonical text of the policy's limits, joined by '+', behind the way in which they combine unless that goes
-// without saying.
+// Text is the canonical text of the policy's limits, joined by '+', behind the way in which they combine unless that
+// goes without saying.
 func (p Policy) Text() string {
 	texts := make([]string, len(p.Parts))
 	for i := range p.Parts {

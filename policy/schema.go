@@ -22,9 +22,9 @@ import (
 	"shadow/request"
 )
 
-// The schema in contrib says what a configuration may look like, to editors and here, and what to say where it does not:
-// "title" is what something is called, "errorMessage" follows the value that does not fit, and "examples" have what is
-// missing. Formats are checks of texts that know more than a pattern.
+// The schema in contrib says what a configuration may look like, to editors and here, and what to say where it does
+// not: "title" is what something is called, "errorMessage" follows the value that does not fit, and "examples" have
+// what is missing. Formats are checks of texts that know more than a pattern.
 
 var formats = map[string]func(text string) error{
 	"limit":     func(text string) error { _, err := parseParts(text, request.ByClient); return err },
@@ -173,7 +173,9 @@ func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationErro
 		}
 		return leaves
 	case *kind.AnyOf:
-		i := slices.IndexFunc(e.Causes, func(cause *jsonschema.ValidationError) bool { return !otherKind(cause, len(e.InstanceLocation)) })
+		i := slices.IndexFunc(e.Causes, func(cause *jsonschema.ValidationError) bool {
+			return !otherKind(cause, len(e.InstanceLocation))
+		})
 		return leavesOf(e.Causes[max(i, 0)], leaves)
 	}
 	return append(leaves, e)
@@ -292,10 +294,12 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			words = append(words, textOf(choice))
 		}
-		return fmt.Sprintf("unknown %s %q%s; there are %s", said(schema, "title"), text, hint(text, words), strings.Join(words, ", "))
+		what := said(schema, "title")
+		return fmt.Sprintf("unknown %s %q%s; there are %s", what, text, hint(text, words), strings.Join(words, ", "))
 	}
 	if message == "" {
-		message = fmt.Sprintf("does not do; want a number from %s to %s", said(schema, "minimum"), said(schema, "maximum"))
+		least, most := said(schema, "minimum"), said(schema, "maximum")
+		message = fmt.Sprintf("does not do; want a number from %s to %s", least, most)
 		if isType {
 			message += ", without quotes or decimals"
 		}

@@ -23,8 +23,8 @@ import (
 	"shadow/request"
 )
 
-// The schema is for editors, too, which do not know its formats. What the program refuses on account of a single value, the
-// patterns of the schema have to refuse as well.
+// The schema is for editors, too, which do not know its formats. What the program refuses on account of a single value,
+// the patterns of the schema have to refuse as well.
 
 // A schema is a part of the JSON schema.
 type schema = map[string]any

@@ -28,7 +28,8 @@ func haproxyNearest(s limit.Shape) (setting, deviation string) {
 	}
 }
 
-// envoyUnits are those of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go, UnitToDivider.
+// envoyUnits are those of Envoy's rate limit service. Source: envoyproxy/ratelimit, src/utils/utilities.go,
+// UnitToDivider.
 var envoyUnits = []struct {
 	name   string
 	length limit.Time
@@ -78,8 +79,8 @@ func envoySame(spec limit.Spec, _ limit.Shape) (deviation string, same bool) {
 	return "", false
 }
 
-// Caddy, with the module mholt/caddy-ratelimit, remembers the times of the latest requests that it admitted in a ring, and
-// refuses one while the oldest is less than the window ago. Source: ringbuffer.go, When, and handler.go, ServeHTTP.
+// Caddy, with the module mholt/caddy-ratelimit, remembers the times of the latest requests that it admitted in a ring,
+// and refuses one while the oldest is less than the window ago. Source: ringbuffer.go, When, and handler.go, ServeHTTP.
 func caddyNearest(s limit.Shape) (setting, deviation string) {
 	switch {
 	case fill(s) > math.MaxInt64/1e3:

@@ -14,7 +14,8 @@ type Server struct {
 	Name   string // and its directive
 	Bucket bool   // whether its limiter is a continuous bucket
 
-	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: that is also what Nearest returns.
+	// Preset is the algorithm of ours that is this server's own. Own is its setting; nil: that is also what Nearest
+	// returns.
 	Preset string
 	Own    func(limit.Spec) string
 
@@ -22,8 +23,8 @@ type Server struct {
 	// setting and the reason, if none comes near.
 	Nearest func(limit.Shape) (setting, deviation string)
 
-	// Same reports whether the server also judges by this limit, which is not its preset, when set as Nearest says, and what
-	// little deviates. Nil: by none.
+	// Same reports whether the server also judges by this limit, which is not its preset, when set as Nearest says, and
+	// what little deviates. Nil: by none.
 	Same func(limit.Spec, limit.Shape) (deviation string, same bool)
 }
 

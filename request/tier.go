@@ -1,7 +1,7 @@
 package request
 
-// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of the
-// values in a field of the line.
+// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of
+// the values in a field of the line.
 type Tier struct {
 	Name     string
 	Networks []string // addresses, prefixes, "private" for all networks that are not on the public internet

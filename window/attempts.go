@@ -8,8 +8,8 @@ import (
 
 // The rolling window of all requests: window:N/W,charge=all
 //
-// As Rolling, but refused requests count as well: a request at t is refused when with it more than N lie in (t−W, t]. So
-// who goes on at a higher rate than N per W is kept out until there is a pause; this is how many login limits work.
+// As Rolling, but refused requests count as well: a request at t is refused when with it more than N lie in (t−W, t].
+// So who goes on at a higher rate than N per W is kept out until there is a pause; this is how many login limits work.
 //
 // Only the N latest requests matter: a request is refused when the earliest of them lies inside. So the ring never
 // holds more than N times.

@@ -8,17 +8,17 @@ import (
 
 // The rate_limit handler for Caddy: caddy:N/W
 //
-// It keeps the times of the last N admitted requests in a ring, whose cursor is at the oldest of them. The handler asks a
-// zone by When, and refuses while that is positive:
+// It keeps the times of the last N admitted requests in a ring, whose cursor is at the oldest of them. The handler asks
+// a zone by When, and refuses while that is positive:
 //
 //	age of the oldest    less than W    exactly W                    more than W
 //	verdict              refused        admitted, and not recorded   admitted, and in the place of the oldest
 //
-// At exactly W the ring itself has no room (allowed compares with >), but there is nothing left to wait for either. So at
-// that microsecond any number of requests is admitted. The rest is the rolling window of what the ring holds.
+// At exactly W the ring itself has no room (allowed compares with >), but there is nothing left to wait for either. So
+// at that microsecond any number of requests is admitted. The rest is the rolling window of what the ring holds.
 //
-// Source: github.com/mholt/caddy-ratelimit 5625512, ringbuffer.go, When and allowed, and handler.go, ServeHTTP. Hosts that
-// share their counts are left out.
+// Source: github.com/mholt/caddy-ratelimit 5625512, ringbuffer.go, When and allowed, and handler.go, ServeHTTP. Hosts
+// that share their counts are left out.
 //
 // State: as of the rolling window.
 

@@ -17,9 +17,9 @@ import (
 //	developers.cloudflare.com/waf/rate-limiting-rules/                 periods offered, the delay
 //	blog.cloudflare.com/counting-things-a-lot-of-different-things/     the sliding counter, in 2017
 //
-// Unknown: where periods begin; whether a refused request counts (the charts of throttling look as if not); how late the
-// counters are; whether they still slide as in 2017. Variants are limiters for each of these. Not in the range: a client
-// that reaches several data centres has a counter in each, and no log tells; so the original may admit more.
+// Unknown: where periods begin; whether a refused request counts (the charts of throttling look as if not); how late
+// the counters are; whether they still slide as in 2017. Variants are limiters for each of these. Not in the range: a
+// client that reaches several data centres has a counter in each, and no log tells; so the original may admit more.
 //
 // State: as of the counter.
 

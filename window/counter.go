@@ -26,8 +26,8 @@ import (
 //
 //	previous·(W−elapsed) ≤ (N−1−current)·W
 //
-// State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the previous
-// one.
+// State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the
+// previous one.
 
 // Counter is a sliding counter.
 type Counter struct {

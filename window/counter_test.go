@@ -78,7 +78,8 @@ func TestCounterExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Room for r more requests, r < 2⁶³−2, is there as soon as r microseconds of a previous window with 2⁶³−2 are covered.
+	// Room for r more requests, r < 2⁶³−2, is there as soon as r microseconds of a previous window with 2⁶³−2 are
+	// covered.
 	const half = 1 << 62
 	for _, c := range []struct {
 		at      limit.Time

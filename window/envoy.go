@@ -13,8 +13,9 @@ import (
 // and years as well, and weeks that begin on another day, which are not offered here.
 //
 // Source: github.com/envoyproxy/ratelimit, src/limiter/cache_key.go: (now / divider) * divider, with the dividers of
-// src/utils/utilities.go, UnitToDivider; over the limit is limitAfterIncrease > overLimitThreshold (src/limiter/base_limiter.go).
-// A request that exceeds one of several limits is not counted by the others (src/redis/fixed_cache_impl.go).
+// src/utils/utilities.go, UnitToDivider; over the limit is limitAfterIncrease > overLimitThreshold
+// (src/limiter/base_limiter.go). A request that exceeds one of several limits is not counted by the others
+// (src/redis/fixed_cache_impl.go).
 //
 // State: as of the fixed window.
 

@@ -41,8 +41,8 @@ func (g *grid) past(t limit.Time) limit.Time {
 	return p
 }
 
-// mod is t mod step, without a division, for t ≥ 0. The product with the inverse, divided by 2⁶⁴, is the quotient or one
-// less, since t < 2⁶³.
+// mod is t mod step, without a division, for t ≥ 0. The product with the inverse, divided by 2⁶⁴, is the quotient or
+// one less, since t < 2⁶³.
 func (g *grid) mod(t limit.Time) limit.Time {
 	quotient, _ := bits.Mul64(uint64(t), g.inverse)
 	t -= limit.Time(quotient) * g.step

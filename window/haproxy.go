@@ -17,15 +17,17 @@ import (
 //	        └──────────────┤t            estimate = now + before·remain/P, rounded down
 //	         remain┘
 //
-// A request counts itself first and is refused when the estimate then exceeds N. So refused requests count; haproxy_admitted.go
-// is for a counter that they do not move.
+// A request counts itself first and is refused when the estimate then exceeds N. So refused requests count;
+// haproxy_admitted.go is for a counter that they do not move.
 //
-// The clock is in milliseconds. The first phase begins with the key's first request, the next one P later, and the first
-// again when two periods have passed since it began. The lowest bit of a beginning serves as a lock and is cleared, so
-// phases begin in even milliseconds; and when P is odd, in the one before the one in which the last phase was over.
+// The clock is in milliseconds. The first phase begins with the key's first request, the next one P later, and the
+// first again when two periods have passed since it began. The lowest bit of a beginning serves as a lock and is
+// cleared, so phases begin in even milliseconds; and when P is odd, in the one before the one in which the last phase
+// was over.
 //
-// Source: HAProxy 2.6, include/haproxy/freq_ctr.h, update_freq_ctr_period, and src/freq_ctr.c, freq_ctr_total. Two things
-// are left out: the counters wrap around at 2³² there, and the table may drop a key, if its expire is less than 2P.
+// Source: HAProxy 2.6, include/haproxy/freq_ctr.h, update_freq_ctr_period, and src/freq_ctr.c, freq_ctr_total. Two
+// things are left out: the counters wrap around at 2³² there, and the table may drop a key, if its expire is less than
+// 2P.
 //
 // State: At is the latest moment in microseconds, Level the beginning of the phase in microseconds, Extra the counters,
 // before in the upper 32 bits and now in the lower. Now is at least 1 once the key has been seen.
@@ -183,4 +185,40 @@ func (h *HAProxy) Refuse(dst []int32, s *limit.State, at []limit.Time) []int32 {
 	}
 	c.store(s)
 	return dst
+}
+
+// Level implements limit.Leveler: the estimate as HAProxy reads it, a whole number. Where nobody has asked since the
+// phase ended, its requests are the ones before; and a single one of those counts in full until it is forgotten.
+func (h *HAProxy) Level(s *limit.State, t limit.Time) float64 {
+	c := h.counters(s, t)
+	return float64(h.read(&c))
+}
+
+// read is the rate as HAProxy reads it at the latest moment.
+func (h *HAProxy) read(c *counters) int64 {
+	elapsed, before, now := int64(c.elapsed()/uint64(limit.Millisecond)), c.before, c.now
+	if elapsed > h.period {
+		elapsed, before, now = elapsed-h.period, now, 0
+	}
+	switch {
+	case elapsed > h.period:
+		return 0
+	case now == 0 && before <= 1:
+		return before
+	}
+	return now + before*(h.period-elapsed)/h.period
+}
+
+// Semantics implements limit.Describer.
+func (h *HAProxy) Semantics() string {
+	return fmt.Sprintf("http_req_rate of HAProxy: at most %d in %s, estimated from this phase and a share of the one before; a refused request counts",
+		h.count, limit.FormatPeriod(h.length))
+}
+
+// Shape implements limit.Describer.
+func (h *HAProxy) Shape() limit.Shape {
+	return limit.Shape{
+		Count: h.count, Period: h.length, AtOnce: h.count,
+		Unlike: "it counts refused requests: who does not slow down stays out",
+	}
 }

@@ -12,8 +12,8 @@ import (
 //	http-request deny if { sc_gpc0_rate(0) ge N }
 //	http-request sc-inc-gpc0(0)
 //
-// The counter gpc0 is increased by rules that a denied request never reaches. So a request is refused when the rate, read
-// without it, is N or more, and a refused request changes nothing. Two things follow:
+// The counter gpc0 is increased by rules that a denied request never reaches. So a request is refused when the rate,
+// read without it, is N or more, and a refused request changes nothing. Two things follow:
 //
 //   - Phases change only when a request is admitted. The rate is read across a phase that is over: its requests are then
 //     those of the phase before, and after another period they are gone.

@@ -13,8 +13,8 @@ import (
 	"shadow/testneeds"
 )
 
-// Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read the
-// same ones. Where a key has several requests in one microsecond, their order is not known.
+// Counters that a real HAProxy read when it decided, with the microsecond. They can be had exactly: a model must read
+// the same ones. Where a key has several requests in one microsecond, their order is not known.
 
 // A reading is one request and what HAProxy counted, itself included.
 type reading struct {
@@ -41,8 +41,8 @@ func TestHAProxyReadsSharedCounters(t *testing.T) {
 	expectReadings(t, all, 38_000, "haproxy:6/30s", "haproxy:20/10s")
 }
 
-// A counter that only admitted requests move, in the large recording: each request was refused when the counter, read without
-// it, was 8 or more.
+// A counter that only admitted requests move, in the large recording: each request was refused when the counter, read
+// without it, was 8 or more.
 func TestHAProxyReadsSharedAdmitted(t *testing.T) {
 	file := testneeds.Shared(t, "verdicts/haproxy2-gpc0rate-8-10s.log.gz")
 	all := readReadings(t, file, func(fields []string) (key, at string, counts []string) {
@@ -55,8 +55,8 @@ func TestHAProxyReadsSharedAdmitted(t *testing.T) {
 	expectAdmitted(t, all, 11_000, "haproxy:8/10s,charge=admitted", 8)
 }
 
-// expectAdmitted wants each counter of at least so many to be read as HAProxy did, and just those requests to be refused that
-// HAProxy refused. The counts are the verdict and the counter.
+// expectAdmitted wants each counter of at least so many to be read as HAProxy did, and just those requests to be
+// refused that HAProxy refused. The counts are the verdict and the counter.
 func expectAdmitted(t *testing.T, all []reading, least int, text string, count int64) {
 	t.Helper()
 	l := must(t, text)
@@ -100,7 +100,8 @@ func expectReadings(t *testing.T, all []reading, least int, limits ...string) {
 	}
 }
 
-// readReadings reads a log that HAProxy wrote, in the order of time. split finds the key, the microsecond and the counters.
+// readReadings reads a log that HAProxy wrote, in the order of time. split finds the key, the microsecond and the
+// counters.
 func readReadings(t *testing.T, file string, split func(fields []string) (key, at string, counts []string)) []reading {
 	var all []reading
 	lines := bufio.NewScanner(bytes.NewReader(testneeds.Content(t, file)))

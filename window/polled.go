@@ -13,8 +13,9 @@ import (
 //	├──────────────────────────────┤c├───────┤├─────────────────────────┤
 //	                                                    P
 //
-// A check at c counts the requests in [c−W, c). Its finding is in force from c + delay until that of the next check is: while
-// it counted more than N, all are refused. So a burst passes as a whole until it is found, and the ban outlasts it.
+// A check at c counts the requests in [c−W, c). Its finding is in force from c + delay until that of the next check is:
+// while it counted more than N, all are refused. So a burst passes as a whole until it is found, and the ban outlasts
+// it.
 //
 // Not an algorithm of its own, but what presets that can only approximate are made of.
 //
@@ -52,8 +53,8 @@ func (w *polled) check(now limit.Time) (at, last limit.Time) {
 	return back(first, w.delay), last
 }
 
-// turn lets the check in force at now see what it counts. It returns the last moment at which it is in force and whether
-// it found too many.
+// turn lets the check in force at now see what it counts. It returns the last moment at which it is in force and
+// whether it found too many.
 func (w *polled) turn(s *limit.State, now limit.Time) (last limit.Time, full bool) {
 	check, last := w.check(now)
 	ring, seen := s.Ring(), w.seen(s, check)
@@ -81,8 +82,8 @@ func (w *polled) seen(s *limit.State, check limit.Time) int {
 	return n
 }
 
-// Wait implements limit.Limiter. It goes from check to check, and leaves out those that still see the request that is one
-// too many.
+// Wait implements limit.Limiter. It goes from check to check, and leaves out those that still see the request that is
+// one too many.
 func (w *polled) Wait(s *limit.State, t limit.Time) limit.Time {
 	now := latest(s, t)
 	if uint64(now-s.At) > uint64(w.Horizon()) {

@@ -9,8 +9,8 @@ import (
 
 // The exact rolling window: window:N/W
 //
-// A request at t is admitted when fewer than N were admitted in (t−W, t]; so at most N are in any such span, wherever it
-// lies. A request W after an admitted one is just outside that one's reach. Refused requests do not count.
+// A request at t is admitted when fewer than N were admitted in (t−W, t]; so at most N are in any such span, wherever
+// it lies. A request W after an admitted one is just outside that one's reach. Refused requests do not count.
 //
 // This is the sliding window log: the time of each admitted request is kept for as long as it lies inside. No formula
 // and no rounding; the price is eight bytes per request inside the window.

@@ -9,16 +9,16 @@ import (
 
 // The window that is recalculated in steps: window:Q/W,step=P
 //
-// At each moment of the epoch's grid with step P the bucket is set to Q less what was admitted in the last W − P, and to
-// max=M if that is less. Until the next such moment each admitted request takes one. A new key starts with Q, or M.
+// At each moment of the epoch's grid with step P the bucket is set to Q less what was admitted in the last W − P, and
+// to max=M if that is less. Until the next such moment each admitted request takes one. A new key starts with Q, or M.
 //
 //	 W − P: finished steps, counted          step: what is left
 //	├───────┼───────┼───────┼───────┼───────┼───────┤
 //	    3       0       4       1       0       ↑ Q − 8
 //
 // A step holds its first moment, so a recalculation comes before a request of the same instant. No W on the grid admits
-// more than Q, but one that lies across it may admit Q + M: M late in a step, the rest, and M more in the step that begins
-// as the first ones run out, less than W after them.
+// more than Q, but one that lies across it may admit Q + M: M late in a step, the rest, and M more in the step that
+// begins as the first ones run out, less than W after them.
 //
 // The source is the job that quota systems run every hour or so: count the log of the last day, and write down what is
 // left of the quota. charge=all counts refused requests as well.

@@ -98,8 +98,8 @@ func (d Detection) better(other Detection) bool {
 // A candidate compiles a format that detection may take.
 type candidate func(o parse.Options) (*parse.Format, error)
 
-// candidates are the formats to try: of a log that looks like JSON the servers' own mappings, and all known names as far as
-// the sample has them; else those of text.
+// candidates are the formats to try: of a log that looks like JSON the servers' own mappings, and all known names as
+// far as the sample has them; else those of text.
 func candidates(lines [][]byte) (all []candidate) {
 	named := func(name string) candidate {
 		return func(o parse.Options) (*parse.Format, error) { return Named(name, o) }

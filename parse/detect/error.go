@@ -36,8 +36,8 @@ func (e *UnknownFormatError) Error() string {
 		"--format '%h %l %u %t \"%r\" …' (Apache), or --nginx-conf /etc/nginx/nginx.conf --log-name main"
 }
 
-// Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A file
-// that is named explicitly is read all the same, so that each line is reported with its reason.
+// Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A
+// file that is named explicitly is read all the same, so that each line is reported with its reason.
 func (d *Detection) Misfit() error {
 	if d.Read > 0 || d.Lines == 0 {
 		return nil

@@ -96,7 +96,8 @@ func readLogFormats(path string) (formats []logFormat, problem, err error) {
 	payload, err := crossplane.Parse(path, &crossplane.ParseOptions{
 		SkipDirectiveContextCheck: true,
 		SkipDirectiveArgsCheck:    true,
-		// An include that is missing counts as empty: a configuration is often looked at on another machine than the server's.
+		// An include that is missing counts as empty: a configuration is often looked at on another machine than the
+		// server's.
 		Open: func(file string) (io.ReadCloser, error) {
 			f, err := os.Open(file)
 			if file != path && errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,8 @@ func isUTF16(sample []byte) bool {
 		sample[0] == 0xfe && sample[1] == 0xff && sample[2] == 0)
 }
 
-// refuse returns the error of what must not even be tried: data that is not text, and logs that declare themselves in a comment.
+// refuse returns the error of what must not even be tried: data that is not text, and logs that declare themselves in a
+// comment.
 func refuse(sample []byte, lines [][]byte) error {
 	if isUTF16(sample) {
 		return errUTF16
