@@ -156,15 +156,11 @@ func nearestAddresses(address netip.Addr, names []string) (near []string) {
 		}
 	}
 	slices.SortFunc(near, func(x, y string) int {
-		return cmp.Or(cmp.Compare(shared[y], shared[x]), compareNumbers(x, y))
+		a, _ := leadingAddress(x)
+		b, _ := leadingAddress(y)
+		return cmp.Or(cmp.Compare(shared[y], shared[x]), a.Compare(b), strings.Compare(x, y))
 	})
 	return near[:min(len(near), nearClients)]
-}
-
-func compareNumbers(x, y string) int {
-	a, _ := leadingAddress(x)
-	b, _ := leadingAddress(y)
-	return cmp.Or(a.Compare(b), strings.Compare(x, y))
 }
 
 // leadingAddress is the address that a name is, or that a prefix begins with.

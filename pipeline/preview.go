@@ -86,7 +86,14 @@ func (f *Preview) describe(w *bytes.Buffer, name string, sample []byte, choice d
 		return err
 	}
 	fmt.Fprintf(w, "  format %s: %s\n", found.Format.Name, escape.Visible(found.Format.Text))
-	fmt.Fprintf(w, "  %d of the first %d lines can be read%s\n", found.Read, found.Lines, emptyOnes(sample))
+	empty, aside := 0, "" // by empty lines no format is judged
+	for line := range bytes.Lines(sample) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			empty++
+			aside = fmt.Sprintf(", %d empty ones aside", empty)
+		}
+	}
+	fmt.Fprintf(w, "  %d of the first %d lines can be read%s\n", found.Read, found.Lines, aside)
 	for _, warning := range found.Warnings {
 		fmt.Fprintf(w, "  warning: %s\n", escape.Visible(warning))
 	}
@@ -97,20 +104,6 @@ func (f *Preview) describe(w *bytes.Buffer, name string, sample []byte, choice d
 	}
 	f.showLines(w, sample, found.Format)
 	return nil
-}
-
-// emptyOnes tells of the empty lines of a sample, by which no format is judged.
-func emptyOnes(sample []byte) string {
-	empty := 0
-	for line := range bytes.Lines(sample) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			empty++
-		}
-	}
-	if empty == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d empty ones aside", empty)
 }
 
 // showLines prints the first lines, and the first few that cannot be read, wherever they stand in the sample.
@@ -152,9 +145,17 @@ func (f *Preview) showRecord(w *bytes.Buffer, r *parse.Record) {
 			fmt.Fprintf(w, "  %-14s %s\n", name, escape.Visible(cut(string(value), 1000)))
 		}
 	}
-	fmt.Fprintf(w, "  %-14s %s\n", "time", moment(r.Stamp))
+	moment := func(name string, t limit.Time) {
+		fmt.Fprintf(w, "  %-14s %s\n", name, time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z"))
+	}
+	took := func(name string, t limit.Time) {
+		if t != parse.NotLogged {
+			fmt.Fprintf(w, "  %-14s %s\n", name, time.Duration(t)*time.Microsecond)
+		}
+	}
+	moment("time", r.Stamp)
 	if r.Start != r.Stamp {
-		fmt.Fprintf(w, "  %-14s %s\n", "start", moment(r.Start))
+		moment("start", r.Start)
 	}
 	field("client", r.Client)
 	field("forwarded", r.Forwarded)
@@ -165,20 +166,9 @@ func (f *Preview) showRecord(w *bytes.Buffer, r *parse.Record) {
 	fmt.Fprintf(w, "  %-14s %d\n  %-14s %d\n", "status", r.Status, "bytes", r.Bytes)
 	field("referer", r.Referer)
 	field("agent", r.Agent)
-	took(w, "request time", r.RequestTime)
-	took(w, "upstream time", r.UpstreamTime)
+	took("request time", r.RequestTime)
+	took("upstream time", r.UpstreamTime)
 	for i, name := range f.Show {
 		field(name, r.Extra[i])
-	}
-}
-
-func moment(t limit.Time) string {
-	return time.UnixMicro(int64(t)).UTC().Format("2006-01-02T15:04:05.999999Z")
-}
-
-// took prints how long something took, if the line tells.
-func took(w *bytes.Buffer, name string, t limit.Time) {
-	if t != parse.NotLogged {
-		fmt.Fprintf(w, "  %-14s %s\n", name, time.Duration(t)*time.Microsecond)
 	}
 }

@@ -75,11 +75,13 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
-		if r.resumed.idle(&result.Stats) {
-			return errNothingNew
-		}
 		run.Warn(r.warnings(&result.Stats))
-		r.resumed.keep(run)
+		if r.resumed != nil {
+			if r.resumed.last != nil && result.Stats.Lines == 0 {
+				return errNothingNew
+			}
+			run.Leave(r.resumed.next)
+		}
 		if r.curves != nil {
 			run.KeepCurves(r.curves)
 		}
@@ -124,8 +126,10 @@ func (r *Replay) prepareReplay(logs []string) error {
 	if r.Timing {
 		r.Read.Clock = time.Now
 	}
-	r.resumed = r.newResumption()
-	r.sparse = r.resumed != nil
+	if r.Resume != "" {
+		r.sparse = true
+		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: limit.Time(r.Started.UnixMicro())}
+	}
 	return nil
 }
 

@@ -79,14 +79,6 @@ type resumeHead struct {
 // stateVersion is that of the states that this shadow writes, and can read.
 const stateVersion = 1
 
-// newResumption is nil unless --resume is given.
-func (r *Replay) newResumption() *resumption {
-	if r.Resume == "" {
-		return nil
-	}
-	return &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: limit.Time(r.Started.UnixMicro())}
-}
-
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {
 	var saved []logfile.SavedLog
@@ -99,8 +91,14 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 	if c.plan, err = logfile.Plan(ctx, r.found.Names, saved); err != nil {
 		return err
 	}
-	if err := c.checkLogs(saved); err != nil {
-		return err
+	known := func(l logfile.ResumeLog) bool { return l.Saved != nil && l.Given }
+	if len(saved) > 0 && !slices.ContainsFunc(c.plan.Logs, known) { // none that was read the last time
+		var names []string
+		for _, l := range saved[:min(len(saved), filesNamed)] {
+			names = append(names, l.Name)
+		}
+		return Usage("--resume: run %d, which is to be gone on with, has read %s, of which nothing is given now; --resume-as NAME keeps other logs apart",
+			c.last.Run, strings.Join(names, ", "))
 	}
 	c.notes = append(c.notes, c.plan.Notes...)
 	r.tellCopies(c.plan.Copies)
@@ -109,7 +107,8 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 	for _, p := range c.ranges {
 		r.found.Names = append(r.found.Names, p.Name)
 	}
-	return c.prepare(r, len(saved))
+	c.prepare(r, len(saved))
+	return nil
 }
 
 // recall reads the last state.
@@ -136,25 +135,12 @@ func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err erro
 	return nil
 }
 
-// checkLogs wants some log that was read the last time.
-func (c *resumption) checkLogs(saved []logfile.SavedLog) error {
-	if len(saved) == 0 || slices.ContainsFunc(c.plan.Logs, func(l logfile.ResumeLog) bool { return l.Saved != nil && l.Given }) {
-		return nil
-	}
-	names := make([]string, 0, len(saved))
-	for _, l := range saved {
-		names = append(names, l.Name)
-	}
-	return Usage("--resume: run %d, which is to be gone on with, has read %s, of which nothing is given now; --resume-as NAME keeps other logs apart",
-		c.last.Run, strings.Join(names[:min(len(names), filesNamed)], ", "))
-}
-
 // prepare tells the reader how to go on.
-func (c *resumption) prepare(r *Replay, logs int) error {
+func (c *resumption) prepare(r *Replay, logs int) {
 	resume := &ingest.Resume{Ranges: c.ranges, Logs: logs, Now: c.now}
 	r.Read.Resume = resume
 	if c.last == nil {
-		return nil
+		return
 	}
 	changes := c.options.changes(c.before.Options)
 	c.carried = traffic.NewDecoder(c.last.Body, r.Read.Tables, r.Read.Actions.Named)
@@ -166,7 +152,6 @@ func (c *resumption) prepare(r *Replay, logs int) error {
 	if r.Read.HasSince {
 		r.Read.Since = *c.before.Since
 	}
-	return nil
 }
 
 // restore gives the limits what they remembered.
@@ -214,13 +199,3 @@ func (c *resumption) leave(read *ingest.Options, reader *ingest.Reader, engine *
 	}
 	return nil
 }
-
-// keep leaves the state with the run.
-func (c *resumption) keep(run *store.Run) {
-	if c != nil {
-		run.Leave(c.next)
-	}
-}
-
-// idle reports whether nothing has come since the last time.
-func (c *resumption) idle(s *ingest.Stats) bool { return c != nil && s.Lines == 0 && c.last != nil }

@@ -14,8 +14,12 @@ import (
 // next is what to try, for the answer and for what nginx makes of it.
 func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) {
 	best := a.BestOfAll()
-	if len(best) == 0 {
-		return r.nextBound(a, nginx)
+	if len(best) == 0 && nginx == nil {
+		return nil
+	}
+	if len(best) == 0 { // there is nobody to protect: the bound that nginx has
+		lines = append(r.policyLines(a, a.Nginx.Limit, "--harm-action", a.Action), "shadow limits explain "+quoted(a.Nginx.Limit))
+		return append(lines, r.nginxBlock(a, nginx)...)
 	}
 	text, ok := a.Text(best[0], best[0].Steady())
 	if !ok {
@@ -25,7 +29,8 @@ func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) 
 		lines = append(lines, r.policyLines(a, text)...)
 	} else {
 		lines = append(lines, r.commandLine("replay", "--limit", text, "--evidence"))
-		if kind, ok := a.Text(best[0], kindest(best[0])); ok && kind != text {
+		kindest := best[0].Others[len(best[0].Others)-1]
+		if kind, ok := a.Text(best[0], kindest.Limit); ok && kind != text {
 			lines = append(lines, r.commandLine("diff", "--limit", text, "--limit", kind, "--evidence"))
 		}
 	}
@@ -39,19 +44,6 @@ func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) 
 	}
 	return append(lines, r.nginxBlock(a, nginx)...)
 }
-
-// nextBound is what to try where there is nobody to spare: the bound that nginx has.
-func (r *Suggest) nextBound(a *suggest.Advice, nginx *advice.Nginx) (lines []string) {
-	if nginx == nil {
-		return nil
-	}
-	text := a.Nginx.Limit
-	lines = append(r.policyLines(a, text, "--harm-action", a.Action), "shadow limits explain "+quoted(text))
-	return append(lines, r.nginxBlock(a, nginx)...)
-}
-
-// kindest is the kindest of the runners-up.
-func kindest(s *suggest.Suggestion) int64 { return s.Others[len(s.Others)-1].Limit }
 
 // policyLines are a policy for one action, which needs a configuration, and one as nginx counts where that is another.
 func (r *Suggest) policyLines(a *suggest.Advice, text string, more ...string) []string {

@@ -188,8 +188,14 @@ func inputWarnings(s *ingest.Stats) []string {
 		c.addProblem(in)
 	}
 	var passed collector
-	for _, err := range s.Passed {
-		passed.add(passedOver(err))
+	for _, err := range s.Passed { // its name, and the reason without details
+		reason := ""
+		if cause := errors.Unwrap(err); cause != nil {
+			reason = cause.Error()
+		}
+		name := strings.TrimSuffix(strings.TrimSuffix(err.Error(), reason), ": ")
+		reason, _, _ = strings.Cut(reason, "\n")
+		passed.add(name, reason)
 	}
 	texts := slices.Concat(copyWarnings(s.Copies), c.all())
 	for _, text := range passed.all() {
@@ -273,34 +279,20 @@ func nothingRead(s *ingest.Stats) error {
 	return fmt.Errorf("no line could be read: %s", strings.Join(c.all(), "; "))
 }
 
-// passedOver takes apart why an input was passed over: its name, and the reason without details.
-func passedOver(err error) (name, reason string) {
-	text := err.Error()
-	if cause := errors.Unwrap(err); cause != nil {
-		reason = cause.Error()
-	}
-	name = strings.TrimSuffix(strings.TrimSuffix(text, reason), ": ")
-	reason, _, _ = strings.Cut(reason, "\n")
-	return name, reason
-}
-
 // A collector gathers texts about inputs, each once: "a.log.gz, and 3 more: truncated gzip".
 type collector struct {
-	texts []string
-	first map[string]string // by text: the input that it came with first
-	more  map[string]int    // by text: how many others
+	texts  []string
+	inputs map[string][]string // by text
 }
 
 func (c *collector) add(input, text string) {
-	if c.first == nil {
-		c.first, c.more = map[string]string{}, map[string]int{}
+	if c.inputs == nil {
+		c.inputs = map[string][]string{}
 	}
-	if _, seen := c.first[text]; seen {
-		c.more[text]++
-		return
+	if c.inputs[text] == nil {
+		c.texts = append(c.texts, text)
 	}
-	c.first[text] = input
-	c.texts = append(c.texts, text)
+	c.inputs[text] = append(c.inputs[text], input)
 }
 
 func (c *collector) addProblem(in *ingest.InputStats) {
@@ -309,12 +301,11 @@ func (c *collector) addProblem(in *ingest.InputStats) {
 	}
 }
 
-func (c *collector) all() []string {
-	var all []string
+func (c *collector) all() (all []string) {
 	for _, text := range c.texts {
-		inputs := c.first[text]
-		if n := c.more[text]; n > 0 {
-			inputs += fmt.Sprintf(", and %d more", n)
+		inputs := c.inputs[text][0]
+		if more := len(c.inputs[text]) - 1; more > 0 {
+			inputs += fmt.Sprintf(", and %d more", more)
 		}
 		all = append(all, inputs+": "+text)
 	}

@@ -28,24 +28,27 @@ be given as the server's configuration writes it, or be found in that configurat
 			if err := pipeline.VerifyOutput(&output, format.Outputs()); err != nil {
 				return err
 			}
-			known := knownRows(detect.Catalogue())
+			known := &listed[detect.Known]{detect.Catalogue(), func(k detect.Known) []any { return []any{k.Name, k.Summary, k.Text} }}
 			w := cmd.OutOrStdout()
-			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
+			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, known)
 		},
 	}
 	addOutput(cmd, &output, "list", format.Outputs())
 	return cmd
 }
 
-// knownRows are the known formats as rows of a table.
-type knownRows []detect.Known
+// listed are things as rows of a table.
+type listed[T any] struct {
+	rest []T
+	row  func(T) []any
+}
 
-// Next implements report.Rows.
-func (k *knownRows) Next() ([]any, error) {
-	if len(*k) == 0 {
+// Next implements table.Rows.
+func (r *listed[T]) Next() ([]any, error) {
+	if len(r.rest) == 0 {
 		return nil, io.EOF
 	}
-	first := (*k)[0]
-	*k = (*k)[1:]
-	return []any{first.Name, first.Summary, first.Text}, nil
+	first := r.rest[0]
+	r.rest = r.rest[1:]
+	return r.row(first), nil
 }

@@ -35,12 +35,19 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 			if err := pipeline.VerifyOutput(&output, explain.CalcFormats()); err != nil {
 				return err
 			}
-			rows := algorithmRows(append(slices.Clone(policy.Algorithms), anyAlgorithm))
+			algorithms := append(slices.Clone(policy.Algorithms), anyAlgorithm)
 			w := cmd.OutOrStdout()
 			if width := widthOf(w); output == "table" && 0 < width && width < algorithmTable {
-				return listAlgorithms(w, rows)
+				return listAlgorithms(w, algorithms)
 			}
-			return table.WriteRows(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, &rows)
+			rows := &listed[policy.Algorithm]{algorithms, func(a policy.Algorithm) []any {
+				bare := ""
+				if a.Bare {
+					bare = "yes"
+				}
+				return []any{a.Name, a.Options, a.Summary, a.Example, bare}
+			}}
+			return table.WriteRows(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, rows)
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters
@@ -54,28 +61,11 @@ var anyAlgorithm = policy.Algorithm{
 	Name: "(any)", Options: limit.Common, Summary: "keeps out for a while who was refused", Example: "token:6/30s,cooldown=5m",
 }
 
-// algorithmRows are the algorithms as rows of a table.
-type algorithmRows []policy.Algorithm
-
-// Next implements report.Rows.
-func (a *algorithmRows) Next() ([]any, error) {
-	if len(*a) == 0 {
-		return nil, io.EOF
-	}
-	first := (*a)[0]
-	*a = (*a)[1:]
-	bare := ""
-	if first.Bare {
-		bare = "yes"
-	}
-	return []any{first.Name, first.Options, first.Summary, first.Example, bare}, nil
-}
-
 // algorithmTable is how many columns the table of algorithms takes.
 const algorithmTable = 150
 
 // listAlgorithms is the table for terminals that have no room for it.
-func listAlgorithms(w io.Writer, algorithms algorithmRows) error {
+func listAlgorithms(w io.Writer, algorithms []policy.Algorithm) error {
 	var b strings.Builder
 	for _, a := range algorithms {
 		side := ""
@@ -117,33 +107,25 @@ that is. The plots show how many requests count against the client.`,
 			if err != nil {
 				return pipeline.Usage("%w", err)
 			}
-			return writeExplanations(cmd, policies, output, !noPlot)
+			w := cmd.OutOrStdout()
+			view := explain.View{Width: widthOf(w), Color: hasColor(w), Plots: !noPlot}
+			explained := make([][]calc.Explanation, len(policies))
+			for i, p := range policies {
+				parts := make([]calc.Part, len(p.Parts)) // which must all admit a request
+				for j, part := range p.Parts {
+					parts[j] = calc.Part{Spec: part.Spec, Limiter: part.Limiter}
+				}
+				explained[i] = calc.Explain(parts, plot.Moments(view.Width))
+				for j := range explained[i] {
+					if len(parts) > 1 {
+						explained[i][j].Combine = p.Combine.String()
+					}
+				}
+			}
+			return explain.Write(w, output, explained, view)
 		},
 	}
 	addOutput(cmd, &output, "explanation", explain.CalcFormats())
 	cmd.Flags().BoolVar(&noPlot, "no-plot", false, "draw no plots of the level over time")
 	return cmd
-}
-
-func writeExplanations(cmd *cobra.Command, policies []policy.Policy, output string, plots bool) error {
-	view := explain.View{Width: widthOf(cmd.OutOrStdout()), Color: hasColor(cmd.OutOrStdout()), Plots: plots}
-	explained := make([][]calc.Explanation, len(policies))
-	for i, p := range policies {
-		explained[i] = calc.Explain(partsOf(p), plot.Moments(view.Width))
-		for j := range explained[i] {
-			if len(p.Parts) > 1 {
-				explained[i][j].Combine = p.Combine.String()
-			}
-		}
-	}
-	return explain.Write(cmd.OutOrStdout(), output, explained, view)
-}
-
-// partsOf are the limits of a policy, which must all admit a request.
-func partsOf(p policy.Policy) []calc.Part {
-	parts := make([]calc.Part, len(p.Parts))
-	for i, part := range p.Parts {
-		parts[i] = calc.Part{Spec: part.Spec, Limiter: part.Limiter}
-	}
-	return parts
 }

@@ -31,7 +31,18 @@ func (f *profileFlags) start() (stop func() error, err error) {
 	if err != nil {
 		return nil, err // the program ends, and the files with it
 	}
-	return func() error { return errors.Join(endCPU(cpu), writeMemory(memory)) }, nil
+	return func() error {
+		var errs []error
+		if cpu != nil {
+			pprof.StopCPUProfile()
+			errs = append(errs, cpu.Close())
+		}
+		if memory != nil {
+			runtime.GC() // count what is live now
+			errs = append(errs, pprof.WriteHeapProfile(memory), memory.Close())
+		}
+		return errors.Join(errs...)
+	}, nil
 }
 
 // create makes a file, or none if it has no name.
@@ -40,20 +51,4 @@ func create(name string) (*os.File, error) {
 		return nil, nil
 	}
 	return os.Create(name)
-}
-
-func endCPU(to *os.File) error {
-	if to == nil {
-		return nil
-	}
-	pprof.StopCPUProfile()
-	return to.Close()
-}
-
-func writeMemory(to *os.File) error {
-	if to == nil {
-		return nil
-	}
-	runtime.GC() // count what is live now
-	return errors.Join(pprof.WriteHeapProfile(to), to.Close())
 }

@@ -22,18 +22,18 @@ log it is about, and the command. What a run found is told by shadow report --ru
   shadow runs show 7
   shadow runs delete 3 4`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.print(cmd, nil) },
 	}
 	addDatabase(cmd.PersistentFlags(), &f.Database)
 	list := &cobra.Command{
 		Use: "list", Short: "List the runs", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.print(cmd, nil) },
 	}
 	show := &cobra.Command{
 		Use: "show RUN", Short: "Show all that is known of a run but its results", Args: runArgs,
 		Example: `  shadow runs show last
   shadow runs show 7 --output json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.print(cmd, args) },
 	}
 	for _, c := range []*cobra.Command{cmd, list, show} {
 		addOutput(c, &f.output, "list", format.Outputs())
@@ -56,7 +56,8 @@ func runArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *runsFlags) list(cmd *cobra.Command) error {
+// print lists all runs or, with all that is known of them, those that are named.
+func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
 	if err := pipeline.VerifyOutput(&f.output, format.Outputs()); err != nil {
 		return err
 	}
@@ -64,36 +65,25 @@ func (f *runsFlags) list(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
-	return runs.Write(w, f.output, widthOf(w), runFacts(all))
-}
-
-func (f *runsFlags) show(cmd *cobra.Command, args []string) error {
-	if err := pipeline.VerifyOutput(&f.output, format.Outputs()); err != nil {
-		return err
-	}
-	all, err := f.Runs(cmd.Context(), cmd.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	var shown []runs.Run
-	for _, arg := range args {
-		run, err := stored.FindRun(all, arg)
-		if err != nil {
-			return err
+	write := runs.Write
+	if len(named) > 0 {
+		write = runs.WriteFacts
+		var picked []store.RunFact
+		for _, text := range named {
+			run, err := stored.FindRun(all, text)
+			if err != nil {
+				return err
+			}
+			picked = append(picked, *run)
 		}
-		shown = append(shown, runs.Run(*run))
+		all = picked
 	}
-	w := cmd.OutOrStdout()
-	return runs.WriteFacts(w, f.output, widthOf(w), shown)
-}
-
-func runFacts(all []store.RunFact) []runs.Run {
 	facts := make([]runs.Run, len(all))
 	for i := range all {
 		facts[i] = runs.Run(all[i])
 	}
-	return facts
+	w := cmd.OutOrStdout()
+	return write(w, f.output, widthOf(w), facts)
 }
 
 func (f *runsFlags) newDelete() *cobra.Command {

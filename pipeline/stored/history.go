@@ -40,7 +40,8 @@ type comparison struct {
 }
 
 // compareRuns picks, of all runs that have a policy in common with those of a report, the ones that go before them.
-func (f *Report) compareRuns(all, now []store.RunFact, zone *time.Location) comparison {
+func (f *Report) compareRuns(all []store.RunFact) comparison {
+	now := f.runs
 	first, last := now[0].First, now[0].Last
 	for _, run := range now {
 		first, last = min(first, run.First), max(last, run.Last)
@@ -53,7 +54,13 @@ func (f *Report) compareRuns(all, now []store.RunFact, zone *time.Location) comp
 		}
 	}
 	slices.SortFunc(earlier, byTime)
-	c := comparison{days: lastDays(last, recentDays, zone)}
+	var c comparison
+	y, m, d := time.UnixMicro(int64(last)).In(f.zone).Date()
+	for i := range recentDays {
+		from := time.Date(y, m, d-recentDays+1+i, 0, 0, 0, 0, f.zone).UnixMicro()
+		until := time.Date(y, m, d-recentDays+2+i, 0, 0, 0, 0, f.zone).UnixMicro()
+		c.days = append(c.days, [2]limit.Time{limit.Time(from), limit.Time(until)})
+	}
 	c.base = f.baseOf(earlier, now, first, last)
 	c.trend = append(slices.Clone(earlier[max(0, len(earlier)-trendRuns+len(now)):]), now...)
 	for _, run := range append(slices.Clone(earlier), now...) {
@@ -65,10 +72,10 @@ func (f *Report) compareRuns(all, now []store.RunFact, zone *time.Location) comp
 }
 
 // degraded are the runs with degraded verdicts among those that some are compared with.
-func (c *comparison) degraded(now []store.RunFact) []int32 {
+func (c *comparison) degraded(now []int32) []int32 {
 	runs := []int32{}
 	for _, run := range slices.Concat(c.base, c.trend, c.recent) {
-		if run.Degraded > 0 && !slices.Contains(numbersOf(now), run.Run) {
+		if run.Degraded > 0 && !slices.Contains(now, run.Run) {
 			runs = append(runs, run.Run)
 		}
 	}
@@ -96,39 +103,28 @@ func (f *Report) baseOf(earlier, now []store.RunFact, first, last limit.Time) (b
 	return base
 }
 
-// lastDays are so many days of a zone, the last of which has a moment.
-func lastDays(at limit.Time, n int, zone *time.Location) (days [][2]limit.Time) {
-	y, m, d := time.UnixMicro(int64(at)).In(zone).Date()
-	for i := range n {
-		from := time.Date(y, m, d-n+1+i, 0, 0, 0, 0, zone).UnixMicro()
-		until := time.Date(y, m, d-n+2+i, 0, 0, 0, 0, zone).UnixMicro()
-		days = append(days, [2]limit.Time{limit.Time(from), limit.Time(until)})
-	}
-	return days
-}
-
 // history is what has changed, nil if nobody asked.
 func (f *Report) history(spare store.Spare) (*history.History, error) {
-	db, loaded, all, now := f.db, f.loaded, f.all, f.runs
 	if f.Compare == CompareNone {
 		return nil, nil
 	}
-	alike, err := db.Alike(numbersOf(now))
+	now := numbersOf(f.runs)
+	alike, err := f.db.Alike(now)
 	if err != nil {
 		return nil, err
 	}
-	c := f.compareRuns(slices.DeleteFunc(slices.Clone(all), func(run store.RunFact) bool {
+	c := f.compareRuns(slices.DeleteFunc(slices.Clone(f.all), func(run store.RunFact) bool {
 		return !slices.Contains(alike, run.Run)
-	}), now, f.zone)
-	found, err := db.History(loaded, store.Question{
-		Now: numbersOf(now), Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
+	}))
+	found, err := f.db.History(f.loaded, store.Question{
+		Now: now, Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
 		Days: c.days, Often: repeatDays, Top: f.Top,
 	})
 	if err != nil {
 		return nil, err
 	}
 	h := &history.History{
-		Compare: f.Compare, Runs: numbersOf(now), Base: numbersOf(c.base), Policies: []history.Policy{},
+		Compare: f.Compare, Runs: now, Base: numbersOf(c.base), Policies: []history.Policy{},
 		NewActions: found.NewActions, TopNewActions: []history.NewAction{}, Repeat: history.Repeat{HitDays: repeatDays, OfDays: recentDays},
 		Degraded: c.degraded(now),
 	}
@@ -136,7 +132,7 @@ func (f *Report) history(spare store.Spare) (*history.History, error) {
 		h.TopNewActions = append(h.TopNewActions, history.NewAction(a))
 	}
 	for i := range found.Policies {
-		p := loaded.Result.Policies[i].Policy
+		p := f.loaded.Result.Policies[i].Policy
 		h.Policies = append(h.Policies, policyHistory(p.Name, p.By(), &found.Policies[i]))
 	}
 	h.SafeLimits, err = f.safeLimits(spare)
@@ -192,22 +188,22 @@ func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
 			continue
 		}
 		limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, spare)
-		if err != nil || len(limits) > 0 {
-			return safeLimitsOf(swept[i].Run, newest.Run, spare, limits), err
+		if err != nil {
+			return nil, err
 		}
+		if len(limits) == 0 {
+			continue
+		}
+		s := &history.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: swept[i].Run, Now: newest.Run}
+		for _, l := range limits {
+			s.People = l.People
+			s.Limits = append(s.Limits, history.SafeLimit{
+				By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
+			})
+		}
+		return s, nil
 	}
 	return nil, nil
-}
-
-func safeLimitsOf(before, now int32, spare store.Spare, limits []store.SafeLimit) *history.SafeLimits {
-	s := &history.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: before, Now: now}
-	for _, l := range limits {
-		s.People = l.People
-		s.Limits = append(s.Limits, history.SafeLimit{
-			By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
-		})
-	}
-	return s
 }
 
 // parseSpare reads browsers=99.9%.

@@ -8,7 +8,6 @@ import (
 
 	"shadow/limit"
 	"shadow/pipeline"
-	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
 	"shadow/report/html"
@@ -24,20 +23,15 @@ import (
 // page is a report with what there is to add.
 func (f *Report) page(model *report.Model) (*html.Page, error) {
 	p := html.NewPage(model)
-	var err error
-	if p.Times, err = f.times(model.Policies); err != nil {
+	times := pipeline.NewOverTime(nil, 0, len(model.Policies)) // of the policies whose events are kept
+	err := f.db.OverTime(f.loaded, times.Add)
+	if err != nil {
 		return nil, err
 	}
+	p.Times = times.Times(model.Policies)
 	p.Untimed = untimed(model.Policies, len(p.Times))
 	p.Curves, err = f.curves()
 	return p, err
-}
-
-// times are refusals over time, of the policies whose events are kept.
-func (f *Report) times(policies []report.Policy) ([]html.Times, error) {
-	o := pipeline.NewOverTime(nil, 0, len(policies))
-	err := f.db.OverTime(f.loaded, o.Add)
-	return o.Times(policies), err
 }
 
 // untimed tells of policies that refused something at times that are not known.
@@ -172,20 +166,15 @@ func (f *Report) writeSweep(model *report.Model) error {
 	if stored == nil { // curves of kinds that this version does not know
 		return model.Write(f.Out, f.Output)
 	}
-	result, err := sweptResult(f.loaded.Result, stored)
+	key, err := request.ParseKey(stored.By)
 	if err != nil {
 		return err
 	}
-	swept := curves.New(result, f.options)
+	res := f.loaded.Result
+	swept := curves.New(&sweep.Result{ // what the sweep found, as far as it is stored
+		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions}, By: key, Action: stored.Action,
+		Judged: stored.Judged, Clients: stored.Clients, ByClass: stored.Requests, Hidden: stored.Hidden, Curves: stored.Curves,
+	}, f.options)
 	swept.History = model.History
 	return swept.Write(f.Out, f.Output)
-}
-
-// sweptResult is what the sweep found, as far as it is stored.
-func sweptResult(res *replay.Result, s *store.Swept) (*sweep.Result, error) {
-	key, err := request.ParseKey(s.By)
-	return &sweep.Result{
-		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions},
-		By: key, Action: s.Action, Judged: s.Judged, Clients: s.Clients, ByClass: s.Requests, Hidden: s.Hidden, Curves: s.Curves,
-	}, err
 }

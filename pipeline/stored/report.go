@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"shadow/pipeline"
 	"shadow/replay"
@@ -88,13 +89,14 @@ func (f *Report) model(chosen selector, spare store.Spare) (_ *report.Model, err
 	if f.runs, err = chosen(f.all); err != nil {
 		return nil, err
 	}
-	if f.loaded, err = f.db.Load(numbersOf(f.runs)); err != nil {
+	numbers := numbersOf(f.runs)
+	if f.loaded, err = f.db.Load(numbers); err != nil {
 		return nil, err
 	}
 	f.options = report.Options{
 		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
-		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path, Run: runsText(f.runs), Anonymize: f.Anonymizer,
+		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path, Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
 		Jury: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
 	}
 	model := report.New(f.loaded.Result, f.options)
@@ -123,16 +125,4 @@ func numbersOf(runs []store.RunFact) []int32 {
 		numbers[i] = runs[i].Run
 	}
 	return numbers
-}
-
-// runsText names runs by their numbers: "7", "3, 4".
-func runsText(runs []store.RunFact) string {
-	text := ""
-	for i := range runs {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(runs[i].Run)
-	}
-	return text
 }

@@ -17,7 +17,7 @@ import (
 func nights(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "runs.duckdb")
-	for _, log := range []string{"vhosts.log", "shop-combined.log"} {
+	for _, log := range []string{"shop-combined.log", "vhosts.log"} {
 		var out, errs bytes.Buffer
 		r := &pipeline.Replay{
 			Logs: pipeline.Logs{Caller: pipeline.Caller{Out: &out, Err: &errs, Started: time.Now()}}, Choice: pipeline.Choice{Limits: []string{"token:6/30s"}},
