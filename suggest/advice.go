@@ -145,7 +145,13 @@ func Advise(q Question, action string, first, rest *Part, loads Loads) *Advice {
 func (a *Advice) choose(i int) Suggestion {
 	curve := &a.First.Placements[0][i]
 	s := Suggestion{Shape: curve.Shape}
-	if s.Why = a.obstacle(&s.Shape); s.Why != Found {
+	switch {
+	case a.First.Clients.Of(a.protected()) == 0:
+		s.Why = Nobody
+	case s.Kind != sweep.Token && !a.First.fits(s.Per):
+		s.Why = TooLong
+	}
+	if s.Why != Found {
 		return s
 	}
 	n, ok := Strictest(a.First.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.First.Clients) })
@@ -173,17 +179,6 @@ func (a *Advice) choose(i int) Suggestion {
 		s.Knee = a.candidate(i, knee)
 	}
 	return s
-}
-
-// obstacle is why no limit of a shape can be chosen, if there is a reason.
-func (a *Advice) obstacle(s *sweep.Shape) Why {
-	switch {
-	case a.First.Clients.Of(a.protected()) == 0:
-		return Nobody
-	case s.Kind != sweep.Token && !a.First.fits(s.Per):
-		return TooLong
-	}
-	return Found
 }
 
 func (a *Advice) candidate(i int, n int64) Candidate {

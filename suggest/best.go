@@ -17,29 +17,22 @@ func (a *Advice) Stopped(c *Candidate) int64 { return c.First.Refused.Of(a.Stop)
 // Compare orders suggestions that have a limit, the best first.
 func (a *Advice) Compare(s, t *Suggestion) int {
 	return cmp.Or(
-		cmp.Compare(rank(s.Proof), rank(t.Proof)),
+		behind(s.Proof == Fails)-behind(t.Proof == Fails),
 		cmp.Compare(a.Stopped(&t.Chosen), a.Stopped(&s.Chosen)),
 		cmp.Compare(s.Chosen.First.Refused.Of(a.protected()), t.Chosen.First.Refused.Of(a.protected())),
-		rankNginx(s)-rankNginx(t),
+		behind(!s.InNginx)-behind(!t.InNginx),
 		cmp.Compare(s.Kind, t.Kind),
 		cmp.Compare(s.Per, t.Per),
 		cmp.Compare(s.Rate.Per, t.Rate.Per),
 	)
 }
 
-// rank puts a limit that failed behind all others.
-func rank(p Proof) int {
-	if p == Fails {
+// behind puts what it is true of behind all others.
+func behind(yes bool) int {
+	if yes {
 		return 1
 	}
 	return 0
-}
-
-func rankNginx(s *Suggestion) int {
-	if s.InNginx {
-		return 0
-	}
-	return 1
 }
 
 // Best is the best suggestion of a kind that refuses something of those to be stopped, nil if none does. What token

@@ -23,7 +23,8 @@ import (
 // the largest that does.
 func Admits(s sweep.Shape, n int64, time limit.Time) int64 {
 	if s.Kind == sweep.Token {
-		return addSaturated(n, ceilProduct(s.Rate.Count, int64(time), int64(s.Rate.Per))-1)
+		tokens := ceilProduct(s.Rate.Count, int64(time), int64(s.Rate.Per)) - 1
+		return n + min(tokens, math.MaxInt64-n)
 	}
 	windows := limit.CeilDiv(int64(time), int64(s.Per))
 	if s.Kind == sweep.Fixed {
@@ -41,13 +42,6 @@ func ceilProduct(x, y, z int64) int64 {
 	}
 	quotient, _ := bits.Div64(high, low, uint64(z))
 	return int64(min(quotient, math.MaxInt64))
-}
-
-func addSaturated(x, y int64) int64 {
-	if x > math.MaxInt64-y {
-		return math.MaxInt64
-	}
-	return x + y
 }
 
 // A Ceiling is a limit that is offered where there is no client to protect: what it still allows, and what it would have

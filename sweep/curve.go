@@ -103,7 +103,7 @@ func (s *Sweep) Result(stats ingest.Stats) *Result {
 
 func (s *Sweep) curves(who []member) []Curve {
 	curves := make([]Curve, len(s.shapes))
-	s.each(len(s.shapes), func(i int) { curves[i] = s.shapes[i].curve(who) })
+	each(s.options.Workers, len(s.shapes), func(i int) { curves[i] = s.shapes[i].curve(who) })
 	return curves
 }
 
@@ -161,10 +161,10 @@ func (s *shaped) need(client int32, needOf func(*shaped, int32) uint32) uint32 {
 }
 
 // mostNeeded is what the requests of a client need at most.
-func (s *shaped) mostNeeded(client int32) uint32 { return s.needs.most(client) }
+func mostNeeded(s *shaped, client int32) uint32 { return s.needs.most(client) }
 
 // burstNeeded is the smallest burst that refuses a client nothing.
-func (s *shaped) burstNeeded(client int32) uint32 { return s.rate.peaks.At(client).need }
+func burstNeeded(s *shaped, client int32) uint32 { return s.rate.peaks.At(client).need }
 
 // hits reports whether a chosen burst hits a client.
 func (s *shaped) hits(client int32, burst int) bool {
@@ -193,13 +193,13 @@ func (s *shaped) curve(who []member) Curve {
 func (s *shaped) windowPoints(who []member) []Point {
 	var most uint32
 	for _, c := range who {
-		most = max(most, s.needs.most(c.id), s.need(c.id, (*shaped).mostNeeded))
+		most = max(most, s.needs.most(c.id), s.need(c.id, mostNeeded))
 	}
 	// steps[n] is what the limit n admits and n−1 does not.
 	steps := make([]step, most+1)
 	for _, c := range who {
 		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].admit(&c, requests) })
-		steps[s.need(c.id, (*shaped).mostNeeded)].protect(&c)
+		steps[s.need(c.id, mostNeeded)].protect(&c)
 	}
 	points := make([]Point, 0, most)
 	p := Point{Limit: int64(most), Counted: true}
@@ -209,7 +209,12 @@ func (s *shaped) windowPoints(who []member) []Point {
 		if n == 1 || !steps[n].empty() {
 			points = append(points, p)
 		}
-		steps[n].takeFrom(&p)
+		for class := range request.ClassCount {
+			p.Refused[class] += steps[n].requests[class]
+			p.Hit[class] += steps[n].clients[class]
+		}
+		p.Hidden.Requests += steps[n].hidden.Requests
+		p.Hidden.Clients += steps[n].hidden.Clients
 	}
 	slices.Reverse(points)
 	return points
@@ -235,16 +240,6 @@ func (s *step) protect(c *member) {
 	if c.disguised {
 		s.hidden.Clients++
 	}
-}
-
-// takeFrom adds the step to the point below it.
-func (s *step) takeFrom(p *Point) {
-	for class := range request.ClassCount {
-		p.Refused[class] += s.requests[class]
-		p.Hit[class] += s.clients[class]
-	}
-	p.Hidden.Requests += s.hidden.Requests
-	p.Hidden.Clients += s.hidden.Clients
 }
 
 // tokenPoints has a point for each burst at which the clients hit change, and one for each chosen burst.
@@ -287,7 +282,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	}
 	falls := map[int64]*step{}
 	for _, c := range who {
-		need := int64(s.need(c.id, (*shaped).burstNeeded))
+		need := int64(s.need(c.id, burstNeeded))
 		if falls[need] == nil {
 			falls[need] = new(step)
 		}
@@ -332,4 +327,35 @@ func spread(points []Point, falls map[int64]*step) {
 			p.Counted = true // who hits nobody refuses nothing
 		}
 	}
+}
+
+// A Part is what the curves say of some clients, who are put into classes by somebody else: by what they do, for
+// instance, rather than by what they claim.
+type Part struct {
+	Curves   []Curve // in the order of Result.Curves
+	High     []Curve // their high bounds; nil: not looked at, or the stamps tell when requests came
+	Clients  Classes // that have a request that the curves are about
+	Requests Classes // of theirs
+}
+
+// Of is what has been found of the clients for which class says that they are wanted.
+func (s *Sweep) Of(class func(client int32) (of request.Class, wanted bool)) Part {
+	s.tallies.Grow(s.options.Tables)
+	var part Part
+	var who []member
+	for _, c := range s.population() {
+		of, wanted := class(c.id)
+		if !wanted {
+			continue
+		}
+		c.class = of
+		who = append(who, c)
+		part.Clients[of]++
+		part.Requests[of] += c.requests
+	}
+	part.Curves = s.curves(who)
+	if s.band != nil {
+		part.High = s.band.high.curves(who)
+	}
+	return part
 }

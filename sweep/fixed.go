@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 
 	"shadow/limit"
 	"shadow/traffic/intern"
@@ -34,7 +35,7 @@ func (w *fixed) grow(keys, clients int) {
 // judge finds the limits that the requests of a segment need.
 func (w *fixed) judge(p *segment) {
 	k := w.keys.At(p.key)
-	w.needed = resize(w.needed, len(p.at))
+	w.needed = slices.Grow(w.needed[:0], len(p.at))[:len(p.at)]
 	for i, t := range p.at {
 		now := ordinal(t)
 		if w.slack > 0 {

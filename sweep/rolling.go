@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math/bits"
+	"slices"
 
 	"shadow/limit"
 	"shadow/traffic/intern"
@@ -66,7 +67,7 @@ func (w *rolling) grow(keys, clients int) {
 // judge finds the limits that the requests of a segment need.
 func (w *rolling) judge(p *segment) {
 	n := len(p.at)
-	w.needed[0], w.needed[1] = resize(w.needed[0], n), resize(w.needed[1], n)
+	w.needed[0], w.needed[1] = slices.Grow(w.needed[0][:0], n)[:n], slices.Grow(w.needed[1][:0], n)[:n]
 	w.need(w.keys.At(p.key), p.at, w.needed[0], w.needed[1])
 	if p.warm {
 		return
@@ -171,12 +172,4 @@ func (w *rolling) release(key int32) {
 		w.overflow.close(k.more)
 	}
 	*k = keyRing{}
-}
-
-// resize returns a slice of n elements, s itself if it has the room.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/2)
-	}
-	return s[:n]
 }

@@ -59,24 +59,17 @@ func (r *Result) Uncounted() map[Rate][]int64 {
 	all := map[Rate][]int64{}
 	for i := range r.Curves {
 		c := &r.Curves[i]
-		if bursts := r.uncounted(c); len(bursts) > 0 {
-			all[c.Rate] = bursts
+		note := func(p *Point) {
+			if p != nil && !p.Counted && !slices.Contains(all[c.Rate], p.Limit) {
+				all[c.Rate] = append(all[c.Rate], p.Limit)
+			}
+		}
+		for _, share := range ProtectedShares() {
+			note(c.Protecting(r.Browsers(), share, (*Point).HitBrowsers))
+			note(c.Protecting(r.Clients.Sum(), share, (*Point).HitAny))
 		}
 	}
 	return all
-}
-
-func (r *Result) uncounted(c *Curve) (bursts []int64) {
-	note := func(p *Point) {
-		if p != nil && !p.Counted && !slices.Contains(bursts, p.Limit) {
-			bursts = append(bursts, p.Limit)
-		}
-	}
-	for _, share := range ProtectedShares() {
-		note(c.Protecting(r.Browsers(), share, (*Point).HitBrowsers))
-		note(c.Protecting(r.Clients.Sum(), share, (*Point).HitAny))
-	}
-	return bursts
 }
 
 // Again are the options of a second look at the requests of a sweep.

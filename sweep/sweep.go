@@ -145,8 +145,11 @@ func (s *Sweep) addRates(rates []Rate) {
 		}
 		r := newTokenRate(rate, bursts, s.options.By.Shared())
 		t.rates = append(t.rates, r)
-		if s.edge == low {
-			r.enlarge(s.slack)
+		if s.edge == low { // what the buckets refill in the slack may have come before any request
+			r.extra = uint64(s.slack) * r.inflow
+			for i := range r.bursts {
+				r.bursts[i] += r.extra
+			}
 		}
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Token, Rate: rate}, rate: r, bursts: bursts})
 	}
@@ -192,7 +195,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	}
 	s.timelines.Take(b, s.options.Tables)
 	if s.filtered != nil {
-		s.filtered.filter(b, &s.timelines, s.action())
+		s.filtered.filter(b, &s.timelines, actionID(s.options.Tables, s.options.Action))
 	}
 	if !b.Warm {
 		s.count(b)
@@ -201,20 +204,18 @@ func (s *Sweep) Take(b *traffic.Batch) {
 		s.now = max(s.now, p)
 	}
 	s.batch = b
-	s.each(len(s.tasks), s.work)
+	each(s.options.Workers, len(s.tasks), s.work)
 }
 
 // judge has a task take in the batch.
 func (s *Sweep) judge(task int) {
-	st := s.tasks[task]
-	st.judge(s.batch, &s.timelines, s.filtered, s.options.Tables.Clients.Len())
-	st.forget(s.batch.Len(), s.now)
+	t := s.tasks[task]
+	t.judge(s.batch, &s.timelines, s.filtered, s.options.Tables.Clients.Len())
+	t.Forget(s.batch.Len(), s.now, t.release)
 }
 
-// action is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of the
-// caller, who learns of it from match.ResolveAction in the end.
-func (s *Sweep) action() int32 { return actionID(s.options.Tables, s.options.Action) }
-
+// actionID is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of
+// the caller, who learns of it from match.ResolveAction in the end.
 func actionID(t *traffic.Tables, name string) int32 {
 	id, known := match.FindAction(t.Actions, name)
 	if !known {
@@ -240,8 +241,6 @@ func (s *Sweep) count(b *traffic.Batch) {
 }
 
 // each does n things, several at once if there are workers.
-func (s *Sweep) each(n int, do func(i int)) { each(s.options.Workers, n, do) }
-
 func each(workers, n int, do func(i int)) {
 	if workers == 1 {
 		for i := range n {

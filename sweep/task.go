@@ -90,9 +90,6 @@ func (t *task) handOver(c counter, l *traffic.Timelines, filtered *filtered, key
 	c.judge(&t.segment)
 }
 
-// forget frees what is remembered of keys that are idle by now.
-func (t *task) forget(requests int, now limit.Time) { t.Forget(requests, now, t.release) }
-
 // filtered holds the requests of one action among the timelines of a batch.
 type filtered struct {
 	rows   []int32

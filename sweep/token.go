@@ -67,14 +67,6 @@ func newTokenRate(r Rate, bursts []int64, shared bool) *tokenRate {
 	return t
 }
 
-// enlarge makes the buckets low bounds: what they refill in the slack may have come before any request.
-func (r *tokenRate) enlarge(slack limit.Time) {
-	r.extra = uint64(slack) * r.inflow
-	for i := range r.bursts {
-		r.bursts[i] += r.extra
-	}
-}
-
 func (r *tokenRate) grow(keys, clients int) {
 	r.keys.Grow(keys)
 	r.peaks.Grow(clients)

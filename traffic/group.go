@@ -26,8 +26,8 @@ type Group struct {
 func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.count(column, keys)
 	g.begin()
-	g.Rows = resize(g.Rows, len(column))
-	g.At = resize(g.At, len(column))
+	g.Rows = slices.Grow(g.Rows[:0], len(column))[:len(column)]
+	g.At = slices.Grow(g.At[:0], len(column))[:len(column)]
 	for row, key := range column {
 		to := g.next[key]
 		g.next[key]++
@@ -140,14 +140,6 @@ func (b *Batch) Compare(x, y int32) int {
 		return cmp.Compare(b.Source[x], b.Source[y])
 	}
 	return cmp.Compare(x, y)
-}
-
-// resize returns a slice of n elements, s itself if it has the room.
-func resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // Before reports whether row x comes before row y.

@@ -1,5 +1,7 @@
 package traffic
 
+import "slices"
+
 // Rows are sorted by insertion, since a request is rarely far from its place. Those that are far out of order are mostly so
 // in long stretches: the blocks of several inputs, each in order for itself. So where insertion proves to be a bad idea,
 // the ascending runs that are there already are merged, two and two, until one is left (natural merge sort; Knuth, The
@@ -16,8 +18,14 @@ func (s *rowSorter) sort(b *Batch, rows []int32) {
 	if b.insertRows(rows) {
 		return
 	}
-	s.findRuns(b, rows)
-	s.room = resize(s.room, len(rows))
+	s.ends = s.ends[:0]
+	for i := 1; i < len(rows); i++ {
+		if b.Compare(rows[i-1], rows[i]) > 0 {
+			s.ends = append(s.ends, i)
+		}
+	}
+	s.ends = append(s.ends, len(rows))
+	s.room = slices.Grow(s.room[:0], len(rows))[:len(rows)]
 	from, to := rows, s.room
 	for len(s.ends) > 1 {
 		s.mergePairs(b, from, to)
@@ -42,17 +50,6 @@ func (b *Batch) insertRows(rows []int32) bool {
 		}
 	}
 	return true
-}
-
-// findRuns notes where a row comes before the one in front of it.
-func (s *rowSorter) findRuns(b *Batch, rows []int32) {
-	s.ends = s.ends[:0]
-	for i := 1; i < len(rows); i++ {
-		if b.Compare(rows[i-1], rows[i]) > 0 {
-			s.ends = append(s.ends, i)
-		}
-	}
-	s.ends = append(s.ends, len(rows))
 }
 
 // mergePairs merges the first run with the second, the third with the fourth and so on.

@@ -1,6 +1,12 @@
 package traffic
 
-import "shadow/request"
+import (
+	"net/netip"
+
+	"shadow/parse"
+	"shadow/request"
+	"shadow/traffic/intern"
+)
 
 // Timelines sort batches by one key.
 type Timelines struct {
@@ -70,7 +76,7 @@ func (l *Timelines) fillWho(column []int32, who request.Key, b *Batch, t *Tables
 	for _, client := range b.Client {
 		column = append(column, l.networks.of[client])
 	}
-	return column, l.networks.n
+	return column, len(l.networks.members)
 }
 
 // What the second of a pair of senders says where keys are users: whether the first is a user, or a client without one.
@@ -131,4 +137,44 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 		ids = append(ids, p.id(firsts[i], seconds[i]))
 	}
 	return ids
+}
+
+// networks holds for each client the network of its address. A client that is no address, or one of the other family, is a
+// network by itself.
+type networks struct {
+	of      []int32 // by client id
+	ids     map[netip.Prefix]int32
+	members []int32 // of each network the first client
+}
+
+// take takes in the new clients.
+func (w *networks) take(by request.Key, clients *intern.Dict) {
+	if w.ids == nil {
+		w.ids = map[netip.Prefix]int32{}
+	}
+	for id := len(w.of); id < clients.Len(); id++ {
+		network, ok := NetworkOf(by, clients.Name(int32(id)))
+		of, known := w.ids[network]
+		if !ok || !known {
+			of = int32(len(w.members))
+			w.members = append(w.members, int32(id))
+		}
+		if ok {
+			w.ids[network] = of
+		}
+		w.of = append(w.of, of)
+	}
+}
+
+// NetworkOf is the network that a key by networks puts a client in; false if the client stays alone.
+func NetworkOf(by request.Key, client string) (netip.Prefix, bool) {
+	addr, ok := parse.Addr([]byte(client))
+	switch by = by.Who(); {
+	case !ok:
+	case by == request.ByClient24 && addr.Is4():
+		return netip.PrefixFrom(addr, 24).Masked(), true
+	case by == request.ByClient64 && addr.Is6():
+		return netip.PrefixFrom(addr, 64).Masked(), true
+	}
+	return netip.Prefix{}, false
 }

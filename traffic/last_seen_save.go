@@ -164,7 +164,7 @@ func (l *Timelines) Count(t *Tables) int {
 	case request.ByClientAgent, request.ByClientPath, request.ByUser:
 		return len(l.senders.ids)
 	case request.ByClient24, request.ByClient64:
-		return l.networks.n
+		return len(l.networks.members)
 	}
 	return len(l.actions.ids)
 }

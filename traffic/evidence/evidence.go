@@ -70,7 +70,10 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 		if t.From != 0 && t.From == e.next {
 			e.confirm(at)
 		}
-		e.addAsset(at)
+		if e.bare && at-e.last <= assetTime {
+			e.bare = false
+			bump(&e.WithAssets)
+		}
 	case t.Traits.Has(traffic.Stepped):
 		e.step(at, status, t)
 		if t.Traits.Has(traffic.Asked) && shown(status) {
@@ -79,18 +82,11 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 	}
 }
 
-// addAsset notes that a file was fetched.
-func (e *Summary) addAsset(at limit.Time) {
-	if e.bare && at-e.last <= assetTime {
-		e.bare = false
-		bump(&e.WithAssets)
-	}
-}
-
 // step counts a request for something that is no file, and turns to the page that it comes from.
 func (e *Summary) step(at limit.Time, status uint16, t traffic.Trace) {
 	bump(&e.Steps)
-	if blamed(status) {
+	// Errors of a login that failed, and of a limit, do not say that the client asked for something wrong.
+	if status/100 == 4 && status != 401 && status != 407 && status != 429 {
 		bump(&e.Errors)
 	}
 	if t.Traits.Has(traffic.Referred) {
@@ -143,25 +139,20 @@ func (e *Summary) view(at limit.Time, page uint16) {
 		if -sameView < gap && gap < sameView {
 			return
 		}
-		e.pace(gap)
+		// The first 65,535 gaps decide, so that all sums have room.
+		if gap >= 0 && gap <= restTime && e.Gaps < math.MaxUint16 {
+			e.Gaps++
+			if gap < quickGap {
+				e.Quick++
+			}
+			tenths := uint32(gap / tenth)
+			e.GapSum += tenths
+			e.GapSquares += uint64(tenths) * uint64(tenths)
+		}
 	}
 	e.hour(at)
 	bump(&e.Views)
 	e.last, e.bare = at, true
-}
-
-// pace counts the gap before a view. The first 65,535 gaps decide, so that all sums have room.
-func (e *Summary) pace(gap limit.Time) {
-	if gap < 0 || gap > restTime || e.Gaps == math.MaxUint16 {
-		return
-	}
-	e.Gaps++
-	if gap < quickGap {
-		e.Quick++
-	}
-	tenths := uint32(gap / tenth)
-	e.GapSum += tenths
-	e.GapSquares += uint64(tenths) * uint64(tenths)
 }
 
 // hour follows the row of hours to a view, before it is counted.
@@ -203,12 +194,6 @@ func (e *Summary) outdate(page uint16) {
 
 // shown reports whether an answer is one to look at. A log may not tell the status.
 func shown(status uint16) bool { return status == 0 || status/100 == 2 || status == 304 }
-
-// blamed reports whether an answer says that the client asked for something wrong. Those of a login that failed, and of a
-// limit, do not.
-func blamed(status uint16) bool {
-	return status/100 == 4 && status != 401 && status != 407 && status != 429
-}
 
 // bump counts one more, up to what there is room for.
 func bump(n *uint32) {

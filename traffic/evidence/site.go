@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 
-	"shadow/logfile"
 	"shadow/parse"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
@@ -43,19 +43,13 @@ func bareHost(host []byte) []byte {
 }
 
 // OwnHosts counts the hosts in the referers of files at the beginning of an input. A nil Tracer counts nothing.
-func (t *Tracer) OwnHosts(sample []byte, parser parse.Parser) map[string]int {
+func (t *Tracer) OwnHosts(records iter.Seq[*parse.Record]) map[string]int {
 	if t == nil || len(t.hosts) > 0 {
 		return nil
 	}
-	var record parse.Record
 	counts := map[string]int{}
-	for len(sample) > 0 {
-		var line []byte
-		line, sample = logfile.CutLine(sample)
-		if len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() || !match.IsStatic(match.PathOf(record.Path)) {
-			continue
-		}
-		if host, _, ok := splitReferer(record.Referer); ok {
+	for record := range records {
+		if host, _, ok := splitReferer(record.Referer); ok && match.IsStatic(match.PathOf(record.Path)) {
 			counts[string(intern.LowerASCII(nil, bareHost(host)))]++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -60,15 +61,14 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 			return nil, nil, err
 		}
 	}
-	if len(feeds) == 0 && len(passed) > 0 && !o.Resume.goesOn() {
+	if len(feeds) == 0 && len(passed) > 0 && (o.Resume == nil || o.Resume.Logs == 0) {
 		return nil, nil, nothingToRead(names, passed, o)
 	}
 	tellPipes(feeds)
-	if err := tellApart(feeds, o); err != nil {
-		closeFeeds(feeds)
-		return nil, nil, err
+	if err = tellApart(feeds, o); err == nil {
+		err = arrange(feeds, o)
 	}
-	if err := arrange(feeds, o); err != nil {
+	if err != nil {
 		closeFeeds(feeds)
 		return nil, nil, err
 	}
@@ -78,14 +78,6 @@ func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, pass
 		}
 	}
 	return feeds, passed, nil
-}
-
-// hostsOf returns what the beginnings of the inputs tell of the names of the site.
-func hostsOf(feeds []*feed) (hosts []map[string]int) {
-	for _, f := range feeds {
-		hosts = append(hosts, f.hosts)
-	}
-	return hosts
 }
 
 // mostHeld is how many inputs may hold a descriptor each while they are merged.
@@ -201,7 +193,7 @@ func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*fe
 	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
 	sample, err := input.Peek()
 	if o.Resume != nil && !part.Compressed {
-		sample = wholeLines(sample)
+		sample = sample[:bytes.LastIndexByte(sample, '\n')+1] // whole lines
 	}
 	f.opening = openingOf(sample)
 	if err == nil && len(sample) > 0 {
@@ -225,38 +217,62 @@ func (f *feed) look(sample []byte, o *Options) error {
 		return err
 	}
 	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
-	f.hosts = o.Tracer.OwnHosts(slices.Clone(sample), f.format.NewParser())
+	f.hosts = o.Tracer.OwnHosts(records(sample, f.format))
+	begins, first, takesPart := newProgress(), newProgress(), o.takesPart()
+	f.whole = o.Band
+	for r := range records(sample, f.format) {
+		if begins.reached == traffic.MinTime {
+			begins.pass(r.Start, 0)
+		}
+		if first.reached == traffic.MinTime && takesPart(r) {
+			first.pass(r.Start, 0)
+		}
+		// Where some stamps have a fraction of a second, one without is no whole second but a fraction of zero.
+		f.whole = f.whole && r.Stamp%limit.Second == 0
+		if first.reached != traffic.MinTime && !f.whole {
+			break
+		}
+	}
+	f.begins, f.first = begins.reached, first.reached
 	span := o.span()
-	f.first = firstMoment(slices.Clone(sample), f.format.NewParser(), o.takesPart())
-	f.begins = firstMoment(slices.Clone(sample), f.format.NewParser(), func(*parse.Record) bool { return true })
-	f.whole = o.Band && wholeSeconds(slices.Clone(sample), f.format.NewParser())
 	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) {
 		return nil
 	}
-	return f.input.SkipTo(olderThan(f.format.NewParser(), span.warm-o.Lateness))
+	parser, record := f.format.NewParser(), new(parse.Record)
+	return f.input.SkipTo(func(line []byte) (older, known bool) {
+		fault := parser.Parse(line, record)
+		return record.Start < span.warm-o.Lateness, fault.OK()
+	})
 }
 
-// firstMoment is the earlier one of the first two requests that take part: the time that they will have reached.
-func firstMoment(sample []byte, parser parse.Parser, takesPart func(*parse.Record) bool) limit.Time {
-	var record parse.Record
-	w := newProgress()
-	for len(sample) > 0 && w.reached == traffic.MinTime {
-		var line []byte
-		line, sample = logfile.CutLine(sample)
-		if parser.Parse(line, &record).OK() && takesPart(&record) {
-			w.pass(record.Start, 0)
+// records yields the requests of a sample. It parses a copy, since a parser may change the lines.
+func records(sample []byte, format *parse.Format) iter.Seq[*parse.Record] {
+	return func(yield func(*parse.Record) bool) {
+		var record parse.Record
+		parser, rest := format.NewParser(), slices.Clone(sample)
+		for len(rest) > 0 {
+			var line []byte
+			line, rest = logfile.CutLine(rest)
+			if len(line) > 0 && len(line) <= logfile.MaxLine && parser.Parse(line, &record).OK() && !yield(&record) {
+				return
+			}
 		}
 	}
-	return w.reached
 }
 
-// olderThan tells of a line whether it lies before t, if it can be read.
-func olderThan(parser parse.Parser, t limit.Time) func([]byte) (older, known bool) {
-	var record parse.Record
-	return func(line []byte) (older, known bool) {
-		fault := parser.Parse(line, &record)
-		return record.Start < t, fault.OK()
+// wholeSecond is the slack of stamps in whole seconds.
+const wholeSecond = limit.Second - limit.Microsecond
+
+// coarseness is that of some inputs. Where some are stamped in whole seconds and others are not, it is that of those
+// that are.
+func coarseness(feeds []*feed) (c traffic.Coarseness) {
+	for _, f := range feeds {
+		if f.whole {
+			c.Slack = wholeSecond
+			c.Ends = c.Ends || !f.has(parse.FieldRequestTime)
+		}
 	}
+	return c
 }
 
 // has reports whether the input's format has a field.

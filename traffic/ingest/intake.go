@@ -8,6 +8,7 @@ import (
 	"shadow/parse"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
+	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
 
@@ -82,9 +83,8 @@ func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 
 // clear empties r and keeps its room.
 func (r *rows) clear() {
-	batch := r.Batch
-	batch.Reset()
-	*r = rows{Batch: batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
+	r.Batch.Reset() // where it is: a copy would be allocated
+	*r = rows{Batch: r.Batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
 }
 
 // parser is this goroutine's parser of a format.
@@ -122,11 +122,17 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 		if record.Stamp != r.stamp {
 			r.see(record.Stamp)
 		}
+		judged := !record.NotHTTP || in.notHTTP == JudgeNotHTTP
 		switch {
-		case !in.wanted(record):
+		case !in.span.holds(record.Start), in.exclude.Match(record):
 			r.excluded++
-		case record.NotHTTP && !in.judgesNotHTTP(r, record):
-		default:
+			continue
+		case record.NotHTTP && record.Start >= in.span.since:
+			r.notHTTP.Add(record.Status, 1)
+		case !judged: // it could only warm limits, and warms none
+			r.excluded++
+		}
+		if judged {
 			if record.Start != record.Stamp {
 				r.moved++
 			}
@@ -143,23 +149,6 @@ func (r *rows) see(stamp limit.Time) {
 		r.subsecond = true
 		r.submilli = r.submilli || f%limit.Millisecond != 0
 	}
-}
-
-// wanted reports whether a request takes part.
-func (in *intake) wanted(record *parse.Record) bool {
-	return in.span.holds(record.Start) && !in.exclude.Match(record)
-}
-
-// judgesNotHTTP counts a line that is not HTTP, and reports whether it is judged as a request. One that could only warm limits
-// counts as excluded where it is not judged, as it warms none.
-func (in *intake) judgesNotHTTP(r *rows, record *parse.Record) bool {
-	judge := in.notHTTP == JudgeNotHTTP
-	if record.Start >= in.span.since {
-		r.notHTTP.Add(record.Status, 1)
-	} else if !judge {
-		r.excluded++
-	}
-	return judge
 }
 
 // look appends the rows of the tile's records.
@@ -184,14 +173,6 @@ func (in *intake) look(r *rows, records []parse.Record) {
 		ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
 	}
 	in.clock.lap(&r.times.Actions)
-	in.numbers(r, records)
-	in.optional(r, records)
-	in.clock.lap(&r.times.Parse)
-}
-
-// numbers appends what needs no looking up.
-func (in *intake) numbers(r *rows, records []parse.Record) {
-	n := len(records)
 	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)
 	for i := range records {
 		record := &records[i]
@@ -200,18 +181,25 @@ func (in *intake) numbers(r *rows, records []parse.Record) {
 			r.refusals++
 		}
 	}
+	in.optional(r, records)
+	in.clock.lap(&r.times.Parse)
 }
 
 // optional appends to the columns that not every run has.
 func (in *intake) optional(r *rows, records []parse.Record) {
 	if in.columns.Host {
 		for i := range records {
-			r.Host = append(r.Host, in.tables.Hosts.ID(dash(in.lowered(records[i].Host))))
+			in.host = intern.LowerASCII(in.host[:0], records[i].Host)
+			r.Host = append(r.Host, in.tables.Hosts.ID(dash(in.host)))
 		}
 	}
 	if in.columns.User {
 		for i := range records {
-			r.User = append(r.User, in.user(records[i].User))
+			user := int32(traffic.NoUser)
+			if name := records[i].User; len(name) > 0 && string(name) != "-" {
+				user = in.tables.Users.ID(name)
+			}
+			r.User = append(r.User, user)
 		}
 	}
 	if in.columns.Path {
@@ -237,14 +225,6 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 }
 
-// user is the id of a user.
-func (in *intake) user(name []byte) int32 {
-	if len(name) == 0 || string(name) == "-" {
-		return traffic.NoUser
-	}
-	return in.tables.Users.ID(name)
-}
-
 // pathKey is what a request counts by where limits count by paths: its path as it was logged.
 func pathKey(r *parse.Record) []byte {
 	if !match.IsHTTP(r.Method, r.Path) {
@@ -262,22 +242,6 @@ func extend[T any](column *[]T, n int) []T {
 	*column = (*column)[:len(*column)+n]
 	return (*column)[len(*column)-n:]
 }
-
-// lowered is a host in lower case, as upper and lower case name the same one. It holds until the next call.
-func (in *intake) lowered(host []byte) []byte {
-	if !slices.ContainsFunc(host, upper) {
-		return host
-	}
-	in.host = append(in.host[:0], host...)
-	for i, c := range in.host {
-		if upper(c) {
-			in.host[i] = c + 'a' - 'A'
-		}
-	}
-	return in.host
-}
-
-func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // dash is how a name that was not logged is called.
 func dash(name []byte) []byte {

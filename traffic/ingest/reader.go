@@ -63,7 +63,11 @@ func NewReader(ctx context.Context, names []string, stdin io.Reader, o Options) 
 	}
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
-	o.Tracer = o.Tracer.Learned(hostsOf(feeds))
+	var hosts []map[string]int // what the beginnings of the inputs say of the names of the site
+	for _, f := range feeds {
+		hosts = append(hosts, f.hosts)
+	}
+	o.Tracer = o.Tracer.Learned(hosts)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
 		options: o, feeds: feeds, cancel: cancel, judged: added{first: traffic.MaxTime, last: traffic.MinTime},

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -29,9 +28,6 @@ type Resume struct {
 	Drop    bool             // the requests that the other Reader held back are not to be judged
 	Now     limit.Time       // by the clock
 }
-
-// goesOn reports whether logs are known, so that there may be nothing new in any file.
-func (s *Resume) goesOn() bool { return s != nil && s.Logs > 0 }
 
 // arrange puts feeds in the order in which they are to be read, and makes those of one log follow each other. Logs that
 // were not known before stand in the order of their first moments and names, as inputs do.
@@ -154,9 +150,6 @@ func (r *Reader) Resumed() (all []logfile.RangeRead) {
 
 // Save writes what the next Reader needs. It must be called after Next has returned io.EOF.
 func (r *Reader) Save(to *traffic.Encoder) { savePending(to, r.logs, &r.pending) }
-
-// wholeLines is data up to its last line feed.
-func wholeLines(data []byte) []byte { return data[:bytes.LastIndexByte(data, '\n')+1] }
 
 // held is how many requests still wait, and the earliest moment of theirs.
 func (r *Reader) held() (n int64, first limit.Time) {

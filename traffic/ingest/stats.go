@@ -76,10 +76,10 @@ func (s *Stats) count(j *job, sum added) {
 		s.Whole += int64(r.Len()) - sum.dropped - sum.warm
 	}
 	s.Marked |= r.marked
-	s.refine(r)
+	s.Resolution = Finer(s.Resolution, r.resolution())
 	f.note(j)
 	f.requests += int64(r.Len())
-	f.strange.addAll(&r.strange)
+	f.strange.add(r.strange.lines, r.strange.shown...)
 	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Lines += r.lines
@@ -87,9 +87,6 @@ func (s *Stats) count(j *job, sum added) {
 	f.stats.Unreadable += r.unreadable
 	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
 }
-
-// refine makes the resolution as fine as the finest stamp seen.
-func (s *Stats) refine(r *rows) { s.Resolution = Finer(s.Resolution, r.resolution()) }
 
 // Finer is the finer of two resolutions, of which 0 is none.
 func Finer(a, b limit.Time) limit.Time {

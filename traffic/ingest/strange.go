@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"shadow/logfile"
 	"shadow/parse"
 )
 
@@ -43,22 +42,14 @@ func (in *intake) meet(s *strangers, id int32, key []byte) {
 		}
 	}
 	if in.strange[id] == shapeStrange {
-		s.add(key)
+		s.add(1, string(key))
 	}
 }
 
-// add counts a line.
-func (s *strangers) add(client []byte) {
-	s.lines++
-	if len(s.shown) < strangeShown && !slices.Contains(s.shown, string(client)) {
-		s.shown = append(s.shown, string(client))
-	}
-}
-
-// addAll counts the lines of others.
-func (s *strangers) addAll(other *strangers) {
-	s.lines += other.lines
-	for _, client := range other.shown {
+// add counts lines, and shows some of their clients.
+func (s *strangers) add(lines int64, clients ...string) {
+	s.lines += lines
+	for _, client := range clients {
 		if len(s.shown) < strangeShown && !slices.Contains(s.shown, client) {
 			s.shown = append(s.shown, client)
 		}
@@ -113,17 +104,11 @@ func (o *Options) strangeIn(sample []byte, format *parse.Format) error {
 	}
 	var s strangers
 	var lines int64
-	var record parse.Record
-	parser, clients := format.NewParser(), o.Clients.NewExtractor()
-	for sample = slices.Clone(sample); len(sample) > 0; { // a parser may change it
-		var line []byte
-		line, sample = logfile.CutLine(sample)
-		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
-			continue
-		}
+	clients := o.Clients.NewExtractor()
+	for record := range records(sample, format) {
 		lines++
-		if key := clients.Key(&record); !parse.IsClient(key) {
-			s.add(key)
+		if key := clients.Key(record); !parse.IsClient(key) {
+			s.add(1, string(key))
 		}
 	}
 	if !s.tooMany(lines) {

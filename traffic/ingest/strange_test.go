@@ -17,7 +17,7 @@ func TestStrangersTooMany(t *testing.T) {
 	}
 	var shown strangers
 	for i := range 5 {
-		shown.add(fmt.Appendf(nil, "no client %d", i/2))
+		shown.add(1, fmt.Sprintf("no client %d", i/2))
 	}
 	if fmt.Sprint(shown.shown) != "[no client 0 no client 1 no client 2]" {
 		t.Errorf("%q", shown.shown)

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -17,7 +16,14 @@ func ResolveAction(actions *intern.Dict, name string) (names []string) {
 	if _, known := actions.Find([]byte(name)); known {
 		return []string{name}
 	}
-	for _, long := range longer(name) {
+	path := name
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + name
+	}
+	if path = strings.TrimRight(path, "/…*"); path == "" {
+		return nil
+	}
+	for _, long := range []string{path, path + below} {
 		if _, known := actions.Find([]byte(long)); known {
 			names = append(names, long)
 		}
@@ -31,16 +37,6 @@ func FindAction(actions *intern.Dict, name string) (id int32, known bool) {
 		return actions.Find([]byte(names[0]))
 	}
 	return 0, false
-}
-
-// longer are the names that one may be short for.
-func longer(name string) []string {
-	path := name
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + name
-	}
-	path = strings.TrimRight(path, "/…*")
-	return slices.DeleteFunc([]string{path, path + below}, func(long string) bool { return long == name || path == "" })
 }
 
 // NearestAction is the action of the log that a name is most like, "" if none is near.

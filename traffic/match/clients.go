@@ -70,8 +70,12 @@ func ParseClientRule(client, from string, trusted []string) (ClientRule, error) 
 	var err error
 	if name, _, _ := strings.Cut(client, "/"); client == "" || name == "addr" {
 		err = r.parsePrefixes(strings.TrimPrefix(client, "addr"))
+	} else if source, ok := usualFields[client]; ok {
+		r.source = source
+	} else if r.extra, ok = fieldNames(client); ok {
+		r.source = fromExtra
 	} else {
-		err = r.parseField(client)
+		err = fmt.Errorf("client %q: want addr, addr/24,/64, user, header:NAME or the name of a field of the line", client)
 	}
 	if err == nil {
 		err = r.parseFrom(from, trusted)
@@ -104,22 +108,18 @@ func (r *ClientRule) IsAddress() bool { return r.source == fromAddress }
 func (r *ClientRule) Lacks(f *parse.Format) string {
 	switch {
 	case len(r.extra) > 0:
-		return r.lacksExtra(f)
+		for i := range r.extra {
+			if f.HasExtra(i) {
+				return ""
+			}
+		}
+		return r.extra[0]
 	case r.forwarded && !f.Has(parse.FieldForwarded):
 		return "x-forwarded-for"
 	case !r.plain() && !f.Has(sourceFields[r.source]):
 		return r.text
 	}
 	return ""
-}
-
-func (r *ClientRule) lacksExtra(f *parse.Format) string {
-	for i := range r.extra {
-		if f.HasExtra(i) {
-			return ""
-		}
-	}
-	return r.extra[0]
 }
 
 // parsePrefixes reads what follows "addr": nothing, "/24", "/24,/64".
@@ -146,20 +146,6 @@ func prefixLength(s string, most int) (int, bool) {
 	digits, ok := strings.CutPrefix(s, "/")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n >= 0 && n <= most && digits[0] != '+' && digits[0] != '-'
-}
-
-// parseField reads the name of a field or of a header.
-func (r *ClientRule) parseField(s string) error {
-	if source, ok := usualFields[s]; ok {
-		r.source = source
-		return nil
-	}
-	var ok bool
-	r.source = fromExtra
-	if r.extra, ok = fieldNames(s); !ok {
-		return fmt.Errorf("client %q: want addr, addr/24,/64, user, header:NAME or the name of a field of the line", s)
-	}
-	return nil
 }
 
 // fieldNames are the names, one of which a format will know, of a field or, as header:NAME, of a header; false if there

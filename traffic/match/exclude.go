@@ -68,7 +68,7 @@ func (x *Exclude) parse(s string) error {
 	switch {
 	case strings.HasPrefix(s, "/"):
 		return AddGlob(&x.paths, NewGlob, s)
-	case isStatusList(s):
+	case s != "" && strings.Trim(s, "0123456789xX,") == "":
 		return x.addStatus(s)
 	case x.addNetwork(s) == nil:
 		return nil
@@ -90,11 +90,6 @@ func AddGlob(to *[]Glob, compile func(string) (Glob, error), s string) error {
 	g, err := compile(s)
 	*to = append(*to, g)
 	return err
-}
-
-// isStatusList reports whether s looks like 404 or 429,5xx.
-func isStatusList(s string) bool {
-	return strings.Trim(s, "0123456789xX,") == "" && s != ""
 }
 
 // addStatus reads 404, 5xx and lists of them.
@@ -126,17 +121,14 @@ func parseStatus(text string) (first, n int, err error) {
 
 // Match reports whether the request is left out. It does not allocate.
 func (x *Exclude) Match(r *parse.Record) bool {
-	return x != nil && (x.matchStatus(r.Status) || x.matchClient(r) ||
-		len(x.paths) > 0 && AnyFits(x.paths, PathOf(r.Path)) ||
-		len(x.agents) > 0 && AnyFits(x.agents, r.Agent))
-}
-
-func (x *Exclude) matchStatus(status int32) bool {
-	return status >= 0 && status <= maxStatus && x.status[status]
-}
-
-func (x *Exclude) matchClient(r *parse.Record) bool {
-	if len(x.networks) == 0 {
+	switch {
+	case x == nil:
+		return false
+	case r.Status >= 0 && r.Status <= maxStatus && x.status[r.Status],
+		len(x.paths) > 0 && AnyFits(x.paths, PathOf(r.Path)),
+		len(x.agents) > 0 && AnyFits(x.agents, r.Agent):
+		return true
+	case len(x.networks) == 0:
 		return false
 	}
 	addr, ok := x.clients.address(r)

@@ -5,6 +5,7 @@ import (
 
 	"shadow/parse"
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // A Marker finds the marks of requests, for one goroutine. It goes through the requests of a tile once for each
@@ -49,7 +50,7 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	}
 	if s.actions.asked() {
 		for i, id := range b.Action[from:] {
-			marks[i] &= m.action(int(id))
+			marks[i] &= bitsOf(&m.actions, int(id), m.tables.Actions, &s.actions)
 		}
 	}
 	if s.byClass {
@@ -59,7 +60,7 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	}
 	if s.ByHost() {
 		for i, id := range b.Host[from:] {
-			marks[i] &= m.host(int(id))
+			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
 		}
 	}
 	if s.byStatus {
@@ -72,12 +73,6 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= s.tiers[m.tiers.find(id, &records[i])]
 		}
 	}
-	m.markLines(marks, records)
-}
-
-// markLines looks at what has no id.
-func (m *Marker) markLines(marks []uint64, records []parse.Record) {
-	s := m.scopes
 	if s.methods.asked() {
 		for i := range records {
 			marks[i] &= s.methods.of(records[i].Method)
@@ -98,22 +93,12 @@ func (m *Marker) Fields() (seen uint64) {
 	return seen
 }
 
-// action is the bits of an action.
-func (m *Marker) action(id int) uint64 {
-	for id >= len(m.actions) {
-		name := m.tables.Actions.Name(int32(len(m.actions)))
-		m.actions = append(m.actions, m.scopes.actions.of([]byte(name)))
+// bitsOf returns the bits of a name, and remembers those of all ids up to its own.
+func bitsOf(known *[]uint64, id int, names *intern.Dict, table interface{ of(name []byte) uint64 }) uint64 {
+	for id >= len(*known) {
+		*known = append(*known, table.of([]byte(names.Name(int32(len(*known))))))
 	}
-	return m.actions[id]
-}
-
-// host is the bits of a host.
-func (m *Marker) host(id int) uint64 {
-	for id >= len(m.hosts) {
-		name := m.tables.Hosts.Name(int32(len(m.hosts)))
-		m.hosts = append(m.hosts, m.scopes.hosts.of([]byte(name)))
-	}
-	return m.hosts[id]
+	return (*known)[id]
 }
 
 // path is the bits of a request's path. What is not HTTP has none, and fits only scopes that do not ask.

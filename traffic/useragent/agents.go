@@ -3,6 +3,7 @@ package useragent
 import (
 	"hash/crc32"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -76,7 +77,12 @@ func (a *Agents) Class(id int32) request.Class {
 	if c := a.classes[id].Load(); c != 0 {
 		return request.Class(c - 1)
 	}
-	c := classOfName(a.dict.Name(id))
+	name := a.dict.Name(id)
+	folded := slices.Index(furtherAgents[:], name) // the class, if it stands for many
+	c := request.Class(folded)
+	if folded < 0 {
+		c = Classify([]byte(name))
+	}
 	a.classes[id].Store(uint32(c) + 1)
 	return c
 }
@@ -113,13 +119,3 @@ var furtherAgents = func() (names [request.ClassCount]string) {
 	}
 	return names
 }()
-
-// classOfName is Classify for agents and for what stands for many.
-func classOfName(name string) request.Class {
-	for c, further := range furtherAgents {
-		if name == further {
-			return request.Class(c)
-		}
-	}
-	return Classify([]byte(name))
-}

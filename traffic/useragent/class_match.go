@@ -1,9 +1,10 @@
 package useragent
 
 import (
-	"bytes"
+	_ "embed" // the list
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync"
 
 	"shadow/request"
@@ -50,14 +51,13 @@ func (m *classMatcher) add(source string, class request.Class) {
 	if re.Op != syntax.OpLiteral {
 		p.regexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 	}
-	m.enter(p)
-}
-
-// enter puts a pattern into the table at the gram that fewest others have.
-func (m *classMatcher) enter(p classPattern) {
-	best := -1
+	best := -1 // how many patterns the table has at the gram; that with the fewest is taken
 	for at := range len(p.literal) - gramLen + 1 {
-		if n := m.chain(gram(p.literal[at:])); best < 0 || n < best {
+		n := 0
+		for i := m.heads[gram(p.literal[at:])]; i != 0; i = m.patterns[i-1].next {
+			n++
+		}
+		if best < 0 || n < best {
 			best, p.at = n, at
 		}
 	}
@@ -65,14 +65,6 @@ func (m *classMatcher) enter(p classPattern) {
 	p.next = *head
 	m.patterns = append(m.patterns, p)
 	*head = uint16(len(m.patterns))
-}
-
-// chain is the number of patterns at a place of the table.
-func (m *classMatcher) chain(place uint32) (n int) {
-	for i := m.heads[place]; i != 0; i = m.patterns[i-1].next {
-		n++
-	}
-	return n
 }
 
 // required returns the longest literal that every match of re contains.
@@ -123,12 +115,58 @@ func gram[S string | []byte](s S) uint32 {
 	return (uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])) * 2654435761 >> (32 - gramBits)
 }
 
-// holdsAny reports whether b contains one of the words.
-func holdsAny(b []byte, words ...string) bool {
-	for _, w := range words {
-		if bytes.Contains(b, []byte(w)) {
-			return true
+//go:embed crawlers/patterns.tsv
+var crawlerList string
+
+// classOfTag says what the tags of the list mean to us. Whoever is paid to look at many sites is a crawler; what
+// anybody can run is a tool, also when it looks for holes.
+var classOfTag = map[string]request.Class{
+	"academic":           request.Crawler,
+	"advertising":        request.Crawler,
+	"ai-crawler":         request.Crawler,
+	"archiver":           request.Crawler,
+	"feed-reader":        request.Crawler,
+	"search-engine":      request.Crawler,
+	"seo":                request.Crawler,
+	"social-preview":     request.Crawler,
+	"browser-automation": request.Tool,
+	"http-library":       request.Tool,
+	"scanner":            request.Tool,
+	"monitoring":         request.Monitor,
+}
+
+// patterns returns the matcher for the list and for our own rules, built when it is first needed.
+var patterns = sync.OnceValue(func() *classMatcher {
+	m := new(classMatcher)
+	for line := range strings.Lines(crawlerList) {
+		source, tags, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if _, skip := notFollowed[source]; !skip {
+			m.add(source, classOfTags(tags))
 		}
 	}
-	return false
+	for class, sources := range ownPatterns {
+		for _, source := range sources {
+			m.add(source, class)
+		}
+	}
+	return m
+})
+
+// classOfTags is the class of a pattern with several tags; a tag that we do not know makes a crawler.
+func classOfTags(tags string) request.Class {
+	class := request.Unknown
+	for tag := range strings.SplitSeq(tags, ",") {
+		c, ok := classOfTag[tag]
+		if !ok {
+			c = request.Crawler
+		}
+		if strength[c] > strength[class] {
+			class = c
+		}
+	}
+	return class
 }
+
+// strength says which class wins when patterns disagree. A monitor or a crawler often names the library that it uses,
+// and a monitor calls itself a bot; hardly ever is it the other way round.
+var strength = [request.ClassCount]int{request.Tool: 1, request.Crawler: 2, request.Monitor: 3}

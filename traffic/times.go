@@ -1,6 +1,19 @@
 package traffic
 
-import "shadow/limit"
+import (
+	"math"
+
+	"shadow/limit"
+)
+
+// MinTime is before every time stamp, and MaxTime after: neither can overflow when a lateness is taken off or added.
+const (
+	MinTime limit.Time = math.MinInt64 / 2
+	MaxTime limit.Time = math.MaxInt64 / 2
+)
+
+// Bounded keeps a moment where arithmetic with it cannot overflow, whatever a damaged checkpoint says.
+func Bounded(t int64) limit.Time { return max(MinTime, min(limit.Time(t), MaxTime)) }
 
 // A log in whole seconds does not tell when in its second a request came. What limiters make of that is in package
 // limit, see limit.Bounds; here is how coarse the stamps of a run are.
