@@ -49,7 +49,11 @@ type feed struct {
 // says of the inputs that were passed over why.
 func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, passed []error, err error) {
 	for i, name := range names {
-		f, err := openFeed(name, stdin, o.part(i), o)
+		var part logfile.Range // all of it
+		if o.Resume != nil {
+			part = o.Resume.Ranges[i]
+		}
+		f, err := openFeed(name, stdin, part, o)
 		switch {
 		case err == nil:
 			f.index = i

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/logfile"
 	"shadow/parse"
 	"shadow/parse/detect"
 	"shadow/traffic"
@@ -80,14 +79,6 @@ func (o *Options) lacks(f *parse.Format) string {
 		return ThePath
 	}
 	return o.Clients.Lacks(f)
-}
-
-// part is what is to be read of an input.
-func (o *Options) part(input int) (p logfile.Range) {
-	if o.Resume != nil {
-		p = o.Resume.Ranges[input]
-	}
-	return p
 }
 
 // takesPart returns what reports of a request whether it takes part, for where that is asked of few.

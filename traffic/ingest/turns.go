@@ -40,7 +40,13 @@ func (t *turns) next() *feed {
 	for len(t.heap) > 0 {
 		top := &t.heap[0]
 		if top.feed.exhausted {
-			t.follow(top)
+			if next := t.after[top.feed]; next != nil && !next.exhausted {
+				// Inputs of one log stand behind each other.
+				*top = turn{next, top.index + 1, next.reached.Load()}
+				heap.Fix(&t.heap, 0)
+			} else {
+				heap.Pop(&t.heap)
+			}
 			continue
 		}
 		reached := top.feed.reached.Load()
@@ -51,17 +57,6 @@ func (t *turns) next() *feed {
 		heap.Fix(&t.heap, 0)
 	}
 	return nil
-}
-
-// follow puts the input that follows in the place of one that is at its end.
-func (t *turns) follow(top *turn) {
-	next := t.after[top.feed]
-	if next == nil || next.exhausted {
-		heap.Pop(&t.heap)
-		return
-	}
-	top.feed, top.index, top.reached = next, top.index+1, next.reached.Load() // inputs of one log stand behind each other
-	heap.Fix(&t.heap, 0)
 }
 
 // A turnHeap is a heap.Interface.

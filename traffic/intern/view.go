@@ -87,16 +87,3 @@ func (v *view) place(h uint64, id int32) {
 	}
 	atomic.StoreUint64(&v.slots[i&mask], h&^idMask|uint64(id+1))
 }
-
-// doubled returns the view with twice the slots.
-func (v *view) doubled() *view {
-	w := *v
-	w.shift--
-	w.slots = make([]uint64, 2*len(v.slots))
-	for _, slot := range v.slots {
-		if slot != 0 {
-			w.place(slot, int32(slot&idMask)-1)
-		}
-	}
-	return &w
-}
