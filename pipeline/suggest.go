@@ -116,16 +116,16 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 func (r *Suggest) ask() (err error) {
 	q := &r.advisor.Question
 	for _, text := range r.Protect {
-		p, err := suggest.ParsePromise(text)
+		p, err := suggest.ParseGoal(text)
 		if err != nil {
 			return BadFlag("protect", text, err)
 		}
-		q.Promises = append(q.Promises, p)
+		q.Goals = append(q.Goals, p)
 	}
 	target := r.Target
 	if target == nil {
 		target = DefaultTarget
-		if len(q.Promises) > 0 && q.Promises[0].Who == suggest.Everybody {
+		if len(q.Goals) > 0 && q.Goals[0].Who == suggest.Everybody {
 			target = []string{"all"}
 		}
 	}
@@ -134,13 +134,13 @@ func (r *Suggest) ask() (err error) {
 		if err != nil {
 			return BadFlag("target", word, err)
 		}
-		q.Stop |= who
+		q.Target |= who
 	}
-	if len(q.Promises) == 0 || q.Stop == 0 {
+	if len(q.Goals) == 0 || q.Target == 0 {
 		return Usage("--protect and --target: name at least one group of clients each")
 	}
-	for _, p := range q.Promises {
-		if both := p.Who & q.Stop; both != 0 && p.Who != suggest.Everybody && q.Stop != suggest.Everybody {
+	for _, p := range q.Goals {
+		if both := p.Who & q.Target; both != 0 && p.Who != suggest.Everybody && q.Target != suggest.Everybody {
 			return Usage("--protect and --target: %s cannot be both", both)
 		}
 	}
@@ -151,12 +151,12 @@ func (r *Suggest) ask() (err error) {
 }
 
 // heldOut is the share of --holdout, 0 for none.
-func (r *Suggest) heldOut() (suggest.Share, error) {
+func (r *Suggest) heldOut() (suggest.Percent, error) {
 	if none := strings.TrimSuffix(r.Holdout, "%"); none == "0" || r.Holdout == "" {
 		return 0, nil
 	}
-	share, err := suggest.ParseShare(r.Holdout)
-	if err != nil || share.Percent() >= 100 {
+	share, err := suggest.ParsePercent(r.Holdout)
+	if err != nil || share.Float() >= 100 {
 		return 0, Usage("--holdout %q: want a share from 0 (nothing is held out) to below 100%% (something must be left to choose limits on), such as 30%%", r.Holdout)
 	}
 	return share, nil

@@ -11,22 +11,22 @@ import (
 
 // A Question is what somebody wants.
 type Question struct {
-	Promises []Promise
-	Stop     Set
-	Scale    Scale
+	Goals  []Goal
+	Target Set
+	Scale  Scale
 }
 
-// protected are all whom the question promises something.
+// protected are the clients of all goals.
 func (q *Question) protected() (who Set) {
-	for _, p := range q.Promises {
+	for _, p := range q.Goals {
 		who |= p.Who
 	}
 	return who
 }
 
-// Keeps reports whether a limit keeps all promises, if there are so many clients.
+// Keeps reports whether a limit meets all goals, if there are so many clients.
 func (q *Question) Keeps(f *Figures, clients *Groups) bool {
-	for _, p := range q.Promises {
+	for _, p := range q.Goals {
 		if f.Hit.Of(p.Who) > p.MayHit(clients.Of(p.Who)) {
 			return false
 		}

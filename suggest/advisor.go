@@ -23,7 +23,7 @@ import (
 type Advisor struct {
 	Question
 	Shapes     sweep.Options // kinds, periods and rates to choose from
-	HeldOut    Share         // of the requests: the rest, on which limits are proven; 0 for none
+	HeldOut    Percent       // of the requests: the rest, on which limits are proven; 0 for none
 	Band       bool
 	Action     string // the requests of this action only; "" for all
 	EachAction bool   // one answer for each of those with most requests

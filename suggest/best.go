@@ -7,18 +7,18 @@ import (
 	"shadow/sweep"
 )
 
-// Which suggestion comes first? All keep the promise where they were chosen, so the one that refuses most of what is to
-// be stopped; but one that holds on the rest goes before one that does not. Of several that are equal in what they refuse, one that nginx has
+// Which suggestion comes first? All keep the promise where they were chosen, so the one that refuses most of the
+// target's requests; but one that holds on the rest goes before one that does not. Of several that are equal in what they refuse, one that nginx has
 // goes before one that it has not.
 
-// Stopped is how many requests of those to be stopped a limit refuses on the part that limits are chosen on.
-func (a *Advice) Stopped(c *Candidate) int64 { return c.First.Refused.Of(a.Stop) }
+// RefusedTarget is how many requests of the target a limit refuses on the part that limits are chosen on.
+func (a *Advice) RefusedTarget(c *Candidate) int64 { return c.First.Refused.Of(a.Target) }
 
 // Compare orders suggestions that have a limit, the best first.
 func (a *Advice) Compare(s, t *Suggestion) int {
 	return cmp.Or(
 		behind(s.Proof == Fails)-behind(t.Proof == Fails),
-		cmp.Compare(a.Stopped(&t.Chosen), a.Stopped(&s.Chosen)),
+		cmp.Compare(a.RefusedTarget(&t.Chosen), a.RefusedTarget(&s.Chosen)),
 		cmp.Compare(s.Chosen.First.Refused.Of(a.protected()), t.Chosen.First.Refused.Of(a.protected())),
 		behind(!s.InNginx)-behind(!t.InNginx),
 		cmp.Compare(s.Kind, t.Kind),
@@ -35,12 +35,12 @@ func behind(yes bool) int {
 	return 0
 }
 
-// Best is the best suggestion of a kind that refuses something of those to be stopped, nil if none does. What token
+// Best is the best suggestion of a kind that refuses something of the target, nil if none does. What token
 // buckets refuse must have been counted.
 func (a *Advice) Best(kind sweep.Kind) (best *Suggestion) {
 	for i := range a.Suggestions {
 		s := &a.Suggestions[i]
-		if s.Kind == kind && s.Why == Found && a.Stopped(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
+		if s.Kind == kind && s.Why == Found && a.RefusedTarget(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
 			best = s
 		}
 	}

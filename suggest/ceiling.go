@@ -90,5 +90,5 @@ func ceilings() []Ceiling {
 
 // NoneProtected reports whether no client to protect sent requests of an action, though some of the target did.
 func (a *Advice) NoneProtected() bool {
-	return a.Action != "" && a.First.Clients.Of(a.protected()) == 0 && a.First.Requests.Of(a.Stop) > 0
+	return a.Action != "" && a.First.Clients.Of(a.protected()) == 0 && a.First.Requests.Of(a.Target) > 0
 }

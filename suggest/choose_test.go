@@ -51,7 +51,7 @@ func TestStrictest(t *testing.T) {
 
 // Two placements: the suggestion keeps the promise in both, and the proof takes both.
 func TestAdviseWithPlacements(t *testing.T) {
-	q := Question{Promises: []Promise{{1 << Browsers, 90_000_000}}, Stop: 1 << Tools, Scale: Scale{1, 1}}
+	q := Question{Goals: []Goal{{1 << Browsers, 90_000_000}}, Target: 1 << Tools, Scale: Scale{1, 1}}
 	first := &Part{
 		Last: limit.Day, Clients: Groups{Browsers: 20}, Requests: Groups{Browsers: 100},
 		Placements: [][]Curve{{*curveOf(1, 20, 5, 2, 9, 0)}, {*curveOf(1, 20, 5, 3, 7, 1)}},
@@ -75,7 +75,7 @@ func TestLimitFromWhichBothPartsKeepThePromise(t *testing.T) {
 		part := func(n int64) *Part {
 			return &Part{Last: limit.Hour, Clients: Groups{Browsers: 10}, Placements: [][]Curve{{*curveOf(1, 3, n, 0)}}}
 		}
-		q := Question{Promises: []Promise{{1 << Browsers, 99_900_000}}, Stop: 1 << Tools, Scale: Scale{1, 1}}
+		q := Question{Goals: []Goal{{1 << Browsers, 99_900_000}}, Target: 1 << Tools, Scale: Scale{1, 1}}
 		a := Advise(q, "", part(test.first), part(test.rest), Loads{})
 		if s := a.Suggestions[0]; s.Chosen.Limit != test.first || s.Both.Limit != test.both {
 			t.Errorf("%+v: chosen %d, both from %d", test, s.Chosen.Limit, s.Both.Limit)

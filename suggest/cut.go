@@ -29,7 +29,7 @@ func (c *Clock) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 
 // Cut is the earliest second from which on at most a share of the requests come; false if that leaves one part empty. It goes by
 // requests and not by hours, so that a log with a silent month in it has two parts as well.
-func (c *Clock) Cut(rest Share) (cut limit.Time, ok bool) {
+func (c *Clock) Cut(rest Percent) (cut limit.Time, ok bool) {
 	most, after := rest.Of(c.requests), int64(0)
 	seconds := slices.Sorted(maps.Keys(c.seconds))
 	for i := len(seconds) - 1; i > 0; i-- {

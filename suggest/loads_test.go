@@ -63,7 +63,7 @@ func TestLoads(t *testing.T) {
 
 // Of ten requests in the seconds 0 0 0 1 1 4 4 4 9 9.
 func TestCut(t *testing.T) {
-	for share, want := range map[suggest.Share]limit.Time{
+	for share, want := range map[suggest.Percent]limit.Time{
 		30_000_000: 9, // three at most: those of 9, and not those of 4
 		50_000_000: 4,
 		99_000_000: 1, // not all of them

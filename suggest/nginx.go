@@ -49,7 +49,7 @@ func (a *Advice) BestNginx() {
 	var best *Suggestion
 	for i := range a.Suggestions {
 		s := &a.Suggestions[i]
-		if s.InNginx && a.Stopped(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
+		if s.InNginx && a.RefusedTarget(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
 			best = s
 		}
 	}

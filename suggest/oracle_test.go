@@ -29,11 +29,11 @@ func drawLog(t *rapid.T) (requests []sent) {
 
 // drawQuestion draws the protected and the target.
 func drawQuestion(rt *rapid.T, t *testing.T) suggest.Question {
-	p, err := suggest.ParsePromise("browsers=" + rapid.SampledFrom([]string{"50%", "66.6%", "80%", "99.9%", "100%"}).Draw(rt, "share"))
+	p, err := suggest.ParseGoal("browsers=" + rapid.SampledFrom([]string{"50%", "66.6%", "80%", "99.9%", "100%"}).Draw(rt, "share"))
 	check(t, err)
 	scale, err := suggest.ParseScale("1")
 	check(t, err)
-	return suggest.Question{Promises: []suggest.Promise{p}, Stop: suggest.Everybody &^ p.Who, Scale: scale}
+	return suggest.Question{Goals: []suggest.Goal{p}, Target: suggest.Everybody &^ p.Who, Scale: scale}
 }
 
 var someShapes = sweep.Options{

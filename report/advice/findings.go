@@ -46,12 +46,12 @@ func findingsOf(a *suggest.Advice, in *report.Input) findings {
 }
 
 func (f *findings) nobodyToSpare(a *suggest.Advice, in *report.Input) {
-	if !in.AgentsLogged && a.Promises[0].Who != suggest.Everybody {
+	if !in.AgentsLogged && a.Goals[0].Who != suggest.Everybody {
 		f.add("The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --protect all=99%% spares that share " +
 			"of all clients, whoever they are; a log format with the agent, such as combined, allows more.")
 		return
 	}
-	for _, p := range a.Promises {
+	for _, p := range a.Goals {
 		if a.NoneProtected() {
 			f.unspared(a, p)
 			return
@@ -64,7 +64,7 @@ func (f *findings) nobodyToSpare(a *suggest.Advice, in *report.Input) {
 }
 
 // unspared says whom the log shows instead of those to spare.
-func (f *findings) unspared(a *suggest.Advice, p suggest.Promise) {
+func (f *findings) unspared(a *suggest.Advice, p suggest.Goal) {
 	requests := a.Whole.Requests
 	later := ""
 	if n := a.Whole.Groups.Of(p.Who); n > 0 {
@@ -113,13 +113,13 @@ func (f *findings) crawlers(a *suggest.Advice) {
 		text += "; others: " + format.List(others, crawlersNamed)
 	}
 	text += "."
-	if a.Stop.Has(suggest.Crawlers) && a.Stop != suggest.Everybody { // the flags that put crawlers on the other side
+	if a.Target.Has(suggest.Crawlers) && a.Target != suggest.Everybody { // the flags that put crawlers on the other side
 		var promises, stop []string
-		for _, p := range a.Promises {
+		for _, p := range a.Goals {
 			promises = append(promises, p.String())
 		}
 		for g := range suggest.GroupCount {
-			if a.Stop.Has(g) && g != suggest.Crawlers {
+			if a.Target.Has(g) && g != suggest.Crawlers {
 				stop = append(stop, g.String())
 			}
 		}
@@ -160,14 +160,14 @@ func (f *findings) whole(a *suggest.Advice) {
 // sample says that there are too few clients for a promise.
 func (f *findings) sample(a *suggest.Advice) {
 	var texts []string
-	for _, p := range a.Promises {
+	for _, p := range a.Goals {
 		n, sample := a.First.Clients.Of(p.Who), p.Sample()
 		if n == 0 || sample > 0 && n >= sample {
 			continue
 		}
 		provable := "nothing"
 		if share := suggest.Provable(n); share > 0 {
-			provable = "that at most " + format.Percent(100-share.Percent()) + "% are"
+			provable = "that at most " + format.Percent(100-share.Float()) + "% are"
 		}
 		if sample == 0 {
 			texts = append(texts, fmt.Sprintf("No log can promise %s: if none of %s is hit here, that shows, with 95%% confidence, %s.",
@@ -220,22 +220,22 @@ func (f *findings) broken(a *suggest.Advice) {
 // separation says whether a limit can tell those to stop from those to spare.
 func (f *findings) separation(a *suggest.Advice) {
 	found := slices.ContainsFunc(a.Suggestions, func(s suggest.Suggestion) bool { return s.Why == suggest.Found })
-	if !found || a.Stop == suggest.Everybody {
+	if !found || a.Target == suggest.Everybody {
 		return
 	}
-	requests, best := a.First.Requests.Of(a.Stop), a.BestOfAll()
+	requests, best := a.First.Requests.Of(a.Target), a.BestOfAll()
 	switch {
 	case requests == 0:
 		f.add("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.",
-			strings.Replace(a.Stop.String(), " and ", " or ", 1))
+			strings.Replace(a.Target.String(), " and ", " or ", 1))
 		return
 	case len(best) == 0:
-		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Stop)
+		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Target)
 		return
 	}
-	if share := format.PercentOf(a.Stopped(&best[0].Chosen), requests); share < hardly {
+	if share := format.PercentOf(a.RefusedTarget(&best[0].Chosen), requests); share < hardly {
 		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than from the fastest of those to spare.",
-			format.Percent(share), a.Stop)
+			format.Percent(share), a.Target)
 	}
 }
 

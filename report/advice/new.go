@@ -25,13 +25,13 @@ func (s *Answer) fill(in *report.Input) {
 	a := s.Advice
 	s.Action, s.Scale, s.Stop = a.Action, a.Scale.Float(), []string{}
 	for g := range suggest.GroupCount {
-		if a.Stop.Has(g) {
+		if a.Target.Has(g) {
 			s.Stop = append(s.Stop, g.String())
 		}
 	}
-	for _, p := range a.Promises {
+	for _, p := range a.Goals {
 		n := a.First.Clients.Of(p.Who)
-		m := Spare{Who: p.Who.String(), Percent: p.Share.Percent(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Percent()}
+		m := Spare{Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Float()}
 		if sample := p.Sample(); sample > 0 {
 			m.Sample = &sample
 		}

@@ -231,10 +231,10 @@ type price struct {
 
 func (s *Answer) price(p *part, c *suggest.Candidate) price {
 	spared := suggest.Set(0)
-	for _, promise := range s.Advice.Promises {
+	for _, promise := range s.Advice.Goals {
 		spared |= promise.Who
 	}
-	f, stop := p.limits(c), s.Advice.Stop
+	f, stop := p.limits(c), s.Advice.Target
 	return price{
 		f.Hit.Of(spared), p.of.Clients.Of(spared), f.Refused.Of(stop), p.of.Requests.Of(stop), f.Hit.Of(stop), p.of.Clients.Of(stop),
 	}

@@ -18,11 +18,11 @@ import (
 func (s *Answer) facts() (f document.Facts) {
 	a := s.Advice
 	f.Add("action", s.Action)
-	for _, p := range a.Promises {
+	for _, p := range a.Goals {
 		n := a.First.Clients.Of(p.Who)
 		f.Add("protect", fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client")))
 	}
-	f.Add("target", a.Stop.String())
+	f.Add("target", a.Target.String())
 	f.Add("chosen on", s.First.text())
 	if s.Rest != nil {
 		f.Add("proven on", s.Rest.text())
@@ -55,7 +55,7 @@ func (p *Part) text() string {
 func (s *Answer) firstText(c *suggest.Candidate) string {
 	p := s.price(&s.parts()[0], c)
 	return fmt.Sprintf("hits %s of %s to spare (%s%%), and refuses %s%% of the requests of %s (%s clients)",
-		format.Thousands(p.hit), format.Count(p.spared, "client"), p.hitPercent(), p.stoppedPercent(), s.Advice.Stop, p.clients(" of "))
+		format.Thousands(p.hit), format.Count(p.spared, "client"), p.hitPercent(), p.stoppedPercent(), s.Advice.Target, p.clients(" of "))
 }
 
 // answerText names the best limit and its price.

@@ -28,7 +28,7 @@ func TestParsePromise(t *testing.T) {
 		{"browsers=99.99999999%", "six digits"},
 		{"browsers=", "above 0%"},
 	} {
-		p, err := ParsePromise(c.text)
+		p, err := ParseGoal(c.text)
 		got := p.String()
 		if err != nil {
 			got = err.Error()
@@ -42,23 +42,23 @@ func TestParsePromise(t *testing.T) {
 // MayHit against rational numbers, for as many clients as there can be.
 func TestMayHit(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
-		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)).Draw(rt, "share"))}
+		p := Goal{Percent: Percent(rapid.Int64Range(1, int64(whole)).Draw(rt, "share"))}
 		n := rapid.Int64Range(0, 1<<31-1).Draw(rt, "clients")
-		want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(whole-p.Share)))
+		want := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(whole-p.Percent)))
 		if want.Div(want, big.NewInt(int64(whole))); p.MayHit(n) != want.Int64() {
-			rt.Fatalf("%s of %d: %d may be hit, want %s", p.Share, n, p.MayHit(n), want)
+			rt.Fatalf("%s of %d: %d may be hit, want %s", p.Percent, n, p.MayHit(n), want)
 		}
-		kept := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(p.Share)))
-		if kept.Div(kept, big.NewInt(int64(whole))); p.Share.Of(n) != kept.Int64() {
-			rt.Fatalf("%s of %d: %d, want %s", p.Share, n, p.Share.Of(n), kept)
+		kept := new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(p.Percent)))
+		if kept.Div(kept, big.NewInt(int64(whole))); p.Percent.Of(n) != kept.Int64() {
+			rt.Fatalf("%s of %d: %d, want %s", p.Percent, n, p.Percent.Of(n), kept)
 		}
 	})
 }
 
 // "takes 3,000 clients"; with 811 of them 1 − 3/811 = 99.63 % can be shown.
 func TestSample(t *testing.T) {
-	for share, want := range map[Share]int64{99_900_000: 3000, 99_000_000: 300, 99_990_000: 30_000, 66_600_000: 9, whole: 0} {
-		if n := (Promise{Share: share}).Sample(); n != want {
+	for share, want := range map[Percent]int64{99_900_000: 3000, 99_000_000: 300, 99_990_000: 30_000, 66_600_000: 9, whole: 0} {
+		if n := (Goal{Percent: share}).Sample(); n != want {
 			t.Errorf("%s takes %d, want %d", share, n, want)
 		}
 	}
@@ -68,9 +68,9 @@ func TestSample(t *testing.T) {
 		}
 	}
 	testneeds.Rapid(t, func(rt *rapid.T) { // so many show the share, one less does not
-		p := Promise{Share: Share(rapid.Int64Range(1, int64(whole)-1).Draw(rt, "share"))}
-		if n := p.Sample(); Provable(n) < p.Share || n > 4 && Provable(n-1) >= p.Share {
-			rt.Fatalf("%s takes %d, which show %s", p.Share, n, Provable(n))
+		p := Goal{Percent: Percent(rapid.Int64Range(1, int64(whole)-1).Draw(rt, "share"))}
+		if n := p.Sample(); Provable(n) < p.Percent || n > 4 && Provable(n-1) >= p.Percent {
+			rt.Fatalf("%s takes %d, which show %s", p.Percent, n, Provable(n))
 		}
 	})
 }

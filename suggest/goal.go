@@ -11,81 +11,82 @@ import (
 	"shadow/limit"
 )
 
-// A Share is a part of some clients, in hundred-millionths: 99.9 % is 99,900,000. So no share that people write is rounded.
-type Share int64
+// A Percent is a part of some clients, in hundred-millionths: 99.9 % is 99,900,000. So no percentage that people write is rounded.
+type Percent int64
 
 // whole is 100 %.
-const whole Share = 100_000_000
+const whole Percent = 100_000_000
 
-var errShare = errors.New("want a share above 0% and up to 100%, with at most six digits behind the point, such as 99.9%")
+var errPercent = errors.New("want a share above 0% and up to 100%, with at most six digits behind the point, such as 99.9%")
 
-// ParseShare reads a share in percent. The sign may be left out.
-func ParseShare(text string) (Share, error) {
+// ParsePercent reads a percentage. The sign may be left out.
+func ParsePercent(text string) (Percent, error) {
 	digits, fraction, _ := strings.Cut(strings.TrimSuffix(text, "%"), ".")
 	if len(fraction) > 6 {
-		return 0, errShare
+		return 0, errPercent
 	}
 	n, err := strconv.ParseUint(digits+fraction+strings.Repeat("0", 6-len(fraction)), 10, 32)
-	if err != nil || n == 0 || Share(n) > whole {
-		return 0, errShare
+	if err != nil || n == 0 || Percent(n) > whole {
+		return 0, errPercent
 	}
-	return Share(n), nil
+	return Percent(n), nil
 }
 
-// String is the share in percent: 99.9%.
-func (s Share) String() string {
+// String is the percentage with its sign: 99.9%.
+func (s Percent) String() string {
 	text := fmt.Sprintf("%d.%06d", s/1_000_000, s%1_000_000)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + "%"
 }
 
-// Percent is the share as a number.
-func (s Share) Percent() float64 { return float64(s) / 1e6 }
+// Float is the percentage as a number.
+func (s Percent) Float() float64 { return float64(s) / 1e6 }
 
-// A Promise is that a limit leaves a share of some clients alone: it refuses none of their requests.
-type Promise struct {
-	Who   Set
-	Share Share
+// A Goal is the percentage of some clients that a limit must not hit: it refuses none of their requests. Reports call it a
+// promise.
+type Goal struct {
+	Who     Set
+	Percent Percent
 }
 
-// ParsePromise reads browsers=99.9%.
-func ParsePromise(text string) (p Promise, err error) {
+// ParseGoal reads browsers=99.9%.
+func ParseGoal(text string) (p Goal, err error) {
 	who, share, found := strings.Cut(text, "=")
 	if !found {
-		return p, fmt.Errorf("%q: whom, and which share of them? Want such as browsers=99.9%%", text)
+		return p, fmt.Errorf("%q: want which clients, and which share of them, such as browsers=99.9%%", text)
 	}
 	if p.Who, err = ParseSet(who); err != nil {
 		return p, err
 	}
-	if p.Share, err = ParseShare(share); err != nil {
+	if p.Percent, err = ParsePercent(share); err != nil {
 		return p, fmt.Errorf("%q: %w", text, err)
 	}
 	return p, nil
 }
 
 // String is the promise as ParsePromise takes it.
-func (p Promise) String() string { return p.Who.String() + "=" + p.Share.String() }
+func (p Goal) String() string { return p.Who.String() + "=" + p.Percent.String() }
 
 // MayHit is how many of so many clients may be hit: n·(1 − share), rounded down. There are less than 2³¹ clients.
-func (p Promise) MayHit(clients int64) int64 { return clients * int64(whole-p.Share) / int64(whole) }
+func (p Goal) MayHit(clients int64) int64 { return clients * int64(whole-p.Percent) / int64(whole) }
 
 // Sample is how many clients it takes to tell, with 95 % confidence, that the share is kept when none of them is hit; 0
 // if no number does, as with 100 %. By the rule of three, 3/n is the upper bound of the share of a thing that happened to
 // none of n (Hanley and Lippman-Hand, If nothing goes wrong, is everything all right?, JAMA 249 (1983), 1743–1745):
 //
 //	3/n ≤ 1 − share   ⇔   n ≥ 3/(1 − share)
-func (p Promise) Sample() int64 {
-	if p.Share == whole {
+func (p Goal) Sample() int64 {
+	if p.Percent == whole {
 		return 0
 	}
-	return limit.CeilDiv(3*int64(whole), int64(whole-p.Share))
+	return limit.CeilDiv(3*int64(whole), int64(whole-p.Percent))
 }
 
 // Provable is the highest share that so many clients can show: 1 − 3/n, rounded down; 0 if they are too few for any.
-func Provable(clients int64) Share {
+func Provable(clients int64) Percent {
 	if clients <= 3 {
 		return 0
 	}
-	return whole - Share(limit.CeilDiv(3*int64(whole), clients))
+	return whole - Percent(limit.CeilDiv(3*int64(whole), clients))
 }
 
 // A Scale says how many times as much clients may send as they did.
@@ -129,7 +130,7 @@ func (s Scale) times(count int64, per limit.Time) (int64, limit.Time, bool) {
 }
 
 // Of is the share of n, rounded down; n must not be negative.
-func (s Share) Of(n int64) int64 {
+func (s Percent) Of(n int64) int64 {
 	high, low := bits.Mul64(uint64(n), uint64(s))
 	quotient, _ := bits.Div64(high, low, uint64(whole)) // high is less than whole, since s is not more
 	return int64(quotient)
