@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
 )
@@ -99,4 +101,169 @@ func isTooLarge(err error) bool {
 // isTruncation reports whether err, which ended compressed content, means that the rest is missing.
 func isTruncation(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, xz.ErrBuf)
+}
+
+// A gzip file is one member after another, and at its end may stand what is none. We do as gzip(1) does, with which
+// people check: zeros, which pad the blocks of tapes, are passed over without a word; whatever else there is, is not
+// read, and that is told.
+//
+//	member  member  0 0 0 0                    nothing is missing
+//	member  member  rubbish from a bad disk    everything in front of it is read
+
+// gzipMagic are the first bytes of a member.
+const gzipMagic = "\x1f\x8b"
+
+// A gzipReader reads all members.
+type gzipReader struct {
+	member *gzip.Reader
+	raw    *bufio.Reader // behind the member, once that has ended
+}
+
+func openGzip(r *bufio.Reader) (io.ReadCloser, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipReader{z, r}, nil
+}
+
+func (g *gzipReader) Read(p []byte) (n int, err error) {
+	n, err = g.member.Read(p)
+	if err == io.EOF {
+		err = g.next()
+	}
+	return n, err
+}
+
+func (g *gzipReader) Close() error { return g.member.Close() }
+
+// next begins the member behind the one that has ended. It returns io.EOF when there is none.
+func (g *gzipReader) next() error {
+	zeros, err := skipZeros(g.raw)
+	if err != nil {
+		return err
+	}
+	if head, _ := g.raw.Peek(len(gzipMagic)); string(head) == gzipMagic {
+		err := g.member.Reset(g.raw)
+		g.member.Multistream(false)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	rest, err := io.Copy(io.Discard, g.raw)
+	if err != nil {
+		return err
+	}
+	return trailing(zeros + rest)
+}
+
+// skipZeros reads up to the first byte that is not zero.
+func skipZeros(r *bufio.Reader) (n int64, err error) {
+	for {
+		c, err := r.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if c != 0 {
+			return n, r.UnreadByte()
+		}
+		n++
+	}
+}
+
+// trailing is how many bytes there are behind the last member, as an error.
+type trailing int64
+
+func (n trailing) Error() string {
+	if n == 1 {
+		return "1 byte behind the end of the gzip data is no gzip and was not read"
+	}
+	return fmt.Sprintf("%d bytes behind the end of the gzip data are no gzip and were not read", int64(n))
+}
+
+// aheadBlocks is how many blocks wait to be taken while the next one is cut.
+const aheadBlocks = 2
+
+// ahead cuts blocks in a goroutine of its own, a few in advance, so that decompressing one block and parsing another
+// keep two cores busy. Buffers travel in a circle and are never copied: the reader's buffer is exchanged for a full one.
+//
+//	goroutine  ── full ──▶  next  ── the caller's empty buffer ──┐
+//	    ▲────────────────────── free ────────────────────────────┘
+type ahead struct {
+	full chan aheadBlock
+	free chan []byte
+	done <-chan struct{} // closed by Input.Close
+
+	ended bool   // whether the block that next returned was the last one
+	place Place  // where reading would go on; known once full is closed
+	codec *codec // how the content is stored; known once next has returned
+	err   error  // what ended the content; known once full is closed
+}
+
+// An aheadBlock is a block, and whether it is the last one.
+type aheadBlock struct {
+	Block
+	last bool
+}
+
+// startAhead starts to read what open opens, which may take as long as it likes, cut by what cut returns.
+func startAhead(open func() (*content, error), cut func(io.Reader) *cutter, done <-chan struct{}) *ahead {
+	a := &ahead{
+		full: make(chan aheadBlock, aheadBlocks),
+		free: make(chan []byte, aheadBlocks+1),
+		done: done,
+	}
+	for range cap(a.free) {
+		a.free <- nil // made when first filled
+	}
+	go a.run(open, cut)
+	return a
+}
+
+func (a *ahead) run(open func() (*content, error), newCut func(io.Reader) *cutter) {
+	defer close(a.full)
+	src, err := open()
+	if src != nil {
+		a.codec = src.codec
+	}
+	if err != nil {
+		a.err = err
+		return
+	}
+	defer src.close()
+	cut := newCut(src)
+	defer func() { a.place = cut.place() }()
+	var b Block
+	for {
+		select {
+		case b.Data = <-a.free:
+		case <-a.done:
+			return
+		}
+		if a.err = cut.next(&b); a.err != nil {
+			return
+		}
+		select {
+		case a.full <- aheadBlock{b, cut.err != nil}:
+		case <-a.done:
+			return
+		}
+	}
+}
+
+// next exchanges b for the next block.
+func (a *ahead) next(b *Block) error {
+	select {
+	case full, more := <-a.full:
+		if !more {
+			return a.err
+		}
+		a.free <- b.Data
+		*b, a.ended = full.Block, full.last
+		return nil
+	case <-a.done:
+		return fs.ErrClosed
+	}
 }

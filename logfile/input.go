@@ -1,6 +1,12 @@
+// Package logfile finds and reads the files of logs: names come in (files, globs, directories, standard input), and blocks
+// of whole lines go out, decompressed. It knows a file again that was rotated, compressed or copied, and how far it was
+// read.
 package logfile
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -174,4 +180,168 @@ func (in *Input) release() {
 		in.file.Close() // it was only read: nothing can be lost
 		in.file = nil
 	}
+}
+
+// Next fills b with the next lines, about 512 KiB of them, and returns io.EOF when there are no more. It uses the
+// capacity of b.Data, or exchanges it for another buffer; either way the array that b.Data had belongs to the Input
+// afterwards, and the new one to the caller until b is handed to Next again. It returns fs.ErrClosed after Close, and
+// no other error: see Problem.
+//
+// A line longer than MaxLine comes cut, MaxLine+1 bytes long and followed by a line feed. Line endings other than the
+// line feed, NUL bytes and whatever else stands in the file are passed through.
+func (in *Input) Next(b *Block) error {
+	if in.closed() {
+		return fs.ErrClosed
+	}
+	if in.peeked != nil {
+		*b, in.peeked = *in.peeked, nil
+		return nil
+	}
+	return in.take(b)
+}
+
+// take gets the next block from the source, opening that first.
+func (in *Input) take(b *Block) error {
+	if in.blocks == nil {
+		in.begin()
+	}
+	err := in.blocks.next(b)
+	if a, ok := in.blocks.(*ahead); ok && err != fs.ErrClosed && a.codec != nil {
+		in.codec = a.codec
+	}
+	if err != nil {
+		return in.end(err)
+	}
+	if in.codec == plain && in.raw != nil && (in.lean || in.raw.end != nil) {
+		in.raw.file = nil
+		in.release()
+	}
+	return nil
+}
+
+// begin opens the source. Plain files are read in place, straight into the caller's blocks; everything else runs ahead.
+func (in *Input) begin() {
+	if !in.regular() || in.codec != plain {
+		in.blocks = startAhead(in.openHeld, in.cut, in.done)
+		return
+	}
+	cut := newCutter(in.newReader(in.id.size-in.start), in.start)
+	cut.last, cut.skipping = in.last, in.skipping
+	in.blocks = cut
+}
+
+// end frees the descriptor and takes down why the input ended.
+func (in *Input) end(err error) error {
+	in.release()
+	if in.closed() {
+		return fs.ErrClosed
+	}
+	in.blocks = over{in.Place()}                             // and its buffers are free
+	if err == io.EOF && in.raw != nil && in.raw.end != nil { // which not every decompressor passes on
+		err = in.raw.end
+	}
+	in.raw = nil
+	if err != io.EOF {
+		in.problem = in.describe(err)
+	}
+	return io.EOF
+}
+
+// describe puts what ended the input early into words.
+func (in *Input) describe(err error) string {
+	var path *os.PathError
+	var behind trailing
+	switch {
+	case errors.As(err, &behind):
+		return behind.Error()
+	case errors.Is(err, errShrunk), errors.Is(err, errRewritten), errors.Is(err, errGone), errors.Is(err, errUnsupported):
+		return err.Error()
+	case errors.As(err, &path):
+		return fmt.Sprintf("cannot be read: %v", path.Err)
+	case in.codec == plain:
+		return fmt.Sprintf("cannot be read: %v", err)
+	case isTooLarge(err):
+		return fmt.Sprintf("%s that takes too much memory to decompress; try: %s … | shadow replay -", in.codec.name, in.codec.advice)
+	case isTruncation(err):
+		return fmt.Sprintf("truncated %s: the file ends before its compressed data does", in.codec.name)
+	}
+	return fmt.Sprintf("damaged %s, not read to its end: %v", in.codec.name, err)
+}
+
+// peekSize is how much Peek shows, in bytes of content.
+const peekSize = 256 << 10
+
+// Peek returns the first 256 KiB of the content, decompressed and ended after a whole line if there is one. Next
+// returns them again. A file is closed again right away; what a pipe has sent is kept for Next. Content that is
+// damaged or cut short is shown as far as it goes; when nothing can be shown, Problem knows why already. The bytes belong
+// to the caller, who may change them.
+func (in *Input) Peek() ([]byte, error) {
+	if in.regular() {
+		return in.peekFile()
+	}
+	if in.peeked == nil {
+		var b Block
+		if err := in.take(&b); err == io.EOF {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		in.peeked = &b
+	}
+	data := in.peeked.Data
+	return bytes.Clone(wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize)), nil
+}
+
+func (in *Input) peekFile() ([]byte, error) {
+	f, err := in.openFile()
+	if err != nil {
+		return nil, explain(in.name, err)
+	}
+	if in.codec == plain {
+		defer f.Close()
+		data := make([]byte, min(peekSize, in.id.size))
+		n, err := readFull(f, data)
+		if n == 0 && len(data) > 0 {
+			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
+		}
+		return bytes.TrimPrefix(wholeLines(data[:n], err != nil || in.id.size <= peekSize), ByteOrderMark), nil
+	}
+	src, err := openContent(io.LimitReader(f, in.id.size), func() { f.Close() })
+	if err != nil {
+		in.problem = in.describe(err)
+		return nil, nil
+	}
+	defer src.close()
+	data := make([]byte, peekSize)
+	n, err := readFull(src, data)
+	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
+		in.problem = in.describe(cmp.Or(gone, err))
+	}
+	return bytes.TrimPrefix(wholeLines(data[:n], err != nil), ByteOrderMark), nil
+}
+
+// shrunk is errShrunk if a file has less than the size that it had.
+func shrunk(f *os.File, size int64) error {
+	if info, err := f.Stat(); err == nil && info.Size() < size {
+		return errShrunk
+	}
+	return nil
+}
+
+// readFull reads until data is full or the content ends, and returns what ended it.
+func readFull(r io.Reader, data []byte) (n int, err error) {
+	for n < len(data) && err == nil {
+		var k int
+		k, err = r.Read(data[n:])
+		n += k
+	}
+	return n, err
+}
+
+// wholeLines drops an unfinished line from the end, unless the content ends there or nothing would be left.
+func wholeLines(data []byte, all bool) []byte {
+	if end := bytes.LastIndexByte(data, '\n') + 1; end > 0 && !all {
+		return data[:end]
+	}
+	return data
 }
