@@ -202,7 +202,7 @@ func (w *world) swap() {
 func (w *world) saves() {
 	written := w.now
 	for range 100 {
-		if w.step(time.Second); w.tail.saved.After(written) {
+		if w.step(time.Second); w.tail.saves.at.After(written) {
 			return
 		}
 	}

@@ -72,25 +72,31 @@ func (c *clock) shift(by limit.Time) {
 	}
 }
 
+// A machineClock is the clock of this machine, held against those of whoever writes.
+type machineClock struct {
+	now   limit.Time // when the last step began
+	ahead limit.Time // how far the clock that counts is ahead of it; MinTime: not known
+}
+
 // notice looks at this machine's clock. Between two looks time goes neither back nor further on than is needed to judge what
 // waits: the clock may have been set, or the machine suspended. Lines tell soon what the time is.
 func (t *Tail) notice(now time.Time) {
 	moment := limit.Time(now.UnixMicro())
-	passed := moment - t.moment
+	passed := moment - t.clock.now
 	for _, l := range t.logs {
 		l.clock.shift(min(max(0, passed), t.options.Read.Lateness+limit.Minute) - passed)
 	}
-	t.moment = moment
+	t.clock.now = moment
 }
 
 // advance finds the clock that counts: the one nearest to this machine's. So a log whose clock is wrong does not make the lines
 // of others late.
 func (t *Tail) advance() {
-	t.ahead = traffic.MinTime
+	t.clock.ahead = traffic.MinTime
 	for _, l := range t.logs {
 		ahead := l.clock.ahead()
-		if t.ahead == traffic.MinTime || ahead != traffic.MinTime && max(ahead, -ahead) < max(t.ahead, -t.ahead) {
-			t.ahead = ahead
+		if t.clock.ahead == traffic.MinTime || ahead != traffic.MinTime && max(ahead, -ahead) < max(t.clock.ahead, -t.clock.ahead) {
+			t.clock.ahead = ahead
 		}
 	}
 }
@@ -98,7 +104,7 @@ func (t *Tail) advance() {
 // floor is the moment before which nothing can come any more. The moment that counts is from before the last lines were read:
 // what had been written then, was.
 func (t *Tail) floor() limit.Time {
-	earliest := max(traffic.MinTime, t.moment+t.ahead)
+	earliest := max(traffic.MinTime, t.clock.now+t.clock.ahead)
 	for _, l := range t.logs {
 		if !l.idle {
 			earliest = min(earliest, t.mark(l))
@@ -121,5 +127,5 @@ func (t *Tail) top(now limit.Time) limit.Time {
 	if len(t.logs) == 1 {
 		return traffic.MaxTime
 	}
-	return now + max(0, t.ahead)
+	return now + max(0, t.clock.ahead)
 }

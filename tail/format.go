@@ -173,7 +173,7 @@ func (t *Tail) warn(l *log, warnings []string) {
 func (t *Tail) pass(l *log) {
 	text := string(t.block.Data[:min(len(t.block.Data), 200)])
 	taken := ingest.BlockStats{Lines: 1, Unreadable: 1, Faults: []ingest.FaultAt{{Line: 1, Fault: parse.TooLong, Text: text}}}
-	t.count(taken)
+	t.tally.take(&taken)
 	t.note(l, &taken)
 }
 
@@ -188,29 +188,12 @@ func (t *Tail) unknown() (n int64) {
 	return n
 }
 
-// A fault is a line that could not be read.
-type fault struct {
-	log string
-	ingest.FaultAt
-}
-
-// faultsTold is how many are told in a summary.
-const faultsTold = 3
-
 // note keeps the first faults until the next summary. When most lines can be read, those before are no longer strange.
 func (t *Tail) note(l *log, taken *ingest.BlockStats) {
 	if c := l.choices[l.Latest()]; c != nil && 2*taken.Unreadable <= taken.Lines {
 		c.strange = c.strange[:0]
 	}
-	for _, f := range taken.Faults[:min(len(taken.Faults), faultsTold-len(t.faults))] {
-		t.faults = append(t.faults, fault{l.Name, f})
+	for _, f := range taken.Faults[:min(len(taken.Faults), faultsTold-len(t.summary.faults))] {
+		t.summary.faults = append(t.summary.faults, fault{l.Name, f})
 	}
-}
-
-// tellFaults tells them, each with where and why, and then the line itself.
-func (t *Tail) tellFaults() {
-	for _, f := range t.faults {
-		fmt.Fprintf(t.options.Err, "  %s, column %d: %s\n    %s\n", f.log, f.Fault.Column, f.Fault.Reason, t.options.Visible(f.Text))
-	}
-	t.faults = t.faults[:0]
 }

@@ -18,10 +18,10 @@ import (
 // metrics need not know who visits the site.
 
 // Metrics show the numbers of a tail. Any number of goroutines may ask for them.
-type Metrics struct{ latest atomic.Pointer[snapshot] }
+type Metrics struct{ latest atomic.Pointer[numbers] }
 
-// A snapshot is the numbers of one moment.
-type snapshot struct {
+// Numbers are those of one moment.
+type numbers struct {
 	at       time.Time // when the tail last had its turn
 	tally    Tally
 	lagBytes int64
@@ -40,70 +40,99 @@ const (
 	countEvery = 10 * time.Second
 )
 
-// show leaves the numbers for Metrics.
-func (t *Tail) show(now time.Time) {
-	m := t.options.Metrics
-	if m == nil || now.Sub(t.shown) < showEvery && !t.shown.IsZero() {
-		return
-	}
-	if t.shown = now; t.counted.IsZero() || now.Sub(t.counted) >= countEvery {
-		t.counted, t.keys = now, t.judge.Keys()
-	}
-	s := &snapshot{at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: t.keys, logs: t.set.Followed(), absent: t.set.Absent()}
-	if t.options.State != "" {
-		s.saved = t.saved
-	}
-	s.lagBytes, s.lag = t.Lag(now)
-	s.backlog = t.spool.backlog()
-	m.latest.Store(s)
+// A metricsTimer is when that was last done, and how many keys there were.
+type metricsTimer struct {
+	shown, counted time.Time
+	keys           int
 }
 
+// showMetrics leaves the numbers for Metrics.
+func (t *Tail) showMetrics(now time.Time) {
+	m, last := t.options.Metrics, &t.metrics
+	if m == nil || now.Sub(last.shown) < showEvery && !last.shown.IsZero() {
+		return
+	}
+	if last.shown = now; last.counted.IsZero() || now.Sub(last.counted) >= countEvery {
+		last.counted, last.keys = now, t.judge.Keys()
+	}
+	n := &numbers{
+		at: now, tally: t.tally.copy(), waiting: t.stream.Waiting(), keys: last.keys, logs: t.set.Followed(), absent: t.set.Absent(),
+		backlog: t.spool.backlog(),
+	}
+	if t.options.State != "" {
+		n.saved = t.saves.at
+	}
+	n.lagBytes, n.lag = t.Lag(now)
+	m.latest.Store(n)
+}
+
+// A metric is one without labels.
+type metric struct {
+	*prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*numbers) float64
+}
+
+var plainMetrics = []metric{
+	total("lines_total", "Lines read.", func(t *Tally) int64 { return t.Lines }),
+	total("unreadable_lines_total", "Lines that are no request.", func(t *Tally) int64 { return t.Unreadable }),
+	total("excluded_requests_total", "Requests that were left out by --exclude.", func(t *Tally) int64 { return t.Excluded }),
+	total("late_requests_total", "Requests that came too late for their place in time.", func(t *Tally) int64 { return t.Late }),
+	total("truncated_logs_total", "Times that a log was truncated; what was written to it since it was copied is lost.",
+		func(t *Tally) int64 { return t.Truncated }),
+	total("lost_files_total", "Files of which the rest was never read.", func(t *Tally) int64 { return t.Lost }),
+	total("requests_total", "Requests judged.", func(t *Tally) int64 { return t.Requests }),
+	total("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.", func(t *Tally) int64 { return t.Forgotten }),
+	gauge("lag_bytes", "Bytes of the logs that have not been read.", func(n *numbers) float64 { return float64(n.lagBytes) }),
+	gauge("lag_seconds", "How long ago everything had been read.", func(n *numbers) float64 { return n.lag.Seconds() }),
+	gauge("waiting_requests", "Requests that wait for older ones.", func(n *numbers) float64 { return float64(n.waiting) }),
+	gauge("keys", "Keys that the limits remember.", func(n *numbers) float64 { return float64(n.keys) }),
+	gauge("logs", "Logs that are followed.", func(n *numbers) float64 { return float64(n.logs) }),
+	gauge("absent_logs", "Logs that are not there yet, or cannot be read, and patterns that match none.",
+		func(n *numbers) float64 { return float64(n.absent) }),
+	gauge("spool_batches", "Batches that wait for the database.", func(n *numbers) float64 { return float64(n.backlog.Batches) }),
+	gauge("spool_bytes", "Bytes of the batches that wait for the database.", func(n *numbers) float64 { return float64(n.backlog.Bytes) }),
+	gauge("spool_waiting_seconds", "For how long the database has taken nothing; 0 if it does.",
+		func(n *numbers) float64 { return n.backlog.Hindered.Seconds() }),
+	gauge("spool_full", "1 while nothing is read because too much waits for the database.", func(n *numbers) float64 { return oneIf(n.backlog.Full) }),
+}
+
+// Those with labels, and one that is not always there.
 var (
-	linesDesc      = describe("lines_total", "Lines read.")
-	unreadableDesc = describe("unreadable_lines_total", "Lines that are no request.")
-	excludedDesc   = describe("excluded_requests_total", "Requests that were left out by --exclude.")
 	notHTTPDesc    = describe("not_http_lines_total", "Lines whose request is not HTTP, by status: no limiter sees them, and they are not judged without --not-http judge.", "status")
-	lateDesc       = describe("late_requests_total", "Requests that came too late for their place in time.")
-	requestsDesc   = describe("requests_total", "Requests judged.")
 	refusedDesc    = describe("refused_requests_total", "Requests that a policy would have refused, by action and by what their agent claims to be.", "policy", "action", "class")
 	delayedDesc    = describe("delayed_requests_total", "Requests that a policy would have kept waiting.", "policy")
 	degradedDesc   = describe("degraded_requests_total", "Requests judged while the hosts that share a policy's limit might have decided otherwise together.", "policy")
-	truncatedDesc  = describe("truncated_logs_total", "Times that a log was truncated; what was written to it since it was copied is lost.")
-	lostDesc       = describe("lost_files_total", "Files of which the rest was never read.")
 	isDegradedDesc = describe("degraded", "1 while a policy's verdicts are such, else 0.", "policy")
-	lagBytesDesc   = describe("lag_bytes", "Bytes of the logs that have not been read.")
-	lagDesc        = describe("lag_seconds", "How long ago everything had been read.")
-	waitingDesc    = describe("waiting_requests", "Requests that wait for older ones.")
-	keysDesc       = describe("keys", "Keys that the limits remember.")
-	forgottenDesc  = describe("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.")
-	logsDesc       = describe("logs", "Logs that are followed.")
-	absentDesc     = describe("absent_logs", "Logs that are not there yet, or cannot be read, and patterns that match none.")
 	savedDesc      = describe("checkpoint_timestamp_seconds", "When the last checkpoint was written; not there without --state.")
-	spoolDesc      = describe("spool_batches", "Batches that wait for the database.")
-	spoolBytesDesc = describe("spool_bytes", "Bytes of the batches that wait for the database.")
-	hinderedDesc   = describe("spool_waiting_seconds", "For how long the database has taken nothing; 0 if it does.")
-	spoolFullDesc  = describe("spool_full", "1 while nothing is read because too much waits for the database.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("shadow_"+name, help, labels, nil)
 }
 
+func total(name, help string, value func(*Tally) int64) metric {
+	return metric{describe(name, help), prometheus.CounterValue, func(n *numbers) float64 { return float64(value(&n.tally)) }}
+}
+
+func gauge(name, help string, value func(*numbers) float64) metric {
+	return metric{describe(name, help), prometheus.GaugeValue, value}
+}
+
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		linesDesc, unreadableDesc, excludedDesc, notHTTPDesc, lateDesc, truncatedDesc, lostDesc, requestsDesc,
-		refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, lagBytesDesc, lagDesc,
-		waitingDesc, keysDesc, forgottenDesc, logsDesc, absentDesc, savedDesc, spoolDesc, spoolBytesDesc, hinderedDesc, spoolFullDesc,
-	} {
+	for _, m := range plainMetrics {
+		to <- m.Desc
+	}
+	for _, d := range []*prometheus.Desc{notHTTPDesc, refusedDesc, delayedDesc, degradedDesc, isDegradedDesc, savedDesc} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
-	s := m.latest.Load()
-	if s == nil {
+	n := m.latest.Load()
+	if n == nil {
 		return
 	}
 	put := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
@@ -112,18 +141,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	count := func(d *prometheus.Desc, n int64, labels ...string) {
 		put(d, prometheus.CounterValue, float64(n), labels...)
 	}
-	count(linesDesc, s.tally.Lines)
-	count(unreadableDesc, s.tally.Unreadable)
-	count(excludedDesc, s.tally.Excluded)
-	for _, s := range s.tally.NotHTTP {
+	for _, m := range plainMetrics {
+		put(m.Desc, m.kind, m.value(n))
+	}
+	for _, s := range n.tally.NotHTTP {
 		count(notHTTPDesc, s.Lines, strconv.Itoa(int(s.Status)))
 	}
-	count(lateDesc, s.tally.Late)
-	count(truncatedDesc, s.tally.Truncated)
-	count(lostDesc, s.tally.Lost)
-	count(requestsDesc, s.tally.Requests)
-	count(forgottenDesc, s.tally.Forgotten)
-	for _, p := range s.tally.Policies {
+	for _, p := range n.tally.Policies {
 		name := label(p.Name)
 		count(delayedDesc, p.Delayed, name)
 		count(degradedDesc, p.Degraded, name)
@@ -132,19 +156,9 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 			count(refusedDesc, r.Refused, name, r.Action, r.Class)
 		}
 	}
-	put(lagBytesDesc, prometheus.GaugeValue, float64(s.lagBytes))
-	put(lagDesc, prometheus.GaugeValue, s.lag.Seconds())
-	put(waitingDesc, prometheus.GaugeValue, float64(s.waiting))
-	put(keysDesc, prometheus.GaugeValue, float64(s.keys))
-	put(logsDesc, prometheus.GaugeValue, float64(s.logs))
-	put(absentDesc, prometheus.GaugeValue, float64(s.absent))
-	if !s.saved.IsZero() {
-		put(savedDesc, prometheus.GaugeValue, float64(s.saved.Unix()))
+	if !n.saved.IsZero() {
+		put(savedDesc, prometheus.GaugeValue, float64(n.saved.Unix()))
 	}
-	put(spoolDesc, prometheus.GaugeValue, float64(s.backlog.Batches))
-	put(spoolBytesDesc, prometheus.GaugeValue, float64(s.backlog.Bytes))
-	put(hinderedDesc, prometheus.GaugeValue, s.backlog.Hindered.Seconds())
-	put(spoolFullDesc, prometheus.GaugeValue, oneIf(s.backlog.Full))
 }
 
 // maxActions is how many actions of a policy have labels of their own: those that were refused first. The others share one,
@@ -182,4 +196,72 @@ func oneIf(yes bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// RedisMetrics are the metrics of asking Redis: how often, how long it took, how often there was no answer, and whether there is now.
+// Any number of goroutines may use them.
+type RedisMetrics struct {
+	took   prometheus.Histogram
+	failed prometheus.Counter
+	up     prometheus.Gauge
+	away   atomic.Pointer[time.Time] // since when there was no answer; nil: there was one
+}
+
+// NewRedisMetrics returns RedisMetrics of which there was none yet.
+func NewRedisMetrics() *RedisMetrics {
+	return &RedisMetrics{
+		took: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "shadow_redis_round_trip_seconds", Help: "How long Redis took to judge some requests, or to fail.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+		}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "shadow_redis_errors_total", Help: "Round trips to Redis in which not all was answered.",
+		}),
+		up: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "shadow_redis_up", Help: "1 if Redis answered when it was last asked, else 0.",
+		}),
+	}
+}
+
+// See takes in a round trip.
+func (s *RedisMetrics) See(took time.Duration, err error) {
+	s.took.Observe(took.Seconds())
+	if err != nil {
+		s.failed.Inc()
+	}
+	s.Reach(err)
+}
+
+// Reach takes in whether Redis answers.
+func (s *RedisMetrics) Reach(err error) {
+	s.up.Set(oneIf(err == nil))
+	switch {
+	case err == nil:
+		s.away.Store(nil)
+	case s.away.Load() == nil:
+		now := time.Now()
+		s.away.Store(&now)
+	}
+}
+
+// Away is since when Redis has not answered, the zero time if it did when it was last asked.
+func (s *RedisMetrics) Away() (since time.Time) {
+	if at := s.away.Load(); at != nil {
+		since = *at
+	}
+	return since
+}
+
+// Describe implements prometheus.Collector.
+func (s *RedisMetrics) Describe(to chan<- *prometheus.Desc) {
+	s.took.Describe(to)
+	s.failed.Describe(to)
+	s.up.Describe(to)
+}
+
+// Collect implements prometheus.Collector.
+func (s *RedisMetrics) Collect(to chan<- prometheus.Metric) {
+	s.took.Collect(to)
+	s.failed.Collect(to)
+	s.up.Collect(to)
 }

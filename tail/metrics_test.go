@@ -137,7 +137,7 @@ func TestHealth(t *testing.T) {
 	if code, text := ask(); code != 503 || text != "not yet begun\n" {
 		t.Errorf("before the beginning: %d %q", code, text)
 	}
-	m.latest.Store(&snapshot{at: now})
+	m.latest.Store(&numbers{at: now})
 	if code, text := ask(); code != 200 || text != "ok\n" {
 		t.Errorf("at work: %d %q", code, text)
 	}

@@ -1,11 +1,11 @@
 package tail
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"shadow/logfile"
@@ -25,8 +25,10 @@ func (t *Tail) open() (err error) {
 		if t.lock, err = takeLock("checkpoint", t.options.State); err != nil {
 			return about("checkpoint", t.options.State, err)
 		}
-		if c, err = t.checkpoint(); err != nil {
-			return err
+		if t.options.From == follow.FromCheckpoint && exists(t.options.State) {
+			if c, err = ReadCheckpoint(t.options.State); err != nil {
+				return about("checkpoint", t.options.State, err)
+			}
 		}
 	}
 	if err := t.openOutput(c); err != nil {
@@ -37,43 +39,40 @@ func (t *Tail) open() (err error) {
 		earlier = &c.Tally
 	}
 	t.tally = newTally(t.options.Policies, earlier)
-	t.before = t.tally.copy()
+	t.summary.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
-	if t.options.Live != nil {
+	if t.options.Feed != nil {
 		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
 	}
 	if err := t.openSpool(c); err != nil {
 		return err
 	}
 	t.stream = ingest.NewStream(t.options.Read, follow.Several(t.options.Names))
-	if err := t.openRemote(c); err != nil {
-		return err
+	if t.options.NewRemote != nil {
+		var saved json.RawMessage
+		if c != nil {
+			saved = c.Remote
+		}
+		if t.remote, err = t.options.NewRemote(saved, t.behind); err != nil {
+			return err
+		}
+		for i := range t.tally.Policies {
+			t.tally.Policies[i].IsDegraded = t.remote.Degraded(i)
+		}
 	}
 	t.judge = t.newJudge()
 	if c != nil {
 		err = t.restore(c)
 	}
 	if t.set.Expand(); err == nil && t.options.State != "" {
-		if err = t.save(); err == nil {
-			t.joined = false
-		} else if isFull(err) { // so that even who is killed at once has begun here
-			t.sayOnce(unsaved(err)) // the old one holds, or none, until there is room
-			t.saved, err = time.Time{}, nil
+		if err = t.save(); err == nil { // so that even who is killed at once has begun here
+			t.saves.joined = false
+		} else if isFull(err) {
+			t.sayUnsaved(err) // the old one holds, or none, until there is room
+			t.saves.at, err = time.Time{}, nil
 		}
 	}
 	return err
-}
-
-// isFull reports whether there was no room on a disk.
-func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
-
-// checkpoint reads the checkpoint, nil if there is none or it is not wanted.
-func (t *Tail) checkpoint() (*Checkpoint, error) {
-	if t.options.From != follow.FromCheckpoint || !exists(t.options.State) {
-		return nil, nil
-	}
-	c, err := ReadCheckpoint(t.options.State)
-	return c, about("checkpoint", t.options.State, err)
 }
 
 // about says what a file is for that cannot be used; an error that tells it already stays as it is.

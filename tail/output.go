@@ -23,7 +23,8 @@ type output struct {
 	file *os.File // nil: to is not a file of ours
 	to   io.Writer
 	held []byte // what is not written yet
-	odd  error  // what was wrong when it was last written
+	err  error  // what was wrong when it was last written
+	told bool   // whether that was told
 }
 
 // A SavedOutput is which file the would-blocks were in, and how long it was.
@@ -61,20 +62,20 @@ func (o *output) open() error {
 // write takes in a line.
 func (o *output) write(line []byte) {
 	o.held = append(o.held, line...)
-	if len(o.held) >= outputBuffer && o.odd == nil {
+	if len(o.held) >= outputBuffer && o.err == nil {
 		_ = o.flush() // whoever flushes next is told
 	}
 }
 
 // flush writes what is held, and goes on holding what it could not write.
 func (o *output) flush() error {
-	o.odd = nil
+	o.err = nil
 	if len(o.held) == 0 {
 		return nil
 	}
 	n, err := o.to.Write(o.held)
 	if err != nil {
-		n, o.odd = o.whole(n), err
+		n, o.err = o.whole(n), err
 	}
 	o.held = o.held[:copy(o.held, o.held[n:])]
 	return err
@@ -91,11 +92,6 @@ func (o *output) whole(n int) int {
 		return n // a pipe: the rest of the line will come
 	}
 	return n - begun
-}
-
-// mayGoOn reports whether what could not be written may be written later: whoever reads a pipe may be gone for ever.
-func (o *output) mayGoOn(err error) bool {
-	return o.file != nil || isFull(err)
 }
 
 // save brings what was written to the disk, and tells how much it is.
@@ -129,7 +125,7 @@ func (o *output) reopen() error {
 
 // close writes what is held, unless it is known that it cannot be written.
 func (o *output) close() (err error) {
-	if o.odd == nil {
+	if o.err == nil {
 		err = o.flush()
 	}
 	if o.file != nil {

@@ -159,7 +159,7 @@ func TestTailLags(t *testing.T) {
 	b := newBench(t, "token:3/10s")
 	b.start()
 	defer b.stop()
-	b.tail.caughtUp = b.now.Add(-patience)
+	b.tail.progress.caughtUp = b.now.Add(-patience)
 	if b.tail.behind() {
 		t.Error("it lags too soon")
 	}

@@ -26,15 +26,15 @@ type troubledTail struct {
 	metrics *Metrics
 	trips   *RedisMetrics
 	shelf   *shelf
-	live    *Live
+	live    *Feed
 	longest time.Duration // that a turn has taken
 }
 
 func startTroubled(t *testing.T) *troubledTail {
 	w := &troubledTail{bench: newBench(t, "window:4/20s"), server: startRedis(t), metrics: new(Metrics), trips: NewRedisMetrics(), shelf: newShelf()}
-	w.live = &Live{Redis: w.trips}
+	w.live = &Feed{Redis: w.trips}
 	w.change = func(o *Options) {
-		o.From, o.Metrics, o.Store, o.Live = follow.FromStart, w.metrics, w.shelf, w.live
+		o.From, o.Metrics, o.Store, o.Feed = follow.FromStart, w.metrics, w.shelf, w.live
 		w.server.joinWithin(o, "host", patienceWithRedis, w.trips)
 	}
 	w.start()
@@ -87,10 +87,10 @@ func TestTailThroughTrouble(t *testing.T) {
 				"shadow_redis_up": 1, "shadow_redis_errors_total": 0, "shadow_degraded policy=window:4/20s": 0,
 				"shadow_degraded_requests_total policy=window:4/20s": 0,
 			})
-			w.wantGlance("before", false, false)
+			w.wantSnapshot("before", false, false)
 			c.begin(w.server)
 			w.run(50)
-			w.wantGlance("during", !c.silent, true)
+			w.wantSnapshot("during", !c.silent, true)
 			during := w.shown()
 			if !c.silent && (during["shadow_redis_up"] != 0 || during["shadow_redis_errors_total"] == 0) || during["shadow_degraded policy=window:4/20s"] != 1 {
 				t.Errorf("during the trouble the metrics are %v", during)
@@ -101,7 +101,7 @@ func TestTailThroughTrouble(t *testing.T) {
 			w.run(50)
 			w.run(50)
 			w.wantShown("after", map[string]float64{"shadow_redis_up": 1, "shadow_degraded policy=window:4/20s": 0})
-			w.wantGlance("after", false, false)
+			w.wantSnapshot("after", false, false)
 			if trips := w.shown()["shadow_redis_round_trip_seconds"]; trips < 20 {
 				t.Errorf("the histogram has %v round trips", trips)
 			}
@@ -124,8 +124,8 @@ func (w *troubledTail) wantShown(when string, want map[string]float64) {
 	}
 }
 
-// wantGlance wants the screen to hear of it, and not to hear that it began again with every batch.
-func (w *troubledTail) wantGlance(when string, away, degraded bool) {
+// wantSnapshot wants the screen to hear of it, and not to hear that it began again with every batch.
+func (w *troubledTail) wantSnapshot(when string, away, degraded bool) {
 	w.t.Helper()
 	g := w.live.Latest()
 	since := g.Policies[0].Degraded

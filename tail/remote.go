@@ -9,10 +9,9 @@ import (
 	"shadow/traffic"
 )
 
-// Several hosts may judge together: then a Remote has the verdicts, and the judge follows them. What is judged again after a
-// crash must be charged once all the same, so the checkpoint says where the Remote was.
-
-// A Remote is a replay.Remote that can go on where another one stopped.
+// A Remote is a replay.Remote that can go on where another one stopped. Several hosts may judge together: then it has the
+// verdicts, and the judge follows them. What is judged again after a crash must be charged once all the same, so the checkpoint
+// says where the Remote was.
 type Remote interface {
 	replay.Remote
 	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
@@ -31,43 +30,10 @@ const patience = 10 * time.Second
 
 // behind reports whether the logs have grown faster, for a while, than requests are judged.
 func (t *Tail) behind() bool {
-	lags := t.options.Now().Sub(t.caughtUp) > patience
-	if lags && !t.lags {
+	lags := t.options.Now().Sub(t.progress.caughtUp) > patience
+	if lags && !t.progress.lags {
 		t.say("the log has grown faster for %v than requests are judged, so that Redis is not asked until all is read", patience)
 	}
-	t.lags = lags
+	t.progress.lags = lags
 	return lags
-}
-
-// openRemote makes the Remote, if there is to be one.
-func (t *Tail) openRemote(c *Checkpoint) (err error) {
-	if t.options.NewRemote == nil {
-		return nil
-	}
-	var saved json.RawMessage
-	if c != nil {
-		saved = c.Remote
-	}
-	if t.remote, err = t.options.NewRemote(saved, t.behind); err != nil {
-		return err
-	}
-	for i := range t.tally.Policies {
-		t.tally.Policies[i].IsDegraded = t.remote.Degraded(i)
-	}
-	return nil
-}
-
-// saveRemote is what the checkpoint says of it.
-func (t *Tail) saveRemote() (json.RawMessage, error) {
-	if t.remote == nil {
-		return nil, nil
-	}
-	return t.remote.Save()
-}
-
-// kept says that the checkpoint is written.
-func (t *Tail) kept() {
-	if t.remote != nil {
-		t.remote.Kept()
-	}
 }

@@ -15,14 +15,14 @@ import (
 
 // What was judged goes to a database by way of a folder of batches, the spool, so that each request is in it once:
 //
-//	judge ──▶ gathering ──seal──▶ STATE.spool/TAIL-1, TAIL-2 … ──hand over──▶ database
+//	judge ──▶ gathering ──seal──▶ STATE.spool/TAIL-1, TAIL-2 … ──deliver──▶ database
 //	          one batch           with a checkpoint                 oldest first
 //
 //   - A batch is sealed together with a checkpoint: it is what was judged between the one before and this one. Its file is
 //     written before the checkpoint, which names its number, takes the place of the old one. A file with a higher number is
 //     of a tail that was killed in between; it is removed, since its requests are judged again.
 //   - Only what a checkpoint has named goes to the database, in the order of the numbers. The database keeps the number of
-//     the last batch in the transaction that stores it, so one that is handed over twice is stored once.
+//     the last batch in the transaction that stores it, so one that is delivered twice is stored once.
 //   - A file is removed when the database has it. Whatever keeps the database busy, the batch waits. When too much waits,
 //     nothing more is read.
 
@@ -47,7 +47,7 @@ type SavedSpool struct {
 	Sealed uint64 `json:"sealed"`
 }
 
-// A spool is the batches on their way. The tail's goroutine gathers and seals; a goroutine of the spool's hands over. What
+// A spool is the batches on their way. The tail's goroutine gathers and seals; a goroutine of the spool's delivers. What
 // both use is atomic.
 type spool struct {
 	folder
@@ -60,12 +60,13 @@ type spool struct {
 
 	judgesNotHTTP bool
 
-	store  Store
-	tried  uint64        // the last number that was handed over, or may have been by an earlier process
-	sealed atomic.Uint64 // the last number that a checkpoint names
-	odd    atomic.Pointer[trouble]
-	stop   chan struct{}
-	done   chan struct{}
+	store   Store
+	tried   uint64        // the last number that was delivered, or may have been by an earlier process
+	sealed  atomic.Uint64 // the last number that a checkpoint names
+	trouble atomic.Pointer[trouble]
+	told    bool // that batches wait
+	stop    chan struct{}
+	done    chan struct{}
 }
 
 // A trouble is what keeps batches from being stored.
@@ -107,8 +108,8 @@ func (s *spool) start(policies []policy.Policy, tally *Tally) {
 // full reports whether reading has to wait, because too much waits for the database or cannot be sealed.
 func (s *spool) full() bool { return s != nil && (s.size.Load() >= s.most || s.held() >= 2*s.hold) }
 
-// heavy reports whether a checkpoint should be written ahead of its time.
-func (s *spool) heavy() bool { return s != nil && s.held() >= s.hold }
+// aboveThreshold reports whether a checkpoint should be written ahead of its time.
+func (s *spool) aboveThreshold() bool { return s != nil && s.held() >= s.hold }
 
 // complete completes the batch, and returns what a checkpoint is to say that goes with it.
 func (s *spool) complete(now time.Time, tally *Tally) *SavedSpool {
@@ -136,8 +137,8 @@ func (s *spool) seal() error {
 	return s.write(&s.to)
 }
 
-// over begins the next batch. named reports whether the checkpoint names the one that is over; else the next one will.
-func (s *spool) over(tally *Tally, named bool) {
+// rotate begins the next batch. named reports whether the checkpoint names the one before; else the next one will.
+func (s *spool) rotate(tally *Tally, named bool) {
 	if !s.to.Empty() {
 		s.next++
 		s.before = tally.copy()
@@ -148,7 +149,7 @@ func (s *spool) over(tally *Tally, named bool) {
 	}
 }
 
-// work hands batches over until close.
+// work delivers batches until close.
 func (s *spool) work(every time.Duration) {
 	defer close(s.done)
 	ticker := time.NewTicker(every)
@@ -163,36 +164,36 @@ func (s *spool) work(every time.Duration) {
 	}
 }
 
-// flush hands over what has been sealed, until something is in the way.
+// flush delivers what has been sealed, until something is in the way.
 func (s *spool) flush() {
-	err := s.handOver()
+	err := s.deliver()
 	if err == nil {
-		s.odd.Store(nil)
+		s.trouble.Store(nil)
 		return
 	}
 	since := time.Now()
-	if old := s.odd.Load(); old != nil {
+	if old := s.trouble.Load(); old != nil {
 		since = old.since
 	}
-	s.odd.Store(&trouble{err.Error(), since})
+	s.trouble.Store(&trouble{err.Error(), since})
 }
 
 var errSetBack = errors.New("the database has later batches of this tail than its checkpoint knows: the checkpoint was set back, " +
 	"or is used twice; --from start and --from end begin another run")
 
-// recess is how long the database is left alone between two hand-overs, however much waits: whoever asks it something looks
+// storePause is how long the database is left alone between two deliveries, however much waits: whoever asks it something looks
 // every 50 ms whether it is free.
-const recess = 150 * time.Millisecond
+const storePause = 150 * time.Millisecond
 
-// handOver hands over what has been sealed, a handful of batches at a time.
-func (s *spool) handOver() error {
+// deliver delivers what has been sealed, a handful of batches at a time.
+func (s *spool) deliver() error {
 	for again := false; ; again = true {
 		batches, files, err := s.read(s.tail, s.sealed.Load())
 		if len(batches) == 0 {
 			return err
 		}
 		if again {
-			time.Sleep(recess)
+			time.Sleep(storePause)
 		}
 		known, err := s.store.Append(batches)
 		if err == nil && known > s.again(batches) {
@@ -220,7 +221,7 @@ func (s *spool) again(batches []*replay.Addition) (n int) {
 	return n
 }
 
-// close hands over what it can; the rest waits for the next tail.
+// close delivers what it can; the rest waits for the next tail.
 func (s *spool) close() {
 	s.halt()
 	s.flush()
@@ -239,6 +240,7 @@ type Backlog struct {
 	Full    bool // so much that nothing is read
 
 	Hindered time.Duration // for how long something has been in the way; 0: nothing is
+	told     bool          // whether that was told
 }
 
 // String tells it, as in "3 batches (120 KiB) wait for the database".
@@ -253,10 +255,28 @@ func (b Backlog) String() string {
 // backlog is what waits.
 func (s *spool) backlog() (b Backlog) {
 	if s != nil {
-		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full()}
-		if odd := s.odd.Load(); odd != nil {
-			b.Hindered = time.Since(odd.since)
+		b = Backlog{Batches: s.count.Load(), Bytes: s.size.Load(), Full: s.full(), told: s.told}
+		if now := s.trouble.Load(); now != nil {
+			b.Hindered = time.Since(now.since)
 		}
 	}
 	return b
+}
+
+// warnAfter is for how long batches may wait for the database before it is told: somebody may be asking it something.
+const warnAfter = 30 * time.Second
+
+// sayStored tells when batches have begun to wait for the database, and when they no longer have to.
+func (t *Tail) sayStored() {
+	if t.spool == nil {
+		return
+	}
+	switch now := t.spool.trouble.Load(); { // nil: nothing is in the way
+	case now != nil && !t.spool.told && time.Since(now.since) >= warnAfter:
+		t.say("%s; %s", now.text, t.spool.backlog())
+		t.spool.told = true
+	case now == nil && t.spool.told:
+		t.say("the batches that waited are stored")
+		t.spool.told = false
+	}
 }

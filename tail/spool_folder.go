@@ -38,7 +38,7 @@ type spoolFile struct {
 	size       int64
 }
 
-// atOnce is how many bytes of batches are handed over at once, if it is more than one.
+// atOnce is how many bytes of batches are delivered at once, if it is more than one.
 const atOnce = 8 << 20
 
 // begunName is that of a batch that is not yet whole.

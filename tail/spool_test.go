@@ -327,8 +327,8 @@ func TestSpoolFolderIsRemoved(t *testing.T) {
 	for range 3 {
 		more()
 	}
-	if got := s.tail.Tally().Requests; s.shelf.lines == 0 || s.shelf.lines != got-lines || len(s.files()) != 0 || s.tail.spool.odd.Load() != nil {
-		t.Errorf("%d lines are stored of %d since; %v, %+v", s.shelf.lines, got-lines, s.files(), s.tail.spool.odd.Load())
+	if got := s.tail.Tally().Requests; s.shelf.lines == 0 || s.shelf.lines != got-lines || len(s.files()) != 0 || s.tail.spool.trouble.Load() != nil {
+		t.Errorf("%d lines are stored of %d since; %v, %+v", s.shelf.lines, got-lines, s.files(), s.tail.spool.trouble.Load())
 	}
 	s.stop()
 }
@@ -353,7 +353,7 @@ func TestCheckpointThatWasSetBack(t *testing.T) {
 	check(t, os.WriteFile(s.path("state"), old, 0o600))
 	s.start()
 	some()
-	if odd := s.tail.spool.odd.Load(); odd == nil || odd.text != errSetBack.Error() || len(s.files()) == 0 {
+	if odd := s.tail.spool.trouble.Load(); odd == nil || odd.text != errSetBack.Error() || len(s.files()) == 0 {
 		t.Errorf("%+v, %v", odd, s.files())
 	}
 	lines := s.shelf.lines
@@ -412,8 +412,8 @@ func TestBegunBatch(t *testing.T) {
 		s.step(10 * time.Second)
 		check(t, s.tail.save())
 	}
-	if s.flush(); s.tail.spool.odd.Load() != nil || s.shelf.lines != 2 {
-		t.Errorf("%+v; %d lines are stored", s.tail.spool.odd.Load(), s.shelf.lines)
+	if s.flush(); s.tail.spool.trouble.Load() != nil || s.shelf.lines != 2 {
+		t.Errorf("%+v; %d lines are stored", s.tail.spool.trouble.Load(), s.shelf.lines)
 	}
 	s.stop()
 	if files := s.files(); len(files) != 0 {
@@ -437,12 +437,12 @@ func TestDamagedBatch(t *testing.T) {
 	check(t, os.WriteFile(files[1], text, 0o600))
 	s.flush()
 	left := s.files()
-	if odd := s.tail.spool.odd.Load(); odd == nil || !strings.Contains(odd.text, files[1]+" is damaged") || !slices.Equal(left, files[1:]) {
+	if odd := s.tail.spool.trouble.Load(); odd == nil || !strings.Contains(odd.text, files[1]+" is damaged") || !slices.Equal(left, files[1:]) {
 		t.Errorf("%+v, %v", odd, left)
 	}
 	check(t, os.Remove(files[1]))
 	s.flush()
-	if odd := s.tail.spool.odd.Load(); odd != nil || len(s.files()) != 0 {
+	if odd := s.tail.spool.trouble.Load(); odd != nil || len(s.files()) != 0 {
 		t.Errorf("%+v, %v", odd, s.files())
 	}
 	s.stop()
@@ -464,7 +464,7 @@ func TestWaitingIsTold(t *testing.T) {
 	if s.said.Len() > 0 {
 		t.Errorf("told at once: %s", s.said.String())
 	}
-	s.tail.spool.odd.Load().since = time.Now().Add(-shortly)
+	s.tail.spool.trouble.Load().since = time.Now().Add(-warnAfter)
 	s.flush()
 	s.step(time.Second)
 	s.step(time.Second)

@@ -1,21 +1,51 @@
 package tail
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"time"
 
 	"shadow/limit"
 	"shadow/traffic"
-	"shadow/traffic/ingest"
 )
 
-// A step reads what there is, but no more than so many bytes, so that what is due is done in time under any load.
-const stepBytes = 16 << 20
+// There may be thousands of logs of which a few are busy. In a whole step names are looked up, all logs are read and requests
+// are judged; that is done four times a second. In between only those logs are read that are active:
+//
+//	busy     │ │ │ │ │ │ │ │ │ │ │ │    each pollInterval
+//	quiet    │           │           │    each tick
+//	judge    │           │           │
+
+const (
+	tick      = 250 * time.Millisecond // how often requests are judged, and the clock is looked at
+	activeFor = time.Second            // how long a log of which something was read is read in each step
+
+	// stepBytes is how much a step reads at most, so that what is due is done in time under any load.
+	stepBytes = 16 << 20
+
+	// batchRows is how many requests may come before some are judged.
+	batchRows = 256 << 10
+)
+
+// A progress is how far reading and judging have come.
+type progress struct {
+	whole    bool      // whether this step is
+	active   []*log    // those that are read in this step, the one first that is furthest back
+	readAll  time.Time // when everything had been read
+	caughtUp time.Time // when everything had been read of which the format is known
+	lags     bool      // whether that was too long ago to ask the Remote
+	released time.Time // when requests were last judged
+	settled  int       // how many waited after that
+}
 
 // Step does one step. more says that there is more to read already.
 func (t *Tail) Step() (more bool, err error) {
-	now := t.options.Now() // before reading: what was written until now will have been read
+	now, p := t.options.Now(), &t.progress // before reading: what was written until now will have been read
 	t.notice(now)
-	if t.whole = t.isWhole(now); t.whole {
+	renamed, passed := t.set.Renamed(), now.Sub(p.released)
+	p.whole = renamed || passed <= 0 || passed >= tick || t.stream.Waiting() >= p.settled+batchRows
+	if p.whole {
 		t.set.Look()
 	}
 	if waits, err := t.pauses(); waits || err != nil {
@@ -26,16 +56,23 @@ func (t *Tail) Step() (more bool, err error) {
 		return false, err
 	}
 	t.advance()
-	if drained && t.whole {
-		t.caughtUp = now
-		if t.unknown() == 0 {
-			t.readAll = now
+	if p.whole { // else there might be something older in a log that was not looked at
+		if drained {
+			p.caughtUp = now
+			if t.unknown() == 0 {
+				p.readAll = now
+			}
+		}
+		p.released = now
+		if err := t.judgeUntil(t.floor()); err != nil {
+			return false, err
+		}
+		p.settled = t.stream.Waiting()
+		if err := t.emit(); err != nil {
+			return false, err
 		}
 	}
-	if err := t.release(now); err != nil {
-		return false, err
-	}
-	t.due()
+	t.runTimers()
 	return !drained, nil
 }
 
@@ -86,7 +123,7 @@ func (t *Tail) readFrom(l *log) (int, error) {
 	moment := limit.Time(now.UnixMicro())
 	taken := t.stream.Take(l.Number, &t.block, t.formatOf(l), moment, t.top(moment))
 	l.clock.hear(&taken, now)
-	t.count(taken)
+	t.tally.take(&taken)
 	if t.spool != nil {
 		t.spool.took(l.Number, l.Name, l.choice().format, &taken)
 	}
@@ -94,37 +131,24 @@ func (t *Tail) readFrom(l *log) (int, error) {
 	return len(t.block.Data), nil
 }
 
-// count adds what was taken in to the tally.
-func (t *Tail) count(taken ingest.BlockStats) {
-	t.tally.Lines += taken.Lines
-	t.tally.Unreadable += taken.Unreadable
-	t.tally.Excluded += taken.Excluded
-	t.tally.NotHTTP.AddAll(taken.NotHTTP)
-	t.tally.Moved += taken.Moved
-	t.tally.Late += taken.Late
-}
-
-// release judges what nothing older can come before, in a whole step: else there might be something older in a log that was not
-// looked at.
-func (t *Tail) release(now time.Time) error {
-	if !t.whole {
-		return nil
+// awake are the logs that are read in a step, the one first that is furthest back.
+func (t *Tail) awake(now time.Time) []*log {
+	active := t.progress.active[:0]
+	for _, l := range t.logs {
+		l.asleep = !t.progress.whole && now.Sub(l.fed) >= activeFor
+		if l.idle = l.asleep; !l.idle {
+			active = append(active, l)
+		}
 	}
-	t.released = now
-	if err := t.judgeUntil(t.floor()); err != nil {
-		return err
-	}
-	t.settled = t.stream.Waiting()
-	return t.emit()
+	slices.SortStableFunc(active, func(x, y *log) int { return cmp.Compare(t.mark(x), t.mark(y)) })
+	t.progress.active = active
+	return active
 }
-
-// batchRows is how many requests may come before some are judged.
-const batchRows = 256 << 10
 
 // judgeUntil judges what nothing older can come before, as long as there is room for what is to be told. What becomes too much
 // to be held in memory goes to the spool in between.
 func (t *Tail) judgeUntil(floor limit.Time) error {
-	for more := true; more && t.out.odd == nil && !t.spool.full(); {
+	for more := true; more && t.out.err == nil && !t.spool.full(); {
 		var b *traffic.Batch
 		if b, more = t.stream.Release(floor); b.Len() == 0 {
 			continue
@@ -135,9 +159,19 @@ func (t *Tail) judgeUntil(floor limit.Time) error {
 		if err := t.tidy(); err != nil {
 			return err
 		}
-		if more && t.spool.heavy() {
+		if more && t.spool.aboveThreshold() {
 			t.tryToSave(t.options.Now())
 		}
 	}
 	return nil
+}
+
+// judgeRest judges what waits for older ones, which will not come.
+func (t *Tail) judgeRest() error {
+	for t.stream.Waiting() > 0 {
+		if err := errors.Join(t.out.flush(), t.judgeUntil(traffic.MaxTime)); err != nil {
+			return err
+		}
+	}
+	return t.out.flush()
 }

@@ -1,131 +1,64 @@
+// Package tail follows logs that grow: lines come in as servers write them, across rotation, truncation and restarts, and
+// would-blocks, running numbers and metrics go out. It judges with the loop of replay, fed by a clock as well as by lines.
 package tail
 
 import (
-	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/logfile/follow"
-	"shadow/policy"
 	"shadow/replay"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-)
-
-// Options says what to follow, and how to judge it.
-type Options struct {
-	Names     []string       // files, pipes, globs, directories, or "-"
-	Stdin     io.Reader      // what "-" stands for
-	From      follow.From    // where to begin
-	State     string         // checkpoint file; "" for none
-	Read      ingest.Options // how lines are read; its Lateness is how far they may be out of order
-	Policies  []policy.Policy
-	NewRemote NewRemote     // nil: nobody judges but this tail
-	Events    string        // file for would-blocks; "" for Out
-	Out       io.Writer     // of would-blocks without a file
-	Err       io.Writer     // summaries, and what is wrong
-	Every     time.Duration // between summaries; 0: none
-	Save      time.Duration // between checkpoints; 0: DefaultSave
-	Linger    time.Duration // how long a file that lost its name has to be quiet to be closed; 0: DefaultLinger
-	Metrics   *Metrics      // nil: nobody asks for numbers
-	Live      *Live         // nil: nobody watches
-	MaxKeys   int           // how many keys of each kind are remembered; 0: no bound
-	Store     Store         // where batches go, which needs State; nil: nowhere
-	Flush     time.Duration // between looks whether they can go there; 0: DefaultFlush
-	Own       []string      // further files that are written on behalf of this tail, which are no logs
-	Spool     int64         // bytes of batches that wait before reading pauses; 0: DefaultSpool
-
-	Visible func(string) string // what a log says, harmless for a terminal; nil: quoted as in Go's source code
-	Now     func() time.Time    // nil: time.Now
-}
-
-// What Options are unless they say otherwise.
-const (
-	DefaultLateness = 5 * limit.Second
-	DefaultSave     = 5 * time.Second
-	DefaultLinger   = time.Minute
 )
 
 // A Tail follows logs. It works in steps, each of which reads what there is, judges what nothing older can come before, and
 // does what is due. One goroutine may use it.
 type Tail struct {
 	options Options
-	set     *follow.Set
-	logs    []*log // those of set
-	stream  *ingest.Stream
-	judge   *replay.Engine
-	remote  Remote // nil: there is none
-	tables  *traffic.Tables
+	begun   time.Time
+
+	set    *follow.Set
+	logs   []*log // those of set
+	block  logfile.Block
+	losses int // files of which the rest was not read by this tail
+
+	tables *traffic.Tables
+	stream *ingest.Stream
+	judge  *replay.Engine
+	remote Remote // nil: there is none
+
 	tally   *Tally
 	events  *events
 	out     *output
+	outLock *lock  // nil: would-blocks go to no file
 	spool   *spool // nil: no Store
-	lock    *lock
-	outLock *lock // of the would-blocks; nil: they are no file
-	block   logfile.Block
+	lock    *lock  // of the checkpoint
 
-	active []*log // see awake
-	whole  bool   // whether this step is
-
-	begun    time.Time
-	released time.Time // when requests were last judged
-	settled  int       // how many waited after that
-	caughtUp time.Time // when everything had been read of which the format is known
-	lags     bool      // whether that was too long ago to ask the Remote
-	saved    time.Time // when the last checkpoint was written
-	tried    time.Time // when that was last tried
-	odd      string    // what was wrong then
-	saving   time.Duration
-	losses   int       // files of which the rest was not read by this tail
-	joined   bool      // whether logs have joined since the last checkpoint
-	waits    bool      // whether it was told that batches wait for the database
-	stuck    bool      // whether it was told that would-blocks cannot be written
-	told     time.Time // when the last summary was
-	before   Tally     // as it was then
-	shown    time.Time // when numbers were last left for Metrics
-	counted  time.Time // when keys were last counted
-	keys     int       // how many there were
-	names    int       // how many were known after the last compaction
-	moved    int       // bytes that it moved
-	slack    int       // how many may come before another one
-
-	readAll time.Time  // when everything had been read
-	ahead   limit.Time // how far the clock that counts is ahead of this machine's; Dawn: not known
-	moment  limit.Time // by this machine's, when the last step began
-	faults  []fault    // the first lines that could not be read since the last summary
+	clock    machineClock
+	progress progress
+	saves    saves
+	names    compaction
+	summary  summary
+	metrics  metricsTimer
 }
 
 // New prepares to follow logs, from where the checkpoint says if there is one.
 func New(o Options) (*Tail, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Visible == nil {
-		o.Visible = strconv.QuoteToASCII
-	}
-	if o.Save == 0 {
-		o.Save = DefaultSave
-	}
-	if o.Linger == 0 {
-		o.Linger = DefaultLinger
-	}
-	if o.Flush == 0 {
-		o.Flush = DefaultFlush
-	}
-	if o.Spool == 0 {
-		o.Spool = DefaultSpool
-	}
-	t := &Tail{options: o, tables: o.Read.Tables, begun: o.Now(), slack: defaultSlack}
+	o.setDefaults()
+	t := &Tail{options: o, tables: o.Read.Tables, begun: o.Now()}
+	t.clock = machineClock{ahead: traffic.MinTime, now: limit.Time(t.begun.UnixMicro())}
+	t.progress = progress{readAll: t.begun, caughtUp: t.begun}
+	t.saves = saves{at: t.begun, tried: t.begun}
+	t.names.slack = defaultSlack
+	t.summary.at = t.begun
 	own := o.ownFiles()
 	t.set = follow.New(follow.Options{
 		Names: o.Names, Stdin: o.Stdin, From: o.From, Linger: o.Linger, Now: o.Now, Events: listener{t},
 		Own: func(path string) bool { return wasOwn(own, path) },
 	})
-	t.readAll, t.ahead, t.moment = t.begun, traffic.MinTime, limit.Time(t.begun.UnixMicro())
-	t.caughtUp, t.saved, t.tried, t.told = t.begun, t.begun, t.begun, t.begun
 	if err := t.open(); err != nil {
 		_ = t.Close() // what was wrong goes before
 		return nil, err
@@ -156,7 +89,9 @@ func (t *Tail) Close() error {
 	}
 	if t.spool != nil {
 		t.spool.close()
-		t.sayLeft()
+		if left := t.spool.trouble.Load(); left != nil { // what the database has not taken
+			t.say("%s; %s in %s", left.text, t.spool.backlog(), t.spool.dir)
+		}
 	}
 	t.outLock.release()
 	t.lock.release()
@@ -185,7 +120,7 @@ func (t listener) Waits(l *follow.Log) bool       { return t.stream.Waits(l.Numb
 func (t listener) Joined(l *follow.Log) {
 	t.logs = append(t.logs, &log{Log: l, clock: newClock(t.options.Read.Lateness)})
 	t.stream.Sources(t.set.Numbers())
-	t.joined = true
+	t.saves.joined = true
 }
 
 func (t listener) Left(l *follow.Log) {

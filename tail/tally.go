@@ -1,6 +1,8 @@
 package tail
 
 import (
+	"slices"
+
 	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
@@ -89,4 +91,26 @@ func (p *PolicyTally) place(key pair) int {
 		p.By = append(p.By, Refusals{Action: key.action, Class: key.class})
 	}
 	return i
+}
+
+// take counts what was taken in.
+func (t *Tally) take(taken *ingest.BlockStats) {
+	t.Lines += taken.Lines
+	t.Unreadable += taken.Unreadable
+	t.Excluded += taken.Excluded
+	t.NotHTTP.AddAll(taken.NotHTTP)
+	t.Moved += taken.Moved
+	t.Late += taken.Late
+}
+
+// copy is a Tally that does not change, and cannot count.
+func (t *Tally) copy() Tally {
+	c := *t
+	c.NotHTTP = slices.Clone(t.NotHTTP)
+	c.Policies = slices.Clone(t.Policies)
+	for i := range c.Policies {
+		c.Policies[i].By = slices.Clone(c.Policies[i].By)
+		c.Policies[i].places = nil
+	}
+	return c
 }

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // policies refuses the more the busier it is.
 func shop() *Frame {
 	h := new(History)
-	g := &tail.Glance{Begun: noon, Policies: []tail.Refused{{Name: "token:6/30s"}, {Name: "leaky:6/30s"}, {Name: "site: nginx:10r/s,burst=20"}}}
+	g := &tail.Snapshot{Begun: noon, Policies: []tail.Refused{{Name: "token:6/30s"}, {Name: "leaky:6/30s"}, {Name: "site: nginx:10r/s,burst=20"}}}
 	for i := range 480 {
 		next := *g
 		next.At = noon.Add(time.Duration(i) * 500 * time.Millisecond)
@@ -36,7 +36,7 @@ func shop() *Frame {
 		g = &next
 	}
 	g.Waiting, g.Logs, g.Late, g.Unreadable = 1234, 2, 3, 17
-	g.Asked = tail.Question{Rows: 50}
+	g.Asked = tail.Query{Rows: 50}
 	g.Clients = tail.List{Total: 6543, Names: 61, Top: []tail.Recent{
 		{Name: "203.0.113.7", Refused: 4321, Class: "tool", Action: "/login", Last: g.At},
 		{Name: "2001:db8:85a3:8d3:1319:8a2e:370:7348", Refused: 1234, Class: "browser", Action: "/search", Last: g.At.Add(-12 * time.Second)},
@@ -46,22 +46,22 @@ func shop() *Frame {
 		{Name: "/login", Refused: 4400, Last: g.At},
 		{Name: "/search", Refused: 2143, Last: g.At.Add(-2 * time.Second)},
 	}}
-	return &Frame{Title: "/var/log/nginx/access.log", Glance: g, History: h, Now: g.At, Width: 100, Height: 24}
+	return &Frame{Title: "/var/log/nginx/access.log", Snapshot: g, History: h, Now: g.At, Width: 100, Height: 24}
 }
 
 // shared is a shop whose limits other hosts share; Redis has been away for three minutes, and was an hour ago.
 func shared() *Frame {
 	f := shop()
-	f.Glance.Redis = &tail.Redis{Away: f.Now.Add(-3 * time.Minute)}
-	f.Glance.Policies[0].Degraded = f.Now.Add(-170 * time.Second)
-	f.Glance.Policies[2].Degraded = f.Now.Add(-time.Hour)
+	f.Snapshot.Redis = &tail.Redis{Away: f.Now.Add(-3 * time.Minute)}
+	f.Snapshot.Policies[0].Degraded = f.Now.Add(-170 * time.Second)
+	f.Snapshot.Policies[2].Degraded = f.Now.Add(-time.Hour)
 	return f
 }
 
 // flood is a shop with more policies and clients than there is room for, and a tail that cannot keep up.
 func flood() *Frame {
 	f := shop()
-	g := *f.Glance
+	g := *f.Snapshot
 	for i := len(g.Policies); i < 46; i++ {
 		g.Policies = append(g.Policies, tail.Refused{Name: "window:" + string(rune('a'+i%26)) + "/30s", Refused: int64(i)})
 	}
@@ -71,7 +71,7 @@ func flood() *Frame {
 		g.Clients.Top[i].Missing = 4
 	}
 	g.Asked.Policy = 30
-	f.Glance, f.Policy = &g, 30
+	f.Snapshot, f.Policy = &g, 30
 	f.Note = "access.log: no such file"
 	return f
 }

@@ -26,11 +26,11 @@ import (
 
 // A Frame is everything that a picture shows. Its text depends on nothing else.
 type Frame struct {
-	Title   string
-	Glance  *tail.Glance // nil: there is none yet
-	History *History
-	Note    string // what the tail said last
-	Now     time.Time
+	Title    string
+	Snapshot *tail.Snapshot // nil: there is none yet
+	History  *History
+	Note     string // what the tail said last
+	Now      time.Time
 
 	Width, Height int // of the terminal
 	Color         bool
@@ -55,7 +55,7 @@ func (f *Frame) Text() string {
 		lines = []string{cut(fmt.Sprintf("too small: needs %d×%d", leastWidth, leastHeight), f.Width)}
 	case f.Help:
 		lines = f.help()
-	case f.Glance == nil:
+	case f.Snapshot == nil:
 		lines = []string{f.title(), "", f.paint(dim, "nothing has been read yet")}
 	default:
 		lines = f.picture()
@@ -75,7 +75,7 @@ func (f *Frame) picture() []string {
 		gap = nil
 		free += 2
 	}
-	shown := min(len(f.Glance.Policies), free/2)
+	shown := min(len(f.Snapshot.Policies), free/2)
 	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis, gap, f.policies(shown), gap, f.lists(free-shown))
 	for len(lines) < f.Height-2 {
 		lines = append(lines, "")
@@ -85,8 +85,8 @@ func (f *Frame) picture() []string {
 
 func (f *Frame) title() string {
 	since := ""
-	if f.Glance != nil {
-		since = "running for " + lasting(f.Now.Sub(f.Glance.Begun))
+	if f.Snapshot != nil {
+		since = "running for " + lasting(f.Now.Sub(f.Snapshot.Begun))
 	}
 	room := f.Width - columns(since) - 1
 	return f.paint(bold, left("shadow tail "+plain(f.Title), room)) + " " + f.paint(dim, since)
@@ -101,7 +101,7 @@ func (f *Frame) requests() string {
 	rate := right(perSecond(now.rate()), rateWidth)
 	values := f.History.values(kept, (*column).rate)
 	peak := max(peakOf(values), now.rate())
-	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), format.Thousands(f.Glance.Requests))
+	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), format.Thousands(f.Snapshot.Requests))
 	room := f.Width - labelWidth - rateWidth - 2
 	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)
 	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) + f.paint(dim, cut(counted, room-columns(line)))
@@ -125,12 +125,12 @@ func perSecond(rate float64) string {
 	return format.Thousands(int64(rate+0.5)) + "/s"
 }
 
-// stale is how old a glance may be before the screen says so.
+// stale is how old a snapshot may be before the screen says so.
 const stale = 3 * time.Second
 
 // log is the line that says whether reading keeps up.
 func (f *Frame) log() string {
-	g := f.Glance
+	g := f.Snapshot
 	text, c := "up to date", dim
 	if g.LagBytes > 0 {
 		text, c = fmt.Sprintf("%s and %s behind", format.Size(g.LagBytes), lasting(g.Lag)), yellow

@@ -26,19 +26,19 @@ func TestPictures(t *testing.T) {
 		{"shop-actions.txt", shop(), 80, 20, func(f *Frame) { f.Actions = true }},
 		{"flood-100x30.txt", flood(), 100, 30, nil},
 		{"stale.txt", shop(), 80, 12, func(f *Frame) { f.Now = f.Now.Add(time.Minute) }},
-		{"absent.txt", shop(), 80, 12, func(f *Frame) { f.Glance.Absent = 1 }},
+		{"absent.txt", shop(), 80, 12, func(f *Frame) { f.Snapshot.Absent = 1 }},
 		{"colors.txt", shop(), 100, 16, func(f *Frame) { f.Color = true }},
 		{"shared.txt", shared(), 100, 24, func(f *Frame) {
-			f.Glance.Redis.Away = time.Time{}
-			for i := range f.Glance.Policies {
-				f.Glance.Policies[i].Degraded = time.Time{}
+			f.Snapshot.Redis.Away = time.Time{}
+			for i := range f.Snapshot.Policies {
+				f.Snapshot.Policies[i].Degraded = time.Time{}
 			}
 		}},
 		{"away.txt", shared(), 100, 24, nil},
 		{"away-40x12.txt", shared(), 40, 12, nil},
 		{"away-colors.txt", shared(), 100, 16, func(f *Frame) { f.Color = true }},
-		{"back.txt", shared(), 100, 16, func(f *Frame) { f.Glance.Redis.Away = time.Time{}; f.Policy = 2 }},
-		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Glance.Redis.Spared = true; f.Now = f.Now.Add(24 * time.Hour) }},
+		{"back.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Away = time.Time{}; f.Policy = 2 }},
+		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Spared = true; f.Now = f.Now.Add(24 * time.Hour) }},
 		{"help.txt", shop(), 80, 24, func(f *Frame) { f.Help = true }},
 		{"begin.txt", &Frame{Title: "access.log", History: new(History)}, 80, 24, nil},
 		{"small.txt", shop(), 30, 8, nil},
@@ -72,7 +72,7 @@ func TestEveryPictureFits(t *testing.T) {
 		case 1:
 			f = shared()
 		}
-		g := *f.Glance
+		g := *f.Snapshot
 		f.Title, f.Note = pick(), pick()
 		g.Policies = append([]tail.Refused(nil), g.Policies...)
 		g.Policies[random.IntN(len(g.Policies))].Name = pick()
@@ -84,7 +84,7 @@ func TestEveryPictureFits(t *testing.T) {
 		}
 		g.Requests, g.Late, g.LagBytes = random.Int64(), random.Int64(), random.Int64()*int64(random.IntN(2))
 		g.Asked.Policy = random.IntN(50) - 1
-		f.Glance = &g
+		f.Snapshot = &g
 		f.Policy, f.Actions, f.Color, f.Help = random.IntN(len(g.Policies)), random.IntN(2) == 0, random.IntN(2) == 0, random.IntN(20) == 0
 		f.Width, f.Height = random.IntN(230), random.IntN(60)
 		if random.IntN(4) == 0 {

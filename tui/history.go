@@ -16,9 +16,9 @@ const (
 	nowColumns = 5   // that count as now
 )
 
-// A History is filled glance by glance.
+// A History is filled snapshot by snapshot.
 type History struct {
-	before *tail.Glance     // the latest that was taken
+	before *tail.Snapshot   // the latest that was taken
 	begun  time.Time        // when the first was
 	latest int64            // the number of the latest column
 	ring   [kept + 1]column // the latest is not over
@@ -32,8 +32,8 @@ type column struct {
 	refused  []int64 // by policy
 }
 
-// Take adds what happened between the glance before and this one.
-func (h *History) Take(g *tail.Glance) {
+// Take adds what happened between the snapshot before and this one.
+func (h *History) Take(g *tail.Snapshot) {
 	before := h.before
 	h.before = g
 	if before == nil {

@@ -7,11 +7,11 @@ import (
 	"shadow/tail"
 )
 
-// feed takes glances at times (in seconds), of requests and refusals so far.
-func feed(h *History, glances ...[3]float64) {
-	for _, g := range glances {
+// feed takes snapshots at times (in seconds), of requests and refusals so far.
+func feed(h *History, snapshots ...[3]float64) {
+	for _, g := range snapshots {
 		at := noon.Add(time.Duration(g[0] * float64(time.Second)))
-		h.Take(&tail.Glance{At: at, Requests: int64(g[1]), Policies: []tail.Refused{{Refused: int64(g[2])}}})
+		h.Take(&tail.Snapshot{At: at, Requests: int64(g[1]), Policies: []tail.Refused{{Refused: int64(g[2])}}})
 	}
 }
 

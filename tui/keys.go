@@ -45,10 +45,10 @@ func (f *Frame) press(key string) tea.Cmd {
 }
 
 func (f *Frame) policyCount() int {
-	if f.Glance == nil {
+	if f.Snapshot == nil {
 		return 0
 	}
-	return len(f.Glance.Policies)
+	return len(f.Snapshot.Policies)
 }
 
 // choose chooses a policy, the nearest there is.

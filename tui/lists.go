@@ -19,8 +19,8 @@ const (
 
 // lists draws a title, a head and so many rows.
 func (f *Frame) lists(rows int) []string {
-	switch p := f.Glance.Asked.Policy; {
-	case p < 0 || p >= len(f.Glance.Policies):
+	switch p := f.Snapshot.Asked.Policy; {
+	case p < 0 || p >= len(f.Snapshot.Policies):
 		return nil
 	case f.Width < bothWidth && f.Actions:
 		return f.list(actionList, f.Width, rows)
@@ -42,13 +42,13 @@ func (f *Frame) lists(rows int) []string {
 // A listKind is one of the lists.
 type listKind struct {
 	noun   string
-	of     func(*tail.Glance) *tail.List
+	of     func(*tail.Snapshot) *tail.List
 	detail bool // whether class and action are shown
 }
 
 var (
-	clientList = listKind{"client", func(g *tail.Glance) *tail.List { return &g.Clients }, true}
-	actionList = listKind{"action", func(g *tail.Glance) *tail.List { return &g.Actions }, false}
+	clientList = listKind{"client", func(g *tail.Snapshot) *tail.List { return &g.Clients }, true}
+	actionList = listKind{"action", func(g *tail.Snapshot) *tail.List { return &g.Actions }, false}
 )
 
 // The columns of a list beside the name.
@@ -66,13 +66,13 @@ var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest fi
 
 // list draws one list; each line is as wide as it.
 func (f *Frame) list(kind listKind, width, rows int) []string {
-	l, asked, c := kind.of(f.Glance), f.Glance.Asked, kind.layout(width)
+	l, asked, c := kind.of(f.Snapshot), f.Snapshot.Asked, kind.layout(width)
 	names := format.Count(int64(l.Names), kind.noun)
 	if l.Lost > 0 {
 		names = "≥" + names
 		rows--
 	}
-	title := fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Glance.Policies[asked.Policy].Name),
+	title := fmt.Sprintf("%s: %s of %s in %s, %s", plain(f.Snapshot.Policies[asked.Policy].Name),
 		format.Count(l.Total, "refusal"), names, lasting(tail.Span), orders[asked.Order])
 	head := c.row(kind.noun, "refused", "share", "latest", "class", "action")
 	lines := []string{f.paint(bold, left(title, width)), f.paint(dim, left(head, width))}

@@ -13,30 +13,30 @@ import (
 // The model is what the terminal library asks: what a message changes, and what the picture is. A panic in it is no reason to
 // end without a word to the tail: it ends the screen as the key q does, and becomes an error.
 
-// How often the screen takes a glance, and how often at most it draws: keys are answered at once.
+// How often the screen takes a snapshot, and how often at most it draws: keys are answered at once.
 const (
-	glanceEvery = 250 * time.Millisecond
-	fps         = 20
+	snapshotEvery = 250 * time.Millisecond
+	fps           = 20
 )
 
 // A model implements tea.Model.
 type model struct {
 	frame  Frame
-	live   *tail.Live
+	feed   *tail.Feed
 	notes  *Notes
 	failed error
 }
 
 func newModel(o Options) *model {
-	return &model{frame: Frame{Title: o.Title, History: new(History), Color: o.Color}, live: o.Live, notes: o.Notes}
+	return &model{frame: Frame{Title: o.Title, History: new(History), Color: o.Color}, feed: o.Feed, notes: o.Notes}
 }
 
-// tick says that it is time for a glance.
+// tick says that it is time for a snapshot.
 type tick time.Time
 
 // Init implements tea.Model: it waits for the next tick.
 func (m *model) Init() tea.Cmd {
-	return tea.Tick(glanceEvery, func(now time.Time) tea.Msg { return tick(now) })
+	return tea.Tick(snapshotEvery, func(now time.Time) tea.Msg { return tick(now) })
 }
 
 // Update implements tea.Model.
@@ -50,8 +50,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case tick:
 		f.Now, f.Note = time.Time(msg), m.notes.last()
-		if g := m.live.Latest(); g != nil && g != f.Glance {
-			f.Glance = g
+		if g := m.feed.Latest(); g != nil && g != f.Snapshot {
+			f.Snapshot = g
 			f.History.Take(g)
 		}
 		return m, m.Init()
@@ -84,5 +84,5 @@ func (m *model) rescue(panicked any) {
 
 // ask asks the tail for the names that have room.
 func (m *model) ask() {
-	m.live.Ask(tail.Question{Policy: m.frame.Policy, Order: m.frame.Order, Rows: max(1, m.frame.Height)})
+	m.feed.Ask(tail.Query{Policy: m.frame.Policy, Order: m.frame.Order, Rows: max(1, m.frame.Height)})
 }

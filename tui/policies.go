@@ -25,10 +25,10 @@ type policyLayout struct{ mark, name, peak, line int }
 // sparkline where there is no room for them.
 func (f *Frame) layout() (l policyLayout) {
 	l.name = 16
-	for _, p := range f.Glance.Policies {
+	for _, p := range f.Snapshot.Policies {
 		l.name = max(l.name, columns(plain(p.Name)))
 	}
-	if l.mark = markWidth; f.Glance.Redis != nil {
+	if l.mark = markWidth; f.Snapshot.Redis != nil {
 		l.mark++
 	}
 	rest := f.Width - l.mark - shareWidth - countWidth
@@ -49,7 +49,7 @@ func (l policyLayout) row(mark, name, now, peak, refused string) (before, behind
 
 // policies draws so many of them around the chosen one, below a head.
 func (f *Frame) policies(shown int) []string {
-	all := f.Glance.Policies
+	all := f.Snapshot.Policies
 	l := f.layout()
 	head := "policy"
 	first := max(0, min(f.Policy-shown/2, len(all)-shown))
@@ -70,7 +70,7 @@ func (f *Frame) policies(shown int) []string {
 }
 
 func (f *Frame) policy(i int, l policyLayout, now *column) string {
-	p := f.Glance.Policies[i]
+	p := f.Snapshot.Policies[i]
 	values := f.History.values(kept, func(c *column) float64 { return c.share(i) })
 	peak := max(peakOf(values), now.share(i))
 	mark, c := " ", color(0)

@@ -16,7 +16,7 @@ const degradedMark = "!"
 
 // redis is that line, if there is one.
 func (f *Frame) redis() []string {
-	r := f.Glance.Redis
+	r := f.Snapshot.Redis
 	if r == nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (f *Frame) redis() []string {
 		text, c = fmt.Sprintf("away since %s, for %s", f.clock(r.Away), lasting(f.Now.Sub(r.Away))), yellow
 	}
 	n, first := 0, f.Now
-	for _, p := range f.Glance.Policies {
+	for _, p := range f.Snapshot.Policies {
 		if at := p.Degraded; !at.IsZero() {
 			n++
 			if at.Before(first) {
@@ -37,7 +37,7 @@ func (f *Frame) redis() []string {
 		}
 	}
 	if n > 0 {
-		text += fmt.Sprintf("; %s %d of %d policies degraded since %s", degradedMark, n, len(f.Glance.Policies), f.clock(first))
+		text += fmt.Sprintf("; %s %d of %d policies degraded since %s", degradedMark, n, len(f.Snapshot.Policies), f.clock(first))
 		c = yellow
 	}
 	return []string{left("redis", labelWidth) + f.paint(c, cut(text, f.Width-labelWidth))}

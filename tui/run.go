@@ -18,7 +18,7 @@ import (
 // Options say what to show, and where.
 type Options struct {
 	Title string
-	Live  *tail.Live
+	Feed  *tail.Feed
 	Notes *Notes // what the tail says
 	Out   io.Writer
 	Color bool

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 
 // actOnTerminal shows a screen until what it watches ends in some way.
 func actOnTerminal(end string) {
-	live, notes := new(tail.Live), NewNotes(os.Stderr, true)
-	o := Options{Title: "access.log", Live: live, Notes: notes, Out: os.Stdout}
+	feed, notes := new(tail.Feed), NewNotes(os.Stderr, true)
+	o := Options{Title: "access.log", Feed: feed, Notes: notes, Out: os.Stdout}
 	if end == "screen panics" {
-		o.Live = nil
+		o.Feed = nil
 	}
 	err := Run(context.Background(), o, func(ctx context.Context) error {
 		fmt.Fprintln(notes, "shadow: said while the screen shows")
@@ -77,7 +77,7 @@ func TestTerminalIsRestored(t *testing.T) {
 
 // A picture that cannot be drawn ends the screen.
 func TestPictureThatPanics(t *testing.T) {
-	m := newModel(Options{Live: new(tail.Live), Notes: NewNotes(os.Stderr, true)})
+	m := newModel(Options{Feed: new(tail.Feed), Notes: NewNotes(os.Stderr, true)})
 	m.frame = *shop()
 	m.frame.History = nil
 	if v := m.View(); v.Content != "" || m.failed == nil || !strings.Contains(m.failed.Error(), "(*Frame).Text") {

@@ -54,8 +54,8 @@ func (f *Tail) share(o *tail.Options) (*sharedTail, error) {
 		Lateness: max(o.Read.Lateness, limit.Time(f.MaxLag.Microseconds())), // who lags behind another host is no log that begins again
 	}
 	o.NewRemote = s.connect
-	if o.Live != nil {
-		o.Live.Redis = s.metrics
+	if o.Feed != nil {
+		o.Feed.Redis = s.metrics
 	}
 	return s, nil
 }

@@ -27,13 +27,13 @@ func (f *Tail) watched(o *tail.Options) (runner, error) {
 	}
 	spoils := f.IsTerminal(o.Err)
 	show := tui.Options{
-		Title: strings.Join(o.Names, " "), Live: new(tail.Live), Notes: tui.NewNotes(o.Err, spoils), Out: o.Out,
+		Title: strings.Join(o.Names, " "), Feed: new(tail.Feed), Notes: tui.NewNotes(o.Err, spoils), Out: o.Out,
 		Color: os.Getenv("NO_COLOR") == "",
 	}
 	if spoils && o.Every > 0 {
 		o.Every = math.MaxInt64 // one summary, in the end
 	}
-	o.Live, o.Err = show.Live, show.Notes
+	o.Feed, o.Err = show.Feed, show.Notes
 	o.Out = io.Discard // of would-blocks without a file
 	return func(ctx context.Context, work func(context.Context) error) error { return tui.Run(ctx, show, work) }, nil
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // live makes a bench whose tail is watched.
-func live(t *testing.T, limits ...string) (*bench, *Live) {
-	b, l := newBench(t, limits...), new(Live)
-	b.change = func(o *Options) { o.Live = l }
+func live(t *testing.T, limits ...string) (*bench, *Feed) {
+	b, l := newBench(t, limits...), new(Feed)
+	b.change = func(o *Options) { o.Feed = l }
 	return b, l
 }
 
-func TestGlance(t *testing.T) {
+func TestSnapshot(t *testing.T) {
 	b, l := live(t, "token:2/30s", "token:3/30s")
 	b.append("access.log", "")
 	b.start()
@@ -36,14 +36,14 @@ func TestGlance(t *testing.T) {
 	if len(g.Clients.Top) != 1 {
 		t.Errorf("nobody has asked for more than one row, and here are %+v", g.Clients)
 	}
-	l.Ask(Question{Policy: 0, Rows: 10})
+	l.Ask(Query{Policy: 0, Rows: 10})
 	b.step(time.Second)
 	g = l.Latest()
 	wantTop(t, g.Clients, 5, "192.0.2.1", 4, "192.0.2.2", 1)
 	if c := g.Clients.Top[0]; c.Class != "tool" || c.Action != "/page1" || c.Last.After(g.At) {
 		t.Errorf("%+v", c)
 	}
-	l.Ask(Question{Policy: 1, Rows: 10, Order: ByName})
+	l.Ask(Query{Policy: 1, Rows: 10, Order: ByName})
 	b.step(time.Second)
 	wantTop(t, l.Latest().Clients, 3, "192.0.2.1", 3)
 	wantTop(t, l.Latest().Actions, 3, "/page1", 3)
@@ -51,7 +51,7 @@ func TestGlance(t *testing.T) {
 	if g = l.Latest(); g.Clients.Top != nil || g.Clients.Total != 0 || g.Policies[1].Refused != 3 {
 		t.Errorf("a span later: %+v", g)
 	}
-	l.Ask(Question{Policy: 7})
+	l.Ask(Query{Policy: 7})
 	b.step(time.Second) // there is none: no names
 }
 
@@ -68,12 +68,12 @@ func wantTop(t *testing.T, l List, total int64, want ...any) {
 }
 
 // Names outlive the tables that they are from: after a compaction another client has the number of the first one.
-func TestGlanceSurvivesCompaction(t *testing.T) {
+func TestSnapshotSurvivesCompaction(t *testing.T) {
 	b, l := live(t, "token:2/1s")
 	b.append("access.log", "")
 	b.start()
 	defer b.stop()
-	l.Ask(Question{Rows: 10})
+	l.Ask(Query{Rows: 10})
 	b.append("access.log", strings.Repeat(line(1, b.now), 6))
 	b.step(100 * time.Millisecond)
 	b.step(6500 * time.Millisecond)
@@ -90,7 +90,7 @@ func TestGlanceSurvivesCompaction(t *testing.T) {
 }
 
 // Whoever asks does so from another goroutine.
-func TestGlanceWhileTailing(t *testing.T) {
+func TestSnapshotWhileTailing(t *testing.T) {
 	b, l := live(t, "token:2/30s")
 	b.append("access.log", "")
 	b.start()
@@ -104,7 +104,7 @@ func TestGlanceWhileTailing(t *testing.T) {
 				return
 			default:
 			}
-			l.Ask(Question{Order: Order(i % 3), Rows: 3})
+			l.Ask(Query{Order: Order(i % 3), Rows: 3})
 			if g := l.Latest(); g != nil && len(g.Clients.Top) > 3 {
 				t.Errorf("%d rows", len(g.Clients.Top))
 			}

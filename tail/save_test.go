@@ -41,7 +41,7 @@ func keyed(r *rand.Rand, n int, at time.Time) string {
 func TestNamesAreDropped(t *testing.T) {
 	b, r := keyedBench(t), seeded(t, 3)
 	b.start()
-	b.tail.slack = -1 << 30 // after every batch
+	b.tail.names.slack = -1 << 30 // after every batch
 	for range 400 {
 		for range r.IntN(8) {
 			b.append("access.log", keyed(r, 1+r.IntN(12), b.now))
@@ -70,7 +70,7 @@ func TestEveryKindOfNameIsBounded(t *testing.T) {
 			b := keyedBench(t)
 			b.limits = []string{"token:1/2s"}
 			b.start()
-			b.tail.slack = 500
+			b.tail.names.slack = 500
 			most := 0
 			for n := range 200 {
 				text := ""
@@ -129,10 +129,10 @@ func TestSlowCheckpointsAreRare(t *testing.T) {
 	defer b.stop()
 	save := func() time.Time {
 		t.Helper()
-		before := b.tail.saved
+		before := b.tail.saves.at
 		for range 100 {
-			if b.step(100 * time.Millisecond); b.tail.saved.After(before) {
-				return b.tail.saved
+			if b.step(100 * time.Millisecond); b.tail.saves.at.After(before) {
+				return b.tail.saves.at
 			}
 		}
 		t.Fatal("no checkpoint is written")
@@ -144,10 +144,10 @@ func TestSlowCheckpointsAreRare(t *testing.T) {
 	}
 	slow = takes / 2 // it is looked at twice after the beginning
 	check(t, b.tail.save())
-	if slow = 0; b.tail.saving != takes {
-		t.Fatalf("a checkpoint takes %v, want %v", b.tail.saving, takes)
+	if slow = 0; b.tail.saves.took != takes {
+		t.Fatalf("a checkpoint takes %v, want %v", b.tail.saves.took, takes)
 	}
-	b.tail.tried, b.tail.saved = b.now, b.now
+	b.tail.saves.tried, b.tail.saves.at = b.now, b.now
 	slowly := b.now
 	if passed := save().Sub(slowly); passed != 20*takes {
 		t.Errorf("the one behind it is written after %v, want %v", passed, 20*takes)

@@ -5,18 +5,18 @@ package tail
 
 // pauses reports whether reading has to wait. Then it does what is due all the same.
 func (t *Tail) pauses() (bool, error) {
-	if t.out.odd != nil {
+	if t.out.err != nil {
 		if err := t.emit(); err != nil {
 			return false, err
 		}
 	}
-	if t.out.odd == nil && !t.spool.full() {
+	if t.out.err == nil && !t.spool.full() {
 		return false, nil
 	}
 	for _, l := range t.logs {
 		l.Measure()
 	}
-	t.due()
+	t.runTimers()
 	return true, nil
 }
 
@@ -24,13 +24,13 @@ func (t *Tail) pauses() (bool, error) {
 func (t *Tail) emit() error {
 	err := t.out.flush()
 	switch {
-	case err == nil && t.stuck:
+	case err == nil && t.out.told:
 		t.say("would-blocks can be written again")
-	case err != nil && !t.out.mayGoOn(err):
+	case err != nil && t.out.file == nil && !isFull(err): // whoever reads a pipe may be gone for ever
 		return err
-	case err != nil && !t.stuck:
+	case err != nil && !t.out.told:
 		t.say("would-blocks cannot be written, so nothing more is read until they can: %v", err)
 	}
-	t.stuck = err != nil
+	t.out.told = err != nil
 	return nil
 }

@@ -5,6 +5,7 @@ package tail
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -53,4 +54,13 @@ func (l *lock) release() {
 	if l != nil {
 		_ = l.file.Close()
 	}
+}
+
+// maxFiles returns how many files the process may have open.
+func maxFiles() int {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt
+	}
+	return int(min(uint64(limit.Cur), math.MaxInt32))
 }

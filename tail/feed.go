@@ -8,27 +8,27 @@ import (
 	"shadow/traffic"
 )
 
-// A Live is the way from a tail to a screen. The tail leaves a glance at its numbers there a few times a second, and the
+// A Feed is the way from a tail to a screen. The tail leaves a snapshot of its numbers there a few times a second, and the
 // screen takes the latest one, so neither ever waits for the other. Names are costly to list, so the screen asks for those
-// that it shows, and finds them in one of the next glances.
+// that it shows, and finds them in one of the next snapshots.
 
-// A Live shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
-type Live struct {
+// A Feed shows the numbers of a tail to whoever watches. Any number of goroutines may use it.
+type Feed struct {
 	Redis *RedisMetrics // nil: nobody asks Redis; to be set before anything else
 
-	latest atomic.Pointer[Glance]
-	asked  atomic.Pointer[Question]
+	latest atomic.Pointer[Snapshot]
+	asked  atomic.Pointer[Query]
 }
 
-// A Question says which names are wanted.
-type Question struct {
+// A Query says which names are wanted.
+type Query struct {
 	Policy int // its place among the policies
 	Order  Order
 	Rows   int // how many names at most
 }
 
-// A Glance is the numbers of one moment. Nobody may change it.
-type Glance struct {
+// A Snapshot is the numbers of one moment. Nobody may change it.
+type Snapshot struct {
 	At    time.Time
 	Begun time.Time
 
@@ -43,7 +43,7 @@ type Glance struct {
 	Policies []Refused
 	Redis    *Redis // nil: nobody asks it
 
-	Asked   Question // the question that Clients and Actions answer
+	Asked   Query // the question that Clients and Actions answer
 	Clients List
 	Actions List
 }
@@ -61,56 +61,46 @@ type Redis struct {
 	Spared bool      // it is not asked, since reading lags
 }
 
-// Latest is the latest glance, nil before the first one.
-func (l *Live) Latest() *Glance { return l.latest.Load() }
+// Latest is the latest snapshot, nil before the first one.
+func (l *Feed) Latest() *Snapshot { return l.latest.Load() }
 
 // Ask says which names are wanted from now on.
-func (l *Live) Ask(q Question) { l.asked.Store(&q) }
+func (l *Feed) Ask(q Query) { l.asked.Store(&q) }
 
-func (l *Live) question() Question {
-	if q := l.asked.Load(); q != nil {
-		return *q
-	}
-	return Question{}
-}
-
-// How often a glance is left, and how much of the tail's time that may take: a hundredth.
+// How often a snapshot is left, and how much of the tail's time that may take: a hundredth.
 const (
-	glanceEvery = 200 * time.Millisecond
-	glanceShare = 100
+	snapshotEvery = 200 * time.Millisecond
+	snapshotShare = 100
 )
 
-// glance leaves a glance, if one is due.
-func (t *Tail) glance(now time.Time) {
+// leaveSnapshot leaves a snapshot, if one is due.
+func (t *Tail) leaveSnapshot(now time.Time) {
 	c := t.events.crowd
-	if c == nil || now.Sub(c.glanced) < max(glanceEvery, glanceShare*c.glancing) {
+	if c == nil || now.Sub(c.shown) < max(snapshotEvery, snapshotShare*c.took) {
 		return
 	}
 	begin := time.Now()
-	c.glanced = now
+	c.shown = now
 	c.advance(now)
-	g := t.numbers(now)
-	g.Asked = t.options.Live.question()
-	c.answer(g, t.tables)
-	t.options.Live.latest.Store(g)
-	c.glancing = time.Since(begin)
-}
-
-// numbers is a glance without names.
-func (t *Tail) numbers(now time.Time) *Glance {
-	g := &Glance{
-		At: now, Begun: t.begun, Lines: t.tally.Lines, Unreadable: t.tally.Unreadable, Excluded: t.tally.Excluded, NotHTTP: t.tally.NotHTTP.Lines(), Late: t.tally.Late,
-		Requests: t.tally.Requests, Forgotten: t.tally.Forgotten, Waiting: t.stream.Waiting(), Logs: t.set.Followed(), Absent: t.set.Absent(),
+	is := t.tally
+	s := &Snapshot{
+		At: now, Begun: t.begun, Lines: is.Lines, Unreadable: is.Unreadable, Excluded: is.Excluded, NotHTTP: is.NotHTTP.Lines(), Late: is.Late,
+		Requests: is.Requests, Forgotten: is.Forgotten, Waiting: t.stream.Waiting(), Logs: t.set.Followed(), Absent: t.set.Absent(),
 	}
-	g.LagBytes, g.Lag = t.Lag(now)
-	for i := range t.tally.Policies {
-		p := &t.tally.Policies[i]
-		g.Policies = append(g.Policies, Refused{p.Name, p.Refused, t.events.crowd.since(i, p.IsDegraded, now)})
+	s.LagBytes, s.Lag = t.Lag(now)
+	for i := range is.Policies {
+		p := &is.Policies[i]
+		s.Policies = append(s.Policies, Refused{p.Name, p.Refused, c.since(i, p.IsDegraded, now)})
 	}
-	if metrics := t.options.Live.Redis; metrics != nil {
-		g.Redis = &Redis{Away: metrics.Away(), Spared: t.lags}
+	if redis := t.options.Feed.Redis; redis != nil {
+		s.Redis = &Redis{Away: redis.Away(), Spared: t.progress.lags}
 	}
-	return g
+	if asked := t.options.Feed.asked.Load(); asked != nil {
+		s.Asked = *asked
+	}
+	c.answer(s, t.tables)
+	t.options.Feed.latest.Store(s)
+	c.took = time.Since(begin)
 }
 
 // A crowd is who and what was refused of late, by policy. A nil crowd counts nobody.
@@ -119,8 +109,8 @@ type crowd struct {
 	at       time.Duration // since then
 	policies []struct{ clients, actions *recent }
 	degraded []time.Time   // by policy: since when; the zero time: it is not
-	glanced  time.Time     // when a glance was last left
-	glancing time.Duration // how long that took
+	shown    time.Time     // when a snapshot was last left
+	took     time.Duration // how long that took
 }
 
 // How many names may have counters: clients of all policies together, with some for each at least, and actions of each.
@@ -181,8 +171,8 @@ func (c *crowd) forget() {
 	}
 }
 
-// answer lists the names that a glance was asked for.
-func (c *crowd) answer(g *Glance, t *traffic.Tables) {
+// answer lists the names that a snapshot was asked for.
+func (c *crowd) answer(g *Snapshot, t *traffic.Tables) {
 	if g.Asked.Policy < 0 || g.Asked.Policy >= len(c.policies) {
 		return
 	}

@@ -1,0 +1,124 @@
+package tail
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// When checkpoints are written, what goes into them, and the way back.
+
+// saves are the checkpoints that were written.
+type saves struct {
+	at, tried time.Time     // when the last one was, and when that was last tried
+	took      time.Duration // how long
+	err       string        // what was wrong then
+	joined    bool          // whether logs have joined since
+}
+
+// mustSave reports whether a checkpoint is due. Writing them takes at most a twentieth of the time, unless what is held for the
+// database becomes too much.
+func (t *Tail) mustSave(now time.Time) bool {
+	every := t.options.Save
+	if t.saves.joined { // were one of them rotated while no tail runs, nothing of it would be found
+		every = tick
+	}
+	passed := now.Sub(t.saves.tried)
+	return passed >= max(every, 20*t.saves.took) || passed >= tick && t.spool.aboveThreshold()
+}
+
+// tryToSave writes a checkpoint. Should the disk be full, the old one holds: after a crash more is judged again.
+func (t *Tail) tryToSave(now time.Time) {
+	t.saves.tried = now
+	if err := t.save(); err != nil {
+		t.sayUnsaved(err)
+		return
+	}
+	t.saves.at, t.saves.joined, t.saves.err = now, false, ""
+}
+
+// sayUnsaved says why there is no checkpoint, unless it was said last.
+func (t *Tail) sayUnsaved(err error) {
+	why := "the checkpoint cannot be written: "
+	if isFull(err) {
+		why = "the checkpoint cannot be written, as the disk is full; it is written as soon as there is room: "
+	}
+	if text := why + err.Error(); text != t.saves.err {
+		t.say("%s", text)
+		t.saves.err = text
+	}
+}
+
+// isFull reports whether there was no room on a disk.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+// save writes a checkpoint, and the batch for the database that goes with it.
+func (t *Tail) save() error {
+	begin := t.options.Now()
+	out, err := t.out.save()
+	if err != nil {
+		return err
+	}
+	var remote json.RawMessage
+	if t.remote != nil {
+		if remote, err = t.remote.Save(); err != nil {
+			return err
+		}
+	}
+	c := &Checkpoint{Written: t.options.Now().UTC(), Tally: *t.tally, Output: out, Remote: remote}
+	c.Logs, c.Left = t.set.Save()
+	if t.spool != nil {
+		c.Spool = t.spool.complete(c.Written, t.tally)
+	}
+	if err = c.prepare(t.options.State, t.remember); err == nil && t.spool != nil {
+		err = t.spool.seal()
+	}
+	if err == nil {
+		err = replace(t.options.State)
+		if t.spool != nil {
+			t.spool.rotate(t.tally, err == nil)
+		}
+	}
+	if err == nil && t.remote != nil {
+		t.remote.Kept()
+	}
+	t.saves.took = t.options.Now().Sub(begin)
+	return err
+}
+
+// remember writes what the stream and the judge remember.
+func (t *Tail) remember(w io.Writer) error {
+	to := traffic.NewEncoder(t.tables, w)
+	t.stream.Save(to)
+	t.judge.Save(to)
+	return to.Flush()
+}
+
+// recall is the way back.
+func (t *Tail) recall(body []byte) error {
+	from := traffic.NewDecoder(body, t.tables, t.options.Read.Actions.Named)
+	t.stream.Restore(from)
+	t.judge.Restore(from)
+	return from.Err()
+}
+
+// restore goes on where a checkpoint was written.
+func (t *Tail) restore(c *Checkpoint) error {
+	t.set.Resume(c.Logs, c.Left)
+	t.stream.Sources(t.set.Numbers())
+	if err := t.recall(c.Body); err != nil {
+		return fmt.Errorf("%s: %w", t.options.State, err)
+	}
+	for _, l := range t.logs {
+		mark, last := t.stream.Progress(l.Number)
+		l.clock.hear(&ingest.BlockStats{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
+	}
+	t.names.needed = t.known()
+	return nil
+}
