@@ -33,8 +33,6 @@ type candidate struct {
 	degraded Degraded
 }
 
-func newCandidate(p policy.Policy) *candidate { return &candidate{policy: p, limits: limitsOf(p)} }
-
 // judge hands each timeline of the batch to the limits, all of which count by the key of k.
 func (c *candidate) judge(b *traffic.Batch, k *keyGroup) error {
 	c.ask(b, k)

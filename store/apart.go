@@ -49,28 +49,19 @@ type identity struct {
 	head, tail uint64
 }
 
-// meets reports whether two runs judged requests of the same time apart.
-func (s *runSpan) meets(o *runSpan) bool {
-	again := func(id identity) bool { return slices.Contains(o.heads, id) } // of which another warning tells
-	return s.chain != o.chain && !(s.redis && o.redis) && s.requests > 0 && o.requests > 0 &&
-		s.first <= o.last && o.first <= s.last && !slices.ContainsFunc(s.heads, again)
-}
-
-// meetings are the pairs of runs that judged requests of the same time apart.
-func (l *loading) meetings() (pairs [][2]int32) {
+// findApart looks for clients in common of any two runs that judged requests of the same time apart.
+func (l *loading) findApart() error {
+	var pairs [][2]int32
 	for i := range l.spans {
-		for j := range l.spans[:i] {
-			if l.spans[i].meets(&l.spans[j]) {
-				pairs = append(pairs, [2]int32{l.spans[j].run, l.spans[i].run})
+		for j := range i {
+			s, o := &l.spans[i], &l.spans[j]
+			again := func(id identity) bool { return slices.Contains(o.heads, id) } // of which another warning tells
+			if s.chain != o.chain && !(s.redis && o.redis) && s.requests > 0 && o.requests > 0 &&
+				s.first <= o.last && o.first <= s.last && !slices.ContainsFunc(s.heads, again) {
+				pairs = append(pairs, [2]int32{o.run, s.run})
 			}
 		}
 	}
-	return pairs
-}
-
-// findApart looks for clients that such runs have in common.
-func (l *loading) findApart() error {
-	pairs := l.meetings()
 	if len(pairs) == 0 {
 		return nil
 	}

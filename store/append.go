@@ -11,6 +11,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 )
 
 // A tail's run grows, batch by batch. The number of the last batch is changed in the transaction that stores it: whoever
@@ -178,7 +179,134 @@ func (g *appending) begin() error {
 func (g *appending) fill(sql string) string {
 	last := g.batches[len(g.batches)-1]
 	return strings.NewReplacer(
-		"$run", fmt.Sprint(g.run), "$tail", quoted(encodeText(last.Tail), '\''), "$batch", fmt.Sprint(last.Number),
+		"$majority", majority, "$run", fmt.Sprint(g.run), "$tail", quoted(encodeText(last.Tail), '\''), "$batch", fmt.Sprint(last.Number),
 		"$policies", quoted(encodeText(g.policies), '\''), "$made", moment(fromClock(last.Made)),
 	).Replace(sql)
+}
+
+//go:embed stage.sql
+var stageSQL string
+
+// A stage is the tables of the connection. In them the places of several batches are counted on.
+type stage struct {
+	sums, notHTTP, policies, inputs, faults, agents, clients, actions, events *table
+
+	input, fault, agent, client, action int32 // how many there are of the batches before
+}
+
+// stage puts the batches into tables of the connection.
+func (g *appending) stage() error {
+	d := g.store.duck
+	if err := d.exec(stageSQL); err != nil {
+		return err
+	}
+	s := &stage{
+		sums: d.table("new_sums"), notHTTP: d.table("new_not_http"), policies: d.table("new_policies"), inputs: d.table("new_inputs"), faults: d.table("new_faults"),
+		agents:  d.table("new_agents"),
+		clients: d.table("new_clients"), actions: d.table("new_actions"), events: d.table("new_events"),
+	}
+	for _, a := range g.batches {
+		s.add(a)
+	}
+	return errors.Join(s.sums.done(), s.notHTTP.done(), s.policies.done(), s.inputs.done(), s.faults.done(), s.agents.done(), s.clients.done(), s.actions.done(), s.events.done())
+}
+
+func (s *stage) add(a *replay.Addition) {
+	s.sums.add(a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
+		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0), a.NotHTTP.Lines(), a.JudgesNotHTTP, a.Moved)
+	for _, n := range a.NotHTTP {
+		s.notHTTP.add(n.Status, n.Lines)
+	}
+	for i := range a.Policies {
+		var degraded replay.Degraded
+		if a.Degraded != nil {
+			degraded = a.Degraded[i]
+		}
+		s.policies.add(int32(i), a.Refused[i], a.Saved[i], degraded.Requests, degraded.Refused)
+	}
+	s.addRead(a)
+	for i, agent := range a.Agents {
+		s.agents.add(s.agent+int32(i), agent.Name, agent.Class)
+	}
+	for i := range a.Clients {
+		c, n := &a.Clients[i], &a.Clients[i].ByClass
+		s.clients.add(s.client+int32(i), c.Name, s.agent+c.Agent,
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
+	}
+	for i, act := range a.Actions {
+		s.actions.add(s.action+int32(i), act.Name, act.Requests)
+	}
+	for i := range a.Events {
+		e := &a.Events[i]
+		s.events.add(e.Policy, e.At, s.client+e.Client, s.action+e.Action, int32(e.Status), int64(e.Count), e.Degraded)
+	}
+	s.agent, s.client, s.action = s.agent+int32(len(a.Agents)), s.client+int32(len(a.Clients)), s.action+int32(len(a.Actions))
+}
+
+// addRead adds what was read.
+func (s *stage) addRead(a *replay.Addition) {
+	for i := range a.Inputs {
+		in := &a.Inputs[i]
+		s.inputs.add(s.input+int32(i), in.Name, in.Format, in.FormatText, in.Lines, in.Parsed, in.Unreadable)
+	}
+	for i := range a.Faults {
+		f := &a.Faults[i]
+		s.faults.add(s.fault+int32(i), f.Input, int32(f.Column), f.Reason, f.Text)
+	}
+	s.input, s.fault = s.input+int32(len(a.Inputs)), s.fault+int32(len(a.Faults))
+}
+
+// Batches of a tail come in the order of their numbers, without a gap. Where there is one, requests are missing for ever, and
+// the run says so.
+
+// miss finds batches that are neither here nor come: a database in which some were went back to an older copy, or they were
+// taken out of the spool. Of a tail that is not known here, nothing was to come before.
+func (g *appending) miss(last uint64) {
+	for _, a := range g.batches {
+		switch n := a.Number - last - 1; {
+		case last == 0 || n == 0:
+		case n == 1:
+			g.missing = append(g.missing, fmt.Sprint(last+1))
+		default:
+			g.missing = append(g.missing, fmt.Sprintf("%d–%d", last+1, a.Number-1))
+		}
+		last = a.Number
+	}
+}
+
+// warn keeps with the run that batches are missing.
+func (g *appending) warn() error {
+	if g.missing == nil {
+		return nil
+	}
+	n, err := g.store.duck.number(fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
+	if err != nil {
+		return err
+	}
+	warnings := g.store.duck.table("warnings")
+	warnings.add(g.run, int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
+		"or somebody has taken it out of the spool", strings.Join(g.missing, ", ")))
+	return warnings.done()
+}
+
+// Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too
+// many for 64 MB. So it may take as much memory more as it needs for each name, with something to spare.
+const (
+	nameBytes  = 384 // bytes, whatever its length
+	nameCopies = 3
+)
+
+// RoomFor are the options with which a database has room for some batches.
+func RoomFor(batches []*replay.Addition) Options {
+	bytes := 0
+	add := func(name string) { bytes += nameBytes + nameCopies*len(encodeText(name)) }
+	for _, a := range batches {
+		for i := range a.Clients {
+			add(a.Clients[i].Name)
+		}
+		for i := range a.Agents {
+			add(a.Agents[i].Name)
+		}
+	}
+	return Options{MemoryMB: defaultMemoryMB + bytes>>20}
 }

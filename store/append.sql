@@ -46,8 +46,7 @@ FROM client_sums n WHERE clients.run = $run AND clients.name = n.name;
 
 UPDATE clients SET
     requests = browser + crawler + tool + monitor + unknown,
-    class = CASE WHEN browser >= greatest(crawler, tool, monitor, unknown) THEN 'browser' WHEN crawler >= greatest(tool, monitor, unknown) THEN 'crawler'
-                 WHEN tool >= greatest(monitor, unknown) THEN 'tool' WHEN monitor >= unknown THEN 'monitor' ELSE 'unknown' END
+    class = ['browser', 'crawler', 'tool', 'monitor', 'unknown'][$majority]
 WHERE run = $run AND name IN (SELECT name FROM client_sums);
 
 INSERT INTO actions

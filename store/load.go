@@ -2,12 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
@@ -194,5 +196,82 @@ func (l *loading) readWarnings() error {
 			l.to.Warnings = append(l.to.Warnings, text)
 		}
 		return nil
+	})
+}
+
+// ids tell by run what its ids are in the result; −1 stands for none. Other tools can write into the file, so an id that
+// leads nowhere is an error.
+type ids map[int32][]int32
+
+func (m ids) at(run, id int32) (int32, error) {
+	if of := m[run]; id >= 0 && int(id) < len(of) && of[id] >= 0 {
+		return of[id], nil
+	}
+	return 0, fmt.Errorf("run %d speaks of an id, %d, that it does not tell the name of", run, id)
+}
+
+// mostIDs is far more than any run has.
+const mostIDs = 1 << 28
+
+func (m ids) put(run, id, to int32) error {
+	if id < 0 || id > mostIDs {
+		return fmt.Errorf("run %d has an impossible id, %d", run, id)
+	}
+	of := m[run]
+	for int(id) >= len(of) {
+		of = append(of, -1)
+	}
+	of[id] = to
+	m[run] = of
+	return nil
+}
+
+// Who and what there was: agents, clients and actions.
+
+func (l *loading) readAgents() error {
+	agents := l.to.Result.Tables.Agents
+	return l.each(`SELECT run, agent, name FROM agents WHERE run IN `+l.runs+` ORDER BY run, agent`, func(b *block, row int) error {
+		return l.agents.put(values[int32](b, 0)[row], values[int32](b, 1)[row], agents.ID([]byte(b.text(2, row))))
+	})
+}
+
+// readClients goes through the runs in their order, so that the last agent that it meets is the latest.
+func (l *loading) readClients() error {
+	for _, run := range l.order {
+		if err := l.readClientsOf(run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loading) readClientsOf(run int32) error {
+	res := l.to.Result
+	return l.each(fmt.Sprintf(`SELECT client, agent, browser, crawler, tool, monitor, unknown, name FROM clients WHERE run = %d ORDER BY client`, run),
+		func(b *block, row int) error {
+			id := res.Tables.Clients.ID([]byte(b.text(7, row)))
+			if err := l.clients.put(run, values[int32](b, 0)[row], id); err != nil {
+				return err
+			}
+			res.Clients.Grow(int(id) + 1)
+			client := res.Clients.At(id)
+			for class := range request.ClassCount {
+				client.ByClass[class] += values[int64](b, 2+int(class))[row]
+			}
+			agent, err := l.agents.at(run, values[int32](b, 1)[row])
+			client.LastAgent = agent
+			return err
+		})
+}
+
+func (l *loading) readActions() error {
+	res := l.to.Result
+	return l.each(`SELECT run, action, requests, name FROM actions WHERE run IN `+l.runs+` ORDER BY run, action`, func(b *block, row int) error {
+		id := res.Tables.Actions.ID([]byte(b.text(3, row)))
+		if int(id) == len(res.Actions) {
+			res.Actions = append(res.Actions, 0)
+		}
+		res.Actions[id] += values[int64](b, 2)[row]
+		return l.actions.put(values[int32](b, 0)[row], values[int32](b, 1)[row], id)
 	})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func TestHeldByAnotherProcess(t *testing.T) {
-	patience = 100 * time.Millisecond
-	defer func() { patience = 2 * time.Second }()
+	defaultWait = 100 * time.Millisecond
+	defer func() { defaultWait = 2 * time.Second }()
 	path := dbPath(t)
 	p := startChild(t, "hold", path)
 	if got := p.line(t); got != "ready" {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
@@ -193,4 +194,29 @@ func checkPath(path string) error {
 		return fmt.Errorf("database %q: the name of a database cannot contain ?, #, control characters or a lone %%", path)
 	}
 	return nil
+}
+
+// memoryInterval is how often the memory is looked at. In that time a machine fills about 100 MB.
+const memoryInterval = 20 * time.Millisecond
+
+// watchMemory calls exceeded when the process has come to hold more than limit bytes beyond what it holds now. It looks until
+// ctx ends.
+func watchMemory(ctx context.Context, limit int64, exceeded func()) {
+	begun, ok := resident()
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(memoryInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if now, ok := resident(); ok && now-begun > limit {
+			exceeded()
+			return
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ErrBusy is that another process has the database open. It passes.
@@ -88,4 +90,45 @@ func processName(pid int) string {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line
+}
+
+// A tail has the file open for a moment every few seconds, and so has whoever asks it something. Neither should have to
+// know of the other: whoever opens the file waits for a while when another process has it open.
+
+// A Wait says what to do while another process has the file open. The zero value waits for a while, and says nothing.
+type Wait struct {
+	For  time.Duration    // at most; 0 is defaultWait, less is not at all
+	Tell func(busy error) // is called once, after quietWait, with who has it open; may be nil
+}
+
+// defaultWait is for how long a process waits that was not told.
+var defaultWait = 2 * time.Second
+
+const (
+	quietWait    = time.Second
+	pollInterval = 50 * time.Millisecond // between two attempts
+)
+
+// waiting opens something, again and again while another process is in the way.
+func waiting[T any](ctx context.Context, wait Wait, open func() (T, error)) (T, error) {
+	begun, told := time.Now(), wait.Tell == nil
+	if wait.For == 0 {
+		wait.For = defaultWait
+	}
+	for {
+		opened, err := open()
+		waited := time.Since(begun)
+		if !errors.Is(err, ErrBusy) || waited >= wait.For {
+			return opened, err
+		}
+		if !told && waited >= min(quietWait, wait.For/2) {
+			told = true
+			wait.Tell(err)
+		}
+		select {
+		case <-ctx.Done():
+			return opened, err
+		case <-time.After(pollInterval):
+		}
+	}
 }
