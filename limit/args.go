@@ -135,9 +135,7 @@ const Common = "cooldown=PERIOD[/extend]"
 func unknownOption(algorithm, name string, names, known []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown option %q", name)
-	if near := Nearest(name, append(slices.Clone(names), optionName(Common))); near != "" {
-		fmt.Fprintf(&b, " (did you mean %q?)", near)
-	}
+	b.WriteString(Hint(name, append(slices.Clone(names), optionName(Common))))
 	if len(known) == 0 {
 		fmt.Fprintf(&b, "; %s takes no options but %s", algorithm, Common)
 	} else {

@@ -1,6 +1,9 @@
 package limit
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Nearest returns the choice that somebody who wrote word most likely meant, or "" when none is near: at most a third
 // of its letters, rounded up, may be missing, too many or wrong, and all in the other case. Of several as near, the
@@ -14,6 +17,14 @@ func Nearest(word string, choices []string) string {
 		}
 	}
 	return best
+}
+
+// Hint is the end of an error about a word that is none of the choices: the one that was most likely meant, if any.
+func Hint(word string, choices []string) string {
+	if near := Nearest(word, choices); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
 }
 
 // Misspelt returns the choice that word is a slip of the pen from, or "" when it is none: one letter in five, and two

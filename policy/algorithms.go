@@ -50,5 +50,5 @@ func algorithmOf(name string) (*Algorithm, error) {
 	for _, a := range Algorithms {
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, hint(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, limit.Hint(name, names), strings.Join(names, ", "))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"shadow/limit"
 )
 
 // A Combine says how the limits of a policy share a request. Any of them can refuse it in any case; what differs is
@@ -43,7 +45,7 @@ func ParseCombine(text string) (Combine, error) {
 	if i := slices.Index(names, text); i >= 0 {
 		return Combine(i), nil
 	}
-	return 0, fmt.Errorf("unknown way to combine %q%s; there are %s", text, hint(text, names), strings.Join(names, ", "))
+	return 0, fmt.Errorf("unknown way to combine %q%s; there are %s", text, limit.Hint(text, names), strings.Join(names, ", "))
 }
 
 func combineNames() (names []string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/token"
 
+	"shadow/limit"
 	"shadow/request"
 )
 
@@ -111,7 +112,7 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 			return nil, errors.New("the configuration has no policies")
 		case !slices.Contains(all, name):
 			return nil, fmt.Errorf("the configuration has none of that name%s; there are %s",
-				hint(name, all), strings.Join(entries, ", "))
+				limit.Hint(name, all), strings.Join(entries, ", "))
 		}
 	}
 	return picked, nil

@@ -256,7 +256,7 @@ func (r *configReader) checkTier(at node, name string) {
 	}
 	names = append(names, request.DefaultTier)
 	if !slices.Contains(names, name) {
-		r.fail(at, "unknown tier %q%s; there are %s", name, hint(name, names), strings.Join(names, ", "))
+		r.fail(at, "unknown tier %q%s; there are %s", name, limit.Hint(name, names), strings.Join(names, ", "))
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *configReader) checkAction(at node, name string) {
 	}
 	if name[0] != '/' {
 		r.fail(at, "no rule names the action %q%s, and actions without a rule begin with a slash",
-			name, hint(name, names))
+			name, limit.Hint(name, names))
 		return
 	}
 	if first, _, deeper := strings.Cut(strings.TrimSuffix(name[1:], below), "/"); deeper {

@@ -32,14 +32,6 @@ var formats = map[string]func(text string) error{
 	"go-regexp": func(text string) error { _, err := regexp.Compile(text); return err },
 }
 
-// hint is a hint at the choice that a wrong word is near to.
-func hint(word string, choices []string) string {
-	if near := limit.Nearest(word, choices); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return ""
-}
-
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
 // checkText checks a text of some format.
@@ -61,11 +53,8 @@ var configSchema = sync.OnceValue(func() *jsonschema.Schema {
 	compiler.AssertFormat()
 	for name := range formats {
 		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
-			switch v := v.(type) {
-			case string:
-				return checkText(name, v)
-			case int64:
-				return checkText(name, strconv.FormatInt(v, 10))
+			if text, ok := v.(string); ok {
+				return checkText(name, text)
 			}
 			return nil
 		}})
@@ -295,7 +284,7 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 			words = append(words, textOf(choice))
 		}
 		what := said(schema, "title")
-		return fmt.Sprintf("unknown %s %q%s; there are %s", what, text, hint(text, words), strings.Join(words, ", "))
+		return fmt.Sprintf("unknown %s %q%s; there are %s", what, text, limit.Hint(text, words), strings.Join(words, ", "))
 	}
 	if message == "" {
 		least, most := said(schema, "minimum"), said(schema, "maximum")
@@ -317,5 +306,5 @@ func keyHint(key string, keys []string) string {
 	case key == statusKey:
 		return " (a limiter does not know the status when it decides; what is counted stands under count)"
 	}
-	return hint(key, keys)
+	return limit.Hint(key, keys)
 }

@@ -46,11 +46,8 @@ func ParseKey(text string) (Key, error) {
 	if i := slices.Index(keyNames[:], text); i >= 0 {
 		return Key(i), nil
 	}
-	hint := ""
-	if near := limit.Nearest(text, keyNames[:]); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return 0, fmt.Errorf("key %q: limits cannot count by that%s; want one of %s", text, hint, strings.Join(keyNames[:], ", "))
+	return 0, fmt.Errorf("key %q: limits cannot count by that%s; want one of %s",
+		text, limit.Hint(text, keyNames[:]), strings.Join(keyNames[:], ", "))
 }
 
 // Who is the key without the action that goes with it: client of client+action.

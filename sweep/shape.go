@@ -37,11 +37,8 @@ func ParseKind(text string) (Kind, error) {
 			return Kind(k), nil
 		}
 	}
-	hint := ""
-	if near := limit.Nearest(text, kindNames[:]); near != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return 0, fmt.Errorf("kind %q: there are no curves of that%s; want one of %s", text, hint, strings.Join(kindNames[:], "; "))
+	return 0, fmt.Errorf("kind %q: there are no curves of that%s; want one of %s",
+		text, limit.Hint(text, kindNames[:]), strings.Join(kindNames[:], "; "))
 }
 
 // A Rate is that at which a token bucket refills.
