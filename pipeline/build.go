@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -67,16 +66,6 @@ func loadConfig(name string) (policy.Config, error) {
 	}
 	config, err := policy.LoadConfig(name)
 	return config, knownProblems(name, err)
-}
-
-// pipedConfig reads a configuration that comes from standard input. Files that it names lie in the working directory.
-func pipedConfig(in io.Reader) (name string, config policy.Config, err error) {
-	name = onceName(standardInput)
-	text, err := io.ReadAll(in)
-	if err == nil {
-		config, err = policy.ParseConfig(name, text)
-	}
-	return name, config, knownProblems(name, err)
 }
 
 // knownProblems makes what is wrong with a configuration an error of how the command was called.

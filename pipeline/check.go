@@ -27,8 +27,13 @@ func CheckConfig(in io.Reader, w io.Writer, name string) error {
 	}
 	var config policy.Config
 	var err error
-	if name == standardInput {
-		name, config, err = pipedConfig(in)
+	if name == standardInput { // files that it names lie in the working directory
+		name = onceName(name)
+		var text []byte
+		if text, err = io.ReadAll(in); err == nil {
+			config, err = policy.ParseConfig(name, text)
+		}
+		err = knownProblems(name, err)
 	} else {
 		config, err = loadConfig(name)
 	}

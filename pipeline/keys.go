@@ -203,7 +203,7 @@ func (r *Keys) chooseSides() error {
 	}
 	for _, class := range target {
 		if slices.Contains(protect, class) {
-			return Usage("%s are both target and protected: state them once", pluralOf(class))
+			return Usage("%s are both target and protected: state them once", ClassNames()[class])
 		}
 	}
 	if asked := r.Target != nil && slices.Contains(target, disguised) || slices.Contains(protect, disguised); r.Claims && asked {
@@ -212,10 +212,10 @@ func (r *Keys) chooseSides() error {
 	q := &r.question
 	q.Stop, q.Spare = []request.Class{toStop}, []request.Class{toSpare}
 	for _, class := range target {
-		q.StopNames = append(q.StopNames, classWord(class))
+		q.StopNames = append(q.StopNames, strings.TrimSuffix(ClassNames()[class], "s"))
 	}
 	for _, class := range protect {
-		q.SpareNames = append(q.SpareNames, classWord(class))
+		q.SpareNames = append(q.SpareNames, strings.TrimSuffix(ClassNames()[class], "s"))
 	}
 	r.options.Side = func(class request.Class, contradicted bool) request.Class {
 		if contradicted {
@@ -252,25 +252,11 @@ func classesOf(flag string, names, otherwise []string) (classes []request.Class,
 // disguised is the class of those who claim to be browsers, which their evidence contradicts.
 const disguised = request.ClassCount
 
-// ClassNames are the classes as --target and --protect take them.
+// ClassNames are the classes as --target and --protect take them, by their numbers; the last is disguised.
 func ClassNames() (names []string) {
-	for class := range disguised + 1 {
-		names = append(names, pluralOf(class))
+	for class := range request.ClassCount {
+		names = append(names, class.String()+"s")
 	}
-	return names
-}
-
-// classWord is a class in one word, disguised among them.
-func classWord(class request.Class) string {
-	if class == disguised {
-		return suggest.Disguised.String()
-	}
-	return class.String()
-}
-
-func pluralOf(class request.Class) string {
-	if class == request.Unknown || class == disguised {
-		return classWord(class)
-	}
-	return class.String() + "s"
+	names[request.Unknown] = request.Unknown.String()
+	return append(names, suggest.Disguised.String())
 }

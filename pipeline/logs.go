@@ -54,24 +54,6 @@ func (l *Logs) prepare(names []string, choose func(*policy.Config) ([]policy.Pol
 	return err
 }
 
-// leaveOut leaves copies out, and says so.
-func (l *Logs) leaveOut(ctx context.Context) error {
-	if l.copies != nil {
-		return nil
-	}
-	copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
-	if err != nil {
-		return err
-	}
-	left := map[string]bool{}
-	for _, c := range copies.Found {
-		left[c.Name] = true
-	}
-	l.found.Names = slices.DeleteFunc(l.found.Names, func(name string) bool { return left[name] })
-	l.tellCopies(copies)
-	return nil
-}
-
 // tellCopies takes down the copies that were found, and says which.
 func (l *Logs) tellCopies(copies logfile.Copies) {
 	copies.Found = slices.Concat(l.found.Links, copies.Found)
@@ -84,10 +66,19 @@ func (l *Logs) tellCopies(copies logfile.Copies) {
 	}
 }
 
-// read has do read the logs, and shows how far it has come. A read under way is not waited for when ctx ends.
+// read has do read the logs but for copies, and shows how far it has come. A read under way is not waited for when ctx ends.
 func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reader) error) (ingest.Stats, error) {
-	if err := l.leaveOut(ctx); err != nil {
-		return ingest.Stats{}, err
+	if l.copies == nil {
+		copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
+		if err != nil {
+			return ingest.Stats{}, err
+		}
+		left := map[string]bool{}
+		for _, c := range copies.Found {
+			left[c.Name] = true
+		}
+		l.found.Names = slices.DeleteFunc(l.found.Names, func(name string) bool { return left[name] })
+		l.tellCopies(copies)
 	}
 	reader, err := interruptible(ctx, func() (*ingest.Reader, error) { return ingest.NewReader(ctx, l.found.Names, l.In, o) })
 	if err != nil {

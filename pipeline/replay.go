@@ -45,7 +45,7 @@ type Replay struct {
 	observers observers        // of verdicts one by one
 	harmed    *replay.Harm     // nil unless Harm
 	shared    *sharing         // nil unless Redis is
-	overTime  *OverTime        // nil unless the report is a page
+	overTime  *html.OverTime   // nil unless the report is a page
 	resumed   *resumption      // nil unless Resume is
 	curves    *sweep.Result    // nil unless Sweep
 }
@@ -185,7 +185,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine {
 	kept := r.Events.Of(len(r.Policies))
 	if r.Output == "html" {
-		r.overTime = NewOverTime(sink, kept, len(r.Policies))
+		r.overTime = html.NewOverTime(sink, kept, len(r.Policies))
 		sink, kept = r.overTime, len(r.Policies)
 	}
 	o := replay.Options{

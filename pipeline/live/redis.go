@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"time"
 
 	"shadow/limit"
 	"shadow/pipeline"
@@ -99,14 +97,6 @@ func (s *sharedTail) tell(err error) {
 		fmt.Fprintln(s.err, "shadow: Redis answers again")
 	}
 	s.down = err != nil
-}
-
-// handler serves the metrics of a tail, and those of asking Redis if it does.
-func (s *sharedTail) handler(m *tail.Metrics) http.Handler {
-	if s == nil {
-		return m.Handler(time.Now)
-	}
-	return m.Handler(time.Now, s.metrics)
 }
 
 // close ends the connection.

@@ -62,7 +62,11 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	defer func() { err = errors.Join(err, shared.close()) }()
 	if f.Listen != "" {
 		o.Metrics = new(tail.Metrics)
-		stop, err := tail.Listen(f.Listen, shared.handler(o.Metrics))
+		handler := o.Metrics.Handler(time.Now)
+		if shared != nil {
+			handler = o.Metrics.Handler(time.Now, shared.metrics)
+		}
+		stop, err := tail.Listen(f.Listen, handler)
 		if err != nil {
 			return fmt.Errorf("--listen: %w", err)
 		}

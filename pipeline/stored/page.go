@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"shadow/limit"
-	"shadow/pipeline"
 	"shadow/report"
 	"shadow/report/curves"
 	"shadow/report/html"
@@ -23,7 +22,7 @@ import (
 // page is a report with what there is to add.
 func (f *Report) page(model *report.Model) (*html.Page, error) {
 	p := html.NewPage(model)
-	times := pipeline.NewOverTime(nil, 0, len(model.Policies)) // of the policies whose events are kept
+	times := html.NewOverTime(nil, 0, len(model.Policies)) // of the policies whose events are kept
 	err := f.db.OverTime(f.loaded, times.Add)
 	if err != nil {
 		return nil, err

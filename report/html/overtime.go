@@ -1,4 +1,4 @@
-package pipeline
+package html
 
 import (
 	"maps"
@@ -8,7 +8,6 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/report/html"
 )
 
 // A page shows refusals over time. What a replay keeps of that is the worst minute, and the database keeps events, maybe
@@ -48,7 +47,7 @@ func (o *OverTime) Write(events []replay.Event) error {
 func (o *OverTime) Add(policy int, at limit.Time, refused int64) { o.counts[policy].add(at, refused) }
 
 // Times are the counts of the policies that refused something.
-func (o *OverTime) Times(policies []report.Policy) (times []html.Times) {
+func (o *OverTime) Times(policies []report.Policy) (times []Times) {
 	for i := range policies {
 		if c := &o.counts[i]; len(c.refused) > 0 {
 			times = append(times, c.times(policies[i].Policy))
@@ -95,14 +94,14 @@ func (s *stretches) widen() {
 }
 
 // times are all stretches from the first with a refusal to the last, at most mostBars.
-func (s *stretches) times(name string) html.Times {
+func (s *stretches) times(name string) Times {
 	first, last := s.ends()
 	for last-first >= mostBars && s.length < len(stretchLengths)-1 {
 		s.widen()
 		first, last = s.ends()
 	}
 	step := stretchLengths[s.length]
-	t := html.Times{Policy: name, Start: format.Moment(first * step), Step: step, Refused: make([]int64, last-first+1)}
+	t := Times{Policy: name, Start: format.Moment(first * step), Step: step, Refused: make([]int64, last-first+1)}
 	for i, n := range s.refused {
 		t.Refused[i-first] = n
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package html
 
 import (
 	"errors"
