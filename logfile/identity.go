@@ -151,5 +151,7 @@ type SavedFile struct {
 
 	Spent bool `json:"spent,omitempty"` // it had lost the name, and was read to its end: hardly anything can have been added
 
+	Born int64 `json:"born,omitempty"` // see Born: an inode may be given to a file that is made later
+
 	Lines []uint32 `json:"lines,omitempty"` // LineSums of its beginning, where a shorter copy of it may turn up
 }

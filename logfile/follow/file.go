@@ -58,6 +58,7 @@ type plain struct {
 	handle *os.File
 	info   fs.FileInfo // when it was looked at last
 	id     logfile.Identity
+	born   int64    // see logfile.Born
 	lines  []uint32 // see logfile.SavedFile
 	blank  bool     // it was empty when it was found beside the log, so it may become a copy of another file
 	at     logfile.Place
@@ -79,7 +80,7 @@ func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, err
 	if !info.Mode().IsRegular() {
 		err = errNoFile
 	} else {
-		f.id = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied()
+		f.id, f.born = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied(), logfile.Born(handle)
 		err = f.learn()
 	}
 	if err != nil {
@@ -251,7 +252,7 @@ func (f *plain) measure() {
 }
 
 func (f *plain) saved() logfile.SavedFile {
-	return logfile.SavedFile{Identity: f.id, Place: f.at, Lines: f.lines}
+	return logfile.SavedFile{Identity: f.id, Place: f.at, Born: f.born, Lines: f.lines}
 }
 
 func (f *plain) is(info fs.FileInfo) bool { return os.SameFile(f.info, info) }

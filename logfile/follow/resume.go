@@ -267,10 +267,19 @@ func isShorter(r *logfile.Sibling, was logfile.SavedFile) bool {
 	return len(r.Head) < was.HeadBytes && was.HasLines(r.Head)
 }
 
-// isCopied reports whether a sibling is a copy of a file that was truncated since: that has the name still.
+// isCopied reports whether a sibling is a copy of a file that was truncated since: that has the name still, and is no file that
+// was made later and got its inode.
 func (l *Log) isCopied(r *logfile.Sibling, was logfile.SavedFile) bool {
-	info, err := os.Stat(l.path)
-	return err == nil && !was.SameInode(r.ID.Node) && was.SameInode(logfile.NodeOf(info))
+	if was.SameInode(r.ID.Node) {
+		return false
+	}
+	f, info, err := openAtOnce(l.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only looked at
+	born := logfile.Born(f)
+	return was.SameInode(logfile.NodeOf(info)) && (was.Born == 0 || born == 0 || born == was.Born)
 }
 
 // isRead reports whether nothing is in a copy that was not read.

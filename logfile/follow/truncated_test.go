@@ -223,3 +223,30 @@ func TestTruncationIsToldOnceAMinute(t *testing.T) {
 	}
 	b.stop()
 }
+
+// A new log that gets the inode of the one before, which was compressed while nobody looked, was not truncated.
+func TestInodeIsGivenToTheNextLog(t *testing.T) {
+	for range 20 {
+		b := newBench(t)
+		b.following()
+		b.stop()
+		before, err := os.Stat(b.path("access.log"))
+		check(t, err)
+		b.copy("access.log", "access.log.1.gz", true)
+		check(t, os.Remove(b.path("access.log")))
+		b.append("access.log", line(1, b.now))
+		after, err := os.Stat(b.path("access.log"))
+		check(t, err)
+		b.start()
+		b.step(time.Second)
+		b.counted(2)
+		if said := b.heard(); said != "" || b.Cut > 0 {
+			t.Errorf("it was said: %s", said)
+		}
+		b.stop()
+		if logfile.NodeOf(before) == logfile.NodeOf(after) {
+			return
+		}
+	}
+	t.Skip("this file system gives no inode again")
+}
