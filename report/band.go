@@ -89,7 +89,7 @@ func (in *Input) bandText() string {
 	case b == nil || in.Requests == 0:
 		return ""
 	case b.Movable == 0:
-		return "none: stamps in " + in.Resolution + "s tell when requests came"
+		return "none: timestamps in " + in.Resolution + "s tell when requests came"
 	}
 	text := "least–most, wherever in its second each request came"
 	if b.Movable < in.Requests {

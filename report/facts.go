@@ -27,8 +27,8 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 	f.Add("read", in.readText())
 	f.Add("format", in.formatText())
 	f.Add("requests", in.requestsText())
-	f.Add("stamps", in.stampsText())
-	requests("judged", in.Moved, " when they began: at their stamp less the request time that is logged")
+	f.Add("timestamps", in.timestampsText())
+	requests("judged", in.Moved, " when they began: at their timestamp less the request time that is logged")
 	f.Add("band", in.bandText())
 	f = append(f, in.unreadable())
 	requests("excluded", in.Excluded, "")
@@ -97,7 +97,7 @@ func (in *Input) requestsText() string {
 		in.Span.First.Format(time.DateTime), in.Span.Last.Format(time.DateTime), format.Span(in.Span.Length()))
 }
 
-func (in *Input) stampsText() string {
+func (in *Input) timestampsText() string {
 	zone := "; without a zone they are read as " + in.Timezone
 	switch {
 	case in.Requests == 0:

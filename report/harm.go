@@ -141,7 +141,7 @@ func (s *Streak) lockoutText(at Layouts) string {
 	case s.Requests == 1:
 		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
 	case s.First == s.Last:
-		return fmt.Sprintf("%s at %s, %s in a row, all with that time stamp", s.Client, first, format.Count(s.Requests, "request"))
+		return fmt.Sprintf("%s at %s, %s in a row, all with that timestamp", s.Client, first, format.Count(s.Requests, "request"))
 	default:
 		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(s.Length()), first, format.Count(s.Requests, "request"))
 	}

@@ -70,17 +70,17 @@ func savedColumns(t *table.Of[Policy], in *Input) {
 		}
 		return MomentCell(p.WorstMinute.Start, at.Minute)
 	})
-	t.Join(table.Number("in it"), func(p *Policy) table.Cell {
+	t.Join(table.Number("refused that minute"), func(p *Policy) table.Cell {
 		if p.WorstMinute == nil {
 			return nothing
 		}
 		return table.Count(p.WorstMinute.Refused)
 	})
-	t.Join(table.Number("saved"), func(p *Policy) table.Cell {
+	t.Join(table.Number("bytes not sent"), func(p *Policy) table.Cell {
 		return table.Shown(format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
 	})
 	if in.UpstreamLogged {
-		t.Head(table.Number("upstream saved"), func(p *Policy) table.Cell {
+		t.Head(table.Number("upstream time saved"), func(p *Policy) table.Cell {
 			saved := format.OfSeconds(p.UpstreamSecondsSaved)
 			return table.Shown(format.Span(saved), format.Plain(int64(saved)))
 		})
@@ -97,7 +97,7 @@ func MomentCell(m format.Moment, layout string) table.Cell {
 
 // BandTable has a row per policy: from what to what its figures may go. It is sorted by the most that they may be.
 func BandTable(m *Model) *table.Table {
-	t := table.Of[Policy]{Table: table.Table{Title: "From what to what the figures may go", Whole: m.Detailed < len(m.Policies)}}
+	t := table.Of[Policy]{Table: table.Table{Title: "The range of each figure", Whole: m.Detailed < len(m.Policies)}}
 	count := func(r [2]int64) table.Cell { return table.Shown(format.FromTo(r), format.Plain(r[1])) }
 	share := func(r [2]float64) table.Cell {
 		return table.Shown(format.Percents(r), strconv.FormatFloat(r[1], 'g', -1, 64))

@@ -14,14 +14,14 @@ func (m *Model) Write(w io.Writer, output string) error {
 }
 
 // Begin writes a title, and what is known of the input.
-func (h *Head) Begin(w document.Writer, title, anonymized string, more ...document.Fact) {
+func (h *Head) Begin(w *document.Writer, title, anonymized string, more ...document.Fact) {
 	w.Title(title)
 	w.Facts(append(h.Facts(anonymized), more...)...)
-	w.Warnings(h.Warnings)
+	w.Warnings(FoldWarnings(h.Warnings))
 }
 
 // Text writes the report for people.
-func (m *Model) Text(w document.Writer) {
+func (m *Model) Text(w *document.Writer) {
 	m.Begin(w, "Rate limits, replayed", m.Anonymized)
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		m.writePolicies(w)
@@ -30,7 +30,7 @@ func (m *Model) Text(w document.Writer) {
 }
 
 // WriteEnd writes what has changed, and where the run is stored.
-func (m *Model) WriteEnd(w document.Writer) {
+func (m *Model) WriteEnd(w *document.Writer) {
 	if m.History != nil {
 		m.writeHistory(w)
 	}
@@ -39,7 +39,7 @@ func (m *Model) WriteEnd(w document.Writer) {
 	}
 }
 
-func (m *Model) writePolicies(w document.Writer) {
+func (m *Model) writePolicies(w *document.Writer) {
 	w.Table(PolicyTable(m, false))
 	if m.Banded() {
 		w.Table(BandTable(m))
@@ -61,13 +61,16 @@ func (m *Model) writePolicies(w document.Writer) {
 	}
 }
 
-func (p *Policy) write(w document.Writer, m *Model) {
+func (p *Policy) write(w *document.Writer, m *Model) {
 	w.Heading(2, p.Policy, Headline(p))
 	if text := p.HitEvidence.Text("hit addresses"); text != "" {
 		w.Facts(document.Fact{Label: "hit", Text: text})
 	}
-	if len(p.TopClients) > 0 {
+	if shown := int64(len(p.TopClients)); shown > 0 {
 		w.Table(ClientTable(m, p))
+		if shown < p.ClientsHit {
+			w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(p.ClientsHit-shown), p.ClientsHit))
+		}
 	}
 	if len(p.TopActions) > 0 {
 		w.Table(ActionTable(p))
@@ -84,7 +87,7 @@ func (p *Policy) MeaningFacts() (facts document.Facts) {
 }
 
 // writeHistory writes what has changed.
-func (m *Model) writeHistory(w document.Writer) {
+func (m *Model) writeHistory(w *document.Writer) {
 	w.Part(2, "What has changed")
 	w.Facts(m.History.Facts()...)
 	for i := range m.Policies[:m.Detailed] {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -150,4 +151,32 @@ func (p *Apart) text(requests int64) string {
 	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its own requests: "+
 		"a limit that their hosts share would refuse more, as a replay of all their logs together tells",
 		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests), format.Count(requests, "request"), strings.Join(names, ", "))
+}
+
+// A warning often comes once for each of many files or policies: "NAME: what is wrong", with figures of its own.
+const (
+	foldFrom  = 3 // warnings of one kind, from which on they are one line
+	foldNames = 3 // of those that follow the first are named
+)
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// FoldWarnings makes one of those that differ in their name and figures only, for people.
+func FoldWarnings(texts []string) (folded []string) {
+	names, kinds := map[string][]string{}, make([]string, len(texts))
+	for i, text := range texts {
+		name, what, _ := strings.Cut(text, ": ")
+		kinds[i] = digits.ReplaceAllString(what, "#")
+		names[kinds[i]] = append(names[kinds[i]], name)
+	}
+	for i, text := range texts {
+		alike := names[kinds[i]]
+		switch {
+		case kinds[i] == "" || len(alike) < foldFrom:
+			folded = append(folded, text)
+		case slices.Index(kinds, kinds[i]) == i: // the first
+			folded = append(folded, text+"; likewise "+format.List(alike[1:], foldNames))
+		}
+	}
+	return folded
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,5 +56,21 @@ func TestHeavyClients(t *testing.T) {
 				t.Errorf("%s: %q lacks %q", c.about, got, want)
 			}
 		}
+	}
+}
+
+// Warnings of one kind are one line: the first, the names of some others, and how many there are more.
+func TestFoldWarnings(t *testing.T) {
+	texts := []string{"1.2.3.4 sent 30% of all requests"}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		texts = append(texts, name+".gz: ended early: at byte 17", name+".log: fine")
+	}
+	got := FoldWarnings(append(texts, "x: by itself", "y: by itself"))
+	want := []string{
+		"1.2.3.4 sent 30% of all requests", "a.gz: ended early: at byte 17; likewise b.gz, c.gz, d.gz, and 2 more",
+		"a.log: fine; likewise b.log, c.log, d.log, and 2 more", "x: by itself", "y: by itself",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

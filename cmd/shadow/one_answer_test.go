@@ -241,7 +241,7 @@ var (
 	requestsLine = regexp.MustCompile(`requests\W+([\d,]+) from ([\d,]+) clients`)
 	evidenceLine = regexp.MustCompile(`\bevidence\W+(\d+) humans?, (\d+) bots?(?: \((\d+) disguised\))?, (\d+) undecided`)
 	cardLine     = regexp.MustCompile(`<b>([\d,]+)</b> (requests|clients)`)
-	safeLine     = regexp.MustCompile(`window:(\d+)/1m leaves all of the browsers alone, and refuses ([\d.]+) %`)
+	safeLine     = regexp.MustCompile(`window:(\d+)/1m affects none of the browsers, and refuses ([\d.]+) %`)
 	refusesLine  = regexp.MustCompile(`(?m)(\S+),? by client, refuses ([\d,]+) of ([\d,]+) requests \(([\d.]+)%\) ` +
 		`and hits ([\d,]+) of ([\d,]+) clients`)
 	accountLine = regexp.MustCompile(`(?i)by client, refuses (?:([\d,]+) of its ([\d,]+)|none of its ([\d,]+)) requests`)
@@ -393,7 +393,7 @@ func (q *inquiry) policyRow(source string, r row) {
 			q.say(source, r["limit"]+": "+head, cell)
 		case "client":
 			q.say(source, r["limit"]+": clients hit", cell)
-		case "in it":
+		case "refused that minute":
 			q.say(source, r["limit"]+": worst minute", cell)
 		case "% of requests":
 			q.say(source, r["limit"]+": refused %", cell)
@@ -463,7 +463,7 @@ func (q *inquiry) swept(source, format string, text []byte) {
 	default:
 		found := false
 		for _, r := range rowsOf(q.T, format, text) {
-			if r["per"] == "1m" && r["leaves alone"] == "browsers" && !found { // rolling windows come first
+			if r["per"] == "1m" && r["protects"] == "browsers" && !found { // rolling windows come first
 				found = true
 				q.say(source, safest, r["99.9%"])
 				q.say(source, "window:"+q.n+"/1m: refused %", strings.TrimSuffix(r["99.9% refuses"], "%"))
@@ -485,12 +485,12 @@ func (q *inquiry) curveRow(source string, r row) {
 	q.say(source, name+"refused of disguised", r["disguised_refused"])
 }
 
-// page hears what a page says of limits that leave people alone, and in its tables of curves.
+// page hears what a page says of limits that affect few people, and in its tables of curves.
 func (q *inquiry) page(source string, text []byte) {
 	q.Helper()
 	m := safeLine.FindSubmatch(text)
 	if m == nil {
-		q.Errorf("%s names no limit that leaves the browsers alone", source)
+		q.Errorf("%s names no limit that affects no browsers", source)
 		return
 	}
 	q.say(source, safest, string(m[1]))
@@ -661,9 +661,9 @@ func (q *inquiry) keyed(format string, text []byte) {
 	if format != "json" {
 		for _, r := range rowsOf(q.T, format, text) {
 			if r["key"] == "client" {
-				q.say(source, name+"hit of people", r["hit"]+r["spare_hit"])
+				q.say(source, name+"hit of people", r["protected hit"]+r["spare_hit"])
 				q.say(source, name+"refused of people", r["their requests"]+r["spare_refused"])
-				q.say(source, name+"refused of tools, crawlers and the disguised", r["stopped"])
+				q.say(source, name+"refused of tools, crawlers and the disguised", r["target refused"]+r["stopped"])
 			}
 		}
 		return

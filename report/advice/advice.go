@@ -111,8 +111,8 @@ func (g groups) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.G
 // MarshalJSON writes an object with a key per group, in their order.
 func (g groupsFigures) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.Group](g[:]) }
 
-// A Bound is a limit with what it leaves to somebody who takes all he can get: all there is to go by where nobody to
-// spare is seen.
+// A Bound is a limit with what it leaves to somebody who takes all he can get: all there is to go by where no one
+// to protect is seen.
 type Bound struct {
 	Limit   string `json:"limit"`
 	Minute  int64  `json:"first_minute"` // requests that one client is admitted in less than that time, at most

@@ -14,7 +14,7 @@ import (
 	"shadow/sweep"
 )
 
-// hardly is the share of requests, in percent, below which a limit hardly separates those to stop from those to spare.
+// hardly is the share of requests, in percent, below which a limit hardly separates targets from protected clients.
 const hardly = 5
 
 // crawlersNamed is how many crawlers are named.
@@ -31,7 +31,7 @@ func findingsOf(a *suggest.Advice, in *report.Input) findings {
 		f.add("There are no requests to choose a limit on.")
 		return f
 	}
-	f.nobodyToSpare(a, in)
+	f.noneToProtect(a, in)
 	if w := a.Whole; w != nil && w.Limit != "" {
 		f.crawlers(a)
 		f.whole(a)
@@ -45,30 +45,30 @@ func findingsOf(a *suggest.Advice, in *report.Input) findings {
 	return f
 }
 
-func (f *findings) nobodyToSpare(a *suggest.Advice, in *report.Input) {
+func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
 	if !in.AgentsLogged && a.Goals[0].Who != suggest.Everybody {
-		f.add("The log has no user agents, so nobody can be told to be a browser, a crawler or a tool. --protect all=99%% spares that share " +
-			"of all clients, whoever they are; a log format with the agent, such as combined, allows more.")
+		f.add("The log has no user agents, so no client is known to be a browser, a crawler or a tool. --protect all=99%% protects that share " +
+			"of all clients; a log format with the agent, such as combined, allows more.")
 		return
 	}
 	for _, p := range a.Goals {
 		if a.NoneProtected() {
-			f.unspared(a, p)
+			f.unprotected(a, p)
 			return
 		}
 		if a.First.Clients.Of(p.Who) == 0 {
-			f.add("There are no %s among the clients: nobody to spare. --protect all=99%% spares that share of whoever is there.", p.Who)
+			f.add("There are no %s among the clients: no one to protect. --protect all=99%% protects that share of all clients.", p.Who)
 			return
 		}
 	}
 }
 
-// unspared says whom the log shows instead of those to spare.
-func (f *findings) unspared(a *suggest.Advice, p suggest.Goal) {
+// unprotected says who is in the log instead of clients to protect.
+func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
 	requests := a.Whole.Requests
 	later := ""
 	if n := a.Whole.Groups.Of(p.Who); n > 0 {
-		later = fmt.Sprintf(" The rest of the log has %s to spare: --holdout 0 chooses on all of it.", format.Count(n, "client"))
+		later = fmt.Sprintf(" The rest of the log has %s to protect: --holdout 0 chooses on all of it.", format.Count(n, "client"))
 	}
 	var groups []suggest.Group
 	for g := range suggest.GroupCount {
@@ -81,9 +81,9 @@ func (f *findings) unspared(a *suggest.Advice, p suggest.Goal) {
 	for i, g := range groups {
 		there[i] = fmt.Sprintf("%s by %s", format.Thousands(requests[g]), g)
 	}
-	f.add("No %s sent a request of this action in the part that limits are chosen on: nobody to spare, so there is no promise to hold a limit to. "+
-		"Of the %s of it in the whole log, %s. The table tells what a limit leaves to an attacker who begins anew, and what it refuses of these: "+
-		"take the strictest of which you think that people can live with it.%s",
+	f.add("No %s sent a request of this action in the part that limits are chosen on: there is no one to protect and no promise to keep. "+
+		"Of the %s of it in the whole log, %s. The table shows what a limit still allows an attacker who starts afresh, and what it refuses of these: "+
+		"take the strictest that people can live with.%s",
 		p.Who, format.Count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "), later)
 }
 
@@ -123,7 +123,7 @@ func (f *findings) crawlers(a *suggest.Advice) {
 				stop = append(stop, g.String())
 			}
 		}
-		text += fmt.Sprintf(" If they are welcome, spare them: --protect %s,crawlers=100%% --target %s.",
+		text += fmt.Sprintf(" If they are welcome: --protect %s,crawlers=100%% --target %s.",
 			strings.Join(promises, ","), cmp.Or(strings.Join(stop, ","), suggest.Tools.String()))
 	}
 	*f = append(*f, text)
@@ -144,15 +144,12 @@ func (f *findings) whole(a *suggest.Advice) {
 		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.", format.Thousands(apart))
 	}
 	if n := hit[suggest.Disguised]; n > 0 {
-		verdict := " are browsers: " + format.Thousands(n) + " behave like none (disguised)."
-		switch browsers := n + hit[suggest.Browsers] + hit[suggest.Shared]; {
-		case browsers == 1:
-			verdict = " is a browser: it behaves like none (disguised)."
-		case n == 1:
-			verdict = " are browsers: 1 behaves like none (disguised)."
+		verb := "behave"
+		if n == 1 {
+			verb = "behaves"
 		}
-		text += fmt.Sprintf(" To `shadow replay` without --evidence, which believes claims, %s of those hit%s",
-			format.Thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), verdict)
+		text += fmt.Sprintf(" Without --evidence, `shadow replay` counts %s of these clients as browsers; %s %s like bots (disguised).",
+			format.Thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), format.Thousands(n), verb)
 	}
 	*f = append(*f, text)
 }
@@ -170,10 +167,10 @@ func (f *findings) sample(a *suggest.Advice) {
 			provable = "that at most " + format.Percent(100-share.Float()) + "% are"
 		}
 		if sample == 0 {
-			texts = append(texts, fmt.Sprintf("No log can promise %s: if none of %s is hit here, that shows, with 95%% confidence, %s.",
+			texts = append(texts, fmt.Sprintf("No log can confirm %s: if none of %s is hit here, that shows, with 95%% confidence, %s.",
 				p, format.Count(n, "client"), provable))
 		} else {
-			texts = append(texts, fmt.Sprintf("The log is too short to promise %s, which takes %s: it has %s to choose on. If none of them is hit, that shows, "+
+			texts = append(texts, fmt.Sprintf("Too few clients to confirm %s: it takes %s, and the log has %s to choose on. If none of them is hit, that shows, "+
 				"with 95%% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable))
 		}
 	}
@@ -217,7 +214,7 @@ func (f *findings) broken(a *suggest.Advice) {
 	}
 }
 
-// separation says whether a limit can tell those to stop from those to spare.
+// separation says whether a limit can separate targets from protected clients.
 func (f *findings) separation(a *suggest.Advice) {
 	found := slices.ContainsFunc(a.Suggestions, func(s suggest.Suggestion) bool { return s.Why == suggest.Found })
 	if !found || a.Target == suggest.Everybody {
@@ -226,15 +223,15 @@ func (f *findings) separation(a *suggest.Advice) {
 	requests, best := a.First.Requests.Of(a.Target), a.BestOfAll()
 	switch {
 	case requests == 0:
-		f.add("There are no %s among the clients: nothing to stop. The limits below are the strictest that do no harm.",
+		f.add("There are no %s among the clients: there is no target. The limits below are the strictest that do no harm.",
 			strings.Replace(a.Target.String(), " and ", " or ", 1))
 		return
 	case len(best) == 0:
-		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest of those to spare.", a.Target)
+		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest protected clients.", a.Target)
 		return
 	}
 	if share := format.PercentOf(a.RefusedTarget(&best[0].Chosen), requests); share < hardly {
-		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than from the fastest of those to spare.",
+		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than those of the fastest protected clients.",
 			format.Percent(share), a.Target)
 	}
 }
@@ -242,7 +239,7 @@ func (f *findings) separation(a *suggest.Advice) {
 // proof tells of limits that do not hold on the rest.
 func (f *findings) proof(a *suggest.Advice) {
 	if a.Rest == nil {
-		f.add("Nothing was held out: nothing proves these limits but the log that chose them.")
+		f.add("Nothing was held out: only the log that chose these limits validates them.")
 		return
 	}
 	var tried, failed int
@@ -252,7 +249,7 @@ func (f *findings) proof(a *suggest.Advice) {
 		}
 		switch s.Proof {
 		case suggest.Nothing:
-			f.add("The rest of the log has nobody to spare, so it proves nothing.")
+			f.add("The rest of the log has no one to protect, so it validates nothing.")
 			return
 		case suggest.Fails:
 			failed++
@@ -262,7 +259,7 @@ func (f *findings) proof(a *suggest.Advice) {
 	switch {
 	case failed == 0:
 	case failed == tried:
-		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a kinder one, or a longer log.")
+		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a looser one, or a longer log.")
 	default:
 		f.add("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after those that do.", failed, tried)
 	}

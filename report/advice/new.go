@@ -94,7 +94,7 @@ func limitOf(a *suggest.Advice, s *suggest.Suggestion) Limit {
 var whyTexts = [...]string{
 	suggest.Found:   "",
 	suggest.TooLong: "the log is too short to judge it",
-	suggest.Nobody:  "there is nobody to spare",
+	suggest.Nobody:  "there is no one to protect",
 	suggest.Broken:  "every limit breaks the promise",
 }
 

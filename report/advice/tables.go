@@ -29,12 +29,12 @@ func (s *Answer) sections() []document.Section {
 	}
 	if len(s.Bounds) > 0 {
 		all = append(all, document.Section{
-			Title: "What one client is admitted at most, from when it begins anew" + about, Table: s.boundsTable(),
-			Notes: []string{"In less than a minute, an hour, a day. A bucket leaves its burst and a token for each that comes meanwhile; a window its N each time anew."},
+			Title: "What one client is admitted at most, from its first request on" + about, Table: s.boundsTable(),
+			Notes: []string{"In less than a minute, an hour, a day. A bucket allows its burst and each token that comes meanwhile; a window allows N in each period."},
 		})
 	}
 	if shown, found := s.shown(); found > 0 {
-		title := "The strictest limits: hit, of those to spare; stopped, of the requests and clients to stop"
+		title := "The strictest limits: protected clients hit, and the part of the target requests and clients that is refused"
 		if scale := s.Advice.Scale; !scale.One() {
 			title += fmt.Sprintf(", for clients that send %s times as much; the figures are those of such a day", scale)
 		}
@@ -42,16 +42,16 @@ func (s *Answer) sections() []document.Section {
 	}
 	for _, best := range s.best {
 		m := s.modelOf(best)
-		all = append(all, document.Section{Title: m.Chosen.Limit + ", a little stricter and a little kinder", Table: s.runnersTable(m)})
+		all = append(all, document.Section{Title: m.Chosen.Limit + ", a little stricter and a little looser", Table: s.runnersTable(m)})
 	}
 	return all
 }
 
 // limitsNotes explain the columns, and what the table leaves out.
 func (s *Answer) limitsNotes(shown, found int) []string {
-	note := "knee is the N from which on kindness buys little."
+	note := "knee: above this N, loosening the limit protects few more clients."
 	if s.Rest != nil {
-		note = "On the rest a limit holds if it keeps the promise there too; from is the least N that keeps it on both parts; " + note
+		note = "On the rest a limit holds if it keeps the promise there too. from is the least N that keeps it on both parts. " + note
 	}
 	if found == shown {
 		return []string{note}
@@ -153,7 +153,7 @@ func (s *Answer) wholeTable() *table.Table {
 	return t
 }
 
-// boundsTable has a row for each limit that is offered where there is nobody to spare.
+// boundsTable has a row for each limit that is offered where there is no one to protect.
 func (s *Answer) boundsTable() *table.Table {
 	requests := s.Advice.Whole.Requests.Of(suggest.Everybody)
 	t := table.Of[Bound]{}
@@ -173,7 +173,7 @@ func (s *Answer) priceTable() *table.Table {
 	t := table.New(table.Words("limit"))
 	for _, p := range s.parts() {
 		t.Head(table.Number(p.name + "hit"))
-		t.Join(table.Numbers("%", "stopped %", "clients")...)
+		t.Join(table.Numbers("%", "target %", "clients")...)
 	}
 	return t
 }
@@ -221,8 +221,8 @@ func (s *Answer) runnersTable(m *Limit) *table.Table {
 	return t
 }
 
-// A price is what a limit does on one part of the log: the clients hit of those to spare, and what is refused of those
-// to stop.
+// A price is what a limit does on one part of the log: the protected clients hit, and what is refused of the
+// targets.
 type price struct {
 	hit, spared        int64 // clients
 	stopped, requests  int64

@@ -25,21 +25,21 @@ func (s *Answer) facts() (f document.Facts) {
 	f.Add("target", a.Target.String())
 	f.Add("chosen on", s.First.text())
 	if s.Rest != nil {
-		f.Add("proven on", s.Rest.text())
+		f.Add("validated on", s.Rest.text())
 	}
 	if s.Band {
-		f.Add("band", "stamps are whole seconds: limits keep the promise wherever in its second each request came")
+		f.Add("band", "timestamps are whole seconds: limits keep the promise wherever in its second each request came")
 	}
 	if len(s.best) > 0 {
 		f = append(f, document.Strong("answer", s.answerText()))
 		if a.Scale.One() {
 			n := leavesOf(s.best[0].Shape, s.best[0].Steady())
-			f.Add("leaves", fmt.Sprintf("at most %s to one client in less than a minute, %s in an hour, %s in a day, if it begins anew and takes all it can get",
+			f.Add("still allows", fmt.Sprintf("at most %s to one client in less than a minute, %s in an hour, %s in a day, if it starts afresh and sends as fast as it can",
 				format.Count(n[0], "request"), format.Thousands(n[1]), format.Thousands(n[2])))
 		}
 		f.Add("nginx", s.nginxText())
 	}
-	f.Add("mind", s.Findings...)
+	f.Add("notes", s.Findings...)
 	return f
 }
 
@@ -54,7 +54,7 @@ func (p *Part) text() string {
 // firstText is what a limit does on the part that limits are chosen on.
 func (s *Answer) firstText(c *suggest.Candidate) string {
 	p := s.price(&s.parts()[0], c)
-	return fmt.Sprintf("hits %s of %s to spare (%s%%), and refuses %s%% of the requests of %s (%s clients)",
+	return fmt.Sprintf("hits %s of %s to protect (%s%%), and refuses %s%% of the requests of %s (%s clients)",
 		format.Thousands(p.hit), format.Count(p.spared, "client"), p.hitPercent(), p.stoppedPercent(), s.Advice.Target, p.clients(" of "))
 }
 
@@ -74,7 +74,7 @@ func (s *Answer) answerText() string {
 	text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
 		verb, format.Thousands(p.hit), format.Thousands(p.spared), p.hitPercent(), p.stoppedPercent(), p.clients(" of "))
 	if b.Proof == suggest.Fails && s.Advice.Keeps(&b.Chosen.Rest, &s.Advice.Rest.Clients) {
-		text += " as logged; where requests came at other moments of their seconds there may be more"
+		text += " as logged; at other moments within their seconds there may be more"
 	}
 	if b.Proof == suggest.Fails && b.Both.Limit > 0 {
 		both, _ := s.Advice.Text(b, b.Both.Limit)
@@ -87,17 +87,17 @@ func (s *Answer) answerText() string {
 func (s *Answer) nginxText() string {
 	best, n := s.best[0], s.Advice.Nginx
 	answer, _ := s.Advice.Text(best, best.Steady())
-	lack := "it does not count in windows"
+	lack := "nginx has buckets, not windows"
 	if best.Kind == sweep.Token {
 		lack = "its rates are whole requests per second or minute"
 	}
 	if n == nil {
-		return fmt.Sprintf("has nothing like %s (%s), and none of the other limits that were tried. Its slowest rate is 1 a minute, in buckets: "+
-			"`--kind token --rate 1/m,6/m,1/s` tells what those would do", answer, lack)
+		return fmt.Sprintf("no equivalent of %s (%s), nor of the other limits that were tried. Its slowest rate is 1 a minute: "+
+			"`--kind token --rate 1/m,6/m,1/s` shows what such buckets do", answer, lack)
 	}
 	text := fmt.Sprintf("%s is this limit", n.Twin.Setting())
 	if !n.Answer {
-		text = fmt.Sprintf("has nothing like %s (%s); the best bucket that it has is %s: %s", answer, lack, n.Limit, n.Twin.Setting())
+		text = fmt.Sprintf("no equivalent of %s (%s); the best bucket for nginx is %s: %s", answer, lack, n.Limit, n.Twin.Setting())
 	}
 	text += " (" + n.Twin.Deviation + ")"
 	if n.Measured.Limit == 0 {
@@ -113,7 +113,7 @@ func (s *Answer) nginxText() string {
 }
 
 // Text writes the report for people.
-func (s *Report) Text(w document.Writer) {
+func (s *Report) Text(w *document.Writer) {
 	s.Begin(w, "What should the limit be?", "")
 	for i := range s.Answers {
 		a := &s.Answers[i]

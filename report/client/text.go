@@ -20,7 +20,7 @@ func (a *Account) Write(w io.Writer, output string, plots bool) error {
 	if output == "json" {
 		return format.WriteJSON(w, a)
 	}
-	t := &document.Terminal{View: a.View}
+	t := &document.Writer{View: a.View}
 	a.Begin(t, "", a.model.Anonymized)
 	t.Space()
 	t.Facts(a.facts()...)
@@ -96,7 +96,7 @@ func (a *Account) layout() string {
 }
 
 // writeTo writes what became of the client under one policy.
-func (p *Policy) writeTo(t *document.Terminal, a *Account, plots bool) {
+func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 	t.Heading(2, p.Policy, p.headline(a))
 	var facts document.Facts
 	if p.Range != nil {
@@ -153,7 +153,7 @@ func (l *Lockout) text(layout string) string {
 	}
 	first, requests := l.First.Format(layout), format.Count(l.Requests, "request")
 	if l.First == l.Last {
-		return fmt.Sprintf("at %s: %s in a row, all with that time stamp", first, requests)
+		return fmt.Sprintf("at %s: %s in a row, all with that timestamp", first, requests)
 	}
 	return fmt.Sprintf("%s from the first to the last of %s in a row, %s to %s",
 		format.Span(limit.Time(l.Last-l.First)), requests, first, l.Last.Format(layout))
@@ -167,7 +167,7 @@ func (p *Policy) enoughText(l *Limit) string {
 	}
 	switch {
 	case l.Shared:
-		return text + "cannot be told, since it counts by " + l.By + ": other clients use it up as well, and were judged with this one"
+		return text + "not known, as it counts by " + l.By + ": other clients use it up as well, and were judged with this one"
 	case l.Needs == nil:
 		return text + "no " + l.Number + " would have been"
 	case *l.Needs == l.Is:
@@ -222,7 +222,7 @@ func (p *Policy) table(a *Account) *table.Table {
 const mostLine = 2000
 
 // writeLines writes the log lines of refusals.
-func writeLines(t *document.Terminal, refusals []Refusal) {
+func writeLines(t *document.Writer, refusals []Refusal) {
 	between := "\n"
 	for i := range refusals {
 		if l := refusals[i].Line; l != nil {

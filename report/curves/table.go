@@ -15,11 +15,11 @@ import (
 	"shadow/sweep"
 )
 
-// The curves for people: for each kind a table of the limits that leave so many of the clients alone, with what they
+// The curves for people: for each kind a table of the limits that affect none of so many clients, with what they
 // refuse of all requests, and one curve as a plot.
 
 // Text writes the tables of the curves.
-func (s *Report) Text(w document.Writer) {
+func (s *Report) Text(w *document.Writer) {
 	s.Begin(w, "Every limit at once", s.Anonymized, document.Fact{Label: "curves", Text: s.subject()})
 	var kinds [sweep.KindCount][]int // indices of curves that have points
 	var some []*sweep.Curve
@@ -54,12 +54,12 @@ func (s *Report) subject() string {
 	if s.Action != "" {
 		text += ", of action " + escape.Visible(s.Action)
 	}
-	text += "; below, the smallest N that leaves such a share of the clients alone, and what it refuses of all requests"
+	text += "; below, the smallest N that protects such a share of the clients, and the percentage of all requests that it refuses"
 	browsers := s.browsers()
 	switch {
 	case !s.byBrowsers():
 	case s.ByEvidence == nil:
-		text += "; browsers are clients that say so (--evidence tells the disguised apart)"
+		text += "; browsers are clients that say so (--evidence recognises the disguised)"
 	case s.ByEvidence.Disguised.Clients == 0:
 		text += "; of the browsers none looks disguised"
 	default:
@@ -98,7 +98,7 @@ func (s *Report) percentileTable(kind sweep.Kind, curves []int) *table.Table {
 		head = "rate"
 	}
 	t := table.New(table.Words(head))
-	t.Join(table.Words("leaves alone"))
+	t.Join(table.Words("protects"))
 	for _, share := range sweep.ProtectedShares() {
 		t.Head(table.Number(format.ShareText(share)))
 		t.Join(table.Number("refuses"))
@@ -168,7 +168,7 @@ func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Poin
 
 // plot draws a curve: the shares of requests refused and of clients hit, in percent, over the limit, whose axis is
 // logarithmic, since between 1 and 10 as much happens as between 10 and 100. It says how to see the others.
-func (s *Report) plot(w document.Writer, c *sweep.Curve, all []*sweep.Curve) {
+func (s *Report) plot(w *document.Writer, c *sweep.Curve, all []*sweep.Curve) {
 	legend, hit, clients := "clients hit", (*sweep.Point).HitAny, s.Clients
 	if s.byBrowsers() {
 		legend, hit, clients = "browser clients hit", (*sweep.Point).HitBrowsers, s.browsers()

@@ -101,7 +101,7 @@ func (d *Report) clientTable(clients []Client) *table.Table {
 }
 
 // Text writes the comparison for people.
-func (d *Report) Text(w document.Writer) {
+func (d *Report) Text(w *document.Writer) {
 	d.Begin(w, "Two rate limits, compared", d.model.Anonymized)
 	w.Space()
 	policies := [2]*report.Policy{&d.model.Policies[0], &d.model.Policies[1]}

@@ -3,41 +3,12 @@
 package document
 
 import (
-	"shadow/report/plot"
+	"fmt"
+	"io"
+
+	"shadow/report/format"
 	"shadow/report/table"
 )
-
-// A Writer writes a report from top to bottom. A Terminal and a Markdown do.
-type Writer interface {
-	// Title begins the report. A terminal has none.
-	Title(text string)
-	// Facts lists facts. Of several with one label, a terminal shows it once.
-	Facts(facts ...Fact)
-	Warnings(texts []string)
-	// Part begins a part of the report, which only Markdown gives a title.
-	Part(level int, title string)
-	// Heading begins a section on what has a name, and says something of it. In Markdown its level is from 1.
-	Heading(level int, name, text string)
-	// Topic is a Heading with a colon on a terminal.
-	Topic(level int, name, text string)
-	// Section begins a section. In Markdown level 0 is a line.
-	Section(level int, title string)
-	// Name writes what the facts below are about.
-	Name(name string)
-	Table(t *table.Table)
-	// Plot draws a curve between a title and notes, if there are any. Markdown has none.
-	Plot(title string, p plot.Drawing, notes ...string)
-	// Note writes a sentence below a table.
-	Note(text string)
-	// Remark writes a sentence by itself.
-	Remark(text string)
-	// Space sets facts apart from what is above them.
-	Space()
-	// Stored ends the report with where the run is.
-	Stored(where string)
-	// Lines writes lines that are to be copied.
-	Lines(lines []string)
-}
 
 // A Fact is one thing to know, in a word and a sentence.
 type Fact struct {
@@ -70,7 +41,7 @@ type Section struct {
 }
 
 // Write writes the section.
-func (s *Section) Write(w Writer, level int) {
+func (s *Section) Write(w *Writer, level int) {
 	if s.Title != "" {
 		w.Section(level, s.Title)
 	}
@@ -78,4 +49,33 @@ func (s *Section) Write(w Writer, level int) {
 	for _, note := range s.Notes {
 		w.Note(note)
 	}
+}
+
+// A Report is what can be written in each of format.Outputs; in JSON it is as encoding/json has it.
+type Report interface {
+	Text(w *Writer)
+	CSV() ([]byte, error)
+}
+
+// Write writes all of a report or nothing. outputs are those to choose from.
+func Write(w io.Writer, r Report, v View, output string, outputs []string) error {
+	var text []byte
+	var err error
+	switch output {
+	case "table", "markdown":
+		d := &Writer{View: v, Markdown: output == "markdown"}
+		r.Text(d)
+		text = d.Bytes()
+	case "json":
+		text, err = format.JSON(r)
+	case "csv":
+		text, err = r.CSV()
+	default:
+		err = format.UnknownOutput(output, outputs)
+	}
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = w.Write(text)
+	return err
 }

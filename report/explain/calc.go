@@ -20,8 +20,8 @@ type View struct {
 	Plots bool
 }
 
-func (v View) terminal() *document.Terminal {
-	return &document.Terminal{View: document.View{Width: cmp.Or(v.Width, plot.Columns), Color: v.Color}}
+func (v View) terminal() *document.Writer {
+	return &document.Writer{View: document.View{Width: cmp.Or(v.Width, plot.Columns), Color: v.Color}}
 }
 
 // CalcFormats are the formats of figures and explanations.

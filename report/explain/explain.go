@@ -51,7 +51,7 @@ func combineText(name string) string {
 	return " " + format.Sentence(how.Means()) + "."
 }
 
-func writeExplanation(t *document.Terminal, e calc.Explanation, plots bool) {
+func writeExplanation(t *document.Writer, e calc.Explanation, plots bool) {
 	fmt.Fprintln(t, t.Paint(document.Bold, escape.Visible(e.Limit)))
 	t.Facts(explanationFacts(e)...)
 	if e.AtOnce == 0 {
@@ -162,7 +162,7 @@ func delayText(d limit.Time) string {
 	return format.Brief(d)
 }
 
-func writeClient(t *document.Terminal, e calc.Explanation, c calc.Client, plots bool) {
+func writeClient(t *document.Writer, e calc.Explanation, c calc.Client, plots bool) {
 	sends := "one every " + format.Brief(c.Every)
 	switch {
 	case c.Burst > 0:
@@ -186,7 +186,7 @@ func writeClient(t *document.Terminal, e calc.Explanation, c calc.Client, plots 
 }
 
 // equivalents lists what to set on each server, a line or more each, and below it what deviates.
-func writeEquivalents(t *document.Terminal, all []policy.Equivalent) {
+func writeEquivalents(t *document.Writer, all []policy.Equivalent) {
 	const indent = 25
 	t.WriteString("\nThe nearest on each server:\n")
 	for _, e := range all {

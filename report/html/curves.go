@@ -11,7 +11,7 @@ import (
 	"shadow/sweep"
 )
 
-// Of the curves, tables tell without any script: the smallest limit that leaves so many clients alone, and a map of
+// Of the curves, tables tell without any script: the smallest limit that affects none of so many clients, and a map of
 // limit × window, the darker the more is refused.
 
 func kindTitle(k sweep.Kind) string {
@@ -27,8 +27,8 @@ func (c *Curves) people() int64 {
 	return n
 }
 
-// spared are those whom limits are to leave alone: people, or all clients where there are none.
-func (c *Curves) spared() (clients int64, hit func(*sweep.Point) int64, who string) {
+// protected are the clients that limits should not affect: people, or all clients where there are none.
+func (c *Curves) protected() (clients int64, hit func(*sweep.Point) int64, who string) {
 	if people := c.people(); people > 0 {
 		return people, (*sweep.Point).HitBrowsers, "browsers"
 	}
@@ -43,7 +43,7 @@ func (c *Curves) whoText() string {
 	case c.Hidden == nil && c.From != "":
 		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
 	case c.Hidden == nil:
-		return "Browsers are clients that say they are: claims are counted. With --evidence those that do what no browser does are told apart."
+		return "Browsers are clients that say they are: claims are counted. --evidence recognises those that do what no browser does."
 	case c.Hidden.Clients == 0:
 		return "Of the browsers none does what no browser does."
 	}
@@ -58,7 +58,7 @@ func shapeTitle(s *sweep.Shape) string {
 	return "N per " + s.PerText()
 }
 
-// spareTable tells of each curve the smallest limit that leaves some share of the clients alone, and what it refuses.
+// spareTable tells of each curve the smallest limit that protects some share of the clients, and what it refuses.
 func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
 	t := table.New(table.Words("limit"), table.Words("clients"))
 	t.Title = kindTitle(curves[0].Kind)
@@ -113,7 +113,7 @@ type heatRow struct {
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
 	title := kindTitle(curves[0].Kind)
-	people, hit, who := c.spared()
+	people, hit, who := c.protected()
 	maps := []heatMap{
 		{Title: title, Of: "% of requests refused"},
 		{Title: title, Of: "% of " + who + " hit"},

@@ -62,7 +62,7 @@ func (p *Page) view(room room) (*pageView, error) {
 		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + contentPolicy + `">`), //nolint:gosec // made of hashes
 		Style: template.CSS(style), Script: template.JS(script), Data: data,                                 //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
-		Warnings: clippedAll(m.Warnings, room.notes), Facts: clippedFacts(m.Facts(m.Anonymized), room.notes),
+		Warnings: clippedAll(report.FoldWarnings(m.Warnings), room.notes), Facts: clippedFacts(m.Facts(m.Anonymized), room.notes),
 		Shadow: strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}
 	if len(m.Policies) == 0 && p.Curves != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 // The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with
-// bars that say how many of whom they hit, and which limits leave people alone.
+// bars that say how many of whom they hit, and which limits affect no people.
 
 // A verdict is a policy in a sentence.
 type verdict struct {
 	Name, Text string
 	Percent    string
 	Parts      []bar
-	Tag        string // gentlest, strictest
+	Tag        string // loosest, strictest
 }
 
 // A bar is a class of clients in a verdict.
@@ -31,19 +31,19 @@ type bar struct {
 // fewVerdicts is how many candidates the summary speaks of.
 const fewVerdicts = 4
 
-// verdicts are the first few candidates; of many, also the gentlest and the strictest of all.
+// verdicts are the first few candidates; of many, also the loosest and the strictest of all.
 func verdicts(m *report.Model) (all []verdict) {
-	gentlest, strictest := 0, 0
+	loosest, strictest := 0, 0
 	for i := range m.Policies {
-		if m.Policies[i].Refused < m.Policies[gentlest].Refused {
-			gentlest = i
+		if m.Policies[i].Refused < m.Policies[loosest].Refused {
+			loosest = i
 		}
 		if m.Policies[i].Refused > m.Policies[strictest].Refused {
 			strictest = i
 		}
 	}
 	for i := range m.Policies {
-		if i >= fewVerdicts && i != gentlest && i != strictest {
+		if i >= fewVerdicts && i != loosest && i != strictest {
 			continue
 		}
 		p := &m.Policies[i]
@@ -51,10 +51,10 @@ func verdicts(m *report.Model) (all []verdict) {
 		if m.Input.AgentsLogged {
 			v.addBars(p)
 		}
-		if gentlest != strictest {
+		if loosest != strictest {
 			switch i {
-			case gentlest:
-				v.Tag = "gentlest"
+			case loosest:
+				v.Tag = "loosest"
 			case strictest:
 				v.Tag = "strictest"
 			}
@@ -102,26 +102,26 @@ func verdictText(p *report.Policy) string {
 	return text
 }
 
-// safe says which limits leave nearly all people alone, by the curve that is looked at first.
+// safe says which limits affect next to no people, by the curve that is looked at first.
 func (p *Page) safe() (sentences []string) {
 	c := p.Curves
 	if c == nil || c.first() == nil {
 		return nil
 	}
 	curve, last := c.first(), int64(0)
-	clients, hit, who := c.spared()
+	clients, hit, who := c.protected()
 	for _, share := range []int64{1000, 999, 990} {
 		at := curve.Protecting(clients, share, hit)
 		if at == nil || at.Limit == last {
 			continue
 		}
 		last = at.Limit
-		text := "all"
+		affects := "none"
 		if share < 1000 {
-			text = format.ShareText(share)
+			affects = "at most " + format.ShareText(1000-share)
 		}
-		sentences = append(sentences, fmt.Sprintf("%s leaves %s of the %s alone, and refuses %s %% of all requests.",
-			curve.Limit(at.Limit), text, who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
+		sentences = append(sentences, fmt.Sprintf("%s affects %s of the %s, and refuses %s %% of all requests.",
+			curve.Limit(at.Limit), affects, who, format.Percent(format.PercentOf(at.Refused.Sum(), c.judged()))))
 	}
 	if sentences == nil {
 		return nil

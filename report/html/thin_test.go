@@ -169,7 +169,7 @@ func TestCurvesOutOfADatabase(t *testing.T) {
 	c := &Curves{By: "client", From: "From run 3.", Judged: 80, Clients: sweep.Classes{4}, Curves: []sweep.Curve{curve}, Changes: []int64{7}}
 	text := pageText(t, &Page{Model: report.New(reporttest.Town(), townOptions), Curves: c})
 	for _, want := range []string{
-		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m leaves all of the browsers alone",
+		`"judged":80,"requests":[0,0,0,0,0]`, "80 requests from 4 clients, counted by client. From run 3.", "window:9/1m affects none of the browsers",
 		"Of 1 curve the database has a selection of points", "25.00",
 	} {
 		if !strings.Contains(text, want) {

@@ -32,7 +32,7 @@ func (a *Answer) verdict(k *Report) string {
 	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == "client" }); i >= 0 {
 		client = &a.Keys[i]
 	}
-	text := fmt.Sprintf("%s, %s, hits %s of %s to be spared", best.Key, best.Limit, format.Thousands(best.SpareHit), format.Count(k.Spare.Visitors, "visitor"))
+	text := fmt.Sprintf("%s, %s, hits %s of %s to protect", best.Key, best.Limit, format.Thousands(best.SpareHit), format.Count(k.Spare.Visitors, "visitor"))
 	switch {
 	case best == client:
 		text += "; no other key hits fewer"
@@ -81,9 +81,9 @@ func (a *Answer) table() *table.Table {
 			return table.Count(r.n)
 		})
 	}
-	t.Head(table.Number("stopped"), func(r *Row) table.Cell { return table.Count(r.Stopped) })
+	t.Head(table.Number("target refused"), func(r *Row) table.Cell { return table.Count(r.Stopped) })
 	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.StoppedPercent) })
-	t.Head(table.Number("hit"), func(r *Row) table.Cell { return table.Count(r.SpareHit) })
+	t.Head(table.Number("protected hit"), func(r *Row) table.Cell { return table.Count(r.SpareHit) })
 	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.SpareHitPercent) })
 	t.Join(table.Number("their requests"), func(r *Row) table.Cell { return table.Count(r.SpareRefused) })
 	t.Join(table.Number("%"), func(r *Row) table.Cell { return table.Share(r.SpareRefusedPercent) })

@@ -51,8 +51,8 @@ func keysQuestion(refuse ...float64) Question {
 func TestBestKey(t *testing.T) {
 	k := New(keyed(), keysQuestion(80, 85.5, 95), townOptions)
 	for i, want := range []struct{ best, limit, verdict string }{
-		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to be spared; client hits 80"},
-		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to be spared; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
+		{"user", "window:29/1m", "user, window:29/1m, hits 5 of 100 visitors to protect; client hits 80"},
+		{"client", "window:7/1m", "client, window:7/1m, hits 80 of 100 visitors to protect; no other key hits fewer: no key separates them by such a window; a longer --per gathers more of what comes slowly"},
 		{"", "window:1/1m", "no key refuses 95% by a window of 1m, however small: at best 90.00%, by client; a longer --per gathers more of what comes slowly"},
 	} {
 		a := &k.Answers[i]
@@ -90,20 +90,20 @@ func TestLongerWindows(t *testing.T) {
 
 func TestKeyWarnings(t *testing.T) {
 	for want, change := range map[string]func(r *sweep.KeysResult){
-		"":              func(*sweep.KeysResult) {},
-		"no agents":     func(r *sweep.KeysResult) { r.Agents = 0 },
-		"nobody to":     func(r *sweep.KeysResult) { r.Requests[request.Browser] = 0 },
-		"nothing to st": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 0 },
+		"":                   func(*sweep.KeysResult) {},
+		"no agents":          func(r *sweep.KeysResult) { r.Agents = 0 },
+		"no one to":          func(r *sweep.KeysResult) { r.Requests[request.Browser] = 0 },
+		"there is no target": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 0 },
 		"2 networks (/64) had 10 or more new addresses on one day, 40 in all, and sent 1.00%": func(r *sweep.KeysResult) {
 			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 13}, 1300
 		},
-		"198.51.100.9 sent 50.10% of the requests to be stopped: the answers are about that one; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
+		"198.51.100.9 sent 50.10% of the target requests: the answers are about that client; --exclude 198.51.100.9 shows": func(r *sweep.KeysResult) {
 			id := r.Tables.Clients.ID([]byte("198.51.100.9"))
 			r.ByClient.Grow(int(id) + 1)
 			r.ByClient.At(id).ByClass[request.Tool] = 501
 		},
-		"only 19 requests to be stopped": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 19 },
-		"only 19 visitors to be spared":  func(r *sweep.KeysResult) { r.Visitors[request.Browser] = 19 },
+		"only 19 requests of the target": func(r *sweep.KeysResult) { r.Requests[request.Tool] = 19 },
+		"only 19 visitors to protect":    func(r *sweep.KeysResult) { r.Visitors[request.Browser] = 19 },
 		"sent 0.92%": func(r *sweep.KeysResult) { // little of all, much of IPv6
 			r.Rotating, r.IPv6Sent = sweep.AddressRotation{Networks: 2, Addresses: 40, Requests: 12}, 120
 		},

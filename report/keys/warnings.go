@@ -10,8 +10,8 @@ import (
 	"shadow/sweep"
 )
 
-// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to tell apart, one
-// client who is nearly all there is to stop, few to spare.
+// What makes an answer about keys worth less than it looks: addresses that come and go, nobody to recognise, one
+// client who is nearly all of the target, few to protect.
 
 const (
 	rotatingOfAll  = 1  // percent of all requests from networks that rotate their addresses
@@ -24,10 +24,10 @@ const (
 func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 	texts := []string{rotatingText(&res.ClientStats), nobodyText(res, k), oneToStop(res, k, q)}
 	if n := k.Stop.Requests; 0 < n && n < fewToStop {
-		texts = append(texts, fmt.Sprintf("only %s to be stopped: too few to tell keys apart by", format.Count(n, "request")))
+		texts = append(texts, fmt.Sprintf("only %s of the target: too few to compare keys by", format.Count(n, "request")))
 	}
 	if n := k.Spare.Visitors; 0 < n && n < fewToSpare && k.Stop.Requests > 0 {
-		texts = append(texts, fmt.Sprintf("only %s to be spared: too few to tell keys apart by", format.Count(n, "visitor")))
+		texts = append(texts, fmt.Sprintf("only %s to protect: too few to compare keys by", format.Count(n, "visitor")))
 	}
 	if k.Action == "" {
 		texts = append(texts, report.HeavyWarnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum(), nil)...)
@@ -41,7 +41,7 @@ func rotatingText(c *sweep.ClientStats) string {
 		return ""
 	}
 	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent %s%% of all requests; "+
-		"%s had the most, %s: a limit by client lets each of them begin anew, client/64 does not",
+		"%s had the most, %s: a limit by client gives each of them a fresh start, client/64 does not",
 		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses), format.Percent(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
 }
 
@@ -50,12 +50,12 @@ func nobodyText(res *sweep.KeysResult, k *Report) string {
 	case res.Sent == 0:
 		return ""
 	case res.Agents == 0:
-		return "the log has no agents: nothing tells tools from browsers, so no key can be said to separate them"
+		return "the log has no agents: tools and browsers look the same, so no key is known to separate them"
 	case k.Stop.Requests == 0:
 		return "no request is of class " + strings.Join(k.Stop.Classes, " or ") +
-			": there is nothing to stop, so no key can be said to separate anything; --target names other classes"
+			": there is no target, so no key is known to separate anything; --target names other classes"
 	case k.Spare.Requests == 0:
-		return "no request is of class " + strings.Join(k.Spare.Classes, " or ") + ": there is nobody to spare, so all keys hit as few"
+		return "no request is of class " + strings.Join(k.Spare.Classes, " or ") + ": there is no one to protect, so all keys hit as few"
 	}
 	return ""
 }
@@ -68,7 +68,7 @@ func oneToStop(res *sweep.KeysResult, k *Report, q Question) string {
 		if share <= mostToStop {
 			continue
 		}
-		text := fmt.Sprintf("%s sent %s%% of the requests to be stopped: the answers are about that one", res.Tables.Clients.Name(id), format.Percent(share))
+		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client", res.Tables.Clients.Name(id), format.Percent(share))
 		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok {
 			text += "; --exclude " + address + " shows the others"
 		}

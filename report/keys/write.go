@@ -71,7 +71,7 @@ func (k *Report) absentText() string {
 }
 
 // Text writes the report for people.
-func (k *Report) Text(w document.Writer) {
+func (k *Report) Text(w *document.Writer) {
 	k.Begin(w, "What to count by", "", k.facts()...)
 	for i := range k.Answers {
 		a := &k.Answers[i]
