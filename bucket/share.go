@@ -9,8 +9,8 @@ import (
 // What scripts need to know of the buckets. Each one that is made of another says for itself whether it can be shared:
 // the script of the other would not do.
 
-// Sharing implements limit.Sharer: the shares in a token, those that a microsecond brings, those that may be missing from
-// a bucket with a token in it, and the microseconds in which the emptiest bucket is full.
+// Sharing implements limit.Sharer: the shares in a token, those that a microsecond brings, those that may be missing
+// from a bucket with a token in it, and the microseconds in which the emptiest bucket is full.
 func (b *Token) Sharing() (limit.Sharing, error) {
 	if b.initial != 0 {
 		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial/b.token)
@@ -22,7 +22,8 @@ func (b *Token) Sharing() (limit.Sharing, error) {
 	}, nil
 }
 
-// Sharing implements limit.Sharer: as for a Token, and the period, the shares in a bucket, and those that it lacks at most.
+// Sharing implements limit.Sharer: as for a Token, and the period, the shares in a bucket, and those that it lacks at
+// most.
 func (b *Debt) Sharing() (limit.Sharing, error) {
 	s, err := b.Token.Sharing()
 	s.Script = "debt"
@@ -48,7 +49,8 @@ func (b *Step) Sharing() (limit.Sharing, error) {
 	case b.initial != 0:
 		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial)
 	}
-	return limit.Sharing{Script: "step", Numbers: []int64{b.burst, int64(b.period)}, Most: max(uint64(b.burst), 2*b.period)}, nil
+	numbers := []int64{b.burst, int64(b.period)}
+	return limit.Sharing{Script: "step", Numbers: numbers, Most: max(uint64(b.burst), 2*b.period)}, nil
 }
 
 // Sharing implements limit.Sharer.

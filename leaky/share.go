@@ -8,8 +8,9 @@ import (
 
 // What scripts need to know of the leaky buckets.
 
-// Sharing implements limit.Sharer: the shares in a drop, those that a microsecond drains, and the most water with which a
-// request is admitted. Ticks come together with the epoch's every drop microseconds, however many there are in that time.
+// Sharing implements limit.Sharer: the shares in a drop, those that a microsecond drains, and the most water with
+// which a request is admitted. Ticks come together with the epoch's every drop microseconds, however many there are
+// in that time.
 func (l *Leaky) Sharing() (limit.Sharing, error) {
 	return limit.Sharing{
 		Script:  "leaky",

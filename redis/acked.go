@@ -4,8 +4,9 @@ import (
 	"shadow/traffic/intern"
 )
 
-// Where Redis has missed something, a host's memory goes there with its next call for the key; see snapshot.go. That can be
-// much, so each key is asked for by itself: one that was answered is not asked again because others were not.
+// Where Redis has missed something, a host's memory goes there with its next call for the key; see snapshot.go. That
+// can be much, so each key counts by itself: the memory of a key that was answered does not go there again because of
+// others.
 //
 //	a server was found to be another one    Redis may have lost every key: it gets the memory of each again
 //	a timeline was decided here             Redis lacks these requests of its key

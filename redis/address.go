@@ -22,9 +22,10 @@ import (
 //	redis+cluster://HOST[,HOST…]                      some nodes of a cluster
 //	redis+sentinel://HOST[,HOST…]/MASTER[/DATABASE]   some sentinels, and what they call the server
 //
-// with rediss in place of redis for TLS, then also ?ca=FILE, ?cert=FILE&key=FILE and ?server-name=NAME. An address may
-// name a user, but it must not contain a password: everybody can read command lines, and the run keeps them. The parsers
-// of net/url and of the client library quote parts of an address in their errors, perhaps a password, so neither is used.
+// with rediss in place of redis for TLS, then also ?ca=FILE, ?cert=FILE&key=FILE and ?server-name=NAME. An address
+// may name a user, but it must not contain a password: everybody can read command lines, and the run keeps them. The
+// parsers of net/url and of the client library quote parts of an address in their errors, perhaps a password, so
+// neither is used.
 
 // A topology is how servers belong together.
 type topology uint8
@@ -47,7 +48,8 @@ type Address struct {
 	tls      *tls.Config // nil: none
 }
 
-var errPassword = errors.New("a password does not belong into the address, which others can read; put it into SHADOW_REDIS_PASSWORD or a file")
+var errPassword = errors.New("a password does not belong into the address, which others can read; " +
+	"put it into SHADOW_REDIS_PASSWORD or a file")
 
 // ParseAddress reads one or more addresses. Several must be of single servers, which then form a ring.
 func ParseAddress(texts ...string) (Address, error) {
@@ -85,7 +87,8 @@ func parseAddress(text string) (a Address, err error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	kind, known := schemes[scheme]
 	if !found || !known {
-		return a, errors.New("want one such as redis://localhost:6379, rediss://…, redis+cluster://…, redis+sentinel://HOST/MASTER or unix:///run/redis.sock")
+		return a, errors.New("want one such as redis://localhost:6379, rediss://…, redis+cluster://…, " +
+			"redis+sentinel://HOST/MASTER or unix:///run/redis.sock")
 	}
 	a.topology = kind
 	rest, query, _ := strings.Cut(rest, "?")
@@ -130,8 +133,8 @@ func parseAddress(text string) (a Address, err error) {
 	return a, nil
 }
 
-// readHosts reads what stands between the scheme and the options: the user, the hosts, and the name that sentinels know.
-// It returns the number of the database.
+// readHosts reads what stands between the scheme and the options: the user, the hosts, and the name that sentinels
+// know. It returns the number of the database.
 func (a *Address) readHosts(text string) (database string, err error) {
 	hosts, database, _ := strings.Cut(text, "/")
 	if at := strings.LastIndex(hosts, "@"); at >= 0 {

@@ -13,8 +13,8 @@ import (
 	"shadow/limit"
 )
 
-// A Call has one limit judge the next requests of one key. What Redis has charged for this host already, it answers as it did
-// then and does not charge again: see numbers.go.
+// A Call has one limit judge the next requests of one key. Redis does not charge again what it has charged for this
+// host already, and answers as it did then: see numbers.go.
 type Call struct {
 	Limit  *Limit
 	Key    string
@@ -24,8 +24,8 @@ type Call struct {
 	Since  limit.Time   // answers to requests from this place on are kept, to be asked again
 	Alone  bool         // whether this host may have decided requests of the key alone since it last asked, from Since on
 
-	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has been
-	// there; nil: Redis has missed nothing.
+	// Memory is what this host remembers of the key by itself. It repairs what Redis remembers, if no other host has
+	// been there; nil: Redis has missed nothing.
 	Memory *limit.State
 
 	Refused  []int32         // the answer: indices into At, ascending

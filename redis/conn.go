@@ -72,8 +72,8 @@ func Open(o Options) *Conn {
 	return r
 }
 
-// ringOptions spread keys over servers that know nothing of each other. A key stays where it is also while its server is
-// gone: moved, it would begin from nothing, and begin again from what it was when the server is back.
+// ringOptions spread keys over servers that know nothing of each other. A key stays where it is also while its server
+// is gone: moved, it would begin from nothing, and begin again from what it was when the server is back.
 func ringOptions(u *redis.UniversalOptions) *redis.RingOptions {
 	shards := map[string]string{}
 	for _, host := range u.Addrs {

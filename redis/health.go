@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Redis is up until a batch fails. Then nobody waits for it: it is pinged in the background, less and less often, and when
-// it answers the next batch goes there. Only a batch that succeeds makes the pauses short again, so that a server that
-// answers pings and nothing else is not asked all the time.
+// Redis is up until a batch fails. Then nobody waits for it: it is pinged in the background, less and less often, and
+// when it answers the next batch goes there. Only a batch that succeeds makes the pauses short again, so that a
+// server that answers pings and nothing else is not asked all the time.
 
 const (
 	shortestPause = 50 * time.Millisecond

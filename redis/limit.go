@@ -14,9 +14,10 @@ import (
 	"shadow/policy"
 )
 
-// Redis computes in doubles, which hold whole numbers below 2⁵³. So a time goes there in two parts: the cell that it lies
-// in, a length of time of a second or more that the limit's grid divides, and the microseconds from the beginning of a
-// cell. A script counts from the cell of the key's first request, and starts a key again that is 142 years away from there.
+// Redis computes in doubles, which hold whole numbers below 2⁵³. So a time goes there in two parts: the cell that it
+// lies in, a length of time of a second or more that the limit's grid divides, and the microseconds from the
+// beginning of a cell. A script counts from the cell of the key's first request, and starts a key again that is 142
+// years away from there.
 
 const (
 	exact = 1 << 53 // whole numbers below this are exact
@@ -50,16 +51,20 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("limit %q cannot be shared: %w", part.Spec, err)
 	}
-	l := &Limit{cell: limit.Second, unit: max(1, sharing.Unit), level: sharing.Level, prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec)}
+	l := &Limit{
+		cell: limit.Second, unit: max(1, sharing.Unit), level: sharing.Level,
+		prefix: fmt.Sprintf("shadow:{%s/%s/", name, part.Spec),
+	}
 	if l.script, err = loadScript(sharing.Script); err != nil {
 		return nil, fmt.Errorf("limit %q cannot be shared: %w", part.Spec, err)
 	}
-	if step := sharing.Step; step > 0 { // the least multiple of a second or more: so many seconds as time has fit into 53 bits
+	if step := sharing.Step; step > 0 { // the least multiple of a second or more: so many seconds fit into 53 bits
 		l.cell = limit.Time(limit.CeilDiv(int64(limit.Second), int64(step))) * step
 	}
 	horizon := part.Limiter.Horizon()
 	if sharing.Most >= exact || max(horizon, t.Lateness, l.cell) >= reach/2 {
-		return nil, fmt.Errorf("limit %q cannot be shared: its numbers are not exact in Redis, which computes with 53 bits; take a shorter period or a rounder count", part.Spec)
+		return nil, fmt.Errorf("limit %q cannot be shared: its numbers are not exact in Redis, which computes with 53 bits; "+
+			"take a shorter period or a rounder count", part.Spec)
 	}
 	ttl := int64(horizon/limit.Millisecond) + 1 + t.MaxLag.Milliseconds() // of a key that nobody asks for
 	l.header = packed(append([]int64{
@@ -96,8 +101,8 @@ func (l *Limit) split(t limit.Time) (cell, begin limit.Time) {
 // longestName is how long a key's name may be, in bytes; a longer one goes by its hash.
 const longestName = 200
 
-// key is what the state of one of the limit's keys is called in Redis. The braces keep what belongs to it on one node of
-// a cluster.
+// key is what the state of one of the limit's keys is called in Redis. The braces keep what belongs to it on one node
+// of a cluster.
 func (l *Limit) key(name string) string {
 	if len(name) > longestName {
 		sum := sha256.Sum256([]byte(name))

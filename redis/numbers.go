@@ -8,16 +8,16 @@ import (
 	"shadow/traffic"
 )
 
-// Redis must not charge a request twice: not when the answer to a batch is lost and it is sent again, nor when a host is killed
-// and judges again what it has judged since its last checkpoint, in batches that are cut otherwise. So each request of a key has
-// a number, by which the host asks for it:
+// Redis must not charge a request twice. A batch is sent again if its answer is lost. A host that was killed judges
+// again what came since its last checkpoint, in other batches. So each request of a key has a number, by which the
+// host asks:
 //
 //	its place in time, and how many requests of the key in the batch were there before it
 //
-// Places never go back from one batch to the next, and requests of one place come in one batch (see ingest.Stream), so numbers
-// ascend, and who judges a line again finds the same number for it, with nothing to be kept for that. Only a line that came too
-// late the first time has another place then: if its own is before the last request of the key that was charged, it is not
-// charged again. A source that does not keep to that order is held to it: a place before the last is taken for the last.
+// Places never go back from one batch to the next, and requests of one place come in one batch (see ingest.Stream). So
+// numbers ascend, and a line that is judged again has its old number, though nothing is kept for that. Only a line that
+// came too late the first time has another place then. If that is before the last charged request of the key, it is not
+// charged again. Sources must keep to that order: a place before the last is taken for the last.
 
 // A number is that of a request, or of the next one to come.
 type number struct {
@@ -35,8 +35,8 @@ type numbers struct {
 
 var noNumbers = numbers{previous: number{place: math.MinInt64}, next: number{place: math.MinInt64}, kept: math.MaxInt64}
 
-// mostKept is how many requests may come until answers are no longer kept though nobody has saved where the host is, because a
-// disk is full perhaps. After a crash, those that had been charged are then decided locally.
+// mostKept is how many requests may come until answers are no longer kept, though nobody has saved where the host is: a
+// disk may be full. After a crash, those that had been charged are then decided locally.
 const mostKept = 4 << 20
 
 // take takes in a batch.

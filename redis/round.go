@@ -9,10 +9,11 @@ import (
 	"shadow/traffic"
 )
 
-// The timelines of a batch go to Redis in rounds of some thousand requests, so that no script keeps others waiting for
-// long, and an answer does not take longer than a batch may. What is remembered of a key counts as requests, since a time in
-// a window takes Redis as long, some microseconds. A round has at most one call of each key: a timeline that is cut goes on
-// in the next. When there is too much to remember for a batch, the rest of the keys are decided here, and come in a later one.
+// The timelines of a batch go to Redis in rounds of some thousand requests. So no script keeps others waiting for
+// long, and an answer does not take longer than a batch may. What is remembered of a key counts as requests, since a
+// time in a window takes Redis as long, some microseconds. A round has at most one call of each key: a timeline that
+// is cut goes on in the next. If a batch has too much to remember, its other keys are decided here, and their memory
+// comes later.
 
 const (
 	mostAtOnce  = 8192           // requests and remembered times in a round, unless a single memory has more
@@ -81,7 +82,7 @@ func (r *round) cut(i int, start, end int32) {
 		}
 		p.rows, p.At = append(p.rows, row), append(p.At, t)
 		place := n.place
-		if distance(place, p.At[0]) >= reach/2 { // that of a request that came too late may be far, but no further than makes sense
+		if distance(place, p.At[0]) >= reach/2 { // a late request may have its place far away, but not centuries
 			place = t
 		}
 		p.Places = append(p.Places, place)
@@ -116,7 +117,8 @@ func (r *round) add(p piece) {
 	r.size += len(p.At) + times
 }
 
-// remember has the first piece of a timeline bring what Redis has missed of its key, and returns how many times that are.
+// remember has the first piece of a timeline bring what Redis has missed of its key, and returns how many times that
+// are.
 func (r *round) remember(p *piece) (times int) {
 	key, acked := r.timelines.Keys[p.timeline], &r.policy.acked
 	if r.options.Temporary && *acked.keys.At(key) <= 0 {
@@ -137,9 +139,9 @@ func (r *round) remember(p *piece) (times int) {
 	return times
 }
 
-// name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no slash of
-// its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says. The name
-// of a client without a user has an empty part before its own.
+// name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no
+// slash of its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
+// The name of a client without a user has an empty part before its own.
 func (r *round) name(row int32) string {
 	b, t, by := r.batch, r.options.Tables, r.policy.by
 	name, action := by.String(), "/"+t.Actions.Name(int32(b.Action[row]))

@@ -21,7 +21,8 @@ type servers struct {
 	restarts int  // new servers met since
 }
 
-// identify asks a server who it is. It must not fail a connection: a server that does not answer is taken for one that is known.
+// identify asks a server for its run. It must not fail a connection: a server that does not answer is taken for a
+// known one.
 func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
 	info, err := c.Info(ctx, "server").Result()
 	if err != nil {

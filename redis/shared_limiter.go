@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,9 +17,10 @@ import (
 	"shadow/traffic"
 )
 
-// A SharedLimiter is a replay.Remote: it has Redis judge the timelines of an Engine. It never fails and never waits for longer
-// than a batch may take. Where Redis does not answer it decides nothing, so that the Engine does, and says that verdicts
-// are degraded, until the log is one horizon of the policy past the moment from which on all was answered again.
+// A SharedLimiter is a replay.Remote: it has Redis judge the timelines of an Engine. It never fails and never waits
+// for longer than a batch may take. Where Redis does not answer it decides nothing, so that the Engine does, and says
+// that verdicts are degraded. They are until all is answered again, and the log is one horizon of the policy past
+// that moment.
 type SharedLimiter struct {
 	options  SharedLimiterOptions
 	redis    *Conn
@@ -98,11 +100,12 @@ func (r *SharedLimiter) Close() error {
 // share makes a policy a shared one.
 func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 	if len(p.Parts) != 1 {
-		return sharedPolicy{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d; make each a policy of its own", len(p.Parts))
+		return sharedPolicy{}, fmt.Errorf("cannot be shared: only policies of a single limit can, and it has %d; "+
+			"make each a policy of its own", len(p.Parts))
 	}
 	part := &p.Parts[0]
 	if part.Match != part.Count {
-		return sharedPolicy{}, fmt.Errorf("cannot be shared: it counts other requests than it refuses; let count be as match")
+		return sharedPolicy{}, errors.New("cannot be shared: it counts other requests than it refuses; let count be as match")
 	}
 	var longest limit.Time // that any policy with this key remembers: an Engine forgets keys that are idle for longer
 	for _, p := range r.options.Policies {
@@ -120,7 +123,9 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 	if r.options.Temporary {
 		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
 	}
-	one := sharedPolicy{name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, acked: acked{epoch: 1}}
+	one := sharedPolicy{
+		name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, acked: acked{epoch: 1},
+	}
 	if part.Match > 0 {
 		one.scope = 1 << (part.Match - 1)
 	}
@@ -151,7 +156,8 @@ func (r *SharedLimiter) Follow(t *traffic.Tables) {
 	r.options.Tables = t
 	for i := range r.policies {
 		p := &r.policies[i]
-		// Whether nothing that was decided here alone matters any more, neither to a limit nor to who is answered again.
+		// Whether nothing that was decided here alone matters any more, neither to a limit nor to who is answered
+		// again.
 		settled := r.met && !p.degraded && r.numbers.next.place > p.until && !(p.lost && r.numbers.keeps())
 		p.acked.renumber(settled)
 	}
@@ -164,7 +170,9 @@ func (r *SharedLimiter) Lateness() limit.Time { return r.options.Lateness }
 func (r *SharedLimiter) Degraded(policy int) bool { return r.policies[policy].degraded }
 
 // Judge implements replay.Remote.
-func (r *SharedLimiter) Judge(policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State) replay.Answer {
+func (r *SharedLimiter) Judge(
+	policy int, b *traffic.Batch, l *traffic.Timelines, memory func(timeline int) *limit.State,
+) replay.Answer {
 	p := &r.policies[policy]
 	p.acked.keys.Grow(l.Len)
 	a := &r.answer

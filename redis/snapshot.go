@@ -6,19 +6,19 @@ import (
 	"shadow/limit"
 )
 
-// Snapshots of a key's state go both ways, as lists of numbers. Scripts remember the three numbers of a limit.State in the
-// same meaning, so only times have to count from the call's cell.
+// Snapshots of a key's state go both ways, as lists of numbers. Scripts remember the three numbers of a limit.State
+// in the same meaning, so only times have to count from the call's cell.
 //
 // To Redis: while it was gone, a host remembered by itself what it charged, and before that it followed all that Redis
 // decided. So where a key has no other host, the host's memory is the truth.
 //
-// From Redis: what a host remembers lacks what other hosts have sent. So where others have been, Redis returns what it knew
-// of the key before the call, and the host goes on from that. It can then compute how long a client has to wait, and when
-// Redis is gone it begins with what all have sent until then.
+// From Redis: what a host remembers lacks what other hosts have sent. So where others have been, Redis returns what
+// it knew of the key before the call, and the host goes on from that. It can then compute how long a client has to
+// wait, and when Redis is gone it begins with what all have sent until then.
 
-// packedMemory is the memory of the call's host for the script: nothing if there is none, and an empty list for a key never
-// seen; at, level, extra in two halves, whether the level is a time, whether the key is kept out and until when, and the
-// times in the ring.
+// packedMemory is the memory of the call's host for the script: nothing if there is none, and an empty list for a key
+// never seen; at, level, extra in two halves, whether the level is a time, whether the key is kept out and until
+// when, and the times in the ring.
 func (c *Call) packedMemory(begin limit.Time) []byte {
 	if c.Memory == nil {
 		return nil
@@ -47,9 +47,9 @@ func (c *Call) packedMemory(begin limit.Time) []byte {
 	return packed(list...)
 }
 
-// receiveSnapshot reads what Redis knew of the key: nothing if this host knows as much, 0 for a key never seen, 2 if an earlier
-// snapshot may be lost; or 1, at, level, extra in two halves, whether and until when the key is kept out, and the times
-// in the ring.
+// receiveSnapshot reads what Redis knew of the key: nothing if this host knows as much, 0 for a key never seen, 2 if
+// an earlier snapshot may be lost; or 1, at, level, extra in two halves, whether and until when the key is kept out,
+// and the times in the ring.
 func (c *Call) receiveSnapshot(list []int64) error {
 	switch {
 	case len(list) == 0:

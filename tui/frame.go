@@ -67,7 +67,8 @@ func (f *Frame) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// picture divides the height: half of what is not fixed is for policies, if there are that many, and the rest for lists.
+// picture divides the height: half of what is not fixed is for policies, if there are that many, and the rest for
+// lists.
 func (f *Frame) picture() []string {
 	gap, redis := []string{""}, f.redis()
 	free := f.Height - 10 - len(redis) // three lines on top, two on the bottom, heads of policies and lists (3), two gaps
@@ -76,7 +77,8 @@ func (f *Frame) picture() []string {
 		free += 2
 	}
 	shown := min(len(f.Snapshot.Policies), free/2)
-	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis, gap, f.policies(shown), gap, f.lists(free-shown))
+	lines := slices.Concat([]string{f.title(), f.requests(), f.log()}, redis,
+		gap, f.policies(shown), gap, f.lists(free-shown))
 	for len(lines) < f.Height-2 {
 		lines = append(lines, "")
 	}
@@ -104,7 +106,8 @@ func (f *Frame) requests() string {
 	counted := fmt.Sprintf("  peak %s, %s judged", perSecond(peak), format.Thousands(f.Snapshot.Requests))
 	room := f.Width - labelWidth - rateWidth - 2
 	line := spark(lastOf(values, room-max(columns(counted), countedWidth)), peak)
-	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) + f.paint(dim, cut(counted, room-columns(line)))
+	return left("requests", labelWidth) + f.paint(bold, rate) + "  " + f.paint(cyan, line) +
+		f.paint(dim, cut(counted, room-columns(line)))
 }
 
 // The columns of figures in the line of requests. What was counted has room to grow before the sparkline gives way.

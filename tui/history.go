@@ -7,8 +7,8 @@ import (
 	"shadow/tail"
 )
 
-// The history is what came in and was refused, in columns of two seconds by the clock of the machine: the sparklines. Each
-// column knows how long it was watched, so that a rate is right while the column is not over, and after a pause.
+// The history is what came in and was refused, in columns of two seconds by the clock of the machine: the sparklines.
+// Each column counts how long it was watched. So a rate is right before the column is over, and after a pause.
 
 const (
 	columnTime = 2 * time.Second
@@ -67,8 +67,8 @@ func (h *History) column(back int) *column {
 // unknown is the value of a column of which nothing is known.
 const unknown = -1
 
-// values are those of the last n columns that are over, oldest first: in the beginning of a column a request more or less
-// makes a great difference.
+// values are those of the last n columns that are over, oldest first: in the beginning of a column a request more or
+// less makes a great difference.
 func (h *History) values(n int, value func(*column) float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {

@@ -21,12 +21,21 @@ type binding struct {
 var bindings = []binding{
 	{keys: []string{"q", "ctrl+c"}, long: "q, Ctrl-C    end the tail and leave", cmd: tea.Quit},
 	{keys: []string{"?", "h"}, long: "?            this page, and back", do: func(f *Frame) { f.Help = !f.Help }},
-	{keys: []string{"down", "j"}, long: "↓ ↑, j k     choose the next policy, the one before", do: func(f *Frame) { f.choose(f.Policy + 1) }},
+	{
+		keys: []string{"down", "j"}, long: "↓ ↑, j k     choose the next policy, the one before",
+		do: func(f *Frame) { f.choose(f.Policy + 1) },
+	},
 	{keys: []string{"up", "k"}, do: func(f *Frame) { f.choose(f.Policy - 1) }},
 	{keys: []string{"home", "g"}, long: "Home End     choose the first, the last", do: func(f *Frame) { f.choose(0) }},
 	{keys: []string{"end", "G"}, do: func(f *Frame) { f.choose(f.policyCount() - 1) }},
-	{keys: []string{"s"}, long: "s            lists: most refused first, latest first, by name", do: func(f *Frame) { f.Order = (f.Order + 1) % (tail.ByName + 1) }},
-	{keys: []string{"tab"}, long: "Tab          clients or actions, where only one list has room", do: func(f *Frame) { f.Actions = !f.Actions }},
+	{
+		keys: []string{"s"}, long: "s            lists: most refused first, latest first, by name",
+		do: func(f *Frame) { f.Order = (f.Order + 1) % (tail.ByName + 1) },
+	},
+	{
+		keys: []string{"tab"}, long: "Tab          clients or actions, where only one list has room",
+		do: func(f *Frame) { f.Actions = !f.Actions },
+	},
 	{keys: []string{"ctrl+z"}, long: "Ctrl-Z       suspend, the tail as well", cmd: tea.Suspend},
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // The lists show which clients and actions the chosen policy refuses of late. Where the terminal is wide enough they
-// stand side by side, else one of them is shown. Their titles name the policy they are of: for a moment after another one
-// was chosen they are still those of the one before.
+// stand side by side, else one of them is shown. Their titles name the policy they are of: for a moment after another
+// one was chosen they are still those of the one before.
 
 const (
 	bothWidth   = 150 // columns from which on both lists have room
@@ -62,7 +62,9 @@ const (
 )
 
 // orders are how the title calls them.
-var orders = [...]string{tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name"}
+var orders = [...]string{
+	tail.ByRefused: "most first", tail.ByLatest: "latest first", tail.ByName: "the most refused, by name",
+}
 
 // list draws one list; each line is as wide as it.
 func (f *Frame) list(kind listKind, width, rows int) []string {
@@ -83,10 +85,12 @@ func (f *Frame) list(kind listKind, width, rows int) []string {
 			refused = "≥" + refused
 		}
 		share := format.Percent(format.PercentOf(r.Refused, l.Total)) + " %"
-		lines = append(lines, left(c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action)), width))
+		row := c.row(plain(r.Name), refused, share, lasting(f.Now.Sub(r.Last)), r.Class, plain(r.Action))
+		lines = append(lines, left(row, width))
 	}
 	if l.Lost > 0 {
-		foot := fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more", format.Thousands(l.Lost))
+		foot := fmt.Sprintf("too many to count: who has up to %s may be missing, ≥ may have as many more",
+			format.Thousands(l.Lost))
 		lines = append(lines, f.paint(yellow, left(foot, width)))
 	}
 	return lines

@@ -10,8 +10,8 @@ import (
 	"shadow/tail"
 )
 
-// The model is what the terminal library asks: what a message changes, and what the picture is. A panic in it is no reason to
-// end without a word to the tail: it ends the screen as the key q does, and becomes an error.
+// The model answers the terminal library: what a message changes, and what the picture is. A panic in it must not end
+// the tail at once: it ends the screen as the key q does, and becomes an error.
 
 // How often the screen takes a snapshot, and how often at most it draws: keys are answered at once.
 const (

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// Notes stand between the tail and standard error. The latest of what the tail says is shown on the screen. If standard error
-// is a terminal, too, it would spoil the picture, so all of it is held meanwhile, and written once the screen has gone.
+// Notes stand between the tail and standard error. The screen shows the latest line that the tail writes. If standard
+// error is a terminal, too, lines would spoil the picture. So they are held meanwhile, and written once the screen
+// has gone.
 
 // Notes are an io.Writer that any number of goroutines may use.
 type Notes struct {

@@ -8,8 +8,8 @@ import (
 	"shadow/report/format"
 )
 
-// Each policy has a line: its name, the share of the requests that it refuses now, the peak of the last five minutes, how
-// many it has refused in all, and a sparkline, in which that peak is as high as can be.
+// Each policy has a line: its name, the share of the requests that it refuses now, the peak of the last five minutes,
+// how many it has refused in all, and a sparkline, in which that peak is as high as can be.
 
 // A policy has these columns beside its name and the sparkline.
 const (

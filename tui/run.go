@@ -12,8 +12,8 @@ import (
 	"shadow/tail"
 )
 
-// The tail works in a goroutine of its own. Whichever of the two ends first, the screen goes before anything else happens: so
-// the terminal is as it was when the last words are said, when the tail takes its time to end, and when it panics.
+// The tail works in a goroutine of its own. Whichever of the two ends first, the screen goes before anything else
+// happens. So the terminal is restored before the last lines are written, while the tail ends, and when it panics.
 
 // Options say what to show, and where.
 type Options struct {

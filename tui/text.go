@@ -11,8 +11,8 @@ import (
 	"shadow/escape"
 )
 
-// On this screen every character takes up one column, so lines can be cut and filled by counting. What would not, and what
-// would turn or drive the terminal, is written as its code (\u4e2d): texts in logs come from strangers.
+// On this screen every character takes up one column, so lines can be cut and filled by counting. What would not, and
+// what would turn or drive the terminal, is written as its code (\u4e2d): texts in logs come from strangers.
 
 // plain is a text of a stranger's in characters that take up one column each and run from left to right.
 func plain(s string) string {
@@ -35,8 +35,8 @@ func plain(s string) string {
 	return b.String()
 }
 
-// narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is left out,
-// which names of actions have.
+// narrow reports whether a character is ASCII, a Latin, Greek or Cyrillic letter in one piece, or the mark of what is
+// left out, which names of actions have.
 func narrow(r rune) bool {
 	return ' ' <= r && r <= '~' || r == '…' || 0xa0 < r && r < 0x0530 && unicode.IsLetter(r)
 }

@@ -11,8 +11,8 @@ import (
 // What scripts need to know of the windows. Each one that is made of another says for itself whether it can be shared:
 // the script of the other would not do.
 
-// Sharing implements limit.Sharer: the requests in a window, its length, whether refused requests count (0 or 1), and whether
-// a request in the last microsecond of the oldest is admitted and not kept (0 or 1).
+// Sharing implements limit.Sharer: the requests in a window, its length, whether refused requests count (0 or 1), and
+// whether a request in the last microsecond of the oldest is admitted and not kept (0 or 1).
 func (w *Rolling) Sharing() (limit.Sharing, error) { return w.sharing(0, 0) }
 
 // Sharing implements limit.Sharer.
@@ -22,7 +22,8 @@ func (w *Attempts) Sharing() (limit.Sharing, error) { return w.sharing(1, 0) }
 func (c *Caddy) Sharing() (limit.Sharing, error) { return c.sharing(0, 1) }
 
 func (w *Rolling) sharing(all, edge int64) (limit.Sharing, error) {
-	return limit.Sharing{Script: "window", Numbers: []int64{int64(w.count), int64(w.length), all, edge}, Most: uint64(w.length)}, nil
+	numbers := []int64{int64(w.count), int64(w.length), all, edge}
+	return limit.Sharing{Script: "window", Numbers: numbers, Most: uint64(w.length)}, nil
 }
 
 // Sharing implements limit.Sharer: the requests in a window, its length, and whether the first one opens it (0 or 1).
@@ -53,8 +54,8 @@ func (w *Counter) Sharing() (limit.Sharing, error) {
 	}, nil
 }
 
-// Sharing implements limit.Sharer: the requests in a period, the period in milliseconds, and whether only admitted requests
-// count (0 or 1).
+// Sharing implements limit.Sharer: the requests in a period, the period in milliseconds, and whether only admitted
+// requests count (0 or 1).
 func (h *HAProxy) Sharing() (limit.Sharing, error) { return h.sharing(0) }
 
 // Sharing implements limit.Sharer.

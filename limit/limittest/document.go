@@ -9,8 +9,8 @@ import (
 	"shadow/limit"
 )
 
-// Document plays the scripts in a Markdown file: each block between lines of ``` whose first line is one of a limit. There
-// must be one.
+// Document plays the scripts in a Markdown file: each block between lines of ``` whose first line is one of a limit.
+// There must be one.
 func Document(t *testing.T, file string, build func(limit.Spec) (limit.Limiter, error)) {
 	t.Helper()
 	text, err := os.ReadFile(file)

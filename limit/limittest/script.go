@@ -11,18 +11,18 @@ import (
 	"shadow/limit"
 )
 
-// A script shows limits at work, one key each. Times are in seconds; '.' is admitted, x is refused and d is admitted but
-// kept waiting:
+// A script shows limits at work, one key each. Times are in seconds; '.' is admitted, x is refused and d is admitted
+// but kept waiting:
 //
 //	limit token:6/30s
 //	at    0 0 0 0 0 0 0 5 5 10
 //	want  . . . . . . x . x .
 //	wait  0 0 0 0 0 0 5 0 5 0
 //
-// Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an admitted
-// request is kept waiting) may follow each other: time goes on. Of a limit.Approximation, a row "or 2", of the verdicts of
-// its second variant, may end in a text that begins with "if". Lines that begin with # are comments, and those that begin
-// with a blank are drawings. With -update, the rows below at are written again.
+// Rows of at, want and, if wanted, wait (seconds until the request would be admitted) and late (seconds that an
+// admitted request is kept waiting) may follow each other: time goes on. Of a limit.Approximation, a row "or 2", of
+// the verdicts of its second variant, may end in a text that begins with "if". Lines that begin with # are comments,
+// and those that begin with a blank are drawings. With -update, the rows below at are written again.
 
 // Scripts runs testdata/*.txt. Each script must contain a limit, and there must be one.
 func Scripts(t *testing.T, build func(limit.Spec) (limit.Limiter, error)) {
