@@ -42,7 +42,7 @@ func leave(t *testing.T, path string, s *State, finish bool) (before *State) {
 	return before
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
