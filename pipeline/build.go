@@ -28,7 +28,8 @@ type Pipeline struct {
 	Rules    *evidence.Rules // nil: no evidence is gathered
 }
 
-// Build looks up all that is named. choose makes the policies for which logs are read; how they are read depends on them.
+// Build looks up all that is named. choose makes the policies for which logs are read; how they are read depends on
+// them.
 func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Policy, error)) (p *Pipeline, err error) {
 	p = new(Pipeline)
 	if p.Config, err = loadConfig(s.ConfigFile); err != nil {

@@ -16,8 +16,8 @@ import (
 	"shadow/traffic/match"
 )
 
-// CheckConfig writes what a configuration means; its error says everything that is wrong with it. Of standard input it checks what
-// comes from in, of "" the file in the working directory.
+// CheckConfig writes what a configuration means; its error says everything that is wrong with it. Of standard input it
+// checks what comes from in, of "" the file in the working directory.
 func CheckConfig(in io.Reader, w io.Writer, name string) error {
 	if name == "" {
 		name = DefaultConfig

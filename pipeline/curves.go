@@ -8,9 +8,9 @@ import (
 	"shadow/sweep"
 )
 
-// With --sweep a replay draws the curves of its requests as well, in the same reading: those that shadow sweep draws unless
-// told otherwise, by the key of --by. They are kept with the run, so the page of a stored run has them, and a report can say
-// whether safe limits have moved. Evidence divides their clients as it divides those of the policies.
+// With --sweep a replay draws the curves of its requests as well, in the same reading: those that shadow sweep draws
+// unless told otherwise, by the key of --by. They are kept with the run, so the page of a stored run has them, and a
+// report can say whether safe limits have moved. Evidence divides their clients as it divides those of the policies.
 
 // newSweep is nil unless --sweep is given.
 func (r *Replay) newSweep(ctx context.Context) (*sweep.Sweep, error) {
@@ -23,7 +23,7 @@ func (r *Replay) newSweep(ctx context.Context) (*sweep.Sweep, error) {
 	}
 	o.Tables, o.Lateness, o.Bursts, o.Stop = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts(), ctx.Err
 	if r.Rules != nil {
-		o.Disguised = func(client int32) bool { return r.jury.Disguised(client) }
+		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
 	}
 	return sweep.New(o), nil
 }

@@ -65,7 +65,8 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 	return e.tooManyUnreadable(&result.Stats)
 }
 
-// clientName is who is meant. Reports make hostile names harmless and shorten long ones; such a name can be pasted, too.
+// clientName is who is meant. Reports make hostile names harmless and shorten long ones; such a name can be pasted,
+// too.
 func clientName(client string) replay.ClientName {
 	const whole = 512 // bytes of the longest name that is kept as it is
 	name := replay.ClientName{Name: client}
@@ -110,7 +111,8 @@ func (e *Explain) find(ctx context.Context, g *replay.ClientLog, inputs []ingest
 // nearClients is how many clients are named in place of one that sent nothing.
 const nearClients = 3
 
-// unknownClient is the error of a client that sent no request. Most often another one was meant, or the log calls it otherwise.
+// unknownClient is the error of a client that sent no request. Most often another one was meant, or the log calls it
+// otherwise.
 func unknownClient(client string, clients *intern.Dict) error {
 	near := match.NearestClients(clients, client, nearClients)
 	if len(near) == 0 {

@@ -36,8 +36,8 @@ func keepRun(ctx context.Context, path string, info store.RunInfo, do func(*stor
 	return run.ID(), nil
 }
 
-// muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a database
-// that loses a run a night and gets one stays as large as it is.
+// muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a
+// database that loses a run a night and gets one stays as large as it is.
 const muchFree = 0.25
 
 // runInfo is what is noted of a run before it begins.
@@ -45,7 +45,8 @@ func (l *Logs) runInfo() store.RunInfo {
 	return store.RunInfo{Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone}
 }
 
-// DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written again.
+// DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written
+// again.
 func DeleteRuns(ctx context.Context, w io.Writer, db *store.Store, path string, runs []int32, spare float64) error {
 	rows, err := db.Delete(ctx, runs)
 	if err != nil {

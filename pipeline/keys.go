@@ -38,8 +38,8 @@ type Keys struct {
 // KeysProtect are the classes that must not be hit unless somebody says otherwise.
 var KeysProtect = []string{"browsers"}
 
-// keysTried are those that are held against each other unless --by names some: the simpler first, as of several that are
-// as good the first is called best.
+// keysTried are those that are held against each other unless --by names some: the simpler first, as of several that
+// are as good the first is called best.
 var keysTried = []request.Key{
 	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
 	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction, request.ByUserAction,
@@ -81,8 +81,8 @@ func (r *Keys) Run(ctx context.Context, logs []string) error {
 	return r.report(result)
 }
 
-// ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember for longest by
-// any key: how logs are read goes by that.
+// ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember
+// for longest by any key: how logs are read goes by that.
 func (r *Keys) ask() (policies []policy.Policy, err error) {
 	if err := r.chooseKeys(); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 // report prints what was found, and complains if too much could not be read.
 func (r *Keys) report(result *sweep.KeysResult) error {
 	s := &result.Stats
-	warnings := append(r.warnings(s), r.lumped(&result.Claimed)...)
+	warnings := append(r.warnings(s), r.anonymousClients(&result.Claimed)...)
 	warnings = append(warnings, actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
 	if err := keys.New(result, r.question, r.reportOptions(warnings)).Write(r.Out, r.Output); err != nil {
 		return err

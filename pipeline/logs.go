@@ -66,7 +66,8 @@ func (l *Logs) tellCopies(copies logfile.Copies) {
 	}
 }
 
-// read has do read the logs but for copies, and shows how far it has come. A read under way is not waited for when ctx ends.
+// read has do read the logs but for copies, and shows how far it has come. A read under way is not waited for when ctx
+// ends.
 func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reader) error) (ingest.Stats, error) {
 	if l.copies == nil {
 		copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
@@ -119,7 +120,7 @@ func (l *Logs) settle(s *ingest.Stats, flag, action string) (meant string, err e
 	if err := nothingRead(s); err != nil && !l.sparse {
 		return "", err
 	}
-	if meant, err = l.meantAction(flag, action, s); err != nil {
+	if meant, err = l.resolveAction(flag, action, s); err != nil {
 		return "", err
 	}
 	if l.Verbose {
@@ -130,9 +131,10 @@ func (l *Logs) settle(s *ingest.Stats, flag, action string) (meant string, err e
 	return meant, nil
 }
 
-// meantAction is the action that --FLAG names, as reports call it. Which there are is known when the log has been read; what was
-// read is of no use if the name stands for none. A log without a request has none, and that is no mistake.
-func (l *Logs) meantAction(flag, name string, s *ingest.Stats) (string, error) {
+// resolveAction returns the action that --FLAG names, as reports call it. Which there are is known when the log has
+// been read; what was read is of no use if the name stands for none. A log without a request has none, and that is no
+// mistake.
+func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error) {
 	if name == "" || s.Taken() == 0 {
 		return name, nil
 	}

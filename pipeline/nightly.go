@@ -16,8 +16,8 @@ import (
 	"shadow/report"
 )
 
-// Nightly is what a report does when nobody looks on: it keeps quiet when there is nothing to say, fails on a condition, tells
-// somebody, and names no client.
+// Nightly is what a report does when nobody looks on: it keeps quiet when there is nothing to say, fails on a
+// condition, tells somebody, and names no client.
 type Nightly struct {
 	FailIf       []string // conditions
 	Notify       string   // a command that gets the report
@@ -29,7 +29,8 @@ type Nightly struct {
 	Always     bool                // whether the report is printed even if quiet has nothing to say: a program reads it
 }
 
-// Verify looks up everything that the flags name. Conditions may ask for figures of some scopes, beside those that are always known.
+// Verify looks up everything that the flags name. Conditions may ask for figures of some scopes, beside those that are
+// always known.
 func (n *Nightly) Verify(scopes ...report.Scope) error {
 	for _, text := range n.FailIf {
 		c, err := report.ParseCondition(text, scopes...)

@@ -48,9 +48,10 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 	return policies, nil
 }
 
-// blame names the policies of the configuration that count by what no log tells. Judged all the same they would count
-// everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to be said.
-func blame(err error, policies []policy.Policy) error {
+// explainMissing names the policies of the configuration that count by what no log tells. Judged all the same they
+// would count everybody as one; left out, a run that is kept would lack them. So which of the others to judge by is to
+// be said.
+func explainMissing(err error, policies []policy.Policy) error {
 	var missing *ingest.MissingFieldError
 	if !errors.As(err, &missing) {
 		return err

@@ -70,8 +70,9 @@ type Reading struct {
 	notes []string // on how these were read
 }
 
-// leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers alone, a
-// limit would refuse another number of requests beside one that remembers for longer: a busy client's count depends on more.
+// leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers
+// alone, a limit would refuse another number of requests beside one that remembers for longer: a busy client's count
+// depends on more.
 const leastWarmup = limit.Day
 
 // options puts together how requests are read that some policies will judge.

@@ -21,8 +21,8 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// A Replay judges the requests of logs by policies. Into the database go, if there is to be one, would-blocks as they come and
-// the tallies at the end.
+// A Replay judges the requests of logs by policies. Into the database go, if there is to be one, would-blocks as they
+// come and the tallies at the end.
 type Replay struct {
 	Logs
 	Choice
@@ -41,7 +41,7 @@ type Replay struct {
 	Band       bool
 	Sweep      bool // draw the curves as well
 
-	jury      *replay.Assessor // judges evidence, once all requests are; nil: nobody does
+	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
 	harmed    *replay.Harm     // nil unless Harm
 	shared    *sharing         // nil unless Redis is
@@ -85,7 +85,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if r.curves != nil {
 			run.KeepCurves(r.curves)
 		}
-		run.Judge(r.jury)
+		run.Judge(r.assessor)
 		return run.Finish(result, time.Now())
 	})
 	switch {
@@ -162,7 +162,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		return r.resumed.leave(&r.Read, reader, engine)
 	})
 	if err != nil {
-		return nil, blame(err, r.Policies)
+		return nil, explainMissing(err, r.Policies)
 	}
 	if _, err := r.settle(&stats, "harm-action", r.HarmAction); err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		r.shared.tell(&r.Logs)
 	}
 	result := engine.Result(stats)
-	r.jury = replay.NewAssessor(result, r.Rules)
+	r.assessor = replay.NewAssessor(result, r.Rules)
 	if curves != nil {
 		r.curves = curves.Result(stats)
 	}
@@ -201,7 +201,8 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 	return replay.New(o)
 }
 
-// watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by, too.
+// watchHarm has the replay observed for what --harm tells. Page views are told by the traces that evidence goes by,
+// too.
 func (r *Replay) watchHarm() (err error) {
 	if !r.Harm && r.HarmAction == "" {
 		return nil

@@ -18,12 +18,14 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// A replay with --resume goes on where the last one of its name stopped: it reads what has come to the logs since, its limits
-// remember what they remembered, and the requests that were held back because older ones might still come are judged now.
+// A replay with --resume goes on where the last one of its name stopped: it reads what has come to the logs since, its
+// limits remember what they remembered, and the requests that were held back because older ones might still come are
+// judged now.
 //
 //	state ──▶ what is to be read, what limits remember ──▶ replay ──▶ run + state, in one transaction
 
-// ResumeWords are what Replay.Resume may be: with the options of last time, with others as well, as if there had been no last time.
+// ResumeWords are what Replay.Resume may be: with the options of last time, with others as well, as if there had been
+// no last time.
 var ResumeWords = []string{resumeOn, resumeAnyway, resumeFresh}
 
 const (

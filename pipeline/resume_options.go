@@ -11,8 +11,8 @@ import (
 	"shadow/policy"
 )
 
-// What a replay was told has to be the same for its limits to go on: else what they remember was reached by other rules. Each
-// of these options says what a change of it makes useless.
+// What a replay was told has to be the same for its limits to go on: else what they remember was reached by other
+// rules. Each of these options says what a change of it makes useless.
 
 // A resumeOption is one of them, as text.
 type resumeOption struct {
@@ -38,8 +38,8 @@ var resumeSubjects = map[string][]string{
 	"actions": {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
 }
 
-// resumeOptions are the options of this replay. Who is in a tier may change from night to night, as with a server: it is none of
-// them. What an action is matters where limits go by actions.
+// resumeOptions are the options of this replay. Who is in a tier may change from night to night, as with a server: it
+// is none of them. What an action is matters where limits go by actions.
 func (r *Replay) resumeOptions() resumeOptions {
 	columns := fmt.Sprintf("hosts %t, users %t", r.Read.Hosts, r.Read.Users)
 	if r.Read.Paths { // named only where they are, as they came later

@@ -32,13 +32,14 @@ type Sweep struct {
 	NoStore bool
 	Band    bool
 
-	options sweep.Options
-	witness *replay.Engine   // gathers evidence, in the first look
-	jury    *replay.Assessor // judges it, after the first look
-	changed bool             // whether the logs did between two looks
+	options  sweep.Options
+	witness  *replay.Engine   // gathers evidence, in the first look
+	assessor *replay.Assessor // judges it, after the first look
+	changed  bool             // whether the logs did between two looks
 }
 
-// sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory more.
+// sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory
+// more.
 const sweepBatch = 128 << 10
 
 // Run verifies what is asked, draws the curves, stores them if they are to be stored, and reports.
@@ -59,7 +60,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 			return err
 		}
 		run.Warn(r.warnings(result))
-		run.Judge(r.jury)
+		run.Judge(r.assessor)
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {
@@ -95,7 +96,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	NotePaths(&r.Read, PolicyKeys(longest))
 	o := &r.options
 	if r.Rules != nil {
-		o.Disguised = func(client int32) bool { return r.jury.Disguised(client) }
+		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
 	}
 	o.Action, o.Bursts, o.Tables, o.Lateness = r.Action, r.Bursts, r.Read.Tables, r.Read.Lateness
 	o.Band, r.Read.Band = r.Band, r.Band
@@ -121,8 +122,8 @@ func (r *Sweep) sweep(ctx context.Context) (*sweep.Result, error) {
 // mostTwice is up to how many requests are looked at twice unasked: that takes a moment.
 const mostTwice = 500_000
 
-// lookAgain counts what those token buckets refuse of which people will want to know it, and of which the first look could not
-// tell that they would. It takes inputs that can be read twice.
+// lookAgain counts what those token buckets refuse of which people will want to know it, and of which the first look
+// could not tell that they would. It takes inputs that can be read twice.
 func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
 	twice := first.Judged <= mostTwice
 	if r.Exact != nil {
@@ -143,8 +144,8 @@ func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
 	return err
 }
 
-// look reads the logs once. Evidence is gathered beside the first look, by a replay of the same batches without any policy. Once
-// all of them have been seen it is judged, and the curves are drawn.
+// look reads the logs once. Evidence is gathered beside the first look, by a replay of the same batches without any
+// policy. Once all of them have been seen it is judged, and the curves are drawn.
 func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.Options) (*sweep.Result, error) {
 	s := sweep.New(options)
 	take := func(*traffic.Batch) error { return nil }
@@ -156,7 +157,7 @@ func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.
 		return nil, err
 	}
 	if r.witness != nil {
-		r.jury = replay.NewAssessor(r.witness.Result(stats), r.Rules)
+		r.assessor = replay.NewAssessor(r.witness.Result(stats), r.Rules)
 		r.witness = nil
 	}
 	return s.Result(stats), nil
@@ -165,7 +166,7 @@ func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.
 // report prints the curves, and complains if too much could not be read.
 func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	o := r.reportOptions(r.warnings(result))
-	o.Database, o.Run, o.Jury = database, run, r.jury
+	o.Database, o.Run, o.Jury = database, run, r.assessor
 	if err := curves.New(result, o).Write(r.Out, r.Output); err != nil {
 		return err
 	}

@@ -17,8 +17,9 @@ func (e *UsageError) Unwrap() error { return e.error }
 // Usage makes an error one of how the command was called.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// BadFlag is an error of usage about the value of a flag, said once with the flag in front: --limit "6": has no period; want …
-// Errors of the packages beneath open with what they are about, and often with the value as well; neither is said twice.
+// BadFlag is an error of usage about the value of a flag, said once with the flag in front: --limit "6": has no period;
+// want … Errors of the packages beneath open with what they are about, and often with the value as well; neither is
+// said twice.
 func BadFlag(name, value string, err error) error {
 	text := err.Error()
 	rest, named := strings.CutPrefix(text, name+" ")

@@ -108,8 +108,8 @@ func (n *NotHTTP) Set(text string) error {
 	return nil
 }
 
-// ParseMoment reads what --since and --until take: a moment (RFC 3339), a date or a date and time in the zone of now, a day's
-// name (now, today, yesterday), or how long ago (24h, 7d).
+// ParseMoment reads what --since and --until take: a moment (RFC 3339), a date or a date and time in the zone of now, a
+// day's name (now, today, yesterday), or how long ago (24h, 7d).
 func ParseMoment(text string, now time.Time) (limit.Time, error) {
 	if t, ok := namedMoment(text, now); ok {
 		return limit.Time(t.UnixMicro()), nil

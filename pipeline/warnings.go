@@ -85,7 +85,8 @@ func FoldedPaths(o *ingest.Options, keys []request.Key) []string {
 		strings.Join(named, ", "), len(folded), stand, atLeast, paths, strings.Join(actions, ", "))}
 }
 
-// idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was meant.
+// idleFlags tell of flags that left everything out, or nothing, and of those whose zone may not be the one that was
+// meant.
 func (f *Reading) idleFlags(s *ingest.Stats) []string {
 	var bounds []string
 	if f.Since != "" {
@@ -141,9 +142,9 @@ func takenFor(name, meant string) []string {
 	return []string{fmt.Sprintf("--action %s is taken for %s", name, meant)}
 }
 
-// lumped tells of requests that are of no client in particular. Who does not have what --client asks for is the client "-". Those
-// are many people, and a limit by client has them share one bucket.
-func (l *Logs) lumped(clients *intern.PagedSlice[traffic.ClientTally]) []string {
+// anonymousClients tells of requests that are of no client in particular. Those without what --client asks for are the
+// client "-". Many people are behind it, and a limit by client has them share one bucket.
+func (l *Logs) anonymousClients(clients *intern.PagedSlice[traffic.ClientTally]) []string {
 	id, known := l.Read.Tables.Clients.Find([]byte("-"))
 	if !known || int(id) >= clients.Len() || clients.At(id).Requests() == 0 {
 		return nil
@@ -207,7 +208,8 @@ func inputWarnings(s *ingest.Stats) []string {
 // copiesNamed is how many copies a warning names; the others are counted, and JSON has all.
 const copiesNamed = 20
 
-// copyWarnings name the files that are not read because others hold their lines, and those of which that is not certain.
+// copyWarnings name the files that are not read because others hold their lines, and those of which that is not
+// certain.
 func copyWarnings(c logfile.Copies) (texts []string) {
 	switch n := len(c.Found); {
 	case n == 1:
@@ -242,8 +244,8 @@ func copiesText(found []logfile.Copy) string {
 	return text
 }
 
-// unlikelyNotHTTP warns of skipped lines that may be requests all the same, in another writing than the format's: most lines are
-// skipped, or the server has answered some as it answers requests.
+// unlikelyNotHTTP warns of skipped lines that may be requests all the same, in another writing than the format's: most
+// lines are skipped, or the server has answered some as it answers requests.
 func unlikelyNotHTTP(s *ingest.Stats) []string {
 	skipped := s.NotHTTP.Lines()
 	if s.JudgesNotHTTP || skipped == 0 {

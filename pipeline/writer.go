@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Whoever is to read what is written may not, and may stay all the same, as a pager does that nobody scrolls. Then it is waited
-// for as long as need be; but once the program is told to end, not for ever.
+// Whoever is to read what is written may not, and may stay all the same, as a pager does that nobody scrolls. Then it
+// is waited for as long as need be; but once the program is told to end, not for ever.
 
 // lastWords is how long one write may take once the program is told to end.
 const lastWords = time.Second

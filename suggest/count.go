@@ -12,8 +12,8 @@ import (
 // The curve of a token bucket tells whom each burst hits, but not how many requests it refuses. For the few bursts that
 // were chosen a replay tells; so it does of the answer over the whole log, and of what nginx makes of it.
 
-// countAll finds out what is refused: first by the chosen limits, and once it is known which are best, by those beside them and over
-// the whole log.
+// countAll finds out what is refused: first by the chosen limits, and once it is known which are best, by those beside
+// them and over the whole log.
 func (d *Advisor) countAll(ctx context.Context) error {
 	chosen, err := d.uncounted((*Advice).Uncounted)
 	if err != nil {

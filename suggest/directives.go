@@ -97,7 +97,8 @@ func (j *Judged) address() (key nginxKey) {
 	return key
 }
 
-// networkMap makes a variable of the first bytes of addresses: four bytes are IPv4, sixteen IPv6, or IPv4 written as that.
+// networkMap makes a variable of the first bytes of addresses: four bytes are IPv4, sixteen IPv6, or IPv4 written as
+// that.
 func networkMap(v4, v6 int) []string {
 	return []string{
 		"map $binary_remote_addr $client_network {",
@@ -161,8 +162,8 @@ var (
 	plainPath = regexp.MustCompile(`^/[A-Za-z0-9._~-]*$`)
 )
 
-// location is the location of an action that is named after a path; "" for all requests, and where the configuration or more
-// than the path says what the action is.
+// location is the location of an action that is named after a path; "" for all requests, and where the configuration or
+// more than the path says what the action is.
 func (j *Judged) location(action string) string {
 	page, below := strings.CutSuffix(action, "/…")
 	switch {

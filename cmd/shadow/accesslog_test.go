@@ -15,8 +15,8 @@ import (
 //	times  second  client       user   method  path    status
 //	60     70      192.0.2.1    -      GET     /lookup 200
 //
-// Seconds are counted from the beginning of 2026, which lies on the grid of each period up to a day. Lines that begin with
-// # are comments.
+// Seconds are counted from the beginning of 2026, which lies on the grid of each period up to a day. Lines that begin
+// with # are comments.
 func accesslog(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: accesslog IN OUT")

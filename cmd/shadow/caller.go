@@ -24,8 +24,8 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 	}
 }
 
-// widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before that, also
-// for what is no terminal.
+// widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before
+// that, also for what is no terminal.
 func widthOf(w io.Writer) int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

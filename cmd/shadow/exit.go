@@ -53,7 +53,8 @@ func complaint(ctx context.Context, err error) string {
 	return withoutPackage(err.Error())
 }
 
-// withoutPackage leaves out the package that a text begins with, which tells people nothing; parse and report are commands as well.
+// withoutPackage leaves out the package that a text begins with, which tells people nothing; parse and report are
+// commands as well.
 func withoutPackage(text string) string {
 	for _, name := range []string{"logfile: ", "parse: ", "report: ", "store: "} {
 		if rest, found := strings.CutPrefix(text, name); found {

@@ -10,15 +10,15 @@ import (
 	"shadow/pipeline"
 )
 
-// A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a flag
-// that says something about another one does nothing without it. Both are errors of usage, found here for all commands
-// before they begin; where a flag is added, it is said what it needs.
+// A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a
+// flag that says something about another one does nothing without it. Both are errors of usage, found here for all
+// commands before they begin; where a flag is added, it is said what it needs.
 
 // needsNote is the key of the note at a flag that says which others it is about.
 const needsNote = "needs"
 
-// needs says of flags that they do nothing unless one of some others is in use. One of those may be a value that it must
-// have, where it has all of them by default: "kind=token".
+// needs says of flags that they do nothing unless one of some others is in use. One of those may be a value that it
+// must have, where it has all of them by default: "kind=token".
 func needs(cmd *cobra.Command, others []string, flags ...string) {
 	for _, name := range flags {
 		if err := cmd.Flags().SetAnnotation(name, needsNote, others); err != nil {
@@ -41,8 +41,8 @@ func clash(cmd *cobra.Command, text, flag string, others ...string) {
 	}
 }
 
-// verifyGiven complains about flags that are given and can have no effect.
-func verifyGiven(cmd *cobra.Command, _ []string) (err error) {
+// verifyFlags complains about flags that are given and can have no effect.
+func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 	flags := cmd.Flags()
 	flags.Visit(func(f *pflag.Flag) {
 		others := f.Annotations[needsNote]

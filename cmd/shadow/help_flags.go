@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Commands with many flags list those that people need first, then the others by what they are about. A flag that stands
-// in no group fails a test.
+// Commands with many flags list those that people need first, then the others by what they are about. A flag that
+// stands in no group fails a test.
 
 // manyFlags is from how many flags on a list is divided.
 const manyFlags = 15

@@ -20,9 +20,10 @@ import (
 	"shadow/testneeds"
 )
 
-// A command that writes a database is killed at each of its writes in turn, before it and inside it, as testdata/faults/killat.c
-// does it. Afterwards the database holds what it held before or all of the new, and the next command works. SHADOW_KILLS=all
-// tries all positions, SHADOW_KILLS=40 tries 40; without it there are seven for each command.
+// A command that writes a database is killed at each of its writes in turn, before it and inside it, as
+// testdata/faults/killat.c does it. Afterwards the database holds what it held before or all of the new, and the next
+// command works. SHADOW_KILLS=all tries all positions, SHADOW_KILLS=40 tries 40; without it there are seven for each
+// command.
 
 // A killed writer is a command in a folder of its own.
 type killedWriter struct {
@@ -35,7 +36,8 @@ type killedWriter struct {
 
 const killLimit = "20/10s"
 
-// killLog are lines of a log, 100 a second, with an hour's pause after 3000: what a tail reads after a pause is not late.
+// killLog are lines of a log, 100 a second, with an hour's pause after 3000: what a tail reads after a pause is not
+// late.
 func killLog(from, until int) string {
 	var text strings.Builder
 	for i := from; i < until; i++ {
@@ -324,7 +326,8 @@ func askAll(t *testing.T, dir, db, query string) string {
 	}
 }
 
-// restoreFolder makes a folder what it was, all but the log, which the commands only read: a tail knows it by where it lies.
+// restoreFolder makes a folder what it was, all but the log, which the commands only read: a tail knows it by where it
+// lies.
 func restoreFolder(t *testing.T, from, to string) {
 	t.Helper()
 	entries, err := os.ReadDir(to)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// One log is dealt over two hosts, whose runs are merged. Limits that both share would refuse more: the report says so, in every
-// format, and tells exactly what can be told.
+// One log is dealt over two hosts, whose runs are merged. Limits that both share would refuse more: the report says so,
+// in every format, and tells exactly what can be told.
 func TestMergedHostsShareClients(t *testing.T) {
 	text, err := os.ReadFile("../../sample-logs/shop-combined.log")
 	must(t, err)

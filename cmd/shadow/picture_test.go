@@ -19,8 +19,8 @@ const upToTheReading = `
 		for (let next = e.nextElementSibling; next; next = next.nextElementSibling) next.hidden = true
 	document.getElementById("curve-limit").textContent`
 
-// The picture in README.md: the page of a sweep, in a browser. With -update it is taken again; fonts differ from machine to
-// machine, so what is tested is that the page shows what the picture is about.
+// The picture in README.md: the page of a sweep, in a browser. With -update it is taken again; fonts differ from
+// machine to machine, so what is tested is that the page shows what the picture is about.
 func TestPictureOfReadme(t *testing.T) {
 	browser := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
 	page := filepath.Join(t.TempDir(), "curves.html")

@@ -30,8 +30,8 @@ func (scriptTest) Helper() {}
 // Cleanup implements redistest.TB.
 func (s scriptTest) Cleanup(do func()) { s.Defer(do) }
 
-// TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against those
-// of plain replays.
+// TestReplayThroughRedis holds reports of real and of generated logs, with every verdict reached in Redis, against
+// those of plain replays.
 func TestReplayThroughRedis(t *testing.T) {
 	server := redistest.Start(t)
 	args := []string{"--no-store", "--output", "json", "--quiet", "--max-bad", "100%"}

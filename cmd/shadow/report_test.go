@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReportIsTheReplay: whatever the log and the limits, the report of a stored run is what the replay printed, in every
-// format. Only evidence and harm are not kept.
+// TestReportIsTheReplay: whatever the log and the limits, the report of a stored run is what the replay printed, in
+// every format. Only evidence and harm are not kept.
 func TestReportIsTheReplay(t *testing.T) {
 	samples, err := filepath.Abs("../../sample-logs")
 	if err != nil {

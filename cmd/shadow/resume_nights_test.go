@@ -16,8 +16,8 @@ import (
 	"shadow/testneeds"
 )
 
-// Nights that go on from one another must find what one replay of the whole log finds: request by request, whatever happens to
-// the files in between.
+// Nights that go on from one another must find what one replay of the whole log finds: request by request, whatever
+// happens to the files in between.
 
 // A site is a folder with a log that grows and is rotated.
 type site struct {

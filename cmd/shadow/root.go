@@ -36,7 +36,7 @@ event in a DuckDB file for your own questions.`,
 		Args:          noCommand,
 		RunE:          showHelp,
 
-		PersistentPreRunE: verifyGiven,
+		PersistentPreRunE: verifyFlags,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())

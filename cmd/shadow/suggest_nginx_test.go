@@ -22,8 +22,8 @@ type proposed struct {
 	}
 }
 
-// TestNginxTakesWhatIsProposed has a real nginx check the directives, all that there are for an answer, and holds the key against the
-// client that was judged.
+// TestNginxTakesWhatIsProposed has a real nginx check the directives, all that there are for an answer, and holds the
+// key against the client that was judged.
 func TestNginxTakesWhatIsProposed(t *testing.T) {
 	testneeds.Program(t, "nginx")
 	proxied := behindProxy(t)

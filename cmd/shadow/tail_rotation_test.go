@@ -23,9 +23,9 @@ import (
 	"shadow/testneeds"
 )
 
-// A log is written a line at a time and rotated every 10 to 300 ms, while its tail is killed and started again. In the end each
-// line must have been judged once. What was written between copying and truncating is in no file: it may be missing, which is
-// said then.
+// A log is written a line at a time and rotated every 10 to 300 ms, while its tail is killed and started again. In the
+// end each line must have been judged once. What was written between copying and truncating is in no file: it may be
+// missing, which is said then.
 //
 // ROTATION_SEEDS=100 tries that many seeds; with -run 'TestTailRotationStress/^7$', seed 7 alone.
 

@@ -18,8 +18,8 @@ import (
 )
 
 // The soak once more, with what the limits remember in Redis, which is killed now and then and comes back empty. With a
-// single host nothing is lost by that, so the would-blocks must be those of a tail without Redis, each of them; those of the
-// time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
+// single host nothing is lost by that, so the would-blocks must be those of a tail without Redis, each of them; those
+// of the time without Redis must be marked, and in the end none. The log grows at a pace that Redis can hold.
 
 // redisSoakSize is how much is done: SOAK_REDIS=LINES,PACE,KILLS, with lines a second, and how often Redis is killed.
 func redisSoakSize(t *testing.T) (lines, pace, kills int) {
@@ -72,7 +72,8 @@ func TestTailSoakRedis(t *testing.T) {
 	}
 }
 
-// disturb kills Redis at regular intervals, when the tail has kept up, and starts it again after a while, when the tail has noticed.
+// disturb kills Redis at regular intervals, when the tail has kept up, and starts it again after a while, when the tail
+// has noticed.
 func (s *redisSoak) disturb(n, lines, kills int) {
 	last := len(s.outages) - 1
 	switch {

@@ -82,8 +82,8 @@ func (a *asker) stored() (n int64, ok bool) {
 	return n, err == nil
 }
 
-// compareStored holds the database against that of the replay, and returns how many would-blocks it has. Around midnight the
-// tail has two runs.
+// compareStored holds the database against that of the replay, and returns how many would-blocks it has. Around
+// midnight the tail has two runs.
 func (s *soak) compareStored() (events int64) {
 	s.t.Helper()
 	sameStored(s.t, s.dir, "tailed", "replayed")
@@ -105,8 +105,8 @@ func sameStored(t *testing.T, dir, tailed, replayed string) {
 	}
 }
 
-// storedQueries ask for all that a tail and a replay of the same log must have stored alike. Of the would-blocks, of which there may
-// be tens of millions, they ask for a sum that is another one if any of them is.
+// storedQueries ask for all that a tail and a replay of the same log must have stored alike. Of the would-blocks, of
+// which there may be tens of millions, they ask for a sum that is another one if any of them is.
 var storedQueries = []string{
 	"SELECT sum(lines), sum(bytes), sum(parsed), sum(unreadable), sum(requests), sum(late), min(first_at), max(last_at), min(resolution_us) FROM runs",
 	"SELECT policy, counts_by, sum(requests), sum(refused), sum(bytes_saved), sum(degraded) FROM policy_totals GROUP BY ALL ORDER BY ALL",

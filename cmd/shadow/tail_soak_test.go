@@ -22,9 +22,10 @@ import (
 	"shadow/testneeds"
 )
 
-// A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is killed
-// again and again. In the end every line must have been judged once, and the tallies, the would-blocks and the database must
-// be those of a replay of all that was written. The database is asked meanwhile. `make soak` takes the long form.
+// A soak is a log that is written as fast as possible, rotated and compressed meanwhile, and a tail of it that is
+// killed again and again. In the end every line must have been judged once, and the tallies, the would-blocks and the
+// database must be those of a replay of all that was written. The database is asked meanwhile. `make soak` takes the
+// long form.
 
 // soakSize is how much is done, SOAK=LINES,ROTATIONS,KILLS.
 func soakSize(t *testing.T) (lines, rotations, kills int) {

@@ -11,8 +11,8 @@ import (
 	"shadow/testneeds"
 )
 
-// On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is room
-// again everything is stored, and what was killed meanwhile is judged again.
+// On a full disk the tail can write no checkpoint, no batch and no database. It says so, and goes on; when there is
+// room again everything is stored, and what was killed meanwhile is judged again.
 func TestTailStoreDiskFull(t *testing.T) {
 	k := newKeeper(t)
 	k.base = smallDisk(t, k)
@@ -45,8 +45,8 @@ func TestTailStoreDiskFull(t *testing.T) {
 	k.compare()
 }
 
-// On a full disk of the would-blocks the tail reads nothing more, and says so; when there is room again it goes on, and each
-// of them is told once, also when it was killed meanwhile.
+// On a full disk of the would-blocks the tail reads nothing more, and says so; when there is room again it goes on, and
+// each of them is told once, also when it was killed meanwhile.
 func TestTailWouldBlocksDiskFull(t *testing.T) {
 	k := newKeeper(t)
 	disk := smallDisk(t, k)

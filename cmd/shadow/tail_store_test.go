@@ -157,8 +157,8 @@ func TestTailStoreKilled(t *testing.T) {
 	t.Logf("%d lines, %d kills", k.lines, rounds)
 }
 
-// Who has the database open delays what is stored, and nothing else; who asks it something gets an answer while the tail
-// writes, and what it says never becomes less.
+// Who has the database open delays what is stored, and nothing else; who asks it something gets an answer while the
+// tail writes, and what it says never becomes less.
 func TestTailStoreShared(t *testing.T) {
 	k := newKeeper(t)
 	k.start()

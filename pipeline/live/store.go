@@ -16,8 +16,8 @@ type tailStore struct {
 	info store.RunInfo
 }
 
-// verify finds out at the start whether the file can be a database of shadow's, and makes it. One that is busy now need not
-// be later.
+// verify finds out at the start whether the file can be a database of shadow's, and makes it. One that is busy now need
+// not be later.
 func (s *tailStore) verify() error {
 	db, err := store.Open(s.path, store.Options{})
 	if errors.Is(err, store.ErrBusy) {

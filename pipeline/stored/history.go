@@ -168,8 +168,8 @@ func moversOf(movers []store.Mover) []history.Mover {
 	return list
 }
 
-// safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves before,
-// or, with 7d, of the earliest within a week.
+// safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves
+// before, or, with 7d, of the earliest within a week.
 func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
 	last := f.runs[len(f.runs)-1]
 	var swept []store.RunFact

@@ -16,8 +16,8 @@ import (
 	"shadow/traffic"
 )
 
-// The page of a stored run shows more than its other formats: refusals over time, from the events that are kept, and the curves of a
-// sweep of the same requests.
+// The page of a stored run shows more than its other formats: refusals over time, from the events that are kept, and
+// the curves of a sweep of the same requests.
 
 // page is a report with what there is to add.
 func (f *Report) page(model *report.Model) (*html.Page, error) {
@@ -69,8 +69,9 @@ func (f *Report) curves() (*html.Curves, error) {
 	return nil, nil
 }
 
-// swept are the runs whose curves the page may have, the best first: the run itself, those of the same requests, and those of the
-// same files at the same time; of several, those that gathered evidence as the report did, and of these the latest.
+// swept are the runs whose curves the page may have, the best first: the run itself, those of the same requests, and
+// those of the same files at the same time; of several, those that gathered evidence as the report did, and of these
+// the latest.
 func (f *Report) swept() (candidates []store.RunFact, err error) {
 	alike, err := f.db.SweptAlike(numbersOf(f.runs))
 	if err != nil {
@@ -150,8 +151,8 @@ func (f *Report) from(run *store.RunFact) string {
 		run.Run, run.Requests, at(run.First), at(run.Last))
 }
 
-// curvesOnly reports whether the report is about one run, and that a sweep. A stored sweep has curves and no policies, so its report
-// is the one that shadow sweep printed.
+// curvesOnly reports whether the report is about one run, and that a sweep. A stored sweep has curves and no policies,
+// so its report is the one that shadow sweep printed.
 func (f *Report) curvesOnly() bool {
 	return len(f.runs) == 1 && f.runs[0].Policies == 0 && f.runs[0].Curves > 0
 }

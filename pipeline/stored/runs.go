@@ -47,7 +47,8 @@ func (d *Database) Runs(ctx context.Context, w io.Writer) ([]store.RunFact, erro
 	return r.Runs()
 }
 
-// Delete forgets the runs that are named, and those that were stored longer ago than older, if that is not 0. It says so on out.
+// Delete forgets the runs that are named, and those that were stored longer ago than older, if that is not 0. It says
+// so on out.
 func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []string, older limit.Time) error {
 	all, err := d.Runs(ctx, errs)
 	if err != nil {

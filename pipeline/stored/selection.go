@@ -11,7 +11,8 @@ import (
 	"shadow/store"
 )
 
-// Which stored runs are meant. One is named by its number; a day and a moment are those of the log, whenever it was replayed.
+// Which stored runs are meant. One is named by its number; a day and a moment are those of the log, whenever it was
+// replayed.
 
 // A Selection names the runs that a report is about.
 type Selection struct {

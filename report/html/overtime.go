@@ -10,11 +10,12 @@ import (
 	"shadow/report/format"
 )
 
-// A page shows refusals over time. What a replay keeps of that is the worst minute, and the database keeps events, maybe
-// of some policies only; so for a page the events of all policies are counted on their way.
+// A page shows refusals over time. What a replay keeps of that is the worst minute, and the database keeps events,
+// maybe of some policies only; so for a page the events of all policies are counted on their way.
 //
-// Each policy is counted in stretches of its own length, from a minute up: where there are too many stretches, the length grows
-// and what has been counted is joined. A log may hold a stamp of another century, so only stretches with refusals are kept.
+// Each policy is counted in stretches of its own length, from a minute up: where there are too many stretches, the
+// length grows and what has been counted is joined. A log may hold a stamp of another century, so only stretches with
+// refusals are kept.
 
 // An OverTime counts events by time and hands those on that are to be kept.
 type OverTime struct {

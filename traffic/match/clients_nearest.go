@@ -11,8 +11,8 @@ import (
 	"shadow/traffic/intern"
 )
 
-// NearestClients are the clients that a name is most like, at most so many: those that an address shares most of its leading bits
-// with; of another name those that contain it, in either case, or the one that is most like it.
+// NearestClients are the clients that a name is most like, at most so many: those that an address shares most of its
+// leading bits with; of another name those that contain it, in either case, or the one that is most like it.
 func NearestClients(clients *intern.Dict, name string, most int) (near []string) {
 	names := make([]string, clients.Len())
 	for id := range names {

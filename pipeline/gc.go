@@ -1,0 +1,43 @@
+package pipeline
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// firstCollection is the heap, in bytes, below which a replay's garbage is not collected. Its batches alone are some
+// 300 MB of address space, of which little is ever touched, so that Go would collect while it starts and find nothing.
+const firstCollection = 512 << 20
+
+// smallestHeap is the heap, in bytes, below which Go itself does not collect, at GOGC=100.
+const smallestHeap = 4 << 20
+
+// largeHeap is the heap, in bytes, of a command with a configuration of many addresses, whose reading leaves much
+// garbage.
+const largeHeap = 32 << 20
+
+// collectLate postpones the next garbage collection to firstCollection, unless the heap is large already. After that
+// one the usual rule holds, and where GOGC is set, it holds from the start.
+func collectLate() {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	if os.Getenv("GOGC") != "" || stats.HeapAlloc > largeHeap {
+		return
+	}
+	usual := debug.SetGCPercent(100 * firstCollection / smallestHeap)
+	collected := new([16]byte)
+	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent) }, usual)
+}
+
+// oftenPercent is GOGC for what runs for months: most of a tail's heap are columns of requests that wait, in which
+// there is nothing to follow, so that collecting often costs little and keeps memory within a quarter of what is in
+// use.
+const oftenPercent = 25
+
+// CollectOften collects more often than usual. Where GOGC is set, it holds.
+func CollectOften() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(oftenPercent)
+	}
+}
