@@ -79,8 +79,10 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 			e.lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
-			if err := e.stopped(); err != nil {
-				return err
+			if e.options.Stop != nil {
+				if err := e.options.Stop(); err != nil {
+					return err
+				}
 			}
 			if err := c.judge(b, k); err != nil {
 				return err
@@ -96,14 +98,6 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	e.forget(b)
 	e.lap(&e.times.Judge)
 	return e.observe(b)
-}
-
-// stopped tells why the run should end, or nil.
-func (e *Engine) stopped() error {
-	if e.options.Stop == nil {
-		return nil
-	}
-	return e.options.Stop()
 }
 
 // forget frees what is known of idle keys, and closes the counts of hours that are over.

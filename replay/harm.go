@@ -67,7 +67,10 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	h.group.Sort(b, b.Client, n)
 	h.views.Grow(n)
 	h.refused = grow(h.refused, b.Len())
-	h.view(b)
+	h.viewings = grow(h.viewings, b.Len())
+	h.group.Each(func(client, row int32, at limit.Time) {
+		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Traces[row])
+	})
 	for i := range h.policies {
 		h.clients[i].Grow(n)
 		h.refused.mark(verdicts[i].Refused, func() {
@@ -75,14 +78,6 @@ func (h *Harm) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 		})
 	}
 	return nil
-}
-
-// view finds out what the requests are of page views.
-func (h *Harm) view(b *traffic.Batch) {
-	h.viewings = grow(h.viewings, b.Len())
-	h.group.Each(func(client, row int32, at limit.Time) {
-		h.viewings[row] = h.views.At(client).View(at, b.Status[row], b.Traces[row])
-	})
 }
 
 // suffer takes in what a policy did to a request.

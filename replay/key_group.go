@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -21,13 +20,6 @@ type keyGroup struct {
 	resets     []bool                // by row, for crossKeys, where a key resets; nil: nowhere
 }
 
-func newKeyGroup(by request.Key, lateness limit.Time) *keyGroup {
-	return &keyGroup{
-		Timelines: traffic.Timelines{By: by},
-		LastSeen:  traffic.LastSeen{Lateness: lateness},
-	}
-}
-
 // sort makes the group the timelines of the batch.
 func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables) {
 	k.Take(b, t)
@@ -35,8 +27,19 @@ func (k *keyGroup) sort(b *traffic.Batch, t *traffic.Tables) {
 		m.Grow(k.Len)
 	}
 	k.Update(b, &k.Timelines)
-	k.spreadResets(b)
-	k.gatherMarks(b)
+	k.resets = nil
+	if k.crossed && len(k.Resets) > 0 {
+		k.resets = make([]bool, b.Len())
+		for _, index := range k.Resets {
+			k.resets[k.Rows[index]] = true
+		}
+	}
+	if k.scoped { // marks in the order of the group
+		k.marks = k.marks[:0]
+		for _, row := range k.Rows {
+			k.marks = append(k.marks, b.Marks[row])
+		}
+	}
 }
 
 // take takes in a policy that counts by this key only.
@@ -47,35 +50,6 @@ func (k *keyGroup) take(c *candidate) {
 		c.combination = newCombination(c.policy.Combine, c.limits)
 	}
 	k.scoped = k.scoped || scoped
-}
-
-// remember takes in a limit that counts by this key, and for how long it remembers one.
-func (k *keyGroup) remember(p *policyLimit, title string, horizon limit.Time) {
-	k.memories, k.titles = append(k.memories, &p.states), append(k.titles, title)
-	k.Remember(horizon)
-}
-
-// spreadResets notes the resets by row.
-func (k *keyGroup) spreadResets(b *traffic.Batch) {
-	k.resets = nil
-	if !k.crossed || len(k.Resets) == 0 {
-		return
-	}
-	k.resets = make([]bool, b.Len())
-	for _, index := range k.Resets {
-		k.resets[k.Rows[index]] = true
-	}
-}
-
-// gatherMarks puts the marks in the order of the group.
-func (k *keyGroup) gatherMarks(b *traffic.Batch) {
-	if !k.scoped {
-		return
-	}
-	k.marks = k.marks[:0]
-	for _, row := range k.Rows {
-		k.marks = append(k.marks, b.Marks[row])
-	}
 }
 
 // marksOf are the marks of a piece of the group, nil if nobody needs them.

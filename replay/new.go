@@ -73,7 +73,8 @@ func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 		if !bound {
 			horizon = c.limits[i].limiter.Horizon()
 		}
-		k.remember(&c.limits[i], titleOf(p, i, variant), horizon)
+		k.memories, k.titles = append(k.memories, &c.limits[i].states), append(k.titles, titleOf(p, i, variant))
+		k.Remember(horizon)
 		keyGroups = append(keyGroups, k)
 	}
 	if len(p.Keys()) == 1 {
@@ -95,7 +96,7 @@ func (e *Engine) keyGroup(by request.Key) *keyGroup {
 			return k
 		}
 	}
-	k := newKeyGroup(by, e.options.Lateness)
+	k := &keyGroup{Timelines: traffic.Timelines{By: by}, LastSeen: traffic.LastSeen{Lateness: e.options.Lateness}}
 	e.keyGroups = append(e.keyGroups, k)
 	return k
 }
