@@ -90,8 +90,9 @@ func (c *cutter) next(b *Block) error {
 	switch {
 	case end == 0 && len(data) > c.max:
 		c.hand(b, data)
-		c.endLine(b)
-	case c.err != nil && c.last.counts(c.err):
+		b.Data = append(b.Data, '\n')
+		c.skipping = true // the rest of the line
+	case c.err != nil && (c.last == lastCounts || c.last == lastUnlessDamaged && c.err == io.EOF):
 		c.hand(b, data)
 	case c.err != nil && end == 0:
 		b.Data = data[:0]
@@ -146,12 +147,6 @@ func (c *cutter) skipMark(data []byte) []byte {
 	return c.fill(data[:copy(data, data[n:])], c.size)
 }
 
-// endLine ends the cut line in b, and sees to it that the rest of the line is skipped.
-func (c *cutter) endLine(b *Block) {
-	b.Data = append(b.Data, '\n')
-	c.skipping = true
-}
-
 // hand makes data the content of b.
 func (c *cutter) hand(b *Block, data []byte) {
 	b.Data, b.Offset = data, c.offset
@@ -169,11 +164,6 @@ const (
 	lastUnlessDamaged                 // it is, unless damage is why it has none
 	lastWaits                         // whoever writes it has not done yet: it is left for the next time
 )
-
-// counts reports whether it is a line, given what ended the stream.
-func (l lastLine) counts(err error) bool {
-	return l == lastCounts || l == lastUnlessDamaged && err == io.EOF
-}
 
 // A ByteOrderMark may stand before the first line.
 var ByteOrderMark = []byte("\ufeff")

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -213,60 +212,35 @@ func (f *finder) byLeads(ctx context.Context) error {
 	return nil
 }
 
-// byLead compares the files of one first line.
+// byLead compares the files of one first line: the longest first, with those whose content is the beginning of its head.
 func (f *finder) byLead(ctx context.Context, group []*suspect) error {
-	short := map[headKey]*suspect{}
-	var lengths []int
-	for _, s := range group {
-		if s.head.bytes < HeadBlock {
-			short[s.head] = s
-			lengths = append(lengths, s.head.bytes)
-		}
-	}
-	if len(short) == 0 {
-		return nil
-	}
-	slices.Sort(lengths)
-	lengths = slices.Compact(lengths)
 	slices.SortStableFunc(group, func(x, y *suspect) int { return cmp.Compare(y.head.bytes, x.head.bytes) })
+	shortest := group[len(group)-1].head.bytes
 	for _, s := range group {
-		if err := f.beginnings(ctx, s, short, lengths); err != nil {
-			return err
+		if s.head.bytes == shortest {
+			return nil
 		}
-	}
-	return nil
-}
-
-// beginnings compares a file with shorter ones whose content is the beginning of its head.
-func (f *finder) beginnings(ctx context.Context, s *suspect, short map[headKey]*suspect, lengths []int) error {
-	if s.head.bytes <= lengths[0] {
-		return nil
-	}
-	r, ok := SiblingAt(s.path)
-	if !ok || !os.SameFile(r.Info, s.info) {
-		return nil
-	}
-	hash, at := fnv.New64a(), 0
-	for _, n := range lengths {
-		if n >= len(r.Head) {
-			break
-		}
-		hash.Write(r.Head[at:n])
-		at = n
-		o := short[headKey{hash.Sum64(), n}]
-		if o == nil || o.of != nil || o.doubt != nil {
+		r, ok := SiblingAt(s.path)
+		if !ok || !os.SameFile(r.Info, s.info) {
 			continue
 		}
-		c, err := f.compare(ctx, s, o)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !c.same || c.order <= 0:
-		case c.proves(s, o):
-			o.of, o.how = s, Beginning
-		default:
-			o.doubt = s
+		for _, o := range slices.Backward(group) {
+			if o.head.bytes >= len(r.Head) {
+				break
+			}
+			if o.of != nil || o.doubt != nil || sum(r.Head[:o.head.bytes]) != o.head.sum {
+				continue
+			}
+			c, err := f.compare(ctx, s, o)
+			switch {
+			case err != nil:
+				return err
+			case !c.same || c.order <= 0:
+			case c.proves(s, o):
+				o.of, o.how = s, Beginning
+			default:
+				o.doubt = s
+			}
 		}
 	}
 	return nil

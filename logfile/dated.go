@@ -30,6 +30,8 @@ var (
 	// date is a day between what are no digits, perhaps with a time of day.
 	date = regexp.MustCompile(`^(|.*[^0-9])((20\d\d)[-._]?(0[1-9]|1[0-2])[-._]?(0[1-9]|[12]\d|3[01])(?:[-._T:]?(?:[01]\d|2[0-3])(?:[-._:]?[0-5]\d){0,2})?)([^0-9].*|)$`)
 
+	notDigits = regexp.MustCompile(`[^0-9]+`)
+
 	// inSeconds is what rotatelogs puts behind a name that has no place for a date: seconds.
 	inSeconds = regexp.MustCompile(`^(.*\.)([1-9]\d{9})$`)
 )
@@ -38,7 +40,7 @@ var (
 func DatedOf(path string) (d Dated, ok bool) {
 	dir, base := filepath.Split(path)
 	if m := date.FindStringSubmatch(base); m != nil {
-		d = Dated{Series: Series{dir, m[1], m[6]}, When: onlyDigits(m[2])}
+		d = Dated{Series: Series{dir, m[1], m[6]}, When: notDigits.ReplaceAllString(m[2], "")}
 		number := func(i int) int { n, _ := strconv.Atoi(m[i]); return n } // the pattern lets digits through only
 		d.Day = time.Date(number(3), time.Month(number(4)), number(5), 0, 0, 0, 0, time.UTC)
 		return d, true
@@ -48,15 +50,6 @@ func DatedOf(path string) (d Dated, ok bool) {
 		return Dated{Series{dir, m[1], ""}, m[2], time.Unix(seconds, 0).UTC()}, err == nil
 	}
 	return d, false
-}
-
-func onlyDigits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // Name is what the log is called: its files' names with a star for the date.
@@ -73,12 +66,6 @@ func SeriesNamed(name string) Series {
 	dir, base := filepath.Split(name)
 	before, behind, _ := strings.Cut(base, "*")
 	return Series{dir, before, behind}
-}
-
-// Siblings are the files of the log but for the current one, oldest first.
-func (s Series) Siblings(current string) []Sibling {
-	all, _ := new(Siblings).OfSeries(s, current)
-	return all
 }
 
 // paths are the names of the files of the log.

@@ -78,11 +78,6 @@ func CurrentsOf(name string) (logs []string) {
 	return logs
 }
 
-// sameShape reports whether two names differ in their digits only.
-func sameShape(x, y string) bool {
-	return digits.ReplaceAllString(x, "0") == digits.ReplaceAllString(y, "0")
-}
-
 // SiblingsOf are the files that may belong to a log, the one that has its name not among them, oldest first.
 func SiblingsOf(name string) []Sibling {
 	all, _ := new(Siblings).Of(name)
@@ -101,9 +96,9 @@ func pathsBeside(name string) (paths []string) {
 	}
 	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
 	if target, ok := targetOf(name); ok {
-		add(filepath.Dir(target), func(base string) bool {
-			return sameShape(filepath.Base(target), base) || IsRotated(filepath.Base(target), base)
-		})
+		named := filepath.Base(target)
+		shape := func(base string) string { return digits.ReplaceAllString(base, "0") }
+		add(filepath.Dir(target), func(base string) bool { return shape(named) == shape(base) || IsRotated(named, base) })
 	}
 	return paths
 }
@@ -269,9 +264,7 @@ var datedName = regexp.MustCompile(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\
 // often as rotations, and only a date is taken for one.
 func nameOf(path string) string {
 	dir, base := filepath.Split(Absolute(path))
-	for _, ending := range compressedEndings {
-		base = strings.TrimSuffix(base, ending)
-	}
+	base = Uncompressed(base)
 	if m := datedName.FindStringSubmatch(base); m != nil {
 		return filepath.Join(dir, m[1]+m[3])
 	}

@@ -78,7 +78,11 @@ func (s *Siblings) settle(name string, list func() []string) (all []Sibling, cur
 			l.take(path, false)
 		}
 		s.seen = l.seen
-		all, current = l.siblings(paths), l.current
+		for i := range l.all {
+			r := &l.all[i]
+			r.Beside = r.Compressed && IsCompressed(r.Path) && slices.Contains(paths, strings.TrimSuffix(r.Path, filepath.Ext(r.Path)))
+		}
+		all, current = l.all, l.current
 		if l.whole && l.isStill(list()) {
 			return all, current, true
 		}
@@ -135,15 +139,6 @@ func (l *lookout) lookInto(path string, info fs.FileInfo) (r Sibling, ok bool) {
 	}
 	l.seen[v] = r
 	return r, true
-}
-
-// siblings are the files that were looked into, marked if what they are made of is there still.
-func (l *lookout) siblings(paths []string) []Sibling {
-	for i := range l.all {
-		r := &l.all[i]
-		r.Beside = r.Compressed && IsCompressed(r.Path) && slices.Contains(paths, strings.TrimSuffix(r.Path, filepath.Ext(r.Path)))
-	}
-	return l.all
 }
 
 // isStill reports whether the same files lie beside the log.

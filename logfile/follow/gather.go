@@ -61,24 +61,19 @@ func (l *Log) gather(live *plain) *gatherer {
 	}
 	l.known = known
 	l.keepKnown(before, settled)
-	if l.pending = g.again; !l.pending {
-		g.tellFormers()
+	if l.pending = g.again; !l.pending { // there is no copy of what is left; one that has the name still was not truncated
+		for _, was := range l.formers {
+			if !g.isLive(was) {
+				l.tellUncopied(was)
+			}
+		}
+		l.formers = nil
 	}
 	if truncated {
 		l.tellTruncated()
 	}
 	l.insert(g.found...)
 	return g
-}
-
-// tellFormers gives up those of which there is no copy. One that has the name still was not truncated.
-func (g *gatherer) tellFormers() {
-	for _, was := range g.formers {
-		if !g.isLive(was) {
-			g.tellUncopied(was)
-		}
-	}
-	g.formers = nil
 }
 
 // gatherPending gathers what the last look could not decide on.
