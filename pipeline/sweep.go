@@ -166,7 +166,7 @@ func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.
 // report prints the curves, and complains if too much could not be read.
 func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	o := r.reportOptions(r.warnings(result))
-	o.Database, o.Run, o.Jury = database, run, r.assessor
+	o.Database, o.Run, o.Assessor = database, run, r.assessor
 	if err := curves.New(result, o).Write(r.Out, r.Output); err != nil {
 		return err
 	}

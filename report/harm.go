@@ -51,7 +51,7 @@ type ActionUsage struct {
 }
 
 // harmOf is the harm that policy i does, nil if nobody looked.
-func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Jury) *Harm {
+func harmOf(h *replay.Harm, i int, clients *intern.Dict, who *Population, b *Assessor) *Harm {
 	if h == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // judge computes the figures of one policy.
-func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, o Options) Policy {
+func judge(res *replay.Result, t *replay.PolicyTally, who *Population, b *Assessor, o Options) Policy {
 	p := Policy{
 		Policy:          t.Policy.Name,
 		By:              t.Policy.By(),

@@ -75,7 +75,7 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *Jury, o Options) []Client {
+func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *Assessor, o Options) []Client {
 	hits := func(yield func(ranked) bool) {
 		for i := range int32(t.Hits.Len()) {
 			hit := t.Hits.At(i)

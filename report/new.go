@@ -30,7 +30,7 @@ type Options struct {
 	Run      string   // its id there
 
 	Evidence *evidence.Rules  // how evidence is judged; nil: as by default
-	Jury     *replay.Assessor // of a sweep: who has judged it; nil: nobody
+	Assessor *replay.Assessor // of a sweep: who has judged it; nil: nobody
 	Harm     *replay.Harm     // what was observed of it; nil: nothing
 	Apart    *Apart           // of several runs: what each of them judged by itself; nil: nothing
 
@@ -41,15 +41,15 @@ type Options struct {
 func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
 	who := Census(res.Clients)
-	jury := NewJury(res, who, o)
+	assessor := NewAssessor(res, who, o)
 	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
-	m.Input.Evidence = jury.All(res.Clients)
+	m.Input.Evidence = assessor.All(res.Clients)
 	if res.Band != nil {
 		m.Input.Band = &BandInput{Movable: res.Band.Movable}
 	}
 	for i := range res.Policies {
-		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, jury, o))
-		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, jury)
+		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, assessor, o))
+		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, assessor)
 	}
 	if text := degradedText(m.Policies); text != "" {
 		m.Warnings = append(m.Warnings, text)

@@ -79,7 +79,7 @@ func (f *Report) swept() (candidates []store.RunFact, err error) {
 	}
 	divided, err := f.db.Divided()
 	unlike := func(run *store.RunFact) int {
-		if slices.Contains(divided, run.Run) == (f.options.Jury != nil) {
+		if slices.Contains(divided, run.Run) == (f.options.Assessor != nil) {
 			return 0
 		}
 		return 1

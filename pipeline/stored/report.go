@@ -97,7 +97,7 @@ func (f *Report) model(chosen selector, spare store.Spare) (_ *report.Model, err
 		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
 		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path, Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
-		Jury: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
+		Assessor: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
 	}
 	model := report.New(f.loaded.Result, f.options)
 	history, err := f.history(spare)

@@ -13,7 +13,7 @@ import (
 func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
 	who := report.Census(survey.Clients)
 	s := &Report{Head: report.NewHead(&survey.Stats, who, o), Answers: answers}
-	s.Input.Evidence = report.NewJury(survey, who, o).All(survey.Clients)
+	s.Input.Evidence = report.NewAssessor(survey, who, o).All(survey.Clients)
 	for i := range answers {
 		answers[i].fill(&s.Input)
 	}

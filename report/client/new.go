@@ -37,7 +37,7 @@ func New(res *replay.Result, g Gathered, o report.Options) *Account {
 	a.Client = name
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
-		a.Evidence = report.NewJury(res, report.Census(res.Clients), o).Of(id)
+		a.Evidence = report.NewAssessor(res, report.Census(res.Clients), o).Of(id)
 		a.Span = report.NewSpan(g.Span())
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)

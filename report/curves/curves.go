@@ -55,7 +55,7 @@ func New(res *sweep.Result, o report.Options) *Report {
 	for class := range request.ClassCount {
 		s.ByClass[class.String()] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 	}
-	s.Input.Evidence = report.JuryOf(o.Jury, &res.Tallies.Clients, who).All(&res.Tallies.Clients)
+	s.Input.Evidence = report.AssessorOf(o.Assessor, &res.Tallies.Clients, who).All(&res.Tallies.Clients)
 	if h := res.Hidden; h != nil {
 		s.ByEvidence = &divided{
 			People: report.ClassTotal{

@@ -18,8 +18,8 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
 	d.Requests.rest(m.Input.Requests)
 	who := report.Census(res.Clients)
-	jury := report.NewJury(res, who, o)
-	d.countClients(who, jury, c)
+	assessor := report.NewAssessor(res, who, o)
+	d.countClients(who, assessor, c)
 	for id := range c.Actions {
 		d.Actions.hit(c.Actions[id])
 	}
@@ -30,7 +30,7 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	}
 	d.Actions.rest(d.Actions.Neither)
 	o.Top = cmp.Or(o.Top, report.DefaultTop)
-	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, jury, o, wanted) }
+	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, assessor, o, wanted) }
 	d.TopMovers = list(func(s replay.Sides) bool { return distance(s) > 0 })
 	d.TopNewlyHit, d.TopReleased, d.TopHitByBoth = list(is(newlyHit)), list(is(released)), list(is(hitByBoth))
 	d.TopActionsHit = actionsOf(res, c, o)
@@ -70,7 +70,7 @@ func changeOf(s replay.Sides) string {
 }
 
 // countClients counts clients, and requests by the class of their client; browsers also by whether they are disguised.
-func (d *Report) countClients(who *report.Population, b *report.Jury, c *replay.Comparison) {
+func (d *Report) countClients(who *report.Population, b *report.Assessor, c *replay.Comparison) {
 	if b != nil {
 		d.ByEvidence = &ChangeByEvidence{}
 	}
@@ -138,7 +138,7 @@ func is(change string) func(replay.Sides) bool {
 }
 
 // clientsOf are the top ones of the clients that are wanted.
-func clientsOf(res *replay.Result, c *replay.Comparison, b *report.Jury, o report.Options, wanted func(replay.Sides) bool) []Client {
+func clientsOf(res *replay.Result, c *replay.Comparison, b *report.Assessor, o report.Options, wanted func(replay.Sides) bool) []Client {
 	clients := []Client{}
 	all := func(yield func(moved) bool) {
 		for id := range int32(c.Clients.Len()) {
