@@ -1,6 +1,7 @@
 package shadow_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -26,6 +27,7 @@ var (
 	emphasis    = regexp.MustCompile(`\*\*|__`)
 	item        = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
 	pause       = regexp.MustCompile(`[.!?][)"]?\s+`)
+	humps       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
 func TestWordsOfManual(t *testing.T) {
@@ -47,23 +49,39 @@ func TestWordsOfManual(t *testing.T) {
 	}
 }
 
-func TestWordsOfComments(t *testing.T) {
-	banned := wordsOf(t, "comments")
+func TestWordsOfCode(t *testing.T) {
+	comments, names, texts := wordsOf(t, "comments"), wordsOf(t, "names"), wordsOf(t, "strings")
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		for _, group := range file.Comments {
+		check := func(banned map[*regexp.Regexp]string, at token.Pos, text string) {
 			for word, better := range banned {
-				if text := group.Text(); word.MatchString(text) {
-					t.Errorf("%s: %q is better said as %s", path, word.FindString(text), better)
+				if word.MatchString(text) {
+					t.Errorf("%s: %q is better said as %s", files.Position(at), word.FindString(text), better)
 				}
 			}
 		}
+		for _, group := range file.Comments {
+			check(comments, group.Pos(), group.Text())
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				check(names, n.Pos(), humps.ReplaceAllString(n.Name, "$1 $2"))
+			case *ast.BasicLit:
+				// A word by itself is data, and tests feed in whatever they like.
+				if n.Kind == token.STRING && strings.Contains(n.Value, " ") && !strings.HasSuffix(path, "_test.go") {
+					check(texts, n.Pos(), n.Value)
+				}
+			}
+			return true
+		})
 		return nil
 	})
 	if err != nil {

@@ -151,8 +151,8 @@ func TestHorizonIsTight(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	for text, want := range map[string]string{
 		"token:6/30s,initial=2":                       "continuous token bucket: 6 at once, then one every 5s; a new key starts with 2; a refused request costs nothing",
-		"token:60/60s,refill=step":                    "token bucket refilled in steps: 60 at once, then all again at the end of each 1m, counted from the request that opened the bucket, and anew after 1m without one; a refused request costs nothing",
-		"token:60/60s,burst=90,refill=step,initial=3": "token bucket refilled in steps: 90 at once, then all again at the end of each 1m, counted from the request that opened the bucket, and anew after 1m without one; a new key starts with 3; a refused request costs nothing",
+		"token:60/60s,refill=step":                    "token bucket refilled in steps: 60 at once, then all again at the end of each 1m, counted from the request that opened the bucket, and again after 1m without one; a refused request costs nothing",
+		"token:60/60s,burst=90,refill=step,initial=3": "token bucket refilled in steps: 90 at once, then all again at the end of each 1m, counted from the request that opened the bucket, and again after 1m without one; a new key starts with 3; a refused request costs nothing",
 		"token:6/30s,debt":                            "token bucket with debt: 6 at once, then one every 5s; a refused request takes a token, too, until 30s pass without a request",
 		"token:6/30s,debt=3,initial=0":                "token bucket with debt: 6 at once, then one every 5s; a new key starts with 0; a refused request takes a token, too, down to 3 below zero, until 30s pass without a request",
 		"gcra:7/s,burst=5":                            "generic cell rate algorithm: 6 at once, then one every 1/500 of 71428571us; a refused request costs nothing",

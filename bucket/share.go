@@ -13,7 +13,7 @@ import (
 // from a bucket with a token in it, and the microseconds in which the emptiest bucket is full.
 func (b *Token) Sharing() (limit.Sharing, error) {
 	if b.initial != 0 {
-		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial/b.token)
+		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys forever; without it, it can be", b.burst-b.initial/b.token)
 	}
 	return limit.Sharing{
 		Script:  "token",
@@ -47,7 +47,7 @@ func (b *Step) Sharing() (limit.Sharing, error) {
 			Most:    max(2*b.period, uint64(b.burst)+uint64(b.count)),
 		}, nil
 	case b.initial != 0:
-		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys for ever; without it, it can be", b.burst-b.initial)
+		return limit.Sharing{}, fmt.Errorf("initial=%d makes it remember its keys forever; without it, it can be", b.burst-b.initial)
 	}
 	numbers := []int64{b.burst, int64(b.period)}
 	return limit.Sharing{Script: "step", Numbers: numbers, Most: max(uint64(b.burst), 2*b.period)}, nil

@@ -151,7 +151,7 @@ func (b *Step) Semantics() string {
 		start = fmt.Sprintf("; a new key starts with %d", b.burst-b.initial)
 	}
 	return fmt.Sprintf("token bucket refilled in steps: %d at once, then all again at the end of each %s, counted from the request "+
-		"that opened the bucket, and anew after %s without one%s; a refused request costs nothing", b.burst, every, every, start)
+		"that opened the bucket, and again after %s without one%s; a refused request costs nothing", b.burst, every, every, start)
 }
 
 // Shape implements limit.Describer: count tokens come at once every period.

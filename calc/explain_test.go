@@ -125,7 +125,7 @@ func TestCost(t *testing.T) {
 		"debt":                  {func(s *limit.State, _ limit.Time) { s.At += second }, Trial{One: second, Many: 2 * second}},
 		"cooldown":              {func(s *limit.State, t limit.Time) { s.At = max(s.At, 31*second) }, Trial{One: 30 * second, Many: 30 * second}},
 		"cooldown that extends": {func(s *limit.State, t limit.Time) { s.At = t + 31*second }, Trial{One: 30 * second, Many: 45*second + second/2}},
-		"for ever":              {func(s *limit.State, t limit.Time) { s.At = limit.Never }, Trial{One: limit.Never - second, Many: limit.Never - second}},
+		"forever":               {func(s *limit.State, t limit.Time) { s.At = limit.Never }, Trial{One: limit.Never - second, Many: limit.Never - second}},
 	} {
 		c.want.AtOnce = 1
 		if got := tryOut(guard{costs: c.costs}, 0, 1); *got != c.want {

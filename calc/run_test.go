@@ -7,7 +7,7 @@ import (
 	"shadow/limit"
 )
 
-// quota is a made-up limiter: it admits so many for ever, delays every second of them, and tells how many it admitted.
+// quota is a made-up limiter: it admits so many forever, delays every second of them, and tells how many it admitted.
 type quota struct{ limit.Limiter }
 
 const quotaSize = 4

@@ -165,7 +165,7 @@ func FuzzDecodeState(f *testing.F) {
 		once, _ := s.AppendBinary(nil)
 		again, rest, err := DecodeState(once)
 		if err != nil || len(rest) != 0 {
-			t.Fatalf("encoded anew: %v, %d bytes left", err, len(rest))
+			t.Fatalf("encoded again: %v, %d bytes left", err, len(rest))
 		}
 		if twice, _ := again.AppendBinary(nil); !bytes.Equal(once, twice) {
 			t.Fatalf("% x encodes as % x", once, twice)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Some servers begin a file under a new name every so often, and none has the same name for ever. So write rotatelogs,
+// Some servers begin a file under a new name every so often, and none has the same name forever. So write rotatelogs,
 // cronolog, Tomcat and Jetty:
 //
 //	access.20261121.log   access_log-2026-11-21   access_log.1795219200   localhost_access_log.2026-11-21.txt

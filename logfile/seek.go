@@ -65,13 +65,13 @@ type seeker struct {
 	block  Block
 }
 
-// A sight is what a look at some lines told.
-type sight int
+// A sample is what a look at some lines told.
+type sample int
 
 const (
-	nothing sight = iota // no readable line
-	older                // all readable lines are older than wanted
-	wanted               // some are not
+	nothing sample = iota // no readable line
+	older                 // all readable lines are older than wanted
+	wanted                // some are not
 )
 
 // find returns where to begin.
@@ -108,7 +108,7 @@ func (s *seeker) stride() (lo, hi int64) {
 
 // look reads the lines that begin behind a place (or at 0), until a piece held readable ones. It also returns the end
 // of the last readable line, or how far it got without finding one.
-func (s *seeker) look(at, hi int64) (saw sight, end int64) {
+func (s *seeker) look(at, hi int64) (saw sample, end int64) {
 	cut := newCutter(io.NewSectionReader(s.file, at, min(s.size-at, seekLimit)), at)
 	cut.size = seekPiece
 	cut.skipping = at > 0 // the rest of a line
@@ -125,7 +125,7 @@ func (s *seeker) look(at, hi int64) (saw sight, end int64) {
 }
 
 // judge asks about the lines of a block that begin before hi.
-func (s *seeker) judge(b *Block, hi int64) (saw sight, end int64) {
+func (s *seeker) judge(b *Block, hi int64) (saw sample, end int64) {
 	at, rest := b.Offset, b.Data
 	for at < hi {
 		n := bytes.IndexByte(rest, '\n')

@@ -17,7 +17,7 @@ import (
 // byte of the text behind it. So it knows no escaped quotes, and it takes about twenty times as long.
 //
 // We hand it formats of our own making, with variables $f0, $f1 …, and lines between two marks. The marks keep
-// it from trimming, tell it where the last value ends, and avoid most of what makes gonx.NewParser loop for ever.
+// it from trimming, tell it where the last value ends, and avoid most of what makes gonx.NewParser loop forever.
 
 // mark stands before and behind what gonx sees. Servers escape control characters, so no value holds it.
 const mark = "\x01"
@@ -110,7 +110,7 @@ func gonxCanRead(text string) error {
 	return nil
 }
 
-// newGonxParser calls gonx.NewParser, apart: what it cannot read makes it panic, and should it still loop for ever,
+// newGonxParser calls gonx.NewParser, apart: what it cannot read makes it panic, and should it still loop forever,
 // nobody waits for it.
 func newGonxParser(text string) (*gonx.Parser, error) {
 	type result struct {

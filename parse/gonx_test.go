@@ -12,7 +12,7 @@ import (
 	"shadow/testneeds"
 )
 
-// TestGonxRefuses lists what would make gonx.NewParser loop for ever, panic, or misread: each must come back at once.
+// TestGonxRefuses lists what would make gonx.NewParser loop forever, panic, or misread: each must come back at once.
 func TestGonxRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`$time_local\\$status`:      "backslash behind a variable",

@@ -122,10 +122,10 @@ func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err erro
 		err = json.Unmarshal([]byte(c.last.Logs), saved)
 	}
 	if err != nil {
-		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh begins anew", c.name, err)
+		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh starts over", c.name, err)
 	}
 	if c.before.Version != stateVersion {
-		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; --resume=fresh begins anew", c.last.Run)
+		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; --resume=fresh starts over", c.last.Run)
 	}
 	changes := c.options.changes(c.before.Options)
 	if len(changes) > 0 && c.how != resumeAnyway {
@@ -166,7 +166,7 @@ func (c *resumption) restore(engine *replay.Engine) error {
 		engine.Restore(from)
 	}
 	if err := from.Err(); err != nil {
-		return fmt.Errorf("--resume: the state %s is damaged: %w; --resume=fresh begins anew", c.name, err)
+		return fmt.Errorf("--resume: the state %s is damaged: %w; --resume=fresh starts over", c.name, err)
 	}
 	return nil
 }

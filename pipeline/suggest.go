@@ -21,8 +21,8 @@ import (
 type Suggest struct {
 	Logs
 	Shapes
-	Protect    []string // whom, and which share of them
-	Target     []string // whom to refuse; nil: DefaultTarget, or all if all are protected
+	Protect    []string // which clients, and which share of them
+	Target     []string // which clients to refuse; nil: DefaultTarget, or all if all are protected
 	Action     string
 	EachAction bool
 	Holdout    string // the last share of the requests; "": none
@@ -36,7 +36,7 @@ type Suggest struct {
 	judged  suggest.Judged
 }
 
-// DefaultTarget are those whom a limit is meant for unless somebody says otherwise.
+// DefaultTarget are the clients that a limit is meant for unless somebody says otherwise.
 var DefaultTarget = []string{"tools", "crawlers", "disguised"}
 
 // Run verifies what is asked, reads, chooses, and reports.

@@ -29,8 +29,8 @@ func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) 
 		lines = append(lines, r.policyLines(a, text)...)
 	} else {
 		lines = append(lines, r.commandLine("replay", "--limit", text, "--evidence"))
-		kindest := best[0].Others[len(best[0].Others)-1]
-		if kind, ok := a.Text(best[0], kindest.Limit); ok && kind != text {
+		loosest := best[0].Others[len(best[0].Others)-1]
+		if kind, ok := a.Text(best[0], loosest.Limit); ok && kind != text {
 			lines = append(lines, r.commandLine("diff", "--limit", text, "--limit", kind, "--evidence"))
 		}
 	}

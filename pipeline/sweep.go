@@ -20,7 +20,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// A Sweep says of every limit at once what it would refuse, and whom it would hit.
+// A Sweep says of every limit at once what it would refuse, and which clients it would hit.
 type Sweep struct {
 	Logs
 	Shapes

@@ -51,7 +51,7 @@ func (e HeldError) Error() string { return strings.Join(e.texts, "\n") }
 // ErrInterrupted is what a command returns that gave up because of a signal.
 var ErrInterrupted = errors.New("interrupted; nothing was kept")
 
-// interruptible does what may wait for ever, and gives it up when ctx ends.
+// interruptible does what may wait forever, and gives it up when ctx ends.
 func interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

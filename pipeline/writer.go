@@ -9,7 +9,7 @@ import (
 )
 
 // Whoever is to read what is written may not, and may stay all the same, as a pager does that nobody scrolls. Then it
-// is waited for as long as need be; but once the program is told to end, not for ever.
+// is waited for as long as need be; but once the program is told to end, not forever.
 
 // lastWords is how long one write may take once the program is told to end.
 const lastWords = time.Second

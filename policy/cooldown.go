@@ -201,7 +201,7 @@ func (c *coolingDown) Level(s *limit.State, t limit.Time) float64 {
 func (c *coolingDown) Semantics() string {
 	text := fmt.Sprintf("after a refusal nothing is admitted for %s", limit.FormatPeriod(c.length))
 	if c.extend {
-		text += ", counted anew from each request in that time"
+		text += ", counted again from each request in that time"
 	}
 	if d, ok := c.limit.(limit.Describer); ok {
 		text = d.Semantics() + "; " + text

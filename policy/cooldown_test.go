@@ -216,7 +216,7 @@ func TestCooldownText(t *testing.T) {
 func TestCooldownDescribes(t *testing.T) {
 	d := cooled(t, "token:6/30s,cooldown=60s/extend").(limit.Describer)
 	want := "continuous token bucket: 6 at once, then one every 5s; a refused request costs nothing; " +
-		"after a refusal nothing is admitted for 1m, counted anew from each request in that time"
+		"after a refusal nothing is admitted for 1m, counted again from each request in that time"
 	if got := d.Semantics(); got != want {
 		t.Errorf("Semantics = %q, want %q", got, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"shadow/limit"
 )
 
-// Each limit has a number that says how much it admits at once, and that one would raise for those whom it refuses: the
+// Each limit has a number that says how much it admits at once, and that one would raise for the clients that it refuses: the
 // burst where the algorithm has one, so that the rate stays, and the count otherwise.
 
 // bursts are the algorithms with a burst, and what it is when the limit does not say.

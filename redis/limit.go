@@ -36,7 +36,7 @@ type Limit struct {
 
 // Terms say when a shared key is forgotten.
 type Terms struct {
-	Lateness limit.Time    // a key whose time steps back by more starts again
+	Lateness limit.Time    // a key whose time steps back by more resets
 	Idle     limit.Time    // one that was idle for longer does, too; must not be less than the limit's horizon
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 }

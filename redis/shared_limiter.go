@@ -37,7 +37,7 @@ type SharedLimiterOptions struct {
 	Redis    *Conn // to be closed by the caller, after the SharedLimiter
 	Tables   *traffic.Tables
 	Policies []policy.Policy
-	Lateness limit.Time    // a key whose time steps back by more starts again: with several hosts, at least the MaxLag
+	Lateness limit.Time    // a key whose time steps back by more resets: with several hosts, at least the MaxLag
 	MaxLag   time.Duration // by how much hosts may lag behind the log that is furthest ahead
 
 	// From is where to go on; the zero value begins. The host must have the same name then.
@@ -163,7 +163,7 @@ func (r *SharedLimiter) Follow(t *traffic.Tables) {
 	}
 }
 
-// Lateness is by how much the time of a key may step back until it starts again. The Engine has to go by the same.
+// Lateness is by how much the time of a key may step back until it resets. The Engine has to go by the same.
 func (r *SharedLimiter) Lateness() limit.Time { return r.options.Lateness }
 
 // Degraded reports whether the verdicts of a policy are, until there are others.

@@ -126,7 +126,7 @@ func TestTwoHostsApart(t *testing.T) {
 	}
 }
 
-// A key that was idle for longer than is remembered starts again with a request that came too late, though by its own time
+// A key that was idle for longer than is remembered resets with a request that came too late, though by its own time
 // the limiter would still remember.
 func TestIdleByPlace(t *testing.T) {
 	s := startServer(t)

@@ -77,7 +77,7 @@ func parseLimit(t testing.TB, text string) *policy.Part {
 	return &policies[0].Parts[0]
 }
 
-// openEnded are terms under which no key starts again.
+// openEnded are terms under which no key resets.
 var openEnded = Terms{Lateness: reach / 4, Idle: reach, MaxLag: time.Hour}
 
 // compareTwins judges random timelines by a limiter and its script. It returns how many requests there were, and how many

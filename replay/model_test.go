@@ -133,7 +133,7 @@ func judgeSeverally(l *line, p policy.Policy, memories []map[string]*memory, idl
 	return refused, delay
 }
 
-// remembered is what a limit knows of the key of a line. One that was idle for longer than idle says starts again.
+// remembered is what a limit knows of the key of a line. One that was idle for longer than idle says resets.
 func remembered(l *line, memories *map[string]*memory, part policy.Part, place limit.Time, idle map[request.Key]limit.Time) *limit.State {
 	if *memories == nil {
 		*memories = map[string]*memory{}

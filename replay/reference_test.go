@@ -234,7 +234,7 @@ type record struct {
 	place  limit.Time // of its last request
 }
 
-// judgeAll hands each request that p refuses to refused. A key that was idle for longer than idle says starts again.
+// judgeAll hands each request that p refuses to refused. A key that was idle for longer than idle says resets.
 func judgeAll(all []sent, p policy.Policy, lateness limit.Time, idle map[request.Key]limit.Time, refused func(*sent)) {
 	books := make([]map[string]*record, len(p.Parts))
 	for i := range books {

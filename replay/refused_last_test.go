@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/traffictest"
 )
 
-// Servers that enforced a limit say by the status whom they refused, and the limit refuses the same requests. They log a request
+// Servers that enforced a limit say by the status which clients they refused, and the limit refuses the same requests. They log a request
 // when it is answered, so that those which they kept waiting stand behind those that they refused at the same moment: in the order
 // of the log alone, 95.5 and 99.06 % agree. How the log is cut into batches makes no difference.
 func TestRefusedComeLastOfAMoment(t *testing.T) {

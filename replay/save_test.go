@@ -55,7 +55,7 @@ func TestCarriedOverAgainstModel(t *testing.T) {
 		var b *bench
 		var kept []byte
 		for _, batch := range cutLog(rt, lines) {
-			if b == nil || rapid.Bool().Draw(rt, "anew") {
+			if b == nil || rapid.Bool().Draw(rt, "again") {
 				b = newBenchOf(t, lateness, nil)
 				b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: seen, Retries: true})
 				if kept != nil {

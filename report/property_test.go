@@ -70,7 +70,7 @@ func anyResult() *rapid.Generator[*replay.Result] {
 	})
 }
 
-// anyTally draws what one policy did, apart from whom it hit.
+// anyTally draws what one policy did, apart from which clients it hit.
 func anyTally(t *rapid.T) replay.PolicyTally {
 	count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
 	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, request.Key(count(4)))}

@@ -256,7 +256,7 @@ func (s *stage) addRead(a *replay.Addition) {
 	s.input, s.fault = s.input+int32(len(a.Inputs)), s.fault+int32(len(a.Faults))
 }
 
-// Batches of a tail come in the order of their numbers, without a gap. Where there is one, requests are missing for ever, and
+// Batches of a tail come in the order of their numbers, without a gap. Where there is one, requests are missing forever, and
 // the run says so.
 
 // miss finds batches that are neither here nor come: a database in which some were went back to an older copy, or they were

@@ -118,7 +118,7 @@ type Swept struct {
 	Requests sweep.Classes // the same by class of client; none if that is not known, as of one action
 	Clients  sweep.Classes // that these are from
 
-	Hidden *sweep.Disguised // of the browsers; Requests is 0 where that is not known; nil: nobody is told apart
+	Hidden *sweep.Disguised // of the browsers; Requests is 0 where that is not known; nil: nobody is classified
 
 	Curves  []sweep.Curve
 	Changes []int64 // at how many limits each changes, of which Points may be a selection

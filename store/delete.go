@@ -194,7 +194,7 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 		err = os.Rename(fresh, s.path)
 	}
 	if err != nil {
-		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be written anew: %w", err)), removeDatabase(fresh))
+		return info.Size(), errors.Join(s.wrap(fmt.Errorf("cannot be rewritten: %w", err)), removeDatabase(fresh))
 	}
 	return info.Size(), nil
 }

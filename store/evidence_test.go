@@ -120,7 +120,7 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	known := findings(&few.result)
 	for name, f := range findings(l.Result) {
 		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.ClientVerdict{Verdict: evidence.Undecided}) {
-			t.Errorf("%q, whom nobody judged: %+v", name, f)
+			t.Errorf("%q, that nobody judged: %+v", name, f)
 		}
 	}
 }

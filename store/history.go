@@ -134,7 +134,7 @@ func (h *asking) kin(l *Loaded) (string, error) {
 const majority = `list_position([browser, crawler, tool, monitor, unknown], greatest(browser, crawler, tool, monitor, unknown))`
 
 // prepare makes further tables that go with the connection. Names are compared once and are numbers from then on; then one pass over
-// whom each policy hit in which run tells all there is to know of each client: how often now, before and lately, and on
+// which clients each policy hit in which run tells all there is to know of each client: how often now, before and lately, and on
 // which days.
 func (h *asking) prepare() error {
 	now, base, recent := idList(h.q.Now), idList(h.q.Base), idList(h.q.Recent)
@@ -182,7 +182,7 @@ func (h *asking) dayBit(at string) string {
 
 // The questions one by one. Each goes to the tables that prepare has made.
 
-// trend tells of each run what each policy did, and whom it hit, by the class that the client had in that run.
+// trend tells of each run what each policy did, and which clients it hit, by the class that the client had in that run.
 func (h *asking) trend() error {
 	byRun := map[[2]int32]TrendRun{}
 	err := h.each(`SELECT k.run, k.k, p.requests, p.refused, p.clients_hit, coalesce(n.clients, 0)::BIGINT, r.first_at, r.last_at,

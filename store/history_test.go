@@ -14,7 +14,7 @@ import (
 	"shadow/sweep"
 )
 
-// A moved is whom a policy hit before and now, the slow and obvious way.
+// A moved is which clients a policy hit before and now, the slow and obvious way.
 type movedNames struct{ newlyHit, released, repeating map[string]int64 }
 
 // moves goes through the hits of runs, by run.

@@ -18,7 +18,7 @@ import (
 // runs come back as one: clients, agents, actions and policies are the same when their names are, and what was counted adds up.
 //
 // What a result of several cannot know: of the percentiles of delays the longest is taken, and between what and what the
-// clients lie whom an approximation hits is told with a margin. The worst minute is known where events are kept.
+// clients lie that an approximation hits is told with a margin. The worst minute is known where events are kept.
 
 // Loaded is what is known of one or several runs.
 type Loaded struct {

@@ -126,7 +126,7 @@ func partOf(by string, spec limit.Spec) policy.Part {
 	return p.Parts[0]
 }
 
-// Whom and what each policy refused, and what there is to say of several runs taken together.
+// What each policy refused of which clients, and what there is to say of several runs taken together.
 
 func (l *loading) readHits() error {
 	return l.each(`SELECT run, policy, client, refused, first_refused, last_refused FROM client_tallies WHERE run IN `+l.runs, func(b *block, row int) error {

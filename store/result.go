@@ -226,7 +226,7 @@ type source struct {
 }
 
 // policyFigures are the columns behind the name of a policy, in the order of schema.sql. Of several runs percentiles are the longest
-// ones, as those of all are not known; ranges of clients are the widest, as whom several runs hit may be the same or others.
+// ones, as those of all are not known; ranges of clients are the widest, as which clients several runs hit may be the same or others.
 var policyFigures = []policyFigure{
 	figure("requests", func(p *replay.PolicyTally) *int64 { return &p.Requests }),
 	figure("refused", func(p *replay.PolicyTally) *int64 { return &p.Refused }),

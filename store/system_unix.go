@@ -36,7 +36,7 @@ func lockDatabase(f *os.File) error {
 	return nil
 }
 
-// sameOwner gives a file to whom another belongs, so that a database that root shrinks is still its owner's.
+// sameOwner gives a file to the owner of another, so that a database that root shrinks is still its owner's.
 func sameOwner(path string, of fs.FileInfo) error {
 	owner, ok := of.Sys().(*syscall.Stat_t)
 	if !ok || int(owner.Uid) == os.Geteuid() && int(owner.Gid) == os.Getegid() {

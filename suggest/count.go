@@ -9,7 +9,7 @@ import (
 	"shadow/traffic"
 )
 
-// The curve of a token bucket tells whom each burst hits, but not how many requests it refuses. For the few bursts that
+// The curve of a token bucket tells which clients each burst hits, but not how many requests it refuses. For the few bursts that
 // were chosen a replay tells; so it does of the answer over the whole log, and of what nginx makes of it.
 
 // countAll finds out what is refused: first by the chosen limits, and once it is known which are best, by those beside

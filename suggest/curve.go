@@ -27,7 +27,7 @@ type Figures struct {
 	Hit     Groups // clients with a refused request
 }
 
-// At is what the curve says of a limit, which must be at least 1. Of a token bucket it says whom it hits only.
+// At is what the curve says of a limit, which must be at least 1. Of a token bucket it says which clients it hits only.
 func (c *Curve) At(n int64) Figures {
 	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
 	if !found {

@@ -53,7 +53,7 @@ func (j *Judged) key() nginxKey {
 	case j.FromNginx || strings.Contains(j.Format, "$"+name):
 		return named(name) // a variable of nginx's own log
 	}
-	return nginxKey{note: fmt.Sprintf("clients were told apart by the field %q of the log, and only you know which variable of nginx holds it: put it in the place of $client", j.Client)}
+	return nginxKey{note: fmt.Sprintf("clients were identified by the field %q of the log, and only you know which variable of nginx holds it: put it in the place of $client", j.Client)}
 }
 
 // nginxFields are the variables of the fields that most logs have.
@@ -67,7 +67,7 @@ var variableName = regexp.MustCompile(`^\w+$`)
 // named is a key that is a variable. One that is empty limits nothing in nginx.
 func named(variable string) nginxKey {
 	if !variableName.MatchString(variable) {
-		return nginxKey{note: fmt.Sprintf("clients were told apart by %q, which cannot be a variable of nginx: put the one that holds it in the place of $client", variable)}
+		return nginxKey{note: fmt.Sprintf("clients were identified by %q, which cannot be a variable of nginx: put the one that holds it in the place of $client", variable)}
 	}
 	key := nginxKey{variable: "$" + variable, note: "requests without it are one client, -, here; nginx does not limit them"}
 	if variable == "remote_user" {

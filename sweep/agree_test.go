@@ -249,7 +249,7 @@ func compare(t *testing.T, got *sweep.Result, engines map[limit.Time]*replay.Eng
 		for i, point := range []*sweep.Point{&points.Logged, &points.Low, &points.High} {
 			placement := []string{"as logged", "at least", "at most"}[i]
 			if !point.Counted && got.By.Shared() {
-				continue // nor whom a burst hits that was not chosen
+				continue // nor which clients a burst hits that was not chosen
 			}
 			if point.Counted && point.Refused != want[i].Refused || point.Hit != want[i].Hit {
 				t.Errorf("%s, %s: the curve says %v refused, %v hit; replay says %v and %v",

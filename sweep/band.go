@@ -79,7 +79,7 @@ func (b *Banded) Range(figure func(*Point) int64) [2]int64 {
 }
 
 // Limits are those at which curve i changes or one of its bounds does, ascending. Where clients share token buckets
-// it is not known of every burst whom it hits: those of which it is not known of all three are left out.
+// it is not known of every burst which clients it hits: those of which it is not known of all three are left out.
 func (r *Result) Limits(i int) (limits []int64) {
 	curves := []*Curve{&r.Curves[i]}
 	if r.banded() {

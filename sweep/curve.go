@@ -41,7 +41,7 @@ type Result struct {
 	Judged  int64      // requests that the curves are about
 	Clients Classes    // clients that they are from
 	ByClass Classes    // requests by the class of their client
-	Hidden  *Disguised // of these; nil: nobody is told apart
+	Hidden  *Disguised // of these; nil: nobody is classified
 	Curves  []Curve
 	Band    *Band // nil: not wanted
 }
@@ -61,7 +61,7 @@ type Point struct {
 	Hidden  Disguised // of these: requests refused to, and clients hit, that are disguised browsers
 }
 
-// At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only whom it hits.
+// At is what the curve says of a limit, which must be at least 1. Of a burst that was not chosen it says only which clients it hits.
 func (c *Curve) At(n int64) Point {
 	i, found := slices.BinarySearchFunc(c.Points, n, func(p Point, n int64) int { return cmp.Compare(p.Limit, n) })
 	if !found {
@@ -273,7 +273,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		point(most).Counted = true
 	}
 	if s.rate.shared {
-		for burst, p := range at { // whom other bursts hit is not known
+		for burst, p := range at { // which clients other bursts hit is not known
 			if !p.Counted {
 				delete(at, burst)
 			}

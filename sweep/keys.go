@@ -151,7 +151,7 @@ type KeysResult struct {
 	ByClient intern.PagedSlice[traffic.ClientTally] // the same requests by client id
 	Claimed  intern.PagedSlice[traffic.ClientTally] // the same, by the class of the agent
 	Sides    []KeyCurves
-	Limits   []Point // what each of KeysOptions.Limits refuses, and whom it hits
+	Limits   []Point // what each of KeysOptions.Limits refuses, and which clients it hits
 	ClientStats
 }
 
@@ -220,9 +220,9 @@ func point(refused *intern.PagedSlice[int64], who []member) Point {
 // Loosest is the largest limit of a window that refuses so many requests of some classes, 0 if none does. A larger limit
 // never refuses more, and the largest point refuses nothing.
 func (c *Curve) Loosest(requests int64, classes []request.Class) int64 {
-	kindest := int64(0)
+	loosest := int64(0)
 	for i := 1; i < len(c.Points) && c.Points[i-1].Refused.Of(classes) >= requests; i++ {
-		kindest = c.Points[i].Limit - 1
+		loosest = c.Points[i].Limit - 1
 	}
-	return kindest
+	return loosest
 }

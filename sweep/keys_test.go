@@ -16,7 +16,7 @@ import (
 	"shadow/traffic/traffictest"
 )
 
-// A tally counts by names what a policy refuses whom: the slow and obvious twin of what Keys knows of visitors.
+// A tally counts by names what a policy refuses of which clients: the slow and obvious twin of what Keys knows of visitors.
 type tally struct {
 	tables   *traffic.Tables
 	requests map[string]int64
@@ -129,8 +129,8 @@ func (o both) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 	return o.twin.Observe(b, verdicts)
 }
 
-// Kindest is the last limit that refuses enough, by trying each.
-func TestKindest(t *testing.T) {
+// Loosest is the last limit that refuses enough, by trying each.
+func TestLoosest(t *testing.T) {
 	tools := []request.Class{request.Tool}
 	c := sweep.Curve{Points: []sweep.Point{
 		{Limit: 1, Refused: sweep.Classes{request.Tool: 9, request.Browser: 5}},

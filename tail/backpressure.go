@@ -26,7 +26,7 @@ func (t *Tail) emit() error {
 	switch {
 	case err == nil && t.out.told:
 		t.say("would-blocks can be written again")
-	case err != nil && t.out.file == nil && !isFull(err): // whoever reads a pipe may be gone for ever
+	case err != nil && t.out.file == nil && !isFull(err): // whoever reads a pipe may be gone forever
 		return err
 	case err != nil && !t.out.told:
 		t.say("would-blocks cannot be written, so nothing more is read until they can: %v", err)

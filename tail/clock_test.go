@@ -150,7 +150,7 @@ func TestClocksThatAreSet(t *testing.T) {
 				}
 			}
 			if n := b.tail.stream.Waiting(); n > 0 {
-				t.Errorf("%d wait for ever", n)
+				t.Errorf("%d wait forever", n)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"shadow/traffic"
 )
 
-// A tail runs for months, and names of clients come without end. Those of whom nothing is remembered any more are dropped when
+// A tail runs for months, and names of clients come without end. Those of which nothing is remembered any more are dropped when
 // twice as many are known as were needed the last time, and some more.
 
 // defaultSlack is how many names may come beyond that.

@@ -156,7 +156,7 @@ func (c *crowd) add(policy, client int32, action uint16, class request.Class, t 
 	if c == nil {
 		return
 	}
-	p, s := &c.policies[policy], sight{c.at, action, class}
+	p, s := &c.policies[policy], lastRefusal{c.at, action, class}
 	p.clients.add(client, t.Clients, s)
 	p.actions.add(int32(action), t.Actions, s)
 }

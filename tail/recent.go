@@ -43,11 +43,11 @@ type counter struct {
 	counts [spanSteps]uint32
 	sum    int64
 	born   int64 // the step in which it was made
-	last   sight
+	last   lastRefusal
 }
 
-// A sight is what is known of a refusal.
-type sight struct {
+// A lastRefusal is when, for what and by what class a client was refused last.
+type lastRefusal struct {
 	at     time.Duration // when it was told, since the tail began
 	action uint16
 	class  request.Class // what the agent of the request claims to be
@@ -64,7 +64,7 @@ type cached struct {
 func newRecent(room int) *recent { return &recent{room: room, counters: map[string]*counter{}} }
 
 // add counts one refusal of a name by its id.
-func (r *recent) add(id int32, names *intern.Dict, s sight) {
+func (r *recent) add(id int32, names *intern.Dict, s lastRefusal) {
 	at := &r.cache[id%cacheSize]
 	if at.counter == nil || at.id != id {
 		c := r.counter(names.Name(id))

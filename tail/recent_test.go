@@ -50,7 +50,7 @@ func TestRecentAgreesWithDiary(t *testing.T) {
 			r.advance(step)
 			for range random.IntN(40) {
 				id := int32(min(random.IntN(names), random.IntN(names)))
-				r.add(id, dict, sight{})
+				r.add(id, dict, lastRefusal{})
 				d.names, d.steps = append(d.names, dict.Name(id)), append(d.steps, step)
 			}
 			list := r.list(ByRefused, names, time.Time{}, dict)
@@ -93,7 +93,7 @@ func TestRecentOrders(t *testing.T) {
 	random := seeded(t, 1)
 	r := newRecent(1000)
 	for i := range 3000 {
-		r.add(int32(random.IntN(400)), dict, sight{at: time.Duration(i/7) * time.Second})
+		r.add(int32(random.IntN(400)), dict, lastRefusal{at: time.Duration(i/7) * time.Second})
 	}
 	for _, order := range []Order{ByRefused, ByLatest} {
 		var all []ranked
@@ -121,8 +121,8 @@ func TestRecentOrders(t *testing.T) {
 func TestRecentIsBounded(t *testing.T) {
 	r, dict := newRecent(100), numbered(10_000)
 	for i := range int32(10_000) {
-		r.add(i, dict, sight{})
-		r.add(7, dict, sight{})
+		r.add(i, dict, lastRefusal{})
+		r.add(7, dict, lastRefusal{})
 		if len(r.counters) > 100 {
 			t.Fatalf("%d counters", len(r.counters))
 		}

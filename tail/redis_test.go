@@ -129,7 +129,7 @@ func newSharedWorld(t *testing.T, seed uint64, s *redisServer) *sharedWorld {
 	w.start()
 	w.change = func(o *Options) {
 		o.Save = time.Duration(1+w.r.IntN(3)) * time.Second
-		s.join(o, fmt.Sprint("anew at ", w.now))
+		s.join(o, fmt.Sprint("again at ", w.now))
 	}
 	return &sharedWorld{w, func(int) {}}
 }

@@ -15,7 +15,7 @@ import (
 type Remote interface {
 	replay.Remote
 	Follow(t *traffic.Tables)       // batches have ids of these tables from now on
-	Lateness() limit.Time           // by how much the time of a key may step back until it starts again
+	Lateness() limit.Time           // by how much the time of a key may step back until it resets
 	Degraded(policy int) bool       // whether verdicts are, until there are others
 	Save() (json.RawMessage, error) // what to go on from
 	Kept()                          // what was last saved is in the checkpoint; nothing has been judged since

@@ -63,8 +63,8 @@ func (e *Encoder) Flush() error {
 	return e.err
 }
 
-// spill keeps memory within bounds. It is called often enough, by whatever writes a row or a key.
-func (e *Encoder) spill() {
+// flushFull keeps memory within bounds. It is called often enough, by whatever writes a row or a key.
+func (e *Encoder) flushFull() {
 	if len(e.out) >= encoderBytes {
 		_ = e.Flush() // the error is kept
 	}
@@ -73,13 +73,13 @@ func (e *Encoder) spill() {
 // Int writes a number.
 func (e *Encoder) Int(v int64) {
 	e.out = binary.AppendVarint(e.out, v)
-	e.spill()
+	e.flushFull()
 }
 
 // Uint writes a number that is not negative.
 func (e *Encoder) Uint(v uint64) {
 	e.out = binary.AppendUvarint(e.out, v)
-	e.spill()
+	e.flushFull()
 }
 
 // Text writes a text.
@@ -91,7 +91,7 @@ func (e *Encoder) Text(s string) {
 // State writes what a limiter remembers of a key.
 func (e *Encoder) State(s *limit.State) {
 	e.out, _ = s.AppendBinary(e.out) // the error is always nil
-	e.spill()
+	e.flushFull()
 }
 
 type integer interface {

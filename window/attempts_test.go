@@ -21,7 +21,7 @@ func drawAttempts(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelAttempts keeps every request for ever and counts those in (t−W, t].
+// modelAttempts keeps every request forever and counts those in (t−W, t].
 func modelAttempts(s limit.Spec) limittest.Model {
 	var requests []limit.Time
 	return func(t limit.Time, _ bool) bool {

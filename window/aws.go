@@ -9,7 +9,7 @@ import (
 // The rate-based rule of AWS WAF, approximated: aws~:N/W
 //
 // Known: the evaluation window W is 1, 2, 5 or 10 minutes, N at least 10. About every 10 s the rule counts what came in
-// the last W, blocked or not, and blocks all of whom it counted more than N, until it counts fewer. From there to the
+// the last W, blocked or not, and blocks all of which it counted more than N, until it counts fewer. From there to the
 // servers it takes a while: the delay is usually below 30 s, or 30 to 50 s, and may be minutes.
 //
 //	docs.aws.amazon.com/waf/latest/APIReference/API_RateBasedStatement.html                            windows, every 10 s, at least 10

@@ -26,7 +26,7 @@ func drawCounter(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelCounter keeps every request that counts for ever. Its numbers are small enough not to overflow.
+// modelCounter keeps every request that counts forever. Its numbers are small enough not to overflow.
 func modelCounter(s limit.Spec) limittest.Model { return modelShifted(s, 0) }
 
 // modelShifted is the model of a counter whose windows begin at a phase.

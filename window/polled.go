@@ -7,7 +7,7 @@ import (
 )
 
 // The window that is looked at now and then. Servers spread over the world cannot count every request before they
-// judge it. They count in the background, every P, and refuse everybody of whom the last count found too many:
+// judge it. They count in the background, every P, and refuse everybody of which the last count found too many:
 //
 //	    W: counted at c, N or more?    delay    the finding is in force
 //	├──────────────────────────────┤c├───────┤├─────────────────────────┤

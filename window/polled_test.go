@@ -44,7 +44,7 @@ func drawPolled(r *rand.Rand) limit.Spec {
 	return s
 }
 
-// modelPolled keeps every request that counts for ever.
+// modelPolled keeps every request that counts forever.
 func modelPolled(s limit.Spec) limittest.Model {
 	args := s.Args()
 	every, delay, phase, all := args.Duration("every", 1), args.Duration("delay", 0), args.Duration("phase", 0), chargesAll(args)

@@ -21,7 +21,7 @@ func draw(r *rand.Rand) limit.Spec {
 	return limit.Spec{Algorithm: "window", Count: 1 + r.Int64N(20), Period: units[r.IntN(len(units))] * limit.Time(1+r.IntN(40))}
 }
 
-// model keeps every admitted request for ever and counts those in (t−W, t].
+// model keeps every admitted request forever and counts those in (t−W, t].
 func model(s limit.Spec) limittest.Model {
 	var admitted []limit.Time
 	last, seen := limit.Time(0), false

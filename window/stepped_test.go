@@ -34,7 +34,7 @@ func drawStepped(r *rand.Rand) limit.Spec {
 	}
 }
 
-// modelStepped keeps every request that counts for ever.
+// modelStepped keeps every request that counts forever.
 func modelStepped(s limit.Spec) limittest.Model {
 	args := s.Args()
 	step, most := args.Duration("step", 0), args.Int("max", s.Count)

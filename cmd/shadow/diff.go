@@ -13,7 +13,7 @@ func newDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff LOG… --limit A --limit B",
 		Short: "Compare two limits: who is newly hit, who is released, who is hit by both",
-		Long: `Diff replays access logs by two policies, A and B, and says what would change for whom if B took the
+		Long: `Diff replays access logs by two policies, A and B, and says what would change for which clients if B took the
 place of A: which clients and actions only B would hit (newly hit), which only A (released), and which
 both, of what class they are, and whose refused requests differ most. Requests are compared one by one:
 two limits that refuse as many need not refuse the same ones.

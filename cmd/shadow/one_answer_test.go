@@ -653,7 +653,7 @@ func (q *inquiry) explained(client, format string, text []byte) {
 	}
 }
 
-// keyed hears for whom windows of a minute count by client.
+// keyed hears for which clients windows of a minute count by client.
 func (q *inquiry) keyed(format string, text []byte) {
 	q.Helper()
 	source, name := "keys as "+format, "window:"+q.n+"/1m: "
@@ -853,8 +853,8 @@ func (q *inquiry) apart() {
 // sums adds up what others say in one.
 func (q *inquiry) sums() {
 	name, sum := "window:"+q.n+"/1m: ", int64(0)
-	for _, whom := range []string{"class tool", "class crawler", "disguised"} {
-		sum += toInt(q.T, q.answers[name+"refused of "+whom]["replay as json"])
+	for _, who := range []string{"class tool", "class crawler", "disguised"} {
+		sum += toInt(q.T, q.answers[name+"refused of "+who]["replay as json"])
 	}
 	q.say("replay, summed", name+"refused of tools, crawlers and the disguised", strconv.FormatInt(sum, 10))
 }

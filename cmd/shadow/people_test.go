@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whom a limit hits says suggest, replay, sweep and diff, and all of them mean the same by people: browsers that are
+// What a limit hits says suggest, replay, sweep and diff, and all of them mean the same by people: browsers that are
 // not disguised. So on the same requests they must agree, figure by figure.
 
 // pair is what a limit does to some clients.

@@ -21,7 +21,7 @@ It blocks nobody: it reports which clients and which actions each candidate limi
 throttled, how many of them are browsers and how many are not, and keeps every would-block
 event in a DuckDB file for your own questions.`,
 		Example: `  shadow suggest access.log                           what should the limit be? names one, with its price
-  shadow sweep access.log                             every limit at once: what each refuses, and whom it hits
+  shadow sweep access.log                             every limit at once: what each refuses, and which clients it hits
   shadow keys access.log                              what to count by: client, agent, network or user
   shadow replay access.log --limit 6/30s              token, leaky and window side by side
   shadow replay /var/log/nginx --limit 5..50:5/30s    a range of limits over all rotations

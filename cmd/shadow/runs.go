@@ -91,8 +91,8 @@ func (f *runsFlags) newDelete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete RUN…",
 		Short: "Delete runs, and give back the room that they took",
-		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none, and then writes
-the database anew without the room that they took. Numbers of other runs stay as they are.`,
+		Long: `Delete forgets runs with all that is kept of them, all of those that are named or none, and then rewrites
+the database without the room that they took. Numbers of other runs stay as they are.`,
 		Example: `  shadow runs delete 3 4
   shadow runs delete --older-than 90d`,
 		RunE: func(cmd *cobra.Command, args []string) error {

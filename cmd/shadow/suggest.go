@@ -16,11 +16,11 @@ func newSuggest() *cobra.Command {
 		Short: "What should the limit be? The strictest that leaves browsers alone, and its price",
 		Long: `Suggest answers the question "what should X be?": it names, for windows of several lengths and token buckets of
 several rates, the strictest limit that hits at most the allowed share of the clients to protect, and says what that
-limit would refuse of whom. It blocks nobody.
+limit would refuse of which clients. It blocks nobody.
 
 Limits are chosen on the first part of the log and proven on the rest (--holdout); both figures are shown.
 
-Clients are told apart by what their agents claim, and browsers by what they do as well:
+Clients are classified by what their agents claim, and browsers by what they do as well:
   browsers   claim to be one, and nothing they do contradicts it (shared: of these, addresses that many share)
   disguised  claim to be one, and what they do contradicts it
   crawlers, tools, monitors, unknown

@@ -14,7 +14,7 @@ func newSweep() *cobra.Command {
 	var exact bool
 	cmd := &cobra.Command{
 		Use:   "sweep LOG…",
-		Short: "Say of every limit at once what it would refuse, and whom it would hit",
+		Short: "Say of every limit at once what it would refuse, and which clients it would hit",
 		Long: `Sweep reads access logs and says, for windows of several lengths and token buckets of several rates, what
 every limit would do: how many requests it refuses and how many clients it hits, by class. Where shadow replay
 answers for one limit, sweep draws the whole curve, exactly.
@@ -23,13 +23,13 @@ Kinds of limits:
   window             rolling window: at most N admitted in any span of --per
   fixed              at most N in each window of --per on the epoch's grid
   window,charge=all  rolling window in which refused requests count as well
-  token              token bucket that refills at --rate and holds N: whom every N hits, and what
+  token              token bucket that refills at --rate and holds N: which clients every N hits, and what
                      the N of --bursts refuse, and those of the table (--exact)
 
 The table shows the smallest N that leaves 50, 90, 99, 99.9 and 100 % of the clients alone. --output json and csv have
 every N at which anything changes.
 
-Browsers are those who say so. With --evidence, those that do what no browser does are told apart as disguised,
+Browsers are those who say so. With --evidence, those that do what no browser does are shown separately as disguised,
 as shadow suggest does, and the limits that leave browsers alone are those that leave the others alone.`,
 		Example: `  shadow sweep access.log
   shadow sweep access.log access.log.*.gz --per 30s,1m,1h

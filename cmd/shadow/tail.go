@@ -27,10 +27,11 @@ is judged twice and none is left out, also when the log was rotated meanwhile.
 
 With --redis the tails of several hosts count together; while Redis does not answer each goes on by itself.
 
-With --ui a terminal shows what comes in, what each policy refuses, and whom; ? explains it, q leaves. Would-blocks are
-then written to the file of --would-blocks only, and not at all without it.
+With --ui a terminal shows what comes in, what each policy refuses, and of which clients; ? explains it, q leaves.
+Would-blocks are then written to the file of --would-blocks only, and not at all without it.
 
-SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found; SIGHUP makes it open the file of --would-blocks anew.`,
+SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found; SIGHUP makes it reopen the file of
+--would-blocks.`,
 		Example: `  shadow tail /var/log/nginx/access.log --limit 6/30s
   shadow tail '/var/log/nginx/*.log' --limit token:6/30s --state /var/lib/shadow/state --would-blocks /var/log/shadow/would-blocks.json
   shadow tail /var/log/nginx/access.log --limit 6/30s --redis redis://counts.internal --listen 127.0.0.1:9598

@@ -9,7 +9,7 @@ import (
 	"shadow/logfile"
 )
 
-// inTime fails the test unless something is done within seconds: opening a named pipe may take for ever.
+// inTime fails the test unless something is done within seconds: opening a named pipe may take forever.
 func inTime(t *testing.T, do func()) {
 	t.Helper()
 	stuck := time.AfterFunc(20*time.Second, func() { panic("the tail waits for a pipe") })

@@ -88,7 +88,7 @@ func (j *joining) take(m matched) {
 	}
 }
 
-// isNone reports whether a file is no log of those whom the name is meant for.
+// isNone reports whether a file is no log of those that the name is meant for.
 func (j *joining) isNone(m matched) bool {
 	if logfile.IsCompressed(m.path) || j.Own(m.path) {
 		return true

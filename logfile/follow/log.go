@@ -30,7 +30,7 @@ type Log struct {
 	path   string          // of the file that has the name now
 	series *logfile.Series // nil: the log has one name
 	from   From            // where to begin with the file that has the name at first
-	pipe   bool            // it has one file, for ever
+	pipe   bool            // it has one file, forever
 
 	files  []File // oldest first
 	latest File   // the one that was read last

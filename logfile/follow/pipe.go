@@ -13,7 +13,7 @@ import (
 	"shadow/logfile"
 )
 
-// Opening a named pipe waits for somebody at its other end, perhaps for ever, and what has been a file a moment ago may be one
+// Opening a named pipe waits for somebody at its other end, perhaps forever, and what has been a file a moment ago may be one
 // now. So whatever is followed is opened without waiting, and looked at then.
 
 // openAtOnce opens what has a name to be read.
@@ -67,7 +67,7 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 // A pipe is the only file of a log that cannot be read again: standard input, or a named pipe. A goroutine reads it,
-// since a read may wait for ever. When nobody takes what it has read, it waits, and so does in the end whoever writes.
+// since a read may wait forever. When nobody takes what it has read, it waits, and so does in the end whoever writes.
 type pipe struct {
 	chunks chan []byte
 	queued atomic.Int64 // bytes in chunks

@@ -47,7 +47,7 @@ func TestLogThatCannotBeRead(t *testing.T) {
 	mend()
 	b.step(time.Second)
 	b.counted(12)
-	unreadable(b.set.logs[0]) // and for ever: it is said again
+	unreadable(b.set.logs[0]) // and forever: it is said again
 	b.step(time.Second)
 	if n := strings.Count(b.said.String(), "it is tried again"); n != 2 {
 		t.Errorf("said %d times: %s", n, b.said.String())

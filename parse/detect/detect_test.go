@@ -48,20 +48,20 @@ func TestDetect(t *testing.T) {
 	for _, f := range archive.Files {
 		want[f.Name] = string(f.Data)
 	}
-	var anew []txtar.File
+	var updated []txtar.File
 	for _, f := range archive.Files {
 		if strings.HasSuffix(f.Name, " ⇒") {
 			continue
 		}
 		result := f.Name + " ⇒"
 		got := describeDetection(bytes.Clone(f.Data))
-		anew = append(anew, f, txtar.File{Name: result, Data: []byte(got)})
+		updated = append(updated, f, txtar.File{Name: result, Data: []byte(got)})
 		if !*update && got != want[result] {
 			t.Errorf("%s:\n%s\ngot\n%s\nwant\n%s", f.Name, f.Data, got, want[result])
 		}
 	}
 	if *update {
-		archive.Files = anew
+		archive.Files = updated
 		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ type Limit struct {
 	Proof  string  `json:"proof"`
 	Chosen *Price  `json:"chosen"`
 	Both   *Price  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
-	Beside []Price `json:"runners_up"` // from the strictest to the kindest; of the best of each kind only
+	Beside []Price `json:"runners_up"` // from the strictest to the loosest; of the best of each kind only
 	Others []Price `json:"-"`          // the same of each
 	Knee   *Price  `json:"knee"`       // nil if the curve has none
 	of     *suggest.Suggestion

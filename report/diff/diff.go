@@ -8,7 +8,7 @@ import (
 	"shadow/request"
 )
 
-// A Report says what changes for whom when policy A gives way to policy B. Requests are compared one by one. Clients
+// A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one. Clients
 // and actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly
 // hit, one that A hits and B does not is released. docs/diff.md defines every figure.
 type Report struct {

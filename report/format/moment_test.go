@@ -56,6 +56,6 @@ func TestBrief(t *testing.T) {
 		}
 	}
 	if got := LengthOf(1e30); got != "104,166,666 d 16 h" {
-		t.Errorf("for ever is written %s", got)
+		t.Errorf("forever is written %s", got)
 	}
 }

@@ -245,7 +245,7 @@ func (c *Curves) classes() (classes []pageClass) {
 	return classes
 }
 
-// hidden are the disguised, none where nobody is told apart.
+// hidden are the disguised, none where nobody is classified.
 func (c *Curves) hidden() sweep.Disguised {
 	if c.Hidden == nil {
 		return sweep.Disguised{}

@@ -151,7 +151,7 @@ func NewPage(m *report.Model) *Page {
 	return page
 }
 
-// What a page has of each candidate by itself: whom it hits, what it means, how a server is told.
+// What a page has of each candidate by itself: which clients it hits, what it means, how a server is told.
 
 type detailView struct {
 	Name, Text       string

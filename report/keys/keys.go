@@ -53,11 +53,11 @@ type AbsentKey struct {
 	Why string `json:"why"`
 }
 
-// An Answer holds the keys against each other on one question: the kindest limits of a window that refuse a share, or
+// An Answer holds the keys against each other on one question: the loosest limits of a window that refuse a share, or
 // one limit.
 type Answer struct {
 	Refuse *float64 `json:"refuse_percent"` // of the requests to be stopped; nil: Limit is asked about
-	Limit  string   `json:"limit"`          // "" for the kindest of each key
+	Limit  string   `json:"limit"`          // "" for the loosest of each key
 	Per    string   `json:"per"`            // the window; "" with a limit
 	Keys   []Row    `json:"keys"`           // the best first; with a limit as they were asked for
 	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
@@ -74,7 +74,7 @@ type Row struct {
 	Reached             bool    `json:"reached"` // false: the figures are those of the strictest limit, which does not suffice
 	Stopped             int64   `json:"stopped"` // requests to be stopped that are refused
 	StoppedPercent      float64 `json:"stopped_percent"`
-	SpareHit            int64   `json:"spare_hit"` // visitors to be spared of whom a request is refused
+	SpareHit            int64   `json:"spare_hit"` // visitors to be spared of which a request is refused
 	SpareHitPercent     float64 `json:"spare_hit_percent"`
 	SpareRefused        int64   `json:"spare_refused"` // their requests that are refused
 	SpareRefusedPercent float64 `json:"spare_refused_percent"`

@@ -83,9 +83,9 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 			asked += len(res.Sides[0].Curves)
 		}
 		for i := range max(asked, 0) {
-			a := k.kindest(res, i, share, q)
+			a := k.loosest(res, i, share, q)
 			for j := asked; j < asked+q.Longer && !a.separates() && a.longer == nil; j++ {
-				other := k.kindest(res, j, share, q)
+				other := k.loosest(res, j, share, q)
 				if a.tried = append(a.tried, other.Per); other.separates() {
 					a.Longer, a.longer = other.Per, &other.Keys[0]
 				}
@@ -95,8 +95,8 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	}
 }
 
-// kindest finds for each key the largest limit of a window that refuses a share.
-func (k *Report) kindest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
+// loosest finds for each key the largest limit of a window that refuses a share.
+func (k *Report) loosest(res *sweep.KeysResult, period int, share float64, q Question) Answer {
 	a := Answer{Refuse: &share, Per: res.Sides[0].Curves[period].PerText(), Keys: []Row{}}
 	for _, side := range res.Sides {
 		if absence(side.By, &res.ClientStats) != "" {
@@ -125,7 +125,7 @@ func needed(requests int64, percent float64) int64 {
 	return max(n, 1)
 }
 
-// better orders keys: those that suffice first, then by whom they hit, then by what they refuse them.
+// better orders keys: those that suffice first, then by which clients they hit, then by what they refuse them.
 func better(x, y Row) int {
 	switch {
 	case x.Reached && y.Reached:

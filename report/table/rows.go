@@ -18,7 +18,7 @@ type Rows interface {
 	Next() ([]any, error)
 }
 
-// mostRows is how many rows a table for people has at most; CSV and JSON go on for ever.
+// mostRows is how many rows a table for people has at most; CSV and JSON go on forever.
 const mostRows = 10_000
 
 // WriteRows writes rows in one of Formats, with the same care for hostile texts as a report. Numbers stay as they

@@ -88,7 +88,7 @@ func (t tester) overlay(m mutant) (string, error) {
 	return name, os.WriteFile(name, overlay, 0o600)
 }
 
-// memory bounds what a test may allocate, in kB: a mutant may ask for ever more.
+// memory bounds what a test may allocate, in kB: a mutant may ask forever more.
 const memory = "6000000"
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*|fatal error: .*)`)

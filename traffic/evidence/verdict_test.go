@@ -46,7 +46,7 @@ func TestErrorsSignThreshold(t *testing.T) {
 	}
 }
 
-// A client that comes with another agent for every page is many visitors, each of whom shows too little. Together they give it away.
+// A client that comes with another agent for every page is many visitors, each of which shows too little. Together they give it away.
 func TestVisitorsOfChangingAgents(t *testing.T) {
 	tables := traffic.NewTables()
 	var b traffic.Batch
