@@ -1,3 +1,3 @@
-// Package calc works limits out without a log: the numbers of a bucket, or a limit, and a made-up client come in; what
-// the limiter would make of the client's requests, and how full it would be meanwhile, goes out.
+// Package calc works limits out without a log. A limit, or the numbers of a bucket, and a made-up client come in. What
+// the limiter admits of that client's requests, and how full it is meanwhile, goes out.
 package calc

@@ -1,3 +1,3 @@
-// Package replay is the loop that everything runs through: batches of requests and policies come in; verdicts go
+// Package replay is the loop that everything runs through: policies and batches of requests come in; verdicts go
 // out, to tallies (who was refused how often) and to sinks (each would-block event).
 package replay

@@ -1,3 +1,3 @@
 // Package suggest takes in the curves of a sweep, what evidence says of clients, and a promise, such as that 99.9 % of
-// browsers are left alone; out comes the strictest limit of each curve that keeps it, with its price.
+// browsers are not hit. Out comes, for each curve, the strictest limit that keeps the promise, with its price.
 package suggest

@@ -1,2 +1,2 @@
-// Package window has the windows: a limit.Spec comes in, a limit.Limiter goes out.
+// Package window has the limiters that count requests in a time: a limit.Spec comes in, a limit.Limiter goes out.
 package window

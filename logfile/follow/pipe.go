@@ -16,6 +16,9 @@ import (
 // Opening a named pipe waits for somebody at its other end, perhaps forever, and what has been a file a moment ago may be one
 // now. So whatever is followed is opened without waiting, and looked at then.
 
+// pipePoll is how often an endless pipe without a writer is looked at.
+const pipePoll = 250 * time.Millisecond
+
 // openAtOnce opens what has a name to be read.
 func openAtOnce(name string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -62,7 +65,7 @@ func (e *endless) Read(b []byte) (int, error) {
 		if n > 0 || err != io.EOF {
 			return n, err
 		}
-		time.Sleep(tick) // nobody has it open to write
+		time.Sleep(pipePoll) // nobody has it open to write
 	}
 }
 

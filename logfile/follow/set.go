@@ -47,9 +47,6 @@ const (
 	FromCheckpoint From = "checkpoint" // where the checkpoint says, at the end without one
 )
 
-// tick is how often an endless pipe without a writer is looked at.
-const tick = 250 * time.Millisecond
-
 // A Set is the logs that some names stand for. One goroutine may use it.
 type Set struct {
 	Options

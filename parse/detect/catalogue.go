@@ -26,7 +26,7 @@ const (
 	agentsText = ` "%r" %>s %b "%{Referer}i" "%{User-Agent}i"` // Apache's, behind the time
 )
 
-// catalogue holds the formats of text; those of JSON stand in knownJSON.
+// catalogue holds the formats of text; those of JSON are in parse.KnownJSON.
 var catalogue = []Known{
 	{
 		"combined", combinedText,

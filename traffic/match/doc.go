@@ -1,2 +1,3 @@
-// Package match says whose and what a request is: records come in; clients, actions, tiers and the marks of scopes go out.
+// Package match says which client sent a request, and which action it is: records come in; clients, actions, tiers and
+// the marks of scopes go out.
 package match

@@ -36,7 +36,7 @@ type classPattern struct {
 func (m *classMatcher) add(source string, class request.Class) {
 	re, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		panic("traffic: " + err.Error())
+		panic("useragent: " + err.Error())
 	}
 	if re.Op == syntax.OpAlternate {
 		for _, sub := range re.Sub {
@@ -46,7 +46,7 @@ func (m *classMatcher) add(source string, class request.Class) {
 	}
 	p := classPattern{literal: required(re), class: class}
 	if len(p.literal) < gramLen {
-		panic("traffic: pattern without a literal: " + source)
+		panic("useragent: pattern without a literal: " + source)
 	}
 	if re.Op != syntax.OpLiteral {
 		p.regexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
