@@ -1,6 +1,7 @@
 package tail
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -89,19 +90,14 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 	slices.SortFunc(e.refusals, func(x, y refusal) int {
 		switch {
 		case x.place != y.place:
-			return before(x.place < y.place)
-		case x.row != y.row:
-			return before(b.Before(x.row, y.row))
+			return cmp.Compare(x.place, y.place)
+		case x.row == y.row:
+			return cmp.Compare(x.policy, y.policy)
+		case b.Before(x.row, y.row):
+			return -1
 		}
-		return before(x.policy < y.policy)
+		return 1
 	})
-}
-
-func before(yes bool) int {
-	if yes {
-		return -1
-	}
-	return 1
 }
 
 // format is the line of one refusal, valid until the next call.

@@ -60,9 +60,10 @@ func (t *Tail) choose(l *log) error {
 		l.came = now
 	}
 	all := lines >= enough || l.Ended()
+	mayRead := func(other *log) bool { return other != l && other.complained.IsZero() } // as soon as there is something in it
 	switch {
 	case !all && now.Sub(l.came) < time.Minute:
-	case all && !t.knows() && !t.mayRead(l):
+	case all && !t.knows() && !slices.ContainsFunc(t.logs, mayRead):
 		return fmt.Errorf("%s: %w", l.Name, err)
 	default: // others can be read, or could: this one has to wait until it is mended
 		l.tried = now
@@ -94,11 +95,6 @@ var lineFeed = []byte{'\n'}
 // knows reports whether a format is known, or was once: a tail that has read requests goes on.
 func (t *Tail) knows() bool {
 	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
-}
-
-// mayRead reports whether some other log might be read as soon as there is something in it.
-func (t *Tail) mayRead(but *log) bool {
-	return slices.ContainsFunc(t.logs, func(l *log) bool { return l != but && l.complained.IsZero() })
 }
 
 // choice is that of the file at hand. A new file is read as the one before it was.

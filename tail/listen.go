@@ -46,7 +46,7 @@ func Listen(address string, h http.Handler) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded := newBoundedListener(listener)
+	bounded := &boundedListener{Listener: listener, max: max(2, min(maxConnections, maxFiles()/8)), open: map[net.Conn]bool{}}
 	server := &http.Server{
 		Handler: h, ConnState: bounded.note, MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
@@ -74,10 +74,6 @@ type boundedListener struct {
 	mu    sync.Mutex
 	open  map[net.Conn]bool
 	quiet []net.Conn // those of open that have no request, in the order in which they became so
-}
-
-func newBoundedListener(l net.Listener) *boundedListener {
-	return &boundedListener{Listener: l, max: max(2, min(maxConnections, maxFiles()/8)), open: map[net.Conn]bool{}}
 }
 
 // Accept returns the next connection, for which there is room.

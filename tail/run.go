@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"shadow/traffic"
 )
 
 // pollInterval is the least time between two looks at a busy log, so that each look finds something to do.
@@ -73,7 +75,12 @@ func (t *Tail) Reopen() error {
 func (t *Tail) Finish() error {
 	var err error
 	if t.options.State == "" || t.set.Ended() {
-		err = t.judgeRest()
+		for err == nil && t.stream.Waiting() > 0 { // for older ones, which will not come
+			err = errors.Join(t.out.flush(), t.judgeUntil(traffic.MaxTime))
+		}
+		if err == nil {
+			err = t.out.flush()
+		}
 	}
 	t.set.Finish()
 	if err == nil && t.options.State != "" {

@@ -102,10 +102,11 @@ func (s *folder) removeBehind(c *SavedSpool) error {
 
 // write makes a batch last.
 func (s *folder) write(a *replay.Addition) error {
-	text, err := encodeAddition(a)
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(a); err != nil {
 		return err
 	}
+	text := binary.LittleEndian.AppendUint64(b.Bytes(), crc64.Checksum(b.Bytes(), table))
 	s.listing.Lock()
 	defer s.listing.Unlock()
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -162,14 +163,6 @@ func (s *folder) remove(files []spoolFile) error {
 	}
 	_, err := s.counted()
 	return err
-}
-
-func encodeAddition(a *replay.Addition) ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(a); err != nil {
-		return nil, err
-	}
-	return binary.LittleEndian.AppendUint64(b.Bytes(), crc64.Checksum(b.Bytes(), table)), nil
 }
 
 func decodeAddition(text []byte) (*replay.Addition, error) {
