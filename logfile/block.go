@@ -165,7 +165,7 @@ const (
 	lastWaits                         // whoever writes it has not done yet: it is left for the next time
 )
 
-// A ByteOrderMark may stand before the first line.
+// ByteOrderMark may stand before the first line.
 var ByteOrderMark = []byte("\ufeff")
 
 // CutLine splits data after its first line, which it returns without its line ending.

@@ -100,7 +100,7 @@ func parseAddress(text string) (a Address, err error) {
 		defer values.Del(name)
 		return values.Get(name)
 	}
-	database := ""
+	var database string
 	if kind == socket {
 		database = take("db")
 		if rest == "" {

@@ -26,7 +26,7 @@ type servers struct {
 func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
 	info, err := c.Info(ctx, "server").Result()
 	if err != nil {
-		return nil //nolint:nilerr // not to know is no reason not to connect
+		return nil // not to know is no reason not to connect
 	}
 	role, _ := c.Info(ctx, "replication").Result()
 	run := field(info, "run_id")

@@ -150,8 +150,11 @@ func (f *Frame) log() string {
 		text   string
 		always bool
 	}{
-		{g.Late, "late", true}, {g.Unreadable, "unreadable", true},
-		{g.Excluded, "left out", false}, {g.NotHTTP, "not HTTP", false}, {g.Forgotten, "keys forgotten", false},
+		{g.Late, "late", true},
+		{g.Unreadable, "unreadable", true},
+		{g.Excluded, "left out", false},
+		{g.NotHTTP, "not HTTP", false},
+		{g.Forgotten, "keys forgotten", false},
 	} {
 		if figure.always || figure.n > 0 {
 			rest += fmt.Sprintf(", %s %s", format.Thousands(figure.n), figure.text)

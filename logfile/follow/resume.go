@@ -277,7 +277,7 @@ func (l *Log) isCopied(r *logfile.Sibling, was logfile.SavedFile) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // it was only looked at
+	defer f.Close()
 	born := logfile.Born(f)
 	return was.SameInode(logfile.NodeOf(info)) && (was.Born == 0 || born == 0 || born == was.Born)
 }
