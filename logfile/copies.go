@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -224,11 +225,17 @@ func (f *finder) byLead(ctx context.Context, group []*suspect) error {
 		if !ok || !os.SameFile(r.Info, s.info) {
 			continue
 		}
+		beginning, summed := fnv.New64a(), 0 // the sum of the head's first bytes, shorter ones first
 		for _, o := range slices.Backward(group) {
 			if o.head.bytes >= len(r.Head) {
 				break
 			}
-			if o.of != nil || o.doubt != nil || sum(r.Head[:o.head.bytes]) != o.head.sum {
+			if o.of != nil || o.doubt != nil {
+				continue
+			}
+			beginning.Write(r.Head[summed:o.head.bytes])
+			summed = o.head.bytes
+			if beginning.Sum64() != o.head.sum {
 				continue
 			}
 			c, err := f.compare(ctx, s, o)

@@ -79,7 +79,7 @@ type resumeHead struct {
 }
 
 // stateVersion is that of the states that this shadow writes, and can read.
-const stateVersion = 1
+const stateVersion = 2
 
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {
@@ -164,6 +164,7 @@ func (c *resumption) restore(engine *replay.Engine) error {
 	from := c.carried
 	if !c.options.changes(c.before.Options).touch(ofClients) {
 		engine.Restore(from)
+		from.End()
 	}
 	if err := from.Err(); err != nil {
 		return fmt.Errorf("--resume: the state %s is damaged: %w; --resume=fresh starts over", c.name, err)

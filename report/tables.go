@@ -76,7 +76,7 @@ func savedColumns(t *table.Of[Policy], in *Input) {
 		}
 		return table.Count(p.WorstMinute.Refused)
 	})
-	t.Join(table.Number("bytes not sent"), func(p *Policy) table.Cell {
+	t.Head(table.Number("bytes not sent"), func(p *Policy) table.Cell {
 		return table.Shown(format.Size(p.BytesSaved), format.Plain(p.BytesSaved))
 	})
 	if in.UpstreamLogged {

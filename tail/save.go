@@ -106,6 +106,7 @@ func (t *Tail) recall(body []byte) error {
 	from := traffic.NewDecoder(body, t.tables, t.options.Read.Actions.Named)
 	t.stream.Restore(from)
 	t.judge.Restore(from)
+	from.End()
 	return from.Err()
 }
 

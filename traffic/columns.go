@@ -177,6 +177,8 @@ func (b *Batch) Restore(from *Decoder) {
 		switch saved := from.Uint() == 1; {
 		case saved:
 			c.restore(from, c.kind, n)
+		case wanted && c.wanted == nil && n > 0:
+			from.Fail(errCutShort) // no row lacks it
 		case wanted:
 			c.miss(from, c.kind, n)
 		}

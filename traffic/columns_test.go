@@ -102,3 +102,17 @@ func TestRowsAreRestored(t *testing.T) {
 		})
 	}
 }
+
+// Every row has a client, an agent and an action; a checkpoint of rows without them is forged, and so is one that goes on.
+func TestForgedRows(t *testing.T) {
+	tables := NewTables()
+	from := NewDecoder(append([]byte{1}, make([]byte, 64)...), tables, tables.Actions.ID)
+	if NewBatch(0, Columns{}).Restore(from); from.Err() == nil {
+		t.Error("a row without a client")
+	}
+	from = NewDecoder(make([]byte, 64), tables, tables.Actions.ID)
+	NewBatch(0, Columns{}).Restore(from)
+	if from.End(); from.Err() == nil {
+		t.Error("nobody notices what stands behind the end")
+	}
+}

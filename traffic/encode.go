@@ -141,6 +141,7 @@ type Decoder struct {
 
 var (
 	errCutShort = errors.New("checkpoint: ends too early")
+	errTooLong  = errors.New("checkpoint: goes on behind its end")
 	errNoName   = errors.New("checkpoint: a name is told by a number that it has not got")
 )
 
@@ -152,6 +153,13 @@ func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
 
 // Err is the first error.
 func (d *Decoder) Err() error { return d.err }
+
+// End fails unless all has been read.
+func (d *Decoder) End() {
+	if len(d.rest) > 0 {
+		d.Fail(errTooLong)
+	}
+}
 
 // Fail makes err the first error, unless there was one. Readers of what makes no sense call it.
 func (d *Decoder) Fail(err error) {

@@ -176,7 +176,7 @@ func (f *plain) was(id logfile.Identity) bool { return id.SameInode(f.id.Node) &
 
 // begins reports whether the file begins as one did that was known.
 func (f *plain) begins(id logfile.Identity) bool {
-	if id.HeadBytes == 0 {
+	if id.HeadBytes <= 0 || id.HeadBytes > logfile.HeadBlock {
 		return false
 	}
 	block := make([]byte, id.HeadBytes)

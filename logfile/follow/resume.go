@@ -270,16 +270,20 @@ func isShorter(r *logfile.Sibling, was logfile.SavedFile) bool {
 // isCopied reports whether a sibling is a copy of a file that was truncated since: that has the name still, and is no file that
 // was made later and got its inode.
 func (l *Log) isCopied(r *logfile.Sibling, was logfile.SavedFile) bool {
-	if was.SameInode(r.ID.Node) {
+	info, err := os.Stat(l.path)
+	if err != nil || was.SameInode(r.ID.Node) || !was.SameInode(logfile.NodeOf(info)) {
 		return false
 	}
-	f, info, err := openAtOnce(l.path)
+	if was.Born == 0 {
+		return true
+	}
+	f, _, err := openAtOnce(l.path)
 	if err != nil {
-		return false
+		return true // its birth is not known
 	}
 	defer f.Close()
 	born := logfile.Born(f)
-	return was.SameInode(logfile.NodeOf(info)) && (was.Born == 0 || born == 0 || born == was.Born)
+	return born == 0 || born == was.Born
 }
 
 // isRead reports whether nothing is in a copy that was not read.

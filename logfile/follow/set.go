@@ -231,13 +231,13 @@ func (s *Set) giveUp(now time.Time) {
 // counts once, and what is added to the copy counts too.
 func (s *Set) skipCopies() {
 	var names []string
-	files, logs := map[string]*plain{}, map[string]*Log{}
+	files := map[string]*plain{}
 	for _, l := range s.logs {
 		for _, g := range l.files {
 			if f, ok := g.(*plain); ok && f.at == (logfile.Place{}) && f.size > 0 {
 				name := f.handle.Name()
 				names = append(names, name)
-				files[name], logs[name] = f, l
+				files[name] = f
 			}
 		}
 	}
@@ -248,10 +248,10 @@ func (s *Set) skipCopies() {
 	what := map[logfile.How]string{logfile.SameLines: "holds the same as", logfile.Beginning: "is the beginning of"}
 	for _, c := range copies.Found {
 		files[c.Name].skipToEnd()
-		s.Say("%s: %s %s; it is followed from its end", logs[c.Name].Name, what[c.How], c.Of)
+		s.Say("%s: %s %s; it is followed from its end", c.Name, what[c.How], c.Of)
 	}
 	for _, c := range copies.Doubts {
-		s.Say("%s: begins as %s does, and is too short to prove a copy; its lines count", logs[c.Name].Name, c.Of)
+		s.Say("%s: begins as %s does, and is too short to prove a copy; its lines count", c.Name, c.Of)
 	}
 }
 
