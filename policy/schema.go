@@ -201,7 +201,9 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 		return
 	case *kind.Required, *kind.OneOf, *kind.MinProperties, *kind.MinItems:
 		if d.damaged[at] == nil {
-			d.fail(at, "%s", missing(k, schema))
+			for _, text := range missing(k, schema) {
+				d.fail(at, "%s", text)
+			}
 		}
 		return
 	case *kind.UniqueItems:
@@ -222,10 +224,12 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 		return
 	}
 	bad[at] = true
-	switch not, _ := find(schema, []string{"not"}); {
+	not, _ := find(schema, []string{"not"})
+	nothing, isKey := not.(*ast.MappingNode) // where nothing will do, it is the key that is wrong
+	switch {
 	case entry != nil && at.Type() == ast.NullType:
 		d.fail(entry.Key, "%q has no value", keyOf(entry))
-	case entry != nil && not != nil && at.Type() == ast.MappingType:
+	case entry != nil && isKey && len(nothing.Values) == 0:
 		d.fail(entry.Key, "%q %s", keyOf(entry), said(schema, "errorMessage"))
 	default:
 		d.fail(at, "%s", wrong(e, schema, at))
@@ -233,27 +237,29 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 }
 
 // missing says what a mapping or a list lacks.
-func missing(k jsonschema.ErrorKind, schema node) string {
+func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
 	what := said(schema, "title")
 	switch k := k.(type) {
 	case *kind.Required:
-		key := k.Missing[0]
-		property, _ := find(schema, []string{"properties", key})
-		if ref := said(property, "$ref"); ref != "" {
-			property = schemaAt(ref)
+		for _, key := range k.Missing {
+			property, _ := find(schema, []string{"properties", key})
+			if ref := said(property, "$ref"); ref != "" {
+				property = schemaAt(ref)
+			}
+			texts = append(texts, fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key, said(property, "examples", "0")))
 		}
-		return fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key, said(property, "examples", "0"))
+		return texts
 	case *kind.OneOf:
 		choices, _ := find(schema, []string{"oneOf"})
 		var keys []string
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			keys = append(keys, said(choice, "required", "0"))
 		}
-		return fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", "))
+		return append(texts, fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", ")))
 	case *kind.MinProperties:
-		return fmt.Sprintf("%s is empty; want one of %s, or leave it out", what, strings.Join(keysOf(schema), ", "))
+		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what, strings.Join(keysOf(schema), ", ")))
 	}
-	return cmp.Or(said(schema, "errorMessage"), "the list is empty")
+	return append(texts, cmp.Or(said(schema, "errorMessage"), "the list is empty"))
 }
 
 // wrong says what is wrong with a value.

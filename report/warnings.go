@@ -159,15 +159,18 @@ const (
 	foldNames = 3 // of those that follow the first are named
 )
 
-var digits = regexp.MustCompile(`[0-9]+`)
+// ownNumber is a number that stands alone: one in an address, a path or a limit tells things apart.
+var ownNumber = regexp.MustCompile(`(^|[ (])[0-9]+(,[0-9]{3})*(\.[0-9]+)?%?([ ,;)]|$)`)
 
 // FoldWarnings makes one of those that differ in their name and figures only, for people.
 func FoldWarnings(texts []string) (folded []string) {
 	names, kinds := map[string][]string{}, make([]string, len(texts))
 	for i, text := range texts {
 		name, what, _ := strings.Cut(text, ": ")
-		kinds[i] = digits.ReplaceAllString(what, "#")
-		names[kinds[i]] = append(names[kinds[i]], name)
+		kinds[i] = ownNumber.ReplaceAllString(what, "$1#$4")
+		if !slices.Contains(names[kinds[i]], name) {
+			names[kinds[i]] = append(names[kinds[i]], name)
+		}
 	}
 	for i, text := range texts {
 		alike := names[kinds[i]]

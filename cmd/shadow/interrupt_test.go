@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -194,7 +195,7 @@ func TestKilledWhileStoring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, "replay", sample, "--limit", "token:6/30s"); !bytes.Contains(out, []byte("stored      shadow.duckdb, run 2")) {
+	if out := run(t, dir, "replay", sample, "--limit", "token:6/30s"); !regexp.MustCompile(`stored +shadow\.duckdb, run 2`).Match(out) {
 		t.Errorf("the next run says\n%s", out)
 	}
 }
