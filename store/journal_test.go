@@ -3,10 +3,12 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -151,6 +153,44 @@ func TestMend(t *testing.T) {
 			t.Errorf("mend: %v", err)
 		}
 	})
+}
+
+// A header counts as long as the file has it and the other one, which takes turns with it, is no newer.
+func TestActiveHeader(t *testing.T) {
+	header := func(slot int64, iteration uint64) region {
+		r := region{slot * headerBytes, make([]byte, headerBytes)}
+		binary.LittleEndian.PutUint64(r.bytes[8:], iteration)
+		binary.LittleEndian.PutUint64(r.bytes, blockChecksum(r.bytes[8:]))
+		return r
+	}
+	torn := header(2, 9)
+	torn.bytes[100] ^= 1
+	for name, c := range map[string]struct {
+		here, other region
+		want        bool
+	}{
+		"the other is older":                {header(1, 5), header(2, 4), true},
+		"the other is torn":                 {header(1, 5), torn, true},
+		"the other is newer":                {header(1, 5), header(2, 6), false},
+		"is another, and the other is torn": {header(1, 7), torn, false},
+		"is another, and the other older":   {header(1, 7), header(2, 4), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "headers")
+			file := slices.Concat(make([]byte, headerBytes), c.here.bytes, c.other.bytes)
+			if err := os.WriteFile(path, file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			db, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if got, err := header(1, 5).isActive(db); got != c.want || err != nil {
+				t.Errorf("%v, %v, want %v", got, err, c.want)
+			}
+		})
+	}
 }
 
 // A checkpoint of DuckDB must write into nothing that the file needs but what the journal saves. So the file after a

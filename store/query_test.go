@@ -166,6 +166,7 @@ func TestQueryValues(t *testing.T) {
 		"TIME '03:04:05.5'":                            `"03:04:05.500000"`,
 		"TIMETZ '03:04:05+02'":                         `"03:04:05.000000+02:00"`,
 		"INTERVAL '14 months 3 days 26:00:00.5'":       `"1 year 2 months 3 days 26:00:00.500000"`,
+		"INTERVAL '-1 day 1 month'":                    `"1 month -1 day"`,
 		"INTERVAL '0 days'":                            `"00:00:00"`,
 		"INTERVAL '-1 microsecond'":                    `"-00:00:00.000001"`,
 		"'ab\\x00\\xFF'::BLOB":                         `"ab\\x00\\xFF"`,
