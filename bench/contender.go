@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,11 +18,11 @@ import (
 
 // A contender is a command that runs once a round.
 type contender struct {
-	name  string
+	row
 	args  []string
-	cores int              // GOMAXPROCS; 0 leaves it alone
-	after func(*lap) error // what to look at after each run, if anything
-	clean func() error     // what to do before each run, if anything
+	input string // what it reads from standard input, if anything
+	waste []string
+	lines int64 // of the log that it reads
 	laps  []lap
 }
 
@@ -30,71 +31,53 @@ type lap struct {
 	wall   time.Duration
 	cpu    time.Duration // user and system
 	peak   int64         // resident memory at its highest, in bytes
-	rows   int64         // event rows stored, where somebody counts them
-	stdout []byte
+	stdout int           // bytes
 	stderr []byte
 }
 
-// race runs the contenders in turns.
-func race(ctx context.Context, rounds int, contenders ...*contender) error {
-	for range rounds {
-		for _, c := range contenders {
-			if err := c.run(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *contender) run(ctx context.Context) error {
-	if c.clean != nil {
-		if err := c.clean(); err != nil {
-			return err
-		}
-	}
-	l, err := c.lap(ctx)
-	if err != nil {
-		return err
-	}
-	if c.after != nil {
-		if err := c.after(&l); err != nil {
-			return err
-		}
-	}
-	c.laps = append(c.laps, l)
-	return nil
-}
-
-// patience is how long a lap may take. One that hangs is asked where, which a Go program answers with its goroutines.
+// patience is how long a lap may take. A Go program that is stopped by SIGQUIT prints where its goroutines stand.
 const patience = 5 * time.Minute
 
-func (c *contender) lap(ctx context.Context) (lap, error) {
+func (c *contender) run(ctx context.Context) error {
+	for _, name := range c.waste {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 10 * time.Second
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = io.Writer(&stdout), &stderr
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	if c.cores > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", c.cores))
 	}
+	if c.input != "" {
+		file, err := os.Open(c.input)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		cmd.Stdin = file
+	}
 	begin := time.Now()
 	err := cmd.Run()
-	l := lap{wall: time.Since(begin), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	l := lap{wall: time.Since(begin), stdout: stdout.Len(), stderr: stderr.Bytes()}
 	if err != nil {
-		return l, fmt.Errorf("%s: %w\n%s", strings.Join(c.args, " "), err, l.stderr)
+		return fmt.Errorf("%s: %w\n%s", strings.Join(c.args, " "), err, l.stderr)
 	}
 	l.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		l.peak = peakBytes(usage)
 	}
-	return l, nil
+	c.laps = append(c.laps, l)
+	return nil
 }
 
-// peakBytes undoes a difference: getrusage tells kilobytes, on macOS bytes.
+// peakBytes evens out a difference: getrusage returns kilobytes, on macOS bytes.
 func peakBytes(usage *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
 		return usage.Maxrss
@@ -102,7 +85,7 @@ func peakBytes(usage *syscall.Rusage) int64 {
 	return usage.Maxrss * 1024
 }
 
-// median of what is measured over the rounds.
+// median returns the median over the rounds.
 func (c *contender) median(measure func(lap) float64) float64 {
 	values := make([]float64, len(c.laps))
 	for i, l := range c.laps {
@@ -111,12 +94,17 @@ func (c *contender) median(measure func(lap) float64) float64 {
 	return medianOf(values)
 }
 
-// seconds is the median time on the clock.
+// seconds returns the median time on the clock.
 func (c *contender) seconds() float64 {
 	return c.median(func(l lap) float64 { return l.wall.Seconds() })
 }
 
-// times is how much longer c takes than base: the median over the rounds of the ratio within the round.
+// cpuPerLine returns the median CPU time of a line, in nanoseconds.
+func (c *contender) cpuPerLine() float64 {
+	return c.median(func(l lap) float64 { return float64(l.cpu) / float64(max(c.lines, 1)) })
+}
+
+// times returns how many times the time of base c takes: the median over the rounds of the ratio within the round.
 func (c *contender) times(base *contender) float64 {
 	ratios := make([]float64, len(c.laps))
 	for i := range c.laps {

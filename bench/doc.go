@@ -1,9 +1,9 @@
 //go:build linux || darwin
 
-// Command bench measures shadow on this machine: speed beside `wc -l` on the same file, how fast a tail catches up, what
-// policies of several limits and storing cost, how soon a stored run is shown, gzip input, and memory. Generated logs go
-// in, tables with the measured figures beside their targets come out.
+// Command bench measures shadow on this machine: speed beside `wc -l` on the same file, storing, gzip input, sweeps and
+// suggestions, how fast a tail catches up, start-up and memory. Generated logs go in, tables of the measured figures
+// beside their targets come out.
 //
-// Whoever shares the machine disturbs the clock, so nothing is judged by a single time. The contenders of a table run
-// in turns, round after round, and what counts is the median over the rounds of the ratio within a round.
+// Other programs disturb the clock, so no single time is judged. The contenders of a table run in turns, round after
+// round, and a ratio is the median over the rounds of the ratio within a round.
 package main

@@ -3,11 +3,17 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
+
+	"github.com/klauspost/compress/gzip"
 
 	samplelogs "shadow/sample-logs"
 )
@@ -18,31 +24,142 @@ const seed = 1
 // bytesPerLine is what a generated line takes, rounded up; for asking whether a log fits on the disk.
 const bytesPerLine = 230
 
-// sizes are the numbers of lines of the logs that are measured.
-func (b *bench) sizes() []int64 {
-	if b.large == 0 {
-		return []int64{b.lines}
+// places are what commands name in braces: generated logs, each with its number of lines, and files that are written.
+var places = map[string]func(b *bench, lines int64) (name string, logged int64, err error){
+	"shadow": func(b *bench, _ int64) (string, int64, error) { return b.shadow, 0, nil },
+	"bench": func(*bench, int64) (string, int64, error) {
+		self, err := os.Executable()
+		return self, 0, err
+	},
+	"log":     func(b *bench, lines int64) (string, int64, error) { return b.log(lines, 50_000) },
+	"lonely":  func(b *bench, lines int64) (string, int64, error) { return b.log(min(lines, 300_000), 1) }, // one client's day
+	"million": func(b *bench, _ int64) (string, int64, error) { return b.log(1_000_000, 1_000_000) },
+	"crowd":   func(b *bench, _ int64) (string, int64, error) { return b.log(6_000_000, 5_000_000) },
+	"gzip":    (*bench).packed,
+	"files":   (*bench).dealt,
+	"policies": func(b *bench, _ int64) (string, int64, error) {
+		name := filepath.Join(b.dir, "policies.yaml")
+		return name, 0, os.WriteFile(name, []byte(policiesFile), 0o644)
+	},
+	"db": written("bench.duckdb"), "runs": written("report.duckdb"),
+	"blocks": written("would-blocks.json"), "state": written("tail.state"),
+}
+
+// traces are the files that commands write, with what they keep beside them.
+var traces = []string{"bench.duckdb*", "report.duckdb*", "would-blocks.json*", "tail.state*"}
+
+func written(name string) func(*bench, int64) (string, int64, error) {
+	return func(b *bench, _ int64) (string, int64, error) { return filepath.Join(b.dir, name), 0, nil }
+}
+
+// clean removes what commands wrote; logs are kept for the next run.
+func (b *bench) clean() {
+	for _, pattern := range traces {
+		names, _ := filepath.Glob(filepath.Join(b.dir, pattern))
+		for _, name := range names {
+			os.RemoveAll(name)
+		}
 	}
-	return []int64{b.lines, b.large}
+}
+
+var braces = regexp.MustCompile(`\{(\w+)\}`)
+
+// contender makes the files that a row names.
+func (b *bench) contender(r row, lines int64) (*contender, error) {
+	c := &contender{row: r}
+	var failed error
+	put := func(text string) string {
+		return braces.ReplaceAllStringFunc(text, func(place string) string {
+			name, logged, err := places[strings.Trim(place, "{}")](b, lines)
+			failed = errors.Join(failed, err)
+			c.lines = max(c.lines, logged)
+			return name
+		})
+	}
+	for word := range strings.FieldsSeq(r.command) {
+		c.args = append(c.args, put(word))
+	}
+	c.input = put(r.stdin)
+	if r.fresh != "" {
+		c.waste = []string{put(r.fresh), put(r.fresh) + ".wal"}
+	}
+	return c, failed
 }
 
 // log returns the path of a generated log, which it makes if it is not there, and reads once so that it lies in the
 // page cache. Files are kept for the next run.
-func (b *bench) log(lines, clients int64) (string, error) {
+func (b *bench) log(lines, clients int64) (string, int64, error) {
 	name := filepath.Join(b.dir, fmt.Sprintf("access-%d-lines-%d-clients-seed-%d.log", lines, clients, seed))
 	if _, err := os.Stat(name); err != nil {
 		if err := b.room(lines * bytesPerLine); err != nil {
-			return "", err
+			return "", 0, err
 		}
 		err := create(name, func(w io.Writer) error {
 			_, err := samplelogs.New(samplelogs.Config{Lines: lines, Clients: clients, Seed: seed}).WriteTo(w)
 			return err
 		})
 		if err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
-	return name, warm(name)
+	return name, lines, warm(name)
+}
+
+// packed returns the log compressed at the level that gzip and logrotate use.
+func (b *bench) packed(lines int64) (string, int64, error) {
+	log, _, err := b.log(lines, 50_000)
+	if err != nil {
+		return "", 0, err
+	}
+	name := log + ".gz"
+	if _, err := os.Stat(name); err != nil {
+		if err := pack(log, name); err != nil {
+			return "", 0, err
+		}
+	}
+	return name, lines, warm(name)
+}
+
+// manyFiles is how many files the log is dealt over.
+const manyFiles = 1000
+
+// dealt returns a folder with the log in many files, one after the other in time.
+func (b *bench) dealt(lines int64) (string, int64, error) {
+	log, _, err := b.log(lines, 50_000)
+	if err != nil {
+		return "", 0, err
+	}
+	folder := strings.TrimSuffix(log, ".log") + "-files"
+	if _, err := os.Stat(folder); err == nil {
+		return folder, lines, nil
+	}
+	if err := b.room(bytesOf(log)); err != nil {
+		return "", 0, err
+	}
+	in, err := os.Open(log)
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	part := folder + ".part"
+	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o755)); err != nil {
+		return "", 0, err
+	}
+	scanner, each := bufio.NewScanner(in), (lines+manyFiles-1)/manyFiles
+	for i := range manyFiles {
+		err := create(filepath.Join(part, fmt.Sprintf("access-%04d.log", i)), func(w io.Writer) error {
+			out := bufio.NewWriter(w)
+			for n := int64(0); n < each && scanner.Scan(); n++ {
+				out.Write(scanner.Bytes())
+				out.WriteByte('\n')
+			}
+			return errors.Join(scanner.Err(), out.Flush())
+		})
+		if err != nil {
+			return "", 0, err
+		}
+	}
+	return folder, lines, os.Rename(part, folder)
 }
 
 // small is a log of which no disk takes notice, in bytes.
@@ -97,10 +214,44 @@ func warm(name string) error {
 // onlyReader hides whatever else a file can do, so that copying really reads.
 type onlyReader struct{ io.Reader }
 
-func size(name string) int64 {
+func bytesOf(name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil {
 		return 0
 	}
 	return info.Size()
+}
+
+// pack compresses a file.
+func pack(log, packed string) error {
+	in, err := os.Open(log)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return create(packed, func(w io.Writer) error {
+		zip, err := gzip.NewWriterLevel(w, 6)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(zip, in); err != nil {
+			return err
+		}
+		return zip.Close()
+	})
+}
+
+// gunzip reads a file and throws away what comes out.
+func gunzip(name string) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	unzip, err := gzip.NewReader(bufio.NewReaderSize(file, 1<<20))
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(io.Discard, onlyReader{unzip}, make([]byte, 1<<20))
+	return err
 }

@@ -14,33 +14,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"text/tabwriter"
 )
-
-// A group is one table; -only picks some.
-type group struct {
-	name string
-	run  func(*bench) error
-}
-
-var groups = []group{
-	{"replay", (*bench).replay},
-	{"policies", (*bench).policies},
-	{"sweep", (*bench).sweep},
-	{"tail", (*bench).tail},
-	{"store", (*bench).store},
-	{"report", (*bench).report},
-	{"gzip", (*bench).gzip},
-	{"memory", (*bench).memory},
-}
 
 // A bench is what all groups need.
 type bench struct {
 	ctx    context.Context
 	out    io.Writer
-	dir    string // for logs and databases
-	shadow string // the program under test
-	lines  int64  // of the smaller log
-	large  int64  // of the larger log
+	dir    string   // for logs and databases
+	shadow string   // the program under test
+	lines  [2]int64 // of the log of each size; 0 does without
 	rounds int
 	missed int // targets
 }
@@ -59,8 +42,8 @@ func run(ctx context.Context) error {
 	b := &bench{ctx: ctx, out: os.Stdout}
 	flag.StringVar(&b.dir, "dir", defaultDir(), "where logs are kept between runs (SHADOW_BENCH_DIR)")
 	flag.StringVar(&b.shadow, "shadow", "", "the program to measure; built from ./cmd/shadow if not given")
-	flag.Int64Var(&b.lines, "lines", 1_000_000, "lines of the smaller log")
-	flag.Int64Var(&b.large, "large", 10_000_000, "lines of the larger log; 0 to do without")
+	flag.Int64Var(&b.lines[smaller], "lines", 1_000_000, "lines of the smaller log")
+	flag.Int64Var(&b.lines[larger], "large", 10_000_000, "lines of the larger log; 0 to do without")
 	flag.IntVar(&b.rounds, "rounds", 5, "how often each contender runs")
 	only := flag.String("only", "", "some of "+strings.Join(groupNames(), ",")+"; all if empty")
 	decompress := flag.String("decompress", "", "only read this gzip `file` with the library that shadow uses")
@@ -78,19 +61,7 @@ func run(ctx context.Context) error {
 	return b.measure(chosen)
 }
 
-func (b *bench) measure(chosen []group) error {
-	fmt.Fprintf(b.out, "%s, %s/%s, %d processors; median of %d rounds; logs in %s\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), b.rounds, b.dir)
-	for _, g := range chosen {
-		if err := g.run(b); err != nil {
-			return fmt.Errorf("%s: %w", g.name, err)
-		}
-	}
-	fmt.Fprintf(b.out, "\n%d targets missed\n", b.missed)
-	return nil
-}
-
-// prepare makes the directory and builds the program. Measuring a stale binary is worse than the second that a build takes.
+// prepare makes the directory and builds the program: a stale binary must not be measured.
 func (b *bench) prepare() error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
@@ -102,6 +73,71 @@ func (b *bench) prepare() error {
 	build := exec.CommandContext(b.ctx, "go", "build", "-o", b.shadow, "./cmd/shadow")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build ./cmd/shadow (is this the project's directory?): %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (b *bench) measure(chosen []group) error {
+	fmt.Fprintf(b.out, "%s, %s/%s, %d processors; median of %d rounds; logs in %s\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), b.rounds, b.dir)
+	for _, g := range chosen {
+		for _, s := range g.on {
+			if b.lines[s] == 0 {
+				continue
+			}
+			if err := b.table(g, b.lines[s]); err != nil {
+				return fmt.Errorf("%s: %w", g.name, err)
+			}
+		}
+	}
+	fmt.Fprintf(b.out, "\n%d targets missed\n", b.missed)
+	return nil
+}
+
+// table runs a group on a log of so many lines and prints what it measured.
+func (b *bench) table(g group, lines int64) error {
+	defer b.clean()
+	for _, command := range g.setup {
+		c, err := b.contender(row{command: command}, lines)
+		if err != nil {
+			return err
+		}
+		if err := c.run(b.ctx); err != nil {
+			return err
+		}
+	}
+	contenders, byName := make([]*contender, len(g.rows)), map[string]*contender{}
+	for i, r := range g.rows {
+		c, err := b.contender(r, lines)
+		if err != nil {
+			return err
+		}
+		contenders[i], byName[r.name] = c, c
+	}
+	for range b.rounds {
+		for _, c := range contenders {
+			if err := c.run(b.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(b.out, "\n%s, %d lines: %s\n", g.name, lines, g.title)
+	w := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\ttime s\tM lines/s\tCPU ns/line\tCPU ms\tMB\t× %s\toutput kB\t\n", g.rows[0].name)
+	for _, c := range contenders {
+		fmt.Fprintf(w, "%s\t%.3f\t%.2f\t%.1f\t%.1f\t%.0f\t%.2f\t%d\t\n", c.name, c.seconds(), float64(c.lines)/c.seconds()/1e6,
+			c.cpuPerLine(), c.median(cpuMillis), c.median(megabytesOf), c.times(contenders[0]), c.laps[0].stdout/1000)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, c := range contenders {
+		for _, t := range c.targets {
+			fmt.Fprintf(b.out, "%s: %s\n", c.name, b.judge(t, c, byName))
+		}
+		if c.shown {
+			fmt.Fprintf(b.out, "%s", c.laps[len(c.laps)-1].stderr)
+		}
 	}
 	return nil
 }
