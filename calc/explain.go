@@ -24,7 +24,7 @@ type Explanation struct {
 	Bucket bool       `json:"bucket"`  // whether the limit is such a bucket
 	AtOnce int64      `json:"at_once"` // requests of a client that has rested; 0: the limiter does not describe itself
 	Count  int64      `json:"count"`   // sustained: so many
-	Per    limit.Time `json:"per_us"`  // in so long
+	Per    limit.Time `json:"per_us"`  // in that time
 	Full   limit.Time `json:"rest_us"` // from empty to full
 
 	// Recovers is how long a client that was admitted AtOnce at once must pause at most to be so again, as tried out;
@@ -150,7 +150,7 @@ type Client struct {
 	Every  limit.Time `json:"every_us"`        // between two requests, or two bursts
 	Length limit.Time `json:"length_us"`
 	Run
-	Range *[2]int64 `json:"range"` // refused by an approximation at least and at most, under all assumptions; nil: it is none
+	Range *[2]int64 `json:"range"` // refused by an approximation at least and at most, under all assumptions; nil: it is exact
 }
 
 // clients sends three clients to the limiter that all send a quarter more than it sustains: steadily, in bursts of half

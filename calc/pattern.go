@@ -20,7 +20,7 @@ import (
 //	burst:500@10s     500 at once, every 10 s, the first at 0
 //	random:150/s      as many as constant:150/s, each at a moment of its own, drawn with a seed
 //
-// Moments are whole microseconds. The zero Pattern is none.
+// Moments are whole microseconds. The zero Pattern means: no requests.
 type Pattern struct {
 	kind  kind
 	rate  Rate       // of constant and random

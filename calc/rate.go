@@ -11,7 +11,7 @@ import (
 )
 
 // A Rate is a number of requests, or tokens, per length of time. People write 100/s, 30/m, 0.5/s or 5/20s; a plain 100
-// is per second. The zero Rate is none. Decimals are kept exactly: 0.5/s is 1 per 2s.
+// is per second. The zero Rate means: no rate. Decimals are kept exactly: 0.5/s is 1 per 2s.
 type Rate struct {
 	Count int64
 	Per   limit.Time

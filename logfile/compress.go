@@ -103,7 +103,7 @@ func isTruncation(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, xz.ErrBuf)
 }
 
-// A gzip file is one member after another, and at its end may stand what is none. We do as gzip(1) does, with which
+// A gzip file is one member after another, and at its end may stand something else. We do as gzip(1) does, with which
 // people check: zeros, which pad the blocks of tapes, are passed over without a word; whatever else there is, is not
 // read, and that is told.
 //

@@ -80,7 +80,7 @@ func TestSeriesSiblings(t *testing.T) {
 	for _, r := range all {
 		got = append(got, filepath.Base(r.Path))
 	}
-	if want := []string{"a.20261030.log", "a.20261121.log", "a.20261122.log"}; !slices.Equal(got, want) { // the .gz is none
+	if want := []string{"a.20261030.log", "a.20261121.log", "a.20261122.log"}; !slices.Equal(got, want) { // the .gz is not
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -138,7 +138,7 @@ func hidden(name string) bool {
 	return base != "." && base != ".." && base[0] == '.'
 }
 
-// notALog matches what lies beside logs and is none, by name: our own database, what editors and
+// notALog matches what lies beside logs, by name: our own database, what editors and
 // archivers leave, what people write and programs read. It is a short list, because a file that is left out unseen is
 // worse than one that is found to have no known format.
 var notALog = regexp.MustCompile(`(?i)~$|^(README|LICENSE)` +

@@ -47,7 +47,7 @@ func (s *Resume) tellOf(l *ResumeLog) {
 			s.note("%s: the file that was read up to byte %d is neither given nor beside it: what was written to it since, if anything, is lost",
 				l.Name, known.Offset)
 		case f != nil && f.cut():
-			s.note("%s: has %d bytes, of which %d were read before: it was cut, and is read from its present end on", f.Path, f.Info.Size(), known.Offset)
+			s.note("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", f.Path, f.Info.Size(), known.Offset)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestSiblingsOfInOrder(t *testing.T) {
 	}
 }
 
-// A file that is to be compressed, and is not yet, is none.
+// A file that is to be compressed, and is not yet, is no sibling.
 func TestSiblingsOfNotYetCompressed(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"access.log", "access.log.1", "access.log.1.gz", "access.log.2.zst"} {

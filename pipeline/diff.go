@@ -18,8 +18,8 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	if err := VerifyOutput(&d.Output, format.Outputs()); err != nil {
 		return err
 	}
-	if len(d.Limits) > 1 && len(d.Picked) == 0 {
-		d.Picked = []string{policy.NoPolicy}
+	if len(d.Limits) > 1 && len(d.Chosen) == 0 {
+		d.Chosen = []string{policy.NoPolicy}
 	}
 	if err := d.prepareReplay(logs); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (d *Diff) two() error {
 	switch {
 	case len(d.Policies) == 2:
 		return nil
-	case len(d.Policies) == 1 && len(d.Limits)+len(d.Picked) > 1:
+	case len(d.Policies) == 1 && len(d.Limits)+len(d.Chosen) > 1:
 		return Usage("A and B are both %s: diff compares two different policies", d.Policies[0].Name)
 	}
 	names := make([]string, len(d.Policies))

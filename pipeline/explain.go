@@ -39,21 +39,21 @@ func (e *Explain) Run(ctx context.Context, logs []string) error {
 		return Usage("--lines reads the logs twice, and %s can be read only once: name files", onceName(once))
 	}
 	named := e.Read.Clients.Named(e.Client)
-	gathering := replay.NewClientLog(e.Read.Tables, clientName(named), len(e.Policies))
-	e.observers = append(e.observers, gathering)
+	log := replay.NewClientLog(e.Read.Tables, clientName(named), len(e.Policies))
+	e.observers = append(e.observers, log)
 	result, err := e.judge(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if _, _, known := gathering.Client(); !known {
+	if _, _, known := log.Client(); !known {
 		return unknownClient(named, result.Tables.Clients)
 	}
-	g := client.Gathered{ClientLog: gathering, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
+	g := client.Source{ClientLog: log, Policies: e.Policies, Lateness: e.Read.Lateness, Moments: jsonMoments}
 	if e.Output != "json" {
 		g.Moments = plot.Moments(e.Width)
 	}
 	if e.Lines {
-		if g.Lines, err = e.find(ctx, gathering, result.Stats.Inputs); err != nil {
+		if g.Lines, err = e.find(ctx, log, result.Stats.Inputs); err != nil {
 			return err
 		}
 	}

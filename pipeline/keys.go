@@ -187,8 +187,8 @@ func (r *Keys) report(result *sweep.KeysResult) error {
 
 // Keys need to know two sides only: the target is counted as tools, the protected as browsers, all others as unknown.
 const (
-	toStop  = request.Tool
-	toSpare = request.Browser
+	asTarget    = request.Tool
+	asProtected = request.Browser
 )
 
 // chooseSides says how visitors are to be counted.
@@ -210,12 +210,12 @@ func (r *Keys) chooseSides() error {
 		return Usage("--claims believes every claim, so nobody is disguised: leave one out")
 	}
 	q := &r.question
-	q.Stop, q.Spare = []request.Class{toStop}, []request.Class{toSpare}
+	q.Target, q.Protected = []request.Class{asTarget}, []request.Class{asProtected}
 	for _, class := range target {
-		q.StopNames = append(q.StopNames, strings.TrimSuffix(ClassNames()[class], "s"))
+		q.TargetNames = append(q.TargetNames, strings.TrimSuffix(ClassNames()[class], "s"))
 	}
 	for _, class := range protect {
-		q.SpareNames = append(q.SpareNames, strings.TrimSuffix(ClassNames()[class], "s"))
+		q.ProtectedNames = append(q.ProtectedNames, strings.TrimSuffix(ClassNames()[class], "s"))
 	}
 	r.options.Side = func(class request.Class, contradicted bool) request.Class {
 		if contradicted {
@@ -223,9 +223,9 @@ func (r *Keys) chooseSides() error {
 		}
 		switch {
 		case slices.Contains(target, class):
-			return toStop
+			return asTarget
 		case slices.Contains(protect, class):
-			return toSpare
+			return asProtected
 		}
 		return request.Unknown
 	}

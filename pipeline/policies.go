@@ -16,7 +16,7 @@ import (
 type Choice struct {
 	Limits []string
 	By     string   // what they count by
-	Picked []string // policies by name
+	Chosen []string // policies by name
 }
 
 // Choose makes the policies: those of --limit first, then those of the configuration.
@@ -30,11 +30,11 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 		return nil, BadFlag("limit", "", err)
 	}
 	config.Spare(policies)
-	picked, err := config.Pick(f.Picked)
+	chosen, err := config.Pick(f.Chosen)
 	if err != nil {
 		return nil, Usage("--policy: %w", err)
 	}
-	policies = append(policies, picked...)
+	policies = append(policies, chosen...)
 	if len(policies) == 0 {
 		return nil, Usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds), or write policies into " + DefaultConfig)
 	}

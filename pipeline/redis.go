@@ -50,9 +50,9 @@ type sharing struct {
 	redis   *redis.Conn
 	limiter *redis.SharedLimiter
 
-	trips, failed, requests int
-	took                    time.Duration
-	err                     error // of the first trip that failed
+	roundTrips, failed, requests int
+	took                         time.Duration
+	err                          error // of the first trip that failed
 }
 
 // share prepares the connection of a replay with Redis, if there is to be one.
@@ -77,7 +77,7 @@ func (r *Replay) share() (*sharing, error) {
 
 // see takes in a round trip.
 func (s *sharing) see(trip redis.RoundTrip) {
-	s.trips++
+	s.roundTrips++
 	s.requests += trip.Requests
 	s.took += trip.Took
 	if trip.Err != nil {
@@ -93,8 +93,8 @@ func (s *sharing) close() error { return errors.Join(s.limiter.Close(), s.redis.
 func (s *sharing) tell(l *Logs) {
 	switch {
 	case s.failed > 0:
-		fmt.Fprintf(l.Err, "shadow: Redis did not answer %d of %d round trips, so that verdicts were reached here: %v\n", s.failed, s.trips, s.err)
+		fmt.Fprintf(l.Err, "shadow: Redis did not answer %d of %d round trips, so that verdicts were reached here: %v\n", s.failed, s.roundTrips, s.err)
 	case l.Verbose:
-		fmt.Fprintf(l.Err, "redis: %d round trips for %d requests in %v\n", s.trips, s.requests, s.took.Round(time.Millisecond))
+		fmt.Fprintf(l.Err, "redis: %d round trips for %d requests in %v\n", s.roundTrips, s.requests, s.took.Round(time.Millisecond))
 	}
 }

@@ -249,7 +249,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	})
 }
 
-// warnings are those about logs, and what is odd about policies.
+// warnings are those about logs, and what is unusual about policies.
 func (r *Replay) warnings(s *ingest.Stats) []string {
 	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s))
 	if r.resumed != nil {

@@ -99,7 +99,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 		for _, l := range saved[:min(len(saved), filesNamed)] {
 			names = append(names, l.Name)
 		}
-		return Usage("--resume: run %d, which is to be gone on with, has read %s, of which nothing is given now; --resume-as NAME keeps other logs apart",
+		return Usage("--resume: none of the logs read by run %d (%s) were given; use --resume-as NAME for a different set of logs",
 			c.last.Run, strings.Join(names, ", "))
 	}
 	c.notes = append(c.notes, c.plan.Notes...)
@@ -172,7 +172,7 @@ func (c *resumption) restore(engine *replay.Engine) error {
 	return nil
 }
 
-// leave makes the state that the next replay goes on with. The reader must have come to its end.
+// leave makes the state that the next replay continues with. The reader must have come to its end.
 func (c *resumption) leave(read *ingest.Options, reader *ingest.Reader, engine *replay.Engine) error {
 	if c == nil {
 		return nil

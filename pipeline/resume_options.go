@@ -39,7 +39,7 @@ var resumeSubjects = map[string][]string{
 }
 
 // resumeOptions are the options of this replay. Who is in a tier may change from night to night, as with a server: it
-// is none of them. What an action is matters where limits go by actions.
+// does not count among them. What an action is matters where limits go by actions.
 func (r *Replay) resumeOptions() resumeOptions {
 	columns := fmt.Sprintf("hosts %t, users %t", r.Read.Hosts, r.Read.Users)
 	if r.Read.Paths { // named only where they are, as they came later

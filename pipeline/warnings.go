@@ -17,7 +17,7 @@ import (
 // Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
 // clients that send too much.
 
-// warnings are what reading found odd, and flags that came to nothing.
+// warnings are what reading found unusual, and flags that came to nothing.
 func (l *Logs) warnings(s *ingest.Stats) []string {
 	return slices.Concat(passedByName(l.found.Passed), inputWarnings(s), l.idleFlags(s))
 }
@@ -156,7 +156,7 @@ func (l *Logs) anonymousClients(clients *intern.PagedSlice[traffic.ClientTally])
 	return []string{text}
 }
 
-// What is odd about files, and about what their lines came to.
+// What is unusual about files, and about what their lines came to.
 
 // filesNamed is how many files of a directory are passed over by name; the others are counted.
 const filesNamed = 3
@@ -178,7 +178,7 @@ func passedByName(passed []logfile.PassedOver) []string {
 	return texts
 }
 
-// inputWarnings are what reading found odd.
+// inputWarnings are what reading found unusual.
 func inputWarnings(s *ingest.Stats) []string {
 	var c collector
 	for i := range s.Inputs {

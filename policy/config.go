@@ -95,14 +95,14 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 		}
 		return nil, nil
 	}
-	var picked []Policy
+	var chosen []Policy
 	var entries, all []string
 	for _, set := range c.Policies {
 		entries, all = append(entries, set.Name), append(all, set.Name)
 		for _, p := range set.Policies {
 			all = append(all, p.Name)
 			if len(names) == 0 || slices.Contains(names, set.Name) || slices.Contains(names, p.Name) {
-				picked = append(picked, p)
+				chosen = append(chosen, p)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 				limit.Hint(name, all), strings.Join(entries, ", "))
 		}
 	}
-	return picked, nil
+	return chosen, nil
 }
 
 // Spare makes policies that are not of the configuration pass over the clients that it exempts.

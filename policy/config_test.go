@@ -131,7 +131,7 @@ func TestConfigScopes(t *testing.T) {
 	}
 }
 
-// A byte order mark at the beginning is none of the text.
+// A byte order mark at the beginning is not part of the text.
 func TestConfigByteOrderMark(t *testing.T) {
 	config, err := ParseConfig("shadow.yaml", []byte("\uFEFFpolicies: {name: p, limits: 5/m}\n"))
 	if err != nil || len(config.Policies) != 1 {

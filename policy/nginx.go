@@ -50,7 +50,7 @@ func nginxFor(s limit.Shape) (setting, deviation string) {
 	rate := nearestRate(s.Count, s.Period)
 	off := rate.deviation(s.Count, s.Period)
 	if math.Abs(off) > 0.5 {
-		return "", "nginx offers whole requests per second or minute, of which none comes near"
+		return "", "nginx offers whole requests per second or minute, and none comes near"
 	}
 	setting = rate.String()
 	if s.AtOnce > 1 {

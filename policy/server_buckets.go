@@ -58,7 +58,7 @@ func stepText(tokens, room float64) string {
 	case tokens <= room:
 		return fmt.Sprintf("before Envoy 1.31 tokens come %.0f at a time", tokens)
 	}
-	return fmt.Sprintf("before Envoy 1.31 tokens come %.0f at a time, of which %.0f are kept", tokens, room)
+	return fmt.Sprintf("before Envoy 1.31 tokens come %.0f at a time, and %.0f of them are kept", tokens, room)
 }
 
 // secondsText writes milliseconds as the JSON of a protobuf Duration.

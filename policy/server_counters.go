@@ -56,7 +56,7 @@ func envoyNearest(s limit.Shape) (setting, deviation string) {
 		}
 	}
 	if best == "" {
-		return "", "it offers whole requests per second, minute, hour or day, of which none comes near"
+		return "", "it offers whole requests per second, minute, hour or day, and none comes near"
 	}
 	atOnce := ""
 	if n := int64(bestCount); n != s.AtOnce {

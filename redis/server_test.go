@@ -41,7 +41,7 @@ func (s *server) open(host string) *Conn {
 	return s.openWithin(host, 10*time.Second)
 }
 
-// openWithin opens the server as a host that waits for so long.
+// openWithin opens the server as a host that waits at most that long.
 func (s *server) openWithin(host string, timeout time.Duration) *Conn {
 	s.t.Helper()
 	a, err := ParseAddress(s.Address())

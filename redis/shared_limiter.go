@@ -151,7 +151,7 @@ func (r *SharedLimiter) Begin(b *traffic.Batch) {
 	}
 }
 
-// Follow goes on with other tables, where keys have other ids.
+// Follow continues with other tables, where keys have other ids.
 func (r *SharedLimiter) Follow(t *traffic.Tables) {
 	r.options.Tables = t
 	for i := range r.policies {

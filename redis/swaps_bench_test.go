@@ -184,7 +184,7 @@ func (sh *shape) run(b *testing.B, s *server, hosts, round int, swaps bool) meas
 	return m
 }
 
-// A distant hook makes what is sent take so long to arrive, and so do answers.
+// A distant hook delays what is sent, and the answers, by that time.
 type distant time.Duration
 
 // DialHook implements redis.Hook.

@@ -103,7 +103,7 @@ func compareTwins(t *testing.T, r *Conn, part *policy.Part, rng *rand.Rand, name
 		for key := range keys {
 			c := &Call{Limit: shared, Key: fmt.Sprint(key), Alone: lacks[key]}
 			if !missed && lacks[key] {
-				c.Memory = &states[key] // Redis hears now of what it has missed
+				c.Memory = &states[key] // Redis now gets what it has missed
 			}
 			for range rng.IntN(60) {
 				c.At = append(c.At, clocks[key])

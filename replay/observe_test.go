@@ -63,9 +63,9 @@ func sharedPolicies(t testing.TB) []policy.Policy {
 		policy.Policy{Name: "in turn", Parts: slices.Concat(both, own[0].Parts), Combine: policy.InTurn})
 }
 
-// Request by request, whatever the log and however it is cut, a gathering holds what the model decides; and a trail knows
+// Request by request, whatever the log and however it is cut, a client log holds what the model decides; and a timeline knows
 // a limit without room just where the policy refuses.
-func TestGatheringAndTrailAgainstModel(t *testing.T) {
+func TestClientLogAgainstModel(t *testing.T) {
 	policies := append(ownPolicies(t), sharedPolicies(t)...)
 	idle := idleTimes(policies, lateness)
 	testneeds.Rapid(t, func(rt *rapid.T) {
@@ -76,7 +76,7 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 		})
 		for i, p := range policies {
 			refused, delays := verdictsOf(lines, p, idle)
-			trail := g.Follow(policies, i, lateness, 10)
+			timeline := g.Follow(policies, i, lateness, 10)
 			row, warm := 0, 0
 			for j, l := range lines {
 				if l.client != client {
@@ -88,7 +88,7 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 				if g.Batch.At[row] != l.at || g.Batch.Status[row] != l.status || g.Outcomes[i].Refused[row] != refused[j] || g.Outcomes[i].Delayed[row] != delays[j] {
 					rt.Fatalf("%s: request %d of %s differs from the model's", p.Name, row, client)
 				}
-				if len(p.Keys()) == 1 && !p.Parts[0].By.Shared() && fullAt(trail, row) != refused[j] {
+				if len(p.Keys()) == 1 && !p.Parts[0].By.Shared() && fullAt(timeline, row) != refused[j] {
 					rt.Fatalf("%s: request %d of %s: refused %v, but a limit without room: %v", p.Name, row, client, refused[j], !refused[j])
 				}
 				row++
@@ -101,8 +101,8 @@ func TestGatheringAndTrailAgainstModel(t *testing.T) {
 }
 
 // fullAt reports whether some limit had no room for a request.
-func fullAt(trail *replay.ClientTimeline, row int) bool {
-	return slices.ContainsFunc(trail.Limits, func(l replay.LimitTimeline) bool { return l.Wait != nil && l.Wait[row] > 0 })
+func fullAt(timeline *replay.ClientTimeline, row int) bool {
+	return slices.ContainsFunc(timeline.Limits, func(l replay.LimitTimeline) bool { return l.Wait != nil && l.Wait[row] > 0 })
 }
 
 // A comparison counts what two replays, one for each policy, would tell request by request.

@@ -43,14 +43,14 @@ func TestBand(t *testing.T) {
 func TestBandOfSharedKeys(t *testing.T) {
 	res := reporttest.BandedTown()
 	p := &res.Policies[0]
-	spared := *p.Hits.At(0)
+	moved := *p.Hits.At(0)
 	p.Bounds[0].Hits, p.Bounds[1].Hits = replay.Hits{}, replay.Hits{}
 	for hit := range p.Hits.All() {
-		if hit.Client != spared.Client {
+		if hit.Client != moved.Client {
 			p.Bounds[1].Hits.Add(hit.Client, hit.Refused, hit.First, hit.Last)
 		}
 	}
-	p.Bounds[0].Hits.Add(spared.Client, 1, spared.First, spared.Last)
+	p.Bounds[0].Hits.Add(moved.Client, 1, moved.First, moved.Last)
 	got := New(res, townOptions).Policies[0].Band.ClientsHit
 	if want := [2]int64{0, int64(p.Hits.Len())}; got != want {
 		t.Errorf("%v clients hit, want %v", got, want)

@@ -219,7 +219,7 @@ type Client struct {
 	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
 }
 
-// An Action is one of which a policy refused requests.
+// An Action is one with refused requests.
 type Action struct {
 	Action         string  `json:"action"`
 	Requests       int64   `json:"requests"`
@@ -234,8 +234,8 @@ type Stored struct {
 	Run      string `json:"run"`
 }
 
-// Apart is what several runs of the same time have in common, such as those of several hosts, each of which judged
-// its own requests: a limit that the hosts share would refuse more.
+// Apart is what several runs of the same time have in common, such as those of several hosts that each judged
+// their own requests: a limit that the hosts share would refuse more.
 type Apart struct {
 	Runs       []int32       `json:"runs"`
 	Clients    int64         `json:"clients"`     // that two of the runs or more have

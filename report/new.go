@@ -18,9 +18,9 @@ const fewDetails = 3 // policies in detail when there are more than --top
 
 // Options are what a report needs beside the result. The zero Options give a plain report.
 type Options struct {
-	Top      int      // rows per list, and policies shown in detail; 0 is DefaultTop, less is none
+	Top      int      // rows per list, and policies shown in detail; 0 is DefaultTop, less shows none
 	Sort     string   // one of Sorts; "" is the first
-	Width    int      // columns of the terminal; 0 when it is none
+	Width    int      // columns of the terminal; 0 without one
 	Color    bool     // whether escape sequences may be used
 	Version  string   // of shadow
 	Command  string   // as typed
@@ -40,7 +40,7 @@ type Options struct {
 // New computes every figure of the report. It keeps neither res nor anything of it.
 func New(res *replay.Result, o Options) *Model {
 	o.Top = cmp.Or(o.Top, DefaultTop)
-	who := Census(res.Clients)
+	who := NewPopulation(res.Clients)
 	assessor := NewAssessor(res, who, o)
 	m := &Model{Head: NewHead(&res.Stats, who, o), Policies: []Policy{}, Stored: o.Stored()}
 	m.Input.Evidence = assessor.All(res.Clients)

@@ -16,9 +16,9 @@ type Population struct {
 	Requests, Clients int64
 }
 
-// Census counts the clients with a counted request. A client that was only excluded, or only warmed the limiters,
-// is none.
-func Census(clients *replay.Paged[replay.ClientTally]) *Population {
+// NewPopulation counts the clients with a counted request: not those that were only excluded, or only warmed the
+// limiters.
+func NewPopulation(clients *replay.Paged[replay.ClientTally]) *Population {
 	who := &Population{Class: make([]request.Class, clients.Len())}
 	for id := range who.Class {
 		client := clients.At(int32(id))

@@ -8,9 +8,9 @@ import (
 	"shadow/request"
 )
 
-// TestCensus: a client goes to the class of most of its requests, with all of them; one without a counted request
+// TestNewPopulation: a client goes to the class of most of its requests, with all of them; one without a counted request
 // (excluded, or only warm) is no client.
-func TestCensus(t *testing.T) {
+func TestNewPopulation(t *testing.T) {
 	res := reporttest.Nobody()
 	crowd(res, "mostly a tool", "a", 2, 0, 5)
 	crowd(res, "a tie", "b", 3, 0, 3)

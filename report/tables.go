@@ -142,7 +142,7 @@ func WhoColumns[T any](in *Input, t *table.Of[T], who func(*T) (class, agent str
 	}
 }
 
-// ActionTable has a row per action of which a policy refused requests.
+// ActionTable has a row per action with refused requests.
 func ActionTable(p *Policy) *table.Table {
 	t := table.Of[Action]{Table: table.Table{Title: "Actions refused by " + p.Policy}}
 	t.Head(table.Name("action"), func(a *Action) table.Cell { return table.Text(a.Action) })

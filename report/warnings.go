@@ -99,7 +99,7 @@ func mixed(c *replay.ClientTally) bool {
 // namedDegraded is how many policies are named; all of them have it in their figures.
 const namedDegraded = 5
 
-// degradedText says of which policies verdicts were degraded, "" if of none.
+// degradedText says which policies had degraded verdicts, "" if none.
 func degradedText(policies []Policy) string {
 	var texts []string
 	more := 0

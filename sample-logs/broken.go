@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// broken is a log with everything that goes wrong in one: each odd line stands between two sound ones, so that a
-// report shows that reading went on. The text before the line, up to the tab, says what is odd about it; it is not
+// broken is a log with everything that goes wrong in one: each bad line stands between two sound ones, so that a
+// report shows that reading went on. The text before the line, up to the tab, says what is wrong with it; it is not
 // written.
 func broken() []byte {
 	var log strings.Builder
-	for i, odd := range oddLines() {
+	for i, bad := range badLines() {
 		log.WriteString(sound(i))
-		_, line, _ := strings.Cut(odd, "\t")
+		_, line, _ := strings.Cut(bad, "\t")
 		log.WriteString(line)
 		log.WriteByte('\n')
 	}
-	log.WriteString(sound(len(oddLines())))
-	end := sound(len(oddLines()) + 1)
+	log.WriteString(sound(len(badLines())))
+	end := sound(len(badLines()) + 1)
 	log.WriteString(end[:len(end)*2/3]) // the file ends in the middle of a line
 	return []byte(log.String())
 }
@@ -28,7 +28,7 @@ func sound(i int) string {
 		10+i%5, i, 1000+i, 12000+i, agents()[i].text)
 }
 
-func oddLines() []string {
+func badLines() []string {
 	const (
 		from = "198.51.100.9 - - "
 		when = "[07/Mar/2026:09:30:00 +0000] "

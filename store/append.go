@@ -290,7 +290,7 @@ func (g *appending) warn() error {
 }
 
 // Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too
-// many for 64 MB. So it may take as much memory more as it needs for each name, with something to spare.
+// many for 64 MB. So it may take as much memory more as it needs for each name, with some reserve.
 const (
 	nameBytes  = 384 // bytes, whatever its length
 	nameCopies = 3

@@ -157,13 +157,13 @@ func (r *Rows) explain(err error) error {
 }
 
 func errMemory(limit int64) error {
-	return fmt.Errorf("the question takes too much memory, of which it may have %d MiB: ask for less, or allow more with --memory", limit>>20)
+	return fmt.Errorf("the question takes more than the %d MiB of memory that it may have: ask for less, or allow more with --memory", limit>>20)
 }
 
 // explainMissing explains an error about a name that is not there, where the file has no runs.
 func (r *Rows) explainMissing(err error) error {
-	if odd := r.question.duck.checkOurs(); odd != nil {
-		return fmt.Errorf("database %s: %w", r.path, odd)
+	if other := r.question.duck.checkOurs(); other != nil {
+		return fmt.Errorf("database %s: %w", r.path, other)
 	}
 	return err
 }

@@ -287,7 +287,7 @@ func delayed(column string, sum func(x, y int64) int64, of func(*replay.Delays) 
 	return optional(column, sum, func(p *replay.PolicyTally) **replay.Delays { return &p.Delays }, of)
 }
 
-// ranged is about an approximation, NULL where the policy is none.
+// ranged is about an approximation, NULL where the policy is exact.
 func ranged(column string, sum func(x, y int64) int64, of func(*replay.Range) *int64) policyFigure {
 	return optional(column, sum, func(p *replay.PolicyTally) **replay.Range { return &p.Range }, of)
 }

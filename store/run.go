@@ -84,7 +84,7 @@ func (s *Store) nextRun() (int32, error) {
 // ID is the run's number in the database.
 func (r *Run) ID() int32 { return r.id }
 
-// Warn keeps what reading found odd with the run. It must be called before Finish.
+// Warn keeps what reading found unusual with the run. It must be called before Finish.
 func (r *Run) Warn(texts []string) { r.warnings = append(r.warnings, texts...) }
 
 // Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.

@@ -87,7 +87,7 @@ func TestStateOutlives(t *testing.T) {
 	}
 }
 
-// A name that could be something else in a question is none.
+// A name that could be something else in a question is refused.
 func TestNamesOfStates(t *testing.T) {
 	for name, ok := range map[string]bool{"replay": true, "a.b-c_1": true, "": false, "x'; DROP TABLE runs; --": false, "-x": false, strings.Repeat("x", 65): false} {
 		if err := CheckStateName(name); (err == nil) != ok {

@@ -53,7 +53,7 @@ func (p *Part) curve(i int) (same []*Curve) {
 // shortest is how many times what a limit remembers must fit into the part that it is chosen on, to say something about it.
 const shortest = 3
 
-// fits reports whether a limit that remembers for so long can be judged by the part.
+// fits reports whether a limit with such a memory can be judged by the part.
 func (p *Part) fits(length limit.Time) bool { return (p.Last-p.First)/shortest >= length }
 
 // refills tells how long an empty bucket takes to fill: burst tokens at count per period.

@@ -83,15 +83,15 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 func (c *Checkpoint) verify() error {
 	for i, l := range c.Logs {
 		twice := l.Name != "" && slices.ContainsFunc(c.Logs[:i], func(o logfile.SavedLog) bool { return o.Name == l.Name })
-		if twice || slices.ContainsFunc(l.Known, isOdd) || slices.ContainsFunc(slices.Concat(l.Files, l.Closed, l.Formers), isOddFile) ||
-			l.Empty != nil && isOdd(*l.Empty) {
+		if twice || slices.ContainsFunc(l.Known, isBad) || slices.ContainsFunc(slices.Concat(l.Files, l.Closed, l.Formers), isBadFile) ||
+			l.Empty != nil && isBad(*l.Empty) {
 			return errDamaged
 		}
 	}
-	if slices.ContainsFunc(c.Left, isOddFile) {
+	if slices.ContainsFunc(c.Left, isBadFile) {
 		return errDamaged
 	}
-	if o := c.Output; o != nil && (isOdd(o.Identity) || o.Length < 0) {
+	if o := c.Output; o != nil && (isBad(o.Identity) || o.Length < 0) {
 		return errDamaged
 	}
 	if s := c.Spool; s != nil && (s.Tail == "" || s.Tail != filepath.Base(s.Tail) || s.Sealed == math.MaxUint64) {
@@ -100,9 +100,9 @@ func (c *Checkpoint) verify() error {
 	return nil
 }
 
-func isOdd(id logfile.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > logfile.HeadBlock }
+func isBad(id logfile.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes > logfile.HeadBlock }
 
-func isOddFile(f logfile.SavedFile) bool { return isOdd(f.Identity) || f.Offset < 0 }
+func isBadFile(f logfile.SavedFile) bool { return isBad(f.Identity) || f.Offset < 0 }
 
 // before is what stands before the body.
 func (c *Checkpoint) before() ([]byte, error) {

@@ -101,9 +101,9 @@ func (t *Tail) advance() {
 	}
 }
 
-// floor is the moment before which nothing can come any more. The moment that counts is from before the last lines were read:
+// watermark is the moment before which nothing can come any more. The moment that counts is from before the last lines were read:
 // what had been written then, was.
-func (t *Tail) floor() limit.Time {
+func (t *Tail) watermark() limit.Time {
 	earliest := max(traffic.MinTime, t.clock.now+t.clock.ahead)
 	for _, l := range t.logs {
 		if !l.idle {

@@ -57,8 +57,8 @@ type Refused struct {
 
 // A Redis is whether limits are shared with other hosts at the moment.
 type Redis struct {
-	Away   time.Time // since when it has not answered; the zero time: it does
-	Spared bool      // it is not asked, since reading lags
+	Away    time.Time // since when it has not answered; the zero time: it does
+	Skipped bool      // it is not asked, since reading lags
 }
 
 // Latest is the latest snapshot, nil before the first one.
@@ -93,7 +93,7 @@ func (t *Tail) leaveSnapshot(now time.Time) {
 		s.Policies = append(s.Policies, Refused{p.Name, p.Refused, c.since(i, p.IsDegraded, now)})
 	}
 	if redis := t.options.Feed.Redis; redis != nil {
-		s.Redis = &Redis{Away: redis.Away(), Spared: t.progress.lags}
+		s.Redis = &Redis{Away: redis.Away(), Skipped: t.progress.lags}
 	}
 	if asked := t.options.Feed.asked.Load(); asked != nil {
 		s.Asked = *asked

@@ -216,8 +216,8 @@ func (b *bench) heard() string {
 	return strings.ReplaceAll(text, b.folder, ".")
 }
 
-// hears holds what the tail said against what it was to say.
-func (b *bench) hears(want string) {
+// wantSaid compares what the tail said with what it was to say.
+func (b *bench) wantSaid(want string) {
 	b.t.Helper()
 	if got := b.heard(); got != want {
 		b.t.Fatalf("the tail said\n%swant\n%s", got, want)

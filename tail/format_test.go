@@ -195,17 +195,17 @@ func TestWrongFormatIsTold(t *testing.T) {
 	b.append("access.log", "")
 	b.start()
 	b.write(50, 1, combinedLine)
-	b.hears("shadow: access.log: most lines cannot be read as custom\n")
+	b.wantSaid("shadow: access.log: most lines cannot be read as custom\n")
 	b.write(50, 1, line)
-	b.hears("")
+	b.wantSaid("")
 	for n := range 50 {
 		b.append("access.log", []string{combinedLine(1, b.now), line(1, b.now), line(1, b.now)}[n%3])
 		b.step(time.Second)
 	}
-	b.hears("")
+	b.wantSaid("")
 	b.step(time.Hour)
 	b.write(50, 1, combinedLine)
-	b.hears("shadow: access.log: most lines cannot be read as custom\n")
+	b.wantSaid("shadow: access.log: most lines cannot be read as custom\n")
 	b.stop()
 }
 
@@ -247,7 +247,7 @@ func TestCompressedNames(t *testing.T) {
 	}
 	b.names = b.names[1:]
 	b.start()
-	b.hears("shadow: access.log.2.gz: is compressed, so that nothing is added to it; shadow replay reads it\n")
+	b.wantSaid("shadow: access.log.2.gz: is compressed, so that nothing is added to it; shadow replay reads it\n")
 	b.append("access.log", line(1, b.now))
 	b.rename("access.log.1", "access.log.2")
 	b.rename("access.log", "access.log.1")
@@ -255,5 +255,5 @@ func TestCompressedNames(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(2)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 }

@@ -21,7 +21,7 @@ func TestLogIsNamedNoLonger(t *testing.T) {
 	b.heard()
 	b.names = []string{b.path("b.log")}
 	b.start()
-	b.hears("shadow: a.log: is followed no longer, as it is not named any more\nshadow: -: is followed no longer, as it is not named any more\n")
+	b.wantSaid("shadow: a.log: is followed no longer, as it is not named any more\nshadow: -: is followed no longer, as it is not named any more\n")
 	b.append("a.log", line(1, b.now))
 	b.step(time.Second)
 	b.counted(2)
@@ -39,7 +39,7 @@ func TestLogIsNamedNoLonger(t *testing.T) {
 	}
 	b.restart(true)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 	b.names = []string{b.path("b.log"), b.path("c.log"), b.path("a.log")}
 	b.append("c.log", line(3, b.now))
 	b.start()
@@ -77,7 +77,7 @@ func TestLogsComeAndGo(t *testing.T) {
 	b.heard()
 	b.restart(true)
 	b.step(2 * time.Second)
-	b.hears("shadow: pod-*.log: no log matches yet; those that come are followed\n")
+	b.wantSaid("shadow: pod-*.log: no log matches yet; those that come are followed\n")
 	b.stop()
 }
 

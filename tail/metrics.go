@@ -80,7 +80,7 @@ var plainMetrics = []metric{
 	total("late_requests_total", "Requests that came too late for their place in time.", func(t *Tally) int64 { return t.Late }),
 	total("truncated_logs_total", "Times that a log was truncated; what was written to it since it was copied is lost.",
 		func(t *Tally) int64 { return t.Truncated }),
-	total("lost_files_total", "Files of which the rest was never read.", func(t *Tally) int64 { return t.Lost }),
+	total("lost_files_total", "Files whose rest was never read.", func(t *Tally) int64 { return t.Lost }),
 	total("requests_total", "Requests judged.", func(t *Tally) int64 { return t.Requests }),
 	total("forgotten_keys_total", "Keys that were forgotten before their time, because of --max-keys.", func(t *Tally) int64 { return t.Forgotten }),
 	gauge("lag_bytes", "Bytes of the logs that have not been read.", func(n *numbers) float64 { return float64(n.lagBytes) }),
@@ -215,7 +215,7 @@ func NewRedisMetrics() *RedisMetrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
 		}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "shadow_redis_errors_total", Help: "Round trips to Redis in which not all was answered.",
+			Name: "shadow_redis_errors_total", Help: "Round trips to Redis with a part unanswered.",
 		}),
 		up: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "shadow_redis_up", Help: "1 if Redis answered when it was last asked, else 0.",

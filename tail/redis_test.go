@@ -33,7 +33,7 @@ func startRedis(t *testing.T) *redisServer {
 // join has a tail judge through the server, under a name of its own.
 func (s *redisServer) join(o *Options, name string) { s.joinWithin(o, name, 10*time.Second, nil) }
 
-// joinWithin does so too, with a tail that waits for so long, and has trips see its round trips.
+// joinWithin does so too, with a tail that waits at most that long, and lets trips see its round trips.
 func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration, trips *RedisMetrics) {
 	o.NewRemote = func(saved json.RawMessage, behind func() bool) (Remote, error) {
 		address, err := redis.ParseAddress(s.Address())

@@ -130,7 +130,7 @@ func (w *troubledTail) wantSnapshot(when string, away, degraded bool) {
 	g := w.live.Latest()
 	since := g.Policies[0].Degraded
 	if g.Redis.Away.IsZero() == away || since.IsZero() == degraded || degraded && w.now.Sub(since) < 5*time.Second {
-		w.t.Errorf("%s the trouble the screen hears %+v, %+v", when, g.Redis, g.Policies)
+		w.t.Errorf("%s the screen shows trouble %+v, %+v", when, g.Redis, g.Policies)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // What was judged goes to a database by way of a folder of batches, the spool, so that each request is in it once:
 //
-//	judge ──▶ gathering ──seal──▶ STATE.spool/TAIL-1, TAIL-2 … ──deliver──▶ database
+//	judge ──▶ openBatch ──seal──▶ STATE.spool/TAIL-1, TAIL-2 … ──deliver──▶ database
 //	          one batch           with a checkpoint                 oldest first
 //
 //   - A batch is sealed together with a checkpoint: it is what was judged between the one before and this one. Its file is
@@ -51,7 +51,7 @@ type SavedSpool struct {
 // both use is atomic.
 type spool struct {
 	folder
-	gathering
+	openBatch
 	tail   string
 	most   int64  // bytes
 	hold   int    // see defaultHold

@@ -7,9 +7,9 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// A gathering is a batch on its way into the spool. The ids of a tail change when names are dropped, so a batch has lists of
+// An openBatch is a batch on its way into the spool. The ids of a tail change when names are dropped, so a batch has lists of
 // its own, and what it knows of the tables' ids is forgotten in time.
-type gathering struct {
+type openBatch struct {
 	texts   []replay.PolicyText
 	to      replay.Addition
 	clients []place // by id of the tables
@@ -21,7 +21,7 @@ type gathering struct {
 	turn    int      // how many batches of requests have come
 }
 
-// A place in a list, from 1; 0 is none.
+// A place in a list, from 1; 0 means: not there.
 type place int32
 
 // The latest request of a client.
@@ -31,7 +31,7 @@ type latest struct {
 }
 
 // begin begins an empty batch.
-func (g *gathering) begin() {
+func (g *openBatch) begin() {
 	n := len(g.texts)
 	g.to = replay.Addition{Policies: g.texts, Refused: make([]int64, n), Saved: make([]int64, n), Degraded: make([]replay.Degraded, n), Events: g.to.Events[:0]}
 	g.latest = g.latest[:0]
@@ -40,7 +40,7 @@ func (g *gathering) begin() {
 }
 
 // forget forgets ids of the tables.
-func (g *gathering) forget() {
+func (g *openBatch) forget() {
 	for _, id := range g.touched {
 		g.clients[id] = 0
 	}
@@ -50,13 +50,13 @@ func (g *gathering) forget() {
 }
 
 // held is how many entries are held in memory.
-func (g *gathering) held() int { return len(g.to.Events) + len(g.to.Clients) }
+func (g *openBatch) held() int { return len(g.to.Events) + len(g.to.Clients) }
 
 // faultsKept is how many unreadable lines a batch tells of, as many as a run.
 const faultsKept = 10
 
 // took takes in what was read of a log, which is judged in this batch or a later one.
-func (g *gathering) took(source int, name string, f *parse.Format, taken *ingest.BlockStats) {
+func (g *openBatch) took(source int, name string, f *parse.Format, taken *ingest.BlockStats) {
 	p := at(&g.sources, source)
 	if *p == 0 || g.to.Inputs[*p-1].Name != name { // numbers are given again
 		g.to.Inputs = append(g.to.Inputs, replay.InputPart{Name: name})
@@ -75,7 +75,7 @@ func (g *gathering) took(source int, name string, f *parse.Format, taken *ingest
 }
 
 // observe takes in a batch of requests with the verdicts of each policy, and which of them are refused.
-func (g *gathering) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusals []refusal, t *traffic.Tables) {
+func (g *openBatch) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusals []refusal, t *traffic.Tables) {
 	g.turn++
 	a := &g.to
 	for i := range verdicts {
@@ -108,7 +108,7 @@ func (g *gathering) observe(b *traffic.Batch, verdicts []replay.Verdicts, refusa
 }
 
 // request counts a request of a client for an action. The client's agent is that of its latest request, as in a replay.
-func (g *gathering) request(b *traffic.Batch, row int32, t *traffic.Tables) {
+func (g *openBatch) request(b *traffic.Batch, row int32, t *traffic.Tables) {
 	client := g.client(b.Client[row], t)
 	c, last := &g.to.Clients[client], &g.latest[client]
 	c.ByClass[t.Agents.Class(int32(b.Agent[row]))]++
@@ -120,7 +120,7 @@ func (g *gathering) request(b *traffic.Batch, row int32, t *traffic.Tables) {
 }
 
 // client is the place of a client in the batch.
-func (g *gathering) client(id int32, t *traffic.Tables) int32 {
+func (g *openBatch) client(id int32, t *traffic.Tables) int32 {
 	p := at(&g.clients, int(id))
 	if *p == 0 {
 		g.to.Clients = append(g.to.Clients, replay.ClientPart{Name: t.Clients.Name(id)})
@@ -131,7 +131,7 @@ func (g *gathering) client(id int32, t *traffic.Tables) int32 {
 	return int32(*p - 1)
 }
 
-func (g *gathering) action(id uint16, t *traffic.Tables) int32 {
+func (g *openBatch) action(id uint16, t *traffic.Tables) int32 {
 	p := at(&g.actions, int(id))
 	if *p == 0 {
 		g.to.Actions = append(g.to.Actions, replay.ActionPart{Name: t.Actions.Name(int32(id))})
@@ -140,7 +140,7 @@ func (g *gathering) action(id uint16, t *traffic.Tables) int32 {
 	return int32(*p - 1)
 }
 
-func (g *gathering) agent(id uint16, t *traffic.Tables) int32 {
+func (g *openBatch) agent(id uint16, t *traffic.Tables) int32 {
 	p := at(&g.agents, int(id))
 	if *p == 0 {
 		g.to.Agents = append(g.to.Agents, replay.AgentPart{Name: t.Agents.Name(int32(id)), Class: t.Agents.Class(int32(id)).String()})

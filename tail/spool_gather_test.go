@@ -23,7 +23,7 @@ func TestGatheredAgentIsTheLatest(t *testing.T) {
 		}
 		return b
 	}
-	g := &gathering{texts: []replay.PolicyText{{Name: "p"}}}
+	g := &openBatch{texts: []replay.PolicyText{{Name: "p"}}}
 	g.begin()
 	for _, step := range []struct {
 		what string

@@ -353,8 +353,8 @@ func TestCheckpointThatWasSetBack(t *testing.T) {
 	check(t, os.WriteFile(s.path("state"), old, 0o600))
 	s.start()
 	some()
-	if odd := s.tail.spool.trouble.Load(); odd == nil || odd.text != errSetBack.Error() || len(s.files()) == 0 {
-		t.Errorf("%+v, %v", odd, s.files())
+	if trouble := s.tail.spool.trouble.Load(); trouble == nil || trouble.text != errSetBack.Error() || len(s.files()) == 0 {
+		t.Errorf("%+v, %v", trouble, s.files())
 	}
 	lines := s.shelf.lines
 	s.stop()
@@ -397,7 +397,7 @@ func TestSpoolOfAnEarlierTail(t *testing.T) {
 	}
 }
 
-// A batch that was being written when the tail was killed is none, also when nobody knows any more whose it was.
+// A batch that was being written when the tail was killed does not count, also when nobody knows any more whose it was.
 func TestBegunBatch(t *testing.T) {
 	s := newStored(t, "token:1/10s")
 	s.start()
@@ -437,13 +437,13 @@ func TestDamagedBatch(t *testing.T) {
 	check(t, os.WriteFile(files[1], text, 0o600))
 	s.flush()
 	left := s.files()
-	if odd := s.tail.spool.trouble.Load(); odd == nil || !strings.Contains(odd.text, files[1]+" is damaged") || !slices.Equal(left, files[1:]) {
-		t.Errorf("%+v, %v", odd, left)
+	if trouble := s.tail.spool.trouble.Load(); trouble == nil || !strings.Contains(trouble.text, files[1]+" is damaged") || !slices.Equal(left, files[1:]) {
+		t.Errorf("%+v, %v", trouble, left)
 	}
 	check(t, os.Remove(files[1]))
 	s.flush()
-	if odd := s.tail.spool.trouble.Load(); odd != nil || len(s.files()) != 0 {
-		t.Errorf("%+v, %v", odd, s.files())
+	if trouble := s.tail.spool.trouble.Load(); trouble != nil || len(s.files()) != 0 {
+		t.Errorf("%+v, %v", trouble, s.files())
 	}
 	s.stop()
 }

@@ -63,7 +63,7 @@ func (t *Tail) Step() (more bool, err error) {
 			}
 		}
 		p.released = now
-		if err := t.judgeUntil(t.floor()); err != nil {
+		if err := t.judgeUntil(t.watermark()); err != nil {
 			return false, err
 		}
 		p.settled = t.stream.Waiting()
@@ -146,10 +146,10 @@ func (t *Tail) awake(now time.Time) []*log {
 
 // judgeUntil judges what nothing older can come before, as long as there is room for what is to be told. What becomes too much
 // to be held in memory goes to the spool in between.
-func (t *Tail) judgeUntil(floor limit.Time) error {
+func (t *Tail) judgeUntil(watermark limit.Time) error {
 	for more := true; more && t.out.err == nil && !t.spool.full(); {
 		var b *traffic.Batch
-		if b, more = t.stream.Release(floor); b.Len() == 0 {
+		if b, more = t.stream.Release(watermark); b.Len() == 0 {
 			continue
 		}
 		if err := t.judge.Judge(b); err != nil {
@@ -185,7 +185,7 @@ func (t *Tail) pauses() (bool, error) {
 	return true, nil
 }
 
-// emit writes would-blocks. Its error is that they can never be written; a full disk is none, but said once.
+// emit writes would-blocks. Its error is that they can never be written; a full disk is no error, but said once.
 func (t *Tail) emit() error {
 	err := t.out.flush()
 	switch {

@@ -23,7 +23,7 @@ type fault struct {
 // faultsTold is how many are told in a summary.
 const faultsTold = 3
 
-// say tells what is odd.
+// say tells what is unusual.
 func (t *Tail) say(format string, args ...any) {
 	fmt.Fprintf(t.options.Err, "shadow: "+format+"\n", args...)
 }

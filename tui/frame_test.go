@@ -38,7 +38,7 @@ func TestPictures(t *testing.T) {
 		{"away-40x12.txt", shared(), 40, 12, nil},
 		{"away-colors.txt", shared(), 100, 16, func(f *Frame) { f.Color = true }},
 		{"back.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Away = time.Time{}; f.Policy = 2 }},
-		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Spared = true; f.Now = f.Now.Add(24 * time.Hour) }},
+		{"spared.txt", shared(), 100, 16, func(f *Frame) { f.Snapshot.Redis.Skipped = true; f.Now = f.Now.Add(24 * time.Hour) }},
 		{"help.txt", shop(), 80, 24, func(f *Frame) { f.Help = true }},
 		{"begin.txt", &Frame{Title: "access.log", History: new(History)}, 80, 24, nil},
 		{"small.txt", shop(), 30, 8, nil},

@@ -22,7 +22,7 @@ func (f *Frame) redis() []string {
 	}
 	text, c := "answers", dim
 	switch {
-	case r.Spared:
+	case r.Skipped:
 		text, c = "not asked until all is read", yellow
 	case !r.Away.IsZero():
 		text, c = fmt.Sprintf("away since %s, for %s", f.clock(r.Away), lasting(f.Now.Sub(r.Away))), yellow

@@ -108,7 +108,7 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by +, with each: or in-turn: in front (repeatable)")
 	flags.StringVar(&f.By, "by", "client", "what --limit counts by (`key`): "+keyTexts)
-	flags.StringArrayVar(&f.Picked, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
 	needs(cmd, []string{"limit", "sweep"}, "by")
 	completeWords(cmd, "by", request.Keys()...)
 }

@@ -172,13 +172,13 @@ func (w *killedWriter) kill(t *testing.T, killer string) {
 	t.Logf("%d kills at %d calls; %d times the new was there already", tried, len(calls), landed)
 }
 
-// checkTail goes on with a tail that was killed, and holds what it stores against a replay.
+// checkTail continues a tail that was killed, and holds what it stores against a replay.
 func (w *killedWriter) checkTail(t *testing.T, dir, place, before string) {
 	t.Helper()
-	odd := ask(t, dir, `SELECT count(*) FROM policies p WHERE requests <> (SELECT sum(requests) FROM clients c WHERE c.run = p.run)
+	wrong := ask(t, dir, `SELECT count(*) FROM policies p WHERE requests <> (SELECT sum(requests) FROM clients c WHERE c.run = p.run)
 		OR refused <> (SELECT coalesce(sum(refused), 0) FROM client_tallies k WHERE k.run = p.run AND k.policy = p.policy)
 		OR refused <> (SELECT coalesce(sum(count), 0) FROM events e WHERE e.run = p.run AND e.policy = p.policy)`)
-	if odd != "0" && before != "" {
+	if wrong != "0" && before != "" {
 		t.Errorf("killed %s: a batch is there in part", place)
 	}
 	endTail(t, dir, command(t, dir, w.args...), 6000)

@@ -247,7 +247,7 @@ var (
 	accountLine = regexp.MustCompile(`(?i)by client, refuses (?:([\d,]+) of its ([\d,]+)|none of its ([\d,]+)) requests`)
 )
 
-// head hears what the beginning of a report says, whatever it is about.
+// head collects what the beginning of a report says, whatever it is about.
 func (q *inquiry) head(source, format string, text []byte) {
 	q.Helper()
 	switch format {
@@ -282,7 +282,7 @@ func (q *inquiry) head(source, format string, text []byte) {
 	}
 }
 
-// replayed hears a report of policies.
+// replayed collects a report of policies.
 func (q *inquiry) replayed(source, format string, text []byte) {
 	q.Helper()
 	source += " as " + format
@@ -317,7 +317,7 @@ func (q *inquiry) replayed(source, format string, text []byte) {
 	}
 }
 
-// refuses hears the sentence that sums a policy up.
+// refuses collects the sentence that sums a policy up.
 func (q *inquiry) refuses(source string, m [][]byte) {
 	policy := strings.TrimRight(string(m[1]), ",")
 	for i, what := range []string{"refused", "requests", "refused %", "clients hit", "clients"} {
@@ -385,7 +385,7 @@ func (q *inquiry) policyCSV(source string, r row) {
 	}
 }
 
-// policyRow hears a row of the table of policies, whatever its columns are called.
+// policyRow collects a row of the table of policies, whatever its columns are called.
 func (q *inquiry) policyRow(source string, r row) {
 	for head, cell := range r {
 		switch head = strings.TrimSuffix(head, "s hit"); head {
@@ -407,7 +407,7 @@ func (q *inquiry) policyRow(source string, r row) {
 	}
 }
 
-// swept hears a report of curves, of which one is that of windows of a minute.
+// swept collects a report of curves, of which one is that of windows of a minute.
 func (q *inquiry) swept(source, format string, text []byte) {
 	q.Helper()
 	source += " as " + format
@@ -472,7 +472,7 @@ func (q *inquiry) swept(source, format string, text []byte) {
 	}
 }
 
-// curveRow hears the figures of a limit as CSV of a sweep or the database have them.
+// curveRow collects the figures of a limit as CSV of a sweep or the database have them.
 func (q *inquiry) curveRow(source string, r row) {
 	name := "window:" + q.n + "/1m: "
 	q.say(source, name+"refused", r["refused"])
@@ -485,7 +485,7 @@ func (q *inquiry) curveRow(source string, r row) {
 	q.say(source, name+"refused of disguised", r["disguised_refused"])
 }
 
-// page hears what a page says of limits that affect few people, and in its tables of curves.
+// page collects what a page says of limits that affect few people, and in its tables of curves.
 func (q *inquiry) page(source string, text []byte) {
 	q.Helper()
 	m := safeLine.FindSubmatch(text)
@@ -521,7 +521,7 @@ func toInt(t *testing.T, text string) int64 {
 	return n
 }
 
-// stored hears what tables and views say of the latest run.
+// stored collects what tables and views say of the latest run.
 func (q *inquiry) stored(source, db string) {
 	q.Helper()
 	ask := func(sql string) []row {
@@ -564,7 +564,7 @@ func (q *inquiry) stored(source, db string) {
 	}
 }
 
-// storedEvidence hears what they say of evidence and curves.
+// storedEvidence collects what they say of evidence and curves.
 func (q *inquiry) storedEvidence(source, db string) {
 	q.Helper()
 	ask := func(sql string) []row {
@@ -585,7 +585,7 @@ func (q *inquiry) storedEvidence(source, db string) {
 		ask(`SELECT min(limit_count) AS n` + curve + `AND browser_clients_hit = disguised_clients_hit`)[0]["n"])
 }
 
-// compared hears a comparison of the two policies.
+// compared collects a comparison of the two policies.
 func (q *inquiry) compared(format string, text []byte) {
 	q.Helper()
 	source := "diff as " + format
@@ -633,7 +633,7 @@ func (q *inquiry) compared(format string, text []byte) {
 	}
 }
 
-// explained hears the account of one client.
+// explained collects the account of one client.
 func (q *inquiry) explained(client, format string, text []byte) {
 	q.Helper()
 	source := "explain as " + format
@@ -653,7 +653,7 @@ func (q *inquiry) explained(client, format string, text []byte) {
 	}
 }
 
-// keyed hears for which clients windows of a minute count by client.
+// keyed collects for which clients windows of a minute count by client.
 func (q *inquiry) keyed(format string, text []byte) {
 	q.Helper()
 	source, name := "keys as "+format, "window:"+q.n+"/1m: "
@@ -685,7 +685,7 @@ var suggestGroups = map[string]string{
 	"monitors": "class monitor", "unknown": "class unknown",
 }
 
-// suggested hears a suggestion of a window of a minute, chosen on all of the log.
+// suggested collects a suggestion of a window of a minute, chosen on all of the log.
 func (q *inquiry) suggested(format string, text []byte) {
 	q.Helper()
 	source := "suggest as " + format
@@ -917,7 +917,7 @@ func (q *inquiry) stdinTail() {
 	}
 }
 
-// history hears what a report says of safe limits and of trends, once there are two nights alike.
+// history collects what a report says of safe limits and of trends, once there are two nights alike.
 func (q *inquiry) history() {
 	q.Helper()
 	q.shadow(q.judged("replay", "--evidence", "--sweep", "--db", "night0.db", "--quiet")...)

@@ -25,7 +25,7 @@ func TestQueryHeedsMemory(t *testing.T) {
 	for _, query := range []string{hugeText, "SELECT repeat('x', 20000000) FROM range(1000)", "SELECT count(*) FROM (SELECT DISTINCT hash(range) FROM range(100000000))"} {
 		cmd := command(t, dir, "query", query, "--memory", "256MiB")
 		out, err := cmd.CombinedOutput()
-		if err == nil || cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "too much memory, of which it may have 256 MiB") {
+		if err == nil || cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "more than the 256 MiB of memory") {
 			t.Errorf("%s: %v\n%.500s", query, err, out)
 		}
 		// It takes 350 MiB where the watch runs in time, and 3 GiB or more where nobody watches.

@@ -68,15 +68,15 @@ func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
 	write := runs.Write
 	if len(named) > 0 {
 		write = runs.WriteFacts
-		var picked []store.RunFact
+		var chosen []store.RunFact
 		for _, text := range named {
 			run, err := stored.FindRun(all, text)
 			if err != nil {
 				return err
 			}
-			picked = append(picked, *run)
+			chosen = append(chosen, *run)
 		}
-		all = picked
+		all = chosen
 	}
 	facts := make([]runs.Run, len(all))
 	for i := range all {

@@ -30,6 +30,6 @@ func TestLiveScreenWithoutItsTerminal(t *testing.T) {
 	case <-ended:
 	case <-time.After(10 * time.Second):
 		cmd.Process.Kill()
-		t.Fatal("it goes on without its terminal")
+		t.Fatal("it runs on without its terminal")
 	}
 }

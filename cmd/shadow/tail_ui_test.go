@@ -201,7 +201,7 @@ func TestLiveScreenRefused(t *testing.T) {
 	w.quit("q")
 	for command, want := range map[string]string{
 		"TERM=dumb ./shadow tail access.log --limit 6/30s --ui":   `needs a terminal that can move its cursor, and TERM=dumb cannot: leave it out for lines of JSON`,
-		"./shadow tail access.log --limit 6/30s --ui | cat":       `needs a terminal, and standard output is none: leave it out for lines of JSON`,
+		"./shadow tail access.log --limit 6/30s --ui | cat":       `needs a terminal, which standard output is not: leave it out for lines of JSON`,
 		"./shadow tail - --limit 6/30s --ui":                      `reads keys from the terminal, so a log cannot come from there`,
 		"./shadow tail access.log --limit 6/30s --ui > out":       `or keep would-blocks with --would-blocks FILE`,
 		"TERM= ./shadow tail access.log --limit 6/30s --ui; echo": `and TERM= cannot`,

@@ -108,7 +108,7 @@ func TestOpeningDoesNotWait(t *testing.T) {
 		b.heard()
 		check(t, os.Chmod(b.path("access.log"), 0o644))
 		b.step(time.Second)
-		b.hears("shadow: access.log: is followed now\n")
+		b.wantSaid("shadow: access.log: is followed now\n")
 		b.send(line(1, b.now))
 		b.comes(1)
 		b.stop()

@@ -92,7 +92,7 @@ func (l *Log) insert(found ...File) {
 	l.files = slices.Insert(l.files, at, found...)
 }
 
-// decide takes a sibling in, unless it is none that has come. It reports whether that is decided.
+// decide takes a sibling in, if it has come. It reports whether that is decided.
 func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if g.reads(r) {
 		return true

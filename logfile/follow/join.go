@@ -38,10 +38,10 @@ type joining struct {
 	some   bool                         // whether it stands for some log
 	begun  []*Log                       // logs that are new
 	dated  map[logfile.Series][]matched // what may be a log by its date
-	passed map[string]fs.FileInfo       // what is none
+	passed map[string]fs.FileInfo       // what is not a log
 
-	left, of   []string // the names of what is left of logs, and of those
-	odd, ahead []string // the names of what is called like no log, and after a day to come
+	left, of      []string // the names of what is left of logs, and of those
+	unlike, ahead []string // the names of what is called like no log, and after a day to come
 }
 
 // join takes in what a name stands for and is not followed yet.
@@ -94,7 +94,7 @@ func (j *joining) isNone(m matched) bool {
 		return true
 	}
 	if base := filepath.Base(m.path); isDir(j.name.text) && !logfile.IsLog(base) {
-		j.odd = append(j.odd, base)
+		j.unlike = append(j.unlike, base)
 		return true
 	}
 	return slices.ContainsFunc(j.logs, func(l *Log) bool { return (l.series == nil || l.over) && (l.has(m.info) || l.hasRead(m)) })
@@ -166,9 +166,9 @@ func (j *joining) tell(err error) {
 	n.met = n.met || j.some || slices.ContainsFunc(j.logs, func(l *Log) bool { return n.wants(l.Name) }) // which may be gone for now
 	if !n.told {
 		j.tellPassed(j.left, "as what is left of "+strings.Join(j.of, ", ")+" when that is rotated")
-		j.tellPassed(j.odd, "as called like no access log")
+		j.tellPassed(j.unlike, "as called like no access log")
 		j.tellPassed(j.ahead, "as called after a day to come")
-		n.told = len(j.left)+len(j.odd)+len(j.ahead) > 0
+		n.told = len(j.left)+len(j.unlike)+len(j.ahead) > 0
 	}
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

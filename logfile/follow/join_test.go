@@ -76,7 +76,7 @@ func TestNumberedLogsJoin(t *testing.T) {
 		b.step(2 * time.Second)
 		b.counted(4)
 		b.stop()
-		b.hears("")
+		b.wantSaid("")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestRotationsArePassedOver(t *testing.T) {
 	passed := "*: 3 files are passed over, as what is left of access.log when that is rotated (access.1.log, access.2.log, access.log.1); name one to follow it nevertheless\n"
 	b := patterned(t, "*", "access.2.log", "access.log.1", "access.1.log", "access.3.log.gz", "access.log")
 	b.start()
-	b.hears("shadow: " + passed)
+	b.wantSaid("shadow: " + passed)
 	b.append("access.1.log", line(1, b.now))
 	b.append("access.log", line(1, b.now))
 	b.step(2 * time.Second)
@@ -97,7 +97,7 @@ func TestRotationsArePassedOver(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(2)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 
 	b.state = nil
 	b.names = []string{b.path("access.log"), b.path("access.2.log"), b.path("*")}
@@ -127,7 +127,7 @@ func TestRotationsArePassedOver(t *testing.T) {
 func TestCurrentLogBesideThePattern(t *testing.T) {
 	b := patterned(t, "access.*.log", "access.1.log", "access.20261120.log", "access.log")
 	b.start()
-	b.hears("shadow: access.*.log: 2 files are passed over, as what is left of access.log when that is rotated (access.1.log, access.20261120.log); name one to follow it nevertheless\n" +
+	b.wantSaid("shadow: access.*.log: 2 files are passed over, as what is left of access.log when that is rotated (access.1.log, access.20261120.log); name one to follow it nevertheless\n" +
 		"shadow: access.*.log: no log matches yet; those that come are followed\n")
 	b.stop()
 	b = patterned(t, "access.*.log", "access.log", "access.1.log", "access.20261120.log") // as a package has left it
@@ -137,7 +137,7 @@ func TestCurrentLogBesideThePattern(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(2)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 }
 
 // Numbers that are shifted at each rotation, with nothing that has none (java.util.logging): each file is read once.
@@ -224,7 +224,7 @@ func dated(t *testing.T, pattern, name, layout string) {
 		t.Errorf("%d files are open", n)
 	}
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 }
 
 // From the start all files are read that the pattern matches, in their order, and no other.
@@ -242,10 +242,10 @@ func TestDatedLogFromStart(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(4)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 }
 
-// A date that is far ahead is none that a server writes now: the latest log is followed all the same.
+// No server writes now under a date that is far ahead: the latest log is followed all the same.
 func TestDateAhead(t *testing.T) {
 	b := patterned(t, "access.*.log", "access.20261120.log", "access.20991231.log")
 	b.start()
@@ -254,7 +254,7 @@ func TestDateAhead(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(2)
 	b.stop()
-	b.hears("shadow: access.*.log: 1 file is passed over, as called after a day to come (access.20991231.log); name one to follow it nevertheless\n")
+	b.wantSaid("shadow: access.*.log: 1 file is passed over, as called after a day to come (access.20991231.log); name one to follow it nevertheless\n")
 }
 
 // Rotation with dates, beside a log that keeps its name: each line is read once, however it is rotated (logrotate's dateext,
@@ -392,7 +392,7 @@ func TestDirectory(t *testing.T) {
 	}
 	b.names = []string{b.path("logs")}
 	b.start()
-	b.hears("shadow: logs: 1 file is passed over, as what is left of access.log when that is rotated (access.log.1); name one to follow it nevertheless\n" +
+	b.wantSaid("shadow: logs: 1 file is passed over, as what is left of access.log when that is rotated (access.log.1); name one to follow it nevertheless\n" +
 		"shadow: logs: 2 files are passed over, as called like no access log (README.md, error.log); name one to follow it nevertheless\n")
 	for _, name := range []string{"access.log", "ssl.access.log", "error.log", "access.log.1", "new.access.log", ".access.log.swp", "old/access.log"} {
 		b.append("logs/"+name, line(1, b.now))

@@ -145,7 +145,7 @@ func (l *Log) turn() error {
 		}
 		l.empty = nil
 	} else {
-		l.know() // by now: what has been renamed since is none that has come since
+		l.know() // by now: what has been renamed since has not come since
 	}
 	if i := slices.IndexFunc(l.missing, func(m logfile.SavedFile) bool { return f.was(m.Identity) }); i >= 0 {
 		f.at = l.missing[i].Place
@@ -222,7 +222,7 @@ func (l *Log) cannotRead(err error) {
 
 // skipCut goes on behind what is left of a file that has lost its end: it has been read.
 func (l *Log) skipCut(f *plain) {
-	l.set.Say("%s: has %d bytes, of which %d were read before: it was cut, and is read from its present end on", l.Name, f.size, f.at.Offset)
+	l.set.Say("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", l.Name, f.size, f.at.Offset)
 	f.at = logfile.Place{Offset: f.size}
 }
 
@@ -395,7 +395,7 @@ func (l *Log) Ended() bool {
 	return p != nil && p.over
 }
 
-// pipeOf is the pipe that is the log's last file, nil if that is none.
+// pipeOf is the pipe that is the log's last file, nil if that is a file.
 func (l *Log) pipeOf() *pipe {
 	if !l.pipe || len(l.files) == 0 {
 		return nil

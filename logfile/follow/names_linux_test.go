@@ -30,7 +30,7 @@ func (b *bench) asNobody(do func()) {
 func TestForbiddenLogIsTold(t *testing.T) {
 	b := newBench(t)
 	b.start()
-	b.hears("shadow: access.log: is not there yet; it is followed as soon as it is there\n")
+	b.wantSaid("shadow: access.log: is not there yet; it is followed as soon as it is there\n")
 	b.append("access.log", line(1, b.now))
 	check(t, os.Chmod(b.path("access.log"), 0))
 	b.asNobody(func() {
@@ -38,11 +38,11 @@ func TestForbiddenLogIsTold(t *testing.T) {
 			b.step(time.Second)
 		}
 	})
-	b.hears("shadow: access.log: permission denied; it is followed as soon as shadow may read it\n")
+	b.wantSaid("shadow: access.log: permission denied; it is followed as soon as shadow may read it\n")
 	b.counted(0)
 	check(t, os.Chmod(b.path("access.log"), 0o644))
 	b.step(time.Second)
-	b.hears("shadow: access.log: is followed now\n")
+	b.wantSaid("shadow: access.log: is followed now\n")
 	b.counted(1)
 	b.stop()
 }
@@ -61,10 +61,10 @@ func TestForbiddenDirectoryIsTold(t *testing.T) {
 				b.step(time.Second)
 			}
 		})
-		b.hears("shadow: " + name + ": permission denied; it is followed as soon as shadow may read it\n")
+		b.wantSaid("shadow: " + name + ": permission denied; it is followed as soon as shadow may read it\n")
 		check(t, os.Chmod(b.path("logs"), 0o755))
 		b.step(time.Second)
-		b.hears("shadow: " + name + ": is followed now\n")
+		b.wantSaid("shadow: " + name + ": is followed now\n")
 		b.append("logs/access.log", line(1, b.now))
 		b.step(time.Second)
 		b.counted(1)
@@ -89,7 +89,7 @@ func TestForbiddenLogIsGoneOnWith(t *testing.T) {
 			b.start()
 			b.step(time.Second)
 		})
-		b.hears("shadow: access.log: permission denied; it is followed as soon as shadow may read it\n")
+		b.wantSaid("shadow: access.log: permission denied; it is followed as soon as shadow may read it\n")
 		b.kill()
 	}
 	b.asNobody(func() {

@@ -14,8 +14,8 @@ func (b *bench) heard() string {
 	return strings.ReplaceAll(text, b.folder, ".")
 }
 
-// hears holds what the tail said against what it was to say.
-func (b *bench) hears(want string) {
+// wantSaid compares what the tail said with what it was to say.
+func (b *bench) wantSaid(want string) {
 	b.t.Helper()
 	if got := b.heard(); got != want {
 		b.t.Fatalf("the tail said\n%swant\n%s", got, want)
@@ -47,7 +47,7 @@ func TestAbsentLogIsTold(t *testing.T) {
 		if c.name == "" {
 			name, c.want = ".", "."+c.want
 		}
-		b.hears("shadow: " + c.want + "\n")
+		b.wantSaid("shadow: " + c.want + "\n")
 		if n := b.set.Absent(); n != 1 {
 			t.Errorf("%s: %d absent", c.name, n)
 		}
@@ -59,14 +59,14 @@ func TestAbsentLogIsTold(t *testing.T) {
 		check(t, os.MkdirAll(b.path("nginx"), 0o755))
 		b.append(path, line(1, b.now))
 		b.step(2 * time.Second)
-		b.hears("shadow: " + name + ": is followed now\n")
+		b.wantSaid("shadow: " + name + ": is followed now\n")
 		b.counted(1)
 		if n := b.set.Absent(); n != 0 {
 			t.Errorf("%s: %d absent", c.name, n)
 		}
 		b.append(path, line(1, b.now))
 		b.step(2 * time.Second)
-		b.hears("")
+		b.wantSaid("")
 		b.counted(2)
 		b.stop()
 	}
@@ -83,7 +83,7 @@ func TestRotationIsNotTold(t *testing.T) {
 	b.step(2 * time.Second)
 	b.counted(1)
 	b.stop()
-	b.hears("")
+	b.wantSaid("")
 }
 
 // A link that leads nowhere says where.
@@ -91,10 +91,10 @@ func TestLinkThatLeadsNowhere(t *testing.T) {
 	b := newBench(t)
 	check(t, os.Symlink("log.20261121", b.path("access.log")))
 	b.start()
-	b.hears("shadow: access.log: leads to log.20261121, which is not there yet; it is followed as soon as it is there\n")
+	b.wantSaid("shadow: access.log: leads to log.20261121, which is not there yet; it is followed as soon as it is there\n")
 	b.append("log.20261121", line(1, b.now))
 	b.step(time.Second)
-	b.hears("shadow: access.log: is followed now\n")
+	b.wantSaid("shadow: access.log: is followed now\n")
 	b.counted(1)
 	b.stop()
 }

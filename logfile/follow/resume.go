@@ -53,7 +53,7 @@ func (l *Log) save() logfile.SavedLog {
 	return s
 }
 
-// Resume goes on with the logs of a checkpoint.
+// Resume continues with the logs of a checkpoint.
 func (s *Set) Resume(logs []logfile.SavedLog, left []logfile.SavedFile) {
 	s.running, s.sources, s.left = true, len(logs), left
 	for i, saved := range logs {
@@ -77,7 +77,7 @@ func (s *Set) Resume(logs []logfile.SavedLog, left []logfile.SavedFile) {
 	s.demote()
 }
 
-// resumeOne goes on with one log where a checkpoint says, as soon as that can be read.
+// resumeOne continues with one log where a checkpoint says, as soon as that can be read.
 func (s *Set) resumeOne(number int, name string, saved logfile.SavedLog) {
 	l := s.newLog(name, FromStart)
 	l.path = name

@@ -7,7 +7,7 @@ import (
 )
 
 // A watch wakes whoever follows when something happens in the folders of the logs. It only saves time: who looks by itself
-// as well also works where notification does not, as on network file systems. A nil watch is none.
+// as well also works where notification does not, as on network file systems. A nil watch watches nothing.
 type watch struct {
 	watcher *fsnotify.Watcher
 	folders map[string]bool

@@ -45,7 +45,7 @@ const insteadOfScreen = "leave it out for lines of JSON, or keep would-blocks wi
 func (f *Tail) verifyScreen(o *tail.Options) error {
 	switch name := os.Getenv("TERM"); {
 	case !f.IsTerminal(o.Out):
-		return pipeline.Usage("--ui needs a terminal, and standard output is none: " + insteadOfScreen)
+		return pipeline.Usage("--ui needs a terminal, which standard output is not: " + insteadOfScreen)
 	case name == "dumb" || name == "" && runtime.GOOS != "windows":
 		return pipeline.Usage("--ui needs a terminal that can move its cursor, and TERM=%s cannot: "+insteadOfScreen, name)
 	}

@@ -54,18 +54,18 @@ func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []stri
 	if err != nil {
 		return err
 	}
-	picked := map[int32]bool{}
+	chosen := map[int32]bool{}
 	for _, text := range named {
 		run, err := FindRun(all, text)
 		if err != nil {
 			return err
 		}
-		picked[run.Run] = true
+		chosen[run.Run] = true
 	}
 	var doomed []int32
 	now := limit.Time(time.Now().UnixMicro())
 	for i := range all {
-		if old := older > 0 && all[i].Finished < now-older; old || picked[all[i].Run] {
+		if old := older > 0 && all[i].Finished < now-older; old || chosen[all[i].Run] {
 			doomed = append(doomed, all[i].Run)
 		}
 	}

@@ -98,17 +98,17 @@ func ofDay(text string, at limit.Time, zone *time.Location) selector {
 
 // sinceMoment are the replays that have requests since a moment.
 func sinceMoment(text string, since limit.Time) selector {
-	return func(all []store.RunFact) (picked []store.RunFact, err error) {
+	return func(all []store.RunFact) (chosen []store.RunFact, err error) {
 		for _, run := range all {
 			if run.Policies > 0 && run.Requests > 0 && run.Last >= since {
-				picked = append(picked, run)
+				chosen = append(chosen, run)
 			}
 		}
-		if picked == nil {
+		if chosen == nil {
 			return nil, noneOf(all, "since "+text)
 		}
-		slices.SortStableFunc(picked, func(a, b store.RunFact) int { return cmp.Compare(a.Last, b.Last) })
-		return picked, nil
+		slices.SortStableFunc(chosen, func(a, b store.RunFact) int { return cmp.Compare(a.Last, b.Last) })
+		return chosen, nil
 	}
 }
 

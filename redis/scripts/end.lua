@@ -188,7 +188,7 @@ for i, offset in ipairs(offsets) do
 end
 
 -- Hosts come and go, and should leave nothing behind. A key starts again after a pause of idle. A host that was not here
--- for so long, by the time of the log, has nothing to ask again, and nothing that it charged still matters. Its record is
+-- for that long, by the time of the log, has nothing to ask again, and nothing that it charged still matters. Its record is
 -- removed: stay are the hosts that are left, gone the fields that are to be removed. The hosts are listed once in such a time.
 local stay, gone = {}, {}
 local function part(list)

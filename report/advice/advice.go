@@ -18,8 +18,8 @@ type Report struct {
 // of Nginx are filled in by NewSuggest.
 type Answer struct {
 	Action      string    `json:"action"` // "" for all
-	Spare       []Spare   `json:"spare"`
-	Stop        []string  `json:"stop"`
+	Protect     []Promise `json:"spare"`
+	Target      []string  `json:"stop"`
 	Scale       float64   `json:"scale"`
 	Band        bool      `json:"band"`  // whether limits keep the promise wherever in its second each request came
 	First       Part      `json:"first"` // on which limits are chosen
@@ -29,7 +29,7 @@ type Answer struct {
 	Best        []string  `json:"best"` // limits, at most one of a kind, the best first
 	Suggestions []Limit   `json:"suggestions"`
 	Whole       *Whole    `json:"whole"`  // the answer over the whole log; nil without one
-	Bounds      []Bound   `json:"bounds"` // limits by what they leave, where there is nobody to spare
+	Bounds      []Bound   `json:"bounds"` // limits by what they leave, where there is no one to protect
 	Nginx       *Nginx    `json:"nginx"`  // what nginx is to be told; nil: it has none of the limits
 	Next        []string  `json:"next"`   // what to try, line by line
 
@@ -37,8 +37,8 @@ type Answer struct {
 	best   []*suggest.Suggestion
 }
 
-// Spare is a promise, and what it takes.
-type Spare struct {
+// A Promise is how many clients are protected, and what it takes.
+type Promise struct {
 	Who         string  `json:"who"`
 	Percent     float64 `json:"percent"`
 	Clients     int64   `json:"clients"`          // in the first part

@@ -11,7 +11,7 @@ import (
 // New makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
 // Advice and Next must be there.
 func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
-	who := report.Census(survey.Clients)
+	who := report.NewPopulation(survey.Clients)
 	s := &Report{Head: report.NewHead(&survey.Stats, who, o), Answers: answers}
 	s.Input.Evidence = report.NewAssessor(survey, who, o).All(survey.Clients)
 	for i := range answers {
@@ -23,19 +23,19 @@ func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
 // fill computes what JSON shows of the advice.
 func (s *Answer) fill(in *report.Input) {
 	a := s.Advice
-	s.Action, s.Scale, s.Stop = a.Action, a.Scale.Float(), []string{}
+	s.Action, s.Scale, s.Target = a.Action, a.Scale.Float(), []string{}
 	for g := range suggest.GroupCount {
 		if a.Target.Has(g) {
-			s.Stop = append(s.Stop, g.String())
+			s.Target = append(s.Target, g.String())
 		}
 	}
 	for _, p := range a.Goals {
 		n := a.First.Clients.Of(p.Who)
-		m := Spare{Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Float()}
+		m := Promise{Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Float()}
 		if sample := p.Sample(); sample > 0 {
 			m.Sample = &sample
 		}
-		s.Spare = append(s.Spare, m)
+		s.Protect = append(s.Protect, m)
 	}
 	s.First, s.Rest, s.Band, s.PageLoads = *partOf(a.First), partOf(a.Rest), a.Banded(), PageLoads(a.Loads)
 	for i := range a.Suggestions {

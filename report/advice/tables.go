@@ -224,36 +224,36 @@ func (s *Answer) runnersTable(m *Limit) *table.Table {
 // A price is what a limit does on one part of the log: the protected clients hit, and what is refused of the
 // targets.
 type price struct {
-	hit, spared        int64 // clients
-	stopped, requests  int64
-	stopHit, stopCount int64 // clients
+	hit, protected       int64 // clients
+	refused, requests    int64 // of the target
+	targetHit, targetAll int64 // clients
 }
 
 func (s *Answer) price(p *part, c *suggest.Candidate) price {
-	spared := suggest.Set(0)
+	protected := suggest.Set(0)
 	for _, promise := range s.Advice.Goals {
-		spared |= promise.Who
+		protected |= promise.Who
 	}
-	f, stop := p.limits(c), s.Advice.Target
+	f, target := p.limits(c), s.Advice.Target
 	return price{
-		f.Hit.Of(spared), p.of.Clients.Of(spared), f.Refused.Of(stop), p.of.Requests.Of(stop), f.Hit.Of(stop), p.of.Clients.Of(stop),
+		f.Hit.Of(protected), p.of.Clients.Of(protected), f.Refused.Of(target), p.of.Requests.Of(target), f.Hit.Of(target), p.of.Clients.Of(target),
 	}
 }
 
-func (p *price) hitPercent() string { return format.Percent(format.PercentOf(p.hit, p.spared)) }
-func (p *price) stoppedPercent() string {
-	return format.Percent(format.PercentOf(p.stopped, p.requests))
+func (p *price) hitPercent() string { return format.Percent(format.PercentOf(p.hit, p.protected)) }
+func (p *price) refusedPercent() string {
+	return format.Percent(format.PercentOf(p.refused, p.requests))
 }
 
 func (p *price) clients(between string) string {
-	return format.Thousands(p.stopHit) + between + format.Thousands(p.stopCount)
+	return format.Thousands(p.targetHit) + between + format.Thousands(p.targetAll)
 }
 
 // priceCells are those of a limit, on each part.
 func (s *Answer) priceCells(c *suggest.Candidate) (cells []table.Cell) {
 	for _, part := range s.parts() {
 		p := s.price(&part, c)
-		cells = append(cells, table.Texts(format.Thousands(p.hit), p.hitPercent(), p.stoppedPercent(), p.clients("/"))...)
+		cells = append(cells, table.Texts(format.Thousands(p.hit), p.hitPercent(), p.refusedPercent(), p.clients("/"))...)
 	}
 	return cells
 }

@@ -55,7 +55,7 @@ func (p *Part) text() string {
 func (s *Answer) firstText(c *suggest.Candidate) string {
 	p := s.price(&s.parts()[0], c)
 	return fmt.Sprintf("hits %s of %s to protect (%s%%), and refuses %s%% of the requests of %s (%s clients)",
-		format.Thousands(p.hit), format.Count(p.spared, "client"), p.hitPercent(), p.stoppedPercent(), s.Advice.Target, p.clients(" of "))
+		format.Thousands(p.hit), format.Count(p.protected, "client"), p.hitPercent(), p.refusedPercent(), s.Advice.Target, p.clients(" of "))
 }
 
 // answerText names the best limit and its price.
@@ -72,7 +72,7 @@ func (s *Answer) answerText() string {
 	}
 	p := s.price(&s.parts()[1], &b.Chosen)
 	text += fmt.Sprintf(". %s: %s of %s hit (%s%%), and %s%% refused (%s clients)",
-		verb, format.Thousands(p.hit), format.Thousands(p.spared), p.hitPercent(), p.stoppedPercent(), p.clients(" of "))
+		verb, format.Thousands(p.hit), format.Thousands(p.protected), p.hitPercent(), p.refusedPercent(), p.clients(" of "))
 	if b.Proof == suggest.Fails && s.Advice.Keeps(&b.Chosen.Rest, &s.Advice.Rest.Clients) {
 		text += " as logged; at other moments within their seconds there may be more"
 	}
@@ -107,7 +107,7 @@ func (s *Answer) nginxText() string {
 	for _, rest := range s.parts()[1:] {
 		p := s.price(&rest, &n.Measured)
 		text += fmt.Sprintf("; on the rest %s of %s (%s%%), and %s%% (%s clients)",
-			format.Thousands(p.hit), format.Thousands(p.spared), p.hitPercent(), p.stoppedPercent(), p.clients(" of "))
+			format.Thousands(p.hit), format.Thousands(p.protected), p.hitPercent(), p.refusedPercent(), p.clients(" of "))
 	}
 	return text
 }

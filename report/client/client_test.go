@@ -17,7 +17,7 @@ func account(t *testing.T) *Account {
 	res, g, policies := reporttest.Watched(t, func(tables *traffic.Tables, policies []policy.Policy) *replay.ClientLog {
 		return replay.NewClientLog(tables, replay.ClientName{Name: reporttest.Evil}, len(policies))
 	})
-	return New(res, Gathered{
+	return New(res, Source{
 		ClientLog: g, Policies: policies, Lateness: limit.Hour, Moments: 5,
 		Lines: map[int32]LogLine{2: {File: reporttest.Evil, Line: 3, Text: reporttest.Evil}},
 	}, report.Options{})

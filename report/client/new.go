@@ -17,8 +17,8 @@ import (
 // DefaultRefusals is how many refusals an account lists when Options.Top is 0.
 const DefaultRefusals = 20
 
-// A Gathered is what an account is made of.
-type Gathered struct {
+// A Source is what an account is made of.
+type Source struct {
 	*replay.ClientLog
 	Policies []policy.Policy   // of the run
 	Lateness limit.Time        // of the run
@@ -27,7 +27,7 @@ type Gathered struct {
 }
 
 // New computes what became of a client.
-func New(res *replay.Result, g Gathered, o report.Options) *Account {
+func New(res *replay.Result, g Source, o report.Options) *Account {
 	m := report.New(res, o)
 	a := &Account{
 		Head: m.Head, Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm), model: m,
@@ -37,14 +37,14 @@ func New(res *replay.Result, g Gathered, o report.Options) *Account {
 	a.Client = name
 	if a.Requests > 0 {
 		a.Class = res.Clients.At(id).Class().String()
-		a.Evidence = report.NewAssessor(res, report.Census(res.Clients), o).Of(id)
+		a.Evidence = report.NewAssessor(res, report.NewPopulation(res.Clients), o).Of(id)
 		a.Span = report.NewSpan(g.Span())
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)
 	a.count(res.Tables, g.ClientLog, max(o.Top, report.DefaultTop))
 	a.Timeline = timeline(g.ClientLog, g.Moments)
 	for i := range g.Policies {
-		f := &fated{Gathered: &g, res: res, index: i, top: o.Top}
+		f := &outcome{Source: &g, res: res, index: i, top: o.Top}
 		a.Policies = append(a.Policies, f.policy(&m.Policies[i]))
 	}
 	return a
@@ -102,23 +102,23 @@ func timeline(g *replay.ClientLog, moments int) []int64 {
 	return counts
 }
 
-// A fated works out what became of the client under one policy.
-type fated struct {
-	*Gathered
+// An outcome works out what became of the client under one policy.
+type outcome struct {
+	*Source
 	res   *replay.Result
 	index int // of the policy
 	top   int // refusals listed
 }
 
-func (f *fated) policy(of *report.Policy) Policy {
-	fate := f.Outcomes[f.index]
+func (f *outcome) policy(of *report.Policy) Policy {
+	verdicts := f.Outcomes[f.index]
 	var refused []int32
 	p := Policy{Policy: of.Policy, By: of.By, Semantics: of.Semantics, Refusals: []Refusal{}, of: of}
 	for row := f.Warm; row < f.Batch.Len(); row++ {
-		if fate.Refused[row] {
+		if verdicts.Refused[row] {
 			refused = append(refused, int32(row))
 		}
-		if fate.Delayed[row] > 0 {
+		if verdicts.Delayed[row] > 0 {
 			p.Delayed++
 		}
 	}
@@ -128,26 +128,26 @@ func (f *fated) policy(of *report.Policy) Policy {
 		p.Range = &Range{Refused: r.Of(id)}
 	}
 	p.RefusedPercent = format.PercentOf(p.Refused, int64(f.Batch.Len()-f.Warm))
-	p.Lockout = lockout(f.ClientLog, fate.Refused)
-	trail := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)
+	p.Lockout = lockout(f.ClientLog, verdicts.Refused)
+	timeline := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)
 	shown := refused[:min(len(refused), f.top)]
 	p.MoreRefusals = int64(len(refused) - len(shown))
 	for _, row := range shown {
-		p.Refusals = append(p.Refusals, f.refusal(row, trail))
+		p.Refusals = append(p.Refusals, f.refusal(row, timeline))
 	}
 	for i := range f.Policies[f.index].Parts {
-		p.Limits = append(p.Limits, f.limit(i, trail, p.Refusals))
+		p.Limits = append(p.Limits, f.limit(i, timeline, p.Refusals))
 	}
 	return p
 }
 
 // limit tells of one limit, and what each of the refusals needs of it.
-func (f *fated) limit(i int, trail *replay.ClientTimeline, refusals []Refusal) Limit {
+func (f *outcome) limit(i int, timeline *replay.ClientTimeline, refusals []Refusal) Limit {
 	part := f.Policies[f.index].Parts[i]
 	name, is := part.Number()
 	l := Limit{
 		Limit: part.Spec.String(), By: part.By.String(), Shared: part.By.Shared(), Number: name, Is: is,
-		Levels: trail.Limits[i].Levels, period: limit.FormatPeriod(part.Spec.Period),
+		Levels: timeline.Limits[i].Levels, period: limit.FormatPeriod(part.Spec.Period),
 	}
 	if d, ok := part.Limiter.(limit.Describer); ok {
 		l.atOnce = float64(d.Shape().AtOnce)
@@ -179,7 +179,7 @@ func (f *fated) limit(i int, trail *replay.ClientTimeline, refusals []Refusal) L
 }
 
 // refusal tells of one refused request.
-func (f *fated) refusal(row int32, trail *replay.ClientTimeline) Refusal {
+func (f *outcome) refusal(row int32, timeline *replay.ClientTimeline) Refusal {
 	b, tables := &f.Batch, f.res.Tables
 	r := Refusal{
 		Time: format.Moment(b.At[row]), Action: tables.Actions.Name(int32(b.Action[row])), Status: int(b.Status[row]),
@@ -191,7 +191,7 @@ func (f *fated) refusal(row int32, trail *replay.ClientTimeline) Refusal {
 	parts := f.Policies[f.index].Parts
 	var longest limit.Time
 	for i := range parts {
-		if wait := trail.Limits[i].Wait; wait != nil && wait[row] > 0 {
+		if wait := timeline.Limits[i].Wait; wait != nil && wait[row] > 0 {
 			longest = max(longest, wait[row])
 			r.By = append(r.By, parts[i].Spec.String())
 		}
@@ -202,7 +202,7 @@ func (f *fated) refusal(row int32, trail *replay.ClientTimeline) Refusal {
 		return r
 	}
 	for i := range parts {
-		if trail.Limits[i].Wait == nil {
+		if timeline.Limits[i].Wait == nil {
 			r.By = append(r.By, parts[i].Spec.String())
 		}
 	}

@@ -43,7 +43,7 @@ type divided struct {
 
 // New makes the report on a sweep. It keeps the curves.
 func New(res *sweep.Result, o report.Options) *Report {
-	who := report.Census(&res.Tallies.Clients)
+	who := report.NewPopulation(&res.Tallies.Clients)
 	s := &Report{
 		Head: report.NewHead(&res.Stats, who, o), Action: res.Action, Requests: res.Judged, Clients: res.Clients.Sum(),
 		ByClass: map[string]report.ClassTotal{}, Stored: o.Stored(), result: res,

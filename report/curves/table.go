@@ -65,7 +65,7 @@ func (s *Report) subject() string {
 	default:
 		text += fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(browsers), format.Thousands(browsers+s.ByEvidence.Disguised.Clients))
 	}
-	const enough = 1000 // of which 99.9 % are fewer than all
+	const enough = 1000 // 99.9 % of fewer are all of them
 	switch {
 	case s.Clients < enough:
 		text += fmt.Sprintf("; 99.9%% of %s is all of them", format.Count(s.Clients, "client"))
@@ -75,7 +75,7 @@ func (s *Report) subject() string {
 	return text
 }
 
-// browsers is how many there are, of which it is not known that they are disguised.
+// browsers is how many there are without those known to be disguised.
 func (s *Report) browsers() int64 { return s.result.Browsers() }
 
 // byBrowsers reports whether browsers are worth a row of their own.
@@ -85,9 +85,9 @@ func (s *Report) byBrowsers() bool {
 }
 
 var kindTexts = [sweep.KindCount]string{
-	"rolling: at most N admitted in any span of so long",
+	"rolling: at most N admitted in any span of that length",
 	"at most N in each window on the epoch's grid",
-	"rolling: refused while more than N came in the last so long, refused ones too",
+	"rolling: refused while more than N came in the last span of that length, refused ones too",
 	"a bucket of N tokens that refills at a rate",
 }
 

@@ -23,7 +23,7 @@ type Report struct {
 
 	ByEvidence *ChangeByEvidence `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
 
-	ClientsMoved int64 `json:"clients_moved"` // of which the policies do not refuse equally many requests
+	ClientsMoved int64 `json:"clients_moved"` // with different numbers of refused requests
 
 	TopMovers     []Client `json:"top_movers"`
 	TopNewlyHit   []Client `json:"top_newly_hit"`

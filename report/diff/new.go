@@ -17,7 +17,7 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 	}
 	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
 	d.Requests.rest(m.Input.Requests)
-	who := report.Census(res.Clients)
+	who := report.NewPopulation(res.Clients)
 	assessor := report.NewAssessor(res, who, o)
 	d.countClients(who, assessor, c)
 	for id := range c.Actions {
@@ -44,7 +44,7 @@ func policyOf(p *report.Policy) Policy {
 // rest makes all that is not counted yet what neither policy refuses.
 func (c *Change) rest(all int64) { c.Neither = all - c.OnlyA - c.OnlyB - c.Both }
 
-// hit counts a client or an action of which so much is refused.
+// hit counts a client or an action.
 func (c *Change) hit(s replay.Sides) {
 	switch changeOf(s) {
 	case newlyHit:
@@ -100,7 +100,7 @@ func (d *Report) countClients(who *report.Population, b *report.Assessor, c *rep
 	}
 }
 
-// hit counts a client of which so much is refused.
+// hit counts a client.
 func (c *ClassChange) hit(s replay.Sides) {
 	c.Clients.hit(s)
 	c.Requests.OnlyA += s.OnlyA

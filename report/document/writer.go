@@ -13,7 +13,7 @@ import (
 
 // A View is how a report meets its reader.
 type View struct {
-	Width int  // of the terminal; 0 when it is none
+	Width int  // of the terminal; 0 without one
 	Color bool // whether the terminal may be told to change colour
 }
 

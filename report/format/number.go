@@ -164,7 +164,7 @@ func Exact(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 // ShortPercent writes a percentage with as many digits as it has.
 func ShortPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
 
-// List joins texts, of which it names the first few.
+// List joins texts, and names the first few.
 func List(texts []string, most int) string {
 	return Named(texts[:min(len(texts), most)], int64(len(texts)))
 }

@@ -72,7 +72,7 @@ func (b *tab) same(c *Curves, curve *sweep.Curve) int64 {
 	return n
 }
 
-// steepPage has a long curve, which is thinned, and a bucket of which not everything is known.
+// steepPage has a long curve, which is thinned, and a bucket that is known in part.
 func steepPage() *Page {
 	r := reporttest.SweptTown(0)
 	r.ByClass, r.Clients = sweep.Classes{request.Browser: 90_000, request.Tool: 60_000}, sweep.Classes{request.Browser: 30_000, request.Tool: 9}

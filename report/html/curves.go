@@ -58,8 +58,8 @@ func shapeTitle(s *sweep.Shape) string {
 	return "N per " + s.PerText()
 }
 
-// spareTable tells of each curve the smallest limit that protects some share of the clients, and what it refuses.
-func (c *Curves) spareTable(curves []*sweep.Curve) *table.Page {
+// protectingTable tells of each curve the smallest limit that protects some share of the clients, and what it refuses.
+func (c *Curves) protectingTable(curves []*sweep.Curve) *table.Page {
 	t := table.New(table.Words("limit"), table.Words("clients"))
 	t.Title = kindTitle(curves[0].Kind)
 	for _, share := range sweep.ProtectedShares() {
@@ -109,7 +109,7 @@ type heatRow struct {
 	Cells []table.PageCell
 }
 
-// heatMaps are two for each kind of which there are two curves or more: what is refused, and which people are hit.
+// heatMaps are two for each kind with two curves or more: what is refused, and which people are hit.
 func (c *Curves) heatMaps(curves []*sweep.Curve) []heatMap {
 	limits := heatLimits(curves)
 	title := kindTitle(curves[0].Kind)
@@ -157,7 +157,7 @@ func heatLimits(curves []*sweep.Curve) (limits []int64) {
 	return limits
 }
 
-// countedBursts are the tokens of which all curves know what is refused, as far as there is room.
+// countedBursts are the bursts whose refusals all curves know, as far as there is room.
 func countedBursts(curves []*sweep.Curve) (bursts []int64) {
 	in := map[int64]int{}
 	for _, curve := range curves {
@@ -177,7 +177,7 @@ func countedBursts(curves []*sweep.Curve) (bursts []int64) {
 }
 
 // Plotted is the one of some curves that is drawn: that of the first kind, and of the window nearest to a minute;
-// none of token buckets, of which it is not known what every burst refuses.
+// no token bucket, as not every burst was counted.
 func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 	far := func(c *sweep.Curve) float64 { return math.Abs(math.Log(float64(c.Per) / 60e6)) }
 	for _, c := range curves {
@@ -196,12 +196,12 @@ func CurvesOf(res *sweep.Result) *Curves {
 // What a page shows of curves: which ones, by kind, and what is left out of them.
 
 type curvesView struct {
-	About  string
-	Groups []curveGroup
-	Heat   [][]heatMap // by kind
-	Spare  []*table.Page
-	Left   string // what is left out
-	Kept   string // what the database has left out
+	About      string
+	Groups     []curveGroup
+	Heat       [][]heatMap // by kind
+	Protecting []*table.Page
+	Left       string // what is left out
+	Kept       string // what the database has left out
 }
 
 // A curveGroup is the curves of a kind, for the field that chooses one.
@@ -240,7 +240,7 @@ func (c *Curves) view(room room) *curvesView {
 			continue
 		}
 		v.Groups = append(v.Groups, group)
-		v.Spare = append(v.Spare, c.spareTable(of))
+		v.Protecting = append(v.Protecting, c.protectingTable(of))
 		if len(of) > 1 {
 			v.Heat = append(v.Heat, c.heatMaps(of))
 		}

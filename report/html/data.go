@@ -12,7 +12,7 @@ import (
 )
 
 // What the charts of a page draw, as an island of JSON: no script, and without "<", as encoding/json writes "<".
-// Numbers that come one after the other are written as their differences, most of which are short.
+// Numbers that come one after the other are written as their differences: most are short.
 
 // data is the island.
 type data struct {
@@ -36,7 +36,7 @@ type curveData struct {
 	Columns int    `json:"columns"` // of pixels on which it is drawn without loss; 0: any number
 
 	Limits  []int64   `json:"limits"`  // differences
-	Counted []int     `json:"counted"` // indices of points of which Refused is known; null: all
+	Counted []int     `json:"counted"` // indices of points whose Refused is known; null: all
 	Refused [][]int64 `json:"refused"` // by class, then by point or by Counted: differences; null: none at all
 	Hit     [][]int64 `json:"hit"`     // by class, then by point: differences; null: none at all
 }
@@ -152,7 +152,7 @@ func (c *Curves) changes(curve *sweep.Curve) int64 {
 }
 
 // worthKeeping are points that people ask for: those that leave some share of clients alone, and of token buckets
-// those of which it is known what they refuse. Who is hit never grows with the limit.
+// those whose refusals were counted. Who is hit never grows with the limit.
 func (c *Curves) worthKeeping(curve *sweep.Curve, points []sweep.Point) (indices []int) {
 	for _, share := range sweep.ProtectedShares() {
 		all, people := sweep.MayHit(c.Clients.Sum(), share), sweep.MayHit(c.people(), share)

@@ -153,5 +153,5 @@ func sweptFile(t testing.TB, path string) *sweep.Result {
 
 // sweptPage is the page of a sweep, on which nothing is judged.
 func sweptPage(res *sweep.Result) *Page {
-	return &Page{Model: &report.Model{Head: report.NewHead(&res.Stats, report.Census(&res.Tallies.Clients), report.Options{})}, Curves: CurvesOf(res)}
+	return &Page{Model: &report.Model{Head: report.NewHead(&res.Stats, report.NewPopulation(&res.Tallies.Clients), report.Options{})}, Curves: CurvesOf(res)}
 }

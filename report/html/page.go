@@ -32,7 +32,7 @@ type pageView struct {
 
 	Policies *table.Page
 	Bands    *table.Page // from what to what the figures of Policies may go
-	Times    int         // policies of which there are refusals over time
+	Times    int         // policies with refusals over time
 	Untimed  string
 	Sections []sectionView // that others have handed in
 	Curves   *curvesView

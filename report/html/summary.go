@@ -10,7 +10,7 @@ import (
 )
 
 // The summary at the top of a page, for who knows nothing of rate limits: a few candidates in a sentence each, with
-// bars that say how many of which clients they hit, and which limits affect no people.
+// bars that say how many clients of each class they hit, and which limits affect no people.
 
 // A verdict is a policy in a sentence.
 type verdict struct {

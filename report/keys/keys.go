@@ -7,17 +7,17 @@ import (
 	"shadow/request"
 )
 
-// Report is the report on keys: what limits cost those who are to be spared, by what they count by. docs/keys.md
+// Report is the report on keys: what limits cost protected clients, by what they count by. docs/keys.md
 // defines every figure.
 type Report struct {
 	report.Head
-	Action  string      `json:"action"` // whose requests this is about; "" for all
-	Stop    Group       `json:"stop"`
-	Spare   Group       `json:"spare"`
-	Doubted int64       `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
-	Absent  []AbsentKey `json:"absent"`  // keys that this log has nothing for
-	Answers []Answer    `json:"answers"`
-	Log     Log         `json:"log"`
+	Action    string      `json:"action"` // whose requests this is about; "" for all
+	Target    Group       `json:"stop"`
+	Protected Group       `json:"spare"`
+	Doubted   int64       `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
+	Absent    []AbsentKey `json:"absent"`  // keys that this log has nothing for
+	Answers   []Answer    `json:"answers"`
+	Log       Log         `json:"log"`
 }
 
 // Log is what the log has that keys can go by.
@@ -56,7 +56,7 @@ type AbsentKey struct {
 // An Answer holds the keys against each other on one question: the loosest limits of a window that refuse a share, or
 // one limit.
 type Answer struct {
-	Refuse *float64 `json:"refuse_percent"` // of the requests to be stopped; nil: Limit is asked about
+	Refuse *float64 `json:"refuse_percent"` // of the target requests; nil: Limit is asked about
 	Limit  string   `json:"limit"`          // "" for the loosest of each key
 	Per    string   `json:"per"`            // the window; "" with a limit
 	Keys   []Row    `json:"keys"`           // the best first; with a limit as they were asked for
@@ -72,23 +72,23 @@ type Row struct {
 	Key                 string  `json:"key"`
 	Limit               string  `json:"limit"`
 	Reached             bool    `json:"reached"` // false: the figures are those of the strictest limit, which does not suffice
-	Stopped             int64   `json:"stopped"` // requests to be stopped that are refused
-	StoppedPercent      float64 `json:"stopped_percent"`
-	SpareHit            int64   `json:"spare_hit"` // visitors to be spared of which a request is refused
-	SpareHitPercent     float64 `json:"spare_hit_percent"`
-	SpareRefused        int64   `json:"spare_refused"` // their requests that are refused
-	SpareRefusedPercent float64 `json:"spare_refused_percent"`
+	TargetRefused       int64   `json:"stopped"` // target requests that are refused
+	TargetPercent       float64 `json:"stopped_percent"`
+	ProtectedHit        int64   `json:"spare_hit"` // protected visitors with a refused request
+	ProtectedHitPercent float64 `json:"spare_hit_percent"`
+	ProtectedRefused    int64   `json:"spare_refused"` // their requests that are refused
+	ProtectedPercent    float64 `json:"spare_refused_percent"`
 
 	n int64 // of the limit
 }
 
 // Question says what a report on keys is to tell.
 type Question struct {
-	Stop, Spare []request.Class // as which the result counts them
-	StopNames   []string        // what they are called; nil: by those classes
-	SpareNames  []string
-	Longer      int       // so many periods of the result are further ones, tried for where the others do not separate
-	Refuse      []float64 // shares of the requests to be stopped, in percent
-	By          []request.Key
-	Limits      []string // of the result's limits, each once for every key
+	Target, Protected []request.Class // as which the result counts them
+	TargetNames       []string        // what they are called; nil: by those classes
+	ProtectedNames    []string
+	Longer            int       // so many periods of the result are further ones, tried for where the others do not separate
+	Refuse            []float64 // shares of the target requests, in percent
+	By                []request.Key
+	Limits            []string // of the result's limits, each once for every key
 }

@@ -43,7 +43,7 @@ func keyed() *sweep.KeysResult {
 
 func keysQuestion(refuse ...float64) Question {
 	return Question{
-		Stop: []request.Class{request.Tool, request.Crawler}, Spare: []request.Class{request.Browser}, Refuse: refuse,
+		Target: []request.Class{request.Tool, request.Crawler}, Protected: []request.Class{request.Browser}, Refuse: refuse,
 		By: []request.Key{request.ByClient, request.ByUser, request.ByClient64},
 	}
 }
@@ -146,7 +146,7 @@ func TestKeysAreDefined(t *testing.T) {
 	for _, c := range k.Answers[0].table().Columns {
 		names = append(names, c.Head)
 	}
-	for _, part := range []any{k.Stop, k.Absent, k.Answers, k.Log} {
+	for _, part := range []any{k.Target, k.Absent, k.Answers, k.Log} {
 		names = append(names, namesIn(t, part)...)
 	}
 	for _, name := range names {

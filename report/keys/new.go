@@ -17,11 +17,11 @@ import (
 func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	c := &res.ClientStats
 	k := &Report{
-		Head:    report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
-		Action:  res.Action,
-		Stop:    groupOf(res, q.Stop, q.StopNames),
-		Spare:   groupOf(res, q.Spare, q.SpareNames),
-		Doubted: res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{},
+		Head:      report.NewHead(&res.Stats, &report.Population{Requests: res.Sent, Clients: res.Clients}, o),
+		Action:    res.Action,
+		Target:    groupOf(res, q.Target, q.TargetNames),
+		Protected: groupOf(res, q.Protected, q.ProtectedNames),
+		Doubted:   res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{},
 		Log: Log{
 			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
 			Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
@@ -33,7 +33,7 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 			k.Absent = append(k.Absent, AbsentKey{by.String(), why})
 		}
 	}
-	if k.Stop.Requests > 0 {
+	if k.Target.Requests > 0 {
 		k.answer(res, q)
 	}
 	return k
@@ -103,7 +103,7 @@ func (k *Report) loosest(res *sweep.KeysResult, period int, share float64, q Que
 			continue
 		}
 		curve := &side.Curves[period]
-		n := curve.Loosest(needed(k.Stop.Requests, share), q.Stop)
+		n := curve.Loosest(needed(k.Target.Requests, share), q.Target)
 		p := curve.At(max(n, 1))
 		row := k.row(side.By, curve.Limit(max(n, 1)), &p, q)
 		row.Reached, row.n = n > 0, n
@@ -129,22 +129,22 @@ func needed(requests int64, percent float64) int64 {
 func better(x, y Row) int {
 	switch {
 	case x.Reached && y.Reached:
-		return cmp.Or(cmp.Compare(x.SpareHit, y.SpareHit), cmp.Compare(x.SpareRefused, y.SpareRefused))
+		return cmp.Or(cmp.Compare(x.ProtectedHit, y.ProtectedHit), cmp.Compare(x.ProtectedRefused, y.ProtectedRefused))
 	case x.Reached:
 		return -1
 	case y.Reached:
 		return 1
 	}
-	return cmp.Compare(y.Stopped, x.Stopped)
+	return cmp.Compare(y.TargetRefused, x.TargetRefused)
 }
 
 func (k *Report) row(by request.Key, limit string, p *sweep.Point, q Question) Row {
 	r := Row{
-		Key: by.String(), Limit: limit, Reached: true, Stopped: p.Refused.Of(q.Stop),
-		SpareHit: p.Hit.Of(q.Spare), SpareRefused: p.Refused.Of(q.Spare),
+		Key: by.String(), Limit: limit, Reached: true, TargetRefused: p.Refused.Of(q.Target),
+		ProtectedHit: p.Hit.Of(q.Protected), ProtectedRefused: p.Refused.Of(q.Protected),
 	}
-	r.StoppedPercent = format.PercentOf(r.Stopped, k.Stop.Requests)
-	r.SpareHitPercent = format.PercentOf(r.SpareHit, k.Spare.Visitors)
-	r.SpareRefusedPercent = format.PercentOf(r.SpareRefused, k.Spare.Requests)
+	r.TargetPercent = format.PercentOf(r.TargetRefused, k.Target.Requests)
+	r.ProtectedHitPercent = format.PercentOf(r.ProtectedHit, k.Protected.Visitors)
+	r.ProtectedPercent = format.PercentOf(r.ProtectedRefused, k.Protected.Requests)
 	return r
 }

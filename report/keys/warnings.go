@@ -16,17 +16,17 @@ import (
 const (
 	rotatingOfAll  = 1  // percent of all requests from networks that rotate their addresses
 	rotatingOfIPv6 = 10 // the same, of the requests from IPv6 addresses
-	mostToStop     = 50 // percent of the requests to be stopped from one client: more, and the answers are about that one
-	fewToSpare     = 20 // visitors: of fewer, one is more than wellSeparated
-	fewToStop      = 20 // requests: of fewer, a share is a matter of one or two
+	mostOfTarget   = 50 // percent of the target requests from one client: more, and the answers are about that one
+	fewProtected   = 20 // visitors: of fewer, one is more than wellSeparated
+	fewTargets     = 20 // requests: of fewer, a share is a matter of one or two
 )
 
 func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
-	texts := []string{rotatingText(&res.ClientStats), nobodyText(res, k), oneToStop(res, k, q)}
-	if n := k.Stop.Requests; 0 < n && n < fewToStop {
+	texts := []string{rotatingText(&res.ClientStats), nobodyText(res, k), oneTarget(res, k, q)}
+	if n := k.Target.Requests; 0 < n && n < fewTargets {
 		texts = append(texts, fmt.Sprintf("only %s of the target: too few to compare keys by", format.Count(n, "request")))
 	}
-	if n := k.Spare.Visitors; 0 < n && n < fewToSpare && k.Stop.Requests > 0 {
+	if n := k.Protected.Visitors; 0 < n && n < fewProtected && k.Target.Requests > 0 {
 		texts = append(texts, fmt.Sprintf("only %s to protect: too few to compare keys by", format.Count(n, "visitor")))
 	}
 	if k.Action == "" {
@@ -51,21 +51,21 @@ func nobodyText(res *sweep.KeysResult, k *Report) string {
 		return ""
 	case res.Agents == 0:
 		return "the log has no agents: tools and browsers look the same, so no key is known to separate them"
-	case k.Stop.Requests == 0:
-		return "no request is of class " + strings.Join(k.Stop.Classes, " or ") +
+	case k.Target.Requests == 0:
+		return "no request is of class " + strings.Join(k.Target.Classes, " or ") +
 			": there is no target, so no key is known to separate anything; --target names other classes"
-	case k.Spare.Requests == 0:
-		return "no request is of class " + strings.Join(k.Spare.Classes, " or ") + ": there is no one to protect, so all keys hit as few"
+	case k.Protected.Requests == 0:
+		return "no request is of class " + strings.Join(k.Protected.Classes, " or ") + ": there is no one to protect, so all keys hit as few"
 	}
 	return ""
 }
 
-// oneToStop tells of a client that sent most of what is to be stopped.
-func oneToStop(res *sweep.KeysResult, k *Report, q Question) string {
+// oneTarget tells of a client that sent most target requests.
+func oneTarget(res *sweep.KeysResult, k *Report, q Question) string {
 	for id := range int32(res.ByClient.Len()) {
-		sent := sweep.Classes(res.ByClient.At(id).ByClass).Of(q.Stop)
-		share := format.PercentOf(sent, k.Stop.Requests)
-		if share <= mostToStop {
+		sent := sweep.Classes(res.ByClient.At(id).ByClass).Of(q.Target)
+		share := format.PercentOf(sent, k.Target.Requests)
+		if share <= mostOfTarget {
 			continue
 		}
 		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client", res.Tables.Clients.Name(id), format.Percent(share))

@@ -25,8 +25,8 @@ func (k *Report) facts() (f document.Facts) {
 	if k.Doubted > 0 {
 		doubted = fmt.Sprintf("; %s more claim to be browsers and behave like none (disguised)", format.Thousands(k.Doubted))
 	}
-	f.Add("target", k.Stop.text()+of)
-	f.Add("protect", k.Spare.text()+doubted+of)
+	f.Add("target", k.Target.text()+of)
+	f.Add("protect", k.Protected.text()+doubted+of)
 	switch l := &k.Log; {
 	case l.Shared == 1:
 		f.Add("shared", fmt.Sprintf("1 client with several browsers, %s: %s", l.MostShared, format.Thousands(l.MostBrowsers)))
@@ -106,9 +106,9 @@ func (k *Report) CSV() ([]byte, error) {
 			c.Add(
 				table.Text(share), table.Text(a.Per), table.Text(r.Key), table.Text(r.Limit),
 				table.Text(strconv.FormatBool(r.Reached)), table.Text(strconv.FormatBool(r.Key == a.Best)),
-				table.Count(k.Stop.Requests), table.Count(r.Stopped), exact(r.StoppedPercent),
-				table.Count(k.Spare.Visitors), table.Count(r.SpareHit), exact(r.SpareHitPercent),
-				table.Count(k.Spare.Requests), table.Count(r.SpareRefused), exact(r.SpareRefusedPercent),
+				table.Count(k.Target.Requests), table.Count(r.TargetRefused), exact(r.TargetPercent),
+				table.Count(k.Protected.Visitors), table.Count(r.ProtectedHit), exact(r.ProtectedHitPercent),
+				table.Count(k.Protected.Requests), table.Count(r.ProtectedRefused), exact(r.ProtectedPercent),
 			)
 		}
 	}

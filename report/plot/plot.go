@@ -114,7 +114,7 @@ var timeUnits = []timeUnit{
 	{"d", limit.Day}, {"h", limit.Hour}, {"min", limit.Minute}, {"s", limit.Second}, {"ms", limit.Millisecond}, {"us", limit.Microsecond},
 }
 
-// axisUnit is the largest unit of which the axis has three or more, as a whole number if there is such a unit.
+// axisUnit is the largest unit that the axis has three times or more, as a whole number if there is such a unit.
 func axisUnit(length limit.Time) timeUnit {
 	for _, unit := range timeUnits {
 		if n := length / unit.length; length%unit.length == 0 && 3 <= n && n <= 10_000 {

@@ -243,7 +243,7 @@ func Witnessed() *replay.Result {
 	return res
 }
 
-// SweptTown is a sweep of some browsers and a tool: a window of which all is known, a bucket of which it is not.
+// SweptTown is a sweep of some browsers and a tool: a window that is known whole, and a bucket that is not.
 func SweptTown(points int) *sweep.Result {
 	res := Town()
 	r := &sweep.Result{
@@ -264,7 +264,7 @@ func SweptTown(points int) *sweep.Result {
 	return r
 }
 
-// Watched replays a made-up log of two clients by two policies, the second of which all share in part, for an observer.
+// Watched replays a made-up log of two clients by two policies; all share the second in part, for an observer.
 func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []policy.Policy) T) (*replay.Result, T, []policy.Policy) {
 	t.Helper()
 	policies, err := policy.ParseLimits([]string{"token:2/10s", "nginx:6r/m,burst=2,delay=1"}, request.ByClient)

@@ -16,7 +16,7 @@ import (
 )
 
 // A table wider than the terminal is first cut where that is allowed (agents), and then folded: its columns go into
-// several blocks below each other, each of which repeats the first column.
+// several blocks below each other, and each repeats the first column.
 //
 //	limit        refused     %      limit        browser  crawler
 //	token:6/30s      123  1.20      token:6/30s       20        3
@@ -31,7 +31,7 @@ const (
 	Unbounded = math.MaxInt / 2
 )
 
-// Blocks folds the table and sets each block as lines, the first of which is the head. Cells that may be cut have at
+// Blocks folds the table and sets each block as lines, the head first. Cells that may be cut have at
 // most so many columns; 0: any number.
 func (t *Table) Blocks(width, most int) [][]string {
 	g := t.sheet(most)
@@ -190,7 +190,7 @@ func plainTable(w io.Writer, alignment tw.Alignment) *tablewriter.Table {
 // ColumnsOf is how many columns of a terminal s takes up.
 func ColumnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
-// Cut shortens s to at most width columns, the last of which tells that something is missing.
+// Cut shortens s to at most width columns; the last tells that something is missing.
 func Cut(s string, width int) string {
 	if ColumnsOf(s) <= width {
 		return s

@@ -64,7 +64,7 @@ function curveExplorer() {
   function thinning() {
     const stops = thousands(points.length), changes = thousands(curve.changes);
     if (curve.changes > curve.points) {
-      return `This curve changes at ${changes} limits, of which the database keeps a selection. The slider stops at ${stops} of them. Each is exact.`;
+      return `This curve changes at ${changes} limits; the database keeps a selection. The slider stops at ${stops} of them. Each is exact.`;
     }
     if (curve.columns) {
       return `The slider stops at ${stops} of the ${changes} limits at which this curve changes. Each is exact, and up to ${thousands(curve.columns)} pixels wide the drawing is that of all; --output json has every one.`;
@@ -176,7 +176,7 @@ function curveExplorer() {
     const next = points[at + 1];
     byId("curve-between").textContent = next && next.limit > p.limit + 1 && !curve.columns && curve.changes === curve.points && p.counted && !curve.counted
       ? `The same up to N = ${thousands(next.limit - 1)}.`
-      : p.counted ? "" : "What a bucket of this size refuses was not counted, only whom it hits; --bursts counts it.";
+      : p.counted ? "" : "What a bucket of this size refuses was not counted, only which clients it hits; --bursts counts it.";
     const words = `${limitText()}: ${p.counted ? `${percent(total(p.refused), requests)} % of requests refused, ` : ""}${percent(total(p.hit), clients)} % of clients hit`;
     slider.setAttribute("aria-valuetext", words);
     byId("curve-words").textContent = `Chart of ${lines.map((l) => l.name).join(", ")} in percent, by N on a logarithmic axis. At ${words}.`;
