@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 	"shadow/traffic"
 )
 
@@ -18,6 +19,8 @@ type candidate struct {
 	bounds      [bounds]*candidate // nil: not wanted, or stamps are not coarse
 
 	verdicts verdicts     // on one timeline, reused
+	masks    []uint8      // of the batch at hand, see refusals
+	bit      uint8        // of this policy in them
 	events   *eventWriter // nil: its events are not wanted
 	noted    *Verdicts    // nil: nobody observes
 	retries  bool         // whether to find out how long refused clients have to stay away
@@ -76,13 +79,14 @@ func (c *candidate) try(b *traffic.Batch, k *keyGroup, i int, start, end int32) 
 	default:
 		v.refused = first.limiter.Refuse(v.refused[:0], first.states.At(key), at)
 	}
-	return c.book(b, timeline{rows: k.Rows[start:end], at: at})
+	return c.book(b, timeline{rows: k.Rows[start:end], at: at, ofClient: k.By == request.ByClient})
 }
 
 // A timeline is the requests of one key: rows of a batch, and their times.
 type timeline struct {
-	rows []int32
-	at   []limit.Time
+	rows     []int32
+	at       []limit.Time
+	ofClient bool // whether all are of one client
 }
 
 // book counts what was decided on a piece of a timeline.
@@ -108,15 +112,7 @@ func (c *candidate) count(b *traffic.Batch, piece timeline) {
 		c.degraded.Refused += int64(len(c.verdicts.refused))
 	}
 	for _, i := range c.verdicts.refused {
-		row := piece.rows[i]
-		c.byAction[b.Action[row]]++
-		c.bytes = sum(c.bytes, b.Bytes[row])
-		c.minutes.add(piece.at[i])
-	}
-	if b.Upstream != nil {
-		for _, i := range c.verdicts.refused {
-			c.upstream = sum(c.upstream, b.Upstream[piece.rows[i]])
-		}
+		c.masks[piece.rows[i]] |= c.bit
 	}
 	c.hit(b, piece)
 }
@@ -133,13 +129,18 @@ func sum(x, y int64) int64 {
 func (c *candidate) hit(b *traffic.Batch, piece timeline) {
 	for refused := c.verdicts.refused; len(refused) > 0; {
 		client := b.Client[piece.rows[refused[0]]]
-		n := 1
-		for n < len(refused) && b.Client[piece.rows[refused[n]]] == client {
-			n++
+		n := len(refused)
+		if !piece.ofClient {
+			n = 1
+			for n < len(refused) && b.Client[piece.rows[refused[n]]] == client {
+				n++
+			}
 		}
-		first, last := piece.at[refused[0]], piece.at[refused[0]]
-		for _, i := range refused[1:n] {
-			first, last = min(first, piece.at[i]), max(last, piece.at[i])
+		first, last := piece.at[refused[0]], piece.at[refused[n-1]]
+		if b.Seq != nil { // times may step back
+			for _, i := range refused[:n] {
+				first, last = min(first, piece.at[i]), max(last, piece.at[i])
+			}
 		}
 		c.hits.Add(client, int64(n), first, last)
 		refused = refused[n:]

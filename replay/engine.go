@@ -29,6 +29,7 @@ type Engine struct {
 	evidence   *behaviour   // nil: not wanted
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
+	refusals   refusals
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
 	last       time.Time
@@ -84,6 +85,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 					return err
 				}
 			}
+			e.refusals.take(c, b)
 			if err := c.judge(b, k); err != nil {
 				return err
 			}
@@ -91,10 +93,12 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.lap(&e.times.Judge)
 	}
 	for _, x := range e.crossKeys {
+		e.refusals.take(x.candidate, b)
 		if err := x.judge(b, &e.keyGroup(request.BySite).Group); err != nil {
 			return err
 		}
 	}
+	e.refusals.tally(b)
 	e.forget(b)
 	e.lap(&e.times.Judge)
 	return e.observe(b)
@@ -102,8 +106,8 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 
 // forget frees what is known of idle keys, and closes the counts of hours that are over.
 func (e *Engine) forget(b *traffic.Batch) {
-	for _, p := range b.Sequence() {
-		e.now = max(e.now, p)
+	for _, k := range e.keyGroups {
+		e.now = max(e.now, k.Latest)
 	}
 	for _, k := range e.keyGroups {
 		k.forget(b, e.now)

@@ -23,13 +23,13 @@ type peak struct {
 // An hour holds the counts of 60 minutes.
 type hour [60]uint32
 
-// add counts one refusal.
-func (m *minutes) add(at limit.Time) {
+// add counts n refusals in one minute.
+func (m *minutes) add(at limit.Time, n uint32) {
 	now := floorTo(at, limit.Hour)
 	if m.page == nil || now != m.now {
 		m.turn(now)
 	}
-	m.page[(at-now)/limit.Minute]++
+	m.page[(at-now)/limit.Minute] += n
 }
 
 // turn opens the page of an hour.

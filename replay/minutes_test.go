@@ -19,13 +19,13 @@ func TestMinutesOfACentury(t *testing.T) {
 		// More pages than may be open at once, and a random few of many refusals.
 		for range 2*maxHours + 10 {
 			at += limit.Hour
-			m.add(at)
+			m.add(at, 1)
 			all[floorTo(at, limit.Minute)]++
 		}
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			at += limit.Time(rapid.Int64Range(0, int64(3*limit.Hour)).Draw(t, "step"))
 			for range rapid.IntRange(1, 3).Draw(t, "refused") {
-				m.add(at)
+				m.add(at, 1)
 				all[floorTo(at, limit.Minute)]++
 			}
 			m.close(at)
@@ -48,12 +48,12 @@ func TestMinutesOfACentury(t *testing.T) {
 func TestMinutesCountLateRefusalsAgain(t *testing.T) {
 	var m minutes
 	for i := range limit.Time(maxHours + 1) {
-		m.add(i * limit.Hour)
+		m.add(i*limit.Hour, 1)
 	}
 	const last = maxHours * limit.Hour
 	m.close(last + limit.Hour)
-	m.add(last)
-	m.add(last)
+	m.add(last, 1)
+	m.add(last, 1)
 	if got, want := m.worst(), (peak{last, 2}); got != want {
 		t.Errorf("the worst minute is %v, want %v", got, want)
 	}

@@ -304,7 +304,10 @@ func TestEngineAgainstModel(t *testing.T) {
 	for by := range request.KeyCount {
 		t.Run(by.String(), func(t *testing.T) {
 			testneeds.Rapid(t, func(rt *rapid.T) {
-				policies, err := policy.ParseLimits([]string{"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m"}, by)
+				// So many that the refusals of eight and of the rest are tallied apart.
+				policies, err := policy.ParseLimits([]string{
+					"window:2/10s", "token:3/20s", "leaky:2/30s", "token:1/1m", "1..5:2/15s",
+				}, by)
 				check(t, err)
 				idle := idleTimes(policies, lateness)
 				lines := drawLog(rt, idle[by])

@@ -16,6 +16,7 @@ type LastSeen struct {
 	Lateness limit.Time
 	Idle     limit.Time // a key that was idle for longer is forgotten; or limit.Never
 	Resets   []int32    // indices into the group's requests before which a key resets, ascending
+	Latest   limit.Time // the latest sequence time of the batch; MinTime without requests
 
 	keys   intern.PagedSlice[keySeen] // by key
 	cursor int32                      // the key that Forget looked at last
@@ -41,11 +42,12 @@ func (s *LastSeen) Remember(horizon limit.Time) {
 // Update takes in the timelines of a batch and finds the Resets in them.
 func (s *LastSeen) Update(b *Batch, l *Timelines) {
 	s.keys.Grow(l.Len)
-	s.Resets = s.Resets[:0]
+	s.Resets, s.Latest = s.Resets[:0], MinTime
 	seq := b.Sequence()
 	var start int32
 	for i, end := range l.Ends {
 		at, key := l.At[start:end], s.keys.At(l.Keys[i])
+		s.Latest = max(s.Latest, seq[l.Rows[end-1]]) // a timeline is in the order of sequence times
 		if b.Seq == nil && (key.seq == 0 || at[0] >= key.latest-s.Lateness) {
 			key.update(at[len(at)-1], at[len(at)-1])
 			start = end
