@@ -30,9 +30,8 @@ func collectLate() {
 	runtime.AddCleanup(collected, func(percent int) { debug.SetGCPercent(percent) }, usual)
 }
 
-// oftenPercent is GOGC for what runs for months: most of a tail's heap are columns of requests that wait, in which
-// there is nothing to follow, so that collecting often costs little and keeps memory within a quarter of what is in
-// use.
+// oftenPercent is GOGC for what holds much: most of the heap of a tail or of curves are numbers in which there is nothing
+// to follow, so that collecting often costs little and keeps memory within a quarter of what is in use.
 const oftenPercent = 25
 
 // CollectOften collects more often than usual. Where GOGC is set, it holds.

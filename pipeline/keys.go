@@ -57,6 +57,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) error {
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}
+	CollectOften()
 	r.Read.Users, r.Read.NoUsers = true, true // visitors are told apart by them
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err

@@ -44,6 +44,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err := r.prepareSuggest(logs); err != nil {
 		return err
 	}
+	CollectOften()
 	a := &r.advisor
 	a.Reading, a.Rules, a.Band, a.EachAction = r.Read, r.Rules, r.Band, r.EachAction
 	a.Read = func(o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) { return r.each(ctx, o, do) }

@@ -47,6 +47,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	if err := r.prepareSweep(ctx, logs); err != nil {
 		return err
 	}
+	CollectOften()
 	if r.NoStore {
 		result, err := r.sweep(ctx)
 		if err != nil {

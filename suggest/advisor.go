@@ -51,9 +51,6 @@ type track struct {
 // MostActions is how many actions EachAction looks at.
 const MostActions = 10
 
-// small is how many requests can wait for each other all at once.
-const small = 1 << 20
-
 // Survey finds out who each client is, and where to split the log.
 func (d *Advisor) Survey() error {
 	clock := new(Clock)
@@ -98,9 +95,6 @@ func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
 func (d *Advisor) again() ingest.Options {
 	o := d.Reading
 	o.HasUntil, o.Until = true, d.Found.Stats.LastAt+1 // a log may have grown since
-	if n := int(d.Found.Stats.Parsed); 0 < n && n < small {
-		o.Batch, o.Waiting = n, 2*n // all of it; room that was used before costs time to clear
-	}
 	if d.Split {
 		o.Warmup = limit.Never
 		if o.HasSince {

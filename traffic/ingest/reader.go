@@ -41,7 +41,6 @@ type Reader struct {
 	last    *traffic.Batch // what Next returned
 	err     error          // why reading ended, once batches is closed
 	running sync.WaitGroup
-	closing sync.Once
 }
 
 // A job is a block on its way.
@@ -89,8 +88,7 @@ func (r *Reader) prepare() error {
 		r.takeProgress()
 	}
 	r.pending = pending{
-		Batch: *takeBatch(r.options.Waiting+r.options.Batch, r.columns()), lateness: r.options.Lateness,
-		since: r.options.span().since, watermark: traffic.MinTime,
+		Batch: *r.newBatch(), lateness: r.options.Lateness, since: r.options.span().since, watermark: traffic.MinTime,
 	}
 	if r.options.Resume == nil || r.options.Resume.Carried == nil {
 		return nil
@@ -110,7 +108,7 @@ func (r *Reader) start(ctx context.Context) {
 		r.free <- &job{rows: rows{Batch: *traffic.NewBatch(0, cols)}, done: make(chan struct{}, 1)}
 	}
 	for range cap(r.spare) {
-		r.spare <- takeBatch(r.options.Waiting+r.options.Batch, cols)
+		r.spare <- r.newBatch()
 	}
 	span := r.options.span()
 	r.running.Add(workers + 2)
@@ -120,6 +118,9 @@ func (r *Reader) start(ctx context.Context) {
 	go r.fetch(ctx)
 	go r.collect(ctx)
 }
+
+// newBatch returns an empty batch with room for what waits in most logs. It grows where more does.
+func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options.Batch, r.columns()) }
 
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() traffic.Columns {
@@ -161,25 +162,7 @@ func (r *Reader) Close() error {
 	r.cancel()
 	closeFeeds(r.feeds)
 	r.running.Wait()
-	r.closing.Do(r.shelve)
 	return nil
-}
-
-// shelve leaves the batches to the next Reader.
-func (r *Reader) shelve() {
-	pending := r.pending.Batch
-	shelve(&pending)
-	if r.last != nil {
-		shelve(r.last)
-	}
-	for {
-		select {
-		case b := <-r.spare:
-			shelve(b)
-		default:
-			return
-		}
-	}
 }
 
 // Stats tells what was read. It must be called after Next has returned io.EOF.

@@ -165,7 +165,9 @@ func (r *Reader) handOne(ctx context.Context, watermark limit.Time, warm bool) b
 	}
 	clock := stopwatch{now: r.options.Clock}
 	clock.start()
-	b.Reset()
+	if b.Reset(); cap(b.At) > 4*(r.pending.Len()+r.options.Batch) { // more waited once than does now
+		*b = *r.newBatch()
+	}
 	r.pending.release(watermark, b, 2*r.options.Batch)
 	b.Warm, b.Stamps = warm, r.stamps
 	if r.options.Resume != nil && !warm {

@@ -246,3 +246,32 @@ func TestReaderWithLittleRoom(t *testing.T) {
 		equalText(t, fmt.Sprintf("room for %d", room), slices.Sorted(slices.Values(got.rows)), slices.Sorted(slices.Values(full.rows)))
 	}
 }
+
+// Batches have room for what waits: it grows where many wait at once, and is given back when they are through.
+func TestReaderGivesRoomBack(t *testing.T) {
+	var lines []string
+	for i := range 60_000 {
+		second := 0 // nothing is handed out before the lateness has passed
+		if i >= 20_000 {
+			second = 10_000 + 100*(i-20_000)
+		}
+		lines = append(lines, combined(second, "192.0.2.1", "/"))
+	}
+	o := readingOptions(t)
+	o.Batch = 500
+	r, err := NewReader(t.Context(), []string{write(t, t.TempDir(), "access.log", strings.Join(lines, ""))}, nil, o)
+	check(t, err)
+	defer r.Close()
+	var room []int // of the batches
+	rows := 0
+	for {
+		b, err := r.Next()
+		if err != nil {
+			break
+		}
+		rows, room = rows+b.Len(), append(room, cap(b.At))
+	}
+	if last := slices.Max(room[len(room)-10:]); rows != len(lines) || slices.Max(room) < 20_000 || last > 10_000 {
+		t.Errorf("%d rows, room for %d at most and for %d in the end", rows, slices.Max(room), last)
+	}
+}
