@@ -78,18 +78,6 @@ func (p Pattern) String() string {
 	return kindNames[p.kind] + ":" + p.rate.String()
 }
 
-// Set and Type make a Pattern a value of a command-line flag.
-func (p *Pattern) Set(text string) error {
-	pattern, err := ParsePattern(text)
-	if err == nil {
-		*p = pattern
-	}
-	return err
-}
-
-// Type is what help calls the value.
-func (p *Pattern) Type() string { return "pattern" }
-
 // Random reports whether the pattern depends on a seed.
 func (p Pattern) Random() bool { return p.kind == random }
 

@@ -84,15 +84,3 @@ func (r Rate) String() string {
 	}
 	return fmt.Sprintf("%d/%s", r.Count, per)
 }
-
-// Set and Type make a Rate a value of a command-line flag.
-func (r *Rate) Set(text string) error {
-	rate, err := ParseRate(text)
-	if err == nil {
-		*r = rate
-	}
-	return err
-}
-
-// Type is what help calls the value.
-func (r *Rate) Type() string { return "rate" }

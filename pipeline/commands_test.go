@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"shadow/suggest"
 )
 
 const shop = "../sample-logs/shop-combined.log"
@@ -27,12 +29,12 @@ func TestQuestions(t *testing.T) {
 			return &Sweep{Logs: l, NoStore: true, Output: "json"}
 		}, []any{"input", "evidence"}},
 		"suggest": {func(l Logs) question {
-			return &Suggest{Logs: l, Protect: []string{"browsers=90%"}, Output: "json"}
+			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: 1 << suggest.Browsers, Percent: 90_000_000}}, Output: "json"}
 		}, []any{"answers", 0, "best"}},
 		"suggest, held out": {func(l Logs) question {
-			return &Suggest{Logs: l, Protect: []string{"all=90%"}, Holdout: "30%", EachAction: true, Output: "json"}
+			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 90_000_000}}, Holdout: DefaultHoldout, EachAction: true, Output: "json"}
 		}, []any{"answers", 0, "rest", "clients"}},
-		"keys": {func(l Logs) question { return &Keys{Logs: l, Refuse: []string{"50%"}, Output: "json"} }, []any{"answers", 0, "best"}},
+		"keys": {func(l Logs) question { return &Keys{Logs: l, Refuse: []float64{50}, Output: "json"} }, []any{"answers", 0, "best"}},
 		"keys of a limit": {func(l Logs) question {
 			return &Keys{Logs: l, Limits: []string{"token:6/30s"}, Claims: true, Output: "json"}
 		}, []any{"answers", 0, "keys", 0}},

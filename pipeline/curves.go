@@ -13,19 +13,16 @@ import (
 // report can say whether safe limits have moved. Evidence divides their clients as it divides those of the policies.
 
 // newSweep is nil unless --sweep is given.
-func (r *Replay) newSweep(ctx context.Context) (*sweep.Sweep, error) {
+func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
 	if !r.Sweep {
-		return nil, nil
+		return nil
 	}
-	o, err := (&Shapes{By: r.By}).options()
-	if err != nil {
-		return nil, err
-	}
+	o := (&Shapes{By: r.By}).options()
 	o.Tables, o.Lateness, o.Bursts, o.Stop = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts(), ctx.Err
 	if r.Rules != nil {
 		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
 	}
-	return sweep.New(o), nil
+	return sweep.New(o)
 }
 
 // thinCurves tells of curves that are too long to be stored whole.

@@ -7,7 +7,6 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/diff"
-	"shadow/report/format"
 )
 
 // A Diff compares what two policies do to the same requests.
@@ -15,9 +14,6 @@ type Diff struct{ Replay }
 
 // Run verifies what is asked, replays, and reports. Nothing is kept.
 func (d *Diff) Run(ctx context.Context, logs []string) error {
-	if err := VerifyOutput(&d.Output, format.Outputs()); err != nil {
-		return err
-	}
 	if len(d.Limits) > 1 && len(d.Chosen) == 0 {
 		d.Chosen = []string{policy.NoPolicy}
 	}

@@ -24,9 +24,6 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, 
 	if !f.asked() {
 		return nil, nil, nil
 	}
-	if f.Beacon != "" && f.Beacon[0] != '/' && f.Beacon[0] != '*' {
-		return nil, nil, Usage("--evidence-path %s: fits no path; want a slash at its beginning", f.Beacon)
-	}
 	said := &c.Evidence
 	rules := evidence.TraceRules{Beacon: cmp.Or(f.Beacon, said.Path), Background: said.Background, Hosts: said.Hosts}
 	if name := cmp.Or(f.Robots, said.Robots); name != "" {

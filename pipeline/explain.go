@@ -9,7 +9,6 @@ import (
 	"shadow/escape"
 	"shadow/replay"
 	"shadow/report/client"
-	"shadow/report/explain"
 	"shadow/report/plot"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
@@ -29,9 +28,6 @@ const jsonMoments = 101
 
 // Run verifies what is asked, replays, and reports. Nothing is kept.
 func (e *Explain) Run(ctx context.Context, logs []string) error {
-	if err := VerifyOutput(&e.Output, explain.CalcFormats()); err != nil {
-		return err
-	}
 	if err := e.prepareReplay(logs); err != nil {
 		return err
 	}

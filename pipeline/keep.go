@@ -42,7 +42,7 @@ const muchFree = 0.25
 
 // runInfo is what is noted of a run before it begins.
 func (l *Logs) runInfo() store.RunInfo {
-	return store.RunInfo{Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone}
+	return store.RunInfo{Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone.String()}
 }
 
 // DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written

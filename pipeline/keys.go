@@ -2,13 +2,13 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
-	"shadow/report/format"
 	"shadow/report/keys"
 	"shadow/request"
 	"shadow/suggest"
@@ -20,23 +20,25 @@ import (
 // Keys says what limits should count by.
 type Keys struct {
 	Logs
-	Per     []string // lengths of windows; nil: 1m, and longer ones where no key separates by that
-	Refuse  []string // shares of the target's requests
-	Limits  []string // judged under each key, instead of windows
-	By      []string // the keys; none: all that suit the log
-	Target  []string // classes to refuse; nil: DefaultTarget
-	Protect []string // classes that must not be hit; nil: KeysProtect
+	Per     []limit.Time    // lengths of windows; nil: 1m, and longer ones where no key separates by that
+	Refuse  []float64       // percents of the target's requests
+	Limits  []string        // judged under each key, instead of windows
+	By      []request.Key   // none: all that suit the log
+	Target  []request.Class // to refuse; nil: KeysTarget
+	Protect []request.Class // that must not be hit; nil: KeysProtect
 	Action  string
 	Claims  bool // believe what agents claim
 	Output  string
 
 	question keys.Question
 	options  sweep.KeysOptions
-	tried    []request.Key
 }
 
-// KeysProtect are the classes that must not be hit unless somebody says otherwise.
-var KeysProtect = []string{"browsers"}
+// The classes to refuse, and those that must not be hit, unless somebody says otherwise.
+var (
+	KeysTarget  = []request.Class{request.Tool, request.Crawler, disguised}
+	KeysProtect = []request.Class{request.Browser}
+)
 
 // keysTried are those that are held against each other unless --by names some: the simpler first, as of several that
 // are as good the first is called best.
@@ -50,9 +52,6 @@ var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 
 // Run verifies what is asked, judges the logs by every key, and reports.
 func (r *Keys) Run(ctx context.Context, logs []string) error {
-	if err := VerifyOutput(&r.Output, format.Outputs()); err != nil {
-		return err
-	}
 	r.Wanted = !r.Claims
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
@@ -84,79 +83,42 @@ func (r *Keys) Run(ctx context.Context, logs []string) error {
 
 // ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember
 // for longest by any key: how logs are read goes by that.
-func (r *Keys) ask() (policies []policy.Policy, err error) {
-	if err := r.chooseKeys(); err != nil {
-		return nil, err
-	}
+func (r *Keys) ask() ([]policy.Policy, error) {
 	if err := r.chooseSides(); err != nil {
 		return nil, err
 	}
-	for _, text := range r.Refuse {
-		var share Percent
-		if err := share.Set(text); err != nil {
-			return nil, BadFlag("refuse", text, err)
-		}
-		if share == 0 {
-			return nil, Usage("--refuse %s: every limit refuses as much; want more than 0%%", text)
-		}
-		if !slices.Contains(r.question.Refuse, float64(share)) {
-			r.question.Refuse = append(r.question.Refuse, float64(share))
-		}
-	}
-	r.question.By = append(r.question.By, r.tried...)
-	if len(r.Limits) > 0 {
-		return r.limitsByKey()
-	}
-	r.options.Keys = r.question.By
-	if r.Per == nil {
-		r.options.Periods = append([]limit.Time{limit.Minute}, longerPeriods...)
-		r.question.Longer = len(longerPeriods)
-	} else if r.options.Periods, err = periods(r.Per); err != nil {
-		return nil, err
-	}
-	spec := limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}
-	for _, key := range r.tried {
-		if p, err := policy.New(spec, key); err == nil {
-			policies = append(policies, p)
-		}
-	}
-	return policies, nil
-}
-
-// chooseKeys chooses those of --by, or those that are tried by default.
-func (r *Keys) chooseKeys() error {
-	for _, text := range r.By {
-		key, err := request.ParseKey(text)
-		if err != nil {
-			return BadFlag("by", text, err)
-		}
-		if !slices.Contains(r.tried, key) {
-			r.tried = append(r.tried, key)
-		}
-	}
-	if len(r.tried) == 0 {
-		r.tried = slices.DeleteFunc(slices.Clone(keysTried), func(k request.Key) bool {
+	q := &r.question
+	if q.By = r.By; len(q.By) == 0 {
+		q.By = slices.DeleteFunc(slices.Clone(keysTried), func(k request.Key) bool {
 			return r.Action != "" && strings.HasSuffix(k.String(), "+action") // as good as without
 		})
 	}
-	return nil
+	if len(r.Limits) > 0 {
+		return r.limitsByKey()
+	}
+	q.Refuse, r.options.Keys, r.options.Periods = r.Refuse, q.By, r.Per
+	if r.Per == nil {
+		r.options.Periods = append([]limit.Time{limit.Minute}, longerPeriods...)
+		q.Longer = len(longerPeriods)
+	}
+	return longestWindow(r.options.Periods, q.By...)
 }
 
 // limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.
 func (r *Keys) limitsByKey() (arranged []policy.Policy, err error) {
-	r.question.Refuse = nil
 	var byKey []policy.Policy
-	for _, key := range r.tried {
+	keys := r.question.By
+	for _, key := range keys {
 		policies, err := policy.ParseLimits(r.Limits, key)
 		if err != nil {
 			return nil, BadFlag("limit", "", err)
 		}
 		byKey = append(byKey, policies...)
 	}
-	n := len(byKey) / len(r.tried)
+	n := len(byKey) / len(keys)
 	for i := range n {
 		r.question.Limits = append(r.question.Limits, byKey[i].Name)
-		for j := range r.tried {
+		for j := range keys {
 			arranged = append(arranged, byKey[j*n+i])
 		}
 	}
@@ -194,13 +156,12 @@ const (
 
 // chooseSides says how visitors are to be counted.
 func (r *Keys) chooseSides() error {
-	target, err := classesOf("target", r.Target, DefaultTarget)
-	if err != nil {
-		return err
+	target, protect := r.Target, r.Protect
+	if target == nil {
+		target = KeysTarget
 	}
-	protect, err := classesOf("protect", r.Protect, KeysProtect)
-	if err != nil {
-		return err
+	if protect == nil {
+		protect = KeysProtect
 	}
 	for _, class := range target {
 		if slices.Contains(protect, class) {
@@ -233,21 +194,13 @@ func (r *Keys) chooseSides() error {
 	return nil
 }
 
-// classesOf reads a list of classes.
-func classesOf(flag string, names, otherwise []string) (classes []request.Class, err error) {
-	if names == nil {
-		names = otherwise
+// ParseClass reads a class as --target and --protect take it.
+func ParseClass(name string) (request.Class, error) {
+	i := slices.IndexFunc(ClassNames(), func(known string) bool { return name == known || name+"s" == known })
+	if i < 0 {
+		return 0, fmt.Errorf("want some of %s; %s", strings.Join(ClassNames(), ", "), suggest.Explain(name))
 	}
-	for _, name := range names {
-		i := slices.IndexFunc(ClassNames(), func(known string) bool { return name == known || name+"s" == known })
-		if i < 0 {
-			return nil, Usage("--%s %q: want some of %s; %s", flag, name, strings.Join(ClassNames(), ", "), suggest.Explain(name))
-		}
-		if class := request.Class(i); !slices.Contains(classes, class) {
-			classes = append(classes, class)
-		}
-	}
-	return classes, nil
+	return request.Class(i), nil
 }
 
 // disguised is the class of those who claim to be browsers, which their evidence contradicts.

@@ -35,7 +35,7 @@ type Caller struct {
 type Logs struct {
 	Caller
 	Source
-	MaxBad         Percent // share of unreadable lines above which that is an error
+	MaxBad         float64 // percent of unreadable lines above which that is an error
 	Quiet, Verbose bool
 
 	*Pipeline
@@ -157,14 +157,14 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: cmp.Or(l.Timezone, "UTC"), Warnings: warnings,
+		Timezone: l.Timezone.String(), Warnings: warnings,
 	}
 }
 
 // tooManyUnreadable is the error of more unreadable lines than there may be.
 func (l *Logs) tooManyUnreadable(s *ingest.Stats) error {
-	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > float64(l.MaxBad) {
-		return UnreadableError{share, float64(l.MaxBad)}
+	if share := 100 * float64(s.Unreadable) / float64(max(s.Lines, 1)); share > l.MaxBad {
+		return UnreadableError{share, l.MaxBad}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,17 +14,13 @@ import (
 // A Choice says what to judge by: limits on the command line, policies of the configuration, or both.
 type Choice struct {
 	Limits []string
-	By     string   // what they count by
-	Chosen []string // policies by name
+	By     request.Key // what they count by
+	Chosen []string    // policies by name
 }
 
 // Choose makes the policies: those of --limit first, then those of the configuration.
 func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
-	key, err := request.ParseKey(cmp.Or(f.By, "client"))
-	if err != nil {
-		return nil, BadFlag("by", f.By, err)
-	}
-	policies, err := policy.ParseLimits(f.Limits, key)
+	policies, err := policy.ParseLimits(f.Limits, f.By)
 	if err != nil {
 		return nil, BadFlag("limit", "", err)
 	}

@@ -21,37 +21,24 @@ type LineFormat struct {
 	Format    string // auto, a name, or the text of a format
 	NginxConf string // a file; its LogName says which format
 	LogName   string
-	Fields    string // what JSON calls its fields
-	Parser    string // auto, or gonx
-	Timezone  string
+	Fields    string         // what JSON calls its fields
+	Parser    string         // one of Parsers; "": the first
+	Timezone  *time.Location // of what does not name its zone; nil: UTC
 }
+
+// Parsers are what may read lines: ours, or the library gonx.
+var Parsers = []string{"auto", "gonx"}
 
 // choice is how the format is chosen. extra are the names of further fields that are needed.
 func (f *LineFormat) choice(extra []string) (detect.Choice, error) {
-	zone, err := ZoneOf(f.Timezone)
-	if err != nil {
-		return detect.Choice{}, err
-	}
-	if parser := cmp.Or(f.Parser, "auto"); parser != "auto" && parser != "gonx" {
-		return detect.Choice{}, Usage("--parser %s: want auto or gonx", f.Parser)
-	}
 	choice := detect.Choice{
 		Format: cmp.Or(f.Format, "auto"), NginxConf: f.NginxConf, LogName: f.LogName, Fields: f.Fields,
-		Options: parse.Options{Zone: zone, Extra: extra, Gonx: f.Parser == "gonx"},
+		Options: parse.Options{Zone: f.Timezone, Extra: extra, Gonx: f.Parser == Parsers[1]},
 	}
 	if err := choice.Verify(); err != nil {
 		return choice, Usage("%w", err)
 	}
 	return choice, nil
-}
-
-// ZoneOf is the zone of --timezone.
-func ZoneOf(name string) (*time.Location, error) {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, Usage("--timezone %s: no such zone; want a name such as UTC, Europe/Berlin or Local", name)
-	}
-	return zone, nil
 }
 
 // A Reading says which requests take part, and what they are taken for.
@@ -62,10 +49,10 @@ type Reading struct {
 	Trusted       []string // the proxies that are believed
 	Exclude       []string
 	ExcludeStatus []string
-	NotHTTP       NotHTTP
-	Lateness      Period
-	Since, Until  string
-	Cold          bool // limiters start empty at Since
+	NotHTTP       ingest.NotHTTP
+	Lateness      limit.Time
+	Since, Until  Moment // "": none
+	Cold          bool   // limiters start empty at Since
 
 	notes []string // on how these were read
 }
@@ -102,7 +89,7 @@ func (f *Reading) options(config *policy.Config, policies []policy.Policy, now t
 	if o.Format, err = f.choice(extra); err != nil {
 		return o, err
 	}
-	o.Lateness, o.NotHTTP = limit.Time(f.Lateness), ingest.NotHTTP(f.NotHTTP)
+	o.Lateness, o.NotHTTP = f.Lateness, f.NotHTTP
 	if !f.Cold {
 		o.Warmup = leastWarmup
 	}
@@ -114,26 +101,16 @@ func (f *Reading) options(config *policy.Config, policies []policy.Policy, now t
 			o.Warmup = max(o.Warmup, p.Horizon())
 		}
 	}
-	return o, f.moments(&o, now.In(o.Format.Options.Zone))
-}
-
-// moments reads --since and --until.
-func (f *Reading) moments(o *ingest.Options, now time.Time) (err error) {
-	if f.Since != "" {
-		o.HasSince = true
-		if o.Since, err = ParseMoment(f.Since, now); err != nil {
-			return BadFlag("since", f.Since, err)
-		}
+	now = now.In(cmp.Or(f.Timezone, time.UTC))
+	if o.HasSince = f.Since != ""; o.HasSince {
+		o.Since = f.Since.At(now)
 	}
-	if f.Until != "" {
-		o.HasUntil = true
-		if o.Until, err = ParseMoment(f.Until, now); err != nil {
-			return BadFlag("until", f.Until, err)
-		}
+	if o.HasUntil = f.Until != ""; o.HasUntil {
+		o.Until = f.Until.At(now)
 	}
 	if o.HasSince && o.HasUntil && o.Since >= o.Until {
-		return Usage("--since %s is not before --until %s", f.Since, f.Until)
+		return o, Usage("--since %s is not before --until %s", f.Since, f.Until)
 	}
-	f.notes = ZoneNotes(now, "since", f.Since, "until", f.Until)
-	return nil
+	f.notes = append(f.Since.ZoneNote("since", now), f.Until.ZoneNote("until", now)...)
+	return o, nil
 }

@@ -28,9 +28,6 @@ func (f *Redis) Connection(host string) (o redis.Options, err error) {
 	if o.Address, err = redis.ParseAddress(f.Addresses...); err != nil {
 		return o, Usage("--redis: %w", err)
 	}
-	if f.Timeout <= 0 || f.MaxLag < 0 {
-		return o, Usage("--redis-timeout must be longer than nothing, and --max-lag not negative")
-	}
 	o.Host, o.Timeout, o.Password = host, f.Timeout, os.Getenv(PasswordVariable)
 	if f.PasswordFile != "" {
 		text, err := os.ReadFile(f.PasswordFile)

@@ -32,14 +32,15 @@ type Replay struct {
 	DB         string
 	NoStore    bool
 	Events     store.Events // of how many policies they are kept
-	Retain     Period       // older runs are deleted; 0: none is
+	Retain     limit.Time   // older runs are deleted; 0: none is
 	Resume     string       // "", or one of ResumeWords
 	ResumeAs   string
 	Timing     bool
 	Harm       bool
 	HarmAction string // implies Harm
 	Band       bool
-	Sweep      bool // draw the curves as well
+	Sweep      bool         // draw the curves as well
+	Verified   func() error // called when nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
@@ -102,9 +103,6 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 
 // prepareReplay looks up everything that is named.
 func (r *Replay) prepareReplay(logs []string) error {
-	if err := r.Look.Verify(); err != nil {
-		return err
-	}
 	if err := r.verifyResume(logs); err != nil {
 		return err
 	}
@@ -126,6 +124,11 @@ func (r *Replay) prepareReplay(logs []string) error {
 	if r.Timing {
 		r.Read.Clock = time.Now
 	}
+	if r.Verified != nil {
+		if err := r.Verified(); err != nil {
+			return err
+		}
+	}
 	if r.Resume != "" {
 		r.sparse = true
 		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: limit.Time(r.Started.UnixMicro())}
@@ -142,10 +145,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		defer func() { err = cmp.Or(err, r.shared.close()) }()
 	}
 	engine := r.newEngine(ctx, sink)
-	curves, err := r.newSweep(ctx)
-	if err != nil {
-		return nil, err
-	}
+	curves := r.newSweep(ctx)
 	take := func(b *traffic.Batch) error { //nolint:unparam // evidence, which a sweep gathers this way, can fail
 		if curves != nil {
 			curves.Take(b)
@@ -271,7 +271,7 @@ func (r *Replay) prune(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--retain: %w", err)
 	}
-	old, err := db.FinishedBefore(limit.Time(r.Started.UnixMicro()) - limit.Time(r.Retain))
+	old, err := db.FinishedBefore(limit.Time(r.Started.UnixMicro()) - r.Retain)
 	if err != nil || len(old) == 0 {
 		return CloseAfter(db, err)
 	}

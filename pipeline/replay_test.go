@@ -65,19 +65,15 @@ func TestErrorsOfReplay(t *testing.T) {
 		text   string
 	}{
 		"no limit":       {func(r *Replay) { r.Limits = nil }, log, new(*UsageError), "which limit?"},
-		"no key":         {func(r *Replay) { r.By = "moon" }, log, new(*UsageError), `--by: key "moon": limits cannot`},
-		"no moment":      {func(r *Replay) { r.Since = "soon" }, log, new(*UsageError), `--since: "soon" is no moment`},
 		"turned around":  {func(r *Replay) { r.Since, r.Until = "2026-11-20", "2026-11-19" }, log, new(*UsageError), "is not before --until"},
-		"no zone":        {func(r *Replay) { r.Timezone = "Mars/North" }, log, new(*UsageError), "no such zone"},
 		"no action":      {func(r *Replay) { r.HarmAction = "logn" }, log, new(*UsageError), "did you mean"},
-		"no format":      {func(r *Replay) { r.Output = "pdf" }, log, new(*UsageError), "--output"},
 		"unreadable":     {func(r *Replay) { r.MaxBad = 5 }, broken, new(UnreadableError), "9.09% of the lines"},
 		"condition held": {func(r *Replay) { r.FailIf = []string{"refused > 3"} }, log, new(HeldError), "--fail-if refused > 3 holds for token:6/30s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, NoStore: true}
-			r.Top = 10
+			r.Output, r.Top = "table", 10
 			c.set(r)
 			if err := r.Run(t.Context(), []string{c.log}); !errors.As(err, c.target) || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("it ends with %v, want %T: …%s…", err, c.target, c.text)

@@ -39,12 +39,6 @@ func (r *Replay) verifyResume(logs []string) error {
 	if r.Resume == "" {
 		return nil
 	}
-	if !slices.Contains(ResumeWords, r.Resume) {
-		return Usage("--resume=%s: want on, anyway or fresh", r.Resume)
-	}
-	if err := store.CheckStateName(r.ResumeAs); err != nil {
-		return Usage("--resume-as %q: %w", r.ResumeAs, err)
-	}
 	if slices.Contains(logs, standardInput) {
 		return Usage("--resume: standard input has no place in it to go on from; name files")
 	}

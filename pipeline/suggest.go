@@ -3,13 +3,13 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"shadow/policy"
 	"shadow/report/advice"
-	"shadow/report/format"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -21,12 +21,12 @@ import (
 type Suggest struct {
 	Logs
 	Shapes
-	Protect    []string // which clients, and which share of them
-	Target     []string // which clients to refuse; nil: DefaultTarget, or all if all are protected
+	Protect    []suggest.Goal // which clients, and which share of them
+	Target     []suggest.Set  // which clients to refuse; nil: DefaultTarget, or all if all are protected
 	Action     string
 	EachAction bool
-	Holdout    string // the last share of the requests; "": none
-	Scale      string // a factor; "": 1
+	Holdout    suggest.Percent // the last share of the requests; 0: none
+	Scale      suggest.Scale   // the zero one is 1
 	Band       bool
 	Output     string
 	Again      []string // the flags that say how logs are read, for commands that are proposed
@@ -37,7 +37,16 @@ type Suggest struct {
 }
 
 // DefaultTarget are the clients that a limit is meant for unless somebody says otherwise.
-var DefaultTarget = []string{"tools", "crawlers", "disguised"}
+var DefaultTarget = []suggest.Set{1 << suggest.Tools, 1 << suggest.Crawlers, 1 << suggest.Disguised}
+
+// What is promised, and how much of a log is held out to prove it, unless somebody says otherwise.
+var (
+	DefaultProtect, _ = suggest.ParseGoal("browsers=99.9%")
+	DefaultHoldout, _ = suggest.ParsePercent("30%")
+)
+
+// SameScale is that of clients that send as much as they did.
+var SameScale, _ = suggest.ParseScale("1")
 
 // Run verifies what is asked, reads, chooses, and reports.
 func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
@@ -76,23 +85,15 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 
 // prepareSuggest looks up everything that is named.
 func (r *Suggest) prepareSuggest(logs []string) error {
-	if err := VerifyOutput(&r.Output, format.Outputs()); err != nil {
+	if err := r.ask(); err != nil {
 		return err
 	}
 	r.names, r.Cold = logs, true // neither part of the log is warmed
-	err := r.prepare(logs, func(*policy.Config) (_ []policy.Policy, err error) {
-		if err := r.ask(); err != nil {
-			return nil, err
-		}
-		if len(r.Kinds) == 0 {
-			r.Kinds = []string{sweep.Window.String(), sweep.Fixed.String(), sweep.Token.String()}
-		}
-		if r.advisor.Shapes, err = r.Shapes.options(); err != nil {
-			return nil, err
-		}
-		r.advisor.HeldOut, err = r.heldOut()
-		return nil, err
-	})
+	if len(r.Kinds) == 0 {
+		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
+	}
+	r.advisor.Shapes, r.advisor.HeldOut = r.Shapes.options(), r.Holdout
+	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
 	}
@@ -114,27 +115,17 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 }
 
 // ask makes the question. `--protect all` without --target implies `--target all`: no classification is needed.
-func (r *Suggest) ask() (err error) {
+func (r *Suggest) ask() error {
 	q := &r.advisor.Question
-	for _, text := range r.Protect {
-		p, err := suggest.ParseGoal(text)
-		if err != nil {
-			return BadFlag("protect", text, err)
-		}
-		q.Goals = append(q.Goals, p)
-	}
+	q.Goals, q.Scale = r.Protect, cmp.Or(r.Scale, SameScale)
 	target := r.Target
 	if target == nil {
 		target = DefaultTarget
 		if len(q.Goals) > 0 && q.Goals[0].Who == suggest.Everybody {
-			target = []string{"all"}
+			target = []suggest.Set{suggest.Everybody}
 		}
 	}
-	for _, word := range target {
-		who, err := suggest.ParseSet(word)
-		if err != nil {
-			return BadFlag("target", word, err)
-		}
+	for _, who := range target {
 		q.Target |= who
 	}
 	if len(q.Goals) == 0 || q.Target == 0 {
@@ -145,20 +136,18 @@ func (r *Suggest) ask() (err error) {
 			return Usage("--protect and --target: %s cannot be both", both)
 		}
 	}
-	if q.Scale, err = suggest.ParseScale(cmp.Or(r.Scale, "1")); err != nil {
-		return BadFlag("scale", r.Scale, err)
-	}
 	return nil
 }
 
-// heldOut is the share of --holdout, 0 for none.
-func (r *Suggest) heldOut() (suggest.Percent, error) {
-	if none := strings.TrimSuffix(r.Holdout, "%"); none == "0" || r.Holdout == "" {
+// ParseHoldout reads the share of the requests on which limits are proven; 0 is none.
+func ParseHoldout(text string) (suggest.Percent, error) {
+	if strings.TrimSuffix(text, "%") == "0" {
 		return 0, nil
 	}
-	share, err := suggest.ParsePercent(r.Holdout)
+	share, err := suggest.ParsePercent(text)
 	if err != nil || share.Float() >= 100 {
-		return 0, Usage("--holdout %q: want a share from 0 (nothing is held out) to below 100%% (something must be left to choose limits on), such as 30%%", r.Holdout)
+		return 0, errors.New("want a share from 0 (nothing is held out) to below 100% (something must be left to choose " +
+			"limits on), such as 30%")
 	}
 	return share, nil
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -12,7 +11,6 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/curves"
-	"shadow/report/format"
 	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
@@ -72,29 +70,13 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 
 // prepareSweep looks up everything that is named.
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
-	if err := VerifyOutput(&r.Output, format.PageOutputs()); err != nil {
-		return err
-	}
-	var longest []policy.Policy // the window that remembers for longest: how logs are read goes by that
-	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) {
-		for _, b := range r.Bursts {
-			if b < 1 {
-				return nil, Usage("--bursts %d: a bucket that holds nothing admits nothing; want at least 1", b)
-			}
-		}
-		var err error
-		if r.options, err = r.Shapes.options(); err != nil {
-			return nil, err
-		}
-		p, err := policy.New(limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(r.options.Periods)}, r.options.By)
-		longest = []policy.Policy{p}
-		return longest, err
-	})
+	r.options = r.Shapes.options()
+	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) })
 	if err != nil {
 		return err
 	}
 	r.Read.Batch = sweepBatch
-	NotePaths(&r.Read, PolicyKeys(longest))
+	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	o := &r.options
 	if r.Rules != nil {
 		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
@@ -103,6 +85,19 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	o.Band, r.Read.Band = r.Band, r.Band
 	o.Stop = ctx.Err
 	return nil
+}
+
+// longestWindow is, by each key, the window that remembers for longest: how logs are read goes by that.
+func longestWindow(periods []limit.Time, keys ...request.Key) (policies []policy.Policy, err error) {
+	spec := limit.Spec{Algorithm: "window", Count: 1, Period: slices.Max(periods)}
+	for _, key := range keys {
+		p, err := policy.New(spec, key)
+		if err != nil {
+			return nil, err
+		}
+		policies = append(policies, p)
+	}
+	return policies, nil
 }
 
 // sweep reads the logs and draws the curves.
@@ -185,7 +180,7 @@ func (r *Sweep) warnings(result *sweep.Result) []string {
 		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
-	texts = append(texts, FoldedPaths(&r.Read, []request.Key{r.options.By})...)
+	texts = append(texts, FoldedPaths(&r.Read, []request.Key{r.By})...)
 	if r.NoStore {
 		return texts
 	}
@@ -194,65 +189,25 @@ func (r *Sweep) warnings(result *sweep.Result) []string {
 
 // Shapes say which limits are tried.
 type Shapes struct {
-	Per   []string // lengths of windows; none: those by default
-	Kinds []string // none: all
-	Rates []string // of token buckets; none: those that suit the key
-	By    string   // what limits count by
+	Per   []limit.Time // lengths of windows; none: those by default
+	Kinds []sweep.Kind // none: all
+	Rates []sweep.Rate // of token buckets; none: those that suit the key
+	By    request.Key  // what limits count by
 }
 
 // options are the shapes as a sweep takes them.
-func (f *Shapes) options() (o sweep.Options, err error) {
-	if o.By, err = request.ParseKey(cmp.Or(f.By, "client")); err != nil {
-		return o, BadFlag("by", f.By, err)
-	}
-	if o.Periods, err = periods(f.Per); err != nil {
-		return o, err
-	}
-	for _, name := range f.Kinds {
-		kind, err := sweep.ParseKind(name)
-		if err != nil {
-			return o, BadFlag("kind", name, err)
-		}
-		o.Kinds = append(o.Kinds, kind)
+func (f *Shapes) options() sweep.Options {
+	o := sweep.Options{By: f.By, Periods: f.Per, Kinds: f.Kinds, Rates: f.Rates}
+	if len(o.Periods) == 0 {
+		o.Periods = sweep.DefaultPeriods()
 	}
 	for kind := range sweep.KindCount {
 		if len(f.Kinds) == 0 {
 			o.Kinds = append(o.Kinds, kind)
 		}
 	}
-	for _, text := range f.Rates {
-		some, err := sweep.ParseRates(text)
-		if err != nil {
-			return o, BadFlag("rate", text, err)
-		}
-		for _, rate := range some {
-			if rate.MostBurst() < 1 {
-				return o, Usage("--rate %s: too large to be exact; take a shorter period or a rounder count", text)
-			}
-			if !slices.Contains(o.Rates, rate) {
-				o.Rates = append(o.Rates, rate)
-			}
-		}
-	}
 	if len(o.Rates) == 0 {
 		o.Rates = sweep.DefaultRates(o.By)
 	}
-	return o, nil
-}
-
-// periods reads --per.
-func periods(texts []string) (all []limit.Time, err error) {
-	if len(texts) == 0 {
-		return sweep.DefaultPeriods(), nil
-	}
-	for _, text := range texts {
-		per, err := limit.ParsePeriod(text)
-		if err != nil {
-			return nil, BadFlag("per", text, err)
-		}
-		if !slices.Contains(all, per) {
-			all = append(all, per)
-		}
-	}
-	return all, nil
+	return o
 }

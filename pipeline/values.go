@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,45 +12,19 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// The values of flags. Each is a pflag.Value: it is set from text, written as that text again, and named by --help.
+// Values of flags that no other package has.
 
-// A Percent is a flag such as 5%. The sign may be left out.
-type Percent float64
-
-// Set reads a share from 0 to 100 %.
-func (p *Percent) Set(text string) error {
+// ParsePercent reads a share from 0 to 100 %. The sign may be left out.
+func ParsePercent(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v >= 0 && v <= 100) {
-		return fmt.Errorf("want a share from 0%% to 100%%, such as 5%%")
+		return 0, errors.New("want a share from 0% to 100%, such as 5%")
 	}
-	*p = Percent(v)
-	return nil
+	return v, nil
 }
 
-func (p *Percent) String() string { return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%" }
-
-// Type is what --help calls the value.
-func (p *Percent) Type() string { return "percent" }
-
-// A Period is a flag such as 20m or 1d.
-type Period limit.Time
-
-// Set reads a period.
-func (p *Period) Set(text string) error {
-	v, err := limit.ParsePeriod(text)
-	if err == nil {
-		*p = Period(v)
-	}
-	return err
-}
-
-func (p *Period) String() string { return limit.FormatPeriod(limit.Time(*p)) }
-
-// Type is what --help calls the value.
-func (p *Period) Type() string { return "duration" }
-
-// A Size is a flag such as 64MiB: a whole number of bytes, KiB, MiB or GiB.
-type Size int64
+// FormatPercent is the text that ParsePercent reads.
+func FormatPercent(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) + "%" }
 
 // sizeUnits are from large to small, so that a size is written in the largest that fits.
 var sizeUnits = []struct {
@@ -58,110 +32,93 @@ var sizeUnits = []struct {
 	bytes int64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
 
-// Set reads a size, which must be above 0.
-func (s *Size) Set(text string) error {
+// ParseSize reads a whole number of bytes, KiB, MiB or GiB above 0, such as 64MiB.
+func ParseSize(text string) (int64, error) {
 	for _, u := range sizeUnits {
 		digits, ok := strings.CutSuffix(text, u.name)
 		if !ok {
 			continue
 		}
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil || n < 1 || n > math.MaxInt64/u.bytes {
-			break
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n >= 1 && n <= math.MaxInt64/u.bytes {
+			return n * u.bytes, nil
 		}
-		*s = Size(n * u.bytes)
-		return nil
+		break
 	}
-	return fmt.Errorf("want a size, such as 64MiB")
+	return 0, errors.New("want a size, such as 64MiB")
 }
 
-func (s *Size) String() string {
+// FormatSize is the text that ParseSize reads.
+func FormatSize(n int64) string {
 	for _, u := range sizeUnits {
-		if int64(*s)%u.bytes == 0 && *s != 0 {
-			return fmt.Sprint(int64(*s)/u.bytes, u.name)
+		if n%u.bytes == 0 && n != 0 {
+			return fmt.Sprint(n/u.bytes, u.name)
 		}
 	}
 	return "0"
 }
 
-// Type is what --help calls the value.
-func (s *Size) Type() string { return "size" }
+// NotHTTPWords are what --not-http may be.
+var NotHTTPWords = []string{ingest.SkipNotHTTP: "skip", ingest.JudgeNotHTTP: "judge"}
 
-// NotHTTP is the value of --not-http.
-type NotHTTP ingest.NotHTTP
+// A Moment is what --since and --until take: a moment (RFC 3339), a date or a date and time of a zone, a day's name
+// (now, today, yesterday), or how long ago (24h, 7d). Which moment that is depends on the time and the zone.
+type Moment string
 
-// NotHTTPWords are what it may be.
-var NotHTTPWords = [...]string{ingest.SkipNotHTTP: "skip", ingest.JudgeNotHTTP: "judge"}
-
-func (n *NotHTTP) String() string { return NotHTTPWords[*n] }
-
-// Type is what --help calls the value.
-func (n *NotHTTP) Type() string { return "what" }
-
-// Set reads one of the words.
-func (n *NotHTTP) Set(text string) error {
-	i := slices.Index(NotHTTPWords[:], text)
-	if i < 0 {
-		return fmt.Errorf("want skip or judge")
+// ParseMoment verifies a moment.
+func ParseMoment(text string) (Moment, error) {
+	if _, ok := Moment(text).at(time.Now()); !ok {
+		return "", fmt.Errorf("%q is no moment: want 2026-11-19T08:00:00Z, 2026-11-19, today, yesterday, or how long ago: "+
+			"24h, 7d", text)
 	}
-	*n = NotHTTP(i)
-	return nil
+	return Moment(text), nil
 }
 
-// ParseMoment reads what --since and --until take: a moment (RFC 3339), a date or a date and time in the zone of now, a
-// day's name (now, today, yesterday), or how long ago (24h, 7d).
-func ParseMoment(text string, now time.Time) (limit.Time, error) {
-	if t, ok := namedMoment(text, now); ok {
-		return limit.Time(t.UnixMicro()), nil
-	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return limit.Time(t.UnixMicro()), nil
-	}
-	if t, ok := zonelessMoment(text, now.Location()); ok {
-		return limit.Time(t.UnixMicro()), nil
-	}
-	if ago, err := limit.ParsePeriod(text); err == nil {
-		return limit.Time(now.UnixMicro()) - ago, nil
-	}
-	return 0, fmt.Errorf("%q is no moment: want 2026-11-19T08:00:00Z, 2026-11-19, today, yesterday, or how long ago: 24h, 7d", text)
+func (m Moment) String() string { return string(m) }
+
+// At is the moment meant, in the zone of now.
+func (m Moment) At(now time.Time) limit.Time {
+	at, _ := m.at(now)
+	return at
 }
 
-// zonelessMoment reads a date, or a date and time, of a zone.
-func zonelessMoment(text string, zone *time.Location) (t time.Time, ok bool) {
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+func (m Moment) at(now time.Time) (at limit.Time, ok bool) {
+	if t, ok := m.zoneless(now); ok || m == "now" {
+		return limit.Time(t.UnixMicro()), true
+	}
+	if t, err := time.Parse(time.RFC3339Nano, string(m)); err == nil {
+		return limit.Time(t.UnixMicro()), true
+	}
+	ago, err := limit.ParsePeriod(string(m))
+	return limit.Time(now.UnixMicro()) - ago, err == nil
+}
+
+// zoneless is a moment that the zone of now decides. Days begin at midnight, also where the clock changes.
+func (m Moment) zoneless(now time.Time) (t time.Time, ok bool) {
+	y, month, d := now.Date()
+	switch m {
+	case "now":
+		return now, false
+	case "today":
+		return time.Date(y, month, d, 0, 0, 0, 0, now.Location()), true
+	case "yesterday":
+		return time.Date(y, month, d-1, 0, 0, 0, 0, now.Location()), true
+	}
+	for _, layout := range []string{
+		time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05",
+	} {
+		if t, err := time.ParseInLocation(layout, string(m), now.Location()); err == nil {
 			return t, true
 		}
 	}
 	return t, false
 }
 
-// ZoneNotes say in which zone flags were read whose moments name none: pairs of a flag and its value.
-func ZoneNotes(now time.Time, flags ...string) (notes []string) {
-	for i := 0; i+1 < len(flags); i += 2 {
-		flag, text := flags[i], flags[i+1]
-		t, ok := zonelessMoment(text, now.Location())
-		if !ok && text != "now" {
-			t, ok = namedMoment(text, now)
-		}
-		if ok {
-			notes = append(notes, fmt.Sprintf("--%s %s is read in %s, as %s: --timezone names another zone", flag, text, now.Location(),
-				t.UTC().Format("2006-01-02 15:04:05 UTC")))
-		}
+// ZoneNote says in which zone a flag was read whose moment names none; nothing of others.
+func (m Moment) ZoneNote(flag string, now time.Time) []string {
+	t, ok := m.zoneless(now)
+	if !ok {
+		return nil
 	}
-	return notes
-}
-
-// namedMoment knows the words for moments. Days begin at midnight of the zone of now, also where the clock changes.
-func namedMoment(text string, now time.Time) (time.Time, bool) {
-	y, m, d := now.Date()
-	switch text {
-	case "now":
-		return now, true
-	case "today":
-		return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), true
-	case "yesterday":
-		return time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), true
-	}
-	return time.Time{}, false
+	return []string{fmt.Sprintf("--%s %s is read in %s, as %s: --timezone names another zone",
+		flag, m, now.Location(), t.UTC().Format("2006-01-02 15:04:05 UTC"))}
 }

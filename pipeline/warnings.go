@@ -90,10 +90,10 @@ func FoldedPaths(o *ingest.Options, keys []request.Key) []string {
 func (f *Reading) idleFlags(s *ingest.Stats) []string {
 	var bounds []string
 	if f.Since != "" {
-		bounds = append(bounds, "--since "+f.Since)
+		bounds = append(bounds, "--since "+f.Since.String())
 	}
 	if f.Until != "" {
-		bounds = append(bounds, "--until "+f.Until)
+		bounds = append(bounds, "--until "+f.Until.String())
 	}
 	bounded := len(bounds) > 0
 	texts := slices.Clone(f.notes)

@@ -173,17 +173,5 @@ func (e Events) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// Set makes Events a flag value.
-func (e *Events) Set(text string) error {
-	n, err := ParseEvents(text)
-	if err == nil {
-		*e = n
-	}
-	return err
-}
-
-// Type is what the flag's help calls the value.
-func (e *Events) Type() string { return "all|none|N" }
-
 // Of is for how many of so many policies events are kept.
 func (e Events) Of(policies int) int { return min(int(e), policies) }

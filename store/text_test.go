@@ -75,9 +75,8 @@ func TestParseEvents(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "-1", "some", "1.5", "2147483648", "all "} {
-		e := DefaultEvents
-		if err := e.Set(text); err == nil || e != DefaultEvents {
-			t.Errorf("Set(%q): %v, %v", text, e, err)
+		if e, err := ParseEvents(text); err == nil {
+			t.Errorf("ParseEvents(%q) = %v", text, e)
 		}
 	}
 	for _, e := range []Events{AllEvents, 0, 1, 20} {

@@ -58,7 +58,11 @@ func ParseRates(text string) ([]Rate, error) {
 		if s.Algorithm != "" || s.Options != "" || s.Count < 1 {
 			return nil, fmt.Errorf("rate %q: want COUNT/PERIOD and nothing else, such as 10/s", text)
 		}
-		rates = append(rates, Rate{s.Count, s.Period})
+		rate := Rate{s.Count, s.Period}
+		if rate.MostBurst() < 1 {
+			return nil, fmt.Errorf("rate %q: too large to be exact; take a shorter period or a rounder count", text)
+		}
+		rates = append(rates, rate)
 	}
 	return rates, nil
 }

@@ -23,11 +23,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &bad) {
 		return pipeline.Usage("%w\nSee `%s --help`.", err, cmd.CommandPath())
 	}
-	cause := bad.Unwrap()
+	value, cause := bad.GetValue(), bad.Unwrap()
+	if item := new(badItem); errors.As(cause, &item) {
+		value, cause = item.text, item.error
+	}
+	if value == "" {
+		return emptyFlag(bad.GetFlag())
+	}
 	if number := new(strconv.NumError); errors.As(cause, &number) {
 		cause = errors.New(wanted[bad.GetFlag().Value.Type()])
 	}
-	return pipeline.BadFlag(bad.GetFlag().Name, bad.GetValue(), cause)
+	return pipeline.BadFlag(bad.GetFlag().Name, value, cause)
 }
 
 // nearestFlag says which flag was likely meant, if any is near: also where it is written with one dash.

@@ -15,7 +15,6 @@ import (
 // calcFlags are the options of `shadow calc` as they are given.
 type calcFlags struct {
 	bucket calc.Bucket
-	window string
 	output string
 	noPlot bool
 }
@@ -61,10 +60,11 @@ second for a day, say --pattern constant:10/s --window 24h.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Int64Var(&f.bucket.Capacity, "capacity", 0, "`tokens` that the bucket holds")
-	flags.Var(&f.bucket.Refill, "refill", "the `rate` at which tokens come: 100/s, 30/m, 0.5/s")
+	domain[calc.Rate]{parse: calc.ParseRate, text: calc.Rate.String}.add(cmd, &f.bucket.Refill, "refill", "the `rate` at which tokens come: 100/s, 30/m, 0.5/s")
 	flags.Int64Var(&f.bucket.Initial, "initial", 0, "`tokens` at the beginning (default as many as it holds)")
-	flags.StringVar(&f.window, "window", "5m", "how long to look at the bucket (`period`)")
-	flags.Var(&f.bucket.Pattern, "pattern", "what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
+	f.bucket.Window = 5 * limit.Minute
+	domain[limit.Time]{what: "string", parse: limit.ParsePeriod, text: limit.FormatPeriod}.add(cmd, &f.bucket.Window, "window", "how long to look at the bucket (`period`)")
+	domain[calc.Pattern]{parse: calc.ParsePattern, text: calc.Pattern.String}.add(cmd, &f.bucket.Pattern, "pattern", "what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
 	flags.Uint64Var(&f.bucket.Seed, "seed", 1, "`number` that a random pattern is drawn with")
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plot of the tokens over time")
@@ -106,10 +106,5 @@ func (f *calcFlags) verify(cmd *cobra.Command) error {
 	if !given("initial") {
 		b.Initial = b.Capacity
 	}
-	window, err := limit.ParsePeriod(f.window)
-	if err != nil {
-		return pipeline.BadFlag("window", f.window, err)
-	}
-	b.Window = window
-	return pipeline.VerifyOutput(&f.output, explain.CalcFormats())
+	return nil
 }

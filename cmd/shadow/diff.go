@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/pipeline"
-	"shadow/report"
 	"shadow/report/format"
 )
 
@@ -34,7 +33,7 @@ configuration then take no part unless --policy names them.`,
 	flags.SortFlags = false
 	addPolicies(cmd, &f.Choice)
 	addOutput(cmd, &f.Output, "comparison", format.Outputs())
-	flags.IntVar(&f.Top, "top", report.DefaultTop, "`rows` per list of clients and actions")
+	addTop(cmd, &f.Top)
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)
 	addJudging(cmd, &f.Logs)

@@ -47,7 +47,8 @@ action) judges by what they do, too; it is not told what that one would have nee
 	flags.SortFlags = false
 	addPolicies(cmd, &f.Choice)
 	addOutput(cmd, &f.Output, "account", explain.CalcFormats())
-	flags.IntVar(&f.Top, "top", client.DefaultRefusals, "`refusals` that are listed of each policy")
+	f.Top = client.DefaultRefusals
+	atLeast(1, "").add(cmd, &f.Top, "top", "`refusals` that are listed of each policy")
 	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the refusals listed, which are read again from the logs")
 	flags.BoolVar(&f.NoPlot, "no-plot", false, "draw no plots")
 	addReading(cmd, &f.Reading)

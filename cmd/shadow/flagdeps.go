@@ -47,10 +47,10 @@ func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		others := f.Annotations[needsNote]
 		serves := func(other string) bool { return inUse(flags, other) }
-		switch what, _ := pflag.UnquoteUsage(f); {
+		switch {
 		case err != nil:
 		case isEmpty(f.Value):
-			err = pipeline.Usage("--%s is empty, perhaps by a variable that is not set: state its %s, or leave the flag out", f.Name, strings.ToUpper(what))
+			err = emptyFlag(f)
 		case len(others) > 0 && !slices.ContainsFunc(others, serves):
 			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it out", f.Name, wantedOf(flags, others))
 		}
@@ -61,6 +61,12 @@ func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 		}
 	})
 	return err
+}
+
+func emptyFlag(f *pflag.Flag) error {
+	what, _ := pflag.UnquoteUsage(f)
+	return pipeline.Usage("--%s is empty, perhaps by a variable that is not set: state its %s, or leave the flag out",
+		f.Name, strings.ToUpper(what))
 }
 
 // isEmpty reports whether a value is a text without anything in it, or a list with such a one.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -13,15 +14,17 @@ import (
 	"shadow/pipeline/stored"
 	"shadow/report"
 	"shadow/report/format"
-	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic/ingest"
 )
 
 // Flags that several commands have.
 
-// completeWords makes the shell complete a flag to one of some words.
+// completeWords makes the shell complete a flag to one of some words, if there are any.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	if len(words) == 0 {
+		return
+	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
@@ -41,11 +44,11 @@ func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	flags.StringVar(&f.NginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
 	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
-	flags.StringVar(&f.Parser, "parser", "auto", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
+	f.Parser, f.Timezone = pipeline.Parsers[0], time.UTC
+	oneOf(pipeline.Parsers...).add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
 	needs(cmd, []string{"nginx-conf"}, "log-name")
-	completeWords(cmd, "parser", "auto", "gonx")
 	completeWords(cmd, "format", formatNames()...)
-	flags.StringVar(&f.Timezone, "timezone", "UTC", "`zone` of time stamps and dates that do not name theirs, such as Europe/Berlin or Local")
+	aZone.add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as Europe/Berlin or Local")
 }
 
 // formatNames are the formats that have names.
@@ -61,8 +64,8 @@ func formatNames() []string {
 func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 	addWho(cmd, f, ingest.DefaultLateness)
 	flags := cmd.Flags()
-	flags.StringVar(&f.Since, "since", "", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
-	flags.StringVar(&f.Until, "until", "", "leave out requests from this `moment` on")
+	aMoment.add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
+	aMoment.add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.Cold, "cold", false,
 		"start with empty limiters at --since, rather than warm them with the day before, or as much as they remember "+
 			"(near the truth; for clients busy for longer only a replay without --since is exact)")
@@ -73,16 +76,15 @@ func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	flags := cmd.Flags()
 	addFormat(cmd, &f.LineFormat)
-	f.Lateness = pipeline.Period(lateness)
+	f.Lateness = lateness
 	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a field of the line")
 	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
 	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
 	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
 	flags.StringArrayVar(&f.Exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
 	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
-	flags.Var(&f.NotHTTP, "not-http", "`what` becomes of lines whose request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
-	completeWords(cmd, "not-http", pipeline.NotHTTPWords[:]...)
-	flags.Var(&f.Lateness, "lateness", "how far out of order requests may come")
+	named[ingest.NotHTTP](pipeline.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
+	aPeriod.add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
 }
 
 // addEvidence adds the flags that ask for evidence.
@@ -98,19 +100,22 @@ func evidenceByDefault(cmd *cobra.Command, f *pipeline.Evidence) {
 
 // addEvidencePaths adds the flags that say more than that.
 func addEvidencePaths(cmd *cobra.Command, f *pipeline.Evidence, implied string) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.Beacon, "evidence-path", "", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
-	flags.StringVar(&f.Robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
+	verified(func(path string) error {
+		if path == "" || path[0] != '/' && path[0] != '*' {
+			return errors.New("fits no path; want a slash at its beginning")
+		}
+		return nil
+	}).add(cmd, &f.Beacon, "evidence-path", "a `path` that only real browsers load, which proves them (a glob"+implied+")")
+	cmd.Flags().StringVar(&f.Robots, "robots", "", "the site's robots.txt, to tell who disobeys it (`file`"+implied+")")
 }
 
 // addPolicies adds the flags that say what to judge by.
 func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by +, with each: or in-turn: in front (repeatable)")
-	flags.StringVar(&f.By, "by", "client", "what --limit counts by (`key`): "+keyTexts)
+	aKey.add(cmd, &f.By, "by", "what --limit counts by (`key`): "+keyTexts)
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
 	needs(cmd, []string{"limit", "sweep"}, "by")
-	completeWords(cmd, "by", request.Keys()...)
 }
 
 // keyTexts are what limits can count by, for --help.
@@ -125,7 +130,7 @@ func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
 func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	f.MaxBad = 5
 	flags := cmd.Flags()
-	flags.Var(&f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
+	aPercent.add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
 	clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
@@ -144,17 +149,14 @@ func addBand(cmd *cobra.Command, band *bool) {
 
 // addShapes adds the flags that say which shapes of limits to look at.
 func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
-	flags := cmd.Flags()
-	var per []string
-	for _, p := range sweep.DefaultPeriods() {
-		per = append(per, limit.FormatPeriod(p))
-	}
-	flags.StringSliceVar(&f.Per, "per", per, "`lengths` of windows")
-	flags.StringArrayVar(&f.Kinds, "kind", nil, "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
-	flags.StringSliceVar(&f.Rates, "rate", nil, "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s"+rates+")")
+	f.Per = sweep.DefaultPeriods()
+	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows")
+	kind := domain[sweep.Kind]{parse: sweep.ParseKind, text: sweep.Kind.String, words: sweep.Kinds()}
+	kind.addList(cmd, &f.Kinds, false, "kind", "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
+	rate := domain[sweep.Rate]{text: sweep.Rate.String}
+	rate.addLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s"+rates+")")
 	needs(cmd, []string{kindOf(sweep.Token)}, "rate")
 	needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
-	completeWords(cmd, "kind", sweep.Kinds()...)
 }
 
 func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
@@ -164,8 +166,9 @@ func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep what limits remember in Redis at this `address`: redis://HOST (rediss:// for TLS), redis+cluster://HOST, redis+sentinel://HOST/MASTER or unix:///PATH; several of the first kind make a ring")
 	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the variable "+pipeline.PasswordVariable+")")
-	flags.DurationVar(&f.Timeout, "redis-timeout", time.Second, "for how long (`time`) to wait for Redis before deciding locally")
-	flags.DurationVar(&f.MaxLag, "max-lag", time.Hour, "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
+	f.Timeout, f.MaxLag = time.Second, time.Hour
+	waits(true).add(cmd, &f.Timeout, "redis-timeout", "for how long (`time`) to wait for Redis before deciding locally")
+	waits(false).add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
 	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
@@ -174,18 +177,22 @@ func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as 'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
 	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
-	flags.StringVar(&f.Anonymize, "anonymize", "", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
+	oneOf(report.Anonymizations()...).add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
 	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default $SHADOW_ANONYMIZE_KEY, or a new key for each report)")
 	needs(cmd, []string{"anonymize"}, "anonymize-key")
-	completeWords(cmd, "anonymize", report.Anonymizations()...)
 }
 
 // addLook adds the flags that say how a report is written.
 func addLook(cmd *cobra.Command, f *pipeline.Look) {
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
-	cmd.Flags().IntVar(&f.Top, "top", report.DefaultTop, "`rows` per list of clients and actions")
-	cmd.Flags().StringVar(&f.Sort, "sort", report.Sorts()[0], "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
-	completeWords(cmd, "sort", report.Sorts()...)
+	addTop(cmd, &f.Top)
+	f.Sort = report.Sorts()[0]
+	oneOf(report.Sorts()...).add(cmd, &f.Sort, "sort", "`order` of the lists: "+strings.Join(report.Sorts(), ", "))
+}
+
+func addTop(cmd *cobra.Command, top *int) {
+	*top = report.DefaultTop
+	atLeast(1, "").add(cmd, top, "top", "`rows` per list of clients and actions")
 }
 
 // pageTop are the rows per list on a page: more than elsewhere, unless --top says otherwise.
@@ -196,8 +203,8 @@ func pageTop(cmd *cobra.Command, f *pipeline.Look) {
 
 // addOutput adds the flag --output to a command that prints something in one of some formats.
 func addOutput(cmd *cobra.Command, output *string, what string, formats []string) {
-	cmd.Flags().StringVarP(output, "output", "o", formats[0], "`format` of the "+what+": "+strings.Join(formats, ", "))
-	completeWords(cmd, "output", formats...)
+	*output = formats[0]
+	oneOf(formats...).add(cmd, output, "output,o", "`format` of the "+what+": "+strings.Join(formats, ", "))
 }
 
 // defaultWait suffices for a tail, which has its database open for moments.
@@ -206,5 +213,6 @@ const defaultWait = 10 * time.Second
 // addDatabase adds the flags that say which database is read.
 func addDatabase(flags *pflag.FlagSet, d *stored.Database) {
 	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "DuckDB `file` of the runs")
-	flags.DurationVar(&d.Wait, "wait", defaultWait, "wait at most this `long` while another process writes the database")
+	d.Wait = defaultWait
+	flags.Var(&single[time.Duration]{waits(false), &d.Wait}, "wait", "wait at most this `long` while another process writes the database")
 }

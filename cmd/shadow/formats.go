@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/parse/detect"
-	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/report/table"
 )
@@ -25,9 +24,6 @@ be given as the server's configuration writes it, or be found in that configurat
   --field time=ts,client=remote_addr                           JSON with names of its own`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := pipeline.VerifyOutput(&output, format.Outputs()); err != nil {
-				return err
-			}
 			known := &listed[detect.Known]{detect.Catalogue(), func(k detect.Known) []any { return []any{k.Name, k.Summary, k.Text} }}
 			w := cmd.OutOrStdout()
 			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, known)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
+	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/report/format"
 	"shadow/request"
@@ -44,12 +47,24 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.Per, "per", []string{"1m"}, "`lengths` of windows (where no key separates by 1m, 10m and 1h are tried as well)")
-	flags.StringSliceVar(&f.Refuse, "refuse", []string{"50%", "80%", "95%"}, "`shares` of the target's requests to refuse")
+	f.Per, f.Refuse = []limit.Time{limit.Minute}, []float64{50, 80, 95}
+	f.Target, f.Protect = pipeline.KeysTarget, pipeline.KeysProtect
+	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are tried as well)")
+	share := domain[float64]{text: pipeline.FormatPercent, parse: func(text string) (float64, error) {
+		percent, err := pipeline.ParsePercent(text)
+		if err == nil && percent == 0 {
+			err = errors.New("every limit refuses as much; want more than 0%")
+		}
+		return percent, err
+	}}
+	share.addList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows (repeatable)")
-	flags.StringSliceVar(&f.By, "by", nil, "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
-	flags.StringSliceVar(&f.Target, "target", pipeline.DefaultTarget, "`classes` to refuse")
-	flags.StringSliceVar(&f.Protect, "protect", pipeline.KeysProtect, "`classes` that must not be hit")
+	aKey.addList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
+	class := domain[request.Class]{
+		parse: pipeline.ParseClass, text: func(c request.Class) string { return pipeline.ClassNames()[c] }, words: pipeline.ClassNames(),
+	}
+	class.addList(cmd, &f.Target, true, "target", "`classes` to refuse")
+	class.addList(cmd, &f.Protect, true, "protect", "`classes` that must not be hit")
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	flags.BoolVar(&f.Claims, "claims", false, "believe what agents claim, without looking for evidence")
@@ -57,9 +72,6 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
-	completeWords(cmd, "by", request.Keys()...)
-	completeWords(cmd, "target", pipeline.ClassNames()...)
-	completeWords(cmd, "protect", pipeline.ClassNames()...)
 	clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and --robots", "claims", "evidence-path", "robots")
 	clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the other", "limit", "per", "refuse")
 	clash(cmd, "--limit judges all requests: leave out --action", "limit", "action")

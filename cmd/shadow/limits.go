@@ -32,9 +32,6 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
   shadow limits explain token:6/30s,burst=10`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := pipeline.VerifyOutput(&output, explain.CalcFormats()); err != nil {
-				return err
-			}
 			algorithms := append(slices.Clone(policy.Algorithms), anyAlgorithm)
 			w := cmd.OutOrStdout()
 			if width := widthOf(w); output == "table" && 0 < width && width < algorithmTable {
@@ -100,9 +97,6 @@ that is. The plots show how many requests count against the client.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := pipeline.VerifyOutput(&output, explain.CalcFormats()); err != nil {
-				return err
-			}
 			policies, err := policy.ParseLimits(args, request.ByClient)
 			if err != nil {
 				return pipeline.Usage("%w", err)

@@ -10,45 +10,42 @@ import (
 )
 
 // profileFlags write profiles for `go tool pprof`.
-type profileFlags struct{ cpu, memory string }
+type profileFlags struct {
+	cpu, memory string   // their names
+	spent, live *os.File // nil unless begun
+}
 
 func (f *profileFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpu, "cpuprofile", "", "write a CPU profile to `file`")
 	flags.StringVar(&f.memory, "memprofile", "", "write a memory profile to `file`")
 }
 
-// start begins to profile; the function that it returns ends that. Both files are made now: better to know before the
-// replay that one cannot be written.
-func (f *profileFlags) start() (stop func() error, err error) {
-	memory, err := create(f.memory)
-	if err != nil {
-		return nil, err
-	}
-	cpu, err := create(f.cpu)
-	if err == nil && cpu != nil {
-		err = pprof.StartCPUProfile(cpu)
-	}
-	if err != nil {
-		return nil, err // the program ends, and the files with it
-	}
-	return func() error {
-		var errs []error
-		if cpu != nil {
-			pprof.StopCPUProfile()
-			errs = append(errs, cpu.Close())
+// start begins to profile. Both files are made now: better to know before the replay that one cannot be written.
+func (f *profileFlags) start() (err error) {
+	if f.memory != "" {
+		if f.live, err = os.Create(f.memory); err != nil {
+			return err
 		}
-		if memory != nil {
-			runtime.GC() // count what is live now
-			errs = append(errs, pprof.WriteHeapProfile(memory), memory.Close())
-		}
-		return errors.Join(errs...)
-	}, nil
+	}
+	if f.cpu == "" {
+		return nil
+	}
+	if f.spent, err = os.Create(f.cpu); err != nil {
+		return err // the program ends, and the files with it
+	}
+	return pprof.StartCPUProfile(f.spent)
 }
 
-// create makes a file, or none if it has no name.
-func create(name string) (*os.File, error) {
-	if name == "" {
-		return nil, nil
+// stop writes the profiles that were begun.
+func (f *profileFlags) stop() error {
+	var errs []error
+	if f.spent != nil {
+		pprof.StopCPUProfile()
+		errs = append(errs, f.spent.Close())
 	}
-	return os.Create(name)
+	if f.live != nil {
+		runtime.GC() // count what is live now
+		errs = append(errs, pprof.WriteHeapProfile(f.live), f.live.Close())
+	}
+	return errors.Join(errs...)
 }

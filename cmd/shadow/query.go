@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +14,12 @@ import (
 )
 
 // minQueryMemory is with what DuckDB can work.
-var minQueryMemory = pipeline.Size(64 << 20)
+const minQueryMemory = 64 << 20
 
 func newQuery() *cobra.Command {
 	var output string
 	var from stored.Database
-	memory := pipeline.Size(store.DefaultQueryMemory)
+	memory := int64(store.DefaultQueryMemory)
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Ask the database of runs; it cannot be changed that way",
@@ -36,17 +37,8 @@ these. The database is opened read-only, and the question reaches no other file.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := pipeline.VerifyOutput(&output, format.Outputs()); err != nil {
-				return err
-			}
-			wait, err := from.Waiting(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if memory < minQueryMemory {
-				return pipeline.Usage("--memory %v: want at least %v", &memory, &minQueryMemory)
-			}
-			rows, err := store.Query(cmd.Context(), from.Path, args[0], store.QueryOptions{Memory: int64(memory), Wait: wait})
+			rows, err := store.Query(cmd.Context(), from.Path, args[0],
+				store.QueryOptions{Memory: memory, Wait: from.Waiting(cmd.ErrOrStderr())})
 			if err != nil {
 				return err
 			}
@@ -55,7 +47,13 @@ these. The database is opened read-only, and the question reaches no other file.
 		},
 	}
 	addDatabase(cmd.Flags(), &from)
-	cmd.Flags().Var(&memory, "memory", "end a question that takes more memory than this")
+	domain[int64]{what: aSize.what, text: aSize.text, parse: func(text string) (int64, error) {
+		n, err := aSize.parse(text)
+		if err == nil && n < minQueryMemory {
+			err = fmt.Errorf("want at least %s", aSize.text(minQueryMemory))
+		}
+		return n, err
+	}}.add(cmd, &memory, "memory", "end a question that takes more memory than this")
 	addOutput(cmd, &output, "answer", format.Outputs())
 	return cmd
 }

@@ -40,11 +40,8 @@ besides, or some of them with --policy.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller = callerOf(cmd)
 			pageTop(cmd, &f.Look)
-			stop, err := profile.start()
-			if err != nil {
-				return err
-			}
-			return errors.Join(f.Run(cmd.Context(), args), stop())
+			f.Verified = profile.start
+			return errors.Join(f.Run(cmd.Context(), args), profile.stop())
 		},
 	}
 	flags := cmd.Flags()
@@ -56,24 +53,24 @@ besides, or some of them with --policy.`,
 	addRedis(cmd, &f.Redis)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addStore(cmd, &f.DB, &f.NoStore)
-	flags.Var(&f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
+	events := domain[store.Events]{parse: store.ParseEvents, text: store.Events.String, words: []string{"all", "none"}}
+	events.add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	addLogs(cmd, &f.Logs,
 		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests",
 		"say on standard error what is chosen and done")
 	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how long each stage took")
 	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, which client it locks out longest, and what one client still gets")
 	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often one client can guess at /login; implies --harm")
-	flags.StringVar(&f.Resume, "resume", "", "judge only what has come to the logs since the last replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from the beginning)")
+	oneOf(pipeline.ResumeWords...).add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from the beginning)")
 	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
-	flags.StringVar(&f.ResumeAs, "resume-as", "replay", "`name` of what is gone on with, where a database serves several replays with --resume")
+	f.ResumeAs = "replay"
+	verified(store.CheckStateName).add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a database serves several replays with --resume")
 	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for reports: what every limit would refuse, by the key of --by")
 	addNightly(cmd, &f.Nightly)
-	flags.Var(&f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
+	aPeriod.add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
 	addBand(cmd, &f.Band)
 	profile.add(flags)
 	needs(cmd, []string{"resume"}, "resume-as")
-	completeWords(cmd, "resume", pipeline.ResumeWords...)
-	completeWords(cmd, "events", "all", "none")
 	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
 	clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints them", "sweep", "no-store")
 	clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")

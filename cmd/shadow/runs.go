@@ -58,9 +58,6 @@ func runArgs(cmd *cobra.Command, args []string) error {
 
 // print lists all runs or, with all that is known of them, those that are named.
 func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
-	if err := pipeline.VerifyOutput(&f.output, format.Outputs()); err != nil {
-		return err
-	}
 	all, err := f.Runs(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -87,7 +84,7 @@ func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
 }
 
 func (f *runsFlags) newDelete() *cobra.Command {
-	var older pipeline.Period
+	var older limit.Time
 	cmd := &cobra.Command{
 		Use:   "delete RUN…",
 		Short: "Delete runs, and give back the room that they took",
@@ -101,9 +98,9 @@ the database without the room that they took. Numbers of other runs stay as they
 					return err
 				}
 			}
-			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args, limit.Time(older))
+			return f.Delete(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args, older)
 		},
 	}
-	cmd.Flags().Var(&older, "older-than", "also delete what was stored longer ago than this `duration`")
+	aPeriod.add(cmd, &older, "older-than", "also delete what was stored longer ago than this `duration`")
 	return cmd
 }

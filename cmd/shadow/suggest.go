@@ -41,13 +41,19 @@ The log is read three or four times, so it must lie in files.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&f.Protect, "protect", []string{"browsers=99.9%"}, "the share of which clients must not be hit (`who=share`, repeatable)")
-	flags.StringSliceVar(&f.Target, "target", pipeline.DefaultTarget, "the `clients` to refuse: the more of their requests a limit refuses, the better")
+	f.Protect, f.Target = []suggest.Goal{pipeline.DefaultProtect}, pipeline.DefaultTarget
+	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
+	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
+	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable)")
+	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
+	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, the better")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
-	flags.StringVar(&f.Holdout, "holdout", "30%", "the last `share` of the requests, on which limits are proven that the others chose; 0 for none")
-	flags.StringVar(&f.Scale, "scale", "1", "make room for clients that send so many times as much (`factor`)")
+	share := domain[suggest.Percent]{what: "string", parse: pipeline.ParseHoldout, text: suggest.Percent.String}
+	share.add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the others chose; 0 for none")
+	scale := domain[suggest.Scale]{what: "string", parse: suggest.ParseScale, text: suggest.Scale.String}
+	scale.add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
 	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each request came")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addReading(cmd, &f.Reading)
@@ -59,7 +65,6 @@ The log is read three or four times, so it must lie in files.`,
 	addConfig(cmd, &f.Source, "actions and evidence")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
 	clash(cmd, "--action and --each-action: state one", "action", "each-action")
-	completeWords(cmd, "target", suggest.Words()...)
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"shadow/pipeline"
 	"shadow/report/format"
-	"shadow/request"
 	"shadow/sweep"
 )
 
@@ -47,9 +46,10 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addShapes(cmd, &f.Shapes, "all", " for one client")
-	flags.Int64SliceVar(&f.Bursts, "bursts", sweep.DefaultBursts(), "`sizes` of token buckets of which to count what they refuse")
+	f.Bursts = sweep.DefaultBursts()
+	atLeast[int64](1, "a bucket that holds nothing admits nothing; ").addList(cmd, &f.Bursts, true, "bursts", "`sizes` of token buckets of which to count what they refuse")
 	flags.BoolVar(&exact, "exact", false, "read the logs twice to count what the token buckets of the table refuse (of up to 500,000 requests: default)")
-	flags.StringVar(&f.By, "by", "client", "what limits count by (`key`): "+keyTexts)
+	aKey.add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
@@ -59,6 +59,5 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
 	addBand(cmd, &f.Band)
 	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
-	completeWords(cmd, "by", request.Keys()...)
 	return cmd
 }

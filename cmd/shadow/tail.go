@@ -4,15 +4,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"shadow/limit"
-	"shadow/pipeline"
+	"shadow/logfile/follow"
 	"shadow/pipeline/live"
+	"shadow/redis"
 	"shadow/tail"
 )
 
 func newTail() *cobra.Command {
 	f := &live.Tail{
-		Every: pipeline.Period(limit.Minute), Save: pipeline.Period(5 * limit.Second),
-		Flush: pipeline.Period(10 * limit.Second), SpoolMax: tail.DefaultSpool,
+		Every: limit.Minute, Save: 5 * limit.Second, Flush: 10 * limit.Second, SpoolMax: tail.DefaultSpool,
 	}
 	cmd := &cobra.Command{
 		Use:   "tail LOG… --limit LIMIT…",
@@ -47,26 +47,24 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	addPolicies(cmd, &f.Choice)
-	flags.StringVar(&f.From, "from", "", "where to begin (`place`): start, end, or checkpoint (default checkpoint with --state, else end)")
+	oneOf(follow.FromStart, follow.FromEnd, follow.FromCheckpoint).add(cmd, &f.From, "from", "where to begin (`place`): start, end, or checkpoint (default checkpoint with --state, else end)")
 	flags.StringVar(&f.State, "state", "", "`file` that keeps what has to be known to go on after a restart")
 	flags.StringVar(&f.Events, "would-blocks", "", "`file` to which would-blocks are appended (default standard output)")
-	flags.Var(&f.Every, "every", "how often a summary is written to standard error")
-	flags.Var(&f.Save, "save-every", "how often --state is written")
-	flags.StringVar(&f.Listen, "listen", "", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
-	flags.IntVar(&f.MaxKeys, "max-keys", 0, "remember at most this many clients, or other keys of a kind; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
+	aPeriod.add(cmd, &f.Every, "every", "how often a summary is written to standard error")
+	aPeriod.add(cmd, &f.Save, "save-every", "how often --state is written")
+	anAddress.add(cmd, &f.Listen, "listen", "serve metrics for Prometheus at this `address`: 127.0.0.1:9598 (/metrics, /healthz)")
+	atLeast(0, "").add(cmd, &f.MaxKeys, "max-keys", "remember at most this many clients, or other keys of a kind; beyond that those idle for longest are forgotten (`number`, 0: no bound)")
 	addRedis(cmd, &f.Redis)
-	flags.StringVar(&f.Clock, "clock", "log", "whose time counts with --redis (`clock`): that of the log, or that of redis")
+	named[redis.Clock]("log", "redis").add(cmd, &f.Clock, "clock", "whose time counts with --redis (`clock`): that of the log, or that of redis")
 	flags.BoolVar(&f.UI, "ui", false, "show a live screen on this terminal; would-blocks then need --would-blocks to be written")
 	flags.StringVar(&f.DB, "db", "", "DuckDB `file` in which would-blocks and tallies are stored, a run a day; needs --state")
-	flags.Var(&f.Flush, "flush", "how often they go there; meanwhile the file is free")
-	flags.Var(&f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond that reading pauses")
+	aPeriod.add(cmd, &f.Flush, "flush", "how often they go there; meanwhile the file is free")
+	aSize.add(cmd, &f.SpoolMax, "spool-max", "how much may wait beside --state while the file is busy; beyond that reading pauses")
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
 	needs(cmd, []string{"redis"}, "clock")
 	needs(cmd, []string{"db"}, "flush", "spool-max")
 	needs(cmd, []string{"state"}, "save-every")
-	completeWords(cmd, "clock", "log", "redis")
-	completeWords(cmd, "from", "start", "end", "checkpoint")
 	return cmd
 }

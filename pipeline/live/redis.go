@@ -39,14 +39,7 @@ func (f *Tail) share(o *tail.Options) (*sharedTail, error) {
 	if s.options, err = f.Connection(""); err != nil {
 		return nil, err
 	}
-	switch f.Clock {
-	case "", "log":
-		s.options.Clock = redis.LogClock
-	case "redis":
-		s.options.Clock = redis.RedisClock
-	default:
-		return nil, pipeline.Usage("--clock %s: want log or redis", f.Clock)
-	}
+	s.options.Clock = f.Clock
 	s.limiter = redis.SharedLimiterOptions{
 		Tables: o.Read.Tables, Policies: o.Policies, MaxLag: f.MaxLag, Watch: s.see,
 		Lateness: max(o.Read.Lateness, limit.Time(f.MaxLag.Microseconds())), // who lags behind another host is no log that begins again

@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"shadow/escape"
+	"shadow/limit"
 	"shadow/logfile"
 	"shadow/logfile/follow"
 	"shadow/pipeline"
+	"shadow/redis"
 	"shadow/store"
 	"shadow/tail"
 )
@@ -25,20 +26,20 @@ type Tail struct {
 	pipeline.Source
 	pipeline.Choice
 	pipeline.Redis
-	Clock   string // whose time counts with Redis: log, or redis
-	From    string // where to begin; "": a checkpoint if there is to be one, else the end
-	State   string // the file of the checkpoint
-	Events  string // the file of would-blocks; "": Out
-	Every   pipeline.Period
-	Save    pipeline.Period
+	Clock   redis.Clock // whose time counts with Redis
+	From    follow.From // where to begin; "": a checkpoint if there is to be one, else the end
+	State   string      // the file of the checkpoint
+	Events  string      // the file of would-blocks; "": Out
+	Every   limit.Time
+	Save    limit.Time
 	Listen  string // the address at which metrics are served
 	MaxKeys int
 	Quiet   bool
 	UI      bool // a live screen
 
 	DB       string // where would-blocks and tallies are stored
-	Flush    pipeline.Period
-	SpoolMax pipeline.Size
+	Flush    limit.Time
+	SpoolMax int64
 
 	IsTerminal func(any) bool
 }
@@ -99,8 +100,8 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	}
 	o.Policies, o.Read = built.Policies, built.Read
 	pipeline.NotePaths(&o.Read, pipeline.PolicyKeys(o.Policies))
-	if o.From, err = f.begin(); err != nil {
-		return o, err
+	if o.From = cmp.Or(f.From, follow.FromEnd); f.From == "" && f.State != "" {
+		o.From = follow.FromCheckpoint
 	}
 	o.Names, o.Stdin, o.Out, o.Err = logs, f.In, f.Out, f.Err
 	o.State, o.Events, o.MaxKeys = f.State, f.Events, f.MaxKeys
@@ -114,10 +115,10 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 			return o, pipeline.Usage("--db needs --state FILE, beside which waits what the database has not taken yet")
 		}
 		kept = &tailStore{ctx: context.WithoutCancel(ctx), path: f.DB, info: store.RunInfo{
-			Command: f.Command, Version: f.Version, Timezone: f.Timezone,
+			Command: f.Command, Version: f.Version, Timezone: f.Timezone.String(),
 		}}
 		o.Own = append(o.Own, f.DB)
-		o.Store, o.Flush, o.Spool = kept, durationOf(f.Flush), int64(f.SpoolMax)
+		o.Store, o.Flush, o.Spool = kept, durationOf(f.Flush), f.SpoolMax
 	}
 	if err := o.Verify(); err != nil {
 		return o, pipeline.Usage("%w", err)
@@ -128,7 +129,7 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 	return o, kept.verify()
 }
 
-func durationOf(p pipeline.Period) time.Duration { return time.Duration(p) * time.Microsecond }
+func durationOf(p limit.Time) time.Duration { return time.Duration(p) * time.Microsecond }
 
 // verify finds what is wrong with names and flags by themselves.
 func (f *Tail) verify(names []string) error {
@@ -140,27 +141,8 @@ func (f *Tail) verify(names []string) error {
 	if !slices.ContainsFunc(names, func(name string) bool { return !logfile.IsCompressed(name) }) {
 		return pipeline.Usage("%s: is compressed, so that nothing is added to it; shadow replay reads it", names[0])
 	}
-	if f.MaxKeys < 0 {
-		return pipeline.Usage("--max-keys %d: want 0 or more", f.MaxKeys)
-	}
-	if _, _, err := net.SplitHostPort(f.Listen); f.Listen != "" && err != nil {
-		return pipeline.Usage("--listen %s: want an address with a port, such as 127.0.0.1:9598", f.Listen)
+	if f.From == follow.FromCheckpoint && f.State == "" {
+		return pipeline.Usage("--from checkpoint needs --state FILE")
 	}
 	return nil
-}
-
-// begin is where to begin.
-func (f *Tail) begin() (follow.From, error) {
-	otherwise := follow.FromEnd
-	if f.State != "" {
-		otherwise = follow.FromCheckpoint
-	}
-	from := cmp.Or(follow.From(f.From), otherwise)
-	switch {
-	case from == follow.FromCheckpoint && f.State == "":
-		return from, pipeline.Usage("--from checkpoint needs --state FILE")
-	case !slices.Contains([]follow.From{follow.FromStart, follow.FromEnd, follow.FromCheckpoint}, from):
-		return from, pipeline.Usage("--from %s: want start, end or checkpoint", f.From)
-	}
-	return from, nil
 }

@@ -2,6 +2,7 @@ package stored
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -55,10 +56,10 @@ func (f *Report) compareRuns(all []store.RunFact) comparison {
 	}
 	slices.SortFunc(earlier, byTime)
 	var c comparison
-	y, m, d := time.UnixMicro(int64(last)).In(f.zone).Date()
+	y, m, d := time.UnixMicro(int64(last)).In(f.Timezone).Date()
 	for i := range recentDays {
-		from := time.Date(y, m, d-recentDays+1+i, 0, 0, 0, 0, f.zone).UnixMicro()
-		until := time.Date(y, m, d-recentDays+2+i, 0, 0, 0, 0, f.zone).UnixMicro()
+		from := time.Date(y, m, d-recentDays+1+i, 0, 0, 0, 0, f.Timezone).UnixMicro()
+		until := time.Date(y, m, d-recentDays+2+i, 0, 0, 0, 0, f.Timezone).UnixMicro()
 		c.days = append(c.days, [2]limit.Time{limit.Time(from), limit.Time(until)})
 	}
 	c.base = f.baseOf(earlier, now, first, last)
@@ -104,7 +105,7 @@ func (f *Report) baseOf(earlier, now []store.RunFact, first, last limit.Time) (b
 }
 
 // history is what has changed, nil if nobody asked.
-func (f *Report) history(spare store.Spare) (*history.History, error) {
+func (f *Report) history() (*history.History, error) {
 	if f.Compare == CompareNone {
 		return nil, nil
 	}
@@ -135,7 +136,7 @@ func (f *Report) history(spare store.Spare) (*history.History, error) {
 		p := f.loaded.Result.Policies[i].Policy
 		h.Policies = append(h.Policies, policyHistory(p.Name, p.By(), &found.Policies[i]))
 	}
-	h.SafeLimits, err = f.safeLimits(spare)
+	h.SafeLimits, err = f.safeLimits()
 	return h, err
 }
 
@@ -170,7 +171,7 @@ func moversOf(movers []store.Mover) []history.Mover {
 
 // safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves
 // before, or, with 7d, of the earliest within a week.
-func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
+func (f *Report) safeLimits() (*history.SafeLimits, error) {
 	last := f.runs[len(f.runs)-1]
 	var swept []store.RunFact
 	for _, run := range f.all {
@@ -187,14 +188,14 @@ func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
 		if f.Compare == CompareWeek && i > 0 && swept[i-1].Last >= newest.Last-recentDays*limit.Day {
 			continue
 		}
-		limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, spare)
+		limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, f.Protect)
 		if err != nil {
 			return nil, err
 		}
 		if len(limits) == 0 {
 			continue
 		}
-		s := &history.SafeLimits{Class: spare.Class.String(), Percent: float64(spare.PerMillion) / 1e4, Before: swept[i].Run, Now: newest.Run}
+		s := &history.SafeLimits{Class: f.Protect.Class.String(), Percent: float64(f.Protect.PerMillion) / 1e4, Before: swept[i].Run, Now: newest.Run}
 		for _, l := range limits {
 			s.People = l.People
 			s.Limits = append(s.Limits, history.SafeLimit{
@@ -206,20 +207,22 @@ func (f *Report) safeLimits(spare store.Spare) (*history.SafeLimits, error) {
 	return nil, nil
 }
 
-// parseSpare reads browsers=99.9%.
-func parseSpare(text string) (store.Spare, error) {
-	bad := func() (store.Spare, error) {
-		return store.Spare{}, pipeline.Usage("--protect %q: want a class and a share, such as browsers=99.9%%", text)
-	}
-	name, share, found := strings.Cut(text, "=")
-	var p pipeline.Percent
-	if !found || p.Set(share) != nil {
-		return bad()
-	}
+// DefaultProtect are the clients that a safe limit does not hit unless somebody says otherwise.
+var DefaultProtect = store.Spare{Class: request.Browser, PerMillion: 999_000}
+
+// ParseProtect reads browsers=99.9%.
+func ParseProtect(text string) (store.Spare, error) {
+	name, share, _ := strings.Cut(text, "=")
+	percent, err := pipeline.ParsePercent(share)
 	for class := range request.ClassCount {
-		if name == class.String() || name == class.String()+"s" {
-			return store.Spare{Class: class, PerMillion: int64(float64(p)*1e4 + 0.5)}, nil
+		if err == nil && (name == class.String() || name == class.String()+"s") {
+			return store.Spare{Class: class, PerMillion: int64(percent*1e4 + 0.5)}, nil
 		}
 	}
-	return bad()
+	return store.Spare{}, errors.New("want a class and a share, such as browsers=99.9%")
+}
+
+// FormatProtect is the text that ParseProtect reads.
+func FormatProtect(s store.Spare) string {
+	return s.Class.String() + "s=" + pipeline.FormatPercent(float64(s.PerMillion)/1e4)
 }

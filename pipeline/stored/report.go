@@ -20,8 +20,8 @@ type Report struct {
 	pipeline.Nightly
 	Selection
 	Database
-	Compare string // with what
-	Protect string // class=share of clients that a safe limit does not hit
+	Compare string      // with what
+	Protect store.Spare // the clients that a safe limit does not hit
 	Quiet   bool
 
 	db      *store.Reader
@@ -33,17 +33,7 @@ type Report struct {
 
 // Run verifies what is asked, and reports.
 func (f *Report) Run(ctx context.Context) error {
-	if err := f.Look.Verify(); err != nil {
-		return err
-	}
 	chosen, err := f.Selection.verify()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains([]string{ComparePrevious, CompareWeek, CompareNone}, f.Compare) {
-		return pipeline.Usage("--compare %q: want previous, 7d or none", f.Compare)
-	}
-	spare, err := parseSpare(f.Protect)
 	if err != nil {
 		return err
 	}
@@ -58,7 +48,7 @@ func (f *Report) Run(ctx context.Context) error {
 		return err
 	}
 	defer f.db.Close()
-	model, err := f.model(chosen, spare)
+	model, err := f.model(chosen)
 	if err != nil {
 		return err
 	}
@@ -82,7 +72,7 @@ func (f *Report) Run(ctx context.Context) error {
 }
 
 // model is the report on the runs that are chosen.
-func (f *Report) model(chosen selector, spare store.Spare) (_ *report.Model, err error) {
+func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 	if f.all, err = f.db.Runs(); err != nil {
 		return nil, err
 	}
@@ -100,7 +90,7 @@ func (f *Report) model(chosen selector, spare store.Spare) (_ *report.Model, err
 		Assessor: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
 	}
 	model := report.New(f.loaded.Result, f.options)
-	history, err := f.history(spare)
+	history, err := f.history()
 	if history != nil {
 		model.SetHistory(history, f.Anonymizer)
 	}

@@ -37,7 +37,7 @@ func TestReport(t *testing.T) {
 		var out, errs bytes.Buffer
 		r := &Report{
 			Caller: pipeline.Caller{Out: &out, Err: &errs}, Look: pipeline.Look{Output: "json", Top: 3},
-			Database: Database{Path: path}, Compare: ComparePrevious, Protect: "browsers=99.9%",
+			Database: Database{Path: path}, Compare: ComparePrevious, Protect: DefaultProtect,
 		}
 		set(r)
 		err := r.Run(t.Context())
@@ -69,8 +69,6 @@ func TestReport(t *testing.T) {
 		"no number":      {func(r *Report) { r.Selection.Run = "x" }, true, "want the number of a run, or last"},
 		"no day":         {func(r *Report) { r.Day = "2001-01-01" }, false, "no run has requests of 2001-01-01"},
 		"two ways":       {func(r *Report) { r.Day, r.Since = "yesterday", "7d" }, true, "state one"},
-		"no comparison":  {func(r *Report) { r.Compare = "moon" }, true, "want previous, 7d or none"},
-		"no class":       {func(r *Report) { r.Protect = "birds=99%" }, true, "want a class and a share"},
 		"nothing to ask": {func(r *Report) { r.FailIf = []string{"newly_hit > 0"}; r.Compare = CompareNone }, true, "--fail-if"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,5 +103,18 @@ func TestRuns(t *testing.T) {
 	}
 	if runs, err := d.Runs(t.Context(), &out); err != nil || len(runs) != 1 || runs[0].Run != 1 {
 		t.Errorf("%v, %+v", err, runs)
+	}
+}
+
+// What is protected is written as it is read.
+func TestProtect(t *testing.T) {
+	for text, want := range map[string]string{
+		"browsers=99.9%": "browsers=99.9%", "tool=5": "tools=5%", "unknowns=100%": "unknowns=100%",
+		"birds=99%": "", "browsers": "", "browsers=": "", "browsers=101%": "",
+	} {
+		spare, err := ParseProtect(text)
+		if (err != nil) != (want == "") || err == nil && FormatProtect(spare) != want {
+			t.Errorf("%s is %s, %v; want %q", text, FormatProtect(spare), err, want)
+		}
 	}
 }

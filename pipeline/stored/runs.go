@@ -19,22 +19,15 @@ type Database struct {
 }
 
 // Waiting returns how to wait. Who has the database open is told to w.
-func (d *Database) Waiting(w io.Writer) (store.Wait, error) {
-	if d.Wait < 0 {
-		return store.Wait{}, pipeline.Usage("--wait %v: want a duration that is not negative", d.Wait)
-	}
+func (d *Database) Waiting(w io.Writer) store.Wait {
 	return store.Wait{For: max(d.Wait, 1), Tell: func(busy error) {
 		fmt.Fprintf(w, "shadow: %v; waiting for up to %v (--wait)\n", busy, d.Wait)
-	}}, nil
+	}}
 }
 
 // Open opens the database to read it. Who has it open is told to w.
 func (d *Database) Open(ctx context.Context, w io.Writer) (*store.Reader, error) {
-	wait, err := d.Waiting(w)
-	if err != nil {
-		return nil, err
-	}
-	return store.OpenReader(ctx, d.Path, wait)
+	return store.OpenReader(ctx, d.Path, d.Waiting(w))
 }
 
 // Runs lists the runs of the database.
@@ -73,11 +66,7 @@ func (d *Database) Delete(ctx context.Context, out, errs io.Writer, named []stri
 		fmt.Fprintf(out, "no run was stored more than %s ago\n", limit.FormatPeriod(older))
 		return nil
 	}
-	wait, err := d.Waiting(errs)
-	if err != nil {
-		return err
-	}
-	db, err := store.Open(d.Path, store.Options{Wait: wait})
+	db, err := store.Open(d.Path, store.Options{Wait: d.Waiting(errs)})
 	if err != nil {
 		return err
 	}
@@ -89,8 +78,8 @@ func FindRun(all []store.RunFact, text string) (*store.RunFact, error) {
 	if text == "last" && len(all) > 0 {
 		return &all[len(all)-1], nil
 	}
-	if err := verifyRun(text); err != nil {
-		return nil, err
+	if err := VerifyRun(text); err != nil {
+		return nil, pipeline.Usage("%w", err)
 	}
 	for i := range all {
 		if fmt.Sprint(all[i].Run) == text {
@@ -100,9 +89,10 @@ func FindRun(all []store.RunFact, text string) (*store.RunFact, error) {
 	return nil, noRun(all, text)
 }
 
-func verifyRun(text string) error {
+// VerifyRun is the error of a text that is no number of a run, and not last.
+func VerifyRun(text string) error {
 	if n, err := strconv.ParseInt(text, 10, 32); text != "last" && (err != nil || n < 1) {
-		return pipeline.Usage("run %q: want the number of a run, or last", text)
+		return fmt.Errorf("run %q: want the number of a run, or last", text)
 	}
 	return nil
 }

@@ -16,44 +16,28 @@ import (
 
 // A Selection names the runs that a report is about.
 type Selection struct {
-	Run      string // a number, or last
-	Since    string // a moment: all runs with requests since then
-	Day      string // the run that is about most of it
-	Timezone string
+	Run      string          // a number, or last
+	Since    pipeline.Moment // all runs with requests since then
+	Day      pipeline.Moment // the run that is about most of it
+	Timezone *time.Location  // nil: UTC
 
-	zone  *time.Location // after verify
-	notes []string       // on how moments were read
+	notes []string // on how moments were read
 }
 
 // A selector picks runs out of all, in the order of what they are about.
 type selector func(all []store.RunFact) ([]store.RunFact, error)
 
 func (f *Selection) verify() (selector, error) {
-	var err error
-	if f.zone, err = pipeline.ZoneOf(f.Timezone); err != nil {
-		return nil, err
-	}
-	f.Run = cmp.Or(f.Run, "last")
-	now := time.Now().In(f.zone)
-	f.notes = pipeline.ZoneNotes(now, "since", f.Since, "day", f.Day)
+	f.Run, f.Timezone = cmp.Or(f.Run, "last"), cmp.Or(f.Timezone, time.UTC)
+	now := time.Now().In(f.Timezone)
+	f.notes = append(f.Since.ZoneNote("since", now), f.Day.ZoneNote("day", now)...)
 	switch {
 	case f.Day != "" && f.Since != "", f.Run != "last" && f.Day+f.Since != "":
 		return nil, pipeline.Usage("--run, --day and --since say the same in three ways: state one")
 	case f.Day != "":
-		from, err := pipeline.ParseMoment(f.Day, now)
-		if err != nil {
-			return nil, pipeline.BadFlag("day", f.Day, err)
-		}
-		return ofDay(f.Day, from, now.Location()), nil
+		return ofDay(f.Day, now), nil
 	case f.Since != "":
-		since, err := pipeline.ParseMoment(f.Since, now)
-		if err != nil {
-			return nil, pipeline.BadFlag("since", f.Since, err)
-		}
-		return sinceMoment(f.Since, since), nil
-	}
-	if err := verifyRun(f.Run); err != nil {
-		return nil, err
+		return sinceMoment(f.Since, now), nil
 	}
 	return func(all []store.RunFact) ([]store.RunFact, error) {
 		run, err := chosenRun(all, f.Run)
@@ -77,8 +61,9 @@ func chosenRun(all []store.RunFact, text string) (*store.RunFact, error) {
 }
 
 // ofDay is the replay that shares most time with a day; of several that share as much, the last.
-func ofDay(text string, at limit.Time, zone *time.Location) selector {
-	y, m, d := time.UnixMicro(int64(at)).In(zone).Date()
+func ofDay(day pipeline.Moment, now time.Time) selector {
+	zone := now.Location()
+	y, m, d := time.UnixMicro(int64(day.At(now))).In(zone).Date()
 	from := limit.Time(time.Date(y, m, d, 0, 0, 0, 0, zone).UnixMicro())
 	until := limit.Time(time.Date(y, m, d+1, 0, 0, 0, 0, zone).UnixMicro())
 	return func(all []store.RunFact) ([]store.RunFact, error) {
@@ -90,14 +75,15 @@ func ofDay(text string, at limit.Time, zone *time.Location) selector {
 			}
 		}
 		if best == nil {
-			return nil, noneOf(all, "of "+text)
+			return nil, noneOf(all, "of "+day.String())
 		}
 		return []store.RunFact{*best}, nil
 	}
 }
 
 // sinceMoment are the replays that have requests since a moment.
-func sinceMoment(text string, since limit.Time) selector {
+func sinceMoment(moment pipeline.Moment, now time.Time) selector {
+	since := moment.At(now)
 	return func(all []store.RunFact) (chosen []store.RunFact, err error) {
 		for _, run := range all {
 			if run.Policies > 0 && run.Requests > 0 && run.Last >= since {
@@ -105,7 +91,7 @@ func sinceMoment(text string, since limit.Time) selector {
 			}
 		}
 		if chosen == nil {
-			return nil, noneOf(all, "since "+text)
+			return nil, noneOf(all, "since "+moment.String())
 		}
 		slices.SortStableFunc(chosen, func(a, b store.RunFact) int { return cmp.Compare(a.Last, b.Last) })
 		return chosen, nil
