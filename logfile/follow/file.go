@@ -166,6 +166,9 @@ func (f *plain) begin(block []byte) ([]byte, error) {
 	return block[:n], nil
 }
 
+// isShort reports whether no whole line is in it yet, nor so much of one that it can be told by it.
+func (f *plain) isShort() bool { return len(f.lines) == 0 && f.id.HeadBytes < logfile.HeadBlock }
+
 // renew makes the file one of which nothing is known, and nothing was read.
 func (f *plain) renew() {
 	f.id, f.lines, f.at = f.id.Emptied(), nil, logfile.Place{}

@@ -188,7 +188,7 @@ func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 	}
 	if f, ok := one.(*plain); ok && at == (logfile.Place{}) {
 		f.at, _ = g.stopped(f)
-		f.blank = len(f.lines) == 0
+		f.blank = f.isShort()
 	}
 	g.found = append(g.found, one)
 	return true

@@ -242,8 +242,8 @@ func (l *Log) begin(i int) {
 func (l *Log) ascertain(i int) bool {
 	f := l.files[i].(*plain)
 	if f.blank { // a copy that was being made, or one of the log's
-		if _ = f.refresh(); len(f.lines) == 0 {
-			return false // no line is in it
+		if _ = f.refresh(); f.isShort() {
+			return false
 		}
 		f.close()
 		l.files = slices.Delete(l.files, i, i+1)
@@ -298,11 +298,14 @@ func (l *Log) retire(b *logfile.Block) bool {
 		}
 		g := l.files[i]
 		more := g.rest(b)
-		if n := g.unread(); !more && n > 0 && l.faults != nil {
+		n := g.unread()
+		if !more && n > 0 {
 			l.set.Say("%s: %d bytes of an earlier file could not be read, and are lost", l.Name, n)
 			l.set.Lost()
 		}
-		l.shut(i)
+		if !more || n == 0 { // else it can be read again, and is
+			l.shut(i)
+		}
 		if more {
 			l.latest = g
 			return true

@@ -80,6 +80,45 @@ func TestEarlierFileThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A file that was empty when it was found is read to its end, be its first line long, and be it deleted then.
+func TestDeletedFileBeginsWithALongLine(t *testing.T) {
+	b := newBench(t)
+	b.following()
+	b.append("access.log.1", "")
+	check(t, os.Rename(b.path("access.log"), b.path("access.log.2")))
+	b.append("access.log", line(2, b.now))
+	b.step(time.Second)
+	long := strings.Replace(line(3, b.now), "page0", strings.Repeat("p", logfile.HeadBlock), 1)
+	b.append("access.log.1", long+strings.Repeat(line(3, b.now), 20_000))
+	b.step(time.Second)
+	check(t, os.Remove(b.path("access.log.1")))
+	b.step(2 * linger)
+	b.counted(20_003)
+	b.stop()
+}
+
+// A stubborn file cannot be read but for its rest, as one on a network file system that comes back in between.
+type stubborn struct{ *plain }
+
+func (stubborn) next(*logfile.Block) (bool, error) { return false, os.ErrDeadlineExceeded }
+
+// A file that can be read again when it is about to be closed is read to its end.
+func TestEarlierFileThatCanBeReadAgain(t *testing.T) {
+	b := newBench(t)
+	l := b.following()
+	b.append("access.log", strings.Repeat(line(1, b.now), 20_000)+strings.TrimSuffix(line(2, b.now), "\n"))
+	l.Measure()
+	l.files[0] = stubborn{l.files[0].(*plain)}
+	check(t, os.Remove(b.path("access.log")))
+	b.append("access.log", line(3, b.now))
+	b.step(time.Second)
+	b.counted(20_003)
+	if len(l.files) != 1 {
+		t.Errorf("%d files are open", len(l.files))
+	}
+	b.stop()
+}
+
 func gzipped(t *testing.T, text string) []byte {
 	t.Helper()
 	var packed bytes.Buffer
