@@ -62,12 +62,10 @@ func recovered(h *host) {
 	h.t.Fatal("Redis is not asked again")
 }
 
-func (s *server) openQuick(host string) *Conn { return s.openWithin(host, 300*time.Millisecond) }
-
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.open("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: func(*host) { s.Kill() },
 		40: func(h *host) { s.Start(); recovered(h) },
 		90: func(*host) { s.Kill() },
@@ -80,7 +78,7 @@ func TestKilled(t *testing.T) {
 func TestRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.open("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		50: func(*host) { s.Kill(); s.Start() },
 	})
 	wantDegraded(t, got, true)
@@ -89,7 +87,7 @@ func TestRestartedEmpty(t *testing.T) {
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach[:4]...), map[int]func(*host){
+	got, _ := trouble(t, s.openWithin("h", time.Second), limits(t, request.ByClient, ofEach[:4]...), map[int]func(*host){
 		20: func(*host) { s.Signal(syscall.SIGSTOP) },
 		60: func(h *host) { s.Signal(syscall.SIGCONT); recovered(h) },
 	})
@@ -102,7 +100,7 @@ func TestScriptsFlushed(t *testing.T) {
 	c := s.client()
 	defer c.Close()
 	flush := func(*host) { c.ScriptFlush(context.Background()) }
-	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.open("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: flush, 40: flush, 60: flush,
 	})
 	wantDegraded(t, got, false)
@@ -118,7 +116,7 @@ func TestMemoryFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, _ := trouble(t, s.openQuick("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
+	got, _ := trouble(t, s.open("h"), limits(t, request.ByClient, ofEach...), map[int]func(*host){
 		20: func(*host) { memory("1") },
 		40: func(h *host) { memory("0"); recovered(h) },
 	})
@@ -129,7 +127,7 @@ func TestMemoryFull(t *testing.T) {
 func TestSpanEndsOneHorizonAfter(t *testing.T) {
 	s := startServer(t)
 	policies := limits(t, request.ByClient, "window:6/30s")
-	h := newHost(t, s.openQuick("h"), policies)
+	h := newHost(t, s.open("h"), policies)
 	var all []sent
 	for i := range 200 {
 		at := limit.Time(i) * limit.Second

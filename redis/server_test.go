@@ -35,13 +35,14 @@ func (s *server) client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.Socket, Protocol: 2, MaxRetries: -1})
 }
 
-// open opens the server as a host.
+// open opens the server as a host that waits for longer than a busy machine keeps it waiting: a server that is gone fails a
+// command at once.
 func (s *server) open(host string) *Conn {
 	s.t.Helper()
 	return s.openWithin(host, 10*time.Second)
 }
 
-// openWithin opens the server as a host that waits at most that long.
+// openWithin opens the server as a host that waits at most that long, as for one that is there and does not answer.
 func (s *server) openWithin(host string, timeout time.Duration) *Conn {
 	s.t.Helper()
 	a, err := ParseAddress(s.Address())
