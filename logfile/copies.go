@@ -69,10 +69,7 @@ func FindCopies(ctx context.Context, names []string) (Copies, error) {
 		}
 	}
 	slices.SortStableFunc(f.all, func(x, y *suspect) int { return compareBool(x.compressed, y.compressed) })
-	if err := f.find(ctx); err != nil {
-		return Copies{}, err
-	}
-	return f.copies(), nil
+	return f.find(ctx)
 }
 
 // compareBool orders false before true.
@@ -134,14 +131,25 @@ func (f *finder) add(r *Sibling) {
 	f.all = append(f.all, s)
 }
 
-// find compares what resembles each other.
-func (f *finder) find(ctx context.Context) error {
+// find compares what resembles each other, and returns what it has found in the order of the files.
+func (f *finder) find(ctx context.Context) (c Copies, err error) {
 	for _, s := range f.all {
 		if err := f.byHeads(ctx, s); err != nil {
-			return err
+			return c, err
 		}
 	}
-	return f.byLeads(ctx)
+	if err := f.byLeads(ctx); err != nil {
+		return c, err
+	}
+	for _, s := range f.all {
+		switch {
+		case s.of != nil:
+			c.Found = append(c.Found, Copy{Name: s.path, Of: s.kept().path, How: s.how})
+		case s.doubt != nil:
+			c.Doubts = append(c.Doubts, Copy{Name: s.path, Of: s.doubt.kept().path, How: s.how})
+		}
+	}
+	return c, nil
 }
 
 // byHeads compares a file with those that have the same head: they are its copies, or differ behind their heads.
@@ -332,19 +340,6 @@ func (s *suspect) open() (*content, error) {
 		return nil, errGone
 	}
 	return openContent(io.LimitReader(f, s.info.Size()), func() { f.Close() })
-}
-
-// copies are what was found, in the order of the files.
-func (f *finder) copies() (c Copies) {
-	for _, s := range f.all {
-		switch {
-		case s.of != nil:
-			c.Found = append(c.Found, Copy{Name: s.path, Of: s.kept().path, How: s.how})
-		case s.doubt != nil:
-			c.Doubts = append(c.Doubts, Copy{Name: s.path, Of: s.doubt.kept().path, How: s.how})
-		}
-	}
-	return c
 }
 
 // kept is the file that is read in the place of a copy.
