@@ -80,7 +80,8 @@ func (s Series) paths() (paths []string) {
 	return paths
 }
 
-func whenOf(path string) string {
+// WhenOf returns the digits of the date in the name of a file (see Dated), "" if there is none.
+func WhenOf(path string) string {
 	d, _ := DatedOf(Uncompressed(path))
 	return d.When
 }

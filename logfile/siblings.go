@@ -49,7 +49,7 @@ func (s *Siblings) Of(name string) (all []Sibling, settled bool) {
 // OfSeries returns the files of a series but for the current one, oldest first, and reports whether the look is settled.
 func (s *Siblings) OfSeries(of Series, current string) (all []Sibling, settled bool) {
 	all, _, settled = s.settle(current, of.paths)
-	slices.SortStableFunc(all, func(x, y Sibling) int { return strings.Compare(whenOf(x.Path), whenOf(y.Path)) })
+	slices.SortStableFunc(all, func(x, y Sibling) int { return strings.Compare(WhenOf(x.Path), WhenOf(y.Path)) })
 	return all, settled
 }
 

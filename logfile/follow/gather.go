@@ -2,6 +2,7 @@ package follow
 
 import (
 	"slices"
+	"time"
 
 	"shadow/logfile"
 )
@@ -63,8 +64,9 @@ func (l *Log) gather(live *plain) *gatherer {
 	l.keepKnown(before, settled)
 	if l.pending = g.again; !l.pending { // there is no copy of what is left; one that has the name still was not truncated
 		for _, was := range l.formers {
-			if !g.isLive(was) {
-				l.tellUncopied(was)
+			if now := l.set.Now(); !g.isLive(was) && now.Sub(l.uncopied) >= time.Minute {
+				l.uncopied, l.truncated = now, now
+				l.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.Name, was.Offset)
 			}
 		}
 		l.formers = nil

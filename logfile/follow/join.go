@@ -131,7 +131,9 @@ func (j *joining) isCurrent(path string, left fs.FileInfo) bool {
 
 // takeDated takes in the files whose names differ in the date only: the latest is read, and followed by those that come.
 func (j *joining) takeDated(s logfile.Series, files []matched) {
-	latest := slices.MaxFunc(files, func(x, y matched) int { return strings.Compare(whenOf(x), whenOf(y)) })
+	latest := slices.MaxFunc(files, func(x, y matched) int {
+		return strings.Compare(logfile.WhenOf(x.path), logfile.WhenOf(y.path))
+	})
 	l := j.logOf(s)
 	switch {
 	case l == nil && j.isLeft(latest, latest):
@@ -142,22 +144,21 @@ func (j *joining) takeDated(s logfile.Series, files []matched) {
 		}
 		return
 	case l == nil:
-		l = j.followSeries(s, latest.path, j.from)
+		l = j.newLog(s.Name(), j.from)
+		l.series, l.path = &s, latest.path
+		l.know()
+		l.begun = j.running
+		j.add(l)
 		j.begun = append(j.begun, l)
 	case l.over:
 		for _, m := range files {
 			j.passed[m.path] = m.info
 		}
 		return
-	case whenOf(latest) > whenOf(matched{path: l.path}):
+	case logfile.WhenOf(latest.path) > logfile.WhenOf(l.path):
 		l.path = latest.path
 	}
 	j.some = true
-}
-
-func whenOf(m matched) string {
-	d, _ := logfile.DatedOf(m.path)
-	return d.When
 }
 
 // tell tells what has changed: that there is nothing to follow, or that there is, and what was passed over.
@@ -182,9 +183,17 @@ func (j *joining) tell(err error) {
 
 // tellPassed tells of files that the name stands for by its text only.
 func (j *joining) tellPassed(names []string, why string) {
-	if len(names) > 0 {
-		j.Say("%s: %s passed over, %s (%s); name one to follow it nevertheless", j.name.text, files(len(names)), why, few(names))
+	const most = 3
+	files, few := fmt.Sprintf("%d files are", len(names)), strings.Join(names[:min(len(names), most)], ", ")
+	switch {
+	case len(names) == 0:
+		return
+	case len(names) == 1:
+		files = "1 file is"
+	case len(names) > most:
+		few += " …"
 	}
+	j.Say("%s: %s passed over, %s (%s); name one to follow it nevertheless", j.name.text, files, why, few)
 }
 
 // nothing says that a pattern or a directory stands for no log.
@@ -200,20 +209,4 @@ func nothing(name string, err error) string {
 		return "no log matches yet" + waits + `; "**" is no more than "*"`
 	}
 	return "no log matches yet" + waits
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file is"
-	}
-	return fmt.Sprintf("%d files are", n)
-}
-
-// few are the first few of some names.
-func few(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + " …"
 }

@@ -177,8 +177,13 @@ func (l *Log) Next(b *logfile.Block) bool {
 	for i := 0; i < len(l.files); i++ {
 		more, err := l.files[i].next(b)
 		switch err {
-		case errTruncated:
-			l.begin(i)
+		case errTruncated: // it is read from its beginning, behind the rests of copies that were made before
+			if i == len(l.files)-1 {
+				l.gather(nil)
+			} else { // it has lost the name: what is done to it is no longer our log
+				l.files[i].close()
+				l.files = slices.Delete(l.files, i, i+1)
+			}
 			i--
 			continue
 		case errCut:
@@ -226,18 +231,6 @@ func (l *Log) skipCut(f *plain) {
 	f.at = logfile.Place{Offset: f.size}
 }
 
-// begin reads a file from its beginning, which was truncated. If it was copied first, the rest of the copy is read before, and
-// the whole of other copies, should that have happened more than once. A file that has lost the name is not begun again: what
-// is done to it is no longer our log.
-func (l *Log) begin(i int) {
-	if i < len(l.files)-1 {
-		l.files[i].close()
-		l.files = slices.Delete(l.files, i, i+1)
-		return
-	}
-	l.gather(nil)
-}
-
 // ascertain finds out what has become of a file that had little in it, before it is read on. It reports whether it can be read.
 func (l *Log) ascertain(i int) bool {
 	f := l.files[i].(*plain)
@@ -279,14 +272,6 @@ func (l *Log) tellTruncated() {
 	if now := l.set.Now(); now.Sub(l.truncated) >= time.Minute {
 		l.truncated = now
 		l.set.Say("%s: was truncated; what was written to it between copying and truncating is lost", l.Name)
-	}
-}
-
-// tellUncopied tells that there is no copy of a log that was truncated, at most once a minute.
-func (l *Log) tellUncopied(was logfile.SavedFile) {
-	if now := l.set.Now(); now.Sub(l.uncopied) >= time.Minute {
-		l.uncopied, l.truncated = now, now
-		l.set.Say("%s: was truncated, and no copy of it is found; what was written to it behind byte %d is lost", l.Name, was.Offset)
 	}
 }
 
@@ -394,15 +379,9 @@ func (l *Log) Overlong() bool {
 
 // Ended reports whether the log is a pipe to which nothing is added any more.
 func (l *Log) Ended() bool {
-	p := l.pipeOf()
-	return p != nil && p.over
-}
-
-// pipeOf is the pipe that is the log's last file, nil if that is a file.
-func (l *Log) pipeOf() *pipe {
 	if !l.pipe || len(l.files) == 0 {
-		return nil
+		return false
 	}
-	p, _ := l.files[len(l.files)-1].(*pipe)
-	return p
+	p, ok := l.files[len(l.files)-1].(*pipe)
+	return ok && p.over
 }

@@ -111,30 +111,27 @@ func openPipe(r io.Reader, wake chan<- struct{}, now func() time.Time) *pipe {
 	return p
 }
 
-// fill takes what has come, until there is a block of whole lines or no more.
+// fill takes what has come, until there is a block of whole lines or no more. Of a line that is longer than MaxLine it keeps so
+// much that its length tells.
 func (p *pipe) fill() {
 	for !p.over && (len(p.held) < pipeBlock || bytes.IndexByte(p.held, '\n') < 0) {
+		var chunk []byte
 		select {
-		case chunk, more := <-p.chunks:
-			p.queued.Add(int64(-len(chunk)))
-			p.hold(chunk)
-			p.over = !more
+		case more, open := <-p.chunks:
+			p.queued.Add(int64(-len(more)))
+			chunk, p.over = more, !open
 		default:
 			return
 		}
-	}
-}
-
-// hold holds what has come. Of a line that is longer than MaxLine it keeps so much that its length tells.
-func (p *pipe) hold(chunk []byte) {
-	if p.skipping {
-		_, rest, ended := bytes.Cut(chunk, []byte("\n"))
-		p.skipping, chunk = !ended, rest
-	}
-	p.held = append(p.held, chunk...)
-	if len(p.held) > logfile.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
-		p.held = append(p.held[:logfile.MaxLine+1], '\n')
-		p.skipping = true
+		if p.skipping {
+			_, rest, ended := bytes.Cut(chunk, []byte("\n"))
+			p.skipping, chunk = !ended, rest
+		}
+		p.held = append(p.held, chunk...)
+		if len(p.held) > logfile.MaxLine && bytes.IndexByte(p.held, '\n') < 0 {
+			p.held = append(p.held[:logfile.MaxLine+1], '\n')
+			p.skipping = true
+		}
 	}
 }
 

@@ -109,16 +109,6 @@ func (s *Set) follow(name string, from From) (l *Log, isNew bool) {
 	return l, true
 }
 
-// followSeries begins to follow a log of many names, from the file that has the latest of them, "" if that is not known yet.
-func (s *Set) followSeries(series logfile.Series, path string, from From) *Log {
-	l := s.newLog(series.Name(), from)
-	l.series, l.path = &series, path
-	l.know()
-	l.begun = s.running
-	s.add(l)
-	return l
-}
-
 func (s *Set) newLog(name string, from From) *Log {
 	return &Log{Name: name, key: keyOf(name), from: from, set: s}
 }
@@ -283,7 +273,7 @@ func (s *Set) Absent() (count int) {
 // Ended reports whether nothing can come any more: all logs are pipes that have ended.
 func (s *Set) Ended() bool {
 	for _, l := range s.logs {
-		if p := l.pipeOf(); p == nil || !p.over || len(p.held) > 0 {
+		if !l.Ended() || l.Unread() > 0 {
 			return false
 		}
 	}
