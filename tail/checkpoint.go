@@ -104,51 +104,33 @@ func isBad(id logfile.Identity) bool { return id.HeadBytes < 0 || id.HeadBytes >
 
 func isBadFile(f logfile.SavedFile) bool { return isBad(f.Identity) || f.Offset < 0 }
 
-// before is what stands before the body.
-func (c *Checkpoint) before() ([]byte, error) {
-	head, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	before := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
-	return append(before, head...), nil
-}
-
-// Write replaces the file: whoever reads it, whenever the machine stops, finds the old one or the new one.
-func (c *Checkpoint) Write(name string, body func(io.Writer) error) error {
-	if err := c.prepare(name, body); err != nil {
-		return err
-	}
-	return replace(name)
-}
-
 // prepare writes the file beside the old one.
 func (c *Checkpoint) prepare(name string, body func(io.Writer) error) error {
-	err := writeSynced(name+".new", func(f io.Writer) error { return c.writeTo(f, body) })
+	head, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	err = writeSynced(name+".new", func(f io.Writer) error {
+		sum := crc64.New(table)
+		both := io.MultiWriter(f, sum)
+		before := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head)))
+		if _, err := both.Write(append(before, head...)); err != nil {
+			return err
+		}
+		if err := body(both); err != nil {
+			return err
+		}
+		_, err := f.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
+		return err
+	})
 	if err != nil {
 		_ = os.Remove(name + ".new") // it may have filled the disk
 	}
 	return err
 }
 
-func (c *Checkpoint) writeTo(f io.Writer, body func(io.Writer) error) error {
-	before, err := c.before()
-	if err != nil {
-		return err
-	}
-	sum := crc64.New(table)
-	both := io.MultiWriter(f, sum)
-	if _, err := both.Write(before); err != nil {
-		return err
-	}
-	if err := body(both); err != nil {
-		return err
-	}
-	_, err = f.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
-	return err
-}
-
-// replace puts what was prepared in the place of the old one.
+// replace puts what was prepared in the place of the old one: whoever reads it, whenever the machine stops, finds the old one or
+// the new one.
 func replace(name string) error {
 	if err := rename(name+".new", name); err != nil {
 		return err

@@ -157,7 +157,7 @@ func (b *bench) replayed(text []byte) (string, Tally) {
 	defer reader.Close()
 	var out bytes.Buffer
 	tally := newTally(b.policies(), &Tally{})
-	e := newEvents(newOutput(&out), b.policies(), tally)
+	e := newEvents(&output{to: &out}, b.policies(), tally)
 	e.tables = o.Tables
 	judge := replay.New(replay.Options{Tables: o.Tables, Policies: b.policies(), Lateness: o.Lateness, Observer: e, Retries: true})
 	check(b.t, judge.Run(reader))

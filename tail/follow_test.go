@@ -126,7 +126,8 @@ func TestForgedCheckpoint(t *testing.T) {
 		c, err := ReadCheckpoint(b.path("state"))
 		check(t, err)
 		forge(c)
-		check(t, c.Write(name, func(w io.Writer) error { _, err := w.Write(c.Body); return err }))
+		check(t, c.prepare(name, func(w io.Writer) error { _, err := w.Write(c.Body); return err }))
+		check(t, replace(name))
 		if _, err := ReadCheckpoint(name); (err == nil) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -60,10 +60,11 @@ func (t *Tail) choose(l *log) error {
 		l.came = now
 	}
 	all := lines >= enough || l.Ended()
-	mayRead := func(other *log) bool { return other != l && other.complained.IsZero() } // as soon as there is something in it
+	hope := func(other *log) bool { return other.format != nil || other != l && other.complained.IsZero() } // once something is in it
+	knew := t.tally.Lines > t.tally.Unreadable                                                              // a tail that has read requests goes on
 	switch {
 	case !all && now.Sub(l.came) < time.Minute:
-	case all && !t.knows() && !slices.ContainsFunc(t.logs, mayRead):
+	case all && !knew && !slices.ContainsFunc(t.logs, hope):
 		return fmt.Errorf("%s: %w", l.Name, err)
 	default: // others can be read, or could: this one has to wait until it is mended
 		l.tried = now
@@ -91,11 +92,6 @@ func (t *Tail) try(l *log) (lines int, first error) {
 }
 
 var lineFeed = []byte{'\n'}
-
-// knows reports whether a format is known, or was once: a tail that has read requests goes on.
-func (t *Tail) knows() bool {
-	return t.tally.Lines > t.tally.Unreadable || slices.ContainsFunc(t.logs, func(l *log) bool { return l.format != nil })
-}
 
 // choice is that of the file at hand. A new file is read as the one before it was.
 func (l *log) choice() *choice {

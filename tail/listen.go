@@ -23,21 +23,18 @@ func (m *Metrics) Handler(now func() time.Time, further ...prometheus.Collector)
 	registry.MustRegister(append(further, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { m.health(w, now()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		s, now := m.latest.Load(), now()
+		switch {
+		case s == nil:
+			http.Error(w, "not yet begun", http.StatusServiceUnavailable)
+		case now.Sub(s.at) > stalled:
+			http.Error(w, fmt.Sprintf("stalled for %.0f s", now.Sub(s.at).Seconds()), http.StatusServiceUnavailable)
+		default:
+			fmt.Fprintln(w, "ok")
+		}
+	})
 	return mux
-}
-
-// health says ok as long as the tail has its turns.
-func (m *Metrics) health(w http.ResponseWriter, now time.Time) {
-	s := m.latest.Load()
-	switch {
-	case s == nil:
-		http.Error(w, "not yet begun", http.StatusServiceUnavailable)
-	case now.Sub(s.at) > stalled:
-		http.Error(w, fmt.Sprintf("stalled for %.0f s", now.Sub(s.at).Seconds()), http.StatusServiceUnavailable)
-	default:
-		fmt.Fprintln(w, "ok")
-	}
 }
 
 // Listen serves the handler at an address until stop is called.

@@ -83,36 +83,37 @@ func about(what, name string, err error) error {
 	return err
 }
 
+// openOutput opens the would-blocks, and takes their lock where they are a file.
 func (t *Tail) openOutput(c *Checkpoint) (err error) {
 	if t.options.Events == "" {
-		t.out = newOutput(t.options.Out)
+		t.out = &output{to: t.options.Out}
 		return nil
 	}
-	if t.outLock, err = lockOutput(t.options.Events); err != nil {
-		return err
-	}
-	if t.mayCut(c) {
-		if err := cutOff(t.options.Events, c.Output); err != nil {
-			return about("would-blocks", t.options.Events, err)
+	name := t.options.Events
+	if regular(name) {
+		behind := name // all links
+		if path, err := filepath.EvalSymlinks(name); err == nil {
+			behind = path
+		}
+		t.outLock, err = takeLock("would-blocks", behind)
+		if path := new(fs.PathError); errors.As(err, &path) {
+			return fmt.Errorf("would-blocks %s: the lock %s cannot be had: %w; it keeps other tails away", behind, path.Path, path.Err)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	t.out, err = openOutput(t.options.Events)
-	return about("would-blocks", t.options.Events, err)
-}
-
-// lockOutput takes the lock of the would-blocks, by the name that they have behind all links; nil where they are no file.
-func lockOutput(name string) (*lock, error) {
-	if !regular(name) {
-		return nil, nil
+	if t.mayCut(c) {
+		if err := cutOff(name, c.Output); err != nil {
+			return about("would-blocks", name, err)
+		}
 	}
-	if path, err := filepath.EvalSymlinks(name); err == nil {
-		name = path
+	out := &output{name: name}
+	if err := out.open(); err != nil {
+		return about("would-blocks", name, err)
 	}
-	l, err := takeLock("would-blocks", name)
-	if path := new(fs.PathError); errors.As(err, &path) {
-		return nil, fmt.Errorf("would-blocks %s: the lock %s cannot be had: %w; it keeps other tails away", name, path.Path, path.Err)
-	}
-	return l, err
+	t.out = out
+	return nil
 }
 
 // mayCut reports whether what stands in the would-blocks behind the checkpoint was written by this tail, and notes that from now

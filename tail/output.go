@@ -35,17 +35,7 @@ type SavedOutput struct {
 
 const outputBuffer = 256 << 10
 
-func newOutput(w io.Writer) *output { return &output{to: w} }
-
-// openOutput opens a file to append to.
-func openOutput(name string) (*output, error) {
-	o := &output{name: name}
-	if err := o.open(); err != nil {
-		return nil, err
-	}
-	return o, nil
-}
-
+// open opens the file to append to.
 func (o *output) open() error {
 	access := os.O_RDWR // to be identified by its beginning
 	if !regular(o.name) {

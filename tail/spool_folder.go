@@ -145,7 +145,10 @@ func (s *folder) read(tail string, upTo uint64) (batches []*replay.Addition, fro
 		if err != nil {
 			return batches, from, err
 		}
-		a, err := decodeAddition(text)
+		a, end := new(replay.Addition), len(text)-8
+		if err = errDamaged; end >= 0 && crc64.Checksum(text[:end], table) == binary.LittleEndian.Uint64(text[end:]) {
+			err = gob.NewDecoder(bytes.NewReader(text[:end])).Decode(a)
+		}
 		if err != nil {
 			return batches, from, fmt.Errorf("%s %w; if it is moved away, those behind it can be stored", f.path, err)
 		}
@@ -163,13 +166,4 @@ func (s *folder) remove(files []spoolFile) error {
 	}
 	_, err := s.counted()
 	return err
-}
-
-func decodeAddition(text []byte) (*replay.Addition, error) {
-	end := len(text) - 8
-	if end < 0 || crc64.Checksum(text[:end], table) != binary.LittleEndian.Uint64(text[end:]) {
-		return nil, errDamaged
-	}
-	a := new(replay.Addition)
-	return a, gob.NewDecoder(bytes.NewReader(text[:end])).Decode(a)
 }
