@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -275,9 +276,12 @@ const peekSize = 256 << 10
 // returns them again. A file is closed again right away; what a pipe has sent is kept for Next. Content that is
 // damaged or cut short is shown as far as it goes; when nothing can be shown, Problem knows why already. The bytes belong
 // to the caller, who may change them.
-func (in *Input) Peek() ([]byte, error) {
+func (in *Input) Peek() ([]byte, error) { return in.PeekInto(nil) }
+
+// PeekInto is Peek for who looks at many inputs: the bytes stand in the array of room if that is large enough.
+func (in *Input) PeekInto(room []byte) ([]byte, error) {
 	if in.regular() {
-		return in.peekFile()
+		return in.peekFile(room)
 	}
 	if in.peeked == nil {
 		var b Block
@@ -289,17 +293,18 @@ func (in *Input) Peek() ([]byte, error) {
 		in.peeked = &b
 	}
 	data := in.peeked.Data
-	return bytes.Clone(wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize)), nil
+	return append(room[:0], wholeLines(data[:min(len(data), peekSize)], len(data) <= peekSize)...), nil
 }
 
-func (in *Input) peekFile() ([]byte, error) {
+func (in *Input) peekFile(room []byte) ([]byte, error) {
 	f, err := in.openFile()
 	if err != nil {
 		return nil, explain(in.name, err)
 	}
 	if in.codec == plain {
 		defer f.Close()
-		data := make([]byte, min(peekSize, in.id.size))
+		n := int(min(peekSize, in.id.size))
+		data := slices.Grow(room[:0], n)[:n]
 		n, err := readFull(f, data)
 		if n == 0 && len(data) > 0 {
 			in.problem = in.describe(cmp.Or(shrunk(f, in.id.size), err))
@@ -312,7 +317,7 @@ func (in *Input) peekFile() ([]byte, error) {
 		return nil, nil
 	}
 	defer src.close()
-	data := make([]byte, peekSize)
+	data := slices.Grow(room[:0], peekSize)[:peekSize]
 	n, err := readFull(src, data)
 	if gone := shrunk(f, in.id.size); n == 0 && (gone != nil || err != io.EOF) {
 		in.problem = in.describe(cmp.Or(gone, err))

@@ -16,6 +16,9 @@ const maxHostName = 254
 // underscore, and who makes IPv6 addresses up for a published log may write too few groups, 2001:db8:17:1. A time of
 // day has fewer colons.
 func IsClient(client []byte) bool {
+	if _, ok := Addr(client); ok {
+		return true
+	}
 	if len(client) == 0 || bytes.IndexByte(client, ':') >= 0 || bytes.IndexByte(client, '/') >= 0 {
 		return len(client) == 0 || isAddress(string(client))
 	}

@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -133,10 +132,31 @@ func durationBase(field string) string {
 
 // Found is the part of a mapping whose keys occur in the lines.
 func (m FieldMapping) Found(lines [][]byte) FieldMapping {
+	root, numbers := &jsonNode{}, map[string]uint16{}
+	for _, keys := range m {
+		for _, key := range keys {
+			t := jsonTarget{number: uint16(len(numbers))}
+			if _, there := numbers[key]; !there && root.add(key, t) == nil {
+				numbers[key] = t.number
+			}
+		}
+	}
+	s, occurs := jsonScanner{has: make([]bool, len(numbers))}, make([]bool, len(numbers))
+	var work []byte // because the scanner undoes escapes in a line
+	for _, line := range lines {
+		clear(s.has)
+		work = append(work[:0], line...)
+		if !s.scan(work, root) {
+			continue
+		}
+		for i, has := range s.has {
+			occurs[i] = occurs[i] || has
+		}
+	}
 	part := FieldMapping{}
 	for field, keys := range m {
 		for _, key := range keys {
-			if tree, err := newJSONTree(FieldMapping{field: {key}}, nil); err == nil && occurs(tree, lines) {
+			if number, there := numbers[key]; there && occurs[number] {
 				part[field] = append(part[field], key)
 			}
 		}
@@ -145,22 +165,6 @@ func (m FieldMapping) Found(lines [][]byte) FieldMapping {
 		part["time"] = m["time"]
 	}
 	return part
-}
-
-// occurs reports whether a key of the tree has a value in one of the lines.
-func occurs(tree *jsonNode, lines [][]byte) bool {
-	var s jsonScanner
-	for _, line := range lines {
-		if !s.scan(bytes.Clone(line), tree) {
-			continue
-		}
-		for _, v := range s.found {
-			if v.text != nil {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // knownJSONKeys are the names under which servers and common loggers write what we look for, the best first. A name

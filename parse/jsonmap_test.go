@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -79,6 +81,38 @@ func TestFieldMappingHas(t *testing.T) {
 	} {
 		if f.Has(field) != want {
 			t.Errorf("Has(%d) = %v", field, !want)
+		}
+	}
+}
+
+// Found looks for all keys at once. The truth looks for each of them alone.
+func TestFieldMappingFound(t *testing.T) {
+	lines := [][]byte{
+		[]byte(`{"ts":1,"request":{"uri":"/","client_ip":"192.0.2.7"},"status":"-","agent":"","size":0,"size":null}`),
+		[]byte(`{"request.uri":"/","http_host":"a","http_host":"","user":"-","user":"b","ua":["x"],"msec":null}`),
+		[]byte(`{"remote\u005fuser":"c","verb":"GE\u0054"} broken`),
+		[]byte(`{"remote\u005faddr":"c","request_time":{"a":1}}`),
+		[]byte("no object"),
+	}
+	m := FieldMapping{"path": {"a..b", "", strings.Repeat("a.", maxKeyPath) + "b", "request.uri"}, "user": {"user"}}.WithKnown()
+	for n := range len(lines) + 1 {
+		want := FieldMapping{}
+		for field, keys := range m {
+			for _, key := range keys {
+				tree, err := newJSONTree(FieldMapping{field: {key}}, nil)
+				if err == nil && slices.ContainsFunc(lines[:n], func(line []byte) bool {
+					var s jsonScanner
+					return s.scan(bytes.Clone(line), tree) && slices.ContainsFunc(s.found[:], func(v jsonValue) bool { return v.text != nil })
+				}) {
+					want[field] = append(want[field], key)
+				}
+			}
+		}
+		if !want.has("time") && !want.has("start") {
+			want["time"] = m["time"]
+		}
+		if got := m.Found(lines[:n]); got.String() != want.String() {
+			t.Errorf("%d lines: %s, want %s", n, got, want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type jsonScanner struct {
 	at    int // of the next byte to read
 	found [slotCount]jsonValue
 	blank uint32 // the slots, a bit each, of which a key is there and says nothing
+	has   []bool // by the numbers of keys: whether one has a value. Where it is not nil, nothing is found
 	fault Fault
 }
 
@@ -181,8 +182,12 @@ func endsBare(c byte) bool {
 // better key wins, and of equal ones the last.
 func (s *jsonScanner) keep(n *jsonNode, text []byte, at int) {
 	for _, t := range n.targets {
-		v := &s.found[t.slot]
-		if t.slot < slotExtra && (len(text) == 0 || string(text) == "-") || text == nil {
+		v, none := &s.found[t.slot], t.slot < slotExtra && (len(text) == 0 || string(text) == "-") || text == nil
+		if s.has != nil {
+			s.has[t.number] = !none
+			continue
+		}
+		if none {
 			s.blank |= 1 << t.slot
 			if v.text != nil && v.rank == t.rank {
 				*v = jsonValue{} // the key came before; its last value counts

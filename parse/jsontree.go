@@ -28,6 +28,8 @@ type jsonTarget struct {
 	slot slot
 	rank uint8 // among the keys of one field; 0 is the best
 	unit int8  // of a duration: the power of ten that makes it microseconds
+
+	number uint16 // of the key, where it is only asked whether it occurs
 }
 
 // A slot is a place for one value: a Field of the record, or one of those below.

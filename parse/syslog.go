@@ -170,13 +170,17 @@ func WithoutHeaders(lines [][]byte) [][]byte {
 	return bare
 }
 
-// Mostly reports whether at least half of the lines are of a kind.
+// Mostly reports whether at least half of the lines are of a kind. It looks at no more of them than it needs to.
 func Mostly(lines [][]byte, is func([]byte) bool) bool {
-	n := 0
+	n, others := 0, 0
 	for _, line := range lines {
 		if is(line) {
-			n++
+			if n++; 2*n >= len(lines) {
+				return true
+			}
+		} else if others++; 2*others > len(lines) {
+			return false
 		}
 	}
-	return 2*n >= len(lines) && n > 0
+	return false
 }

@@ -30,7 +30,7 @@ func TestCatalogue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := judge(strict, [][]byte{[]byte(k.Example)}); d.Read != 1 && k.Name != "bare" && k.Name != "elb" {
+		if d := judge(strict, [][]byte{[]byte(k.Example)}, nil); d.Read != 1 && k.Name != "bare" && k.Name != "elb" {
 			t.Errorf("%s: the example has not the very fields of the text: %+v", k.Name, d.fault)
 		}
 	}
@@ -44,7 +44,7 @@ func TestCatalogueIsDetected(t *testing.T) {
 		if !is {
 			want = strings.TrimSuffix(k.Name, "-json")
 		}
-		d, err := Detect([]byte(k.Example+"\n"), parse.Options{})
+		d, err := detected([]byte(k.Example+"\n"), parse.Options{})
 		if err != nil && want != "" || err == nil && strings.TrimSuffix(d.Format.Name, " json") != want {
 			t.Errorf("%s: found %+v, %v, want %q", k.Name, d.Format, err, want)
 		}

@@ -19,21 +19,24 @@ type Choice struct {
 
 // For finds the format of a log of which sample is the beginning: the one that was chosen, or one that reads it. Read
 // and Lines of the result tell how well it does.
-func (c Choice) For(sample []byte) (Detection, error) {
-	if err := c.single(); err != nil {
+func (c Choice) For(sample []byte) (Detection, error) { return NewDetector(c).For(sample) }
+
+// For is Choice.For for one of many logs.
+func (d *Detector) For(sample []byte) (Detection, error) {
+	if err := d.choice.single(); err != nil {
 		return Detection{}, err
 	}
-	if c.automatic() {
-		return Detect(sample, c.Options)
+	if d.choice.automatic() {
+		return d.detect(sample)
 	}
-	format, err := c.stated()
+	format, err := d.once("stated", d.choice.stated)
 	if err == nil && isUTF16(sample) {
 		err = errUTF16
 	}
 	if err != nil {
 		return Detection{}, err
 	}
-	return judge(format, sampleLines(sample)), nil
+	return judge(format, sampleLines(sample), nil), nil
 }
 
 // Verify reports whether what was stated is a format, before there is a log to read.

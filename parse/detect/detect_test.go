@@ -15,9 +15,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the tests expect")
 
+// detected is what is found without a word on the format.
+func detected(log []byte, o parse.Options) (Detection, error) { return Choice{Options: o}.For(log) }
+
 // describeDetection writes down what detection made of a log.
 func describeDetection(log []byte) string {
-	d, err := Detect(log, parse.Options{})
+	d, err := detected(log, parse.Options{})
 	if err != nil {
 		return "refused: " + err.Error() + "\n"
 	}
@@ -79,7 +82,7 @@ func TestDetectRefusesData(t *testing.T) {
 		"\xff\xfe1\x009\x002\x00":                "UTF-16",
 		strings.Repeat("\x00\x01\x02abc\n", 100): "not text",
 	} {
-		if _, err := Detect([]byte(data), parse.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := detected([]byte(data), parse.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.10q: got %v, want %q", data, err, want)
 		}
 	}
@@ -99,7 +102,7 @@ func TestUTF16IsRefused(t *testing.T) {
 // A hostile first line reaches the terminal neither whole nor with its control characters.
 func TestDetectShowsLineSafely(t *testing.T) {
 	line := "\x1b[31mred\x00\a\u202e\xff " + strings.Repeat("é", 300)
-	_, err := Detect([]byte(line), parse.Options{})
+	_, err := detected([]byte(line), parse.Options{})
 	if err == nil {
 		t.Fatal("want an error")
 	}
@@ -115,7 +118,7 @@ func TestDetectShowsLineSafely(t *testing.T) {
 func TestDetectNeedsNoGoodFirstLine(t *testing.T) {
 	good := catalogue[0].Example + "\n"
 	for _, first := range []string{"#Comment", "{}", "\x00\x00\x00", "x", `"`, "[", strings.Repeat("[\"", 10000)} {
-		d, err := Detect([]byte(first+"\n"+strings.Repeat(good, 1000)), parse.Options{})
+		d, err := detected([]byte(first+"\n"+strings.Repeat(good, 1000)), parse.Options{})
 		if err != nil || d.Format.Name != "combined" || d.Read != 1000 {
 			t.Errorf("%.10q first: %+v, %v", first, d, err)
 		}
@@ -131,7 +134,7 @@ func TestDetectKeepsLinesRatherThanColumns(t *testing.T) {
 		" x y":   "combined",
 		" 0.010": "combined with $request_time",
 	} {
-		d, err := Detect([]byte(log+line+tail+"\n"), parse.Options{})
+		d, err := detected([]byte(log+line+tail+"\n"), parse.Options{})
 		if err != nil || d.Format.Name != want || d.Read != 31 {
 			t.Errorf("%q: %+v, %v, want %s", tail, d, err, want)
 		}
@@ -148,7 +151,7 @@ func FuzzDetect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
 		before := bytes.Clone(log)
-		d, err := Detect(log, parse.Options{})
+		d, err := detected(log, parse.Options{})
 		if !bytes.Equal(before, log) {
 			t.Error("the sample was changed")
 		}

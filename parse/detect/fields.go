@@ -8,8 +8,8 @@ import (
 // A line, or the text of a format, taken apart into the fields that a person sees: words, "quoted text", [text in
 // brackets]. A list with ", " or " : " in it is one field.
 
-// fieldsOf takes a line apart. It may take the square of the line's length: see maxTailLine.
-func fieldsOf(line string) (fields []string) {
+// fieldsOf appends the fields of a line to others. It may take the square of the line's length: see maxTailLine.
+func fieldsOf(fields []string, line string) []string {
 	for at := 0; at < len(line); {
 		if line[at] == ' ' {
 			at++
@@ -28,8 +28,11 @@ func fieldsOf(line string) (fields []string) {
 // fieldEnd returns where the field that begins at at ends: at its closing quote or bracket, if a space follows, or at
 // a space.
 func fieldEnd(line string, at int) int {
-	closing := map[byte]byte{'"': '"', '[': ']'}[line[min(at, len(line)-1)]]
-	if closing != 0 {
+	if first := line[min(at, len(line)-1)]; first == '"' || first == '[' {
+		closing := first
+		if first == '[' {
+			closing = ']'
+		}
 		for i := at + 1; i < len(line); i++ {
 			if line[i] == '\\' && closing == '"' {
 				i++

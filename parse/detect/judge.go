@@ -11,13 +11,14 @@ import (
 // A format is judged by the lines of the sample that it reads, and by what it learns from them: fields that make no
 // sense show that the lines are of another format.
 
-// judge reads the lines with a format.
-func judge(format *parse.Format, lines [][]byte) Detection {
+// judge reads the lines with a format. It gives up where hopeless says so of what was read and the number of lines that are
+// left, and then returns the zero Detection; nil never does.
+func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, left int) bool) Detection {
 	d := Detection{Format: format, Lines: len(lines)}
 	var agents agentCensus
 	var r parse.Record
 	p, work := format.NewParser(), []byte(nil)
-	for _, line := range lines {
+	for i, line := range lines {
 		work = append(work[:0], line...) // because a parser may undo escapes in it
 		fault := p.Parse(work, &r)
 		if fault.OK() {
@@ -30,6 +31,9 @@ func judge(format *parse.Format, lines [][]byte) Detection {
 		}
 		if d.fault.OK() {
 			d.fault = fault
+		}
+		if !fault.OK() && hopeless != nil && hopeless(&d, len(lines)-i-1) {
+			return Detection{}
 		}
 	}
 	d.Warnings = agents.warnings(format)

@@ -2,8 +2,11 @@ package detect
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"regexp"
+	"sync"
 
 	"shadow/parse"
 )
@@ -33,7 +36,7 @@ func refuse(sample []byte, lines [][]byte) error {
 	if mostlyBinary(sample) {
 		return errors.New("the file is not text: too many control characters")
 	}
-	if w3cFields.Match(sample) && !parse.Mostly(lines, jsonLike) {
+	if w3cFields := []byte("\n#Fields:"); (bytes.HasPrefix(sample, w3cFields[1:]) || bytes.Contains(sample, w3cFields)) && !parse.Mostly(lines, jsonLike) {
 		return errors.New("the log is in the W3C extended format (IIS, CloudFront): its #Fields differ from server to server, " +
 			"so state them, such as --format '%{%Y-%m-%d}t %{%H:%M:%S}t %A %m %U %q %p %u %h \"%{User-Agent}i\" %>s'")
 	}
@@ -54,45 +57,58 @@ var magics = []struct{ bytes, says string }{
 	{"SQLite format 3\x00", "the file is a SQLite database, not a log"},
 }
 
-var w3cFields = regexp.MustCompile(`(?m)^#Fields:`)
-
 func jsonLike(line []byte) bool { return line[0] == '{' }
 
 // mostlyBinary reports whether more than a tenth of the bytes are control characters. Some are normal: bytes of a
 // broken disk block, escape sequences of an attacker.
 func mostlyBinary(sample []byte) bool {
-	n := 0
-	for _, c := range sample {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+	n, rest := 0, sample
+	for ; len(rest) >= 8; rest = rest[8:] {
+		// A control character has none of the three high bits, so that nothing is carried into the highest.
+		const highest = 0x8080808080808080
+		high := binary.LittleEndian.Uint64(rest) & 0xe0e0e0e0e0e0e0e0
+		n += bits.OnesCount64(^(high&^highest + ^uint64(highest) | high) & highest)
+	}
+	for _, c := range rest {
+		if c < ' ' {
 			n++
+		}
+	}
+	if 10*n > len(sample) {
+		for _, c := range []byte("\t\n\r") {
+			n -= bytes.Count(sample, []byte{c})
 		}
 	}
 	return 10*n > len(sample)
 }
 
-// lookalikes are logs of other kinds, known by the shape of a line.
-var lookalikes = []struct {
+// A lookalike is a log of another kind, known by the shape of a line.
+type lookalike struct {
 	line *regexp.Regexp
 	says string
-}{
-	{
-		regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `),
-		"this is an nginx error log; the requests stand in the access log",
-	},
-	{
-		regexp.MustCompile(`^\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[\w:]*\] `),
-		"this is an Apache error log; the requests stand in the access log",
-	},
-	{
-		regexp.MustCompile(`\S+:\d+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ ?\S*:? `),
-		"this is a log of HAProxy with few requests of its default format (option httplog): --format haproxy reads those, behind a header of syslog or not",
-	},
-	{
-		regexp.MustCompile(`^(https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z (app|net)/`),
-		"this is a log of an AWS application load balancer (ALB), not of a web server: --format alb reads its requests",
-	},
-	{
-		regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z \S+ [\da-f.:]+:\d+ ([\da-f.:]+:\d+|-) `),
-		"this is a log of an AWS classic load balancer (ELB), not of a web server: --format elb reads its requests",
-	},
 }
+
+var lookalikes = sync.OnceValue(func() []lookalike {
+	return []lookalike{
+		{
+			regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `),
+			"this is an nginx error log; the requests stand in the access log",
+		},
+		{
+			regexp.MustCompile(`^\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d(\.\d+)? \d{4}\] \[[\w:]*\] `),
+			"this is an Apache error log; the requests stand in the access log",
+		},
+		{
+			regexp.MustCompile(`\S+:\d+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ ?\S*:? `),
+			"this is a log of HAProxy with few requests of its default format (option httplog): --format haproxy reads those, behind a header of syslog or not",
+		},
+		{
+			regexp.MustCompile(`^(https?|h2|grpcs|wss?) \d{4}-\d\d-\d\dT[\d:.]+Z (app|net)/`),
+			"this is a log of an AWS application load balancer (ALB), not of a web server: --format alb reads its requests",
+		},
+		{
+			regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z \S+ [\da-f.:]+:\d+ ([\da-f.:]+:\d+|-) `),
+			"this is a log of an AWS classic load balancer (ELB), not of a web server: --format elb reads its requests",
+		},
+	}
+})

@@ -141,7 +141,7 @@ func TestSharedSets(t *testing.T) {
 // A log in which the referer stands where the agent is expected is read, and noticed.
 func TestSharedImoocWarns(t *testing.T) {
 	for _, file := range sharedFiles(t, "imooc-2016/*.gz") {
-		d, err := Detect(testneeds.Content(t, file), parse.Options{})
+		d, err := detected(testneeds.Content(t, file), parse.Options{})
 		if err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], "are URLs") {
 			t.Errorf("warnings %q, %v", d.Warnings, err)
 		}

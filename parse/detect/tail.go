@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -16,65 +15,74 @@ import (
 // agent for these to be looked at.
 const tailShare = 90
 
-// withTail is the detection with the columns behind the agent that are beyond doubt, if there are any; and with the
+// withTail is a detection with the columns behind the agent that are beyond doubt, if there are any; and with the
 // name of a format without agents if there are none.
-func (d Detection) withTail(lines [][]byte, o parse.Options) (Detection, error) {
-	d, err := d.withoutAgents(lines, o)
-	if err != nil || !strings.Contains(d.Format.Text, "$") {
-		return d, err
+func (d *Detector) withTail(found Detection, lines [][]byte) (Detection, error) {
+	found, err := d.withoutAgents(found, lines)
+	if err != nil || !strings.Contains(found.Format.Text, "$") {
+		return found, err
 	}
-	if d.Format.Name == "combined" {
+	if found.Format.Name == "combined" {
 		for _, name := range [...]string{"traefik", "ingress-nginx"} {
-			if f, err := parse.CompileAs(catalogueText(name), o, name, false); err == nil && d.asGood(judge(f, lines)) {
-				format, err := Named(name, o)
-				return judge(format, lines), err
+			strict, err := d.once("strict "+name, func() (*parse.Format, error) {
+				return parse.CompileAs(catalogueText(name), d.choice.Options, name, false)
+			})
+			if err == nil && judge(strict, lines, found.outdoes).Lines > 0 {
+				format, err := d.named(name)
+				return judge(format, lines, nil), err
 			}
 		}
 	}
-	return d.longer(readTail(d.Format, lines), lines, o), nil
+	return d.longer(found, readTail(found.Format, lines), lines), nil
 }
 
 // withoutAgents takes the shorter format where no line has a referer or an agent.
-func (d Detection) withoutAgents(lines [][]byte, o parse.Options) (Detection, error) {
-	short := shorter[d.Format.Name]
-	if short == "" || d.agents > 0 || hasQuotes(lines, len(fieldsOf(catalogueText(short)))) {
-		return d, nil
+func (d *Detector) withoutAgents(found Detection, lines [][]byte) (Detection, error) {
+	short := shorter[found.Format.Name]
+	if short == "" || found.agents > 0 || hasQuotes(lines, len(fieldsOf(nil, catalogueText(short)))) {
+		return found, nil
 	}
-	format, err := Named(short, o)
+	format, err := d.named(short)
 	if err != nil {
-		return d, err
+		return found, err
 	}
-	return judge(format, lines), nil
+	return judge(format, lines, nil), nil
 }
 
 // longer takes the format with the columns of the tail that are known. It stays as it is where the compiler cannot
 // tell a column from its neighbour, or fewer lines could be read.
-func (d Detection) longer(t tail, lines [][]byte, o parse.Options) Detection {
-	text, found := t.text()
-	if found == "" {
-		return d
+func (d *Detector) longer(found Detection, t tail, lines [][]byte) Detection {
+	text, columns := t.text()
+	if columns == "" {
+		return found
 	}
-	name := d.Format.Name + " with " + found
-	if d.Format.Text+text == catalogueText("main") {
+	text = found.Format.Text + text
+	name := found.Format.Name + " with " + columns
+	if text == catalogueText("main") {
 		name = "main"
 	}
-	format, err := parse.CompileAs(d.Format.Text+text, o, name, true)
+	format, err := d.once(name+"\n"+text, func() (*parse.Format, error) {
+		return parse.CompileAs(text, d.choice.Options, name, true)
+	})
 	if err != nil {
-		return d
+		return found
 	}
-	if longer := judge(format, lines); d.asGood(longer) {
+	if longer := judge(format, lines, found.outdoes); longer.Lines > 0 {
 		return longer
 	}
-	return d
+	return found
 }
 
-// asGood reports whether another format reads as many lines, but for one in a thousand.
-func (d Detection) asGood(other Detection) bool { return other.Read*1000 >= d.Read*999 }
+// outdoes reports whether another format, which has so many lines left, cannot read as many any more, but for one in a
+// thousand.
+func (d *Detection) outdoes(other *Detection, left int) bool {
+	return (other.Read+left)*1000 < d.Read*999
+}
 
 // hasQuotes reports whether most lines have a quoted field behind the first n.
 func hasQuotes(lines [][]byte, n int) bool {
 	return parse.Mostly(lines, func(line []byte) bool {
-		fields := fieldsOf(string(line[:min(len(line), maxTailLine)]))
+		fields := fieldsOf(nil, string(line[:min(len(line), maxTailLine)]))
 		return len(fields) > n && fields[n][0] == '"'
 	})
 }
@@ -88,20 +96,25 @@ type tail struct {
 	columns []column
 }
 
-// readTail takes the columns from the lines that have as many as most do.
+// readTail takes the columns from the lines that have as many as most do. It gives up when too many lines have none.
 func readTail(base *parse.Format, lines [][]byte) tail {
-	n := len(fieldsOf(base.Text))
+	n := len(fieldsOf(nil, base.Text))
 	var r parse.Record
 	p := base.NewParser()
 	byCount := map[int]*tail{}
-	read := 0
+	read, without := 0, 0
+	var work []byte // because a parser may undo escapes in a line
+	var fields []string
 	for _, line := range lines {
-		if len(line) > maxTailLine || !p.Parse(bytes.Clone(line), &r).OK() {
+		if work = append(work[:0], line...); len(line) > maxTailLine || !p.Parse(work, &r).OK() {
 			continue
 		}
 		read++
-		fields := fieldsOf(string(line))
+		fields = fieldsOf(fields[:0], string(line))
 		if len(fields) <= n {
+			if without++; without*100 > (100-tailShare)*len(lines) {
+				return tail{}
+			}
 			continue
 		}
 		t := byCount[len(fields)]

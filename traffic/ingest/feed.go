@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"iter"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"shadow/limit"
@@ -45,48 +43,6 @@ type feed struct {
 	faults   []FaultAt // the first few
 }
 
-// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
-// says of the inputs that were passed over why.
-func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, passed []error, err error) {
-	for i, name := range names {
-		var part logfile.Range // all of it
-		if o.Resume != nil {
-			part = o.Resume.Ranges[i]
-		}
-		f, err := openFeed(name, stdin, part, o)
-		switch {
-		case err == nil:
-			f.index = i
-			feeds = append(feeds, f)
-		case o.Guessed[name] != "":
-			passed = append(passed, err)
-		default:
-			closeFeeds(feeds)
-			return nil, nil, err
-		}
-	}
-	if len(feeds) == 0 && len(passed) > 0 && (o.Resume == nil || o.Resume.Logs == 0) {
-		return nil, nil, nothingToRead(names, passed, o)
-	}
-	tellPipes(feeds)
-	if err = tellApart(feeds, o); err == nil {
-		err = arrange(feeds, o)
-	}
-	if err != nil {
-		closeFeeds(feeds)
-		return nil, nil, err
-	}
-	if len(feeds) > mostHeld {
-		for _, f := range feeds {
-			f.input.HoldNothing()
-		}
-	}
-	return feeds, passed, nil
-}
-
-// mostHeld is how many inputs may hold a descriptor each while they are merged.
-const mostHeld = 500
-
 // arrange puts feeds in the order of their ranks.
 func arrange(feeds []*feed, o *Options) error {
 	if o.Resume != nil {
@@ -102,21 +58,6 @@ func arrange(feeds []*feed, o *Options) error {
 // earlier orders feeds by their first moments, then by name.
 func earlier(f, g *feed) int {
 	return cmp.Or(cmp.Compare(f.begins, g.begins), cmp.Compare(f.name, g.name))
-}
-
-// nothingToRead says that no file of the directories that were given can be read, and what is wrong with the first.
-func nothingToRead(names []string, passed []error, o *Options) error {
-	var dirs []string
-	for _, name := range names {
-		if dir := o.Guessed[name]; !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	place := strings.Join(dirs, ", ")
-	if len(passed) == 1 {
-		return fmt.Errorf("%s: the one file that could be a log by its name is none that can be read: %w", place, passed[0])
-	}
-	return fmt.Errorf("%s: none of the %d files that could be logs by their names can be read; the first is %w", place, len(passed), passed[0])
 }
 
 // tellPipes warns of pipes that begin as another input does. They can be read only once, so that nothing more is known.
@@ -185,82 +126,6 @@ func tellApart(feeds []*feed, o *Options) error {
 func closeFeeds(feeds []*feed) {
 	for _, f := range feeds {
 		f.close()
-	}
-}
-
-func openFeed(name string, stdin io.Reader, part logfile.Range, o *Options) (*feed, error) {
-	input, err := logfile.OpenInput(name, stdin)
-	if err != nil {
-		return nil, err
-	}
-	f := &feed{name: name, part: part, input: input, progress: newProgress(), first: traffic.MinTime}
-	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
-	sample, err := input.Peek()
-	if o.Resume != nil && !part.Compressed {
-		sample = sample[:bytes.LastIndexByte(sample, '\n')+1] // whole lines
-	}
-	f.opening = openingOf(sample)
-	if err == nil && len(sample) > 0 {
-		err = f.look(sample, o)
-	}
-	if err != nil {
-		input.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	f.reached.Store(int64(f.first))
-	return f, nil
-}
-
-// look chooses the format from the beginning of the input, and skips what lies before the time that takes part.
-func (f *feed) look(sample []byte, o *Options) error {
-	found, err := o.Format.For(sample)
-	if err == nil && o.Guessed[f.name] != "" {
-		err = found.Misfit()
-	}
-	if err != nil {
-		return err
-	}
-	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
-	f.hosts = o.Tracer.OwnHosts(records(sample, f.format))
-	begins, first, takesPart := newProgress(), newProgress(), o.takesPart()
-	f.whole = o.Band
-	for r := range records(sample, f.format) {
-		if begins.reached == traffic.MinTime {
-			begins.pass(r.Start, 0)
-		}
-		if first.reached == traffic.MinTime && takesPart(r) {
-			first.pass(r.Start, 0)
-		}
-		// Where some stamps have a fraction of a second, one without is no whole second but a fraction of zero.
-		f.whole = f.whole && r.Stamp%limit.Second == 0
-		if first.reached != traffic.MinTime && !f.whole {
-			break
-		}
-	}
-	f.begins, f.first = begins.reached, first.reached
-	span := o.span()
-	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) {
-		return nil
-	}
-	parser, record := f.format.NewParser(), new(parse.Record)
-	return f.input.SkipTo(func(line []byte) (older, known bool) {
-		fault := parser.Parse(line, record)
-		return record.Start < span.warm-o.Lateness, fault.OK()
-	})
-}
-
-// records yields the requests of a sample. It parses a copy, since a parser may change the lines.
-func records(sample []byte, format *parse.Format) iter.Seq[*parse.Record] {
-	return func(yield func(*parse.Record) bool) {
-		var record parse.Record
-		parser, rest := format.NewParser(), slices.Clone(sample)
-		for len(rest) > 0 {
-			var line []byte
-			line, rest = logfile.CutLine(rest)
-			if len(line) > 0 && len(line) <= logfile.MaxLine && parser.Parse(line, &record).OK() && !yield(&record) {
-				return
-			}
-		}
 	}
 }
 
