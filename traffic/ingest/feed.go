@@ -31,7 +31,7 @@ type feed struct {
 	begins    limit.Time     // its first moment, whatever takes part: the same for each span
 	first     limit.Time     // a moment from which on the input tells, MinTime if its beginning does not say
 	reached   atomic.Int64   // how far in time the input has come, for the choice of what to read next
-	exhausted bool           // fetch has seen the end
+	exhausted bool           // fetch has read its end
 
 	progress *progress // what collect has let through of its log
 	finished bool      // collect has seen the end

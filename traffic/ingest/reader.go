@@ -8,18 +8,17 @@ import (
 	"sync"
 	"time"
 
-	"shadow/logfile"
 	"shadow/parse"
 	"shadow/traffic"
 )
 
 // Reading is a line of goroutines, so that all cores have work:
 //
-//	fetch ──▶ blocks ──▶ fill (one intake per core) ──▶ rows ──▶ collect ──▶ batches ──▶ Next
+//	work (one per core): block ──▶ rows ──▶ collect ──▶ batches ──▶ Next
 //
-// fetch takes the next block from the input that is furthest back in time. The intakes turn blocks into rows at the
-// same time; collect takes the rows in the order in which their blocks were fetched. Jobs and batches go round in
-// circles, so memory stays what it is, and whoever is fast waits for whoever is slow.
+// Workers read in turn, each time the next block of the input that is furthest back in time, and turn their blocks into
+// rows at the same time. collect takes the rows in the order in which their blocks were read. Jobs and batches go round
+// in circles, so memory stays what it is, and whoever is fast waits for whoever is slow.
 
 // A Reader reads inputs and hands out their requests. It is a replay.Source.
 type Reader struct {
@@ -33,25 +32,28 @@ type Reader struct {
 	stamps  traffic.Coarseness // of the inputs, if Options.Band
 
 	cancel  context.CancelFunc
-	jobs    chan *job // to the intakes
-	queue   chan *job // the same, in order, to collect
+	queue   chan *job // in the order of blocks, to collect
 	free    chan *job
 	batches chan *traffic.Batch
 	spare   chan *traffic.Batch
 	last    *traffic.Batch // what Next returned
 	err     error          // why reading ended, once batches is closed
 	running sync.WaitGroup
+
+	reading sync.Mutex // held by the worker that reads, which alone uses what follows
+	turns   *turns
+	current *feed // whose turn it is again; nil: turns say
+	queued  bool  // whether all jobs are in the queue, which is closed
 }
 
-// A job is a block on its way.
+// A job is the rows of a block on their way.
 type job struct {
-	feed  *feed
-	block logfile.Block
-	rows  rows
-	took  time.Duration // to fetch it
-	end   bool          // the feed has no more blocks
-	err   error
-	done  chan struct{} // holds one token when the rows are filled
+	feed *feed
+	rows rows
+	took time.Duration // to read the block
+	end  bool          // the feed has no more blocks
+	err  error
+	done chan struct{} // holds one token when the rows are filled
 }
 
 // NewReader opens the inputs, which logfile.Expand has named, chooses their formats and starts to read. The Reader must be closed.
@@ -100,7 +102,7 @@ func (r *Reader) prepare() error {
 func (r *Reader) start(ctx context.Context) {
 	workers := r.options.Workers
 	jobs := 2*workers + 2
-	r.jobs, r.queue, r.free = make(chan *job, jobs), make(chan *job, jobs), make(chan *job, jobs)
+	r.queue, r.free, r.turns = make(chan *job, jobs), make(chan *job, jobs), newTurns(r.feeds)
 	r.batches, r.spare = make(chan *traffic.Batch), make(chan *traffic.Batch, 2)
 
 	cols := r.columns()
@@ -111,11 +113,10 @@ func (r *Reader) start(ctx context.Context) {
 		r.spare <- r.newBatch()
 	}
 	span := r.options.span()
-	r.running.Add(workers + 2)
+	r.running.Add(workers + 1)
 	for range workers {
-		go r.fill(ctx, newIntake(&r.options, span, cols))
+		go r.work(ctx, newIntake(&r.options, span, cols))
 	}
-	go r.fetch(ctx)
 	go r.collect(ctx)
 }
 

@@ -6,38 +6,68 @@ import (
 	"io"
 
 	"shadow/limit"
+	"shadow/logfile"
 	"shadow/traffic"
 )
 
-// What the goroutines of a Reader do. The inputs belong to fetch, what waits and the statistics to collect, and a job to
-// the one it was handed to last; only the time that an input has reached, and the tables, are used by several at once.
+// What the goroutines of a Reader do. The inputs belong to the worker whose turn it is to read, what waits and the
+// statistics to collect, and a job to the one it was handed to last; only the time that an input has reached, and the
+// tables, are used by several at once.
 
-// fetch reads blocks, always from the input that is furthest back.
-func (r *Reader) fetch(ctx context.Context) {
+// work reads blocks in turn with other workers, and parses them. A worker keeps its one buffer, so that it parses what
+// its core has just read, while that is still in the core's cache.
+func (r *Reader) work(ctx context.Context, in *intake) {
 	defer r.running.Done()
-	defer close(r.queue)
-	defer close(r.jobs)
-	clock := stopwatch{now: r.options.Clock}
-	turns := newTurns(r.feeds)
-	for f := turns.next(); f != nil; f = turns.next() {
-		for more := true; more; more = !f.exhausted && f.input.AtEnd() { // so that an input that is read is done with at once
-			j := receive(ctx, r.free)
-			if j == nil {
-				return
-			}
-			clock.start()
-			j.feed, j.end, j.took, j.err = f, false, 0, f.next(&j.block)
-			clock.lap(&j.took)
-			if j.err == io.EOF {
-				j.err, j.end, f.exhausted = nil, true, true
-			}
-			r.queue <- j // has room for every job
-			r.jobs <- j
-			if j.err != nil {
-				return
-			}
+	var block logfile.Block
+	for j := r.fetch(ctx, &block); j != nil; j = r.fetch(ctx, &block) {
+		if ctx.Err() == nil && !j.end && j.err == nil {
+			in.fill(&j.rows, &block, j.feed.format)
 		}
+		j.done <- struct{}{}
 	}
+}
+
+// fetch reads the next block, from the input that is furthest back, and queues a job for its rows. It returns nil when
+// nothing more is to be read.
+func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.queued {
+		return nil
+	}
+	f := r.current
+	if f == nil {
+		f = r.turns.next()
+	}
+	j := (*job)(nil)
+	if f != nil {
+		j = receive(ctx, r.free)
+	}
+	if j == nil {
+		r.endQueue()
+		return nil
+	}
+	clock := stopwatch{now: r.options.Clock}
+	clock.start()
+	j.feed, j.end, j.took, j.err = f, false, 0, f.next(block)
+	clock.lap(&j.took)
+	if j.err == io.EOF {
+		j.err, j.end, f.exhausted = nil, true, true
+	}
+	if r.current = nil; !f.exhausted && f.input.AtEnd() {
+		r.current = f // so that an input that is read is done with at once
+	}
+	r.queue <- j // has room for every job
+	if j.err != nil {
+		r.endQueue()
+	}
+	return j
+}
+
+// endQueue ends reading, for all workers.
+func (r *Reader) endQueue() {
+	r.queued = true
+	close(r.queue)
 }
 
 // receive takes the next value from a channel, or the zero value when the context is done or the channel closed.
@@ -47,17 +77,6 @@ func receive[T any](ctx context.Context, from <-chan T) (v T) {
 	case <-ctx.Done():
 	}
 	return v
-}
-
-// fill parses blocks.
-func (r *Reader) fill(ctx context.Context, in *intake) {
-	defer r.running.Done()
-	for j := range r.jobs {
-		if ctx.Err() == nil && !j.end && j.err == nil {
-			in.fill(&j.rows, &j.block, j.feed.format)
-		}
-		j.done <- struct{}{}
-	}
 }
 
 // collect puts rows in order and hands batches out.
