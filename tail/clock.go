@@ -36,9 +36,9 @@ func newClock(late limit.Time) clock {
 // ahead is how far it is ahead, as far as is known.
 func (c *clock) ahead() limit.Time { return max(c.newer, c.older) }
 
-// hear takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
+// update takes in what lines tell that were read now. Each counts for as long as a request may wait, and for up to twice as long
 // while lines come.
-func (c *clock) hear(lines *ingest.BlockStats, now time.Time) {
+func (c *clock) update(lines *ingest.BlockStats, now time.Time) {
 	if lines.Last == traffic.MinTime {
 		return // there was no request
 	}

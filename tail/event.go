@@ -36,7 +36,7 @@ type events struct {
 	second   limit.Time         // of stamp
 	stamp    []byte             // the time up to the second
 	busy     map[int32]struct{} // clients refused since the last summary
-	crowd    *crowd             // nil: nobody watches
+	feed     *feedCounts        // nil: nobody watches
 }
 
 type refusal struct {
@@ -67,7 +67,7 @@ func (e *events) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		class := e.tables.Agents.Class(int32(b.Agent[r.row]))
 		e.tally.Policies[r.policy].count(b.Action[r.row], class, e.tables)
 		e.busy[b.Client[r.row]] = struct{}{}
-		e.crowd.add(r.policy, b.Client[r.row], b.Action[r.row], class, e.tables)
+		e.feed.add(r.policy, b.Client[r.row], b.Action[r.row], class, e.tables)
 		e.out.write(e.format(b, r, class))
 	}
 	return nil

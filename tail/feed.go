@@ -75,7 +75,7 @@ const (
 
 // leaveSnapshot leaves a snapshot, if one is due.
 func (t *Tail) leaveSnapshot(now time.Time) {
-	c := t.events.crowd
+	c := t.events.feed
 	if c == nil || now.Sub(c.shown) < max(snapshotEvery, snapshotShare*c.took) {
 		return
 	}
@@ -103,8 +103,8 @@ func (t *Tail) leaveSnapshot(now time.Time) {
 	c.took = time.Since(begin)
 }
 
-// A crowd is who and what was refused of late, by policy. A nil crowd counts nobody.
-type crowd struct {
+// feedCounts are who and what was refused lately, by policy. Nil counts nothing.
+type feedCounts struct {
 	begun    time.Time
 	at       time.Duration // since then
 	policies []struct{ clients, actions *recent }
@@ -115,23 +115,23 @@ type crowd struct {
 
 // How many names may have counters: clients of all policies together, with some for each at least, and actions of each.
 const (
-	crowdRoom  = 64 << 10
-	leastRoom  = 1 << 10
-	actionRoom = 1 << 10
+	clientCapacity = 64 << 10
+	leastCapacity  = 1 << 10
+	actionCapacity = 1 << 10
 )
 
-func newCrowd(begun time.Time, policies int) *crowd {
-	c := &crowd{begun: begun, degraded: make([]time.Time, policies)}
+func newFeedCounts(begun time.Time, policies int) *feedCounts {
+	c := &feedCounts{begun: begun, degraded: make([]time.Time, policies)}
 	for range policies {
 		c.policies = append(c.policies, struct{ clients, actions *recent }{
-			newRecent(max(leastRoom, crowdRoom/policies)), newRecent(actionRoom),
+			newRecent(max(leastCapacity, clientCapacity/policies)), newRecent(actionCapacity),
 		})
 	}
 	return c
 }
 
 // advance sets the clock.
-func (c *crowd) advance(now time.Time) {
+func (c *feedCounts) advance(now time.Time) {
 	c.at = now.Sub(c.begun)
 	step := int64(c.at / spanStep)
 	for _, p := range c.policies {
@@ -141,7 +141,7 @@ func (c *crowd) advance(now time.Time) {
 }
 
 // since is since when a policy has been degraded.
-func (c *crowd) since(policy int, degraded bool, now time.Time) time.Time {
+func (c *feedCounts) since(policy int, degraded bool, now time.Time) time.Time {
 	switch at := &c.degraded[policy]; {
 	case !degraded:
 		*at = time.Time{}
@@ -152,7 +152,7 @@ func (c *crowd) since(policy int, degraded bool, now time.Time) time.Time {
 }
 
 // add counts a refusal.
-func (c *crowd) add(policy, client int32, action uint16, class request.Class, t *traffic.Tables) {
+func (c *feedCounts) add(policy, client int32, action uint16, class request.Class, t *traffic.Tables) {
 	if c == nil {
 		return
 	}
@@ -162,7 +162,7 @@ func (c *crowd) add(policy, client int32, action uint16, class request.Class, t 
 }
 
 // forget forgets the ids of names: they are about to change.
-func (c *crowd) forget() {
+func (c *feedCounts) forget() {
 	if c == nil {
 		return
 	}
@@ -172,7 +172,7 @@ func (c *crowd) forget() {
 }
 
 // answer lists the names that a snapshot was asked for.
-func (c *crowd) answer(g *Snapshot, t *traffic.Tables) {
+func (c *feedCounts) answer(g *Snapshot, t *traffic.Tables) {
 	if g.Asked.Policy < 0 || g.Asked.Policy >= len(c.policies) {
 		return
 	}

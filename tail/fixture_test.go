@@ -223,3 +223,11 @@ func (b *bench) wantSaid(want string) {
 		b.t.Fatalf("the tail said\n%swant\n%s", got, want)
 	}
 }
+
+// counted is how many lines have been read.
+func (b *bench) counted(want int64) {
+	b.t.Helper()
+	if got := b.tail.Tally().Lines; got != want {
+		b.t.Fatalf("%d lines have been read, want %d; the tail said: %s", got, want, b.said.String())
+	}
+}

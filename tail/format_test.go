@@ -257,3 +257,23 @@ func TestCompressedNames(t *testing.T) {
 	b.stop()
 	b.wantSaid("")
 }
+
+// Of several logs, one of no known format does not stop the others.
+func TestUnknownFormat(t *testing.T) {
+	b := newBench(t, "token:1/24h")
+	b.names = []string{b.path("*.log")}
+	b.change = func(o *Options) { o.From, o.Read.Format = follow.FromStart, detect.Choice{Format: "auto"} }
+	b.append("a.log", combinedLine(7, b.now))
+	b.start()
+	b.step(time.Second)
+	b.append("b.log", strings.Repeat("this is no access log\n", 100))
+	b.append("a.log", combinedLine(7, b.now))
+	for range 5 {
+		b.step(time.Second)
+	}
+	b.counted(2)
+	if n := strings.Count(b.said.String(), "b.log"); n != 1 {
+		t.Errorf("said %d times: %s", n, b.said.String())
+	}
+	b.stop()
+}

@@ -42,7 +42,7 @@ func (t *Tail) open() (err error) {
 	t.summary.before = t.tally.copy()
 	t.events = newEvents(t.out, t.options.Policies, t.tally)
 	if t.options.Feed != nil {
-		t.events.crowd = newCrowd(t.begun, len(t.options.Policies))
+		t.events.feed = newFeedCounts(t.begun, len(t.options.Policies))
 	}
 	if err := t.openSpool(c); err != nil {
 		return err

@@ -30,7 +30,7 @@ const (
 
 // recent counts refusals by name over the span.
 type recent struct {
-	room     int
+	capacity int
 	counters map[string]*counter
 	cache    [cacheSize]cached
 	all      counter
@@ -61,7 +61,9 @@ type cached struct {
 	*counter
 }
 
-func newRecent(room int) *recent { return &recent{room: room, counters: map[string]*counter{}} }
+func newRecent(capacity int) *recent {
+	return &recent{capacity: capacity, counters: map[string]*counter{}}
+}
 
 // add counts one refusal of a name by its id.
 func (r *recent) add(id int32, names *intern.Dict, s lastRefusal) {
@@ -82,7 +84,7 @@ func (r *recent) forget() { clear(r.cache[:]) }
 func (r *recent) counter(name string) *counter {
 	c := r.counters[name]
 	if c == nil {
-		if len(r.counters) >= r.room {
+		if len(r.counters) >= r.capacity {
 			r.drop()
 		}
 		c = &counter{born: r.step}

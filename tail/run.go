@@ -220,7 +220,7 @@ func (t *Tail) readFrom(l *log) (int, error) {
 	now := t.options.Now()
 	moment := limit.Time(now.UnixMicro())
 	taken := t.stream.Take(l.Number, &t.block, t.formatOf(l), moment, t.top(moment))
-	l.clock.hear(&taken, now)
+	l.clock.update(&taken, now)
 	t.tally.take(&taken)
 	if t.spool != nil {
 		t.spool.took(l.Number, l.Name, l.choice().format, &taken)

@@ -119,7 +119,7 @@ func (t *Tail) restore(c *Checkpoint) error {
 	}
 	for _, l := range t.logs {
 		mark, last := t.stream.Progress(l.Number)
-		l.clock.hear(&ingest.BlockStats{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
+		l.clock.update(&ingest.BlockStats{Reached: mark, Newest: traffic.MinTime, Last: last}, t.options.Now())
 	}
 	t.names.needed = t.known()
 	return nil
@@ -170,7 +170,7 @@ func (t *Tail) compact() error {
 	t.stream = t.stream.Fresh(t.tables)
 	t.judge = t.newJudge()
 	clear(t.events.busy)
-	t.events.crowd.forget()
+	t.events.feed.forget()
 	err := t.recall(body.Bytes())
 	t.names.needed = t.known()
 	return err

@@ -7,7 +7,7 @@ import (
 )
 
 // From the start of several logs a copy counts once, and what is added to it counts too.
-func TestTailFromStartOfCopies(t *testing.T) {
+func TestFromStartOfCopies(t *testing.T) {
 	b := newBench(t)
 	b.names = []string{b.path("*.log")}
 	b.change = func(o *Options) { o.From = FromStart }

@@ -2,7 +2,6 @@ package tail
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -11,72 +10,9 @@ import (
 	"time"
 
 	"shadow/logfile"
-	"shadow/logfile/follow"
-	"shadow/parse/detect"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 )
-
-// counted is how many lines have been read.
-func (b *bench) counted(want int64) {
-	b.t.Helper()
-	if got := b.tail.Tally().Lines; got != want {
-		b.t.Fatalf("%d lines have been read, want %d; the tail said: %s", got, want, b.said.String())
-	}
-}
-
-// Names of clients that nobody remembers are dropped, and verdicts stay what they are.
-func TestMemoryIsBounded(t *testing.T) {
-	b := newBench(t, "token:2/10s", "window:3/20s+token:1/1s")
-	b.start()
-	var text strings.Builder
-	for i := range 30 {
-		text.Reset()
-		for n := range 20_000 {
-			at := b.now.Add(time.Duration(n) * 50 * time.Microsecond)
-			client := fmt.Sprintf("10.%d.%d.%d", i, n>>8, n&255)
-			if n%10 == 0 {
-				client = fmt.Sprintf("192.0.2.%d", n%100/10)
-			}
-			fmt.Fprintf(&text, "%s [%d.%03d] \"GET / HTTP/1.1\" 200 \"curl/8\"\n", client, at.Unix(), at.UnixMilli()%1000)
-		}
-		b.append("access.log", text.String())
-		b.step(5 * time.Second)
-	}
-	if n := b.tail.tables.Clients.Len(); n > 300_000 {
-		t.Errorf("%d clients are known of 540,000", n)
-	}
-	b.step(time.Second)
-	b.step(10 * time.Second)
-	b.stop()
-	want, _ := b.replayed(b.whole.Bytes())
-	if got := b.told(); got != want {
-		t.Errorf("%d would-blocks, want %d; they differ first at\n%s", strings.Count(got, "\n"), strings.Count(want, "\n"), firstDifference(got, want))
-	}
-}
-
-// With --max-keys the keys that were idle for longest are forgotten, and it is counted.
-func TestMaxKeys(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.change = func(o *Options) { o.MaxKeys = 100 }
-	b.start()
-	for n := range 1000 {
-		b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", fmt.Sprintf("10.0.%d.%d", n>>8, n&255), 1))
-		b.step(time.Second)
-		if keys := b.tail.judge.Keys(); keys > 101 {
-			t.Fatalf("%d keys", keys)
-		}
-	}
-	b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", "10.0.3.231", 1)) // 999: fresh in memory
-	b.append("access.log", strings.Replace(line(1, b.now), "192.0.2.1", "10.0.0.1", 1))   // forgotten long ago
-	b.step(time.Second)
-	b.step(10 * time.Second)
-	b.stop()
-	got := b.tail.Tally()
-	if got.Policies[0].Refused != 1 || got.Forgotten < 890 || got.Forgotten > 1001 {
-		t.Errorf("%d refused, %d forgotten", got.Policies[0].Refused, got.Forgotten)
-	}
-}
 
 // A checkpoint that is damaged anywhere is refused; nothing else happens.
 func TestDamagedCheckpoint(t *testing.T) {
@@ -168,24 +104,4 @@ func TestCheckpointThatCannotBeWritten(t *testing.T) {
 	if c, err := ReadCheckpoint(b.path("folder/state")); err != nil || c.Tally.Lines != 10 {
 		t.Errorf("%v, %+v", err, c)
 	}
-}
-
-// Of several logs, one of no known format does not stop the others.
-func TestUnknownFormat(t *testing.T) {
-	b := newBench(t, "token:1/24h")
-	b.names = []string{b.path("*.log")}
-	b.change = func(o *Options) { o.From, o.Read.Format = follow.FromStart, detect.Choice{Format: "auto"} }
-	b.append("a.log", combinedLine(7, b.now))
-	b.start()
-	b.step(time.Second)
-	b.append("b.log", strings.Repeat("this is no access log\n", 100))
-	b.append("a.log", combinedLine(7, b.now))
-	for range 5 {
-		b.step(time.Second)
-	}
-	b.counted(2)
-	if n := strings.Count(b.said.String(), "b.log"); n != 1 {
-		t.Errorf("said %d times: %s", n, b.said.String())
-	}
-	b.stop()
 }
