@@ -46,7 +46,7 @@ func (r *configReader) readMemberFile(t *request.Tier, file located[text]) {
 			continue
 		}
 		entries++
-		if err := r.addMember(t, entry); err != nil && !errors.Is(err, errTwice) {
+		if err := r.addMember(t, entry); err != nil {
 			before, _, _ := strings.Cut(line, entry)
 			r.add(Problem{File: name, Line: number, Column: 1 + utf8.RuneCountInString(before), Text: err.Error()})
 		}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -105,32 +104,30 @@ func (r *configReader) join(t *request.Tier, kind memberKind, text string) error
 	case aValue:
 		m.field, list = t.Field, &t.Values
 	}
-	switch owner, named := r.owners[m]; {
-	case !named:
+	owner, named := r.owners[m]
+	if !named {
 		r.owners[m] = t.Name
 		*list = append(*list, text)
-	case owner != t.Name:
-		return inTwo(text, owner)
 	}
-	return nil
+	return joined(text, t.Name, owner, named)
 }
-
-// errTwice is the error of a network that its own tier has already, perhaps in another spelling.
-var errTwice = errors.New("stands here twice")
 
 // joinNetwork is join for a network.
 func (r *configReader) joinNetwork(t *request.Tier, text string, p netip.Prefix) error {
-	switch owner, named := r.nets.claim(p, t.Name); {
-	case !named:
+	owner, named := r.nets.claim(p, t.Name)
+	if !named {
 		t.Networks = append(t.Networks, text)
-	case owner != t.Name:
-		return inTwo(text, owner)
-	default:
-		return fmt.Errorf("%q %w", text, errTwice)
 	}
-	return nil
+	return joined(text, t.Name, owner, named)
 }
 
-func inTwo(text, owner string) error {
+// joined is the error of an entry of a tier that one has already, perhaps in another spelling.
+func joined(text, tier, owner string, named bool) error {
+	switch {
+	case !named:
+		return nil
+	case owner == tier:
+		return fmt.Errorf("%q stands in this tier twice", text)
+	}
 	return fmt.Errorf("%q is in the tier %q already; the first one counts", text, owner)
 }

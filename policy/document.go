@@ -116,6 +116,9 @@ func (d *document) value(at *node) (value any, ok bool) {
 		n.Values = keep(d, n, n.Values, func(item *node) bool {
 			*item = unsplit(*item)
 			value, ok := d.value(item)
+			if n, isNumber := value.(int64); isNumber {
+				value = strconv.FormatInt(n, 10) // 401 and "401" are one value
+			}
 			if ok {
 				values = append(values, value)
 			}

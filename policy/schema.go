@@ -209,17 +209,19 @@ func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node
 	case *kind.UniqueItems:
 		seen := map[string]bool{}
 		for i, item := range at.(*ast.SequenceNode).Values {
-			subject := "this"
-			if _, isText := item.(ast.ScalarNode); isText {
-				subject = strconv.Quote(textOf(item))
-			} else if i != k.Duplicates[1] {
-				continue
+			what, again := strconv.Quote(textOf(item)), false
+			switch item.(type) {
+			case *ast.NullNode, *ast.SequenceNode: // wrong by itself
+			case *ast.MappingNode: // a limit, or wrong by itself
+				what = "the limit " + said(item, "limit")
+				again = i == k.Duplicates[1] && said(item, "limit") != ""
+			default:
+				again, seen[what] = seen[what], true
 			}
-			if seen[subject] || subject == "this" {
-				d.fail(item, "%s stands here twice", subject)
+			if again {
+				d.fail(item, "%s stands here twice", what)
 				bad[item] = true
 			}
-			seen[subject] = true
 		}
 		return
 	}
@@ -278,6 +280,9 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 	case isType && k.Want[0] == "array", at.Type() == ast.SequenceType && !isType:
 		return message
 	case isMapping, at.Type() == ast.SequenceType, at.Type() == ast.NullType:
+		if example := said(schema, "examples", "0"); example != "" {
+			return fmt.Sprintf("want %s here, such as %s", said(schema, "title"), example)
+		}
 		return "want a text here"
 	}
 	text := textOf(at)
@@ -286,8 +291,11 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 	}
 	if choices, _ := find(schema, []string{"enum"}); choices != nil {
 		var words []string
+		_, unlisted := strconv.Atoi(e.InstanceLocation[len(e.InstanceLocation)-1])
 		for _, choice := range choices.(*ast.SequenceNode).Values {
-			words = append(words, textOf(choice))
+			if word := textOf(choice); word != anyValue || unlisted != nil { // it stands alone, without brackets
+				words = append(words, word)
+			}
 		}
 		what := said(schema, "title")
 		return fmt.Sprintf("unknown %s %q%s; there are %s", what, text, limit.Hint(text, words), strings.Join(words, ", "))
@@ -296,7 +304,7 @@ func wrong(e *jsonschema.ValidationError, schema, at node) string {
 		least, most := said(schema, "minimum"), said(schema, "maximum")
 		message = fmt.Sprintf("does not do; want a number from %s to %s", least, most)
 		if isType {
-			message += ", without quotes or decimals"
+			message += ", in digits alone: without quotes, sign, decimals, or zeros in front"
 		}
 	}
 	return fmt.Sprintf("%q %s", text, message)

@@ -248,6 +248,7 @@ var onlyParserRefuses = []string{
 	"evidence: {referers: [20%, 2%]}",
 	"policies: {name: p, limits: 5/m, combine: each}",
 	in("match: {tier: gold}"), in("match: {action: lgoin}"), "exempt: {addresses: 1.2.3.400}",
+	in("count: {status: [401, '401']}"), "exempt: {users: [5, '5']}", "evidence: {sample: +10}", "evidence: {sample: 010}",
 }
 
 // The examples of the manual are taken by both.

@@ -162,14 +162,17 @@ const (
 // ownNumber is a number that stands alone: one in an address, a path or a limit tells things apart.
 var ownNumber = regexp.MustCompile(`(^|[ (])[0-9]+(,[0-9]{3})*(\.[0-9]+)?%?([ ,;)]|$)`)
 
-// FoldWarnings makes one of those that differ in their name and figures only, for people.
+// FoldWarnings makes one of those that differ in their name and figures only, for people. What is said of a name in
+// other figures as well stays.
 func FoldWarnings(texts []string) (folded []string) {
 	names, kinds := map[string][]string{}, make([]string, len(texts))
+	first := map[[2]string]string{} // by kind and name
 	for i, text := range texts {
 		name, what, _ := strings.Cut(text, ": ")
 		kinds[i] = ownNumber.ReplaceAllString(what, "$1#$4")
 		if !slices.Contains(names[kinds[i]], name) {
 			names[kinds[i]] = append(names[kinds[i]], name)
+			first[[2]string{kinds[i], name}] = text
 		}
 	}
 	for i, text := range texts {
@@ -179,6 +182,10 @@ func FoldWarnings(texts []string) (folded []string) {
 			folded = append(folded, text)
 		case slices.Index(kinds, kinds[i]) == i: // the first
 			folded = append(folded, text+"; likewise "+format.List(alike[1:], foldNames))
+		default:
+			if name, _, _ := strings.Cut(text, ": "); first[[2]string{kinds[i], name}] != text {
+				folded = append(folded, text)
+			}
 		}
 	}
 	return folded
