@@ -7,12 +7,6 @@ import (
 	"shadow/policy"
 )
 
-// A Part is one limit of those that a request must pass.
-type Part struct {
-	Spec    limit.Spec
-	Limiter limit.Limiter
-}
-
 // An Explanation says what one limit means, by asking its limiter and by trying it out.
 type Explanation struct {
 	Limit string `json:"limit"`
@@ -58,7 +52,7 @@ type Trial struct {
 const mostTried = 100_000
 
 // Explain explains each part; the levels of the clients are sampled at so many moments, at least 2.
-func Explain(parts []Part, levels int) []Explanation {
+func Explain(parts []policy.Part, levels int) []Explanation {
 	explained := make([]Explanation, len(parts))
 	for i, part := range parts {
 		explained[i] = explain(part, levels)
@@ -66,7 +60,7 @@ func Explain(parts []Part, levels int) []Explanation {
 	return explained
 }
 
-func explain(p Part, levels int) Explanation {
+func explain(p policy.Part, levels int) Explanation {
 	e := Explanation{Limit: p.Spec.String(), Means: p.Spec.String()}
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {

@@ -14,7 +14,7 @@ func explained(t *testing.T, text string) Explanation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Explain([]Part{{policies[0].Parts[0].Spec, policies[0].Parts[0].Limiter}}, 10)
+	all := Explain(policies[0].Parts, 10)
 	if len(all) != 1 {
 		t.Fatalf("%s: %d explanations", text, len(all))
 	}
@@ -144,7 +144,7 @@ func TestTryOutEndless(t *testing.T) {
 // A limiter that does not describe itself has no more than its name.
 func TestExplainMute(t *testing.T) {
 	spec := limit.Spec{Algorithm: "mute", Count: 1, Period: limit.Second}
-	e := Explain([]Part{{spec, mute{quota{}}}, {spec, quota{}}}, 10)
+	e := Explain([]policy.Part{{Spec: spec, Limiter: mute{quota{}}}, {Spec: spec, Limiter: quota{}}}, 10)
 	if e[0].Means != "mute:1/1s" || e[0].Clients != nil || e[1].Means != "a quota" || e[1].Clients[0].Delayed != 2 {
 		t.Errorf("%+v", e)
 	}
@@ -164,7 +164,7 @@ func (c clock) Wait(s *limit.State, t limit.Time) limit.Time {
 // Limiters that count in windows or ticks since the epoch are not met at the beginning of one.
 func TestExplainOffTheGrid(t *testing.T) {
 	c := clock{asked: new([]limit.Time)}
-	Explain([]Part{{limit.Spec{Algorithm: "clock", Count: 4, Period: limit.Minute}, c}}, 2)
+	Explain([]policy.Part{{Spec: limit.Spec{Algorithm: "clock", Count: 4, Period: limit.Minute}, Limiter: c}}, 2)
 	if first := (*c.asked)[0]; first != 20*limit.Second {
 		t.Errorf("first asked at %v", first)
 	}

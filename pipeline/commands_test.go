@@ -23,10 +23,10 @@ func TestQuestions(t *testing.T) {
 		ask  func(Logs) question
 		path []any // to a part of the answer that must be there
 	}{
-		"sweep": {func(l Logs) question { return &Sweep{Logs: l, NoStore: true, Output: "json"} }, []any{"curves", 0, "points", 0, "refused"}},
+		"sweep": {func(l Logs) question { return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"} }, []any{"curves", 0, "points", 0, "refused"}},
 		"sweep with evidence": {func(l Logs) question {
 			l.Wanted = true
-			return &Sweep{Logs: l, NoStore: true, Output: "json"}
+			return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"}
 		}, []any{"input", "evidence"}},
 		"suggest": {func(l Logs) question {
 			return &Suggest{Logs: l, Protect: []suggest.Goal{{Who: 1 << suggest.Browsers, Percent: 90_000_000}}, Output: "json"}
@@ -78,7 +78,7 @@ func TestResume(t *testing.T) {
 		var out, errs bytes.Buffer
 		r := &Replay{
 			Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{limit}}, Look: Look{Output: "csv", Top: 3},
-			DB: db, Resume: how, ResumeAs: "replay",
+			Keeping: Keeping{DB: db}, Resume: how, ResumeAs: "replay",
 		}
 		err := r.Run(t.Context(), []string{log})
 		return errs.String(), err

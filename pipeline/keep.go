@@ -12,38 +12,53 @@ import (
 	"shadow/store"
 )
 
-// keepRun makes a run in the database: all of it, or nothing. do does the work and finishes the run. It returns the
-// run's number.
-func keepRun(ctx context.Context, path string, info store.RunInfo, do func(*store.Run) error) (int32, error) {
+// InDatabase does something in the database at path. Where that fails and keeps nothing, it leaves nothing where nothing
+// was.
+func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) error {
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	db, err := store.Open(path, store.Options{})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	run, err := db.Begin(ctx, info)
-	if err == nil {
-		if err = do(run); err != nil {
-			err = errors.Join(err, run.Abort())
-		}
-	}
-	if err != nil && fresh { // leave nothing where nothing was; until Close the file is ours alone
+	kept, err := do(db)
+	if err != nil && fresh && !kept { // until Close the file is ours alone
 		err = errors.Join(err, db.Remove())
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		return 0, err
+	return CloseAfter(db, err)
+}
+
+// A Keeping says where a run is kept.
+type Keeping struct {
+	DB      string
+	NoStore bool
+}
+
+// keep makes a run in the database: all of it, or nothing. do does the work and finishes the run, which is nil if
+// nothing is to be kept. It returns what reports call the database and the run.
+func (l *Logs) keep(ctx context.Context, k Keeping, events store.Events, do func(*store.Run) error) (path, number string, err error) {
+	if k.NoStore {
+		return "", "", do(nil)
 	}
-	return run.ID(), nil
+	err = InDatabase(k.DB, func(db *store.Store) (kept bool, err error) {
+		run, err := db.Begin(ctx, store.RunInfo{
+			Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone.String(), Events: events,
+		})
+		if err != nil {
+			return false, err
+		}
+		number = fmt.Sprint(run.ID())
+		if err := do(run); err != nil {
+			return false, errors.Join(err, run.Abort())
+		}
+		return true, nil
+	})
+	return k.DB, number, err
 }
 
 // muchFree is the share of a file that may be free before it is written again. What is free the next runs use: a
 // database that loses a run a night and gets one stays as large as it is.
 const muchFree = 0.25
-
-// runInfo is what is noted of a run before it begins.
-func (l *Logs) runInfo() store.RunInfo {
-	return store.RunInfo{Command: l.Command, Version: l.Version, Started: l.Started, Timezone: l.Timezone.String()}
-}
 
 // DeleteRuns forgets runs and closes the database. If a larger share of the file than spare is free then, it is written
 // again.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"shadow/escape"
 	"shadow/report"
+	"shadow/report/html"
 )
 
 // Nightly is what a report does when nobody looks on: it keeps quiet when there is nothing to say, fails on a
@@ -126,4 +128,20 @@ func (n *Nightly) tell(ctx context.Context, c *Caller, m *report.Model) error {
 		return fmt.Errorf("--notify-command %s: %w", n.Notify, err)
 	}
 	return nil
+}
+
+// A Look says how a report is written.
+type Look struct {
+	Output  string // the format
+	Top     int    // rows per list
+	PageTop int    // of a page, where they can be searched; 0: more than elsewhere
+	Sort    string // one of report.Sorts; "": the first
+}
+
+// Rows are those per list.
+func (f *Look) Rows() int {
+	if f.Output == "html" {
+		return cmp.Or(f.PageTop, html.MostRows)
+	}
+	return f.Top
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"shadow/limit"
@@ -29,8 +31,7 @@ type Replay struct {
 	Look
 	Nightly
 	Redis
-	DB         string
-	NoStore    bool
+	Keeping
 	Events     store.Events // of how many policies they are kept
 	Retain     limit.Time   // older runs are deleted; 0: none is
 	Resume     string       // "", or one of ResumeWords
@@ -58,16 +59,11 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	}
 	collectLate()
 	var result *replay.Result
-	if r.NoStore {
-		var err error
-		if result, err = r.judge(ctx, nil); err != nil {
+	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
+		if run == nil {
+			result, err = r.judge(ctx, nil)
 			return err
 		}
-		return r.report(ctx, result, "", "")
-	}
-	info := r.runInfo()
-	info.Events = r.Events
-	id, err := keepRun(ctx, r.DB, info, func(run *store.Run) (err error) {
 		if r.resumed != nil {
 			if err := r.resumed.begin(ctx, run, r); err != nil {
 				return err
@@ -98,7 +94,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	case err != nil:
 		return err
 	}
-	return errors.Join(r.report(ctx, result, r.DB, fmt.Sprint(id)), r.prune(ctx))
+	return errors.Join(r.report(ctx, result, database, number), r.prune(ctx))
 }
 
 // prepareReplay looks up everything that is named.
@@ -181,6 +177,22 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		writeTiming(r.Err, &stats, times, engine.Times(), time.Since(r.Started))
 	}
 	return result, nil
+}
+
+// newSweep is nil unless --sweep is given. With it a replay draws the curves of its requests as well, in the same
+// reading: those that shadow sweep draws unless told otherwise, by the key of --by. They are kept with the run, so the
+// page of a stored run has them, and a report can say whether safe limits have moved. Evidence divides their clients as
+// it divides those of the policies.
+func (r *Replay) newSweep(ctx context.Context) *sweep.Sweep {
+	if !r.Sweep {
+		return nil
+	}
+	o := (&Shapes{By: r.By}).options()
+	o.Tables, o.Lateness, o.Bursts, o.Stop = r.Read.Tables, r.Read.Lateness, sweep.DefaultBursts(), ctx.Err
+	if r.Rules != nil {
+		o.Disguised = func(client int32) bool { return r.assessor.Disguised(client) }
+	}
+	return sweep.New(o)
 }
 
 // newEngine is what judges. sink may be nil.
@@ -293,4 +305,47 @@ func (o observers) Observe(b *traffic.Batch, verdicts []replay.Verdicts) error {
 		}
 	}
 	return nil
+}
+
+// writeTiming says how long a replay took, and what share of the work each stage had. The stages run at the same time,
+// so together they can take longer than the clock on the wall.
+func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge replay.StageTimes, wall time.Duration) {
+	stages := []struct {
+		name string
+		took time.Duration
+	}{
+		{"read", read.Read},
+		{"parse", read.Parse},
+		{"clients", read.Clients},
+		{"agents", read.Agents},
+		{"actions", read.Actions},
+		{"order", read.Order},
+		{"count", judge.Count},
+		{"group", judge.Group},
+		{"judge", judge.Judge},
+	}
+	var sum time.Duration
+	for _, stage := range stages {
+		sum += stage.took
+	}
+	lines := float64(max(s.Lines, 1))
+	seconds := wall.Seconds()
+	fmt.Fprintf(w, "timing: %d lines, %d bytes in %.3f s: %.0f lines/s, %.0f MB/s, %.1f ns wall and %.1f ns CPU a line\n",
+		s.Lines, s.Bytes, seconds, lines/seconds, float64(s.Bytes)/seconds/1e6,
+		float64(wall)/lines, float64(cpuTime())/lines)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, stage := range stages {
+		fmt.Fprintf(table, "%s\t%.1f ns/line\t%.1f %%\t\n",
+			stage.name, float64(stage.took)/lines, 100*float64(stage.took)/float64(max(sum, 1)))
+	}
+	table.Flush()
+}
+
+// cpuTime is how long this process has kept processors busy.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

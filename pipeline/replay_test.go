@@ -30,7 +30,7 @@ func burst(t *testing.T) string {
 // Fields that nobody sets mean what flags mean by default.
 func TestReplay(t *testing.T) {
 	var out, errs bytes.Buffer
-	r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, NoStore: true}
+	r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, Keeping: Keeping{NoStore: true}}
 	r.Output, r.Top = "json", 10
 	if err := r.Run(t.Context(), []string{burst(t)}); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestErrorsOfReplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, NoStore: true}
+			r := &Replay{Logs: Logs{Caller: called(&out, &errs)}, Choice: Choice{Limits: []string{"token:6/30s"}}, Keeping: Keeping{NoStore: true}}
 			r.Output, r.Top = "table", 10
 			c.set(r)
 			if err := r.Run(t.Context(), []string{c.log}); !errors.As(err, c.target) || !strings.Contains(err.Error(), c.text) {

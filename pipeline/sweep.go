@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -22,13 +21,12 @@ import (
 type Sweep struct {
 	Logs
 	Shapes
-	Bursts  []int64 // of token buckets, of which to count what they refuse
-	Exact   *bool   // whether to read twice for what those of the table refuse; nil: if that takes a moment
-	Action  string
-	Output  string
-	DB      string
-	NoStore bool
-	Band    bool
+	Keeping
+	Bursts []int64 // of token buckets, of which to count what they refuse
+	Exact  *bool   // whether to read twice for what those of the table refuse; nil: if that takes a moment
+	Action string
+	Output string
+	Band   bool
 
 	options  sweep.Options
 	witness  *replay.Engine   // gathers evidence, in the first look
@@ -46,16 +44,9 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		return err
 	}
 	CollectOften()
-	if r.NoStore {
-		result, err := r.sweep(ctx)
-		if err != nil {
-			return err
-		}
-		return r.report(result, "", "")
-	}
 	var result *sweep.Result
-	id, err := keepRun(ctx, r.DB, r.runInfo(), func(run *store.Run) (err error) {
-		if result, err = r.sweep(ctx); err != nil {
+	database, number, err := r.keep(ctx, r.Keeping, 0, func(run *store.Run) (err error) {
+		if result, err = r.sweep(ctx); err != nil || run == nil {
 			return err
 		}
 		run.Warn(r.warnings(result))
@@ -65,7 +56,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 	if err != nil {
 		return err
 	}
-	return r.report(result, r.DB, fmt.Sprint(id))
+	return r.report(result, database, number)
 }
 
 // prepareSweep looks up everything that is named.

@@ -9,6 +9,8 @@ import (
 	"shadow/logfile"
 	"shadow/policy"
 	"shadow/request"
+	"shadow/store"
+	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
@@ -123,6 +125,21 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// thinCurves tells of curves that are too long to be stored whole.
+func thinCurves(result *sweep.Result) []string {
+	long := 0
+	for _, c := range result.Curves {
+		if len(c.Points) > store.MostPoints {
+			long++
+		}
+	}
+	if long == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d curves change at more than %d limits; the database holds a selection of them, "+
+		"--output json and csv of shadow sweep have all", long, len(result.Curves), store.MostPoints)}
 }
 
 // actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.

@@ -56,3 +56,31 @@ func (c *Conditions) Is(other *Conditions) bool {
 	})
 	return same
 }
+
+// A Rule names the requests that it fits. An empty field fits every request; the others must all fit. Rules
+// see the path as it was logged, without the query, and only requests that are HTTP. A rule with methods
+// does not fit where the log has none.
+type Rule struct {
+	Name    string
+	Methods []string // GET, POST …
+	Prefix  string   // of the path: /login fits /login, /login/now and /login-help
+	Glob    string   // of the whole path: * within a segment, ** across segments, /**/ any, ? one byte
+	Regexp  string   // anywhere in the path, in Go's syntax
+}
+
+// A Tier is a named set of clients: those that send from one of the addresses, or as one of the users, or with one of
+// the values in a field of the line.
+type Tier struct {
+	Name     string
+	Networks []string // addresses, prefixes, "private" for all networks that are not on the public internet
+	Users    []string
+	Field    string // an nginx variable, a JSON key, or a header: header:X-Api-Key; "" for none
+	Values   []string
+	Exempt   bool // no policy judges the requests of these clients
+}
+
+// Len is how many entries the tier has.
+func (t *Tier) Len() int { return len(t.Networks) + len(t.Users) + len(t.Values) }
+
+// DefaultTier is the tier of the clients that are in no other.
+const DefaultTier = "default"

@@ -137,9 +137,9 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 }
 
 // addStore adds the flags that say where a run is kept.
-func addStore(cmd *cobra.Command, db *string, noStore *bool) {
-	cmd.Flags().StringVar(db, "db", pipeline.DefaultDB, "DuckDB `file` in which the run is kept")
-	cmd.Flags().BoolVar(noStore, "no-store", false, "keep nothing")
+func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
+	cmd.Flags().StringVar(&f.DB, "db", pipeline.DefaultDB, "DuckDB `file` in which the run is kept")
+	cmd.Flags().BoolVar(&f.NoStore, "no-store", false, "keep nothing")
 }
 
 // addBand adds --band.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"shadow/parse/detect"
@@ -24,27 +22,14 @@ be given as the server's configuration writes it, or be found in that configurat
   --field time=ts,client=remote_addr                           JSON with names of its own`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			known := &listed[detect.Known]{detect.Catalogue(), func(k detect.Known) []any { return []any{k.Name, k.Summary, k.Text} }}
+			var known table.Slice
+			for _, k := range detect.Catalogue() {
+				known = append(known, []any{k.Name, k.Summary, k.Text})
+			}
 			w := cmd.OutOrStdout()
-			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, known)
+			return table.WriteRows(w, output, widthOf(w), []string{"format", "what", "as the server writes it"}, &known)
 		},
 	}
 	addOutput(cmd, &output, "list", format.Outputs())
 	return cmd
-}
-
-// listed are things as rows of a table.
-type listed[T any] struct {
-	rest []T
-	row  func(T) []any
-}
-
-// Next implements table.Rows.
-func (r *listed[T]) Next() ([]any, error) {
-	if len(r.rest) == 0 {
-		return nil, io.EOF
-	}
-	first := r.rest[0]
-	r.rest = r.rest[1:]
-	return r.row(first), nil
 }

@@ -37,14 +37,16 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 			if width := widthOf(w); output == "table" && 0 < width && width < algorithmTable {
 				return listAlgorithms(w, algorithms)
 			}
-			rows := &listed[policy.Algorithm]{algorithms, func(a policy.Algorithm) []any {
+			var rows table.Slice
+			for _, a := range algorithms {
 				bare := ""
 				if a.Bare {
 					bare = "yes"
 				}
-				return []any{a.Name, a.Options, a.Summary, a.Example, bare}
-			}}
-			return table.WriteRows(w, output, widthOf(w), []string{"algorithm", "options", "meaning", "example", "side by side"}, rows)
+				rows = append(rows, []any{a.Name, a.Options, a.Summary, a.Example, bare})
+			}
+			columns := []string{"algorithm", "options", "meaning", "example", "side by side"}
+			return table.WriteRows(w, output, widthOf(w), columns, &rows)
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2 // letters
@@ -105,13 +107,9 @@ that is. The plots show how many requests count against the client.`,
 			view := explain.View{Width: widthOf(w), Color: hasColor(w), Plots: !noPlot}
 			explained := make([][]calc.Explanation, len(policies))
 			for i, p := range policies {
-				parts := make([]calc.Part, len(p.Parts)) // which must all admit a request
-				for j, part := range p.Parts {
-					parts[j] = calc.Part{Spec: part.Spec, Limiter: part.Limiter}
-				}
-				explained[i] = calc.Explain(parts, plot.Moments(view.Width))
+				explained[i] = calc.Explain(p.Parts, plot.Moments(view.Width))
 				for j := range explained[i] {
-					if len(parts) > 1 {
+					if len(p.Parts) > 1 {
 						explained[i][j].Combine = p.Combine.String()
 					}
 				}

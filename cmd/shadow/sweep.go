@@ -55,7 +55,7 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)
 	addConfig(cmd, &f.Source, "actions")
-	addStore(cmd, &f.DB, &f.NoStore)
+	addStore(cmd, &f.Keeping)
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
 	addBand(cmd, &f.Band)
 	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")

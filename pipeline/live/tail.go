@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"shadow/escape"
@@ -16,6 +19,7 @@ import (
 	"shadow/logfile/follow"
 	"shadow/pipeline"
 	"shadow/redis"
+	"shadow/replay"
 	"shadow/store"
 	"shadow/tail"
 )
@@ -145,4 +149,60 @@ func (f *Tail) verify(names []string) error {
 		return pipeline.Usage("--from checkpoint needs --state FILE")
 	}
 	return nil
+}
+
+// hangups passes on each SIGHUP, by which a tail goes on in a new file of would-blocks. The system sends the same
+// signal when a terminal goes away: if gone says so, the context ends instead.
+func hangups(ctx context.Context, gone func() bool) (next context.Context, reopen <-chan os.Signal, stop func()) {
+	next, cancel := context.WithCancel(ctx)
+	signals, passed := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-next.Done():
+				return
+			case s := <-signals:
+				if gone() {
+					cancel()
+					return
+				}
+				select {
+				case passed <- s:
+				default: // one is waiting already
+				}
+			}
+		}
+	}()
+	return next, passed, func() { signal.Stop(signals); cancel() }
+}
+
+// A tailStore opens the database while it stores batches, and no longer.
+type tailStore struct {
+	ctx  context.Context // a batch that has begun is brought to its end
+	path string
+	info store.RunInfo
+}
+
+// verify finds out at the start whether the file can be a database of shadow's, and makes it. One that is busy now need
+// not be later.
+func (s *tailStore) verify() error {
+	db, err := store.Open(s.path, store.Options{})
+	if errors.Is(err, store.ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// Append implements tail.Store.
+func (s *tailStore) Append(batches []*replay.Addition) (known int, err error) {
+	db, err := store.Open(s.path, store.RoomFor(batches))
+	if err != nil {
+		return 0, err
+	}
+	known, err = db.Append(s.ctx, s.info, batches)
+	return known, pipeline.CloseAfter(db, err)
 }

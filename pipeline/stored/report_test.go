@@ -21,7 +21,7 @@ func nights(t *testing.T) (path string) {
 		var out, errs bytes.Buffer
 		r := &pipeline.Replay{
 			Logs: pipeline.Logs{Caller: pipeline.Caller{Out: &out, Err: &errs, Started: time.Now()}}, Choice: pipeline.Choice{Limits: []string{"token:6/30s"}},
-			Look: pipeline.Look{Output: "csv", Top: 3}, DB: path, Sweep: true,
+			Look: pipeline.Look{Output: "csv", Top: 3}, Keeping: pipeline.Keeping{DB: path}, Sweep: true,
 		}
 		if err := r.Run(t.Context(), []string{"../../sample-logs/" + log}); err != nil {
 			t.Fatal(err, errs.String())

@@ -67,12 +67,12 @@ const mostCommand = 60
 
 // Write lists runs in one of Formats. JSON and CSV have all that is known of each.
 func Write(w io.Writer, output string, width int, runs []Run) error {
-	rows := &valueRows{}
+	var rows table.Slice
 	if output == "json" || output == "csv" {
 		for i := range runs {
-			rows.rows = append(rows.rows, runs[i].values())
+			rows = append(rows, runs[i].values())
 		}
-		return table.WriteRows(w, output, width, runColumns, rows)
+		return table.WriteRows(w, output, width, runColumns, &rows)
 	}
 	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused"}
 	degraded := slices.ContainsFunc(runs, func(r Run) bool { return r.Degraded > 0 })
@@ -94,9 +94,9 @@ func Write(w io.Writer, output string, width int, runs []Run) error {
 		if degraded {
 			row = append(row, r.Degraded)
 		}
-		rows.rows = append(rows.rows, append(row, table.Cut(escape.Visible(r.Command), mostCommand)))
+		rows = append(rows, append(row, table.Cut(escape.Visible(r.Command), mostCommand)))
 	}
-	return table.WriteRows(w, output, width, columns, rows)
+	return table.WriteRows(w, output, width, columns, &rows)
 }
 
 // WriteFacts tells all there is to know of some runs; a table for people has a line for each figure.
@@ -104,7 +104,7 @@ func WriteFacts(w io.Writer, output string, width int, runs []Run) error {
 	if output == "json" || output == "csv" {
 		return Write(w, output, width, runs)
 	}
-	rows := &valueRows{}
+	var rows table.Slice
 	for j, name := range runColumns[1:] {
 		row := []any{name}
 		for i := range runs {
@@ -114,24 +114,11 @@ func WriteFacts(w io.Writer, output string, width int, runs []Run) error {
 			}
 			row = append(row, value)
 		}
-		rows.rows = append(rows.rows, row)
+		rows = append(rows, row)
 	}
 	columns := []string{"run"}
 	for i := range runs {
 		columns = append(columns, format.Plain(int64(runs[i].Run)))
 	}
-	return table.WriteRows(w, output, width, columns, rows)
-}
-
-// valueRows are Rows that are there already.
-type valueRows struct{ rows [][]any }
-
-// Next implements Rows.
-func (v *valueRows) Next() ([]any, error) {
-	if len(v.rows) == 0 {
-		return nil, io.EOF
-	}
-	row := v.rows[0]
-	v.rows = v.rows[1:]
-	return row, nil
+	return table.WriteRows(w, output, width, columns, &rows)
 }

@@ -18,6 +18,19 @@ type Rows interface {
 	Next() ([]any, error)
 }
 
+// Slice are Rows that are there already.
+type Slice [][]any
+
+// Next implements Rows.
+func (s *Slice) Next() ([]any, error) {
+	if len(*s) == 0 {
+		return nil, io.EOF
+	}
+	row := (*s)[0]
+	*s = (*s)[1:]
+	return row, nil
+}
+
 // mostRows is how many rows a table for people has at most; CSV and JSON go on forever.
 const mostRows = 10_000
 
