@@ -127,6 +127,9 @@ func (m *Model) Anonymize(a *Anonymizer) {
 	for i := range m.Policies {
 		m.Policies[i].anonymize(a)
 	}
+	for i := range m.clients {
+		m.clients[i].of.Client = a.Name(m.clients[i].of.Client)
+	}
 }
 
 func (a *Anonymizer) file(name string) string { return a.Text(filepath.Base(name)) }
@@ -151,10 +154,8 @@ func (p *Policy) anonymize(a *Anonymizer) {
 	}
 }
 
-func anonymizeHistory(h *history.History, a *Anonymizer) {
-	if a == nil {
-		return
-	}
+// SetHistory adds to a report what has changed. It renames clients as the report does.
+func (m *Model) SetHistory(h *history.History, a *Anonymizer) {
 	for i := range h.Policies {
 		p := &h.Policies[i]
 		p.Policy = a.Text(p.Policy)
@@ -164,11 +165,6 @@ func anonymizeHistory(h *history.History, a *Anonymizer) {
 			}
 		}
 	}
-}
-
-// SetHistory adds to a report what has changed. It renames clients as the report does.
-func (m *Model) SetHistory(h *history.History, a *Anonymizer) {
-	anonymizeHistory(h, a)
 	m.History = h
 	if len(h.Degraded) > 0 {
 		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+strings.Trim(strings.ReplaceAll(fmt.Sprint(h.Degraded), " ", ", "), "[]"))

@@ -6,7 +6,6 @@ import (
 
 	"shadow/replay"
 	"shadow/report/format"
-	"shadow/request"
 )
 
 // The band says how far the figures may be off because stamps are whole seconds: from the least to the most that they
@@ -19,24 +18,18 @@ type BandInput struct {
 
 // A Band is from what to what the figures of a policy may go.
 type Band struct {
-	Refused           [2]int64    `json:"refused"`
-	RefusedPercent    [2]float64  `json:"refused_percent"` // of its requests
-	ClientsHit        [2]int64    `json:"clients_hit"`
-	ClientsHitPercent [2]float64  `json:"clients_hit_percent"` // of its clients
-	ByClass           BandClasses `json:"by_class"`
+	Refused           [2]int64              `json:"refused"`
+	RefusedPercent    [2]float64            `json:"refused_percent"` // of its requests
+	ClientsHit        [2]int64              `json:"clients_hit"`
+	ClientsHitPercent [2]float64            `json:"clients_hit_percent"` // of its clients
+	ByClass           PerClass[BandFigures] `json:"by_class"`
 }
-
-// BandClasses have the classes of clients in their order.
-type BandClasses [request.ClassCount]BandFigures
 
 // BandFigures are those of all clients of one class.
 type BandFigures struct {
 	Refused    [2]int64 `json:"refused"`
 	ClientsHit [2]int64 `json:"clients_hit"`
 }
-
-// MarshalJSON writes an object with a key per class, in their order.
-func (c BandClasses) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
 // bandOf is the band of a policy whose other figures are known; nil without one.
 func bandOf(p *Policy, t *replay.PolicyTally, who *Population) *Band {

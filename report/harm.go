@@ -14,11 +14,11 @@ import (
 // Harm is what a policy would do to people, and what it would leave to those who abuse. docs/report.md defines it.
 type Harm struct {
 	Pages
-	ByClass Pagewise     `json:"by_class"`
-	People  *Pages       `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
-	Lockout *Streak      `json:"longest_lockout"`          // nil when nothing was refused
-	Busiest *Streak      `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
-	Usage   *ActionUsage `json:"taken"`                    // of the requests of one action; nil unless asked for
+	ByClass PerClass[Pages] `json:"by_class"`
+	People  *Pages          `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
+	Lockout *Streak         `json:"longest_lockout"`          // nil when nothing was refused
+	Busiest *Streak         `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
+	Usage   *ActionUsage    `json:"taken"`                    // of the requests of one action; nil unless asked for
 }
 
 // Pages are page views, and those that the policy breaks.
@@ -27,12 +27,6 @@ type Pages struct {
 	Broken        int64   `json:"page_views_broken"`
 	BrokenPercent float64 `json:"page_views_broken_percent"` // of the page views
 }
-
-// Pagewise has the classes of clients in their order.
-type Pagewise [request.ClassCount]Pages
-
-// MarshalJSON writes an object with a key per class, in their order.
-func (p Pagewise) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](p[:]) }
 
 // A Streak is some requests of one client in a row.
 type Streak struct {

@@ -30,6 +30,10 @@ type Model struct {
 	Anonymized string           `json:"anonymized,omitempty"` // how clients are renamed; "": not at all
 
 	Detailed int `json:"-"` // policies shown with their clients and actions
+
+	clients    []compared[Client] // of several policies shown in detail
+	actions    []compared[Action]
+	clientsHit int64 // by any of them
 }
 
 // A Head is what every kind of report begins with.
@@ -132,7 +136,7 @@ type Policy struct {
 	Nginx     string `json:"nginx"` // nearest equivalent
 
 	history.Totals
-	ByClass Classes `json:"by_class"`
+	ByClass PerClass[ClassFigures] `json:"by_class"`
 
 	ByEvidence  *ByEvidence `json:"by_evidence,omitempty"`  // the browsers of ByClass, divided; nil: not gathered
 	HitEvidence *Verdicts   `json:"hit_evidence,omitempty"` // on the clients hit; nil: not gathered
@@ -185,8 +189,11 @@ type Range struct {
 	ClientsHit [2]int64 `json:"clients_hit"`
 }
 
-// Classes are the figures of a policy per class of client, in the order of the classes.
-type Classes [request.ClassCount]ClassFigures
+// PerClass has what there is of each class of clients, in the order of the classes.
+type PerClass[T any] [request.ClassCount]T
+
+// MarshalJSON writes an object with a key per class.
+func (c PerClass[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
 // ClassFigures are those of all clients of one class. All four go by the client's class, that of most of its requests.
 type ClassFigures struct {
@@ -195,9 +202,6 @@ type ClassFigures struct {
 	Clients    int64 `json:"clients"`
 	ClientsHit int64 `json:"clients_hit"`
 }
-
-// MarshalJSON writes an object with a key per class, in their order.
-func (c Classes) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
 
 // A Minute is a minute of the clock (UTC) and what was refused in it.
 type Minute struct {

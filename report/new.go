@@ -58,6 +58,7 @@ func New(res *replay.Result, o Options) *Model {
 	if m.Detailed = len(m.Policies); m.Detailed > o.Top {
 		m.Detailed = max(0, min(fewDetails, o.Top))
 	}
+	m.compare(res, o.Sort)
 	m.Anonymize(o.Anonymize)
 	m.setApart(o.Apart, o.Anonymize)
 	return m

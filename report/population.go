@@ -11,8 +11,8 @@ import (
 
 // A Population is who sent the counted requests: one pass over the clients, shared by all policies.
 type Population struct {
-	Class             []request.Class // by client id
-	Figures           Classes         // requests and clients; nobody refused yet
+	Class             []request.Class        // by client id
+	Figures           PerClass[ClassFigures] // requests and clients; nobody refused yet
 	Requests, Clients int64
 }
 
@@ -36,7 +36,7 @@ func NewPopulation(clients *replay.Paged[replay.ClientTally]) *Population {
 }
 
 // byClass puts the clients that were hit into the class that each of them has.
-func (who *Population) byClass(hits *replay.Hits) Classes {
+func (who *Population) byClass(hits *replay.Hits) PerClass[ClassFigures] {
 	figures := who.Figures
 	for hit := range hits.All() {
 		f := &figures[who.Class[hit.Client]]

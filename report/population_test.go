@@ -19,7 +19,7 @@ func TestNewPopulation(t *testing.T) {
 	reporttest.Hit(&res.Policies[0], 0, 7, 4)
 	reporttest.Hit(&res.Policies[0], 1, 6, 0)
 	m := New(res, Options{})
-	want := Classes{request.Browser: {6, 0, 1, 0}, request.Tool: {7, 4, 1, 1}}
+	want := PerClass[ClassFigures]{request.Browser: {6, 0, 1, 0}, request.Tool: {7, 4, 1, 1}}
 	if got := m.Policies[0].ByClass; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

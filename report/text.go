@@ -56,6 +56,7 @@ func (m *Model) writePolicies(w *document.Writer) {
 	for i := range m.Policies[:m.Detailed] {
 		m.Policies[i].write(w, m)
 	}
+	m.writeCompared(w)
 	if n := len(m.Policies); m.Detailed < n {
 		w.Remark(fmt.Sprintf("Details of %d of %d policies; --top %d shows all.", m.Detailed, n, n))
 	}
@@ -66,16 +67,18 @@ func (p *Policy) write(w *document.Writer, m *Model) {
 	if text := p.HitEvidence.Text("hit addresses"); text != "" {
 		w.Facts(document.Fact{Label: "hit", Text: text})
 	}
-	if shown := int64(len(p.TopClients)); shown > 0 {
-		w.Table(ClientTable(m, p))
-		if shown < p.ClientsHit {
-			w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(p.ClientsHit-shown), p.ClientsHit))
+	if m.Detailed == 1 {
+		if shown := int64(len(p.TopClients)); shown > 0 {
+			w.Table(ClientTable(m, p))
+			if shown < p.ClientsHit {
+				w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(p.ClientsHit-shown), p.ClientsHit))
+			}
 		}
+		if len(p.TopActions) > 0 {
+			w.Table(ActionTable(p))
+		}
+		w.Space()
 	}
-	if len(p.TopActions) > 0 {
-		w.Table(ActionTable(p))
-	}
-	w.Space()
 	w.Facts(append(p.HarmFacts(m.Input.Span.Layouts()), p.MeaningFacts()...)...)
 }
 

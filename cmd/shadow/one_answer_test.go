@@ -304,13 +304,21 @@ func (q *inquiry) replayed(source, format string, text []byte) {
 		if slices.Contains(q.policies, r["limit"]) {
 			q.policyRow(source, r)
 		}
-		if client := r["client"]; r["first refused"] != "" { // the sections of policies are in their order
-			if policy := q.policies[seen[client]]; slices.Contains(q.clients, client) {
-				q.say(source, policy+": requests of "+client, r["requests"])
-				q.say(source, policy+": refused of "+client, r["refused"])
-			}
-			seen[client]++
+		client := r["client"]
+		if client == "" || r["requests"] == "" || !slices.Contains(q.clients, client) {
+			continue
 		}
+		for i, policy := range q.policies {
+			refused := r[policy] // one table for all policies
+			if r["refused"] != "" && i == seen[client] {
+				refused = r["refused"] // a table for each of them, in their order
+			}
+			if refused != "" {
+				q.say(source, policy+": requests of "+client, r["requests"])
+				q.say(source, policy+": refused of "+client, refused)
+			}
+		}
+		seen[client]++
 	}
 	for _, m := range refusesLine.FindAllSubmatch(text, -1) {
 		q.refuses(source, m)

@@ -2,9 +2,11 @@
 package advice
 
 import (
+	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/suggest"
+	"shadow/sweep"
 )
 
 // A Report is the report on what a limit should be. Its JSON is an interface for other programs, as that of Model;
@@ -49,11 +51,11 @@ type Promise struct {
 
 // A Part is a part of the log.
 type Part struct {
-	From     format.Moment `json:"from"`
-	To       format.Moment `json:"to"`
-	Requests int64         `json:"requests"`
-	Clients  int64         `json:"clients"`
-	ByGroup  groups        `json:"by_group"`
+	From     format.Moment               `json:"from"`
+	To       format.Moment               `json:"to"`
+	Requests int64                       `json:"requests"`
+	Clients  int64                       `json:"clients"`
+	ByGroup  perGroup[report.ClassTotal] `json:"by_group"`
 }
 
 // PageLoads is how many requests the page loads of browsers took.
@@ -89,27 +91,22 @@ type Price struct {
 
 // Figures are what a limit would refuse of a part of the log.
 type Figures struct {
-	Keeps   bool          `json:"keeps_promise"`
-	Refused *int64        `json:"refused"` // nil: not known
-	Hit     int64         `json:"clients_hit"`
-	ByGroup groupsFigures `json:"by_group"`
+	Keeps   bool                   `json:"keeps_promise"`
+	Refused *int64                 `json:"refused"` // nil: not known
+	Hit     int64                  `json:"clients_hit"`
+	ByGroup perGroup[groupFigures] `json:"by_group"`
 }
 
-type (
-	groups        [suggest.GroupCount]report.ClassTotal
-	groupsFigures [suggest.GroupCount]groupFigures
-)
+// perGroup has what there is of each group of clients, in the order of the groups.
+type perGroup[T any] [suggest.GroupCount]T
+
+// MarshalJSON writes an object with a key per group.
+func (g perGroup[T]) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.Group](g[:]) }
 
 type groupFigures struct {
 	Refused *int64 `json:"refused"` // nil: not known
 	Hit     int64  `json:"clients_hit"`
 }
-
-// MarshalJSON writes an object with a key per group, in their order.
-func (g groups) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.Group](g[:]) }
-
-// MarshalJSON writes an object with a key per group, in their order.
-func (g groupsFigures) MarshalJSON() ([]byte, error) { return format.EachJSON[suggest.Group](g[:]) }
 
 // A Bound is a limit with what it leaves to somebody who takes all he can get: all there is to go by where no one
 // to protect is seen.
@@ -139,11 +136,11 @@ type Nginx struct {
 
 // Whole is what a replay of the whole log finds of the answer: nothing is cut in two there.
 type Whole struct {
-	Limit    string        `json:"limit"` // without the scale
-	Refused  int64         `json:"refused"`
-	Hit      int64         `json:"clients_hit"`
-	ByGroup  groupsFigures `json:"by_group"`
-	Crawlers []Crawler     `json:"crawlers"`
+	Limit    string                 `json:"limit"` // without the scale
+	Refused  int64                  `json:"refused"`
+	Hit      int64                  `json:"clients_hit"`
+	ByGroup  perGroup[groupFigures] `json:"by_group"`
+	Crawlers []Crawler              `json:"crawlers"`
 }
 
 // A Crawler is a crawler, by what it calls itself.
@@ -152,4 +149,164 @@ type Crawler struct {
 	Search   bool   `json:"search_engine"`
 	Requests int64  `json:"requests"`
 	Refused  int64  `json:"refused"`
+}
+
+// New makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
+// Advice and Next must be there.
+func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
+	who := report.NewPopulation(survey.Clients)
+	s := &Report{Head: report.NewHead(&survey.Stats, who, o), Answers: answers}
+	s.Input.Evidence = report.NewAssessor(survey, who, o).All(survey.Clients)
+	for i := range answers {
+		answers[i].fill(&s.Input)
+	}
+	return s
+}
+
+// fill computes what JSON shows of the advice.
+func (s *Answer) fill(in *report.Input) {
+	a := s.Advice
+	s.Action, s.Scale, s.Target = a.Action, a.Scale.Float(), []string{}
+	for g := range suggest.GroupCount {
+		if a.Target.Has(g) {
+			s.Target = append(s.Target, g.String())
+		}
+	}
+	for _, p := range a.Goals {
+		n := a.First.Clients.Of(p.Who)
+		m := Promise{Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Float()}
+		if sample := p.Sample(); sample > 0 {
+			m.Sample = &sample
+		}
+		s.Protect = append(s.Protect, m)
+	}
+	s.First, s.Rest, s.Band, s.PageLoads = *partOf(a.First), partOf(a.Rest), a.Banded(), PageLoads(a.Loads)
+	for i := range a.Suggestions {
+		s.Suggestions = append(s.Suggestions, limitOf(a, &a.Suggestions[i]))
+	}
+	s.Best, s.Next, s.best = []string{}, append([]string{}, s.Next...), a.BestOfAll()
+	for _, best := range s.best {
+		m := s.modelOf(best)
+		s.Best = append(s.Best, m.Chosen.Limit)
+		m.Beside = append(m.Beside, m.Others...)
+	}
+	s.Whole, s.Bounds = wholeOf(a.Whole), boundsOf(a)
+	if m, n := s.Nginx, a.Nginx; m != nil {
+		m.Limit, m.Answer, m.Replay, m.Deviation = n.Limit, n.Answer, n.Twin.Limit(), n.Twin.Deviation
+		m.Rate, m.Burst = n.Twin.Rate, n.Twin.Burst
+		if n.Measured.Limit > 0 {
+			m.First, m.Rest = figuresOf(a, &n.Measured.First, a.First), figuresOf(a, &n.Measured.Rest, a.Rest)
+		}
+	}
+	s.Findings = findingsOf(a, in)
+}
+
+// partOf returns nil for nil.
+func partOf(p *suggest.Part) *Part {
+	if p == nil {
+		return nil
+	}
+	part := &Part{From: format.Moment(p.First), To: format.Moment(p.Last)}
+	for g := range suggest.GroupCount {
+		part.ByGroup[g] = report.ClassTotal{Requests: p.Requests[g], Clients: p.Clients[g]}
+		part.Requests += p.Requests[g]
+		part.Clients += p.Clients[g]
+	}
+	return part
+}
+
+func limitOf(a *suggest.Advice, s *suggest.Suggestion) Limit {
+	m := Limit{Kind: s.Kind.String(), Proof: s.Proof.String(), Reason: whyTexts[s.Why], Beside: []Price{}, of: s}
+	if text := s.PerText(); text != "" {
+		m.Per = &text
+	}
+	if text := s.RateText(); s.Kind == sweep.Token {
+		m.Rate = &text
+	}
+	if s.Why != suggest.Found {
+		m.Proof = suggest.NotTried.String()
+		return m
+	}
+	m.Chosen, m.Both, m.Knee = priceOf(a, s, &s.Chosen), priceOf(a, s, &s.Both), priceOf(a, s, &s.Knee)
+	for i := range s.Others {
+		m.Others = append(m.Others, *priceOf(a, s, &s.Others[i]))
+	}
+	return m
+}
+
+var whyTexts = [...]string{
+	suggest.Found:   "",
+	suggest.TooLong: "the log is too short to judge it",
+	suggest.Nobody:  "there is no one to protect",
+	suggest.Broken:  "every limit breaks the promise",
+}
+
+// priceOf returns nil for no limit.
+func priceOf(a *suggest.Advice, s *suggest.Suggestion, c *suggest.Candidate) *Price {
+	if c.Limit == 0 {
+		return nil
+	}
+	text, _ := a.Text(s, c.Limit)
+	return &Price{Limit: text, N: c.Limit, First: figuresOf(a, &c.First, a.First), Rest: figuresOf(a, &c.Rest, a.Rest)}
+}
+
+// figuresOf returns nil for no part.
+func figuresOf(a *suggest.Advice, f *suggest.Figures, part *suggest.Part) *Figures {
+	if part == nil {
+		return nil
+	}
+	m := &Figures{Keeps: a.Keeps(f, &part.Clients), Hit: f.Hit.Of(suggest.Everybody), ByGroup: byGroup(f)}
+	if n := f.Refused.Of(suggest.Everybody); f.Counted {
+		m.Refused = &n
+	}
+	return m
+}
+
+func byGroup(f *suggest.Figures) (all perGroup[groupFigures]) {
+	for g := range all {
+		if all[g].Hit = f.Hit[g]; f.Counted {
+			all[g].Refused = &f.Refused[g]
+		}
+	}
+	return all
+}
+
+// wholeOf is what JSON shows, nil without an answer.
+func wholeOf(w *suggest.Whole) *Whole {
+	if w == nil || w.Limit == "" {
+		return nil
+	}
+	m := &Whole{
+		Limit: w.Limit, Refused: w.Answer.Refused.Of(suggest.Everybody), Hit: w.Answer.Hit.Of(suggest.Everybody),
+		ByGroup: byGroup(&w.Answer), Crawlers: []Crawler{},
+	}
+	for _, c := range w.Crawlers {
+		m.Crawlers = append(m.Crawlers, Crawler(c))
+	}
+	return m
+}
+
+func boundsOf(a *suggest.Advice) []Bound {
+	all := []Bound{}
+	for i := range a.Ceilings {
+		b := &a.Ceilings[i]
+		leaves := leavesOf(b.Shape, b.N)
+		m := Bound{
+			Limit: b.Limit(), Minute: leaves[0], Hour: leaves[1], Day: leaves[2],
+			Refused: b.Whole.Refused.Of(suggest.Everybody), Hit: b.Whole.Hit.Of(suggest.Everybody),
+		}
+		if twin, ok := b.Nginx(); ok {
+			m.Nginx = twin.Setting()
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// leavesOf is what a limit leaves in each of suggest.Times.
+func leavesOf(s sweep.Shape, n int64) (leaves [3]int64) {
+	for i, time := range suggest.Times {
+		leaves[i] = suggest.Admits(s, n, time)
+	}
+	return leaves
 }

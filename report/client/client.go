@@ -2,8 +2,17 @@
 package client
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/traffic"
 )
 
 // An Account is what shadow explain tells of one client: what it sent, and what became of it under each policy.
@@ -117,4 +126,221 @@ type LogLine struct {
 	File string `json:"file"`
 	Line int64  `json:"line"` // from 1
 	Text string `json:"text"`
+}
+
+// DefaultRefusals is how many refusals an account lists when Options.Top is 0.
+const DefaultRefusals = 20
+
+// A Source is what an account is made of.
+type Source struct {
+	*replay.ClientLog
+	Policies []policy.Policy   // of the run
+	Lateness limit.Time        // of the run
+	Lines    map[int32]LogLine // of requests, by row of the batch
+	Moments  int               // of the timeline, 2 at least
+}
+
+// New computes what became of a client.
+func New(res *replay.Result, g Source, o report.Options) *Account {
+	m := report.New(res, o)
+	a := &Account{
+		Head: m.Head, Requests: int64(g.Batch.Len() - g.Warm), Warm: int64(g.Warm), model: m,
+		Agents: []AgentCount{}, Actions: []ActionCount{}, Statuses: []StatusCount{},
+	}
+	id, name, _ := g.Client()
+	a.Client = name
+	if a.Requests > 0 {
+		a.Class = res.Clients.At(id).Class().String()
+		a.Evidence = report.NewAssessor(res, report.NewPopulation(res.Clients), o).Of(id)
+		a.Span = report.NewSpan(g.Span())
+	}
+	o.Top = cmp.Or(o.Top, DefaultRefusals)
+	a.count(res.Tables, g.ClientLog, max(o.Top, report.DefaultTop))
+	a.Timeline = timeline(g.ClientLog, g.Moments)
+	for i := range g.Policies {
+		f := &outcome{Source: &g, res: res, index: i, top: o.Top}
+		a.Policies = append(a.Policies, f.policy(&m.Policies[i]))
+	}
+	return a
+}
+
+// count counts agents, actions and statuses, the most frequent first.
+func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
+	var tops []counted
+	tops, a.more.agents = top(g.Batch.Agent[g.Warm:], tables.Agents.Name, most)
+	for _, c := range tops {
+		a.Agents = append(a.Agents, AgentCount{tables.Agents.Name(c.id), tables.Agents.Class(c.id).String(), c.requests})
+	}
+	tops, a.more.actions = top(g.Batch.Action[g.Warm:], tables.Actions.Name, most)
+	for _, c := range tops {
+		a.Actions = append(a.Actions, ActionCount{tables.Actions.Name(c.id), c.requests})
+	}
+	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) }, most)
+	for _, c := range tops {
+		a.Statuses = append(a.Statuses, StatusCount{int(c.id), c.requests})
+	}
+}
+
+type counted struct {
+	id       int32
+	requests int64
+}
+
+// top returns the most frequent values of a column, those that are equally frequent by name, and how many are left out.
+func top(column []uint16, name func(int32) string, most int) (values []counted, more int) {
+	counts := map[uint16]int64{}
+	for _, id := range column {
+		counts[id]++
+	}
+	for id, n := range counts {
+		values = append(values, counted{int32(id), n})
+	}
+	slices.SortFunc(values, func(x, y counted) int {
+		return cmp.Or(cmp.Compare(y.requests, x.requests), cmp.Compare(name(x.id), name(y.id)))
+	})
+	n := min(len(values), most)
+	return values[:n], len(values) - n
+}
+
+// timeline counts the counted requests at moments spread evenly over their span, those since the moment before.
+func timeline(g *replay.ClientLog, moments int) []int64 {
+	counts := make([]int64, moments)
+	first, last := g.Span()
+	for _, t := range g.Batch.At[g.Warm:] {
+		column := 0
+		if last > first { // rounded up: a request is counted at the moment that follows it
+			column = int(min(float64(moments-1), math.Ceil(float64(t-first)/float64(last-first)*float64(moments-1))))
+		}
+		counts[column]++
+	}
+	return counts
+}
+
+// An outcome works out what became of the client under one policy.
+type outcome struct {
+	*Source
+	res   *replay.Result
+	index int // of the policy
+	top   int // refusals listed
+}
+
+func (f *outcome) policy(of *report.Policy) Policy {
+	verdicts := f.Outcomes[f.index]
+	var refused []int32
+	p := Policy{Policy: of.Policy, By: of.By, Semantics: of.Semantics, Refusals: []Refusal{}, of: of}
+	for row := f.Warm; row < f.Batch.Len(); row++ {
+		if verdicts.Refused[row] {
+			refused = append(refused, int32(row))
+		}
+		if verdicts.Delayed[row] > 0 {
+			p.Delayed++
+		}
+	}
+	p.Refused = int64(len(refused))
+	if r := f.res.Policies[f.index].Range; r != nil {
+		id, _, _ := f.Client()
+		p.Range = &Range{Refused: r.Of(id)}
+	}
+	p.RefusedPercent = format.PercentOf(p.Refused, int64(f.Batch.Len()-f.Warm))
+	p.Lockout = lockout(f.ClientLog, verdicts.Refused)
+	timeline := f.Follow(f.Policies, f.index, f.Lateness, f.Moments)
+	shown := refused[:min(len(refused), f.top)]
+	p.MoreRefusals = int64(len(refused) - len(shown))
+	for _, row := range shown {
+		p.Refusals = append(p.Refusals, f.refusal(row, timeline))
+	}
+	for i := range f.Policies[f.index].Parts {
+		p.Limits = append(p.Limits, f.limit(i, timeline, p.Refusals))
+	}
+	return p
+}
+
+// limit tells of one limit, and what each of the refusals needs of it.
+func (f *outcome) limit(i int, timeline *replay.ClientTimeline, refusals []Refusal) Limit {
+	part := f.Policies[f.index].Parts[i]
+	name, is := part.Number()
+	l := Limit{
+		Limit: part.Spec.String(), By: part.By.String(), Shared: part.By.Shared(), Number: name, Is: is,
+		Levels: timeline.Limits[i].Levels, period: limit.FormatPeriod(part.Spec.Period),
+	}
+	if d, ok := part.Limiter.(limit.Describer); ok {
+		l.atOnce = float64(d.Shape().AtOnce)
+	}
+	n := f.Batch.Len()
+	if l.Shared || n == 0 {
+		return l
+	}
+	least := is
+	if len(refusals) > 0 {
+		last := int(refusals[len(refusals)-1].row)
+		needing := f.MinLimit(part, last+1, f.Lateness)
+		for j := range refusals {
+			r := &refusals[j]
+			to, found := needing.UpTo(r.row, least)
+			need := Need{Limit: l.Limit, Number: name, period: l.period}
+			if found {
+				need.To, least = &to, max(least, to)
+			}
+			if !found || to > is {
+				r.Needs = append(r.Needs, need)
+			}
+		}
+	}
+	if to, found := f.MinLimit(part, n, f.Lateness).UpTo(int32(n-1), least); found {
+		l.Needs = &to
+	}
+	return l
+}
+
+// refusal tells of one refused request.
+func (f *outcome) refusal(row int32, timeline *replay.ClientTimeline) Refusal {
+	b, tables := &f.Batch, f.res.Tables
+	r := Refusal{
+		Time: format.Moment(b.At[row]), Action: tables.Actions.Name(int32(b.Action[row])), Status: int(b.Status[row]),
+		Agent: report.AgentName(tables.Agents, int32(b.Agent[row])), By: []string{}, Needs: []Need{}, row: row,
+	}
+	if line, ok := f.Lines[row]; ok {
+		r.Line = &line
+	}
+	parts := f.Policies[f.index].Parts
+	var longest limit.Time
+	for i := range parts {
+		if wait := timeline.Limits[i].Wait; wait != nil && wait[row] > 0 {
+			longest = max(longest, wait[row])
+			r.By = append(r.By, parts[i].Spec.String())
+		}
+	}
+	if len(r.By) > 0 {
+		seconds := format.InSeconds(longest)
+		r.Wait = &seconds
+		return r
+	}
+	for i := range parts {
+		if timeline.Limits[i].Wait == nil {
+			r.By = append(r.By, parts[i].Spec.String())
+		}
+	}
+	return r
+}
+
+// lockout is the longest stretch in which all requests were refused, the first of several; nil if none was.
+func lockout(g *replay.ClientLog, refused []bool) *Lockout {
+	var longest, now *Lockout
+	for row := g.Warm; row < g.Batch.Len(); row++ {
+		at := format.Moment(g.Batch.At[row])
+		switch {
+		case !refused[row]:
+			now = nil
+			continue
+		case now == nil:
+			now = &Lockout{First: at, Last: at}
+		}
+		now.Last, now.Requests = max(now.Last, at), now.Requests+1
+		now.Seconds = format.InSeconds(limit.Time(now.Last - now.First))
+		if longest == nil || now.Seconds > longest.Seconds || now.Seconds == longest.Seconds && now.Requests > longest.Requests {
+			copied := *now
+			longest = &copied
+		}
+	}
+	return longest
 }

@@ -123,7 +123,14 @@ func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 		if p.MoreRefusals > 0 {
 			fmt.Fprintf(t, "… and %s more; --top %d shows all\n", format.Thousands(p.MoreRefusals), p.Refused)
 		}
-		writeLines(t, p.Refusals)
+		between := "\n"
+		for i := range p.Refusals {
+			if l := p.Refusals[i].Line; l != nil {
+				text := table.Cut(escape.Visible(l.Text), mostLine)
+				fmt.Fprintf(t, "%s%s:%d: %s\n", between, escape.Visible(l.File), l.Line, text)
+				between = ""
+			}
+		}
 	}
 	t.Space()
 	t.Facts(p.of.MeaningFacts()...)
@@ -220,14 +227,3 @@ func (p *Policy) table(a *Account) *table.Table {
 
 // mostLine is how many columns of a log line people see; a line may be a megabyte long, and JSON has all of it.
 const mostLine = 2000
-
-// writeLines writes the log lines of refusals.
-func writeLines(t *document.Writer, refusals []Refusal) {
-	between := "\n"
-	for i := range refusals {
-		if l := refusals[i].Line; l != nil {
-			fmt.Fprintf(t, "%s%s:%d: %s\n", between, escape.Visible(l.File), l.Line, table.Cut(escape.Visible(l.Text), mostLine))
-			between = ""
-		}
-	}
-}

@@ -7,12 +7,15 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
+	"strconv"
 
 	"shadow/report"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/report/html"
+	"shadow/report/table"
 	"shadow/request"
 	"shadow/sweep"
 )
@@ -104,3 +107,188 @@ func (s *Report) CSV() ([]byte, error) {
 
 // Curves are those of the sweep, for a Page.
 func (s *Report) Curves() *html.Curves { return html.CurvesOf(s.result) }
+
+// The curves for programs: as JSON, a line for each point, since there may be hundreds of thousands, written as they are
+// made; and as one rectangular table with a row for each point, in which a cell is empty where it is not known what is
+// refused. With a band each point has, beside its figures as logged, the least and the most that they may be.
+
+// A group is some clients, and the figures that a point has of them.
+type group struct {
+	name         string // "" for all
+	refused, hit func(*sweep.Point) int64
+}
+
+var all = group{"", func(p *sweep.Point) int64 { return p.Refused.Sum() }, (*sweep.Point).HitAny}
+
+// classes are a group for each class of clients.
+func classes() (groups []group) {
+	for class := range request.ClassCount {
+		groups = append(groups, group{
+			class.String(), func(p *sweep.Point) int64 { return p.Refused[class] }, func(p *sweep.Point) int64 { return p.Hit[class] },
+		})
+	}
+	return groups
+}
+
+// evidence are the groups of browsers, none where no evidence was gathered.
+func (s *Report) evidence() []group {
+	if s.ByEvidence == nil {
+		return nil
+	}
+	return []group{
+		{"people", func(p *sweep.Point) int64 { n, _ := p.People(); return n }, func(p *sweep.Point) int64 { _, n := p.People(); return n }},
+		{"disguised", func(p *sweep.Point) int64 { return p.Hidden.Requests }, func(p *sweep.Point) int64 { return p.Hidden.Clients }},
+	}
+}
+
+// banded reports whether there is a band.
+func (s *Report) banded() bool { return s.result.Band != nil && s.result.Band.Low != nil }
+
+// points are those of a curve, with a band every limit at which it changes or one of its bounds does.
+func (s *Report) points(curve int) iter.Seq[sweep.Banded] {
+	return func(yield func(sweep.Banded) bool) {
+		if !s.banded() {
+			for _, p := range s.result.Curves[curve].Points {
+				if !yield(sweep.Banded{Logged: p, Low: p, High: p}) {
+					return
+				}
+			}
+			return
+		}
+		for _, n := range s.result.Limits(curve) {
+			if !yield(s.result.Banded(curve, n)) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Report) json(w *bufio.Writer) error {
+	head, err := format.JSON(s)
+	if err != nil {
+		return err
+	}
+	w.Write(bytes.TrimSuffix(head, []byte("\n}\n"))) //nolint:errcheck // Flush tells
+	fmt.Fprint(w, ",\n  \"curves\": [")
+	orNull := func(text string) string {
+		if text == "" {
+			return "null"
+		}
+		return strconv.Quote(text)
+	}
+	classes, evidence := classes(), s.evidence()
+	var line []byte
+	for i := range s.result.Curves {
+		c := &s.result.Curves[i]
+		fmt.Fprintf(w, "%s\n    "+`{"limit_kind": %q, "per": %s, "rate": %s, "by": %q, "points": [`,
+			separator(i), c.Kind, orNull(c.PerText()), orNull(c.RateText()), s.result.By)
+		n := 0
+		for p := range s.points(i) {
+			line = append(line[:0], separator(n)+"\n      {\"limit\": "...)
+			line = append(strconv.AppendInt(line, p.Logged.Limit, 10), ", "...)
+			line = appendEach(appendLogged(line, &p, &all), "by_class", classes, &p, appendLogged)
+			if evidence != nil {
+				line = appendEach(line, "by_evidence", evidence, &p, appendLogged)
+			}
+			if s.banded() {
+				line = appendBand(append(line, `, "band": {`...), &p, &all)
+				line = append(appendEach(line, "by_class", classes, &p, appendBand), '}')
+			}
+			w.Write(append(line, '}')) //nolint:errcheck // Flush tells
+			n++
+		}
+		fmt.Fprint(w, "\n    ]}")
+	}
+	fmt.Fprint(w, "\n  ]\n}\n")
+	return nil
+}
+
+func separator(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return ","
+}
+
+// appendEach appends an object with the figures of some groups.
+func appendEach(b []byte, key string, groups []group, p *sweep.Banded, figures func([]byte, *sweep.Banded, *group) []byte) []byte {
+	b = append(append(append(b, `, "`...), key...), `": {`...)
+	for i := range groups {
+		b = append(append(append(append(b, separator(i)...), '"'), groups[i].name...), `": {`...)
+		b = append(figures(b, p, &groups[i]), '}')
+	}
+	return append(b, '}')
+}
+
+// appendLogged appends what is refused, null if that is not known, and who is hit.
+func appendLogged(b []byte, p *sweep.Banded, g *group) []byte {
+	b = append(b, `"refused": `...)
+	if p.Logged.Counted {
+		b = strconv.AppendInt(b, g.refused(&p.Logged), 10)
+	} else {
+		b = append(b, "null"...)
+	}
+	return strconv.AppendInt(append(b, `, "clients_hit": `...), g.hit(&p.Logged), 10)
+}
+
+// appendBand appends the same from the least to the most.
+func appendBand(b []byte, p *sweep.Banded, g *group) []byte {
+	pair := func(r [2]int64) {
+		b = strconv.AppendInt(append(b, '['), r[0], 10)
+		b = append(strconv.AppendInt(append(b, ", "...), r[1], 10), ']')
+	}
+	b = append(b, `"refused": `...)
+	if p.Counted() {
+		pair(p.Range(g.refused))
+	} else {
+		b = append(b, "null"...)
+	}
+	b = append(b, `, "clients_hit": `...)
+	pair(p.Range(g.hit))
+	return b
+}
+
+func (s *Report) writeCSV(out io.Writer) error {
+	head := []string{"limit_kind", "per", "rate", "by", "limit"}
+	add := func(g *group, names ...string) {
+		for _, name := range names {
+			if g.name != "" {
+				name = g.name + "_" + name
+			}
+			head = append(head, name)
+		}
+	}
+	banded := append([]group{all}, classes()...)
+	groups := append(banded[:len(banded):len(banded)], s.evidence()...)
+	if !s.banded() {
+		banded = nil
+	}
+	for i := range groups {
+		add(&groups[i], "refused", "clients_hit")
+	}
+	for i := range banded {
+		add(&banded[i], "refused_low", "refused_high", "clients_hit_low", "clients_hit_high")
+	}
+	countIf := func(known bool, n int64) table.Cell {
+		if !known {
+			return table.Cell{}
+		}
+		return table.Count(n)
+	}
+	w := table.NewCSV(out, head...)
+	for i := range s.result.Curves {
+		c := &s.result.Curves[i]
+		for p := range s.points(i) {
+			row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.result.By.String()), table.Count(p.Logged.Limit))
+			for _, g := range groups {
+				row = append(row, countIf(p.Logged.Counted, g.refused(&p.Logged)), table.Count(g.hit(&p.Logged)))
+			}
+			for _, g := range banded {
+				refused, hit := p.Range(g.refused), p.Range(g.hit)
+				row = append(row, countIf(p.Counted(), refused[0]), countIf(p.Counted(), refused[1]), table.Count(hit[0]), table.Count(hit[1]))
+			}
+			w.Add(row...)
+		}
+	}
+	return w.Flush()
+}

@@ -3,8 +3,11 @@
 package diff
 
 import (
+	"cmp"
+	"strings"
+
+	"shadow/replay"
 	"shadow/report"
-	"shadow/report/format"
 	"shadow/request"
 )
 
@@ -16,10 +19,10 @@ type Report struct {
 	A Policy `json:"a"`
 	B Policy `json:"b"`
 
-	Requests Change        `json:"requests"` // refused
-	Clients  Change        `json:"clients"`  // hit
-	Actions  Change        `json:"actions"`  // hit
-	ByClass  ChangeByClass `json:"by_class"`
+	Requests Change                       `json:"requests"` // refused
+	Clients  Change                       `json:"clients"`  // hit
+	Actions  Change                       `json:"actions"`  // hit
+	ByClass  report.PerClass[ClassChange] `json:"by_class"`
 
 	ByEvidence *ChangeByEvidence `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
 
@@ -64,9 +67,6 @@ type ChangeByEvidence struct {
 	Disguised ClassChange `json:"disguised"`
 }
 
-// ChangeByClass has the classes in their order.
-type ChangeByClass [request.ClassCount]ClassChange
-
 // A Client is a client that at least one of the policies hits.
 type Client struct {
 	Client   string `json:"client"`
@@ -103,5 +103,175 @@ const (
 	hitByBoth = "hit by both"
 )
 
-// MarshalJSON writes an object with a key per class, in their order.
-func (c ChangeByClass) MarshalJSON() ([]byte, error) { return format.EachJSON[request.Class](c[:]) }
+// New computes what changes. The result is that of a replay of two policies, which c has observed.
+func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
+	m := report.New(res, o)
+	d := &Report{
+		Head: m.Head, model: m, A: policyOf(&m.Policies[0]), B: policyOf(&m.Policies[1]),
+	}
+	d.Requests = Change{c.Refused.OnlyA, c.Refused.OnlyB, c.Refused.Both, 0}
+	d.Requests.rest(m.Input.Requests)
+	who := report.NewPopulation(res.Clients)
+	assessor := report.NewAssessor(res, who, o)
+	d.countClients(who, assessor, c)
+	for id := range c.Actions {
+		d.Actions.hit(c.Actions[id])
+	}
+	for _, requests := range res.Actions {
+		if requests > 0 {
+			d.Actions.Neither++
+		}
+	}
+	d.Actions.rest(d.Actions.Neither)
+	o.Top = cmp.Or(o.Top, report.DefaultTop)
+	list := func(wanted func(replay.Sides) bool) []Client { return clientsOf(res, c, assessor, o, wanted) }
+	d.TopMovers = list(func(s replay.Sides) bool { return distance(s) > 0 })
+	d.TopNewlyHit, d.TopReleased, d.TopHitByBoth = list(is(newlyHit)), list(is(released)), list(is(hitByBoth))
+	d.TopActionsHit = actionsOf(res, c, o)
+	return d
+}
+
+func policyOf(p *report.Policy) Policy {
+	return Policy{Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit, Range: p.Range}
+}
+
+// rest makes all that is not counted yet what neither policy refuses.
+func (c *Change) rest(all int64) { c.Neither = all - c.OnlyA - c.OnlyB - c.Both }
+
+// hit counts a client or an action.
+func (c *Change) hit(s replay.Sides) {
+	switch changeOf(s) {
+	case newlyHit:
+		c.OnlyB++
+	case released:
+		c.OnlyA++
+	case hitByBoth:
+		c.Both++
+	}
+}
+
+// changeOf says what changes for a client or an action, "" if neither policy hits it.
+func changeOf(s replay.Sides) string {
+	switch a, b := s.A() > 0, s.B() > 0; {
+	case a && b:
+		return hitByBoth
+	case a:
+		return released
+	case b:
+		return newlyHit
+	}
+	return ""
+}
+
+// countClients counts clients, and requests by the class of their client; browsers also by whether they are disguised.
+func (d *Report) countClients(who *report.Population, b *report.Assessor, c *replay.Comparison) {
+	if b != nil {
+		d.ByEvidence = &ChangeByEvidence{}
+	}
+	for id := range int32(c.Clients.Len()) {
+		s, class := *c.Clients.At(id), who.Class[id]
+		d.Clients.hit(s)
+		if distance(s) > 0 {
+			d.ClientsMoved++
+		}
+		d.ByClass[class].hit(s)
+		switch {
+		case b == nil || class != request.Browser:
+		case b.Disguised[id]:
+			d.ByEvidence.Disguised.hit(s)
+		default:
+			d.ByEvidence.People.hit(s)
+		}
+	}
+	d.Clients.rest(who.Clients)
+	for class, figures := range who.Figures {
+		d.ByClass[class].rest(figures)
+	}
+	if b != nil {
+		divided := b.Divide(who.Figures[request.Browser], &replay.Hits{})
+		d.ByEvidence.People.rest(divided.People)
+		d.ByEvidence.Disguised.rest(divided.Disguised)
+	}
+}
+
+// hit counts a client.
+func (c *ClassChange) hit(s replay.Sides) {
+	c.Clients.hit(s)
+	c.Requests.OnlyA += s.OnlyA
+	c.Requests.OnlyB += s.OnlyB
+	c.Requests.Both += s.Both
+}
+
+// rest makes all that is not counted yet what neither policy refuses.
+func (c *ClassChange) rest(all report.ClassFigures) {
+	c.Clients.rest(all.Clients)
+	c.Requests.rest(all.Requests)
+}
+
+// A moved is what clients and actions are ranked by: how far apart the policies are.
+type moved struct {
+	id    int32
+	sides replay.Sides
+}
+
+// moving orders by the difference in refused requests, the largest first; then by how many either refuses, then by
+// name.
+func moving(name func(id int32) string) func(x, y moved) int {
+	return func(x, y moved) int {
+		return cmp.Or(
+			cmp.Compare(distance(y.sides), distance(x.sides)),
+			cmp.Compare(y.sides.OnlyA+y.sides.OnlyB+y.sides.Both, x.sides.OnlyA+x.sides.OnlyB+x.sides.Both),
+			strings.Compare(name(x.id), name(y.id)))
+	}
+}
+
+func distance(s replay.Sides) int64 { return max(s.OnlyA-s.OnlyB, s.OnlyB-s.OnlyA) }
+
+func is(change string) func(replay.Sides) bool {
+	return func(s replay.Sides) bool { return changeOf(s) == change }
+}
+
+// clientsOf are the top ones of the clients that are wanted.
+func clientsOf(res *replay.Result, c *replay.Comparison, b *report.Assessor, o report.Options, wanted func(replay.Sides) bool) []Client {
+	clients := []Client{}
+	all := func(yield func(moved) bool) {
+		for id := range int32(c.Clients.Len()) {
+			if s := *c.Clients.At(id); wanted(s) && !yield(moved{id, s}) {
+				return
+			}
+		}
+	}
+	for _, m := range report.Top(all, o.Top, moving(res.Tables.Clients.Name)) {
+		client := res.Clients.At(m.id)
+		clients = append(clients, Client{
+			Client: res.Tables.Clients.Name(m.id), Class: client.Class().String(),
+			Agent: report.AgentName(res.Tables.Agents, client.LastAgent), Requests: client.Requests(), Counts: countsOf(m.sides),
+			Evidence: b.Of(m.id),
+		})
+	}
+	return clients
+}
+
+func actionsOf(res *replay.Result, c *replay.Comparison, o report.Options) []Action {
+	actions := []Action{}
+	all := func(yield func(moved) bool) {
+		for id, s := range c.Actions {
+			if changeOf(s) != "" && !yield(moved{int32(id), s}) {
+				return
+			}
+		}
+	}
+	for _, m := range report.Top(all, o.Top, moving(res.Tables.Actions.Name)) {
+		actions = append(actions, Action{
+			Action: res.Tables.Actions.Name(m.id), Requests: res.Actions[m.id], Counts: countsOf(m.sides),
+		})
+	}
+	return actions
+}
+
+func countsOf(s replay.Sides) Counts {
+	return Counts{
+		Change: changeOf(s), RefusedA: s.A(), RefusedB: s.B(), Difference: s.B() - s.A(),
+		OnlyA: s.OnlyA, OnlyB: s.OnlyB, Both: s.Both,
+	}
+}

@@ -3,10 +3,14 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
+	"shadow/escape"
 	"shadow/report/format"
+	"shadow/report/plot"
 	"shadow/report/table"
 )
 
@@ -78,4 +82,273 @@ func Write(w io.Writer, r Report, v View, output string, outputs []string) error
 	}
 	_, err = w.Write(text)
 	return err
+}
+
+// A View is how a report meets its reader.
+type View struct {
+	Width int  // of the terminal; 0 without one
+	Color bool // whether the terminal may be told to change colour
+}
+
+const (
+	pageWidth  = 120 // columns of tables that do not go to a terminal
+	pageLong   = 60  // columns of a text of any length there
+	labelWidth = 14
+)
+
+// A Writer collects a report from top to bottom: for a terminal or, where Markdown is set, for a wiki or a pull
+// request. In Markdown nothing is folded, and long texts are cut as on a page.
+type Writer struct {
+	bytes.Buffer
+	View
+	Markdown bool
+	list     bool // the last thing written is a list of Markdown
+}
+
+// printf writes Markdown.
+func (w *Writer) printf(layout string, arguments ...any) {
+	w.list = false
+	fmt.Fprintf(w, layout, arguments...)
+}
+
+// Title begins the report. A terminal has none.
+func (w *Writer) Title(text string) {
+	if w.Markdown {
+		w.printf("# %s\n", text)
+	}
+}
+
+// Facts lists facts. Of several with one label, a terminal shows it once.
+func (w *Writer) Facts(facts ...Fact) {
+	label := ""
+	for _, f := range facts {
+		if w.Markdown {
+			w.item(f)
+			continue
+		}
+		c := Dim
+		if f.Strong {
+			c = Bold
+		}
+		shown := f.Label
+		if f.Label == label {
+			shown = ""
+		}
+		label = f.Label
+		w.entry(shown, f.Text, c)
+		for _, line := range f.Details {
+			lines := []string{escape.Visible(line)}
+			switch {
+			case w.Width > 0 && f.Prose:
+				lines = table.Wrap(lines[0], w.Width-labelWidth)
+			case w.Width > 0:
+				lines[0] = table.Cut(lines[0], w.Width-labelWidth)
+			}
+			for _, line := range lines {
+				fmt.Fprintf(w, "%*s%s\n", labelWidth, "", line)
+			}
+		}
+	}
+}
+
+// item writes a fact in Markdown.
+func (w *Writer) item(f Fact) {
+	if !w.list {
+		w.WriteByte('\n')
+	}
+	w.printf("- **%s**: %s\n", f.Label, table.MarkdownText(f.Text))
+	for _, line := range f.Details {
+		w.printf("  - %s\n", table.MarkdownText(strings.TrimSpace(line)))
+	}
+	w.list = true
+}
+
+// entry writes a label and a text beside it, which is wrapped at the width of a terminal.
+func (w *Writer) entry(label, text string, c color) {
+	for _, line := range w.wrapped(escape.Visible(text), labelWidth) {
+		w.WriteString(w.Paint(c, label))
+		if line != "" {
+			fmt.Fprintf(w, "%*s%s", labelWidth-len(label), "", line)
+		}
+		w.WriteByte('\n')
+		label = ""
+	}
+}
+
+func (w *Writer) wrapped(text string, indent int) []string {
+	if w.Width == 0 {
+		return []string{text}
+	}
+	return table.Wrap(text, w.Width-indent)
+}
+
+// Warnings writes warnings as facts that one sees, or as quotations.
+func (w *Writer) Warnings(texts []string) {
+	for _, text := range texts {
+		if w.Markdown {
+			w.printf("\n> **Warning**: %s\n", table.MarkdownText(text))
+		} else {
+			w.entry("warning", text, Yellow)
+		}
+	}
+}
+
+// Part begins a part of the report, which only Markdown gives a title.
+func (w *Writer) Part(level int, title string) {
+	if w.Markdown {
+		w.Section(level, title)
+	} else {
+		w.Space()
+	}
+}
+
+// Heading begins a section on what has a name, and says something of it. In Markdown its level is from 1.
+func (w *Writer) Heading(level int, name, text string) {
+	if w.Markdown {
+		w.Section(level, name)
+		w.Remark(format.Sentence(text) + ".")
+		return
+	}
+	name = escape.Visible(name)
+	lines := w.wrapped(name+" "+escape.Visible(text), 0)
+	if rest, whole := strings.CutPrefix(lines[0], name); whole {
+		lines[0] = w.Paint(Bold, name) + rest
+	}
+	w.WriteString("\n" + strings.Join(lines, "\n") + "\n")
+}
+
+// Topic is a Heading with a colon on a terminal.
+func (w *Writer) Topic(level int, name, text string) {
+	if !w.Markdown {
+		name += ":"
+	}
+	w.Heading(level, name, text)
+}
+
+// Section begins a section. In Markdown level 0 is a line.
+func (w *Writer) Section(level int, title string) {
+	switch {
+	case !w.Markdown:
+		fmt.Fprintf(w, "\n%s\n", w.Paint(Bold, escape.Visible(title)))
+	case level == 0:
+		w.Remark(title)
+	default:
+		w.printf("\n%s %s\n", strings.Repeat("#", level), table.MarkdownText(title))
+	}
+}
+
+// Name writes what the facts below are about.
+func (w *Writer) Name(name string) {
+	if w.Markdown {
+		w.Remark(name)
+	} else {
+		fmt.Fprintf(w, "\n%s\n", escape.Visible(name))
+	}
+}
+
+// Table writes a table: on a terminal its blocks, with an empty line above each.
+func (w *Writer) Table(t *table.Table) {
+	if w.list = false; w.Markdown {
+		t.Markdown(w)
+		return
+	}
+	width, most := w.Width, 0
+	if w.Width == 0 {
+		width, most = pageWidth, pageLong
+		if t.Whole {
+			width = table.Unbounded
+		}
+	}
+	for _, lines := range t.Blocks(width, most) {
+		fmt.Fprintf(w, "\n%s\n", w.Paint(Dim, lines[0]))
+		for _, line := range lines[1:] {
+			w.WriteString(line + "\n")
+		}
+	}
+}
+
+// Plot draws a curve, below an empty line and a title if it has one, and above notes. Markdown has none.
+func (w *Writer) Plot(title string, p plot.Drawing, notes ...string) {
+	if w.Markdown {
+		return
+	}
+	if title != "" {
+		w.Remark(title)
+	}
+	for _, line := range p.Draw(w.Color) {
+		w.WriteString(line + "\n")
+	}
+	for _, note := range notes {
+		fmt.Fprintf(w, "%s\n", w.Paint(Dim, note))
+	}
+}
+
+// Note writes a sentence below a table.
+func (w *Writer) Note(text string) {
+	if w.Markdown {
+		w.Remark(text)
+		return
+	}
+	for _, line := range w.wrapped(escape.Visible(text), 0) {
+		fmt.Fprintf(w, "%s\n", w.Paint(Dim, line))
+	}
+}
+
+// Remark writes a sentence by itself, below an empty line.
+func (w *Writer) Remark(text string) {
+	if w.Markdown {
+		w.printf("\n%s\n", table.MarkdownText(text))
+	} else {
+		fmt.Fprintf(w, "\n%s\n", w.Paint(Dim, escape.Visible(text)))
+	}
+}
+
+// Paragraph writes a text from the margin of a terminal.
+func (w *Writer) Paragraph(text string) { w.WriteString(strings.Join(w.wrapped(text, 0), "\n") + "\n") }
+
+// Space sets facts apart from what is above them on a terminal.
+func (w *Writer) Space() {
+	if !w.Markdown {
+		w.WriteByte('\n')
+	}
+}
+
+// Stored ends the report with where the run is.
+func (w *Writer) Stored(where string) {
+	if w.Markdown {
+		w.Remark("Stored in " + where + ".")
+		return
+	}
+	w.Space()
+	w.Facts(Fact{Label: "stored", Text: where})
+}
+
+// Lines writes lines that are to be copied, below an empty one.
+func (w *Writer) Lines(lines []string) {
+	indent := "  "
+	if w.list = false; w.Markdown {
+		indent = "    " // as code
+	}
+	w.WriteByte('\n')
+	for _, line := range lines {
+		fmt.Fprintf(w, "%s%s\n", indent, escape.Visible(line))
+	}
+}
+
+// A color is the number of a Select Graphic Rendition sequence.
+type color int
+
+// The colours.
+const (
+	Bold   color = 1
+	Dim    color = 2
+	Yellow color = 33
+)
+
+// Paint returns a text in a colour, if the terminal may be told to.
+func (v View) Paint(c color, s string) string {
+	if !v.Color || s == "" {
+		return s
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, s)
 }

@@ -58,21 +58,18 @@ func Size(bytes int64) string {
 		value /= 1000
 		unit++
 	}
-	return fmt.Sprintf("%.*f %cB", sizeDigits(value), value, SizeUnits[unit])
+	digits := 0
+	switch {
+	case value < 9.995:
+		digits = 2
+	case value < 99.95:
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f %cB", digits, value, SizeUnits[unit])
 }
 
 // SizeUnits are the prefixes of sizes, each a thousand times the one before.
 const SizeUnits = "kMGTPE"
-
-func sizeDigits(value float64) int {
-	switch {
-	case value < 9.995:
-		return 2
-	case value < 99.95:
-		return 1
-	}
-	return 0
-}
 
 // Runs names stored runs by their numbers: "run 7", "runs 3, 4 and 7".
 func Runs(runs []int32) string {
