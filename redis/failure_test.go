@@ -54,7 +54,7 @@ func wantDegraded(t *testing.T, h *host, some bool) {
 func recovered(h *host) {
 	h.t.Helper()
 	for range 1000 {
-		if h.limiter.health.up() {
+		if h.limiter.Up() {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

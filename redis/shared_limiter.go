@@ -168,6 +168,9 @@ func (r *SharedLimiter) Follow(t *traffic.Tables) {
 // Lateness is by how much the time of a key may step back until it resets. The Engine has to go by the same.
 func (r *SharedLimiter) Lateness() limit.Time { return r.options.Lateness }
 
+// Up reports whether Redis was reachable when it was last asked or pinged: the next batch goes there.
+func (r *SharedLimiter) Up() bool { return r.health.up() }
+
 // Degraded reports whether the verdicts of a policy are, until there are others.
 func (r *SharedLimiter) Degraded(policy int) bool { return r.policies[policy].degraded }
 

@@ -206,21 +206,26 @@ func TestTwoTailsDifferInMarkedSpansOnly(t *testing.T) {
 	s := startRedis(t)
 	h := startHosts(t, s, 10*time.Second)
 	r := seeded(t, 3)
+	const step = 300 * time.Millisecond // as in lock step: whatever is written is judged before the next is
 	var gone, back time.Time
 	for turn := range 600 {
 		if second := turn / 5 % 30; second < 8 { // clients pause for longer than any limit remembers
-			h.write(r.IntN(2), 1+r.IntN(3))
+			host := r.IntN(2)
+			if turn == 180 || turn == 181 {
+				host = turn % 2 // each meets the new server now, and not when clients come again
+			}
+			h.write(host, 1+r.IntN(3))
 		}
 		switch turn {
 		case 160:
 			s.Kill()
-			gone = h.each[0].now.Add(-400 * time.Millisecond) // what was written since waits to be judged
-		case 190:
+			gone = h.each[0].now.Add(-step) // what was written last waits to be judged
+		case 180: // while clients are at it: Redis is back when it is asked again
 			s.Start()
-			time.Sleep(300 * time.Millisecond) // until it has been pinged
+			s.recovered()
 			back = h.each[0].now
 		}
-		h.step(200 * time.Millisecond)
+		h.step(step)
 	}
 	got, want := h.stop()
 	told := h.each[0].told() + h.each[1].told()
@@ -230,7 +235,7 @@ func TestTwoTailsDifferInMarkedSpansOnly(t *testing.T) {
 		for i, p := range policies {
 			if p.Name == e.Policy {
 				end := back.Add(time.Duration(policies[i].Parts[0].Horizon()) * time.Microsecond)
-				return !e.Time.Before(gone) && !e.Time.After(end.Add(200*time.Millisecond))
+				return !e.Time.Before(gone) && !e.Time.After(end.Add(step))
 			}
 		}
 		t.Fatalf("no policy %s", e.Policy)

@@ -22,12 +22,28 @@ import (
 // A redisServer is one of the test's own.
 type redisServer struct {
 	*redistest.Server
-	t *testing.T
+	t        *testing.T
+	limiters map[string]*redis.SharedLimiter // by host: of the tail that joined last
+}
+
+// recovered waits until all ask Redis again.
+func (s *redisServer) recovered() {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		up := true
+		for _, l := range s.limiters {
+			up = up && l.Up()
+		}
+		if up {
+			return
+		}
+	}
+	s.t.Fatal("Redis is not asked again")
 }
 
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	return &redisServer{redistest.Start(t), t}
+	return &redisServer{redistest.Start(t), t, map[string]*redis.SharedLimiter{}}
 }
 
 // join has a tail judge through the server, under a name of its own.
@@ -51,6 +67,7 @@ func (s *redisServer) joinWithin(o *Options, name string, timeout time.Duration,
 			From: from, Behind: behind, Watch: watch,
 		})
 		check(s.t, err)
+		s.limiters[name] = limiter
 		s.t.Cleanup(func() { limiter.Close(); conn.Close() })
 		return limiter, nil
 	}
@@ -93,7 +110,7 @@ func TestTailOutlivesRedis(t *testing.T) {
 			s.Kill()
 		case 40, 80:
 			s.Start()
-			time.Sleep(200 * time.Millisecond) // until it has been pinged
+			s.recovered()
 		}
 	}
 	got, want := w.play()
