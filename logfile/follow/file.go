@@ -55,13 +55,11 @@ type File interface {
 
 // A plain file is one that may grow.
 type plain struct {
+	logfile.SavedFile // what it is known by, and how far it has been read
+
 	handle *os.File
 	info   fs.FileInfo // when it was looked at last
-	id     logfile.Identity
-	born   int64    // see logfile.Born
-	lines  []uint32 // see logfile.SavedFile
-	blank  bool     // it was empty when it was found beside the log, so it may become a copy of another file
-	at     logfile.Place
+	blank  bool        // it was empty when it was found beside the log, so it may become a copy of another file
 	size   int64
 	read   time.Time
 	now    func() time.Time
@@ -76,11 +74,12 @@ func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, err
 	if err != nil {
 		return nil, err
 	}
-	f := &plain{handle: handle, info: info, at: at, size: info.Size(), read: now(), now: now}
+	f := &plain{handle: handle, info: info, size: info.Size(), read: now(), now: now}
+	f.Place = at
 	if !info.Mode().IsRegular() {
 		err = errNoFile
 	} else {
-		f.id, f.born = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied(), logfile.Born(handle)
+		f.Identity, f.Born = logfile.Identity{Node: logfile.NodeOf(info)}.Emptied(), logfile.Born(handle)
 		err = f.learn()
 	}
 	if err != nil {
@@ -92,10 +91,10 @@ func openPlain(name string, at logfile.Place, now func() time.Time) (*plain, err
 
 // skipToEnd goes to the end, and past the rest of a line that has begun.
 func (f *plain) skipToEnd() {
-	f.at = logfile.Place{Offset: f.size}
+	f.Place = logfile.Place{Offset: f.size}
 	var last [1]byte
 	if _, err := f.handle.ReadAt(last[:], f.size-1); f.size > 0 && err == nil {
-		f.at.Skipping = last[0] != '\n'
+		f.Skipping = last[0] != '\n'
 	}
 }
 
@@ -106,17 +105,17 @@ func (f *plain) look() error {
 		return err
 	}
 	f.size = info.Size()
-	if f.size < f.at.Offset {
+	if f.size < f.Offset {
 		return cmp.Or(f.check(), errCut)
 	}
 	changed := f.size != f.info.Size() || !info.ModTime().Equal(f.info.ModTime())
-	if !changed && f.size == f.at.Offset && !f.doubted {
+	if !changed && f.size == f.Offset && !f.doubted {
 		return nil
 	}
-	if f.blank || f.id.HeadBytes == 0 {
+	if f.blank || f.HeadBytes == 0 {
 		return errUnsure
 	}
-	if f.doubted || changed && f.id.HeadBytes < logfile.HeadBlock && f.stirred != nil && f.stirred() {
+	if f.doubted || changed && f.HeadBytes < logfile.HeadBlock && f.stirred != nil && f.stirred() {
 		return cmp.Or(f.check(), errUnsure)
 	}
 	if err := f.learn(); err != nil {
@@ -140,16 +139,16 @@ func (f *plain) refresh() error {
 
 // check holds the beginning of the file against what it was.
 func (f *plain) check() error {
-	_, err := f.begin(make([]byte, f.id.HeadBytes))
+	_, err := f.begin(make([]byte, f.HeadBytes))
 	return err
 }
 
 // learn checks the beginning, and learns more of it while it is short.
 func (f *plain) learn() error {
 	head, err := f.begin(make([]byte, logfile.HeadBlock))
-	if err == nil && (len(head) > f.id.HeadBytes || f.lines == nil) {
-		f.id.Learn(head)
-		f.lines = logfile.LineSums(head)
+	if err == nil && (len(head) > f.HeadBytes || f.Lines == nil) {
+		f.Identity.Learn(head)
+		f.Lines = logfile.LineSums(head)
 	}
 	return err
 }
@@ -160,22 +159,22 @@ func (f *plain) begin(block []byte) ([]byte, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if !f.id.Begins(block[:n]) {
+	if !f.Identity.Begins(block[:n]) {
 		return nil, errTruncated
 	}
 	return block[:n], nil
 }
 
 // isShort reports whether no whole line is in it yet, nor so much of one that it can be told by it.
-func (f *plain) isShort() bool { return len(f.lines) == 0 && f.id.HeadBytes < logfile.HeadBlock }
+func (f *plain) isShort() bool { return len(f.Lines) == 0 && f.HeadBytes < logfile.HeadBlock }
 
 // renew makes the file one of which nothing is known, and nothing was read.
 func (f *plain) renew() {
-	f.id, f.lines, f.at = f.id.Emptied(), nil, logfile.Place{}
+	f.Identity, f.Lines, f.Place = f.Identity.Emptied(), nil, logfile.Place{}
 }
 
 // was reports whether the file is one that was known.
-func (f *plain) was(id logfile.Identity) bool { return id.SameInode(f.id.Node) && f.begins(id) }
+func (f *plain) was(id logfile.Identity) bool { return id.SameInode(f.Node) && f.begins(id) }
 
 // begins reports whether the file begins as one did that was known.
 func (f *plain) begins(id logfile.Identity) bool {
@@ -188,10 +187,10 @@ func (f *plain) begins(id logfile.Identity) bool {
 }
 
 func (f *plain) next(b *logfile.Block) (bool, error) {
-	if err := f.look(); err != nil || f.size <= f.at.Offset {
+	if err := f.look(); err != nil || f.size <= f.Offset {
 		return false, err
 	}
-	at, err := logfile.Cut(b, f.handle, f.at, f.size, false)
+	at, err := logfile.Cut(b, f.handle, f.Place, f.size, false)
 	if err == nil {
 		err = f.check() // should it have been truncated meanwhile, this is nothing that was ever in it in one piece
 	}
@@ -202,13 +201,13 @@ func (f *plain) next(b *logfile.Block) (bool, error) {
 }
 
 func (f *plain) rest(b *logfile.Block) bool {
-	at, err := logfile.Cut(b, f.handle, f.at, f.size, true)
+	at, err := logfile.Cut(b, f.handle, f.Place, f.size, true)
 	return err == nil && f.take(b, at)
 }
 
 // take goes on to a place, and reports whether there are lines before it.
 func (f *plain) take(b *logfile.Block, at logfile.Place) bool {
-	f.at = at
+	f.Place = at
 	if len(b.Data) == 0 {
 		return false
 	}
@@ -229,9 +228,9 @@ func (f *plain) head() []byte {
 // peek is what comes next, in whole lines, behind what is not wanted of a line that was too long. Nothing is shown of another one.
 func (f *plain) peek() []byte {
 	var b logfile.Block
-	at, err := logfile.Cut(&b, f.handle, f.at, f.size, false)
+	at, err := logfile.Cut(&b, f.handle, f.Place, f.size, false)
 	if len(b.Data) == 0 && err == nil {
-		f.at = at // the rest of a line that was too long
+		f.Place = at // the rest of a line that was too long
 	}
 	switch sample := wholeLines(b.Data[:min(len(b.Data), sampleBytes)]); {
 	case len(sample) > 0:
@@ -254,12 +253,9 @@ func (f *plain) measure() {
 	}
 }
 
-func (f *plain) saved() logfile.SavedFile {
-	return logfile.SavedFile{Identity: f.id, Place: f.at, Born: f.born, Lines: f.lines}
-}
-
+func (f *plain) saved() logfile.SavedFile { return f.SavedFile }
 func (f *plain) is(info fs.FileInfo) bool { return os.SameFile(f.info, info) }
-func (f *plain) unread() int64            { return max(0, f.size-f.at.Offset) }
+func (f *plain) unread() int64            { return max(0, f.size-f.Offset) }
 func (f *plain) since() time.Time         { return f.read }
 func (f *plain) close()                   { _ = f.handle.Close() } // it was only read: nothing can be lost
 
@@ -328,7 +324,7 @@ func (l *Log) open(r logfile.Sibling, at logfile.Place) (File, error) {
 		return &compressed{Input: input, set: l.set, first: r.Head, id: r.ID, at: at, read: l.set.Now()}, err
 	}
 	f, err := openPlain(r.Path, at, l.set.Now)
-	if err == nil && !(os.SameFile(f.info, r.Info) && (f.id.HeadBytes == 0) == (r.ID.HeadBytes == 0) && f.id.HeadBytes >= r.ID.HeadBytes &&
+	if err == nil && !(os.SameFile(f.info, r.Info) && (f.HeadBytes == 0) == (r.ID.HeadBytes == 0) && f.HeadBytes >= r.ID.HeadBytes &&
 		(r.ID.HeadBytes == 0 || f.begins(r.ID))) {
 		f.close()
 		err = errMoved

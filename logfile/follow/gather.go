@@ -126,7 +126,7 @@ func (g *gatherer) decide(r *logfile.Sibling) bool {
 	if i := slices.IndexFunc(g.formers, func(f logfile.SavedFile) bool { return continues(r, f) }); i >= 0 {
 		return g.goOn(r, &g.formers, i)
 	}
-	if f, ok := g.live.(*plain); ok && f.id.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
+	if f, ok := g.live.(*plain); ok && f.HeadBytes > 0 && f.check() == errTruncated { // so it may be a copy of what is there by now
 		g.again = true
 		return false
 	}
@@ -168,11 +168,11 @@ func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 		return false, true
 	}
 	f, ok := g.live.(*plain)
-	if ok && f.id.HeadBytes == 0 {
+	if ok && f.HeadBytes == 0 {
 		_ = f.refresh() // it may have been filled since, and copied
 	}
 	if !isCopy(r, g.live) {
-		return ok && f.id.HeadBytes > 0 && !f.doubted && r.Is(f.id) && f.check() == errTruncated, false
+		return ok && f.HeadBytes > 0 && !f.doubted && r.Is(f.Identity) && f.check() == errTruncated, false
 	}
 	return !ok || r.Compressed || r.Info.Size() < f.size || !r.Info.ModTime().Before(f.info.ModTime()), true
 }
@@ -189,7 +189,7 @@ func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 		return true
 	}
 	if f, ok := one.(*plain); ok && at == (logfile.Place{}) {
-		f.at, _ = g.stopped(f)
+		f.Place, _ = g.stopped(f)
 		f.blank = f.isShort()
 	}
 	g.found = append(g.found, one)

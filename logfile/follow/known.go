@@ -167,7 +167,7 @@ func (l *Log) stopped(f *plain) (at logfile.Place, ok bool) {
 		}
 	}
 	for _, g := range l.files { // of which enough is there to know them by it
-		if own, ok := g.(*plain); ok && own.id.HeadBytes == logfile.HeadBlock {
+		if own, ok := g.(*plain); ok && own.HeadBytes == logfile.HeadBlock {
 			furthest([]logfile.SavedFile{own.saved()}, f.begins)
 		}
 	}

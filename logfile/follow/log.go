@@ -124,7 +124,7 @@ func (l *Log) pass(info fs.FileInfo) error {
 	}
 	defer f.close()
 	l.passed = f.info
-	l.note(f.id)
+	l.note(f.Identity)
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (l *Log) turn() error {
 	l.lose()
 	wasKnown := l.begun && l.set.isKnown(f.was) // before it is found beside the log, should it have been renamed since
 	if l.begun || l.series != nil {
-		if g := l.gather(f); l.empty != nil && l.empty.SameInode(f.id.Node) && len(g.found) > 0 {
+		if g := l.gather(f); l.empty != nil && l.empty.SameInode(f.Node) && len(g.found) > 0 {
 			l.tellTruncated()
 		}
 		l.empty = nil
@@ -148,10 +148,10 @@ func (l *Log) turn() error {
 		l.know() // by now: what has been renamed since has not come since
 	}
 	if i := slices.IndexFunc(l.missing, func(m logfile.SavedFile) bool { return f.was(m.Identity) }); i >= 0 {
-		f.at = l.missing[i].Place
+		f.Place = l.missing[i].Place
 		l.missing = slices.Delete(l.missing, i, i+1)
 	} else if at, ok := l.stopped(f); ok {
-		f.at = at
+		f.Place = at
 	} else if wasKnown || !l.begun && l.from != FromStart {
 		f.skipToEnd()
 	}
@@ -160,7 +160,7 @@ func (l *Log) turn() error {
 			return false
 		}
 		old := g.(*plain)
-		f.at, f.id, f.lines = old.at, old.id, old.lines
+		f.SavedFile = old.SavedFile
 		old.close()
 		return true
 	})
@@ -227,8 +227,8 @@ func (l *Log) cannotRead(err error) {
 
 // skipCut goes on behind what is left of a file that has lost its end: it has been read.
 func (l *Log) skipCut(f *plain) {
-	l.set.Say("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", l.Name, f.size, f.at.Offset)
-	f.at = logfile.Place{Offset: f.size}
+	l.set.Say("%s: has %d bytes, and %d were read before: it was cut, and is read from its present end on", l.Name, f.size, f.Offset)
+	f.Place = logfile.Place{Offset: f.size}
 }
 
 // ascertain finds out what has become of a file that had little in it, before it is read on. It reports whether it can be read.
@@ -245,7 +245,7 @@ func (l *Log) ascertain(i int) bool {
 	}
 	if info, err := os.Stat(l.path); err != nil || !f.is(info) {
 		_ = f.refresh() // it has lost the name, so nobody truncates it
-		return f.id.HeadBytes > 0
+		return f.HeadBytes > 0
 	}
 	was, first := f.saved(), !l.pending
 	if was.HeadBytes > 0 { // if another file goes on where this one ended, it was truncated
@@ -262,7 +262,7 @@ func (l *Log) ascertain(i int) bool {
 		_ = f.refresh() // what cannot be read now is read later
 		l.tellTruncated()
 	}
-	return f.id.HeadBytes > 0 || f.info.Size() == 0 // else it cannot be read now
+	return f.HeadBytes > 0 || f.info.Size() == 0 // else it cannot be read now
 }
 
 // tellTruncated counts that a log was truncated, and tells it at most once a minute. Whatever was written to it between copying

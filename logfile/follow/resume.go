@@ -243,9 +243,9 @@ func (l *Log) search() {
 		}
 		found = append(found, g)
 		if f, ok := g.(*plain); ok {
-			f.stirred, f.doubted = l.stirred, f.id.HeadBytes < logfile.HeadBlock
+			f.stirred, f.doubted = l.stirred, f.HeadBytes < logfile.HeadBlock
 			if f.begins(saved.Identity) { // should it be truncated meanwhile
-				f.id.Head, f.id.HeadBytes, f.lines = saved.Head, saved.HeadBytes, saved.Lines
+				f.Head, f.HeadBytes, f.Lines = saved.Head, saved.HeadBytes, saved.Lines
 			}
 			if f.look() == errCut { // before the next checkpoint, as it grows
 				l.skipCut(f)

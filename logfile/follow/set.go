@@ -224,7 +224,7 @@ func (s *Set) skipCopies() {
 	files := map[string]*plain{}
 	for _, l := range s.logs {
 		for _, g := range l.files {
-			if f, ok := g.(*plain); ok && f.at == (logfile.Place{}) && f.size > 0 {
+			if f, ok := g.(*plain); ok && f.Place == (logfile.Place{}) && f.size > 0 {
 				name := f.handle.Name()
 				names = append(names, name)
 				files[name] = f
