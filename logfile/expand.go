@@ -105,7 +105,7 @@ func (e *expansion) addPattern(pattern string) error {
 	}
 	found := false
 	for _, name := range names {
-		if hidden(name) && !hidden(pattern) {
+		if IsHidden(name) && !IsHidden(pattern) {
 			continue
 		}
 		found = true
@@ -133,7 +133,8 @@ func (e *expansion) once(key fileKey, name string) {
 
 func isPattern(arg string) bool { return strings.ContainsAny(arg, "*?[") }
 
-func hidden(name string) bool {
+// IsHidden reports whether a file is hidden, by its name.
+func IsHidden(name string) bool {
 	base := filepath.Base(name)
 	return base != "." && base != ".." && base[0] == '.'
 }
@@ -194,7 +195,7 @@ func (e *expansion) walk(dir, place string) (found bool, err error) {
 		name := filepath.Join(place, entry.Name())
 		info, err := os.Stat(name)
 		switch {
-		case err != nil || hidden(name):
+		case err != nil || IsHidden(name):
 			continue // perhaps a link that leads nowhere, or gone this instant
 		case entry.IsDir():
 			below, err := e.walk(dir, name)

@@ -116,7 +116,16 @@ func (l *lookout) take(path string, isCurrent bool) {
 	} else if l.files[keyOf(path, info)] = true; l.named != nil && os.SameFile(l.named, info) {
 		return
 	}
-	r, ok := l.lookInto(path, info)
+	v := version{keyOf(path, info), info.Size(), info.ModTime().UnixNano()}
+	r, ok := l.of.seen[v] // what begins the file is remembered
+	if ok {
+		r.Path, r.Info = path, info
+	} else {
+		r, ok = newSibling(path, info)
+	}
+	if ok {
+		l.seen[v] = r
+	}
 	switch {
 	case !ok:
 		now, err := os.Stat(path)
@@ -127,18 +136,6 @@ func (l *lookout) take(path string, isCurrent bool) {
 	case !slices.ContainsFunc(l.all, r.Same):
 		l.all = append(l.all, r)
 	}
-}
-
-// lookInto reads the beginning of a file, unless that is remembered.
-func (l *lookout) lookInto(path string, info fs.FileInfo) (r Sibling, ok bool) {
-	v := version{keyOf(path, info), info.Size(), info.ModTime().UnixNano()}
-	if r, ok = l.of.seen[v]; ok {
-		r.Path, r.Info = path, info
-	} else if r, ok = newSibling(path, info); !ok {
-		return r, false
-	}
-	l.seen[v] = r
-	return r, true
 }
 
 // isStill reports whether the same files lie beside the log.

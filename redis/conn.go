@@ -64,28 +64,24 @@ func Open(o Options) *Conn {
 		MaxRetries: -1, MaxRedirects: 3, DialerRetries: 1, ContextTimeoutEnabled: true,
 		DialTimeout: r.timeout, ReadTimeout: r.timeout, WriteTimeout: r.timeout, PoolTimeout: r.timeout,
 	}
-	if a.topology == ring {
-		r.client = redis.NewRing(ringOptions(u))
-	} else {
+	if a.topology != ring {
 		r.client = redis.NewUniversalClient(u)
+		return r
 	}
-	return r
-}
-
-// ringOptions spread keys over servers that know nothing of each other. A key stays where it is also while its server
-// is gone: moved, it would begin from nothing, and begin again from what it was when the server is back.
-func ringOptions(u *redis.UniversalOptions) *redis.RingOptions {
 	shards := map[string]string{}
 	for _, host := range u.Addrs {
 		shards[host] = host
 	}
-	return &redis.RingOptions{
+	r.client = redis.NewRing(&redis.RingOptions{
 		Addrs: shards, DB: u.DB, Username: u.Username, Password: u.Password, TLSConfig: u.TLSConfig, ClientName: u.ClientName,
 		Protocol: u.Protocol, DisableIdentity: u.DisableIdentity, OnConnect: u.OnConnect, MaxRetries: u.MaxRetries,
 		ContextTimeoutEnabled: true, DialTimeout: u.DialTimeout, ReadTimeout: u.ReadTimeout,
 		WriteTimeout: u.WriteTimeout, PoolTimeout: u.PoolTimeout,
+		// A key stays where it is also while its server is gone: moved, it would begin from nothing, and begin again from what
+		// it was when the server is back.
 		HeartbeatFn: func(context.Context, *redis.Client) bool { return true },
-	}
+	})
+	return r
 }
 
 // Close ends all connections.

@@ -40,11 +40,6 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-func isHidden(path string) bool {
-	base := filepath.Base(path)
-	return base != "." && strings.HasPrefix(base, ".")
-}
-
 // matches are the files that a pattern or a directory stands for, hidden ones only if that is said. err is why the directory
 // cannot be looked into.
 func (n *name) matches() (paths []string, err error) {
@@ -62,10 +57,10 @@ func (n *name) matches() (paths []string, err error) {
 			}
 		}
 	}
-	if isHidden(pattern) {
+	if logfile.IsHidden(pattern) {
 		return paths, err
 	}
-	return slices.DeleteFunc(paths, isHidden), err
+	return slices.DeleteFunc(paths, logfile.IsHidden), err
 }
 
 // wants reports whether a file is one that some pattern or directory stands for.
