@@ -1,6 +1,7 @@
 package logfile
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -213,6 +214,12 @@ func look(path string, f *os.File, info fs.FileInfo) (r Sibling, ok bool) {
 	r.ID.Head, r.ID.HeadBytes = sum(r.Head), len(r.Head)
 	return r, true
 }
+
+// ErrMoved says that another file has the name of one by now.
+var ErrMoved = errors.New("has another name by now")
+
+// HasMoved reports whether an error means that a file has another name by now, or none.
+func HasMoved(err error) bool { return errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) }
 
 // Same reports whether both are the same file, whatever its name.
 func (r Sibling) Same(other Sibling) bool { return os.SameFile(r.Info, other.Info) }

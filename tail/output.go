@@ -136,15 +136,12 @@ func cutOff(name string, s *SavedOutput) error {
 		if !ok || r.Compressed || r.Info.Size() <= s.Length {
 			return nil
 		}
-		if err := cutFile(r, s.Length); !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
+		if err := cutFile(r, s.Length); !logfile.HasMoved(err) {
 			return err
 		}
 	}
-	return fmt.Errorf("is being renamed again and again: %w", errMoved)
+	return fmt.Errorf("is being renamed again and again: %w", logfile.ErrMoved)
 }
-
-// errMoved says that another file has the name of one by now.
-var errMoved = errors.New("has another name by now")
 
 // cutTries is how often a file is looked for that has another name by the time it is opened.
 const cutTries = 20
@@ -157,7 +154,7 @@ func cutFile(r logfile.Sibling, length int64) error {
 	}
 	defer f.Close() //nolint:errcheck // what is cut is cut
 	if info, err := f.Stat(); err != nil || !os.SameFile(info, r.Info) {
-		return errors.Join(err, errMoved)
+		return errors.Join(err, logfile.ErrMoved)
 	}
 	return f.Truncate(length)
 }

@@ -305,18 +305,12 @@ func (c *compressed) unread() int64 {
 	return 1
 }
 
-// errMoved says that another file has the name of one by now.
-var errMoved = errors.New("has another name by now")
-
-// hasMoved reports whether an error means that a file has another name by now, or none.
-func hasMoved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, fs.ErrNotExist) }
-
 // open opens a sibling as a file of the log. One that was empty and has been filled since is looked at again.
 func (l *Log) open(r logfile.Sibling, at logfile.Place) (File, error) {
 	if r.Compressed {
 		input, err := logfile.OpenInput(r.Path, nil)
 		if err == nil && !input.Is(r.Info) {
-			err = errMoved
+			err = logfile.ErrMoved
 		}
 		if err == nil {
 			err = input.Follow(at, true)
@@ -327,7 +321,7 @@ func (l *Log) open(r logfile.Sibling, at logfile.Place) (File, error) {
 	if err == nil && !(os.SameFile(f.info, r.Info) && (f.HeadBytes == 0) == (r.ID.HeadBytes == 0) && f.HeadBytes >= r.ID.HeadBytes &&
 		(r.ID.HeadBytes == 0 || f.begins(r.ID))) {
 		f.close()
-		err = errMoved
+		err = logfile.ErrMoved
 	}
 	return f, err
 }

@@ -180,7 +180,7 @@ func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 // take begins to read a sibling. It reports false if that has got another name, which the next look will find.
 func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 	one, err := g.open(*r, at)
-	if hasMoved(err) {
+	if logfile.HasMoved(err) {
 		g.again = true
 		return false
 	}

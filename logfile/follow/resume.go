@@ -233,7 +233,7 @@ func (l *Log) search() {
 		}
 		g, err := l.open(r, saved.Place)
 		if err != nil {
-			if !hasMoved(err) {
+			if !logfile.HasMoved(err) {
 				l.cannotRead(err)
 			}
 			return false
