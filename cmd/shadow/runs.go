@@ -75,12 +75,8 @@ func (f *runsFlags) print(cmd *cobra.Command, named []string) error {
 		}
 		all = chosen
 	}
-	facts := make([]runs.Run, len(all))
-	for i := range all {
-		facts[i] = runs.Run(all[i])
-	}
 	w := cmd.OutOrStdout()
-	return write(w, f.output, widthOf(w), facts)
+	return write(w, f.output, widthOf(w), all)
 }
 
 func (f *runsFlags) newDelete() *cobra.Command {

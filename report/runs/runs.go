@@ -9,28 +9,11 @@ import (
 	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/table"
+	"shadow/store"
 )
 
-// A Run is what is known of a stored run without its results. Started and Finished are by the clock, First and Last
-// those of its requests.
-type Run struct {
-	Run               int32
-	Command, Version  string
-	Started, Finished limit.Time
-
-	Inputs                                         int64
-	Lines, Bytes, Parsed, Unreadable               int64
-	Excluded, Warm, Requests, Late, AlreadyRefused int64
-	NotHTTP, Moved                                 int64
-	First, Last                                    limit.Time // 0 without any request
-	Clients, Policies, Curves, Refused, ClientsHit int64      // Refused and ClientsHit are those of the policy that hits most
-
-	Tail     string // whose run it is; "": it does not grow
-	Degraded int64  // requests judged while verdicts were degraded, of the policy with most
-}
-
 // kind is what made the run.
-func (r *Run) kind() string {
+func kind(r *store.RunFact) string {
 	switch {
 	case r.Policies == 0 && r.Curves > 0: // a replay with --sweep has curves as well
 		return "sweep"
@@ -49,13 +32,13 @@ var runColumns = []string{
 	"not_http", "moved",
 }
 
-func (r *Run) values() []any {
+func values(r *store.RunFact) []any {
 	var first, last any
 	if r.Requests > 0 {
 		first, last = format.Moment(r.First).String(), format.Moment(r.Last).String()
 	}
 	return []any{
-		int64(r.Run), r.kind(), format.Moment(r.Started).String(), format.Moment(r.Finished).String(), first, last,
+		int64(r.Run), kind(r), format.Moment(r.Started).String(), format.Moment(r.Finished).String(), first, last,
 		r.Requests, r.Clients, r.Policies, r.Curves, r.Refused, r.ClientsHit,
 		r.Inputs, r.Lines, r.Bytes, r.Parsed, r.Unreadable, r.Excluded, r.Warm, r.Late, r.AlreadyRefused, r.Degraded, r.Version, r.Command,
 		r.NotHTTP, r.Moved,
@@ -66,16 +49,16 @@ func (r *Run) values() []any {
 const mostCommand = 60
 
 // Write lists runs in one of Formats. JSON and CSV have all that is known of each.
-func Write(w io.Writer, output string, width int, runs []Run) error {
+func Write(w io.Writer, output string, width int, runs []store.RunFact) error {
 	var rows table.Slice
 	if output == "json" || output == "csv" {
 		for i := range runs {
-			rows = append(rows, runs[i].values())
+			rows = append(rows, values(&runs[i]))
 		}
 		return table.WriteRows(w, output, width, runColumns, &rows)
 	}
 	columns := []string{"run", "kind", "started", "took", "requests from", "to", "requests", "clients", "limits", "most refused"}
-	degraded := slices.ContainsFunc(runs, func(r Run) bool { return r.Degraded > 0 })
+	degraded := slices.ContainsFunc(runs, func(r store.RunFact) bool { return r.Degraded > 0 })
 	if degraded {
 		columns = append(columns, "degraded")
 	}
@@ -88,7 +71,7 @@ func Write(w io.Writer, output string, width int, runs []Run) error {
 			from, to = format.Moment(r.First).Format(minute), format.Moment(r.Last).Format(minute)
 		}
 		row := []any{
-			int64(r.Run), r.kind(), format.Moment(r.Started).Format(minute), format.Brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
+			int64(r.Run), kind(r), format.Moment(r.Started).Format(minute), format.Brief((r.Finished - r.Started) / limit.Millisecond * limit.Millisecond),
 			from, to, r.Requests, r.Clients, r.Policies, r.Refused,
 		}
 		if degraded {
@@ -100,7 +83,7 @@ func Write(w io.Writer, output string, width int, runs []Run) error {
 }
 
 // WriteFacts tells all there is to know of some runs; a table for people has a line for each figure.
-func WriteFacts(w io.Writer, output string, width int, runs []Run) error {
+func WriteFacts(w io.Writer, output string, width int, runs []store.RunFact) error {
 	if output == "json" || output == "csv" {
 		return Write(w, output, width, runs)
 	}
@@ -108,7 +91,7 @@ func WriteFacts(w io.Writer, output string, width int, runs []Run) error {
 	for j, name := range runColumns[1:] {
 		row := []any{name}
 		for i := range runs {
-			value := runs[i].values()[j+1]
+			value := values(&runs[i])[j+1]
 			if value == nil {
 				value = "–"
 			}

@@ -3,18 +3,20 @@ package runs
 import (
 	"strings"
 	"testing"
+
+	"shadow/store"
 )
 
 // Runs with degraded verdicts are told from others in the list.
 func TestDegradedRuns(t *testing.T) {
-	list := func(format string, runs ...Run) string {
+	list := func(format string, runs ...store.RunFact) string {
 		var b strings.Builder
 		if err := Write(&b, format, 0, runs); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	whole, part := Run{Run: 1, Policies: 1, Inputs: 1, Tail: "x"}, Run{Run: 2, Policies: 1, Degraded: 1234}
+	whole, part := store.RunFact{Run: 1, Policies: 1, Inputs: 1, Tail: "x"}, store.RunFact{Run: 2, Policies: 1, Degraded: 1234}
 	if text := list("table", whole); strings.Contains(text, "degraded") || !strings.Contains(text, "1  tail") {
 		t.Error(text)
 	}
