@@ -72,17 +72,14 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
-		run.Warn(r.warnings(&result.Stats))
+		run.Warnings = r.warnings(&result.Stats)
 		if r.resumed != nil {
 			if r.resumed.last != nil && result.Stats.Lines == 0 {
 				return errNothingNew
 			}
-			run.Leave(r.resumed.next)
+			run.State = r.resumed.next
 		}
-		if r.curves != nil {
-			run.KeepCurves(r.curves)
-		}
-		run.Judge(r.assessor)
+		run.Curves, run.Assessor = r.curves, r.assessor
 		return run.Finish(result, time.Now())
 	})
 	switch {

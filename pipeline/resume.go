@@ -112,7 +112,7 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 
 // recall reads the last state.
 func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err error) {
-	if c.last, err = run.State(c.name); err != nil || c.last == nil {
+	if c.last, err = run.LastState(c.name); err != nil || c.last == nil {
 		return err
 	}
 	if err = json.Unmarshal([]byte(c.last.Options), &c.before); err == nil {

@@ -49,8 +49,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		if result, err = r.sweep(ctx); err != nil || run == nil {
 			return err
 		}
-		run.Warn(r.warnings(result))
-		run.Judge(r.assessor)
+		run.Warnings, run.Assessor = r.warnings(result), r.assessor
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {

@@ -74,27 +74,17 @@ func (l *loading) findApart() error {
 		known AS (SELECT run, name, requests FROM clients WHERE run IN ` + l.runs + ` AND requests > 0),
 		met AS (SELECT x.name, x.run AS a, y.run AS b FROM known x JOIN pair ON pair.a = x.run JOIN known y ON y.run = pair.b AND y.name = x.name),
 		shared AS (SELECT k.* FROM known k WHERE (name, run) IN (SELECT (name, a) FROM met UNION SELECT (name, b) FROM met)) `
-	apart := &Apart{}
-	err := l.each(both+`SELECT count(DISTINCT name), coalesce(sum(requests), 0)::BIGINT FROM shared`, func(b *block, row int) error {
-		apart.Clients, apart.Requests = values[int64](b, 0)[row], values[int64](b, 1)[row]
-		return nil
-	})
-	if err != nil || apart.Clients == 0 {
+	runs, err := list[int32](l.duck, both+`SELECT DISTINCT run FROM shared ORDER BY run`)
+	if err != nil || len(runs) == 0 {
 		return err
 	}
-	err = l.each(both+`SELECT DISTINCT run FROM shared ORDER BY run`, func(b *block, row int) error {
-		apart.Runs = append(apart.Runs, values[int32](b, 0)[row])
-		return nil
-	})
+	sums, err := one[[2]int64](l.duck, both+`SELECT count(DISTINCT name), sum(requests)::BIGINT FROM shared`)
 	if err != nil {
 		return err
 	}
-	l.to.Apart = apart
-	return l.each(both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart),
-		func(b *block, row int) error {
-			apart.Top = append(apart.Top, ApartClient{b.text(0, row), values[int64](b, 1)[row]})
-			return nil
-		})
+	top, err := list[ApartClient](l.duck, both+fmt.Sprintf(`SELECT name, sum(requests)::BIGINT AS n FROM shared GROUP BY name ORDER BY n DESC, name LIMIT %d`, mostApart))
+	l.to.Apart = &Apart{Runs: runs, Clients: sums[0], Requests: sums[1], Top: top}
+	return err
 }
 
 // warnAlone warns of policies that count whoever comes, so that runs of the same time need no client in common.

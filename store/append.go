@@ -105,7 +105,6 @@ type appending struct {
 	policies string // of the batches, as JSON
 	run      int32
 	known    int
-	missing  []string // batches that should have come before these, in words
 }
 
 func (g *appending) do() error {
@@ -119,32 +118,43 @@ func (g *appending) do() error {
 	if g.batches = g.batches[g.known:]; len(g.batches) == 0 {
 		return nil
 	}
-	g.miss(last)
+	d := g.store.duck
 	if g.run == 0 {
 		if err := g.begin(); err != nil {
 			return err
 		}
 	}
-	if err := g.stage(); err != nil {
+	if err := d.exec(stageSQL); err != nil {
 		return err
 	}
-	if err := g.warn(); err != nil {
+	s := &stage{writer: d.writer()}
+	for _, a := range g.batches {
+		s.add(a)
+	}
+	if err := errors.Join(s.done(), g.warnMissing(last)); err != nil {
 		return err
 	}
-	return g.store.duck.exec(g.fill(appendSQL))
+	newest := g.batches[len(g.batches)-1]
+	return d.exec(strings.NewReplacer( // its two texts are ours, and quoted
+		"$majority", majority, "$run", fmt.Sprint(g.run), "$tail", quoted(encodeText(newest.Tail), '\''), "$batch", fmt.Sprint(newest.Number),
+		"$policies", quoted(encodeText(g.policies), '\''), "$made", moment(fromClock(newest.Made)),
+	).Replace(appendSQL))
 }
 
 // last is the number of the last batch of this tail that is stored, 0 for none. It notes the run to go on with, if there is one.
 func (g *appending) last() (last uint64, err error) {
+	type row struct {
+		Batch    int64
+		Run      int32
+		Started  limit.Time
+		Policies string
+	}
 	first := g.batches[0]
-	err = g.store.duck.scan(`SELECT t.batch, r.run, r.started, t.policies FROM tails t LEFT JOIN runs r ON r.run = t.run AND r.started = t.started
-		WHERE t.tail = `+quoted(encodeText(first.Tail), '\''), func(b *block) error {
-		for row := range b.rows {
-			last = max(last, uint64(values[int64](b, 0)[row]))
-			started := time.UnixMicro(int64(orElse[limit.Time](b, 2, row, 0)))
-			if !b.null(1, row) && sameRun(started, first.Made) && b.text(3, row) == g.policies {
-				g.run = values[int32](b, 1)[row]
-			}
+	err = each(g.store.duck, `SELECT t.batch, r.run, r.started, t.policies FROM tails t LEFT JOIN runs r ON r.run = t.run AND r.started = t.started
+		WHERE t.tail = `+quoted(encodeText(first.Tail), '\''), func(t *row) error {
+		last = max(last, uint64(t.Batch))
+		if t.Run > 0 && sameRun(time.UnixMicro(int64(t.Started)), first.Made) && t.Policies == g.policies {
+			g.run = t.Run
 		}
 		return nil
 	})
@@ -157,136 +167,97 @@ func (g *appending) begin() error {
 	if g.run, err = g.store.nextRun(); err != nil {
 		return err
 	}
+	w := g.store.duck.writer(g.run)
 	zero, at := int64(0), fromClock(g.batches[0].Made)
-	runs := g.store.duck.table("runs")
-	runs.add(g.run, g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
-		zero, false, false, textIf(g.info.Timezone),
+	w.add("runs", g.info.Command, g.info.Version, at, at, zero, zero, zero, zero, zero, zero, zero, zero, zero, nil, nil,
+		zero, false, false, known(g.info.Timezone, ""),
 		zero, zero, nil, nil, zero, false, zero)
-	if err := runs.done(); err != nil {
-		return err
-	}
-	policies, parts := g.store.duck.table("policies"), g.store.duck.table("parts")
 	for i, p := range g.batches[0].Policies {
-		policies.add(policyRow(g.run, i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
+		w.add("policies", policyRow(i, p.Name, p.By, p.Combine, &replay.PolicyTally{}, &source{events: true})...)
 		for j, l := range p.Parts {
-			parts.add(g.run, int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, textIf(l.Match), textIf(l.Counts))
+			w.add("parts", int32(i), int32(j), l.By, l.Algorithm, l.Count, l.Period, l.Options, l.Text, known(l.Match, ""), known(l.Counts, ""))
 		}
 	}
-	return errors.Join(policies.done(), parts.done())
-}
-
-// fill puts what stands for the batches as a whole into SQL. Its two texts are ours, and quoted.
-func (g *appending) fill(sql string) string {
-	last := g.batches[len(g.batches)-1]
-	return strings.NewReplacer(
-		"$majority", majority, "$run", fmt.Sprint(g.run), "$tail", quoted(encodeText(last.Tail), '\''), "$batch", fmt.Sprint(last.Number),
-		"$policies", quoted(encodeText(g.policies), '\''), "$made", moment(fromClock(last.Made)),
-	).Replace(sql)
+	return w.done()
 }
 
 //go:embed stage.sql
 var stageSQL string
 
-// A stage is the tables of the connection. In them the places of several batches are counted on.
+// A stage fills the tables of the connection. In them the sequence numbers of several batches are counted on.
 type stage struct {
-	sums, notHTTP, policies, inputs, faults, agents, clients, actions, events *table
+	*writer
 
 	input, fault, agent, client, action int32 // how many there are of the batches before
 }
 
-// stage puts the batches into tables of the connection.
-func (g *appending) stage() error {
-	d := g.store.duck
-	if err := d.exec(stageSQL); err != nil {
-		return err
-	}
-	s := &stage{
-		sums: d.table("new_sums"), notHTTP: d.table("new_not_http"), policies: d.table("new_policies"), inputs: d.table("new_inputs"), faults: d.table("new_faults"),
-		agents:  d.table("new_agents"),
-		clients: d.table("new_clients"), actions: d.table("new_actions"), events: d.table("new_events"),
-	}
-	for _, a := range g.batches {
-		s.add(a)
-	}
-	return errors.Join(s.sums.done(), s.notHTTP.done(), s.policies.done(), s.inputs.done(), s.faults.done(), s.agents.done(), s.clients.done(), s.actions.done(), s.events.done())
-}
-
 func (s *stage) add(a *replay.Addition) {
-	s.sums.add(a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
+	add := s.writer.add
+	add("new_sums", a.Lines, a.Bytes, a.Unreadable, a.Excluded, a.Late, a.Requests, a.AlreadyRefused,
 		timeIf(a.Requests > 0, a.First), timeIf(a.Requests > 0, a.Last), known(int64(a.Resolution), 0), a.NotHTTP.Lines(), a.JudgesNotHTTP, a.Moved)
 	for _, n := range a.NotHTTP {
-		s.notHTTP.add(n.Status, n.Lines)
+		add("new_not_http", n.Status, n.Lines)
 	}
 	for i := range a.Policies {
 		var degraded replay.Degraded
 		if a.Degraded != nil {
 			degraded = a.Degraded[i]
 		}
-		s.policies.add(int32(i), a.Refused[i], a.Saved[i], degraded.Requests, degraded.Refused)
+		add("new_policies", int32(i), a.Refused[i], a.Saved[i], degraded.Requests, degraded.Refused)
 	}
-	s.addRead(a)
-	for i, agent := range a.Agents {
-		s.agents.add(s.agent+int32(i), agent.Name, agent.Class)
-	}
-	for i := range a.Clients {
-		c, n := &a.Clients[i], &a.Clients[i].ByClass
-		s.clients.add(s.client+int32(i), c.Name, s.agent+c.Agent,
-			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
-	}
-	for i, act := range a.Actions {
-		s.actions.add(s.action+int32(i), act.Name, act.Requests)
-	}
-	for i := range a.Events {
-		e := &a.Events[i]
-		s.events.add(e.Policy, e.At, s.client+e.Client, s.action+e.Action, int32(e.Status), int64(e.Count), e.Degraded)
-	}
-	s.agent, s.client, s.action = s.agent+int32(len(a.Agents)), s.client+int32(len(a.Clients)), s.action+int32(len(a.Actions))
-}
-
-// addRead adds what was read.
-func (s *stage) addRead(a *replay.Addition) {
 	for i := range a.Inputs {
 		in := &a.Inputs[i]
-		s.inputs.add(s.input+int32(i), in.Name, in.Format, in.FormatText, in.Lines, in.Parsed, in.Unreadable)
+		add("new_inputs", s.input+int32(i), in.Name, in.Format, in.FormatText, in.Lines, in.Parsed, in.Unreadable)
 	}
 	for i := range a.Faults {
 		f := &a.Faults[i]
-		s.faults.add(s.fault+int32(i), f.Input, int32(f.Column), f.Reason, f.Text)
+		add("new_faults", s.fault+int32(i), f.Input, int32(f.Column), f.Reason, f.Text)
+	}
+	for i, agent := range a.Agents {
+		add("new_agents", s.agent+int32(i), agent.Name, agent.Class)
+	}
+	for i := range a.Clients {
+		c, n := &a.Clients[i], &a.Clients[i].ByClass
+		add("new_clients", s.client+int32(i), c.Name, s.agent+c.Agent,
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
+	}
+	for i, act := range a.Actions {
+		add("new_actions", s.action+int32(i), act.Name, act.Requests)
+	}
+	for i := range a.Events {
+		e := &a.Events[i]
+		add("new_events", e.Policy, e.At, s.client+e.Client, s.action+e.Action, int32(e.Status), int64(e.Count), e.Degraded)
 	}
 	s.input, s.fault = s.input+int32(len(a.Inputs)), s.fault+int32(len(a.Faults))
+	s.agent, s.client, s.action = s.agent+int32(len(a.Agents)), s.client+int32(len(a.Clients)), s.action+int32(len(a.Actions))
 }
 
-// Batches of a tail come in the order of their numbers, without a gap. Where there is one, requests are missing forever, and
-// the run says so.
-
-// miss finds batches that are neither here nor come: a database in which some were went back to an older copy, or they were
-// taken out of the spool. Of a tail that is not known here, nothing was to come before.
-func (g *appending) miss(last uint64) {
+// warnMissing notes in the run which batches neither are here nor come, so that their requests are missing forever. Batches of a tail
+// come in the order of their numbers, without a gap: either a database went back to an older copy, or some were taken out of the
+// spool. Of a tail that is not known here, none are missing.
+func (g *appending) warnMissing(last uint64) error {
+	var missing []string
 	for _, a := range g.batches {
 		switch n := a.Number - last - 1; {
 		case last == 0 || n == 0:
 		case n == 1:
-			g.missing = append(g.missing, fmt.Sprint(last+1))
+			missing = append(missing, fmt.Sprint(last+1))
 		default:
-			g.missing = append(g.missing, fmt.Sprintf("%d–%d", last+1, a.Number-1))
+			missing = append(missing, fmt.Sprintf("%d–%d", last+1, a.Number-1))
 		}
 		last = a.Number
 	}
-}
-
-// warn keeps with the run that batches are missing.
-func (g *appending) warn() error {
-	if g.missing == nil {
+	if missing == nil {
 		return nil
 	}
-	n, err := g.store.duck.number(fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
+	n, err := one[int64](g.store.duck, fmt.Sprintf("SELECT count(*) FROM warnings WHERE run = %d", g.run))
 	if err != nil {
 		return err
 	}
-	warnings := g.store.duck.table("warnings")
-	warnings.add(g.run, int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
-		"or somebody has taken it out of the spool", strings.Join(g.missing, ", ")))
-	return warnings.done()
+	w := g.store.duck.writer(g.run)
+	w.add("warnings", int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
+		"or somebody has taken it out of the spool", strings.Join(missing, ", ")))
+	return w.done()
 }
 
 // Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too

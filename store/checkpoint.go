@@ -48,12 +48,9 @@ func (s *Store) checkpoint() error {
 
 // metadataBlocks returns the size of blocks and which of them hold metadata. A checkpoint writes into no others that are in use.
 func (d *duck) metadataBlocks() (size int64, blocks []int64, err error) {
-	size, err = d.number("SELECT block_size::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
+	size, err = one[int64](d, "SELECT block_size::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
 	if err == nil {
-		err = d.scan("SELECT block_id FROM pragma_metadata_info()", func(b *block) error {
-			blocks = append(blocks, values[int64](b, 0)...)
-			return nil
-		})
+		blocks, err = list[int64](d, "SELECT block_id FROM pragma_metadata_info()")
 	}
 	return size, blocks, err
 }
@@ -99,7 +96,7 @@ func realPath(path string) (string, error) {
 
 // create makes a database with our schema where there is no file. It is made under another name and renamed: a file under
 // its own name is whole. The folder is locked meanwhile, so that two processes do not make the same one.
-func create(path string, settings map[string]string) error {
+func create(path string, with settings) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -116,7 +113,11 @@ func create(path string, settings map[string]string) error {
 	if err := removeDatabase(fresh); err != nil { // of a create that was killed
 		return fmt.Errorf("database %s: %w", path, err)
 	}
-	err := createSchema(fresh, settings)
+	d, err := openDuck(fresh, with)
+	if err == nil {
+		err = d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
+		d.close()
+	}
 	if err == nil {
 		err = removeDatabase(path) // a log of changes without its file
 	}
@@ -127,14 +128,4 @@ func create(path string, settings map[string]string) error {
 		return errors.Join(explainOpen(path, err), removeDatabase(fresh))
 	}
 	return syncFolder(path)
-}
-
-// createSchema makes a database with our schema, of which all is in the file.
-func createSchema(path string, settings map[string]string) error {
-	d, err := openDuck(path, settings)
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT; CHECKPOINT;")
 }

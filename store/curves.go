@@ -1,12 +1,15 @@
 package store
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/report/history"
 	"shadow/request"
 	"shadow/sweep"
 )
@@ -17,56 +20,38 @@ import (
 // MostPoints is how many points of a curve are kept at most.
 const MostPoints = 10_000
 
-// KeepCurves keeps curves of the run's own requests with it. It must be called before Finish.
-func (r *Run) KeepCurves(res *sweep.Result) { r.swept = res }
-
 // FinishSweep is Finish for a run that has curves in place of policies.
 func (r *Run) FinishSweep(res *sweep.Result, finished time.Time) error {
-	r.KeepCurves(res)
+	r.Curves = res
 	return r.Finish(&replay.Result{
 		Stats: res.Stats, Tables: res.Tables, Clients: &res.Tallies.Clients, Actions: res.Tallies.Actions,
 	}, finished)
 }
 
-func (r *Run) writeCurves(*replay.Result) error {
-	if r.swept == nil {
-		return nil
+func (r *Run) writeCurves(w *writer, _ *replay.Result) {
+	s := r.Curves
+	if s == nil {
+		return
 	}
-	curves, points := r.store.duck.table("curves"), r.store.duck.table("curve_points")
-	for i := range r.swept.Curves {
-		c := &r.swept.Curves[i]
-		kept := thin(c.Points, MostPoints)
-		r.addCurve(curves, int32(i), c, len(kept))
+	for i := range s.Curves {
+		c := &s.Curves[i]
+		var per, count, ratePer, disguised any
+		if c.Kind == sweep.Token {
+			count, ratePer = c.Rate.Count, int64(c.Rate.Per)
+		} else {
+			per = int64(c.Per)
+		}
+		if s.Hidden != nil {
+			disguised = s.Hidden.Clients
+		}
+		kept, n := thin(c.Points, MostPoints), &s.Clients
+		w.add("curves", int32(i), c.Kind.String(), s.By.String(), known(s.Action, ""), per, count, ratePer,
+			s.Judged, n.Sum(), int64(len(c.Points)), int64(len(kept)),
+			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown], disguised)
 		for j := range kept {
-			points.add(append([]any{r.id, int32(i)}, pointValues(&kept[j], r.swept.Hidden != nil)...)...)
+			w.add("curve_points", append([]any{int32(i)}, pointValues(&kept[j], s.Hidden != nil)...)...)
 		}
 	}
-	if err := curves.done(); err != nil {
-		points.done() //nolint:errcheck // the first error tells more
-		return err
-	}
-	return points.done()
-}
-
-func (r *Run) addCurve(t *table, curve int32, c *sweep.Curve, kept int) {
-	var per, count, ratePer any
-	if c.Kind == sweep.Token {
-		count, ratePer = c.Rate.Count, int64(c.Rate.Per)
-	} else {
-		per = int64(c.Per)
-	}
-	row := []any{
-		r.id, curve, c.Kind.String(), r.swept.By.String(), textIf(r.swept.Action), per, count, ratePer,
-		r.swept.Judged, r.swept.Clients.Sum(), int64(len(c.Points)), int64(kept),
-	}
-	for _, clients := range r.swept.Clients {
-		row = append(row, clients)
-	}
-	var disguised any
-	if h := r.swept.Hidden; h != nil {
-		disguised = h.Clients
-	}
-	t.add(append(row, disguised)...)
 }
 
 // pointValues are limit_count, and refused and clients_hit of all, of each class, and of the disguised, if they are told apart.
@@ -126,130 +111,100 @@ type Swept struct {
 
 // Curves returns those of a run, nil if it has none.
 func (r *Reader) Curves(run int32) (*Swept, error) {
-	s := &Swept{}
-	index, err := r.readCurves(run, s)
+	type curve struct {
+		Curve     int32
+		Per       limit.Time
+		Rate      sweep.Rate
+		Requests  int64
+		Points    int64
+		Clients   sweep.Classes
+		Disguised *int64
+		Kind, By  string
+		Action    string
+	}
+	s, index := &Swept{}, map[int32]int{} // where each curve is in the result
+	err := each(r.duck, fmt.Sprintf(`SELECT curve, per_us, rate_count, rate_per_us, requests, points,
+		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, disguised_clients, limit_kind, counts_by, action
+		FROM curves WHERE run = %d ORDER BY curve`, run), func(c *curve) error {
+		kind, err := sweep.ParseKind(c.Kind)
+		if err != nil {
+			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
+		}
+		s.By, s.Action, s.Judged, s.Clients = c.By, c.Action, c.Requests, c.Clients
+		if c.Disguised != nil {
+			s.Hidden = &sweep.Disguised{Clients: *c.Disguised}
+		}
+		index[c.Curve] = len(s.Curves)
+		s.Curves = append(s.Curves, sweep.Curve{Shape: sweep.Shape{Kind: kind, Per: c.Per, Rate: c.Rate}})
+		s.Changes = append(s.Changes, c.Points)
+		return nil
+	})
 	if err != nil || len(s.Curves) == 0 {
 		return nil, err
 	}
-	if err := r.readPoints(run, s, index); err != nil {
+	type point struct {
+		Curve int32
+		sweep.Point
+	}
+	err = each(r.duck, fmt.Sprintf(`SELECT curve, limit_count, refused IS NOT NULL,
+		browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
+		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit,
+		disguised_refused, disguised_clients_hit
+		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, run), func(p *point) error {
+		if i, ok := index[p.Curve]; ok {
+			s.Curves[i].Points = append(s.Curves[i].Points, p.Point)
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s, r.readSweptRequests(run, s)
 }
 
-// readCurves reads all but points, and returns where each curve is in the result.
-func (r *Reader) readCurves(run int32, s *Swept) (index map[int32]int, err error) {
-	index = map[int32]int{}
-	err = r.each(fmt.Sprintf(`SELECT curve, coalesce(per_us, 0), coalesce(rate_count, 0), coalesce(rate_per_us, 0), requests, points,
-		browser_clients, crawler_clients, tool_clients, monitor_clients, unknown_clients, limit_kind, counts_by, action, disguised_clients
-		FROM curves WHERE run = %d ORDER BY curve`, run), func(b *block, row int) error {
-		number := func(i int) int64 { return values[int64](b, i)[row] }
-		kind, err := sweep.ParseKind(b.text(11, row))
-		if err != nil {
-			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
-		}
-		s.By, s.Action, s.Judged = b.text(12, row), b.text(13, row), number(4)
-		for class := range request.ClassCount {
-			s.Clients[class] = number(6 + int(class))
-		}
-		if !b.null(14, row) {
-			s.Hidden = &sweep.Disguised{Clients: number(14)}
-		}
-		index[values[int32](b, 0)[row]] = len(s.Curves)
-		s.Curves = append(s.Curves, sweep.Curve{Shape: sweep.Shape{
-			Kind: kind, Per: limit.Time(number(1)), Rate: sweep.Rate{Count: number(2), Per: limit.Time(number(3))},
-		}})
-		s.Changes = append(s.Changes, number(5))
-		return nil
-	})
-	return index, err
-}
-
-func (r *Reader) readPoints(run int32, s *Swept, index map[int32]int) error {
-	return r.each(fmt.Sprintf(`SELECT curve, limit_count, refused, browser_refused, crawler_refused, tool_refused, monitor_refused, unknown_refused,
-		browser_clients_hit, crawler_clients_hit, tool_clients_hit, monitor_clients_hit, unknown_clients_hit,
-		disguised_refused, disguised_clients_hit
-		FROM curve_points WHERE run = %d ORDER BY curve, limit_count`, run), func(b *block, row int) error {
-		i, ok := index[values[int32](b, 0)[row]]
-		if !ok {
-			return nil
-		}
-		p := sweep.Point{Limit: values[int64](b, 1)[row], Counted: !b.null(2, row)}
-		for class := range request.ClassCount {
-			p.Refused[class] = orElse[int64](b, 3+int(class), row, 0)
-			p.Hit[class] = values[int64](b, 3+int(request.ClassCount)+int(class))[row]
-		}
-		p.Hidden = sweep.Disguised{Requests: orElse[int64](b, 13, row, 0), Clients: orElse[int64](b, 14, row, 0)}
-		s.Curves[i].Points = append(s.Curves[i].Points, p)
-		return nil
-	})
-}
-
-// readSweptRequests tells the requests by class from the run's clients, all of whose requests curves are about unless they are about
+// readSweptRequests finds the requests by class from the run's clients, all of whose requests curves are about unless they are about
 // one action.
 func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	if s.Action != "" {
 		return nil
 	}
-	for class := range request.ClassCount {
-		err := r.each(fmt.Sprintf(`SELECT coalesce(sum(requests), 0)::BIGINT FROM clients WHERE run = %d AND class = '%s'`, run, class),
-			func(b *block, row int) error {
-				s.Requests[class] = values[int64](b, 0)[row]
-				return nil
-			})
-		if err != nil {
-			return err
+	type row struct {
+		Class               string
+		Requests, Disguised int64
+	}
+	var disguised int64
+	err := each(r.duck, fmt.Sprintf(`SELECT class, sum(requests)::BIGINT, (sum(requests) FILTER (class = 'browser' AND verdict = 'bot'))::BIGINT
+		FROM clients LEFT JOIN client_evidence USING (run, client) WHERE run = %d GROUP BY class`, run), func(c *row) error {
+		for class := range request.ClassCount {
+			if class.String() == c.Class {
+				s.Requests[class] = c.Requests
+			}
 		}
+		disguised += c.Disguised
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if s.Requests.Sum() != s.Judged {
 		s.Requests = sweep.Classes{}
-		return nil
+	} else if s.Hidden != nil {
+		s.Hidden.Requests = disguised
 	}
-	return r.readHiddenRequests(run, s)
-}
-
-// readHiddenRequests does the same for the disguised.
-func (r *Reader) readHiddenRequests(run int32, s *Swept) error {
-	if s.Hidden == nil {
-		return nil
-	}
-	return r.each(fmt.Sprintf(`SELECT coalesce(sum(requests), 0)::BIGINT FROM clients JOIN client_evidence USING (run, client)
-		WHERE run = %d AND class = 'browser' AND verdict = 'bot'`, run), func(b *block, row int) error {
-		s.Hidden.Requests = values[int64](b, 0)[row]
-		return nil
-	})
+	return nil
 }
 
 // SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log that has
 // grown since is the same file.
-func (r *Reader) SweptAlike(runs []int32) (alike []int32, err error) {
+func (r *Reader) SweptAlike(runs []int32) ([]int32, error) {
 	const heads = `SELECT list_sort(list(DISTINCT head_hash)) AS heads`
-	err = r.ask(`SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
-		WHERE heads = (`+heads+` FROM inputs WHERE run IN `+idList(runs)+` HAVING count(*) = count(head_hash)) ORDER BY run`, func(b *block) error {
-		alike = append(alike, values[int32](b, 0)...)
-		return nil
-	})
-	return alike, err
+	return list[int32](r.duck, `SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
+		WHERE heads = (`+heads+` FROM inputs WHERE run IN `+idList(runs)+` HAVING count(*) = count(head_hash)) ORDER BY run`)
 }
 
 // Divided are the runs whose curves divide browsers by evidence, by number.
-func (r *Reader) Divided() (runs []int32, err error) {
-	err = r.ask(`SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`, func(b *block) error {
-		runs = append(runs, values[int32](b, 0)...)
-		return nil
-	})
-	return runs, err
-}
-
-// A SafeLimit is the strictest limit of a curve that spares a class of clients, as two runs saw it.
-type SafeLimit struct {
-	sweep.Shape
-	By      string
-	Action  string // the action that the curve is about; "": all
-	Limit   [2]int64
-	Clients [2]int64 // of the class
-
-	People bool // whether these are browsers without the disguised: both runs gathered evidence
+func (r *Reader) Divided() ([]int32, error) {
+	return list[int32](r.duck, `SELECT DISTINCT run FROM curves WHERE disguised_clients IS NOT NULL ORDER BY run`)
 }
 
 // A Spare is the share of the clients of a class that a limit must not hit.
@@ -258,52 +213,44 @@ type Spare struct {
 	PerMillion int64
 }
 
-// SafeLimits compares the curves that two runs have both, in the order of the second. A curve of which not all points are
-// kept gives the next that is. Where the curves of both divide browsers by evidence, the disguised are none.
-func (r *Reader) SafeLimits(before, now int32, spare Spare) (safe []SafeLimit, err error) {
+//go:embed safe.sql
+var safeSQL string
+
+// SafeLimits compares the curves that two runs have both, in the order of the second; nil: none of them has a safe limit in both. A
+// curve of which not all points are kept gives the next that is. Where the curves of both divide browsers by evidence, the disguised
+// are none.
+func (r *Reader) SafeLimits(before, now int32, spare Spare) (*history.SafeLimits, error) {
 	class := spare.Class.String()
 	clients, hit := class+"_clients", "p."+class+"_clients_hit"
-	people, err := r.divided(before, now)
+	people, err := one[bool](r.duck, fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now))
 	if err != nil {
 		return nil, err
 	}
 	if people = people && spare.Class == request.Browser; people {
 		clients, hit = clients+" - disguised_clients", "("+hit+" - p.disguised_clients_hit)"
 	}
-	side := func(run int32) string {
-		return fmt.Sprintf(`(SELECT c.limit_kind, coalesce(c.per_us, 0) AS per_us, coalesce(c.rate_count, 0) AS rate_count, coalesce(c.rate_per_us, 0) AS rate_per_us,
-			c.counts_by, coalesce(c.action, '') AS action, any_value(c.curve) AS curve, any_value(n.clients) AS clients,
-			coalesce(min(p.limit_count) FILTER (%s * 1000000 <= n.clients * %d), CASE WHEN any_value(c.points) = 0 THEN 1 END) AS safe
-			FROM curves c
-			JOIN (SELECT run, curve, coalesce(%s, CASE WHEN action IS NULL THEN (SELECT count(*) FROM clients k WHERE k.run = %d AND k.class = '%s') END) AS clients
-				FROM curves WHERE run = %d) n ON n.run = c.run AND n.curve = c.curve
-			LEFT JOIN curve_points p ON p.run = c.run AND p.curve = c.curve
-			WHERE c.run = %d GROUP BY ALL)`, hit, 1_000_000-spare.PerMillion, clients, run, class, run, run)
+	type row struct {
+		Per              limit.Time
+		Rate             sweep.Rate
+		Before, Now      int64
+		Kind, By, Action string
 	}
-	err = r.each(`SELECT b.per_us, b.rate_count, b.rate_per_us, a.safe, b.safe, a.clients, b.clients, b.limit_kind, b.counts_by, b.action
-		FROM `+side(before)+` a JOIN `+side(now)+` b USING (limit_kind, per_us, rate_count, rate_per_us, counts_by, action)
-		WHERE a.safe IS NOT NULL AND b.safe IS NOT NULL ORDER BY b.curve`, func(b *block, row int) error {
-		number := func(i int) int64 { return values[int64](b, i)[row] }
-		kind, err := sweep.ParseKind(b.text(7, row))
+	s := &history.SafeLimits{Class: class, Percent: float64(spare.PerMillion) / 1e4, People: people, Before: before, Now: now}
+	question := strings.NewReplacer("$hits_per_million", fmt.Sprint(1_000_000-spare.PerMillion), "$hit", hit, "$clients", clients, "$class", class,
+		"$before", fmt.Sprint(before), "$now", fmt.Sprint(now)).Replace(safeSQL)
+	err = each(r.duck, question, func(c *row) error {
+		kind, err := sweep.ParseKind(c.Kind)
 		if err != nil {
 			return nil //nolint:nilerr // a kind that this shadow does not know has nothing to say
 		}
-		safe = append(safe, SafeLimit{
-			Shape: sweep.Shape{Kind: kind, Per: limit.Time(number(0)), Rate: sweep.Rate{Count: number(1), Per: limit.Time(number(2))}},
-			By:    b.text(8, row), Action: b.text(9, row), Limit: [2]int64{number(3), number(4)},
-			Clients: [2]int64{number(5), number(6)}, People: people,
+		shape := sweep.Shape{Kind: kind, Per: c.Per, Rate: c.Rate}
+		s.Limits = append(s.Limits, history.SafeLimit{
+			By: c.By, Action: c.Action, Before: shape.Limit(c.Before), Now: shape.Limit(c.Now), Change: c.Now - c.Before,
 		})
 		return nil
 	})
-	return safe, err
-}
-
-// divided reports whether all curves of two runs divide the browsers by evidence.
-func (r *Reader) divided(before, now int32) (all bool, err error) {
-	err = r.each(fmt.Sprintf(`SELECT count(*) = count(disguised_clients) FROM curves WHERE run IN (%d, %d)`, before, now),
-		func(b *block, row int) error {
-			all = values[bool](b, 0)[row]
-			return nil
-		})
-	return all, err
+	if err != nil || s.Limits == nil {
+		return nil, err
+	}
+	return s, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -29,11 +28,7 @@ type TableRows struct {
 
 // Rows is how many rows each table has of a run.
 func (r *Reader) Rows(run int32) ([]TableRows, error) {
-	rows, err := r.duck.rowsOf([]int32{run})
-	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", r.path, err)
-	}
-	return rows, nil
+	return r.duck.rowsOf("", []int32{run})
 }
 
 // Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then none
@@ -41,24 +36,20 @@ func (r *Reader) Rows(run int32) ([]TableRows, error) {
 func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {
 	defer s.duck.interruptWith(ctx)()
 	err = s.transact(ctx, func() error {
-		if rows, err = s.duck.rowsOf(runs); err != nil {
+		if rows, err = s.duck.rowsOf("", runs); err != nil {
 			return err
 		}
-		if there := rows[slices.IndexFunc(rows, func(t TableRows) bool { return t.Table == "runs" })].Rows; there != int64(len(runs)) {
-			return fmt.Errorf("it has %d of the runs %s", there, idList(runs))
+		if rows[0].Rows != int64(len(runs)) { // of table runs
+			return fmt.Errorf("it has %d of the runs %s", rows[0].Rows, idList(runs))
 		}
 		return s.duck.forget(runs)
 	})
 	return rows, err
 }
 
-// forget deletes runs from each of our tables that the file has.
+// forget deletes runs from each of our tables.
 func (d *duck) forget(runs []int32) error {
-	tables, err := d.runTables("")
-	if err != nil {
-		return err
-	}
-	for _, table := range tables {
+	for _, table := range runTables {
 		if err := d.exec("DELETE FROM " + table + " WHERE run IN " + idList(runs)); err != nil {
 			return err
 		}
@@ -88,14 +79,10 @@ func (s *Store) transact(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// rowsOf counts the rows of some runs in each of our tables that the file has.
-func (d *duck) rowsOf(runs []int32) (rows []TableRows, err error) {
-	tables, err := d.runTables("")
-	if err != nil {
-		return nil, err
-	}
-	for _, table := range tables {
-		n, err := d.number("SELECT count(*)::BIGINT FROM " + table + " WHERE run IN " + idList(runs))
+// rowsOf counts the rows of some runs in each of our tables, in this database or in one that is attached.
+func (d *duck) rowsOf(database string, runs []int32) (rows []TableRows, err error) {
+	for _, table := range runTables {
+		n, err := one[int64](d, "SELECT count(*) FROM "+database+table+" WHERE run IN "+idList(runs))
 		if err != nil {
 			return nil, err
 		}
@@ -104,34 +91,9 @@ func (d *duck) rowsOf(runs []int32) (rows []TableRows, err error) {
 	return rows, nil
 }
 
-// runTables are those of runTables that an attached database has, "" for the main one. A file in an older schema has not all.
-func (d *duck) runTables(database string) ([]string, error) {
-	of := "current_database()"
-	if database != "" {
-		of = "'" + database + "'"
-	}
-	var tables []string
-	err := d.scan("SELECT table_name FROM duckdb_tables() WHERE database_name = "+of+" AND schema_name = 'main'", func(b *block) error {
-		for row := range b.rows {
-			if name := b.text(0, row); slices.Contains(runTables, name) {
-				tables = append(tables, name)
-			}
-		}
-		return nil
-	})
-	slices.SortFunc(tables, func(a, b string) int { return slices.Index(runTables, a) - slices.Index(runTables, b) })
-	if err == nil && len(tables) == 0 {
-		err = errors.New("has none of shadow's tables: choose another file")
-	}
-	return tables, err
-}
-
 // FinishedBefore are the runs that were finished before a moment.
-func (s *Store) FinishedBefore(t limit.Time) (runs []int32, err error) {
-	err = s.duck.scan("SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run", func(b *block) error {
-		runs = append(runs, values[int32](b, 0)...)
-		return nil
-	})
+func (s *Store) FinishedBefore(t limit.Time) ([]int32, error) {
+	runs, err := list[int32](s.duck, "SELECT run FROM runs WHERE finished < "+moment(t)+" ORDER BY run")
 	if err != nil {
 		return nil, s.wrap(err)
 	}
@@ -142,19 +104,13 @@ func (s *Store) FinishedBefore(t limit.Time) (runs []int32, err error) {
 // copied, with whatever else people keep in it, and the copy takes its place in one step: whoever opens the path finds
 // the one or the other, whole. The old file stays locked until it is gone.
 
-// Free tells which share of the file is free, from 0 to 1.
-func (s *Store) Free() (share float64, err error) {
-	err = s.duck.scan("SELECT total_blocks::BIGINT, free_blocks::BIGINT FROM pragma_database_size() WHERE database_name = current_database()",
-		func(b *block) error {
-			if total := values[int64](b, 0)[0]; total > 0 {
-				share = float64(values[int64](b, 1)[0]) / float64(total)
-			}
-			return nil
-		})
+// Free returns which share of the file is free, from 0 to 1.
+func (s *Store) Free() (float64, error) {
+	blocks, err := one[[2]int64](s.duck, "SELECT total_blocks::BIGINT, free_blocks::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
 	if err != nil {
 		return 0, s.wrap(err)
 	}
-	return share, nil
+	return float64(blocks[1]) / float64(max(blocks[0], 1)), nil
 }
 
 // Shrink writes the file again without what is free in it, and closes the store. It returns the size before and after, in
@@ -202,8 +158,7 @@ func (s *Store) shrink(ctx context.Context) (before int64, err error) {
 // copyTo copies all that is in the database into a new file.
 func (s *Store) copyTo(ctx context.Context, path string) error {
 	defer s.duck.interruptWith(ctx)()
-	var name string
-	err := s.duck.scan("SELECT current_database()", func(b *block) error { name = b.text(0, 0); return nil })
+	name, err := one[string](s.duck, "SELECT current_database()")
 	if err != nil {
 		return err
 	}

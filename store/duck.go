@@ -1,6 +1,6 @@
 package store
 
-// The files duck*.go are the ones that know the DuckDB driver. Everything goes through its lower layer (package mapping):
+// The files duck*.go and query*.go are the ones that know the DuckDB driver. Everything goes through its lower layer (package mapping):
 // that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of what the driver's
 // AppendRow takes, a Go type can only be written to the column type of the same width, where AppendRow narrows silently, and
 // an answer is computed while it is read.
@@ -9,11 +9,10 @@ package store
 // process from opening the same file twice.
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"unsafe"
 
@@ -25,22 +24,31 @@ import (
 type duck struct {
 	db   mapping.Database
 	conn mapping.Connection
+	ctx  context.Context // of what is under way
+	name string          // that errors of questions carry; "": their callers add it
 }
 
+// settings are names and values, in the order in which DuckDB takes them: what forbids others stands last.
+type settings [][2]string
+
+var (
+	noExtensions = settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
+	readOnly     = append(settings{{"access_mode", "READ_ONLY"}}, noExtensions...)
+)
+
 // openDuck opens the file, creating it when there is none.
-func openDuck(path string, settings map[string]string) (*duck, error) {
+func openDuck(path string, all settings) (*duck, error) {
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
 		return nil, errors.New("cannot set up DuckDB")
 	}
 	defer mapping.DestroyConfig(&config)
-	for _, name := range settingOrder(settings) {
-		value := settings[name]
-		if mapping.SetConfig(config, name, value) == mapping.StateError {
-			return nil, fmt.Errorf("DuckDB refuses the setting %s=%s", name, value)
+	for _, s := range all {
+		if mapping.SetConfig(config, s[0], s[1]) == mapping.StateError {
+			return nil, fmt.Errorf("DuckDB refuses the setting %s=%s", s[0], s[1])
 		}
 	}
-	d := new(duck)
+	d := &duck{ctx: context.Background()}
 	var message string
 	if mapping.GetOrCreateFromCache(duckdb.GetInstanceCache(), path, &d.db, config, &message) == mapping.StateError {
 		mapping.Close(&d.db)
@@ -53,16 +61,6 @@ func openDuck(path string, settings map[string]string) (*duck, error) {
 	return d, nil
 }
 
-// settingOrder puts what forbids other settings behind them.
-func settingOrder(settings map[string]string) []string {
-	return slices.SortedFunc(maps.Keys(settings), func(x, y string) int {
-		last := func(name string) int {
-			return slices.Index([]string{"enable_external_access", "lock_configuration"}, name)
-		}
-		return cmp.Or(cmp.Compare(last(x), last(y)), cmp.Compare(x, y))
-	})
-}
-
 func (d *duck) close() {
 	mapping.Disconnect(&d.conn)
 	mapping.Close(&d.db)
@@ -70,12 +68,14 @@ func (d *duck) close() {
 
 // interruptWith makes what runs end early when ctx is done, until stop is called, once.
 func (d *duck) interruptWith(ctx context.Context) (stop func()) {
+	d.ctx = ctx
 	done := make(chan struct{})
 	undo := context.AfterFunc(ctx, func() {
 		mapping.Interrupt(d.conn)
 		close(done)
 	})
 	return func() {
+		d.ctx = context.Background()
 		if !undo() {
 			<-done
 		}
@@ -92,51 +92,91 @@ func (d *duck) exec(query string) error {
 	return nil
 }
 
-// number runs a query whose answer is one BIGINT.
-func (d *duck) number(query string) (int64, error) {
-	var res mapping.Result
-	defer mapping.DestroyResult(&res)
-	if mapping.Query(d.conn, query, &res) == mapping.StateError {
-		return 0, problem(mapping.ResultError(&res))
-	}
-	rows := mapping.FetchChunk(res)
-	defer mapping.DestroyDataChunk(&rows)
-	if mapping.ColumnType(&res, 0) != mapping.TypeBigInt || rows.Ptr == nil || mapping.DataChunkGetSize(rows) != 1 {
-		return 0, fmt.Errorf("the answer to %q is not one BIGINT", query)
-	}
-	return *(*int64)(mapping.VectorGetData(mapping.DataChunkGetVector(rows, 0))), nil
+// The way back: answers to questions of ours, row by row.
+
+// A field is a place in a row of Go that a column of an answer goes to.
+type field struct {
+	kind   reflect.Kind
+	offset uintptr
 }
 
-// The way back: answers to questions of ours, whole vectors at a time. A column of
-// integers is a slice.
-
-// A block is some rows of an answer, column by column. It is valid until scan goes on.
-type block struct {
-	rows  int
-	types []mapping.Type
-	data  []unsafe.Pointer // of the vectors
-	valid []unsafe.Pointer // masks; nil: nothing is NULL
+// fieldsOf are the fields of a type in their order, those of structures and arrays in it one by one.
+func fieldsOf(t reflect.Type, offset uintptr) (all []field) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			all = append(all, fieldsOf(t.Field(i).Type, offset+t.Field(i).Offset)...)
+		}
+	case reflect.Array:
+		for i := range t.Len() {
+			all = append(all, fieldsOf(t.Elem(), offset+uintptr(i)*t.Elem().Size())...)
+		}
+	default:
+		all = []field{{t.Kind(), offset}}
+	}
+	return all
 }
 
-// scan asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer block by block.
-func (d *duck) scan(query string, take func(*block) error) error {
+// columnTypes are those that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as they are kept.
+var columnTypes = map[reflect.Kind][]mapping.Type{
+	reflect.Bool: {mapping.TypeBoolean}, reflect.Int32: {mapping.TypeInteger}, reflect.Int64: {mapping.TypeBigInt, mapping.TypeTimestamp},
+	reflect.Uint64: {mapping.TypeUBigInt}, reflect.Pointer: {mapping.TypeBigInt},
+	reflect.String: {mapping.TypeVarchar}, reflect.Slice: {mapping.TypeBlob, mapping.TypeVarchar},
+}
+
+// each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by row: each
+// column in a field of T, in their order. NULL is the zero value. The row is valid until the next, what it refers to for good.
+func each[T any](d *duck, query string, take func(*T) error) error {
+	err := context.Cause(d.ctx)
+	if err == nil {
+		var row, zero T
+		err = d.scan(query, fieldsOf(reflect.TypeFor[T](), 0), unsafe.Pointer(&row), func() error {
+			err := take(&row)
+			row = zero
+			return err
+		})
+	}
+	if cause := context.Cause(d.ctx); cause != nil {
+		return cause
+	}
+	if err != nil && d.name != "" {
+		return fmt.Errorf("database %s: %w", d.name, err)
+	}
+	return err
+}
+
+// scan brings row by row of an answer into fields from a place on, which take empties again.
+func (d *duck) scan(query string, fields []field, to unsafe.Pointer, take func() error) error {
 	var res mapping.Result
 	defer mapping.DestroyResult(&res)
 	if mapping.Query(d.conn, query, &res) == mapping.StateError {
 		return problem(mapping.ResultError(&res))
 	}
-	b := &block{types: make([]mapping.Type, mapping.ColumnCount(&res))}
-	b.data, b.valid = make([]unsafe.Pointer, len(b.types)), make([]unsafe.Pointer, len(b.types))
-	for i := range b.types {
-		b.types[i] = mapping.ColumnType(&res, mapping.IdxT(i))
+	if n := int(mapping.ColumnCount(&res)); n != len(fields) {
+		panic(fmt.Sprintf("store: an answer has %d columns, not %d", n, len(fields)))
+	}
+	columns := make([]vector, len(fields))
+	for i, f := range fields {
+		columns[i].kind = mapping.ColumnType(&res, mapping.IdxT(i))
+		if !slices.Contains(columnTypes[f.kind], columns[i].kind) {
+			panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, which does not fit %v", i, columns[i].kind, f.kind))
+		}
 	}
 	for {
 		rows := mapping.FetchChunk(res)
 		if rows.Ptr == nil {
 			return nil
 		}
-		b.point(rows)
-		err := take(b)
+		for i := range columns {
+			columns[i].point(mapping.DataChunkGetVector(rows, mapping.IdxT(i)))
+		}
+		var err error
+		for row := 0; row < int(mapping.DataChunkGetSize(rows)) && err == nil; row++ {
+			for i, f := range fields {
+				columns[i].copyTo(unsafe.Add(to, f.offset), f.kind, row)
+			}
+			err = take()
+		}
 		mapping.DestroyDataChunk(&rows)
 		if err != nil {
 			return err
@@ -144,59 +184,44 @@ func (d *duck) scan(query string, take func(*block) error) error {
 	}
 }
 
-func (b *block) point(rows mapping.DataChunk) {
-	b.rows = int(mapping.DataChunkGetSize(rows))
-	for i := range b.data {
-		vector := mapping.DataChunkGetVector(rows, mapping.IdxT(i))
-		b.data[i], b.valid[i] = mapping.VectorGetData(vector), mapping.VectorGetValidity(vector)
+// copyTo puts a value into a field, unless it is NULL. A text becomes the name that it was made of.
+func (v *vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
+	if v.null(row) {
+		return
+	}
+	switch kind {
+	case reflect.Bool:
+		*(*bool)(to) = as[bool](v, row)
+	case reflect.Int32:
+		*(*int32)(to) = as[int32](v, row)
+	case reflect.Int64:
+		*(*int64)(to) = as[int64](v, row)
+	case reflect.Uint64:
+		*(*uint64)(to) = as[uint64](v, row)
+	case reflect.Pointer:
+		n := as[int64](v, row)
+		*(**int64)(to) = &n
+	case reflect.String:
+		*(*string)(to) = decodeText(v.raw(row))
+	case reflect.Slice:
+		*(*[]byte)(to) = []byte(v.raw(row))
 	}
 }
 
-// values is column i of the block, whose type must be T to the bit. What stands in the place of NULL means nothing.
-func values[T number](b *block, i int) []T {
-	if want := duckType[T](); b.types[i] != want {
-		panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, not %d", i, b.types[i], want))
-	}
-	return unsafe.Slice((*T)(b.data[i]), b.rows)
+// list is an answer as a whole.
+func list[T any](d *duck, query string) (all []T, err error) {
+	err = each(d, query, func(row *T) error {
+		all = append(all, *row)
+		return nil
+	})
+	return all, err
 }
 
-// orElse is a value of column i, or what stands for NULL.
-func orElse[T number](b *block, i, row int, null T) T {
-	if b.null(i, row) {
-		return null
-	}
-	return values[T](b, i)[row]
-}
-
-// text is a name as it was before it was made fit for a VARCHAR, "" for NULL.
-func (b *block) text(i, row int) string {
-	if b.types[i] != mapping.TypeVarchar {
-		panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, not VARCHAR", i, b.types[i]))
-	}
-	if b.null(i, row) {
-		return ""
-	}
-	return decodeText(string(b.raw(i, row)))
-}
-
-// bytes is a value of a BLOB column.
-func (b *block) bytes(i, row int) []byte {
-	if b.types[i] != mapping.TypeBlob {
-		panic(fmt.Sprintf("store: column %d of an answer has DuckDB type %d, not BLOB", i, b.types[i]))
-	}
-	return b.raw(i, row)
-}
-
-// raw is a value of a BLOB or VARCHAR column, as it is kept.
-func (b *block) raw(i, row int) []byte {
-	at := (*mapping.StringT)(unsafe.Add(b.data[i], row*int(unsafe.Sizeof(mapping.StringT{}))))
-	return []byte(mapping.StringTData(at))
-}
-
-func (b *block) null(i, row int) bool {
-	if b.valid[i] == nil {
-		return false
-	}
-	word := *(*uint64)(unsafe.Add(b.valid[i], row/64*8))
-	return word>>(row%64)&1 == 0
+// one is an answer of one row.
+func one[T any](d *duck, query string) (row T, err error) {
+	err = each(d, query, func(r *T) error {
+		row = *r
+		return nil
+	})
+	return row, err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"unsafe"
 
 	"shadow/limit"
@@ -51,7 +53,7 @@ func (c *chunk) point() {
 
 // A number is a Go type that has the very same width and meaning as a DuckDB type.
 type number interface {
-	bool | int32 | int64 | uint16 | uint32 | uint64 | float64 | limit.Time
+	bool | int32 | int64 | uint16 | uint32 | uint64 | limit.Time
 }
 
 // column is column i of the chunk, valid until the next send. It panics when T is not exactly the column's type.
@@ -76,32 +78,9 @@ func duckType[T number]() mapping.Type {
 		return mapping.TypeUInteger
 	case uint64:
 		return mapping.TypeUBigInt
-	case float64:
-		return mapping.TypeDouble
 	default: // limit.Time: microseconds since the epoch, as DuckDB counts
 		return mapping.TypeTimestamp
 	}
-}
-
-// setText puts a string, which must be valid UTF-8, into a VARCHAR column.
-func (c *chunk) setText(i, row int, text string) {
-	if c.types[i] != mapping.TypeVarchar {
-		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not VARCHAR", i, c.types[i]))
-	}
-	mapping.VectorAssignStringElement(c.vectors[i], mapping.IdxT(row), text)
-}
-
-// setBytes puts bytes into a BLOB column.
-func (c *chunk) setBytes(i, row int, b []byte) {
-	if c.types[i] != mapping.TypeBlob {
-		panic(fmt.Sprintf("store: column %d has DuckDB type %d, not BLOB", i, c.types[i]))
-	}
-	mapping.VectorAssignStringElementLen(c.vectors[i], mapping.IdxT(row), b)
-}
-
-func (c *chunk) setNull(i, row int) {
-	mapping.VectorEnsureValidityWritable(c.vectors[i])
-	mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(c.vectors[i]), mapping.IdxT(row))
 }
 
 // send hands the first n rows over and empties the chunk.
@@ -136,4 +115,108 @@ func (c *chunk) discard() error {
 		return errors.New("cannot close the appender")
 	}
 	return nil
+}
+
+// A writer fills tables row by row, in the order of their columns in schema.sql. Events take a shorter way (see loader);
+// everything else is small.
+type writer struct {
+	duck   *duck
+	head   []any // that every row begins with
+	tables map[string]*table
+}
+
+type table struct {
+	*chunk
+	name string
+	row  int
+	err  error // the first that happened
+}
+
+// writer is one whose rows all begin with the same values: the number of a run, or nothing.
+func (d *duck) writer(head ...any) *writer { return &writer{d, head, map[string]*table{}} }
+
+// add appends a row. The type of each value must be that of its column to the bit; strings are made printable; nil
+// is NULL. Errors wait for done.
+func (w *writer) add(name string, values ...any) {
+	t := w.tables[name]
+	if t == nil {
+		t = &table{name: name}
+		t.chunk, t.err = w.duck.newChunk(name)
+		w.tables[name] = t
+	}
+	if t.err == nil && len(w.head)+len(values) != len(t.types) {
+		t.err = fmt.Errorf("%d values for %d columns", len(w.head)+len(values), len(t.types))
+	}
+	if t.err != nil {
+		return
+	}
+	for i, v := range w.head {
+		t.set(i, v)
+	}
+	for i, v := range values {
+		t.set(len(w.head)+i, v)
+	}
+	if t.row++; t.row == chunkRows {
+		t.flush()
+	}
+}
+
+// set puts a value into column i of the row.
+func (t *table) set(i int, value any) {
+	wants := func(want mapping.Type) {
+		if t.types[i] != want {
+			panic(fmt.Sprintf("store: table %s, column %d has DuckDB type %d, not %d", t.name, i, t.types[i], want))
+		}
+	}
+	switch v := value.(type) {
+	case nil:
+		mapping.VectorEnsureValidityWritable(t.vectors[i])
+		mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(t.vectors[i]), mapping.IdxT(t.row))
+	case string: // it must be valid UTF-8
+		wants(mapping.TypeVarchar)
+		mapping.VectorAssignStringElement(t.vectors[i], mapping.IdxT(t.row), encodeText(v))
+	case []byte:
+		wants(mapping.TypeBlob)
+		mapping.VectorAssignStringElementLen(t.vectors[i], mapping.IdxT(t.row), v)
+	case bool:
+		column[bool](t.chunk, i)[t.row] = v
+	case int32:
+		column[int32](t.chunk, i)[t.row] = v
+	case int64:
+		column[int64](t.chunk, i)[t.row] = v
+	case uint64:
+		column[uint64](t.chunk, i)[t.row] = v
+	case limit.Time:
+		if err := checkTime(v); err != nil && t.err == nil {
+			t.err = err
+		}
+		column[limit.Time](t.chunk, i)[t.row] = v
+	default:
+		panic(fmt.Sprintf("store: table %s, column %d: no DuckDB type for %T", t.name, i, value))
+	}
+}
+
+func (t *table) flush() {
+	if t.err == nil && t.row > 0 {
+		t.err = t.send(t.row)
+	}
+	t.row = 0
+}
+
+// done brings the rows into the tables. All of them are closed, whatever error there is.
+func (w *writer) done() error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(w.tables)) {
+		t := w.tables[name]
+		t.flush()
+		if t.err == nil {
+			t.err = t.close()
+		} else if t.chunk != nil {
+			t.discard() //nolint:errcheck // the first error tells more
+		}
+		if t.err != nil {
+			errs = append(errs, fmt.Errorf("table %s: %w", name, t.err))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -69,7 +69,12 @@ func (q *question) start(text string) error {
 		if mapping.PrepareExtractedStatement(q.duck.conn, parts, i, &q.statement) == mapping.StateError {
 			return errors.New(strings.TrimSpace(mapping.PrepareError(q.statement)))
 		}
-		if kind := mapping.PreparedStatementType(q.statement); !mayRun(kind, i+1 == n) {
+		kind := mapping.PreparedStatementType(q.statement)
+		mayRun := kind == mapping.StatementTypeSelect || kind == mapping.StatementTypeExplain
+		if i+1 < n { // in front of the last one stand the types that DuckDB makes of the values of a PIVOT
+			mayRun = kind == mapping.StatementTypeCreate
+		}
+		if !mayRun {
 			return fmt.Errorf("query only reads: DuckDB takes it for a statement of kind %d", kind)
 		}
 		if err := q.execute(); err != nil {
@@ -77,15 +82,6 @@ func (q *question) start(text string) error {
 		}
 	}
 	return nil
-}
-
-// mayRun reports whether a statement may be one that a question consists of. In front of the last one stand the types that
-// DuckDB makes of the values of a PIVOT.
-func mayRun(kind mapping.StatementType, last bool) bool {
-	if !last {
-		return kind == mapping.StatementTypeCreate
-	}
-	return kind == mapping.StatementTypeSelect || kind == mapping.StatementTypeExplain
 }
 
 func (q *question) execute() error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -99,6 +100,11 @@ func (v *vector) null(row int) bool {
 	return word>>(row%64)&1 == 0
 }
 
+// raw is a text or a BLOB as it is kept.
+func (v *vector) raw(row int) string {
+	return mapping.StringTData((*mapping.StringT)(unsafe.Add(v.data, row*int(unsafe.Sizeof(mapping.StringT{})))))
+}
+
 // value is one of the values that Rows.Next promises.
 func (v *vector) value(row int) (any, error) {
 	if v.kind == mapping.TypeSQLNull || v.null(row) {
@@ -107,22 +113,10 @@ func (v *vector) value(row int) (any, error) {
 	switch v.kind {
 	case mapping.TypeBoolean:
 		return as[bool](v, row), nil
-	case mapping.TypeTinyInt:
-		return int64(as[int8](v, row)), nil
-	case mapping.TypeSmallInt:
-		return int64(as[int16](v, row)), nil
-	case mapping.TypeInteger:
-		return int64(as[int32](v, row)), nil
-	case mapping.TypeBigInt:
-		return as[int64](v, row), nil
-	case mapping.TypeUTinyInt:
-		return uint64(as[uint8](v, row)), nil
-	case mapping.TypeUSmallInt:
-		return uint64(as[uint16](v, row)), nil
-	case mapping.TypeUInteger:
-		return uint64(as[uint32](v, row)), nil
-	case mapping.TypeUBigInt:
-		return as[uint64](v, row), nil
+	case mapping.TypeTinyInt, mapping.TypeSmallInt, mapping.TypeInteger, mapping.TypeBigInt:
+		return v.integer(v.kind, row), nil
+	case mapping.TypeUTinyInt, mapping.TypeUSmallInt, mapping.TypeUInteger, mapping.TypeUBigInt:
+		return uint64(v.integer(v.kind, row)), nil
 	case mapping.TypeHugeInt, mapping.TypeUHugeInt:
 		return plainBig(as[wide](v, row).big(v.kind == mapping.TypeHugeInt)), nil
 	case mapping.TypeFloat: // by way of its shortest text, so that 0.1 stays 0.1
@@ -131,14 +125,19 @@ func (v *vector) value(row int) (any, error) {
 	case mapping.TypeDouble:
 		return plainFloat(as[float64](v, row)), nil
 	case mapping.TypeDecimal:
-		d := duckdb.Decimal{Width: v.width, Scale: v.scale, Value: v.decimal(row)}
+		d := duckdb.Decimal{Width: v.width, Scale: v.scale}
+		if v.stored == mapping.TypeHugeInt {
+			d.Value = as[wide](v, row).big(true)
+		} else {
+			d.Value = big.NewInt(v.integer(v.stored, row))
+		}
 		return json.Number(d.String()), nil
 	case mapping.TypeUUID:
 		w := as[wide](v, row)
 		high := uint64(w.high) ^ 1<<63 // so that they sort
 		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, w.low>>48, w.low&(1<<48-1)), nil
 	case mapping.TypeEnum:
-		return v.words[v.word(row)], nil
+		return v.words[v.integer(v.stored, row)], nil
 	case mapping.TypeVarchar, mapping.TypeBlob, mapping.TypeBit, mapping.TypeBigNum, mapping.TypeGeometry:
 		return v.bytes(row)
 	case mapping.TypeList, mapping.TypeArray, mapping.TypeMap, mapping.TypeStruct, mapping.TypeUnion:
@@ -165,35 +164,31 @@ func (w wide) big(signed bool) *big.Int {
 	return n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(w.low))
 }
 
-func (v *vector) decimal(row int) *big.Int {
-	switch v.stored {
+// integer is a number of at most 64 bits, stored in some type; of one without sign the bits count.
+func (v *vector) integer(stored mapping.Type, row int) int64 {
+	switch stored {
+	case mapping.TypeTinyInt:
+		return int64(as[int8](v, row))
 	case mapping.TypeSmallInt:
-		return big.NewInt(int64(as[int16](v, row)))
+		return int64(as[int16](v, row))
 	case mapping.TypeInteger:
-		return big.NewInt(int64(as[int32](v, row)))
-	case mapping.TypeBigInt:
-		return big.NewInt(as[int64](v, row))
-	}
-	return as[wide](v, row).big(true)
-}
-
-func (v *vector) word(row int) int {
-	switch v.stored {
+		return int64(as[int32](v, row))
 	case mapping.TypeUTinyInt:
-		return int(as[uint8](v, row))
+		return int64(as[uint8](v, row))
 	case mapping.TypeUSmallInt:
-		return int(as[uint16](v, row))
+		return int64(as[uint16](v, row))
+	case mapping.TypeUInteger:
+		return int64(as[uint32](v, row))
 	}
-	return int(as[uint32](v, row))
+	return as[int64](v, row)
 }
 
 // bytes is a value of a type that is kept as bytes.
 func (v *vector) bytes(row int) (any, error) {
-	at := (*mapping.StringT)(unsafe.Add(v.data, row*int(unsafe.Sizeof(mapping.StringT{}))))
-	if n := *(*uint32)(unsafe.Pointer(at)); n > maxValue {
+	if n := as[[4]uint32](v, row)[0]; n > maxValue {
 		return nil, fmt.Errorf("a value has %d bytes: at most %d can be shown; ask for a part of it, such as left(…, 1000)", n, maxValue)
 	}
-	text := mapping.StringTData(at)
+	text := v.raw(row)
 	switch {
 	case v.json:
 		var value any
@@ -231,7 +226,16 @@ func (v *vector) nested(row int) (any, error) {
 		from, n = int(entry[0]), int(entry[1])
 	}
 	if v.kind == mapping.TypeMap {
-		return v.entries(from, n)
+		fields := make(map[string]any, n)
+		for i := from; i < from+n; i++ {
+			key, errKey := v.parts[0].parts[0].value(i)
+			value, err := v.parts[0].parts[1].value(i)
+			if err = cmp.Or(errKey, err); err != nil {
+				return nil, err
+			}
+			fields[keyText(key)] = value
+		}
+		return fields, nil
 	}
 	items := make([]any, n)
 	for i := range items {
@@ -242,24 +246,6 @@ func (v *vector) nested(row int) (any, error) {
 		items[i] = item
 	}
 	return items, nil
-}
-
-// entries are those of a map, from one on.
-func (v *vector) entries(from, n int) (any, error) {
-	keys, values := &v.parts[0].parts[0], &v.parts[0].parts[1]
-	fields := make(map[string]any, n)
-	for i := from; i < from+n; i++ {
-		key, err := keys.value(i)
-		if err != nil {
-			return nil, err
-		}
-		value, err := values.value(i)
-		if err != nil {
-			return nil, err
-		}
-		fields[keyText(key)] = value
-	}
-	return fields, nil
 }
 
 // time is a value of a type that tells a time: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are any.

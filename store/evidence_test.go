@@ -40,7 +40,7 @@ func storeJudged(t *testing.T, path string, m madeRun) {
 		err = r.Write(m.events)
 	}
 	if err == nil {
-		r.Judge(replay.NewAssessor(&m.result, nil))
+		r.Assessor = replay.NewAssessor(&m.result, nil)
 		err = r.Finish(&m.result, finished)
 	}
 	if err != nil {

@@ -1,11 +1,13 @@
 package store
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
 
 	"shadow/limit"
+	"shadow/report/history"
 	"shadow/request"
 )
 
@@ -22,104 +24,69 @@ type Question struct {
 	Top       int             // rows per list
 }
 
-// A History is what has changed.
-type History struct {
-	Policies   []PolicyHistory // in the order of the policies of Load(Now)
-	NewActions int64           // actions of Now that Base has not
-	TopActions []ActionCount   // of these, those with most requests
-}
-
-// PolicyHistory is that of one policy.
-type PolicyHistory struct {
-	InBase  bool // a run of Base has the policy
-	Changed bool // its limits are not the same in all these runs
-	Before  Sums // of Base
-	Trend   []TrendRun
-
-	NewlyHit, Released, Repeating          ByClass
-	TopNewlyHit, TopReleased, TopRepeating []Mover
-}
-
-// Sums are those of several runs; a client counts in each of them.
-type Sums struct{ Requests, Refused, Clients, ClientsHit int64 }
-
-// ByClass are numbers of clients.
-type ByClass [request.ClassCount]int64
-
-// A TrendRun is what one run says of a policy.
-type TrendRun struct {
-	Run         int32
-	First, Last limit.Time
-	Sums
-	Hit ByClass
-}
-
-// A Mover is a client that is newly hit, released, or hit again and again.
-type Mover struct {
-	Client   string
-	Class    string
-	Requests int64 // in Now; 0: it did not come
-	Refused  int64 // in Now, of a released client in Base, of a repeat offender in Recent
-	Known    bool  // it has requests in Base
-	Days     int64 // of a repeat offender
-}
-
-// An ActionCount is an action and its requests.
-type ActionCount struct {
-	Action   string
-	Requests int64
-}
-
-// History answers a question about the policies of a loaded result, which is that of Load(q.Now).
-func (r *Reader) History(l *Loaded, q Question) (*History, error) {
-	h := &asking{Reader: r, q: q, to: &History{Policies: make([]PolicyHistory, len(l.Result.Policies))}}
-	kin, err := h.kin(l)
-	if err != nil {
-		return nil, err
+// History answers a question about the policies of a loaded result, which is that of Load(q.Now). Of the history it fills Runs, Base,
+// Policies and the new actions.
+func (r *Reader) History(l *Loaded, q Question) (*history.History, error) {
+	h := &asking{duck: r.duck, q: q, to: &history.History{
+		Runs: q.Now, Base: q.Base, Policies: make([]history.Policy, len(l.same)), TopNewActions: []history.NewAction{},
+	}}
+	for i := range h.to.Policies {
+		p := &l.Result.Policies[i].Policy
+		h.to.Policies[i] = history.Policy{
+			Policy: p.Name, By: p.By(), Trend: []history.Trend{},
+			TopNewlyHit: []history.Mover{}, TopReleased: []history.Mover{}, TopRepeating: []history.Mover{},
+		}
 	}
-	err = h.ask("CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES "+kin+") kin(run, policy, k)", func(*block) error { return nil })
+	kin, err := h.kin(l)
 	if err != nil {
 		return nil, err
 	}
 	steps := []func() error{h.trend, h.before, h.newActions}
 	if len(q.Base) > 0 || 2*len(q.Recent) >= q.Often { // else nobody can have moved: a run counts for two days at most
-		steps = append(steps, h.prepare, h.newlyHit, h.released, h.repeating)
+		steps = append(steps, h.findMoved, h.movers)
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	err = h.make("CREATE OR REPLACE TEMP TABLE kin AS FROM (VALUES " + kin + ") kin(run, policy, k)")
+	for i := 0; i < len(steps) && err == nil; i++ {
+		err = steps[i]()
 	}
-	return h.to, nil
+	return h.to, err
 }
 
 // asking is a History under way.
 type asking struct {
-	*Reader
+	*duck
 	q  Question
-	to *History
+	to *history.History
+}
+
+// make makes a table.
+func (h *asking) make(statement string) error {
+	return each(h.duck, statement, func(*int64) error { return nil })
 }
 
 // kin finds in all runs the policies that are those of the result: rows of (run, policy, k) for SQL.
 func (h *asking) kin(l *Loaded) (string, error) {
+	type row struct {
+		Run, Policy      int32
+		Name, By, Limits string
+	}
 	var rows []string
 	limits, taken := map[int]string{}, map[[2]int32]bool{}
 	all := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Trend, h.q.Recent))
-	err := h.each(`SELECT p.run, p.policy, p.name, p.counts_by, any_value(p.combine) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
+	err := each(h.duck, `SELECT p.run, p.policy, p.name, p.counts_by, any_value(p.combine) || coalesce(string_agg(concat_ws(' ', l.limit_text, l.matches, '/', l.counts), '+' ORDER BY l.part), '')
 		FROM policies p LEFT JOIN parts l ON l.run = p.run AND l.policy = p.policy
-		WHERE p.run IN `+all+` GROUP BY ALL ORDER BY p.run, p.policy`, func(b *block, row int) error {
-		run, name, by, made := values[int32](b, 0)[row], b.text(2, row), b.text(3, row), b.text(4, row)
+		WHERE p.run IN `+all+` GROUP BY ALL ORDER BY p.run, p.policy`, func(p *row) error {
 		for k := range l.same {
-			here := [2]int32{run, int32(k)}
-			if l.same[k].name != name || l.same[k].by != by || taken[here] {
+			here := [2]int32{p.Run, int32(k)}
+			if l.same[k].name != p.Name || l.same[k].by != p.By || taken[here] {
 				continue
 			}
 			taken[here] = true
-			rows = append(rows, fmt.Sprintf("(%d::INTEGER, %d::INTEGER, %d::INTEGER)", run, values[int32](b, 1)[row], k))
-			if before, known := limits[k]; known && before != made {
+			rows = append(rows, fmt.Sprintf("(%d::INTEGER, %d::INTEGER, %d::INTEGER)", p.Run, p.Policy, k))
+			if before, known := limits[k]; known && before != p.Limits {
 				h.to.Policies[k].Changed = true
 			}
-			limits[k] = made
+			limits[k] = p.Limits
 			break
 		}
 		return nil
@@ -133,158 +100,131 @@ func (h *asking) kin(l *Loaded) (string, error) {
 // majority is 1 + ClientTally.Class in SQL: of classes with as many requests the first.
 const majority = `list_position([browser, crawler, tool, monitor, unknown], greatest(browser, crawler, tool, monitor, unknown))`
 
-// prepare makes further tables that go with the connection. Names are compared once and are numbers from then on; then one pass over
-// which clients each policy hit in which run tells all there is to know of each client: how often now, before and lately, and on
-// which days.
-func (h *asking) prepare() error {
-	now, base, recent := idList(h.q.Now), idList(h.q.Base), idList(h.q.Recent)
-	some := idList(slices.Concat(h.q.Now, h.q.Base, h.q.Recent))
-	for _, statement := range []string{
-		`CREATE OR REPLACE TEMP TABLE ids AS
-		WITH names AS (SELECT name, row_number() OVER () AS who FROM (SELECT DISTINCT name FROM clients WHERE run IN ` + some + `))
-		SELECT c.run, c.client, n.who FROM clients c JOIN names n ON n.name = c.name WHERE c.run IN ` + some,
-		`CREATE OR REPLACE TEMP TABLE moved AS
-		SELECT k.k, i.who, sum(t.refused) FILTER (t.run IN ` + now + `)::BIGINT AS refused, sum(t.refused) FILTER (t.run IN ` + base + `)::BIGINT AS before,
-			sum(t.refused) FILTER (t.run IN ` + recent + `)::BIGINT AS lately,
-			bit_count(bit_or(` + h.dayBit("t.first_refused") + " | " + h.dayBit("t.last_refused") + `) FILTER (t.run IN ` + recent + `))::BIGINT AS days
-		FROM client_tallies t JOIN kin k ON k.run = t.run AND k.policy = t.policy JOIN ids i ON i.run = t.run AND i.client = t.client
-		WHERE t.run IN ` + some + ` GROUP BY k.k, i.who`,
-		`CREATE OR REPLACE TEMP TABLE people AS
-		WITH sums AS (
-			SELECT i.who, c.run IN ` + now + ` AS comes, bool_or(c.run IN ` + base + `) AS came, any_value(c.name) AS name, sum(c.requests) AS requests,
-				sum(browser) AS browser, sum(crawler) AS crawler, sum(tool) AS tool, sum(monitor) AS monitor, sum(unknown) AS unknown
-			FROM clients c JOIN ids i ON i.run = c.run AND i.client = c.client
-			WHERE c.run IN ` + some + ` AND i.who IN (SELECT who FROM moved WHERE refused IS NULL OR before IS NULL OR days >= ` + fmt.Sprint(h.q.Often) + `)
-			GROUP BY i.who, comes)
-		SELECT who, any_value(name) AS name, arg_max((` + majority + ` - 1)::BIGINT, comes) AS class,
-			coalesce(sum(requests) FILTER (comes), 0)::BIGINT AS requests, bool_or(came) AS known
-		FROM sums GROUP BY who`,
+//go:embed moved.sql
+var movedSQL string
+
+// findMoved finds which clients each policy hit.
+func (h *asking) findMoved() error {
+	return h.make(strings.NewReplacer(
+		"$now", idList(h.q.Now), "$base", idList(h.q.Base), "$recent", idList(h.q.Recent), "$some", idList(slices.Concat(h.q.Now, h.q.Base, h.q.Recent)),
+		"$first_day", h.dayBit("t.first_refused"), "$last_day", h.dayBit("t.last_refused"), "$often", fmt.Sprint(h.q.Often), "$majority", majority,
+	).Replace(movedSQL))
+}
+
+// dayBit is the bit of the day that a moment lies on, 0 if on none.
+func (h *asking) dayBit(at string) string {
+	bit := "CASE WHEN false THEN 0"
+	for i, day := range h.q.Days {
+		bit += fmt.Sprintf(" WHEN %s >= %s AND %s < %s THEN %d", at, moment(day[0]), at, moment(day[1]), 1<<i)
+	}
+	return bit + " ELSE 0 END"
+}
+
+// countByClass counts the rows of each class.
+func countByClass(column string) string {
+	var counts []string
+	for class := range request.ClassCount {
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (%s = '%s')", column, class))
+	}
+	return strings.Join(counts, ", ")
+}
+
+// trend finds what each policy did in each run, and which clients it hit, by the class that the client had in that run.
+func (h *asking) trend() error {
+	type row struct {
+		K, Run                          int32
+		First, Last                     limit.Time
+		Requests, Refused, Clients, Hit int64
+		ByClass                         history.HitClasses
+	}
+	runs := idList(h.q.Trend)
+	return each(h.duck, `SELECT k.k, k.run, r.first_at, r.last_at, p.requests, p.refused, coalesce(n.clients, 0)::BIGINT, p.clients_hit, `+countByClass("c.class")+`
+		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy JOIN runs r ON r.run = k.run
+		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
+		LEFT JOIN client_tallies t ON t.run = k.run AND t.policy = k.policy
+		LEFT JOIN clients c ON c.run = t.run AND c.client = t.client
+		WHERE k.run IN `+runs+` GROUP BY ALL ORDER BY list_position([`+strings.Trim(runs, "()")+`], any_value(k.run))`, func(t *row) error {
+		p := &h.to.Policies[t.K]
+		p.Trend = append(p.Trend, history.NewTrend(t.Run, t.First, t.Last, history.NewTotals(t.Requests, t.Refused, t.Clients, t.Hit), t.ByClass))
+		return nil
+	})
+}
+
+func (h *asking) before() error {
+	type row struct {
+		K                               int32
+		Requests, Refused, Clients, Hit int64
+	}
+	return each(h.duck, `SELECT k.k, sum(p.requests)::BIGINT, sum(p.refused)::BIGINT, sum(coalesce(n.clients, 0))::BIGINT, sum(p.clients_hit)::BIGINT
+		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy
+		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
+		WHERE k.run IN `+idList(h.q.Base)+` GROUP BY k.k`, func(b *row) error {
+		before := history.NewTotals(b.Requests, b.Refused, b.Clients, b.Hit)
+		h.to.Policies[b.K].Before = &before
+		return nil
+	})
+}
+
+// movers counts the clients that moved, by policy and class, and lists the first by days, then by refused requests.
+func (h *asking) movers() error {
+	for _, m := range []struct {
+		refused, days, meant string
+		of                   func(*history.Policy) (*history.Moved, *[]history.Mover)
+	}{
+		{
+			"refused", "0::BIGINT", "refused > 0 AND before IS NULL AND k IN (SELECT k FROM kin WHERE run IN " + idList(h.q.Base) + ")",
+			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.NewlyHit, &p.TopNewlyHit },
+		},
+		{
+			"before", "0::BIGINT", "before > 0 AND refused IS NULL",
+			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.Released, &p.TopReleased },
+		},
+		{ // Of a run only the first and the last refusal of a client are at hand, whatever events are kept: it counts for the days of these.
+			"lately", "days", fmt.Sprintf("days >= %d AND days > 0", h.q.Often),
+			func(p *history.Policy) (*history.Moved, *[]history.Mover) { return &p.Repeating, &p.TopRepeating },
+		},
 	} {
-		if err := h.ask(statement, func(*block) error { return nil }); err != nil {
+		all := "(SELECT k, " + m.refused + " AS n, " + m.days + " AS days, who FROM moved WHERE " + m.meant + ") m JOIN people p ON p.who = m.who"
+		type count struct {
+			K int32
+			history.Moved
+		}
+		err := each(h.duck, "SELECT m.k, count(*), "+countByClass("p.class")+" FROM "+all+" GROUP BY m.k", func(c *count) error {
+			moved, _ := m.of(&h.to.Policies[c.K])
+			*moved = c.Moved
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		type row struct {
+			K int32
+			history.Mover
+		}
+		const order = "m.days DESC, m.n DESC, p.requests DESC, p.name"
+		err = each(h.duck, fmt.Sprintf(`SELECT m.k, p.name, p.class, p.requests, m.n, p.known, m.days FROM %s
+			QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY %s) <= %d ORDER BY m.k, %s`, all, order, h.q.Top, order), func(r *row) error {
+			_, list := m.of(&h.to.Policies[r.K])
+			*list = append(*list, r.Mover)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dayBit is the bit of the day that a moment lies on, 0 if on none.
-func (h *asking) dayBit(at string) string {
-	var b strings.Builder
-	b.WriteString("CASE")
-	for i, day := range h.q.Days {
-		fmt.Fprintf(&b, " WHEN %s >= %s AND %s < %s THEN %d", at, moment(day[0]), at, moment(day[1]), 1<<i)
-	}
-	if len(h.q.Days) == 0 {
-		b.WriteString(" WHEN false THEN 0")
-	}
-	return b.String() + " ELSE 0 END"
-}
-
-// The questions one by one. Each goes to the tables that prepare has made.
-
-// trend tells of each run what each policy did, and which clients it hit, by the class that the client had in that run.
-func (h *asking) trend() error {
-	byRun := map[[2]int32]TrendRun{}
-	err := h.each(`SELECT k.run, k.k, p.requests, p.refused, p.clients_hit, coalesce(n.clients, 0)::BIGINT, r.first_at, r.last_at,
-			count(*) FILTER (c.class = 'browser'), count(*) FILTER (c.class = 'crawler'), count(*) FILTER (c.class = 'tool'),
-			count(*) FILTER (c.class = 'monitor'), count(*) FILTER (c.class = 'unknown')
-		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy JOIN runs r ON r.run = k.run
-		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
-		LEFT JOIN client_tallies t ON t.run = k.run AND t.policy = k.policy
-		LEFT JOIN clients c ON c.run = t.run AND c.client = t.client
-		WHERE k.run IN `+idList(h.q.Trend)+` GROUP BY ALL`, func(b *block, row int) error {
-		number := func(i int) int64 { return values[int64](b, i)[row] }
-		run := TrendRun{
-			Run: values[int32](b, 0)[row], First: orElse[limit.Time](b, 6, row, 0), Last: orElse[limit.Time](b, 7, row, 0),
-			Sums: Sums{Requests: number(2), Refused: number(3), ClientsHit: number(4), Clients: number(5)},
-		}
-		for class := range request.ClassCount {
-			run.Hit[class] = number(8 + int(class))
-		}
-		byRun[[2]int32{run.Run, values[int32](b, 1)[row]}] = run
-		return nil
-	})
-	for k := range h.to.Policies {
-		for _, id := range h.q.Trend {
-			if run, has := byRun[[2]int32{id, int32(k)}]; has {
-				h.to.Policies[k].Trend = append(h.to.Policies[k].Trend, run)
-			}
-		}
-	}
-	return err
-}
-
-func (h *asking) before() error {
-	return h.each(`SELECT k.k, sum(p.requests)::BIGINT, sum(p.refused)::BIGINT, sum(coalesce(n.clients, 0))::BIGINT, sum(p.clients_hit)::BIGINT
-		FROM kin k JOIN policies p ON p.run = k.run AND p.policy = k.policy
-		LEFT JOIN (SELECT run, count(*) AS clients FROM clients GROUP BY run) n ON n.run = k.run
-		WHERE k.run IN `+idList(h.q.Base)+` GROUP BY k.k`, func(b *block, row int) error {
-		p := &h.to.Policies[values[int32](b, 0)[row]]
-		number := func(i int) int64 { return values[int64](b, i)[row] }
-		p.InBase, p.Before = true, Sums{Requests: number(1), Refused: number(2), Clients: number(3), ClientsHit: number(4)}
-		return nil
-	})
-}
-
-func (h *asking) newlyHit() error {
-	return h.movers("refused", "refused > 0 AND before IS NULL AND k IN (SELECT k FROM kin WHERE run IN "+idList(h.q.Base)+")",
-		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.NewlyHit, &p.TopNewlyHit })
-}
-
-func (h *asking) released() error {
-	return h.movers("before", "before > 0 AND refused IS NULL",
-		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.Released, &p.TopReleased })
-}
-
-// repeating are the clients that were hit on several days. Of a run only the first and the last refusal of a client are at
-// hand, whatever events are kept: a run counts for the days of these.
-func (h *asking) repeating() error {
-	return h.movers("lately", fmt.Sprintf("days >= %d AND days > 0", h.q.Often),
-		func(p *PolicyHistory) (*ByClass, *[]Mover) { return &p.Repeating, &p.TopRepeating })
-}
-
-// movers counts the clients that are meant by policy and class, and lists the first by days, then by refused requests.
-func (h *asking) movers(refused, meant string, of func(*PolicyHistory) (*ByClass, *[]Mover)) error {
-	all := "(SELECT k, " + refused + " AS n, who FROM moved WHERE " + meant + ") m JOIN people p ON p.who = m.who"
-	err := h.each("SELECT m.k, p.class, count(*) FROM "+all+" GROUP BY m.k, p.class", func(b *block, row int) error {
-		counts, _ := of(&h.to.Policies[values[int32](b, 0)[row]])
-		counts[values[int64](b, 1)[row]] = values[int64](b, 2)[row]
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	days := "0::BIGINT"
-	if refused == "lately" {
-		days, all = "m.days", strings.Replace(all, " AS n,", " AS n, days,", 1)
-	}
-	return h.each(fmt.Sprintf(`SELECT m.k, p.class, p.requests, m.n, %s AS days, p.known, p.name FROM %s
-		QUALIFY row_number() OVER (PARTITION BY m.k ORDER BY days DESC, m.n DESC, p.requests DESC, p.name) <= %d
-		ORDER BY m.k, days DESC, m.n DESC, p.requests DESC, p.name`, days, all, h.q.Top), func(b *block, row int) error {
-		_, list := of(&h.to.Policies[values[int32](b, 0)[row]])
-		*list = append(*list, Mover{
-			Client: b.text(6, row), Class: request.Class(values[int64](b, 1)[row]).String(), Requests: values[int64](b, 2)[row],
-			Refused: values[int64](b, 3)[row], Days: values[int64](b, 4)[row], Known: values[bool](b, 5)[row],
-		})
-		return nil
-	})
-}
-
-func (h *asking) newActions() error {
+func (h *asking) newActions() (err error) {
 	if len(h.q.Base) == 0 {
 		return nil
 	}
 	fresh := `(SELECT name, sum(requests)::BIGINT AS requests FROM actions WHERE run IN ` + idList(h.q.Now) + `
 		AND name NOT IN (SELECT name FROM actions WHERE run IN ` + idList(h.q.Base) + `) GROUP BY name)`
-	err := h.each("SELECT count(*) FROM "+fresh, func(b *block, row int) error {
-		h.to.NewActions = values[int64](b, 0)[row]
-		return nil
-	})
-	if err != nil {
+	if h.to.NewActions, err = one[int64](h.duck, "SELECT count(*) FROM "+fresh); err != nil || h.to.NewActions == 0 {
 		return err
 	}
-	return h.each(fmt.Sprintf("SELECT requests, name FROM %s ORDER BY requests DESC, name LIMIT %d", fresh, h.q.Top), func(b *block, row int) error {
-		h.to.TopActions = append(h.to.TopActions, ActionCount{b.text(1, row), values[int64](b, 0)[row]})
-		return nil
-	})
+	top, err := list[history.NewAction](h.duck, fmt.Sprintf("SELECT name, requests FROM %s ORDER BY requests DESC, name LIMIT %d", fresh, h.q.Top))
+	h.to.TopNewActions = append(h.to.TopNewActions, top...)
+	return err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/report/history"
 	"shadow/request"
 	"shadow/sweep"
 )
@@ -127,21 +129,17 @@ func TestHistory(t *testing.T) {
 			p := &h.Policies[k]
 			want := moves(of(q.Now), of(q.Base), of(q.Recent), k, q.Days, max(q.Often, 1))
 			for _, c := range []struct {
-				what   string
-				counts ByClass
-				top    []Mover
-				want   map[string]int64
+				what  string
+				moved history.Moved
+				top   []history.Mover
+				want  map[string]int64
 			}{{"newly hit", p.NewlyHit, p.TopNewlyHit, want.newlyHit}, {"released", p.Released, p.TopReleased, want.released}, {"repeating", p.Repeating, p.TopRepeating, want.repeating}} {
-				var sum int64
-				for _, n := range c.counts {
-					sum += n
-				}
 				got := map[string]int64{}
 				for _, m := range c.top {
 					got[m.Client] = m.Refused
 				}
-				if diff := cmp.Diff(c.want, got); diff != "" || sum != int64(len(c.want)) {
-					t.Errorf("now %v, policy %d, %s: %d clients, want %d:\n%s", q.Now, k, c.what, sum, len(c.want), diff)
+				if diff := cmp.Diff(c.want, got); diff != "" || c.moved.Clients != int64(len(c.want)) || c.moved.ByClass.Sum() != c.moved.Clients {
+					t.Errorf("now %v, policy %d, %s: %d clients, want %d:\n%s", q.Now, k, c.what, c.moved.Clients, len(c.want), diff)
 				}
 			}
 			checkTrend(t, p, k, q, all)
@@ -150,7 +148,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-func checkTrend(t *testing.T, p *PolicyHistory, k int, q Question, all []bareResult) {
+func checkTrend(t *testing.T, p *history.Policy, k int, q Question, all []bareResult) {
 	t.Helper()
 	if len(p.Trend) != len(q.Trend) {
 		t.Errorf("a trend over %d runs, want %d", len(p.Trend), len(q.Trend))
@@ -158,10 +156,7 @@ func checkTrend(t *testing.T, p *PolicyHistory, k int, q Question, all []bareRes
 	}
 	for i, run := range p.Trend {
 		want := all[q.Trend[i]-1]
-		var hit int64
-		for _, n := range run.Hit {
-			hit += n
-		}
+		hit := run.ByClass.Sum()
 		if run.Run != q.Trend[i] || run.Refused != want.Policies[k].Refused || run.Requests != want.Policies[k].Requests ||
 			run.Clients != int64(len(want.Clients)) || run.ClientsHit != int64(len(want.Policies[k].Hits)) || hit != run.ClientsHit {
 			t.Errorf("run %d of the trend: %+v", q.Trend[i], run)
@@ -169,7 +164,7 @@ func checkTrend(t *testing.T, p *PolicyHistory, k int, q Question, all []bareRes
 	}
 }
 
-func checkActions(t *testing.T, h *History, now, base []bareResult) {
+func checkActions(t *testing.T, h *history.History, now, base []bareResult) {
 	t.Helper()
 	want := map[string]int64{}
 	for _, run := range now {
@@ -185,8 +180,8 @@ func checkActions(t *testing.T, h *History, now, base []bareResult) {
 	if base == nil {
 		want = map[string]int64{}
 	}
-	if h.NewActions != int64(len(want)) || len(h.TopActions) != len(want) {
-		t.Errorf("%d new actions %v, want %v", h.NewActions, h.TopActions, slices.Collect(maps.Keys(want)))
+	if h.NewActions != int64(len(want)) || len(h.TopNewActions) != len(want) {
+		t.Errorf("%d new actions %v, want %v", h.NewActions, h.TopNewActions, slices.Collect(maps.Keys(want)))
 	}
 }
 
@@ -208,11 +203,10 @@ func TestSafeLimits(t *testing.T) {
 		1_000_000: {50, 50}, 999_000: {40, 50}, 998_000: {30, 40}, 990_000: {20, 30}, 0: {10, 10}, 998_001: {40, 50},
 	} {
 		safe, err := r.SafeLimits(1, 2, Spare{request.Browser, perMillion})
-		if err != nil || len(safe) != 1 {
-			t.Fatal(safe, err)
-		}
-		if s := safe[0]; s.Limit != want || s.Action != "login" || s.By != "client+action" || s.Shape.Limit(3) != "window:3/1m,charge=all" {
-			t.Errorf("%d: %+v, want %v", perMillion, s, want)
+		text := func(n int64) string { return fmt.Sprintf("window:%d/1m,charge=all", n) }
+		limits := []history.SafeLimit{{By: "client+action", Action: "login", Before: text(want[0]), Now: text(want[1]), Change: want[1] - want[0]}}
+		if err != nil || safe == nil || !slices.Equal(safe.Limits, limits) {
+			t.Errorf("%d: %+v, %v, want %v", perMillion, safe, err, want)
 		}
 	}
 }
@@ -254,16 +248,13 @@ func TestSafeLimitsByEvidence(t *testing.T) {
 		storeSweep(t, path, res)
 	}
 	r := openReaderOf(t, path)
-	for before, want := range map[int32]SafeLimit{
-		1: {Limit: [2]int64{50, 50}, Clients: [2]int64{1000, 1000}},
-		2: {Limit: [2]int64{20, 20}, Clients: [2]int64{990, 990}, People: true},
-	} {
+	for before, limit := range map[int32]string{1: "window:50/1m,charge=all", 2: "window:20/1m,charge=all"} {
 		safe, err := r.SafeLimits(before, 3, Spare{request.Browser, 1_000_000})
-		if err != nil || len(safe) != 1 {
+		if err != nil || safe == nil || len(safe.Limits) != 1 {
 			t.Fatal(safe, err)
 		}
-		if s := safe[0]; s.Limit != want.Limit || s.Clients != want.Clients || s.People != want.People {
-			t.Errorf("since run %d: %+v, want %+v", before, s, want)
+		if s := safe.Limits[0]; s.Before != limit || s.Now != limit || safe.People != (before == 2) {
+			t.Errorf("since run %d: %+v, want %s", before, safe, limit)
 		}
 	}
 	if runs, err := r.Divided(); err != nil || !slices.Equal(runs, []int32{2, 3}) {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -48,10 +47,7 @@ type region struct {
 
 // intact reports whether the region is as DuckDB has written it.
 func (r region) intact() bool {
-	if len(r.bytes) < 16 || len(r.bytes)%8 != 0 {
-		return false
-	}
-	return binary.LittleEndian.Uint64(r.bytes) == blockChecksum(r.bytes[8:])
+	return len(r.bytes) >= 16 && len(r.bytes)%8 == 0 && binary.LittleEndian.Uint64(r.bytes) == blockChecksum(r.bytes[8:])
 }
 
 // blockChecksum is DuckDB's checksum of a text of whole words.
@@ -66,7 +62,7 @@ func blockChecksum(b []byte) uint64 {
 // iteration is the number of the checkpoint that wrote a header.
 func (r region) iteration() uint64 { return binary.LittleEndian.Uint64(r.bytes[8:]) }
 
-// readRegion reads a region of a file into its bytes, and reports whether the file is as long.
+// read reads a region of a file into its bytes, and reports whether the file is as long.
 func (r region) read(file io.ReaderAt) (there bool, err error) {
 	n, err := file.ReadAt(r.bytes, r.offset)
 	if n == len(r.bytes) {
@@ -156,13 +152,6 @@ func (j *journal) write(file io.ReaderAt, all []region) error {
 // remove removes the journal, then its lock.
 func (j *journal) remove() error { return errors.Join(os.Remove(j.path), j.file.Close()) }
 
-// journalReader reads the regions of a journal, one after the other.
-type journalReader struct {
-	from   io.Reader
-	sum    hash.Hash
-	buffer []byte
-}
-
 // errTornJournal is that a journal was not finished: its checkpoint has not begun.
 var errTornJournal = errors.New("the journal is not complete")
 
@@ -171,13 +160,21 @@ func eachRegion(file *os.File, do func(region) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	r := &journalReader{from: bufio.NewReaderSize(file, 1<<20), sum: sha256.New()}
-	magic, err := r.next(len(journalMagic))
+	buffered, sum, buffer := bufio.NewReaderSize(file, 1<<20), sha256.New(), make([]byte, mostRegion)
+	both := io.TeeReader(buffered, sum)
+	next := func(n uint64) ([]byte, error) {
+		_, err := io.ReadFull(both, buffer[:n])
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errTornJournal
+		}
+		return buffer[:n], err
+	}
+	magic, err := next(uint64(len(journalMagic)))
 	if err != nil || string(magic) != journalMagic {
 		return errors.Join(errTornJournal, err)
 	}
 	for {
-		head, err := r.next(16)
+		head, err := next(16)
 		if err != nil {
 			return err
 		}
@@ -188,7 +185,7 @@ func eachRegion(file *os.File, do func(region) error) error {
 		if size > mostRegion || offset > 1<<62 {
 			return errTornJournal
 		}
-		content, err := r.next(int(size))
+		content, err := next(size)
 		if err != nil {
 			return err
 		}
@@ -196,26 +193,11 @@ func eachRegion(file *os.File, do func(region) error) error {
 			return err
 		}
 	}
-	want := r.sum.Sum(nil)
-	got := make([]byte, sha256.Size)
-	if _, err := io.ReadFull(r.from, got); err != nil || !bytes.Equal(got, want) {
+	end := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(buffered, end); err != nil || !bytes.Equal(end, sum.Sum(nil)) {
 		return errTornJournal
 	}
 	return nil
-}
-
-// next reads n bytes that count for the sum.
-func (r *journalReader) next(n int) ([]byte, error) {
-	if cap(r.buffer) < n {
-		r.buffer = make([]byte, n)
-	}
-	b := r.buffer[:n]
-	_, err := io.ReadFull(r.from, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errTornJournal
-	}
-	r.sum.Write(b)
-	return b, err
 }
 
 // mend ends a checkpoint that was cut off: it restores the blocks that are torn, and removes the journal. Without a journal
@@ -232,7 +214,9 @@ func mend(path string) error {
 	if err := lockFile(file); err != nil {
 		return errors.Join(busy(path, err), file.Close())
 	}
-	if !samePath(j.path, file) { // its writer has just removed it
+	there, err := os.Stat(j.path)
+	here, errHere := file.Stat()
+	if err != nil || errHere != nil || !os.SameFile(there, here) { // its writer has just removed it
 		return errors.Join(busy(path, nil), file.Close())
 	}
 	db, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -306,13 +290,6 @@ func (r region) isActive(db *os.File) (bool, error) {
 		}
 	}
 	return bytes.Equal(here.bytes, r.bytes) && (!other.intact() || other.iteration() <= r.iteration()), nil
-}
-
-// samePath reports whether a path still leads to an open file.
-func samePath(path string, file *os.File) bool {
-	there, err := os.Stat(path)
-	here, errHere := file.Stat()
-	return err == nil && errHere == nil && os.SameFile(there, here)
 }
 
 // syncFolder makes the names in a file's folder durable. File systems that cannot sync a folder need not.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,15 +47,21 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 		return nil, errors.New("store: Load of no run")
 	}
 	steps := []func() error{
-		l.readRuns, l.readNotHTTP, l.readInputs, l.readFaults, l.readWarnings, l.readAgents, l.readClients, l.readActions,
-		l.readPolicies, l.readParts, l.readHits, l.readActionTallies, l.readFindings,
+		l.readRuns, l.readInputs, l.readNotes, l.readAgents, l.readClients, l.readActions,
+		l.readPolicies, l.readParts, l.readTallies, l.readFindings,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	l.sumHeld()
+	s := &l.to.Result.Stats
+	for _, h := range l.held { // what nobody has carried
+		if s.Held == 0 || h.from < s.HeldFrom {
+			s.HeldFrom = h.from
+		}
+		s.Held += h.requests
+	}
 	l.to.runs, l.to.policies = runs, l.policies
 	return l.to, l.judgeTogether()
 }
@@ -74,44 +81,42 @@ type loading struct {
 
 // readRuns adds up what was read.
 func (l *loading) readRuns() error {
+	type row struct {
+		Run                        int32
+		Sums                       [9]int64
+		Resolution                 limit.Time
+		HasAgents, HasUpstream     bool
+		First, Last                limit.Time
+		Command, Version, Timezone string
+		Carried, Held              int64
+		HeldFrom                   limit.Time
+		Requests                   int64
+		JudgesNotHTTP              bool
+	}
 	s, last := &l.to.Result.Stats, l.order[len(l.order)-1]
 	first := true
-	return l.each(`SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, resolution_us, has_agents, has_upstream,
-		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged, moved
-		FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(b *block, row int) error {
-		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals} {
-			*sum += values[int64](b, 1+i)[row]
+	return each(l.duck, `SELECT run, lines, bytes, parsed, unreadable, excluded, warm, late, refusals, moved, resolution_us, has_agents, has_upstream,
+		first_at, last_at, command, version, timezone, carried, held, held_from, requests, not_http_judged
+		FROM runs WHERE run IN `+l.runs+` ORDER BY run`, func(r *row) error {
+		for i, sum := range []*int64{&s.Lines, &s.Bytes, &s.Parsed, &s.Unreadable, &s.Excluded, &s.Warm, &s.Late, &s.Refusals, &s.Moved} {
+			*sum += r.Sums[i]
 		}
-		s.Resolution = ingest.Finer(s.Resolution, limit.Time(values[int64](b, 9)[row]))
-		s.HasAgents = s.HasAgents || values[bool](b, 10)[row]
-		s.HasUpstream = s.HasUpstream || values[bool](b, 11)[row]
-		span := runSpan{run: values[int32](b, 0)[row], requests: values[int64](b, 20)[row], redis: strings.Contains(b.text(14, row), " --redis")}
-		if !b.null(12, row) {
-			from, to := values[limit.Time](b, 12)[row], values[limit.Time](b, 13)[row]
-			span.first, span.last = from, to
-			if first {
-				s.FirstAt, s.LastAt, first = from, to, false
-			}
-			s.FirstAt, s.LastAt = min(s.FirstAt, from), max(s.LastAt, to)
+		s.Resolution = ingest.Finer(s.Resolution, r.Resolution)
+		s.HasAgents, s.HasUpstream, s.JudgesNotHTTP = s.HasAgents || r.HasAgents, s.HasUpstream || r.HasUpstream, s.JudgesNotHTTP || r.JudgesNotHTTP
+		if r.Requests > 0 && first {
+			s.FirstAt, s.LastAt, first = r.First, r.Last, false
 		}
-		span.chain = l.readHeld(b, row, 17)
-		l.spans = append(l.spans, span)
-		s.JudgesNotHTTP = s.JudgesNotHTTP || values[bool](b, 21)[row]
-		s.Moved += values[int64](b, 22)[row]
-		if values[int32](b, 0)[row] == last {
-			l.to.Command, l.to.Version = b.text(14, row), b.text(15, row)
+		if r.Requests > 0 {
+			s.FirstAt, s.LastAt = min(s.FirstAt, r.First), max(s.LastAt, r.Last)
 		}
-		if l.to.Timezone == "" {
-			l.to.Timezone = b.text(16, row)
+		l.spans = append(l.spans, runSpan{
+			run: r.Run, chain: l.carry(r.Carried, heldBack{r.Held, r.HeldFrom, r.Run}), redis: strings.Contains(r.Command, " --redis"),
+			requests: r.Requests, first: r.First, last: r.Last,
+		})
+		if r.Run == last {
+			l.to.Command, l.to.Version = r.Command, r.Version
 		}
-		return nil
-	})
-}
-
-// readNotHTTP adds up the lines that are not HTTP.
-func (l *loading) readNotHTTP() error {
-	return l.each("SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(b *block, row int) error {
-		l.to.Result.Stats.NotHTTP.Add(values[int32](b, 0)[row], values[int64](b, 1)[row])
+		l.to.Timezone = cmp.Or(l.to.Timezone, r.Timezone)
 		return nil
 	})
 }
@@ -123,50 +128,42 @@ type heldBack struct {
 	chain    int32
 }
 
-// readHeld takes in what a run has carried and held back, of which the columns begin at one. What one of these runs has held
-// back and a later one has carried is neither any more. It returns the first of the runs that carry on one another.
-func (l *loading) readHeld(b *block, row, column int) (chain int32) {
-	chain = values[int32](b, 0)[row]
-	if carried := values[int64](b, column)[row]; carried > 0 {
+// carry takes in what a run has carried and held back. What one of these runs has held back and a later one has carried is neither
+// any more. It returns the first of the runs that carry on one another.
+func (l *loading) carry(carried int64, held heldBack) (chain int32) {
+	if carried > 0 {
 		i := slices.IndexFunc(l.held, func(h heldBack) bool { return h.requests == carried })
 		if i >= 0 {
-			chain = l.held[i].chain
+			held.chain = l.held[i].chain
 			l.held = slices.Delete(l.held, i, i+1)
 		} else {
 			l.to.Result.Stats.Carried += carried
 		}
 	}
-	if n := values[int64](b, column+1)[row]; n > 0 {
-		l.held = append(l.held, heldBack{n, orElse[limit.Time](b, column+2, row, 0), chain})
+	if held.requests > 0 {
+		l.held = append(l.held, held)
 	}
-	return chain
-}
-
-// sumHeld adds up what nobody has carried.
-func (l *loading) sumHeld() {
-	s := &l.to.Result.Stats
-	for _, h := range l.held {
-		if s.Held == 0 || h.from < s.HeldFrom {
-			s.HeldFrom = h.from
-		}
-		s.Held += h.requests
-	}
+	return held.chain
 }
 
 func (l *loading) readInputs() error {
+	type row struct {
+		Run                                            int32
+		Name, Format, FormatText, Compression, Problem string
+		identity
+		Lines, Parsed, Unreadable int64
+		FirstAt, LastAt           limit.Time
+	}
 	s := &l.to.Result.Stats
-	return l.each(`SELECT name, format, format_text, compression, coalesce(size, -1), coalesce(head_hash, 0), coalesce(tail_hash, 0),
-		lines, parsed, unreadable, first_at, last_at, problem, run FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(b *block, row int) error {
-		number := func(i int) int64 { return values[int64](b, i)[row] }
-		if id := (identity{number(4), values[uint64](b, 5)[row], values[uint64](b, 6)[row]}); id.head != 0 && number(7) > 0 {
-			run := slices.IndexFunc(l.spans, func(s runSpan) bool { return s.run == values[int32](b, 13)[row] })
-			l.spans[run].heads = append(l.spans[run].heads, id)
+	return each(l.duck, `SELECT run, name, format, format_text, compression, problem, coalesce(size, -1), head_hash, tail_hash,
+		lines, parsed, unreadable, first_at, last_at FROM inputs WHERE run IN `+l.runs+` ORDER BY run, input`, func(r *row) error {
+		if r.head != 0 && r.Lines > 0 {
+			run := slices.IndexFunc(l.spans, func(s runSpan) bool { return s.run == r.Run })
+			l.spans[run].heads = append(l.spans[run].heads, r.identity)
 		}
 		s.Inputs = append(s.Inputs, ingest.InputStats{
-			Name: b.text(0, row), Format: b.text(1, row), FormatText: b.text(2, row), Compression: b.text(3, row), Size: number(4),
-			Head: values[uint64](b, 5)[row], Tail: values[uint64](b, 6)[row],
-			Lines: number(7), Parsed: number(8), Unreadable: number(9),
-			FirstAt: orElse[limit.Time](b, 10, row, 0), LastAt: orElse[limit.Time](b, 11, row, 0), Problem: b.text(12, row),
+			Name: r.Name, Format: r.Format, FormatText: r.FormatText, Compression: r.Compression, Size: r.size, Head: r.head, Tail: r.tail,
+			Lines: r.Lines, Parsed: r.Parsed, Unreadable: r.Unreadable, FirstAt: r.FirstAt, LastAt: r.LastAt, Problem: r.Problem,
 		})
 		return nil
 	})
@@ -175,25 +172,40 @@ func (l *loading) readInputs() error {
 // faultsKept is how many unreadable lines of several runs are shown, as many as a run keeps.
 const faultsKept = 10
 
-func (l *loading) readFaults() error {
+// readNotes reads what there is to say of reading: lines that are not HTTP, or unreadable, and warnings.
+func (l *loading) readNotes() error {
+	type notHTTP struct {
+		Status int32
+		Lines  int64
+	}
 	s := &l.to.Result.Stats
-	return l.each(`SELECT input, coalesce(line, 0), col, reason, text FROM unreadable_lines WHERE run IN `+l.runs+` ORDER BY run, rowid`,
-		func(b *block, row int) error {
-			if len(s.Faults) == faultsKept {
-				return nil
-			}
+	err := each(l.duck, "SELECT status, lines FROM not_http WHERE run IN "+l.runs, func(n *notHTTP) error {
+		s.NotHTTP.Add(n.Status, n.Lines)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	type fault struct {
+		Input  string
+		Line   int64
+		Column int32
+		Reason string
+		Text   string
+	}
+	err = each(l.duck, fmt.Sprintf(`SELECT input, line, col, reason, text FROM unreadable_lines WHERE run IN %s ORDER BY run, rowid LIMIT %d`, l.runs, faultsKept),
+		func(f *fault) error {
 			s.Faults = append(s.Faults, ingest.FaultAt{
-				Input: b.text(0, row), Line: values[int64](b, 1)[row], Text: b.text(4, row),
-				Fault: parse.Fault{Column: int(values[int32](b, 2)[row]), Reason: b.text(3, row)},
+				Input: f.Input, Line: f.Line, Text: f.Text, Fault: parse.Fault{Column: int(f.Column), Reason: f.Reason},
 			})
 			return nil
 		})
-}
-
-func (l *loading) readWarnings() error {
-	return l.each(`SELECT text FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(b *block, row int) error {
-		if text := b.text(0, row); !slices.Contains(l.to.Warnings, text) {
-			l.to.Warnings = append(l.to.Warnings, text)
+	if err != nil {
+		return err
+	}
+	return each(l.duck, `SELECT text FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(text *string) error {
+		if !slices.Contains(l.to.Warnings, *text) {
+			l.to.Warnings = append(l.to.Warnings, *text)
 		}
 		return nil
 	})
@@ -226,52 +238,62 @@ func (m ids) put(run, id, to int32) error {
 	return nil
 }
 
-// Who and what there was: agents, clients and actions.
-
+// readAgents, readClients and readActions read who and what there was.
 func (l *loading) readAgents() error {
+	type row struct {
+		Run, Agent int32
+		Name       string
+	}
 	agents := l.to.Result.Tables.Agents
-	return l.each(`SELECT run, agent, name FROM agents WHERE run IN `+l.runs+` ORDER BY run, agent`, func(b *block, row int) error {
-		return l.agents.put(values[int32](b, 0)[row], values[int32](b, 1)[row], agents.ID([]byte(b.text(2, row))))
+	return each(l.duck, `SELECT run, agent, name FROM agents WHERE run IN `+l.runs+` ORDER BY run, agent`, func(a *row) error {
+		return l.agents.put(a.Run, a.Agent, agents.ID([]byte(a.Name)))
 	})
 }
 
 // readClients goes through the runs in their order, so that the last agent that it meets is the latest.
 func (l *loading) readClients() error {
+	type row struct {
+		Client, Agent int32
+		ByClass       [request.ClassCount]int64
+		Name          string
+	}
+	res := l.to.Result
 	for _, run := range l.order {
-		if err := l.readClientsOf(run); err != nil {
+		err := each(l.duck, fmt.Sprintf(`SELECT client, agent, browser, crawler, tool, monitor, unknown, name FROM clients WHERE run = %d ORDER BY client`, run),
+			func(c *row) error {
+				id := res.Tables.Clients.ID([]byte(c.Name))
+				if err := l.clients.put(run, c.Client, id); err != nil {
+					return err
+				}
+				res.Clients.Grow(int(id) + 1)
+				client := res.Clients.At(id)
+				for class, n := range c.ByClass {
+					client.ByClass[class] += n
+				}
+				agent, err := l.agents.at(run, c.Agent)
+				client.LastAgent = agent
+				return err
+			})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *loading) readClientsOf(run int32) error {
-	res := l.to.Result
-	return l.each(fmt.Sprintf(`SELECT client, agent, browser, crawler, tool, monitor, unknown, name FROM clients WHERE run = %d ORDER BY client`, run),
-		func(b *block, row int) error {
-			id := res.Tables.Clients.ID([]byte(b.text(7, row)))
-			if err := l.clients.put(run, values[int32](b, 0)[row], id); err != nil {
-				return err
-			}
-			res.Clients.Grow(int(id) + 1)
-			client := res.Clients.At(id)
-			for class := range request.ClassCount {
-				client.ByClass[class] += values[int64](b, 2+int(class))[row]
-			}
-			agent, err := l.agents.at(run, values[int32](b, 1)[row])
-			client.LastAgent = agent
-			return err
-		})
-}
-
 func (l *loading) readActions() error {
+	type row struct {
+		Run, Action int32
+		Requests    int64
+		Name        string
+	}
 	res := l.to.Result
-	return l.each(`SELECT run, action, requests, name FROM actions WHERE run IN `+l.runs+` ORDER BY run, action`, func(b *block, row int) error {
-		id := res.Tables.Actions.ID([]byte(b.text(3, row)))
+	return each(l.duck, `SELECT run, action, requests, name FROM actions WHERE run IN `+l.runs+` ORDER BY run, action`, func(a *row) error {
+		id := res.Tables.Actions.ID([]byte(a.Name))
 		if int(id) == len(res.Actions) {
 			res.Actions = append(res.Actions, 0)
 		}
-		res.Actions[id] += values[int64](b, 2)[row]
-		return l.actions.put(values[int32](b, 0)[row], values[int32](b, 1)[row], id)
+		res.Actions[id] += a.Requests
+		return l.actions.put(a.Run, a.Action, id)
 	})
 }

@@ -23,22 +23,24 @@ type samePolicy struct {
 }
 
 func (l *loading) readPolicies() error {
-	const first = 6 // figure
-	query := `SELECT run, policy, name, counts_by, combine, worst_minute, ` + readColumns() +
-		` FROM policies WHERE run IN ` + l.runs + ` ORDER BY run, policy`
-	return l.each(query, func(b *block, row int) (err error) {
-		run := values[int32](b, 0)[row]
-		id := l.policyOf(run, b.text(2, row), b.text(3, row))
-		if l.to.same[id].combine[run], err = policy.ParseCombine(b.text(4, row)); err != nil {
+	type row struct {
+		Run, Policy       int32
+		Name, By, Combine string
+		WorstMinute       limit.Time
+		Figures           [len(policyFigures)]*int64
+	}
+	return each(l.duck, `SELECT run, policy, name, counts_by, combine, worst_minute, `+figureColumns()+
+		` FROM policies WHERE run IN `+l.runs+` ORDER BY run, policy`, func(p *row) (err error) {
+		id := l.policyOf(p.Run, p.Name, p.By)
+		if l.to.same[id].combine[p.Run], err = policy.ParseCombine(p.Combine); err != nil {
 			return err
 		}
-		minute := orElse[limit.Time](b, 5, row, 0)
-		for i, f := range readFigures {
-			if !b.null(first+i, row) {
-				f.read(&l.to.Result.Policies[id], values[int64](b, first+i)[row], minute)
+		for i, n := range p.Figures {
+			if n != nil {
+				policyFigures[i].read(&l.to.Result.Policies[id], *n, p.WorstMinute)
 			}
 		}
-		return l.policies.put(run, values[int32](b, 1)[row], id)
+		return l.policies.put(p.Run, p.Policy, id)
 	})
 }
 
@@ -67,35 +69,37 @@ func (l *loading) policyOf(run int32, name, by string) int32 {
 
 // readParts goes through the runs in their order: the limits of the latest hold.
 func (l *loading) readParts() error {
+	type row struct {
+		Policy                 int32
+		By, Algorithm, Options string
+		Count                  int64
+		Period                 limit.Time
+		Matches, Counts        string
+	}
 	scopes := map[string]policy.Scope{"": 0}
 	for _, run := range l.order {
 		fresh := map[int32]bool{} // policies whose limits are those of this run
-		err := l.each(fmt.Sprintf(`SELECT policy, counts_by, algorithm, options, limit_count, period_us, matches, counts, limit_text
-			FROM parts WHERE run = %d ORDER BY policy, part`, run), func(b *block, row int) error {
-			id, err := l.policies.at(run, values[int32](b, 0)[row])
+		err := each(l.duck, fmt.Sprintf(`SELECT policy, counts_by, algorithm, options, limit_count, period_us, matches, counts
+			FROM parts WHERE run = %d ORDER BY policy, part`, run), func(r *row) error {
+			id, err := l.policies.at(run, r.Policy)
 			if err != nil {
 				return err
 			}
-			part := partOf(b.text(1, row), limit.Spec{
-				Algorithm: b.text(2, row), Options: b.text(3, row),
-				Count: values[int64](b, 4)[row], Period: limit.Time(values[int64](b, 5)[row]),
-			})
-			part.MatchText, part.CountText = b.text(6, row), b.text(7, row)
-			part.Match, part.Count = scopeOf(scopes, part.MatchText), scopeOf(scopes, part.CountText)
-			p := &l.to.Result.Policies[id].Policy
+			part := partOf(r.By, limit.Spec{Algorithm: r.Algorithm, Options: r.Options, Count: r.Count, Period: r.Period})
+			part.MatchText, part.CountText = r.Matches, r.Counts
+			part.Match, part.Count = scopeOf(scopes, r.Matches), scopeOf(scopes, r.Counts)
+			p, words := &l.to.Result.Policies[id].Policy, l.to.same[id].limits
 			if !fresh[id] {
 				fresh[id], p.Parts, p.Combine = true, nil, l.to.same[id].combine[run]
 			}
 			p.Parts = append(p.Parts, part)
-			words := &l.to.same[id].limits
-			switch text := (*words)[run]; {
-			case text != "":
-				(*words)[run] = text + " + " + part.String()
+			switch {
+			case words[run] != "":
+				words[run] += " + "
 			case p.Combine != policy.Together:
-				(*words)[run] = p.Combine.String() + ":" + part.String()
-			default:
-				(*words)[run] = part.String()
+				words[run] = p.Combine.String() + ":"
 			}
+			words[run] += part.String()
 			return nil
 		})
 		if err != nil {
@@ -126,38 +130,34 @@ func partOf(by string, spec limit.Spec) policy.Part {
 	return p.Parts[0]
 }
 
-// What each policy refused of which clients, and what there is to say of several runs taken together.
-
-func (l *loading) readHits() error {
-	return l.each(`SELECT run, policy, client, refused, first_refused, last_refused FROM client_tallies WHERE run IN `+l.runs, func(b *block, row int) error {
-		run := values[int32](b, 0)[row]
-		id, err := l.policies.at(run, values[int32](b, 1)[row])
-		if err != nil {
+// readTallies reads what each policy refused of which clients and actions.
+func (l *loading) readTallies() error {
+	type row struct {
+		Run, Policy, Of int32 // a client or an action
+		Refused         int64
+		First, Last     limit.Time
+	}
+	read := func(columns, table string, of ids, take func(t *replay.PolicyTally, id int32, r *row)) error {
+		return each(l.duck, "SELECT run, policy, "+columns+" FROM "+table+" WHERE run IN "+l.runs, func(r *row) error {
+			policy, err := l.policies.at(r.Run, r.Policy)
+			if err != nil {
+				return err
+			}
+			id, err := of.at(r.Run, r.Of)
+			if err == nil {
+				take(&l.to.Result.Policies[policy], id, r)
+			}
 			return err
-		}
-		client, err := l.clients.at(run, values[int32](b, 2)[row])
-		if err != nil {
-			return err
-		}
-		first, last := values[limit.Time](b, 4)[row], values[limit.Time](b, 5)[row]
-		l.to.Result.Policies[id].Hits.Add(client, values[int64](b, 3)[row], first, last)
-		return nil
+		})
+	}
+	err := read("client, refused, first_refused, last_refused", "client_tallies", l.clients, func(t *replay.PolicyTally, client int32, r *row) {
+		t.Hits.Add(client, r.Refused, r.First, r.Last)
 	})
-}
-
-func (l *loading) readActionTallies() error {
-	return l.each(`SELECT run, policy, action, refused FROM action_tallies WHERE run IN `+l.runs, func(b *block, row int) error {
-		run := values[int32](b, 0)[row]
-		id, err := l.policies.at(run, values[int32](b, 1)[row])
-		if err != nil {
-			return err
-		}
-		action, err := l.actions.at(run, values[int32](b, 2)[row])
-		if err != nil {
-			return err
-		}
-		l.to.Result.Policies[id].ByAction[action] += values[int64](b, 3)[row]
-		return nil
+	if err != nil {
+		return err
+	}
+	return read("action, refused, NULL::TIMESTAMP, NULL::TIMESTAMP", "action_tallies", l.actions, func(t *replay.PolicyTally, action int32, r *row) {
+		t.ByAction[action] += r.Refused
 	})
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -22,59 +25,43 @@ type Merged struct {
 // Merge takes in the runs of the database at path that are not here yet, in the order of their numbers, with new numbers:
 // all of them, or none.
 func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
-	if err := errors.Join(checkExists(path), s.checkOther(path)); err != nil {
+	if err := checkExists(path); err != nil {
 		return nil, err
 	}
-	if err := s.attach(ctx, path); err != nil {
+	here, errHere := os.Stat(s.path)
+	there, errThere := os.Stat(path)
+	if errHere == nil && errThere == nil && os.SameFile(here, there) {
+		return nil, fmt.Errorf("database %s: is the one that the runs are to go into", path)
+	}
+	from, err := realPath(path)
+	if err != nil {
+		return nil, err
+	}
+	attach := func() (bool, error) {
+		err := s.duck.exec("ATTACH " + quoted(from, '\'') + " AS other (READ_ONLY)")
+		if err != nil {
+			err = explainOpen(from, err)
+		}
+		return true, err
+	}
+	if _, err = openWhole(ctx, from, Wait{}, attach, func(bool) { s.duck.exec("DETACH other") }); err != nil { //nolint:errcheck // it was attached a moment ago
 		return nil, err
 	}
 	m := &Merged{Runs: map[int32]int32{}, Known: map[int32]int32{}}
 	defer s.duck.interruptWith(ctx)()
-	err := s.duck.checkMergeable()
-	if err != nil {
-		err = fmt.Errorf("database %s: %w", path, err)
+	ours, err := one[int64](s.duck, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND table_name = 'shadow_schema'")
+	if err == nil && ours == 0 {
+		err = errors.New("has none of shadow's tables")
 	}
 	if err == nil {
+		err = s.duck.checkVersion("other.main.shadow_schema")
+	}
+	if err != nil {
+		err = fmt.Errorf("database %s: %w", path, err)
+	} else {
 		err = s.transact(ctx, func() error { return s.merge(m) })
 	}
 	return m, errors.Join(err, s.duck.exec("DETACH other"))
-}
-
-// attach opens the other database for reading.
-func (s *Store) attach(ctx context.Context, path string) error {
-	path, err := realPath(path)
-	if err != nil {
-		return err
-	}
-	_, err = openWhole(ctx, path, Wait{}, func() (bool, error) {
-		if err := s.duck.exec("ATTACH " + quoted(path, '\'') + " AS other (READ_ONLY)"); err != nil {
-			return false, explainOpen(path, err)
-		}
-		return true, nil
-	}, func(bool) { s.duck.exec("DETACH other") }) //nolint:errcheck // it was attached a moment ago
-	return err
-}
-
-// checkOther keeps a database from being merged into itself.
-func (s *Store) checkOther(path string) error {
-	here, errHere := os.Stat(s.path)
-	there, errThere := os.Stat(path)
-	if errHere == nil && errThere == nil && os.SameFile(here, there) {
-		return fmt.Errorf("database %s: is the one that the runs are to go into", path)
-	}
-	return nil
-}
-
-// checkMergeable wants another database of shadow's, with nothing in it that this one would not understand.
-func (d *duck) checkMergeable() error {
-	tables, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other' AND table_name = 'shadow_schema'")
-	if err != nil {
-		return err
-	}
-	if tables == 0 {
-		return errors.New("has none of shadow's tables")
-	}
-	return d.checkVersion("other.main.shadow_schema")
 }
 
 func (s *Store) merge(m *Merged) error {
@@ -85,22 +72,18 @@ func (s *Store) merge(m *Merged) error {
 	for there, here := range m.Runs {
 		pairs = append(pairs, fmt.Sprintf("(%d::INTEGER, %d::INTEGER)", there, here))
 	}
-	tables, err := s.duck.runTables("other")
+	tables, err := s.duck.rowsOf("other.main.", slices.Collect(maps.Keys(m.Runs)))
 	if err != nil {
 		return err
 	}
-	for _, table := range tables {
-		rows, err := s.duck.number("SELECT count(*)::BIGINT FROM other.main." + table + " WHERE run IN " + idList(keys(m.Runs)))
-		if err != nil {
-			return err
-		}
+	m.Rows = tables
+	for _, t := range tables {
 		// BY NAME, since a file in an older schema lacks columns, and has others in another place.
-		err = s.duck.exec("INSERT INTO main." + table + " BY NAME SELECT t.* REPLACE (n.here AS run) FROM other.main." + table +
+		err = s.duck.exec("INSERT INTO main." + t.Table + " BY NAME SELECT t.* REPLACE (n.here AS run) FROM other.main." + t.Table +
 			" t JOIN (VALUES " + strings.Join(pairs, ", ") + ") n(there, here) ON n.there = t.run")
 		if err != nil {
-			return fmt.Errorf("table %s: %w", table, err)
+			return fmt.Errorf("table %s: %w", t.Table, err)
 		}
-		m.Rows = append(m.Rows, TableRows{table, rows})
 	}
 	return nil
 }
@@ -108,31 +91,30 @@ func (s *Store) merge(m *Merged) error {
 // number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail, whose inputs
 // have no size, may be here as it was earlier; that goes, and leaves its number.
 func (s *Store) number(m *Merged) error {
-	var outgrown []int32
-	next, err := s.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
+	last, err := one[int32](s.duck, "SELECT max(run) FROM runs")
 	if err != nil {
 		return err
 	}
-	err = s.duck.scan(`SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
+	type row struct {
+		There, Here int32
+		Grown       bool
+	}
+	var outgrown []int32
+	err = each(s.duck, `SELECT o.run, h.run, h.finished < o.finished OR h.lines < o.lines
 		FROM (SELECT *, run NOT IN (SELECT run FROM other.main.inputs WHERE size IS NOT NULL) AS grows FROM other.main.runs) o
 		LEFT JOIN (SELECT *, run NOT IN (SELECT run FROM main.inputs WHERE size IS NOT NULL) AS grows FROM main.runs) h
 			ON h.started = o.started AND h.command = o.command AND (h.finished = o.finished AND h.lines = o.lines OR h.grows AND o.grows)
-		ORDER BY o.run`, func(b *block) error {
-		for row := range b.rows {
-			there := values[int32](b, 0)[row]
-			if !b.null(1, row) {
-				here := values[int32](b, 1)[row]
-				if values[bool](b, 2)[row] {
-					m.Runs[there], outgrown = here, append(outgrown, here)
-				} else {
-					m.Known[there] = here
-				}
-				continue
-			}
-			if next++; next > maxRun {
-				return errNoNumbers
-			}
-			m.Runs[there] = int32(next)
+		ORDER BY o.run`, func(r *row) error {
+		switch {
+		case r.Grown:
+			m.Runs[r.There], outgrown = r.Here, append(outgrown, r.Here)
+		case r.Here > 0:
+			m.Known[r.There] = r.Here
+		case last == math.MaxInt32:
+			return errNoNumbers
+		default:
+			last++
+			m.Runs[r.There] = last
 		}
 		return nil
 	})
@@ -140,11 +122,4 @@ func (s *Store) number(m *Merged) error {
 		return err
 	}
 	return s.duck.forget(outgrown)
-}
-
-func keys(m map[int32]int32) (all []int32) {
-	for key := range m {
-		all = append(all, key)
-	}
-	return all
 }

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,17 +41,8 @@ const DefaultQueryMemory = 2 << 30
 //
 // When ctx ends, so does the question, within a second: what does not heed that is left running, until the process ends.
 func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err error) {
-	if err := checkExists(path); err != nil {
-		return nil, err
-	}
-	if path, err = realPath(path); err != nil {
-		return nil, err
-	}
-	if o.Memory == 0 {
-		o.Memory = DefaultQueryMemory
-	}
-	settings := queryOptions(o.Memory)
-	d, err := openWhole(ctx, path, o.Wait, func() (*duck, error) { return openExplained(path, settings) }, (*duck).close)
+	o.Memory = cmp.Or(o.Memory, DefaultQueryMemory)
+	d, path, err := openRead(ctx, path, o.Wait, querySettings(o.Memory))
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -67,18 +60,15 @@ func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err
 	return r, nil
 }
 
-// queryOptions hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that functions make,
+// querySettings hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that functions make,
 // so it gets a half of the memory to count, and watchMemory has an eye on all of it.
-func queryOptions(memory int64) map[string]string {
-	return map[string]string{
-		"access_mode":                  "READ_ONLY",
-		"enable_external_access":       "false",
-		"autoinstall_known_extensions": "false",
-		"autoload_known_extensions":    "false",
-		"allow_persistent_secrets":     "false",
-		"temp_directory":               "", // what takes too much memory fails, and writes nothing
-		"memory_limit":                 fmt.Sprintf("%dKiB", memory/2>>10),
-	}
+func querySettings(memory int64) settings {
+	return slices.Concat(readOnly, settings{
+		{"allow_persistent_secrets", "false"},
+		{"temp_directory", ""}, // what takes too much memory fails, and writes nothing
+		{"memory_limit", fmt.Sprintf("%dKiB", memory/2>>10)},
+		{"enable_external_access", "false"},
+	})
 }
 
 // begin executes the question up to its first chunk.
@@ -151,7 +141,9 @@ func (r *Rows) explain(err error) error {
 	case strings.Contains(text, "LocalFileSystem"): // the one that harden disables
 		return errors.New("query only reads its database, and reaches no other file")
 	case strings.HasPrefix(text, "Catalog Error"), strings.HasPrefix(text, "Binder Error"):
-		return r.explainMissing(err)
+		if other := r.question.duck.checkOurs(); other != nil { // the name may be missing because the file has no runs
+			return fmt.Errorf("database %s: %w", r.path, other)
+		}
 	}
 	return err
 }
@@ -160,12 +152,16 @@ func errMemory(limit int64) error {
 	return fmt.Errorf("the question takes more than the %d MiB of memory that it may have: ask for less, or allow more with --memory", limit>>20)
 }
 
-// explainMissing explains an error about a name that is not there, where the file has no runs.
-func (r *Rows) explainMissing(err error) error {
-	if other := r.question.duck.checkOurs(); other != nil {
-		return fmt.Errorf("database %s: %w", r.path, other)
+// openRead opens a database that is there, to read it, and returns its own path.
+func openRead(ctx context.Context, path string, wait Wait, with settings) (d *duck, real string, err error) {
+	if err := checkExists(path); err != nil {
+		return nil, "", err
 	}
-	return err
+	if path, err = realPath(path); err != nil {
+		return nil, "", err
+	}
+	d, err = openWhole(ctx, path, wait, func() (*duck, error) { return openExplained(path, with) }, (*duck).close)
+	return d, path, err
 }
 
 // checkExists keeps a question from being asked of a file that is not there.
@@ -219,4 +215,15 @@ func watchMemory(ctx context.Context, limit int64, exceeded func()) {
 			return
 		}
 	}
+}
+
+// resident returns how many bytes of memory the process holds for itself alone, without what it shares with files. Where the system
+// does not tell, only DuckDB's own account bounds a question.
+func resident() (int64, bool) {
+	text, err := os.ReadFile("/proc/self/statm")
+	var size, resident, shared int64 // pages
+	if _, errScan := fmt.Sscan(string(text), &size, &resident, &shared); err != nil || errScan != nil {
+		return 0, false
+	}
+	return (resident - shared) * int64(os.Getpagesize()), true
 }

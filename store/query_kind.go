@@ -21,8 +21,8 @@ import (
 
 // harden takes from the connection what a question does not need.
 func (d *duck) harden() error {
-	hardened, err := d.number("SELECT (current_setting('lock_configuration')::VARCHAR = 'true')::BIGINT")
-	if err != nil || hardened == 1 { // another connection of this process to the same file has done it
+	hardened, err := one[bool](d, "SELECT current_setting('lock_configuration')::VARCHAR = 'true'")
+	if err != nil || hardened { // another connection of this process to the same file has done it
 		return err
 	}
 	return d.exec("SET disabled_filesystems = 'LocalFileSystem'; SET lock_configuration = true")
@@ -138,17 +138,16 @@ type planNode struct {
 // checkPlan refuses a query that calls a harmful function. It looks at the plan, in which views, macros and query('…') have
 // come apart.
 func (d *duck) checkPlan(text string) error {
-	return d.scan("EXPLAIN (FORMAT json) "+text, func(b *block) error {
-		for row := range b.rows {
-			var nodes []planNode
-			if err := json.Unmarshal(b.raw(1, row), &nodes); err != nil {
-				return fmt.Errorf("cannot read the plan of the question: %w", err)
-			}
-			if err := checkNodes(nodes); err != nil {
-				return err
-			}
+	type row struct {
+		Key  string
+		Plan []byte
+	}
+	return each(d, "EXPLAIN (FORMAT json) "+text, func(r *row) error {
+		var nodes []planNode
+		if err := json.Unmarshal(r.Plan, &nodes); err != nil {
+			return fmt.Errorf("cannot read the plan of the question: %w", err)
 		}
-		return nil
+		return checkNodes(nodes)
 	})
 }
 

@@ -39,7 +39,7 @@ func TestQueryWithoutFiles(t *testing.T) {
 	path := dbPath(t)
 	storeRun(t, path, makeRun(t, 1, 2, 10, 100), info)
 	eachAttempt(t, path, func(query, _ string) {
-		d, err := openDuck(path, queryOptions(DefaultQueryMemory))
+		d, err := openDuck(path, querySettings(DefaultQueryMemory))
 		if err != nil {
 			t.Fatal(err)
 		}

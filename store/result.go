@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,30 +10,35 @@ import (
 	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic/evidence"
-	"shadow/traffic/ingest"
 )
 
-// writeResult fills all tables but events. The rows of each stand in the order of its columns in schema.sql.
+// writeResult fills all tables but events.
 func (r *Run) writeResult(res *replay.Result, finished time.Time) error {
 	if err := r.checkResult(res); err != nil {
 		return err
 	}
-	steps := []func(*replay.Result) error{
-		r.writeInputs, r.writeUnreadable, r.writeWarnings, r.writePolicies, r.writeParts, r.writeClients, r.writeAgents, r.writeActions,
-		r.writeClientTallies, r.writeActionTallies, r.writeCurves, r.writeEvidence,
-	}
-	for _, step := range steps {
+	for _, write := range []func(*writer, *replay.Result){
+		r.writeRead, r.writePolicies, r.writeNames, r.writeTallies, r.writeCurves, r.writeEvidence,
+	} {
 		if err := context.Cause(r.ctx); err != nil {
 			return err
 		}
-		if err := step(res); err != nil {
+		w := r.store.duck.writer(r.id)
+		write(w, res)
+		if err := w.done(); err != nil {
 			return err
 		}
 	}
 	if err := r.writeState(); err != nil {
 		return err
 	}
-	return r.writeRun(res, finished)
+	w, s := r.store.duck.writer(r.id), &res.Stats
+	requests := s.Judged()
+	w.add("runs", r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
+		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
+		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
+		known(r.info.Timezone, ""), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved)
+	return w.done()
 }
 
 // checkResult holds the events against the result: the store promises that they add up.
@@ -66,126 +69,70 @@ func (r *Run) checkResult(res *replay.Result) error {
 // keeps reports whether the events of policy i are kept.
 func (r *Run) keeps(i int) bool { return i < int(r.info.Events) }
 
-func (r *Run) writeRun(res *replay.Result, finished time.Time) error {
-	t, s := r.store.duck.table("runs"), &res.Stats
-	requests := s.Judged()
-	t.add(r.id, r.info.Command, r.info.Version, fromClock(r.info.Started), fromClock(finished),
-		s.Lines, s.Bytes, s.Parsed, s.Unreadable, s.Excluded, s.Warm, requests, s.Late, s.Refusals,
-		timeIf(requests > 0, s.FirstAt), timeIf(requests > 0, s.LastAt), int64(s.Resolution), s.HasAgents, s.HasUpstream,
-		textIf(r.info.Timezone), s.Carried, s.Held, timeIf(s.Held > 0, s.HeldFrom), nil, s.NotHTTP.Lines(), s.JudgesNotHTTP, s.Moved)
-	return errors.Join(t.done(), r.writeNotHTTP(s.NotHTTP))
-}
-
-func (r *Run) writeNotHTTP(lines ingest.ByStatus) error {
-	t := r.store.duck.table("not_http")
-	for _, s := range lines {
-		t.add(r.id, s.Status, s.Lines)
-	}
-	return t.done()
-}
-
-func (r *Run) writeInputs(res *replay.Result) error {
-	t := r.store.duck.table("inputs")
+// writeRead writes what was read.
+func (r *Run) writeRead(w *writer, res *replay.Result) {
 	for i := range res.Stats.Inputs {
 		in := &res.Stats.Inputs[i]
-		t.add(r.id, int32(i), in.Name, in.Format, in.FormatText, textIf(in.Compression), known(in.Size, -1),
+		w.add("inputs", int32(i), in.Name, in.Format, in.FormatText, known(in.Compression, ""), known(in.Size, -1),
 			known(in.Head, 0), known(in.Tail, 0), in.Lines, in.Parsed, in.Unreadable,
-			timeIf(in.Parsed > 0, in.FirstAt), timeIf(in.Parsed > 0, in.LastAt), textIf(in.Problem))
+			timeIf(in.Parsed > 0, in.FirstAt), timeIf(in.Parsed > 0, in.LastAt), known(in.Problem, ""))
 	}
-	return t.done()
-}
-
-func (r *Run) writeUnreadable(res *replay.Result) error {
-	t := r.store.duck.table("unreadable_lines")
 	for i := range res.Stats.Faults {
 		f := &res.Stats.Faults[i]
-		t.add(r.id, f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
+		w.add("unreadable_lines", f.Input, known(f.Line, 0), int32(f.Fault.Column), f.Fault.Reason, f.Text)
 	}
-	return t.done()
+	for _, s := range res.Stats.NotHTTP {
+		w.add("not_http", s.Status, s.Lines)
+	}
+	for i, text := range r.Warnings {
+		w.add("warnings", int32(i), text)
+	}
 }
 
-func (r *Run) writeWarnings(*replay.Result) error {
-	t := r.store.duck.table("warnings")
-	for i, text := range r.warnings {
-		t.add(r.id, int32(i), text)
-	}
-	return t.done()
-}
-
-func (r *Run) writePolicies(res *replay.Result) error {
-	t := r.store.duck.table("policies")
+func (r *Run) writePolicies(w *writer, res *replay.Result) {
 	for i := range res.Policies {
-		p := &res.Policies[i]
-		s := &source{res.Stats.HasUpstream, r.keeps(i)}
-		t.add(policyRow(r.id, i, p.Policy.Name, p.Policy.By(), p.Policy.Combine.String(), p, s)...)
-	}
-	return t.done()
-}
-
-func (r *Run) writeParts(res *replay.Result) error {
-	t := r.store.duck.table("parts")
-	for i := range res.Policies {
-		for j, p := range res.Policies[i].Policy.Parts {
-			t.add(r.id, int32(i), int32(j), p.By.String(), p.Spec.Algorithm, p.Spec.Count, int64(p.Spec.Period), p.Spec.Options,
-				p.Spec.String(), textIf(p.MatchText), textIf(p.CountText))
+		t := &res.Policies[i]
+		p := &t.Policy
+		w.add("policies", policyRow(i, p.Name, p.By(), p.Combine.String(), t, &source{res.Stats.HasUpstream, r.keeps(i)})...)
+		for j, l := range p.Parts {
+			w.add("parts", int32(i), int32(j), l.By.String(), l.Spec.Algorithm, l.Spec.Count, int64(l.Spec.Period), l.Spec.Options,
+				l.Spec.String(), known(l.MatchText, ""), known(l.CountText, ""))
 		}
 	}
-	return t.done()
 }
 
-func (r *Run) writeClients(res *replay.Result) error {
-	t := r.store.duck.table("clients")
-	for i := range res.Clients.Len() {
-		c := res.Clients.At(int32(i))
-		requests := c.Requests()
-		if requests == 0 {
-			continue // seen in lines that count nowhere: excluded, or before --since
+// writeNames writes who and what there was: clients, agents and actions.
+func (r *Run) writeNames(w *writer, res *replay.Result) {
+	for id := range int32(res.Clients.Len()) {
+		c := res.Clients.At(id)
+		if requests := c.Requests(); requests > 0 { // others are in lines that count nowhere: excluded, or before --since
+			n := &c.ByClass
+			w.add("clients", id, res.Tables.Clients.Name(id), c.Class().String(), c.LastAgent, requests,
+				n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
 		}
-		n := &c.ByClass
-		t.add(r.id, int32(i), res.Tables.Clients.Name(int32(i)), c.Class().String(), c.LastAgent, requests,
-			n[request.Browser], n[request.Crawler], n[request.Tool], n[request.Monitor], n[request.Unknown])
 	}
-	return t.done()
-}
-
-func (r *Run) writeAgents(res *replay.Result) error {
-	t, agents := r.store.duck.table("agents"), res.Tables.Agents
+	agents := res.Tables.Agents
 	for id := range int32(agents.Len()) {
-		t.add(r.id, id, agents.Name(id), agents.Class(id).String())
+		w.add("agents", id, agents.Name(id), agents.Class(id).String())
 	}
-	return t.done()
-}
-
-func (r *Run) writeActions(res *replay.Result) error {
-	t := r.store.duck.table("actions")
 	for i, requests := range res.Actions {
 		if requests > 0 {
-			t.add(r.id, int32(i), res.Tables.Actions.Name(int32(i)), requests)
+			w.add("actions", int32(i), res.Tables.Actions.Name(int32(i)), requests)
 		}
 	}
-	return t.done()
 }
 
-func (r *Run) writeClientTallies(res *replay.Result) error {
-	t := r.store.duck.table("client_tallies")
+func (r *Run) writeTallies(w *writer, res *replay.Result) {
 	for i := range res.Policies {
 		for h := range res.Policies[i].Hits.All() {
-			t.add(r.id, int32(i), h.Client, h.Refused, h.First, h.Last)
+			w.add("client_tallies", int32(i), h.Client, h.Refused, h.First, h.Last)
 		}
-	}
-	return t.done()
-}
-
-func (r *Run) writeActionTallies(res *replay.Result) error {
-	t := r.store.duck.table("action_tallies")
-	for i := range res.Policies {
 		for action, refused := range res.Policies[i].ByAction {
 			if refused > 0 {
-				t.add(r.id, int32(i), int32(action), refused)
+				w.add("action_tallies", int32(i), int32(action), refused)
 			}
 		}
 	}
-	return t.done()
 }
 
 // timeIf is t, or NULL.
@@ -196,16 +143,8 @@ func timeIf(ok bool, t limit.Time) any {
 	return t
 }
 
-// textIf is s, or NULL when it is empty.
-func textIf(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 // known is v, or NULL when it is the value that stands for unknown.
-func known[T int64 | uint64](v, unknown T) any {
+func known[T comparable](v, unknown T) any {
 	if v == unknown {
 		return nil
 	}
@@ -227,7 +166,7 @@ type source struct {
 
 // policyFigures are the columns behind the name of a policy, in the order of schema.sql. Of several runs percentiles are the longest
 // ones, as those of all are not known; ranges of clients are the widest, as which clients several runs hit may be the same or others.
-var policyFigures = []policyFigure{
+var policyFigures = [...]policyFigure{
 	figure("requests", func(p *replay.PolicyTally) *int64 { return &p.Requests }),
 	figure("refused", func(p *replay.PolicyTally) *int64 { return &p.Refused }),
 	{"clients_hit", func(p *replay.PolicyTally, _ *source) any { return int64(p.Hits.Len()) }, nil},
@@ -262,9 +201,9 @@ var policyFigures = []policyFigure{
 	figure("degraded_refused", func(p *replay.PolicyTally) *int64 { return &p.Degraded.Refused }),
 }
 
-// policyRow is a row of table policies.
-func policyRow(run int32, i int, name, by, combine string, p *replay.PolicyTally, s *source) []any {
-	row := []any{run, int32(i), name, by}
+// policyRow is a row of table policies, behind the run.
+func policyRow(i int, name, by, combine string, p *replay.PolicyTally, s *source) []any {
+	row := []any{int32(i), name, by}
 	for _, f := range policyFigures {
 		row = append(row, f.write(p, s))
 	}
@@ -310,27 +249,27 @@ func optional[T any](column string, sum func(x, y int64) int64, part func(*repla
 	}
 }
 
-// readFigures are those that are read.
-var readFigures = slices.DeleteFunc(slices.Clone(policyFigures), func(f policyFigure) bool { return f.read == nil })
-
-// readColumns are their columns, for a query.
-func readColumns() string {
-	names := make([]string, len(readFigures))
-	for i, f := range readFigures {
-		names[i] = f.column
+// figureColumns are the columns of policyFigures for a query; what nothing reads is NULL.
+func figureColumns() string {
+	var columns []string
+	for _, f := range policyFigures {
+		if f.read == nil {
+			f.column = "NULL::BIGINT"
+		}
+		columns = append(columns, f.column)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(columns, ", ")
 }
 
 // Evidence is kept as what it came to: the verdict on each client, and the reasons for those that a policy hit, since
 // these are the ones that reports list. What the client did, which the verdict was found from, is not.
 
 // Judge keeps what an assessor makes of the clients with the run; nil keeps nothing. It must be called before Finish.
-func (r *Run) Judge(a *replay.Assessor) { r.assessor = a }
+func (r *Run) Judge(a *replay.Assessor) { r.Assessor = a }
 
-func (r *Run) writeEvidence(res *replay.Result) error {
-	if r.assessor == nil {
-		return nil
+func (r *Run) writeEvidence(w *writer, res *replay.Result) {
+	if r.Assessor == nil {
+		return
 	}
 	hit := make([]bool, res.Clients.Len())
 	for i := range res.Policies {
@@ -338,19 +277,17 @@ func (r *Run) writeEvidence(res *replay.Result) error {
 			hit[h.Client] = true
 		}
 	}
-	t := r.store.duck.table("client_evidence")
 	for id := range int32(res.Clients.Len()) {
 		switch {
-		case res.Clients.At(id).Requests() == 0: // see writeClients
+		case res.Clients.At(id).Requests() == 0: // see writeNames
 		case hit[id]:
-			f := r.assessor.Explain(id)
-			t.add(r.id, id, f.Verdict.String(), f.Shared, strings.Join(f.Reasons, "\n"))
+			f := r.Assessor.Explain(id)
+			w.add("client_evidence", id, f.Verdict.String(), f.Shared, strings.Join(f.Reasons, "\n"))
 		default:
-			f := r.assessor.Find(id)
-			t.add(r.id, id, f.Verdict.String(), f.Shared, nil)
+			f := r.Assessor.Find(id)
+			w.add("client_evidence", id, f.Verdict.String(), f.Shared, nil)
 		}
 	}
-	return t.done()
 }
 
 // readFindings reads what was found of clients, if any run has it. Of a client that several runs judged, the verdict is that
@@ -362,17 +299,21 @@ func (l *loading) readFindings() error {
 	for id := range int32(found.Len()) {
 		found.At(id).Verdict = evidence.Undecided
 	}
-	err := l.each(`SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
-		WHERE run IN `+l.runs+` ORDER BY requests, run`, func(b *block, row int) error {
-		run := values[int32](b, 0)[row]
-		id, err := l.clients.at(run, values[int32](b, 1)[row])
+	type row struct {
+		Run, Client      int32
+		Shared           bool
+		Verdict, Reasons string
+	}
+	err := each(l.duck, `SELECT run, client, shared, verdict, reasons FROM client_evidence JOIN clients USING (run, client)
+		WHERE run IN `+l.runs+` ORDER BY requests, run`, func(c *row) error {
+		id, err := l.clients.at(c.Run, c.Client)
 		if err != nil {
 			return err
 		}
-		judged[run] = true
-		f := replay.ClientVerdict{Verdict: evidence.ParseVerdict(b.text(3, row)), Shared: values[bool](b, 2)[row]}
-		if reasons := b.text(4, row); reasons != "" {
-			f.Reasons = strings.Split(reasons, "\n")
+		judged[c.Run] = true
+		f := replay.ClientVerdict{Verdict: evidence.ParseVerdict(c.Verdict), Shared: c.Shared}
+		if c.Reasons != "" {
+			f.Reasons = strings.Split(c.Reasons, "\n")
 		}
 		*found.At(id) = f
 		return nil

@@ -34,13 +34,12 @@ type Run struct {
 	load  *loader
 	over  bool
 
-	swept    *sweep.Result // nil: the run is a replay
-	warnings []string
-	state    *State           // nil: nobody goes on where the run ends
-	assessor *replay.Assessor // nil: no evidence
+	// What Finish stores besides the result.
+	Warnings []string         // of what reading found unusual
+	Curves   *sweep.Result    // of the run's own requests; nil: none
+	State    *State           // takes the place of the one of its name; nil: nobody goes on where the run ends
+	Assessor *replay.Assessor // whose verdicts on clients are kept; nil: no evidence
 }
-
-const maxRun = math.MaxInt32
 
 var (
 	errOver      = errors.New("store: the run is over")
@@ -56,36 +55,28 @@ func (s *Store) Begin(ctx context.Context, info RunInfo) (*Run, error) {
 		return nil, s.wrap(err)
 	}
 	r := &Run{store: s, ctx: ctx, info: info}
-	if err := r.start(); err != nil {
+	var err error
+	if r.id, err = s.nextRun(); err == nil {
+		r.load, err = startLoader(s.duck, r.id)
+	}
+	if err != nil {
 		return nil, errors.Join(s.wrap(err), s.duck.exec("ROLLBACK"))
 	}
 	s.busy = true
 	return r, nil
 }
 
-func (r *Run) start() error {
-	var err error
-	if r.id, err = r.store.nextRun(); err != nil {
-		return err
-	}
-	r.load, err = startLoader(r.store.duck, r.id)
-	return err
-}
-
 // nextRun is the number of a run that begins.
 func (s *Store) nextRun() (int32, error) {
-	last, err := s.duck.number("SELECT coalesce(max(run), 0)::BIGINT FROM runs")
-	if err == nil && last >= maxRun {
+	last, err := one[int32](s.duck, "SELECT max(run) FROM runs")
+	if err == nil && last == math.MaxInt32 {
 		err = errNoNumbers
 	}
-	return int32(last) + 1, err
+	return last + 1, err
 }
 
 // ID is the run's number in the database.
 func (r *Run) ID() int32 { return r.id }
-
-// Warn keeps what reading found unusual with the run. It must be called before Finish.
-func (r *Run) Warn(texts []string) { r.warnings = append(r.warnings, texts...) }
 
 // Write takes events in; it keeps none of the slice. An error may belong to an earlier Write.
 func (r *Run) Write(events []replay.Event) error {

@@ -154,11 +154,8 @@ func loadGrown(b *testing.B, path string, _ int) int {
 	r, err := OpenReader(context.Background(), path, Wait{})
 	check(b, err)
 	defer r.Close()
-	var runs []int32
-	check(b, r.each("SELECT run FROM runs ORDER BY run", func(b *block, row int) error {
-		runs = append(runs, values[int32](b, 0)[row])
-		return nil
-	}))
+	runs, err := list[int32](r.duck, "SELECT run FROM runs ORDER BY run")
+	check(b, err)
 	l, err := r.Load(runs)
 	check(b, err)
 	return l.Result.Clients.Len()
@@ -173,9 +170,9 @@ func rowEach(b *testing.B, s *Store, a *replay.Addition) {
 	var body bytes.Buffer
 	check(b, gob.NewEncoder(&body).Encode(a))
 	check(b, s.transact(context.Background(), func() error {
-		t := s.duck.table("segments")
-		t.add(int32(1), int64(a.Number), body.Bytes())
-		return t.done()
+		w := s.duck.writer()
+		w.add("segments", int32(1), int64(a.Number), body.Bytes())
+		return w.done()
 	}))
 }
 
@@ -189,9 +186,9 @@ func addSegments(b *testing.B, path string, batches int) int {
 		hits    [3]int64
 	}
 	clients, actions, n := map[string]*sums{}, map[string]int64{}, 0
-	check(b, r.each("SELECT body FROM segments ORDER BY batch", func(rows *block, row int) error {
+	check(b, each(r.duck, "SELECT body FROM segments ORDER BY batch", func(body *[]byte) error {
 		var a replay.Addition
-		if err := gob.NewDecoder(bytes.NewReader(rows.bytes(0, row))).Decode(&a); err != nil {
+		if err := gob.NewDecoder(bytes.NewReader(*body)).Decode(&a); err != nil {
 			return err
 		}
 		of := make([]*sums, len(a.Clients))

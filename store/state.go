@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"shadow/limit"
 )
@@ -40,19 +41,24 @@ const (
 	piecesAtOnce = 1 << 16 // that are read at once
 )
 
-// State is the latest state of a name, nil if there is none.
-func (r *Run) State(name string) (*State, error) {
+// LastState is the latest state of a name, nil if there is none.
+func (r *Run) LastState(name string) (*State, error) {
 	if err := CheckStateName(name); err != nil {
 		return nil, err
 	}
+	d, where := r.store.duck, " WHERE name = '"+name+"'"
+	found, err := list[State](d, "SELECT name, run, written, options, logs, NULL::BLOB FROM states"+where)
+	if err == nil && len(found) == 0 {
+		return nil, nil
+	}
 	var s *State
-	where := " WHERE name = '" + name + "'"
-	err := r.store.duck.scan("SELECT run, written, options, logs FROM states"+where, func(b *block) error {
-		s = &State{Name: name, Run: values[int32](b, 0)[0], Written: values[limit.Time](b, 1)[0], Options: b.text(2, 0), Logs: b.text(3, 0)}
-		return nil
-	})
-	if err == nil && s != nil {
-		s.Body, err = r.readPieces(where)
+	for from, more := 0, true; err == nil && more; from += piecesAtOnce {
+		s, more = &found[0], false
+		question := fmt.Sprintf("SELECT bytes FROM state_pieces%s AND piece >= %d AND piece < %d ORDER BY piece", where, from, from+piecesAtOnce)
+		err = each(d, question, func(piece *[]byte) error {
+			s.Body, more = append(s.Body, *piece...), true
+			return nil
+		})
 	}
 	if err != nil {
 		return nil, r.store.wrap(fmt.Errorf("the state %s cannot be read: %w", name, err))
@@ -60,33 +66,12 @@ func (r *Run) State(name string) (*State, error) {
 	return s, nil
 }
 
-// readPieces reads the pieces of a state.
-func (r *Run) readPieces(where string) (body []byte, err error) {
-	for from := 0; err == nil; from += piecesAtOnce {
-		before := len(body)
-		question := fmt.Sprintf("SELECT bytes FROM state_pieces%s AND piece >= %d AND piece < %d ORDER BY piece", where, from, from+piecesAtOnce)
-		err = r.store.duck.scan(question, func(b *block) error {
-			for row := range b.rows {
-				body = append(body, b.bytes(0, row)...)
-			}
-			return nil
-		})
-		if len(body) == before {
-			break
-		}
-	}
-	return body, err
-}
-
-// Leave makes s the state of its name, in place of the one before, once the run is stored. It must be called before Finish.
-func (r *Run) Leave(s *State) { r.state = s }
-
 // writeState replaces the state.
 func (r *Run) writeState() error {
-	if r.state == nil {
+	s := r.State
+	if s == nil {
 		return nil
 	}
-	s := r.state
 	if err := CheckStateName(s.Name); err != nil {
 		return fmt.Errorf("state %q: %w", s.Name, err)
 	}
@@ -95,16 +80,12 @@ func (r *Run) writeState() error {
 			return err
 		}
 	}
-	states := r.store.duck.table("states")
-	states.add(r.id, s.Name, s.Written, s.Options, s.Logs)
-	if err := states.done(); err != nil {
-		return err
+	w := r.store.duck.writer(r.id, s.Name)
+	w.add("states", s.Written, s.Options, s.Logs)
+	piece := int32(0)
+	for bytes := range slices.Chunk(s.Body, pieceBytes) {
+		w.add("state_pieces", piece, bytes)
+		piece++
 	}
-	pieces := r.store.duck.table("state_pieces")
-	for piece, rest := int32(0), s.Body; len(rest) > 0; piece++ {
-		n := min(len(rest), pieceBytes)
-		pieces.add(r.id, s.Name, piece, rest[:n])
-		rest = rest[n:]
-	}
-	return pieces.done()
+	return w.done()
 }

@@ -30,9 +30,9 @@ func leave(t *testing.T, path string, s *State, finish bool) (before *State) {
 	defer db.Close()
 	run, err := db.Begin(context.Background(), info)
 	check(t, err)
-	before, err = run.State(s.Name)
+	before, err = run.LastState(s.Name)
 	check(t, err)
-	run.Leave(s)
+	run.State = s
 	m := makeRun(t, 1, 2, 10, 0)
 	if !finish {
 		check(t, run.Abort())

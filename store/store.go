@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 //go:embed schema.sql
@@ -26,21 +28,12 @@ type Options struct {
 
 const defaultMemoryMB = 64
 
-func (o Options) settings() map[string]string {
-	if o.MemoryMB == 0 {
-		o.MemoryMB = defaultMemoryMB
-	}
-	if o.Threads == 0 {
-		o.Threads = 1
-	}
-	return map[string]string{
-		"memory_limit":                 fmt.Sprintf("%dMB", o.MemoryMB),
-		"threads":                      fmt.Sprint(o.Threads),
-		"autoinstall_known_extensions": "false",
-		"autoload_known_extensions":    "false",
-		// DuckDB never checkpoints by itself (see checkpoint.go).
-		"checkpoint_threshold": "1TB",
-	}
+func (o Options) settings() settings {
+	return slices.Concat(noExtensions, settings{
+		{"memory_limit", fmt.Sprintf("%dMB", cmp.Or(o.MemoryMB, defaultMemoryMB))},
+		{"threads", fmt.Sprint(cmp.Or(o.Threads, 1))},
+		{"checkpoint_threshold", "1TB"}, // DuckDB never checkpoints by itself (see checkpoint.go)
+	})
 }
 
 // A Store is a database file opened for writing. Until Close no other process can open it, not even to read: a
@@ -74,11 +67,11 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 // open opens the file at path, and creates it when there is none.
-func open(path string, settings map[string]string) (*Store, error) {
-	if err := create(path, settings); err != nil {
+func open(path string, with settings) (*Store, error) {
+	if err := create(path, with); err != nil {
 		return nil, err
 	}
-	d, err := openExplained(path, settings)
+	d, err := openExplained(path, with)
 	if err != nil {
 		return nil, err
 	}
@@ -119,26 +112,42 @@ func (s *Store) letGo() {
 
 // prepare creates the schema in an empty database and checks its version in any other.
 func (d *duck) prepare() error {
-	ours, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'shadow_schema'")
-	if err != nil {
+	ours, others, err := d.countTables()
+	switch {
+	case err != nil:
 		return err
-	}
-	if ours > 0 {
+	case ours > 0:
 		return d.checkVersion("shadow_schema")
-	}
-	others, err := d.number("SELECT count(*) FROM duckdb_tables() WHERE NOT internal")
-	if err != nil {
-		return err
-	}
-	if others > 0 {
+	case others > 0:
 		return errors.New("has tables, but none of shadow's: it belongs to something else; choose another file with --db")
 	}
 	return d.exec("BEGIN;" + schemaSQL + viewsSQL + "COMMIT;")
 }
 
+// checkOurs reports an error unless the file has our schema.
+func (d *duck) checkOurs() error {
+	ours, others, err := d.countTables()
+	switch {
+	case err != nil:
+		return err
+	case ours > 0:
+		return d.checkVersion("shadow_schema")
+	case others > 0:
+		return errors.New("has none of shadow's tables: choose another file with --db")
+	}
+	return errors.New("holds no runs yet: shadow replay makes one") // a first run that was killed leaves a file without any table
+}
+
+// countTables counts the tables that say which schema the file has, and all others.
+func (d *duck) countTables() (ours, others int64, err error) {
+	n, err := one[[2]int64](d, `SELECT count(*) FILTER (table_name = 'shadow_schema'), count(*) FILTER (NOT internal AND table_name != 'shadow_schema')
+		FROM duckdb_tables()`)
+	return n[0], n[1], err
+}
+
 // checkVersion reports an error unless the schema whose version stands in a table is ours.
 func (d *duck) checkVersion(table string) error {
-	version, err := d.number("SELECT version::BIGINT FROM " + table)
+	version, err := one[int32](d, "SELECT version FROM "+table)
 	if err == nil && version != schemaVersion {
 		err = fmt.Errorf("was written by another version of shadow (schema %d, this one has %d): use that version, or choose another file with --db",
 			version, schemaVersion)

@@ -155,9 +155,7 @@ func escape(s string, i int) string {
 		}
 		_, n := utf8.DecodeRuneInString(s[i:])
 		for _, c := range []byte(s[i : i+n]) {
-			b.WriteString(`\x`)
-			b.WriteByte(hexDigits[c>>4])
-			b.WriteByte(hexDigits[c&15])
+			fmt.Fprintf(&b, `\x%02x`, c)
 		}
 		i += n
 	}

@@ -31,37 +31,39 @@ func problem(text string) error {
 	return errors.New(text)
 }
 
-// DuckDB says what went wrong in prose only. This file knows the sentences that an operator is likely to meet when a
-// database is opened, and says what to do about them; tests provoke each of them for real.
-
 // openExplained is openDuck, with an error that people understand.
-func openExplained(path string, settings map[string]string) (*duck, error) {
-	d, err := openDuck(path, settings)
+func openExplained(path string, with settings) (*duck, error) {
+	d, err := openDuck(path, with)
 	if err != nil {
-		return nil, explainOpen(path, err)
+		err = explainOpen(path, err)
 	}
-	return d, nil
+	return d, err
 }
 
+// explainOpen says what to do about an error in opening a database. DuckDB says what went wrong in prose only; these are the sentences
+// that an operator is likely to meet, and tests provoke each of them for real.
 func explainOpen(path string, err error) error {
 	text := err.Error()
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	switch {
 	case errors.Is(err, errDiskFull):
 		return fmt.Errorf("database %s: %w", path, err)
 	case strings.Contains(text, "Conflicting lock"), strings.Contains(text, "Could not set lock"):
 		return fmt.Errorf("database %s: %s holds it open: %w", path, holder(text), ErrBusy)
-	case strings.Contains(text, "different configuration than existing connections"):
-		return fmt.Errorf("database %s: this process has it open already", path)
-	case strings.Contains(text, "not a valid DuckDB database file"):
-		return fmt.Errorf("database %s: is not a DuckDB database: choose another file with --db", path)
-	case strings.Contains(text, "Trying to read a database file with version number"):
-		return fmt.Errorf("database %s: was written by another version of DuckDB: %s", path, firstLine(text))
-	case strings.Contains(text, "No such file or directory"):
-		return fmt.Errorf("database %s: there is no directory %s: make it, or choose another file with --db", path, filepath.Dir(path))
-	case strings.Contains(text, "Permission denied"), strings.Contains(text, "Read-only file system"):
-		return fmt.Errorf("database %s: permission denied: choose another file with --db", path)
 	}
-	return fmt.Errorf("database %s: %s", path, firstLine(text))
+	for _, known := range [][2]string{
+		{"different configuration than existing connections", "this process has it open already"},
+		{"not a valid DuckDB database file", "is not a DuckDB database: choose another file with --db"},
+		{"Trying to read a database file with version number", "was written by another version of DuckDB: " + line},
+		{"No such file or directory", fmt.Sprintf("there is no directory %s: make it, or choose another file with --db", filepath.Dir(path))},
+		{"Permission denied", "permission denied: choose another file with --db"},
+		{"Read-only file system", "permission denied: choose another file with --db"},
+	} {
+		if strings.Contains(text, known[0]) {
+			return fmt.Errorf("database %s: %s", path, known[1])
+		}
+	}
+	return fmt.Errorf("database %s: %s", path, line)
 }
 
 // holder names the process in DuckDB's "Conflicting lock is held in /usr/bin/duckdb (PID 123) by user …".
@@ -72,24 +74,10 @@ func holder(text string) string {
 	if !ok || err != nil {
 		return "another process"
 	}
-	if name := processName(pid); name != "" {
-		return fmt.Sprintf("process %d (%s)", pid, name)
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+		return fmt.Sprintf("process %d (%s)", pid, encodeText(strings.TrimSpace(string(comm))))
 	}
 	return fmt.Sprintf("process %d", pid)
-}
-
-// processName is what the system calls a process, or empty when it does not tell.
-func processName(pid int) string {
-	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil {
-		return ""
-	}
-	return encodeText(strings.TrimSpace(string(comm)))
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }
 
 // A tail has the file open for a moment every few seconds, and so has whoever asks it something. Neither should have to

@@ -117,56 +117,16 @@ func (f *Report) history() (*history.History, error) {
 	c := f.compareRuns(slices.DeleteFunc(slices.Clone(f.all), func(run store.RunFact) bool {
 		return !slices.Contains(alike, run.Run)
 	}))
-	found, err := f.db.History(f.loaded, store.Question{
+	h, err := f.db.History(f.loaded, store.Question{
 		Now: now, Base: numbersOf(c.base), Trend: numbersOf(c.trend), Recent: numbersOf(c.recent),
 		Days: c.days, Often: repeatDays, Top: f.Top,
 	})
 	if err != nil {
 		return nil, err
 	}
-	h := &history.History{
-		Compare: f.Compare, Runs: now, Base: numbersOf(c.base), Policies: []history.Policy{},
-		NewActions: found.NewActions, TopNewActions: []history.NewAction{}, Repeat: history.Repeat{HitDays: repeatDays, OfDays: recentDays},
-		Degraded: c.degraded(now),
-	}
-	for _, a := range found.TopActions {
-		h.TopNewActions = append(h.TopNewActions, history.NewAction(a))
-	}
-	for i := range found.Policies {
-		p := f.loaded.Result.Policies[i].Policy
-		h.Policies = append(h.Policies, policyHistory(p.Name, p.By(), &found.Policies[i]))
-	}
+	h.Compare, h.Degraded, h.Repeat = f.Compare, c.degraded(now), history.Repeat{HitDays: repeatDays, OfDays: recentDays}
 	h.SafeLimits, err = f.safeLimits()
 	return h, err
-}
-
-func policyHistory(name, by string, p *store.PolicyHistory) history.Policy {
-	h := history.Policy{
-		Policy: name, By: by, Changed: p.Changed, Trend: []history.Trend{},
-		NewlyHit: movedOf(p.NewlyHit), Released: movedOf(p.Released), Repeating: movedOf(p.Repeating),
-		TopNewlyHit: moversOf(p.TopNewlyHit), TopReleased: moversOf(p.TopReleased), TopRepeating: moversOf(p.TopRepeating),
-	}
-	if p.InBase {
-		before := history.NewTotals(p.Before.Requests, p.Before.Refused, p.Before.Clients, p.Before.ClientsHit)
-		h.Before = &before
-	}
-	for _, r := range p.Trend {
-		h.Trend = append(h.Trend, history.NewTrend(r.Run, r.First, r.Last,
-			history.NewTotals(r.Requests, r.Refused, r.Clients, r.ClientsHit), history.HitClasses(r.Hit)))
-	}
-	return h
-}
-
-func movedOf(c store.ByClass) history.Moved {
-	return history.Moved{Clients: history.HitClasses(c).Sum(), ByClass: history.HitClasses(c)}
-}
-
-func moversOf(movers []store.Mover) []history.Mover {
-	list := make([]history.Mover, len(movers))
-	for i := range movers {
-		list[i] = history.Mover(movers[i])
-	}
-	return list
 }
 
 // safeLimits compares the latest curves up to the runs of a report with earlier ones: those of the run with curves
@@ -188,21 +148,9 @@ func (f *Report) safeLimits() (*history.SafeLimits, error) {
 		if f.Compare == CompareWeek && i > 0 && swept[i-1].Last >= newest.Last-recentDays*limit.Day {
 			continue
 		}
-		limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, f.Protect)
-		if err != nil {
-			return nil, err
+		if limits, err := f.db.SafeLimits(swept[i].Run, newest.Run, f.Protect); err != nil || limits != nil {
+			return limits, err
 		}
-		if len(limits) == 0 {
-			continue
-		}
-		s := &history.SafeLimits{Class: f.Protect.Class.String(), Percent: float64(f.Protect.PerMillion) / 1e4, Before: swept[i].Run, Now: newest.Run}
-		for _, l := range limits {
-			s.People = l.People
-			s.Limits = append(s.Limits, history.SafeLimit{
-				By: l.By, Action: l.Action, Before: l.Shape.Limit(l.Limit[0]), Now: l.Shape.Limit(l.Limit[1]), Change: l.Limit[1] - l.Limit[0],
-			})
-		}
-		return s, nil
 	}
 	return nil, nil
 }

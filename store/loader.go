@@ -4,95 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"shadow/limit"
 	"shadow/replay"
 )
-
-// A table fills one table row by row. Events take a shorter way (see loader); everything else is small.
-type table struct {
-	*chunk
-	name string
-	row  int
-	err  error // the first that happened
-}
-
-func (d *duck) table(name string) *table {
-	c, err := d.newChunk(name)
-	return &table{chunk: c, name: name, err: err}
-}
-
-// add appends a row. The type of each value must be that of its column to the bit; strings are made printable; nil
-// is NULL. Errors wait for done.
-func (t *table) add(values ...any) {
-	if t.err != nil {
-		return
-	}
-	if len(values) != len(t.types) {
-		t.err = fmt.Errorf("%d values for %d columns", len(values), len(t.types))
-		return
-	}
-	for i, v := range values {
-		t.set(i, v)
-	}
-	if t.row++; t.row == chunkRows {
-		t.flush()
-	}
-}
-
-func (t *table) set(i int, value any) {
-	switch v := value.(type) {
-	case nil:
-		t.setNull(i, t.row)
-	case string:
-		t.setText(i, t.row, encodeText(v))
-	case []byte:
-		t.setBytes(i, t.row, v)
-	case bool:
-		column[bool](t.chunk, i)[t.row] = v
-	case int32:
-		column[int32](t.chunk, i)[t.row] = v
-	case int64:
-		column[int64](t.chunk, i)[t.row] = v
-	case uint64:
-		column[uint64](t.chunk, i)[t.row] = v
-	case float64:
-		column[float64](t.chunk, i)[t.row] = v
-	case limit.Time:
-		if err := checkTime(v); err != nil && t.err == nil {
-			t.err = err
-		}
-		column[limit.Time](t.chunk, i)[t.row] = v
-	default:
-		panic(fmt.Sprintf("store: table %s, column %d: no DuckDB type for %T", t.name, i, value))
-	}
-}
-
-func (t *table) flush() {
-	if t.err == nil && t.row > 0 {
-		t.err = t.send(t.row)
-	}
-	t.row = 0
-}
-
-// done brings the rows into the table and tells the first error of all.
-func (t *table) done() error {
-	t.flush()
-	if t.chunk != nil {
-		closing := t.close
-		if t.err != nil {
-			closing = t.discard
-		}
-		if err := closing(); t.err == nil {
-			t.err = err
-		}
-	}
-	if t.err != nil {
-		return fmt.Errorf("table %s: %w", t.name, t.err)
-	}
-	return nil
-}
 
 // The loader brings events into the database in a goroutine of its own:
 //
@@ -112,11 +27,10 @@ type loader struct {
 	run   int32
 
 	full, free chan []replay.Event
-	filling    []replay.Event // by Write
-	stopped    chan struct{}  // closed when the goroutine has ended
-	failed     chan struct{}  // closed at the first error
-	failOnce   sync.Once
-	err        error // the first error; read after failed or stopped
+	filling    []replay.Event          // by Write
+	stopped    chan struct{}           // closed when the goroutine has ended
+	ctx        context.Context         // ends at the first error, its cause
+	fail       context.CancelCauseFunc // with the first error
 
 	refused              []int64 // sum of counts by policy
 	maxClient, maxAction int32   // highest ids seen; −1: none
@@ -130,9 +44,9 @@ func startLoader(d *duck, run int32) (*loader, error) {
 	l := &loader{
 		chunk: c, run: run,
 		full: make(chan []replay.Event, bufferCount), free: make(chan []replay.Event, bufferCount),
-		stopped: make(chan struct{}), failed: make(chan struct{}),
-		maxClient: -1, maxAction: -1,
+		stopped: make(chan struct{}), maxClient: -1, maxAction: -1,
 	}
+	l.ctx, l.fail = context.WithCancelCause(context.Background())
 	for range bufferCount - 1 {
 		l.free <- make([]replay.Event, 0, bufferEvents)
 	}
@@ -164,21 +78,21 @@ func (l *loader) handOver(ctx context.Context) error {
 		l.full <- l.filling // has room for every buffer
 		l.filling = b
 		return nil
-	case <-l.failed:
-		return l.err
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// stop loads what was written, ends the goroutine and tells the first error.
+// stop loads what was written, ends the goroutine and returns the first error.
 func (l *loader) stop() error {
 	l.full <- l.filling
 	close(l.full)
 	<-l.stopped
-	if l.err != nil {
+	if err := context.Cause(l.ctx); err != nil {
 		l.chunk.discard() //nolint:errcheck // the first error tells more
-		return l.err
+		return err
 	}
 	return l.chunk.close()
 }
@@ -189,13 +103,6 @@ func (l *loader) cancel() {
 	close(l.full)
 	<-l.stopped
 	l.chunk.discard() //nolint:errcheck // the transaction is about to be rolled back
-}
-
-func (l *loader) fail(err error) {
-	l.failOnce.Do(func() {
-		l.err = err
-		close(l.failed)
-	})
 }
 
 func (l *loader) work() {
@@ -210,12 +117,7 @@ func (l *loader) work() {
 
 // load moves one buffer into the database, a chunk at a time. After an error it does nothing.
 func (l *loader) load(events []replay.Event) error {
-	for len(events) > 0 {
-		select {
-		case <-l.failed:
-			return nil
-		default:
-		}
+	for len(events) > 0 && l.ctx.Err() == nil {
 		n := min(len(events), chunkRows)
 		for i := range events[:n] {
 			if err := l.check(&events[i]); err != nil {
