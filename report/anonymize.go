@@ -167,11 +167,14 @@ func (m *Model) SetHistory(h *history.History, a *Anonymizer) {
 	}
 	m.History = h
 	if len(h.Degraded) > 0 {
-		m.Warnings = append(m.Warnings, "verdicts were degraded in runs that this is compared with: "+strings.Trim(strings.ReplaceAll(fmt.Sprint(h.Degraded), " ", ", "), "[]"))
+		m.Warnings = append(m.Warnings,
+			"verdicts were degraded in runs that this is compared with: "+strings.Trim(strings.ReplaceAll(fmt.Sprint(h.Degraded),
+				" ", ", "), "[]"))
 	}
 	for _, p := range h.Policies {
 		if p.Changed {
-			m.Warnings = append(m.Warnings, "policy "+p.Policy+": it did not stand for the same limits in all runs that it is compared with")
+			m.Warnings = append(m.Warnings,
+				"policy "+p.Policy+": it did not stand for the same limits in all runs that it is compared with")
 		}
 	}
 }

@@ -86,7 +86,8 @@ func (in *Input) bandText() string {
 	}
 	text := "least–most, wherever in its second each request came"
 	if b.Movable < in.Requests {
-		text += fmt.Sprintf("; of %s %s are stamped in whole seconds, and the others are taken for as coarse", format.Count(in.Requests, "request"), format.Thousands(b.Movable))
+		text += fmt.Sprintf("; of %s %s are stamped in whole seconds, and the others are taken for as coarse",
+			format.Count(in.Requests, "request"), format.Thousands(b.Movable))
 	}
 	return text
 }

@@ -107,7 +107,8 @@ func refusedColumns[T any](m *Model, t *table.Of[compared[T]], requests func(*T)
 // writeCompared writes the tables of clients and actions of several policies.
 func (m *Model) writeCompared(w *document.Writer) {
 	if len(m.clients) > 0 {
-		w.Heading(2, "Clients hit", "by these limits, with the requests that each refuses; first and last are those of any of them")
+		w.Heading(2, "Clients hit",
+			"by these limits, with the requests that each refuses; first and last are those of any of them")
 		at := m.Input.Span.Layouts().Second
 		t := table.Of[compared[Client]]{}
 		t.Head(table.Name("client"), func(c *compared[Client]) table.Cell { return table.Text(c.of.Client) })

@@ -92,7 +92,8 @@ func (c *Condition) Holds(m *Model) (policies []string, err error) {
 			t.history = &m.History.Policies[i]
 		}
 		if c.needs == WithEvidence && t.policy.ByEvidence == nil {
-			return nil, fmt.Errorf("%q asks who is disguised, which is not known of this run: shadow replay --evidence finds out, and keeps it", c.text)
+			return nil, fmt.Errorf("%q asks who is disguised, which is not known of this run: "+
+				"shadow replay --evidence finds out, and keeps it", c.text)
 		}
 		held, err := expr.Run(c.program, t.figures(c.scopes))
 		if err != nil {

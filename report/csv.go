@@ -39,7 +39,10 @@ func (t *source) record(kind rows, level, name, class string) table.Record {
 
 func (m *Model) records() []table.Record {
 	in := &m.Input
-	read := &source{model: m, group: &group{ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients}, Verdicts: in.Evidence}}
+	read := &source{model: m, group: &group{
+		ClassFigures: ClassFigures{Requests: in.Requests, Clients: in.Clients},
+		Verdicts:     in.Evidence,
+	}}
 	all := append([]table.Record{read.record(ofInput, "input", "", "")}, m.Apart.records()...)
 	for i := range m.Policies {
 		p := &m.Policies[i]
@@ -90,12 +93,16 @@ func (p *Policy) records(m *Model) []table.Record {
 		add("class", name, name, g)
 	}
 	if e := p.ByEvidence; e != nil {
-		add("evidence", "people", "browser", group{ClassFigures: e.People, Pages: field(p.Harm, func(h *Harm) *Pages { return h.People })})
+		add("evidence", "people", "browser", group{
+			ClassFigures: e.People,
+			Pages:        field(p.Harm, func(h *Harm) *Pages { return h.People }),
+		})
 		add("evidence", "disguised", "browser", group{ClassFigures: e.Disguised})
 	}
 	for _, c := range p.TopClients {
 		r := table.Record{
-			"level": table.Text("client"), "name": table.Text(c.Client), "class": table.Text(c.Class), "agent": table.Text(c.Agent),
+			"level": table.Text("client"), "name": table.Text(c.Client), "class": table.Text(c.Class),
+			"agent":    table.Text(c.Agent),
 			"requests": table.Count(c.Requests), "refused": table.Count(c.Refused),
 			"first_refused": cell(c.First), "last_refused": cell(c.Last),
 		}
@@ -109,7 +116,8 @@ func (p *Policy) records(m *Model) []table.Record {
 	}
 	for _, a := range p.TopActions {
 		all = append(all, table.Record{
-			"level": table.Text("action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests), "refused": table.Count(a.Refused),
+			"level": table.Text("action"), "name": table.Text(a.Action), "requests": table.Count(a.Requests),
+			"refused": table.Count(a.Refused),
 		})
 	}
 	return all
@@ -121,10 +129,14 @@ func (p *Apart) records() (all []table.Record) {
 		return nil
 	}
 	all = append(all, table.Record{
-		"level": table.Text("judged apart"), "name": table.Text(format.Runs(p.Runs)), "clients": table.Count(p.Clients), "requests": table.Count(p.Requests),
+		"level": table.Text("judged apart"), "name": table.Text(format.Runs(p.Runs)), "clients": table.Count(p.Clients),
+		"requests": table.Count(p.Requests),
 	})
 	for _, c := range p.TopClients {
-		all = append(all, table.Record{"level": table.Text("client judged apart"), "name": table.Text(c.Client), "requests": table.Count(c.Requests)})
+		all = append(all, table.Record{
+			"level": table.Text("client judged apart"), "name": table.Text(c.Client),
+			"requests": table.Count(c.Requests),
+		})
 	}
 	return all
 }

@@ -34,11 +34,13 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 	requests("excluded", in.Excluded, "")
 	f.Add("not HTTP", in.NotHTTP.text())
 	requests("warm", in.Warm, " before --since: judged, not counted")
-	requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater --lateness puts them in order",
+	requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater "+
+		"--lateness puts them in order",
 		format.Percent(format.PercentOf(in.Late, in.Parsed))))
 	requests("carried", in.Carried, " that the run before had held back")
 	if in.HeldFrom != nil {
-		requests("held back", in.Held, fmt.Sprintf(" from %s UTC on, which the next run judges: until then older ones may come",
+		requests("held back", in.Held, fmt.Sprintf(" from %s UTC on, which the next run judges: until then older ones may "+
+			"come",
 			in.HeldFrom.Format(time.DateTime)))
 	}
 	requests("enforced", in.AlreadyRefused,
@@ -46,7 +48,10 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 	if !in.AgentsLogged && in.Requests > 0 {
 		f.Add("agents", "not logged: every client is of class unknown")
 	}
-	if shown := map[string]string{"hash": "under a keyed hash of their names", "prefix": "as the networks of their addresses"}[anonymized]; shown != "" {
+	if shown := map[string]string{
+		"hash":   "under a keyed hash of their names",
+		"prefix": "as the networks of their addresses",
+	}[anonymized]; shown != "" {
 		f.Add("anonymous", "clients are shown "+shown+"; texts of unreadable lines are left out")
 	}
 	f.Add("evidence", in.Evidence.Text("clients"))

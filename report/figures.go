@@ -19,9 +19,10 @@ type Figure struct {
 	Help  string
 	Scope Scope
 
-	rows rows                       // of CSV in which it stands; 0: none
-	asks bool                       // whether conditions may name it
-	of   func(t *source, i int) any // of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
+	rows rows // of CSV in which it stands; 0: none
+	asks bool // whether conditions may name it
+	// of name i: an int64, a float64, a string, a bool or a moment; nil: not known, or none
+	of func(t *source, i int) any
 }
 
 // A Unit is what a figure counts in.
@@ -87,7 +88,8 @@ func columns() []Figure {
 		label("level"), label("name"), label("class"),
 		part("requests", Requests, "requests judged", all, func(g *group) any { return g.Requests }).asked(),
 		part("refused", Requests, "requests refused", ofPolicy|ofGroup, func(g *group) any { return g.Refused }).asked(),
-		figure("refused_share", Share, "of the requests", func(t *source) any { return t.policy.RefusedPercent / 100 }).asked(),
+		figure("refused_share", Share, "of the requests",
+			func(t *source) any { return t.policy.RefusedPercent / 100 }).asked(),
 		part("clients", Clients, "clients with a request", all, func(g *group) any { return g.Clients }).asked(),
 		part("clients_hit", Clients, "clients with a refused request", ofPolicy|ofGroup,
 			func(g *group) any { return g.ClientsHit }).asked(),
@@ -304,7 +306,8 @@ func historyFigures() []Figure {
 	all = append(all, relocated("repeat_offenders", "clients that it hit on 3 of the last 7 days",
 		func(h *history.Policy) *history.Moved { return &h.Repeating })...)
 	return append(all,
-		since("new_actions", Number, "actions that no base run has", func(t *source) any { return t.allHistory().NewActions }),
+		since("new_actions", Number, "actions that no base run has",
+			func(t *source) any { return t.allHistory().NewActions }),
 		since("safe_limits_changed", Number, "safe limits that have moved",
 			func(t *source) any { return int64(len(t.allHistory().SafeLimits.Changed())) }),
 	)

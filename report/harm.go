@@ -15,10 +15,11 @@ import (
 type Harm struct {
 	Pages
 	ByClass PerClass[Pages] `json:"by_class"`
-	People  *Pages          `json:"people,omitempty"`         // of browsers that are not disguised; nil: no evidence was gathered
-	Lockout *Streak         `json:"longest_lockout"`          // nil when nothing was refused
-	Busiest *Streak         `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
-	Usage   *ActionUsage    `json:"taken"`                    // of the requests of one action; nil unless asked for
+	// of browsers that are not disguised; nil: no evidence was gathered
+	People  *Pages       `json:"people,omitempty"`
+	Lockout *Streak      `json:"longest_lockout"`          // nil when nothing was refused
+	Busiest *Streak      `json:"most_admitted_in_an_hour"` // nil when nothing was admitted
+	Usage   *ActionUsage `json:"taken"`                    // of the requests of one action; nil unless asked for
 }
 
 // Pages are page views, and those that the policy breaks.
@@ -112,7 +113,8 @@ func (p *Policy) HarmFacts(at Layouts) (facts document.Facts) {
 // pagesText tells of page views broken, first of those that matter: of people, if evidence tells who they are.
 func (h *Harm) pagesText() string {
 	if h.People != nil {
-		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text(" page view"), h.Pages.text(""))
+		return fmt.Sprintf("%s of browsers that are not disguised broken; of all clients %s", h.People.text(" page view"),
+			h.Pages.text(""))
 	}
 	text := h.Pages.text(" page view") + " broken"
 	if browsers := h.ByClass[request.Browser]; browsers.PageViews < h.PageViews {
@@ -126,7 +128,8 @@ func (p *Pages) text(noun string) string {
 	if noun != "" {
 		noun = format.Plural(int(p.PageViews), noun)
 	}
-	return fmt.Sprintf("%s of %s%s (%s%%)", format.Thousands(p.Broken), format.Thousands(p.PageViews), noun, format.Percent(p.BrokenPercent))
+	return fmt.Sprintf("%s of %s%s (%s%%)", format.Thousands(p.Broken), format.Thousands(p.PageViews), noun,
+		format.Percent(p.BrokenPercent))
 }
 
 // lockoutText says how long the longest lock-out was, if it was longer than a moment.
@@ -135,18 +138,22 @@ func (s *Streak) lockoutText(at Layouts) string {
 	case s.Requests == 1:
 		return fmt.Sprintf("nobody for longer than one request; the first such is of %s at %s", s.Client, first)
 	case s.First == s.Last:
-		return fmt.Sprintf("%s at %s, %s in a row, all with that timestamp", s.Client, first, format.Count(s.Requests, "request"))
+		return fmt.Sprintf("%s at %s, %s in a row, all with that timestamp", s.Client, first,
+			format.Count(s.Requests, "request"))
 	default:
-		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(s.Length()), first, format.Count(s.Requests, "request"))
+		return fmt.Sprintf("%s for %s from %s, %s in a row", s.Client, format.Span(s.Length()), first,
+			format.Count(s.Requests, "request"))
 	}
 }
 
 func (t *ActionUsage) text(at Layouts) string {
-	text := fmt.Sprintf("%s of %s of %s admitted", format.Thousands(t.Admitted), format.Count(t.Requests, "request"), escape.Visible(t.Action))
+	text := fmt.Sprintf("%s of %s of %s admitted", format.Thousands(t.Admitted), format.Count(t.Requests, "request"),
+		escape.Visible(t.Action))
 	if t.Hour == nil {
 		return text
 	}
-	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", format.Thousands(t.Hour.Requests), t.Hour.Client, t.Hour.First.Format(at.Second))
+	text += fmt.Sprintf("; the most to one client in an hour: %s to %s, from %s", format.Thousands(t.Hour.Requests),
+		t.Hour.Client, t.Hour.First.Format(at.Second))
 	if t.Day.Requests == t.Hour.Requests {
 		return text + ", and no more in a day"
 	}

@@ -146,7 +146,8 @@ type Policy struct {
 	Range   *Range `json:"range"`   // nil when the policy is judged exactly
 	Band    *Band  `json:"band"`    // nil when nobody asked, or when there is none
 
-	Degraded        int64 `json:"degraded"`         // of the requests: judged while hosts that share the limit might have decided otherwise together
+	// of the requests: judged while hosts that share the limit might have decided otherwise together
+	Degraded        int64 `json:"degraded"`
 	DegradedRefused int64 `json:"degraded_refused"` // refused ones of these
 
 	WorstMinute          *Minute  `json:"worst_minute"`                           // nil when nothing was refused

@@ -180,7 +180,8 @@ func (v *Verdicts) Text(whose string) string {
 	}
 	text := fmt.Sprintf("%s, %s, %s undecided", format.Count(v.Human, "human"), bots, format.Thousands(v.Undecided))
 	if v.Shared > 0 {
-		text += fmt.Sprintf("; %s of %s %s look shared", format.Thousands(v.Shared), format.Thousands(v.Human+v.Bot+v.Undecided), whose)
+		text += fmt.Sprintf("; %s of %s %s look shared", format.Thousands(v.Shared),
+			format.Thousands(v.Human+v.Bot+v.Undecided), whose)
 	}
 	return text
 }

@@ -18,10 +18,13 @@ func PolicyTable(m *Model, page bool) *table.Table {
 	if some(func(p Policy) bool { return p.By != "client" }) {
 		t.Join(table.Words("counted by"), func(p *Policy) table.Cell { return table.Text(p.By) })
 	}
-	t.Head(table.Number("refused"), func(p *Policy) table.Cell { return table.Shown(p.RefusedText(), format.Plain(p.Refused)) })
+	t.Head(table.Number("refused"),
+		func(p *Policy) table.Cell { return table.Shown(p.RefusedText(), format.Plain(p.Refused)) })
 	t.Join(table.Number("%").Titled("% of requests"), func(p *Policy) table.Cell { return table.Share(p.RefusedPercent) })
-	t.Join(table.Number("clients hit"), func(p *Policy) table.Cell { return table.Shown(p.HitText(), format.Plain(p.ClientsHit)) })
-	t.Join(table.Number("%").Titled("% of clients"), func(p *Policy) table.Cell { return table.Share(p.ClientsHitPercent) })
+	t.Join(table.Number("clients hit"),
+		func(p *Policy) table.Cell { return table.Shown(p.HitText(), format.Plain(p.ClientsHit)) })
+	t.Join(table.Number("%").Titled("% of clients"),
+		func(p *Policy) table.Cell { return table.Share(p.ClientsHitPercent) })
 	if some(func(p Policy) bool { return p.Delay != nil }) {
 		delayColumns(&t)
 	}
@@ -30,10 +33,12 @@ func PolicyTable(m *Model, page bool) *table.Table {
 		if !m.Input.AgentsLogged || len(m.Policies) == 0 || page && m.Policies[0].ByClass[class].Clients == 0 {
 			continue
 		}
-		add(table.Number(class.String()).Titled(ClassTitle(class)+" hit"), func(p *Policy) table.Cell { return table.Count(p.ByClass[class].ClientsHit) })
+		add(table.Number(class.String()).Titled(ClassTitle(class)+" hit"),
+			func(p *Policy) table.Cell { return table.Count(p.ByClass[class].ClientsHit) })
 		add = t.Join
 		if class == request.Browser && some(func(p Policy) bool { return p.ByEvidence != nil }) {
-			add(table.Number("(disguised)").Titled("of them disguised"), func(p *Policy) table.Cell { return table.Count(p.ByEvidence.Disguised.ClientsHit) })
+			add(table.Number("(disguised)").Titled("of them disguised"),
+				func(p *Policy) table.Cell { return table.Count(p.ByEvidence.Disguised.ClientsHit) })
 		}
 	}
 	savedColumns(&t, &m.Input)

@@ -45,7 +45,8 @@ func HeavyWarnings(clients *replay.Paged[replay.ClientTally], names *intern.Dict
 // heavyText offers flags to paste into a shell only for an address: any other name is a stranger's text. It speaks of
 // a proxy only where there is a sign of one: agents of several classes, or an address that no visitor has.
 func heavyText(name string, a *Anonymizer, c *replay.ClientTally, total int64) string {
-	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name), format.Percent(format.PercentOf(c.Requests(), total)))
+	text := fmt.Sprintf("%s sent %s%% of all requests", a.Name(name),
+		format.Percent(format.PercentOf(c.Requests(), total)))
 	if mixed(c) {
 		text += ", with agents of several classes, as a proxy has"
 	}
@@ -110,8 +111,10 @@ func degradedText(policies []Policy) string {
 		case len(texts) == namedDegraded:
 			more++
 		default:
-			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, format.Thousands(p.Degraded), format.Count(p.Requests, "request"),
-				format.Percent(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused), format.Count(p.Refused, "refusal")))
+			texts = append(texts, fmt.Sprintf("of %s %s of %s (%s%%) and %s of %s", p.Policy, format.Thousands(p.Degraded),
+				format.Count(p.Requests, "request"),
+				format.Percent(format.PercentOf(p.Degraded, p.Requests)), format.Thousands(p.DegradedRefused),
+				format.Count(p.Refused, "refusal")))
 		}
 	}
 	if texts == nil {
@@ -120,7 +123,8 @@ func degradedText(policies []Policy) string {
 	if more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more policies", more))
 	}
-	return "verdicts were degraded while Redis was away, or slower than the log grew, and the hosts that share a limit might have decided otherwise together: " +
+	return "verdicts were degraded while Redis was away, or slower than the log grew, and the hosts that share a limit " +
+		"might have decided otherwise together: " +
 		strings.Join(texts, "; ")
 }
 
@@ -148,9 +152,11 @@ func (p *Apart) text(requests int64) string {
 	if more := p.Clients - int64(len(names)); more > 0 {
 		names = append(names, format.Thousands(more)+" more")
 	}
-	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its own requests: "+
+	return fmt.Sprintf("%s are about the same time and have %s in common, with %s of the %s: %s. Each run judged its "+
+		"own requests: "+
 		"a limit that their hosts share would refuse more, as a replay of all their logs together tells",
-		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests), format.Count(requests, "request"), strings.Join(names, ", "))
+		format.Runs(p.Runs), format.Count(p.Clients, "client"), format.Thousands(p.Requests),
+		format.Count(requests, "request"), strings.Join(names, ", "))
 }
 
 // A warning often comes once for each of many files or policies: "NAME: what is wrong", with figures of its own.

@@ -74,7 +74,8 @@ type Limit struct {
 	Reason string  `json:"reason"` // why there is no limit; "" if there is one
 	Proof  string  `json:"proof"`
 	Chosen *Price  `json:"chosen"`
-	Both   *Price  `json:"both"`       // the strictest that keeps the promise on both parts; nil if there is none, or no rest
+	// the strictest that keeps the promise on both parts; nil if there is none, or no rest
+	Both   *Price  `json:"both"`
 	Beside []Price `json:"runners_up"` // from the strictest to the loosest; of the best of each kind only
 	Others []Price `json:"-"`          // the same of each
 	Knee   *Price  `json:"knee"`       // nil if the curve has none
@@ -174,7 +175,10 @@ func (s *Answer) fill(in *report.Input) {
 	}
 	for _, p := range a.Goals {
 		n := a.First.Clients.Of(p.Who)
-		m := Promise{Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n), ProvablePct: suggest.Provable(n).Float()}
+		m := Promise{
+			Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n),
+			ProvablePct: suggest.Provable(n).Float(),
+		}
 		if sample := p.Sample(); sample > 0 {
 			m.Sample = &sample
 		}

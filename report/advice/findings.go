@@ -47,8 +47,8 @@ func findingsOf(a *suggest.Advice, in *report.Input) findings {
 
 func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
 	if !in.AgentsLogged && a.Goals[0].Who != suggest.Everybody {
-		f.add("The log has no user agents, so no client is known to be a browser, a crawler or a tool. --protect all=99%% protects that share " +
-			"of all clients; a log format with the agent, such as combined, allows more.")
+		f.add("The log has no user agents, so no client is known to be a browser, a crawler or a tool. --protect all=99%% " +
+			"protects that share of all clients; a log format with the agent, such as combined, allows more.")
 		return
 	}
 	for _, p := range a.Goals {
@@ -57,7 +57,8 @@ func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
 			return
 		}
 		if a.First.Clients.Of(p.Who) == 0 {
-			f.add("There are no %s among the clients: no one to protect. --protect all=99%% protects that share of all clients.", p.Who)
+			f.add("There are no %s among the clients: no one to protect. --protect all=99%% protects that share of all clients.",
+				p.Who)
 			return
 		}
 	}
@@ -68,7 +69,8 @@ func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
 	requests := a.Whole.Requests
 	later := ""
 	if n := a.Whole.Groups.Of(p.Who); n > 0 {
-		later = fmt.Sprintf(" The rest of the log has %s to protect: --holdout 0 chooses on all of it.", format.Count(n, "client"))
+		later = fmt.Sprintf(" The rest of the log has %s to protect: --holdout 0 chooses on all of it.",
+			format.Count(n, "client"))
 	}
 	var groups []suggest.Group
 	for g := range suggest.GroupCount {
@@ -81,8 +83,10 @@ func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
 	for i, g := range groups {
 		there[i] = fmt.Sprintf("%s by %s", format.Thousands(requests[g]), g)
 	}
-	f.add("No %s sent a request of this action in the part that limits are chosen on: there is no one to protect and no promise to keep. "+
-		"Of the %s of it in the whole log, %s. The table shows what a limit still allows an attacker who starts afresh, and what it refuses of these: "+
+	f.add("No %s sent a request of this action in the part that limits are chosen on: there is no one to protect and "+
+		"no promise to keep. "+
+		"Of the %s of it in the whole log, %s. The table shows what a limit still allows an attacker who starts afresh, "+
+		"and what it refuses of these: "+
 		"take the strictest that people can live with.%s",
 		p.Who, format.Count(requests.Of(suggest.Everybody), "request"), strings.Join(there, ", "), later)
 }
@@ -138,17 +142,21 @@ func (f *findings) whole(a *suggest.Advice) {
 		unscaled = " (the answer without the scale)"
 	}
 	text := fmt.Sprintf("On the whole log, %s%s refuses %s of %s and hits %s.", w.Limit, unscaled,
-		format.Thousands(refused), format.Count(w.Requests.Of(suggest.Everybody), "request"), format.Count(hit.Of(suggest.Everybody), "client"))
+		format.Thousands(refused), format.Count(w.Requests.Of(suggest.Everybody), "request"),
+		format.Count(hit.Of(suggest.Everybody), "client"))
 	best := a.BestOfAll()[0]
-	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) + best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
-		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.", format.Thousands(apart))
+	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) +
+		best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
+		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.",
+			format.Thousands(apart))
 	}
 	if n := hit[suggest.Disguised]; n > 0 {
 		verb := "behave"
 		if n == 1 {
 			verb = "behaves"
 		}
-		text += fmt.Sprintf(" Without --evidence, `shadow replay` counts %s of these clients as browsers; %s %s like bots (disguised).",
+		text += fmt.Sprintf(" Without --evidence, `shadow replay` counts %s of these clients as browsers; %s %s like bots "+
+			"(disguised).",
 			format.Thousands(n+hit[suggest.Browsers]+hit[suggest.Shared]), format.Thousands(n), verb)
 	}
 	*f = append(*f, text)
@@ -167,10 +175,12 @@ func (f *findings) sample(a *suggest.Advice) {
 			provable = "that at most " + format.Percent(100-share.Float()) + "% are"
 		}
 		if sample == 0 {
-			texts = append(texts, fmt.Sprintf("No log can confirm %s: if none of %s is hit here, that shows, with 95%% confidence, %s.",
+			texts = append(texts, fmt.Sprintf("No log can confirm %s: if none of %s is hit here, that shows, with 95%% "+
+				"confidence, %s.",
 				p, format.Count(n, "client"), provable))
 		} else {
-			texts = append(texts, fmt.Sprintf("Too few clients to confirm %s: it takes %s, and the log has %s to choose on. If none of them is hit, that shows, "+
+			texts = append(texts, fmt.Sprintf("Too few clients to confirm %s: it takes %s, and the log has %s to choose on. "+
+				"If none of them is hit, that shows, "+
 				"with 95%% confidence, %s.", p, format.Count(sample, "client"), format.Thousands(n), provable))
 		}
 	}
@@ -200,7 +210,8 @@ func (f *findings) tooLong(a *suggest.Advice) {
 		what = append(what, format.Count(buckets, "bucket")+" of low rates")
 	}
 	if what != nil {
-		f.add("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket refills, must fit into that three times.",
+		f.add("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket "+
+			"refills, must fit into that three times.",
 			strings.Join(what, " and "), format.Brief(a.First.Last-a.First.First))
 	}
 }
@@ -227,11 +238,13 @@ func (f *findings) separation(a *suggest.Advice) {
 			strings.Replace(a.Target.String(), " and ", " or ", 1))
 		return
 	case len(best) == 0:
-		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no faster than the fastest protected clients.", a.Target)
+		f.add("No limit separates the classes: the strictest that keep the promise refuse nothing of %s. They send no "+
+			"faster than the fastest protected clients.", a.Target)
 		return
 	}
 	if share := format.PercentOf(a.RefusedTarget(&best[0].Chosen), requests); share < hardly {
-		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no faster than those of the fastest protected clients.",
+		f.add("A limit hardly separates the classes: the best refuses %s%% of the requests of %s. The others come no "+
+			"faster than those of the fastest protected clients.",
 			format.Percent(share), a.Target)
 	}
 }
@@ -259,9 +272,11 @@ func (f *findings) proof(a *suggest.Advice) {
 	switch {
 	case failed == 0:
 	case failed == tried:
-		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a looser one, or a longer log.")
+		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a looser one, or " +
+			"a longer log.")
 	default:
-		f.add("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after those that do.", failed, tried)
+		f.add("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after "+
+			"those that do.", failed, tried)
 	}
 }
 
@@ -279,9 +294,11 @@ func (f *findings) loads(a *suggest.Advice, in *report.Input) {
 	if a.Action != "" {
 		of = " of this action"
 	}
-	text := fmt.Sprintf("A page load of %s takes %s%s (half of %s), %s (95%%), %s (99%%): the burst of a token bucket, or a window of seconds, "+
+	text := fmt.Sprintf("A page load of %s takes %s%s (half of %s), %s (95%%), %s (99%%): the burst of a token bucket, "+
+		"or a window of seconds, "+
 		"wants room for %s; the rate is for what comes page after page.",
-		whose, format.Count(l.P50, "request"), of, format.Thousands(l.Count), format.Thousands(l.P95), format.Thousands(l.P99), format.Thousands(a.Scale.Up(l.P99)))
+		whose, format.Count(l.P50, "request"), of, format.Thousands(l.Count), format.Thousands(l.P95),
+		format.Thousands(l.P99), format.Thousands(a.Scale.Up(l.P99)))
 	if best := a.Best(sweep.Token); best != nil && best.Chosen.Limit < l.P99 {
 		limit, _ := a.Text(best, best.Chosen.Limit)
 		text += fmt.Sprintf(" %s has less: it refuses part of some pages.", limit)

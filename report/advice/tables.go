@@ -25,24 +25,35 @@ func (s *Answer) sections() []document.Section {
 	}
 	all := []document.Section{{Title: "Who is there" + about, Table: s.clientsTable()}}
 	if s.Whole != nil {
-		all = append(all, document.Section{Title: s.Whole.Limit + " on the whole log, as a replay judges it", Table: s.wholeTable()})
+		all = append(all, document.Section{
+			Title: s.Whole.Limit + " on the whole log, as a replay judges it",
+			Table: s.wholeTable(),
+		})
 	}
 	if len(s.Bounds) > 0 {
 		all = append(all, document.Section{
 			Title: "What one client is admitted at most, from its first request on" + about, Table: s.boundsTable(),
-			Notes: []string{"In less than a minute, an hour, a day. A bucket allows its burst and each token that comes meanwhile; a window allows N in each period."},
+			Notes: []string{"In less than a minute, an hour, a day. A bucket allows its burst and each token that comes " +
+				"meanwhile; a window allows N in each period."},
 		})
 	}
 	if shown, found := s.shown(); found > 0 {
-		title := "The strictest limits: protected clients hit, and the part of the target requests and clients that is refused"
+		title := "The strictest limits: protected clients hit, and the part of the target requests and clients that is " +
+			"refused"
 		if scale := s.Advice.Scale; !scale.One() {
 			title += fmt.Sprintf(", for clients that send %s times as much; the figures are those of such a day", scale)
 		}
-		all = append(all, document.Section{Title: title, Table: s.limitsTable(shown), Notes: s.limitsNotes(len(shown), found)})
+		all = append(all, document.Section{
+			Title: title, Table: s.limitsTable(shown),
+			Notes: s.limitsNotes(len(shown), found),
+		})
 	}
 	for _, best := range s.best {
 		m := s.modelOf(best)
-		all = append(all, document.Section{Title: m.Chosen.Limit + ", a little stricter and a little looser", Table: s.runnersTable(m)})
+		all = append(all, document.Section{
+			Title: m.Chosen.Limit + ", a little stricter and a little looser",
+			Table: s.runnersTable(m),
+		})
 	}
 	return all
 }
@@ -51,12 +62,14 @@ func (s *Answer) sections() []document.Section {
 func (s *Answer) limitsNotes(shown, found int) []string {
 	note := "knee: above this N, loosening the limit protects few more clients."
 	if s.Rest != nil {
-		note = "On the rest a limit holds if it keeps the promise there too. from is the least N that keeps it on both parts. " + note
+		note = "On the rest a limit holds if it keeps the promise there too. from is the least N that keeps it on both " +
+			"parts. " + note
 	}
 	if found == shown {
 		return []string{note}
 	}
-	return []string{note, fmt.Sprintf("Shown are all windows and the %d best of %d token buckets; --output csv has all %d limits.",
+	return []string{note, fmt.Sprintf("Shown are all windows and the %d best of %d token buckets; --output csv has all "+
+		"%d limits.",
 		bucketsShown, bucketsShown+found-shown, found)}
 }
 
@@ -65,7 +78,8 @@ func (s *Answer) modelOf(of *suggest.Suggestion) *Limit {
 	return &s.Suggestions[slices.IndexFunc(s.Suggestions, func(m Limit) bool { return m.of == of })]
 }
 
-// shown are the limits that the table has: all windows, and of token buckets the best ones. found is how many there are.
+// shown are the limits that the table has: all windows, and of token buckets the best ones. found is how many there
+// are.
 func (s *Answer) shown() (shown []*Limit, found int) {
 	var buckets []*Limit
 	for i := range s.Suggestions {
@@ -236,7 +250,8 @@ func (s *Answer) price(p *part, c *suggest.Candidate) price {
 	}
 	f, target := p.limits(c), s.Advice.Target
 	return price{
-		f.Hit.Of(protected), p.of.Clients.Of(protected), f.Refused.Of(target), p.of.Requests.Of(target), f.Hit.Of(target), p.of.Clients.Of(target),
+		f.Hit.Of(protected), p.of.Clients.Of(protected), f.Refused.Of(target), p.of.Requests.Of(target), f.Hit.Of(target),
+		p.of.Clients.Of(target),
 	}
 }
 

@@ -20,7 +20,8 @@ func (s *Answer) facts() (f document.Facts) {
 	f.Add("action", s.Action)
 	for _, p := range a.Goals {
 		n := a.First.Clients.Of(p.Who)
-		f.Add("protect", fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)), format.Count(n, "client")))
+		f.Add("protect", fmt.Sprintf("%s: at most %s of %s may be hit", p, format.Thousands(p.MayHit(n)),
+			format.Count(n, "client")))
 	}
 	f.Add("target", a.Target.String())
 	f.Add("chosen on", s.First.text())
@@ -34,7 +35,8 @@ func (s *Answer) facts() (f document.Facts) {
 		f = append(f, document.Strong("answer", s.answerText()))
 		if a.Scale.One() {
 			n := leavesOf(s.best[0].Shape, s.best[0].Steady())
-			f.Add("still allows", fmt.Sprintf("at most %s to one client in less than a minute, %s in an hour, %s in a day, if it starts afresh and sends as fast as it can",
+			f.Add("still allows", fmt.Sprintf("at most %s to one client in less than a minute, %s in an hour, %s in a day, "+
+				"if it starts afresh and sends as fast as it can",
 				format.Count(n[0], "request"), format.Thousands(n[1]), format.Thousands(n[2])))
 		}
 		f.Add("nginx", s.nginxText())
@@ -55,7 +57,8 @@ func (p *Part) text() string {
 func (s *Answer) firstText(c *suggest.Candidate) string {
 	p := s.price(&s.parts()[0], c)
 	return fmt.Sprintf("hits %s of %s to protect (%s%%), and refuses %s%% of the requests of %s (%s clients)",
-		format.Thousands(p.hit), format.Count(p.protected, "client"), p.hitPercent(), p.refusedPercent(), s.Advice.Target, p.clients(" of "))
+		format.Thousands(p.hit), format.Count(p.protected, "client"), p.hitPercent(), p.refusedPercent(), s.Advice.Target,
+		p.clients(" of "))
 }
 
 // answerText names the best limit and its price.
@@ -92,12 +95,14 @@ func (s *Answer) nginxText() string {
 		lack = "its rates are whole requests per second or minute"
 	}
 	if n == nil {
-		return fmt.Sprintf("no equivalent of %s (%s), nor of the other limits that were tried. Its slowest rate is 1 a minute: "+
+		return fmt.Sprintf("no equivalent of %s (%s), nor of the other limits that were tried. Its slowest rate is 1 a "+
+			"minute: "+
 			"`--kind token --rate 1/m,6/m,1/s` shows what such buckets do", answer, lack)
 	}
 	text := fmt.Sprintf("%s is this limit", n.Twin.Setting())
 	if !n.Answer {
-		text = fmt.Sprintf("no equivalent of %s (%s); the best bucket for nginx is %s: %s", answer, lack, n.Limit, n.Twin.Setting())
+		text = fmt.Sprintf("no equivalent of %s (%s); the best bucket for nginx is %s: %s", answer, lack, n.Limit,
+			n.Twin.Setting())
 	}
 	text += " (" + n.Twin.Deviation + ")"
 	if n.Measured.Limit == 0 {
@@ -132,7 +137,8 @@ func (s *Report) Text(w *document.Writer) {
 // The suggestions as one rectangular table: a row for each limit, be it chosen, a runner-up or a knee, and for each
 // part of the log and group.
 var csvHead = []string{
-	"action", "limit_kind", "per", "rate", "role", "limit", "n", "proof", "part", "keeps_promise", "group", "clients", "clients_hit", "requests", "refused",
+	"action", "limit_kind", "per", "rate", "role", "limit", "n", "proof", "part", "keeps_promise", "group", "clients",
+	"clients_hit", "requests", "refused",
 }
 
 // CSV writes the suggestions for programs.

@@ -86,12 +86,13 @@ type Lockout struct {
 
 // A Limit is one limit of a policy.
 type Limit struct {
-	Limit  string    `json:"limit"`
-	By     string    `json:"by"`
-	Shared bool      `json:"shared"` // with other clients, so that what follows cannot be told
-	Number string    `json:"number"` // the one to raise: "burst" or "count"
-	Is     int64     `json:"is"`
-	Needs  *int64    `json:"needs"`  // with which it would have refused none of the client's requests; nil: shared, or none would
+	Limit  string `json:"limit"`
+	By     string `json:"by"`
+	Shared bool   `json:"shared"` // with other clients, so that what follows cannot be told
+	Number string `json:"number"` // the one to raise: "burst" or "count"
+	Is     int64  `json:"is"`
+	// with which it would have refused none of the client's requests; nil: shared, or none would
+	Needs  *int64    `json:"needs"`
 	Levels []float64 `json:"levels"` // how full, at the moments of the timeline; nil: shared, or it does not tell
 
 	atOnce float64
@@ -175,7 +176,8 @@ func (a *Account) count(tables *traffic.Tables, g *replay.ClientLog, most int) {
 	for _, c := range tops {
 		a.Actions = append(a.Actions, ActionCount{tables.Actions.Name(c.id), c.requests})
 	}
-	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) }, most)
+	tops, a.more.statuses = top(g.Batch.Status[g.Warm:], func(status int32) string { return fmt.Sprintf("%05d", status) },
+		most)
 	for _, c := range tops {
 		a.Statuses = append(a.Statuses, StatusCount{int(c.id), c.requests})
 	}
@@ -337,7 +339,8 @@ func lockout(g *replay.ClientLog, refused []bool) *Lockout {
 		}
 		now.Last, now.Requests = max(now.Last, at), now.Requests+1
 		now.Seconds = format.InSeconds(limit.Time(now.Last - now.First))
-		if longest == nil || now.Seconds > longest.Seconds || now.Seconds == longest.Seconds && now.Requests > longest.Requests {
+		if longest == nil || now.Seconds > longest.Seconds || now.Seconds == longest.Seconds &&
+			now.Requests > longest.Requests {
 			copied := *now
 			longest = &copied
 		}

@@ -100,7 +100,8 @@ func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 	t.Heading(2, p.Policy, p.headline(a))
 	var facts document.Facts
 	if p.Range != nil {
-		facts.Add("assumed", "what follows is under the assumption in the middle; under others the requests refused are as many as the range says")
+		facts.Add("assumed", "what follows is under the assumption in the middle; under others the requests refused are "+
+			"as many as the range says")
 	}
 	if p.Lockout != nil {
 		facts.Add("locked out", p.Lockout.text(a.layout()))
@@ -115,7 +116,10 @@ func (p *Policy) writeTo(t *document.Writer, a *Account, plots bool) {
 			if len(p.Limits) > 1 {
 				title = l.Limit + ": " + title
 			}
-			t.Plot(title, plot.Curve{Values: l.Levels, Length: a.Span.Length(), Top: l.atOnce, Rows: 8, Clock: true, Start: a.Span.First})
+			t.Plot(title, plot.Curve{
+				Values: l.Levels, Length: a.Span.Length(), Top: l.atOnce, Rows: 8, Clock: true,
+				Start: a.Span.First,
+			})
 		}
 	}
 	if len(p.Refusals) > 0 {
@@ -146,7 +150,8 @@ func (p *Policy) headline(a *Account) string {
 	if p.Refused == 0 && p.Range == nil {
 		text += ", refuses none of its " + format.Count(a.Requests, "request")
 	} else {
-		text += fmt.Sprintf(", refuses %s of its %s (%s%%)", refused, format.Count(a.Requests, "request"), format.Percent(p.RefusedPercent))
+		text += fmt.Sprintf(", refuses %s of its %s (%s%%)", refused, format.Count(a.Requests, "request"),
+			format.Percent(p.RefusedPercent))
 	}
 	if p.Delayed > 0 {
 		text += fmt.Sprintf(", delays %s", format.Thousands(p.Delayed))
@@ -174,7 +179,8 @@ func (p *Policy) enoughText(l *Limit) string {
 	}
 	switch {
 	case l.Shared:
-		return text + "not known, as it counts by " + l.By + ": other clients use it up as well, and were judged with this one"
+		return text + "not known, as it counts by " + l.By +
+			": other clients use it up as well, and were judged with this one"
 	case l.Needs == nil:
 		return text + "no " + l.Number + " would have been"
 	case *l.Needs == l.Is:

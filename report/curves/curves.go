@@ -54,7 +54,8 @@ func New(res *sweep.Result, o report.Options) *Report {
 	if res.Band != nil {
 		s.Input.Band = &report.BandInput{Movable: res.Band.Movable}
 	}
-	s.Warnings = append(s.Warnings, report.HeavyWarnings(&res.Tallies.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
+	s.Warnings = append(s.Warnings, report.HeavyWarnings(&res.Tallies.Clients, res.Tables.Clients, who.Requests,
+		o.Anonymize)...)
 	for class := range request.ClassCount {
 		s.ByClass[class.String()] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 	}
@@ -108,9 +109,9 @@ func (s *Report) CSV() ([]byte, error) {
 // Curves are those of the sweep, for a Page.
 func (s *Report) Curves() *html.Curves { return html.CurvesOf(s.result) }
 
-// The curves for programs: as JSON, a line for each point, since there may be hundreds of thousands, written as they are
-// made; and as one rectangular table with a row for each point, in which a cell is empty where it is not known what is
-// refused. With a band each point has, beside its figures as logged, the least and the most that they may be.
+// The curves for programs: as JSON, a line for each point, since there may be hundreds of thousands, written as they
+// are made; and as one rectangular table with a row for each point, in which a cell is empty where it is not known what
+// is refused. With a band each point has, beside its figures as logged, the least and the most that they may be.
 
 // A group is some clients, and the figures that a point has of them.
 type group struct {
@@ -124,7 +125,8 @@ var all = group{"", func(p *sweep.Point) int64 { return p.Refused.Sum() }, (*swe
 func classes() (groups []group) {
 	for class := range request.ClassCount {
 		groups = append(groups, group{
-			class.String(), func(p *sweep.Point) int64 { return p.Refused[class] }, func(p *sweep.Point) int64 { return p.Hit[class] },
+			class.String(), func(p *sweep.Point) int64 { return p.Refused[class] },
+			func(p *sweep.Point) int64 { return p.Hit[class] },
 		})
 	}
 	return groups
@@ -136,8 +138,14 @@ func (s *Report) evidence() []group {
 		return nil
 	}
 	return []group{
-		{"people", func(p *sweep.Point) int64 { n, _ := p.People(); return n }, func(p *sweep.Point) int64 { _, n := p.People(); return n }},
-		{"disguised", func(p *sweep.Point) int64 { return p.Hidden.Requests }, func(p *sweep.Point) int64 { return p.Hidden.Clients }},
+		{
+			"people", func(p *sweep.Point) int64 { n, _ := p.People(); return n },
+			func(p *sweep.Point) int64 { _, n := p.People(); return n },
+		},
+		{
+			"disguised", func(p *sweep.Point) int64 { return p.Hidden.Requests },
+			func(p *sweep.Point) int64 { return p.Hidden.Clients },
+		},
 	}
 }
 
@@ -211,7 +219,9 @@ func separator(i int) string {
 }
 
 // appendEach appends an object with the figures of some groups.
-func appendEach(b []byte, key string, groups []group, p *sweep.Banded, figures func([]byte, *sweep.Banded, *group) []byte) []byte {
+func appendEach(
+	b []byte, key string, groups []group, p *sweep.Banded, figures func([]byte, *sweep.Banded, *group) []byte,
+) []byte {
 	b = append(append(append(b, `, "`...), key...), `": {`...)
 	for i := range groups {
 		b = append(append(append(append(b, separator(i)...), '"'), groups[i].name...), `": {`...)
@@ -279,13 +289,15 @@ func (s *Report) writeCSV(out io.Writer) error {
 	for i := range s.result.Curves {
 		c := &s.result.Curves[i]
 		for p := range s.points(i) {
-			row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.result.By.String()), table.Count(p.Logged.Limit))
+			row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.result.By.String()),
+				table.Count(p.Logged.Limit))
 			for _, g := range groups {
 				row = append(row, countIf(p.Logged.Counted, g.refused(&p.Logged)), table.Count(g.hit(&p.Logged)))
 			}
 			for _, g := range banded {
 				refused, hit := p.Range(g.refused), p.Range(g.hit)
-				row = append(row, countIf(p.Counted(), refused[0]), countIf(p.Counted(), refused[1]), table.Count(hit[0]), table.Count(hit[1]))
+				row = append(row, countIf(p.Counted(), refused[0]), countIf(p.Counted(), refused[1]), table.Count(hit[0]),
+					table.Count(hit[1]))
 			}
 			w.Add(row...)
 		}

@@ -50,11 +50,13 @@ func (s *Report) Text(w *document.Writer) {
 
 // subject says what the curves are about, what a browser is, and where the finest share is that of all clients.
 func (s *Report) subject() string {
-	text := fmt.Sprintf("of %s from %s, counted by %s", format.Count(s.Requests, "request"), format.Count(s.Clients, "client"), s.result.By)
+	text := fmt.Sprintf("of %s from %s, counted by %s", format.Count(s.Requests, "request"),
+		format.Count(s.Clients, "client"), s.result.By)
 	if s.Action != "" {
 		text += ", of action " + escape.Visible(s.Action)
 	}
-	text += "; below, the smallest N that protects such a share of the clients, and the percentage of all requests that it refuses"
+	text += "; below, the smallest N that protects such a share of the clients, and the percentage of all requests " +
+		"that it refuses"
 	browsers := s.browsers()
 	switch {
 	case !s.byBrowsers():
@@ -63,7 +65,8 @@ func (s *Report) subject() string {
 	case s.ByEvidence.Disguised.Clients == 0:
 		text += "; of the browsers none looks disguised"
 	default:
-		text += fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(browsers), format.Thousands(browsers+s.ByEvidence.Disguised.Clients))
+		text += fmt.Sprintf("; browsers are those that are not disguised: %s of %s", format.Thousands(browsers),
+			format.Thousands(browsers+s.ByEvidence.Disguised.Clients))
 	}
 	const enough = 1000 // 99.9 % of fewer are all of them
 	switch {
@@ -140,7 +143,8 @@ func (s *Report) percentileRow(i int, name string, clients int64, hit func(*swee
 	return row
 }
 
-// refusedText is what a limit refuses, with from what to what that goes; where it was not counted, between what it lies.
+// refusedText is what a limit refuses, with from what to what that goes; where it was not counted, between what it
+// lies.
 func (s *Report) refusedText(c *sweep.Curve, edges []*sweep.Curve, p *sweep.Point) string {
 	percents := func(r [2]int64) string {
 		return format.Percents([2]float64{format.PercentOf(r[0], s.Requests), format.PercentOf(r[1], s.Requests)})
@@ -174,7 +178,8 @@ func (s *Report) plot(w *document.Writer, c *sweep.Curve, all []*sweep.Curve) {
 		legend, hit, clients = "browser clients hit", (*sweep.Point).HitBrowsers, s.browsers()
 	}
 	moments := plot.Moments(s.View.Width)
-	decades := max(1, math.Ceil(math.Log10(float64(c.Points[len(c.Points)-1].Limit)))) // up to the first limit that refuses nothing
+	// up to the first limit that refuses nothing
+	decades := max(1, math.Ceil(math.Log10(float64(c.Points[len(c.Points)-1].Limit))))
 	series := [][]float64{make([]float64, moments), make([]float64, moments)}
 	for i := range moments {
 		p := c.At(int64(math.Round(math.Pow(10, decades*float64(i)/float64(moments-1)))))

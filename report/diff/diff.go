@@ -11,9 +11,9 @@ import (
 	"shadow/request"
 )
 
-// A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one. Clients
-// and actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is newly
-// hit, one that A hits and B does not is released. docs/diff.md defines every figure.
+// A Report says what changes for which clients when policy A gives way to policy B. Requests are compared one by one.
+// Clients and actions are hit when a policy refuses at least one of their requests; one that B hits and A does not is
+// newly hit, one that A hits and B does not is released. docs/diff.md defines every figure.
 type Report struct {
 	report.Head
 	A Policy `json:"a"`
@@ -132,7 +132,10 @@ func New(res *replay.Result, c *replay.Comparison, o report.Options) *Report {
 }
 
 func policyOf(p *report.Policy) Policy {
-	return Policy{Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit, Range: p.Range}
+	return Policy{
+		Policy: p.Policy, By: p.By, Semantics: p.Semantics, Refused: p.Refused, ClientsHit: p.ClientsHit,
+		Range: p.Range,
+	}
 }
 
 // rest makes all that is not counted yet what neither policy refuses.
@@ -232,7 +235,9 @@ func is(change string) func(replay.Sides) bool {
 }
 
 // clientsOf are the top ones of the clients that are wanted.
-func clientsOf(res *replay.Result, c *replay.Comparison, b *report.Assessor, o report.Options, wanted func(replay.Sides) bool) []Client {
+func clientsOf(
+	res *replay.Result, c *replay.Comparison, b *report.Assessor, o report.Options, wanted func(replay.Sides) bool,
+) []Client {
 	clients := []Client{}
 	all := func(yield func(moved) bool) {
 		for id := range int32(c.Clients.Len()) {

@@ -36,7 +36,10 @@ func (d *Report) sections() []document.Section {
 			format.Thousands(d.Actions.OnlyB), format.Thousands(d.Actions.OnlyA), format.Thousands(d.Actions.Both))
 		t := countTable("action", func(a *Action) string { return a.Action }, func(a *Action) int64 { return a.Requests },
 			func(a *Action) *Counts { return &a.Counts })
-		all = append(all, document.Section{Title: title + format.MoreThan(len(d.TopActionsHit), n), Table: t.Fill(d.TopActionsHit)})
+		all = append(all, document.Section{
+			Title: title + format.MoreThan(len(d.TopActionsHit), n),
+			Table: t.Fill(d.TopActionsHit),
+		})
 	}
 	return all
 }
@@ -75,7 +78,9 @@ func (d *Report) changeTable(head string, all Change, of func(*ClassChange) Chan
 }
 
 // countTable begins a table of clients or actions.
-func countTable[T any](what string, name func(*T) string, requests func(*T) int64, counts func(*T) *Counts) *table.Of[T] {
+func countTable[T any](
+	what string, name func(*T) string, requests func(*T) int64, counts func(*T) *Counts,
+) *table.Of[T] {
 	t := &table.Of[T]{}
 	number := func(n func(*Counts) int64) func(*T) table.Cell {
 		return func(of *T) table.Cell { return table.Count(n(counts(of))) }
@@ -96,7 +101,9 @@ func countTable[T any](what string, name func(*T) string, requests func(*T) int6
 func (d *Report) clientTable(clients []Client) *table.Table {
 	t := countTable("client", func(c *Client) string { return c.Client }, func(c *Client) int64 { return c.Requests },
 		func(c *Client) *Counts { return &c.Counts })
-	report.WhoColumns(&d.Input, t, func(c *Client) (class, agent string, e *report.Evidence) { return c.Class, c.Agent, c.Evidence })
+	report.WhoColumns(&d.Input, t, func(c *Client) (class, agent string, e *report.Evidence) {
+		return c.Class, c.Agent, c.Evidence
+	})
 	return t.Fill(clients)
 }
 
@@ -188,7 +195,8 @@ func changeCells(level, name string, requests, clients Change) table.Record {
 
 func (c *Counts) cells(level, name string, requests int64) table.Record {
 	return table.Record{
-		"level": table.Text(level), "name": table.Text(name), "change": table.Text(c.Change), "requests": table.Count(requests),
+		"level": table.Text(level), "name": table.Text(name), "change": table.Text(c.Change),
+		"requests":  table.Count(requests),
 		"refused_a": table.Count(c.RefusedA), "refused_b": table.Count(c.RefusedB), "difference": table.Count(c.Difference),
 		"only_a": table.Count(c.OnlyA), "only_b": table.Count(c.OnlyB), "both": table.Count(c.Both),
 		"neither": table.Count(requests - c.OnlyA - c.OnlyB - c.Both),

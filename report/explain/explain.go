@@ -29,7 +29,8 @@ func Write(w io.Writer, output string, policies [][]calc.Explanation, v View) er
 			t.WriteByte('\n')
 		}
 		if len(parts) > 1 {
-			t.Paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is refused.%s", len(parts), combineText(parts[0].Combine)))
+			t.Paragraph(fmt.Sprintf("A request must be admitted by each of %d limits; one that any of them refuses is "+
+				"refused.%s", len(parts), combineText(parts[0].Combine)))
 			t.WriteByte('\n')
 		}
 		for j, e := range parts {
@@ -79,9 +80,11 @@ func explanationFacts(e calc.Explanation) []document.Fact {
 	if !e.Bucket {
 		sustains = "on average " + sustains
 	}
-	all = append(all, document.Fact{Label: "at once", Text: atOnceText(e)}, document.Fact{Label: "sustains", Text: sustains})
+	all = append(all, document.Fact{Label: "at once", Text: atOnceText(e)},
+		document.Fact{Label: "sustains", Text: sustains})
 	if e.Recovers > 0 {
-		text := "within " + format.Brief(format.RoundUp(e.Recovers)) + " of the last of those, it admits as many at once again"
+		text := "within " + format.Brief(format.RoundUp(e.Recovers)) +
+			" of the last of those, it admits as many at once again"
 		all = append(all, document.Fact{Label: "recovers", Text: text})
 	}
 	if e.Trial == nil {
@@ -138,7 +141,8 @@ func rateText(n int64, per limit.Time) string {
 			unit = longer
 		}
 	}
-	return fmt.Sprintf("one every %s, %s per %s", limit.Interval(n, per), format.Amount(rate*float64(unit.length)), unit.name)
+	return fmt.Sprintf("one every %s, %s per %s", limit.Interval(n, per), format.Amount(rate*float64(unit.length)),
+		unit.name)
 }
 
 func costText(e calc.Explanation) string {
@@ -176,9 +180,11 @@ func writeClient(t *document.Writer, e calc.Explanation, c calc.Client, plots bo
 	if plots && len(c.Levels) > 1 {
 		t.Plot("", plot.Curve{Values: c.Levels, Length: c.Length, Top: float64(e.AtOnce), Rows: 6})
 	}
-	text := fmt.Sprintf("%s: %s admitted, %s refused", format.Count(c.Requests, "request"), format.Share(c.Admitted, c.Requests), format.Share(c.Refused, c.Requests))
+	text := fmt.Sprintf("%s: %s admitted, %s refused", format.Count(c.Requests, "request"),
+		format.Share(c.Admitted, c.Requests), format.Share(c.Refused, c.Requests))
 	if c.Range != nil {
-		text += fmt.Sprintf("; under all assumptions %s–%s refused", format.Thousands(c.Range[0]), format.Thousands(c.Range[1]))
+		text += fmt.Sprintf("; under all assumptions %s–%s refused", format.Thousands(c.Range[0]),
+			format.Thousands(c.Range[1]))
 	}
 	if c.Delayed > 0 {
 		text += fmt.Sprintf("; %s of those admitted were delayed", format.Thousands(c.Delayed))
@@ -231,7 +237,10 @@ func WriteFigures(w io.Writer, output string, f calc.Figures, v View) error {
 	t.Facts(figureFacts(f)...)
 	if v.Plots {
 		length := limit.Time(f.WindowSeconds * float64(limit.Second))
-		t.Plot("tokens in the bucket, the fewest in each column", plot.Curve{Values: f.Tokens, Length: length, Top: float64(f.Capacity), Rows: 12})
+		t.Plot("tokens in the bucket, the fewest in each column", plot.Curve{
+			Values: f.Tokens, Length: length,
+			Top: float64(f.Capacity), Rows: 12,
+		})
 	}
 	_, err := w.Write(t.Bytes())
 	return err
@@ -246,7 +255,8 @@ func figureFacts(f calc.Figures) []document.Fact {
 	effective := fmt.Sprintf("%s over %s from a full bucket", perUnit(f.EffectiveFromFull, " requests"), window)
 	if f.Initial < f.Capacity {
 		_, unit := unitOf(f.EffectiveFromFull)
-		effective += ", " + strings.TrimSuffix(perUnit(f.EffectiveFromInitial, ""), " per "+unit) + " from the initial filling"
+		effective += ", " + strings.TrimSuffix(perUnit(f.EffectiveFromInitial, ""), " per "+unit) +
+			" from the initial filling"
 	}
 	all := []document.Fact{
 		{Label: "limit", Text: f.Limit},
@@ -259,7 +269,8 @@ func figureFacts(f calc.Figures) []document.Fact {
 		return all
 	}
 	all[len(all)-1].Text += ", " + format.Amount(f.Left) + " with these:"
-	requests := fmt.Sprintf("%s in %s, %s (%s", format.Thousands(f.Requests), window, perUnit(float64(f.Requests)/f.WindowSeconds, ""), f.Pattern)
+	requests := fmt.Sprintf("%s in %s, %s (%s", format.Thousands(f.Requests), window,
+		perUnit(float64(f.Requests)/f.WindowSeconds, ""), f.Pattern)
 	if f.Seed != nil {
 		requests += fmt.Sprintf(", seed %d", *f.Seed)
 	}

@@ -15,7 +15,10 @@ import (
 // limit × window, the darker the more is refused.
 
 func kindTitle(k sweep.Kind) string {
-	return [sweep.KindCount]string{"Rolling window", "Fixed window", "Rolling window, refused requests count too", "Token bucket"}[k]
+	return [sweep.KindCount]string{
+		"Rolling window", "Fixed window", "Rolling window, refused requests count too",
+		"Token bucket",
+	}[k]
 }
 
 // people are the browsers that are not disguised, as far as that is known.
@@ -43,7 +46,8 @@ func (c *Curves) whoText() string {
 	case c.Hidden == nil && c.From != "":
 		return "Browsers are clients that say they are: claims are counted, as that run gathered no evidence."
 	case c.Hidden == nil:
-		return "Browsers are clients that say they are: claims are counted. --evidence recognises those that do what no browser does."
+		return "Browsers are clients that say they are: claims are counted. --evidence recognises those that do what no " +
+			"browser does."
 	case c.Hidden.Clients == 0:
 		return "Of the browsers none does what no browser does."
 	}
@@ -190,7 +194,10 @@ func Plotted(curves []*sweep.Curve) (nearest *sweep.Curve) {
 
 // CurvesOf returns the curves of a sweep, for a Page.
 func CurvesOf(res *sweep.Result) *Curves {
-	return &Curves{By: res.By.String(), Action: res.Action, Requests: res.ByClass, Clients: res.Clients, Curves: res.Curves, Hidden: res.Hidden}
+	return &Curves{
+		By: res.By.String(), Action: res.Action, Requests: res.ByClass, Clients: res.Clients,
+		Curves: res.Curves, Hidden: res.Hidden,
+	}
 }
 
 // What a page shows of curves: which ones, by kind, and what is left out of them.
@@ -249,7 +256,8 @@ func (c *Curves) view(room room) *curvesView {
 }
 
 func (c *Curves) about() string {
-	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.judged(), "request"), format.Count(c.Clients.Sum(), "client"), c.By)
+	text := fmt.Sprintf("%s from %s, counted by %s", format.Count(c.judged(), "request"),
+		format.Count(c.Clients.Sum(), "client"), c.By)
 	if c.Action != "" {
 		text += ", of action " + name(c.Action)
 	}
@@ -280,7 +288,8 @@ func (c *Curves) missing(shown []*sweep.Curve) (curves, points string) {
 		}
 	}
 	if lost > 0 {
-		points = fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows the lower, which refuses no less, "+
+		points = fmt.Sprintf("Of %s the database has a selection of points, all exact. Between two of them the map shows "+
+			"the lower, which refuses no less, "+
 			"and the smallest N is the smallest of those.", format.Count(lost, "curve"))
 	}
 	return curves, points

@@ -108,7 +108,10 @@ func (c *Curves) htmlCurve(curve *sweep.Curve, most int) curveData {
 		points = points[:len(points)-1]
 	}
 	thin := thinned(points, most, c.worthKeeping(curve, points))
-	h := curveData{Group: kindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points), Columns: thin.columns}
+	h := curveData{
+		Group: kindTitle(curve.Kind), Name: shapeTitle(&curve.Shape), Points: len(curve.Points),
+		Columns: thin.columns,
+	}
 	h.Changes = c.changes(curve)
 	h.Before, h.After = aroundLimit(&curve.Shape)
 	h.Limits = make([]int64, len(thin.points))
@@ -220,7 +223,8 @@ func timesOf(t *Times, most int) times {
 		refused, step = joined, 2*step
 	}
 	return times{
-		Policy: name(t.Policy), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step), Length: format.Brief(step), Refused: refused,
+		Policy: name(t.Policy), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step),
+		Length: format.Brief(step), Refused: refused,
 	}
 }
 
@@ -230,7 +234,8 @@ func timesOf(t *Times, most int) times {
 // A pageClass is one of them.
 type pageClass struct {
 	name string
-	of   func(numbers *sweep.Classes, hidden int64) int64 // what is its own; hidden is what the disguised have of the browsers'
+	// what is its own; hidden is what the disguised have of the browsers'
+	of func(numbers *sweep.Classes, hidden int64) int64
 }
 
 func (c *Curves) classes() (classes []pageClass) {
@@ -240,7 +245,8 @@ func (c *Curves) classes() (classes []pageClass) {
 			classes = append(classes, pageClass{class.String(), own})
 			continue
 		}
-		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) } // 0: requests that are not known
+		// 0: requests that are not known
+		rest := func(numbers *sweep.Classes, hidden int64) int64 { return max(0, numbers[class]-hidden) }
 		classes = append(classes, pageClass{class.String(), rest},
 			pageClass{"disguised", func(_ *sweep.Classes, hidden int64) int64 { return hidden }})
 	}

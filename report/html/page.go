@@ -63,8 +63,9 @@ func (p *Page) view(room room) (*pageView, error) {
 		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + contentPolicy + `">`), //nolint:gosec // made of hashes
 		Style: template.CSS(style), Script: template.JS(script), Data: data,                                 //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
-		Warnings: clippedAll(report.FoldWarnings(m.Warnings), room.notes), Facts: clippedFacts(m.Facts(m.Anonymized), room.notes),
-		Shadow: strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
+		Warnings: clippedAll(report.FoldWarnings(m.Warnings), room.notes),
+		Facts:    clippedFacts(m.Facts(m.Anonymized), room.notes),
+		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}
 	if len(m.Policies) == 0 && p.Curves != nil {
 		v.Title = "What every limit would have done"
@@ -101,7 +102,8 @@ func ledeOf(m *report.Model) string {
 		return "The log has no request to judge."
 	}
 	const layout = "2 January 2006 15:04"
-	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. Nobody was blocked: this page tells who would have been.",
+	return fmt.Sprintf("A replay of what was logged from %s to %s UTC. Nobody was blocked: this page tells who would "+
+		"have been.",
 		in.Span.First.Format(layout), in.Span.Last.Format(layout))
 }
 
@@ -186,7 +188,8 @@ func details(m *report.Model, room room) (views []detailView, more string) {
 		views = append(views, d)
 	}
 	if shown < len(m.Policies) {
-		more = fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of all.", shown, len(m.Policies))
+		more = fmt.Sprintf("The first %d of %d candidates have their clients and actions here; --output json has those of "+
+			"all.", shown, len(m.Policies))
 	}
 	return views, more
 }
@@ -293,7 +296,8 @@ func verdictText(p *report.Policy) string {
 		text += " An approximation: in brackets, what it may also be."
 	}
 	if p.Delayed > 0 {
-		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", format.Count(p.Delayed, "request"), format.Wait(p.Delay.P50))
+		text += fmt.Sprintf(" %s would have had to wait, half of them for %s at most.", format.Count(p.Delayed, "request"),
+			format.Wait(p.Delay.P50))
 	}
 	return text
 }

@@ -61,7 +61,8 @@ type Answer struct {
 	Per    string   `json:"per"`            // the window; "" with a limit
 	Keys   []Row    `json:"keys"`           // the best first; with a limit as they were asked for
 	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
-	Longer string   `json:"longer_per"`     // a longer window by which a key separates where none does by this one; "" if none was found
+	// a longer window by which a key separates where none does by this one; "" if none was found
+	Longer string `json:"longer_per"`
 
 	longer *Row     // that key
 	tried  []string // longer windows by which none does
@@ -69,9 +70,10 @@ type Answer struct {
 
 // A Row is one key.
 type Row struct {
-	Key                 string  `json:"key"`
-	Limit               string  `json:"limit"`
-	Reached             bool    `json:"reached"` // false: the figures are those of the strictest limit, which does not suffice
+	Key   string `json:"key"`
+	Limit string `json:"limit"`
+	// false: the figures are those of the strictest limit, which does not suffice
+	Reached             bool    `json:"reached"`
 	TargetRefused       int64   `json:"stopped"` // target requests that are refused
 	TargetPercent       float64 `json:"stopped_percent"`
 	ProtectedHit        int64   `json:"spare_hit"` // protected visitors with a refused request
@@ -87,8 +89,9 @@ type Question struct {
 	Target, Protected []request.Class // as which the result counts them
 	TargetNames       []string        // what they are called; nil: by those classes
 	ProtectedNames    []string
-	Longer            int       // so many periods of the result are further ones, tried for where the others do not separate
-	Refuse            []float64 // shares of the target requests, in percent
-	By                []request.Key
-	Limits            []string // of the result's limits, each once for every key
+	// so many periods of the result are further ones, tried for where the others do not separate
+	Longer int
+	Refuse []float64 // shares of the target requests, in percent
+	By     []request.Key
+	Limits []string // of the result's limits, each once for every key
 }

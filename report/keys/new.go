@@ -24,7 +24,8 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 		Protected: groupOf(res, q.Protected, q.ProtectedNames),
 		Doubted:   res.Doubted, Absent: []AbsentKey{}, Answers: []Answer{},
 		Log: Log{
-			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared, MostShared: c.Most, MostBrowsers: c.InMost,
+			WithAgent: c.Agents, WithUser: c.Users, IPv4: c.IPv4, IPv6: c.IPv6, IPv6Sent: c.IPv6Sent, Shared: c.Shared,
+			MostShared: c.Most, MostBrowsers: c.InMost,
 			Rotating: Rotating{c.Rotating.Networks, c.Rotating.Addresses, c.Rotating.Requests},
 		},
 	}
@@ -177,12 +178,15 @@ func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 
 func rotatingText(c *sweep.ClientStats) string {
 	r := &c.Rotating
-	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll && format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
+	if r.Networks == 0 || format.PercentOf(r.Requests, c.Sent) < rotatingOfAll &&
+		format.PercentOf(r.Requests, c.IPv6Sent) < rotatingOfIPv6 {
 		return ""
 	}
-	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent %s%% of all requests; "+
+	return fmt.Sprintf("IPv6 addresses rotate: %s (/64) had %d or more new addresses on one day, %s in all, and sent "+
+		"%s%% of all requests; "+
 		"%s had the most, %s: a limit by client gives each of them a fresh start, client/64 does not",
-		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses), format.Percent(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
+		format.Count(r.Networks, "network"), sweep.RotatingAddresses, format.Thousands(r.Addresses),
+		format.Percent(format.PercentOf(r.Requests, c.Sent)), r.Most, format.Thousands(r.InMost))
 }
 
 func nobodyText(res *sweep.KeysResult, k *Report) string {
@@ -195,7 +199,8 @@ func nobodyText(res *sweep.KeysResult, k *Report) string {
 		return "no request is of class " + strings.Join(k.Target.Classes, " or ") +
 			": there is no target, so no key is known to separate anything; --target names other classes"
 	case k.Protected.Requests == 0:
-		return "no request is of class " + strings.Join(k.Protected.Classes, " or ") + ": there is no one to protect, so all keys hit as few"
+		return "no request is of class " + strings.Join(k.Protected.Classes, " or ") +
+			": there is no one to protect, so all keys hit as few"
 	}
 	return ""
 }
@@ -208,7 +213,8 @@ func oneTarget(res *sweep.KeysResult, k *Report, q Question) string {
 		if share <= mostOfTarget {
 			continue
 		}
-		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client", res.Tables.Clients.Name(id), format.Percent(share))
+		text := fmt.Sprintf("%s sent %s%% of the target requests: the answers are about that client",
+			res.Tables.Clients.Name(id), format.Percent(share))
 		if address, _, ok := report.AddressOf(res.Tables.Clients.Name(id)); ok {
 			text += "; --exclude " + address + " shows the others"
 		}

@@ -51,7 +51,8 @@ func plurals(classes []string) string {
 }
 
 func (g *Group) text() string {
-	return fmt.Sprintf("%s: %s with %s", plurals(g.Classes), format.Count(g.Visitors, "visitor"), format.Count(g.Requests, "request"))
+	return fmt.Sprintf("%s: %s with %s", plurals(g.Classes), format.Count(g.Visitors, "visitor"),
+		format.Count(g.Requests, "request"))
 }
 
 // absentText names the keys that the log has nothing for, reason by reason.
@@ -129,7 +130,8 @@ func (a *Answer) title(k *Report) string {
 	if a.Refuse == nil {
 		return a.Limit + ", counted by"
 	}
-	return fmt.Sprintf("The largest window of %s that refuses %s%% of the requests of %s", a.Per, format.ShortPercent(*a.Refuse), plurals(k.Target.Classes))
+	return fmt.Sprintf("The largest window of %s that refuses %s%% of the requests of %s", a.Per,
+		format.ShortPercent(*a.Refuse), plurals(k.Target.Classes))
 }
 
 // verdict says which key is best, "" where nobody asked.
@@ -145,7 +147,8 @@ func (a *Answer) verdict(k *Report) string {
 	if i := slices.IndexFunc(a.Keys, func(r Row) bool { return r.Key == "client" }); i >= 0 {
 		client = &a.Keys[i]
 	}
-	text := fmt.Sprintf("%s, %s, hits %s of %s to protect", best.Key, best.Limit, format.Thousands(best.ProtectedHit), format.Count(k.Protected.Visitors, "visitor"))
+	text := fmt.Sprintf("%s, %s, hits %s of %s to protect", best.Key, best.Limit, format.Thousands(best.ProtectedHit),
+		format.Count(k.Protected.Visitors, "visitor"))
 	switch {
 	case best == client:
 		text += "; no other key hits fewer"
@@ -153,7 +156,8 @@ func (a *Answer) verdict(k *Report) string {
 	case !client.Reached:
 		text += "; client refuses no more than " + format.Percent(client.TargetPercent) + "%"
 	case client.ProtectedHit == best.ProtectedHit:
-		text += fmt.Sprintf("; client hits as many, and refuses them %s rather than %s", format.Count(client.ProtectedRefused, "request"), format.Thousands(best.ProtectedRefused))
+		text += fmt.Sprintf("; client hits as many, and refuses them %s rather than %s",
+			format.Count(client.ProtectedRefused, "request"), format.Thousands(best.ProtectedRefused))
 	default:
 		text += "; client hits " + format.Thousands(client.ProtectedHit)
 	}

@@ -21,12 +21,14 @@ import (
 // clockSteps are the distances that ticks may have.
 var clockSteps = []limit.Time{
 	1, 2, 5, 10, 20, 50, 100, 200, 500,
-	limit.Millisecond, 2 * limit.Millisecond, 5 * limit.Millisecond, 10 * limit.Millisecond, 20 * limit.Millisecond, 50 * limit.Millisecond,
+	limit.Millisecond, 2 * limit.Millisecond, 5 * limit.Millisecond, 10 * limit.Millisecond, 20 * limit.Millisecond,
+	50 * limit.Millisecond,
 	100 * limit.Millisecond, 200 * limit.Millisecond, 500 * limit.Millisecond,
 	limit.Second, 2 * limit.Second, 5 * limit.Second, 10 * limit.Second, 20 * limit.Second, 30 * limit.Second,
 	limit.Minute, 2 * limit.Minute, 5 * limit.Minute, 10 * limit.Minute, 20 * limit.Minute, 30 * limit.Minute,
 	limit.Hour, 2 * limit.Hour, 3 * limit.Hour, 6 * limit.Hour, 12 * limit.Hour,
-	limit.Day, 2 * limit.Day, 5 * limit.Day, 10 * limit.Day, 20 * limit.Day, 50 * limit.Day, 100 * limit.Day, 200 * limit.Day, 500 * limit.Day,
+	limit.Day, 2 * limit.Day, 5 * limit.Day, 10 * limit.Day, 20 * limit.Day, 50 * limit.Day, 100 * limit.Day,
+	200 * limit.Day, 500 * limit.Day,
 }
 
 // clockAxis returns the axis and its labels, below lines of a curve.

@@ -69,7 +69,8 @@ func (p Curve) Draw(color bool) []string {
 		options = append(options, p.lengthAxis()...)
 	}
 	if p.color {
-		options = append(options, asciigraph.SeriesColors(asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
+		options = append(options, asciigraph.SeriesColors(asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray),
+			asciigraph.LabelColor(asciigraph.Gray))
 	}
 	lines := strings.Split(asciigraph.Plot(p.Values, options...), "\n")
 	for i := range lines {
@@ -111,7 +112,12 @@ type timeUnit struct {
 }
 
 var timeUnits = []timeUnit{
-	{"d", limit.Day}, {"h", limit.Hour}, {"min", limit.Minute}, {"s", limit.Second}, {"ms", limit.Millisecond}, {"us", limit.Microsecond},
+	{"d", limit.Day},
+	{"h", limit.Hour},
+	{"min", limit.Minute},
+	{"s", limit.Second},
+	{"ms", limit.Millisecond},
+	{"us", limit.Microsecond},
 }
 
 // axisUnit is the largest unit that the axis has three times or more, as a whole number if there is such a unit.
@@ -182,11 +188,14 @@ func (p Shares) Draw(color bool) (lines []string) {
 		asciigraph.Height(sharesRows), asciigraph.LowerBound(0), asciigraph.UpperBound(inPercent),
 		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%3.0f%%", v) }),
 		asciigraph.XAxisRange(0, p.Decades), asciigraph.XAxisTickCount(int(p.Decades) + 1),
-		asciigraph.XAxisValueFormatter(func(v float64) string { return format.Thousands(int64(math.Round(math.Pow(10, v)))) }),
+		asciigraph.XAxisValueFormatter(func(v float64) string {
+			return format.Thousands(int64(math.Round(math.Pow(10, v))))
+		}),
 		asciigraph.SeriesChars(asciigraph.DefaultCharSet, asciigraph.CreateCharSet("·")),
 	}
 	if color {
-		options = append(options, asciigraph.SeriesColors(asciigraph.Red, asciigraph.Green), asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
+		options = append(options, asciigraph.SeriesColors(asciigraph.Red, asciigraph.Green),
+			asciigraph.AxisColor(asciigraph.Gray), asciigraph.LabelColor(asciigraph.Gray))
 	}
 	for line := range strings.Lines(asciigraph.PlotMany(p.Series, options...)) {
 		lines = append(lines, strings.TrimRight(line, " \n"))

@@ -126,7 +126,8 @@ func DefinedIn(t *testing.T, names []string, pages ...string) {
 // FirstHarm is what stands around the first character that a terminal should not see.
 func FirstHarm(text string) string {
 	for i, r := range text {
-		if r != '\n' && escape.Visible(string(r)) != string(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+		if r != '\n' && escape.Visible(string(r)) != string(r) ||
+			r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
 			return text[max(0, i-10):min(len(text), i+10)]
 		}
 	}

@@ -32,13 +32,23 @@ type visitor struct {
 
 // Visitors are the clients of the town.
 var Visitors = []visitor{
-	{"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", request.Browser, 1200, [2]int64{0, 14}},
-	{"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)", request.Crawler, 48000, [2]int64{21230, 23999}},
+	{
+		"192.0.2.10", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", request.Browser, 1200,
+		[2]int64{0, 14},
+	},
+	{
+		"2001:db8:85a3:8d3:1319:8a2e:370:7348", "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://bot.example/about)",
+		request.Crawler, 48000,
+		[2]int64{21230, 23999},
+	},
 	{"198.51.100.7", "python-requests/2.32.3", request.Tool, 9120, [2]int64{8001, 8044}},
 	{"198.51.100.8", "python-requests/2.32.3", request.Tool, 9120, [2]int64{8001, 8044}},
 	{"203.0.113.1", "uptime-check/1.0", request.Monitor, 1440, [2]int64{0, 0}},
 	{"203.0.113.77", "-", request.Unknown, 3, [2]int64{1, 1}},
-	{"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", request.Unknown, 77, [2]int64{70, 71}},
+	{
+		"=HYPERLINK(\"http://evil.example\")", "=1+1|`rm -rf /`<script>alert(1)</script>", request.Unknown, 77,
+		[2]int64{70, 71},
+	},
 	{"\x1b]0;owned\x07\x1b[31mred", "\u202egnp.exe\u200b\x9b2J\r\nSet-Cookie: a=b", request.Unknown, 55, [2]int64{40, 44}},
 	{"客户端.example", "日本語ブラウザ/1.0 🙂 (とても長いユーザーエージェントの文字列がここにあります)", request.Browser, 90, [2]int64{30, 30}},
 	{"-", "@import *bold* _under_ [link](http://evil.example) \\ # ! ~", request.Tool, 12, [2]int64{3, 3}},
@@ -123,12 +133,25 @@ func TownStats(requests int64) ingest.Stats {
 		Bytes: 15_300_000, FirstAt: Noon, LastAt: Noon + 2*limit.Day, Resolution: limit.Millisecond,
 		HasAgents: true, HasUpstream: true,
 		Inputs: []ingest.InputStats{
-			{Name: "access.log", Format: "combined", FormatText: `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`, Size: 9_000_000, Lines: requests, Parsed: requests},
-			{Name: "access.log.1.gz", Format: "nginx json", Compression: "gzip", Size: 800_000, Lines: 325, Parsed: 321, Unreadable: 4, Problem: "truncated gzip"},
+			{
+				Name: "access.log", Format: "combined",
+				FormatText: `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`,
+				Size:       9_000_000, Lines: requests, Parsed: requests,
+			},
+			{
+				Name: "access.log.1.gz", Format: "nginx json", Compression: "gzip",
+				Size: 800_000, Lines: 325, Parsed: 321, Unreadable: 4, Problem: "truncated gzip",
+			},
 		},
 		Faults: []ingest.FaultAt{
-			{Input: "access.log.1.gz", Line: 17, Fault: parse.Fault{Reason: "no closing quote after the request", Column: 42}, Text: "192.0.2.10 - - [01/Nov/2025:12:26:40 +0000] \"GET /\x1b[2J"},
-			{Input: "access.log.1.gz", Line: 18, Fault: parse.Fault{Reason: "no time stamp", Column: 1}, Text: "||||`<img src=x>"},
+			{
+				Input: "access.log.1.gz", Line: 17, Fault: parse.Fault{Reason: "no closing quote after the request", Column: 42},
+				Text: "192.0.2.10 - - [01/Nov/2025:12:26:40 +0000] \"GET /\x1b[2J",
+			},
+			{
+				Input: "access.log.1.gz", Line: 18, Fault: parse.Fault{Reason: "no time stamp", Column: 1},
+				Text: "||||`<img src=x>",
+			},
 		},
 	}
 }
@@ -166,13 +189,17 @@ func Made() *replay.Result {
 		Spec: limit.Spec{Algorithm: "token", Count: 5, Period: 5 * limit.Minute}, Match: 1, Count: 2,
 		MatchText: "action login", CountText: "action login, status 401 or 403",
 	}
-	site := policy.Part{Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"}, By: request.BySite}
+	site := policy.Part{
+		Spec: limit.Spec{Algorithm: "nginx", Count: 100, Period: limit.Second, Options: "burst=200"},
+		By:   request.BySite,
+	}
 	first.Policy = policy.Policy{Name: "login|<b>", Parts: []policy.Part{login, first.Policy.Parts[0], site}}
 	first.Degraded = replay.Degraded{Requests: 1_041, Refused: 60}
 	first.Delays = &replay.Delays{Requests: 1234, Total: 321 * limit.Second, P50: 180 * limit.Millisecond, P99: 1_999_001}
 	second.Policy.Parts[0].Spec.Algorithm = "cloudflare~"
 	second.Policy.Name = second.Policy.Text()
-	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}} // told, though it has no length
+	// told, though it has no length
+	second.Range = &replay.Range{Refused: [2]int64{39_000, 41_360}, ClientsHit: [2]int64{9, 9}}
 	res.Policies = append(res.Policies, replay.PolicyTally{
 		Policy:   OnePart(limit.Spec{Algorithm: "nginx", Count: 6, Period: limit.Second}, request.ByClient),
 		Requests: first.Requests, ByAction: make([]int64, len(first.ByAction)), Delays: &replay.Delays{},
@@ -195,7 +222,10 @@ func Peaceful() *replay.Result {
 func Empty() *replay.Result {
 	res := Nobody()
 	res.Stats.Inputs = []ingest.InputStats{{Name: "empty.log"}}
-	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, request.ByClient)}}
+	res.Policies = []replay.PolicyTally{{Policy: OnePart(limit.Spec{
+		Algorithm: "token", Count: 6,
+		Period: 30 * limit.Second,
+	}, request.ByClient)}}
 	return res
 }
 
@@ -231,7 +261,10 @@ func Witnessed() *replay.Result {
 	res := Town()
 	res.Evidence = &replay.Paged[evidence.Summary]{}
 	res.Evidence.Grow(res.Clients.Len())
-	person := evidence.Summary{Views: 40, WithAssets: 38, Steps: 60, Referred: 59, Followed: 55, Traits: traffic.FetchedAsset}
+	person := evidence.Summary{
+		Views: 40, WithAssets: 38, Steps: 60, Referred: 59, Followed: 55,
+		Traits: traffic.FetchedAsset,
+	}
 	hasty := person
 	hasty.Gaps, hasty.Quick, hasty.GapSum, hasty.GapSquares = 39, 31, 39*40, 2*39*40*40 // vary by 100 %
 	office := person
@@ -248,7 +281,8 @@ func SweptTown(points int) *sweep.Result {
 	res := Town()
 	r := &sweep.Result{
 		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients}, By: request.ByClient,
-		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{request.Browser: 1000, request.Tool: 1}, ByClass: sweep.Classes{request.Browser: 3000, request.Tool: 1000},
+		Action: "evil\x1b[31m", Judged: 4000, Clients: sweep.Classes{request.Browser: 1000, request.Tool: 1},
+		ByClass: sweep.Classes{request.Browser: 3000, request.Tool: 1000},
 	}
 	window := sweep.Curve{Shape: sweep.Shape{Kind: sweep.Window, Per: limit.Minute}}
 	for i := range points {
@@ -265,7 +299,9 @@ func SweptTown(points int) *sweep.Result {
 }
 
 // Watched replays a made-up log of two clients by two policies; all share the second in part, for an observer.
-func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []policy.Policy) T) (*replay.Result, T, []policy.Policy) {
+func Watched[T replay.Observer](
+	t *testing.T, observe func(*traffic.Tables, []policy.Policy) T,
+) (*replay.Result, T, []policy.Policy) {
 	t.Helper()
 	policies, err := policy.ParseLimits([]string{"token:2/10s", "nginx:6r/m,burst=2,delay=1"}, request.ByClient)
 	if err != nil {
@@ -292,5 +328,6 @@ func Watched[T replay.Observer](t *testing.T, observe func(*traffic.Tables, []po
 	if err := engine.Judge(b); err != nil {
 		t.Fatal(err)
 	}
-	return engine.Result(ingest.Stats{HasAgents: true, LastAt: 40 * limit.Second, Resolution: limit.Second}), observer, policies
+	stats := ingest.Stats{HasAgents: true, LastAt: 40 * limit.Second, Resolution: limit.Second}
+	return engine.Result(stats), observer, policies
 }
