@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -167,17 +166,6 @@ func (l *Logs) tooManyUnreadable(s *ingest.Stats) error {
 		return UnreadableError{share, l.MaxBad}
 	}
 	return nil
-}
-
-// readOnce is the first input that can be read once only, "" if all can be read again.
-func (l *Logs) readOnce() string {
-	for _, name := range l.found.Names {
-		info, err := os.Stat(name)
-		if name == standardInput || err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice|os.ModeSocket) != 0 {
-			return onceName(name)
-		}
-	}
-	return ""
 }
 
 func onceName(name string) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"shadow/policy"
@@ -13,6 +12,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/cache"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 )
@@ -55,8 +55,11 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	}
 	CollectOften()
 	a := &r.advisor
-	a.Reading, a.Rules, a.Band, a.EachAction = r.Read, r.Rules, r.Band, r.EachAction
-	a.Read = func(o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) { return r.each(ctx, o, do) }
+	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
+	requests := new(cache.Requests)
+	defer func() { err = cmp.Or(err, requests.Close()) }()
+	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) { return r.retain(ctx, r.Read, requests, do) }
+	a.Again = func(do func(*traffic.Batch) error) error { return each(ctx, requests.Pass(), do) }
 	if err := a.Survey(); err != nil {
 		return err
 	}
@@ -108,9 +111,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 	for _, a := range r.Config.Actions {
 		r.judged.Named[a.Name] = true
 	}
-	if once := r.readOnce(); once != "" {
-		return Usage("%s can be read only once, and suggest reads its logs several times: name files (compressed ones are read as they are)", once)
-	}
+	r.Read.Band = r.Band
 	return nil
 }
 
@@ -150,24 +151,6 @@ func ParseHoldout(text string) (suggest.Percent, error) {
 			"limits on), such as 30%")
 	}
 	return share, nil
-}
-
-// each reads the inputs once and hands each batch to do.
-func (l *Logs) each(ctx context.Context, o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error) {
-	return l.read(ctx, o, func(reader *ingest.Reader) error {
-		for {
-			b, err := reader.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err := cmp.Or(err, ctx.Err()); err != nil {
-				return err
-			}
-			if err := do(b); err != nil {
-				return err
-			}
-		}
-	})
 }
 
 // warnings are those about logs, and where answers are not what one may think.

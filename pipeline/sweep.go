@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
 )
 
@@ -23,7 +24,7 @@ type Sweep struct {
 	Shapes
 	Keeping
 	Bursts []int64 // of token buckets, of which to count what they refuse
-	Exact  *bool   // whether to read twice for what those of the table refuse; nil: if that takes a moment
+	Exact  *bool   // whether to look twice for what those of the table refuse; nil: if that takes a moment
 	Action string
 	Output string
 	Band   bool
@@ -31,7 +32,7 @@ type Sweep struct {
 	options  sweep.Options
 	witness  *replay.Engine   // gathers evidence, in the first look
 	assessor *replay.Assessor // judges it, after the first look
-	changed  bool             // whether the logs did between two looks
+	requests cache.Requests   // for the second look
 }
 
 // sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory
@@ -91,12 +92,12 @@ func longestWindow(periods []limit.Time, keys ...request.Key) (policies []policy
 }
 
 // sweep reads the logs and draws the curves.
-func (r *Sweep) sweep(ctx context.Context) (*sweep.Result, error) {
+func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
 	if r.Rules != nil {
 		r.witness = replay.New(replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Evidence: true})
 	}
-	result, err := r.look(ctx, r.Read, r.options)
-	if err != nil {
+	defer func() { err = cmp.Or(err, r.requests.Close()) }()
+	if result, err = r.look(ctx); err != nil {
 		return nil, err
 	}
 	if result.Action, err = r.settle(&result.Stats, "action", r.Action); err != nil {
@@ -109,36 +110,48 @@ func (r *Sweep) sweep(ctx context.Context) (*sweep.Result, error) {
 const mostTwice = 500_000
 
 // lookAgain counts what those token buckets refuse of which people will want to know it, and of which the first look
-// could not tell that they would. It takes inputs that can be read twice.
+// could not tell that they would.
 func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
-	twice := first.Judged <= mostTwice
-	if r.Exact != nil {
-		twice = *r.Exact
-	}
 	again := first.Again(r.options)
-	if len(again.Rates) == 0 || !twice || r.readOnce() != "" {
+	if len(again.Rates) == 0 || !r.twice(first.Judged) {
 		return nil
 	}
-	reading := r.Read
-	reading.Tracer = nil                                         // who is disguised is known
-	reading.HasUntil, reading.Until = true, first.Stats.LastAt+1 // a log may have grown since
-	debug.FreeOSMemory()                                         // much of what the first look took was never touched; used again as it is, all of it would be
-	second, err := r.look(ctx, reading, again)
-	if err == nil {
-		r.changed = !first.Add(second)
+	second := sweep.New(again)
+	if err := each(ctx, r.requests.Pass(), func(b *traffic.Batch) error { second.Take(b); return nil }); err != nil {
+		return err
 	}
-	return err
+	first.Add(second.Result(first.Stats))
+	return nil
 }
 
-// look reads the logs once. Evidence is gathered beside the first look, by a replay of the same batches without any
-// policy. Once all of them have been seen it is judged, and the curves are drawn.
-func (r *Sweep) look(ctx context.Context, reading ingest.Options, options sweep.Options) (*sweep.Result, error) {
-	s := sweep.New(options)
-	take := func(*traffic.Batch) error { return nil }
-	if r.witness != nil {
-		take = r.witness.Judge
+// twice reports whether so many requests are looked at twice.
+func (r *Sweep) twice(requests int64) bool {
+	if r.Exact != nil {
+		return *r.Exact
 	}
-	stats, err := r.read(ctx, reading, func(reader *ingest.Reader) error { return s.Run(tee{reader, take}) })
+	return requests <= mostTwice
+}
+
+// look reads the logs, and keeps the requests while there may be a second look. Evidence is gathered beside the first one, by a
+// replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves are drawn.
+func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
+	s, read := sweep.New(r.options), int64(0)
+	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+		return each(ctx, reader, func(b *traffic.Batch) error {
+			if read += int64(b.Len()); r.twice(read) {
+				if err := r.requests.Add(b); err != nil {
+					return err
+				}
+			}
+			if r.witness != nil {
+				if err := r.witness.Judge(b); err != nil {
+					return err
+				}
+			}
+			s.Take(b)
+			return nil
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -165,9 +178,6 @@ func (r *Sweep) warnings(result *sweep.Result) []string {
 	texts := append(r.Logs.warnings(s), actionWarnings(r.Action, result.Action, result.Judged, s)...)
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
-	}
-	if r.changed {
-		texts = append(texts, "the logs changed while they were read: what token buckets refuse is known for --bursts only")
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
 	texts = append(texts, FoldedPaths(&r.Read, []request.Key{r.By})...)

@@ -14,7 +14,7 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// An Advisor answers a question about a log. It reads the log three or four times, always the same requests:
+// An Advisor answers a question about a log. It goes through the requests three or four times:
 //
 //	survey   who each client is, and from when to when the log goes
 //	curves   of the first part of the log and of the rest, and page loads
@@ -27,15 +27,18 @@ type Advisor struct {
 	Band       bool
 	Action     string // the requests of this action only; "" for all
 	EachAction bool   // one answer for each of those with most requests
-	Reading    ingest.Options
+	Tables     *traffic.Tables
+	Lateness   limit.Time
 	Rules      *evidence.Rules // nil: no evidence is gathered
-	// Read reads the log once, and hands each batch to do.
-	Read func(o ingest.Options, do func(*traffic.Batch) error) (ingest.Stats, error)
+
+	// Read reads the log, and hands each batch to do. Again hands over the same batches once more.
+	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
+	Again func(do func(*traffic.Batch) error) error
 
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
-	cut   limit.Time     // where it begins
 
+	halves halves
 	labels Labels
 	tracks []*track
 }
@@ -55,15 +58,16 @@ const MostActions = 10
 func (d *Advisor) Survey() error {
 	clock := new(Clock)
 	engine := replay.New(replay.Options{
-		Tables: d.Reading.Tables, Lateness: d.Reading.Lateness, Evidence: d.Rules != nil, Observer: clock,
+		Tables: d.Tables, Lateness: d.Lateness, Evidence: d.Rules != nil, Observer: clock,
 	})
-	stats, err := d.Read(d.Reading, engine.Judge)
+	stats, err := d.Read(engine.Judge)
 	if err != nil {
 		return err
 	}
 	d.Found = engine.Result(stats)
 	d.labels = Label(d.Found, d.Rules)
-	d.cut, d.Split = clock.Cut(d.HeldOut)
+	d.halves.cut, d.Split = clock.Cut(d.HeldOut)
+	d.halves.split = d.Split
 	return nil
 }
 
@@ -76,8 +80,8 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	for _, t := range d.tracks {
 		first, rest := d.partOf(t.parts[0], s.FirstAt, s.LastAt), (*Part)(nil)
 		if d.Split {
-			first.Last = d.cut
-			rest = d.partOf(t.parts[1], d.cut, s.LastAt)
+			first.Last = d.halves.cut
+			rest = d.partOf(t.parts[1], d.halves.cut, s.LastAt)
 		}
 		t.advice = Advise(d.Question, t.action, first, rest, t.loads.Result())
 		answers = append(answers, t.advice)
@@ -91,56 +95,30 @@ func (d *Advisor) partOf(s *sweep.Sweep, first, last limit.Time) *Part {
 	return &Part{First: first, Last: last, Clients: clients, Requests: requests, Placements: placements}
 }
 
-// again is how to read the same requests once more: those of the first part as if they were warming up for the rest.
-func (d *Advisor) again() ingest.Options {
-	o := d.Reading
-	o.HasUntil, o.Until = true, d.Found.Stats.LastAt+1 // a log may have grown since
-	if d.Split {
-		o.Warmup = limit.Never
-		if o.HasSince {
-			o.Warmup = d.cut - o.Since
-		}
-		o.HasSince, o.Since = true, d.cut
-	}
-	return o
-}
-
-// part says in which part a batch lies, and has it count there.
-func (d *Advisor) part(b *traffic.Batch) (part int, counted traffic.Batch) {
-	counted = *b
-	if counted.Warm = false; d.Split && !b.Warm {
-		part = 1
-	}
-	return part, counted
-}
-
 // draw draws the curves.
 func (d *Advisor) draw(ctx context.Context) error {
 	who := Single
 	if !d.Found.Stats.HasAgents {
 		who = Everybody
 	}
-	tables := d.Reading.Tables
 	for _, action := range d.actions() {
-		t := &track{action: action, loads: LoadCounter{Tables: tables, Labels: d.labels, Who: who, Action: action}}
+		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: who, Action: action}}
 		for i := range t.parts {
 			o := d.Shapes
-			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, tables, d.Reading.Lateness, nil, d.Band, ctx.Err
+			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
 			t.parts[i] = sweep.New(o)
 		}
 		d.tracks = append(d.tracks, t)
 	}
-	reading := d.again()
-	reading.Band = d.Band
-	_, err := d.Read(reading, func(b *traffic.Batch) error {
-		part, counted := d.part(b)
-		for _, t := range d.tracks {
-			t.parts[part].Take(&counted)
-			t.loads.Take(&counted)
-		}
-		return nil
+	return d.Again(func(b *traffic.Batch) error {
+		return d.halves.divide(b, func(part int, b *traffic.Batch) error {
+			for _, t := range d.tracks {
+				t.parts[part].Take(b)
+				t.loads.Take(b)
+			}
+			return nil
+		})
 	})
-	return err
 }
 
 // actions are those to suggest limits for, "" for all together.
@@ -148,7 +126,7 @@ func (d *Advisor) actions() []string {
 	if !d.EachAction {
 		return []string{d.Action}
 	}
-	requests, name := d.Found.Actions, d.Reading.Tables.Actions.Name
+	requests, name := d.Found.Actions, d.Tables.Actions.Name
 	ids := make([]int32, 0, len(requests))
 	for id, n := range requests {
 		if n > 0 {

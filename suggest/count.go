@@ -27,7 +27,7 @@ func (d *Advisor) countAll(ctx context.Context) error {
 	whole := []policy.Policy{} // the limits to replay over the whole log, track by track
 	for i, t := range d.tracks {
 		t.advice.BestNginx()
-		t.advice.NameWhole(d.labels, d.Reading.Tables, d.Found.Clients)
+		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
 		for _, text := range t.advice.WholeLimits() {
 			p, err := t.policy(i, text)
 			if err != nil {
@@ -83,24 +83,22 @@ func (d *Advisor) count(ctx context.Context, all []uncounted, whole []policy.Pol
 		policies[i] = all[i].policy
 	}
 	engine := func(policies []policy.Policy) *replay.Engine {
-		return replay.New(replay.Options{Tables: d.Reading.Tables, Policies: policies, Lateness: d.Reading.Lateness, Stop: ctx.Err})
+		return replay.New(replay.Options{Tables: d.Tables, Policies: policies, Lateness: d.Lateness, Stop: ctx.Err})
 	}
 	parts, uncut := [2]*replay.Engine{engine(policies), engine(policies)}, engine(whole)
-	o := d.again()
-	o.Tracer = nil
-	if _, err := d.Read(o, func(b *traffic.Batch) error {
-		part, counted := d.part(b)
-		d.mark(&counted)
+	judge := func(part int, b *traffic.Batch) error {
+		d.mark(b)
 		if whole != nil {
 			for _, t := range d.tracks {
-				t.advice.Whole.Take(&counted)
+				t.advice.Whole.Take(b)
 			}
-			if err := uncut.Judge(&counted); err != nil {
+			if err := uncut.Judge(b); err != nil {
 				return err
 			}
 		}
-		return parts[part].Judge(&counted)
-	}); err != nil {
+		return parts[part].Judge(b)
+	}
+	if err := d.Again(func(b *traffic.Batch) error { return d.halves.divide(b, judge) }); err != nil {
 		return err
 	}
 	first, rest := parts[0].Result(d.Found.Stats), parts[1].Result(d.Found.Stats)
@@ -127,7 +125,7 @@ func (d *Advisor) mark(b *traffic.Batch) {
 	}
 	marks := map[uint16]uint64{}
 	for i, t := range d.tracks {
-		if id, known := d.Reading.Tables.Actions.Find([]byte(t.action)); known {
+		if id, known := d.Tables.Actions.Find([]byte(t.action)); known {
 			marks[uint16(id)] = 1 << i
 		}
 	}

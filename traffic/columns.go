@@ -51,6 +51,8 @@ type values interface {
 	save(to *Encoder, kind nameKind)             // writes all
 	restore(from *Decoder, kind nameKind, n int) // appends n rows that were saved
 	miss(from *Decoder, kind nameKind, n int)    // appends n rows of which nothing was saved
+	pack(to []byte, i, j int) []byte             // appends the rows i … j−1, packed
+	unpack(from *unpacker, n int)                // appends n rows that were packed
 }
 
 // A series is a column of any type; it has what needs no knowledge of the type.

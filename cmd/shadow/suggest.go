@@ -26,7 +26,7 @@ Clients are classified by what their agents claim, and browsers by what they do 
   crawlers, tools, monitors, unknown
   all        everybody
 
-The log is read three or four times, so it must lie in files.`,
+The log is read once. Its requests, about 20 bytes each, wait in a temporary file (TMPDIR).`,
 		Example: `  shadow suggest access.log
   shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target tools,crawlers --per 30s,1m,5m
   shadow suggest access.log --action login --protect browsers=99%
