@@ -8,8 +8,8 @@ import (
 	"shadow/limit"
 )
 
-// Runs of several hosts may be about the same time and the same clients. Each host judged what it served itself, so their sums
-// say what limits of each host by itself refuse; a limit that the hosts share would refuse more:
+// Runs of several hosts may be about the same time and the same clients. Each host judged what it served itself, so
+// their sums say what limits of each host by itself refuse; a limit that the hosts share would refuse more:
 //
 //	limit 2/1m     host a  12:00:01 admitted  12:00:20 admitted   a limit of both would refuse
 //	               host b  12:00:10 admitted  12:00:30 admitted   two of these four
@@ -33,7 +33,7 @@ type ApartClient struct {
 // mostApart is how many clients are named.
 const mostApart = 10
 
-// A runSpan is what has to be known of a run to tell whether it was judged apart from others.
+// A runSpan is what has to be known of a run to decide whether it was judged apart from others.
 type runSpan struct {
 	run         int32
 	chain       int32 // the first run of its nights
@@ -107,8 +107,8 @@ func (l *loading) warnAlone(pairs [][2]int32) {
 	}
 }
 
-// sumMinutes finds the worst minute of policies that several runs judged in the same minute. Where a run does not keep the events
-// of a policy, its own worst minute is all that is known.
+// sumMinutes finds the worst minute of policies that several runs judged in the same minute. Where a run does not
+// keep the events of a policy, its own worst minute is all that is known.
 func (l *loading) sumMinutes() error {
 	if !l.shareMinutes() {
 		return nil

@@ -14,20 +14,20 @@ import (
 	"shadow/request"
 )
 
-// A tail's run grows, batch by batch. The number of the last batch is changed in the transaction that stores it: whoever
-// does not know whether a batch has arrived hands it over again. Batches that have waited together go in together.
+// A tail's run grows, batch by batch. The number of the last batch is changed in the transaction that stores it: a tail
+// that does not know whether a batch has arrived sends it again. Batches that have waited together go in together.
 //
 //	batches ──▶ tables of the connection (stage.sql) ──▶ the run (append.sql)
 //
-// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that somebody has deleted. A clock
-// that is set back a little, as clocks are, does not.
+// Every day (UTC, by the clock of the tail) begins a run, and so do other policies, and a run that somebody has
+// deleted. A clock that is set back a little, as clocks are, does not.
 
 //go:embed append.sql
 var appendSQL string
 
-// Append takes in batches of a tail, in their order, those of one run in one transaction. Batches that are there already
-// are left out; known is how many. info says what the runs are that begin with them. After an error the first ones may be
-// there; they are to be handed over again.
+// Append takes in batches of a tail, in their order, those of one run in one transaction. Batches that are there
+// already are left out; known is how many. info says what the runs are that begin with them. After an error the first
+// ones may be there; they are to be handed over again.
 func (s *Store) Append(ctx context.Context, info RunInfo, batches []*replay.Addition) (known int, err error) {
 	defer s.duck.interruptWith(ctx)()
 	for len(batches) > 0 {
@@ -141,7 +141,8 @@ func (g *appending) do() error {
 	).Replace(appendSQL))
 }
 
-// last is the number of the last batch of this tail that is stored, 0 for none. It notes the run to go on with, if there is one.
+// last is the number of the last batch of this tail that is stored, 0 for none. It notes the run to go on with, if
+// there is one.
 func (g *appending) last() (last uint64, err error) {
 	type row struct {
 		Batch    int64
@@ -232,9 +233,9 @@ func (s *stage) add(a *replay.Addition) {
 	s.agent, s.client, s.action = s.agent+int32(len(a.Agents)), s.client+int32(len(a.Clients)), s.action+int32(len(a.Actions))
 }
 
-// warnMissing notes in the run which batches neither are here nor come, so that their requests are missing forever. Batches of a tail
-// come in the order of their numbers, without a gap: either a database went back to an older copy, or some were taken out of the
-// spool. Of a tail that is not known here, none are missing.
+// warnMissing notes in the run which batches neither are here nor come, so that their requests are missing forever.
+// Batches of a tail come in the order of their numbers, without a gap: either a database went back to an older copy,
+// or some were taken out of the spool. Of a tail that is not known here, none are missing.
 func (g *appending) warnMissing(last uint64) error {
 	var missing []string
 	for _, a := range g.batches {
@@ -260,8 +261,8 @@ func (g *appending) warnMissing(last uint64) error {
 	return w.done()
 }
 
-// Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once were too
-// many for 64 MB. So it may take as much memory more as it needs for each name, with some reserve.
+// Names of clients and agents are joined and grouped, which DuckDB cannot do on disk alone: 200,000 addresses at once
+// were too many for 64 MB. So it may take as much memory more as it needs for each name, with some reserve.
 const (
 	nameBytes  = 384 // bytes, whatever its length
 	nameCopies = 3

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 )
 
-// Every change goes the same way: it is made in one transaction, COMMIT makes it durable, and checkpoint brings it into the
-// file (see journal.go). DuckDB itself never writes a checkpoint: not while it runs, as its threshold is out of reach, and
-// not when the file is closed.
+// Every change goes the same way: it is made in one transaction, COMMIT makes it durable, and checkpoint brings it
+// into the file (see journal.go). DuckDB itself never writes a checkpoint: not while it runs, as its threshold is out
+// of reach, and not when the file is closed.
 
-// commit ends the running transaction. Without an error its changes are durable, whatever becomes of the checkpoint: what
-// is not in the file yet stays in the log of changes, from which the next checkpoint takes it.
+// commit ends the running transaction. Without an error its changes are durable, whatever becomes of the checkpoint:
+// what is not in the file yet stays in the log of changes, from which the next checkpoint takes it.
 func (s *Store) commit() error {
 	if err := s.duck.exec("COMMIT"); err != nil {
 		return err
@@ -46,7 +46,8 @@ func (s *Store) checkpoint() error {
 	return saved.remove()
 }
 
-// metadataBlocks returns the size of blocks and which of them hold metadata. A checkpoint writes into no others that are in use.
+// metadataBlocks returns the size of blocks and which of them hold metadata. A checkpoint writes into no others that
+// are in use.
 func (d *duck) metadataBlocks() (size int64, blocks []int64, err error) {
 	size, err = one[int64](d, "SELECT block_size::BIGINT FROM pragma_database_size() WHERE database_name = current_database()")
 	if err == nil {
@@ -75,8 +76,8 @@ func openWhole[T any](ctx context.Context, path string, wait Wait, open func() (
 	})
 }
 
-// realPath follows the last part of a path if it is a link, which may lead nowhere yet: DuckDB's log of changes and our journal
-// belong beside the file, by whatever name it is opened.
+// realPath follows the last part of a path if it is a link, which may lead nowhere yet: DuckDB's log of changes and
+// our journal belong beside the file, by whatever name it is opened.
 func realPath(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)
@@ -94,8 +95,8 @@ func realPath(path string) (string, error) {
 	return "", fmt.Errorf("database %s: too many symbolic links", path)
 }
 
-// create makes a database with our schema where there is no file. It is made under another name and renamed: a file under
-// its own name is whole. The folder is locked meanwhile, so that two processes do not make the same one.
+// create makes a database with our schema where there is no file. It is made under another name and renamed: a file
+// under its own name is whole. The folder is locked meanwhile, so that two processes do not make the same one.
 func create(path string, with settings) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil

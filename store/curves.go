@@ -14,8 +14,8 @@ import (
 	"shadow/sweep"
 )
 
-// Curves are kept with the run that they come from. A curve may have a point for each of hundreds of thousands of limits,
-// of which people look at the lower ones: those are kept whole.
+// Curves are kept with the run that they come from. A curve may have a point for each of hundreds of thousands of
+// limits, of which people look at the lower ones: those are kept whole.
 
 // MostPoints is how many points of a curve are kept at most.
 const MostPoints = 10_000
@@ -54,7 +54,8 @@ func (r *Run) writeCurves(w *writer, _ *replay.Result) {
 	}
 }
 
-// pointValues are limit_count, and refused and clients_hit of all, of each class, and of the disguised, if they are told apart.
+// pointValues are limit_count, and refused and clients_hit of all, of each class, and of the disguised, if these are
+// known.
 func pointValues(p *sweep.Point, divided bool) []any {
 	values := []any{p.Limit}
 	add := func(refused, hit int64) {
@@ -93,7 +94,8 @@ func thin(points []sweep.Point, most int) []sweep.Point {
 	return append(kept, points[len(points)-1])
 }
 
-// The curves of a run come back as sweep found them, as far as they have been kept: of a long curve, points are missing.
+// The curves of a run come back as sweep found them, as far as they have been kept: of a long curve, points are
+// missing.
 
 // Swept are the curves of a run.
 type Swept struct {
@@ -162,8 +164,8 @@ func (r *Reader) Curves(run int32) (*Swept, error) {
 	return s, r.readSweptRequests(run, s)
 }
 
-// readSweptRequests finds the requests by class from the run's clients, all of whose requests curves are about unless they are about
-// one action.
+// readSweptRequests finds the requests by class from the run's clients, all of whose requests curves are about unless
+// they are about one action.
 func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	if s.Action != "" {
 		return nil
@@ -194,8 +196,8 @@ func (r *Reader) readSweptRequests(run int32, s *Swept) error {
 	return nil
 }
 
-// SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log that has
-// grown since is the same file.
+// SweptAlike are the runs with curves that have read files with the same beginnings as some runs, by number. A log
+// that has grown since is the same file.
 func (r *Reader) SweptAlike(runs []int32) ([]int32, error) {
 	const heads = `SELECT list_sort(list(DISTINCT head_hash)) AS heads`
 	return list[int32](r.duck, `SELECT run FROM (`+heads+`, run FROM inputs WHERE run IN (SELECT run FROM curves) GROUP BY run HAVING count(*) = count(head_hash))
@@ -216,9 +218,9 @@ type Spare struct {
 //go:embed safe.sql
 var safeSQL string
 
-// SafeLimits compares the curves that two runs have both, in the order of the second; nil: none of them has a safe limit in both. A
-// curve of which not all points are kept gives the next that is. Where the curves of both divide browsers by evidence, the disguised
-// are none.
+// SafeLimits compares the curves that two runs have both, in the order of the second; nil: none of them has a safe
+// limit in both. A curve of which not all points are kept gives the next that is. Where the curves of both divide
+// browsers by evidence, the disguised are none.
 func (r *Reader) SafeLimits(before, now int32, spare Spare) (*history.SafeLimits, error) {
 	class := spare.Class.String()
 	clients, hit := class+"_clients", "p."+class+"_clients_hit"

@@ -11,8 +11,8 @@ import (
 	"shadow/limit"
 )
 
-// Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the file
-// as large as it was; Shrink writes it again.
+// Runs go as they came: whole or not at all. DuckDB keeps the room of what was deleted for what comes next, and the
+// file as large as it was; Shrink writes it again.
 
 // runTables are ours that hold something of a run.
 var runTables = []string{
@@ -31,8 +31,8 @@ func (r *Reader) Rows(run int32) ([]TableRows, error) {
 	return r.duck.rowsOf("", []int32{run})
 }
 
-// Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then none
-// is forgotten.
+// Delete forgets runs, and returns how many rows each table has lost. A run that is not there is an error, and then
+// none is forgotten.
 func (s *Store) Delete(ctx context.Context, runs []int32) (rows []TableRows, err error) {
 	defer s.duck.interruptWith(ctx)()
 	err = s.transact(ctx, func() error {
@@ -57,7 +57,8 @@ func (d *duck) forget(runs []int32) error {
 	return nil
 }
 
-// transact does something in one transaction, which is durable when there is no error and has left no trace when there is.
+// transact does something in one transaction, which is durable when there is no error and has left no trace when
+// there is.
 func (s *Store) transact(ctx context.Context, do func() error) error {
 	if s.busy {
 		return errors.New("store: in the middle of a Run")
@@ -113,8 +114,8 @@ func (s *Store) Free() (float64, error) {
 	return float64(blocks[1]) / float64(max(blocks[0], 1)), nil
 }
 
-// Shrink writes the file again without what is free in it, and closes the store. It returns the size before and after, in
-// bytes. After an error the file is as it was, and the store is closed as well.
+// Shrink writes the file again without what is free in it, and closes the store. It returns the size before and
+// after, in bytes. After an error the file is as it was, and the store is closed as well.
 func (s *Store) Shrink(ctx context.Context) (before, after int64, err error) {
 	before, err = s.shrink(ctx)
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -181,7 +182,8 @@ func quoted(text string, mark byte) string {
 	return m + strings.ReplaceAll(text, m, m+m) + m
 }
 
-// Remove removes the file, as when nothing of it is to stay. The store is still to be closed, and until then the file is its own.
+// Remove removes the file, as when nothing of it is to stay. The store is still to be closed, and until then the file
+// is its own.
 func (s *Store) Remove() error { return removeDatabase(s.path) }
 
 // removeDatabase removes a file and what lies beside it, as far as it is there.

@@ -1,12 +1,12 @@
 package store
 
-// The files duck*.go and query*.go are the ones that know the DuckDB driver. Everything goes through its lower layer (package mapping):
-// that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of what the driver's
-// AppendRow takes, a Go type can only be written to the column type of the same width, where AppendRow narrows silently, and
-// an answer is computed while it is read.
+// The files duck*.go and query*.go are the ones that know the DuckDB driver. Everything goes through its lower layer
+// (package mapping): that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of
+// what the driver's AppendRow takes, a Go type can only be written to the column type of the same width, where
+// AppendRow narrows silently, and an answer is computed while it is read.
 //
-// The driver keeps a cache of open databases. DuckDB locks a file against other processes only; the cache is what keeps one
-// process from opening the same file twice.
+// The driver keeps a cache of open databases. DuckDB locks a file against other processes only; the cache is what
+// keeps one process from opening the same file twice.
 
 import (
 	"context"
@@ -117,15 +117,17 @@ func fieldsOf(t reflect.Type, offset uintptr) (all []field) {
 	return all
 }
 
-// columnTypes are those that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as they are kept.
+// columnTypes are those that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as
+// they are kept.
 var columnTypes = map[reflect.Kind][]mapping.Type{
 	reflect.Bool: {mapping.TypeBoolean}, reflect.Int32: {mapping.TypeInteger}, reflect.Int64: {mapping.TypeBigInt, mapping.TypeTimestamp},
 	reflect.Uint64: {mapping.TypeUBigInt}, reflect.Pointer: {mapping.TypeBigInt},
 	reflect.String: {mapping.TypeVarchar}, reflect.Slice: {mapping.TypeBlob, mapping.TypeVarchar},
 }
 
-// each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by row: each
-// column in a field of T, in their order. NULL is the zero value. The row is valid until the next, what it refers to for good.
+// each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by
+// row: each column in a field of T, in their order. NULL is the zero value. The row is valid until the next, what it
+// refers to for good.
 func each[T any](d *duck, query string, take func(*T) error) error {
 	err := context.Cause(d.ctx)
 	if err == nil {

@@ -117,8 +117,8 @@ func (c *chunk) discard() error {
 	return nil
 }
 
-// A writer fills tables row by row, in the order of their columns in schema.sql. Events take a shorter way (see loader);
-// everything else is small.
+// A writer fills tables row by row, in the order of their columns in schema.sql. Events take a shorter way (see
+// loader); everything else is small.
 type writer struct {
 	duck   *duck
 	head   []any // that every row begins with
@@ -212,7 +212,7 @@ func (w *writer) done() error {
 		if t.err == nil {
 			t.err = t.close()
 		} else if t.chunk != nil {
-			t.discard() //nolint:errcheck // the first error tells more
+			t.discard() //nolint:errcheck // the first error says more
 		}
 		if t.err != nil {
 			errs = append(errs, fmt.Errorf("table %s: %w", name, t.err))

@@ -12,12 +12,13 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// The way out: answers to questions of other people, one chunk at a time. DuckDB computes the next chunk when it is asked
-// for, so an answer takes the same memory however long it is.
+// The way out: answers to questions of other people, one chunk at a time. DuckDB computes the next chunk when it is
+// asked for, so an answer takes the same memory however long it is.
 //
-// A question may take long anywhere in DuckDB, and a single call of a function (repeat, say) does not heed an interrupt.
-// Each step that may take long therefore runs in a goroutine of its own. When ctx ends, it is interrupted; when that does not
-// help within graceAfterInterrupt, it is abandoned: nothing is written, so the end of the process may cut it off.
+// A question may take long anywhere in DuckDB, and a single call of a function (repeat, say) does not react to an
+// interrupt. Each step that may take long therefore runs in a goroutine of its own. When ctx ends, it is interrupted;
+// when that does not help within graceAfterInterrupt, it is abandoned: nothing is written, so the end of the process
+// may cut it off.
 
 const (
 	graceAfterInterrupt = 500 * time.Millisecond

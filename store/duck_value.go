@@ -248,7 +248,8 @@ func (v *vector) nested(row int) (any, error) {
 	return items, nil
 }
 
-// time is a value of a type that tells a time: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are any.
+// time is a moment, a day or a time of day: RFC 3339 in UTC, to the microsecond, or to the nanosecond where there are
+// any.
 func (v *vector) time(row int) (any, error) {
 	const micros, nanos = "2006-01-02T15:04:05.000000Z07:00", "2006-01-02T15:04:05.000000000Z07:00"
 	switch v.kind {

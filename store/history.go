@@ -11,21 +11,21 @@ import (
 	"shadow/request"
 )
 
-// What has changed from some runs to others. Clients and actions are the same when their names are, policies when their names
-// and what they count by are.
+// What has changed from some runs to others. Clients and actions are the same when their names are, policies when
+// their names and what they count by are.
 
 // A Question says which runs a history is about. No run may be in Now and in Base.
 type Question struct {
 	Now, Base []int32         // what is reported, and what it is compared with
-	Trend     []int32         // in the order in which they are told
+	Trend     []int32         // in this order
 	Recent    []int32         // in which repeat offenders are looked for
 	Days      [][2]limit.Time // on which: from, until; at most 30
 	Often     int             // on how many days a repeat offender was hit at least
 	Top       int             // rows per list
 }
 
-// History answers a question about the policies of a loaded result, which is that of Load(q.Now). Of the history it fills Runs, Base,
-// Policies and the new actions.
+// History answers a question about the policies of a loaded result, which is that of Load(q.Now). Of the history it
+// fills Runs, Base, Policies and the new actions.
 func (r *Reader) History(l *Loaded, q Question) (*history.History, error) {
 	h := &asking{duck: r.duck, q: q, to: &history.History{
 		Runs: q.Now, Base: q.Base, Policies: make([]history.Policy, len(l.same)), TopNewActions: []history.NewAction{},

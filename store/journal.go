@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 )
 
-// A checkpoint of DuckDB writes into blocks that the file still needs. A block of metadata has 64 parts, and a checkpoint
-// fills those that are free, so that it writes the whole block again, in place. A write that ends halfway damages the
-// other parts, and with them every run.
+// A checkpoint of DuckDB writes into blocks that the file still needs. A block of metadata has 64 parts, and a
+// checkpoint fills those that are free, so that it writes the whole block again, in place. A write that ends halfway
+// damages the other parts, and with them every run.
 //
 // So the blocks are saved first, in a rollback journal beside the file:
 //
@@ -24,8 +24,9 @@ import (
 //	CHECKPOINT   ──▶ file          a kill here: the next opening restores the blocks and replays file.wal
 //	                 file.journal removed
 //
-// DuckDB writes all other blocks of a checkpoint where the last checkpoint has nothing, then syncs, then writes the header
-// that makes them count. It replays a log of changes only if the header is not yet the one that the log announces.
+// DuckDB writes all other blocks of a checkpoint where the last checkpoint has nothing, then syncs, then writes the
+// header that makes them count. It replays a log of changes only if the header is not yet the one that the log
+// announces.
 //
 // The layout is that of DuckDB's storage versions 64 to 67. A file begins with three headers of 4 KiB: one that never
 // changes, and two that take turns. Blocks follow, of one size. Each begins with the checksum of its rest.
@@ -128,7 +129,7 @@ func (j *journal) write(file io.ReaderAt, all []region) error {
 	w := bufio.NewWriterSize(j.file, 1<<20)
 	sum := sha256.New()
 	both := io.MultiWriter(w, sum)
-	io.WriteString(both, journalMagic) //nolint:errcheck // Flush tells
+	io.WriteString(both, journalMagic) //nolint:errcheck // Flush returns the error
 	for _, r := range all {
 		there, err := r.read(file)
 		if err != nil {
@@ -140,12 +141,12 @@ func (j *journal) write(file io.ReaderAt, all []region) error {
 		var head [16]byte
 		binary.LittleEndian.PutUint64(head[:], uint64(r.offset))
 		binary.LittleEndian.PutUint64(head[8:], uint64(len(r.bytes)))
-		both.Write(head[:]) //nolint:errcheck // Flush tells
-		both.Write(r.bytes) //nolint:errcheck // Flush tells
+		both.Write(head[:]) //nolint:errcheck // Flush returns the error
+		both.Write(r.bytes) //nolint:errcheck // Flush returns the error
 	}
 	var end [16]byte      // a region without bytes ends the list
-	both.Write(end[:])    //nolint:errcheck // Flush tells
-	w.Write(sum.Sum(nil)) //nolint:errcheck // Flush tells
+	both.Write(end[:])    //nolint:errcheck // Flush returns the error
+	w.Write(sum.Sum(nil)) //nolint:errcheck // Flush returns the error
 	return w.Flush()
 }
 
@@ -155,7 +156,8 @@ func (j *journal) remove() error { return errors.Join(os.Remove(j.path), j.file.
 // errTornJournal is that a journal was not finished: its checkpoint has not begun.
 var errTornJournal = errors.New("the journal is not complete")
 
-// eachRegion calls do with each region of a journal, whose bytes are valid until the next, and checks the journal's end.
+// eachRegion calls do with each region of a journal, whose bytes are valid until the next, and checks the journal's
+// end.
 func eachRegion(file *os.File, do func(region) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -200,8 +202,8 @@ func eachRegion(file *os.File, do func(region) error) error {
 	return nil
 }
 
-// mend ends a checkpoint that was cut off: it restores the blocks that are torn, and removes the journal. Without a journal
-// it does nothing. The error is ErrBusy as long as another process has the file.
+// mend ends a checkpoint that was cut off: it restores the blocks that are torn, and removes the journal. Without a
+// journal it does nothing. The error is ErrBusy as long as another process has the file.
 func mend(path string) error {
 	file, err := os.OpenFile(journalOf(path), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -280,7 +282,8 @@ func (j *journal) restore(db *os.File) error {
 	return errors.Join(err, db.Sync())
 }
 
-// isActive reports whether a header is the one by which DuckDB reads the file. Of the two that take turns the other may be torn.
+// isActive reports whether a header is the one by which DuckDB reads the file. Of the two that take turns the other
+// may be torn.
 func (r region) isActive(db *os.File) (bool, error) {
 	here := region{r.offset, make([]byte, len(r.bytes))}
 	other := region{headers*headerBytes - r.offset, make([]byte, len(r.bytes))}

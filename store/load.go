@@ -16,15 +16,16 @@ import (
 )
 
 // A stored run comes back as the replay.Result that it was, so a report of it is the report that was printed. Several
-// runs come back as one: clients, agents, actions and policies are the same when their names are, and what was counted adds up.
+// runs come back as one: clients, agents, actions and policies are the same when their names are, and what was
+// counted adds up.
 //
-// What a result of several cannot know: of the percentiles of delays the longest is taken, and between what and what the
-// clients lie that an approximation hits is told with a margin. The worst minute is known where events are kept.
+// What a result of several cannot know: of the percentiles of delays the longest is taken, and between what and what
+// the clients lie that an approximation hits is given with a margin. The worst minute is known where events are kept.
 
 // Loaded is what is known of one or several runs.
 type Loaded struct {
 	Result   *replay.Result
-	Warnings []string // about reading, and about putting runs together
+	Warnings []string // about reading, and about merging runs
 	Timezone string   // of stamps that do not name theirs; "": unknown
 	Command  string   // of the latest run
 	Version  string   // of the shadow that made it
@@ -36,7 +37,8 @@ type Loaded struct {
 	policies ids // of the runs, in the result
 }
 
-// Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last run.
+// Load reads runs. They must be in the order in which they happened: the latest agent of a client is that of the last
+// run.
 func (r *Reader) Load(runs []int32) (*Loaded, error) {
 	l := &loading{
 		Reader: r, runs: idList(runs), order: runs,
@@ -128,8 +130,8 @@ type heldBack struct {
 	chain    int32
 }
 
-// carry takes in what a run has carried and held back. What one of these runs has held back and a later one has carried is neither
-// any more. It returns the first of the runs that carry on one another.
+// carry takes in what a run has carried and held back. What one of these runs has held back and a later one has
+// carried is neither any more. It returns the first of the runs that carry on one another.
 func (l *loading) carry(carried int64, held heldBack) (chain int32) {
 	if carried > 0 {
 		i := slices.IndexFunc(l.held, func(h heldBack) bool { return h.requests == carried })
@@ -211,8 +213,8 @@ func (l *loading) readNotes() error {
 	})
 }
 
-// ids tell by run what its ids are in the result; −1 stands for none. Other tools can write into the file, so an id that
-// leads nowhere is an error.
+// ids map the ids of each run to those of the result; −1 stands for none. Other tools can write into the file, so an
+// id that leads nowhere is an error.
 type ids map[int32][]int32
 
 func (m ids) at(run, id int32) (int32, error) {

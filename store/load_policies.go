@@ -10,8 +10,8 @@ import (
 	"shadow/request"
 )
 
-// What each policy did. Policies of several runs are one when they have the same name and count by the same; which limits
-// a name stands for may have changed in between, and then the latest hold and a warning says so.
+// What each policy did. Policies of several runs are one when they have the same name and count by the same; which
+// limits a name stands for may have changed in between, and then the latest hold and a warning says so.
 
 // A samePolicy is what a policy of the result is made of.
 type samePolicy struct {
@@ -117,7 +117,7 @@ func scopeOf(scopes map[string]policy.Scope, words string) policy.Scope {
 	return scopes[words]
 }
 
-// partOf is a limit. One that this shadow does not know has no more to tell than its text.
+// partOf is a limit. One that this shadow does not know has only its text to show.
 func partOf(by string, spec limit.Spec) policy.Part {
 	key, err := request.ParseKey(by)
 	if err != nil {
@@ -184,7 +184,7 @@ func (l *loading) judgeTogether() error {
 	return l.findApart()
 }
 
-// warnChanged tells of a name that does not stand for the same limits throughout.
+// warnChanged warns of a name that does not stand for the same limits throughout.
 func (l *loading) warnChanged(s *samePolicy) {
 	before := ""
 	for _, run := range l.order {
@@ -199,7 +199,7 @@ func (l *loading) warnChanged(s *samePolicy) {
 	}
 }
 
-// warnTwice tells of runs over the same file, whose requests count twice.
+// warnTwice warns of runs over the same file, whose requests count twice.
 func (l *loading) warnTwice() {
 	seen := map[identity]string{}
 	for i := range l.to.Result.Stats.Inputs {

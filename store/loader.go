@@ -91,7 +91,7 @@ func (l *loader) stop() error {
 	close(l.full)
 	<-l.stopped
 	if err := context.Cause(l.ctx); err != nil {
-		l.chunk.discard() //nolint:errcheck // the first error tells more
+		l.chunk.discard() //nolint:errcheck // the first error says more
 		return err
 	}
 	return l.chunk.close()

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Databases are put together run by run. A run is the same wherever it lies when it was started and finished at the same
-// microsecond by the same command: it is taken in once, however often a database is merged. The run of a tail may have grown
-// since it was taken in: then it takes the place of what it was.
+// Databases are put together run by run. A run is the same wherever it lies when it was started and finished at the
+// same microsecond by the same command: it is taken in once, however often a database is merged. The run of a tail
+// may have grown since it was taken in: then it takes the place of what it was.
 
 // Merged says what became of the runs of another database.
 type Merged struct {
@@ -22,8 +22,8 @@ type Merged struct {
 	Rows  []TableRows     // taken in, by table
 }
 
-// Merge takes in the runs of the database at path that are not here yet, in the order of their numbers, with new numbers:
-// all of them, or none.
+// Merge takes in the runs of the database at path that are not here yet, in the order of their numbers, with new
+// numbers: all of them, or none.
 func (s *Store) Merge(ctx context.Context, path string) (*Merged, error) {
 	if err := checkExists(path); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (s *Store) merge(m *Merged) error {
 	return nil
 }
 
-// number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail, whose inputs
-// have no size, may be here as it was earlier; that goes, and leaves its number.
+// number gives the other's runs numbers of this database: new ones, unless they are here already. A run of a tail,
+// whose inputs have no size, may be here as it was earlier; that goes, and leaves its number.
 func (s *Store) number(m *Merged) error {
 	last, err := one[int32](s.duck, "SELECT max(run) FROM runs")
 	if err != nil {

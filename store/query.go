@@ -37,9 +37,11 @@ type QueryOptions struct {
 // DefaultQueryMemory is what a question may take of memory, unless more is allowed.
 const DefaultQueryMemory = 2 << 30
 
-// Query asks the database at path, and only reads: see query_kind.go. It never creates the file. The rows must be closed.
+// Query asks the database at path, and only reads: see query_kind.go. It never creates the file. The rows must be
+// closed.
 //
-// When ctx ends, so does the question, within a second: what does not heed that is left running, until the process ends.
+// When ctx ends, so does the question, within a second: what does not react to that is left running, until the
+// process ends.
 func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err error) {
 	o.Memory = cmp.Or(o.Memory, DefaultQueryMemory)
 	d, path, err := openRead(ctx, path, o.Wait, querySettings(o.Memory))
@@ -60,8 +62,8 @@ func Query(ctx context.Context, path, text string, o QueryOptions) (_ *Rows, err
 	return r, nil
 }
 
-// querySettings hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that functions make,
-// so it gets a half of the memory to count, and watchMemory has an eye on all of it.
+// querySettings hold from the moment of opening, and harden keeps them. DuckDB does not count the texts that
+// functions make, so it gets a half of the memory to count, and watchMemory has an eye on all of it.
 func querySettings(memory int64) settings {
 	return slices.Concat(readOnly, settings{
 		{"allow_persistent_secrets", "false"},
@@ -195,8 +197,8 @@ func checkPath(path string) error {
 // memoryInterval is how often the memory is looked at. In that time a machine fills about 100 MB.
 const memoryInterval = 20 * time.Millisecond
 
-// watchMemory calls exceeded when the process has come to hold more than limit bytes beyond what it holds now. It looks until
-// ctx ends.
+// watchMemory calls exceeded when the process has come to hold more than limit bytes beyond what it holds now. It
+// looks until ctx ends.
 func watchMemory(ctx context.Context, limit int64, exceeded func()) {
 	begun, ok := resident()
 	if !ok {
@@ -217,8 +219,8 @@ func watchMemory(ctx context.Context, limit int64, exceeded func()) {
 	}
 }
 
-// resident returns how many bytes of memory the process holds for itself alone, without what it shares with files. Where the system
-// does not tell, only DuckDB's own account bounds a question.
+// resident returns how many bytes of memory the process holds for itself alone, without what it shares with files.
+// Where the system does not tell, only DuckDB's own account bounds a question.
 func resident() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm")
 	var size, resident, shared int64 // pages

@@ -13,7 +13,7 @@ import (
 
 // A question only reads. Three things hold that, one behind the other:
 //
-//  1. The kind of the statement, as DuckDB tells it: a query, or EXPLAIN of one. Anything else is refused, also what would
+//  1. The kind of the statement, as DuckDB returns it: a query, or EXPLAIN of one. Anything else is refused, also what would
 //     write nothing. Nothing is executed before that is decided.
 //  2. The functions in its plan: some table functions write, or change how DuckDB works, and stand in a query.
 //  3. The connection: the file is opened for reading only, and once it is open, DuckDB can open no further file for any
@@ -95,8 +95,8 @@ var explainHead = func() *regexp.Regexp {
 	return regexp.MustCompile(`(?is)^` + gap + `EXPLAIN\b` + gap + `(?:(ANALY[ZS]E)\b` + gap + `)?(?:(\(\s*(?:FORMAT|ANALY[ZS]E)\b[^()]*\))` + gap + `)?`)
 }()
 
-// cutExplain cuts EXPLAIN, with what belongs to it, from the statement that it is about. What is executed is put together
-// from both again, so that a text on which this and DuckDB disagree is an error.
+// cutExplain cuts EXPLAIN, with what belongs to it, from the statement that it is about. What is executed is put
+// together from both again, so that a text on which this and DuckDB disagree is an error.
 func cutExplain(text string) (head, rest string) {
 	m := explainHead.FindStringSubmatchIndex(text)
 	if m == nil {
@@ -122,8 +122,8 @@ func (d *duck) kind(text string) (mapping.StatementType, error) {
 	return mapping.PreparedStatementType(statement), nil
 }
 
-// harmful are the table functions that change something, or read memory by its address. All others read; those that read
-// files reach none.
+// harmful are the table functions that change something, or read memory by its address. All others read; those that
+// read files reach none.
 var harmful = []string{
 	"ARROW_SCAN", "ARROW_SCAN_DUMB", "CHECKPOINT", "DISABLE_LOGGING", "DISABLE_PEG_PARSER", "DISABLE_PROFILING",
 	"ENABLE_LOGGING", "ENABLE_PEG_PARSER", "ENABLE_PROFILING", "FORCE_CHECKPOINT", "TRUNCATE_DUCKDB_LOGS",
@@ -135,8 +135,8 @@ type planNode struct {
 	Children []planNode `json:"children"`
 }
 
-// checkPlan refuses a query that calls a harmful function. It looks at the plan, in which views, macros and query('…') have
-// come apart.
+// checkPlan refuses a query that calls a harmful function. It looks at the plan, in which views, macros and
+// query('…') have come apart.
 func (d *duck) checkPlan(text string) error {
 	type row struct {
 		Key  string

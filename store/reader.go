@@ -9,17 +9,19 @@ import (
 	"shadow/limit"
 )
 
-// A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who writes.
+// A Reader answers what a report asks about stored runs. It shares the file with other readers, and with nobody who
+// writes.
 type Reader struct {
 	duck *duck
 	stop func() // lets go of the context
 }
 
-// readerSettings are for questions of ours. What is too large for memory spills into a directory beside the database, which
-// DuckDB removes again.
+// readerSettings are for questions of ours. What is too large for memory spills into a directory beside the database,
+// which DuckDB removes again.
 var readerSettings = slices.Concat(readOnly, settings{{"memory_limit", "1GB"}, {"enable_external_access", "false"}, {"lock_configuration", "true"}})
 
-// OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is given up.
+// OpenReader opens the database at path, which must be there, for reading. When ctx is done, what is being read is
+// given up.
 func OpenReader(ctx context.Context, path string, wait Wait) (*Reader, error) {
 	d, path, err := openRead(ctx, path, wait, readerSettings)
 	if err != nil {
@@ -96,8 +98,8 @@ func (r *Reader) Alike(runs []int32) ([]int32, error) {
 		WHERE q.run IN `+idList(runs)+` ORDER BY p.run`)
 }
 
-// OverTime hands over how many requests the policies of a result refused in each minute in which they refused any: of those
-// policies whose events are kept, in all runs that have them.
+// OverTime hands over how many requests the policies of a result refused in each minute in which they refused any: of
+// those policies whose events are kept, in all runs that have them.
 func (r *Reader) OverTime(l *Loaded, take func(policy int, minute limit.Time, refused int64)) error {
 	left, err := r.withoutEvents(l)
 	if err != nil {

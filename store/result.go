@@ -160,12 +160,13 @@ type policyFigure struct {
 
 // A source is what else a figure may depend on.
 type source struct {
-	upstream bool // whether the log tells upstream times
+	upstream bool // whether the log has upstream times
 	events   bool // whether the policy's events are kept
 }
 
-// policyFigures are the columns behind the name of a policy, in the order of schema.sql. Of several runs percentiles are the longest
-// ones, as those of all are not known; ranges of clients are the widest, as which clients several runs hit may be the same or others.
+// policyFigures are the columns behind the name of a policy, in the order of schema.sql. Of several runs percentiles
+// are the longest ones, as those of all are not known; ranges of clients are the widest, as which clients several
+// runs hit may be the same or others.
 var policyFigures = [...]policyFigure{
 	figure("requests", func(p *replay.PolicyTally) *int64 { return &p.Requests }),
 	figure("refused", func(p *replay.PolicyTally) *int64 { return &p.Refused }),
@@ -290,8 +291,8 @@ func (r *Run) writeEvidence(w *writer, res *replay.Result) {
 	}
 }
 
-// readFindings reads what was found of clients, if any run has it. Of a client that several runs judged, the verdict is that
-// of the run in which it had most requests; one that none of them judged is undecided.
+// readFindings reads what was found of clients, if any run has it. Of a client that several runs judged, the verdict
+// is that of the run in which it had most requests; one that none of them judged is undecided.
 func (l *loading) readFindings() error {
 	res, judged := l.to.Result, map[int32]bool{}
 	var found replay.Paged[replay.ClientVerdict]

@@ -12,8 +12,9 @@ import (
 // A replay may be gone on with another night. Where it stands is kept beside its run and lands with it, in one
 // transaction: there is never a run without its state, nor a state that tells of a run that is not there.
 //
-// What limits remember can be larger than what DuckDB may hold in memory, so it is cut into pieces, a row each, short enough
-// for a row group of them (122,880 rows, which DuckDB writes when it is full) to be small. Of each name only the latest state is kept.
+// What limits remember can be larger than what DuckDB may hold in memory, so it is cut into pieces, a row each, short
+// enough for a row group of them (122,880 rows, which DuckDB writes when it is full) to be small. Of each name only
+// the latest state is kept.
 
 // A State is where a replay stands that is to be gone on with.
 type State struct {
@@ -28,7 +29,7 @@ type State struct {
 // stateName is what the names of states look like: they stand in questions to the database.
 var stateName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckStateName tells what is wrong with the name of a state.
+// CheckStateName returns what is wrong with the name of a state.
 func CheckStateName(name string) error {
 	if !stateName.MatchString(name) {
 		return errors.New("want up to 64 letters, digits, points, dashes and underscores, and a letter or digit first")

@@ -69,8 +69,8 @@ func bitText(b string) string {
 	return s.String()[b[0]:]
 }
 
-// bigNumber reads a BIGNUM: a head of three bytes that begins with a bit for the sign, then the digits, the greatest first;
-// all of it complemented when it is negative.
+// bigNumber reads a BIGNUM: a head of three bytes that begins with a bit for the sign, then the digits, the greatest
+// first; all of it complemented when it is negative.
 func bigNumber(b string) *big.Int {
 	if len(b) < 4 {
 		return new(big.Int)

@@ -17,8 +17,8 @@ var ErrBusy = errors.New("wait until it has ended, or choose another file with -
 // errDiskFull replaces what DuckDB says of a full disk, which includes advice on memory.
 var errDiskFull = errors.New("the disk is full: make room, or choose another file with --db")
 
-// diskFull are parts of what DuckDB says when it cannot write for want of room. The last is about the folder beside the file
-// into which it puts what does not fit into memory.
+// diskFull are parts of what DuckDB says when it cannot write for want of room. The last is about the folder beside
+// the file into which it puts what does not fit into memory.
 var diskFull = []string{"No space left on device", "Disk quota exceeded", "failed to offload data block"}
 
 // problem is an error with what DuckDB says.
@@ -40,8 +40,8 @@ func openExplained(path string, with settings) (*duck, error) {
 	return d, err
 }
 
-// explainOpen says what to do about an error in opening a database. DuckDB says what went wrong in prose only; these are the sentences
-// that an operator is likely to meet, and tests provoke each of them for real.
+// explainOpen says what to do about an error in opening a database. DuckDB says what went wrong in prose only; these
+// are the sentences that an operator is likely to meet, and tests provoke each of them for real.
 func explainOpen(path string, err error) error {
 	text := err.Error()
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
