@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,26 @@ const benchLine = `203.0.113.195 - - [12/Mar/2026:14:07:31 +0100] "GET /product/
 
 func BenchmarkParseCombined(b *testing.B) {
 	benchmarkLines(b, combinedParser(b, Options{}), []string{benchLine})
+}
+
+// BenchmarkParseCombinedBlock reads a block of such lines by Lines.
+func BenchmarkParseCombinedBlock(b *testing.B) {
+	f, err := CompileAs(nginxCombined, Options{}, "combined", true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines, records := f.NewLines(), make([]Record, 256)
+	block := bytes.Repeat([]byte(benchLine+"\n"), 2000)
+	b.SetBytes(222)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if !lines.More() {
+			lines.Begin(block)
+		}
+		if _, fault := lines.Next(&records[i%len(records)]); !fault.OK() {
+			b.Fatal(fault)
+		}
+	}
 }
 
 // BenchmarkParseCombinedByStep reads the same line without the quick way over its head.

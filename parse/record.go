@@ -39,6 +39,8 @@ type Record struct {
 	UpstreamTime limit.Time // NotLogged, or how long the upstreams took (the sum, if there were several)
 
 	Extra [MaxExtra][]byte // the fields of Options.Extra, in that order
+
+	plain bool // whether only fields of plain lines may differ from those of blank; see plain.go
 }
 
 // A Fault says why a line cannot be read. The zero Fault means that it could.

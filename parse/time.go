@@ -25,13 +25,13 @@ const (
 	noDate   = "no such date or time of day"
 )
 
-// A clock reads stamps for one goroutine. Lines of the same second repeat their stamp letter by letter, so it keeps
-// the last one.
+// A clock reads stamps for one goroutine. Lines of the same hour repeat their stamp but for minutes and seconds, so it
+// keeps the hour of the last one.
 type clock struct {
 	zone *time.Location // of stamps that do not name theirs; nil is UTC
 
 	localText [26]byte   // the last $time_local with a zone, or zeros, which a line may hold as well
-	localTime limit.Time // what it means
+	localHour limit.Time // what it means, less its minutes and seconds
 
 	isoText [19]byte // the last date and time of day in ISO 8601, or zeros
 	isoTime int64    // what they mean, in seconds since the epoch, had they been UTC
@@ -43,16 +43,18 @@ type clock struct {
 
 // local reads dd/Mon/yyyy:hh:mm:ss, with a fraction or not, with a zone (" -0700") or not.
 func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
-	if len(b) >= len(c.localText) && b[2] == '/' && same26((*[26]byte)(b), &c.localText) {
-		return c.localTime, len(c.localText), ""
+	if len(b) >= len(c.localText) && b[2] == '/' && b[17] == ':' && sameHour((*[26]byte)(b), &c.localText) {
+		if minute, second := two(b[15:]), two(b[18:]); minute < 60 && second < 60 {
+			return c.localHour + limit.Time(60*minute+second)*limit.Second, len(c.localText), ""
+		}
 	}
 	return c.newLocal(b)
 }
 
-// same26 compares 26 bytes as four numbers of eight, the last two of which overlap.
-func same26(a, b *[26]byte) bool {
+// sameHour reports whether dd/Mon/yyyy:hh: and the zone are the same, which it compares as numbers of eight bytes.
+func sameHour(a, b *[26]byte) bool {
 	u64 := binary.LittleEndian.Uint64
-	return u64(a[18:]) == u64(b[18:]) && u64(a[16:]) == u64(b[16:]) && u64(a[8:]) == u64(b[8:]) && u64(a[:]) == u64(b[:])
+	return u64(a[:]) == u64(b[:]) && u64(a[7:]) == u64(b[7:]) && u64(a[18:])>>16 == u64(b[18:])>>16
 }
 
 func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
@@ -71,7 +73,7 @@ func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
 	}
 	t, n = c.finish(day.unix(), b, 20)
 	if n == len(c.localText) && b[20] == ' ' { // which is a zone, not a fraction that may go on
-		c.localText, c.localTime = [26]byte(b), t
+		c.localText, c.localHour = [26]byte(b), t-limit.Time(60*day.minute+day.second)*limit.Second
 	}
 	return t, n, ""
 }

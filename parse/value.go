@@ -19,6 +19,8 @@ type reader struct {
 	parts  timestampParts // or its parts
 	unused timestampParts // the parts of a stamp that is read over
 	rest   int            // how much of the line there was from the last strptime on
+
+	unescaped bool // whether it is known that no line has a backslash
 }
 
 // blank is what each Record starts from.
@@ -161,7 +163,7 @@ func (s *reader) complete(line []byte, r *Record) Fault {
 	if s.prog.apart && r.Method == nil && r.Path == nil {
 		r.NotHTTP = true
 	}
-	if bytes.IndexByte(line, '\\') >= 0 {
+	if !s.unescaped && bytes.IndexByte(line, '\\') >= 0 {
 		s.unescape(r)
 	}
 	cleanAddresses(r)

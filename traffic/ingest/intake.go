@@ -24,8 +24,8 @@ const tile = 256
 // recents is how many clients' latest agents are at hand; of two clients that share a place the later one has it.
 const recents = 1 << 13
 
-// mostParsers is how many parsers are at hand: the format of a log that is followed may change any number of times.
-const mostParsers = 256
+// mostFormats is how many formats are at hand: that of a log that is followed may change any number of times.
+const mostFormats = 256
 
 // An intake belongs to one goroutine.
 type intake struct {
@@ -38,7 +38,7 @@ type intake struct {
 	tracer  *evidence.Tracer // nil unless traces are wanted
 	span    span
 	columns traffic.Columns
-	parsers map[*parse.Format]parse.Parser
+	formats map[*parse.Format]*parse.Lines
 	strange []clientShape // of the clients by id
 
 	addresses bool // whether clients are addresses
@@ -71,11 +71,11 @@ type rows struct {
 func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 	r.clear()
 	r.bytes = int64(len(block.Data))
-	parser := in.parser(format)
+	lines := in.lines(format)
+	lines.Begin(block.Data)
 	in.clock.start()
-	for data := block.Data; len(data) > 0; {
-		var n int
-		n, data = in.scan(r, parser, data)
+	for lines.More() {
+		n := in.scan(r, lines)
 		in.clock.lap(&r.times.Parse)
 		in.look(r, in.records[:n])
 	}
@@ -87,33 +87,26 @@ func (r *rows) clear() {
 	*r = rows{Batch: r.Batch, faults: r.faults[:0], notHTTP: r.notHTTP[:0]}
 }
 
-// parser is this goroutine's parser of a format.
-func (in *intake) parser(f *parse.Format) parse.Parser {
-	p := in.parsers[f]
-	if p == nil {
-		if len(in.parsers) == mostParsers {
-			clear(in.parsers)
+// lines is what reads lines of a format on this goroutine.
+func (in *intake) lines(f *parse.Format) *parse.Lines {
+	l := in.formats[f]
+	if l == nil {
+		if len(in.formats) == mostFormats {
+			clear(in.formats)
 		}
-		p = f.NewParser()
-		in.parsers[f] = p
+		l = f.NewLines()
+		in.formats[f] = l
 	}
-	return p
+	return l
 }
 
-// scan parses lines until the tile is full, and returns how many records it made and what is left of data.
-func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) {
+// scan parses lines until the tile is full, and returns how many records it made.
+func (in *intake) scan(r *rows, lines *parse.Lines) int {
 	n := 0
-	for n < tile && len(data) > 0 {
-		var line []byte
-		line, data = logfile.CutLine(data)
+	for n < tile && lines.More() {
 		r.lines++
-		record, fault := &in.records[n], parse.TooLong
-		switch {
-		case len(line) == 0:
-			fault = parse.Empty
-		case len(line) <= logfile.MaxLine:
-			fault = parser.Parse(line, record)
-		}
+		record := &in.records[n]
+		line, fault := lines.Next(record)
 		if !fault.OK() {
 			r.fault(fault, line)
 			continue
@@ -139,7 +132,7 @@ func (in *intake) scan(r *rows, parser parse.Parser, data []byte) (int, []byte) 
 			n++
 		}
 	}
-	return n, data
+	return n
 }
 
 // see notes how precise a stamp is.

@@ -80,11 +80,11 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 
 // Misread is how many lines a format does not read.
 func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
-	parser := s.intake.parser(format)
+	read := s.intake.lines(format)
+	read.Begin(bytes.Clone(lines)) // it may change them
 	var record parse.Record
-	for line := range bytes.Lines(bytes.Clone(lines)) { // a parser may change them
-		line, _ = logfile.CutLine(line)
-		if len(line) == 0 || len(line) > logfile.MaxLine || !parser.Parse(line, &record).OK() {
+	for read.More() {
+		if _, fault := read.Next(&record); !fault.OK() {
 			n++
 		}
 	}

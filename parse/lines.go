@@ -1,0 +1,77 @@
+package parse
+
+import (
+	"bytes"
+
+	"shadow/logfile"
+)
+
+// Lines reads the lines of blocks, one after the other, for one goroutine. It is the quick way of parsing many lines:
+// where the format and the processor allow it, plain lines are read by their index (plain.go), and the parser gets the
+// others.
+type Lines struct {
+	parser  Parser
+	scanner *scanner // the parser, if it is one
+
+	data []byte // the block
+	at   int    // where its next line begins
+
+	plain bool     // whether plain lines are read by their index; if not, there is none
+	marks []uint32 // the index of a part of the block, in the room of which it is made again
+	mark  int      // the first of the marks that lies in the next line
+	base  int      // what the marks count from
+}
+
+// indexed is how many bytes of a block are indexed at a time: so few that their marks stay in the caches.
+const indexed = 16 << 10
+
+// NewLines returns what reads lines of the format.
+func (f *Format) NewLines() *Lines {
+	l := &Lines{parser: f.NewParser()}
+	l.scanner, _ = l.parser.(*scanner)
+	if l.plain = indexesChunks && l.scanner != nil && hasPlain(l.scanner.prog); l.plain {
+		l.marks = make([]uint32, 0, indexed+indexRoom)
+	}
+	return l
+}
+
+// Begin begins with a block of whole lines. Parsing may change their bytes.
+func (l *Lines) Begin(block []byte) {
+	l.data, l.at = block, 0
+	l.marks, l.mark, l.base = l.marks[:0], 0, 0
+	if l.scanner != nil {
+		l.scanner.unescaped = bytes.IndexByte(block, '\\') < 0
+	}
+}
+
+// More reports whether the block has another line.
+func (l *Lines) More() bool { return l.at < len(l.data) }
+
+// Next parses the next line into r, as Parser.Parse does. A line that is empty or longer than MaxLine is a Fault
+// whatever its format. Of a line with a Fault it returns the text, without its line ending.
+func (l *Lines) Next(r *Record) (line []byte, fault Fault) {
+	if l.plain && l.readPlain(r) {
+		return nil, Fault{}
+	}
+	line, rest := logfile.CutLine(l.data[l.at:])
+	l.at = len(l.data) - len(rest)
+	for l.mark < len(l.marks) && l.base+int(l.marks[l.mark]) < l.at {
+		l.mark++
+	}
+	switch {
+	case len(line) == 0:
+		return line, Empty
+	case len(line) > logfile.MaxLine:
+		return line, TooLong
+	}
+	return line, l.parser.Parse(line, r)
+}
+
+// index returns the marks of the next line and what they count from. There may be fewer than wanted.
+func (l *Lines) index(wanted int) []uint32 {
+	if len(l.marks)-l.mark < wanted {
+		l.base, l.mark = l.at, 0
+		l.marks = appendIndex(l.marks[:0], l.data[l.at:min(len(l.data), l.at+indexed)])
+	}
+	return l.marks[l.mark:]
+}
