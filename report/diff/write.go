@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"shadow/report"
 	"shadow/report/document"
@@ -149,7 +150,12 @@ func (d *Report) CSV() ([]byte, error) {
 		people["class"], disguised["class"] = table.Text("browser"), table.Text("browser")
 		rows = append(rows, people, disguised)
 	}
-	for _, c := range d.listed() {
+	seen := map[string]bool{}
+	for _, c := range slices.Concat(d.TopMovers, d.TopNewlyHit, d.TopReleased, d.TopHitByBoth) {
+		if seen[c.Client] {
+			continue
+		}
+		seen[c.Client] = true
 		cells := c.cells("client", c.Client, c.Requests)
 		cells["class"], cells["agent"] = table.Text(c.Class), table.Text(c.Agent)
 		if c.Evidence != nil {
@@ -164,20 +170,6 @@ func (d *Report) CSV() ([]byte, error) {
 		cells["a"], cells["b"] = table.Text(d.A.Policy), table.Text(d.B.Policy)
 	}
 	return table.Records(csvHead, rows)
-}
-
-// listed are the clients of all lists, each once.
-func (d *Report) listed() (all []Client) {
-	seen := map[string]bool{}
-	for _, list := range [][]Client{d.TopMovers, d.TopNewlyHit, d.TopReleased, d.TopHitByBoth} {
-		for _, c := range list {
-			if !seen[c.Client] {
-				seen[c.Client] = true
-				all = append(all, c)
-			}
-		}
-	}
-	return all
 }
 
 func changeCells(level, name string, requests, clients Change) table.Record {

@@ -128,21 +128,8 @@ func variantText(v calc.Variant) string {
 
 // rateText writes a rate as the time between two, and per second, or per the shortest unit that has one.
 func rateText(n int64, per limit.Time) string {
-	rate := float64(n) / float64(per)
-	unit := struct {
-		name   string
-		length limit.Time
-	}{"second", limit.Second}
-	for _, longer := range []struct {
-		name   string
-		length limit.Time
-	}{{"minute", limit.Minute}, {"hour", limit.Hour}, {"day", limit.Day}} {
-		if rate*float64(unit.length) < 1-1e-9 {
-			unit = longer
-		}
-	}
-	return fmt.Sprintf("one every %s, %s per %s", limit.Interval(n, per), format.Amount(rate*float64(unit.length)),
-		unit.name)
+	number, unit := unitOf(float64(n) / format.InSeconds(per))
+	return fmt.Sprintf("one every %s, %s per %s", limit.Interval(n, per), format.Amount(number), unit)
 }
 
 func costText(e calc.Explanation) string {
@@ -293,7 +280,7 @@ func unitOf(perSecond float64) (number float64, unit string) {
 		seconds float64
 		name    string
 	}{{60, "minute"}, {3600, "hour"}, {86400, "day"}} {
-		if number >= 1 || number == 0 {
+		if number >= 1-1e-9 || number == 0 { // what was divided may be a little less
 			break
 		}
 		number, unit = perSecond*longer.seconds, longer.name

@@ -33,14 +33,17 @@ var clockSteps = []limit.Time{
 
 // clockAxis returns the axis and its labels, below lines of a curve.
 func (p Curve) clockAxis(curve []string) []string {
-	margin := marginOf(curve[0])
+	line := escapes.ReplaceAllString(curve[0], "")
+	margin := len([]rune(line[:max(0, strings.IndexAny(line, "┤┼"))])) // the column of the vertical axis
 	columns := len(p.Values) - 1
 	step, layout := p.clockStep(columns)
 	axis := []rune(strings.Repeat(" ", margin) + "└" + strings.Repeat("─", columns))
 	labels := []rune(strings.Repeat(" ", plotMargin+columns+1))
 	free := 0 // the first column that no label has taken
 	end := p.Start + format.Moment(p.Length)
-	for at := nextMultiple(p.Start, step); p.Start <= at && at <= end; at += format.Moment(step) {
+	s := format.Moment(step)
+	first := p.Start + ((-p.Start)%s+s)%s // a multiple of the step since the epoch
+	for at := first; p.Start <= at && at <= end; at += s {
 		column := margin + max(1, int(float64(at-p.Start)/float64(p.Length)*float64(columns)+0.5))
 		axis[column] = '┬'
 		label := []rune(at.Format(layout))
@@ -63,12 +66,6 @@ func (p Curve) inGray(lines ...string) []string {
 }
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// marginOf is the column of the vertical axis.
-func marginOf(line string) int {
-	line = escapes.ReplaceAllString(line, "")
-	return len([]rune(line[:max(0, strings.IndexAny(line, "┤┼"))]))
-}
 
 // clockStep is the smallest distance at which labels do not meet, and how they are written then.
 func (p Curve) clockStep(columns int) (limit.Time, string) {
@@ -106,10 +103,4 @@ func (p Curve) clockLayout(step limit.Time) string {
 		return date + "15:04:05.000"
 	}
 	return date + "15:04:05.000000"
-}
-
-// nextMultiple is the first multiple of step since the epoch that is not before m.
-func nextMultiple(m format.Moment, step limit.Time) format.Moment {
-	s := format.Moment(step)
-	return m + ((-m)%s+s)%s
 }
