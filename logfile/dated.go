@@ -3,10 +3,11 @@ package logfile
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"shadow/lazy"
 )
 
 // Some servers begin a file under a new name every so often, and none has the same name forever. So write rotatelogs,
@@ -28,24 +29,24 @@ type Dated struct {
 
 var (
 	// date is a day between what are no digits, perhaps with a time of day.
-	date = regexp.MustCompile(`^(|.*[^0-9])((20\d\d)[-._]?(0[1-9]|1[0-2])[-._]?(0[1-9]|[12]\d|3[01])(?:[-._T:]?(?:[01]\d|2[0-3])(?:[-._:]?[0-5]\d){0,2})?)([^0-9].*|)$`)
+	date = lazy.Regexp(`^(|.*[^0-9])((20\d\d)[-._]?(0[1-9]|1[0-2])[-._]?(0[1-9]|[12]\d|3[01])(?:[-._T:]?(?:[01]\d|2[0-3])(?:[-._:]?[0-5]\d){0,2})?)([^0-9].*|)$`)
 
-	notDigits = regexp.MustCompile(`[^0-9]+`)
+	notDigits = lazy.Regexp(`[^0-9]+`)
 
 	// inSeconds is what rotatelogs puts behind a name that has no place for a date: seconds.
-	inSeconds = regexp.MustCompile(`^(.*\.)([1-9]\d{9})$`)
+	inSeconds = lazy.Regexp(`^(.*\.)([1-9]\d{9})$`)
 )
 
 // DatedOf finds the date in the name of a file; the last one, if there are several.
 func DatedOf(path string) (d Dated, ok bool) {
 	dir, base := filepath.Split(path)
-	if m := date.FindStringSubmatch(base); m != nil {
-		d = Dated{Series: Series{dir, m[1], m[6]}, When: notDigits.ReplaceAllString(m[2], "")}
+	if m := date().FindStringSubmatch(base); m != nil {
+		d = Dated{Series: Series{dir, m[1], m[6]}, When: notDigits().ReplaceAllString(m[2], "")}
 		number := func(i int) int { n, _ := strconv.Atoi(m[i]); return n } // the pattern lets digits through only
 		d.Day = time.Date(number(3), time.Month(number(4)), number(5), 0, 0, 0, 0, time.UTC)
 		return d, true
 	}
-	if m := inSeconds.FindStringSubmatch(base); m != nil {
+	if m := inSeconds().FindStringSubmatch(base); m != nil {
 		seconds, err := strconv.ParseInt(m[2], 10, 64)
 		return Dated{Series{dir, m[1], ""}, m[2], time.Unix(seconds, 0).UTC()}, err == nil
 	}

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/limit"
 )
 
@@ -142,21 +142,21 @@ func IsHidden(name string) bool {
 // notALog matches what lies beside logs, by name: our own database, what editors and
 // archivers leave, what people write and programs read. It is a short list, because a file that is left out unseen is
 // worse than one that is found to have no known format.
-var notALog = regexp.MustCompile(`(?i)~$|^(README|LICENSE)` +
+var notALog = lazy.Regexp(`(?i)~$|^(README|LICENSE)` +
 	`|\.(duckdb|wal|db|sqlite|journal|pid|lock|swp|bak|tmp|prof` +
 	`|tar|tgz|zip|7z|asc|sig|md5|sha1|sha256` +
 	`|md|html|css|js|go|py|sh|php|conf|toml|ya?ml|pdf|png|jpg|gif|svg)$` +
 	`|\.tar\.[a-z0-9]+$`)
 
 // errorLog matches the other log that servers write: error.log (nginx), error_log or site-error.log.2.gz (Apache).
-var errorLog = regexp.MustCompile(`(?i)(^|[^a-z])errors?([^a-z]|$)`)
+var errorLog = lazy.Regexp(`(?i)(^|[^a-z])errors?([^a-z]|$)`)
 
 // IsLog tells by its name whether a file in a directory is worth reading.
 func IsLog(base string) bool {
-	if notALog.MatchString(base) {
+	if notALog().MatchString(base) {
 		return false
 	}
-	return !errorLog.MatchString(base) || strings.Contains(strings.ToLower(base), "access")
+	return !errorLog().MatchString(base) || strings.Contains(strings.ToLower(base), "access")
 }
 
 // leftOut is a file in a directory that is no log by its name.

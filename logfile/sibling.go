@@ -5,10 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"shadow/lazy"
 )
 
 // What a log was before it was rotated lies beside it under another name, perhaps compressed:
@@ -28,13 +29,13 @@ type Sibling struct {
 }
 
 var (
-	rotated  = regexp.MustCompile(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
-	numbered = regexp.MustCompile(`\.(\d{1,5})$`)
-	digits   = regexp.MustCompile(`[0-9]+`)
+	rotated  = lazy.Regexp(`^[-._](\d[-._0-9T:Z+]*|old|bak)$`)
+	numbered = lazy.Regexp(`\.(\d{1,5})$`)
+	digits   = lazy.Regexp(`[0-9]+`)
 
 	// between is what rotation puts between a name and its ending: a date, or a number behind a point. Another number there
 	// tells one log from another: access-2.log, access-8080.log.
-	between = regexp.MustCompile(`^([-._]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|\.\d{1,3})$`)
+	between = lazy.Regexp(`^([-._]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|\.\d{1,3})$`)
 )
 
 // compressedEndings are the endings that compression leaves.
@@ -54,13 +55,13 @@ func Uncompressed(name string) string {
 // IsRotated reports whether a file may be an earlier one of a log, by their names in one directory.
 func IsRotated(log, name string) bool {
 	name = Uncompressed(name)
-	if rest, ok := strings.CutPrefix(name, log); ok && rotated.MatchString(rest) {
+	if rest, ok := strings.CutPrefix(name, log); ok && rotated().MatchString(rest) {
 		return true
 	}
 	ending := filepath.Ext(log)
 	stem := strings.TrimSuffix(log, ending)
 	rest, ok := strings.CutPrefix(name, stem)
-	return ok && ending != "" && strings.HasSuffix(rest, ending) && between.MatchString(strings.TrimSuffix(rest, ending))
+	return ok && ending != "" && strings.HasSuffix(rest, ending) && between().MatchString(strings.TrimSuffix(rest, ending))
 }
 
 // CurrentsOf are the names of the logs that a file may be an earlier one of (see IsRotated), by its name in one directory.
@@ -69,10 +70,10 @@ func CurrentsOf(name string) (logs []string) {
 	ending := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ending)
 	for i := 1; i < len(name); i++ {
-		if rotated.MatchString(name[i:]) {
+		if rotated().MatchString(name[i:]) {
 			logs = append(logs, name[:i])
 		}
-		if i < len(stem) && ending != "" && between.MatchString(stem[i:]) {
+		if i < len(stem) && ending != "" && between().MatchString(stem[i:]) {
 			logs = append(logs, stem[:i]+ending)
 		}
 	}
@@ -98,7 +99,7 @@ func pathsBeside(name string) (paths []string) {
 	add(filepath.Dir(name), func(base string) bool { return IsRotated(filepath.Base(name), base) })
 	if target, ok := targetOf(name); ok {
 		named := filepath.Base(target)
-		shape := func(base string) string { return digits.ReplaceAllString(base, "0") }
+		shape := func(base string) string { return digits().ReplaceAllString(base, "0") }
 		add(filepath.Dir(target), func(base string) bool { return shape(named) == shape(base) || IsRotated(named, base) })
 	}
 	return paths
@@ -123,7 +124,7 @@ func sortByAge(all []Sibling) {
 
 // numberOf is the number behind the name of a rotated file, of which the highest is the oldest; −1 without one.
 func numberOf(path string) int {
-	number := numbered.FindStringSubmatch(Uncompressed(path))
+	number := numbered().FindStringSubmatch(Uncompressed(path))
 	if number == nil {
 		return -1
 	}
@@ -261,10 +262,10 @@ func Find(candidates []Sibling, id Identity, known []Identity) (found Sibling, o
 }
 
 // behindName is what rotation puts behind a name: a number behind a point, a date behind anything.
-var behindName = regexp.MustCompile(`(\.\d[-._0-9T:Z+]*|[-_]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|[-._](old|bak))$`)
+var behindName = lazy.Regexp(`(\.\d[-._0-9T:Z+]*|[-_]\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*|[-._](old|bak))$`)
 
 // datedName is the name of a rotated file that has its date between stem and ending.
-var datedName = regexp.MustCompile(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\.[A-Za-z]+)$`)
+var datedName = lazy.Regexp(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\.[A-Za-z]+)$`)
 
 // nameOf is the name of the log that a file is, or was before it was rotated, by its own name: with its place in the file
 // system, without what rotation and compression have put behind it. A number between stem and ending tells hosts apart as
@@ -272,10 +273,10 @@ var datedName = regexp.MustCompile(`^(.+)[-._](\d{4}-?\d\d-?\d\d[-._0-9T:Z+]*)(\
 func nameOf(path string) string {
 	dir, base := filepath.Split(Absolute(path))
 	base = Uncompressed(base)
-	if m := datedName.FindStringSubmatch(base); m != nil {
+	if m := datedName().FindStringSubmatch(base); m != nil {
 		return filepath.Join(dir, m[1]+m[3])
 	}
-	if end := behindName.FindStringIndex(base); end != nil && end[0] > 0 {
+	if end := behindName().FindStringIndex(base); end != nil && end[0] > 0 {
 		base = base[:end[0]]
 	}
 	return filepath.Join(dir, base)

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"shadow/lazy"
 )
 
 // A log_format may be a template of JSON: {"at":"$time_iso8601","client":{"ip":"$remote_addr"},"status":$status}
@@ -71,8 +72,8 @@ func jsonFieldOf(k fieldKind) string {
 }
 
 var (
-	bareVariable = regexp.MustCompile(`^\$(\w+|\{\w+\})`)
-	oneVariable  = regexp.MustCompile(`^\$(?:(\w+)|\{(\w+)\})$`)
+	bareVariable = lazy.Regexp(`^\$(\w+|\{\w+\})`)
+	oneVariable  = lazy.Regexp(`^\$(?:(\w+)|\{(\w+)\})$`)
 )
 
 // quoteVariables puts quotes around each variable that stands outside of quotes.
@@ -87,7 +88,7 @@ func quoteVariables(text string) string {
 		case c == '"':
 			inString = !inString
 		case c == '$' && !inString:
-			if name := bareVariable.FindString(text[i:]); name != "" {
+			if name := bareVariable().FindString(text[i:]); name != "" {
 				b.WriteString(`"` + name + `"`)
 				i += len(name) - 1
 				continue
@@ -113,7 +114,7 @@ func collectVariables(keys map[string]string, path string, value any) {
 			collectVariables(keys, path, v[0])
 		}
 	case string:
-		if m := oneVariable.FindStringSubmatch(v); m != nil {
+		if m := oneVariable().FindStringSubmatch(v); m != nil {
 			keys[m[1]+m[2]] = path
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/report/history"
 )
 
@@ -86,7 +86,7 @@ func (a *Anonymizer) Text(text string) string {
 	if a == nil {
 		return text
 	}
-	return addressLike.ReplaceAllStringFunc(text, func(word string) string {
+	return addressLike().ReplaceAllStringFunc(text, func(word string) string {
 		bare := strings.TrimRight(word, ".:")
 		if _, err := netip.ParseAddrPort(bare); err == nil {
 			bare = bare[:strings.LastIndexByte(bare, ':')]
@@ -99,7 +99,7 @@ func (a *Anonymizer) Text(text string) string {
 }
 
 // addressLike is what an address may be made of.
-var addressLike = regexp.MustCompile(`[0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]*|::[0-9A-Fa-f:.]*`)
+var addressLike = lazy.Regexp(`[0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]*|::[0-9A-Fa-f:.]*`)
 
 const leftOut = "(left out)"
 

@@ -3,13 +3,13 @@ package report
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 
+	"shadow/lazy"
 	"shadow/limit"
 	"shadow/report/history"
 )
@@ -55,7 +55,7 @@ func (c *Condition) explain(err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	rest, unknown := strings.CutPrefix(message, "unknown name ")
 	if !unknown {
-		if loneEquals.MatchString(quotedText.ReplaceAllString(c.text, "")) {
+		if loneEquals().MatchString(quotedText().ReplaceAllString(c.text, "")) {
 			return fmt.Errorf("%q: = compares nothing; want ==", c.text)
 		}
 		return fmt.Errorf("%q: %s", c.text, message)
@@ -76,8 +76,8 @@ func (c *Condition) explain(err error) error {
 }
 
 var (
-	quotedText = regexp.MustCompile("\"(\\\\.|[^\"])*\"|'(\\\\.|[^'])*'|`[^`]*`")
-	loneEquals = regexp.MustCompile(`(^|[^=!<>])=([^=]|$)`)
+	quotedText = lazy.Regexp("\"(\\\\.|[^\"])*\"|'(\\\\.|[^'])*'|`[^`]*`")
+	loneEquals = lazy.Regexp(`(^|[^=!<>])=([^=]|$)`)
 )
 
 // String is the condition as it was given.

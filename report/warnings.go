@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/traffic/intern"
@@ -166,7 +166,7 @@ const (
 )
 
 // ownNumber is a number that stands alone: one in an address, a path or a limit tells things apart.
-var ownNumber = regexp.MustCompile(`(^|[ (])[0-9]+(,[0-9]{3})*(\.[0-9]+)?%?([ ,;)]|$)`)
+var ownNumber = lazy.Regexp(`(^|[ (])[0-9]+(,[0-9]{3})*(\.[0-9]+)?%?([ ,;)]|$)`)
 
 // FoldWarnings makes one of those that differ in their name and figures only, for people. What is said of a name in
 // other figures as well stays.
@@ -175,7 +175,7 @@ func FoldWarnings(texts []string) (folded []string) {
 	first := map[[2]string]string{} // by kind and name
 	for i, text := range texts {
 		name, what, _ := strings.Cut(text, ": ")
-		kinds[i] = ownNumber.ReplaceAllString(what, "$1#$4")
+		kinds[i] = ownNumber().ReplaceAllString(what, "$1#$4")
 		if !slices.Contains(names[kinds[i]], name) {
 			names[kinds[i]] = append(names[kinds[i]], name)
 			first[[2]string{kinds[i], name}] = text

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"shadow/lazy"
 
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
@@ -50,22 +53,22 @@ func (d *duck) checkReads(text string) (string, error) {
 	}
 	kind, err := d.kind(rest)
 	switch {
-	case err != nil && (d.isQuery(rest) || queryWord.MatchString(rest)):
+	case err != nil && (d.isQuery(rest) || queryWord().MatchString(rest)):
 		return "", err
 	case err != nil, kind != mapping.StatementTypeSelect:
 		return "", errReads
-	case pragma.MatchString(rest) && head == "": // one that DuckDB makes a query of, and does not explain
+	case pragma().MatchString(rest) && head == "": // one that DuckDB makes a query of, and does not explain
 		return rest, nil
-	case pragma.MatchString(rest):
+	case pragma().MatchString(rest):
 		return "", errReads
 	}
 	return head + rest, d.checkPlan(rest)
 }
 
-var pragma = regexp.MustCompile(`(?i)^\s*PRAGMA\b`)
+var pragma = lazy.Regexp(`(?i)^\s*PRAGMA\b`)
 
 // queryWord is what most queries begin with. It decides nothing but which error is shown.
-var queryWord = regexp.MustCompile(`(?i)^\s*(SELECT|WITH|FROM|VALUES|PIVOT|DESCRIBE|SUMMARIZE|SHOW)\b`)
+var queryWord = lazy.Regexp(`(?i)^\s*(SELECT|WITH|FROM|VALUES|PIVOT|DESCRIBE|SUMMARIZE|SHOW)\b`)
 
 // parse returns how many statements DuckDB makes of a text.
 func (d *duck) parse(text string) (int, error) {
@@ -90,15 +93,15 @@ func (d *duck) isQuery(text string) bool {
 }
 
 // explainHead is what may stand before the statement that EXPLAIN is about.
-var explainHead = func() *regexp.Regexp {
+var explainHead = sync.OnceValue(func() *regexp.Regexp {
 	const gap = `(?:\s|--[^\n]*\n|/\*.*?\*/)*`
 	return regexp.MustCompile(`(?is)^` + gap + `EXPLAIN\b` + gap + `(?:(ANALY[ZS]E)\b` + gap + `)?(?:(\(\s*(?:FORMAT|ANALY[ZS]E)\b[^()]*\))` + gap + `)?`)
-}()
+})
 
 // cutExplain cuts EXPLAIN, with what belongs to it, from the statement that it is about. What is executed is put
 // together from both again, so that a text on which this and DuckDB disagree is an error.
 func cutExplain(text string) (head, rest string) {
-	m := explainHead.FindStringSubmatchIndex(text)
+	m := explainHead().FindStringSubmatchIndex(text)
 	if m == nil {
 		return "", text
 	}

@@ -3,9 +3,9 @@ package store
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
+	"shadow/lazy"
 	"shadow/limit"
 )
 
@@ -27,11 +27,11 @@ type State struct {
 }
 
 // stateName is what the names of states look like: they stand in questions to the database.
-var stateName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var stateName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // CheckStateName returns what is wrong with the name of a state.
 func CheckStateName(name string) error {
-	if !stateName.MatchString(name) {
+	if !stateName().MatchString(name) {
 		return errors.New("want up to 64 letters, digits, points, dashes and underscores, and a letter or digit first")
 	}
 	return nil

@@ -1,9 +1,10 @@
 package suggest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"shadow/lazy"
 )
 
 // What does a crawler call itself? In one word, though agents are sentences:
@@ -13,23 +14,23 @@ import (
 //	Sogou web spider/4.0(+http://www.sogou.com/docs/help/webmasters.htm)       Sogou        else how it begins
 
 var (
-	links        = regexp.MustCompile(`\+?https?://[^\s;,)]*|[^\s(;]+@[^\s);]+`)
-	betweenWords = regexp.MustCompile(`[^\pL\pN_.-]+`)
-	botWord      = regexp.MustCompile(`(?i)bot|crawl|spider|slurp`)
-	merelyBot    = regexp.MustCompile(`(?i)^(?:bots?|robots?|crawlers?|spiders?|[\d.v]+)$`)
-	compatible   = regexp.MustCompile(`compatible; *([\pL\pN_.-]+)`)
+	links        = lazy.Regexp(`\+?https?://[^\s;,)]*|[^\s(;]+@[^\s);]+`)
+	betweenWords = lazy.Regexp(`[^\pL\pN_.-]+`)
+	botWord      = lazy.Regexp(`(?i)bot|crawl|spider|slurp`)
+	merelyBot    = lazy.Regexp(`(?i)^(?:bots?|robots?|crawlers?|spiders?|[\d.v]+)$`)
+	compatible   = lazy.Regexp(`compatible; *([\pL\pN_.-]+)`)
 )
 
 // CrawlerName is what a crawler calls itself.
 func CrawlerName(agent string) string {
-	agent = links.ReplaceAllString(agent, "")
-	words := betweenWords.Split(strings.TrimSpace(agent), -1)
+	agent = links().ReplaceAllString(agent, "")
+	words := betweenWords().Split(strings.TrimSpace(agent), -1)
 	for _, word := range words {
-		if botWord.MatchString(word) && !merelyBot.MatchString(word) {
+		if botWord().MatchString(word) && !merelyBot().MatchString(word) {
 			return word
 		}
 	}
-	if as := compatible.FindStringSubmatch(agent); as != nil {
+	if as := compatible().FindStringSubmatch(agent); as != nil {
 		return as[1]
 	}
 	return words[0]

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/policy"
 	"shadow/traffic/match"
 )
@@ -62,11 +63,11 @@ var nginxFields = map[string]string{
 	"referer": "http_referer", "http_referer": "http_referer",
 }
 
-var variableName = regexp.MustCompile(`^\w+$`)
+var variableName = lazy.Regexp(`^\w+$`)
 
 // named is a key that is a variable. One that is empty limits nothing in nginx.
 func named(variable string) nginxKey {
-	if !variableName.MatchString(variable) {
+	if !variableName().MatchString(variable) {
 		return nginxKey{note: fmt.Sprintf("clients were identified by %q, which cannot be a variable of nginx: put the one that holds it in the place of $client", variable)}
 	}
 	key := nginxKey{variable: "$" + variable, note: "requests without it are one client, -, here; nginx does not limit them"}
@@ -150,7 +151,7 @@ func zoneName(action string) string {
 		return "perclient"
 	}
 	page, below := strings.CutSuffix(action, "/…")
-	name := strings.TrimRight("action_"+strings.Trim(notInName.ReplaceAllString(page, "_"), "_"), "_")
+	name := strings.TrimRight("action_"+strings.Trim(notInName().ReplaceAllString(page, "_"), "_"), "_")
 	if below {
 		name += "_below"
 	}
@@ -158,8 +159,8 @@ func zoneName(action string) string {
 }
 
 var (
-	notInName = regexp.MustCompile(`[^A-Za-z0-9]+`)
-	plainPath = regexp.MustCompile(`^/[A-Za-z0-9._~-]*$`)
+	notInName = lazy.Regexp(`[^A-Za-z0-9]+`)
+	plainPath = lazy.Regexp(`^/[A-Za-z0-9._~-]*$`)
 )
 
 // location is the location of an action that is named after a path; "" for all requests, and where the configuration or
@@ -167,7 +168,7 @@ var (
 func (j *Judged) location(action string) string {
 	page, below := strings.CutSuffix(action, "/…")
 	switch {
-	case j.Named[action] || !plainPath.MatchString(page):
+	case j.Named[action] || !plainPath().MatchString(page):
 		return ""
 	case below:
 		return "location " + page + "/"

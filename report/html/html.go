@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"shadow/limit"
 	"shadow/report"
@@ -64,21 +65,26 @@ type Times struct {
 // MostBytes is how many bytes a page has at most.
 const MostBytes = 3_000_000
 
-var (
-	//go:embed assets/page.html assets/parts.html assets/style.css assets/*.js assets/uplot
-	files embed.FS
+//go:embed assets/page.html assets/parts.html assets/style.css assets/*.js assets/uplot
+var files embed.FS
 
-	templates = template.Must(template.Must(template.New("page.html").Funcs(template.FuncMap{"slug": slug}).
-			ParseFS(files, "assets/page.html", "assets/parts.html")).Parse(table.PageTemplates))
+var templates = sync.OnceValue(func() *template.Template {
+	pages := template.New("page.html").Funcs(template.FuncMap{"slug": slug})
+	return template.Must(template.Must(pages.ParseFS(files, "assets/page.html", "assets/parts.html")).Parse(table.PageTemplates))
+})
 
-	style  = assembled("uplot/uPlot.min.css", "style.css")
-	script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
+// inline is what stands in each page, as it is.
+type inline struct{ style, script, contentPolicy string }
+
+var assets = sync.OnceValue(func() (a inline) {
+	a.style = assembled("uplot/uPlot.min.css", "style.css")
+	a.script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
 		"(() => {\n\"use strict\";\n" + assembled("page.js", "tables.js", "curves.js", "times.js") + "})();\n"
-
-	// contentPolicy is the page's Content Security Policy.
-	contentPolicy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
-		hashOf(script), hashOf(style))
-)
+	// the page's Content Security Policy
+	a.contentPolicy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
+		hashOf(a.script), hashOf(a.style))
+	return a
+})
 
 // assembled is the text of some files below assets/, one after the other.
 func assembled(names ...string) (text string) {
@@ -105,7 +111,7 @@ func (p *Page) Write(w io.Writer) error {
 		room := roomAfter(halvings)
 		view, err := p.view(room)
 		if err == nil {
-			err = templates.Execute(&b, view)
+			err = templates().Execute(&b, view)
 		}
 		if err != nil {
 			return fmt.Errorf("report: %w", err)

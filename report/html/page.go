@@ -60,8 +60,8 @@ func (p *Page) view(room room) (*pageView, error) {
 	m := p.Model
 	data, err := p.dataOf(room)
 	v := &pageView{
-		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + contentPolicy + `">`), //nolint:gosec // made of hashes
-		Style: template.CSS(style), Script: template.JS(script), Data: data,                                 //nolint:gosec // our own files
+		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + assets().contentPolicy + `">`), //nolint:gosec // made of hashes
+		Style: template.CSS(assets().style), Script: template.JS(assets().script), Data: data,                        //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
 		Warnings: clippedAll(report.FoldWarnings(m.Warnings), room.notes),
 		Facts:    clippedFacts(m.Facts(m.Anonymized), room.notes),

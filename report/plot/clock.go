@@ -1,12 +1,12 @@
 package plot
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/guptarohit/asciigraph"
 
+	"shadow/lazy"
 	"shadow/limit"
 	"shadow/report/format"
 )
@@ -33,7 +33,7 @@ var clockSteps = []limit.Time{
 
 // clockAxis returns the axis and its labels, below lines of a curve.
 func (p Curve) clockAxis(curve []string) []string {
-	line := escapes.ReplaceAllString(curve[0], "")
+	line := escapes().ReplaceAllString(curve[0], "")
 	margin := len([]rune(line[:max(0, strings.IndexAny(line, "┤┼"))])) // the column of the vertical axis
 	columns := len(p.Values) - 1
 	step, layout := p.clockStep(columns)
@@ -65,7 +65,7 @@ func (p Curve) inGray(lines ...string) []string {
 	return lines
 }
 
-var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var escapes = lazy.Regexp("\x1b\\[[0-9;]*m")
 
 // clockStep is the smallest distance at which labels do not meet, and how they are written then.
 func (p Curve) clockStep(columns int) (limit.Time, string) {
