@@ -46,7 +46,8 @@ type Figures struct {
 
 // Spec is the limit that the bucket is.
 func (b Bucket) Spec() (limit.Spec, error) {
-	return limit.Parse(fmt.Sprintf("token:%d/%s,burst=%d,initial=%d", b.Refill.Count, limit.FormatPeriod(b.Refill.Per), b.Capacity, b.Initial))
+	return limit.Parse(fmt.Sprintf("token:%d/%s,burst=%d,initial=%d", b.Refill.Count, limit.FormatPeriod(b.Refill.Per),
+		b.Capacity, b.Initial))
 }
 
 // Calc works the numbers out, and lets the limiter itself judge the client's requests. The tokens are sampled

@@ -12,7 +12,7 @@ type Explanation struct {
 	Limit string `json:"limit"`
 	Means string `json:"means"` // in a line
 
-	Combine string `json:"combine,omitempty"` // how it shares a request with the other limits that it is joined with: policy.Combine
+	Combine string `json:"combine,omitempty"` // the policy.Combine by which it shares a request with other limits
 
 	// The rest is of the continuous bucket that comes closest.
 	Bucket bool       `json:"bucket"`  // whether the limit is such a bucket
@@ -144,7 +144,7 @@ type Client struct {
 	Every  limit.Time `json:"every_us"`        // between two requests, or two bursts
 	Length limit.Time `json:"length_us"`
 	Run
-	Range *[2]int64 `json:"range"` // refused by an approximation at least and at most, under all assumptions; nil: it is exact
+	Range *[2]int64 `json:"range"` // refused at least and at most, under all assumptions; nil: the limit is exact
 }
 
 // clients sends three clients to the limiter that all send a quarter more than it sustains: steadily, in bursts of half
@@ -163,7 +163,9 @@ func clients(l limit.Limiter, shape limit.Shape, start, full limit.Time, levels 
 		{Name: "bursty", Every: every, Burst: size},
 		{Name: "random", Every: rate.moment(1)},
 	}
-	patterns := []Pattern{{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate}}
+	patterns := []Pattern{
+		{kind: constant, rate: rate}, {kind: burst, size: size, every: every}, {kind: random, rate: rate},
+	}
 	for i, pattern := range patterns {
 		all[i].Sends, all[i].Length = pattern.String(), length
 		all[i].Run = Simulate(l, limit.State{}, start, length, pattern.Moments(length, 1), levels)

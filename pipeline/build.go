@@ -65,7 +65,8 @@ func loadConfig(name string) (policy.Config, error) {
 		name = DefaultConfig
 	}
 	if name == standardInput {
-		return policy.Config{}, Usage("a configuration is read from a file; `shadow check-config -` checks one from standard input")
+		return policy.Config{}, Usage("a configuration is read from a file; " +
+			"`shadow check-config -` checks one from standard input")
 	}
 	config, err := policy.LoadConfig(name)
 	return config, knownProblems(name, err)

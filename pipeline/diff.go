@@ -53,6 +53,7 @@ func (d *Diff) two() error {
 	if len(names) > shown {
 		names = append(names[:shown], "…")
 	}
-	return Usage("diff compares two policies, and these are %d: %s; name two, such as --limit token:6/30s --limit token:10/30s",
+	return Usage("diff compares two policies, and these are %d: %s; name two, such as --limit token:6/30s --limit "+
+		"token:10/30s",
 		len(d.Policies), strings.Join(names, ", "))
 }

@@ -79,7 +79,9 @@ func clientName(client string) replay.ClientName {
 }
 
 // find reads the logs again for the lines of the refusals that are listed.
-func (e *Explain) find(ctx context.Context, g *replay.ClientLog, inputs []ingest.InputStats) (map[int32]client.LogLine, error) {
+func (e *Explain) find(
+	ctx context.Context, g *replay.ClientLog, inputs []ingest.InputStats,
+) (map[int32]client.LogLine, error) {
 	names := make([]string, len(inputs))
 	for i := range inputs {
 		names[i] = inputs[i].Name
@@ -99,7 +101,8 @@ func (e *Explain) find(ctx context.Context, g *replay.ClientLog, inputs []ingest
 	case err != nil:
 		return nil, err
 	case places.Missing() > 0:
-		return nil, fmt.Errorf("--lines: %d of the lines were not found again: the logs have changed since they were read", places.Missing())
+		return nil, fmt.Errorf("--lines: %d of the lines were not found again: the logs have changed since they were "+
+			"read", places.Missing())
 	}
 	return lines, nil
 }
@@ -112,7 +115,9 @@ const nearClients = 3
 func unknownClient(client string, clients *intern.Dict) error {
 	near := match.NearestClients(clients, client, nearClients)
 	if len(near) == 0 {
-		return Usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists them", escape.Visible(client))
+		return Usage("no request that takes part comes from %s; --client says what a client is, and `shadow replay` lists "+
+			"them", escape.Visible(client))
 	}
-	return Usage("no request that takes part comes from %s; the nearest clients are %s", escape.Visible(client), escape.Visible(strings.Join(near, ", ")))
+	return Usage("no request that takes part comes from %s; the nearest clients are "+
+		"%s", escape.Visible(client), escape.Visible(strings.Join(near, ", ")))
 }

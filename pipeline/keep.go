@@ -12,8 +12,8 @@ import (
 	"shadow/store"
 )
 
-// InDatabase does something in the database at path. Where that fails and keeps nothing, it leaves nothing where nothing
-// was.
+// InDatabase does something in the database at path. Where that fails and keeps nothing, it leaves nothing where
+// nothing was.
 func InDatabase(path string, do func(db *store.Store) (kept bool, err error)) error {
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
@@ -36,7 +36,9 @@ type Keeping struct {
 
 // keep makes a run in the database: all of it, or nothing. do does the work and finishes the run, which is nil if
 // nothing is to be kept. It returns what reports call the database and the run.
-func (l *Logs) keep(ctx context.Context, k Keeping, events store.Events, do func(*store.Run) error) (path, number string, err error) {
+func (l *Logs) keep(
+	ctx context.Context, k Keeping, events store.Events, do func(*store.Run) error,
+) (path, number string, err error) {
 	if k.NoStore {
 		return "", "", do(nil)
 	}

@@ -44,7 +44,8 @@ var (
 // are as good the first is called best.
 var keysTried = []request.Key{
 	request.ByClient, request.ByClient64, request.ByClient24, request.ByClientAgent, request.ByUser,
-	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction, request.ByUserAction,
+	request.ByClientAction, request.ByClient64Action, request.ByClient24Action, request.ByClientAgentAction,
+	request.ByUserAction,
 }
 
 // longerPeriods are tried where no key separates by a window of the default length.
@@ -168,7 +169,8 @@ func (r *Keys) chooseSides() error {
 			return Usage("%s are both target and protected: state them once", ClassNames()[class])
 		}
 	}
-	if asked := r.Target != nil && slices.Contains(target, disguised) || slices.Contains(protect, disguised); r.Claims && asked {
+	asked := r.Target != nil && slices.Contains(target, disguised) || slices.Contains(protect, disguised)
+	if r.Claims && asked {
 		return Usage("--claims believes every claim, so nobody is disguised: leave one out")
 	}
 	q := &r.question

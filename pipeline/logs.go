@@ -80,7 +80,9 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reade
 		l.found.Names = slices.DeleteFunc(l.found.Names, func(name string) bool { return left[name] })
 		l.tellCopies(copies)
 	}
-	reader, err := interruptible(ctx, func() (*ingest.Reader, error) { return ingest.NewReader(ctx, l.found.Names, l.In, o) })
+	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
+		return ingest.NewReader(ctx, l.found.Names, l.In, o)
+	})
 	if err != nil {
 		return ingest.Stats{}, err
 	}

@@ -59,7 +59,8 @@ func (n *Nightly) key() ([]byte, error) {
 			return nil, Usage("--anonymize-key: %w", err)
 		}
 		if key = bytes.TrimSpace(key); len(key) < 16 {
-			return nil, Usage("--anonymize-key %s: the key has %d bytes, which can be guessed: want at least 16", n.AnonymizeKey, len(key))
+			return nil, Usage("--anonymize-key %s: the key has %d bytes, which can be guessed: want at least "+
+				"16", n.AnonymizeKey, len(key))
 		}
 		return key, nil
 	}
@@ -73,7 +74,9 @@ func (n *Nightly) key() ([]byte, error) {
 
 // Finish prints the report unless it is to be quiet about it, tells whoever wants to know, and returns what went wrong.
 // pressing is an error that is worth saying by itself, or nil.
-func (n *Nightly) Finish(ctx context.Context, c *Caller, quiet bool, m *report.Model, pressing error, write func() error) error {
+func (n *Nightly) Finish(
+	ctx context.Context, c *Caller, quiet bool, m *report.Model, pressing error, write func() error,
+) error {
 	held, err := n.held(m)
 	if err != nil {
 		return errors.Join(pressing, err)

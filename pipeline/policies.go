@@ -31,7 +31,8 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 	}
 	policies = append(policies, chosen...)
 	if len(policies) == 0 {
-		return nil, Usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds), or write policies into " + DefaultConfig)
+		return nil, Usage("which limit? Say, for instance, --limit 6/30s (6 requests per 30 seconds), " +
+			"or write policies into " + DefaultConfig)
 	}
 	seen := map[string]bool{} // names, by which reports tell policies apart
 	for _, p := range policies {

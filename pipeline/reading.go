@@ -63,7 +63,9 @@ type Reading struct {
 const leastWarmup = limit.Day
 
 // options puts together how requests are read that some policies will judge.
-func (f *Reading) options(config *policy.Config, policies []policy.Policy, now time.Time) (o ingest.Options, err error) {
+func (f *Reading) options(
+	config *policy.Config, policies []policy.Policy, now time.Time,
+) (o ingest.Options, err error) {
 	o.Tables = traffic.NewTables()
 	if o.Clients, err = match.ParseClientRule(f.Client, f.ClientFrom, f.Trusted); err != nil {
 		return o, Usage("--%w", err)

@@ -90,8 +90,10 @@ func (s *sharing) close() error { return errors.Join(s.limiter.Close(), s.redis.
 func (s *sharing) tell(l *Logs) {
 	switch {
 	case s.failed > 0:
-		fmt.Fprintf(l.Err, "shadow: Redis did not answer %d of %d round trips, so that verdicts were reached here: %v\n", s.failed, s.roundTrips, s.err)
+		fmt.Fprintf(l.Err, "shadow: Redis did not answer %d of %d round trips, so that verdicts were reached here: "+
+			"%v\n", s.failed, s.roundTrips, s.err)
 	case l.Verbose:
-		fmt.Fprintf(l.Err, "redis: %d round trips for %d requests in %v\n", s.roundTrips, s.requests, s.took.Round(time.Millisecond))
+		fmt.Fprintf(l.Err, "redis: %d round trips for %d requests in %v\n", s.roundTrips, s.requests,
+			s.took.Round(time.Millisecond))
 	}
 }

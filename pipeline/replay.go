@@ -124,7 +124,8 @@ func (r *Replay) prepareReplay(logs []string) error {
 	}
 	if r.Resume != "" {
 		r.sparse = true
-		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: limit.Time(r.Started.UnixMicro())}
+		now := limit.Time(r.Started.UnixMicro())
+		r.resumed = &resumption{name: r.ResumeAs, how: r.Resume, options: r.resumeOptions(), now: now}
 	}
 	return nil
 }
@@ -220,7 +221,8 @@ func (r *Replay) watchHarm() (err error) {
 	}
 	if r.Read.Tracer == nil {
 		said := &r.Config.Evidence
-		if r.Read.Tracer, err = newTracer(evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}); err != nil {
+		rules := evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}
+		if r.Read.Tracer, err = newTracer(rules); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,8 @@ func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error
 		for _, l := range saved[:min(len(saved), filesNamed)] {
 			names = append(names, l.Name)
 		}
-		return Usage("--resume: none of the logs read by run %d (%s) were given; use --resume-as NAME for a different set of logs",
+		return Usage("--resume: none of the logs read by run %d (%s) were given; "+
+			"use --resume-as NAME for a different set of logs",
 			c.last.Run, strings.Join(names, ", "))
 	}
 	c.notes = append(c.notes, c.plan.Notes...)
@@ -122,12 +123,14 @@ func (c *resumption) recall(run *store.Run, saved *[]logfile.SavedLog) (err erro
 		return fmt.Errorf("--resume: the state %s makes no sense: %w; --resume=fresh starts over", c.name, err)
 	}
 	if c.before.Version != stateVersion {
-		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; --resume=fresh starts over", c.last.Run)
+		return fmt.Errorf("--resume: run %d, which is to be gone on with, is of a shadow that remembers other things; "+
+			"--resume=fresh starts over", c.last.Run)
 	}
 	changes := c.options.changes(c.before.Options)
 	if len(changes) > 0 && c.how != resumeAnyway {
 		return Usage("--resume: run %d, which is to be gone on with, had other options:\n%s"+
-			"Say those again; or --resume=anyway: limits that are the same keep what they remember, others begin with nothing, and no line is read twice;\n"+
+			"Say those again; or --resume=anyway: limits that are the same keep what they remember, others begin with "+
+			"nothing, and no line is read twice;\n"+
 			"or --resume-as NAME, to go on with both apart; or --resume=fresh, to read all that is given from its beginning",
 			c.last.Run, changes.text())
 	}
@@ -145,7 +148,8 @@ func (c *resumption) prepare(r *Replay, logs int) {
 	c.carried = traffic.NewDecoder(c.last.Body, r.Read.Tables, r.Read.Actions.Named)
 	resume.Carried = c.carried
 	if resume.Drop = changes.touch(ofRequests); resume.Drop && c.before.Held > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("--resume=anyway: %d requests that run %d held back do not fit the new options, and are in no run", c.before.Held, c.last.Run))
+		c.notes = append(c.notes, fmt.Sprintf("--resume=anyway: %d requests that run %d held back do not fit the new "+
+			"options, and are in no run", c.before.Held, c.last.Run))
 	}
 	r.Read.HasSince = c.before.Since != nil
 	if r.Read.HasSince {
@@ -195,7 +199,8 @@ func (c *resumption) leave(read *ingest.Options, reader *ingest.Reader, engine *
 		return err
 	}
 	c.next = &store.State{
-		Name: c.name, Written: limit.Time(time.Now().UnixMicro()), Options: string(options), Logs: string(logs), Body: body.Bytes(),
+		Name: c.name, Written: limit.Time(time.Now().UnixMicro()), Options: string(options), Logs: string(logs),
+		Body: body.Bytes(),
 	}
 	return nil
 }
@@ -221,10 +226,12 @@ const (
 
 // resumeSubjects say what each option is about.
 var resumeSubjects = map[string][]string{
-	"limits": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines}, "--log-name": {ofLines}, "--field": {ofLines},
+	"limits": {ofLimits}, "--lateness": {ofLines}, "--format": {ofLines}, "--nginx-conf": {ofLines},
+	"--log-name": {ofLines}, "--field": {ofLines},
 	"--timezone": {ofLines}, "--exclude": {ofLines}, "--exclude-status": {ofLines}, "--not-http": {ofLines},
-	"--client": {ofRequests, ofClients}, "--client-from": {ofRequests, ofClients}, "--trusted-proxy": {ofRequests, ofClients},
-	"actions": {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
+	"--client": {ofRequests, ofClients}, "--client-from": {ofRequests, ofClients},
+	"--trusted-proxy": {ofRequests, ofClients},
+	"actions":         {ofRequests}, "scopes": {ofRequests}, "columns": {ofRequests},
 }
 
 // resumeOptions are the options of this replay. Who is in a tier may change from night to night, as with a server: it

@@ -106,7 +106,8 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 		}
 	}
 	r.judged = suggest.Judged{
-		Client: r.Client, ClientFrom: r.ClientFrom, Rule: r.Read.Clients, FromNginx: r.NginxConf != "", Format: r.Format, Named: map[string]bool{},
+		Client: r.Client, ClientFrom: r.ClientFrom, Rule: r.Read.Clients, FromNginx: r.NginxConf != "", Format: r.Format,
+		Named: map[string]bool{},
 	}
 	for _, a := range r.Config.Actions {
 		r.judged.Named[a.Name] = true
@@ -169,7 +170,8 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.advisor.Action))
 	}
 	if n := len(r.advisor.Found.Actions); r.EachAction && n > suggest.MostActions {
-		texts = append(texts, fmt.Sprintf("of %d actions, the %d with most requests are shown; --action NAME is about any", n, suggest.MostActions))
+		texts = append(texts, fmt.Sprintf("of %d actions, the %d with most requests are shown; --action NAME is about "+
+			"any", n, suggest.MostActions))
 	}
 	return texts
 }

@@ -18,7 +18,8 @@ func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) 
 		return nil
 	}
 	if len(best) == 0 { // there is nobody to protect: the bound that nginx has
-		lines = append(r.policyLines(a, a.Nginx.Limit, "--harm-action", a.Action), "shadow limits explain "+quoted(a.Nginx.Limit))
+		lines = append(r.policyLines(a, a.Nginx.Limit, "--harm-action", a.Action),
+			"shadow limits explain "+quoted(a.Nginx.Limit))
 		return append(lines, r.nginxBlock(a, nginx)...)
 	}
 	text, ok := a.Text(best[0], best[0].Steady())
@@ -39,7 +40,8 @@ func (r *Suggest) next(a *suggest.Advice, nginx *advice.Nginx) (lines []string) 
 		return lines
 	}
 	if !a.Nginx.Answer && a.Action == "" {
-		lines = append(lines, r.commandLine("replay", "--limit", a.Nginx.Limit, "--limit", a.Nginx.Twin.Limit(), "--evidence"),
+		lines = append(lines, r.commandLine("replay", "--limit", a.Nginx.Limit, "--limit", a.Nginx.Twin.Limit(),
+			"--evidence"),
 			r.commandLine("diff", "--limit", text, "--limit", a.Nginx.Twin.Limit(), "--evidence"))
 	}
 	return append(lines, r.nginxBlock(a, nginx)...)
@@ -50,7 +52,8 @@ func (r *Suggest) policyLines(a *suggest.Advice, text string, more ...string) []
 	own := "limit " + a.Action
 	lines := []string{"# into " + DefaultConfig + ":", "policies:"}
 	add := func(name, text string) {
-		lines = append(lines, fmt.Sprintf("  - name: %q", name), fmt.Sprintf("    limits: [{limit: %q, match: {action: %q}}]", text, a.Action))
+		lines = append(lines, fmt.Sprintf("  - name: %q", name), fmt.Sprintf("    limits: [{limit: %q, match: {action: "+
+			"%q}}]", text, a.Action))
 	}
 	add(own, text)
 	if a.Nginx == nil || a.Nginx.Answer {
@@ -74,7 +77,8 @@ func (r *Suggest) commandLine(command string, more ...string) string {
 // quoted is a word as a shell reads it.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./:=,+@%", c))
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.ContainsRune("-_./:=,+@%", c))
 	}) {
 		return word
 	}

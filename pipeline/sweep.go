@@ -132,8 +132,9 @@ func (r *Sweep) twice(requests int64) bool {
 	return requests <= mostTwice
 }
 
-// look reads the logs, and keeps the requests while there may be a second look. Evidence is gathered beside the first one, by a
-// replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves are drawn.
+// look reads the logs, and keeps the requests while there may be a second look. Evidence is gathered beside the first
+// one, by a replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves
+// are drawn.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	s, read := sweep.New(r.options), int64(0)
 	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {

@@ -56,6 +56,11 @@ var ErrInterrupted = errors.New("interrupted; nothing was kept")
 
 // interruptible does what may wait forever, and gives it up when ctx ends.
 func interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	return leftBehind(ctx, 0, ErrInterrupted, do)
+}
+
+// leftBehind does what may wait forever. A while after ctx has ended it is given up, with an error.
+func leftBehind[T any](ctx context.Context, while time.Duration, late error, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -69,8 +74,12 @@ func interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
-		var none T
-		return none, ErrInterrupted
+	}
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-time.After(while):
+		return *new(T), late
 	}
 }
 
@@ -82,32 +91,13 @@ const lastWords = time.Second
 
 var errNotRead = errors.New("what is written is not read")
 
-// A PatientWriter writes for as long as it takes, until ctx ends.
+// A PatientWriter writes for as long as it takes, until Ctx ends.
 type PatientWriter struct {
 	Ctx context.Context
 	To  io.Writer
 }
 
 func (w *PatientWriter) Write(p []byte) (int, error) {
-	type outcome struct {
-		n   int
-		err error
-	}
-	done := make(chan outcome, 1)
-	p = bytes.Clone(p)
-	go func() { // where it can be left behind
-		n, err := w.To.Write(p)
-		done <- outcome{n, err}
-	}()
-	select {
-	case o := <-done:
-		return o.n, o.err
-	case <-w.Ctx.Done():
-	}
-	select {
-	case o := <-done:
-		return o.n, o.err
-	case <-time.After(lastWords):
-		return 0, errNotRead
-	}
+	p = bytes.Clone(p) // a write that is left behind reads it later
+	return leftBehind(w.Ctx, lastWords, errNotRead, func() (int, error) { return w.To.Write(p) })
 }

@@ -100,7 +100,8 @@ func (f *Reading) idleFlags(s *ingest.Stats) []string {
 	bounded := len(bounds) > 0
 	texts := slices.Clone(f.notes)
 	if bounded && s.Taken() == s.Warm {
-		texts = append(texts, "no request lies in the time of "+strings.Join(bounds, " ")+": `shadow parse LOG` shows the times of the first lines")
+		texts = append(texts, "no request lies in the time of "+strings.Join(bounds, " ")+": `shadow parse LOG` shows the "+
+			"times of the first lines")
 	}
 	if len(f.Exclude) > 0 && !bounded && s.Excluded == 0 {
 		texts = append(texts, "no request fits --exclude "+strings.Join(f.Exclude, ", ")+
@@ -118,9 +119,11 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	for _, p := range policies {
 		for _, part := range p.Parts {
 			if idle(part.Match) {
-				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s may refuse (%s)", p.Name, part.Spec, part.MatchText))
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s may refuse "+
+					"(%s)", p.Name, part.Spec, part.MatchText))
 			} else if idle(part.Count) {
-				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s counts (%s)", p.Name, part.Spec, part.CountText))
+				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s counts "+
+					"(%s)", p.Name, part.Spec, part.CountText))
 			}
 		}
 	}
@@ -239,7 +242,8 @@ func copyWarnings(c logfile.Copies) (texts []string) {
 		if n > 1 {
 			others = fmt.Sprintf(", and %d more files begin alike", n-1)
 		}
-		texts = append(texts, fmt.Sprintf("%s begins as %s does%s: too short to prove a copy, so their lines count; leave out what is one",
+		texts = append(texts, fmt.Sprintf("%s begins as %s does%s: too short to prove a copy, so their lines count; leave "+
+			"out what is one",
 			c.Doubts[0].Name, c.Doubts[0].Of, others))
 	}
 	return texts
@@ -274,13 +278,16 @@ func unlikelyNotHTTP(s *ingest.Stats) []string {
 			answered += n.Lines
 		}
 	}
-	const advice = "if the log writes requests in another way, state its --format; --not-http judge takes these lines for requests"
+	const advice = "if the log writes requests in another way, state its --format; " +
+		"--not-http judge takes these lines for requests"
 	switch {
 	case 100*answered > all:
-		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged, though the server answered %d of them with a status "+
+		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged, though the server "+
+			"answered %d of them with a status "+
 			"from 200 to 399: %s", skipped, all, answered, advice)}
 	case 2*skipped > all:
-		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged: %s", skipped, all, advice)}
+		return []string{fmt.Sprintf("%d of %d lines have no request line of HTTP and are not judged: "+
+			"%s", skipped, all, advice)}
 	}
 	return nil
 }

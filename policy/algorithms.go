@@ -24,19 +24,46 @@ type Algorithm struct {
 // Algorithms are all that there are, in the order in which reports show them. The first is meant by a limit that has
 // options and names no algorithm.
 var Algorithms = []Algorithm{
-	{"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]", "token bucket, refilled evenly or in steps", true, "token:6/30s,burst=10"},
+	{
+		"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]",
+		"token bucket, refilled evenly or in steps", true, "token:6/30s,burst=10",
+	},
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true, "leaky:6/30s,drip=30s"},
-	{"window", window.New, "charge=admitted|all, max=N, step=PERIOD", "exact rolling window, or one recalculated in steps", true, "window:10000/24h"},
+	{
+		"window", window.New, "charge=admitted|all, max=N, step=PERIOD",
+		"exact rolling window, or one recalculated in steps", true, "window:10000/24h",
+	},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
-	{"counter", window.NewCounter, "charge=admitted|all", "sliding estimate from two fixed windows", false, "counter:60/m"},
-	{"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay", "limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8"},
-	{"haproxy", window.NewHAProxy, "charge=admitted|all", "http_req_rate of HAProxy, two counters", false, "haproxy:20/10s"},
+	{
+		"counter", window.NewCounter, "charge=admitted|all",
+		"sliding estimate from two fixed windows", false, "counter:60/m",
+	},
+	{
+		"nginx", leaky.NewNginx, "burst=N, delay=N, nodelay",
+		"limit_req of nginx, with its delays", false, "nginx:10r/s,burst=20,delay=8",
+	},
+	{
+		"haproxy", window.NewHAProxy, "charge=admitted|all",
+		"http_req_rate of HAProxy, two counters", false, "haproxy:20/10s",
+	},
 	{"caddy", window.NewCaddy, "", "rate_limit of Caddy, a rolling window", false, "caddy:6/30s"},
-	{"gcra", bucket.NewGCRA, "burst=N", "generic cell rate algorithm, as throttled and redis-cell", false, "gcra:60/m,burst=5"},
+	{
+		"gcra", bucket.NewGCRA, "burst=N",
+		"generic cell rate algorithm, as throttled and redis-cell", false, "gcra:60/m,burst=5",
+	},
 	{"envoy", window.NewEnvoy, "", "the global rate limit service of Envoy", false, "envoy:60/m"},
-	{"envoy-local", bucket.NewEnvoyLocal, "burst=N", "local rate limit of Envoy up to 1.30, filled by a timer", false, "envoy-local:6/30s,burst=10"},
-	{"traefik", bucket.NewTraefik, "burst=N", "RateLimit of Traefik, with its delays", false, "traefik:100/s,burst=50"},
-	{"cloudflare~", window.NewCloudflare, "", "rate limiting rules of Cloudflare, approximated", false, "cloudflare~:60/m"},
+	{
+		"envoy-local", bucket.NewEnvoyLocal, "burst=N",
+		"local rate limit of Envoy up to 1.30, filled by a timer", false, "envoy-local:6/30s,burst=10",
+	},
+	{
+		"traefik", bucket.NewTraefik, "burst=N",
+		"RateLimit of Traefik, with its delays", false, "traefik:100/s,burst=50",
+	},
+	{
+		"cloudflare~", window.NewCloudflare, "",
+		"rate limiting rules of Cloudflare, approximated", false, "cloudflare~:60/m",
+	},
 	{"aws~", window.NewAWS, "", "rate-based rules of AWS WAF, approximated", false, "aws~:1000/5m"},
 }
 
@@ -50,5 +77,6 @@ func algorithmOf(name string) (*Algorithm, error) {
 	for _, a := range Algorithms {
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s", name, limit.Hint(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s",
+		name, limit.Hint(name, names), strings.Join(names, ", "))
 }

@@ -209,19 +209,6 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 	return parts
 }
 
-// parseParts reads the text of a limit: one part, or one for each of its counts.
-func parseParts(text string, by request.Key) (parts []Part, err error) {
-	specs, err := parseLimit(text)
-	for _, spec := range specs {
-		part, err := newPart(spec, by)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	return parts, err
-}
-
 // conditions are those of from, but for those that are stated. Any value is no condition.
 func (r *configReader) conditions(stated conditionEntries, from request.Conditions) request.Conditions {
 	from.Each(func(key string, values *[]string) {

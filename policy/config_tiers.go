@@ -274,7 +274,8 @@ func likeNetwork(text string) bool {
 func likeAddress(text string) bool {
 	text, _, _ = strings.Cut(text, "%") // fe80::1%eth0
 	numbers := strings.Split(text, ".")
-	if len(numbers) == 4 && !slices.ContainsFunc(numbers, func(s string) bool { return strings.Trim(s, "0123456789") != "" }) {
+	noNumber := func(s string) bool { return strings.Trim(s, "0123456789") != "" }
+	if len(numbers) == 4 && !slices.ContainsFunc(numbers, noNumber) {
 		return true
 	}
 	return strings.Count(text, ":") > 1 && strings.Trim(text, "0123456789abcdefABCDEF:.") == ""

@@ -133,7 +133,9 @@ func (c *coolingDown) Refuse(dst []int32, s *limit.State, at []limit.Time) []int
 
 // judge is Refuse, with the delays of a limit that has some. The limit's own Refuse would not stop at the first
 // refusal.
-func (c *coolingDown) judge(dst []int32, late []limit.Delayed, d limit.Delayer, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+func (c *coolingDown) judge(
+	dst []int32, late []limit.Delayed, d limit.Delayer, s *limit.State, at []limit.Time,
+) ([]int32, []limit.Delayed) {
 	until, cooling := s.Parked()
 	if cooling {
 		s.Unpark()
@@ -229,7 +231,9 @@ func (c *coolingDelayer) Delay(s *limit.State, t limit.Time) limit.Time {
 func (c *coolingDelayer) LongestDelay() limit.Time { return c.delayer.LongestDelay() }
 
 // RefuseAndDelay implements limit.Delayer.
-func (c *coolingDelayer) RefuseAndDelay(dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time) ([]int32, []limit.Delayed) {
+func (c *coolingDelayer) RefuseAndDelay(
+	dst []int32, late []limit.Delayed, s *limit.State, at []limit.Time,
+) ([]int32, []limit.Delayed) {
 	return c.judge(dst, late, c.delayer, s, at)
 }
 
@@ -261,7 +265,8 @@ func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	length, how, hasHow := strings.Cut(value, "/")
 	period, err := limit.ParsePeriod(length)
 	if err != nil || length[0] < '0' || length[0] > '9' || hasHow && how != "extend" {
-		return nil, fmt.Errorf("limit %q: the option cooldown wants a length of time, such as cooldown=30s or cooldown=30s/extend, not %q", spec, value)
+		return nil, fmt.Errorf("limit %q: the option cooldown wants a length of time, such as cooldown=30s or "+
+			"cooldown=30s/extend, not %q", spec, value)
 	}
 	return cool(limiter, period, hasHow), nil
 }

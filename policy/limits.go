@@ -40,19 +40,12 @@ func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 	seen := map[string]bool{}
 	for _, text := range texts {
 		how, rest, explicit := cutCombine(text)
-		combinations, err := parseCombinations(text, rest, explicit)
+		combinations, err := parseCombinations(text, rest, explicit, by)
 		if err != nil {
 			return nil, err
 		}
-		for _, specs := range combinations {
-			p := Policy{Combine: how}
-			for _, spec := range specs {
-				part, err := newPart(spec, by)
-				if err != nil {
-					return nil, err
-				}
-				p.Parts = append(p.Parts, part)
-			}
+		for _, parts := range combinations {
+			p := Policy{Combine: how, Parts: parts}
 			if !explicit {
 				p.Combine = natural(p.Parts)
 			}
@@ -87,35 +80,53 @@ func tooRough(parts []Part) error {
 	return fmt.Errorf("a policy may have at most two approximations (~), this one has %d", n)
 }
 
-// parseCombinations reads limits joined by '+', the rest of text behind an explicit way to combine: the specs
-// of one policy, or of several if there are lists or ranges.
-func parseCombinations(text, rest string, explicit bool) ([][]limit.Spec, error) {
+// parseCombinations reads limits joined by '+', the rest of text behind an explicit way to combine: the parts of one
+// policy, or of several if there are lists or ranges.
+func parseCombinations(text, rest string, explicit bool, by request.Key) ([][]Part, error) {
 	texts := strings.Split(rest, "+")
 	if len(texts) == 1 && explicit {
-		return nil, fmt.Errorf("limit %q: joins several limits with '+'; there is one, which stands alone: %s", text, strings.TrimSpace(rest))
+		return nil, fmt.Errorf("limit %q: joins several limits with '+'; there is one, which stands alone: %s",
+			text, strings.TrimSpace(rest))
 	}
-	if len(texts) == 1 {
-		specs, err := parseLimit(text)
-		if err != nil {
-			return nil, err
-		}
-		return products([][]limit.Spec{resolved(specs)}), nil // each for itself
-	}
-	parts := make([][]limit.Spec, len(texts))
+	choices := make([][]Part, len(texts))
 	for i, part := range texts {
-		if strings.TrimSpace(part) == "" {
-			return nil, fmt.Errorf("limit %q: lacks a limit beside a '+'; want them joined, such as token:10/s+window:1000/1h", text)
+		if strings.TrimSpace(part) == "" && len(texts) > 1 {
+			return nil, fmt.Errorf("limit %q: lacks a limit beside a '+'; "+
+				"want them joined, such as token:10/s+window:1000/1h", text)
 		}
 		specs, err := parseLimit(part)
+		if len(texts) == 1 {
+			specs = resolved(specs) // each for itself
+		}
+		if choices[i], err = newParts(specs, err, by); err != nil {
+			return nil, err
+		}
+	}
+	if size(choices) > maxPolicies && len(texts) > 1 {
+		return nil, fmt.Errorf("limit %q: %w", text, errTooMany)
+	}
+	return products(choices), nil
+}
+
+// parseParts reads the text of a limit: one part, or one for each of its counts.
+func parseParts(text string, by request.Key) ([]Part, error) {
+	specs, err := parseLimit(text)
+	return newParts(specs, err, by)
+}
+
+// newParts are the parts of specs, unless reading these has failed.
+func newParts(specs []limit.Spec, failed error, by request.Key) (parts []Part, err error) {
+	if failed != nil {
+		return nil, failed
+	}
+	for _, spec := range specs {
+		part, err := newPart(spec, by)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = specs
+		parts = append(parts, part)
 	}
-	if size(parts) > maxPolicies {
-		return nil, fmt.Errorf("limit %q: %w", text, errTooMany)
-	}
-	return products(parts), nil
+	return parts, nil
 }
 
 // maxPolicies bounds how many policies one text may stand for, as the counts of one limit are bounded.

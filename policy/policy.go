@@ -123,7 +123,8 @@ func ParseCombine(text string) (Combine, error) {
 	if i := slices.Index(names, text); i >= 0 {
 		return Combine(i), nil
 	}
-	return 0, fmt.Errorf("unknown way to combine %q%s; there are %s", text, limit.Hint(text, names), strings.Join(names, ", "))
+	return 0, fmt.Errorf("unknown way to combine %q%s; there are %s", text, limit.Hint(text, names),
+		strings.Join(names, ", "))
 }
 
 func combineNames() (names []string) {
@@ -146,7 +147,8 @@ func cutCombine(text string) (c Combine, rest string, explicit bool) {
 // natural is the way in which limits combine that say nothing: if all are of one server, as that server does.
 func natural(parts []Part) Combine {
 	servers := map[string]Combine{"envoy": Each, "caddy": InTurn}
-	if len(parts) < 2 || slices.ContainsFunc(parts, func(p Part) bool { return p.Spec.Algorithm != parts[0].Spec.Algorithm }) {
+	other := func(p Part) bool { return p.Spec.Algorithm != parts[0].Spec.Algorithm }
+	if len(parts) < 2 || slices.ContainsFunc(parts, other) {
 		return Together
 	}
 	return servers[parts[0].Spec.Algorithm]
@@ -194,8 +196,8 @@ func (p Part) String() string {
 	return b.String()
 }
 
-// Each limit has a number that says how much it admits at once, and that one would raise for the clients that it refuses: the
-// burst where the algorithm has one, so that the rate stays, and the count otherwise.
+// Each limit has a number that says how much it admits at once, and that one would raise for the clients that it
+// refuses: the burst where the algorithm has one, so that the rate stays, and the count otherwise.
 
 // bursts are the algorithms with a burst, and what it is when the limit does not say.
 var bursts = map[string]func(limit.Spec) int64{

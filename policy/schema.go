@@ -248,7 +248,8 @@ func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
 			if ref := said(property, "$ref"); ref != "" {
 				property = schemaAt(ref)
 			}
-			texts = append(texts, fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key, said(property, "examples", "0")))
+			texts = append(texts, fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key,
+				said(property, "examples", "0")))
 		}
 		return texts
 	case *kind.OneOf:
@@ -259,7 +260,8 @@ func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
 		}
 		return append(texts, fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", ")))
 	case *kind.MinProperties:
-		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what, strings.Join(keysOf(schema), ", ")))
+		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what,
+			strings.Join(keysOf(schema), ", ")))
 	}
 	return append(texts, cmp.Or(said(schema, "errorMessage"), "the list is empty"))
 }

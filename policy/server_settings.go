@@ -27,7 +27,8 @@ func envoyLocalNearest(s limit.Shape) (setting, deviation string) {
 	if tokens > math.MaxUint32 || interval > math.MaxInt64/1e6 {
 		return "", "its tokens_per_fill and fill_interval have no room for this"
 	}
-	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %.0f, fill_interval: %s", s.AtOnce, tokens, secondsText(interval)),
+	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %.0f, fill_interval: %s", s.AtOnce, tokens,
+			secondsText(interval)),
 		join(offText(tokens*each/interval-1), stepText(tokens, float64(s.AtOnce)))
 }
 
@@ -88,7 +89,8 @@ func traefikNearest(s limit.Shape) (setting, deviation string) {
 	if delay > 0 {
 		early = fmt.Sprintf("requests up to %s early are delayed, not refused", limit.FormatPeriod(delay))
 	}
-	return fmt.Sprintf("average: %d, period: %s, burst: %d", s.Count, limit.FormatPeriod(s.Period), s.AtOnce), join(early, forgets)
+	return fmt.Sprintf("average: %d, period: %s, burst: %d", s.Count, limit.FormatPeriod(s.Period), s.AtOnce),
+		join(early, forgets)
 }
 
 // The module redis-cell takes CL.THROTTLE key max_burst count period, the period in whole seconds, and admits
@@ -125,7 +127,8 @@ func haproxyNearest(s limit.Shape) (setting, deviation string) {
 		return "", "its periods are whole milliseconds, and 1ms is far too long"
 	default:
 		return fmt.Sprintf("http_req_rate(%s) gt %d", limit.FormatPeriod(limit.Time(period)*limit.Millisecond), s.AtOnce),
-			join("refused requests count too, so who does not slow down stays out; the period before counts as if spread evenly", offText(off))
+			join("refused requests count too, so who does not slow down stays out; the period before counts as if spread "+
+				"evenly", offText(off))
 	}
 }
 
@@ -195,7 +198,8 @@ func caddyNearest(s limit.Shape) (setting, deviation string) {
 	if !s.Kin || s.AtOnce == 1 {
 		return setting, join("an exact rolling window", off)
 	}
-	return setting, join(fmt.Sprintf("an exact rolling window: never more than %d in %s, where this limit admits up to %d in some",
+	return setting, join(fmt.Sprintf("an exact rolling window: never more than %d in %s, where this limit admits up to "+
+		"%d in some",
 		s.AtOnce, limit.FormatPeriod(window), 2*s.AtOnce-1), off)
 }
 

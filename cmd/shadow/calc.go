@@ -59,12 +59,15 @@ second for a day, say --pattern constant:10/s --window 24h.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Int64Var(&f.bucket.Capacity, "capacity", 0, "`tokens` that the bucket holds")
-	domain[calc.Rate]{parse: calc.ParseRate, text: calc.Rate.String}.add(cmd, &f.bucket.Refill, "refill", "the `rate` at which tokens come: 100/s, 30/m, 0.5/s")
-	flags.Int64Var(&f.bucket.Initial, "initial", 0, "`tokens` at the beginning (default as many as it holds)")
+	aCapacity.add(cmd, &f.bucket.Capacity, "capacity", "`tokens` that the bucket holds")
+	domain[calc.Rate]{parse: calc.ParseRate, text: calc.Rate.String}.add(cmd, &f.bucket.Refill, "refill",
+		"the `rate` at which tokens come: 100/s, 30/m, 0.5/s")
+	atLeast[int64](0, "").add(cmd, &f.bucket.Initial, "initial", "`tokens` at the beginning (default as many as it holds)")
 	f.bucket.Window = 5 * limit.Minute
-	domain[limit.Time]{what: "string", parse: limit.ParsePeriod, text: limit.FormatPeriod}.add(cmd, &f.bucket.Window, "window", "how long to look at the bucket (`period`)")
-	domain[calc.Pattern]{parse: calc.ParsePattern, text: calc.Pattern.String}.add(cmd, &f.bucket.Pattern, "pattern", "what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
+	domain[limit.Time]{what: "string", parse: limit.ParsePeriod, text: limit.FormatPeriod}.add(cmd, &f.bucket.Window,
+		"window", "how long to look at the bucket (`period`)")
+	domain[calc.Pattern]{parse: calc.ParsePattern, text: calc.Pattern.String}.add(cmd, &f.bucket.Pattern, "pattern",
+		"what the client sends (`pattern`): "+strings.Join(calc.Patterns(), ", "))
 	flags.Uint64Var(&f.bucket.Seed, "seed", 1, "`number` that a random pattern is drawn with")
 	addOutput(cmd, &f.output, "answer", explain.CalcFormats())
 	flags.BoolVar(&f.noPlot, "no-plot", false, "draw no plot of the tokens over time")
@@ -93,13 +96,11 @@ func (f *calcFlags) verify(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
 	case !given("capacity") || !given("refill"):
-		return pipeline.Usage("which bucket? Say, for instance, --capacity 5000 --refill 100/s\nSee `%s --help`.", cmd.CommandPath())
-	case b.Capacity < 1:
-		return pipeline.Usage("--capacity %d: a bucket that holds nothing admits nothing; want at least 1", b.Capacity)
-	case b.Initial < 0:
-		return pipeline.Usage("--initial %d: want 0, for an empty bucket, or more", b.Initial)
+		return pipeline.Usage("which bucket? Say, for instance, --capacity 5000 --refill 100/s\nSee "+
+			"`%s --help`.", cmd.CommandPath())
 	case b.Initial > b.Capacity:
-		return pipeline.Usage("--initial %d: is more than the %d tokens that the bucket holds; lower it, or raise --capacity", b.Initial, b.Capacity)
+		return pipeline.Usage("--initial %d: is more than the %d tokens that the bucket holds; lower it, or raise "+
+			"--capacity", b.Initial, b.Capacity)
 	case given("seed") && !b.Pattern.Random():
 		return pipeline.Usage("--seed goes with a random pattern, such as --pattern random:150/s")
 	}

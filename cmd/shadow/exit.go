@@ -14,7 +14,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnreadable  = 3 // done, but too many lines could not be read, or the rest of a log that a tail was reading was not found
+	exitUnreadable  = 3 // done, but too many lines could not be read, or a tail did not find the rest of a log
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -50,16 +50,11 @@ func complaint(ctx context.Context, err error) string {
 	case ctx.Err() != nil && !errors.Is(err, pipeline.ErrInterrupted) && !errors.As(err, new(*tail.LossError)):
 		return "interrupted"
 	}
-	return withoutPackage(err.Error())
-}
-
-// withoutPackage leaves out the package that a text begins with, which tells people nothing; parse and report are
-// commands as well.
-func withoutPackage(text string) string {
+	// The package that a text begins with tells people nothing; parse and report are commands as well.
 	for _, name := range []string{"logfile: ", "parse: ", "report: ", "store: "} {
-		if rest, found := strings.CutPrefix(text, name); found {
+		if rest, found := strings.CutPrefix(err.Error(), name); found {
 			return rest
 		}
 	}
-	return text
+	return err.Error()
 }

@@ -31,10 +31,12 @@ action) judges by what they do, too; it is not told what that one would have nee
   shadow explain alice access.log --client user --limit 10/s+window:1000/1h --output json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return pipeline.Usage("which client? Name one as replay reports it, such as 203.0.113.7, and then the logs\nSee `%s --help`.", cmd.CommandPath())
+				return pipeline.Usage("which client? Name one as replay reports it, such as 203.0.113.7, and then the logs\nSee "+
+					"`%s --help`.", cmd.CommandPath())
 			}
 			if _, err := os.Stat(args[0]); len(args) == 1 && err == nil {
-				return pipeline.Usage("which client? %s is a log: name a client as replay reports it before it, as in %s 203.0.113.7 %[1]s", args[0], cmd.CommandPath())
+				return pipeline.Usage("which client? %s is a log: name a client as replay reports it before it, as in %s "+
+					"203.0.113.7 %[1]s", args[0], cmd.CommandPath())
 			}
 			return logArgs(cmd, args[1:])
 		},
@@ -49,7 +51,8 @@ action) judges by what they do, too; it is not told what that one would have nee
 	addOutput(cmd, &f.Output, "account", explain.CalcFormats())
 	f.Top = client.DefaultRefusals
 	atLeast(1, "").add(cmd, &f.Top, "top", "`refusals` that are listed of each policy")
-	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the refusals listed, which are read again from the logs")
+	flags.BoolVar(&f.Lines, "lines", false, "show the log lines of the refusals listed, "+
+		"which are read again from the logs")
 	flags.BoolVar(&f.NoPlot, "no-plot", false, "draw no plots")
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)

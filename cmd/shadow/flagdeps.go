@@ -56,7 +56,8 @@ func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 		case isEmpty(f.Value):
 			err = emptyFlag(f)
 		case len(others) > 0 && !slices.ContainsFunc(others, serves):
-			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it out", f.Name, wantedOf(flags, others))
+			err = pipeline.Usage("--%s does nothing without %s: state that as well, or leave it "+
+				"out", f.Name, wantedOf(flags, others))
 		}
 		for note := f.Annotations[clashNote]; err == nil && len(note) > 0 && inUse(flags, f.Name); note = note[2:] {
 			if inUse(flags, note[0]) {

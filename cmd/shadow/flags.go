@@ -25,7 +25,8 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	if len(words) == 0 {
 		return
 	}
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
 }
@@ -40,15 +41,18 @@ func unlessGiven[T any](cmd *cobra.Command, flag string, value *T) {
 // addFormat adds the flags that say how lines are read.
 func addFormat(cmd *cobra.Command, f *pipeline.LineFormat) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx log_format or an Apache LogFormat string")
+	flags.StringVar(&f.Format, "format", "auto", "log `format`: auto, a name from `shadow formats`, an nginx "+
+		"log_format or an Apache LogFormat string")
 	flags.StringVar(&f.NginxConf, "nginx-conf", "", "take the format from the log_format in this nginx.conf `file`")
 	flags.StringVar(&f.LogName, "log-name", "", "`name` of the log_format in --nginx-conf (default main)")
 	flags.StringVar(&f.Fields, "field", "", "what JSON logs call their fields: time=ts,client=remote_addr (`names`)")
 	f.Parser, f.Timezone = pipeline.Parsers[0], time.UTC
-	oneOf(pipeline.Parsers...).add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the gonx library, slower")
+	oneOf(pipeline.Parsers...).add(cmd, &f.Parser, "parser", "`how` lines are read: auto, or gonx to read with the "+
+		"gonx library, slower")
 	needs(cmd, []string{"nginx-conf"}, "log-name")
 	completeWords(cmd, "format", formatNames()...)
-	aZone.add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as Europe/Berlin or Local")
+	aZone.add(cmd, &f.Timezone, "timezone", "`zone` of time stamps and dates that do not name theirs, such as "+
+		"Europe/Berlin or Local")
 }
 
 // formatNames are the formats that have names.
@@ -77,19 +81,26 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 	flags := cmd.Flags()
 	addFormat(cmd, &f.LineFormat)
 	f.Lateness = lateness
-	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or a field of the line")
+	flags.StringVar(&f.Client, "client", "addr", "`who` a client is: addr, addr/24, addr/24,/64, user, header:NAME, or "+
+		"a field of the line")
 	completeWords(cmd, "client", "addr", "addr/24", "addr/24,/64", "user", "header:")
-	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: x-forwarded-for")
-	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: `CIDR`, or private (repeatable)")
-	flags.StringArrayVar(&f.Exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, /status/**, agent:kube-probe, status:404 (repeatable)")
-	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the server refused already)")
-	named[ingest.NotHTTP](pipeline.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
+	flags.StringVar(&f.ClientFrom, "client-from", "", "take the address from this `header` that proxies write: "+
+		"x-forwarded-for")
+	flags.StringSliceVar(&f.Trusted, "trusted-proxy", nil, "proxies whose entries in --client-from are believed: "+
+		"`CIDR`, or private (repeatable)")
+	flags.StringArrayVar(&f.Exclude, "exclude", nil, "leave out requests by `what` they are: 10.0.0.0/8, /health, "+
+		"/status/**, agent:kube-probe, status:404 (repeatable)")
+	flags.StringSliceVar(&f.ExcludeStatus, "exclude-status", nil, "leave out requests by `status`: 429,503 (what the "+
+		"server refused already)")
+	named[ingest.NotHTTP](pipeline.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
+		"request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
 	aPeriod.add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
 }
 
 // addEvidence adds the flags that ask for evidence.
 func addEvidence(cmd *cobra.Command, f *pipeline.Evidence) {
-	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they are human or bot")
+	cmd.Flags().BoolVar(&f.Wanted, "evidence", false, "tell by what clients do, beside what they claim, whether they "+
+		"are human or bot")
 	addEvidencePaths(cmd, f, "; implies --evidence")
 }
 
@@ -112,18 +123,22 @@ func addEvidencePaths(cmd *cobra.Command, f *pipeline.Evidence, implied string) 
 // addPolicies adds the flags that say what to judge by.
 func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several joined by +, with each: or in-turn: in front (repeatable)")
+	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several "+
+		"joined by +, with each: or in-turn: in front (repeatable)")
 	aKey.add(cmd, &f.By, "by", "what --limit counts by (`key`): "+keyTexts)
-	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or by none (default all)")
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or "+
+		"by none (default all)")
 	needs(cmd, []string{"limit", "sweep"}, "by")
 }
 
 // keyTexts are what limits can count by, for --help.
-const keyTexts = "client, client+agent, client/24, client/64 or user, each with +action or without; client+path, action, host or site"
+const keyTexts = "client, client+agent, client/24, client/64 or user, each with +action or without; client+path, " +
+	"action, host or site"
 
 // addConfig adds --config, which says what is named.
 func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
-	cmd.Flags().StringVar(&f.ConfigFile, "config", "", "YAML `file` with "+what+" (default "+pipeline.DefaultConfig+", if it is there)")
+	cmd.Flags().StringVar(&f.ConfigFile, "config", "",
+		"YAML `file` with "+what+" (default "+pipeline.DefaultConfig+", if it is there)")
 }
 
 // addLogs adds the flags of commands that read logs to their ends: how much may be unreadable, and how much is said.
@@ -144,7 +159,8 @@ func addStore(cmd *cobra.Command, f *pipeline.Keeping) {
 
 // addBand adds --band.
 func addBand(cmd *cobra.Command, band *bool) {
-	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, wherever in its whole-second timestamp each request came")
+	cmd.Flags().BoolVar(band, "band", false, "report each figure as a range: the least and the most that it may be, "+
+		"wherever in its whole-second timestamp each request came")
 }
 
 // addShapes adds the flags that say which shapes of limits to look at.
@@ -152,9 +168,11 @@ func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
 	f.Per = sweep.DefaultPeriods()
 	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows")
 	kind := domain[sweep.Kind]{parse: sweep.ParseKind, text: sweep.Kind.String, words: sweep.Kinds()}
-	kind.addList(cmd, &f.Kinds, false, "kind", "`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
+	kind.addList(cmd, &f.Kinds, false, "kind",
+		"`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")
 	rate := domain[sweep.Rate]{text: sweep.Rate.String}
-	rate.addLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, from 6/h to 100/s"+rates+")")
+	rate.addLists(cmd, &f.Rates, true, sweep.ParseRates, "rate", "`rates` of token buckets: 10/s,30/m (default 20, "+
+		"from 6/h to 100/s"+rates+")")
 	needs(cmd, []string{kindOf(sweep.Token)}, "rate")
 	needs(cmd, []string{kindOf(sweep.Window), kindOf(sweep.Fixed), kindOf(sweep.WindowAll)}, "per")
 }
@@ -164,21 +182,28 @@ func kindOf(kind sweep.Kind) string { return "kind=" + kind.String() }
 // addRedis adds the flags that say where state is shared.
 func addRedis(cmd *cobra.Command, f *pipeline.Redis) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep what limits remember in Redis at this `address`: redis://HOST (rediss:// for TLS), redis+cluster://HOST, redis+sentinel://HOST/MASTER or unix:///PATH; several of the first kind make a ring")
-	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the variable "+pipeline.PasswordVariable+")")
+	flags.StringArrayVar(&f.Addresses, "redis", nil, "keep what limits remember in Redis at this `address`: "+
+		"redis://HOST (rediss:// for TLS), redis+cluster://HOST, redis+sentinel://HOST/MASTER or unix:///PATH; several of "+
+		"the first kind make a ring")
+	flags.StringVar(&f.PasswordFile, "redis-password-file", "", "read the password of Redis from `file` (default: the "+
+		"variable "+pipeline.PasswordVariable+")")
 	f.Timeout, f.MaxLag = time.Second, time.Hour
 	waits(true).add(cmd, &f.Timeout, "redis-timeout", "for how long (`time`) to wait for Redis before deciding locally")
-	waits(false).add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit remembers, for hosts that lag behind")
+	waits(false).add(cmd, &f.MaxLag, "max-lag", "for how long (`time`) Redis keeps a key beyond what the limit "+
+		"remembers, for hosts that lag behind")
 	needs(cmd, []string{"redis"}, "redis-password-file", "redis-timeout", "max-lag")
 }
 
 // addNightly adds the flags of reports that nobody looks at.
 func addNightly(cmd *cobra.Command, f *pipeline.Nightly) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as 'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
+	flags.StringArrayVar(&f.FailIf, "fail-if", nil, "exit code 4 if this `condition` holds for any policy, such as "+
+		"'browsers_hit_share > 0.001'; may be repeated; shadow help fail-if lists the names")
 	flags.StringVar(&f.Notify, "notify-command", "", "shell `command` that gets the report as JSON on its standard input")
-	oneOf(report.Anonymizations()...).add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` is "+strings.Join(report.Anonymizations(), " or "))
-	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default $SHADOW_ANONYMIZE_KEY, or a new key for each report)")
+	oneOf(report.Anonymizations()...).add(cmd, &f.Anonymize, "anonymize", "show clients under other names: `how` "+
+		"is "+strings.Join(report.Anonymizations(), " or "))
+	flags.StringVar(&f.AnonymizeKey, "anonymize-key", "", "`file` with the key of hashes (default "+
+		"$SHADOW_ANONYMIZE_KEY, or a new key for each report)")
 	needs(cmd, []string{"anonymize"}, "anonymize-key")
 }
 
@@ -214,5 +239,6 @@ const defaultWait = 10 * time.Second
 func addDatabase(flags *pflag.FlagSet, d *stored.Database) {
 	flags.StringVar(&d.Path, "db", pipeline.DefaultDB, "DuckDB `file` of the runs")
 	d.Wait = defaultWait
-	flags.Var(&single[time.Duration]{waits(false), &d.Wait}, "wait", "wait at most this `long` while another process writes the database")
+	flags.Var(&single[time.Duration]{waits(false), &d.Wait}, "wait", "wait at most this `long` while another process "+
+		"writes the database")
 }

@@ -79,16 +79,6 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 //go:embed help_config.yaml
 var configExample string
 
-// newHelpConfig is the format of the configuration, as a configuration.
-func newHelpConfig() *cobra.Command {
-	return &cobra.Command{Use: "config", Short: "The format of shadow.yaml: actions, tiers, policies, evidence", Long: configExample}
-}
-
-// newHelpFailIf lists what conditions may name.
-func newHelpFailIf() *cobra.Command {
-	return &cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()}
-}
-
 const failIfIntro = `--fail-if CONDITION makes the exit code of shadow replay and shadow report 4 when the condition holds for
 any policy. The report is printed, and the run is stored, all the same. It may be repeated.
 

@@ -49,7 +49,8 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	flags.SortFlags = false
 	f.Per, f.Refuse = []limit.Time{limit.Minute}, []float64{50, 80, 95}
 	f.Target, f.Protect = pipeline.KeysTarget, pipeline.KeysProtect
-	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are tried as well)")
+	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (where no key separates by 1m, 10m and 1h are "+
+		"tried as well)")
 	share := domain[float64]{text: pipeline.FormatPercent, parse: func(text string) (float64, error) {
 		percent, err := pipeline.ParsePercent(text)
 		if err == nil && percent == 0 {
@@ -58,10 +59,12 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 		return percent, err
 	}}
 	share.addList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
-	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows (repeatable)")
+	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows "+
+		"(repeatable)")
 	aKey.addList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
 	class := domain[request.Class]{
-		parse: pipeline.ParseClass, text: func(c request.Class) string { return pipeline.ClassNames()[c] }, words: pipeline.ClassNames(),
+		parse: pipeline.ParseClass, text: func(c request.Class) string { return pipeline.ClassNames()[c] },
+		words: pipeline.ClassNames(),
 	}
 	class.addList(cmd, &f.Target, true, "target", "`classes` to refuse")
 	class.addList(cmd, &f.Protect, true, "protect", "`classes` that must not be hit")
@@ -72,8 +75,10 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	addReading(cmd, &f.Reading)
 	addConfig(cmd, &f.Source, "actions")
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
-	clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and --robots", "claims", "evidence-path", "robots")
-	clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the other", "limit", "per", "refuse")
+	clash(cmd, "--claims looks for no evidence: leave it out, or --evidence-path and "+
+		"--robots", "claims", "evidence-path", "robots")
+	clash(cmd, "--limit names the limit; --per and --refuse look for one: state one or the "+
+		"other", "limit", "per", "refuse")
 	clash(cmd, "--limit judges all requests: leave out --action", "limit", "action")
 	return cmd
 }

@@ -57,7 +57,8 @@ cooldown=30s/extend until it has sent nothing for 30 s.`,
 
 // anyAlgorithm is a row for the option that goes with every algorithm.
 var anyAlgorithm = policy.Algorithm{
-	Name: "(any)", Options: limit.Common, Summary: "keeps out for a while who was refused", Example: "token:6/30s,cooldown=5m",
+	Name: "(any)", Options: limit.Common, Summary: "keeps out for a while who was refused",
+	Example: "token:6/30s,cooldown=5m",
 }
 
 // algorithmTable is how many columns the table of algorithms takes.

@@ -55,7 +55,8 @@ func (p *progress) newBar(bars *mpb.Progress) *mpb.Bar {
 	speed := decor.NewAverageSpeed(decor.SizeB1000(0), "% .0f", p.begin)
 	if size == 0 { // a pipe, which nobody knows the end of
 		return bars.New(0, mpb.NopStyle(), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name("reading "), decor.CurrentKiloByte("% .0f"), decor.Name("  ")), mpb.AppendDecorators(speed))
+			mpb.PrependDecorators(decor.Name("reading "), decor.CurrentKiloByte("% .0f"), decor.Name("  ")),
+			mpb.AppendDecorators(speed))
 	}
 	return bars.AddBar(size, mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name("reading "), decor.CountersKiloByte("% .0f / % .0f")),

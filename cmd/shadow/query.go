@@ -32,7 +32,8 @@ these. The database is opened read-only, and the question reaches no other file.
   shadow query "DESCRIBE would_blocks"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return pipeline.Usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee `%s --help`.", len(args), cmd.CommandPath())
+				return pipeline.Usage("want one question in quotes, such as \"SHOW TABLES\", not %d arguments\nSee "+
+					"`%s --help`.", len(args), cmd.CommandPath())
 			}
 			return nil
 		},

@@ -56,25 +56,35 @@ besides, or some of them with --policy.`,
 	events := domain[store.Events]{parse: store.ParseEvents, text: store.Events.String, words: []string{"all", "none"}}
 	events.add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")
 	addLogs(cmd, &f.Logs,
-		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, without any, a limit refuses requests",
+		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, "+
+			"without any, a limit refuses requests",
 		"say on standard error what is chosen and done")
 	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how long each stage took")
-	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, which client it locks out longest, and what one client still gets")
-	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often one client can guess at /login; implies --harm")
-	oneOf(pipeline.ResumeWords...).add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from the beginning)")
+	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, which client it locks out "+
+		"longest, and what one client still gets")
+	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often "+
+		"one client can guess at /login; implies --harm")
+	oneOf(pipeline.ResumeWords...).add(cmd, &f.Resume, "resume", "judge only what has come to the logs since the last "+
+		"replay with --resume, and go on with its limits; `how`: on, anyway (with other options than then), fresh (from "+
+		"the beginning)")
 	flags.Lookup("resume").NoOptDefVal = pipeline.ResumeWords[0]
 	f.ResumeAs = "replay"
-	verified(store.CheckStateName).add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a database serves several replays with --resume")
-	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for reports: what every limit would refuse, by the key of --by")
+	verified(store.CheckStateName).add(cmd, &f.ResumeAs, "resume-as", "`name` of what is gone on with, where a "+
+		"database serves several replays with --resume")
+	flags.BoolVar(&f.Sweep, "sweep", false, "keep the curves of shadow sweep with the run, for its page and for "+
+		"reports: what every limit would refuse, by the key of --by")
 	addNightly(cmd, &f.Nightly)
-	aPeriod.add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, once this one is stored")
+	aPeriod.add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, "+
+		"once this one is stored")
 	addBand(cmd, &f.Band)
 	profile.add(flags)
 	needs(cmd, []string{"resume"}, "resume-as")
 	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
-	clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints them", "sweep", "no-store")
+	clash(cmd, "--sweep keeps curves in the database, and --no-store keeps nothing: state one; shadow sweep prints "+
+		"them", "sweep", "no-store")
 	clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
-	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state one", "resume", "no-store")
+	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
+		"one", "resume", "no-store")
 	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
 	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,20 +43,20 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(), newLimits(), newCalc(), newParse(),
+	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(),
+		newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
-		newHelpConfig(), newHelpFailIf())
-	strictCompletion(root)
-	groupFlags(root)
-	return root
-}
 
-// strictCompletion makes a shell that is not known an error to cobra's command for completion.
-func strictCompletion(root *cobra.Command) {
+		&cobra.Command{
+			Use: "config", Short: "The format of shadow.yaml: actions, tiers, policies, evidence", Long: configExample,
+		},
+		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()})
 	root.InitDefaultCompletionCmd()
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+	if completion, _, err := root.Find([]string{"completion"}); err == nil { // a shell that is not known is an error
 		completion.Args, completion.RunE = noCommand, showHelp
 	}
+	groupFlags(root)
+	return root
 }
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -65,30 +66,25 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	near, names := "", []string{}
+	for _, sub := range cmd.Commands() {
+		if names = append(names, sub.Name()); near == "" && args[0] != "" && strings.HasPrefix(sub.Name(), args[0]) {
+			near = sub.Name()
+		}
+	}
 	hint := ""
-	if near := nearestCommand(cmd, args[0]); near != "" {
+	if near = cmp.Or(near, limit.Nearest(args[0], names)); near != "" {
 		hint = fmt.Sprintf(", did you mean %s?", near)
 	}
 	return pipeline.Usage("unknown command %q%s\nSee `%s --help`.", args[0], hint, cmd.CommandPath())
-}
-
-// nearestCommand is the command that was likely meant, "" when none was.
-func nearestCommand(cmd *cobra.Command, word string) string {
-	var names []string
-	for _, sub := range cmd.Commands() {
-		if word != "" && strings.HasPrefix(sub.Name(), word) {
-			return sub.Name()
-		}
-		names = append(names, sub.Name())
-	}
-	return limit.Nearest(word, names)
 }
 
 // logArgs wants at least one log.
 func logArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return pipeline.Usage("which log? Name files, directories, or - for standard input\nSee `%s --help`.", cmd.CommandPath())
+		return pipeline.Usage("which log? Name files, directories, or - for standard input\nSee "+
+			"`%s --help`.", cmd.CommandPath())
 	case slices.Contains(args, ""):
 		return pipeline.Usage("the name of a log is empty: name files, directories, or - for standard input")
 	}
@@ -98,7 +94,8 @@ func logArgs(cmd *cobra.Command, args []string) error {
 // noArgs wants nothing but flags.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return pipeline.Usage("%s takes no arguments, but here is %q\nSee `%s --help`.", cmd.Name(), args[0], cmd.CommandPath())
+		return pipeline.Usage("%s takes no arguments, but here is %q\nSee `%s --help`.", cmd.Name(), args[0],
+			cmd.CommandPath())
 	}
 	return nil
 }

@@ -46,15 +46,18 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
 	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable)")
 	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
-	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, the better")
+	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
+		"the better")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
 	share := domain[suggest.Percent]{what: "string", parse: pipeline.ParseHoldout, text: suggest.Percent.String}
-	share.add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the others chose; 0 for none")
+	share.add(cmd, &f.Holdout, "holdout", "the last `share` of the requests, on which limits are proven that the "+
+		"others chose; 0 for none")
 	scale := domain[suggest.Scale]{what: "string", parse: suggest.ParseScale, text: suggest.Scale.String}
 	scale.add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
-	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each request came")
+	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each "+
+		"request came")
 	addOutput(cmd, &f.Output, "report", format.Outputs())
 	addReading(cmd, &f.Reading)
 	if err := flags.MarkHidden("cold"); err != nil {

@@ -47,8 +47,10 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 	flags.SortFlags = false
 	addShapes(cmd, &f.Shapes, "all", " for one client")
 	f.Bursts = sweep.DefaultBursts()
-	atLeast[int64](1, "a bucket that holds nothing admits nothing; ").addList(cmd, &f.Bursts, true, "bursts", "`sizes` of token buckets of which to count what they refuse")
-	flags.BoolVar(&exact, "exact", false, "look at the requests twice to count what the token buckets of the table refuse (of up to 500,000 requests: default)")
+	aCapacity.addList(cmd, &f.Bursts, true, "bursts",
+		"`sizes` of token buckets of which to count what they refuse")
+	flags.BoolVar(&exact, "exact", false, "look at the requests twice to count what "+
+		"the token buckets of the table refuse (of up to 500,000 requests: default)")
 	aKey.add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())

@@ -33,9 +33,12 @@ var (
 	aMoment  = domain[pipeline.Moment]{what: "string", parse: pipeline.ParseMoment, text: pipeline.Moment.String}
 	aSize    = domain[int64]{what: "size", parse: pipeline.ParseSize, text: pipeline.FormatSize}
 	aPercent = domain[float64]{what: "percent", parse: pipeline.ParsePercent, text: pipeline.FormatPercent}
-	aKey     = domain[request.Key]{what: "string", parse: request.ParseKey, text: request.Key.String, words: request.Keys()}
+	aKey     = domain[request.Key]{"string", request.ParseKey, request.Key.String, request.Keys()}
 	aZone    = domain[*time.Location]{what: "string", parse: parseZone, text: (*time.Location).String}
 )
+
+// aCapacity is how many tokens a bucket holds.
+var aCapacity = atLeast[int64](1, "a bucket that holds nothing admits nothing; ")
 
 func parseZone(name string) (*time.Location, error) {
 	zone, err := time.LoadLocation(name)
@@ -79,10 +82,13 @@ func oneOf[T ~string](words ...T) domain[T] {
 // named are numbers that have names.
 func named[T ~uint8 | ~int | ~int64](names ...string) domain[T] {
 	d := oneOf(names...)
-	return domain[T]{what: "string", words: d.words, text: func(v T) string { return names[v] }, parse: func(text string) (T, error) {
-		_, err := d.parse(text)
-		return T(slices.Index(names, text)), err
-	}}
+	return domain[T]{
+		what: "string", words: d.words, text: func(v T) string { return names[v] },
+		parse: func(text string) (T, error) {
+			_, err := d.parse(text)
+			return T(slices.Index(names, text)), err
+		},
+	}
 }
 
 // atLeast are whole numbers. why says in front of an error what is wrong with smaller ones.
@@ -101,16 +107,19 @@ func atLeast[T int | int64](least T, why string) domain[T] {
 
 // waits are how long to wait: not less than nothing, or more than that.
 func waits(more bool) domain[time.Duration] {
-	return domain[time.Duration]{what: "duration", text: time.Duration.String, parse: func(text string) (time.Duration, error) {
-		d, err := time.ParseDuration(text)
-		switch {
-		case err != nil:
-			return 0, errors.New("want a duration, such as 10s")
-		case d < 0 || more && d == 0:
-			return 0, errors.New("want a longer duration, such as 10s")
-		}
-		return d, nil
-	}}
+	return domain[time.Duration]{
+		what: "duration", text: time.Duration.String,
+		parse: func(text string) (time.Duration, error) {
+			d, err := time.ParseDuration(text)
+			switch {
+			case err != nil:
+				return 0, errors.New("want a duration, such as 10s")
+			case d < 0 || more && d == 0:
+				return 0, errors.New("want a longer duration, such as 10s")
+			}
+			return d, nil
+		},
+	}
 }
 
 // A single is a pflag.Value.
@@ -129,7 +138,8 @@ func (v *single[T]) String() string { return v.text(*v.at) }
 // Type is what help calls the value.
 func (v *single[T]) Type() string { return v.what }
 
-// add adds a flag, whose default is what at holds. Behind the name there may be a letter that stands for it: "output,o".
+// add adds a flag, whose default is what at holds. Behind the name there may be a letter that stands for it:
+// "output,o".
 func (d domain[T]) add(cmd *cobra.Command, at *T, name, usage string) {
 	name, letter, _ := strings.Cut(name, ",")
 	cmd.Flags().VarP(&single[T]{d, at}, name, letter, usage)
@@ -154,7 +164,9 @@ func (d domain[T]) addList(cmd *cobra.Command, at *[]T, comma bool, name, usage 
 }
 
 // addLists adds a list of texts that stand for several values each.
-func (d domain[T]) addLists(cmd *cobra.Command, at *[]T, comma bool, all func(string) ([]T, error), name, usage string) {
+func (d domain[T]) addLists(cmd *cobra.Command, at *[]T, comma bool, all func(string) ([]T, error),
+	name, usage string,
+) {
 	cmd.Flags().Var(&several[T]{domain: d, at: at, all: all, comma: comma}, name, usage)
 	completeWords(cmd, name, d.words...)
 }

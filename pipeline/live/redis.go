@@ -42,7 +42,8 @@ func (f *Tail) share(o *tail.Options) (*sharedTail, error) {
 	s.options.Clock = f.Clock
 	s.limiter = redis.SharedLimiterOptions{
 		Tables: o.Read.Tables, Policies: o.Policies, MaxLag: f.MaxLag, Watch: s.see,
-		Lateness: max(o.Read.Lateness, limit.Time(f.MaxLag.Microseconds())), // who lags behind another host is no log that begins again
+		// Who lags behind another host is no log that begins again.
+		Lateness: max(o.Read.Lateness, limit.Time(f.MaxLag.Microseconds())),
 	}
 	o.NewRemote = s.connect
 	if o.Feed != nil {

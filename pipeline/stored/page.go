@@ -44,7 +44,8 @@ func untimed(policies []report.Policy, timed int) string {
 	if left == 0 {
 		return ""
 	}
-	return fmt.Sprintf("When the others refused something is not in the database, as it does not keep their events (--events): %d of %d candidates.", left, len(policies))
+	return fmt.Sprintf("When the others refused something is not in the database, as it does not keep their events "+
+		"(--events): %d of %d candidates.", left, len(policies))
 }
 
 // curves are those of the first run that has any to show, nil if none has.
@@ -147,7 +148,8 @@ func (f *Report) from(run *store.RunFact) string {
 	}
 	const layout = "2 January 2006 15:04"
 	at := func(t limit.Time) string { return time.UnixMicro(int64(t)).UTC().Format(layout) }
-	return fmt.Sprintf("The curves are those of run %d, a sweep of the same files, but of other requests: %d from %s to %s UTC.",
+	return fmt.Sprintf("The curves are those of run %d, a sweep of the same files, but of other requests: %d from %s "+
+		"to %s UTC.",
 		run.Run, run.Requests, at(run.First), at(run.Last))
 }
 
@@ -172,8 +174,10 @@ func (f *Report) writeSweep(model *report.Model) error {
 	}
 	res := f.loaded.Result
 	swept := curves.New(&sweep.Result{ // what the sweep found, as far as it is stored
-		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions}, By: key, Action: stored.Action,
-		Judged: stored.Judged, Clients: stored.Clients, ByClass: stored.Requests, Hidden: stored.Hidden, Curves: stored.Curves,
+		Stats: res.Stats, Tables: res.Tables, Tallies: &traffic.Tallies{Clients: *res.Clients, Actions: res.Actions},
+		By: key, Action: stored.Action, Judged: stored.Judged, Clients: stored.Clients, ByClass: stored.Requests,
+		Hidden: stored.Hidden,
+		Curves: stored.Curves,
 	}, f.options)
 	swept.History = model.History
 	return swept.Write(f.Out, f.Output)

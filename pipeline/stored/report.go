@@ -53,7 +53,8 @@ func (f *Report) Run(ctx context.Context) error {
 		return err
 	}
 	if len(f.Conditions) > 0 && f.curvesOnly() {
-		return pipeline.Usage("--fail-if asks what policies do, and run %d, of shadow sweep, has none: choose a run of shadow replay with --run", f.runs[0].Run)
+		return pipeline.Usage("--fail-if asks what policies do, and run %d, of shadow sweep, has none: choose a run of "+
+			"shadow replay with --run", f.runs[0].Run)
 	}
 	f.Always = f.Output == "json"
 	return f.Finish(ctx, &f.Caller, f.Quiet, model, nil, func() error {
@@ -86,7 +87,8 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 	f.options = report.Options{
 		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
-		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path, Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
+		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Database: f.Path,
+		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
 		Assessor: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
 	}
 	model := report.New(f.loaded.Result, f.options)
