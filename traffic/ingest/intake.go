@@ -10,6 +10,7 @@ import (
 	"shadow/traffic/evidence"
 	"shadow/traffic/intern"
 	"shadow/traffic/match"
+	"shadow/traffic/useragent"
 )
 
 // An intake turns blocks of lines into rows. It works in tiles of a few hundred lines: first it parses them all, then it
@@ -21,9 +22,6 @@ import (
 // tile is how many records are in hand at once.
 const tile = 256
 
-// recents is how many clients' latest agents are at hand; of two clients that share a place the later one has it.
-const recents = 1 << 13
-
 // mostFormats is how many formats are at hand: that of a log that is followed may change any number of times.
 const mostFormats = 256
 
@@ -31,6 +29,7 @@ const mostFormats = 256
 type intake struct {
 	tables  *traffic.Tables
 	clients *match.Extractor
+	agents  *useragent.Finder
 	actions *match.Matcher
 	exclude *match.Exclude
 	notHTTP NotHTTP
@@ -45,8 +44,7 @@ type intake struct {
 	clock     stopwatch
 
 	records [tile]parse.Record
-	recent  [recents]uint16 // agents of the clients seen lately, by client id: a client rarely changes its agent
-	host    []byte          // in lower case, reused
+	host    []byte // in lower case, reused
 }
 
 // rows are what one block came to.
@@ -157,9 +155,7 @@ func (in *intake) look(r *rows, records []parse.Record) {
 	in.clock.lap(&r.times.Clients)
 	clients := r.Client[len(r.Client)-n:]
 	for i, ids := 0, extend(&r.Agent, n); i < n; i++ {
-		recent := &in.recent[uint32(clients[i])%recents]
-		ids[i] = in.tables.Agents.Again(*recent, records[i].Agent)
-		*recent = ids[i]
+		ids[i] = in.agents.ID(clients[i], records[i].Agent)
 	}
 	in.clock.lap(&r.times.Agents)
 	for i, ids := 0, extend(&r.Action, n); i < n; i++ {

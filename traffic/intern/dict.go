@@ -90,13 +90,6 @@ func isShortened(name []byte) bool {
 // NewBounded returns an empty dictionary for at most so many names; all that do not fit share one more.
 func NewBounded(most int32) *Dict { return &Dict{most: most + 1} }
 
-// Is reports whether id, one that ID has returned or 0, is that of name. It costs half of finding name; of a name that came
-// this moment it may know nothing.
-func (d *Dict) Is(id int32, name []byte) bool {
-	v := d.view.Load()
-	return v != nil && v.has(id, name)
-}
-
 // Find returns the id of name if it has one.
 func (d *Dict) Find(name []byte) (int32, bool) {
 	if len(name) > MaxName && !isShortened(name) {
@@ -108,6 +101,9 @@ func (d *Dict) Find(name []byte) (int32, bool) {
 
 // Name returns the name of an id that ID has returned.
 func (d *Dict) Name(id int32) string { return string(d.view.Load().name(id)) }
+
+// Bytes is Name without a copy. The bytes must not be changed.
+func (d *Dict) Bytes(id int32) []byte { return d.view.Load().name(id) }
 
 // Len is the number of names; the ids are 0 … Len−1.
 func (d *Dict) Len() int { return int(d.count.Load()) }

@@ -1,11 +1,13 @@
 package useragent
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 	"testing"
 
 	"shadow/request"
+	"shadow/testneeds"
 )
 
 func TestAgentsThatAreAbsent(t *testing.T) {
@@ -41,6 +43,30 @@ func TestAgentsAreBounded(t *testing.T) {
 	}
 	if want := namedAgents + 3; a.Len() != want {
 		t.Errorf("%d agents, want %d", a.Len(), want)
+	}
+}
+
+// A Finder finds what Agents finds, whichever clients share a place, and whatever others have taken in.
+func TestFinder(t *testing.T) {
+	a, rng := NewAgents(), testneeds.Rand(t, 1, 2)
+	f, other := a.NewFinder(), a.NewFinder()
+	for range 50_000 {
+		agent := fmt.Appendf(nil, "Example/%d", rng.IntN(200))
+		switch rng.IntN(10) {
+		case 0:
+			agent = nil
+		case 1:
+			agent = []byte{'-'}
+		case 2: // longer than names are kept
+			agent = append(bytes.Repeat([]byte("x"), 1000), agent...)
+		}
+		client := int32(rng.IntN(3) + lasts*rng.IntN(2))
+		if rng.IntN(3) == 0 {
+			other.ID(client, fmt.Appendf(nil, "Other/%d", rng.IntN(200)))
+		}
+		if got, want := int32(f.ID(client, agent)), a.ID(agent); got != want {
+			t.Fatalf("%.30q of client %d is %d, want %d", agent, client, got, want)
+		}
 	}
 }
 
