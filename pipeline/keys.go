@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
+	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
 )
 
@@ -52,7 +54,7 @@ var keysTried = []request.Key{
 var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 
 // Run verifies what is asked, judges the logs by every key, and reports.
-func (r *Keys) Run(ctx context.Context, logs []string) error {
+func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	r.Wanted = !r.Claims
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
@@ -61,14 +63,16 @@ func (r *Keys) Run(ctx context.Context, logs []string) error {
 	r.Read.Users, r.Read.NoUsers = true, true // visitors are told apart by them
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
-	keys := sweep.NewKeys(r.options)
+	survey, requests := sweep.NewKeys(r.options), new(cache.Requests)
+	defer func() { err = cmp.Or(err, requests.Close()) }()
+	engine := replay.New(replay.Options{
+		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
+	})
 	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
-		if len(r.Limits) == 0 {
-			return keys.Run(reader)
+		if len(r.Limits) > 0 {
+			return engine.Run(reader)
 		}
-		return replay.New(replay.Options{
-			Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{keys},
-		}).Run(reader)
+		return each(ctx, reader, func(b *traffic.Batch) error { survey.Take(b); return requests.Add(b) })
 	})
 	if err != nil {
 		return err
@@ -77,9 +81,46 @@ func (r *Keys) Run(ctx context.Context, logs []string) error {
 	if err != nil {
 		return err
 	}
-	result := keys.Result(stats)
+	result := survey.Result(stats)
 	result.Action = meant
+	if len(r.Limits) == 0 {
+		if err := r.draw(ctx, survey, requests, result); err != nil {
+			return err
+		}
+	}
 	return r.report(result)
+}
+
+// draw draws the curves of the keys that the log has, now that it is known of which class visitors are. Windows that are
+// longer than was asked for are tried one after the other, and only while some question has no answer.
+func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, requests *cache.Requests, result *sweep.KeysResult) error {
+	q := &r.question
+	by := slices.DeleteFunc(slices.Clone(q.By), func(key request.Key) bool { return keys.IsAbsent(key, &result.ClientStats) })
+	if len(by) == 0 {
+		by = q.By
+	}
+	add := func(periods ...limit.Time) error {
+		again := survey.Again(by, periods)
+		err := each(ctx, requests.Pass(), func(b *traffic.Batch) error { again.Take(b); return nil })
+		survey.Draw(result, again)
+		return err
+	}
+	if r.Per != nil {
+		return add(r.Per...)
+	}
+	if err := add(limit.Minute); err != nil {
+		return err
+	}
+	for _, longer := range longerPeriods {
+		if !keys.NeedsLonger(result, *q) {
+			break
+		}
+		if err := add(longer); err != nil {
+			return err
+		}
+		q.Longer++
+	}
+	return nil
 }
 
 // ask makes the question and what it needs: windows, or the limits by each key. It returns the policies that remember
@@ -97,12 +138,12 @@ func (r *Keys) ask() ([]policy.Policy, error) {
 	if len(r.Limits) > 0 {
 		return r.limitsByKey()
 	}
-	q.Refuse, r.options.Keys, r.options.Periods = r.Refuse, q.By, r.Per
-	if r.Per == nil {
-		r.options.Periods = append([]limit.Time{limit.Minute}, longerPeriods...)
-		q.Longer = len(longerPeriods)
+	q.Refuse = r.Refuse
+	periods := r.Per
+	if periods == nil {
+		periods = append([]limit.Time{limit.Minute}, longerPeriods...)
 	}
-	return longestWindow(r.options.Periods, q.By...)
+	return longestWindow(periods, q.By...)
 }
 
 // limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.

@@ -105,6 +105,7 @@ func (d *Advisor) draw(ctx context.Context) error {
 		t := &track{action: action, loads: LoadCounter{Tables: d.Tables, Labels: d.labels, Who: who, Action: action}}
 		for i := range t.parts {
 			o := d.Shapes
+			o.High, o.Group = true, func(client int32) uint8 { return uint8(d.labels.Of(client)) }
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
 			t.parts[i] = sweep.New(o)
 		}

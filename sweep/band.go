@@ -20,15 +20,25 @@ const (
 	high
 )
 
-// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to.
+// A bander is the two sweeps of the bounds. They share the timelines of the one that they belong to. Low is nil where only
+// the high bounds are wanted: where a key belongs to one client, those of a limit hit whoever the limit hits, or its low
+// bound.
 type bander struct{ low, high *Sweep }
 
 // bound adds the bounds of all limits, before the first batch is taken in.
 func (s *Sweep) bound(slack limit.Time) {
 	o := s.options
 	o.Band = false
-	s.band = &bander{low: newSweep(o, low, slack), high: newSweep(o, high, slack)}
-	s.tasks = slices.Concat(s.tasks, s.band.low.tasks, s.band.high.tasks)
+	s.band = &bander{high: newSweep(o, high, slack)}
+	s.tasks = slices.Concat(s.tasks, s.band.high.tasks)
+	if o.High {
+		for i := range s.shapes {
+			s.band.high.shapes[i].sides, s.band.high.shapes[i].high = []*shaped{&s.shapes[i], &s.band.high.shapes[i]}, true
+		}
+		return
+	}
+	s.band.low = newSweep(o, low, slack)
+	s.tasks = slices.Concat(s.tasks, s.band.low.tasks)
 	for i := range s.shapes {
 		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}
 		s.band.low.shapes[i].sides, s.band.high.shapes[i].sides = all, all
@@ -48,7 +58,7 @@ func (s *Sweep) bandOf(stats *ingest.Stats, who []member) *Band {
 		return nil
 	}
 	b := &Band{Movable: stats.Whole}
-	if s.band != nil {
+	if s.band != nil && s.band.low != nil {
 		b.Low, b.High = s.band.low.curves(who), s.band.high.curves(who)
 	}
 	return b

@@ -197,8 +197,8 @@ func (s *shaped) windowPoints(who []member) []Point {
 	}
 	// steps[n] is what the limit n admits and n−1 does not.
 	steps := make([]step, most+1)
+	s.needs.eachOf(who, func(of *member, need uint32, requests int64) { steps[need].admit(of, requests) })
 	for _, c := range who {
-		s.needs.each(c.id, func(need uint32, requests int64) { steps[need].admit(&c, requests) })
 		steps[s.need(c.id, mostNeeded)].protect(&c)
 	}
 	points := make([]Point, 0, most)

@@ -21,16 +21,26 @@ type histogram interface {
 	// most is the largest limit that a client's requests need, 0 or 1 when nothing was added for it but ones.
 	most(client int32) uint32
 
-	// each tells how many of a client's requests need just a limit, for each from 2 on, in ascending order.
-	each(client int32, do func(need uint32, requests int64))
+	// eachOf tells how many requests of some clients need just a limit, from 2 on; of is one with the same class.
+	eachOf(who []member, do func(of *member, need uint32, requests int64))
 }
 
-// newHistogram is the one for a kind of key.
-func newHistogram(by request.Key) histogram {
-	if by.Shared() {
+// newHistogram is the one for a kind of key; group says to which group a client belongs, nil if that is not known yet.
+func newHistogram(by request.Key, group func(client int32) uint8) histogram {
+	switch {
+	case group != nil:
+		return &grouped{of: group}
+	case by.Shared():
 		return new(sparse)
 	}
 	return new(dense)
+}
+
+// eachOf is that of a histogram that tells what the requests of each client need.
+func eachOf(who []member, each func(client int32, do func(need uint32, requests int64)), do func(of *member, need uint32, requests int64)) {
+	for i := range who {
+		each(who[i].id, func(need uint32, requests int64) { do(&who[i], need, requests) })
+	}
 }
 
 // dense has a number for each limit up to the largest. Where a key belongs to one client each of them occurs: a request
@@ -102,6 +112,10 @@ func (h *dense) carry(client int32, need uint32) {
 }
 
 func (h *dense) most(client int32) uint32 { return h.clients.At(client).most }
+
+func (h *dense) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
+	eachOf(who, h.each, do)
+}
 
 func (h *dense) each(client int32, do func(need uint32, requests int64)) {
 	c := h.clients.At(client)
@@ -189,6 +203,10 @@ func merge(counts []needCount) uint32 {
 }
 
 func (h *sparse) most(client int32) uint32 { return h.clients.At(client).most }
+
+func (h *sparse) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
+	eachOf(who, h.each, do)
+}
 
 func (h *sparse) each(client int32, do func(need uint32, requests int64)) {
 	c := h.clients.At(client)

@@ -10,13 +10,19 @@ import (
 	"shadow/testneeds"
 )
 
-// Both histograms count what was added, but for requests that need just 1.
+// All histograms count what was added, but for requests that need just 1.
 func TestHistograms(t *testing.T) {
-	for _, by := range []request.Key{request.ByClient, request.BySite} {
-		t.Run(by.String(), func(t *testing.T) {
+	const clients = 3
+	for name, fresh := range map[string]func() histogram{
+		"dense":  func() histogram { return newHistogram(request.ByClient, nil) },
+		"sparse": func() histogram { return newHistogram(request.BySite, nil) },
+		"grouped": func() histogram {
+			return newHistogram(request.BySite, func(client int32) uint8 { return uint8(client) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			testneeds.Rapid(t, func(rt *rapid.T) {
-				h := newHistogram(by)
-				const clients = 3
+				h := fresh()
 				h.grow(clients)
 				want := map[int32]map[uint32]int64{0: {}, 1: {}, 2: {}}
 				most := map[int32]uint32{}
@@ -33,7 +39,7 @@ func TestHistograms(t *testing.T) {
 				}
 				for client := range int32(clients) {
 					got := map[uint32]int64{}
-					h.each(client, func(need uint32, requests int64) { got[need] += requests })
+					h.eachOf([]member{{id: client}}, func(_ *member, need uint32, requests int64) { got[need] += requests })
 					if !maps.Equal(got, want[client]) || h.most(client) != most[client] {
 						rt.Fatalf("client %d: %v, at most %d; want %v, %d", client, got, h.most(client), want[client], most[client])
 					}

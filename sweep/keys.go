@@ -22,7 +22,8 @@ import (
 // Keys draws curves of rolling windows by several keys in one pass. It can also be told what any limits refuse.
 type Keys struct {
 	options  KeysOptions
-	visitors evidence.Visitors
+	visitors *evidence.Visitors
+	known    []request.Class          // by visitor, where curves are drawn of requests that were taken in before; else nil
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	clients  clientCounts
 	sweeps   []*keySweep
@@ -60,21 +61,39 @@ type keySweep struct {
 
 // NewKeys returns Keys that have seen nothing.
 func NewKeys(o KeysOptions) *Keys {
-	k := &Keys{options: o, now: math.MinInt64, refused: make([]intern.PagedSlice[int64], o.Limits)}
-	k.work = k.judge
-	for _, by := range o.Keys {
-		k.sweeps = append(k.sweeps, newKeySweep(by, &o))
-	}
+	k := &Keys{options: o, visitors: new(evidence.Visitors), now: math.MinInt64, refused: make([]intern.PagedSlice[int64], o.Limits)}
+	k.begin(nil)
 	return k
 }
 
-func newKeySweep(by request.Key, o *KeysOptions) *keySweep {
+// begin makes what draws the curves. group says of which class a visitor is, nil if that is not known yet.
+func (k *Keys) begin(group func(visitor int32) uint8) {
+	k.work = k.judge
+	for _, by := range k.options.Keys {
+		k.sweeps = append(k.sweeps, newKeySweep(by, &k.options, group))
+	}
+}
+
+// Again returns Keys that draw curves by some keys of the same requests once more. k must have seen all: then it is known
+// of which class visitors are, and curves are drawn by class.
+func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
+	a := &Keys{options: k.options, visitors: k.visitors, known: make([]request.Class, k.visitors.Len()), now: math.MinInt64}
+	who, _ := k.population()
+	for _, m := range who {
+		a.known[m.id] = m.class
+	}
+	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
+	a.begin(func(visitor int32) uint8 { return uint8(a.known[visitor]) })
+	return a
+}
+
+func newKeySweep(by request.Key, o *KeysOptions, group func(visitor int32) uint8) *keySweep {
 	s := &keySweep{timelines: traffic.Timelines{By: by}}
 	if o.Action != "" {
 		s.filtered = new(filtered)
 	}
 	for _, per := range o.Periods {
-		needs := new(sparse) // visitors may share a key, and a visitor may have several
+		needs := newHistogram(request.BySite, group) // visitors may share a key, and a visitor may have several
 		w := &rolling{length: uint64(per), admitted: needs}
 		task := newTask(o.Lateness, per)
 		task.counters = append(task.counters, w)
@@ -89,14 +108,18 @@ func (k *Keys) Run(src Source) error { return takeAll(src, k.options.Stop, k.Tak
 
 // Take takes in the requests of one batch.
 func (k *Keys) Take(b *traffic.Batch) {
-	k.visitors.Take(b, k.options.Tables)
+	if k.known == nil {
+		k.visitors.Take(b, k.options.Tables)
+	} else {
+		k.visitors.Look(b)
+	}
 	k.whole, k.batch = b, *b
 	k.batch.Client = k.visitors.Column
 	for _, p := range b.Sequence() {
 		k.now = max(k.now, p)
 	}
 	each(runtime.GOMAXPROCS(0), len(k.sweeps), k.work)
-	if !b.Warm {
+	if !b.Warm && k.known == nil {
 		k.count(b)
 	}
 }
@@ -164,41 +187,68 @@ type KeyCurves struct {
 // Result is what has been found so far.
 func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 	r := &KeysResult{Stats: stats, Tables: k.options.Tables, Action: k.options.Action}
-	r.ClientStats = k.clients.result(&k.visitors, k.options.Tables)
-	var who []member
-	k.judged.Grow(k.visitors.Len())
+	r.ClientStats = k.clients.result(k.visitors, k.options.Tables)
 	r.ByClient.Grow(k.options.Tables.Clients.Len())
 	r.Claimed.Grow(k.options.Tables.Clients.Len())
+	who, doubted := k.population()
+	r.Doubted = doubted
+	for _, m := range who {
+		visitor := k.visitors.At(m.id)
+		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
+		r.Visitors[m.class]++
+		r.Requests[m.class] += m.requests
+		r.ByClient.At(visitor.Client).ByClass[m.class] += m.requests
+		r.Claimed.At(visitor.Client).ByClass[claimed] += m.requests
+	}
+	r.Sides = k.sides(who)
+	for i := range k.refused {
+		r.Limits = append(r.Limits, point(&k.refused[i], who))
+	}
+	return r
+}
+
+// population are the visitors that the curves are about, and how many of their claims are contradicted.
+func (k *Keys) population() (who []member, doubted int64) {
+	k.judged.Grow(k.visitors.Len())
 	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
 		requests := *k.judged.At(int32(id))
 		if requests == 0 {
 			continue
 		}
-		visitor := k.visitors.At(int32(id))
-		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
-		if claimed != class {
-			r.Doubted++
+		claimed := k.options.Tables.Agents.Class(int32(k.visitors.At(int32(id)).Agent))
+		contradicted := claimed != class
+		if contradicted {
+			doubted++
 		}
 		if k.options.Side != nil {
-			class = k.options.Side(claimed, claimed != class)
+			class = k.options.Side(claimed, contradicted)
 		}
 		who = append(who, member{id: int32(id), class: class, requests: requests})
-		r.Visitors[class]++
-		r.Requests[class] += requests
-		r.ByClient.At(visitor.Client).ByClass[class] += requests
-		r.Claimed.At(visitor.Client).ByClass[claimed] += requests
 	}
+	return who, doubted
+}
+
+// sides are the curves of all keys.
+func (k *Keys) sides(who []member) (all []KeyCurves) {
 	for _, s := range k.sweeps {
 		curves := KeyCurves{By: s.timelines.By}
 		for i := range s.shapes {
 			curves.Curves = append(curves.Curves, s.shapes[i].curve(who))
 		}
-		r.Sides = append(r.Sides, curves)
+		all = append(all, curves)
 	}
-	for i := range k.refused {
-		r.Limits = append(r.Limits, point(&k.refused[i], who))
+	return all
+}
+
+// Draw adds to a result of k the curves that again, which is of k, has drawn by the same keys.
+func (k *Keys) Draw(r *KeysResult, again *Keys) {
+	who, _ := k.population()
+	for i, side := range again.sides(who) {
+		if i == len(r.Sides) {
+			r.Sides = append(r.Sides, KeyCurves{By: side.By})
+		}
+		r.Sides[i].Curves = append(r.Sides[i].Curves, side.Curves...)
 	}
-	return r
 }
 
 // point is what a limit refuses, by class.

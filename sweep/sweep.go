@@ -52,9 +52,14 @@ type Options struct {
 	Lateness limit.Time       // a key whose time steps back by more resets
 
 	Band bool // whether to look at the bounds of limits as well, where stamps are coarse
+	High bool // whether only the high ones are wanted; then keys must belong to one client each
 
 	// Disguised reports whether a client that claims to be a browser is none, once all have been seen; nil: nobody tells.
 	Disguised func(client int32) bool
+
+	// Group says to which of at most eight groups a client belongs, where that is known beforehand; nil: it is not. Then Of
+	// must put clients of one group into one class.
+	Group func(client int32) uint8
 
 	Stop    func() error // asked before each batch: an error ends the run; nil: never asked
 	Workers int          // at once; 0 for as many as there are processors
@@ -102,17 +107,17 @@ func (s *Sweep) addWindows(per limit.Time) {
 	if has(s.options.Kinds, Window) || has(s.options.Kinds, WindowAll) {
 		w := &rolling{length: uint64(s.within(per))}
 		if has(s.options.Kinds, Window) {
-			w.admitted = newHistogram(s.options.By)
+			w.admitted = newHistogram(s.options.By, s.options.Group)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Window, Per: per}, needs: w.admitted})
 		}
 		if has(s.options.Kinds, WindowAll) {
-			w.all = newHistogram(s.options.By)
+			w.all = newHistogram(s.options.By, s.options.Group)
 			s.shapes = append(s.shapes, shaped{shape: Shape{Kind: WindowAll, Per: per}, needs: w.all})
 		}
 		task.counters = append(task.counters, w)
 	}
 	if has(s.options.Kinds, Fixed) {
-		needs := newHistogram(s.options.By)
+		needs := newHistogram(s.options.By, s.options.Group)
 		s.shapes = append(s.shapes, shaped{shape: Shape{Kind: Fixed, Per: per}, needs: needs})
 		if s.edge == high {
 			task.counters = append(task.counters, &rolling{cell: per, slack: uint64(s.slack), admitted: needs})

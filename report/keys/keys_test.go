@@ -65,6 +65,16 @@ func TestBestKey(t *testing.T) {
 	}
 }
 
+// Longer windows are needed as long as no key separates by those that were tried.
+func TestNeedsLonger(t *testing.T) {
+	r := keyed()
+	for percent, want := range map[float64]bool{85.5: true, 95: true, 5: false} {
+		if got := NeedsLonger(r, keysQuestion(percent)); got != want {
+			t.Errorf("%v%%: %v", percent, got)
+		}
+	}
+}
+
 // Where no key separates by the window that was asked for, a longer one that does is named.
 func TestLongerWindows(t *testing.T) {
 	r, q := keyed(), keysQuestion(85.5, 95)

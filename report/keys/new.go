@@ -68,6 +68,16 @@ func absence(by request.Key, c *sweep.ClientStats) string {
 	return ""
 }
 
+// NeedsLonger reports whether some question is not answered by the curves of a result, the last q.Longer of which are of
+// longer windows.
+func NeedsLonger(res *sweep.KeysResult, q Question) bool {
+	k := New(res, q, report.Options{})
+	return slices.ContainsFunc(k.Answers, func(a Answer) bool { return !a.separates() && a.longer == nil })
+}
+
+// IsAbsent reports whether a log has nothing for a key.
+func IsAbsent(by request.Key, c *sweep.ClientStats) bool { return absence(by, c) != "" }
+
 // answer answers the questions.
 func (k *Report) answer(res *sweep.KeysResult, q Question) {
 	for i, text := range q.Limits {

@@ -33,14 +33,7 @@ type Visitors struct {
 
 // Take makes the column of a batch, and counts its requests.
 func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
-	v.Column = v.Column[:0]
-	for row, client := range b.Client {
-		user := int32(traffic.NoUser)
-		if b.User != nil {
-			user = b.User[row]
-		}
-		v.Column = append(v.Column, v.id(Visitor{Client: client, User: user, Agent: b.Agent[row]}))
-	}
+	v.Look(b)
 	if b.Warm {
 		return
 	}
@@ -49,6 +42,18 @@ func (v *Visitors) Take(b *traffic.Batch, t *traffic.Tables) {
 	}
 	if b.Traces != nil {
 		v.gather(b, t)
+	}
+}
+
+// Look makes the column of a batch, and counts nothing.
+func (v *Visitors) Look(b *traffic.Batch) {
+	v.Column = v.Column[:0]
+	for row, client := range b.Client {
+		user := int32(traffic.NoUser)
+		if b.User != nil {
+			user = b.User[row]
+		}
+		v.Column = append(v.Column, v.id(Visitor{Client: client, User: user, Agent: b.Agent[row]}))
 	}
 }
 
