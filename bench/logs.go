@@ -57,7 +57,7 @@ func (b *bench) clean() {
 	for _, pattern := range traces {
 		names, _ := filepath.Glob(filepath.Join(b.dir, pattern))
 		for _, name := range names {
-			os.RemoveAll(name)
+			_ = os.RemoveAll(name) // the next run writes it again
 		}
 	}
 }
@@ -150,8 +150,7 @@ func (b *bench) dealt(lines int64) (string, int64, error) {
 		err := create(filepath.Join(part, fmt.Sprintf("access-%04d.log", i)), func(w io.Writer) error {
 			out := bufio.NewWriter(w)
 			for n := int64(0); n < each && scanner.Scan(); n++ {
-				out.Write(scanner.Bytes())
-				out.WriteByte('\n')
+				fmt.Fprintf(out, "%s\n", scanner.Bytes())
 			}
 			return errors.Join(scanner.Err(), out.Flush())
 		})
