@@ -106,7 +106,8 @@ func (g *Group) restore(b *Batch) {
 // the order of compare.
 func (b *Batch) inOrder(rows []int32, at []limit.Time) bool {
 	for i := 1; i < len(at); i++ {
-		if at[i] < at[i-1] || at[i] == at[i-1] && b.comesLast(rows[i-1]) && !b.comesLast(rows[i]) {
+		// Most requests of a moment share a whole second. To ask for that first spares looking all over the batch.
+		if at[i] < at[i-1] || at[i] == at[i-1] && at[i]%limit.Second != 0 && b.comesLast(rows[i-1]) && !b.comesLast(rows[i]) {
 			return false
 		}
 	}
