@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"encoding/binary"
 	"time"
 
 	"shadow/limit"
@@ -53,8 +52,7 @@ func (c *clock) local(b []byte) (t limit.Time, n int, reason string) {
 
 // sameHour reports whether dd/Mon/yyyy:hh: and the zone are the same, which it compares as numbers of eight bytes.
 func sameHour(a, b *[26]byte) bool {
-	u64 := binary.LittleEndian.Uint64
-	return u64(a[:]) == u64(b[:]) && u64(a[7:]) == u64(b[7:]) && u64(a[18:])>>16 == u64(b[18:])>>16
+	return word64(a[:]) == word64(b[:]) && word64(a[7:]) == word64(b[7:]) && word64(a[18:])>>16 == word64(b[18:])>>16
 }
 
 func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {

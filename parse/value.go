@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"shadow/limit"
 )
@@ -218,8 +217,7 @@ func dotted(b []byte) bool {
 	if len(b) < 8 || len(b) > 16 {
 		return false
 	}
-	u64 := binary.LittleEndian.Uint64
-	return dottedWord(u64(b)) && dottedWord(u64(b[len(b)-8:]))
+	return dottedWord(word64(b)) && dottedWord(word64(b[len(b)-8:]))
 }
 
 func dottedWord(w uint64) bool {
