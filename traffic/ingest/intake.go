@@ -29,6 +29,7 @@ const mostFormats = 256
 type intake struct {
 	tables  *traffic.Tables
 	clients *match.Extractor
+	ids     *intern.Finder // of clients
 	agents  *useragent.Finder
 	actions *match.Matcher
 	exclude *match.Exclude
@@ -147,7 +148,7 @@ func (in *intake) look(r *rows, records []parse.Record) {
 	n := len(records)
 	for i, ids := 0, extend(&r.Client, n); i < n; i++ {
 		key := in.clients.Key(&records[i])
-		ids[i] = in.tables.Clients.ID(key)
+		ids[i] = in.ids.ID(key)
 		if in.addresses {
 			in.meet(&r.strange, ids[i], key)
 		}
