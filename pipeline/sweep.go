@@ -136,10 +136,10 @@ func (r *Sweep) twice(requests int64) bool {
 // one, by a replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves
 // are drawn.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
-	s, read := sweep.New(r.options), int64(0)
+	s, keep := sweep.New(r.options), slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
 	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
 		return each(ctx, reader, func(b *traffic.Batch) error {
-			if read += int64(b.Len()); r.twice(read) {
+			if keep {
 				if err := r.requests.Add(b); err != nil {
 					return err
 				}
@@ -150,6 +150,10 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 				}
 			}
 			s.Take(b)
+			if keep && !r.twice(s.Judged()) {
+				keep = false
+				return r.requests.Close()
+			}
 			return nil
 		})
 	})

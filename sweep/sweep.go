@@ -34,6 +34,7 @@ type Sweep struct {
 	edge      edge       // of the limits that it looks at
 	slack     limit.Time // if that is a bound
 	now       limit.Time // the latest place in time that was seen
+	requests  int64      // that the curves are about
 
 	batch *traffic.Batch // that is being taken in
 	work  func(i int)    // has task i take it in; made once
@@ -229,6 +230,9 @@ func actionID(t *traffic.Tables, name string) int32 {
 	return id
 }
 
+// Judged is how many requests the curves are about so far.
+func (s *Sweep) Judged() int64 { return s.requests }
+
 // count adds the batch to what is known of clients.
 func (s *Sweep) count(b *traffic.Batch) {
 	clients := &s.timelines
@@ -237,7 +241,10 @@ func (s *Sweep) count(b *traffic.Batch) {
 		clients.Take(b, s.options.Tables)
 	}
 	s.tallies.Count(b, &clients.Group, s.options.Tables)
-	if s.filtered != nil {
+	if s.filtered == nil {
+		s.requests += int64(b.Len())
+	} else {
+		s.requests += int64(len(s.filtered.rows))
 		s.judged.Grow(s.options.Tables.Clients.Len())
 		for _, row := range s.filtered.rows {
 			*s.judged.At(b.Client[row])++

@@ -129,9 +129,9 @@ func (r *Requests) flush() (err error) {
 // Size is how many bytes the requests take.
 func (r *Requests) Size() int64 { return r.size + int64(len(r.memory)) }
 
-// Close frees what the requests take.
+// Close frees what the requests take. There are none then.
 func (r *Requests) Close() error {
-	r.memory = nil
+	r.memory, r.size = nil, 0
 	if r.file == nil {
 		return nil
 	}
