@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"shadow/contrib"
 	"shadow/limit"
@@ -43,6 +47,34 @@ func checkText(format, text string) error {
 	return formats[format](text)
 }
 
+// configSchema returns the schema, with checks of its formats.
+var configSchema = sync.OnceValue(func() *jsonschema.Schema {
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	for name := range formats {
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
+			if text, ok := v.(string); ok {
+				return checkText(name, text)
+			}
+			return nil
+		}})
+	}
+	compiler.RegisterFormat(&jsonschema.Format{Name: "ascending", Validate: ascending})
+	return compileSchema(compiler)
+})
+
+func compileSchema(compiler *jsonschema.Compiler) *jsonschema.Schema {
+	const name = "shadow.schema.json"
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(contrib.Schema))
+	if err == nil {
+		err = compiler.AddResource(name, document)
+	}
+	if err != nil {
+		panic(err) // it is embedded, and tested
+	}
+	return compiler.MustCompile(name)
+}
+
 // ascending checks two percentages.
 func ascending(v any) error {
 	if list, ok := v.([]any); ok && len(list) == 2 && percent(fmt.Sprint(list[0])) > percent(fmt.Sprint(list[1])) {
@@ -60,11 +92,19 @@ var schemaNodes = sync.OnceValue(func() node {
 	return file.Docs[0].Body
 })
 
-// schemaAt returns the part of the schema at a path, behind references.
-func schemaAt(path []string) node {
+// schemaAt returns the part of the schema at an address, behind references.
+func schemaAt(address string) node {
+	_, pointer, _ := strings.Cut(address, "#")
+	pointer, _ = url.PathUnescape(pointer)
+	var path []string
+	for step := range strings.SplitSeq(strings.Trim(pointer, "/"), "/") {
+		if step != "" {
+			path = append(path, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+		}
+	}
 	at, _ := find(schemaNodes(), path)
 	if ref := said(at, "$ref"); ref != "" {
-		return schemaAt(strings.Split(strings.TrimPrefix(ref, "#/"), "/"))
+		return schemaAt(ref)
 	}
 	return at
 }
@@ -98,14 +138,14 @@ func describeKeys(schema node) string {
 
 // check holds the tree against the schema. What does not fit leaves the tree.
 func (d *document) check(top node, value any) {
-	misfit := validate(value)
-	if misfit == nil {
+	var invalid *jsonschema.ValidationError
+	if !errors.As(configSchema().Validate(value), &invalid) {
 		return
 	}
-	leaves, bad := leavesOf(misfit, nil), map[node]bool{}
+	leaves, bad := leavesOf(invalid, nil), map[node]bool{}
 	for _, unknownKeys := range []bool{true, false} { // these first: what is missing may be meant by them
 		for _, leaf := range leaves {
-			if leaf.keyword == "additionalProperties" == unknownKeys {
+			if _, is := leaf.ErrorKind.(*kind.AdditionalProperties); is == unknownKeys {
 				d.explain(leaf, top, bad)
 			}
 		}
@@ -113,58 +153,60 @@ func (d *document) check(top node, value any) {
 	d.prune(top, bad)
 }
 
-// leavesOf are the misfits that say what is wrong. Of alternatives it is the first that fits in kind, else the first.
-func leavesOf(m *misfit, leaves []*misfit) []*misfit {
-	switch m.keyword {
-	case "", "allOf":
-		for _, cause := range m.causes {
+// leavesOf are the errors that say what is wrong. Of alternatives it is the first that fits in kind, else the first.
+func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+	switch e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		for _, cause := range e.Causes {
 			leaves = leavesOf(cause, leaves)
 		}
 		return leaves
-	case "anyOf":
-		i := slices.IndexFunc(m.causes, func(cause *misfit) bool { return !otherKind(cause, len(m.at)) })
-		return leavesOf(m.causes[max(i, 0)], leaves)
+	case *kind.AnyOf:
+		i := slices.IndexFunc(e.Causes, func(cause *jsonschema.ValidationError) bool {
+			return !otherKind(cause, len(e.InstanceLocation))
+		})
+		return leavesOf(e.Causes[max(i, 0)], leaves)
 	}
-	return append(leaves, m)
+	return append(leaves, e)
 }
 
 // otherKind reports whether a value at a depth is of a kind that the schema does not want there: a text for a list.
-func otherKind(m *misfit, depth int) bool {
-	here := func(cause *misfit) bool { return otherKind(cause, depth) }
-	switch m.keyword {
-	case "type":
-		return len(m.at) == depth
-	case "anyOf":
-		return !slices.ContainsFunc(m.causes, func(cause *misfit) bool { return !here(cause) })
+func otherKind(e *jsonschema.ValidationError, depth int) bool {
+	here := func(cause *jsonschema.ValidationError) bool { return otherKind(cause, depth) }
+	switch e.ErrorKind.(type) {
+	case *kind.Type:
+		return len(e.InstanceLocation) == depth
+	case *kind.AnyOf:
+		return !slices.ContainsFunc(e.Causes, func(cause *jsonschema.ValidationError) bool { return !here(cause) })
 	}
-	return len(m.at) == depth && slices.ContainsFunc(m.causes, here)
+	return len(e.InstanceLocation) == depth && slices.ContainsFunc(e.Causes, here)
 }
 
-// explain notes the problem behind a misfit, and what has to leave the tree.
-func (d *document) explain(m *misfit, top node, bad map[node]bool) {
-	schema := schemaAt(m.schema)
-	at, entry := find(top, m.at)
+// explain notes the problem behind an error of the validator, and what has to leave the tree.
+func (d *document) explain(e *jsonschema.ValidationError, top node, bad map[node]bool) {
+	schema := schemaAt(e.SchemaURL)
+	at, entry := find(top, e.InstanceLocation)
 	if bad[at] {
 		return
 	}
-	switch m.keyword {
-	case "additionalProperties":
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
 		for _, entry := range at.(*ast.MappingNode).Values {
-			if key := keyOf(entry); slices.Contains(m.keys, key) {
+			if key := keyOf(entry); slices.Contains(k.Properties, key) {
 				d.fail(entry.Key, "unknown key %q%s; %s", key, keyHint(key, keysOf(schema)), describeKeys(schema))
 				bad[entry] = true
 			}
 		}
 		d.damaged[at] = d.beginning(at)
 		return
-	case "required", "oneOf", "minProperties", "minItems":
+	case *kind.Required, *kind.OneOf, *kind.MinProperties, *kind.MinItems:
 		if d.damaged[at] == nil {
-			for _, text := range missing(m, schema) {
+			for _, text := range missing(k, schema) {
 				d.fail(at, "%s", text)
 			}
 		}
 		return
-	case "uniqueItems":
+	case *kind.UniqueItems:
 		seen := map[string]bool{}
 		for i, item := range at.(*ast.SequenceNode).Values {
 			what, again := strconv.Quote(textOf(item)), false
@@ -172,7 +214,7 @@ func (d *document) explain(m *misfit, top node, bad map[node]bool) {
 			case *ast.NullNode, *ast.SequenceNode: // wrong by itself
 			case *ast.MappingNode: // a limit, or wrong by itself
 				what = "the limit " + said(item, "limit")
-				again = i == m.second && said(item, "limit") != ""
+				again = i == k.Duplicates[1] && said(item, "limit") != ""
 			default:
 				again, seen[what] = seen[what], true
 			}
@@ -192,32 +234,32 @@ func (d *document) explain(m *misfit, top node, bad map[node]bool) {
 	case entry != nil && isKey && len(nothing.Values) == 0:
 		d.fail(entry.Key, "%q %s", keyOf(entry), said(schema, "errorMessage"))
 	default:
-		d.fail(at, "%s", wrong(m, schema, at))
+		d.fail(at, "%s", wrong(e, schema, at))
 	}
 }
 
 // missing says what a mapping or a list lacks.
-func missing(m *misfit, schema node) (texts []string) {
+func missing(k jsonschema.ErrorKind, schema node) (texts []string) {
 	what := said(schema, "title")
-	switch m.keyword {
-	case "required":
-		for _, key := range m.keys {
+	switch k := k.(type) {
+	case *kind.Required:
+		for _, key := range k.Missing {
 			property, _ := find(schema, []string{"properties", key})
 			if ref := said(property, "$ref"); ref != "" {
-				property = schemaAt(strings.Split(strings.TrimPrefix(ref, "#/"), "/"))
+				property = schemaAt(ref)
 			}
 			texts = append(texts, fmt.Sprintf("%s lacks the key %q, such as %s: %s", what, key, key,
 				said(property, "examples", "0")))
 		}
 		return texts
-	case "oneOf":
+	case *kind.OneOf:
 		choices, _ := find(schema, []string{"oneOf"})
 		var keys []string
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			keys = append(keys, said(choice, "required", "0"))
 		}
 		return append(texts, fmt.Sprintf("%s needs exactly one of %s", what, strings.Join(keys, ", ")))
-	case "minProperties":
+	case *kind.MinProperties:
 		return append(texts, fmt.Sprintf("%s is empty; want one of %s, or leave it out", what,
 			strings.Join(keysOf(schema), ", ")))
 	}
@@ -225,18 +267,19 @@ func missing(m *misfit, schema node) (texts []string) {
 }
 
 // wrong says what is wrong with a value.
-func wrong(e *misfit, schema, at node) string {
+func wrong(e *jsonschema.ValidationError, schema, at node) string {
 	message := said(schema, "errorMessage")
-	isType := e.keyword == "type"
+	k, isType := e.ErrorKind.(*kind.Type)
+	f, isFormat := e.ErrorKind.(*kind.Format)
 	m, isMapping := at.(*ast.MappingNode)
 	switch {
-	case e.err != nil:
-		return e.err.Error()
-	case isType && slices.Contains(e.want, "object"):
+	case isFormat:
+		return f.Err.Error()
+	case isType && slices.Contains(k.Want, "object"):
 		return "want a mapping here: " + describeKeys(schema)
 	case isMapping && !m.IsFlowStyle:
 		return "want a text here; one with a colon and a blank in it must stand in quotes"
-	case isType && e.want[0] == "array", at.Type() == ast.SequenceType && !isType:
+	case isType && k.Want[0] == "array", at.Type() == ast.SequenceType && !isType:
 		return message
 	case isMapping, at.Type() == ast.SequenceType, at.Type() == ast.NullType:
 		if example := said(schema, "examples", "0"); example != "" {
@@ -250,7 +293,7 @@ func wrong(e *misfit, schema, at node) string {
 	}
 	if choices, _ := find(schema, []string{"enum"}); choices != nil {
 		var words []string
-		_, unlisted := strconv.Atoi(e.at[len(e.at)-1])
+		_, unlisted := strconv.Atoi(e.InstanceLocation[len(e.InstanceLocation)-1])
 		for _, choice := range choices.(*ast.SequenceNode).Values {
 			if word := textOf(choice); word != anyValue || unlisted != nil { // it stands alone, without brackets
 				words = append(words, word)

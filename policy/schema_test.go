@@ -51,18 +51,6 @@ func (u unsplitter) Visit(at ast.Node) ast.Visitor {
 
 var editorSchema = sync.OnceValue(func() *jsonschema.Schema { return compileSchema(jsonschema.NewCompiler()) })
 
-func compileSchema(compiler *jsonschema.Compiler) *jsonschema.Schema {
-	const name = "shadow.schema.json"
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(contrib.Schema))
-	if err == nil {
-		err = compiler.AddResource(name, document)
-	}
-	if err != nil {
-		panic(err)
-	}
-	return compiler.MustCompile(name)
-}
-
 // editorAccepts reports whether an editor takes a text, which checks no formats.
 func editorAccepts(t *testing.T, text string) bool {
 	file, err := parser.ParseBytes([]byte(text), 0)
