@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"math/bits"
+	"math/rand/v2"
 	"net/netip"
 
 	"shadow/parse"
@@ -39,7 +41,7 @@ func (l *Timelines) fill(b *Batch, t *Tables) {
 	for i, id := range l.who {
 		l.Column = append(l.Column, l.actions.id(id, int32(b.Action[i])))
 	}
-	l.Len = len(l.actions.ids)
+	l.Len = l.actions.n
 }
 
 // fillWho makes the column of a key without an action beside it, in the room of column, and tells how many keys there are.
@@ -65,12 +67,12 @@ func (l *Timelines) fillWho(column []int32, who request.Key, b *Batch, t *Tables
 		for i, client := range b.Client {
 			column = append(column, l.senders.id(client, int32(b.Agent[i])))
 		}
-		return column, len(l.senders.ids)
+		return column, l.senders.n
 	case request.ByClientPath:
 		for i, client := range b.Client {
 			column = append(column, l.senders.id(client, b.Path[i]))
 		}
-		return column, len(l.senders.ids)
+		return column, l.senders.n
 	}
 	l.networks.take(who, t.Clients)
 	for _, client := range b.Client {
@@ -95,34 +97,68 @@ func (l *Timelines) users(column []int32, b *Batch) ([]int32, int) {
 			column = append(column, l.senders.id(id, clientSender))
 		}
 	}
-	return column, len(l.senders.ids)
+	return column, l.senders.n
 }
 
-// pairs gives each pair, such as one of client and action, that occurs a dense id.
+// pairs gives each pair, such as one of client and action, that occurs a dense id. They lie in a table with open addressing,
+// of which at most three quarters are taken, so that a pair is mostly found by one look into memory.
 type pairs struct {
-	ids   map[uint64]int32
+	slots []pairSlot // a power of two; nil: empty
+	n     int
 	order []uint64 // the pairs by id, as far as anybody asked
 }
 
+// A pairSlot is free if its next is 0.
+type pairSlot struct {
+	pair uint64
+	next int32 // id + 1
+}
+
+// firstPairs is how many slots there are at first.
+const firstPairs = 64
+
+// pairSeed makes slots unpredictable: nobody can write a log that makes pairs slow.
+var pairSeed = rand.Uint64()
+
+// slot is where a pair lies, or the free slot where it would.
+func (p *pairs) slot(pair uint64) *pairSlot {
+	const mix = 0x9E3779B97F4A7C15 // 2⁶⁴ divided by the golden ratio
+	high, low := bits.Mul64(pair^pairSeed, mix)
+	mask := uint64(len(p.slots) - 1)
+	for i := high ^ low; ; i++ {
+		if s := &p.slots[i&mask]; s.next == 0 || s.pair == pair {
+			return s
+		}
+	}
+}
+
 func (p *pairs) id(first, second int32) int32 {
-	if p.ids == nil {
-		p.ids = map[uint64]int32{}
-	}
 	pair := uint64(first)<<32 | uint64(second)
-	id, ok := p.ids[pair]
-	if !ok {
-		id = int32(len(p.ids))
-		p.ids[pair] = id
+	if p.n >= len(p.slots)/4*3 {
+		old := p.slots
+		p.slots = make([]pairSlot, max(firstPairs, 2*len(old)))
+		for _, s := range old {
+			if s.next != 0 {
+				*p.slot(s.pair) = s
+			}
+		}
 	}
-	return id
+	s := p.slot(pair)
+	if s.next == 0 {
+		p.n++
+		*s = pairSlot{pair, int32(p.n)}
+	}
+	return s.next - 1
 }
 
 // split returns the pairs with some ids.
 func (p *pairs) split(ids []int32) (firsts, seconds []int32) {
-	if len(p.order) < len(p.ids) {
-		p.order = make([]uint64, len(p.ids))
-		for pair, id := range p.ids {
-			p.order[id] = pair
+	if len(p.order) < p.n {
+		p.order = make([]uint64, p.n)
+		for _, s := range p.slots {
+			if s.next != 0 {
+				p.order[s.next-1] = s.pair
+			}
 		}
 	}
 	for _, id := range ids {

@@ -1,11 +1,13 @@
 package traffic
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"shadow/limit"
 	"shadow/request"
+	"shadow/testneeds"
 )
 
 func TestNetworkOf(t *testing.T) {
@@ -67,5 +69,28 @@ func TestUsersAndPathsGoWithTheirRows(t *testing.T) {
 	}
 	if b.User[0] != NoUser || b.User[1] != 9 {
 		t.Errorf("moved to %v", b.User)
+	}
+}
+
+// Pairs get the ids that a map would give them, and come back from them.
+func TestPairs(t *testing.T) {
+	rng := testneeds.Rand(t, 4, 1)
+	for _, most := range []int32{1, 50, 3000, math.MaxInt32} {
+		var p pairs
+		twin := map[[2]int32]int32{}
+		for range 20_000 {
+			pair := [2]int32{rng.Int32N(most), rng.Int32N(most)}
+			if _, known := twin[pair]; !known {
+				twin[pair] = int32(len(twin))
+			}
+			if id := p.id(pair[0], pair[1]); id != twin[pair] || p.n != len(twin) {
+				t.Fatalf("%v has id %d of %d, want %d of %d", pair, id, p.n, twin[pair], len(twin))
+			}
+		}
+		for pair, id := range twin {
+			if firsts, seconds := p.split([]int32{id}); firsts[0] != pair[0] || seconds[0] != pair[1] {
+				t.Fatalf("id %d is %d and %d, want %v", id, firsts[0], seconds[0], pair)
+			}
+		}
 	}
 }

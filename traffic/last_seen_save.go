@@ -162,9 +162,9 @@ func (l *Timelines) Count(t *Tables) int {
 	case request.BySite:
 		return 1
 	case request.ByClientAgent, request.ByClientPath, request.ByUser:
-		return len(l.senders.ids)
+		return l.senders.n
 	case request.ByClient24, request.ByClient64:
 		return len(l.networks.members)
 	}
-	return len(l.actions.ids)
+	return l.actions.n
 }
