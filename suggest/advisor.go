@@ -111,12 +111,17 @@ func (d *Advisor) draw(ctx context.Context) error {
 		}
 		d.tracks = append(d.tracks, t)
 	}
+	reached := 0 // the part
 	return d.Again(func(b *traffic.Batch) error {
 		return d.halves.divide(b, func(part int, b *traffic.Batch) error {
 			for _, t := range d.tracks {
+				if part > reached {
+					t.parts[reached].Finish()
+				}
 				t.parts[part].Take(b)
 				t.loads.Take(b)
 			}
+			reached = part
 			return nil
 		})
 	})

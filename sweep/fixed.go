@@ -68,5 +68,7 @@ func lastOf(t, length limit.Time) uint64 {
 	return math.MaxUint64
 }
 
+func (w *fixed) finish() { w.keys, w.needed = intern.PagedSlice[keyCell]{}, nil }
+
 // release forgets a key.
 func (w *fixed) release(key int32) { *w.keys.At(key) = keyCell{} }

@@ -40,6 +40,7 @@ func TestGroupsBeforehand(t *testing.T) {
 	quick := sweep.New(o)
 	slow.Take(b)
 	quick.Take(b)
+	quick.Finish()
 	for half := range uint8(2) {
 		class := func(client int32) (request.Class, bool) {
 			return request.Class(group(client) / 2), group(client)%2 == half

@@ -133,6 +133,13 @@ func (l *lagging) release(key int32) {
 	}
 }
 
+func (l *lagging) finish() {
+	l.keys, l.queue = intern.PagedSlice[keyLag]{}, arena[uint64]{}
+	for _, r := range l.rates {
+		r.finish()
+	}
+}
+
 // charge has the buckets of a key take in a request whose span is over, gap after the last such one. Where buckets
 // are apart, levels hold one number more for each burst: how many requests it has admitted whose spans are not over.
 func (r *tokenRate) charge(k *keyBacklog, gap uint64, admitted []uint64) {

@@ -162,6 +162,10 @@ func (w *rolling) move(k *keyRing, n uint32) []windowEntry {
 	return ring
 }
 
+func (w *rolling) finish() {
+	w.keys, w.rings, w.overflow, w.needed = intern.PagedSlice[keyRing]{}, arena[windowEntry]{}, overflow{}, [2][]uint32{}
+}
+
 // release forgets a key.
 func (w *rolling) release(key int32) {
 	k := w.keys.At(key)

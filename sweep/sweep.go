@@ -213,6 +213,18 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	each(s.options.Workers, len(s.tasks), s.work)
 }
 
+// Finish forgets what is remembered of keys, which may be most of the memory: all requests have been taken in. What has been
+// found stays.
+func (s *Sweep) Finish() {
+	for _, t := range s.tasks {
+		t.LastSeen = traffic.LastSeen{}
+		for _, c := range t.counters {
+			c.finish()
+		}
+	}
+	s.timelines, s.clients, s.batch = traffic.Timelines{By: s.options.By}, traffic.Timelines{}, nil
+}
+
 // judge has a task take in the batch.
 func (s *Sweep) judge(task int) {
 	t := s.tasks[task]

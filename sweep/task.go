@@ -15,6 +15,9 @@ type counter interface {
 
 	// release forgets a key.
 	release(key int32)
+
+	// finish forgets all keys and the room for them: no request comes any more.
+	finish()
 }
 
 // A segment is requests of one key that follow each other.

@@ -236,3 +236,13 @@ func (t *tokens) release(key int32) {
 		r.release(key)
 	}
 }
+
+func (t *tokens) finish() {
+	t.last, t.gaps = intern.PagedSlice[uint64]{}, nil
+	for _, r := range t.rates {
+		r.finish()
+	}
+}
+
+// finish keeps what is known of clients.
+func (r *tokenRate) finish() { r.keys, r.levels = intern.PagedSlice[keyBacklog]{}, arena[uint64]{} }
