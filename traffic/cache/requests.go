@@ -1,13 +1,13 @@
 package cache
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
-	"syscall"
 
 	"shadow/traffic"
 )
@@ -45,20 +45,20 @@ const (
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-// A FullError says that there is no room for the requests.
-type FullError struct {
-	Size int64 // bytes of the requests that were taken in
+// A PlaceError says that a folder does not take the requests: it is not there or not to be written to, or its disk is full.
+type PlaceError struct {
+	Size int64 // bytes of the requests so far
 	Dir  string
 	err  error
 }
 
-func (e *FullError) Error() string {
-	return fmt.Sprintf("requests are kept for further passes, about 20 bytes each, and %s has no room after %d MB: the variable TMPDIR names another folder: %v",
-		e.Dir, e.Size>>20, e.err)
+func (e *PlaceError) Error() string {
+	return fmt.Sprintf("requests, about 20 bytes each, wait in a file for further passes, and %s cannot take %d MB of them or more: %v; "+
+		"the variable TMPDIR names another folder", e.Dir, e.Size>>20, e.err)
 }
 
 // Unwrap returns what was wrong.
-func (e *FullError) Unwrap() error { return e.err }
+func (e *PlaceError) Unwrap() error { return e.err }
 
 // Add takes in a batch.
 func (r *Requests) Add(b *traffic.Batch) error {
@@ -99,9 +99,15 @@ func checksum(head, rows []byte) uint32 {
 
 // flush writes what is in memory to the file.
 func (r *Requests) flush() (err error) {
+	size := r.Size()
+	defer func() {
+		if err != nil {
+			err = &PlaceError{Size: size, Dir: cmp.Or(r.Dir, os.TempDir()), err: err}
+		}
+	}()
 	if r.file == nil {
 		if r.file, err = os.CreateTemp(r.Dir, "shadow-requests-"); err != nil {
-			return fmt.Errorf("requests are kept for further passes: %w", err)
+			return err
 		}
 		if os.Remove(r.file.Name()) != nil {
 			r.name = r.file.Name() // until Close
@@ -109,13 +115,6 @@ func (r *Requests) flush() (err error) {
 	}
 	n, err := r.file.WriteAt(r.memory, r.size)
 	r.size += int64(n)
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
-		dir := r.Dir
-		if dir == "" {
-			dir = os.TempDir()
-		}
-		return &FullError{Size: r.size, Dir: dir, err: err}
-	}
 	if err != nil {
 		return err
 	}
