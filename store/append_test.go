@@ -406,7 +406,11 @@ func TestAppendRefuses(t *testing.T) {
 		"client -1":        func(a *replay.Addition) { a.Events[0].Client = -1 },
 		"outside":          func(a *replay.Addition) { a.Events[0].At = 1<<63 - 1 },
 	} {
-		a := madeBatch(testneeds.Rand(t, 1, 4), 1, 2, newGrown(2))
+		rng := testneeds.Rand(t, 1, 4)
+		a := madeBatch(rng, 1, 2, newGrown(2))
+		for len(a.Clients) == 0 || len(a.Events) == 0 { // what is spoiled has to be there
+			a = madeBatch(rng, 1, 2, newGrown(2))
+		}
 		spoil(a)
 		s := openStore(t, path)
 		_, err := s.Append(context.Background(), info, []*replay.Addition{a})
