@@ -32,10 +32,10 @@ type Engine struct {
 	refusals   refusals
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
-	last       time.Time
+	clock      ingest.Stopwatch
 }
 
-// StageTimes is how long the stages of judging took.
+// StageTimes is the CPU time that the stages of judging took.
 type StageTimes struct {
 	Group time.Duration // sorting into timelines
 	Judge time.Duration // limiters, and tallies of what they refused
@@ -60,7 +60,8 @@ func (e *Engine) Run(src Source) error {
 
 // Judge judges the requests of one batch.
 func (e *Engine) Judge(b *traffic.Batch) error {
-	e.start()
+	e.clock.Start()
+	defer e.clock.Stop()
 	if e.options.Band && !e.bounded && b.Stamps.Slack > 0 {
 		e.bound(b.Stamps)
 		e.bounded = true
@@ -73,11 +74,11 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	for _, k := range e.keyGroups {
 		k.sort(b, e.options.Tables)
-		e.lap(&e.times.Group)
+		e.clock.Lap(&e.times.Group)
 		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
-			e.lap(&e.times.Count)
+			e.clock.Lap(&e.times.Count)
 		}
 		for _, c := range k.candidates {
 			if e.options.Stop != nil {
@@ -90,7 +91,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 				return err
 			}
 		}
-		e.lap(&e.times.Judge)
+		e.clock.Lap(&e.times.Judge)
 	}
 	for _, x := range e.crossKeys {
 		e.refusals.take(x.candidate, b)
@@ -100,7 +101,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 	}
 	e.refusals.tally(b)
 	e.forget(b)
-	e.lap(&e.times.Judge)
+	e.clock.Lap(&e.times.Judge)
 	return e.observe(b)
 }
 
@@ -145,21 +146,6 @@ func (e *Engine) Result(s ingest.Stats) *Result {
 
 // Times tells how long the stages have taken so far.
 func (e *Engine) Times() StageTimes { return e.times }
-
-func (e *Engine) start() {
-	if e.options.Clock != nil {
-		e.last = e.options.Clock()
-	}
-}
-
-// lap adds the time since the last lap to a stage.
-func (e *Engine) lap(stage *time.Duration) {
-	if e.options.Clock != nil {
-		now := e.options.Clock()
-		*stage += now.Sub(e.last)
-		e.last = now
-	}
-}
 
 // grow makes s at least n elements long.
 func grow[T any](s []T, n int) []T {

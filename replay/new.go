@@ -8,6 +8,7 @@ import (
 	"shadow/policy"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // Options says how to judge.
@@ -27,13 +28,13 @@ type Options struct {
 	Band   bool   // whether to find the bounds of what policies do, where stamps are coarse
 	Remote Remote // judges all policies, each of which must have a single limit; nil: nobody does but the Engine
 
-	Stop  func() error     // asked before each policy judges a batch: an error ends the run; nil: never asked
-	Clock func() time.Time // to time the stages with; nil: they are not timed
+	Stop  func() error         // asked before each policy judges a batch: an error ends the run; nil: never asked
+	Clock func() time.Duration // see ingest.Stopwatch; nil: stages are not timed
 }
 
 // New returns an Engine that has seen nothing.
 func New(o Options) *Engine {
-	e := &Engine{options: o, now: math.MinInt64}
+	e := &Engine{options: o, now: math.MinInt64, clock: ingest.Stopwatch{Now: o.Clock}}
 	if o.Evidence {
 		e.evidence = new(behaviour)
 	}

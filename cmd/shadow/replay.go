@@ -59,7 +59,7 @@ besides, or some of them with --policy.`,
 		"no progress, and no report (but of JSON) unless there is something to say: a --fail-if condition holds, or, "+
 			"without any, a limit refuses requests",
 		"say on standard error what is chosen and done")
-	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how long each stage took")
+	flags.BoolVar(&f.Timing, "timing", false, "say on standard error how much CPU time each stage took")
 	flags.BoolVar(&f.Harm, "harm", false, "tell of each limit which page views it breaks, which client it locks out "+
 		"longest, and what one client still gets")
 	flags.StringVar(&f.HarmAction, "harm-action", "", "tell besides what is left of this action (`name`): how often "+

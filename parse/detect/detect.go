@@ -14,8 +14,9 @@ import (
 // time, so that a line "www.example.org 192.0.2.7 - - [" does not make the virtual host the client. What follows the
 // agent is looked at afterwards (tail.go).
 //
-// Logs that are read together mostly have one format. So the format of the log before is tried first, and another one is
-// dropped at the line from which on it cannot become better: mostly the first. What is found does not depend on that.
+// Logs that are read together mostly have one format. So the format of the log before is tried first, and another one
+// is dropped at the line from which on it cannot become better: mostly the first. What is found does not depend on
+// that.
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
@@ -46,8 +47,8 @@ type Detection struct {
 	fault  parse.Fault // of the first line that cannot be read or is not sound
 }
 
-// A Detector finds the formats of logs that are read together. Several goroutines may use it at a time. Logs of the same
-// format share one Format.
+// A Detector finds the formats of logs that are read together. Several goroutines may use it at a time. Logs of the
+// same format share one Format.
 type Detector struct {
 	choice Choice
 
@@ -95,7 +96,8 @@ func (d *Detector) detect(sample []byte) (Detection, error) {
 	}
 	found, err := d.find(bare)
 	if err == nil && found.Format.Name != parse.Syslogged {
-		found.Format, err = d.once("behind syslog\n"+found.Format.Name+"\n"+found.Format.Text, func() (*parse.Format, error) {
+		key := "behind syslog\n" + found.Format.Name + "\n" + found.Format.Text
+		found.Format, err = d.once(key, func() (*parse.Format, error) {
 			behind := found.Format.BehindSyslog()
 			behind.Name += " behind syslog"
 			return behind, nil
@@ -116,7 +118,8 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 	}
 	best, place := judge(formats[first], lines, nil), first
 	for i, format := range formats {
-		if i == first || best.score() == best.Lines && best.Format.Name == asGood[format.Name] && !d.choice.Options.Gonx {
+		proven := best.score() == best.Lines && best.Format.Name == asGood[format.Name] && !d.choice.Options.Gonx
+		if i == first || proven {
 			continue
 		}
 		worse := func(c *Detection, left int) bool { return c.score()+left < best.score() }
@@ -148,8 +151,8 @@ func (d *Detection) better(other Detection, earlier bool) bool {
 	return order > 0 || order == 0 && earlier
 }
 
-// score says how well the lines fit. A line that is read but makes no sense counts against a format twice: it would put
-// requests on the wrong client.
+// score says how well the lines fit. A line that is read but makes no sense counts against a format twice: it would
+// put requests on the wrong client.
 func (d *Detection) score() int { return d.sound - 2*(d.Read-d.sound) }
 
 // candidates are the formats to try: of a log that looks like JSON the servers' own mappings, and all known names as

@@ -11,8 +11,8 @@ import (
 // A format is judged by the lines of the sample that it reads, and by what it learns from them: fields that make no
 // sense show that the lines are of another format.
 
-// judge reads the lines with a format. It gives up where hopeless says so of what was read and the number of lines that are
-// left, and then returns the zero Detection; nil never does.
+// judge reads the lines with a format. It gives up where hopeless says so of what was read and the number of lines
+// that are left, and then returns the zero Detection; nil never does.
 func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, left int) bool) Detection {
 	d := Detection{Format: format, Lines: len(lines)}
 	var agents agentCensus

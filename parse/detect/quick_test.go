@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// detectFully is the truth that a Detector is held against: each candidate reads all lines, all lines are taken apart for
-// columns, and nothing is known of other logs.
+// detectFully is the truth that a Detector is held against: each candidate reads all lines, all lines are taken apart
+// for columns, and nothing is known of other logs.
 func detectFully(sample []byte, o parse.Options) (Detection, error) {
 	lines := sampleLines(sample)
 	if err := refuse(sample, lines); err != nil {
@@ -94,8 +94,8 @@ func readTailFully(base *parse.Format, lines [][]byte) tail {
 	return tail{}
 }
 
-// manyLogs are the beginnings of logs: those that the tests of detection have, examples of formats alone, mixed with another
-// one and with broken lines, and beginnings of their lines; and the samples.
+// manyLogs are the beginnings of logs: those that the tests of detection have, examples of formats alone, mixed with
+// another one and with broken lines, and beginnings of their lines; and the samples.
 func manyLogs(t *testing.T) (logs [][]byte) {
 	logs = append(logs, nil, []byte("\n"), []byte("#Fields: date\n"), []byte("x\n#Fields: date\n"), []byte("\x00\x01\t\n\n\n\r\r\x02 !"))
 	archive, err := txtar.ParseFile("testdata/detect.txtar")
@@ -183,7 +183,8 @@ func summary(d Detection, err error) string {
 		d.Format.Name, d.Format.Text, d.Format.NewParser(), has, d.Lines, d.Read, d.sound, d.learnt, d.agents, d.fault, d.Warnings)
 }
 
-// A format that is as good as an earlier one must learn no more from any line that the earlier one reads and that makes sense.
+// A format that is as good as an earlier one must learn no more from any line that the earlier one reads and that
+// makes sense.
 func TestAsGood(t *testing.T) {
 	for other, name := range asGood {
 		if slices.Index(detectable, name) > slices.Index(detectable, other) {

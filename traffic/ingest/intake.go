@@ -42,7 +42,7 @@ type intake struct {
 	strange []clientShape // of the clients by id
 
 	addresses bool // whether clients are addresses
-	clock     stopwatch
+	clock     Stopwatch
 
 	records [tile]parse.Record
 	host    []byte // in lower case, reused
@@ -72,10 +72,11 @@ func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 	r.bytes = int64(len(block.Data))
 	lines := in.lines(format)
 	lines.Begin(block.Data)
-	in.clock.start()
+	in.clock.Start()
+	defer in.clock.Stop()
 	for lines.More() {
 		n := in.scan(r, lines)
-		in.clock.lap(&r.times.Parse)
+		in.clock.Lap(&r.times.Parse)
 		in.look(r, in.records[:n])
 	}
 }
@@ -153,16 +154,16 @@ func (in *intake) look(r *rows, records []parse.Record) {
 			in.meet(&r.strange, ids[i], key)
 		}
 	}
-	in.clock.lap(&r.times.Clients)
+	in.clock.Lap(&r.times.Clients)
 	clients := r.Client[len(r.Client)-n:]
 	for i, ids := 0, extend(&r.Agent, n); i < n; i++ {
 		ids[i] = in.agents.ID(clients[i], records[i].Agent)
 	}
-	in.clock.lap(&r.times.Agents)
+	in.clock.Lap(&r.times.Agents)
 	for i, ids := 0, extend(&r.Action, n); i < n; i++ {
 		ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
 	}
-	in.clock.lap(&r.times.Actions)
+	in.clock.Lap(&r.times.Actions)
 	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)
 	for i := range records {
 		record := &records[i]
@@ -172,7 +173,7 @@ func (in *intake) look(r *rows, records []parse.Record) {
 		}
 	}
 	in.optional(r, records)
-	in.clock.lap(&r.times.Parse)
+	in.clock.Lap(&r.times.Parse)
 }
 
 // optional appends to the columns that not every run has.

@@ -18,8 +18,8 @@ import (
 	"shadow/traffic"
 )
 
-// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others. passed
-// says of the inputs that were passed over why.
+// openFeeds opens inputs and looks at the beginning of each: for its format, and for its place among the others.
+// passed says of the inputs that were passed over why.
 func openFeeds(names []string, stdin io.Reader, o *Options) (feeds []*feed, passed []error, err error) {
 	opening := opening{
 		options: o, formats: detect.NewDetector(o.Format), names: names, end: len(names),
@@ -89,11 +89,11 @@ type opening struct {
 
 	mu   sync.Mutex
 	next int // the next input to open
-	end  int // the first input that cannot be opened, and that somebody named; those behind it may be missing
+	end  int // the first input that cannot be opened, and was not merely guessed at; those behind it may be missing
 }
 
-// run opens all inputs, or those up to one that ends it. Pipes and standard input, which may keep us waiting, come last and one
-// after the other.
+// run opens all inputs, or those up to one that ends it. Pipes and standard input, which may keep us waiting, come
+// last and one after the other.
 func (p *opening) run(stdin io.Reader) {
 	var working sync.WaitGroup
 	for range min(len(p.names), cmp.Or(p.options.Workers, runtime.GOMAXPROCS(0))) {
@@ -137,7 +137,8 @@ func (p *opening) fail(i int, err error) {
 	}
 }
 
-// look makes a feed of an open input, by what it begins with. That is read into room, which comes back for the next one.
+// look makes a feed of an open input, by what it begins with. That is read into room, which comes back for the next
+// one.
 func (p *opening) look(i int, room []byte) []byte {
 	o, input := p.options, p.inputs[i]
 	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime}

@@ -49,7 +49,7 @@ type Options struct {
 	Batch   int // rows at which a batch is handed out; 0: half a million
 	Waiting int // rows that may wait for older ones, beyond which the oldest are let go early; 0: four million
 
-	Clock func() time.Time // to time the stages with; nil: they are not timed
+	Clock func() time.Duration // see Stopwatch; nil: stages are not timed
 }
 
 // What limits may go by besides the client.

@@ -47,10 +47,11 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 		r.endQueue()
 		return nil
 	}
-	clock := stopwatch{now: r.options.Clock}
-	clock.start()
+	clock := Stopwatch{Now: r.options.Clock}
+	clock.Start()
 	j.feed, j.end, j.took, j.err = f, false, 0, f.next(block)
-	clock.lap(&j.took)
+	clock.Lap(&j.took)
+	clock.Stop()
 	if j.err == io.EOF {
 		j.err, j.end, f.exhausted = nil, true, true
 	}
@@ -136,8 +137,8 @@ func (r *Reader) account(j *job) {
 		r.stats.finish(j.feed)
 		return
 	}
-	clock := stopwatch{now: r.options.Clock}
-	clock.start()
+	clock := Stopwatch{Now: r.options.Clock}
+	clock.Start()
 	if r.pending.Source != nil {
 		j.rows.Source = append(j.rows.Source, make([]uint32, j.rows.Len())...)
 		for i := range j.rows.Source {
@@ -146,7 +147,8 @@ func (r *Reader) account(j *job) {
 	}
 	sum := r.pending.add(&j.rows.Batch, j.feed.progress)
 	j.feed.publish()
-	clock.lap(&r.times.Order)
+	clock.Lap(&r.times.Order)
+	clock.Stop()
 	r.stats.count(j, sum)
 	r.times.Read += j.took
 	r.times.add(j.rows.times)
@@ -182,8 +184,8 @@ func (r *Reader) handOne(ctx context.Context, watermark limit.Time, warm bool) b
 	if b == nil {
 		return false
 	}
-	clock := stopwatch{now: r.options.Clock}
-	clock.start()
+	clock := Stopwatch{Now: r.options.Clock}
+	clock.Start()
 	if b.Reset(); cap(b.At) > 4*(r.pending.Len()+r.options.Batch) { // more waited once than does now
 		*b = *r.newBatch()
 	}
@@ -192,7 +194,8 @@ func (r *Reader) handOne(ctx context.Context, watermark limit.Time, warm bool) b
 	if r.options.Resume != nil && !warm {
 		r.judged.cover(b)
 	}
-	clock.lap(&r.times.Order)
+	clock.Lap(&r.times.Order)
+	clock.Stop()
 	if b.Len() == 0 {
 		r.spare <- b
 		return true

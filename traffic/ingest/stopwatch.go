@@ -1,31 +1,44 @@
 package ingest
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
-// A stopwatch adds up the time that stages take, if it has a clock.
-type stopwatch struct {
-	now  func() time.Time // nil: off
-	last time.Time
+// A Stopwatch adds up the CPU time that stages take, if it has a clock. That is the clock of a thread, which the
+// goroutine keeps from Start to Stop. Who waits takes no time.
+type Stopwatch struct {
+	Now  func() time.Duration // that this thread has worked; nil: off
+	last time.Duration
 }
 
-func (w *stopwatch) start() {
-	if w.now != nil {
-		w.last = w.now()
+// Start begins the first lap.
+func (w *Stopwatch) Start() {
+	if w.Now != nil {
+		runtime.LockOSThread()
+		w.last = w.Now()
 	}
 }
 
-// lap adds the time since the last lap to a stage.
-func (w *stopwatch) lap(stage *time.Duration) {
-	if w.now != nil {
-		now := w.now()
-		*stage += now.Sub(w.last)
+// Lap adds the time since the last lap to a stage.
+func (w *Stopwatch) Lap(stage *time.Duration) {
+	if w.Now != nil {
+		now := w.Now()
+		*stage += now - w.last
 		w.last = now
 	}
 }
 
-// StageTimes is how long the stages of reading took, summed over all goroutines.
+// Stop ends what Start has begun.
+func (w *Stopwatch) Stop() {
+	if w.Now != nil {
+		runtime.UnlockOSThread()
+	}
+}
+
+// StageTimes is the CPU time that the stages of reading took, summed over all goroutines.
 type StageTimes struct {
-	Read    time.Duration // getting blocks, decompression included
+	Read    time.Duration // getting blocks, but for decompression
 	Parse   time.Duration
 	Clients time.Duration
 	Agents  time.Duration
