@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,64 +78,76 @@ func compareAnswers(t *testing.T, record string, logs []kept) {
 func writeAnswers(t *testing.T, to *bytes.Buffer, log kept) {
 	t.Helper()
 	dir := t.TempDir()
-	ask := func(label string, args ...string) map[string]json.RawMessage {
+	asked := func(args ...string) *exec.Cmd {
 		args = append(args, log.args...)
-		out := run(t, dir, append(args, "--quiet", "--output", "json")...)
-		var parts map[string]json.RawMessage
-		must(t, json.Unmarshal(out, &parts))
-		digest(t, to, log.name+" "+label, parts)
-		return parts
+		return command(t, dir, append(args, "--quiet", "--output", "json")...)
 	}
-	replay := ask("replay", "replay", "--limit", "6/30s", "--limit", "window:60/1h", "--no-store")
+	ask := func(label string, args ...string) {
+		digest(t, to, log.name+" "+label, asked(args...))
+	}
+	ask("replay", "replay", "--limit", "6/30s", "--limit", "window:60/1h", "--no-store")
 	ask("band", "replay", "--limit", "6/30s", "--band", "--no-store")
 	ask("sweep", "sweep", "--no-store")
 	ask("network", "sweep", "--by", "client/24", "--no-store")
 	ask("suggest", "suggest")
 	ask("keys", "keys")
 	ask("diff", "diff", "--limit", "token:6/30s", "--limit", "window:60/1h")
-	var policies []struct {
-		Top []struct{ Client string } `json:"top_clients"`
+	var report struct {
+		Policies []struct {
+			Top []struct{ Client string } `json:"top_clients"`
+		}
 	}
-	must(t, json.Unmarshal(replay["policies"], &policies))
-	if len(policies[0].Top) > 0 {
-		ask("explain", "explain", policies[0].Top[0].Client, "--limit", "6/30s")
+	out, err := asked("replay", "--limit", "token:6/30s", "--top", "1", "--no-store").Output()
+	must(t, err)
+	must(t, json.Unmarshal(out, &report))
+	if top := report.Policies[0].Top; len(top) > 0 {
+		ask("explain", "explain", top[0].Client, "--limit", "6/30s")
 	}
 }
 
-// digest writes a line for each part of an answer but those that tell of the program rather than of the log.
-func digest(t *testing.T, to *bytes.Buffer, label string, parts map[string]json.RawMessage) {
-	names := make([]string, 0, len(parts))
-	for name := range parts {
-		if !slices.Contains([]string{"version", "command", "stored", "warnings"}, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		var part any
-		must(t, json.Unmarshal(parts[name], &part))
-		figures, err := json.Marshal(withoutTexts(part))
+// digest writes a line for each part of an answer but those that describe the program rather than the log. It reads the
+// answer as it comes. On Linux the peak memory of a program counts that of the process which starts it, and other tests
+// measure it.
+func digest(t *testing.T, to *bytes.Buffer, label string, cmd *exec.Cmd) {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	answer := json.NewDecoder(out)
+	answer.UseNumber()
+	_, err = answer.Token()
+	must(t, err)
+	for answer.More() {
+		name, err := answer.Token()
 		must(t, err)
-		sum := sha256.Sum256(figures)
-		fmt.Fprintf(to, "%s %s %x\n", label, name, sum[:8])
+		sum := sha256.New()
+		must(t, copyFigures(answer, sum))
+		if !slices.Contains([]json.Token{"version", "command", "stored", "warnings"}, name) {
+			fmt.Fprintf(to, "%s %s %x\n", label, name, sum.Sum(nil)[:8])
+		}
 	}
+	_, err = io.Copy(io.Discard, out)
+	must(t, err)
+	must(t, cmd.Wait())
 }
 
-// withoutTexts removes what has blanks or slashes in it: sentences and paths of files.
-func withoutTexts(part any) any {
-	switch part := part.(type) {
-	case map[string]any:
-		for name, value := range part {
-			part[name] = withoutTexts(value)
-		}
-	case []any:
-		for i, value := range part {
-			part[i] = withoutTexts(value)
-		}
-	case string:
-		if strings.ContainsAny(part, " /") {
-			return ""
-		}
+// copyFigures copies a value but for texts with blanks or slashes in them: sentences, and paths of files.
+func copyFigures(answer *json.Decoder, to io.Writer) error {
+	token, err := answer.Token()
+	if err != nil {
+		return err
 	}
-	return part
+	if text, is := token.(string); !is || !strings.ContainsAny(text, " /") {
+		fmt.Fprintln(to, token)
+	}
+	if _, opens := token.(json.Delim); opens {
+		for answer.More() {
+			if err := copyFigures(answer, to); err != nil {
+				return err
+			}
+		}
+		token, err = answer.Token()
+		fmt.Fprintln(to, token)
+	}
+	return err
 }
