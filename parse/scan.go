@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // The scanner runs a program over the bytes of a line: each step finds the end of its value, keeps it, and goes on
 // behind the text that follows. There is no going back, no regular expression and no allocation; most of the time is
 // spent in bytes.IndexByte.
@@ -70,4 +72,95 @@ func (s *scanner) scan(line []byte, r *Record) Fault {
 		return Fault{"text behind the last field", at + 1}
 	}
 	return Fault{}
+}
+
+// A step reads one value and the text that follows it.
+type step struct {
+	kind     fieldKind
+	span     span
+	idle     bool
+	stop     byte   // the first byte of follow, or the quote before it
+	last     bool   // whether no step follows
+	tail     bool   // whether the line may end behind this value, or go on with a space and what we do not read
+	extra    int    // the value's place in Record.Extra, or −1
+	follow   []byte // the text behind the value, without the quote of a quoted one
+	want     uint64 // its first eight bytes as a number, the first byte lowest
+	mask     uint64 // the bits of want that count
+	strptime strptime
+
+	noEnd  string // the reason of a Fault when the value's end is not found
+	noText string // the reason when there is a closing quote, and not what should stand behind it
+	bad    string // the reason when the value cannot be read or is not followed by what it should
+	excess string // the reason when the number is too large
+}
+
+// A span says how the end of a value is found.
+type span uint8
+
+const (
+	spanMeasured span = iota // the value knows its own end
+	spanQuoted               // at an unescaped quote with follow behind it
+	spanPhrase               // where follow begins
+	spanWord                 // where follow begins, which must be at its first byte, unless that goes on a list
+	spanSlash                // before the slash that the next value begins with
+	spanPort                 // at the last colon of the word: an IPv6 address has more of them
+	spanRest                 // at the end of the line
+)
+
+// newStep makes the step of one variable.
+func newStep(p *token, follow string, next []token) step {
+	s := step{kind: p.kind, idle: p.idle, extra: p.extra, strptime: p.strptime}
+	noun := kindInfos[p.kind].noun
+	switch {
+	case p.kind.measured():
+		s.bad = kindInfos[p.kind].bad
+		s.excess = noun + " is too large"
+	case follow == "" && len(next) > 0:
+		s.span, s.stop, s.noEnd = spanSlash, '/', "no '/' behind the "+noun
+	case follow == "":
+		s.span = spanRest
+	case follow[0] == '"':
+		s.span, s.stop, s.noEnd = spanQuoted, '"', "no closing quote behind the "+noun
+		follow = follow[1:]
+		of := " behind the closing quote of the " + noun
+		if p.kind == kindSkip {
+			s.noEnd, of = "no closing quote", " behind a closing quote"
+		}
+		if s.noText = "text" + of; follow != "" {
+			s.noText = missingText(follow) + of
+		}
+	default:
+		s.span, s.stop = spanPhrase, follow[0]
+		if p.kind == kindClient && follow == ":" && len(next) > 0 && next[0].key == "remote_port" {
+			s.span = spanPort
+		} else if p.list || p.kind == kindClient {
+			s.span = spanWord
+		}
+		s.noEnd = missingText(follow) + where(next)
+	}
+	s.follow = []byte(follow)
+	for i := range min(len(follow), 8) {
+		s.want |= uint64(follow[i]) << (8 * i)
+		s.mask |= 0xFF << (8 * i)
+	}
+	return s
+}
+
+// missingText says in words that text is not there.
+func missingText(text string) string {
+	switch bare := strings.TrimSpace(text); {
+	case bare != "":
+		return "no '" + bare + "'"
+	case strings.HasPrefix(text, "\t"):
+		return "no tab"
+	}
+	return "no space"
+}
+
+// where says in words in front of what some text is missing.
+func where(next []token) string {
+	if len(next) == 0 {
+		return " at the end of the line"
+	}
+	return " before the " + kindInfos[next[0].kind].noun
 }
