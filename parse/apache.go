@@ -84,10 +84,12 @@ var apacheHeaders = map[string]token{
 	"referer":          {kind: kindReferer},
 	"referrer":         {kind: kindReferer},
 	"user-agent":       {kind: kindAgent},
-	"x-forwarded-for":  {kind: kindForwarded, list: true},
+	"x-forwarded-for":  {kind: kindForwarded, list: true, header: "x-forwarded-for"},
 	"host":             {kind: kindHost, rank: 2},
-	"x-real-ip":        {kind: kindClient, rank: 3},
-	"cf-connecting-ip": {kind: kindClient, rank: 4},
+	"x-real-ip":        {kind: kindClient, rank: 3, header: "x-real-ip"},
+	"cf-connecting-ip": {kind: kindClient, rank: 4, header: "cf-connecting-ip"},
+	"true-client-ip":   {kind: kindForwarded, rank: 5, header: "true-client-ip"},
+	"forwarded":        {kind: kindForwarded, list: true, rank: 6, header: "forwarded"},
 }
 
 // apacheTokens reads the directive that text opens with, and how wide it is: one variable, or for %t a variable between

@@ -21,15 +21,26 @@ func chooseTexts(tokens []token) {
 		if !p.variable() || p.kind == kindSkip || p.kind.stamp() {
 			continue
 		}
-		feeds := kindInfos[p.kind].feeds
-		if best[feeds] == nil || p.before(best[feeds]) {
-			p, best[feeds] = best[feeds], p
+		best[kindInfos[p.kind].feeds] = better(best[kindInfos[p.kind].feeds], p)
+	}
+	for i := range tokens { // what a proxy says of the client beside the address is what it has forwarded
+		if p := &tokens[i]; p.kind == kindSkip && p.header != "" {
+			p.kind = kindForwarded
+			best[FieldForwarded] = better(best[FieldForwarded], p)
 		}
-		p.drop()
 	}
 	if request := best[FieldMethod]; request != nil && request.kind == kindRequest {
 		best[FieldPath].drop()
 	}
+}
+
+// better returns the variable of two that feeds a field, and drops the other one. The first may be nil.
+func better(best, p *token) *token {
+	if best == nil || p.before(best) {
+		p, best = best, p
+	}
+	p.drop()
+	return best
 }
 
 // before reports whether p is to be preferred to another variable for the same field. A whole request line is preferred

@@ -122,8 +122,11 @@ func newFormat(tokens []token, parser func() Parser) *Format {
 		if p.variable() && p.kind != kindSkip {
 			f.fields[kindInfos[p.kind].feeds] = true
 		}
-		if p.kind == kindRequest {
+		switch p.kind {
+		case kindRequest:
 			f.fields[FieldPath] = true
+		case kindForwarded:
+			f.header = p.header
 		}
 		if p.extra >= 0 && p.variable() {
 			f.extra[p.extra] = true

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"time"
 
 	"shadow/limit"
@@ -31,7 +32,7 @@ type Record struct {
 	Host      []byte // virtual host, without port
 	Referer   []byte
 	Agent     []byte // User-Agent
-	Forwarded []byte // X-Forwarded-For, as it came
+	Forwarded []byte // X-Forwarded-For as it came, or the header of Format.ForwardedBy
 
 	Status       int32      // HTTP status, 0 when not logged
 	Bytes        int64      // sent to the client; 0 when "-"
@@ -99,6 +100,7 @@ type Format struct {
 	Text   string // as the server's configuration would write it, or the JSON field mapping
 	fields [fieldCount]bool
 	extra  [MaxExtra]bool
+	header string // that FieldForwarded is, in lower case
 	parser func() Parser
 }
 
@@ -107,6 +109,10 @@ func (f *Format) Has(field Field) bool { return f.fields[field] }
 
 // HasExtra reports whether the format has the field that Options.Extra names in place i.
 func (f *Format) HasExtra(i int) bool { return f.extra[i] }
+
+// ForwardedBy names the header that is Record.Forwarded, in lower case: x-forwarded-for unless the format has another in
+// its place.
+func (f *Format) ForwardedBy() string { return cmp.Or(f.header, "x-forwarded-for") }
 
 // NewParser returns a parser for one goroutine.
 func (f *Format) NewParser() Parser { return f.parser() }

@@ -18,6 +18,7 @@ type token struct {
 	list     bool     // whether an unquoted value may hold ", " or " : " between its parts
 	end      bool     // Apache: the time when the request ended, not when it began
 	strptime strptime // of kindStrptime
+	header   string   // in which proxies pass on the client's address; in lower case
 	extra    int      // its place in Options.Extra, or −1
 	idle     bool     // a stamp that another one makes superfluous: it is read to find its end
 }

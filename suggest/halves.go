@@ -38,7 +38,7 @@ func (h *halves) divide(b *traffic.Batch, do func(part int, b *traffic.Batch) er
 	}
 	like := traffic.Columns{
 		Source: b.Source != nil, Host: b.Host != nil, User: b.User != nil, Path: b.Path != nil,
-		Upstream: b.Upstream != nil, Marks: b.Marks != nil, Traces: b.Traces != nil,
+		Upstream: b.Upstream != nil, Marks: b.Marks != nil, Traces: b.Traces != nil, Origins: b.Origin != nil,
 	}
 	for part := range h.parts {
 		to := &h.parts[part]

@@ -11,10 +11,10 @@ import (
 // rules of its own.
 
 // Columns says which of the optional columns a run has.
-type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces bool }
+type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces, Origins bool }
 
 // columns are those of b beside Seq.
-func (b *Batch) columns() [13]column {
+func (b *Batch) columns() [15]column {
 	return [...]column{
 		{numbers[limit.Time]{series[limit.Time]{&b.At}}, noName, nil},
 		{numbers[int32]{series[int32]{&b.Client}}, clientName, nil},
@@ -29,6 +29,8 @@ func (b *Batch) columns() [13]column {
 		{numbers[int64]{series[int64]{&b.Upstream}}, noName, func(c Columns) bool { return c.Upstream }},
 		{numbers[uint64]{series[uint64]{&b.Marks}}, noName, func(c Columns) bool { return c.Marks }},
 		{traces{series[Trace]{&b.Traces}}, noName, func(c Columns) bool { return c.Traces }},
+		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
+		{numbers[uint32]{series[uint32]{&b.Leftmost}}, noName, func(c Columns) bool { return c.Origins }},
 	}
 }
 

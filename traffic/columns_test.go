@@ -24,7 +24,7 @@ func TestColumnsAreListed(t *testing.T) {
 	}
 }
 
-var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true}
+var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true}
 
 // filled has n rows, whose names are in the tables.
 func filled(t *Tables, n int) *Batch {
@@ -38,6 +38,7 @@ func filled(t *Tables, n int) *Batch {
 		b.Host, b.User = append(b.Host, t.Hosts.ID(name("host"))), append(b.User, NoUser)
 		b.Path, b.Upstream = append(b.Path, t.Paths.ID(name("path"))), append(b.Upstream, int64(i))
 		b.Marks, b.Traces = append(b.Marks, 1<<(63-i%2)), append(b.Traces, Trace{Trait(i), uint16(i * 5000), uint16(i * 9000)})
+		b.Origin, b.Leftmost = append(b.Origin, uint32(i)<<29), append(b.Leftmost, uint32(i)<<23)
 		if i%3 > 0 {
 			b.User[i] = t.Users.ID(name("user"))
 		}

@@ -36,6 +36,7 @@ type intake struct {
 	notHTTP NotHTTP
 	marker  *match.Marker    // nil unless there are scopes
 	tracer  *evidence.Tracer // nil unless traces are wanted
+	origins *match.Origins   // nil unless wanted
 	span    span
 	columns traffic.Columns
 	formats map[*parse.Format]*parse.Lines
@@ -205,6 +206,12 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 	}
 	if in.columns.Traces {
 		in.tracer.Trace(extend(&r.Traces, len(records)), records)
+	}
+	if in.columns.Origins {
+		for i := range records {
+			origin, leftmost := in.origins.Of(&records[i])
+			r.Origin, r.Leftmost = append(r.Origin, origin), append(r.Leftmost, leftmost)
+		}
 	}
 	if in.columns.Marks {
 		marks := extend(&r.Marks, len(records))

@@ -36,6 +36,7 @@ type Options struct {
 	Users    bool // whether the User column is needed
 	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
 	Paths    bool // whether the Path column is needed
+	Origins  bool // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
 	Band     bool // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends

@@ -129,16 +129,21 @@ func (r *Reader) columns() traffic.Columns {
 	cols := traffic.Columns{Source: max(len(r.feeds), len(r.logs)) > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Traces: o.Tracer != nil}
 	for _, f := range r.feeds {
 		cols.Upstream = cols.Upstream || f.has(parse.FieldUpstreamTime)
+		cols.Origins = cols.Origins || o.Origins && o.Clients.IsAddress() && f.has(parse.FieldForwarded)
 	}
 	return cols
 }
 
 func newIntake(o *Options, s span, cols traffic.Columns) *intake {
-	return &intake{
+	in := &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), ids: o.Tables.Clients.NewFinder(), agents: o.Tables.Agents.NewFinder(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
 		marker: o.Scopes.NewMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: Stopwatch{Now: o.Clock}, formats: map[*parse.Format]*parse.Lines{},
 		addresses: o.Clients.IsAddress(),
 	}
+	if cols.Origins {
+		in.origins = o.Clients.NewOrigins()
+	}
+	return in
 }
 
 // Next returns the next batch of requests, or io.EOF. The batch is valid until the next call of Next.

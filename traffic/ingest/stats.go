@@ -34,6 +34,7 @@ type Stats struct {
 	Resolution    limit.Time // of the stamps: limit.Second, Millisecond or Microsecond
 	HasAgents     bool       // whether any format that was read has a user agent
 	HasUpstream   bool       // whether any has upstream times
+	ForwardedBy   string     // the header in which a format that was read has what proxies say; "": none
 	Inputs        []InputStats
 	Faults        []FaultAt      // the first few, input by input
 	Passed        []error        // for each input that was passed over, why
@@ -164,6 +165,9 @@ func (s *Stats) finish(f *feed) {
 	}
 	s.HasAgents = s.HasAgents || f.has(parse.FieldAgent)
 	s.HasUpstream = s.HasUpstream || f.has(parse.FieldUpstreamTime)
+	if f.has(parse.FieldForwarded) {
+		s.ForwardedBy = max(s.ForwardedBy, f.format.ForwardedBy()) // of several x-forwarded-for
+	}
 }
 
 // close makes the statistics whole once all inputs have come to their end.

@@ -114,8 +114,8 @@ func (r *ClientRule) Lacks(f *parse.Format) string {
 			}
 		}
 		return r.extra[0]
-	case r.forwarded && !f.Has(parse.FieldForwarded):
-		return "x-forwarded-for"
+	case r.forwarded && (!f.Has(parse.FieldForwarded) || f.ForwardedBy() != forwardedFor):
+		return forwardedFor
 	case !r.plain() && !f.Has(sourceFields[r.source]):
 		return r.text
 	}
@@ -171,6 +171,9 @@ func isFieldName(s string) bool {
 	})
 }
 
+// forwardedFor is the header whose name most proxies keep to.
+const forwardedFor = "x-forwarded-for"
+
 // parseFrom reads --client-from and --trusted-proxy.
 func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	switch {
@@ -186,7 +189,7 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 		return fmt.Errorf("client-from %q: not the name of a header", from)
 	}
 	r.forwarded = true
-	if !strings.EqualFold(from, "x-forwarded-for") {
+	if !strings.EqualFold(from, forwardedFor) {
 		r.extra = headerNames(from)
 	}
 	for _, s := range trusted {

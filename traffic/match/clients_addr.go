@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -54,8 +55,12 @@ func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return false
 }
 
-// hostOf returns the address in an entry of a proxy's list, without spaces, quotes, brackets and port.
+// hostOf returns the address in an entry of a proxy's list, without spaces, quotes, brackets and port. Of the header
+// Forwarded it is the parameter for (RFC 7239, section 4): for="[2001:db8::17]:4711";proto=https.
 func hostOf(entry []byte) []byte {
+	if bytes.IndexByte(entry, '=') >= 0 {
+		entry = forwardedNode(entry)
+	}
 	entry = trim(entry, " \t\"")
 	if len(entry) > 0 && entry[0] == '[' {
 		for i, c := range entry {
@@ -77,6 +82,17 @@ func hostOf(entry []byte) []byte {
 		return entry[:colon]
 	}
 	return entry
+}
+
+// forwardedNode returns what the parameter for says, in either case; nothing if there is none.
+func forwardedNode(entry []byte) []byte {
+	for parameter := range bytes.SplitSeq(entry, []byte(";")) {
+		name, value, _ := bytes.Cut(parameter, []byte("="))
+		if bytes.EqualFold(trim(name, " \t"), []byte("for")) {
+			return value
+		}
+	}
+	return nil
 }
 
 // trim is bytes.Trim for a set of ASCII characters, without the table that it builds.

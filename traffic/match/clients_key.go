@@ -60,7 +60,7 @@ func (e *Extractor) key(r *parse.Record) []byte {
 func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
 	addr, ok := parse.Addr(record.Client)
 	if ok && r.forwarded {
-		addr = r.walk(addr, record)
+		addr, _ = r.walk(addr, record)
 	}
 	return addr, ok
 }
@@ -76,8 +76,9 @@ func (r *ClientRule) field(record *parse.Record) []byte {
 }
 
 // walk follows the proxies' list from the right, beginning with the peer, to the first address that is not trusted.
-// What cannot be read was not written by a proxy we trust: the walk ends at the last address that could be.
-func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) netip.Addr {
+// What cannot be read was not written by a proxy we trust: the walk ends at the last address that could be. Left is what
+// of the list lies beyond.
+func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) (client netip.Addr, left []byte) {
 	list := record.Forwarded
 	if len(r.extra) > 0 {
 		list = r.field(record)
@@ -90,7 +91,7 @@ func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) netip.Addr {
 		}
 		addr, list = next, list[:max(comma, 0)]
 	}
-	return addr
+	return addr, list
 }
 
 // text writes an address, or the prefix that it belongs to.
