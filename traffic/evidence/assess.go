@@ -95,6 +95,7 @@ const (
 	ErrorsSignal
 	RobotsSignal
 	AgentsSignal
+	RangesSignal
 	SignalCount
 )
 
@@ -138,6 +139,7 @@ func (r *Rules) Assess(e *Summary, claim request.Class, site *SiteBaseline) (a A
 		votes[HoursSignal] = unless(int64(e.Hours) < r.Hours, VoteBot)
 		votes[RobotsSignal] = unless(!e.Traits.Has(traffic.FetchedRobots), Conclusive)
 	}
+	votes[RangesSignal] = unless(e.ranges < pieces, Conclusive)
 	votes[ClaimSignal] = unless(claim == request.Browser || claim == request.Unknown, Conclusive)
 	votes[BeaconSignal] = unless(!e.Traits.Has(traffic.LoadedBeacon), VoteHuman)
 	a.Verdict = verdict(votes)
@@ -286,6 +288,8 @@ func (e *Summary) describe(s Signal, claim request.Class) string {
 			return "fetched robots.txt and asked for what it forbids"
 		}
 		return "fetched robots.txt"
+	case RangesSignal:
+		return fmt.Sprintf("fetched %d parts of one file in a row, as download accelerators do", e.ranges)
 	}
 	return fmt.Sprintf("claims to be %d browsers or more and fetches no files", bits.OnesCount16(e.Agents))
 }

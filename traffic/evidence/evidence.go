@@ -41,7 +41,7 @@ type Summary struct {
 	Hours  uint8         // the longest row of hours of the clock with a view in each
 	row    uint8         // of hours, up to that of the latest view
 	Traits traffic.Trait // what it did at least once
-	bare   bool          // no file of the latest view was fetched yet
+	ranges uint8         // of one target in a row, up to pieces, where it stays
 	page   uint16        // at hand, by Trace.Page; 0: none
 	next   uint16        // asked for from there, and perhaps a page; 0: none
 	wait   uint16        // tenths of a second from the latest view to next
@@ -58,6 +58,13 @@ const (
 	tenth     = limit.Second / 10
 )
 
+// bare stands among the traits while no file of the latest view was fetched.
+const bare = traffic.Trait(1 << 7)
+
+// pieces is how many parts of one target, fetched in a row, show a download accelerator. A browser that shows a document
+// while it loads it fetches some dozens.
+const pieces = 250
+
 // Add takes in a request. agents is the set that holds the browser it claims to be, none if it claims no browser.
 func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Trace) {
 	if e.Traits == 0 {
@@ -70,12 +77,13 @@ func (e *Summary) Add(at limit.Time, status uint16, agents uint16, t traffic.Tra
 		if t.From != 0 && t.From == e.next {
 			e.confirm(at)
 		}
-		if e.bare && at-e.last <= assetTime {
-			e.bare = false
+		if e.Traits.Has(bare) && at-e.last <= assetTime {
+			e.Traits &^= bare
 			bump(&e.WithAssets)
 		}
 	case t.Traits.Has(traffic.Stepped):
 		e.step(at, status, t)
+		e.piece(status, t.Page)
 		if t.Traits.Has(traffic.Asked) && shown(status) {
 			e.ask(at, t)
 		}
@@ -104,6 +112,17 @@ func (e *Summary) step(at limit.Time, status uint16, t traffic.Trace) {
 		e.confirm(at)
 	default: // back to an older one, which was not asked for again
 		e.turn(t.From)
+	}
+}
+
+// piece follows a row of answers with a part of what was asked for before.
+func (e *Summary) piece(status, page uint16) {
+	switch {
+	case e.ranges == pieces:
+	case status != 206 || page == 0 || page != e.page && page != e.next:
+		e.ranges = 0
+	default:
+		e.ranges++
 	}
 }
 
@@ -152,7 +171,8 @@ func (e *Summary) view(at limit.Time, page uint16) {
 	}
 	e.hour(at)
 	bump(&e.Views)
-	e.last, e.bare = at, true
+	e.last = at
+	e.Traits |= bare
 }
 
 // hour follows the row of hours to a view, before it is counted.

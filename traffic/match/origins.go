@@ -9,8 +9,8 @@ import (
 	"shadow/parse"
 )
 
-// A server that stands behind proxies logs their addresses, and finds the client's in a header. Whether that is so shows
-// in the header: it names somebody else, again and again. The client itself may have written entries of its own in front.
+// A server that stands behind proxies logs their addresses, and finds the client's in a header. It shows in the
+// header, which names somebody else again and again. The client itself may have written entries of its own in front.
 //
 //	client     header                      origin         leftmost
 //	10.0.0.1   192.0.2.7                   192.0.2.7      192.0.2.7, an address
@@ -34,7 +34,7 @@ const (
 // EntryOf is what a value of the column Leftmost says.
 func EntryOf(leftmost uint32) Entry { return Entry(leftmost) % entryCount }
 
-// Origins finds whom headers of proxies name behind clients, for one goroutine.
+// Origins finds the addresses that headers of proxies name behind clients, for one goroutine.
 type Origins struct {
 	rule ClientRule
 	seen [1 << 10]origin // by hash of the list: the same ones come again and again

@@ -6,7 +6,7 @@ import (
 	"shadow/parse"
 )
 
-// Whom a header names behind the client, and what its first entry is.
+// The address that a header names behind the client, and what its first entry is.
 func TestOrigins(t *testing.T) {
 	plain, err := ParseClientRule("", "", nil)
 	if err != nil {
