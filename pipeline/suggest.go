@@ -9,6 +9,7 @@ import (
 
 	"shadow/policy"
 	"shadow/report/advice"
+	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -33,7 +34,8 @@ type Suggest struct {
 
 	names   []string // of the logs
 	advisor suggest.Advisor
-	judged  suggest.Judged
+	where   servers.Where   // the client and the log of the limits, without an action
+	named   map[string]bool // the actions that the configuration names
 }
 
 // DefaultTarget are the clients that a limit is meant for unless somebody says otherwise.
@@ -70,12 +72,13 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	answers := make([]advice.Answer, len(found))
+	answers, nginxTold := make([]advice.Answer, len(found)), false
 	for i, answer := range found {
-		var nginx *advice.Nginx
-		if answer.Nginx != nil {
-			nginx = &advice.Nginx{Directives: r.judged.Directives(answer.Action, answer.Nginx.Twin)}
+		nginx, err := r.nginx(answer, nginxTold)
+		if err != nil {
+			return err
 		}
+		nginxTold = nginxTold || nginx != nil
 		answers[i] = advice.Answer{Advice: answer, Nginx: nginx, Next: r.next(answer, nginx)}
 	}
 	o := r.reportOptions(r.warnings(found))
@@ -105,12 +108,14 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 			return err
 		}
 	}
-	r.judged = suggest.Judged{
-		Client: r.Client, ClientFrom: r.ClientFrom, Rule: r.Read.Clients, FromNginx: r.NginxConf != "", Format: r.Format,
-		Named: map[string]bool{},
+	v4, v6, _ := r.Read.Clients.Prefixes()
+	r.where = servers.Where{
+		Client: r.Client, V4: v4, V6: v6, ClientFrom: r.ClientFrom, Trusted: r.Read.Clients.Trusted(),
+		FromNginx: r.NginxConf != "", Format: r.Format,
 	}
+	r.named = map[string]bool{}
 	for _, a := range r.Config.Actions {
-		r.judged.Named[a.Name] = true
+		r.named[a.Name] = true
 	}
 	r.Read.Band = r.Band
 	return nil

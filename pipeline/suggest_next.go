@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/report/advice"
+	"shadow/servers"
 	"shadow/suggest"
 )
 
@@ -83,6 +84,34 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// nginx is what nginx is to be told, nil if nothing. What it wants once it is told by the first such answer.
+func (r *Suggest) nginx(a *suggest.Advice, again bool) (*advice.Nginx, error) {
+	if a.Nginx == nil {
+		return nil, nil
+	}
+	where := r.where
+	where.Action, where.Named = a.Action, r.named[a.Action]
+	nginx, err := servers.Named("nginx")
+	if err != nil {
+		return nil, err
+	}
+	lines, err := nginx.Lines(a.Nginx.Twin.Limit(), where)
+	if err != nil {
+		return nil, err
+	}
+	n := &advice.Nginx{Key: lines.Key, Note: lines.Note}
+	for _, b := range lines.Blocks {
+		switch {
+		case b.Once && again:
+		case b.Place == "http":
+			n.HTTP = append(n.HTTP, b.Lines...)
+		default:
+			n.Place = b.Lines
+		}
+	}
+	return n, nil
 }
 
 // nginxBlock are the directives, and what to know of them.

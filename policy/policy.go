@@ -166,7 +166,7 @@ func (p Part) Semantics() string {
 // it, or "none" with the reason.
 func (p Part) Nearest() string {
 	if p.Spec.Algorithm == "nginx" {
-		return fmt.Sprintf("%s (%s)", nginxOwn(p.Spec), presetDeviation(p.Spec))
+		return fmt.Sprintf("%s (%s)", NginxSetting(p.Spec), presetDeviation(p.Spec))
 	}
 	d, ok := p.Limiter.(limit.Describer)
 	if !ok {

@@ -30,7 +30,7 @@ type Server struct {
 
 // Servers are all that there are, in the order in which they are shown.
 var Servers = []Server{
-	{Name: "nginx limit_req", Preset: "nginx", Own: nginxOwn, Bucket: true, Nearest: nginxNearest},
+	{Name: "nginx limit_req", Preset: "nginx", Own: NginxSetting, Bucket: true, Nearest: nginxNearest},
 	{Name: "HAProxy stick-table", Preset: "haproxy", Nearest: haproxyNearest},
 	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: envoyLocalOwn, Bucket: true, Nearest: envoyLocalNearest},
 	{Name: "Envoy ratelimit service", Preset: "envoy", Nearest: envoyNearest, Same: envoySame},
@@ -119,8 +119,8 @@ func offText(off float64) string {
 	return fmt.Sprintf("%.2g %% faster", 100*off)
 }
 
-// nginxOwn is the setting that nginx:10r/s,burst=20,delay=8 stands for: rate=10r/s burst=20 delay=8.
-func nginxOwn(spec limit.Spec) string {
+// NginxSetting is the setting that nginx:10r/s,burst=20,delay=8 stands for: rate=10r/s burst=20 delay=8.
+func NginxSetting(spec limit.Spec) string {
 	unit := "s"
 	if spec.Period == limit.Minute {
 		unit = "m"

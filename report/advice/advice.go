@@ -122,7 +122,7 @@ type Bound struct {
 }
 
 // Nginx is what nginx is to be told, and what that does: nginx has no windows, and its buckets count in milliseconds
-// and in whole thousandths of a request per second. Directives must be there; New fills in the rest.
+// and in whole thousandths of a request per second. Key, Note and the lines must be there; New fills in the rest.
 type Nginx struct {
 	Limit     string `json:"limit"`     // the bucket, as --limit takes it
 	Answer    bool   `json:"is_answer"` // whether that is the answer itself
@@ -130,7 +130,12 @@ type Nginx struct {
 	Rate      string `json:"rate"`      // 6r/m
 	Burst     int64  `json:"burst"`
 	Deviation string `json:"deviation"`
-	suggest.Directives
+
+	Key   string   `json:"key"`      // a variable of nginx; "": which one is not known
+	Note  string   `json:"note"`     // about the key
+	HTTP  []string `json:"http"`     // lines of the http block
+	Place []string `json:"location"` // lines of the place that serves the requests
+
 	First *Figures `json:"first"` // as nginx counts; nil: not measured
 	Rest  *Figures `json:"rest"`
 }

@@ -1,0 +1,81 @@
+package servers
+
+import (
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// A Kind is what the limits of a server count by, as far as a curve over their size goes.
+type Kind uint8
+
+// The kinds. Their names are those of package sweep.
+const (
+	Window    Kind = iota // admitted requests of the last period
+	Fixed                 // admitted requests of a fixed period
+	WindowAll             // requests of the last period, refused ones too
+	Token                 // tokens of a bucket
+)
+
+// String is the kind as --kind takes it.
+func (k Kind) String() string {
+	return [...]string{"window", "fixed", "window,charge=all", "token"}[k]
+}
+
+// A Family is the limits of a server that differ only in how many requests they admit at once. Where servers differ
+// from the curve of the same kind, a replay of Limit says by how much.
+type Family struct {
+	Server *Server
+	Kind   Kind
+	Count  int64      // how many tokens flow into a bucket per period; 0 for windows
+	Per    limit.Time // the period of the bucket, or the length of the window
+}
+
+// rate is one setting of a server's grid: of windows only the period.
+type rate struct {
+	count int64
+	per   limit.Time
+}
+
+// Families are the rates and periods that are tried on the server, the slowest and longest last.
+func (s *Server) Families() (families []Family) {
+	for _, r := range s.grid {
+		families = append(families, Family{s, s.kind, r.count, r.per})
+	}
+	return families
+}
+
+// Limit is the limit that admits n requests at once to a client never seen, in the server's own arithmetic, as --limit
+// takes it; false if the server has none.
+func (f Family) Limit(n int64) (text string, ok bool) {
+	if n < 1 {
+		return "", false
+	}
+	text = f.Server.limit(rate{f.Count, f.Per}, n)
+	_, err := policy.ParseLimits([]string{text}, request.ByClient)
+	return text, err == nil
+}
+
+// String is what the limits have in common: 10/s of a bucket, 1m of a window.
+func (f Family) String() string {
+	if f.Kind != Token {
+		return limit.FormatPeriod(f.Per)
+	}
+	return limit.Spec{Count: f.Count, Period: f.Per}.String()
+}
+
+// grid makes rates of counts per period.
+func perPeriod(per limit.Time, counts ...int64) (rates []rate) {
+	for _, count := range counts {
+		rates = append(rates, rate{count, per})
+	}
+	return rates
+}
+
+// periods makes rates of windows.
+func periods(lengths ...limit.Time) (rates []rate) {
+	for _, length := range lengths {
+		rates = append(rates, rate{0, length})
+	}
+	return rates
+}

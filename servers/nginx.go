@@ -1,0 +1,157 @@
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/limit"
+	"shadow/policy"
+)
+
+// nginx counts by any variable of its own, one that is empty not at all. Its zones are buckets: the rate stands in the
+// http block, and how many come on top of it in the place that serves the requests.
+
+var nginx = Server{
+	Name: "nginx", Title: "nginx", DryRun: true,
+	Watch: "put $limit_req_status into the log_format: REJECTED_DRY_RUN is a request that would be refused. Then take " +
+		"limit_req_dry_run out",
+	algorithms: []string{"nginx"},
+	kind:       Token,
+	grid: append(perPeriod(limit.Second, 100, 50, 20, 10, 5, 3, 2, 1),
+		perPeriod(limit.Minute, 30, 20, 10, 6, 5, 3, 2, 1)...),
+	limit: nginxLimit, lines: nginxLines,
+}
+
+// nginxLimit admits one request beside its burst at once.
+func nginxLimit(r rate, n int64) string {
+	unit := "s"
+	if r.per == limit.Minute {
+		unit = "m"
+	}
+	return policy.NginxTwin{Rate: fmt.Sprintf("%dr/%s", r.count, unit), Burst: n - 1}.Limit()
+}
+
+func nginxLines(spec limit.Spec, w Where) Directives {
+	key, zone := w.nginxKey(), w.name()
+	rate, burst, _ := strings.Cut(policy.NginxSetting(spec), " ")
+	place := Block{Place: "server", Lines: []string{
+		strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";", "limit_req_status 429;",
+		"limit_req_dry_run on;   # blocks nobody: look at $limit_req_status in the log first",
+	}}
+	if location := w.location(); location != "" {
+		for i, line := range place.Lines {
+			place.Lines[i] = "    " + line
+		}
+		place.Lines = append(append([]string{location + " {   # with all that serves it"}, place.Lines...), "}")
+	} else if w.Action != "" {
+		place.Place = "the location that serves " + w.Action
+	}
+	http := append(key.network, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", cmp.Or(key.variable, "$client"), zone, rate))
+	d := Directives{Key: key.variable, Note: key.note}
+	if key.proxies != nil {
+		d.Blocks = append(d.Blocks, Block{"http", true, key.proxies})
+	}
+	d.Blocks = append(d.Blocks, Block{"http", false, http}, place)
+	return d
+}
+
+// nginxKey is what limit_req_zone counts by.
+type nginxKey struct {
+	variable string   // $binary_remote_addr; "" if it cannot be told
+	proxies  []string // what the http block must have for it, once
+	network  []string // and what it may have again and again
+	note     string   // where it is not quite what was judged, or why it cannot be told
+}
+
+// nginxKey is what the client is in nginx.
+func (w *Where) nginxKey() nginxKey {
+	name := strings.TrimPrefix(w.Client, "$")
+	header, isHeader := strings.CutPrefix(name, "header:")
+	switch {
+	case w.address():
+		return w.nginxAddress()
+	case isHeader:
+		return nginxNamed("http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_")))
+	case nginxFields[name] != "":
+		return nginxNamed(nginxFields[name])
+	case w.FromNginx || strings.Contains(w.Format, "$"+name):
+		return nginxNamed(name) // a variable of nginx's own log
+	}
+	return nginxKey{note: fmt.Sprintf("clients were identified by the field %q of the log, and only you know which "+
+		"variable of nginx holds it: put it in the place of $client", w.Client)}
+}
+
+// nginxFields are the variables of the fields that most logs have.
+var nginxFields = map[string]string{
+	"user": "remote_user", "remote_user": "remote_user", "host": "host", "agent": "http_user_agent",
+	"http_user_agent": "http_user_agent", "referer": "http_referer", "http_referer": "http_referer",
+}
+
+var variableName = lazy.Regexp(`^\w+$`)
+
+// nginxNamed is a key that is a variable. One that is empty limits nothing in nginx.
+func nginxNamed(variable string) nginxKey {
+	if !variableName().MatchString(variable) {
+		return nginxKey{note: fmt.Sprintf("clients were identified by %q, which cannot be a variable of nginx: put the "+
+			"one that holds it in the place of $client", variable)}
+	}
+	key := nginxKey{
+		variable: "$" + variable,
+		note:     "requests without it are one client, -, here; nginx does not limit them",
+	}
+	if variable == "remote_user" {
+		key.note += ". The name is the one that was sent: nginx counts before it checks the password"
+	}
+	return key
+}
+
+// nginxAddress is the address or its network, taken from the header that proxies write if the log's was.
+func (w *Where) nginxAddress() (key nginxKey) {
+	if w.ClientFrom != "" {
+		for _, network := range w.Trusted {
+			key.proxies = append(key.proxies, "set_real_ip_from "+network.String()+";")
+		}
+		key.proxies = append(key.proxies, "real_ip_header "+headerText(w.ClientFrom)+";", "real_ip_recursive on;")
+	}
+	switch {
+	case !w.cut():
+		key.variable = "$binary_remote_addr"
+	case w.V4%8 != 0 || w.V6%8 != 0:
+		key.note = fmt.Sprintf("clients were networks of %s, and nginx can cut addresses at whole bytes only: put a "+
+			"variable that holds the network (a geo block) in the place of $client", w.Client)
+	default:
+		key.variable = "$client_network"
+		key.network = networkMap(w.V4/8, w.V6/8)
+	}
+	return key
+}
+
+// networkMap makes a variable of the first bytes of addresses: four bytes are IPv4, sixteen IPv6, or IPv4 written as
+// that.
+func networkMap(v4, v6 int) []string {
+	return []string{
+		"map $binary_remote_addr $client_network {",
+		fmt.Sprintf(`    "~^(?s)(?<net4>.{%d}).{%d}\z" $net4;`, v4, 4-v4),
+		fmt.Sprintf(`    "~^(?s)\x00{10}\xff\xff(?<net4>.{%d}).{%d}\z" $net4;`, v4, 4-v4),
+		fmt.Sprintf(`    "~^(?s)(?<net6>.{%d}).{%d}\z" $net6;`, v6, 16-v6),
+		"    default $binary_remote_addr;",
+		"}",
+	}
+}
+
+// location is the location of an action that is named after a path, or "".
+func (w *Where) location() string {
+	switch page, below, ok := w.path(); {
+	case !ok:
+		return ""
+	case below:
+		return "location " + page + "/"
+	case page == "/":
+		return "location = /"
+	default:
+		return "location ~ ^" + regexp.QuoteMeta(page) + "/?$" // /login/ is that action as well
+	}
+}

@@ -1,0 +1,105 @@
+package servers
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// A Server enforces limits of its own kind.
+type Server struct {
+	Name  string // as people choose it: envoy-local
+	Title string // as sentences have it
+
+	// Lacks is why the server has no limit of requests; "": it has.
+	Lacks string
+
+	// DryRun reports whether its lines begin with a mode that refuses nothing. Watch is how to see what would be refused,
+	// or how to begin without such a mode: a sentence without its end.
+	DryRun bool
+	Watch  string
+
+	algorithms []string // of its limits, as --limit takes them
+	kind       Kind
+	grid       []rate
+	limit      func(r rate, n int64) string
+	lines      func(limit.Spec, Where) Directives
+}
+
+var all = []*Server{&nginx, &apache}
+
+var apache = Server{
+	Name: "apache", Title: "Apache httpd",
+	Lacks: "Apache httpd has no limit of requests: mod_ratelimit limits bytes, and mod_evasive and mod_qos, which are " +
+		"not part of it, count per process or not by client. Put a server in front that has one",
+}
+
+// Names are the names of all servers, in the order in which they are shown.
+func Names() (names []string) {
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Named returns a server by its name.
+func Named(name string) (*Server, error) {
+	for _, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("server %q: no lines are known for that%s; want one of %s",
+		name, limit.Hint(name, Names()), strings.Join(Names(), ", "))
+}
+
+// Lines are what to paste to enforce a limit of the server, written as --limit takes it, first in a mode that refuses
+// nothing if there is one.
+func (s *Server) Lines(text string, w Where) (Directives, error) {
+	if s.Lacks != "" {
+		return Directives{}, fmt.Errorf("limit %q: %s", text, s.Lacks)
+	}
+	spec, err := s.spec(text)
+	if err != nil {
+		return Directives{}, err
+	}
+	return s.lines(spec, w), nil
+}
+
+// spec reads a limit, which must be one that the server has.
+func (s *Server) spec(text string) (limit.Spec, error) {
+	policies, err := policy.ParseLimits([]string{text}, request.ByClient)
+	if err != nil {
+		return limit.Spec{}, err
+	}
+	if len(policies) == 1 && len(policies[0].Parts) == 1 {
+		spec := policies[0].Parts[0].Spec
+		for _, algorithm := range s.algorithms {
+			if spec.Algorithm == algorithm && s.settable(spec) {
+				return spec, nil
+			}
+		}
+	}
+	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, s.example())
+}
+
+// settable reports whether the options of a limit are all settings of the server. A cooldown is ours; a token bucket
+// may differ from Envoy's in other ways.
+func (s *Server) settable(spec limit.Spec) bool {
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		name, _, _ := strings.Cut(option, "=")
+		if name == "cooldown" || spec.Algorithm == "token" && name != "" && name != "burst" {
+			return false
+		}
+	}
+	return true
+}
+
+// example is one of its limits.
+func (s *Server) example() string {
+	text, _ := s.Families()[len(s.grid)/2].Limit(10)
+	return text
+}

@@ -1,0 +1,84 @@
+package servers
+
+import (
+	"net/netip"
+	"strings"
+
+	"shadow/lazy"
+)
+
+// What is pasted must limit by what was judged: by the same client, and in the place that serves the same requests.
+// Where a server has no such thing, or only the operator can know it, that is said instead.
+
+// A Where is the clients and requests that a limit was judged for. The zero value is each address, for all requests.
+type Where struct {
+	Client     string         // who one is, as --client takes it: addr, addr/24,/64, user, header:NAME, a field
+	V4, V6     int            // how many bits of an address are the client; both 0: all of them
+	ClientFrom string         // the header from which addresses are taken; "": the peer's
+	Trusted    []netip.Prefix // the proxies whose header is believed
+
+	Action string // "": all requests
+	Named  bool   // whether the configuration, not the path alone, says what the action is
+
+	FromNginx bool   // whether the fields of the log are variables of nginx, all of them
+	Format    string // of the log; a variable of nginx is in it as $name
+}
+
+// Directives are what a server is to be told.
+type Directives struct {
+	Key    string // what it counts by, in its own words; "": only the operator knows
+	Note   string // about the key, and whatever is not quite as judged; a sentence without its end
+	Blocks []Block
+}
+
+// A Block is lines that go to one place.
+type Block struct {
+	Place string // the server's word for it: http, location, frontend
+	Once  bool   // whether the place wants these lines once, however many limits there are
+	Lines []string
+}
+
+// address reports whether a client is an address or its network.
+func (w *Where) address() bool {
+	name := strings.TrimPrefix(w.Client, "$")
+	return name == "" || name == "addr" || strings.HasPrefix(name, "addr/")
+}
+
+// cut reports whether a client is a network.
+func (w *Where) cut() bool { return w.V4 != 0 || w.V6 != 0 }
+
+var (
+	notInName = lazy.Regexp(`[^A-Za-z0-9]+`)
+	plainPath = lazy.Regexp(`^/[A-Za-z0-9._~-]*$`)
+)
+
+// name is what a zone, table or middleware is called: perclient for all requests, or after the action.
+func (w *Where) name() string {
+	if w.Action == "" {
+		return "perclient"
+	}
+	page, below := strings.CutSuffix(w.Action, "/…")
+	name := strings.TrimRight("action_"+strings.Trim(notInName().ReplaceAllString(page, "_"), "_"), "_")
+	if below {
+		name += "_below"
+	}
+	return name
+}
+
+// path returns the path that an action is named after: the page itself, with or without a slash at its end, or with
+// below all that begins with it and a slash. It returns false for all requests, and where the configuration or more
+// than the path says what the action is.
+func (w *Where) path() (page string, below, ok bool) {
+	page, below = strings.CutSuffix(w.Action, "/…")
+	return page, below, !w.Named && plainPath().MatchString(page)
+}
+
+// headerText is the name of a header in a form that cannot end a directive.
+func headerText(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			return c
+		}
+		return -1
+	}, name)
+}
