@@ -60,7 +60,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		return err
 	}
 	CollectOften()
-	r.Read.Users, r.Read.NoUsers = true, true // visitors are told apart by them
+	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	survey, requests := sweep.NewKeys(r.options), new(cache.Requests)

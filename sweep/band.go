@@ -29,7 +29,8 @@ type bander struct{ low, high *Sweep }
 func (s *Sweep) bound(slack limit.Time) {
 	o := s.options
 	o.Band = false
-	s.band = &bander{high: newSweep(o, high, slack)}
+	s.band = &bander{high: new(Sweep)}
+	s.band.high.init(o, high, slack)
 	s.tasks = slices.Concat(s.tasks, s.band.high.tasks)
 	if o.High {
 		for i := range s.shapes {
@@ -37,7 +38,8 @@ func (s *Sweep) bound(slack limit.Time) {
 		}
 		return
 	}
-	s.band.low = newSweep(o, low, slack)
+	s.band.low = new(Sweep)
+	s.band.low.init(o, low, slack)
 	s.tasks = slices.Concat(s.tasks, s.band.low.tasks)
 	for i := range s.shapes {
 		all := []*shaped{&s.shapes[i], &s.band.low.shapes[i], &s.band.high.shapes[i]}

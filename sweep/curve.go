@@ -84,6 +84,7 @@ func (s *Sweep) Result(stats ingest.Stats) *Result {
 	tallies := s.tallies // of its own, so that the rest of the sweep can go
 	r := &Result{Stats: stats, Tables: s.options.Tables, Tallies: &tallies, By: s.options.By, Action: s.options.Action}
 	who := s.population()
+	s.sieve.find(who)
 	if s.options.Disguised != nil {
 		r.Hidden = &Disguised{}
 	}
@@ -110,6 +111,7 @@ func (s *Sweep) curves(who []member) []Curve {
 // A member is a client that the curves are about.
 type member struct {
 	id        int32
+	slot      int32 // see sieve
 	class     request.Class
 	requests  int64
 	disguised bool
@@ -119,7 +121,7 @@ func (s *Sweep) population() (who []member) {
 	for id := range int32(s.tallies.Clients.Len()) {
 		tally := s.tallies.Clients.At(id)
 		requests := tally.Requests()
-		if s.filtered != nil {
+		if s.sieve.filters {
 			requests = 0
 			if int(id) < s.judged.Len() {
 				requests = *s.judged.At(id)
@@ -147,8 +149,11 @@ type shaped struct {
 // A bound hits those clients that all three hit, or that one of the three does. Where clients share a key, a refusal
 // more of one of them may be one less of another.
 
-// need is the smallest limit that does not hit a client, of those that needOf tells.
+// need is the smallest limit that does not hit a client, of those that needOf tells by its slot.
 func (s *shaped) need(client int32, needOf func(*shaped, int32) uint32) uint32 {
+	if client == noSlot {
+		return 1
+	}
 	need := needOf(s, client)
 	for _, other := range s.sides {
 		if s.high {
@@ -191,15 +196,17 @@ func (s *shaped) curve(who []member) Curve {
 
 // windowPoints sums up the histograms of the clients.
 func (s *shaped) windowPoints(who []member) []Point {
-	var most uint32
+	most := uint32(1)
 	for _, c := range who {
-		most = max(most, s.needs.most(c.id), s.need(c.id, mostNeeded))
+		if c.slot != noSlot {
+			most = max(most, s.needs.most(c.slot), s.need(c.slot, mostNeeded))
+		}
 	}
 	// steps[n] is what the limit n admits and n−1 does not.
 	steps := make([]step, most+1)
 	s.needs.eachOf(who, func(of *member, need uint32, requests int64) { steps[need].admit(of, requests) })
 	for _, c := range who {
-		steps[s.need(c.id, mostNeeded)].protect(&c)
+		steps[s.need(c.slot, mostNeeded)].protect(&c)
 	}
 	points := make([]Point, 0, most)
 	p := Point{Limit: int64(most), Counted: true}
@@ -255,12 +262,15 @@ func (s *shaped) tokenPoints(who []member) []Point {
 		p := point(burst)
 		p.Counted = true
 		for _, c := range who {
-			n := s.rate.refused(c.id, i)
+			if c.slot == noSlot {
+				continue
+			}
+			n := s.rate.refused(c.slot, i)
 			p.Refused[c.class] += n
 			if c.disguised {
 				p.Hidden.Requests += n
 			}
-			if s.hits(c.id, i) {
+			if s.hits(c.slot, i) {
 				p.Hit[c.class]++
 				if c.disguised {
 					p.Hidden.Clients++
@@ -282,7 +292,7 @@ func (s *shaped) tokenPoints(who []member) []Point {
 	}
 	falls := map[int64]*step{}
 	for _, c := range who {
-		need := int64(s.need(c.id, burstNeeded))
+		need := int64(s.need(c.slot, burstNeeded))
 		if falls[need] == nil {
 			falls[need] = new(step)
 		}
@@ -353,6 +363,7 @@ func (s *Sweep) Of(class func(client int32) (of request.Class, wanted bool)) Par
 		part.Clients[of]++
 		part.Requests[of] += c.requests
 	}
+	s.sieve.find(who)
 	part.Curves = s.curves(who)
 	if s.band != nil {
 		part.High = s.band.high.curves(who)

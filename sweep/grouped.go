@@ -1,21 +1,19 @@
 package sweep
 
+import "shadow/traffic/intern"
+
 // grouped is the histogram where it is known beforehand to which group each client belongs: a number for each group and
 // limit, instead of one for each client and limit. Of a client only the largest limit that it needs is kept.
 type grouped struct {
 	of      func(client int32) uint8
-	counts  [mostGroups][]int64 // by group and limit
-	largest []uint32            // by client
+	counts  [mostGroups][]int64       // by group and limit
+	largest intern.PagedSlice[uint32] // by client
 }
 
 // mostGroups is how many groups there may be.
 const mostGroups = 8
 
-func (h *grouped) grow(clients int) {
-	if more := clients - len(h.largest); more > 0 {
-		h.largest = append(h.largest, make([]uint32, more)...)
-	}
-}
+func (h *grouped) grow(clients int) { h.largest.Grow(clients) }
 
 func (h *grouped) add(p *segment, needed []uint32) {
 	var client int32 = -1
@@ -24,7 +22,8 @@ func (h *grouped) add(p *segment, needed []uint32) {
 		if c := p.clients[p.rows[i]]; c != client {
 			client, counts = c, &h.counts[h.of(c)]
 		}
-		h.largest[client] = max(h.largest[client], n)
+		largest := h.largest.At(client)
+		*largest = max(*largest, n)
 		if n < 2 {
 			continue
 		}
@@ -35,7 +34,7 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	}
 }
 
-func (h *grouped) most(client int32) uint32 { return h.largest[client] }
+func (h *grouped) most(client int32) uint32 { return *h.largest.At(client) }
 
 // eachOf tells how many requests of some clients need just a limit, from 2 on, group by group: of all clients of a group,
 // each with the first of them.
@@ -43,7 +42,10 @@ func (h *grouped) eachOf(who []member, do func(of *member, need uint32, requests
 	var told [mostGroups]bool
 	for i := range who {
 		c := &who[i]
-		if group := h.of(c.id); !told[group] {
+		if c.slot == noSlot {
+			continue
+		}
+		if group := h.of(c.slot); !told[group] {
 			told[group] = true
 			for need, n := range h.counts[group] {
 				if n > 0 {

@@ -11,7 +11,8 @@ import (
 // A histogram counts the requests of each client by the smallest limit that admits them. The class of a client, that of
 // most of its requests, is known only at the end, so by-class curves are summed up then.
 //
-// Every request needs a limit of 1 at least, so those that need just that are not counted: they are the others.
+// Every request needs a limit of 1 at least, so those that need just that are not counted: they are the others. Clients
+// go by their slots, see sieve.
 type histogram interface {
 	grow(clients int)
 
@@ -39,7 +40,10 @@ func newHistogram(by request.Key, group func(client int32) uint8) histogram {
 // eachOf is that of a histogram that tells what the requests of each client need.
 func eachOf(who []member, each func(client int32, do func(need uint32, requests int64)), do func(of *member, need uint32, requests int64)) {
 	for i := range who {
-		each(who[i].id, func(need uint32, requests int64) { do(&who[i], need, requests) })
+		if who[i].slot == noSlot {
+			continue
+		}
+		each(who[i].slot, func(need uint32, requests int64) { do(&who[i], need, requests) })
 	}
 }
 

@@ -54,7 +54,7 @@ type KeysOptions struct {
 // A keySweep is one key.
 type keySweep struct {
 	timelines traffic.Timelines
-	filtered  *filtered // nil: all requests
+	sieve     sieve
 	tasks     []*task
 	shapes    []shaped // one for each period
 }
@@ -89,9 +89,7 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 
 func newKeySweep(by request.Key, o *KeysOptions, group func(visitor int32) uint8) *keySweep {
 	s := &keySweep{timelines: traffic.Timelines{By: by}}
-	if o.Action != "" {
-		s.filtered = new(filtered)
-	}
+	s.sieve.filters = o.Action != ""
 	for _, per := range o.Periods {
 		needs := newHistogram(request.BySite, group) // visitors may share a key, and a visitor may have several
 		w := &rolling{length: uint64(per), admitted: needs}
@@ -128,11 +126,13 @@ func (k *Keys) Take(b *traffic.Batch) {
 func (k *Keys) judge(i int) {
 	s := k.sweeps[i]
 	s.timelines.Take(k.whole, k.options.Tables)
-	if s.filtered != nil {
-		s.filtered.filter(k.whole, &s.timelines, actionID(k.options.Tables, k.options.Action))
+	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), actionID(k.options.Tables, k.options.Action))
+	for _, h := range s.sieve.handfuls() {
+		for _, task := range s.tasks {
+			task.judge(h, k.visitors.Len())
+		}
 	}
 	for _, task := range s.tasks {
-		task.judge(&k.batch, &s.timelines, s.filtered, k.visitors.Len())
 		task.Forget(k.batch.Len(), k.now, task.release)
 	}
 }
@@ -232,6 +232,7 @@ func (k *Keys) population() (who []member, doubted int64) {
 func (k *Keys) sides(who []member) (all []KeyCurves) {
 	for _, s := range k.sweeps {
 		curves := KeyCurves{By: s.timelines.By}
+		s.sieve.find(who)
 		for i := range s.shapes {
 			curves.Curves = append(curves.Curves, s.shapes[i].curve(who))
 		}

@@ -18,16 +18,16 @@ import (
 // A Sweep takes in batches and keeps what the curves need. For each batch it sorts the requests into the timelines of their
 // keys, once. Then it runs the tasks, which are independent of each other, on all cores at once:
 //
-//	batch ──▶ timelines ─┬─▶ windows of 1s   ──▶ what each request needs ──▶ histograms by client ─┐
-//	                     ├─▶ windows of 10s  ──▶ …                                                 ├─▶ curves by class
-//	                     └─▶ token buckets   ──▶ highest backlog by client ────────────────────────┘
+//	batch ──▶ timelines ──▶ sieve ─┬─▶ windows of 1s   ──▶ what each request needs ──▶ histograms by client ─┐
+//	                               ├─▶ windows of 10s  ──▶ …                                                 ├─▶ curves by class
+//	                               └─▶ token buckets   ──▶ highest backlog by client ────────────────────────┘
 type Sweep struct {
 	options   Options
 	timelines traffic.Timelines
+	sieve     sieve
 	clients   traffic.Timelines // by client, if timelines are not
 	tallies   traffic.Tallies
 	judged    intern.PagedSlice[int64] // requests by client; of the action, if there is one
-	filtered  *filtered                // nil: all requests
 	tasks     []*task
 	shapes    []shaped
 	band      *bander    // nil: not wanted, or stamps are fine
@@ -36,8 +36,8 @@ type Sweep struct {
 	now       limit.Time // the latest place in time that was seen
 	requests  int64      // that the curves are about
 
-	batch *traffic.Batch // that is being taken in
-	work  func(i int)    // has task i take it in; made once
+	handful *handful    // of a batch, that is being taken in
+	work    func(i int) // has task i take it in; made once
 }
 
 // Options say what to look at.
@@ -76,15 +76,19 @@ type Source interface {
 const ratesAtOnce = 5
 
 // New returns a Sweep that has seen nothing.
-func New(o Options) *Sweep { return newSweep(o, exact, 0) }
-
-// newSweep returns one of limits, or of one of their bounds.
-func newSweep(o Options, edge edge, slack limit.Time) *Sweep {
-	s := &Sweep{options: o, now: math.MinInt64, edge: edge, slack: slack}
-	s.timelines.By, s.work = o.By, s.judge
-	if o.Action != "" {
-		s.filtered = new(filtered)
+func New(o Options) *Sweep {
+	s := &Sweep{sieve: sieve{filters: o.Action != "", renames: true}}
+	if group := o.Group; group != nil { // by slot, as all that follows
+		o.Group = func(slot int32) uint8 { return group(*s.sieve.names.At(slot)) }
 	}
+	s.init(o, exact, 0)
+	return s
+}
+
+// init makes a sweep of limits, or of one of their bounds.
+func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
+	s.options, s.now, s.edge, s.slack = o, math.MinInt64, edge, slack
+	s.timelines.By, s.work = o.By, s.judge
 	if s.options.Workers == 0 {
 		s.options.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -97,7 +101,6 @@ func newSweep(o Options, edge edge, slack limit.Time) *Sweep {
 		s.addWindows(per)
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
-	return s
 }
 
 func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
@@ -200,17 +203,18 @@ func (s *Sweep) Take(b *traffic.Batch) {
 		s.bound(b.Stamps.Slack)
 	}
 	s.timelines.Take(b, s.options.Tables)
-	if s.filtered != nil {
-		s.filtered.filter(b, &s.timelines, actionID(s.options.Tables, s.options.Action))
-	}
 	if !b.Warm {
 		s.count(b)
 	}
 	for _, p := range b.Sequence() {
 		s.now = max(s.now, p)
 	}
-	s.batch = b
-	each(s.options.Workers, len(s.tasks), s.work)
+	action := actionID(s.options.Tables, s.options.Action)
+	s.sieve.take(b, &s.timelines, s.options.Tables.Clients.Len(), action)
+	for _, h := range s.sieve.handfuls() {
+		s.handful = h
+		each(s.options.Workers, len(s.tasks), s.work)
+	}
 }
 
 // Finish forgets what is remembered of keys, which may be most of the memory: all requests have been taken in. What has been
@@ -222,14 +226,17 @@ func (s *Sweep) Finish() {
 			c.finish()
 		}
 	}
-	s.timelines, s.clients, s.batch = traffic.Timelines{By: s.options.By}, traffic.Timelines{}, nil
+	s.timelines, s.clients, s.handful = traffic.Timelines{By: s.options.By}, traffic.Timelines{}, nil
+	s.sieve.finish()
 }
 
-// judge has a task take in the batch.
+// judge has a task take in requests. Idle keys are forgotten behind the batch: now is the end of it.
 func (s *Sweep) judge(task int) {
 	t := s.tasks[task]
-	t.judge(s.batch, &s.timelines, s.filtered, s.options.Tables.Clients.Len())
-	t.Forget(s.batch.Len(), s.now, t.release)
+	t.judge(s.handful, s.sieve.names.Len())
+	if s.handful == &s.sieve.rest {
+		t.Forget(s.handful.batch.Len(), s.now, t.release)
+	}
 }
 
 // actionID is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of
@@ -253,13 +260,16 @@ func (s *Sweep) count(b *traffic.Batch) {
 		clients.Take(b, s.options.Tables)
 	}
 	s.tallies.Count(b, &clients.Group, s.options.Tables)
-	if s.filtered == nil {
+	if !s.sieve.filters {
 		s.requests += int64(b.Len())
 	} else {
-		s.requests += int64(len(s.filtered.rows))
+		action := actionID(s.options.Tables, s.options.Action)
 		s.judged.Grow(s.options.Tables.Clients.Len())
-		for _, row := range s.filtered.rows {
-			*s.judged.At(b.Client[row])++
+		for row, client := range b.Client {
+			if int32(b.Action[row]) == action {
+				s.requests++
+				*s.judged.At(client)++
+			}
 		}
 	}
 }

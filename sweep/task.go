@@ -25,7 +25,7 @@ type segment struct {
 	key     int32
 	rows    []int32 // of the batch
 	at      []limit.Time
-	clients []int32 // by row
+	clients []int32 // by row: their slots
 	warm    bool    // whether they are to be counted nowhere
 }
 
@@ -52,38 +52,39 @@ func newTask(lateness, horizon limit.Time) *task {
 	return t
 }
 
-// judge takes in a batch.
-func (t *task) judge(b *traffic.Batch, l *traffic.Timelines, filtered *filtered, clients int) {
+// judge takes in what the sieve has let through, by so many clients up to now.
+func (t *task) judge(h *handful, clients int) {
+	b, l := &h.batch, &h.timelines
 	for _, c := range t.counters {
 		c.grow(l.Len, clients)
 	}
 	t.Update(b, l)
 	t.segment.clients, t.segment.warm = b.Client, b.Warm
 	for _, c := range t.counters {
-		t.split(c, l, filtered)
+		t.split(c, h)
 	}
 }
 
 // split hands each timeline to a counter, in segments where the key resets.
-func (t *task) split(c counter, l *traffic.Timelines, filtered *filtered) {
-	resets := t.Resets
+func (t *task) split(c counter, h *handful) {
+	l, resets := &h.timelines, t.Resets
 	var start int32
 	for i, end := range l.Ends {
 		key := l.Keys[i]
 		for len(resets) > 0 && resets[0] < end {
-			t.handOver(c, l, filtered, key, start, resets[0])
+			t.handOver(c, h, key, start, resets[0])
 			c.release(key)
 			start, resets = resets[0], resets[1:]
 		}
-		t.handOver(c, l, filtered, key, start, end)
+		t.handOver(c, h, key, start, end)
 		start = end
 	}
 }
 
 // handOver hands a segment of a timeline to a counter, unless no request of it is wanted.
-func (t *task) handOver(c counter, l *traffic.Timelines, filtered *filtered, key, start, end int32) {
-	rows, at := l.Rows, l.At
-	if filtered != nil {
+func (t *task) handOver(c counter, h *handful, key, start, end int32) {
+	rows, at := h.timelines.Rows, h.timelines.At
+	if filtered := h.filtered; filtered != nil {
 		rows, at, start, end = filtered.rows, filtered.at, filtered.before[start], filtered.before[end]
 	}
 	if start == end {

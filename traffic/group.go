@@ -39,6 +39,15 @@ func (g *Group) Sort(b *Batch, column []int32, keys int) {
 	g.restore(b)
 }
 
+// Clear removes all timelines.
+func (g *Group) Clear() { g.Keys, g.Ends, g.Rows, g.At = g.Keys[:0], g.Ends[:0], g.Rows[:0], g.At[:0] }
+
+// Add appends a timeline.
+func (g *Group) Add(key int32, rows []int32, at []limit.Time) {
+	g.Keys, g.Rows, g.At = append(g.Keys, key), append(g.Rows, rows...), append(g.At, at...)
+	g.Ends = append(g.Ends, int32(len(g.Rows)))
+}
+
 // Each hands over the requests, key by key in time order.
 func (g *Group) Each(do func(key, row int32, at limit.Time)) {
 	var start int32

@@ -1,0 +1,53 @@
+package sweep_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"shadow/request"
+	"shadow/sweep"
+	"shadow/testneeds"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// Where the batches of a log are cut changes nothing: of a key that comes twice in one batch nothing is put aside, of one
+// that comes again in a later batch the first request is. Many keys come once, twice or three times.
+func TestCutsChangeNothing(t *testing.T) {
+	b, tables := drawnRequests(t, 3000) // in whose times some are late
+	b.Seq = slices.Clone(b.At)
+	for i := range b.Seq {
+		b.Seq[i] = max(b.Seq[i], b.Seq[max(0, i-1)])
+	}
+	rng := testneeds.Rand(t, 5, 5)
+	tables.Actions.ID([]byte("/login"))
+	for i := range b.Client {
+		b.Action[i] = uint16(rng.IntN(2))
+		if rng.IntN(3) > 0 {
+			b.Client[i] = tables.Clients.ID(fmt.Appendf(nil, "192.0.%d.%d", rng.IntN(8), rng.IntN(200)))
+		}
+	}
+	for _, by := range []request.Key{request.ByClient, request.ByClient24, request.ByClientAgent, request.BySite} {
+		for _, action := range []string{"", "/login"} {
+			o := options(tables)
+			o.By, o.Action, o.Band = by, action, true
+			whole, cut := sweep.New(o), sweep.New(o)
+			whole.Take(b)
+			for i := 0; i < b.Len(); {
+				j := min(b.Len(), i+1+rng.IntN(40))
+				part := traffic.NewBatch(j-i, traffic.Columns{})
+				part.Take(b, i, j)
+				part.Stamps = b.Stamps
+				cut.Take(part)
+				i = j
+			}
+			want, got := whole.Result(ingest.Stats{}), cut.Result(ingest.Stats{})
+			want.Tallies, got.Tallies = nil, nil
+			if !reflect.DeepEqual(got, want) || len(got.Curves[0].Points) < 2 {
+				t.Errorf("by %s, action %q: curves of small batches differ from those of one", by, action)
+			}
+		}
+	}
+}
