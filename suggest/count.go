@@ -78,12 +78,26 @@ func (t *track) policy(i int, text string) (p policy.Policy, err error) {
 
 // count finds out what is refused by some limits on either part and, unless whole is nil, by others over the whole log.
 func (d *Advisor) count(ctx context.Context, all []uncounted, whole []policy.Policy) error {
+	r := newRepeaters(d.Tables, d.Found.Clients)
+	for {
+		n := min(len(all), r.atOnce())
+		if err := d.pass(ctx, r, all[:n], whole); err != nil {
+			return err
+		}
+		if all, whole = all[n:], nil; len(all) == 0 {
+			return nil
+		}
+	}
+}
+
+// pass is one pass over the requests.
+func (d *Advisor) pass(ctx context.Context, r *repeaters, all []uncounted, whole []policy.Policy) error {
 	policies := make([]policy.Policy, len(all))
 	for i := range all {
 		policies[i] = all[i].policy
 	}
 	engine := func(policies []policy.Policy) *replay.Engine {
-		return replay.New(replay.Options{Tables: d.Tables, Policies: policies, Lateness: d.Lateness, Stop: ctx.Err})
+		return replay.New(replay.Options{Tables: r.tables, Policies: policies, Lateness: d.Lateness, Stop: ctx.Err, Bare: true})
 	}
 	parts, uncut := [2]*replay.Engine{engine(policies), engine(policies)}, engine(whole)
 	judge := func(part int, b *traffic.Batch) error {
@@ -92,6 +106,9 @@ func (d *Advisor) count(ctx context.Context, all []uncounted, whole []policy.Pol
 			for _, t := range d.tracks {
 				t.advice.Whole.Take(b)
 			}
+		}
+		b = r.of(b)
+		if whole != nil {
 			if err := uncut.Judge(b); err != nil {
 				return err
 			}
@@ -104,12 +121,16 @@ func (d *Advisor) count(ctx context.Context, all []uncounted, whole []policy.Pol
 	first, rest := parts[0].Result(d.Found.Stats), parts[1].Result(d.Found.Stats)
 	for i := range all {
 		c := all[i].candidate
-		c.First, c.Rest = Count(&first.Policies[i].Hits, d.labels), Count(&rest.Policies[i].Hits, d.labels)
+		c.First = Count(r.hits(&first.Policies[i].Hits), d.labels)
+		c.Rest = Count(r.hits(&rest.Policies[i].Hits), d.labels)
 	}
 	if whole == nil {
 		return nil
 	}
 	found := uncut.Result(d.Found.Stats).Policies
+	for i := range found {
+		found[i].Hits = *r.hits(&found[i].Hits)
+	}
 	for _, t := range d.tracks {
 		n := len(t.advice.WholeLimits())
 		t.advice.FinishWhole(found[:n])
