@@ -108,9 +108,10 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 			return err
 		}
 	}
-	v4, v6, _ := r.Read.Clients.Prefixes()
+	v4, v6, cut := r.Read.Clients.Prefixes()
 	r.where = servers.Where{
-		Client: r.Client, V4: v4, V6: v6, ClientFrom: r.ClientFrom, Trusted: r.Read.Clients.Trusted(),
+		Client: r.Client, Cut: cut, V4: v4, V6: v6,
+		ClientFrom: r.ClientFrom, Trusted: r.Read.Clients.Trusted(),
 		FromNginx: r.NginxConf != "", Format: r.Format,
 	}
 	r.named = map[string]bool{}

@@ -45,8 +45,8 @@ func envoyFill(each float64) float64 {
 	return tokens
 }
 
-// envoyLocalOwn is the setting that envoy-local:6/30s,burst=10 stands for.
-func envoyLocalOwn(spec limit.Spec) string {
+// EnvoyLocalSetting is the setting that envoy-local:6/30s,burst=10 stands for.
+func EnvoyLocalSetting(spec limit.Spec) string {
 	return fmt.Sprintf("max_tokens: %d, tokens_per_fill: %d, fill_interval: %s",
 		spec.Args().Int("burst", spec.Count), spec.Count, secondsText(float64(spec.Period)/float64(limit.Millisecond)))
 }

@@ -32,7 +32,7 @@ type Server struct {
 var Servers = []Server{
 	{Name: "nginx limit_req", Preset: "nginx", Own: NginxSetting, Bucket: true, Nearest: nginxNearest},
 	{Name: "HAProxy stick-table", Preset: "haproxy", Nearest: haproxyNearest},
-	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: envoyLocalOwn, Bucket: true, Nearest: envoyLocalNearest},
+	{Name: "Envoy local_ratelimit", Preset: "envoy-local", Own: EnvoyLocalSetting, Bucket: true, Nearest: envoyLocalNearest},
 	{Name: "Envoy ratelimit service", Preset: "envoy", Nearest: envoyNearest, Same: envoySame},
 	{Name: "Traefik rateLimit", Preset: "traefik", Bucket: true, Nearest: traefikNearest},
 	{Name: "Caddy rate_limit", Preset: "caddy", Nearest: caddyNearest, Same: caddySame},

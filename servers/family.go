@@ -1,6 +1,8 @@
 package servers
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/request"
@@ -64,7 +66,11 @@ func (f Family) String() string {
 	return limit.Spec{Count: f.Count, Period: f.Per}.String()
 }
 
-// grid makes rates of counts per period.
+// commonRates are rates of buckets that servers with any period are tried at.
+var commonRates = slices.Concat(perPeriod(limit.Second, 100, 50, 20, 10, 5, 3, 2, 1),
+	perPeriod(limit.Minute, 30, 20, 10, 6, 5, 3, 2, 1), perPeriod(limit.Hour, 30, 12, 6))
+
+// perPeriod makes rates of counts per period.
 func perPeriod(per limit.Time, counts ...int64) (rates []rate) {
 	for _, count := range counts {
 		rates = append(rates, rate{count, per})

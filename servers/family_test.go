@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"fmt"
 	"testing"
 
 	"shadow/limit"
@@ -60,20 +61,28 @@ func TestServersByName(t *testing.T) {
 // What a server does not have is an error that says what it has.
 func TestNotItsOwn(t *testing.T) {
 	for _, c := range []struct{ server, limit, want string }{
-		{"nginx", "token:10/s", `limit "token:10/s": nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay`},
+		{"nginx", "token:10/s", "nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay"},
+		{"nginx", "nginx:10r/s,cooldown=1m", "nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay"},
+		{"nginx", "nginx:1..3r/s", "nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay"},
+		{"nginx", "nginx:10r/s+nginx:1r/s", "nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay"},
+		{"haproxy", "nginx:10r/s", "HAProxy does not have it; want one such as haproxy:10/1m"},
+		{"envoy", "fixed:10/m", "Envoy's rate limit service does not have it; want one such as envoy:10/1h"},
 		{
-			"nginx", "nginx:10r/s,cooldown=1m",
-			`limit "nginx:10r/s,cooldown=1m": nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay`,
+			"envoy-local", "token:10/s,refill=step",
+			"Envoy's local rate limit does not have it; want one such as token:20/1m,burst=10",
 		},
-		{"nginx", "nginx:1..3r/s", `limit "nginx:1..3r/s": nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay`},
-		{"nginx", "nginx:10r/s+nginx:1r/s", `limit "nginx:10r/s+nginx:1r/s": nginx does not have it; want one such as nginx:30r/m,burst=9,nodelay`},
-		{"apache", "token:10/s", `limit "token:10/s": ` + apache.Lacks},
+		{
+			"envoy-local", "token:10/10ms",
+			"Envoy's local rate limit does not have it; want one such as token:20/1m,burst=10",
+		},
+		{"caddy", "window:10/m", "Caddy does not have it; want one such as caddy:10/5m"},
+		{"apache", "token:10/s", apache.Lacks},
 	} {
 		s, err := Named(c.server)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = s.Lines(c.limit, Where{}); err == nil || err.Error() != c.want {
+		if _, err = s.Lines(c.limit, Where{}); err == nil || err.Error() != fmt.Sprintf("limit %q: %s", c.limit, c.want) {
 			t.Errorf("%s %s: %v, want %s", c.server, c.limit, err, c.want)
 		}
 	}

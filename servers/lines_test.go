@@ -42,9 +42,9 @@ func (p place) where(t *testing.T) Where {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v4, v6, _ := rule.Prefixes()
+	v4, v6, cut := rule.Prefixes()
 	return Where{
-		Client: p.client, V4: v4, V6: v6, ClientFrom: p.from, Trusted: rule.Trusted(),
+		Client: p.client, Cut: cut, V4: v4, V6: v6, ClientFrom: p.from, Trusted: rule.Trusted(),
 		Action: p.action, Named: p.named, FromNginx: p.nginx, Format: `$remote_addr "$request" $who`,
 	}
 }

@@ -20,9 +20,8 @@ var nginx = Server{
 		"limit_req_dry_run out",
 	algorithms: []string{"nginx"},
 	kind:       Token,
-	grid: append(perPeriod(limit.Second, 100, 50, 20, 10, 5, 3, 2, 1),
-		perPeriod(limit.Minute, 30, 20, 10, 6, 5, 3, 2, 1)...),
-	limit: nginxLimit, lines: nginxLines,
+	grid:       commonRates[:16], // per second and minute
+	limit:      nginxLimit, lines: nginxLines,
 }
 
 // nginxLimit admits one request beside its burst at once.
@@ -49,7 +48,8 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	} else if w.Action != "" {
 		place.Place = "the location that serves " + w.Action
 	}
-	http := append(key.network, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", cmp.Or(key.variable, "$client"), zone, rate))
+	http := append(key.network,
+		fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", cmp.Or(key.variable, "$client"), zone, rate))
 	d := Directives{Key: key.variable, Note: key.note}
 	if key.proxies != nil {
 		d.Blocks = append(d.Blocks, Block{"http", true, key.proxies})
@@ -117,7 +117,7 @@ func (w *Where) nginxAddress() (key nginxKey) {
 		key.proxies = append(key.proxies, "real_ip_header "+headerText(w.ClientFrom)+";", "real_ip_recursive on;")
 	}
 	switch {
-	case !w.cut():
+	case !w.Cut:
 		key.variable = "$binary_remote_addr"
 	case w.V4%8 != 0 || w.V6%8 != 0:
 		key.note = fmt.Sprintf("clients were networks of %s, and nginx can cut addresses at whole bytes only: put a "+

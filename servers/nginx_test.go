@@ -31,7 +31,8 @@ func TestNginxTakesLines(t *testing.T) {
 	}
 	var several []Directives
 	for i, action := range []string{"", "/login", "/api/…", "/"} {
-		d, err := nginx.Lines(limits[i], place{client: "addr/24,/64", from: "x-real-ip", trusted: []string{"private"}, action: action}.where(t))
+		w := place{client: "addr/24,/64", from: "x-real-ip", trusted: []string{"private"}, action: action}.where(t)
+		d, err := nginx.Lines(limits[i], w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,30 +46,35 @@ func TestNginxTakesLines(t *testing.T) {
 // checkNginx asks nginx whether it takes lines. Variables that only the operator knows are made.
 func checkNginx(t *testing.T, limits ...Directives) (string, error) {
 	dir := t.TempDir()
-	var http, server []string
-	for _, what := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-		http = append(http, fmt.Sprintf("%s_temp_path %s;", what, filepath.Join(dir, what)))
-	}
-	for _, variable := range []string{"client", "who"} {
-		http = append(http, fmt.Sprintf("map $remote_addr $%s { default $remote_addr; }", variable))
-	}
-	for _, d := range limits {
-		for _, b := range d.Blocks {
-			switch {
-			case b.Once && slices.Contains(http, b.Lines[0]):
-			case b.Place == "http":
-				http = append(http, b.Lines...)
-			default:
-				server = append(server, b.Lines...)
-			}
-		}
-	}
-	config := fmt.Sprintf("pid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n%s\nserver {\nlisten unix:%s;\n%s\n}\n}\n",
-		filepath.Join(dir, "pid"), strings.Join(http, "\n"), filepath.Join(dir, "socket"), strings.Join(server, "\n"))
 	file := filepath.Join(dir, "nginx.conf")
+	config := nginxConfig(dir, "unix:"+filepath.Join(dir, "socket"), limits, "access_log off;")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("nginx", "-t", "-e", "stderr", "-p", dir, "-c", file).CombinedOutput()
 	return string(out), err
+}
+
+// nginxConfig makes a configuration of lines, and of more for the http block and the server.
+func nginxConfig(dir, listen string, limits []Directives, http string, server ...string) string {
+	blocks := []string{http}
+	for _, what := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		blocks = append(blocks, fmt.Sprintf("%s_temp_path %s;", what, filepath.Join(dir, what)))
+	}
+	for _, variable := range []string{"client", "who"} {
+		blocks = append(blocks, fmt.Sprintf("map $remote_addr $%s { default $remote_addr; }", variable))
+	}
+	for _, d := range limits {
+		for _, b := range d.Blocks {
+			switch {
+			case b.Once && slices.Contains(blocks, b.Lines[0]):
+			case b.Place == "http":
+				blocks = append(blocks, b.Lines...)
+			default:
+				server = append(server, b.Lines...)
+			}
+		}
+	}
+	return fmt.Sprintf("pid %s;\nerror_log stderr;\nevents {}\nhttp {\n%s\nserver {\nlisten %s;\n%s\n}\n}\n",
+		filepath.Join(dir, "pid"), strings.Join(blocks, "\n"), listen, strings.Join(server, "\n"))
 }

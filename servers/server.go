@@ -29,7 +29,7 @@ type Server struct {
 	lines      func(limit.Spec, Where) Directives
 }
 
-var all = []*Server{&nginx, &apache}
+var all = []*Server{&nginx, &haproxy, &envoy, &envoyLocal, &traefik, &caddy, &apache}
 
 var apache = Server{
 	Name: "apache", Title: "Apache httpd",
@@ -66,7 +66,12 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 	if err != nil {
 		return Directives{}, err
 	}
-	return s.lines(spec, w), nil
+	d := s.lines(spec, w)
+	if _, below, ok := w.path(); below && ok {
+		d.Note = notes(d.Note, "style sheets, images and the like below "+strings.TrimSuffix(w.Action, "…")+
+			" count there too, not here")
+	}
+	return d, nil
 }
 
 // spec reads a limit, which must be one that the server has.
@@ -86,14 +91,18 @@ func (s *Server) spec(text string) (limit.Spec, error) {
 	return limit.Spec{}, fmt.Errorf("limit %q: %s does not have it; want one such as %s", text, s.Title, s.example())
 }
 
-// settable reports whether the options of a limit are all settings of the server. A cooldown is ours; a token bucket
-// may differ from Envoy's in other ways.
+// settable reports whether a limit is made of settings of the server: a cooldown is ours, and of token buckets Envoy has
+// only those that its own limit has too.
 func (s *Server) settable(spec limit.Spec) bool {
 	for option := range strings.SplitSeq(spec.Options, ",") {
-		name, _, _ := strings.Cut(option, "=")
-		if name == "cooldown" || spec.Algorithm == "token" && name != "" && name != "burst" {
+		if name, _, _ := strings.Cut(option, "="); name == "cooldown" {
 			return false
 		}
+	}
+	if spec.Algorithm == "token" {
+		spec.Algorithm = "envoy-local"
+		_, err := policy.New(spec, request.ByClient)
+		return err == nil
 	}
 	return true
 }

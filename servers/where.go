@@ -13,7 +13,8 @@ import (
 // A Where is the clients and requests that a limit was judged for. The zero value is each address, for all requests.
 type Where struct {
 	Client     string         // who one is, as --client takes it: addr, addr/24,/64, user, header:NAME, a field
-	V4, V6     int            // how many bits of an address are the client; both 0: all of them
+	Cut        bool           // whether a client is a network, and then
+	V4, V6     int            // how many bits of addresses are
 	ClientFrom string         // the header from which addresses are taken; "": the peer's
 	Trusted    []netip.Prefix // the proxies whose header is believed
 
@@ -43,9 +44,6 @@ func (w *Where) address() bool {
 	name := strings.TrimPrefix(w.Client, "$")
 	return name == "" || name == "addr" || strings.HasPrefix(name, "addr/")
 }
-
-// cut reports whether a client is a network.
-func (w *Where) cut() bool { return w.V4 != 0 || w.V6 != 0 }
 
 var (
 	notInName = lazy.Regexp(`[^A-Za-z0-9]+`)

@@ -1,0 +1,127 @@
+package servers
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/limit"
+)
+
+// HAProxy counts in stick tables. Each limit has a table of its own, which a backend without servers holds, since a
+// frontend has one only. Limits of all requests take the first counter of a request, those of actions the second, so
+// that a request may have one of each.
+//
+// What a limit would refuse is shown by the log: a captured sample stands there in braces. A request without a sample
+// for the key is not tracked, and not limited.
+//
+// Source: HAProxy's configuration manual, stick-table, http-request track-sc0, capture, set-src; src/sample.c for
+// converters. An entry must live for two periods, or its counter starts at zero (freq_ctr_total).
+
+var haproxy = Server{
+	Name: "haproxy", Title: "HAProxy", DryRun: true,
+	Watch: "in the log of option httplog, {over-limit} is a request that would be refused. Then put a line with deny in " +
+		"the place of capture",
+	algorithms: []string{"haproxy"},
+	kind:       WindowAll,
+	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 10*limit.Minute,
+		limit.Hour),
+	limit: func(r rate, n int64) string {
+		return fmt.Sprintf("haproxy:%d/%s", n, limit.FormatPeriod(r.per))
+	},
+	lines: haproxyLines,
+}
+
+const longestExpire = (1<<31 - 1) * limit.Millisecond // as HAProxy keeps lengths of time
+
+func haproxyLines(spec limit.Spec, w Where) Directives {
+	key, table, note := w.haproxyKey()
+	name, period := "shadow_"+w.name(), limit.FormatPeriod(spec.Period)
+	counter, when := 0, ""
+	if w.Action != "" {
+		counter, when = 1, " if "+w.haproxyPaths()
+		if _, ok := w.pattern(); !ok {
+			note = notes(note, w.onlyYouKnowPaths("make an acl "+strings.Trim(w.haproxyPaths(), "{ }")+" of them"))
+		}
+	}
+	expire := limit.FormatPeriod(min(2*spec.Period, longestExpire))
+	store := "http_req_rate(" + period + ")"
+	rules := []string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)}
+	over := fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count)
+	if spec.Options == "charge=admitted" {
+		store = "gpc0,gpc0_rate(" + period + ")"
+		rules = append(rules, fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }",
+			name, counter, name, spec.Count))
+		over = fmt.Sprintf("{ var(txn.%s) -m bool }", name)
+	}
+	rules = append(rules, "# blocks nobody: look for over-limit in the log first",
+		"http-request capture str(over-limit) len 10 if "+over)
+	if spec.Options == "charge=admitted" {
+		rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, over))
+	}
+	rules = append(rules, "# later, for capture: http-request deny status 429 if "+over)
+
+	d := Directives{Key: key, Note: note}
+	if key == unknownHAProxy {
+		d.Key = ""
+	}
+	if sources := w.haproxySources(); sources != nil {
+		d.Blocks = append(d.Blocks, Block{"frontend", true, sources})
+	}
+	d.Blocks = append(d.Blocks, Block{"frontend", false, rules}, Block{"backends", false, []string{
+		"backend " + name,
+		fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store),
+	}})
+	return d
+}
+
+// unknownHAProxy is no sample, so that HAProxy refuses it until somebody has put one in its place.
+const unknownHAProxy = "CLIENT"
+
+// haproxyKey is the sample that a client is, and the type of a table of such.
+func (w *Where) haproxyKey() (key, table, note string) {
+	const absent = "requests without it are one client, -, here; HAProxy does not limit them"
+	switch c := w.who(); {
+	case c.user:
+		return "http_auth_user,sha1", "binary len 20", absent
+	case c.host:
+		return "req.hdr(host),field(1,:),lower,sha1", "binary len 20", absent
+	case c.header != "":
+		return "req.fhdr(" + c.header + "),sha1", "binary len 20", absent
+	case c.field != "":
+		return unknownHAProxy, "binary len 20",
+			c.onlyYouKnow("put a sample, and the converter sha1, in the place of " + unknownHAProxy)
+	case w.Cut:
+		return fmt.Sprintf("src,ipmask(%d,%d)", w.V4, w.V6), "ipv6", ""
+	}
+	return "src", "ipv6", ""
+}
+
+// haproxySources takes the address from the header that proxies write: while an address is that of a trusted proxy, the
+// one that it wrote is the next. That goes as far as three proxies behind each other.
+func (w *Where) haproxySources() (lines []string) {
+	if w.forwarded() == "" {
+		return nil
+	}
+	from := ""
+	for _, network := range w.Trusted {
+		from += " " + network.String()
+	}
+	for hop := 1; hop <= 3; hop++ {
+		lines = append(lines, fmt.Sprintf("http-request set-src req.hdr_ip(%s,-%d) if { src%s }", w.forwarded(), hop, from))
+	}
+	return lines
+}
+
+// haproxyPaths is the condition for requests of an action; an acl that must be made if only the operator knows them.
+func (w *Where) haproxyPaths() string {
+	switch page, below, ok := w.path(); {
+	case !ok:
+		return "is_" + w.name()
+	case below:
+		return "{ path_beg " + page + "/ }"
+	case page == "/":
+		return "{ path / }"
+	default:
+		return fmt.Sprintf("{ path %s %s/ }", page, page)
+	}
+}
