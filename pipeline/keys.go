@@ -100,10 +100,14 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, requests *cache.Req
 		by = q.By
 	}
 	add := func(periods ...limit.Time) error {
-		again := survey.Again(by, periods)
-		err := each(ctx, requests.Pass(), func(b *traffic.Batch) error { again.Take(b); return nil })
-		survey.Draw(result, again)
-		return err
+		for some := range slices.Chunk(by, survey.AtOnce()) {
+			again := survey.Again(some, periods)
+			if err := each(ctx, requests.Pass(), func(b *traffic.Batch) error { again.Take(b); return nil }); err != nil {
+				return err
+			}
+			survey.Draw(result, again)
+		}
+		return nil
 	}
 	if r.Per != nil {
 		return add(r.Per...)

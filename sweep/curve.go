@@ -110,10 +110,10 @@ func (s *Sweep) curves(who []member) []Curve {
 
 // A member is a client that the curves are about.
 type member struct {
+	requests  int64
 	id        int32
 	slot      int32 // see sieve
 	class     request.Class
-	requests  int64
 	disguised bool
 }
 

@@ -3,6 +3,7 @@ package sweep
 import (
 	"math"
 	"runtime"
+	"slices"
 
 	"shadow/limit"
 	"shadow/request"
@@ -23,7 +24,9 @@ import (
 type Keys struct {
 	options  KeysOptions
 	visitors *evidence.Visitors
-	known    []request.Class          // by visitor, where curves are drawn of requests that were taken in before; else nil
+	known    []request.Class // by visitor, where curves are drawn of requests that were taken in before; else nil
+	who      []member        // the population, and how many claims of it are contradicted; nil: not asked for yet
+	doubted  int64
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	clients  clientCounts
 	sweeps   []*keySweep
@@ -82,6 +85,7 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	for _, m := range who {
 		a.known[m.id] = m.class
 	}
+	k.visitors.Forget() // the population is known
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
 	a.begin(func(visitor int32) uint8 { return uint8(a.known[visitor]) })
 	return a
@@ -111,7 +115,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	} else {
 		k.visitors.Look(b)
 	}
-	k.whole, k.batch = b, *b
+	k.whole, k.batch, k.who = b, *b, nil
 	k.batch.Client = k.visitors.Column
 	for _, p := range b.Sequence() {
 		k.now = max(k.now, p)
@@ -209,6 +213,9 @@ func (k *Keys) Result(stats ingest.Stats) *KeysResult {
 
 // population are the visitors that the curves are about, and how many of their claims are contradicted.
 func (k *Keys) population() (who []member, doubted int64) {
+	if k.who != nil {
+		return k.who, k.doubted
+	}
 	k.judged.Grow(k.visitors.Len())
 	for id, class := range k.visitors.Classes(k.options.Tables.Agents, k.options.Evidence) {
 		requests := *k.judged.At(int32(id))
@@ -225,6 +232,7 @@ func (k *Keys) population() (who []member, doubted int64) {
 		}
 		who = append(who, member{id: int32(id), class: class, requests: requests})
 	}
+	k.who, k.doubted = who, doubted
 	return who, doubted
 }
 
@@ -241,16 +249,25 @@ func (k *Keys) sides(who []member) (all []KeyCurves) {
 	return all
 }
 
-// Draw adds to a result of k the curves that again, which is of k, has drawn by the same keys.
+// Draw adds to a result of k the curves that again, which is of k, has drawn.
 func (k *Keys) Draw(r *KeysResult, again *Keys) {
 	who, _ := k.population()
-	for i, side := range again.sides(who) {
-		if i == len(r.Sides) {
-			r.Sides = append(r.Sides, KeyCurves{By: side.By})
+	for _, side := range again.sides(who) {
+		i := slices.IndexFunc(r.Sides, func(known KeyCurves) bool { return known.By == side.By })
+		if i < 0 {
+			i, r.Sides = len(r.Sides), append(r.Sides, KeyCurves{By: side.By})
 		}
 		r.Sides[i].Curves = append(r.Sides[i].Curves, side.Curves...)
 	}
 }
+
+// AtOnce is how many keys Again may draw in one pass, so that what is remembered of them stays within keyBytes.
+func (k *Keys) AtOnce() int { return max(2, keyBytes/bytesOfKey/max(1, k.visitors.Len())) }
+
+const (
+	keyBytes   = 512 << 20
+	bytesOfKey = 100 // that a key takes which comes once: a place among pairs, and its request
+)
 
 // point is what a limit refuses, by class.
 func point(refused *intern.PagedSlice[int64], who []member) Point {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"net/netip"
@@ -133,7 +134,7 @@ func (p *pairs) slot(pair uint64) *pairSlot {
 }
 
 func (p *pairs) id(first, second int32) int32 {
-	pair := uint64(first)<<32 | uint64(second)
+	pair := uint64(first)<<32 | uint64(uint32(second))
 	if p.n >= len(p.slots)/4*3 {
 		old := p.slots
 		p.slots = make([]pairSlot, max(firstPairs, 2*len(old)))
@@ -179,27 +180,37 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 // network by itself.
 type networks struct {
 	of      []int32 // by client id
-	ids     map[netip.Prefix]int32
+	known   pairs   // networks of addresses by their 32 or 64 bits
+	ids     []int32 // by their ids in known
 	members []int32 // of each network the first client
 }
 
 // take takes in the new clients.
 func (w *networks) take(by request.Key, clients *intern.Dict) {
-	if w.ids == nil {
-		w.ids = map[netip.Prefix]int32{}
-	}
 	for id := len(w.of); id < clients.Len(); id++ {
-		network, ok := NetworkOf(by, clients.Name(int32(id)))
-		of, known := w.ids[network]
-		if !ok || !known {
-			of = int32(len(w.members))
-			w.members = append(w.members, int32(id))
+		of := int32(len(w.members))
+		if network, ok := NetworkOf(by, clients.Name(int32(id))); ok {
+			known := w.known.id(bitsOf(network))
+			if int(known) == len(w.ids) {
+				w.ids = append(w.ids, of)
+			}
+			of = w.ids[known]
 		}
-		if ok {
-			w.ids[network] = of
+		if int(of) == len(w.members) {
+			w.members = append(w.members, int32(id))
 		}
 		w.of = append(w.of, of)
 	}
+}
+
+// bitsOf are the bits of an IPv4 address, or the first 64 of an IPv6 address. Networks of one key are all of one family.
+func bitsOf(network netip.Prefix) (high, low int32) {
+	if addr := network.Addr(); addr.Is4() {
+		b := addr.As4()
+		return 0, int32(binary.BigEndian.Uint32(b[:]))
+	}
+	b := network.Addr().As16()
+	return int32(binary.BigEndian.Uint32(b[:])), int32(binary.BigEndian.Uint32(b[4:]))
 }
 
 // NetworkOf is the network that a key by networks puts a client in; false if the client stays alone.

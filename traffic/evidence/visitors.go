@@ -23,12 +23,12 @@ type Visitors struct {
 	Column   []int32                  // of each row of the batch that was taken in last
 	Requests intern.PagedSlice[int64] // by visitor; those that only warm limits do not count
 
-	who     intern.PagedSlice[Visitor] // by id
-	ids     map[Visitor]int32
-	own     intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
-	clients intern.PagedSlice[Summary] // by client: what all its browsers did
-	agents  []uint16                   // by agent: the set that holds a browser; none for other agents
-	group   traffic.Group              // for evidence, whose requests must come in time order
+	who    intern.PagedSlice[Visitor] // by id
+	ids    map[Visitor]int32
+	own    intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
+	shared sharedClients
+	agents []uint16      // by agent: the set that holds a browser; none for other agents
+	group  traffic.Group // for evidence, whose requests must come in time order
 }
 
 // Take makes the column of a batch, and counts its requests.
@@ -76,20 +76,62 @@ func (v *Visitors) id(who Visitor) int32 {
 // gather adds the batch to the evidence.
 func (v *Visitors) gather(b *traffic.Batch, t *traffic.Tables) {
 	v.own.Grow(v.Len())
-	v.clients.Grow(t.Clients.Len())
 	for id := len(v.agents); id < t.Agents.Len(); id++ {
 		v.agents = append(v.agents, t.Agents.BrowserSet(int32(id)))
 	}
+	v.group.Sort(b, b.Client, t.Clients.Len())
+	v.shared.gather(b, v, t.Clients.Len())
 	v.group.Sort(b, v.Column, v.Len())
 	v.group.Each(func(visitor int32, row int32, at limit.Time) {
 		v.own.At(visitor).Add(at, b.Status[row], v.agents[b.Agent[row]], b.Traces[row])
 	})
-	v.group.Sort(b, b.Client, t.Clients.Len())
+}
+
+// Forget forgets what visitors did. Who they are stays known.
+func (v *Visitors) Forget() { v.own, v.shared = intern.PagedSlice[Summary]{}, sharedClients{} }
+
+// sharedClients are what all browsers of each client did. Of most clients there is one browser, which did all of it.
+type sharedClients struct {
+	of        intern.PagedSlice[int32] // by client: 0: no browser; v+1: visitor v only; −1−i: summary i
+	summaries intern.PagedSlice[Summary]
+}
+
+// gather adds the requests of a batch, of which v.group has the timelines by client. It comes before they are added to
+// what their visitors did.
+func (s *sharedClients) gather(b *traffic.Batch, v *Visitors, clients int) {
+	s.of.Grow(clients)
 	v.group.Each(func(client int32, row int32, at limit.Time) {
-		if set := v.agents[b.Agent[row]]; set != 0 {
-			v.clients.At(client).Add(at, b.Status[row], set, b.Traces[row])
+		if v.agents[b.Agent[row]] == 0 {
+			return
+		}
+		switch of, visitor := s.of.At(client), v.Column[row]; {
+		case *of == 0:
+			*of = visitor + 1
+		case *of > 0 && *of != visitor+1:
+			s.summaries.Grow(s.summaries.Len() + 1)
+			*s.summaries.At(int32(s.summaries.Len() - 1)) = *v.own.At(*of - 1)
+			*of = int32(-s.summaries.Len())
 		}
 	})
+	v.group.Each(func(client int32, row int32, at limit.Time) {
+		if set := v.agents[b.Agent[row]]; set != 0 && *s.of.At(client) < 0 {
+			s.summaries.At(-*s.of.At(client)-1).Add(at, b.Status[row], set, b.Traces[row])
+		}
+	})
+}
+
+// summary is what all browsers of a client did: nothing, if it has none or only warmed limits.
+func (s *sharedClients) summary(client int32, own *intern.PagedSlice[Summary]) *Summary {
+	if int(client) >= s.of.Len() {
+		return new(Summary)
+	}
+	switch of := *s.of.At(client); {
+	case of > 0:
+		return own.At(of - 1)
+	case of < 0:
+		return s.summaries.At(-of - 1)
+	}
+	return new(Summary)
 }
 
 // Len is the number of visitors; the ids are 0 … Len−1.
@@ -109,14 +151,20 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Cla
 	if rules == nil || v.own.Len() == 0 {
 		return classes
 	}
-	own, clients := newAssessor(rules, &v.own), newAssessor(rules, &v.clients)
+	own, clients := assessor{rules: rules}, assessor{rules: rules}
+	for id := range int32(v.own.Len()) {
+		own.baseline.Add(v.own.At(id))
+	}
+	for client := range int32(v.shared.of.Len()) {
+		clients.baseline.Add(v.shared.summary(client, &v.own))
+	}
 	for id := range v.own.Len() {
 		if classes[id] != request.Browser {
 			continue
 		}
-		verdict := own.verdict(int32(id))
+		verdict := own.verdict(v.own.At(int32(id)))
 		if verdict == Undecided {
-			verdict = clients.verdict(v.At(int32(id)).Client)
+			verdict = clients.verdict(v.shared.summary(v.At(int32(id)).Client, &v.own))
 		}
 		if verdict == Bot {
 			classes[id] = request.Unknown
@@ -128,18 +176,9 @@ func (v *Visitors) Classes(agents *useragent.Agents, rules *Rules) []request.Cla
 // An assessor judges browsers by their evidence and what is usual among all of them.
 type assessor struct {
 	rules    *Rules
-	evidence *intern.PagedSlice[Summary]
 	baseline SiteBaseline
 }
 
-func newAssessor(rules *Rules, evidence *intern.PagedSlice[Summary]) *assessor {
-	a := &assessor{rules: rules, evidence: evidence}
-	for id := range int32(evidence.Len()) {
-		a.baseline.Add(evidence.At(id))
-	}
-	return a
-}
-
-func (a *assessor) verdict(id int32) Verdict {
-	return a.rules.Assess(a.evidence.At(id), request.Browser, &a.baseline).Verdict
+func (a *assessor) verdict(e *Summary) Verdict {
+	return a.rules.Assess(e, request.Browser, &a.baseline).Verdict
 }
