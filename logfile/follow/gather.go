@@ -16,7 +16,7 @@ import (
 //	it is being compressed                                   decided by a later look
 //	it begins as a file that is being read                   a copy: none that has come
 //	it goes on where the log was truncated                   read on from there
-//	anything else                                            read from its start
+//	anything else                                            read from its start, or from where it was closed
 //
 // Only what was decided on is known from then on, so that what comes a moment later is found by the next look.
 
@@ -179,6 +179,9 @@ func (g *gatherer) isCopyOfLive(r *logfile.Sibling) (copied, sure bool) {
 
 // take begins to read a sibling. It reports false if that has got another name, which the next look will find.
 func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
+	if r.Compressed && at == (logfile.Place{}) {
+		at, _ = g.stopped(r.Is, r.WasItself)
+	}
 	one, err := g.open(*r, at)
 	if logfile.HasMoved(err) {
 		g.again = true
@@ -189,7 +192,7 @@ func (g *gatherer) take(r *logfile.Sibling, at logfile.Place) bool {
 		return true
 	}
 	if f, ok := one.(*plain); ok && at == (logfile.Place{}) {
-		f.Place, _ = g.stopped(f)
+		f.Place, _ = g.stopped(f.begins, f.was)
 		f.blank = f.isShort()
 	}
 	g.found = append(g.found, one)

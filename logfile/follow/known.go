@@ -98,13 +98,11 @@ func (l *Log) has(info os.FileInfo) bool {
 	return slices.ContainsFunc(l.files, func(f File) bool { return f.is(info) })
 }
 
-// knows reports whether a sibling has been read, or is not to be. One that has grown since it was closed is not known any more, as
-// far as that can be seen.
+// knows reports whether a sibling has been read, or is not to be. One that may have grown since it was closed is not known any
+// more: it may have come back, and have been compressed before anybody looked.
 func (l *Log) knows(r *logfile.Sibling) bool {
 	return slices.ContainsFunc(l.known, r.Was) ||
-		slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool {
-			return r.Was(f.Identity) && (r.Compressed || r.Info.Size() <= f.Offset)
-		})
+		slices.ContainsFunc(l.closed, func(f logfile.SavedFile) bool { return r.Was(f.Identity) && isRead(r, f) })
 }
 
 // hasRead reports whether a file is one that the log has read and closed.
@@ -156,9 +154,10 @@ func keepInMind(files []logfile.SavedFile, f logfile.SavedFile, most int) []logf
 	return slices.Delete(files, 0, max(0, len(files)-most))
 }
 
-// stopped is where reading of a file stopped that some log has closed, or this one reads. A log knows its own files by their
-// beginning as well, should they have been copied, or should their disk have got another number.
-func (l *Log) stopped(f *plain) (at logfile.Place, ok bool) {
+// stopped is where reading of a file stopped that some log has closed, or this one reads: it begins as that did, and was that
+// itself. A log knows its own files by their beginning alone, should they have been copied or compressed, or should their disk
+// have got another number.
+func (l *Log) stopped(begins, was func(logfile.Identity) bool) (at logfile.Place, ok bool) {
 	furthest := func(files []logfile.SavedFile, is func(logfile.Identity) bool) {
 		for _, s := range files {
 			if (!ok || s.Offset > at.Offset) && is(s.Identity) {
@@ -168,14 +167,14 @@ func (l *Log) stopped(f *plain) (at logfile.Place, ok bool) {
 	}
 	for _, g := range l.files { // of which enough is there to know them by it
 		if own, ok := g.(*plain); ok && own.HeadBytes == logfile.HeadBlock {
-			furthest([]logfile.SavedFile{own.saved()}, f.begins)
+			furthest([]logfile.SavedFile{own.saved()}, begins)
 		}
 	}
-	furthest(l.closed, f.begins)
+	furthest(l.closed, begins)
 	for _, other := range l.set.logs {
-		furthest(other.closed, f.was)
+		furthest(other.closed, was)
 	}
-	furthest(l.set.left, f.was)
+	furthest(l.set.left, was)
 	return at, ok
 }
 

@@ -150,7 +150,7 @@ func (l *Log) turn() error {
 	if i := slices.IndexFunc(l.missing, func(m logfile.SavedFile) bool { return f.was(m.Identity) }); i >= 0 {
 		f.Place = l.missing[i].Place
 		l.missing = slices.Delete(l.missing, i, i+1)
-	} else if at, ok := l.stopped(f); ok {
+	} else if at, ok := l.stopped(f.begins, f.was); ok {
 		f.Place = at
 	} else if wasKnown || !l.begun && l.from != FromStart {
 		f.skipToEnd()
