@@ -110,6 +110,8 @@ func (w *world) turn() {
 	case k >= 30 && k < 33 && !w.running:
 		w.start()
 		w.running = true
+	case k == 39 && w.running:
+		w.drop()
 	case k == 40 && w.running:
 		w.cut()
 	case k == 41 && w.running:
@@ -209,12 +211,23 @@ func (w *world) saves() {
 	w.t.Fatalf("no checkpoint was written for %v: %s", w.now.Sub(written), w.said.String())
 }
 
+// drop deletes the oldest of the rotated logs. What goes before a checkpoint knows it would be lost.
+func (w *world) drop() {
+	w.saves()
+	for i := 5; i <= w.n; i++ {
+		for _, ending := range []string{"", ".gz"} {
+			check(w.t, os.RemoveAll(w.path(fmt.Sprintf("access.log.%d%s", i, ending))))
+		}
+	}
+	w.n = min(w.n, 4)
+}
+
 // shift makes room for access.log.1.
 func (w *world) shift() {
 	if !exists(w.path("access.log")) {
 		w.append("access.log", line(7, w.now))
 	}
-	for i := 9; i > 0; i-- {
+	for i := w.n; i > 0; i-- {
 		for _, ending := range []string{"", ".gz"} {
 			if from := w.path(fmt.Sprintf("access.log.%d%s", i, ending)); exists(from) {
 				check(w.t, os.Rename(from, w.path(fmt.Sprintf("access.log.%d%s", i+1, ending))))
@@ -238,7 +251,7 @@ func (w *world) copyTruncate() {
 
 // compress compresses the rotated logs, apart from the latest at times.
 func (w *world) compress() {
-	for i := 1 + w.r.IntN(2); i < 10; i++ {
+	for i := 1 + w.r.IntN(2); i <= w.n; i++ {
 		name := w.path(fmt.Sprintf("access.log.%d", i))
 		text, err := os.ReadFile(name)
 		if err != nil {
