@@ -60,6 +60,21 @@ func (a *arena[T]) take(class uint8) uint32 {
 // perPage is how many blocks of a class a page has, as a power of two.
 func perPage(class uint8) uint { return max(pageBits, uint(class+1)/2) - uint(class+1)/2 }
 
+// extend makes room for another element behind n in a block, and returns the block that has it. Without any there is none.
+func (a *arena[T]) extend(class uint8, block, n uint32) (uint8, uint32) {
+	if n == 0 {
+		return 0, a.take(0)
+	}
+	if int(n) < roomOf(class) {
+		return class, block
+	}
+	larger := classFor(int(n) + 1)
+	moved := a.take(larger)
+	copy(a.at(larger, moved), a.at(class, block))
+	a.give(class, block)
+	return larger, moved
+}
+
 // give takes a block back.
 func (a *arena[T]) give(class uint8, number uint32) {
 	b := &a.classes[class]

@@ -1,0 +1,224 @@
+package sweep
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/intern"
+)
+
+// How much can any limit target that keeps a promise?
+//
+// A rolling window of N in T, or a bucket, admits of a key at most some E(x) requests in any x of time, more in longer
+// ones; that is its envelope. It refuses a request only if, of the latest requests of the key, some n came in a time x
+// with n > E(x). A combination refuses what one of its limits refuses.
+//
+// Let D(n) be the least time in which more clients than may be hit have each sent n requests. A limit that keeps the
+// promise admits them, so n ≤ E(D(n)). So it never refuses a request for n that came in D(n) or more:
+//
+//	refused for n requests in x   ⇒   E(x) < n ≤ E(D(n))   ⇒   x < D(n)
+//
+// The bound counts the requests for which there is such an n. For each of them some limit keeps the promise and refuses
+// it: the window,charge=all of n − 1 in D(n). Where nobody may be hit, all these windows together refuse all of them.
+//
+//	D(n)  of the protected    2: 0 s    3: 1 s    4: 5 s    5: never seen, so any limit may refuse the fifth
+//	at    of a target         0 1 2 3              4 came in 3 s, less than 5: the last one may be refused
+//
+// Where clients share keys, only what a protected client itself sent of a key counts for D, so the bound is looser.
+//
+// Windows on a grid, estimates from counters, buckets that begin empty and servers that round have no such envelope.
+// With a cooldown, limits hit no more clients than the bound, but may refuse more requests.
+//
+// Source: arrival curves, as in R. L. Cruz, A calculus for network delay, IEEE Transactions on Information Theory 37
+// (1991), 114–131.
+
+// A Bound takes in the same batches several times, and then has a BoundResult:
+//
+//	for more := true; more; more = bound.Next() {
+//		… bound.Take(batch) …
+//	}
+//
+// It counts the requests of each client, finds D, and then counts what comes in less time. The latter two remember 8
+// bytes for each request of a protected client, and for as many of each target key as a protected client may send at
+// all. Where that is more than mostRemembered, they take several passes, each for a part of the clients or keys.
+type Bound struct {
+	options  BoundOptions
+	handful  handful                  // what is being taken in
+	sent     intern.PagedSlice[int64] // by client: its requests that are judged
+	passes   []boundPass              // the current one and those to come; nil: requests are being counted
+	task     *task                    // of the current pass
+	exact    int64                    // see exactUpTo
+	remember int64                    // see mostRemembered
+	result   BoundResult
+}
+
+// A boundPass has a counter remember a part of the clients or keys.
+type boundPass struct {
+	counter     partial
+	part, parts int32
+}
+
+// A partial is a counter that several passes share. Begin and end enclose each of them.
+type partial interface {
+	counter
+	begin(part, parts int32)
+	end()
+}
+
+// BoundOptions say which limits, and who is to be protected from them.
+type BoundOptions struct {
+	Tables   *traffic.Tables
+	By       request.Key
+	Action   string     // only requests of this action; "" for all
+	Lateness limit.Time // a key whose time steps back by more resets
+
+	Group  func(client int32) uint8 // below 8
+	Goals  []BoundGoal              // that must all be kept
+	Target uint8                    // bit i: whether group i is to be refused
+}
+
+// A BoundGoal is how many of some clients may be hit.
+type BoundGoal struct {
+	Who    uint8 // bit i: whether group i is meant
+	MayHit func(clients int64) int64
+}
+
+// A BoundResult says what limits can target at most.
+type BoundResult struct {
+	Of    Reach // the requests and clients of the target
+	Most  Reach // no limit that keeps the promise refuses, or hits, more
+	Tried Reach // each is refused by a window,charge=all that keeps the promise, unless requests are warm or late
+	Steps []BoundStep
+}
+
+// A Reach is some requests, and the clients that they are from.
+type Reach struct{ Requests, Clients int64 }
+
+// A BoundStep is what limits that keep the promise must admit: so many requests of a key within a time, both ends of
+// which count.
+type BoundStep struct {
+	Requests int64
+	Within   limit.Time // limit.Never: need not be admitted in any time
+}
+
+// Allowed is how many requests limits that keep the promise must admit in a rolling window of a length above 0.
+func (r *BoundResult) Allowed(length limit.Time) int64 {
+	allowed := int64(1)
+	for _, s := range r.Steps {
+		if s.Within < length {
+			allowed = s.Requests
+		}
+	}
+	return allowed
+}
+
+// NewBound returns a Bound that has seen nothing.
+func NewBound(o BoundOptions) *Bound {
+	d := &Bound{options: o, exact: exactUpTo, remember: mostRemembered}
+	d.handful.timelines.By = o.By
+	return d
+}
+
+// Take takes in the requests of one batch.
+func (d *Bound) Take(b *traffic.Batch) { d.takeAs(b, b.Client) }
+
+// takeAs takes in a batch whose rows are from the given clients.
+func (d *Bound) takeAs(b *traffic.Batch, clients []int32) {
+	action := actionID(d.options.Tables, d.options.Action)
+	if d.passes == nil {
+		d.count(b, clients, action)
+		return
+	}
+	h := &d.handful
+	h.timelines.Take(b, d.options.Tables)
+	h.batch = *b
+	h.batch.Client = clients
+	if d.options.Action != "" {
+		h.filter(action)
+	}
+	d.task.judge(h, d.sent.Len())
+}
+
+// count counts the requests of each client.
+func (d *Bound) count(b *traffic.Batch, clients []int32, action int32) {
+	for row, client := range clients {
+		if d.sent.Grow(int(client) + 1); !b.Warm && (d.options.Action == "" || int32(b.Action[row]) == action) {
+			*d.sent.At(client)++
+		}
+	}
+}
+
+// Next ends a pass over all batches, and reports whether there must be another.
+func (d *Bound) Next() bool {
+	if d.passes == nil {
+		d.plan()
+	} else {
+		d.passes[0].counter.end()
+		d.passes = d.passes[1:]
+	}
+	if len(d.passes) == 0 {
+		d.handful, d.task = handful{}, nil
+		return false
+	}
+	pass := d.passes[0]
+	pass.counter.begin(pass.part, pass.parts)
+	d.task = newTask(d.options.Lateness, limit.Never)
+	d.task.counters = append(d.task.counters, pass.counter)
+	return true
+}
+
+// Result is what was found. Next must have returned false.
+func (d *Bound) Result() *BoundResult { return &d.result }
+
+// mostRemembered is how many requests are remembered at once.
+const mostRemembered = 4 << 20
+
+// plan plans the passes, now that it is known how many clients there are.
+func (d *Bound) plan() {
+	most, remembered := int64(1), int64(0)
+	goals := make([]smallest, len(d.options.Goals))
+	for i, goal := range d.options.Goals {
+		sent := d.sentBy(goal.Who)
+		slices.Sort(sent)
+		goals[i] = smallest{who: goal.Who, keep: int(goal.MayHit(int64(len(sent)))) + 1}
+		if k := len(sent) - goals[i].keep; k >= 0 {
+			most = max(most, sent[k])
+		}
+		for _, n := range sent {
+			remembered += n
+		}
+	}
+	peaks := newPeaks(d, goals, most)
+	d.addPasses(peaks, remembered)
+
+	remembered = 0
+	for _, n := range d.sentBy(d.options.Target) {
+		remembered += min(n, most)
+		d.result.Of.Clients++
+		d.result.Of.Requests += n
+	}
+	d.addPasses(&beyond{bound: d, peaks: peaks}, remembered)
+}
+
+// sentBy are the requests of each client of some groups, 0 left out.
+func (d *Bound) sentBy(who uint8) (sent []int64) {
+	for client := range int32(d.sent.Len()) {
+		if n := *d.sent.At(client); n > 0 && d.in(who, client) {
+			sent = append(sent, n)
+		}
+	}
+	return sent
+}
+
+// in reports whether a client is of one of some groups.
+func (d *Bound) in(who uint8, client int32) bool { return who>>d.options.Group(client)&1 == 1 }
+
+// addPasses adds as many passes as a counter takes that has to remember so many requests.
+func (d *Bound) addPasses(c partial, remembered int64) {
+	parts := int32(1 + remembered/d.remember)
+	for part := range parts {
+		d.passes = append(d.passes, boundPass{c, part, parts})
+	}
+}

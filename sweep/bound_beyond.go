@@ -1,0 +1,159 @@
+package sweep
+
+import (
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic/intern"
+)
+
+// beyond counts the requests of the target that came in less time than a limit must admit.
+type beyond struct {
+	bound       *Bound
+	peaks       *peaks
+	most        []BoundStep // where so many came in less time, a limit may refuse the last; of the last in any time
+	tried       []BoundStep // the same, but for numbers that were not tried
+	part, parts int32       // keys that are looked at
+
+	keys    intern.PagedSlice[beyondKey]
+	times   arena[limit.Time]
+	clients intern.PagedSlice[uint8] // the bits inMost and inTried
+}
+
+// A beyondKey is what came of a key since it began.
+type beyondKey struct {
+	last  limit.Time
+	block uint32 // in times: the requests, if any limit must admit so many
+	n     uint32
+	class uint8
+}
+
+const (
+	inMost = 1 << iota
+	inTried
+)
+
+func (y *beyond) begin(part, parts int32) {
+	if y.part, y.parts = part, parts; part > 0 {
+		return
+	}
+	y.bound.result.Steps = y.peaks.steps()
+	before := int64(1)
+	for _, s := range append(y.peaks.steps(), BoundStep{y.peaks.most + 1, limit.Never}) {
+		y.tried = addStep(y.tried, s)
+		y.most = addStep(y.most, BoundStep{before + 1, s.Within})
+		before = s.Requests
+	}
+}
+
+// addStep adds a step, unless nothing comes in less than its time, or fewer requests have the same one.
+func addStep(steps []BoundStep, s BoundStep) []BoundStep {
+	if s.Within == 0 || len(steps) > 0 && steps[len(steps)-1].Within == s.Within {
+		return steps
+	}
+	return append(steps, s)
+}
+
+func (y *beyond) grow(keys, clients int) {
+	y.keys.Grow(keys)
+	y.clients.Grow(clients)
+}
+
+// judge looks at the requests of a key.
+func (y *beyond) judge(s *segment) {
+	target := y.bound.options.Target
+	alone := y.bound.options.By == request.ByClient
+	if s.key%y.parts != y.part || alone && !y.bound.in(target, s.client()) {
+		return
+	}
+	k := y.keys.At(s.key)
+	if k.n == 0 {
+		k.last = s.at[0]
+	}
+	for i, t := range s.at {
+		k.last = max(k.last, t) // a request out of order counts as the last one
+		reach := y.add(k)
+		if reach == 0 || s.warm {
+			continue
+		}
+		client := s.clients[s.rows[i]]
+		if !alone && !y.bound.in(target, client) {
+			continue
+		}
+		of, r := y.clients.At(client), &y.bound.result
+		r.Most.add(reach, *of, inMost)
+		r.Tried.add(reach, *of, inTried)
+		*of |= reach
+	}
+}
+
+// add adds a request at the key's latest moment, and returns where it counts: inMost, inTried.
+func (y *beyond) add(k *beyondKey) (reach uint8) {
+	if always := y.tried[len(y.tried)-1].Requests; int64(k.n)+1 >= always {
+		if int64(k.n) < always && k.n > 0 {
+			y.times.give(k.class, k.block)
+			k.n++
+		}
+		return inMost | inTried
+	}
+	k.class, k.block = y.times.extend(k.class, k.block, k.n)
+	k.n++
+	at := y.times.at(k.class, k.block)[:k.n]
+	at[k.n-1] = k.last
+	if !reaches(y.most, at) {
+		return 0
+	}
+	if !reaches(y.tried, at) {
+		return inMost
+	}
+	return inMost | inTried
+}
+
+// reaches reports whether, for some step, so many of the latest requests came in less than its time. From step to step
+// both grow, and so does the time in which requests came: where it is too long, steps that allow no more are skipped.
+func reaches(steps []BoundStep, at []limit.Time) bool {
+	now, took := at[len(at)-1], limit.Time(0)
+	steps = steps[:min(len(steps), len(at))] // each step has more requests than the one before
+	for {
+		from, to := 0, len(steps) // the first step with more time than it took is looked for
+		for from < to {
+			if middle := (from + to) / 2; steps[middle].Within > took {
+				to = middle
+			} else {
+				from = middle + 1
+			}
+		}
+		if to == len(steps) || steps[to].Requests > int64(len(at)) {
+			return false
+		}
+		if took = now - at[len(at)-int(steps[to].Requests)]; took < steps[to].Within {
+			return true
+		}
+		steps = steps[to+1:]
+	}
+}
+
+// add adds a request that counts in reach, of a client whose requests so far counted in before, if in is one of these.
+func (r *Reach) add(reach, before, in uint8) {
+	if reach&in == 0 {
+		return
+	}
+	r.Requests++
+	if before&in == 0 {
+		r.Clients++
+	}
+}
+
+// release has a key begin again.
+func (y *beyond) release(key int32) {
+	k := y.keys.At(key)
+	if k.n > 0 && int64(k.n) < y.tried[len(y.tried)-1].Requests {
+		y.times.give(k.class, k.block)
+	}
+	*k = beyondKey{}
+}
+
+func (y *beyond) end() { y.finish() }
+
+func (y *beyond) finish() {
+	y.keys, y.times = intern.PagedSlice[beyondKey]{}, arena[limit.Time]{}
+}

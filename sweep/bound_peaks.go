@@ -1,0 +1,278 @@
+package sweep
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic/intern"
+)
+
+// peaks finds D, for each number of requests that is tried. It notes when protected clients sent requests, and then
+// finds of each client the least time for so many. What others sent with the same key does not count: a limit that does
+// not hit a client has admitted all that this client sent, and nothing is known of the others, nor of warm requests.
+type peaks struct {
+	bound       *Bound
+	who         uint8 // the groups of any goal
+	most        int64 // no client sent more, apart from those that may be hit
+	tried       []int // numbers of requests, from 2 to most
+	goals       []smallest
+	part, parts int32 // clients that are looked at
+
+	keys  intern.PagedSlice[peakKey]
+	ids   map[uint64]int32 // of a key and a client; nil: keys are clients
+	pairs intern.PagedSlice[peakPair]
+	times arena[limit.Time] // of the requests of each pair; where the key began again, lifeMark
+}
+
+// A peakKey is where a key is in time.
+type peakKey struct {
+	last limit.Time // the latest moment of this life
+	life uint32     // how often the key has begun, or begun again
+}
+
+// A peakPair is what a client sent of a key.
+type peakPair struct {
+	client int32
+	life   uint32 // of the key, at the latest request
+	block  uint32 // in times
+	n      uint32
+	class  uint8
+}
+
+// lifeMark stands between times where a key began again.
+const lifeMark limit.Time = math.MinInt64
+
+// A smallest keeps the smallest times of the clients of a goal, for each number of requests that is tried: as many as
+// may be hit, and one more.
+type smallest struct {
+	who  uint8
+	keep int
+	of   [][]limit.Time // heaps, the largest on top
+}
+
+// exactUpTo is up to how many requests every number is tried. Above, 128 are while the number grows by a factor of e.
+// Of those between two of them a limit may have to admit as many as the smaller, in the time of the larger.
+const exactUpTo = 512
+
+// newPeaks looks for the times of up to most requests.
+func newPeaks(d *Bound, goals []smallest, most int64) *peaks {
+	p := &peaks{bound: d, goals: goals, most: most}
+	for n := int64(2); n < most; n += max(1, 4*n/d.exact) {
+		p.tried = append(p.tried, int(n))
+	}
+	if most > 1 {
+		p.tried = append(p.tried, int(most))
+	}
+	for i := range goals {
+		p.who |= goals[i].who
+		goals[i].of = make([][]limit.Time, len(p.tried))
+	}
+	return p
+}
+
+func (p *peaks) begin(part, parts int32) {
+	p.part, p.parts = part, parts
+	if p.bound.options.By != request.ByClient {
+		p.ids = map[uint64]int32{}
+	}
+}
+
+func (p *peaks) grow(keys, clients int) {
+	p.keys.Grow(keys)
+	if p.ids == nil {
+		p.pairs.Grow(clients)
+	}
+}
+
+// judge notes the requests of protected clients.
+func (p *peaks) judge(s *segment) {
+	k, b := p.keys.At(s.key), &p.bound.handful.batch
+	if k.life == 0 {
+		p.release(s.key)
+	}
+	for i, t := range s.at {
+		row := s.rows[i]
+		if b.Seq != nil && b.Seq[row] != b.At[row] { // where a request came too late, limits may have forgotten the key
+			p.release(s.key)
+		}
+		k.last = max(k.last, t) // a request out of order counts as the last one
+		if client := s.clients[row]; !s.warm && client%p.parts == p.part && p.bound.in(p.who, client) {
+			pair := p.pairOf(s.key, client)
+			if pair.life != k.life && pair.n > 0 {
+				p.add(pair, lifeMark)
+			}
+			pair.life = k.life
+			p.add(pair, k.last)
+		}
+	}
+}
+
+// pairOf is what a client sent of a key.
+func (p *peaks) pairOf(key, client int32) *peakPair {
+	id := client
+	if p.ids != nil {
+		both, known := uint64(key)<<32|uint64(client), false
+		if id, known = p.ids[both]; !known {
+			id = int32(len(p.ids))
+			p.ids[both] = id
+			p.pairs.Grow(len(p.ids))
+		}
+	}
+	pair := p.pairs.At(id)
+	pair.client = client
+	return pair
+}
+
+// add adds a time, or a mark.
+func (p *peaks) add(pair *peakPair, t limit.Time) {
+	pair.class, pair.block = p.times.extend(pair.class, pair.block, pair.n)
+	p.times.at(pair.class, pair.block)[pair.n] = t
+	pair.n++
+}
+
+// release has a key begin again.
+func (p *peaks) release(key int32) {
+	k := p.keys.At(key)
+	*k = peakKey{last: math.MinInt64, life: k.life + 1}
+}
+
+// end finds the times of the clients of this part.
+func (p *peaks) end() {
+	var pairs []*peakPair
+	for id := range int32(p.pairs.Len()) {
+		if pair := p.pairs.At(id); pair.n > 0 {
+			pairs = append(pairs, pair)
+		}
+	}
+	slices.SortFunc(pairs, func(x, y *peakPair) int { return cmp.Compare(x.client, y.client) })
+	var lives []life
+	for i, pair := range pairs {
+		lives = appendLives(lives, p.times.at(pair.class, pair.block)[:pair.n])
+		if i+1 == len(pairs) || pairs[i+1].client != pair.client {
+			p.offer(p.bound.options.Group(pair.client), lives)
+			lives = lives[:0]
+		}
+	}
+	p.finish()
+}
+
+func (p *peaks) finish() {
+	p.keys, p.ids, p.pairs, p.times = intern.PagedSlice[peakKey]{}, nil, intern.PagedSlice[peakPair]{}, arena[limit.Time]{}
+}
+
+// A life is when a client sent requests of a key until that began again, in the order of time.
+type life []limit.Time
+
+// appendLives adds the lives between marks.
+func appendLives(lives []life, times []limit.Time) []life {
+	for {
+		n := slices.Index(times, lifeMark)
+		if n < 0 {
+			return append(lives, times)
+		}
+		lives, times = append(lives, times[:n]), times[n+1:]
+	}
+}
+
+// offer holds the times of a client against the smallest.
+func (p *peaks) offer(group uint8, lives []life) {
+	longest, least := 0, limit.Time(0) // least: the time for the number of requests before, or less
+	for _, l := range lives {
+		longest = max(longest, len(l))
+	}
+	for i, n := range p.tried {
+		if n > longest {
+			return
+		}
+		matters := false
+		for j := range p.goals {
+			g := &p.goals[j]
+			matters = matters || g.who>>group&1 == 1 && least < g.bar(i)
+		}
+		if !matters {
+			continue // more requests take no less time
+		}
+		took := limit.Never
+		for _, l := range lives {
+			took = min(took, l.least(n, least))
+		}
+		if least = took; took == limit.Never {
+			return
+		}
+		for j := range p.goals {
+			if g := &p.goals[j]; g.who>>group&1 == 1 {
+				g.offer(i, took)
+			}
+		}
+	}
+}
+
+// least is the least time in which n requests came. If that is no more than enough, it need not be known more exactly.
+func (l life) least(n int, enough limit.Time) limit.Time {
+	least := limit.Never
+	if n > len(l) {
+		return least
+	}
+	begins := l[:len(l)-n+1]
+	for i, end := range l[n-1:] {
+		if took := end - begins[i]; took < least {
+			if least = took; took <= enough {
+				break
+			}
+		}
+	}
+	return least
+}
+
+// bar is the time below which one matters.
+func (g *smallest) bar(i int) limit.Time {
+	if len(g.of[i]) < g.keep {
+		return limit.Never
+	}
+	return g.of[i][0]
+}
+
+// offer keeps a time if it is among the smallest.
+func (g *smallest) offer(i int, took limit.Time) {
+	heap := g.of[i]
+	if len(heap) < g.keep {
+		heap = append(heap, took)
+		at := len(heap) - 1
+		for ; at > 0 && heap[(at-1)/2] < took; at = (at - 1) / 2 {
+			heap[at] = heap[(at-1)/2]
+		}
+		heap[at], g.of[i] = took, heap
+		return
+	}
+	if took >= heap[0] {
+		return
+	}
+	at := 0
+	for {
+		child := 2*at + 1
+		if child+1 < len(heap) && heap[child+1] > heap[child] {
+			child++
+		}
+		if child >= len(heap) || heap[child] <= took {
+			break
+		}
+		heap[at] = heap[child]
+		at = child
+	}
+	heap[at] = took
+}
+
+// steps are D of the numbers that were tried. Behind the last any limit may refuse.
+func (p *peaks) steps() (steps []BoundStep) {
+	for i, n := range p.tried {
+		within := limit.Never
+		for j := range p.goals {
+			within = min(within, p.goals[j].bar(i))
+		}
+		steps = append(steps, BoundStep{int64(n), within})
+	}
+	return steps
+}
