@@ -16,7 +16,6 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/cache"
-	"shadow/traffic/ingest"
 )
 
 // Keys says what limits should count by.
@@ -68,7 +67,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	engine := replay.New(replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
 	})
-	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+	stats, err := r.read(ctx, r.Read, func(reader tee) error {
 		if len(r.Limits) > 0 {
 			return engine.Run(reader)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"shadow/escape"
+	"shadow/findings"
 	"shadow/logfile"
 	"shadow/policy"
 	"shadow/report"
@@ -40,7 +41,9 @@ type Logs struct {
 	*Pipeline
 	found  logfile.Expansion
 	copies *logfile.Copies // nil: not looked for yet
-	sparse bool            // whether a reading may find nothing
+	look   *findings.Look  // at the requests; nil: nothing was read yet
+	told   []findings.Finding
+	sparse bool // whether a reading may find nothing
 }
 
 // prepare builds the pipeline, and finds the logs.
@@ -67,7 +70,7 @@ func (l *Logs) tellCopies(copies logfile.Copies) {
 
 // read has do read the logs but for copies, and shows how far it has come. A read under way is not waited for when ctx
 // ends.
-func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reader) error) (ingest.Stats, error) {
+func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (ingest.Stats, error) {
 	if l.copies == nil {
 		copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
 		if err != nil {
@@ -90,7 +93,8 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reade
 	if l.Progress != nil && !l.Quiet {
 		stop = l.Progress(reader)
 	}
-	err = do(reader)
+	l.look = l.newLook()
+	err = do(tee{reader, []func(*traffic.Batch){l.look.Take}})
 	stop()
 	if ctx.Err() != nil {
 		return ingest.Stats{}, ErrInterrupted
@@ -98,20 +102,23 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(*ingest.Reade
 	err = cmp.Or(err, reader.Close())
 	stats := reader.Stats()
 	stats.Copies = *l.copies
+	l.told = l.findings(&stats)
 	return stats, err
 }
 
-// A tee is a reader whose batches somebody else takes in first.
+// A tee is a reader whose batches others take in first.
 type tee struct {
 	*ingest.Reader
-	take func(*traffic.Batch) error
+	take []func(*traffic.Batch)
 }
 
 // Next hands on the next batch.
 func (t tee) Next() (*traffic.Batch, error) {
 	b, err := t.Reader.Next()
 	if err == nil {
-		err = t.take(b)
+		for _, take := range t.take {
+			take(b)
+		}
 	}
 	return b, err
 }
@@ -158,7 +165,7 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings,
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.told,
 	}
 }
 

@@ -32,7 +32,7 @@ func each(ctx context.Context, src replay.Source, do func(*traffic.Batch) error)
 
 // retain reads the logs, hands each batch to do, and keeps the requests for further passes.
 func (l *Logs) retain(ctx context.Context, o ingest.Options, requests *cache.Requests, do func(*traffic.Batch) error) (ingest.Stats, error) {
-	return l.read(ctx, o, func(reader *ingest.Reader) error {
+	return l.read(ctx, o, func(reader tee) error {
 		return each(ctx, reader, func(b *traffic.Batch) error {
 			if err := requests.Add(b); err != nil {
 				return err

@@ -72,7 +72,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 		if result, err = r.judge(ctx, run); err != nil {
 			return err
 		}
-		run.Warnings = r.warnings(&result.Stats)
+		run.Warnings, run.Findings = r.warnings(&result.Stats), r.told
 		if r.resumed != nil {
 			if r.resumed.last != nil && result.Stats.Lines == 0 {
 				return errNothingNew
@@ -140,22 +140,19 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	}
 	engine := r.newEngine(ctx, sink)
 	curves := r.newSweep(ctx)
-	take := func(b *traffic.Batch) error { //nolint:unparam // evidence, which a sweep gathers this way, can fail
-		if curves != nil {
-			curves.Take(b)
-		}
-		return nil
-	}
 	var times ingest.StageTimes
-	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+	stats, err := r.read(ctx, r.Read, func(reader tee) error {
 		if err := r.resumed.restore(engine); err != nil {
 			return err
 		}
-		if err := engine.Run(tee{reader, take}); err != nil {
+		if curves != nil {
+			reader.take = append(reader.take, curves.Take)
+		}
+		if err := engine.Run(reader); err != nil {
 			return err
 		}
 		times = reader.Times()
-		return r.resumed.leave(&r.Read, reader, engine)
+		return r.resumed.leave(&r.Read, reader.Reader, engine)
 	})
 	if err != nil {
 		return nil, explainMissing(err, r.Policies)

@@ -15,7 +15,6 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/cache"
-	"shadow/traffic/ingest"
 )
 
 // A Sweep says of every limit at once what it would refuse, and which clients it would hit.
@@ -50,7 +49,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 		if result, err = r.sweep(ctx); err != nil || run == nil {
 			return err
 		}
-		run.Warnings, run.Assessor = r.warnings(result), r.assessor
+		run.Warnings, run.Findings, run.Assessor = r.warnings(result), r.told, r.assessor
 		return run.FinishSweep(result, time.Now())
 	})
 	if err != nil {
@@ -137,7 +136,7 @@ func (r *Sweep) twice(requests int64) bool {
 // are drawn.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	s, keep := sweep.New(r.options), slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
-	stats, err := r.read(ctx, r.Read, func(reader *ingest.Reader) error {
+	stats, err := r.read(ctx, r.Read, func(reader tee) error {
 		return each(ctx, reader, func(b *traffic.Batch) error {
 			if keep {
 				if err := r.requests.Add(b); err != nil {

@@ -10,7 +10,6 @@ import (
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/request"
-	"shadow/traffic/ingest"
 )
 
 // namedFiles is how many inputs are listed by name.
@@ -28,11 +27,15 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 	f.Add("format", in.formatText())
 	f.Add("requests", in.requestsText())
 	f.Add("timestamps", in.timestampsText())
-	requests("judged", in.Moved, " when they began: at their timestamp less the request time that is logged")
+	if !h.found("judged_at_start") {
+		requests("judged", in.Moved, " when they began: at their timestamp less the request time that is logged")
+	}
 	f.Add("band", in.bandText())
 	f = append(f, in.unreadable())
 	requests("excluded", in.Excluded, "")
-	f.Add("not HTTP", in.NotHTTP.text())
+	if !h.found("not_http") {
+		f.Add("not HTTP", in.NotHTTP.text())
+	}
 	requests("warm", in.Warm, " before --since: judged, not counted")
 	requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater "+
 		"--lateness puts them in order",
@@ -108,7 +111,7 @@ func (in *Input) timestampsText() string {
 	case in.Requests == 0:
 		return ""
 	case in.Resolution == "second":
-		return "whole seconds, in the order logged" + zone
+		return "whole seconds" + zone
 	}
 	return in.Resolution + "s" + zone
 }
@@ -132,31 +135,15 @@ func (in *Input) unreadable() document.Fact {
 	return fact
 }
 
-// statusesNamed is how many statuses are named.
-const statusesNamed = 5
-
 func (n *NotHTTP) text() string {
 	if n.Lines == 0 {
 		return ""
-	}
-	most := slices.Clone(n.ByStatus)
-	slices.SortStableFunc(most, func(a, b ingest.StatusLines) int { return cmp.Compare(b.Lines, a.Lines) })
-	var statuses []string
-	for _, s := range most[:min(len(most), statusesNamed)] {
-		name := "without a status"
-		if s.Status > 0 {
-			name = fmt.Sprint("with status ", s.Status)
-		}
-		statuses = append(statuses, fmt.Sprintf("%s %s", format.Thousands(s.Lines), name))
-	}
-	if len(most) > len(statuses) {
-		statuses = append(statuses, "…")
 	}
 	verdict := "not judged: no limiter sees them (--not-http judge judges them)"
 	if n.Judged {
 		verdict = "judged like requests, though no limiter sees them (--not-http skip leaves them out)"
 	}
-	return fmt.Sprintf("%s (%s), %s", format.Count(n.Lines, "line"), strings.Join(statuses, ", "), verdict)
+	return fmt.Sprintf("%s (%s), %s", format.Count(n.Lines, "line"), n.ByStatus, verdict)
 }
 
 // ClassTitle returns what several clients of a class are called.

@@ -8,6 +8,7 @@ package report
 import (
 	"time"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/report/document"
@@ -42,6 +43,8 @@ type Head struct {
 	Command  string   `json:"command"` // as typed
 	Input    Input    `json:"input"`
 	Warnings []string `json:"warnings"`
+
+	Findings []findings.Finding `json:"findings"` // the gravest first
 
 	View document.View `json:"-"`
 }

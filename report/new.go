@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report/document"
@@ -26,8 +27,9 @@ type Options struct {
 	Command  string   // as typed
 	Timezone string   // of stamps that do not name theirs; "" is UTC
 	Warnings []string // of whoever wired the run; those of the report follow them
-	Database string   // where the run was stored; "" is nowhere
-	Run      string   // its id there
+	Findings []findings.Finding
+	Database string // where the run was stored; "" is nowhere
+	Run      string // its id there
 
 	Evidence *evidence.Rules  // how evidence is judged; nil: as by default
 	Assessor *replay.Assessor // of a sweep: who has judged it; nil: nobody
@@ -68,7 +70,8 @@ func New(res *replay.Result, o Options) *Model {
 func NewHead(s *ingest.Stats, who *Population, o Options) Head {
 	return Head{
 		Version: o.Version, Command: o.Command, Input: NewInput(s, who, cmp.Or(o.Timezone, "UTC")),
-		Warnings: append([]string{}, o.Warnings...), View: document.View{Width: o.Width, Color: o.Color},
+		Warnings: append([]string{}, o.Warnings...), Findings: append([]findings.Finding{}, o.Findings...),
+		View: document.View{Width: o.Width, Color: o.Color},
 	}
 }
 

@@ -17,7 +17,7 @@ func (m *Model) Write(w io.Writer, output string) error {
 func (h *Head) Begin(w *document.Writer, title, anonymized string, more ...document.Fact) {
 	w.Title(title)
 	w.Facts(append(h.Facts(anonymized), more...)...)
-	w.Warnings(FoldWarnings(h.Warnings))
+	h.alert(w)
 }
 
 // Text writes the report for people.

@@ -257,7 +257,7 @@ func (g *appending) warnMissing(last uint64) error {
 	}
 	w := g.store.duck.writer(g.run)
 	w.add("warnings", int32(n), fmt.Sprintf("requests are missing: of what the tail judged, batch %s never came; the database went back to an older copy, "+
-		"or somebody has taken it out of the spool", strings.Join(missing, ", ")))
+		"or somebody has taken it out of the spool", strings.Join(missing, ", ")), nil)
 	return w.done()
 }
 

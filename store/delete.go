@@ -16,7 +16,7 @@ import (
 
 // runTables are ours that hold something of a run.
 var runTables = []string{
-	"runs", "inputs", "unreadable_lines", "warnings", "policies", "parts", "clients", "agents", "actions",
+	"runs", "inputs", "unreadable_lines", "warnings", "findings", "policies", "parts", "clients", "agents", "actions",
 	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_evidence", "not_http",
 }
 

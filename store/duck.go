@@ -121,7 +121,7 @@ func fieldsOf(t reflect.Type, offset uintptr) (all []field) {
 // they are kept.
 var columnTypes = map[reflect.Kind][]mapping.Type{
 	reflect.Bool: {mapping.TypeBoolean}, reflect.Int32: {mapping.TypeInteger}, reflect.Int64: {mapping.TypeBigInt, mapping.TypeTimestamp},
-	reflect.Uint64: {mapping.TypeUBigInt}, reflect.Pointer: {mapping.TypeBigInt},
+	reflect.Uint64: {mapping.TypeUBigInt}, reflect.Float64: {mapping.TypeDouble}, reflect.Pointer: {mapping.TypeBigInt},
 	reflect.String: {mapping.TypeVarchar}, reflect.Slice: {mapping.TypeBlob, mapping.TypeVarchar},
 }
 
@@ -200,6 +200,8 @@ func (v *vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
 		*(*int64)(to) = as[int64](v, row)
 	case reflect.Uint64:
 		*(*uint64)(to) = as[uint64](v, row)
+	case reflect.Float64:
+		*(*float64)(to) = as[float64](v, row)
 	case reflect.Pointer:
 		n := as[int64](v, row)
 		*(**int64)(to) = &n

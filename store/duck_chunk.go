@@ -53,7 +53,7 @@ func (c *chunk) point() {
 
 // A number is a Go type that has the very same width and meaning as a DuckDB type.
 type number interface {
-	bool | int32 | int64 | uint16 | uint32 | uint64 | limit.Time
+	bool | int32 | int64 | uint16 | uint32 | uint64 | float64 | limit.Time
 }
 
 // column is column i of the chunk, valid until the next send. It panics when T is not exactly the column's type.
@@ -78,6 +78,8 @@ func duckType[T number]() mapping.Type {
 		return mapping.TypeUInteger
 	case uint64:
 		return mapping.TypeUBigInt
+	case float64:
+		return mapping.TypeDouble
 	default: // limit.Time: microseconds since the epoch, as DuckDB counts
 		return mapping.TypeTimestamp
 	}
@@ -184,6 +186,8 @@ func (t *table) set(i int, value any) {
 		column[int32](t.chunk, i)[t.row] = v
 	case int64:
 		column[int64](t.chunk, i)[t.row] = v
+	case float64:
+		column[float64](t.chunk, i)[t.row] = v
 	case uint64:
 		column[uint64](t.chunk, i)[t.row] = v
 	case limit.Time:

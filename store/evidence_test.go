@@ -48,8 +48,8 @@ func storeJudged(t *testing.T, path string, m madeRun) {
 	}
 }
 
-// findings are those of a result by the name of the client.
-func findings(res *replay.Result) map[string]replay.ClientVerdict {
+// verdictsOf are those of a result by the name of the client.
+func verdictsOf(res *replay.Result) map[string]replay.ClientVerdict {
 	all := map[string]replay.ClientVerdict{}
 	for id := range int32(res.ClientVerdicts.Len()) {
 		if res.Clients.At(id).Requests() > 0 {
@@ -64,7 +64,7 @@ func TestLoadEvidence(t *testing.T) {
 	path := dbPath(t)
 	m := judged(t, 1, 8, 5, evidence.Human)
 	storeJudged(t, path, m)
-	want := findings(&m.result)
+	want := verdictsOf(&m.result)
 	hit := map[string]bool{}
 	for i := range m.result.Policies {
 		for h := range m.result.Policies[i].Hits.All() {
@@ -80,7 +80,7 @@ func TestLoadEvidence(t *testing.T) {
 			want[name] = f
 		}
 	}
-	if diff := cmp.Diff(want, findings(mustLoad(t, path, 1).Result)); diff != "" {
+	if diff := cmp.Diff(want, verdictsOf(mustLoad(t, path, 1).Result)); diff != "" {
 		t.Error(diff)
 	}
 	disguised := askNumber(t, path, "SELECT count(*) FROM clients c JOIN client_evidence v USING (run, client) WHERE c.class = 'browser' AND v.verdict = 'bot'")
@@ -106,8 +106,8 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 		t.Errorf("a run without evidence has %d findings", got.Len())
 	}
 	for _, runs := range [][]int32{{1, 2}, {2, 4}} {
-		got := findings(mustLoad(t, path, runs...).Result)
-		for name, want := range findings(&many.result) {
+		got := verdictsOf(mustLoad(t, path, runs...).Result)
+		for name, want := range verdictsOf(&many.result) {
 			if got[name].Verdict != want.Verdict || got[name].Shared != want.Shared {
 				t.Errorf("%q of runs %v: %+v, want %+v", name, runs, got[name], want)
 			}
@@ -117,8 +117,8 @@ func TestLoadEvidenceOfSeveralRuns(t *testing.T) {
 	if text := strings.Join(l.Warnings, "\n"); !strings.Contains(text, "1 of 3 runs have no evidence: clients of those alone are undecided") {
 		t.Errorf("warnings: %s", text)
 	}
-	known := findings(&few.result)
-	for name, f := range findings(l.Result) {
+	known := verdictsOf(&few.result)
+	for name, f := range verdictsOf(l.Result) {
 		if _, judged := known[name]; !judged && !reflect.DeepEqual(f, replay.ClientVerdict{Verdict: evidence.Undecided}) {
 			t.Errorf("%q, that nobody judged: %+v", name, f)
 		}

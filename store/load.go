@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/replay"
@@ -26,9 +27,10 @@ import (
 type Loaded struct {
 	Result   *replay.Result
 	Warnings []string // about reading, and about merging runs
-	Timezone string   // of stamps that do not name theirs; "": unknown
-	Command  string   // of the latest run
-	Version  string   // of the shadow that made it
+	Findings []findings.Finding
+	Timezone string // of stamps that do not name theirs; "": unknown
+	Command  string // of the latest run
+	Version  string // of the shadow that made it
 
 	Apart *Apart // what several of the runs judged by themselves; nil: nothing
 
@@ -205,9 +207,38 @@ func (l *loading) readNotes() error {
 	if err != nil {
 		return err
 	}
-	return each(l.duck, `SELECT text FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(text *string) error {
-		if !slices.Contains(l.to.Warnings, *text) {
-			l.to.Warnings = append(l.to.Warnings, *text)
+	return l.readWarnings()
+}
+
+// readWarnings reads findings and warnings, each once: runs of several nights are often told the same.
+func (l *loading) readWarnings() error {
+	type finding struct {
+		Code, Severity   string
+		Share            float64
+		Evidence, Remedy string
+	}
+	to := &l.to.Findings
+	err := each(l.duck, fmt.Sprintf(`SELECT code, severity, coalesce(share, %g), evidence, remedy FROM findings WHERE run IN %s ORDER BY run, finding`,
+		float64(findings.NoShare), l.runs), func(f *finding) error {
+		read := findings.Finding{Code: f.Code, Share: findings.Share(f.Share), Evidence: f.Evidence, Remedy: f.Remedy}
+		if !slices.ContainsFunc(*to, func(g findings.Finding) bool { return g.Code == read.Code && g.Evidence == read.Evidence }) {
+			*to = append(*to, read)
+		}
+		return (*to)[len(*to)-1].Severity.UnmarshalText([]byte(f.Severity))
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(*to, findings.ByEffect)
+	type warning struct{ Text, Finding string }
+	return each(l.duck, `SELECT text, coalesce(finding, '') FROM warnings WHERE run IN `+l.runs+` ORDER BY run, warning`, func(w *warning) error {
+		if !slices.Contains(l.to.Warnings, w.Text) {
+			l.to.Warnings = append(l.to.Warnings, w.Text)
+		}
+		for i := range *to {
+			if (*to)[i].Code == w.Finding {
+				(*to)[i].Covers = append((*to)[i].Covers, w.Text)
+			}
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
@@ -84,8 +85,17 @@ func (r *Run) writeRead(w *writer, res *replay.Result) {
 	for _, s := range res.Stats.NotHTTP {
 		w.add("not_http", s.Status, s.Lines)
 	}
+	said := map[string]string{} // the codes of findings, by warnings that say the same
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		w.add("findings", int32(i), f.Code, f.Severity.String(), known(float64(f.Share), float64(findings.NoShare)), f.Evidence,
+			f.Remedy)
+		for _, text := range f.Covers {
+			said[text] = f.Code
+		}
+	}
 	for i, text := range r.Warnings {
-		w.add("warnings", int32(i), text)
+		w.add("warnings", int32(i), text, known(said[text], ""))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/sweep"
@@ -35,7 +36,8 @@ type Run struct {
 	over  bool
 
 	// What Finish stores besides the result.
-	Warnings []string         // of what reading found unusual
+	Warnings []string // of what reading found unusual
+	Findings []findings.Finding
 	Curves   *sweep.Result    // of the run's own requests; nil: none
 	State    *State           // takes the place of the one of its name; nil: nobody goes on where the run ends
 	Assessor *replay.Assessor // whose verdicts on clients are kept; nil: no evidence

@@ -72,7 +72,18 @@ CREATE TABLE unreadable_lines ( -- the first few
 CREATE TABLE warnings ( -- about reading: what may make the figures mislead
     run     INTEGER NOT NULL,
     warning INTEGER NOT NULL, -- from 0
-    text    VARCHAR NOT NULL
+    text    VARCHAR NOT NULL,
+    finding VARCHAR           -- the code of the finding that says the same; NULL: none
+);
+
+CREATE TABLE findings ( -- what would mislead in the log
+    run      INTEGER NOT NULL,
+    finding  INTEGER NOT NULL, -- from 0, the gravest first
+    code     VARCHAR NOT NULL,
+    severity VARCHAR NOT NULL, -- stop, warn, info
+    share    DOUBLE,           -- of the requests, from 0 to 1; NULL: it has no meaning
+    evidence VARCHAR NOT NULL,
+    remedy   VARCHAR NOT NULL  -- the flags to add; "": none
 );
 
 CREATE TABLE policies (

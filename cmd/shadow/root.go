@@ -22,6 +22,7 @@ It blocks nobody: it reports which clients and which actions each candidate limi
 throttled, how many of them are browsers and how many are not, and keeps every would-block
 event in a DuckDB file for your own questions.`,
 		Example: `  shadow suggest access.log                           what should the limit be? names one, with its price
+  shadow doctor access.log                            what is odd about this log, and which flags help
   shadow sweep access.log                             every limit at once: what each refuses, and which clients it hits
   shadow keys access.log                              what to count by: client, agent, network or user
   shadow replay access.log --limit 6/30s              token, leaky and window side by side
@@ -43,7 +44,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newSuggest(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(),
+	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(),
 		newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
 

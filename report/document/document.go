@@ -182,14 +182,25 @@ func (w *Writer) wrapped(text string, indent int) []string {
 	return table.Wrap(text, w.Width-indent)
 }
 
-// Warnings writes warnings as facts that one sees, or as quotations.
-func (w *Writer) Warnings(texts []string) {
-	for _, text := range texts {
-		if w.Markdown {
-			w.printf("\n> **Warning**: %s\n", table.MarkdownText(text))
-		} else {
-			w.entry("warning", text, Yellow)
-		}
+// A Level says how loud an alert is.
+type Level struct {
+	label string
+	color color
+}
+
+// The levels.
+var (
+	Stop    = Level{"stop", Red}
+	Warning = Level{"warning", Yellow}
+	Note    = Level{"note", Dim}
+)
+
+// Alert writes a text as a fact that one sees, or as a quotation.
+func (w *Writer) Alert(l Level, text string) {
+	if w.Markdown {
+		w.printf("\n> **%s**: %s\n", format.Sentence(l.label), table.MarkdownText(text))
+	} else {
+		w.entry(l.label, text, l.color)
 	}
 }
 
@@ -342,6 +353,7 @@ type color int
 const (
 	Bold   color = 1
 	Dim    color = 2
+	Red    color = 31
 	Yellow color = 33
 )
 

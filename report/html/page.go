@@ -63,7 +63,7 @@ func (p *Page) view(room room) (*pageView, error) {
 		CSP:   template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + assets().contentPolicy + `">`), //nolint:gosec // made of hashes
 		Style: template.CSS(assets().style), Script: template.JS(assets().script), Data: data,                        //nolint:gosec // our own files
 		Title: "What the limits would have done", Lede: ledeOf(m), Cards: p.cards(), Safe: p.safe(),
-		Warnings: clippedAll(report.FoldWarnings(m.Warnings), room.notes),
+		Warnings: clippedAll(m.Alerts(), room.notes),
 		Facts:    clippedFacts(m.Facts(m.Anonymized), room.notes),
 		Shadow:   strings.TrimSpace("shadow " + m.Version), Command: clipped(m.Command),
 	}

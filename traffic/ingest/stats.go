@@ -2,11 +2,14 @@ package ingest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"shadow/limit"
 	"shadow/logfile"
 	"shadow/parse"
+	"shadow/report/format"
 	"shadow/traffic"
 )
 
@@ -240,4 +243,25 @@ func (b ByStatus) Lines() (n int64) {
 		n += s.Lines
 	}
 	return n
+}
+
+// statusesNamed is how many statuses are named.
+const statusesNamed = 5
+
+// String names the statuses of most lines.
+func (b ByStatus) String() string {
+	most := slices.Clone(b)
+	slices.SortStableFunc(most, func(a, b StatusLines) int { return cmp.Compare(b.Lines, a.Lines) })
+	var texts []string
+	for _, s := range most[:min(len(most), statusesNamed)] {
+		name := "without a status"
+		if s.Status > 0 {
+			name = fmt.Sprint("with status ", s.Status)
+		}
+		texts = append(texts, format.Thousands(s.Lines)+" "+name)
+	}
+	if len(most) > len(texts) {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, ", ")
 }

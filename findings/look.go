@@ -1,0 +1,98 @@
+package findings
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+)
+
+// Options say what is looked at.
+type Options struct {
+	Read   *ingest.Options // how the log is read
+	Client string          // who a client is, as --client says it
+	Keys   []request.Key   // what limits count by
+	Now    limit.Time      // when the program was started
+}
+
+// seen is what all lookers share.
+type seen struct {
+	Options
+	requests intern.PagedSlice[int64] // of each client
+	total    int64
+	clients  int64 // with a request
+}
+
+// count counts a batch.
+func (l *seen) count(b *traffic.Batch) {
+	l.requests.Grow(l.Read.Tables.Clients.Len())
+	for _, client := range b.Client {
+		n := l.requests.At(client)
+		if *n == 0 {
+			l.clients++
+		}
+		*n++
+	}
+	l.total += int64(b.Len())
+}
+
+// A looker looks for findings of one kind. It sees all requests that count once, batch by batch; its memory may grow
+// with distinct clients, never with requests.
+type looker interface {
+	take(b *traffic.Batch) // must not keep b
+	find(s *ingest.Stats) []Finding
+}
+
+// silent is embedded by lookers that go by the statistics alone.
+type silent struct{}
+
+func (silent) take(*traffic.Batch) {}
+
+// lookers make those of all kinds.
+var lookers = []func(*seen) looker{
+	func(all *seen) looker { return &stamps{seen: all} },
+	func(*seen) looker { return new(notHTTP) },
+}
+
+// A Look gathers findings while a log is read.
+type Look struct {
+	seen
+	lookers []looker
+}
+
+// New returns a Look that has seen nothing.
+func New(o Options) *Look {
+	l := &Look{seen: seen{Options: o}}
+	for _, looker := range lookers {
+		l.lookers = append(l.lookers, looker(&l.seen))
+	}
+	return l
+}
+
+// Take looks at a batch. Requests that only warm limits are nobody's finding.
+func (l *Look) Take(b *traffic.Batch) {
+	if b.Warm {
+		return
+	}
+	l.count(b)
+	for _, looker := range l.lookers {
+		looker.take(b)
+	}
+}
+
+// Population returns how many requests count, and how many clients sent them.
+func (l *Look) Population() (requests, clients int64) { return l.total, l.clients }
+
+// Findings returns what was found in a log that has been read, the gravest first. Of a log without a request that
+// counts there is nothing to say.
+func (l *Look) Findings(s *ingest.Stats) []Finding {
+	found := []Finding{}
+	for _, looker := range l.lookers {
+		found = append(found, looker.find(s)...)
+	}
+	slices.SortStableFunc(found, ByEffect)
+	return found
+}

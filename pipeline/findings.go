@@ -1,0 +1,28 @@
+package pipeline
+
+import (
+	"shadow/findings"
+	"shadow/limit"
+	"shadow/traffic/ingest"
+)
+
+// Every log that is read is looked at on the way, once, whatever the command.
+
+// newLook is what looks at the requests.
+func (l *Logs) newLook() *findings.Look {
+	return findings.New(findings.Options{
+		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), Now: limit.Time(l.Started.UnixMicro()),
+	})
+}
+
+// findings are what was found. Those that say what a warning says cover it: people read it once.
+func (l *Logs) findings(s *ingest.Stats) []findings.Finding {
+	covers := map[string][]string{
+		"not_http": unlikelyNotHTTP(s),
+	}
+	found := l.look.Findings(s)
+	for i := range found {
+		found[i].Covers = covers[found[i].Code]
+	}
+	return found
+}

@@ -1,0 +1,72 @@
+// Package doctor reports on what a log is like: findings come in; text, JSON, CSV or Markdown goes out.
+package doctor
+
+import (
+	"io"
+	"strconv"
+
+	"shadow/findings"
+	"shadow/report"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/table"
+	"shadow/traffic/ingest"
+)
+
+// A Report is all that was found in a log. Its JSON is an interface for other programs, as that of report.Model.
+type Report struct{ report.Head }
+
+// New makes the report on a log that clients sent so many requests to.
+func New(s *ingest.Stats, who *report.Population, o report.Options) *Report {
+	return &Report{report.NewHead(s, who, o)}
+}
+
+// Write writes the report in one of format.Outputs, all of it or nothing.
+func (r *Report) Write(w io.Writer, output string) error {
+	return document.Write(w, r, r.View, output, format.Outputs())
+}
+
+// Text writes the report for people.
+func (r *Report) Text(w *document.Writer) {
+	all := r.Findings
+	head := r.Head
+	head.Findings = nil // they follow, one by one
+	head.Warnings = r.OtherWarnings()
+	head.Begin(w, "What the log is like", "")
+	if len(all) == 0 {
+		w.Remark("Nothing was found that would mislead.")
+	}
+	for i := range all {
+		writeFinding(w, &all[i])
+	}
+}
+
+func writeFinding(w *document.Writer, f *findings.Finding) {
+	text := f.Severity.String()
+	if f.Share >= 0 {
+		text += ", " + format.Percent(100*float64(f.Share)) + "% of the requests"
+	}
+	w.Topic(2, f.Code, text)
+	var facts document.Facts
+	facts.Add("found", f.Evidence)
+	facts.Add("means", findings.Means(f.Code))
+	facts.Add("try", f.Remedy)
+	w.Facts(facts...)
+}
+
+// CSV writes a row for each finding.
+func (r *Report) CSV() ([]byte, error) {
+	var records []table.Record
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		record := table.Record{
+			"code": table.Text(f.Code), "severity": table.Text(f.Severity.String()), "evidence": table.Text(f.Evidence),
+			"remedy": table.Text(f.Remedy),
+		}
+		if f.Share >= 0 {
+			record["share"] = table.Text(strconv.FormatFloat(float64(f.Share), 'f', -1, 64))
+		}
+		records = append(records, record)
+	}
+	return table.Records([]string{"code", "severity", "share", "evidence", "remedy"}, records)
+}
