@@ -14,6 +14,7 @@ import (
 	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/request"
+	"shadow/servers"
 )
 
 // Flags are values of domains: a text is parsed and verified when its flag is set, so an error names the flag, and
@@ -36,6 +37,21 @@ var (
 	aKey     = domain[request.Key]{"string", request.ParseKey, request.Key.String, request.Keys()}
 	aZone    = domain[*time.Location]{what: "string", parse: parseZone, text: (*time.Location).String}
 )
+
+// aServer is one that a limit is for, or any.
+var aServer = domain[string]{
+	what: "string", text: func(name string) string { return name }, words: append(servers.Names(), "any"),
+	parse: func(name string) (string, error) {
+		if name == "any" {
+			return name, nil
+		}
+		_, err := servers.Named(name)
+		if err != nil {
+			return "", fmt.Errorf("%w or any", err)
+		}
+		return name, nil
+	},
+}
 
 // aCapacity is how many tokens a bucket holds.
 var aCapacity = atLeast[int64](1, "a bucket that holds nothing admits nothing; ")
