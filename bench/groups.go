@@ -129,6 +129,8 @@ var groups = []group{
 				targets: []target{megabytes(budget(5_000_000))},
 			},
 			{name: "sweep, 5 M clients", command: "{shadow} sweep {crowd}" + quiet, targets: []target{megabytes(3500)}},
+			{name: "keys, 5 M clients", command: "{shadow} keys {crowd} --quiet", targets: []target{megabytes(3500)}},
+			{name: "suggest, 5 M clients", command: "{shadow} suggest {crowd} --quiet", targets: []target{megabytes(3500)}},
 		},
 	},
 	{

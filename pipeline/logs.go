@@ -37,6 +37,7 @@ type Logs struct {
 	Source
 	MaxBad         float64 // percent of unreadable lines above which that is an error
 	Quiet, Verbose bool
+	Memory         *Memory // nil: as much as there is
 
 	*Pipeline
 	found  logfile.Expansion
@@ -51,6 +52,7 @@ func (l *Logs) prepare(names []string, choose func(*policy.Config) ([]policy.Pol
 	if l.Pipeline, err = l.Build(l.Started, choose); err != nil {
 		return err
 	}
+	l.Memory.follow(l.Read.Tables, len(l.Policies))
 	l.found, err = logfile.Expand(names)
 	l.Read.Guessed = l.found.Guessed
 	return err

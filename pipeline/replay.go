@@ -15,6 +15,7 @@ import (
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
+	"shadow/report/format"
 	"shadow/report/html"
 	"shadow/store"
 	"shadow/sweep"
@@ -345,6 +346,7 @@ func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge rep
 			stage.name, float64(stage.took)/lines, 100*float64(stage.took)/float64(max(sum, 1)))
 	}
 	table.Flush()
+	fmt.Fprintf(w, "memory in use: %s\n", format.Size(inUse()))
 	if !threadTimeIsCPU {
 		fmt.Fprintln(w, "the times of the stages are those of the clock on the wall, waiting included")
 	}

@@ -94,6 +94,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 	if err := r.ask(); err != nil {
 		return err
 	}
+	r.Memory.expect(suggestClient)
 	r.names, r.Cold = logs, true // neither part of the log is warmed
 	if len(r.Kinds) == 0 {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -149,6 +151,22 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
 	clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
+	f.Memory = new(pipeline.Memory)
+	aSize.add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+
+		"database aside (default: a warning when the machine has less)")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f.Memory.Machine = pipeline.MemoryLeft()
+		warn := func(text string) {
+			if !f.Quiet {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning:", text)
+			}
+		}
+		return f.Memory.Within(cmd.Context(), warn, func(ctx context.Context) error {
+			cmd.SetContext(ctx)
+			return run(cmd, args)
+		})
+	}
 }
 
 // addStore adds the flags that say where a run is kept.
