@@ -14,7 +14,7 @@ import "bytes"
 // A page and what lies below it are two actions on purpose: /product lists, /product/1 shows. The name depends on
 // the path alone, never on what else is in the log. Case and percent signs are left as they were logged.
 const (
-	staticAction  = "static"
+	StaticAction  = "static"
 	noPathAction  = "(no path)"
 	NotHTTPAction = "(not http)"
 	otherAction   = "(other)"
@@ -60,7 +60,7 @@ func appendAction(dst, path []byte) []byte {
 		return append(dst, noPathAction...)
 	}
 	if IsStatic(path) {
-		return append(dst, staticAction...)
+		return append(dst, StaticAction...)
 	}
 	segment, rest := cutSegment(path)
 	dst = append(dst, '/')

@@ -28,11 +28,11 @@ const (
 	PrivateEntry              // one of a network that is not on the public internet
 	NobodysEntry              // one that no host has: unspecified, multicast, for documents
 	NoAddress                 // no address
-	entryCount
+	EntryCount
 )
 
 // EntryOf is what a value of the column Leftmost says.
-func EntryOf(leftmost uint32) Entry { return Entry(leftmost) % entryCount }
+func EntryOf(leftmost uint32) Entry { return Entry(leftmost) % EntryCount }
 
 // Origins finds the addresses that headers of proxies name behind clients, for one goroutine.
 type Origins struct {
@@ -111,7 +111,7 @@ func leftmostOf(entry []byte, addr netip.Addr, ok bool) uint32 {
 	if ok {
 		what, hash = entryOf(addr), addrHash(addr)
 	}
-	return max(uint32(entryCount), hash)&^uint32(entryCount-1) | uint32(what)
+	return max(uint32(EntryCount), hash)&^uint32(EntryCount-1) | uint32(what)
 }
 
 func entryOf(addr netip.Addr) Entry {
