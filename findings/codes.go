@@ -2,7 +2,15 @@ package findings
 
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
-	"judged_at_start": "a limit counts a request when it begins; a download or a long poll is logged when it ends",
+	"api_or_app":           "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
+	"attacker":             "a limit is for such clients: without them in the log, none that stops them would be found",
+	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
+	"health_check":         "its requests are no visitor's; they make limits look looser or stricter than they are",
+	"heavy_client":         "every figure about requests is about this client, for a large part",
+	"own_server":           "a limit would stop the site's own work, and protects or targets nobody in these requests",
+	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
+	"shared_addresses":     "a limit by address is harsher to these people than to others",
+	"judged_at_start":      "a limit counts a request when it begins; a download or a long poll is logged when it ends",
 	"not_http": "a server answers such a line before it asks any limiter; if these are requests in another writing, " +
 		"most of the traffic is missing from every figure",
 	"whole_seconds": "limits over a few seconds may refuse more or fewer than is reported; --band says how many",

@@ -89,3 +89,12 @@ func (f *Finding) String() string {
 func ByEffect(f, g Finding) int {
 	return cmp.Or(cmp.Compare(f.Severity, g.Severity), cmp.Compare(g.Share, f.Share), cmp.Compare(f.Code, g.Code))
 }
+
+// Anonymized is the finding with addresses renamed, and without flags that would name one.
+func (f Finding) Anonymized(rename func(string) string) Finding {
+	f.Evidence = rename(f.Evidence)
+	if rename(f.Remedy) != f.Remedy {
+		f.Remedy = ""
+	}
+	return f
+}

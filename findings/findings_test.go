@@ -19,6 +19,7 @@ func look(o Options, s ingest.Stats, batches ...*traffic.Batch) map[string]Findi
 		o.Read.Tables = traffic.NewTables()
 		o.Read.Tables.Clients.ID([]byte("192.0.2.1"))
 	}
+	o.Read.Tables.Agents.ID(nil)
 	l := New(o)
 	for _, b := range batches {
 		l.Take(b)

@@ -55,6 +55,7 @@ func (silent) take(*traffic.Batch) {}
 var lookers = []func(*seen) looker{
 	func(all *seen) looker { return &stamps{seen: all} },
 	func(*seen) looker { return new(notHTTP) },
+	func(all *seen) looker { return &clients{seen: all} },
 }
 
 // A Look gathers findings while a log is read.

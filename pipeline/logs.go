@@ -86,6 +86,7 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (
 		l.tellCopies(copies)
 	}
 	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
+		o.Origins = true // findings go by them
 		return ingest.NewReader(ctx, l.found.Names, l.In, o)
 	})
 	if err != nil {

@@ -112,6 +112,9 @@ func (m *Model) Anonymize(a *Anonymizer) {
 	for i := range m.Warnings {
 		m.Warnings[i] = a.Text(m.Warnings[i])
 	}
+	for i := range m.Findings {
+		m.Findings[i] = m.Findings[i].Anonymized(a.Text)
+	}
 	for i := range m.Input.Files {
 		f := &m.Input.Files[i]
 		f.Name, f.Problem = a.file(f.Name), a.Text(f.Problem)

@@ -56,7 +56,6 @@ func New(res *replay.Result, o Options) *Model {
 	if text := degradedText(m.Policies); text != "" {
 		m.Warnings = append(m.Warnings, text)
 	}
-	m.Warnings = append(m.Warnings, HeavyWarnings(res.Clients, res.Tables.Clients, who.Requests, o.Anonymize)...)
 	if m.Detailed = len(m.Policies); m.Detailed > o.Top {
 		m.Detailed = max(0, min(fewDetails, o.Top))
 	}

@@ -27,3 +27,12 @@ func TestNewPopulation(t *testing.T) {
 		t.Errorf("%d requests of %d clients, want 13 of 2", in.Requests, in.Clients)
 	}
 }
+
+// crowd adds a client with so many requests per class.
+func crowd(res *replay.Result, name, agent string, byClass ...int64) {
+	id := res.Tables.Clients.ID([]byte(name))
+	res.Clients.Grow(int(id) + 1)
+	tally := res.Clients.At(id)
+	copy(tally.ByClass[:], byClass)
+	tally.LastAgent = res.Tables.Agents.ID([]byte(agent))
+}

@@ -54,8 +54,6 @@ func New(res *sweep.Result, o report.Options) *Report {
 	if res.Band != nil {
 		s.Input.Band = &report.BandInput{Movable: res.Band.Movable}
 	}
-	s.Warnings = append(s.Warnings, report.HeavyWarnings(&res.Tallies.Clients, res.Tables.Clients, who.Requests,
-		o.Anonymize)...)
 	for class := range request.ClassCount {
 		s.ByClass[class.String()] = report.ClassTotal{Requests: res.ByClass[class], Clients: res.Clients[class]}
 	}

@@ -180,9 +180,6 @@ func warnings(res *sweep.KeysResult, k *Report, q Question) []string {
 	if n := k.Protected.Visitors; 0 < n && n < fewProtected && k.Target.Requests > 0 {
 		texts = append(texts, fmt.Sprintf("only %s to protect: too few to compare keys by", format.Count(n, "visitor")))
 	}
-	if k.Action == "" {
-		texts = append(texts, report.HeavyWarnings(&res.Claimed, res.Tables.Clients, res.Requests.Sum(), nil)...)
-	}
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 

@@ -1,0 +1,293 @@
+package findings
+
+import (
+	"math/bits"
+	"net/netip"
+	"slices"
+
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+	"shadow/traffic/intern"
+	"shadow/traffic/match"
+)
+
+// Who the clients are: one small record for each, and a larger one for each of those that send a hundredth of all
+// requests. Neither grows with what a client sends. Lines stand for the questions that are asked of the records:
+//
+//	proxy.go    does an address stand for many people?
+//	forged.go   does a client write entries of its own into the headers of proxies?
+//	machine.go  the server itself, its health checks, somebody who attacks it
+//	site.go     is this a site for people at all?
+
+// A client is what is known of one, in 48 bytes.
+type client struct {
+	classes  [request.ClassCount]uint32 // requests by the class of their agent
+	nameless uint32                     // requests without an agent
+	errors   uint32                     // answers with 4xx, but for those of logins and limits
+	files    uint32                     // requests for files of pages
+	kinds    uint64                     // of browsers: a set of useragent.Kinds
+}
+
+// requests is how many the client sent.
+func (c *client) requests() (n int64) {
+	for _, k := range c.classes {
+		n += int64(k)
+	}
+	return n
+}
+
+// is reports whether a part of the client's requests is at least so many percent.
+func (c *client) is(part uint32, percent int64) bool { return 100*int64(part) >= percent*c.requests() }
+
+// several reports whether the client comes as so many kinds of browsers, and asks for what is there.
+func (c *client) several(kinds int) bool {
+	return bits.OnesCount64(c.kinds) >= kinds && c.is(c.classes[request.Browser], 50) && !c.is(c.errors, 50)
+}
+
+// crowd reports whether several people seem to be behind the client: browsers that fetch what pages are made of.
+func (c *client) crowd(kinds int) bool { return c.several(kinds) && c.is(c.files, 10) }
+
+// A client is heavy from a hundredth of all requests on, of which there must be some.
+const (
+	heavyShare = 100
+	heavyLeast = 50
+	mostHeavy  = 1000
+)
+
+// clients is the looker for all that concerns single clients.
+type clients struct {
+	*seen
+	all    intern.PagedSlice[client]
+	heavy  []heavy
+	ranks  []uint16 // 1 + index in heavy, by client; 0: not heavy
+	agents []agent  // by id
+	static int32    // the action; −1: unknown
+	behind behind
+}
+
+// An agent is what is asked of one for each request.
+type agent struct {
+	class request.Class
+	kind  uint64 // as a set; 0: no browser
+	none  bool
+}
+
+func (l *clients) take(b *traffic.Batch) {
+	l.learn()
+	for row, id := range b.Client {
+		c, a := l.all.At(id), &l.agents[b.Agent[row]]
+		c.classes[a.class]++
+		c.kinds |= a.kind
+		if a.none {
+			c.nameless++
+		}
+		if int32(b.Action[row]) == l.static {
+			c.files++
+		}
+		if status := b.Status[row]; status/100 == 4 && status != 401 && status != 407 && status != 429 {
+			c.errors++
+		}
+	}
+	l.promote()
+	if len(l.heavy) > 0 {
+		for row, id := range b.Client {
+			if i := l.ranks[id]; i > 0 {
+				l.heavy[i-1].take(b, row, l.agents[b.Agent[row]].kind, int32(b.Action[row]) == l.static)
+			}
+		}
+	}
+	if b.Origin != nil {
+		l.behind.take(b)
+	}
+}
+
+// learn makes room for all that the tables know.
+func (l *clients) learn() {
+	t := l.Read.Tables
+	l.all.Grow(t.Clients.Len())
+	l.ranks = append(l.ranks, make([]uint16, l.all.Len()-len(l.ranks))...)
+	for id := int32(len(l.agents)); int(id) < t.Agents.Len(); id++ {
+		a := agent{class: t.Agents.Class(id), none: t.Agents.Name(id) == "-"}
+		if kind := t.Agents.Kind(id); kind >= 0 {
+			a.kind = 1 << kind
+		}
+		l.agents = append(l.agents, a)
+	}
+	l.static = -1
+	if id, known := t.Actions.Find([]byte(match.StaticAction)); known {
+		l.static = id
+	}
+}
+
+// promote begins to look closer at clients that have become heavy. What they sent before, little, is forgotten.
+func (l *clients) promote() {
+	least := max(heavyLeast, l.total/heavyShare)
+	for id, rank := range l.ranks[:min(len(l.ranks), l.requests.Len())] { // workers go on to take clients in
+		if rank == 0 && len(l.heavy) < mostHeavy && *l.requests.At(int32(id)) >= least {
+			l.heavy = append(l.heavy, heavy{id: int32(id)})
+			l.ranks[id] = uint16(len(l.heavy))
+		}
+	}
+}
+
+func (l *clients) find(s *ingest.Stats) (found []Finding) {
+	if l.total == 0 {
+		return nil
+	}
+	for i := range l.heavy {
+		l.heavy[i].finish()
+	}
+	if l.byAddress() {
+		found = l.proxies(s)
+		found = append(found, l.forged(s)...)
+	}
+	machines := l.machines()
+	return slices.Concat(found, machines, l.site())
+}
+
+// byAddress reports whether clients are whole addresses.
+func (l *clients) byAddress() bool {
+	_, _, cut := l.Read.Clients.Prefixes()
+	return l.Read.Clients.IsAddress() && !cut
+}
+
+// name is that of a client.
+func (l *clients) name(id int32) string { return l.Read.Tables.Clients.Name(id) }
+
+// address is that of a client; the zero one if it is none.
+func (l *clients) address(id int32) netip.Addr {
+	a, err := netip.ParseAddr(l.name(id))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap()
+}
+
+// A heavy client is looked at closer.
+type heavy struct {
+	id       int32
+	requests int64
+	counted  int64 // of these, in actions and agents
+	minutes  [1 << 5]minute
+	active   int64 // minutes with a request
+	crowded  int64 // minutes in which several people seem to be there
+	mixed    int64 // minutes in which several kinds of browsers ask for pages
+	together int   // kinds of browsers in the fullest minute
+	actions  [8]often
+	agents   [4]often
+	first    limit.Time
+	last     limit.Time
+	gaps     [16]uint32 // how many between requests, by the power of two of their seconds
+}
+
+// Of a client's requests the first are counted by action and agent, and then one of several.
+const (
+	mostCounted = 1 << 12
+	countedOf   = 8
+)
+
+// A minute is which kinds of browsers showed pages and fetched files in it. Requests may come out of order by as many
+// minutes as are kept.
+type minute struct {
+	number       int64 // of the clock, + 1; 0: none
+	pages, files uint64
+}
+
+// crowdedFrom is how many kinds of browsers, each with a page and a file in the same minute, are several people.
+const crowdedFrom = 3
+
+// often is one of the values that occur most, and at least how often (Misra and Gries, 1982).
+type often struct {
+	id uint16
+	n  int64
+}
+
+func count(most []often, id uint16) {
+	least := 0
+	for i := range most {
+		switch {
+		case most[i].n > 0 && most[i].id == id:
+			most[i].n++
+			return
+		case most[i].n < most[least].n:
+			least = i
+		}
+	}
+	if most[least].n == 0 {
+		most[least] = often{id, 1}
+		return
+	}
+	for i := range most {
+		most[i].n--
+	}
+}
+
+// top is the value that occurs most.
+func top(most []often) often {
+	return slices.MaxFunc(most, func(x, y often) int { return int(x.n - y.n) })
+}
+
+func (h *heavy) take(b *traffic.Batch, row int, kind uint64, file bool) {
+	at := b.At[row]
+	number := int64(at/limit.Minute) + 1
+	m := &h.minutes[uint64(number)%uint64(len(h.minutes))]
+	if m.number != number {
+		h.close(m)
+		*m = minute{number: number}
+	}
+	if file {
+		m.files |= kind
+	} else {
+		m.pages |= kind
+	}
+	if h.requests < mostCounted || h.requests%countedOf == 0 {
+		count(h.actions[:], b.Action[row])
+		count(h.agents[:], b.Agent[row])
+		h.counted++
+	}
+	if h.requests == 0 {
+		h.first, h.last = at, at
+	} else {
+		h.gaps[min(bits.Len64(uint64(max(at-h.last, 0)/limit.Second)), len(h.gaps)-1)]++
+	}
+	h.last = max(h.last, at)
+	h.requests++
+}
+
+// close counts a minute.
+func (h *heavy) close(m *minute) {
+	if m.number == 0 {
+		return
+	}
+	h.active++
+	if n := bits.OnesCount64(m.pages & m.files); n >= crowdedFrom {
+		h.crowded++
+	}
+	if n := bits.OnesCount64(m.pages); n >= crowdedFrom {
+		h.mixed++
+		h.together = max(h.together, n)
+	}
+	m.number = 0
+}
+
+func (h *heavy) finish() {
+	for i := range h.minutes {
+		h.close(&h.minutes[i])
+	}
+}
+
+// regular reports whether requests come at an interval: nearly all gaps are alike to a power of two, or none.
+func (h *heavy) regular() bool {
+	var most, all uint32
+	for i, n := range h.gaps[1:] {
+		next := uint32(0)
+		if i+2 < len(h.gaps) {
+			next = h.gaps[i+2]
+		}
+		most = max(most, n+next)
+		all += n
+	}
+	return all >= 20 && 10*most >= 9*all && 10*h.gaps[0] < all && h.last-h.first >= 10*limit.Minute
+}

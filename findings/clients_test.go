@@ -1,0 +1,411 @@
+package findings
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"shadow/testneeds"
+)
+
+// A town is a generated log: who visits the site, and when.
+type town struct {
+	*rand.Rand
+	lines []townLine
+	from  time.Time
+}
+
+type townLine struct {
+	at   time.Time
+	text string
+}
+
+func newTown(t *testing.T) *town {
+	return &town{Rand: testneeds.Rand(t, 16, 1), from: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
+}
+
+// hit adds a request, after so many seconds from the beginning. xff is the last column, "-" for none.
+func (w *town) hit(after float64, client, request string, status int, agent, xff string) {
+	at := w.from.Add(time.Duration(after * float64(time.Second)))
+	w.lines = append(w.lines, townLine{at, fmt.Sprintf(`%s - - [%s] "%s HTTP/1.1" %d 512 "-" "%s" "%s"`,
+		client, at.Format("02/Jan/2006:15:04:05 -0700"), request, status, agent, xff)})
+}
+
+// visit has somebody read some pages, each of which is made of some files, by way of clients.
+func (w *town) visit(after float64, agent, xff string, pages int, clients ...string) {
+	for range pages {
+		after += 5 + 40*w.Float64()
+		by := func() string { return clients[w.IntN(len(clients))] }
+		w.hit(after, by(), fmt.Sprintf("GET /shop/%d", w.IntN(50)), 200, agent, xff)
+		for i := range 2 + w.IntN(3) {
+			w.hit(after+float64(i)/2, by(), fmt.Sprintf("GET /assets/%d.css", w.IntN(20)), 200, agent, xff)
+		}
+	}
+}
+
+// write writes the log in the order of time.
+func (w *town) write(t *testing.T) string {
+	slices.SortStableFunc(w.lines, func(x, y townLine) int { return x.at.Compare(y.at) })
+	var text strings.Builder
+	for _, line := range w.lines {
+		text.WriteString(line.text + "\n")
+	}
+	name := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// browser is one of many agents of browsers, of several families and platforms.
+func (w *town) browser() string {
+	platform := []string{"Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64", "Linux; Android 14"}[w.IntN(4)]
+	version := 100 + w.IntN(40)
+	if w.IntN(2) == 0 {
+		return fmt.Sprintf("Mozilla/5.0 (%s; rv:%d.0) Gecko/20100101 Firefox/%[2]d.0", platform, version)
+	}
+	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0 Safari/537.36", platform, version)
+}
+
+// people have so many visitors come by addresses of their own.
+func (w *town) people(n int) {
+	for i := range n {
+		w.visit(7200*w.Float64(), w.browser(), "-", 2+w.IntN(6), fmt.Sprintf("203.0.%d.%d", i/250, 1+i%250))
+	}
+}
+
+const mainFormat = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for"`
+
+const app, curl = "ShopApp/5.1 (Android 14; okhttp/4.12)", "curl/8.5.0"
+
+var clientCodes = []string{"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses"}
+
+// Each finding about clients is told where it is true, and not where something else looks like it.
+func TestWhoTheClientsAre(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(w *town)
+		want  string // "severity code", each, in any order
+		says  string // a part of the first finding's evidence and remedy
+	}{
+		"a site for people": {func(w *town) { w.people(150) }, "", ""},
+		"a proxy whose header is not filled": {func(w *town) {
+			for range 60 {
+				w.visit(3600*w.Float64(), w.browser(), "-", 6, "172.18.0.1")
+			}
+		}, "stop proxy_as_client", "172.18.0.1"},
+		"a public proxy": {func(w *town) {
+			for range 60 {
+				w.visit(3600*w.Float64(), w.browser(), "-", 6, "198.51.100.9")
+			}
+			w.people(8)
+		}, "stop proxy_as_client", "198.51.100.9"},
+		"a delivery network without a header": {func(w *town) {
+			var edges []string
+			for i := range 40 {
+				edges = append(edges, fmt.Sprintf("198.51.100.%d", i))
+			}
+			for range 150 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 6, edges...)
+			}
+		}, "stop proxy_as_client", "40 addresses"},
+		"a proxy with a header": {func(w *town) {
+			for i := range 20 {
+				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 9, "10.0.0.1")
+			}
+		}, "stop proxy_as_client", "20 real ones behind 1 address (10.0.0.1); try --client-from x-forwarded-for --trusted-proxy 10.0.0.1"},
+		"a delivery network with a header": {func(w *town) {
+			for i := range 20 {
+				for range 40 {
+					w.visit(86400*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 3, fmt.Sprintf("162.158.%d.%d", w.IntN(4), w.IntN(256)))
+				}
+			}
+		}, "stop proxy_as_client", "20 real ones behind"},
+		"an office among visitors": {func(w *town) {
+			w.people(150)
+			for range 12 {
+				w.visit(3600*w.Float64(), w.browser(), "-", 5, "198.51.100.9")
+			}
+		}, "info shared_addresses", "1 address is shared"},
+		"an intranet": {func(w *town) {
+			for i := range 80 {
+				w.visit(3600*w.Float64(), w.browser(), "-", 6, fmt.Sprintf("10.1.0.%d", i))
+			}
+		}, "", ""},
+		"a scraper with many agents": {func(w *town) {
+			w.people(40)
+			for i := range 3000 {
+				w.hit(float64(i), "198.51.100.66", fmt.Sprintf("GET /shop/%d", i), 200, w.browser(), "-")
+			}
+		}, "", ""},
+		"carriers' proxies": {func(w *town) {
+			w.people(150)
+			for i := range 8 {
+				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("10.20.0.%d", i), 3, fmt.Sprintf("198.51.100.%d", i))
+			}
+		}, "", ""},
+		"a scanner with many agents": {func(w *town) {
+			w.people(150)
+			for i := range 900 {
+				w.hit(float64(i)/4, "198.51.100.66", fmt.Sprintf("GET /backup/%d.js", i), 404, w.browser(), "-")
+				w.hit(float64(i)/4, "198.51.100.66", fmt.Sprintf("GET /backup/%d", i), 404, w.browser(), "-")
+			}
+		}, "info attacker", "198.51.100.66"},
+		"a program that is a browser at times": {func(w *town) {
+			w.people(150)
+			for range 4 {
+				w.visit(3600*w.Float64(), w.browser(), "-", 5, "198.51.100.66")
+			}
+			w.visit(3600*w.Float64(), curl, "-", 90, "198.51.100.66")
+		}, "", ""},
+		"offices among visitors": {func(w *town) {
+			w.people(60)
+			for i := range 150 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 5, fmt.Sprintf("198.51.100.%d", i%10))
+			}
+		}, "info shared_addresses", "10 addresses"},
+		"a large office among visitors": {func(w *town) {
+			w.people(150)
+			for range 50 {
+				w.visit(7200*w.Float64(), w.browser(), "-", 5, "198.51.100.9")
+			}
+		}, "info shared_addresses, warn proxy_as_client", "an office or a carrier"},
+		"one with several browsers on the network": {func(w *town) {
+			w.people(100)
+			for i := range 8 {
+				w.visit(float64(i)*3600, w.browser(), "-", 30, "10.0.0.5")
+			}
+		}, "info shared_addresses", "1 address"},
+		"a public proxy whose visitors come once": {func(w *town) {
+			for i := range 900 {
+				w.hit(float64(i), "198.51.100.9", fmt.Sprintf("GET /shop/%d", i%50), 200, w.browser(), fmt.Sprintf("203.0.%d.%d", i/250, 1+i%250))
+			}
+		}, "stop proxy_as_client", "900 real ones behind 1 address (198.51.100.9)"},
+		"somebody who writes headers": {func(w *town) {
+			w.people(150)
+			for i := range 400 {
+				w.hit(float64(i), "198.51.100.66", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4", 20+w.IntN(60), w.IntN(256)))
+			}
+		}, "warn forged_forwarded_for", "400 requests of 1 address"},
+		"somebody who writes headers, behind a proxy": {func(w *town) {
+			for i := range 60 {
+				w.visit(3600*w.Float64(), w.browser(), fmt.Sprintf("203.0.7.%d", i), 6, "10.0.0.1")
+			}
+			for i := range 300 {
+				w.hit(float64(i), "10.0.0.1", "GET /shop/1", 200, curl, fmt.Sprintf("%d.%d.3.4, 198.51.100.66", 20+w.IntN(60), w.IntN(256)))
+			}
+		}, "stop proxy_as_client, warn forged_forwarded_for", "61 real ones"},
+		"entries that are no addresses": {func(w *town) {
+			w.people(150)
+			for i := range 15 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i), "GET /shop/1", 200, w.browser(), "' or 1=1")
+			}
+		}, "info forged_forwarded_for", "belongs to nobody in 15 requests"},
+		"its own work": {func(w *town) {
+			w.people(60)
+			for i := range 900 {
+				w.hit(8*float64(i), "198.51.100.5", "POST /wp-cron.php?doing_wp_cron=1", 200, "WordPress/6.4; https://shop.example", "-")
+			}
+		}, "warn own_server", "--exclude 198.51.100.5"},
+		"pingbacks of others": {func(w *town) {
+			w.people(60)
+			for i := range 300 {
+				w.hit(8*float64(i), "198.51.100.5", fmt.Sprintf("GET /blog/%d", i%30), 200, "WordPress/6.4; https://other.example", "-")
+			}
+		}, "", ""},
+		"a monitor": {func(w *town) {
+			w.people(60)
+			for i := range 120 {
+				w.hit(60*float64(i), "198.51.100.5", "GET /shop/1", 200, "Mozilla/5.0 (compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "-")
+			}
+		}, "warn health_check", "--exclude 198.51.100.5"},
+		"a check from within": {func(w *town) {
+			w.people(60)
+			for i := range 1200 {
+				w.hit(5*float64(i), "10.100.0.1", "HEAD /", 301, curl, "-")
+			}
+		}, "warn health_check", "--exclude 10.100.0.1"},
+		"a program that asks for the first page at any time": {func(w *town) {
+			w.people(60)
+			for range 120 {
+				w.hit(7200*w.Float64()*w.Float64(), "198.51.100.5", "GET /", 200, curl, "-")
+			}
+		}, "", ""},
+		"a reader of a feed": {func(w *town) {
+			w.people(60)
+			for i := range 120 {
+				w.hit(60*float64(i), "198.51.100.5", "GET /feed.xml", 200, curl, "-")
+			}
+		}, "", ""},
+		"passwords are tried": {func(w *town) {
+			w.people(60)
+			for i := range 3000 {
+				w.hit(float64(i), "198.51.100.66", "POST /administrator/index.php", 200, "Mozilla/5.0 (Windows NT 6.1) AppleWebKit/537.36 Chrome/40.0 Safari/537.36", "-")
+			}
+		}, "info attacker", "/administrator"},
+		"a few passwords are tried": {func(w *town) {
+			w.people(300)
+			for i := range 220 {
+				w.hit(float64(i), "198.51.100.66", "POST /administrator/index.php", 200, curl, "-")
+			}
+		}, "", ""},
+		"a partner's program": {func(w *town) {
+			w.people(60)
+			for i := range 600 {
+				w.hit(4*float64(i)+3*w.Float64(), "198.51.100.66", fmt.Sprintf("GET /prices/%d", i%100), 200, "python-requests/2.31.0", "-")
+			}
+		}, "", ""},
+		"an app": {func(w *town) {
+			w.people(10)
+			for i := range 100 {
+				for range 20 {
+					w.hit(7200*w.Float64(), fmt.Sprintf("198.51.100.%d", i), fmt.Sprintf("GET /api/%d", w.IntN(9)), 200, app, "-")
+				}
+			}
+		}, "info api_or_app", "100 of 110 clients"},
+		"tools, one of them loud": {func(w *town) {
+			w.people(40)
+			for i := range 45 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i), "GET /prices", 200, curl, "-")
+			}
+			for i := range 3000 {
+				w.hit(float64(i), "198.51.100.200", fmt.Sprintf("GET /prices/%d", i), 200, curl, "-")
+			}
+		}, "", ""},
+		"a site for people that is scanned": {func(w *town) {
+			w.people(60)
+			for i := range 3000 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%200), fmt.Sprintf("GET /%d.env", i), 404, curl, "-")
+			}
+		}, "", ""},
+		"a site for people that tools attack": {func(w *town) {
+			w.people(100)
+			for i := range 10 {
+				for j := range 800 {
+					w.hit(float64(j), fmt.Sprintf("198.51.100.%d", i), "GET /.env", 404, curl, "-")
+				}
+			}
+		}, "info attacker", "100.00% of its answers are errors"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			c.build(w)
+			_, found := reading{format: mainFormat}.look(t, w.write(t))
+			var got []string
+			said := ""
+			for _, f := range found {
+				if slices.Contains(clientCodes, f.Code) {
+					got = append(got, f.Severity.String()+" "+f.Code)
+					if said == "" {
+						said = f.String()
+					}
+				}
+			}
+			var want []string
+			if c.want != "" {
+				want = strings.Split(c.want, ", ")
+			}
+			if slices.Sort(got); !slices.Equal(got, want) || !strings.Contains(said, c.says) {
+				t.Errorf("found %q: %s\nwant %q, and %q", got, said, want, c.says)
+			}
+		})
+	}
+}
+
+// What a finding proposes tells the clients apart that are behind the proxies, and is enough.
+func TestRemedyOfProxies(t *testing.T) {
+	for name, edge := range map[string]func(w *town) string{
+		"one on a private network":    func(*town) string { return "10.0.0.1" },
+		"several on private networks": func(w *town) string { return fmt.Sprintf("10.0.%d.%d", w.IntN(3), w.IntN(5)) },
+		"two":                         func(w *town) string { return []string{"198.51.100.7", "2001:db8::7"}[w.IntN(2)] },
+		"a delivery network": func(w *town) string {
+			if w.IntN(3) == 0 {
+				return fmt.Sprintf("2400:cb00:%x:1024::%x", w.IntN(600), w.IntN(1<<16))
+			}
+			return fmt.Sprintf("%s.%d.%d", []string{"162.158", "172.68", "108.162"}[w.IntN(3)], w.IntN(256), w.IntN(256))
+		},
+		"some on both": func(w *town) string {
+			return []string{"10.0.0.1", "10.0.0.2", "198.51.100.7"}[w.IntN(3)]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			const people = 23
+			for i := range people {
+				browser := w.browser()
+				for range 10 {
+					w.visit(86400*w.Float64(), browser, fmt.Sprintf("203.0.7.%d", i), 2, edge(w))
+				}
+			}
+			log := w.write(t)
+			_, found := reading{format: mainFormat}.look(t, log)
+			i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == "proxy_as_client" })
+			if i < 0 {
+				t.Fatal("no proxy is found")
+			}
+			var from, trusted string
+			if n, err := fmt.Sscanf(found[i].Remedy, "--client-from %s --trusted-proxy %s", &from, &trusted); n != 2 {
+				t.Fatal(found[i].Remedy, err)
+			}
+			l, found := reading{format: mainFormat, from: from, trusted: strings.Split(trusted, ",")}.look(t, log)
+			if slices.ContainsFunc(found, func(f Finding) bool { return f.Code == "proxy_as_client" }) || l.clients != people {
+				t.Errorf("with --trusted-proxy %s there are %d clients, want %d; %v", trusted, l.clients, people, found)
+			}
+		})
+	}
+}
+
+// The networks that are proposed hold all addresses, and are not many.
+func TestCovering(t *testing.T) {
+	rng := testneeds.Rand(t, 16, 2)
+	for range 200 {
+		var all []netip.Addr
+		is6, most := rng.IntN(2) == 0, 1+rng.IntN(8)
+		for range 1 + rng.IntN(60) {
+			var a [16]byte
+			for i := range a {
+				a[i] = byte(rng.IntN(1 << rng.IntN(9)))
+			}
+			if is6 {
+				a[0] = 0x20
+				all = append(all, netip.AddrFrom16(a))
+			} else {
+				all = append(all, netip.AddrFrom4([4]byte(a[:4])))
+			}
+		}
+		names := covering(slices.Clone(all), most)
+		for _, a := range all {
+			if !slices.ContainsFunc(names, func(name string) bool { return netip.MustParsePrefix(name).Contains(a) }) {
+				t.Errorf("%s is in none of %q", a, names)
+			}
+		}
+		if len(names) > most {
+			t.Errorf("%d networks, want at most %d", len(names), most)
+		}
+	}
+}
+
+// Whatever a client makes up, it is one client, and takes no more room.
+func TestHostileClients(t *testing.T) {
+	w := newTown(t)
+	for i := range 3 * mostOrigins {
+		w.hit(float64(i)/10, "198.51.100.66", "GET /", 200, fmt.Sprintf("Agent/%d", i), fmt.Sprintf("%d.%d.%d.%d", 20+i%60, i/60%256, i/60/256, w.IntN(256)))
+	}
+	l, _ := reading{format: mainFormat}.look(t, w.write(t))
+	for _, looker := range l.lookers {
+		if c, ok := looker.(*clients); ok {
+			if len(c.behind.peers) != 1 || len(c.behind.origins) != mostOrigins || len(c.heavy) != 1 {
+				t.Errorf("%d peers, %d origins, %d heavy clients", len(c.behind.peers), len(c.behind.origins), len(c.heavy))
+			}
+		}
+	}
+	if size := unsafe.Sizeof(client{}); size > 48 {
+		t.Errorf("a client takes %d bytes", size)
+	}
+}

@@ -1,0 +1,145 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/report/format"
+	"shadow/request"
+	"shadow/traffic/match"
+)
+
+// A heavy client may be no visitor at all. What it is is told only where it shows.
+
+// machines tells of them, and of those of which no more is known than how much they send.
+func (l *clients) machines() (found []Finding) {
+	var own, checks, attackers, others []int32
+	for i := range l.heavy {
+		h := &l.heavy[i]
+		switch c := l.all.At(h.id); {
+		case l.name(h.id) == "-": // many, perhaps
+		case l.isOwnServer(h, c):
+			own = append(own, h.id)
+		case l.isHealthCheck(h, c):
+			checks = append(checks, h.id)
+		case l.isAttacker(h, c):
+			attackers = append(attackers, h.id)
+		case 5*c.requests() > l.total && !c.several(crowdedFrom):
+			others = append(others, h.id)
+		}
+	}
+	add := func(code string, severity Severity, ids []int32, what string) {
+		if len(ids) == 0 {
+			return
+		}
+		l.busiestFirst(ids)
+		var requests int64
+		for _, id := range ids {
+			requests += l.all.At(id).requests()
+		}
+		f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
+		f.Evidence = fmt.Sprintf("%s requests come from %s: %s, %s", format.Share(requests, l.total), l.named(ids), what, l.does(ids[0]))
+		if (code == "own_server" || code == "health_check") && l.byAddress() {
+			f.Remedy = l.exclude(ids)
+		}
+		found = append(found, f)
+	}
+	add("own_server", Warn, own, "the site's own work, no visitors")
+	add("health_check", Warn, checks, "checks whether the site is up")
+	add("attacker", Info, attackers, "an attack, which limits are for, so do not leave it out")
+	add("heavy_client", Warn, others, "each is a large part of the log, so look who it is (`shadow explain`)")
+	return found
+}
+
+// exclude are the flags that leave clients out.
+func (l *clients) exclude(ids []int32) string {
+	const most = 4
+	var names []string
+	for _, a := range l.addressesOf(ids[:min(len(ids), most)]) {
+		names = append(names, a.String())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "--exclude " + strings.Join(names, " --exclude ")
+}
+
+// does says what a heavy client does most: its action, and its agent.
+func (l *clients) does(id int32) string {
+	const most = 40 // of the agent's name
+	h := &l.heavy[l.ranks[id]-1]
+	agent := []rune(l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id)))
+	if len(agent) > most {
+		agent = append(agent[:most-1], '…')
+	}
+	what := "mostly " + l.actionOf(h)
+	if c := l.all.At(id); c.is(c.errors, 50) {
+		what = fmt.Sprintf("%s%% of its answers are errors", format.Percent(format.PercentOf(int64(c.errors), c.requests())))
+	}
+	return what + ", by " + string(agent)
+}
+
+// actionOf is the action that a heavy client asks for most.
+func (l *clients) actionOf(h *heavy) string {
+	return l.Read.Tables.Actions.Name(int32(top(h.actions[:]).id))
+}
+
+// one reports whether a heavy client asks for one action, in so many percent of its requests.
+func (h *heavy) one(percent int64) bool { return 100*top(h.actions[:]).n >= percent*h.counted }
+
+// isOwnServer goes by the address, and by what only a server asks of itself.
+func (l *clients) isOwnServer(h *heavy, c *client) bool {
+	agent := l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id))
+	switch {
+	case c.is(c.classes[request.Browser], 5):
+		return false
+	case l.address(h.id).IsLoopback():
+		return true
+	case strings.Contains(agent, "internal dummy connection"):
+		return true
+	}
+	for i := range h.actions {
+		if a := h.actions[i]; a.n*10 >= h.counted && l.Read.Tables.Actions.Name(int32(a.id)) == "/wp-cron.php" {
+			return strings.Contains(agent, "WordPress")
+		}
+	}
+	return false
+}
+
+// isHealthCheck goes by the agent, or by one path that is asked for at an interval or from within.
+func (l *clients) isHealthCheck(h *heavy, c *client) bool {
+	if c.is(c.classes[request.Monitor], 90) {
+		return true
+	}
+	if !h.one(90) || c.is(c.classes[request.Browser], 5) || c.is(c.errors, 10) || !h.regular() && !match.IsPrivate(l.address(h.id)) {
+		return false
+	}
+	action := l.actionOf(h)
+	return action == "/" || holdsAny(action, healthPaths)
+}
+
+// healthPaths are parts of what health checks ask for, loginPaths of what passwords are tried at.
+var (
+	healthPaths = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}
+	loginPaths  = []string{"login", "xmlrpc", "signin", "sign-in", "administrator", "wp-admin", "/auth", "session", "password", "register", "signup", "join"}
+)
+
+func holdsAny(text string, words []string) bool {
+	text = strings.ToLower(text)
+	for _, word := range words {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// attackers send a twentieth of all requests at least, and no file of a page: they try passwords, or look for what is not
+// there.
+func (l *clients) isAttacker(h *heavy, c *client) bool {
+	if 20*c.requests() < l.total || c.requests() < 200 ||
+		c.is(c.classes[request.Crawler]+c.classes[request.Monitor], 10) {
+		return false
+	}
+	return c.is(c.errors, 50) || !c.is(c.files, 1) && h.one(80) && holdsAny(l.actionOf(h), loginPaths)
+}
