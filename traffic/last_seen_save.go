@@ -1,7 +1,7 @@
 package traffic
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"shadow/limit"
@@ -49,20 +49,10 @@ func (s *LastSeen) Trim(live []int32, most int, release func(key int32)) {
 	if len(live) <= most {
 		return
 	}
-	seqs := make([]uint64, len(live))
-	for i, key := range live {
-		seqs[i] = s.keys.At(key).seq
-	}
-	slices.Sort(seqs)
-	least := uint64(math.MaxUint64) // the keys from this time on stay
-	if most > 0 {
-		least = seqs[len(seqs)-most]
-	}
-	for _, key := range live {
-		if at := s.keys.At(key); at.seq < least {
-			at.seq = 0
-			release(key)
-		}
+	slices.SortStableFunc(live, func(x, y int32) int { return cmp.Compare(s.keys.At(x).seq, s.keys.At(y).seq) })
+	for _, key := range live[:len(live)-most] { // of those that were seen at the same time, too
+		s.keys.At(key).seq = 0
+		release(key)
 	}
 }
 
