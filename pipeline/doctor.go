@@ -1,12 +1,15 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 
 	"shadow/policy"
+	"shadow/replay"
 	"shadow/report"
 	"shadow/report/doctor"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // A Doctor says what a log is like, before any limit is judged on it.
@@ -16,14 +19,15 @@ type Doctor struct {
 }
 
 // Run verifies what is asked, reads, and reports.
-func (r *Doctor) Run(ctx context.Context, logs []string) error {
-	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
+func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
+	err = r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
 	}
 	CollectOften()
-	stats, err := r.read(ctx, r.Read, func(reader tee) error {
-		return each(ctx, reader, func(*traffic.Batch) error { return nil })
+	defer func() { err = cmp.Or(err, r.release()) }()
+	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
+		return each(ctx, src, func(*traffic.Batch) error { return nil })
 	})
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/cache"
+	"shadow/traffic/ingest"
 )
 
 // Keys says what limits should count by.
@@ -63,16 +63,17 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
-	survey, requests := sweep.NewKeys(r.options), new(cache.Requests)
-	defer func() { err = cmp.Or(err, requests.Close()) }()
+	survey := sweep.NewKeys(r.options)
+	r.retain = len(r.Limits) == 0
+	defer func() { err = cmp.Or(err, r.release()) }()
 	engine := replay.New(replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
 	})
-	stats, err := r.read(ctx, r.Read, func(reader tee) error {
+	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		if len(r.Limits) > 0 {
-			return engine.Run(reader)
+			return engine.Run(src)
 		}
-		return each(ctx, reader, func(b *traffic.Batch) error { survey.Take(b); return requests.Add(b) })
+		return each(ctx, src, func(b *traffic.Batch) error { survey.Take(b); return nil })
 	})
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	result := survey.Result(stats)
 	result.Action = meant
 	if len(r.Limits) == 0 {
-		if err := r.draw(ctx, survey, requests, result); err != nil {
+		if err := r.draw(ctx, survey, result); err != nil {
 			return err
 		}
 	}
@@ -93,7 +94,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 
 // draw draws the curves of the keys that the log has, now that it is known of which class visitors are. Windows that are
 // longer than was asked for are tried one after the other, and only while some question has no answer.
-func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, requests *cache.Requests, result *sweep.KeysResult) error {
+func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult) error {
 	q := &r.question
 	by := slices.DeleteFunc(slices.Clone(q.By), func(key request.Key) bool { return keys.IsAbsent(key, &result.ClientStats) })
 	if len(by) == 0 {
@@ -102,7 +103,7 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, requests *cache.Req
 	add := func(periods ...limit.Time) error {
 		for some := range slices.Chunk(by, survey.AtOnce()) {
 			again := survey.Again(some, periods)
-			if err := each(ctx, requests.Pass(), func(b *traffic.Batch) error { again.Take(b); return nil }); err != nil {
+			if err := r.again(ctx, func(b *traffic.Batch) error { again.Take(b); return nil }); err != nil {
 				return err
 			}
 			survey.Draw(result, again)

@@ -13,8 +13,10 @@ import (
 	"shadow/findings"
 	"shadow/logfile"
 	"shadow/policy"
+	"shadow/replay"
 	"shadow/report"
 	"shadow/traffic"
+	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
 )
@@ -38,6 +40,7 @@ type Logs struct {
 	MaxBad         float64 // percent of unreadable lines above which that is an error
 	Quiet, Verbose bool
 	Memory         *Memory // nil: as much as there is
+	Cache          string  // a folder where requests are kept for further commands; "": they are not
 
 	*Pipeline
 	found  logfile.Expansion
@@ -45,6 +48,11 @@ type Logs struct {
 	look   *findings.Look  // at the requests; nil: nothing was read yet
 	told   []findings.Finding
 	sparse bool // whether a reading may find nothing
+
+	retain   bool            // whether there are to be further passes over what is read
+	requests *cache.Requests // that have been read; nil: they are not kept
+	lost     error           // why they are in memory rather than in a temporary file
+	cache    *logCache       // nil: nobody asked for one
 }
 
 // prepare builds the pipeline, and finds the logs.
@@ -70,9 +78,11 @@ func (l *Logs) tellCopies(copies logfile.Copies) {
 	}
 }
 
-// read has do read the logs but for copies, and shows how far it has come. A read under way is not waited for when ctx
-// ends.
-func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (ingest.Stats, error) {
+// read has do take in the requests of the logs but for copies, and shows how far it has come. Where they were kept by
+// an earlier command they come from there, and there is no reader. A read under way is not waited for when ctx ends.
+func (l *Logs) read(
+	ctx context.Context, o ingest.Options, do func(replay.Source, *ingest.Reader) error,
+) (ingest.Stats, error) {
 	if l.copies == nil {
 		copies, err := interruptible(ctx, func() (logfile.Copies, error) { return logfile.FindCopies(ctx, l.found.Names) })
 		if err != nil {
@@ -85,8 +95,17 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (
 		l.found.Names = slices.DeleteFunc(l.found.Names, func(name string) bool { return left[name] })
 		l.tellCopies(copies)
 	}
+	o.Origins = true // findings go by them
+	l.look = l.newLook()
+	judge := do
+	do = func(src replay.Source, reader *ingest.Reader) error { return judge(tee{src, l.look.Take}, reader) }
+	if l.Cache != "" {
+		if stats, used, err := l.fromCache(ctx, o, do); used || err != nil {
+			l.told = l.findings(&stats)
+			return stats, err
+		}
+	}
 	reader, err := interruptible(ctx, func() (*ingest.Reader, error) {
-		o.Origins = true // findings go by them
 		return ingest.NewReader(ctx, l.found.Names, l.In, o)
 	})
 	if err != nil {
@@ -96,8 +115,8 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (
 	if l.Progress != nil && !l.Quiet {
 		stop = l.Progress(reader)
 	}
-	l.look = l.newLook()
-	err = do(tee{reader, []func(*traffic.Batch){l.look.Take}})
+	src, keep := l.keeping(ctx, reader)
+	err = do(src, reader)
 	stop()
 	if ctx.Err() != nil {
 		return ingest.Stats{}, ErrInterrupted
@@ -105,23 +124,24 @@ func (l *Logs) read(ctx context.Context, o ingest.Options, do func(tee) error) (
 	err = cmp.Or(err, reader.Close())
 	stats := reader.Stats()
 	stats.Copies = *l.copies
+	if err == nil {
+		keep(&o, &stats)
+	}
 	l.told = l.findings(&stats)
 	return stats, err
 }
 
-// A tee is a reader whose batches others take in first.
+// A tee is a source whose batches somebody else takes in first.
 type tee struct {
-	*ingest.Reader
-	take []func(*traffic.Batch)
+	replay.Source
+	take func(*traffic.Batch)
 }
 
 // Next hands on the next batch.
 func (t tee) Next() (*traffic.Batch, error) {
-	b, err := t.Reader.Next()
+	b, err := t.Source.Next()
 	if err == nil {
-		for _, take := range t.take {
-			take(b)
-		}
+		t.take(b)
 	}
 	return b, err
 }

@@ -30,14 +30,59 @@ func each(ctx context.Context, src replay.Source, do func(*traffic.Batch) error)
 	}
 }
 
-// retain reads the logs, hands each batch to do, and keeps the requests for further passes.
-func (l *Logs) retain(ctx context.Context, o ingest.Options, requests *cache.Requests, do func(*traffic.Batch) error) (ingest.Stats, error) {
-	return l.read(ctx, o, func(reader tee) error {
-		return each(ctx, reader, func(b *traffic.Batch) error {
-			if err := requests.Add(b); err != nil {
-				return err
+// again hands all requests that were read to do once more.
+func (l *Logs) again(ctx context.Context, do func(*traffic.Batch) error) error {
+	pass := l.requests.Pass().Ahead()
+	defer pass.Close()
+	return each(ctx, pass, do)
+}
+
+// release frees the requests that were read. There are no further passes then.
+func (l *Logs) release() error {
+	if l.requests == nil {
+		return nil
+	}
+	err := l.requests.Close()
+	l.requests = nil
+	return err
+}
+
+// keeping is what a reader hands out, and keeps it on the way where that is wanted. keep is called at the end.
+func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Source, func(*ingest.Options, *ingest.Stats)) {
+	c, sums := l.cache, func() error { return nil }
+	caches := c != nil && c.file != ""
+	if caches {
+		l.requests, sums = c.begin(ctx, l.found.Names)
+	}
+	if l.requests == nil && l.retain {
+		l.requests = new(cache.Requests)
+	}
+	keep := func(o *ingest.Options, s *ingest.Stats) {
+		if c == nil {
+			return
+		}
+		s.Cache = &c.use
+		if caches && c.why == nil {
+			if c.why = sums(); c.why == nil {
+				c.why = c.keep(l, o, s)
 			}
-			return do(b)
-		})
-	})
+		}
+	}
+	if l.requests == nil {
+		return reader, keep
+	}
+	return tee{reader, func(b *traffic.Batch) {
+		if l.requests == nil {
+			return
+		}
+		l.requests.Add(b)
+		if caches && c.why == nil {
+			c.why = l.requests.Lost()
+		} else {
+			l.lost = l.requests.Lost()
+		}
+		if !l.retain && (!caches || c.why != nil) {
+			l.release() //nolint:errcheck // nobody needs them
+		}
+	}}, keep
 }

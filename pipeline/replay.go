@@ -142,18 +142,19 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	engine := r.newEngine(ctx, sink)
 	curves := r.newSweep(ctx)
 	var times ingest.StageTimes
-	stats, err := r.read(ctx, r.Read, func(reader tee) error {
+	defer func() { err = cmp.Or(err, r.release()) }()
+	stats, err := r.read(ctx, r.Read, func(src replay.Source, reader *ingest.Reader) error {
 		if err := r.resumed.restore(engine); err != nil {
 			return err
 		}
 		if curves != nil {
-			reader.take = append(reader.take, curves.Take)
+			src = tee{src, curves.Take}
 		}
-		if err := engine.Run(reader); err != nil {
+		if err := engine.Run(src); err != nil || reader == nil {
 			return err
 		}
 		times = reader.Times()
-		return r.resumed.leave(&r.Read, reader.Reader, engine)
+		return r.resumed.leave(&r.Read, reader, engine)
 	})
 	if err != nil {
 		return nil, explainMissing(err, r.Policies)

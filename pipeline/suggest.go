@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"shadow/policy"
+	"shadow/replay"
 	"shadow/report/advice"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/cache"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 )
@@ -58,10 +58,12 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	CollectOften()
 	a := &r.advisor
 	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
-	requests := new(cache.Requests)
-	defer func() { err = cmp.Or(err, requests.Close()) }()
-	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) { return r.retain(ctx, r.Read, requests, do) }
-	a.Again = func(do func(*traffic.Batch) error) error { return each(ctx, requests.Pass(), do) }
+	r.retain = true
+	defer func() { err = cmp.Or(err, r.release()) }()
+	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
+		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
+	}
+	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
 	if err := a.Survey(); err != nil {
 		return err
 	}

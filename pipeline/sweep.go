@@ -14,7 +14,7 @@ import (
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/cache"
+	"shadow/traffic/ingest"
 )
 
 // A Sweep says of every limit at once what it would refuse, and which clients it would hit.
@@ -31,7 +31,6 @@ type Sweep struct {
 	options  sweep.Options
 	witness  *replay.Engine   // gathers evidence, in the first look
 	assessor *replay.Assessor // judges it, after the first look
-	requests cache.Requests   // for the second look
 }
 
 // sweepBatch is how many requests a sweep takes in at once: half as many as a replay, since its curves need the memory
@@ -96,7 +95,7 @@ func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
 	if r.Rules != nil {
 		r.witness = replay.New(replay.Options{Tables: r.Read.Tables, Lateness: r.Read.Lateness, Evidence: true})
 	}
-	defer func() { err = cmp.Or(err, r.requests.Close()) }()
+	defer func() { err = cmp.Or(err, r.release()) }()
 	if result, err = r.look(ctx); err != nil {
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func (r *Sweep) lookAgain(ctx context.Context, first *sweep.Result) error {
 		return nil
 	}
 	second := sweep.New(again)
-	if err := each(ctx, r.requests.Pass(), func(b *traffic.Batch) error { second.Take(b); return nil }); err != nil {
+	if err := r.again(ctx, func(b *traffic.Batch) error { second.Take(b); return nil }); err != nil {
 		return err
 	}
 	first.Add(second.Result(first.Stats))
@@ -136,24 +135,17 @@ func (r *Sweep) twice(requests int64) bool {
 // one, by a replay of the same batches without any policy. Once all of them have been seen it is judged, and the curves
 // are drawn.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
-	s, keep := sweep.New(r.options), slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
-	stats, err := r.read(ctx, r.Read, func(reader tee) error {
-		return each(ctx, reader, func(b *traffic.Batch) error {
-			if keep {
-				if err := r.requests.Add(b); err != nil {
-					return err
-				}
-			}
+	s := sweep.New(r.options)
+	r.retain = slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
+	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
+		return each(ctx, src, func(b *traffic.Batch) error {
 			if r.witness != nil {
 				if err := r.witness.Judge(b); err != nil {
 					return err
 				}
 			}
 			s.Take(b)
-			if keep && !r.twice(s.Judged()) {
-				keep = false
-				return r.requests.Close()
-			}
+			r.retain = r.retain && r.twice(s.Judged())
 			return nil
 		})
 	})

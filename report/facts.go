@@ -24,6 +24,7 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 		}
 	}
 	f.Add("read", in.readText())
+	f.Add("cache", in.Cache.text())
 	f.Add("format", in.formatText())
 	f.Add("requests", in.requestsText())
 	f.Add("timestamps", in.timestampsText())
@@ -81,6 +82,17 @@ func (in *Input) readText() string {
 		}
 	}
 	return text + ": " + strings.Join(names, ", ")
+}
+
+// text is empty when nobody asked for a cache.
+func (c *Cache) text() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Used:
+		return "not the logs were read, but what was kept of them: " + c.File
+	}
+	return "the logs were read: " + c.Reason
 }
 
 func (in *Input) formatText() string {

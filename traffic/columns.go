@@ -55,6 +55,8 @@ type values interface {
 	miss(from *Decoder, kind nameKind, n int)    // appends n rows of which nothing was saved
 	pack(to []byte, i, j int) []byte             // appends the rows i … j−1, packed
 	unpack(from *unpacker, n int)                // appends n rows that were packed
+
+	below(n int, names []PackedNames, kind nameKind) bool // whether there are n rows, all of them ids of names of a kind
 }
 
 // A series is a column of any type; it has what needs no knowledge of the type.
@@ -120,6 +122,17 @@ func (c numbers[T]) restore(from *Decoder, kind nameKind, n int) {
 	}
 }
 
+func (c numbers[T]) below(n int, names []PackedNames, kind nameKind) bool {
+	if len(*c.rows) != n || kind == noName {
+		return len(*c.rows) == n
+	}
+	lowest := int64(0)
+	if kind == userName {
+		lowest = NoUser
+	}
+	return n == 0 || int64(slices.Min(*c.rows)) >= lowest && int64(slices.Max(*c.rows)) < int64(names[kind].n)
+}
+
 func (c numbers[T]) miss(from *Decoder, kind nameKind, n int) {
 	var v T
 	switch kind {
@@ -147,6 +160,8 @@ func (c traces) restore(from *Decoder, _ nameKind, n int) {
 		*c.rows = append(*c.rows, Trace{Traits: Trait(v), Page: uint16(v >> 8), From: uint16(v >> 24)})
 	}
 }
+
+func (c traces) below(n int, _ []PackedNames, _ nameKind) bool { return len(*c.rows) == n }
 
 func (c traces) miss(_ *Decoder, _ nameKind, n int) { *c.rows = append(*c.rows, make([]Trace, n)...) }
 

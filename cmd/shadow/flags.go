@@ -150,6 +150,7 @@ func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {
 	aPercent.add(cmd, &f.MaxBad, "max-bad", "share of unreadable lines above which the exit code is 3 (in `percent`)")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, quiet)
 	flags.BoolVarP(&f.Verbose, "verbose", "v", false, verbose)
+	flags.StringVar(&f.Cache, "cache", "", "keep the requests of the logs in this `folder`, and start from what is kept of them")
 	clash(cmd, "--quiet and --verbose are opposites: state one", "quiet", "verbose")
 	f.Memory = new(pipeline.Memory)
 	aSize.add(cmd, &f.Memory.Most, "max-memory", "stop with an error rather than take more memory than this, the "+

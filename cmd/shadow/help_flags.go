@@ -48,7 +48,7 @@ var flagGroups = []struct {
 		"db", "no-store", "events", "run", "wait", "resume", "resume-as", "sweep", "retain", "state", "save-every",
 		"flush", "spool-max",
 	}},
-	{"Performance", []string{"max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
+	{"Performance", []string{"cache", "max-memory", "max-keys", "timing", "cpuprofile", "memprofile"}},
 }
 
 // groupFlags has the lists of flags of all commands divided, and wrapped at the width of the terminal, if there is one.

@@ -85,6 +85,7 @@ besides, or some of them with --policy.`,
 	clash(cmd, "--band and --redis: state one: Redis does not hold the state of a band", "band", "redis")
 	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
 		"one", "resume", "no-store")
+	clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
 	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
 	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")

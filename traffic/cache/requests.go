@@ -13,26 +13,32 @@ import (
 )
 
 // Requests are those of a log as they were handed out: the same batches with the same borders, so that whoever judges them
-// again comes to the same verdicts. They lie in frames, in memory while they are few, else in a temporary file without a
-// name, which is gone with the process however that ends:
+// again comes to the same verdicts. They lie in frames, in memory while they are few, else in a file without a name, which
+// is gone with the process however that ends:
 //
 //	frame   length | rows | flags | checksum | packed rows, see traffic.Batch.Pack
 //	batch   frame … frame with the flag last
 //
-// They are taken in with Add, all of them before the first Pass. The zero Requests are empty and ready for use.
+// They are taken in with Add, all of them before the first Pass. Once the file takes no more, the others stay in memory.
+// The zero Requests are empty and ready for use; those of New can be kept with Save.
 type Requests struct {
-	Dir string // of the temporary file; "": that of the system
+	Dir string // of the file; "": the system's for temporary ones
 
-	memory []byte // frames that are in no file
-	file   *os.File
-	name   string // of the file, where it could not be taken away; else ""
-	size   int64  // of what is in the file
-	stamps traffic.Coarseness
+	memory  []byte // frames that are in no file
+	file    *os.File
+	name    string // of the file, where it has one until Close; else ""
+	size    int64  // of what is in the file
+	stamps  traffic.Coarseness
+	most    int          // rows of the largest batch
+	heads   uint32       // checksum of the heads of all frames
+	lost    error        // why the file takes no more
+	strange *expectation // what somebody else has written must be, and is not known to be; nil: nothing
 }
 
 const (
 	frameRows   = 64 << 10
 	frameHead   = 16       // bytes before the rows
+	frameBytes  = 16 << 20 // that no frame has: each row takes fewer than 120
 	memoryBytes = 16 << 20 // beyond, frames go to a file
 	writeBytes  = 1 << 20  // once there is one, so many at once
 )
@@ -53,16 +59,15 @@ type PlaceError struct {
 }
 
 func (e *PlaceError) Error() string {
-	return fmt.Sprintf("requests, about 20 bytes each, wait in a file for further passes, and %s cannot take %d MB of them or more: %v; "+
-		"the variable TMPDIR names another folder", e.Dir, e.Size>>20, e.err)
+	return fmt.Sprintf("%s cannot take %d MB of requests or more: %v", e.Dir, e.Size>>20, e.err)
 }
 
 // Unwrap returns what was wrong.
 func (e *PlaceError) Unwrap() error { return e.err }
 
 // Add takes in a batch.
-func (r *Requests) Add(b *traffic.Batch) error {
-	r.stamps = b.Stamps
+func (r *Requests) Add(b *traffic.Batch) {
+	r.stamps, r.most = b.Stamps, max(r.most, b.Len())
 	for i := 0; i < b.Len(); i += frameRows {
 		j := min(b.Len(), i+frameRows)
 		var flags uint32
@@ -79,17 +84,15 @@ func (r *Requests) Add(b *traffic.Batch) error {
 		binary.LittleEndian.PutUint32(head[4:], uint32(j-i))
 		binary.LittleEndian.PutUint32(head[8:], flags)
 		binary.LittleEndian.PutUint32(head[12:], checksum(head, rows))
+		r.heads = crc32.Update(r.heads, checksums, head)
 		most := memoryBytes
 		if r.file != nil {
 			most = writeBytes
 		}
-		if len(r.memory) > most {
-			if err := r.flush(); err != nil {
-				return err
-			}
+		if len(r.memory) > most && r.lost == nil {
+			r.flush()
 		}
 	}
-	return nil
 }
 
 // checksum is that of a frame.
@@ -97,33 +100,32 @@ func checksum(head, rows []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:12], checksums), checksums, rows)
 }
 
-// flush writes what is in memory to the file.
-func (r *Requests) flush() (err error) {
+// flush writes what is in memory to the file. Where that fails, it stays in memory.
+func (r *Requests) flush() {
 	size := r.Size()
-	defer func() {
-		if err != nil {
-			err = &PlaceError{Size: size, Dir: cmp.Or(r.Dir, os.TempDir()), err: err}
-		}
-	}()
+	err := error(nil)
 	if r.file == nil {
-		if r.file, err = os.CreateTemp(r.Dir, "shadow-requests-"); err != nil {
-			return err
-		}
-		if os.Remove(r.file.Name()) != nil {
-			r.name = r.file.Name() // until Close
+		r.file, r.name, err = newFile(cmp.Or(r.Dir, os.TempDir()))
+		if r.name != "" && os.Remove(r.name) == nil {
+			r.name = ""
 		}
 	}
-	n, err := r.file.WriteAt(r.memory, r.size)
-	r.size += int64(n)
+	if err == nil {
+		var n int
+		n, err = r.file.WriteAt(r.memory, r.size)
+		r.size += int64(n)
+		r.memory = append(r.memory[:0], r.memory[n:]...)
+		if cap(r.memory) > 2*writeBytes && len(r.memory) == 0 {
+			r.memory = nil
+		}
+	}
 	if err != nil {
-		return err
+		r.lost = &PlaceError{Size: size, Dir: cmp.Or(r.Dir, os.TempDir()), err: err}
 	}
-	if cap(r.memory) > 2*writeBytes {
-		r.memory = nil
-	}
-	r.memory = r.memory[:0]
-	return nil
 }
+
+// Lost returns why requests are in memory that should be in a file: a PlaceError, or nil.
+func (r *Requests) Lost() error { return r.lost }
 
 // Size is how many bytes the requests take.
 func (r *Requests) Size() int64 { return r.size + int64(len(r.memory)) }
@@ -138,7 +140,7 @@ func (r *Requests) Close() error {
 	if r.name != "" {
 		err = errors.Join(err, os.Remove(r.name))
 	}
-	r.file = nil
+	r.file, r.name = nil, ""
 	return err
 }
 
@@ -157,60 +159,10 @@ func (r *Requests) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Pass is one pass over all requests.
-func (r *Requests) Pass() *Pass { return &Pass{from: r, end: r.Size(), stamps: r.stamps} }
-
-// A Pass hands out the batches that were taken in, in their order. It is a replay.Source.
-type Pass struct {
-	from    io.ReaderAt
-	at, end int64
-	stamps  traffic.Coarseness
-	buffer  []byte
-	batch   traffic.Batch
-}
-
-var errDamaged = errors.New("the requests that were kept for further passes are damaged")
-
-// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
-func (p *Pass) Next() (*traffic.Batch, error) {
-	p.batch.Reset()
-	for last := false; !last; {
-		if p.at == p.end {
-			if p.batch.Len() > 0 {
-				return nil, errDamaged
-			}
-			return nil, io.EOF
-		}
-		rows, n, flags, err := p.frame()
-		if err == nil {
-			err = p.batch.Unpack(rows, n)
-		}
-		if err != nil {
-			return nil, err
-		}
-		p.batch.Warm, last = flags&warmRows != 0, flags&lastOfBatch != 0
+// namedFile makes a file with a name that nobody has.
+func namedFile(dir string) (f *os.File, name string, err error) {
+	if f, err = os.CreateTemp(dir, ".shadow-*.part"); err == nil {
+		name = f.Name()
 	}
-	p.batch.Stamps = p.stamps
-	return &p.batch, nil
-}
-
-// frame reads the next frame.
-func (p *Pass) frame() (rows []byte, n int, flags uint32, err error) {
-	var head [frameHead]byte
-	if _, err := p.from.ReadAt(head[:], p.at); err != nil {
-		return nil, 0, 0, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	length, n := int64(binary.LittleEndian.Uint32(head[:])), int(binary.LittleEndian.Uint32(head[4:]))
-	if length > p.end-p.at-frameHead || n == 0 || n > frameRows {
-		return nil, 0, 0, errDamaged
-	}
-	p.buffer = append(p.buffer[:0], make([]byte, length)...)
-	if _, err := p.from.ReadAt(p.buffer, p.at+frameHead); err != nil {
-		return nil, 0, 0, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	if checksum(head[:], p.buffer) != binary.LittleEndian.Uint32(head[12:]) {
-		return nil, 0, 0, errDamaged
-	}
-	p.at += frameHead + length
-	return p.buffer, n, binary.LittleEndian.Uint32(head[8:]), nil
+	return f, name, err
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"fmt"
 	"hash/crc32"
 
 	"shadow/parse"
@@ -15,6 +16,7 @@ type Tracer struct {
 	background []match.Glob
 	hosts      [][]byte // of this site, as bareHost has them
 	robots     *Robots
+	rules      TraceRules
 }
 
 // TraceRules say what a Tracer goes by. All may be left out.
@@ -27,7 +29,7 @@ type TraceRules struct {
 
 // NewTracer compiles the rules.
 func NewTracer(rules TraceRules) (*Tracer, error) {
-	t := &Tracer{robots: rules.Robots}
+	t := &Tracer{robots: rules.Robots, rules: rules}
 	if rules.Beacon != "" {
 		if err := match.AddGlob(&t.beacon, match.NewGlob, rules.Beacon); err != nil {
 			return nil, err
@@ -42,6 +44,15 @@ func NewTracer(rules TraceRules) (*Tracer, error) {
 		t.hosts = append(t.hosts, bareHost([]byte(host)))
 	}
 	return t, nil
+}
+
+// Rules are those that the Tracer was made of, as a text that no others have.
+func (t *Tracer) Rules() string {
+	text := fmt.Sprintf("%q %q %q", t.rules.Beacon, t.rules.Background, t.rules.Hosts)
+	if t.robots != nil {
+		text += fmt.Sprintf(" %+v", t.robots.rules)
+	}
+	return text
 }
 
 // Hosts returns the names of this site, as far as they are known.

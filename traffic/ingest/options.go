@@ -82,6 +82,15 @@ func (o *Options) lacks(f *parse.Format) string {
 	return o.Clients.Lacks(f)
 }
 
+// Columns are the optional columns of batches from so many inputs, of which some may tell upstream times and what proxies
+// say.
+func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
+	return traffic.Columns{
+		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
+		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(),
+	}
+}
+
 // takesPart returns what reports of a request whether it takes part, for where that is asked of few.
 func (o *Options) takesPart() func(*parse.Record) bool {
 	span := o.span()

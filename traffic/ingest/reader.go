@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,13 +126,10 @@ func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options
 
 // columns are the optional columns that this run needs and its inputs have.
 func (r *Reader) columns() traffic.Columns {
-	o := &r.options
-	cols := traffic.Columns{Source: max(len(r.feeds), len(r.logs)) > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Traces: o.Tracer != nil}
-	for _, f := range r.feeds {
-		cols.Upstream = cols.Upstream || f.has(parse.FieldUpstreamTime)
-		cols.Origins = cols.Origins || o.Origins && o.Clients.IsAddress() && f.has(parse.FieldForwarded)
+	has := func(field parse.Field) bool {
+		return slices.ContainsFunc(r.feeds, func(f *feed) bool { return f.has(field) })
 	}
-	return cols
+	return r.options.Columns(max(len(r.feeds), len(r.logs)), has(parse.FieldUpstreamTime), has(parse.FieldForwarded))
 }
 
 func newIntake(o *Options, s span, cols traffic.Columns) *intake {

@@ -40,8 +40,9 @@ type Stats struct {
 	ForwardedBy   string     // the header in which a format that was read has what proxies say; "": none
 	Inputs        []InputStats
 	Faults        []FaultAt      // the first few, input by input
-	Passed        []error        // for each input that was passed over, why
-	Copies        logfile.Copies // inputs that were left out, or may be copies
+	Passed        []error        `json:"-"` // for each input that was passed over, why
+	Copies        logfile.Copies `json:"-"` // inputs that were left out, or may be copies
+	Cache         *CacheUse      `json:"-"` // nil: nobody asked for one
 }
 
 // InputStats is what reading told about one input.

@@ -91,6 +91,9 @@ func (a *Agents) insert(agent []byte) int32 {
 // Name returns the agent with this id.
 func (a *Agents) Name(id int32) string { return a.dict.Name(id) }
 
+// Names is the dictionary of the names, for those who keep it. Names that it has given may be taken in again, in their order.
+func (a *Agents) Names() *intern.Dict { return &a.dict }
+
 // Len is the number of agents; the ids are 0 … Len−1.
 func (a *Agents) Len() int { return a.dict.Len() }
 

@@ -1,0 +1,142 @@
+package cache
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"shadow/limit"
+	"shadow/traffic"
+)
+
+// Pass is one pass over all requests.
+func (r *Requests) Pass() *Pass {
+	return &Pass{from: r, end: r.Size(), latest: traffic.MinTime}
+}
+
+// A Pass hands out the batches that were taken in, in their order. It is a replay.Source.
+type Pass struct {
+	from    *Requests
+	at, end int64
+	head    [frameHead]byte // of the last frame
+	buffer  []byte
+	batch   traffic.Batch
+	latest  limit.Time // when a request was let in, of those that were verified
+}
+
+// ErrDamaged is the error of requests that are not as they were written, or cannot have been.
+var ErrDamaged = errors.New("the requests that were kept for further passes are damaged")
+
+// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
+func (p *Pass) Next() (*traffic.Batch, error) {
+	if err := p.fill(&p.batch); err != nil {
+		return nil, err
+	}
+	return &p.batch, nil
+}
+
+// fill makes b the next batch.
+func (p *Pass) fill(b *traffic.Batch) error {
+	b.Reset()
+	strange := p.from.strange
+	for last := false; !last; {
+		if p.at == p.end {
+			if b.Len() > 0 {
+				return ErrDamaged
+			}
+			p.from.strange = nil // all of it makes sense
+			return io.EOF
+		}
+		n, flags, err := p.frame()
+		if err == nil && b.Len()+n > mostRows && strange != nil {
+			err = ErrDamaged
+		}
+		if err == nil {
+			err = b.Unpack(p.buffer, n)
+		}
+		if err != nil {
+			return err
+		}
+		b.Warm, last = flags&warmRows != 0, flags&lastOfBatch != 0
+	}
+	b.Stamps = p.from.stamps
+	if strange == nil {
+		return nil
+	}
+	var err error
+	p.latest, err = strange.tables.Verify(b, strange.columns, p.latest)
+	return err
+}
+
+// Ahead returns the batches of a pass, which another goroutine unpacks meanwhile. It must be closed.
+func (p *Pass) Ahead() *Ahead {
+	a := &Ahead{full: make(chan *traffic.Batch), spare: make(chan *traffic.Batch, aheadBatches)}
+	for range aheadBatches {
+		a.spare <- new(traffic.Batch)
+	}
+	a.running.Go(func() {
+		defer close(a.full)
+		for b := range a.spare {
+			if a.err = p.fill(b); a.err != nil {
+				return
+			}
+			a.full <- b
+		}
+	})
+	return a
+}
+
+// aheadBatches is how many batches there are at once: one is judged, one waits, one is unpacked.
+const aheadBatches = 3
+
+// An Ahead hands out the batches of a Pass. It is a replay.Source.
+type Ahead struct {
+	full, spare chan *traffic.Batch
+	last        *traffic.Batch // what Next returned
+	err         error          // why there are no more, once full is closed
+	running     sync.WaitGroup
+}
+
+// Next returns the next batch, or io.EOF. The batch is valid until the next call of Next.
+func (a *Ahead) Next() (*traffic.Batch, error) {
+	if a.last != nil {
+		a.spare <- a.last
+	}
+	b, more := <-a.full
+	if a.last = b; !more {
+		return nil, a.err
+	}
+	return b, nil
+}
+
+// Close ends the pass.
+func (a *Ahead) Close() {
+	close(a.spare)
+	for range a.full { // let it end
+		a.last = nil
+	}
+	a.running.Wait()
+}
+
+// frame reads the next frame, into the buffer.
+func (p *Pass) frame() (n int, flags uint32, err error) {
+	if _, err := p.from.ReadAt(p.head[:], p.at); err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	field := func(i int) uint32 { return binary.LittleEndian.Uint32(p.head[4*i:]) }
+	length, n := int64(field(0)), int(field(1))
+	if length > min(p.end-p.at-frameHead, frameBytes) || n == 0 || n > frameRows {
+		return 0, 0, ErrDamaged
+	}
+	p.buffer = append(p.buffer[:0], make([]byte, length)...)
+	if _, err := p.from.ReadAt(p.buffer, p.at+frameHead); err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if checksum(p.head[:], p.buffer) != field(3) {
+		return 0, 0, ErrDamaged
+	}
+	p.at += frameHead + length
+	return n, field(2), nil
+}
