@@ -10,9 +10,20 @@ var means = map[string]string{
 	"own_server":           "a limit would stop the site's own work, and protects or targets nobody in these requests",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
 	"shared_addresses":     "a limit by address is harsher to these people than to others",
-	"judged_at_start":      "a limit counts a request when it begins; a download or a long poll is logged when it ends",
+	"client_missing":       "requests without a client share one limit: many people may be refused for each other",
+	"clock": "a limit counts requests by their times: wrong ones move requests together or apart, and every figure " +
+		"with them",
+	"copies": "lines that count twice make every client twice as busy",
+	"enforced": "who is refused sends less than he would have, so peaks are lower than without the server's limit; " +
+		"a log from before, or with the limit in dry run, shows them",
+	"few_clients":     "what holds for these clients may not hold for the next ones: judge more days",
+	"folded_paths":    "a server that counts by path refuses less than is reported",
+	"judged_at_start": "a limit counts a request when it begins; a download or a long poll is logged when it ends",
+	"no_agents": "browsers, crawlers and tools are unknown; with user agents in the log, as combined has " +
+		"them, they are not. shadow suggest --protect all=99% protects a share of all clients",
 	"not_http": "a server answers such a line before it asks any limiter; if these are requests in another writing, " +
 		"most of the traffic is missing from every figure",
+	"short_log":     "peaks of other hours and days are not in it: judge a day at least, better a week",
 	"whole_seconds": "limits over a few seconds may refuse more or fewer than is reported; --band says how many",
 }
 

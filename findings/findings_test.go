@@ -19,7 +19,12 @@ func look(o Options, s ingest.Stats, batches ...*traffic.Batch) map[string]Findi
 		o.Read.Tables = traffic.NewTables()
 		o.Read.Tables.Clients.ID([]byte("192.0.2.1"))
 	}
-	o.Read.Tables.Agents.ID(nil)
+	if tables := o.Read.Tables; tables.Agents.Len() == 0 {
+		tables.Agents.ID([]byte("curl/8.5.0"))
+	}
+	if tables := o.Read.Tables; tables.Actions.Len() == 0 {
+		tables.Actions.ID([]byte("/"))
+	}
 	l := New(o)
 	for _, b := range batches {
 		l.Take(b)

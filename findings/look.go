@@ -18,6 +18,9 @@ type Options struct {
 	Now    limit.Time      // when the program was started
 }
 
+// byActions reports whether a limit by this key counts by action.
+func byActions(key request.Key) bool { return key.ByActions() }
+
 // seen is what all lookers share.
 type seen struct {
 	Options
@@ -39,6 +42,15 @@ func (l *seen) count(b *traffic.Batch) {
 	l.total += int64(b.Len())
 }
 
+// anonymous is how many requests lack what clients are told apart by.
+func (l *seen) anonymous() int64 {
+	id, known := l.Read.Tables.Clients.Find([]byte("-"))
+	if !known || int(id) >= l.requests.Len() {
+		return 0
+	}
+	return *l.requests.At(id)
+}
+
 // A looker looks for findings of one kind. It sees all requests that count once, batch by batch; its memory may grow
 // with distinct clients, never with requests.
 type looker interface {
@@ -53,9 +65,16 @@ func (silent) take(*traffic.Batch) {}
 
 // lookers make those of all kinds.
 var lookers = []func(*seen) looker{
+	func(*seen) looker { return copies{} },
+	func(*seen) looker { return notHTTP{} },
+	func(all *seen) looker { return &anonymous{seen: all} },
+	func(all *seen) looker { return &agents{seen: all} },
+	newFolded,
+	func(all *seen) looker { return &sample{seen: all} },
+	func(all *seen) looker { return &clock{seen: all} },
 	func(all *seen) looker { return &stamps{seen: all} },
-	func(*seen) looker { return new(notHTTP) },
 	func(all *seen) looker { return &clients{seen: all} },
+	func(all *seen) looker { return &enforced{seen: all} },
 }
 
 // A Look gathers findings while a log is read.
@@ -86,6 +105,9 @@ func (l *Look) Take(b *traffic.Batch) {
 
 // Population returns how many requests count, and how many clients sent them.
 func (l *Look) Population() (requests, clients int64) { return l.total, l.clients }
+
+// Anonymous returns how many requests lack what clients are told apart by.
+func (l *Look) Anonymous() int64 { return l.anonymous() }
 
 // Findings returns what was found in a log that has been read, the gravest first. Of a log without a request that
 // counts there is nothing to say.

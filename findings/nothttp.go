@@ -11,7 +11,7 @@ import (
 // the server has answered them as it answers requests, the format is another one.
 type notHTTP struct{ silent }
 
-func (l *notHTTP) find(s *ingest.Stats) []Finding {
+func (notHTTP) find(s *ingest.Stats) []Finding {
 	n := s.NotHTTP.Lines()
 	if n == 0 {
 		return nil

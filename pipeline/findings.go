@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"shadow/findings"
 	"shadow/limit"
 	"shadow/traffic/ingest"
@@ -17,8 +19,11 @@ func (l *Logs) newLook() *findings.Look {
 
 // findings are what was found. Those that say what a warning says cover it: people read it once.
 func (l *Logs) findings(s *ingest.Stats) []findings.Finding {
+	keys := PolicyKeys(l.Policies)
 	covers := map[string][]string{
-		"not_http": unlikelyNotHTTP(s),
+		"copies": copyWarnings(s.Copies), "not_http": unlikelyNotHTTP(s), "folded_paths": FoldedPaths(&l.Read, keys),
+		"client_missing": l.anonymousClients(),
+		"no_agents":      slices.DeleteFunc(inputWarnings(s), func(text string) bool { return !findings.AboutAgents(text) }),
 	}
 	found := l.look.Findings(s)
 	for i := range found {

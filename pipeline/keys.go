@@ -187,7 +187,7 @@ func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 // report prints what was found, and complains if too much could not be read.
 func (r *Keys) report(result *sweep.KeysResult) error {
 	s := &result.Stats
-	warnings := append(r.warnings(s), r.anonymousClients(&result.Claimed)...)
+	warnings := append(r.warnings(s), r.anonymousClients()...)
 	warnings = append(warnings, actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
 	if err := keys.New(result, r.question, r.reportOptions(warnings)).Write(r.Out, r.Output); err != nil {
 		return err

@@ -170,7 +170,7 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 	if r.advisor.HeldOut > 0 && !r.advisor.Split && s.Taken() > 0 {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}
-	texts = append(texts, r.anonymousClients(r.advisor.Found.Clients)...)
+	texts = append(texts, r.anonymousClients()...)
 	if r.Config.Exempt.Len() > 0 {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}

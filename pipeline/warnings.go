@@ -11,9 +11,7 @@ import (
 	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
-	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
 )
 
 // Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
@@ -164,12 +162,12 @@ func takenFor(name, meant string) []string {
 
 // anonymousClients tells of requests that are of no client in particular. Those without what --client asks for are the
 // client "-". Many people are behind it, and a limit by client has them share one bucket.
-func (l *Logs) anonymousClients(clients *intern.PagedSlice[traffic.ClientTally]) []string {
-	id, known := l.Read.Tables.Clients.Find([]byte("-"))
-	if !known || int(id) >= clients.Len() || clients.At(id).Requests() == 0 {
+func (l *Logs) anonymousClients() []string {
+	n := l.look.Anonymous()
+	if n == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d requests have no %s: they are judged as one client, -", clients.At(id).Requests(), l.Client)
+	text := fmt.Sprintf("%d requests have no %s: they are judged as one client, -", n, l.Client)
 	if l.Client == "user" {
 		text += ", whoever sent them; as a key of replay, sweep and keys (--by user), user counts these by their address"
 	}

@@ -38,18 +38,22 @@ func (h *Head) Facts(anonymized string) (f document.Facts) {
 		f.Add("not HTTP", in.NotHTTP.text())
 	}
 	requests("warm", in.Warm, " before --since: judged, not counted")
-	requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater "+
-		"--lateness puts them in order",
-		format.Percent(format.PercentOf(in.Late, in.Parsed))))
+	if !h.found("clock") {
+		requests("late", in.Late, fmt.Sprintf(" (%s%%) came later than --lateness allows, judged as they came; a greater "+
+			"--lateness puts them in order",
+			format.Percent(format.PercentOf(in.Late, in.Parsed))))
+	}
 	requests("carried", in.Carried, " that the run before had held back")
 	if in.HeldFrom != nil {
 		requests("held back", in.Held, fmt.Sprintf(" from %s UTC on, which the next run judges: until then older ones may "+
 			"come",
 			in.HeldFrom.Format(time.DateTime)))
 	}
-	requests("enforced", in.AlreadyRefused,
-		" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")
-	if !in.AgentsLogged && in.Requests > 0 {
+	if !h.found("enforced") {
+		requests("enforced", in.AlreadyRefused,
+			" already answered with 429 or 503, counted like all others (--exclude-status 429,503 drops them)")
+	}
+	if !in.AgentsLogged && in.Requests > 0 && !h.found("no_agents") {
 		f.Add("agents", "not logged: every client is of class unknown")
 	}
 	if shown := map[string]string{

@@ -39,6 +39,7 @@ type feed struct {
 	fields   uint64    // of those that tiers go by: which its requests had
 	requests int64     // of it that took part
 	strange  strangers
+	stamp    limit.Time // of the latest line
 	stats    InputStats
 	faults   []FaultAt // the first few
 }

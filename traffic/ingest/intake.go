@@ -60,9 +60,10 @@ type rows struct {
 	marked                  uint64 // the scopes that some request is in
 	fields                  uint64 // the fields that tiers go by and some request had
 	bytes                   int64
-	stamp                   limit.Time // the latest
-	subsecond, submilli     bool       // whether a stamp has a fraction of a second, of a millisecond
-	faults                  []FaultAt  // the first few, with the line counted from the start of the block
+	first, stamp            limit.Time // of the first line and the latest
+	steps                   Steps
+	subsecond, submilli     bool      // whether a stamp has a fraction of a second, of a millisecond
+	faults                  []FaultAt // the first few, with the line counted from the start of the block
 	unreadable              int64
 	times                   StageTimes
 }
@@ -113,7 +114,7 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 			continue
 		}
 		r.parsed++
-		if record.Stamp != r.stamp {
+		if record.Stamp != r.stamp || r.parsed == 1 {
 			r.see(record.Stamp)
 		}
 		judged := !record.NotHTTP || in.notHTTP == JudgeNotHTTP
@@ -138,6 +139,11 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 
 // see notes how precise a stamp is.
 func (r *rows) see(stamp limit.Time) {
+	if r.parsed == 1 {
+		r.first = stamp
+	} else {
+		r.steps.step(r.stamp, stamp)
+	}
 	r.stamp = stamp
 	if f := stamp % limit.Second; f != 0 {
 		r.subsecond = true
