@@ -91,7 +91,9 @@ func TestNotHTTP(t *testing.T) {
 
 func TestOrder(t *testing.T) {
 	all := []Finding{
-		{Code: "c", Severity: Info, Share: 1}, {Code: "b", Severity: Warn, Share: NoShare}, {Code: "a", Severity: Warn, Share: 0.5},
+		{Code: "c", Severity: Info, Share: 1},
+		{Code: "b", Severity: Warn, Share: NoShare},
+		{Code: "a", Severity: Warn, Share: 0.5},
 		{Code: "d", Severity: Stop, Share: 0},
 	}
 	slices.SortFunc(all, ByEffect)

@@ -63,12 +63,12 @@ func TestAgents(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
-	for n, severity := range map[int]Severity{29: Stop, 30: Warn, 299: Warn} {
+	for n, severity := range map[int]Severity{19: Stop, 20: Warn, 299: Warn} {
 		town := newStreet()
 		for i := range n {
-			town.send(fmt.Sprint("client ", i), "/", 0, 10, 200)
+			town.send(fmt.Sprint("client ", i), "/", 0, 11, 200)
 		}
-		s := ingest.Stats{Parsed: int64(10 * n), LastAt: limit.Day}
+		s := ingest.Stats{Parsed: int64(11 * n), LastAt: limit.Day}
 		found := look(town.o, s, town.b)
 		want(t, fmt.Sprint(n, " clients"), found, "few_clients", severity, 1, "")
 		if f, short := found["short_log"]; short {

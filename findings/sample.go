@@ -17,7 +17,7 @@ type sample struct {
 }
 
 const (
-	mustClients   = 30  // 3/n is 10 %: fewer promise nothing
+	mustClients   = 20  // 3/n is 15 %: fewer promise nothing
 	shouldClients = 300 // 3/n is 1 %
 
 	mustRequests = 200

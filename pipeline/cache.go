@@ -68,7 +68,7 @@ func (l *Logs) newLogCache(o *ingest.Options) (*logCache, error) {
 		p, known, err := logfile.FingerprintOf(name)
 		if err != nil || !known {
 			c.use.Reason = onceName(name) + " is no file, and may hold something else each time"
-			return c, nil // whoever reads it will say what is wrong
+			return c, nil //nolint:nilerr // whoever reads it will say what is wrong
 		}
 		c.note.Logs = append(c.note.Logs, p)
 		rank, _ := slices.BinarySearch(sorted, name) // of logs that begin at one moment the first by name goes first

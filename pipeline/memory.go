@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -57,7 +58,8 @@ func (m *Memory) Within(ctx context.Context, warn func(string), run func(context
 	err := run(watched)
 	stop(nil)
 	<-ended
-	if short, ok := context.Cause(watched).(*MemoryError); ok && err != nil {
+	var short *MemoryError
+	if err != nil && errors.As(context.Cause(watched), &short) {
 		return short
 	}
 	return err

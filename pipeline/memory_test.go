@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"shadow/suggest"
 	"shadow/traffic"
 )
 
@@ -41,7 +40,7 @@ func TestMaxMemory(t *testing.T) {
 	for name, ask := range map[string]func(Logs) command{
 		"sweep":   func(l Logs) command { return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}} },
 		"keys":    func(l Logs) command { return &Keys{Logs: l} },
-		"suggest": func(l Logs) command { return &Suggest{Logs: l, Protect: []suggest.Goal{DefaultProtect}} },
+		"suggest": func(l Logs) command { return &Suggest{Logs: l} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"shadow/findings"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/advice"
@@ -22,30 +24,26 @@ import (
 type Suggest struct {
 	Logs
 	Shapes
-	Protect    []suggest.Goal // which clients, and which share of them
-	Target     []suggest.Set  // which clients to refuse; nil: DefaultTarget, or all if all are protected
+	Protect    []suggest.Goal // which clients, and which share of them; nil: by what the site is
+	Target     []suggest.Set  // which clients to refuse; nil: by what the site is, or all if all are protected
+	For        string         // the server whose limits are wanted; any: all limits; "": nginx, if the log looks like its own
 	Action     string
 	EachAction bool
 	Holdout    suggest.Percent // the last share of the requests; 0: none
 	Scale      suggest.Scale   // the zero one is 1
 	Band       bool
 	Output     string
+	Details    bool     // whether people read all that was tried
 	Again      []string // the flags that say how logs are read, for commands that are proposed
 
 	names   []string // of the logs
 	advisor suggest.Advisor
-	where   servers.Where   // the client and the log of the limits, without an action
+	where   servers.Where   // what limits are judged for, of all requests
 	named   map[string]bool // the actions that the configuration names
 }
 
-// DefaultTarget are the clients that a limit is meant for unless somebody says otherwise.
-var DefaultTarget = []suggest.Set{1 << suggest.Tools, 1 << suggest.Crawlers, 1 << suggest.Disguised}
-
-// What is promised, and how much of a log is held out to prove it, unless somebody says otherwise.
-var (
-	DefaultProtect, _ = suggest.ParseGoal("browsers=99.9%")
-	DefaultHoldout, _ = suggest.ParsePercent("30%")
-)
+// DefaultHoldout is how much of a log is held out to validate the answer, unless somebody says otherwise.
+var DefaultHoldout, _ = suggest.ParsePercent("30%")
 
 // SameScale is that of clients that send as much as they did.
 var SameScale, _ = suggest.ParseScale("1")
@@ -70,38 +68,64 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if a.Action, err = r.settle(&a.Found.Stats, "action", r.Action); err != nil {
 		return err
 	}
+	site, err := r.ask()
+	if err != nil {
+		return err
+	}
 	found, err := a.Advise(ctx)
 	if err != nil {
 		return err
 	}
-	answers, nginxTold := make([]advice.Answer, len(found)), false
+	answers := make([]advice.Answer, len(found))
 	for i, answer := range found {
-		nginx, err := r.nginx(answer, nginxTold)
-		if err != nil {
+		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
+			Site: site.String(), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
+		}}
+		if err := r.paste(&answers[i], i == 0); err != nil {
 			return err
 		}
-		nginxTold = nginxTold || nginx != nil
-		answers[i] = advice.Answer{Advice: answer, Nginx: nginx, Next: r.next(answer, nginx)}
 	}
 	o := r.reportOptions(r.warnings(found))
 	o.Evidence = r.Rules
-	if err := advice.New(a.Found, answers, o).Write(r.Out, r.Output); err != nil {
+	if why := r.forbids(o.Findings); why != "" {
+		for i := range answers {
+			answers[i].Forbid(why)
+		}
+	}
+	report := advice.New(a.Found, answers, o)
+	report.Details, report.Logs = r.Details, words(r.names)
+	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(&a.Found.Stats)
 }
 
+// forbids is the finding that forbids an answer, "" if none does. Whoever states the promise may have one on a log that is
+// short or has few clients.
+func (r *Suggest) forbids(all []findings.Finding) string {
+	for i := range all {
+		thin := all[i].Code == "few_clients" || all[i].Code == "short_log"
+		if all[i].Severity == findings.Stop && (r.Protect == nil || !thin) {
+			return all[i].String()
+		}
+	}
+	return ""
+}
+
 // prepareSuggest looks up everything that is named.
 func (r *Suggest) prepareSuggest(logs []string) error {
-	if err := r.ask(); err != nil {
+	if err := r.checkGroups(); err != nil {
+		return err
+	}
+	if _, err := r.market(); err != nil {
 		return err
 	}
 	r.Memory.expect(suggestClient)
-	r.names, r.Cold = logs, true // neither part of the log is warmed
+	r.names, r.Cold = logs, true // no part of the log is warmed
 	if len(r.Kinds) == 0 {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
-	r.advisor.Shapes, r.advisor.HeldOut = r.Shapes.options(), r.Holdout
+	r.advisor.HeldOut = r.Holdout
 	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return nil, nil })
 	if err != nil {
 		return err
@@ -125,25 +149,117 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 	return nil
 }
 
-// ask makes the question. `--protect all` without --target implies `--target all`: no classification is needed.
-func (r *Suggest) ask() error {
-	q := &r.advisor.Question
-	q.Goals, q.Scale = r.Protect, cmp.Or(r.Scale, SameScale)
-	target := r.Target
-	if target == nil {
-		target = DefaultTarget
-		if len(q.Goals) > 0 && q.Goals[0].Who == suggest.Everybody {
-			target = []suggest.Set{suggest.Everybody}
-		}
+// anyServer is no server in particular.
+const anyServer = "any"
+
+// Servers are the names that --for takes.
+func Servers() []string { return append(servers.Names(), anyServer) }
+
+// ask makes the question, once it is known what the log is the log of.
+func (r *Suggest) ask() (suggest.Site, error) {
+	a := &r.advisor
+	clients, _ := a.Groups()
+	site := suggest.SiteOf(&clients, a.Found.Stats.HasAgents)
+	q := &a.Question
+	if q.Goals = r.Protect; q.Goals == nil {
+		q.Goals = site.Goals()
 	}
-	for _, who := range target {
+	for _, who := range r.Target {
 		q.Target |= who
 	}
-	if len(q.Goals) == 0 || q.Target == 0 {
-		return Usage("--protect and --target: name at least one group of clients each")
+	switch {
+	case r.Target != nil:
+	case r.Protect == nil:
+		q.Target = site.Target()
+	case r.Protect[0].Who == suggest.Everybody:
+		q.Target = suggest.Everybody
+	default:
+		q.Target = suggest.People.Target()
 	}
-	for _, p := range q.Goals {
-		if both := p.Who & q.Target; both != 0 && p.Who != suggest.Everybody && q.Target != suggest.Everybody {
+	if q.Target != suggest.Everybody { // nobody is on both sides
+		q.Target &^= q.Protected()
+	}
+	q.Scale, q.Short = cmp.Or(r.Scale, SameScale), r.Shapes.Named()
+	named := r.For != ""
+	if !named {
+		r.For = anyServer
+		if r.looksLikeNginx() {
+			r.For = "nginx"
+		}
+	}
+	var err error
+	if q.Server, err = r.market(); len(q.Server.Shapes()) == 0 && !named { // such limits were asked for as it does not have
+		r.For, q.Server = anyServer, suggest.Market{}
+	}
+	a.Shapes = r.Shapes.options()
+	for _, shape := range q.Server.Shapes() {
+		if shape.Kind == sweep.Token {
+			if !slices.Contains(a.Shapes.Rates, shape.Rate) {
+				a.Shapes.Rates = append(a.Shapes.Rates, shape.Rate)
+			}
+		} else if !slices.Contains(a.Shapes.Periods, shape.Per) {
+			a.Shapes.Periods = append(a.Shapes.Periods, shape.Per)
+		}
+		if !slices.Contains(a.Shapes.Kinds, shape.Kind) {
+			a.Shapes.Kinds = append(a.Shapes.Kinds, shape.Kind)
+		}
+	}
+	return site, err
+}
+
+// market is where limits come from.
+func (r *Suggest) market() (suggest.Market, error) {
+	if r.For == "" || r.For == anyServer {
+		return suggest.Market{}, nil
+	}
+	server, err := servers.Named(r.For)
+	if err != nil {
+		return suggest.Market{}, Usage("--for: %v", err)
+	}
+	if server.Lacks != "" {
+		return suggest.Market{}, Usage("--for %s: %s", r.For, server.Lacks)
+	}
+	if r.Shapes.Named() {
+		o := r.Shapes.options()
+		return suggest.MarketOf(server, func(s sweep.Shape) bool {
+			return slices.Contains(o.Kinds, s.Kind) &&
+				(s.Kind == sweep.Token && slices.Contains(o.Rates, s.Rate) ||
+					s.Kind != sweep.Token && slices.Contains(o.Periods, s.Per))
+		}), nil
+	}
+	return suggest.MarketOf(server, func(sweep.Shape) bool { return true }), nil
+}
+
+// looksLikeNginx reports whether a log may well be one of nginx: in its own words, in the format that is its default, or
+// with a status that only it writes.
+func (r *Suggest) looksLikeNginx() bool {
+	if r.NginxConf != "" || strings.Contains(r.Format, "$remote_addr") {
+		return true
+	}
+	for _, in := range r.advisor.Found.Stats.Inputs {
+		if name := in.Format; strings.HasPrefix(name, "combined") || name == "main" || strings.Contains(name, "nginx") {
+			return true
+		}
+	}
+	return false
+}
+
+// keyText says what a client is.
+func (r *Suggest) keyText() string {
+	if r.Client == "" || r.Client == "addr" {
+		return "address"
+	}
+	return r.Client
+}
+
+// checkGroups verifies that no group is protected and a target.
+func (r *Suggest) checkGroups() error {
+	target := suggest.Set(0)
+	for _, who := range r.Target {
+		target |= who
+	}
+	for _, p := range r.Protect {
+		if both := p.Who & target; both != 0 && p.Who != suggest.Everybody && target != suggest.Everybody {
 			return Usage("--protect and --target: %s cannot be both", both)
 		}
 	}
@@ -175,7 +291,7 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
 	texts = append(texts, takenFor(r.Action, r.advisor.Action)...)
-	if r.Action != "" && len(answers) == 1 && answers[0].First.Requests == (suggest.Groups{}) && s.Taken() > 0 {
+	if r.Action != "" && len(answers) == 1 && answers[0].Parts[suggest.First].Requests == (suggest.Groups{}) && s.Taken() > 0 {
 		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.advisor.Action))
 	}
 	if n := len(r.advisor.Found.Actions); r.EachAction && n > suggest.MostActions {

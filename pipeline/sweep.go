@@ -192,6 +192,9 @@ type Shapes struct {
 	By    request.Key  // what limits count by
 }
 
+// Named reports whether some shapes were asked for.
+func (f *Shapes) Named() bool { return len(f.Per)+len(f.Rates) > 0 }
+
 // options are the shapes as a sweep takes them.
 func (f *Shapes) options() sweep.Options {
 	o := sweep.Options{By: f.By, Periods: f.Per, Kinds: f.Kinds, Rates: f.Rates}

@@ -14,10 +14,12 @@ type Question struct {
 	Goals  []Goal
 	Target Set
 	Scale  Scale
+	Server Market // whose limits are wanted
+	Short  bool   // whether windows of hours may have fewer than leastOfHours requests: somebody asked for them
 }
 
-// protected are the clients of all goals.
-func (q *Question) protected() (who Set) {
+// Protected are the clients of all goals.
+func (q *Question) Protected() (who Set) {
 	for _, p := range q.Goals {
 		who |= p.Who
 	}
@@ -34,27 +36,11 @@ func (q *Question) Keeps(f *Figures, clients *Groups) bool {
 	return true
 }
 
-// A Part of the log: the one that limits are chosen on, or the one that they are proven on.
-type Part struct {
-	First, Last limit.Time // of its requests; both 0 without any
-	Clients     Groups
-	Requests    Groups
-	Placements  [][]Curve // the curves of the log as it is, and then of other ways in which its requests may have lain
-}
+// hitsNone reports whether a limit hits no client to protect.
+func (q *Question) hitsNone(f *Figures) bool { return f.Hit.Of(q.Protected()) == 0 }
 
-// curve is the curves of shape i, one for each placement.
-func (p *Part) curve(i int) (same []*Curve) {
-	for _, curves := range p.Placements {
-		same = append(same, &curves[i])
-	}
-	return same
-}
-
-// shortest is how many times what a limit remembers must fit into the part that it is chosen on, to say something about it.
+// shortest is how many times what a limit remembers must fit into the parts that it is chosen on, to say something about it.
 const shortest = 3
-
-// fits reports whether a limit with such a memory can be judged by the part.
-func (p *Part) fits(length limit.Time) bool { return (p.Last-p.First)/shortest >= length }
 
 // refills tells how long an empty bucket takes to fill: burst tokens at count per period.
 func refills(rate sweep.Rate, burst int64) limit.Time {
@@ -66,22 +52,38 @@ func refills(rate sweep.Rate, burst int64) limit.Time {
 	return limit.Time(min(time, uint64(limit.Never)))
 }
 
+// leastOfHours is the least that a window of an hour or longer may admit in it, unless somebody asks for such windows: a
+// few requests a day are a figure of the log and not of the people who visit the site.
+const leastOfHours = 20
+
 // Advice is the answer to a question about the requests of one action, or all.
 type Advice struct {
 	Question
 	Action      string // "" for all
-	First       *Part
-	Rest        *Part // nil: nothing was held out
+	Parts       [PartCount]*Part
 	Loads       Loads
 	Suggestions []Suggestion // one for each curve, in their order
-	Nginx       *Nginx       // what nginx is to be told; nil: it has none of them, or BestNginx was not called
+	Own         []Suggestion // one for each family of the server's limits; none if any limit will do
 	Whole       *Whole       // what a replay of the whole log finds; nil until NameWhole
+	Reach       *Reach       // how much of the target any limit can reach; nil: unknown
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
+	Answer      Answer
+}
+
+// Choosing are the parts that limits are chosen on.
+func (a *Advice) Choosing() []*Part {
+	return slices.DeleteFunc([]*Part{a.Parts[First], a.Parts[Second]}, func(p *Part) bool { return p == nil })
 }
 
 // Banded reports whether more than the log as it is was looked at.
 func (a *Advice) Banded() bool {
-	return len(a.First.Placements) > 1 || a.Rest != nil && len(a.Rest.Placements) > 1
+	return slices.ContainsFunc(a.Parts[:], func(p *Part) bool { return p != nil && len(p.Placements) > 1 })
+}
+
+// fits reports whether a limit with such a memory can be judged by the parts that choose.
+func (a *Advice) fits(length limit.Time) bool {
+	parts := a.Choosing()
+	return (parts[len(parts)-1].Last-parts[0].First)/shortest >= length
 }
 
 // A Suggestion is the limit of one shape, or why there is none.
@@ -90,11 +92,12 @@ type Suggestion struct {
 	Why    Why
 	Chosen Candidate
 	Proof  Proof
-	Both   Candidate   // the strictest that keeps the promise on both parts; its Limit is 0 if there is none, or no rest
 	Others []Candidate // runners-up from the strictest to the loosest, without the chosen one
 	Knee   Candidate   // its Limit is 0 if there is none
 
-	InNginx bool // whether nginx has such a limit
+	curve  int // which one tells of it
+	family family
+	tries  []Candidate // limits near the chosen one, of a server's own arithmetic
 }
 
 // Why tells why there is a limit, or none.
@@ -104,8 +107,9 @@ type Why uint8
 const (
 	Found   Why = iota
 	TooLong     // the window, or the time in which the bucket refills, is too long for the log
-	Nobody      // no client to protect is in the part that limits are chosen on
+	Nobody      // no client to protect is in the parts that limits are chosen on
 	Broken      // every limit breaks the promise
+	TooFew      // a window of hours would admit fewer than leastOfHours
 )
 
 // Proof is what the rest of the log says of a limit.
@@ -126,121 +130,129 @@ func (p Proof) String() string { return proofNames[p] }
 
 // A Candidate is one limit with its price.
 type Candidate struct {
-	Limit int64   // on the log as it is: the scale is not in it; 0: none
-	First Figures // on the part that limits are chosen on
-	Rest  Figures // on the rest
+	Limit int64              // on the log as it is: the scale is not in it; 0: none
+	On    [PartCount]Figures // of each part
 }
 
-// Advise chooses a limit of each shape. What token buckets refuse is to be counted
-// afterwards: see Uncounted and Alternatives.
-func Advise(q Question, action string, first, rest *Part, loads Loads) *Advice {
-	a := &Advice{Question: q, Action: action, First: first, Rest: rest, Loads: loads}
-	for i := range first.Placements[0] {
-		a.Suggestions = append(a.Suggestions, a.choose(i))
+// refused is how many requests of some clients a limit refuses on the parts that choose.
+func (c *Candidate) refused(who Set) int64 {
+	return c.On[First].Refused.Of(who) + c.On[Second].Refused.Of(who)
+}
+
+// Advise chooses a limit of each shape, and of each family of the server. What token buckets refuse, and what the
+// server's arithmetic makes of them all, is to be counted afterwards: see Uncounted and Alternatives.
+func Advise(q Question, action string, parts [PartCount]*Part, loads Loads) *Advice {
+	a := &Advice{Question: q, Action: action, Parts: parts, Loads: loads}
+	for i := range parts[First].Placements[0] {
+		shape := parts[First].Placements[0][i].Shape
+		a.Suggestions = append(a.Suggestions, a.choose(family{shape: shape}, i))
+	}
+	for _, f := range q.Server.families {
+		for i := range a.Suggestions {
+			if a.Suggestions[i].Shape == f.shape {
+				a.Own = append(a.Own, a.choose(f, i))
+				break
+			}
+		}
 	}
 	return a
 }
 
-// choose chooses the limit of one shape.
-func (a *Advice) choose(i int) Suggestion {
-	curve := &a.First.Placements[0][i]
-	s := Suggestion{Shape: curve.Shape}
-	switch {
-	case a.First.Clients.Of(a.protected()) == 0:
-		s.Why = Nobody
-	case s.Kind != sweep.Token && !a.First.fits(s.Per):
-		s.Why = TooLong
-	}
-	if s.Why != Found {
+// choose chooses the limit of one shape: the smallest that keeps the promise on both parts that choose.
+func (a *Advice) choose(f family, curve int) Suggestion {
+	s := Suggestion{Shape: f.shape, family: f, curve: curve}
+	n, why := a.smallest(&s, a.Keeps)
+	if s.Why = why; why != Found {
 		return s
 	}
-	n, ok := Strictest(a.First.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.First.Clients) })
-	switch {
-	case !ok || s.Kind == sweep.Token && n > s.Rate.MostBurst():
-		s.Why = Broken
-		return s
-	case s.Kind == sweep.Token && !a.First.fits(refills(s.Rate, n)):
-		s.Why = TooLong
+	s.Chosen = a.candidate(&s, n)
+	if f.own != nil {
 		return s
 	}
-	s.Chosen = a.candidate(i, n)
-	_, s.InNginx = a.twin(&s, n, true)
-	if s.Proof = a.prove(i, n); s.Proof == Holds || s.Proof == Fails {
-		if there, ok := Strictest(a.Rest.curve(i), func(f *Figures) bool { return a.Keeps(f, &a.Rest.Clients) }); ok {
-			s.Both = a.candidate(i, max(n, there))
-		}
-	}
+	s.Proof = a.prove(curve, n)
 	below := stricter(n)
 	slices.Reverse(below)
 	for _, other := range slices.Concat(below, looser(n)) {
-		s.Others = append(s.Others, a.candidate(i, other))
+		s.Others = append(s.Others, a.candidate(&s, other))
 	}
-	if knee, ok := curve.Knee(a.protected()); ok {
-		s.Knee = a.candidate(i, knee)
+	if knee, ok := a.Parts[First].Placements[0][curve].Knee(a.Protected()); ok {
+		s.Knee = a.candidate(&s, knee)
 	}
 	return s
 }
 
-func (a *Advice) candidate(i int, n int64) Candidate {
-	c := Candidate{Limit: n, First: a.First.Placements[0][i].At(n)}
-	if a.Rest != nil {
-		c.Rest = a.Rest.Placements[0][i].At(n)
+// smallest is the smallest limit of a shape that keeps a promise on both parts that choose.
+func (a *Advice) smallest(s *Suggestion, keeps func(*Figures, *Groups) bool) (n int64, why Why) {
+	why = Nobody
+	for _, p := range a.Choosing() {
+		if p.Clients.Of(a.Protected()) == 0 {
+			continue
+		}
+		here, ok := Strictest(p.curve(s.curve), func(f *Figures) bool { return keeps(f, &p.Clients) })
+		if !ok {
+			return 0, Broken
+		}
+		n, why = max(n, here), Found
+	}
+	switch token := s.Kind == sweep.Token; {
+	case why != Found:
+		return 0, why
+	case token && n > s.Rate.MostBurst():
+		return 0, Broken
+	case token && !a.fits(refills(s.Rate, n)), !token && !a.fits(s.Per):
+		return 0, TooLong
+	case !a.Short && a.Action == "" && a.ofHours(s.Shape, n) && Admits(s.Shape, n, limit.Hour) < leastOfHours:
+		return 0, TooFew
+	}
+	return n, Found
+}
+
+// ofHours reports whether a limit remembers an hour or more.
+func (a *Advice) ofHours(s sweep.Shape, n int64) bool {
+	if s.Kind == sweep.Token {
+		return refills(s.Rate, n) >= limit.Hour
+	}
+	return s.Per >= limit.Hour
+}
+
+// candidate is a limit with what curves tell of it. They tell nothing of a server's own arithmetic.
+func (a *Advice) candidate(s *Suggestion, n int64) Candidate {
+	c := Candidate{Limit: n}
+	for i, part := range a.Parts {
+		if part == nil {
+			c.On[i].Counted = true
+		} else if c.On[i] = part.Placements[0][s.curve].At(n); s.family.own != nil {
+			c.On[i].Counted = false
+		}
 	}
 	return c
 }
 
 // prove tries a limit on the rest.
-func (a *Advice) prove(i int, n int64) Proof {
+func (a *Advice) prove(curve int, n int64) Proof {
+	rest := a.Parts[Rest]
 	switch {
-	case a.Rest == nil:
+	case rest == nil:
 		return NotTried
-	case a.Rest.Clients.Of(a.protected()) == 0:
+	case rest.Clients.Of(a.Protected()) == 0:
 		return Nothing
 	}
-	for _, curve := range a.Rest.curve(i) {
-		if f := curve.At(n); !a.Keeps(&f, &a.Rest.Clients) {
+	for _, c := range rest.curve(curve) {
+		if f := c.At(n); !a.Keeps(&f, &rest.Clients) {
 			return Fails
 		}
 	}
 	return Holds
 }
 
-// Uncounted are the chosen limits of which it is not known what they refuse.
-func (a *Advice) Uncounted() (all []Priced) {
-	for i := range a.Suggestions {
-		s := &a.Suggestions[i]
-		all = a.uncounted(all, s, &s.Chosen)
-	}
-	return all
-}
-
-// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse, and what nginx
-// makes of the one that it is told. What the chosen ones refuse must be known.
-func (a *Advice) Alternatives() (all []Priced) {
-	for _, s := range a.BestOfAll() {
-		all = a.uncounted(all, s, &s.Both)
-		all = a.uncounted(all, s, &s.Knee)
-		for i := range s.Others {
-			all = a.uncounted(all, s, &s.Others[i])
+// keeps reports whether a limit keeps the promise on both parts that choose, as far as its figures tell.
+func (a *Advice) keeps(c *Candidate, promise func(*Figures, *Groups) bool) bool {
+	for i, p := range a.Parts[:Rest] {
+		if p != nil && !promise(&c.On[i], &p.Clients) {
+			return false
 		}
 	}
-	if a.Nginx != nil {
-		all = append(all, a.Nginx.measured(a)...)
-	}
-	return all
-}
-
-// A Priced is a limit whose price is to be found by a replay.
-type Priced struct {
-	*Candidate
-	Text string // its limit as replay takes it
-}
-
-func (a *Advice) uncounted(all []Priced, s *Suggestion, c *Candidate) []Priced {
-	if c.Limit == 0 || c.First.Counted && (a.Rest == nil || c.Rest.Counted) {
-		return all
-	}
-	return append(all, Priced{c, s.Shape.Limit(c.Limit)})
+	return true
 }
 
 // Count is what a replay found of a limit.
@@ -255,14 +267,4 @@ func Count(hits *replay.Hits, labels Labels) Figures {
 }
 
 // Text is the limit of a suggestion's candidate as replay takes it, scaled; false if its numbers do not fit.
-func (a *Advice) Text(s *Suggestion, n int64) (string, bool) {
-	shape := s.Shape
-	if shape.Kind == sweep.Token {
-		count, per, ok := a.Scale.times(shape.Rate.Count, shape.Rate.Per)
-		if !ok {
-			return "", false
-		}
-		shape.Rate = sweep.Rate{Count: count, Per: per}
-	}
-	return shape.Limit(a.Scale.Up(n)), true
-}
+func (a *Advice) Text(s *Suggestion, n int64) (string, bool) { return s.family.scaled(a.Scale, n) }

@@ -14,16 +14,17 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// An Advisor answers a question about a log. It goes through the requests three or four times:
+// An Advisor answers a question about a log. It goes through the requests four to seven times:
 //
 //	survey   who each client is, and from when to when the log goes
-//	curves   of the first part of the log and of the rest, and page loads
-//	refused  by the token buckets that were chosen, which their curves do not tell, and then by those beside the best and by
-//	         the answer over the whole log
+//	curves   of each part of the log, and page loads
+//	refused  by the token buckets that were chosen, which their curves do not tell, and by a server's own limits; then by
+//	         those beside the best; then by limits that hit nobody, unless one separates; and by the answer over the whole
+//	         log
 type Advisor struct {
 	Question
 	Shapes     sweep.Options // kinds, periods and rates to choose from
-	HeldOut    Percent       // of the requests: the rest, on which limits are proven; 0 for none
+	HeldOut    Percent       // of the requests: the rest, which validates the answer; 0 for none
 	Band       bool
 	Action     string // the requests of this action only; "" for all
 	EachAction bool   // one answer for each of those with most requests
@@ -38,7 +39,7 @@ type Advisor struct {
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
 
-	halves halves
+	cuts   cuts
 	labels Labels
 	tracks []*track
 }
@@ -46,7 +47,8 @@ type Advisor struct {
 // A track is what is found out about the requests of one action, or all.
 type track struct {
 	action string
-	parts  [2]*sweep.Sweep // of the first part and of the rest
+	parts  [PartCount]*sweep.Sweep
+	bound  *sweep.Bound // of the whole log
 	loads  LoadCounter
 	advice *Advice
 }
@@ -65,10 +67,24 @@ func (d *Advisor) Survey() error {
 		return err
 	}
 	d.Found = engine.Result(stats)
-	d.labels = Label(d.Found, d.Rules)
-	d.halves.cut, d.Split = clock.Cut(d.HeldOut)
-	d.halves.split = d.Split
+	d.labels = Label(d.Found, d.Rules, d.Tables.Agents)
+	c := &d.cuts
+	c.at[Rest], c.there[Rest] = clock.Cut(d.HeldOut)
+	c.at[Second], c.there[Second] = clock.Cut(d.HeldOut + (whole-d.HeldOut)/2)
+	c.there[Second] = c.there[Second] && c.there[Rest] && c.at[Second] < c.at[Rest]
+	d.Split = c.there[Rest]
 	return nil
+}
+
+// Groups are the requests and clients of the log, by group. The survey must have been made.
+func (d *Advisor) Groups() (clients, requests Groups) {
+	for id := range int32(d.Found.Clients.Len()) {
+		if n := d.Found.Clients.At(id).Requests(); n > 0 {
+			clients[d.labels.Of(id)]++
+			requests[d.labels.Of(id)] += n
+		}
+	}
+	return clients, requests
 }
 
 // Advise chooses limits, and finds out what they refuse: an answer for each action. The survey must have been made.
@@ -78,15 +94,59 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	}
 	s := &d.Found.Stats
 	for _, t := range d.tracks {
-		first, rest := d.partOf(t.parts[0], s.FirstAt, s.LastAt), (*Part)(nil)
-		if d.Split {
-			first.Last = d.halves.cut
-			rest = d.partOf(t.parts[1], d.halves.cut, s.LastAt)
+		var parts [PartCount]*Part
+		end := s.LastAt
+		for i := PartCount - 1; i >= First; i-- {
+			begin := d.cuts.at[i]
+			if i == First {
+				begin = s.FirstAt
+			} else if !d.cuts.there[i] {
+				continue
+			}
+			parts[i] = d.partOf(t.parts[i], begin, end)
+			end = begin
 		}
-		t.advice = Advise(d.Question, t.action, first, rest, t.loads.Result())
+		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
 		answers = append(answers, t.advice)
 	}
-	return answers, d.countAll(ctx)
+	return answers, cmp.Or(d.findBounds(), d.countAll(ctx))
+}
+
+// bound begins to look for how much of the target any limit can reach.
+func (d *Advisor) bound(action string) *sweep.Bound {
+	o := sweep.BoundOptions{
+		Tables: d.Tables, Action: action, Lateness: d.Lateness, Target: uint8(d.Target),
+		Group: func(client int32) uint8 { return uint8(d.labels.Of(client)) },
+	}
+	for _, goal := range d.Goals {
+		o.Goals = append(o.Goals, sweep.BoundGoal{Who: uint8(goal.Who), MayHit: goal.MayHit})
+	}
+	return sweep.NewBound(o)
+}
+
+// findBounds has the bounds take in the requests as often as they want.
+func (d *Advisor) findBounds() error {
+	for more := true; more; {
+		if err := d.Again(func(b *traffic.Batch) error {
+			for _, t := range d.tracks {
+				t.bound.Take(b)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		more = false
+		for _, t := range d.tracks {
+			more = t.bound.Next() || more
+		}
+	}
+	for _, t := range d.tracks {
+		r := t.bound.Result()
+		t.advice.Reach = &Reach{
+			Requests: r.Most.Requests, OfRequests: r.Of.Requests, Clients: r.Most.Clients, OfClients: r.Of.Clients,
+		}
+	}
+	return nil
 }
 
 // partOf is what a sweep found.
@@ -109,11 +169,12 @@ func (d *Advisor) draw(ctx context.Context) error {
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
 			t.parts[i] = sweep.New(o)
 		}
+		t.bound = d.bound(action)
 		d.tracks = append(d.tracks, t)
 	}
 	reached := 0 // the part
 	return d.Again(func(b *traffic.Batch) error {
-		return d.halves.divide(b, func(part int, b *traffic.Batch) error {
+		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
 			for _, t := range d.tracks {
 				if part > reached {
 					t.parts[reached].Finish()

@@ -4,47 +4,84 @@ import (
 	"cmp"
 	"slices"
 
+	"shadow/limit"
 	"shadow/sweep"
 )
 
-// Which suggestion comes first? All keep the promise where they were chosen, so the one that refuses most of the
-// target's requests; but one that holds on the rest goes before one that does not. Of several that are equal in what they refuse, one that nginx has
-// goes before one that it has not.
+// Which suggestion comes first? All keep the promise on both parts that choose, so the one that refuses most of the
+// target's requests there.
 
-// RefusedTarget is how many requests of the target a limit refuses on the part that limits are chosen on.
-func (a *Advice) RefusedTarget(c *Candidate) int64 { return c.First.Refused.Of(a.Target) }
+// RefusedTarget is how many requests of the target a limit refuses on the parts that limits are chosen on.
+func (a *Advice) RefusedTarget(c *Candidate) int64 { return c.refused(a.Target) }
 
 // Compare orders suggestions that have a limit, the best first.
 func (a *Advice) Compare(s, t *Suggestion) int {
 	return cmp.Or(
-		behind(s.Proof == Fails)-behind(t.Proof == Fails),
 		cmp.Compare(a.RefusedTarget(&t.Chosen), a.RefusedTarget(&s.Chosen)),
-		cmp.Compare(s.Chosen.First.Refused.Of(a.protected()), t.Chosen.First.Refused.Of(a.protected())),
-		behind(!s.InNginx)-behind(!t.InNginx),
+		cmp.Compare(s.Chosen.refused(a.Protected()), t.Chosen.refused(a.Protected())),
 		cmp.Compare(s.Kind, t.Kind),
 		cmp.Compare(s.Per, t.Per),
 		cmp.Compare(s.Rate.Per, t.Rate.Per),
 	)
 }
 
-// behind puts what it is true of behind all others.
-func behind(yes bool) int {
-	if yes {
-		return 1
+// offered reports whether a limit may be an answer: it refuses something of the target, and not more than half of the log.
+func (a *Advice) offered(c *Candidate) bool {
+	all := int64(0)
+	for _, p := range a.Choosing() {
+		all += p.Requests.Of(Everybody)
 	}
-	return 0
+	return a.RefusedTarget(c) > 0 && 2*c.refused(Everybody) <= all
 }
 
-// Best is the best suggestion of a kind that refuses something of the target, nil if none does. What token
-// buckets refuse must have been counted.
-func (a *Advice) Best(kind sweep.Kind) (best *Suggestion) {
-	for i := range a.Suggestions {
-		s := &a.Suggestions[i]
-		if s.Kind == kind && s.Why == Found && a.RefusedTarget(&s.Chosen) > 0 && (best == nil || a.Compare(s, best) < 0) {
+// bestOf is the best of some suggestions that may be an answer, nil if none may.
+func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
+	for i := range all {
+		s := &all[i]
+		if s.Why == Found && some(s) && a.offered(&s.Chosen) && (best == nil || a.Compare(s, best) < 0) {
 			best = s
 		}
 	}
 	return best
+}
+
+// similar is the share, in percent, of what the best limit refuses of the target, that another one must refuse to be
+// preferred for forgiving sooner.
+const similar = 80
+
+// soonest is the least time to forgive that is worth preferring: stamps of whole seconds tell little of shorter ones.
+const soonest = 10 * limit.Second
+
+// deployable is the answer among some suggestions, nil if there is none: of those that refuse nearly as much of the target as
+// the best the one that remembers least. Clients that it hits by mistake are let in again the sooner.
+func (a *Advice) deployable(all []Suggestion) *Suggestion {
+	best := a.bestOf(all, func(*Suggestion) bool { return true })
+	if best == nil {
+		return nil
+	}
+	most := a.RefusedTarget(&best.Chosen)
+	for i := range all {
+		s := &all[i]
+		if s.Why == Found && a.offered(&s.Chosen) && share(a.RefusedTarget(&s.Chosen), most, similar) &&
+			s.memory() < best.memory() && s.memory() >= soonest {
+			best = s
+		}
+	}
+	return best
+}
+
+// memory is how long the chosen limit remembers a request.
+func (s *Suggestion) memory() limit.Time {
+	if s.Kind == sweep.Token {
+		return refills(s.Rate, s.Chosen.Limit)
+	}
+	return s.Per
+}
+
+// Best is the best suggestion of a kind that may be an answer, nil if none may. What token buckets refuse must have been
+// counted.
+func (a *Advice) Best(kind sweep.Kind) (best *Suggestion) {
+	return a.bestOf(a.Suggestions, func(s *Suggestion) bool { return s.Kind == kind })
 }
 
 // BestOfAll are the best ones of each kind, the best first.
@@ -55,5 +92,82 @@ func (a *Advice) BestOfAll() (all []*Suggestion) {
 		}
 	}
 	slices.SortFunc(all, a.Compare)
+	return all
+}
+
+// Uncounted are the chosen limits of which it is not known what they refuse.
+func (a *Advice) Uncounted() (all []Priced) {
+	for _, some := range [][]Suggestion{a.Suggestions, a.Own} {
+		for i := range some {
+			all = uncounted(all, &some[i], &some[i].Chosen)
+		}
+	}
+	return all
+}
+
+// families is of how many of a server's families that refuse most the neighbourhood is looked at.
+const families = 2
+
+// Alternatives are the others beside the best limit of each kind of which it is not known what they refuse, those near the
+// best ones of the server. What the chosen ones refuse must be known.
+func (a *Advice) Alternatives() (all []Priced) {
+	best := a.BestOfAll()
+	for _, s := range best {
+		all = uncounted(all, s, &s.Knee)
+		for i := range s.Others {
+			all = uncounted(all, s, &s.Others[i])
+		}
+	}
+	var own []*Suggestion
+	for i := range a.Own {
+		if a.Own[i].Why == Found {
+			own = append(own, &a.Own[i])
+		}
+	}
+	slices.SortFunc(own, a.Compare)
+	own = own[:min(len(own), families)]
+	if s := a.deployable(a.Own); s != nil && !slices.Contains(own, s) {
+		own = append(own, s)
+	}
+	for _, s := range own {
+		s.try(a, near(s.Chosen.Limit, a.Banded()))
+	}
+	if s := a.deployable(a.Suggestions); len(a.Own) == 0 && s != nil {
+		s.try(a, loosened(s.Chosen.Limit))
+	}
+	for _, some := range [][]Suggestion{a.Suggestions, a.Own} {
+		for i := range some {
+			for k := range some[i].tries {
+				all = uncounted(all, &some[i], &some[i].tries[k])
+			}
+		}
+	}
+	return all
+}
+
+// try has other sizes looked at.
+func (s *Suggestion) try(a *Advice, sizes []int64) {
+	s.tries = nil
+	for _, n := range sizes {
+		if s.Kind != sweep.Token || n <= s.Rate.MostBurst() {
+			s.tries = append(s.tries, a.candidate(s, n))
+		}
+	}
+}
+
+// A Priced is a limit whose price is to be found by a replay.
+type Priced struct {
+	*Candidate
+	Text string // its limit as replay takes it
+}
+
+// uncounted adds a limit if it is not known what it refuses.
+func uncounted(all []Priced, s *Suggestion, c *Candidate) []Priced {
+	if c.Limit == 0 || !slices.ContainsFunc(c.On[:], func(f Figures) bool { return !f.Counted }) {
+		return all
+	}
+	if text, ok := s.family.text(c.Limit); ok {
+		all = append(all, Priced{c, text})
+	}
 	return all
 }

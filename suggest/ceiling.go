@@ -3,10 +3,9 @@ package suggest
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"shadow/limit"
-	"shadow/policy"
-	"shadow/request"
 	"shadow/sweep"
 )
 
@@ -55,15 +54,6 @@ type Ceiling struct {
 // Limit is the ceiling as replay takes it.
 func (c *Ceiling) Limit() string { return c.Shape.Limit(c.N) }
 
-// Nginx is nginx's setting for the ceiling; false if it has no such limit.
-func (c *Ceiling) Nginx() (policy.NginxTwin, bool) {
-	p, err := policy.ParseLimits([]string{c.Limit()}, request.ByClient)
-	if err != nil {
-		return policy.NginxTwin{}, false
-	}
-	return policy.NginxOf(p[0])
-}
-
 // Times are those for which reports say what a limit still allows.
 var Times = [3]limit.Time{limit.Minute, limit.Hour, limit.Day}
 
@@ -90,5 +80,7 @@ func ceilings() []Ceiling {
 
 // NoneProtected reports whether no client to protect sent requests of an action, though some of the target did.
 func (a *Advice) NoneProtected() bool {
-	return a.Action != "" && a.First.Clients.Of(a.protected()) == 0 && a.First.Requests.Of(a.Target) > 0
+	return a.Action != "" && a.targeted() > 0 && !slices.ContainsFunc(a.Choosing(), func(p *Part) bool {
+		return p.Clients.Of(a.Protected()) > 0
+	})
 }

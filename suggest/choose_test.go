@@ -49,37 +49,37 @@ func TestStrictest(t *testing.T) {
 	}
 }
 
-// Two placements: the suggestion keeps the promise in both, and the proof takes both.
+// Two placements, two parts: the suggestion keeps the promise in all of them, and the rest has no say.
 func TestAdviseWithPlacements(t *testing.T) {
 	q := Question{Goals: []Goal{{1 << Browsers, 90_000_000}}, Target: 1 << Tools, Scale: Scale{1, 1}}
 	first := &Part{
 		Last: limit.Day, Clients: Groups{Browsers: 20}, Requests: Groups{Browsers: 100},
 		Placements: [][]Curve{{*curveOf(1, 20, 5, 2, 9, 0)}, {*curveOf(1, 20, 5, 3, 7, 1)}},
 	}
-	rest := &Part{
+	second := &Part{
 		Last: limit.Day, Clients: Groups{Browsers: 10}, Requests: Groups{Browsers: 50},
 		Placements: [][]Curve{{*curveOf(1, 10, 4, 0)}, {*curveOf(1, 10, 7, 2, 8, 1)}},
 	}
-	s := &Advise(q, "", first, rest, Loads{}).Suggestions[0]
-	if s.Chosen.Limit != 7 || s.Proof != Fails || s.Both.Limit != 8 {
-		t.Errorf("chosen %d, proof %s, %d for both; want 7, which fails, and 8", s.Chosen.Limit, s.Proof, s.Both.Limit)
+	for _, test := range []struct {
+		parts [PartCount]*Part
+		want  int64
+		proof Proof
+	}{
+		{[PartCount]*Part{first}, 7, NotTried},
+		{[PartCount]*Part{second}, 8, NotTried},
+		{[PartCount]*Part{first, second}, 8, NotTried},
+		{[PartCount]*Part{first, nil, second}, 7, Fails},
+		{[PartCount]*Part{second, nil, first}, 8, Holds},
+		{[PartCount]*Part{first, first, second}, 7, Fails},
+	} {
+		s := &Advise(q, "", test.parts, Loads{}).Suggestions[0]
+		if s.Chosen.Limit != test.want || s.Proof != test.proof {
+			t.Errorf("chosen %d, %s; want %d, %s", s.Chosen.Limit, s.Proof, test.want, test.proof)
+		}
 	}
-	if s.Chosen.First.Hit[Browsers] != 2 || s.Chosen.Rest.Hit[Browsers] != 0 {
+	s := &Advise(q, "", [PartCount]*Part{first, nil, second}, Loads{}).Suggestions[0]
+	if s.Chosen.On[First].Hit[Browsers] != 2 || s.Chosen.On[Rest].Hit[Browsers] != 0 {
 		t.Errorf("the figures are not those of the log as it is: %v", s.Chosen)
-	}
-}
-
-// The column "from" has the smallest limit that keeps the promise on both parts, whichever of them asks for more.
-func TestLimitFromWhichBothPartsKeepThePromise(t *testing.T) {
-	for _, test := range []struct{ first, rest, both int64 }{{7, 4, 7}, {4, 7, 7}, {5, 5, 5}} {
-		part := func(n int64) *Part {
-			return &Part{Last: limit.Hour, Clients: Groups{Browsers: 10}, Placements: [][]Curve{{*curveOf(1, 3, n, 0)}}}
-		}
-		q := Question{Goals: []Goal{{1 << Browsers, 99_900_000}}, Target: 1 << Tools, Scale: Scale{1, 1}}
-		a := Advise(q, "", part(test.first), part(test.rest), Loads{})
-		if s := a.Suggestions[0]; s.Chosen.Limit != test.first || s.Both.Limit != test.both {
-			t.Errorf("%+v: chosen %d, both from %d", test, s.Chosen.Limit, s.Both.Limit)
-		}
 	}
 }
 
@@ -122,10 +122,10 @@ func TestKnee(t *testing.T) {
 	}
 }
 
-// A window, and the time in which a bucket refills, must fit into the first part three times.
+// A window, and the time in which a bucket refills, must fit into the parts that choose three times.
 func TestTooLong(t *testing.T) {
-	first := &Part{Last: 3 * limit.Minute}
-	if !first.fits(limit.Minute) || first.fits(limit.Minute+1) {
+	a := Advice{Parts: [PartCount]*Part{{Last: limit.Minute}, {First: limit.Minute, Last: 3 * limit.Minute}, {Last: limit.Hour}}}
+	if !a.fits(limit.Minute) || a.fits(limit.Minute+1) {
 		t.Error("a minute fits into three minutes three times, and nothing longer")
 	}
 	for _, c := range []struct {

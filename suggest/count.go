@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"context"
+	"slices"
 
 	"shadow/policy"
 	"shadow/replay"
@@ -9,55 +10,68 @@ import (
 	"shadow/traffic"
 )
 
-// The curve of a token bucket tells which clients each burst hits, but not how many requests it refuses. For the few bursts that
-// were chosen a replay tells; so it does of the answer over the whole log, and of what nginx makes of it.
+// The curve of a token bucket tells which clients each burst hits, but not how many requests it refuses. For the few
+// bursts that were chosen a replay tells. So it does of a server's own limits, and of the answer over the whole log.
 
 // countAll finds out what is refused: first by the chosen limits, and once it is known which are best, by those beside
-// them and over the whole log.
+// them. Then it looks for the answers.
 func (d *Advisor) countAll(ctx context.Context) error {
-	chosen, err := d.uncounted((*Advice).Uncounted)
-	if err != nil {
+	if err := d.price(ctx, (*Advice).Uncounted); err != nil {
 		return err
 	}
-	if len(chosen) > 0 {
-		if err := d.count(ctx, chosen, nil); err != nil {
+	if err := d.price(ctx, (*Advice).Alternatives); err != nil {
+		return err
+	}
+	for _, t := range d.tracks {
+		t.advice.settle()
+		t.advice.pick()
+		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
+	}
+	// A limit that fails on the whole log gives way to one that hits nobody, and that to none.
+	for range 3 {
+		if err := d.price(ctx, (*Advice).harmlessIfNone); err != nil {
 			return err
 		}
-	}
-	whole := []policy.Policy{} // the limits to replay over the whole log, track by track
-	for i, t := range d.tracks {
-		t.advice.BestNginx()
-		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
-		for _, text := range t.advice.WholeLimits() {
-			p, err := t.policy(i, text)
-			if err != nil {
-				return err
-			}
-			whole = append(whole, p)
+		for _, t := range d.tracks {
+			t.advice.pickIfNone()
+		}
+		if err := d.overWhole(ctx); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(d.tracks, func(t *track) bool { return t.advice.failed() }) {
+			break
 		}
 	}
-	beside, err := d.uncounted((*Advice).Alternatives)
-	if err != nil {
-		return err
+	for _, t := range d.tracks {
+		t.advice.judge()
 	}
-	return d.count(ctx, beside, whole)
+	return nil
 }
 
-// An uncounted is a limit that is replayed for what it refuses.
-type uncounted struct {
+// price finds out what some limits of each track refuse.
+func (d *Advisor) price(ctx context.Context, some func(*Advice) []Priced) error {
+	all, err := d.unpriced(some)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return d.count(ctx, all)
+}
+
+// An unpriced limit is replayed for what it refuses.
+type unpriced struct {
 	candidate *Candidate
 	policy    policy.Policy
 }
 
-// uncounted are the limits to replay of each track.
-func (d *Advisor) uncounted(some func(*Advice) []Priced) (all []uncounted, err error) {
+// unpriced are the limits to replay of each track.
+func (d *Advisor) unpriced(some func(*Advice) []Priced) (all []unpriced, err error) {
 	for i, t := range d.tracks {
 		for _, priced := range some(t.advice) {
 			p, err := t.policy(i, priced.Text)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, uncounted{priced.Candidate, p})
+			all = append(all, unpriced{priced.Candidate, p})
 		}
 	}
 	return all, nil
@@ -76,58 +90,77 @@ func (t *track) policy(i int, text string) (p policy.Policy, err error) {
 	return p, nil
 }
 
-// count finds out what is refused by some limits on either part and, unless whole is nil, by others over the whole log.
-func (d *Advisor) count(ctx context.Context, all []uncounted, whole []policy.Policy) error {
+// count finds out what is refused by some limits on each part, in as many passes as their states want.
+func (d *Advisor) count(ctx context.Context, all []unpriced) error {
 	r := newRepeaters(d.Tables, d.Found.Clients)
-	for {
+	for len(all) > 0 {
 		n := min(len(all), r.atOnce())
-		if err := d.pass(ctx, r, all[:n], whole); err != nil {
+		if err := d.pass(ctx, r, all[:n]); err != nil {
 			return err
 		}
-		if all, whole = all[n:], nil; len(all) == 0 {
-			return nil
-		}
+		all = all[n:]
 	}
+	return nil
 }
 
 // pass is one pass over the requests.
-func (d *Advisor) pass(ctx context.Context, r *repeaters, all []uncounted, whole []policy.Policy) error {
+func (d *Advisor) pass(ctx context.Context, r *repeaters, all []unpriced) error {
 	policies := make([]policy.Policy, len(all))
 	for i := range all {
 		policies[i] = all[i].policy
 	}
-	engine := func(policies []policy.Policy) *replay.Engine {
-		return replay.New(replay.Options{Tables: r.tables, Policies: policies, Lateness: d.Lateness, Stop: ctx.Err, Bare: true})
+	var parts [PartCount]*replay.Engine
+	for i := range parts {
+		parts[i] = d.engine(ctx, r, policies)
 	}
-	parts, uncut := [2]*replay.Engine{engine(policies), engine(policies)}, engine(whole)
-	judge := func(part int, b *traffic.Batch) error {
-		d.mark(b)
-		if whole != nil {
-			for _, t := range d.tracks {
-				t.advice.Whole.Take(b)
-			}
-		}
-		b = r.of(b)
-		if whole != nil {
-			if err := uncut.Judge(b); err != nil {
-				return err
-			}
-		}
-		return parts[part].Judge(b)
-	}
-	if err := d.Again(func(b *traffic.Batch) error { return d.halves.divide(b, judge) }); err != nil {
+	if err := d.Again(func(b *traffic.Batch) error {
+		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
+			d.mark(b)
+			return parts[part].Judge(r.of(b))
+		})
+	}); err != nil {
 		return err
 	}
-	first, rest := parts[0].Result(d.Found.Stats), parts[1].Result(d.Found.Stats)
-	for i := range all {
-		c := all[i].candidate
-		c.First = Count(r.hits(&first.Policies[i].Hits), d.labels)
-		c.Rest = Count(r.hits(&rest.Policies[i].Hits), d.labels)
+	for part, engine := range parts {
+		found := engine.Result(d.Found.Stats).Policies
+		for i := range all {
+			all[i].candidate.On[part] = Count(r.hits(&found[i].Hits), d.labels)
+		}
 	}
-	if whole == nil {
-		return nil
+	return nil
+}
+
+func (d *Advisor) engine(ctx context.Context, r *repeaters, policies []policy.Policy) *replay.Engine {
+	return replay.New(replay.Options{
+		Tables: r.tables, Policies: policies, Lateness: d.Lateness, Stop: ctx.Err, Bare: true,
+	})
+}
+
+// overWhole finds out what the answers and what is offered in their place do to the whole log.
+func (d *Advisor) overWhole(ctx context.Context) error {
+	policies := []policy.Policy{} // the limits to replay, track by track
+	for i, t := range d.tracks {
+		t.advice.Whole.Reset()
+		for _, text := range t.advice.WholeLimits() {
+			p, err := t.policy(i, text)
+			if err != nil {
+				return err
+			}
+			policies = append(policies, p)
+		}
 	}
-	found := uncut.Result(d.Found.Stats).Policies
+	r := newRepeaters(d.Tables, d.Found.Clients)
+	engine := d.engine(ctx, r, policies)
+	if err := d.Again(func(b *traffic.Batch) error {
+		d.mark(b)
+		for _, t := range d.tracks {
+			t.advice.Whole.Take(b)
+		}
+		return engine.Judge(r.of(b))
+	}); err != nil {
+		return err
+	}
+	found := engine.Result(d.Found.Stats).Policies
 	for i := range found {
 		found[i].Hits = *r.hits(&found[i].Hits)
 	}

@@ -50,6 +50,7 @@ const (
 	plain facet = iota
 	shared
 	disguised
+	search
 	facetCount
 )
 
@@ -60,6 +61,8 @@ func place(g Group) (facet, request.Class) {
 		return shared, request.Browser
 	case Disguised:
 		return disguised, request.Browser
+	case Search:
+		return search, request.Crawler
 	}
 	for class, group := range groupOf {
 		if group == g {

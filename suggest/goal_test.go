@@ -124,7 +124,7 @@ func TestParseSet(t *testing.T) {
 	if _, err := ParseSet("bots"); err == nil {
 		t.Error("bots are not told apart")
 	}
-	if s := Everybody &^ (1<<Unknown | 1<<Monitors); s.String() != "browsers, disguised, crawlers and tools" {
+	if s := Everybody &^ (1<<Unknown | 1<<Monitors); s.String() != "browsers, disguised, search, crawlers and tools" {
 		t.Errorf("%s", s)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic/evidence"
+	"shadow/traffic/useragent"
 )
 
 // A Group is a class of clients, but that of browsers is divided by evidence: the claim of a browser costs nothing.
@@ -18,14 +19,15 @@ const (
 	Browsers  Group = iota // claim to be one, and nothing that they do contradicts it
 	Shared                 // the same, of an address that many people seem to share
 	Disguised              // claim to be one, and what they do contradicts it
-	Crawlers
+	Search                 // crawlers that name themselves as a search engine's do
+	Crawlers               // the other crawlers
 	Tools
 	Monitors
 	Unknown
 	GroupCount
 )
 
-var groupNames = [GroupCount]string{"browsers", "shared", "disguised", "crawlers", "tools", "monitors", "unknown"}
+var groupNames = [GroupCount]string{"browsers", "shared", "disguised", "search", "crawlers", "tools", "monitors", "unknown"}
 
 // String is the group in one lower-case word.
 func (g Group) String() string { return groupNames[g] }
@@ -95,7 +97,7 @@ func ParseSet(word string) (Set, error) {
 // search engines among them: who declares itself is the least of those who scrape.
 func Explain(word string) string {
 	const classes = "browsers claim to be one, and what they do agrees (shared: those behind an address that many share); disguised claim it, and what they do " +
-		"contradicts it; crawlers say what they are, search engines among them; tools are curl, libraries and the like; then there are monitors, unknown, and all"
+		"contradicts it; search are crawlers of search engines, crawlers all others that say what they are; tools are curl, libraries and the like; then there are monitors, unknown, and all"
 	if near := limit.Nearest(word, Words()); near != "" && !strings.HasPrefix(word, "scrape") {
 		return fmt.Sprintf("did you mean %q? %s", near, classes)
 	}
@@ -106,8 +108,9 @@ func Explain(word string) string {
 type Labels []Group
 
 // Label judges the clients of a replay that gathered evidence. Without evidence a claim is believed.
-func Label(r *replay.Result, rules *evidence.Rules) Labels {
+func Label(r *replay.Result, rules *evidence.Rules, agents *useragent.Agents) Labels {
 	labels := make(Labels, r.Clients.Len())
+	search := searchEngines(agents)
 	var site evidence.SiteBaseline
 	if r.Evidence != nil {
 		for id := range int32(r.Evidence.Len()) {
@@ -117,6 +120,9 @@ func Label(r *replay.Result, rules *evidence.Rules) Labels {
 	for id := range labels {
 		claim := r.Clients.At(int32(id)).Class()
 		labels[id] = groupOf[claim]
+		if claim == request.Crawler && search(r.Clients.At(int32(id)).LastAgent) {
+			labels[id] = Search
+		}
 		if claim != request.Browser || r.Evidence == nil {
 			continue
 		}

@@ -45,7 +45,7 @@ func TestLoads(t *testing.T) {
 		}
 		b.Traces, b.Status = append(b.Traces, trace), append(b.Status, status)
 	}
-	labels := suggest.Label(replayed(t, tables, b), &evidence.DefaultRules)
+	labels := suggest.Label(replayed(t, tables, b), &evidence.DefaultRules, tables.Agents)
 	want := suggest.Loads{Count: 3, P50: 3, P95: 4, P99: 4}
 	for cut := range len(requests) { // into two batches
 		c := suggest.LoadCounter{Tables: tables, Labels: labels, Who: suggest.Single}

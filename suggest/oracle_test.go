@@ -50,19 +50,22 @@ func TestTheStrictestByReplay(t *testing.T) {
 		tables := traffic.NewTables()
 		all := batch(tables, drawLog(rt))
 		n := rapid.IntRange(1, all.Len()).Draw(rt, "first part")
-		first, rest := rows(all, 0, n), rows(all, n, all.Len())
-		labels := suggest.Label(replayed(t, tables, all), &evidence.DefaultRules)
+		m := rapid.IntRange(n, all.Len()).Draw(rt, "second part")
+		first, second, rest := rows(all, 0, n), rows(all, n, m), rows(all, m, all.Len())
+		labels := suggest.Label(replayed(t, tables, all), &evidence.DefaultRules, tables.Agents)
 		o, q := someShapes, drawQuestion(rt, t)
 		o.Tables = tables
-		a := suggest.Advise(q, "", part(first, labels, o), part(rest, labels, o), suggest.Loads{})
+		a := suggest.Advise(q, "", [suggest.PartCount]*suggest.Part{
+			part(first, labels, o), part(second, labels, o), part(rest, labels, o),
+		}, suggest.Loads{})
 		for i := range a.Suggestions {
-			judgeOne(rt, t, a, &a.Suggestions[i], labels, tables, first, rest)
+			judgeOne(rt, t, a, &a.Suggestions[i], labels, tables, first, second, rest)
 		}
 	})
 }
 
 // judgeOne replays the limits of one suggestion.
-func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestion, labels suggest.Labels, tables *traffic.Tables, first, rest *traffic.Batch) {
+func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestion, labels suggest.Labels, tables *traffic.Tables, batches ...*traffic.Batch) {
 	if s.Why != suggest.Found {
 		return
 	}
@@ -70,30 +73,28 @@ func judgeOne(rt *rapid.T, t *testing.T, a *suggest.Advice, s *suggest.Suggestio
 		return suggest.Count(&replayed(t, tables, b, s.Shape.Limit(n)).Policies[0].Hits, labels)
 	}
 	n := s.Chosen.Limit
-	at := figures(first, n)
-	if !a.Keeps(&at, &a.First.Clients) {
-		rt.Fatalf("%s breaks the promise: %v of %v hit", s.Shape.Limit(n), at.Hit, a.First.Clients)
+	keeps := func(part int, n int64) bool {
+		at := figures(batches[part], n)
+		return a.Keeps(&at, &a.Parts[part].Clients)
 	}
-	if n > 1 {
-		if below := figures(first, n-1); a.Keeps(&below, &a.First.Clients) {
-			rt.Fatalf("%s keeps the promise as well as %s", s.Shape.Limit(n-1), s.Shape.Limit(n))
+	for part := range suggest.Rest {
+		if !keeps(part, n) {
+			rt.Fatalf("%s breaks the promise on part %d", s.Shape.Limit(n), part)
 		}
 	}
-	there := figures(rest, n)
-	same(rt, s.Shape.Limit(n), &s.Chosen.First, &at)
-	same(rt, s.Shape.Limit(n)+" on the rest", &s.Chosen.Rest, &there)
-	if holds := a.Keeps(&there, &a.Rest.Clients); s.Proof == suggest.Holds && !holds || s.Proof == suggest.Fails && holds {
-		rt.Fatalf("%s: the proof is %s, but %v of %v are hit", s.Shape.Limit(n), s.Proof, there.Hit, a.Rest.Clients)
+	if n > 1 && keeps(suggest.First, n-1) && keeps(suggest.Second, n-1) {
+		rt.Fatalf("%s keeps the promise as well as %s", s.Shape.Limit(n-1), s.Shape.Limit(n))
 	}
-	if both := s.Both.Limit; both > n {
-		at, below := figures(rest, both), figures(rest, both-1)
-		if !a.Keeps(&at, &a.Rest.Clients) || a.Keeps(&below, &a.Rest.Clients) {
-			rt.Fatalf("%s is not the strictest that keeps the promise on the rest", s.Shape.Limit(both))
-		}
+	for part, batch := range batches {
+		at := figures(batch, n)
+		same(rt, s.Shape.Limit(n), &s.Chosen.On[part], &at)
+	}
+	if holds := keeps(suggest.Rest, n); s.Proof == suggest.Holds && !holds || s.Proof == suggest.Fails && holds {
+		rt.Fatalf("%s: the proof is %s", s.Shape.Limit(n), s.Proof)
 	}
 	for i := range s.Others {
-		at := figures(first, s.Others[i].Limit)
-		same(rt, s.Shape.Limit(s.Others[i].Limit), &s.Others[i].First, &at)
+		at := figures(batches[suggest.First], s.Others[i].Limit)
+		same(rt, s.Shape.Limit(s.Others[i].Limit), &s.Others[i].On[suggest.First], &at)
 	}
 }
 
@@ -116,13 +117,13 @@ func TestScaleIsExact(t *testing.T) {
 		}
 		tables := traffic.NewTables()
 		plain, scaled := batch(tables, requests), batch(tables, more)
-		labels := suggest.Label(replayed(t, tables, plain), &evidence.DefaultRules)
+		labels := suggest.Label(replayed(t, tables, plain), &evidence.DefaultRules, tables.Agents)
 		q, o := drawQuestion(rt, t), someShapes
 		var err error
 		q.Scale, err = suggest.ParseScale([]string{"1", "2", "3", "4"}[k-1])
 		check(t, err)
 		o.Tables = tables
-		a := suggest.Advise(q, "", part(plain, labels, o), nil, suggest.Loads{})
+		a := suggest.Advise(q, "", [suggest.PartCount]*suggest.Part{part(plain, labels, o)}, suggest.Loads{})
 		for i := range a.Suggestions {
 			s := &a.Suggestions[i]
 			if s.Why != suggest.Found {

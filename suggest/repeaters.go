@@ -65,10 +65,10 @@ func (r *repeaters) of(b *traffic.Batch) *traffic.Batch {
 	return &r.batch
 }
 
-// atOnce is how many limits are replayed in one pass, so that what is remembered of keys in both parts of the log stays
+// atOnce is how many limits are replayed in one pass, so that what is remembered of keys in all parts of the log stays
 // within stateBytes.
 func (r *repeaters) atOnce() int {
-	return max(1, stateBytes/int(unsafe.Sizeof(limit.State{}))/2/max(1, r.tables.Clients.Len()))
+	return max(1, stateBytes/int(unsafe.Sizeof(limit.State{}))/int(PartCount)/max(1, r.tables.Clients.Len()))
 }
 
 const stateBytes = 512 << 20

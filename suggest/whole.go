@@ -36,6 +36,11 @@ type CrawlerHit struct {
 	Requests, Refused int64
 }
 
+// Reset forgets what was found.
+func (w *Whole) Reset() {
+	*w = Whole{Labels: w.Labels, Action: w.Action, Tables: w.Tables, Clients: w.Clients}
+}
+
 // Take counts the requests of a batch.
 func (w *Whole) Take(b *traffic.Batch) {
 	w.sent.Grow(w.Tables.Clients.Len())
@@ -64,13 +69,13 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		}
 		w.Groups[g]++
 		w.Requests[g] += n
-		if g != Crawlers {
+		if g != Crawlers && g != Search {
 			continue
 		}
 		name := CrawlerName(w.Tables.Agents.Name(w.Clients.At(client).LastAgent))
 		c := byName[name]
 		if c == nil {
-			c = &CrawlerHit{Name: name, Search: isSearchEngine(name)}
+			c = &CrawlerHit{Name: name, Search: g == Search}
 			byName[name] = c
 		}
 		c.Requests += n
@@ -86,7 +91,9 @@ func (w *Whole) Finish(hits *replay.Hits) {
 
 // WholeLimits are the limits to replay over the whole log: the answer, if there is one, and the ceilings.
 func (a *Advice) WholeLimits() (texts []string) {
-	if a.Whole.Limit != "" {
+	a.Whole.Limit = ""
+	if n := &a.Answer; n.Of != nil {
+		a.Whole.Limit, _ = n.Of.family.text(n.Chosen.Limit)
 		texts = append(texts, a.Whole.Limit)
 	}
 	for i := range a.Ceilings {
@@ -95,20 +102,11 @@ func (a *Advice) WholeLimits() (texts []string) {
 	return texts
 }
 
-// NameWhole names what is to be replayed over the whole log. What the chosen buckets refuse must be known.
+// NameWhole says what is to be replayed over the whole log beside the answer. What the chosen buckets refuse must be known.
 func (a *Advice) NameWhole(labels Labels, tables *traffic.Tables, clients *intern.PagedSlice[traffic.ClientTally]) {
 	a.Whole = &Whole{Labels: labels, Action: a.Action, Tables: tables, Clients: clients}
-	if best := a.BestOfAll(); len(best) > 0 {
-		a.Whole.Limit = best[0].Shape.Limit(best[0].Chosen.Limit)
-	}
-	if !a.NoneProtected() {
-		return
-	}
-	a.Ceilings = ceilings()
-	for i := range a.Ceilings {
-		if twin, ok := a.Ceilings[i].Nginx(); ok && a.Nginx == nil {
-			a.Nginx = &Nginx{Limit: a.Ceilings[i].Limit(), Twin: twin}
-		}
+	if a.NoneProtected() {
+		a.Ceilings = ceilings()
 	}
 }
 
@@ -119,6 +117,7 @@ func (a *Advice) FinishWhole(found []replay.PolicyTally) {
 		answer, found = &found[0].Hits, found[1:]
 	}
 	a.Whole.Finish(answer)
+	a.Answer.Whole = a.Whole.Answer
 	for i := range a.Ceilings {
 		a.Ceilings[i].Whole = Count(&found[i].Hits, a.Whole.Labels)
 	}

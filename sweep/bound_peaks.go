@@ -114,8 +114,9 @@ func (p *peaks) judge(s *segment) {
 func (p *peaks) pairOf(key, client int32) *peakPair {
 	id := client
 	if p.ids != nil {
-		both, known := uint64(key)<<32|uint64(client), false
-		if id, known = p.ids[both]; !known {
+		both := uint64(key)<<32 | uint64(client)
+		known, found := p.ids[both]
+		if id = known; !found {
 			id = int32(len(p.ids))
 			p.ids[both] = id
 			p.pairs.Grow(len(p.ids))

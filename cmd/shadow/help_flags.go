@@ -16,7 +16,7 @@ const manyFlags = 15
 
 // firstFlags are what people need first. The first ten that a command has are shown on top.
 var firstFlags = []string{
-	"limit", "by", "policy", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
+	"limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
 	"per", "kind", "fail-if", "help",
 }
@@ -36,12 +36,12 @@ var flagGroups = []struct {
 		"client", "client-from", "trusted-proxy", "evidence", "evidence-path", "robots", "claims",
 	}},
 	{"Limits", []string{
-		"limit", "by", "policy", "config", "target", "protect", "action", "each-action", "per", "kind",
+		"limit", "by", "policy", "config", "for", "target", "protect", "action", "each-action", "per", "kind",
 		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
 	{"Output", []string{
-		"output", "top", "sort", "lines", "no-plot", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
+		"output", "details", "top", "sort", "lines", "no-plot", "would-blocks", "every", "listen", "ui", "compare", "fail-if",
 		"notify-command", "anonymize", "anonymize-key", "quiet", "verbose", "help",
 	}},
 	{"Storage", []string{

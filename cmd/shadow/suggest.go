@@ -35,19 +35,21 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), readingWords(cmd)
-			unlessGiven(cmd, "target", &f.Target)
 			return f.Run(cmd.Context(), args)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.Protect, f.Target = []suggest.Goal{pipeline.DefaultProtect}, pipeline.DefaultTarget
 	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
 	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
-	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable)")
+	oneOf(pipeline.Servers()...).add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
+		"like one of its own, else any)")
+	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
+	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
+		"browsers=99.9% of a site for people, all=99% of an API)")
 	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
 	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
-		"the better")
+		"the better (default disguised,crawlers,tools,unknown of a site for people, all of an API)")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")

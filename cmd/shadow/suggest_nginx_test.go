@@ -12,12 +12,15 @@ import (
 	"shadow/testneeds"
 )
 
-// proposed is what JSON tells of nginx.
+// proposed is what JSON has to paste.
 type proposed struct {
 	Answers []struct {
-		Nginx *struct {
-			Key, Note      string
-			HTTP, Location []string
+		Answer struct {
+			Key, Note string
+			Paste     []struct {
+				Place string
+				Lines []string
+			}
 		}
 	}
 }
@@ -33,10 +36,10 @@ func TestNginxTakesWhatIsProposed(t *testing.T) {
 	}{
 		"address":  {[]string{"shop-combined.log"}, "$binary_remote_addr"},
 		"nearest":  {[]string{"vhosts.log"}, "$binary_remote_addr"},
-		"user":     {[]string{"api.json", "--client", "user"}, "$remote_user"},
+		"user":     {[]string{"api.json", "--client", "user", "--protect", "all=50%"}, "$remote_user"},
 		"agent":    {[]string{"shop-combined.log", "--client", "agent", "--protect", "all=90%"}, "$http_user_agent"},
-		"networks": {[]string{"rotated", "--client", "addr/24,/64"}, "$client_network"},
-		"network":  {[]string{"rotated", "--client", "addr/16"}, "$client_network"},
+		"networks": {[]string{"rotated", "--client", "addr/24,/64", "--protect", "browsers=99%"}, "$client_network"},
+		"network":  {[]string{"rotated", "--client", "addr/16", "--protect", "browsers=99%"}, "$client_network"},
 		"proxies":  {[]string{proxied, "--format", combined + ` "$http_x_forwarded_for"`, "--client-from", "x-forwarded-for", "--trusted-proxy", "private,2001:db8::/32"}, "$binary_remote_addr"},
 		"proxied":  {[]string{proxied, "--format", combined + ` "$http_x_forwarded_for"`, "--client-from", "x-forwarded-for", "--trusted-proxy", "10.0.0.1", "--each-action"}, "$binary_remote_addr"},
 		"below":    {[]string{"shop-combined.log", "--client", "addr/32,/64", "--each-action"}, "$client_network"},
@@ -47,20 +50,27 @@ func TestNginxTakesWhatIsProposed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			args := append([]string{"suggest", "--output", "json"}, c.args...)
+			args := append([]string{"suggest", "--for", "nginx", "--output", "json"}, c.args...)
 			var p proposed
 			if err := json.Unmarshal(run(t, "../../sample-logs", args...), &p); err != nil {
 				t.Fatal(err)
 			}
 			var http, server []string
 			for _, a := range p.Answers {
-				if a.Nginx == nil {
+				answer := &a.Answer
+				if len(answer.Paste) == 0 {
 					continue
 				}
-				if a.Nginx.Key != c.key || c.key == "" && !strings.Contains(a.Nginx.Note, "$client") {
-					t.Errorf("key %q, want %q; note: %s", a.Nginx.Key, c.key, a.Nginx.Note)
+				if answer.Key != c.key || c.key == "" && !strings.Contains(answer.Note, "$client") {
+					t.Errorf("key %q, want %q; note: %s", answer.Key, c.key, answer.Note)
 				}
-				http, server = append(http, a.Nginx.HTTP...), append(server, a.Nginx.Location...)
+				for _, block := range answer.Paste {
+					if block.Place == "http" {
+						http = append(http, block.Lines...)
+					} else {
+						server = append(server, block.Lines...)
+					}
+				}
 			}
 			if http == nil {
 				t.Fatal("nothing for nginx")

@@ -13,29 +13,35 @@ import (
 // docs/suggest.md defines every word.
 type Report struct {
 	report.Head
+	Answer  *Verdict `json:"answer"`  // what to deploy; nil: there are several answers, and each has its own
 	Answers []Answer `json:"answers"` // one, or one for each action
+
+	Details bool   `json:"-"` // whether to show all that was tried
+	Logs    string `json:"-"` // as commands name the logs
 }
 
-// An Answer is about the requests of one action, or all. Of those fields that are for JSON all but Next and the lines
-// of Nginx are filled in by NewSuggest.
+// An Answer is about the requests of one action, or all. New fills in all that is for JSON but what Verdict says of the
+// site, the server, its lines and what to try next.
 type Answer struct {
 	Action      string    `json:"action"` // "" for all
 	Protect     []Promise `json:"spare"`
 	Target      []string  `json:"stop"`
 	Scale       float64   `json:"scale"`
-	Band        bool      `json:"band"`  // whether limits keep the promise wherever in its second each request came
-	First       Part      `json:"first"` // on which limits are chosen
-	Rest        *Part     `json:"rest"`  // on which they are proven; nil: nothing was held out
+	Band        bool      `json:"band"` // whether limits keep the promise wherever in its second each request came
+	Verdict     *Verdict  `json:"answer"`
+	First       *Part     `json:"first"`  // on which limits are chosen
+	Second      *Part     `json:"second"` // on which they are chosen as well; nil: the log cannot be cut
+	Rest        *Part     `json:"rest"`   // on which the answer is validated; nil: nothing was held out
 	PageLoads   PageLoads `json:"page_loads"`
-	Findings    findings  `json:"findings"`
+	Notes       notes     `json:"notes"`
 	Best        []string  `json:"best"` // limits, at most one of a kind, the best first
 	Suggestions []Limit   `json:"suggestions"`
 	Whole       *Whole    `json:"whole"`  // the answer over the whole log; nil without one
 	Bounds      []Bound   `json:"bounds"` // limits by what they leave, where there is no one to protect
-	Nginx       *Nginx    `json:"nginx"`  // what nginx is to be told; nil: it has none of the limits
-	Next        []string  `json:"next"`   // what to try, line by line
 
 	Advice *suggest.Advice `json:"-"`
+	Key    string          `json:"-"` // what clients are
+	Watch  string          `json:"-"` // how to watch what the lines do
 	best   []*suggest.Suggestion
 }
 
@@ -74,8 +80,6 @@ type Limit struct {
 	Reason string  `json:"reason"` // why there is no limit; "" if there is one
 	Proof  string  `json:"proof"`
 	Chosen *Price  `json:"chosen"`
-	// the strictest that keeps the promise on both parts; nil if there is none, or no rest
-	Both   *Price  `json:"both"`
 	Beside []Price `json:"runners_up"` // from the strictest to the loosest; of the best of each kind only
 	Others []Price `json:"-"`          // the same of each
 	Knee   *Price  `json:"knee"`       // nil if the curve has none
@@ -84,11 +88,20 @@ type Limit struct {
 
 // A Price is a limit, and what it would refuse.
 type Price struct {
-	Limit string   `json:"limit"` // as --limit takes it, with the scale in it; "" if its numbers do not fit
-	N     int64    `json:"n"`     // without the scale: that which the figures are about
-	First *Figures `json:"first"`
-	Rest  *Figures `json:"rest"` // nil: nothing was held out
+	Limit string `json:"limit"` // as --limit takes it, with the scale in it; "" if its numbers do not fit
+	N     int64  `json:"n"`     // without the scale: that which the figures are about
+	OnParts
 }
+
+// OnParts are what a limit does on each part of the log; nil: there is no such part, or it was not measured.
+type OnParts struct {
+	First  *Figures `json:"first"`
+	Second *Figures `json:"second"`
+	Rest   *Figures `json:"rest"`
+}
+
+// of returns the figures of a part.
+func (p *OnParts) of(part int) *Figures { return [...]*Figures{p.First, p.Second, p.Rest}[part] }
 
 // Figures are what a limit would refuse of a part of the log.
 type Figures struct {
@@ -118,26 +131,6 @@ type Bound struct {
 	Day     int64  `json:"first_day"`
 	Refused int64  `json:"refused"` // of the log's
 	Hit     int64  `json:"clients_hit"`
-	Nginx   string `json:"nginx"` // what limit_req is told; "": it has no such limit
-}
-
-// Nginx is what nginx is to be told, and what that does: nginx has no windows, and its buckets count in milliseconds
-// and in whole thousandths of a request per second. Key, Note and the lines must be there; New fills in the rest.
-type Nginx struct {
-	Limit     string `json:"limit"`     // the bucket, as --limit takes it
-	Answer    bool   `json:"is_answer"` // whether that is the answer itself
-	Replay    string `json:"replay_as"` // the same as nginx counts, as --limit takes it
-	Rate      string `json:"rate"`      // 6r/m
-	Burst     int64  `json:"burst"`
-	Deviation string `json:"deviation"`
-
-	Key   string   `json:"key"`      // a variable of nginx; "": which one is not known
-	Note  string   `json:"note"`     // about the key
-	HTTP  []string `json:"http"`     // lines of the http block
-	Place []string `json:"location"` // lines of the place that serves the requests
-
-	First *Figures `json:"first"` // as nginx counts; nil: not measured
-	Rest  *Figures `json:"rest"`
 }
 
 // Whole is what a replay of the whole log finds of the answer: nothing is cut in two there.
@@ -158,13 +151,16 @@ type Crawler struct {
 }
 
 // New makes the report. The survey is a replay of the whole log, with evidence if any was gathered; of each answer
-// Advice and Next must be there.
+// Advice must be there.
 func New(survey *replay.Result, answers []Answer, o report.Options) *Report {
 	who := report.NewPopulation(survey.Clients)
 	s := &Report{Head: report.NewHead(&survey.Stats, who, o), Answers: answers}
 	s.Input.Evidence = report.NewAssessor(survey, who, o).All(survey.Clients)
 	for i := range answers {
 		answers[i].fill(&s.Input)
+	}
+	if len(answers) == 1 {
+		s.Answer = answers[0].Verdict
 	}
 	return s
 }
@@ -179,7 +175,7 @@ func (s *Answer) fill(in *report.Input) {
 		}
 	}
 	for _, p := range a.Goals {
-		n := a.First.Clients.Of(p.Who)
+		n := a.Parts[suggest.First].Clients.Of(p.Who)
 		m := Promise{
 			Who: p.Who.String(), Percent: p.Percent.Float(), Clients: n, MayHit: p.MayHit(n),
 			ProvablePct: suggest.Provable(n).Float(),
@@ -189,25 +185,20 @@ func (s *Answer) fill(in *report.Input) {
 		}
 		s.Protect = append(s.Protect, m)
 	}
-	s.First, s.Rest, s.Band, s.PageLoads = *partOf(a.First), partOf(a.Rest), a.Banded(), PageLoads(a.Loads)
+	s.First, s.Second, s.Rest = partOf(a.Parts[suggest.First]), partOf(a.Parts[suggest.Second]), partOf(a.Parts[suggest.Rest])
+	s.Band, s.PageLoads = a.Banded(), PageLoads(a.Loads)
 	for i := range a.Suggestions {
 		s.Suggestions = append(s.Suggestions, limitOf(a, &a.Suggestions[i]))
 	}
-	s.Best, s.Next, s.best = []string{}, append([]string{}, s.Next...), a.BestOfAll()
+	s.Best, s.best = []string{}, a.BestOfAll()
 	for _, best := range s.best {
 		m := s.modelOf(best)
 		s.Best = append(s.Best, m.Chosen.Limit)
 		m.Beside = append(m.Beside, m.Others...)
 	}
 	s.Whole, s.Bounds = wholeOf(a.Whole), boundsOf(a)
-	if m, n := s.Nginx, a.Nginx; m != nil {
-		m.Limit, m.Answer, m.Replay, m.Deviation = n.Limit, n.Answer, n.Twin.Limit(), n.Twin.Deviation
-		m.Rate, m.Burst = n.Twin.Rate, n.Twin.Burst
-		if n.Measured.Limit > 0 {
-			m.First, m.Rest = figuresOf(a, &n.Measured.First, a.First), figuresOf(a, &n.Measured.Rest, a.Rest)
-		}
-	}
-	s.Findings = findingsOf(a, in)
+	s.Notes = notesOf(a, in)
+	s.fillVerdict()
 }
 
 // partOf returns nil for nil.
@@ -236,7 +227,7 @@ func limitOf(a *suggest.Advice, s *suggest.Suggestion) Limit {
 		m.Proof = suggest.NotTried.String()
 		return m
 	}
-	m.Chosen, m.Both, m.Knee = priceOf(a, s, &s.Chosen), priceOf(a, s, &s.Both), priceOf(a, s, &s.Knee)
+	m.Chosen, m.Knee = priceOf(a, s, &s.Chosen), priceOf(a, s, &s.Knee)
 	for i := range s.Others {
 		m.Others = append(m.Others, *priceOf(a, s, &s.Others[i]))
 	}
@@ -248,6 +239,7 @@ var whyTexts = [...]string{
 	suggest.TooLong: "the log is too short to judge it",
 	suggest.Nobody:  "there is no one to protect",
 	suggest.Broken:  "every limit breaks the promise",
+	suggest.TooFew:  "it would admit fewer than 20 requests in an hour",
 }
 
 // priceOf returns nil for no limit.
@@ -256,7 +248,14 @@ func priceOf(a *suggest.Advice, s *suggest.Suggestion, c *suggest.Candidate) *Pr
 		return nil
 	}
 	text, _ := a.Text(s, c.Limit)
-	return &Price{Limit: text, N: c.Limit, First: figuresOf(a, &c.First, a.First), Rest: figuresOf(a, &c.Rest, a.Rest)}
+	return &Price{Limit: text, N: c.Limit, OnParts: onParts(a, c)}
+}
+
+func onParts(a *suggest.Advice, c *suggest.Candidate) (p OnParts) {
+	for i, figures := range []**Figures{&p.First, &p.Second, &p.Rest} {
+		*figures = figuresOf(a, &c.On[i], a.Parts[i])
+	}
+	return p
 }
 
 // figuresOf returns nil for no part.
@@ -300,14 +299,10 @@ func boundsOf(a *suggest.Advice) []Bound {
 	for i := range a.Ceilings {
 		b := &a.Ceilings[i]
 		leaves := leavesOf(b.Shape, b.N)
-		m := Bound{
+		all = append(all, Bound{
 			Limit: b.Limit(), Minute: leaves[0], Hour: leaves[1], Day: leaves[2],
 			Refused: b.Whole.Refused.Of(suggest.Everybody), Hit: b.Whole.Hit.Of(suggest.Everybody),
-		}
-		if twin, ok := b.Nginx(); ok {
-			m.Nginx = twin.Setting()
-		}
-		all = append(all, m)
+		})
 	}
 	return all
 }

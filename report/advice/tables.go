@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -62,8 +61,8 @@ func (s *Answer) sections() []document.Section {
 func (s *Answer) limitsNotes(shown, found int) []string {
 	note := "knee: above this N, loosening the limit protects few more clients."
 	if s.Rest != nil {
-		note = "On the rest a limit holds if it keeps the promise there too. from is the least N that keeps it on both " +
-			"parts. " + note
+		note = "Each is the least that keeps the promise on both parts that choose. On the rest it holds if it keeps it " +
+			"there too. " + note
 	}
 	if found == shown {
 		return []string{note}
@@ -95,26 +94,20 @@ func (s *Answer) shown() (shown []*Limit, found int) {
 	return append(shown, buckets[:min(len(buckets), bucketsShown)]...), len(shown) + len(buckets)
 }
 
-// A part is a part of the log, with the figures that some limit has on it.
+// A part is a part of the log that there is.
 type part struct {
-	name   string // in heads
-	of     *suggest.Part
-	model  *Part
-	limits func(*suggest.Candidate) *suggest.Figures
-	prices func(*Price) *Figures
+	name  string // in heads
+	index int
+	of    *suggest.Part
+	model *Part
 }
 
-// parts are the one that limits are chosen on, and the rest if there is one.
-func (s *Answer) parts() []part {
-	all := []part{{
-		"", s.Advice.First, &s.First,
-		func(c *suggest.Candidate) *suggest.Figures { return &c.First }, func(p *Price) *Figures { return p.First },
-	}}
-	if s.Rest != nil {
-		all = append(all, part{
-			"rest: ", s.Advice.Rest, s.Rest,
-			func(c *suggest.Candidate) *suggest.Figures { return &c.Rest }, func(p *Price) *Figures { return p.Rest },
-		})
+// parts are those that there are.
+func (s *Answer) parts() (all []part) {
+	for i, model := range []*Part{s.First, s.Second, s.Rest} {
+		if model != nil {
+			all = append(all, part{[...]string{"first", "second", "rest"}[i], i, s.Advice.Parts[i], model})
+		}
 	}
 	return all
 }
@@ -123,8 +116,8 @@ func (s *Answer) parts() []part {
 func (s *Answer) clientsTable() *table.Table {
 	t := table.New(table.Words("clients"))
 	parts := s.parts()
-	for i := range parts {
-		t.Head(table.Number("clients, " + [2]string{"first part", "rest"}[i]))
+	for _, p := range parts {
+		t.Head(table.Number(p.name + ": clients"))
 		if len(s.best) > 0 {
 			t.Join(table.Numbers("hit", "requests", "refused", "%")...)
 		} else {
@@ -139,7 +132,7 @@ func (s *Answer) clientsTable() *table.Table {
 				row = append(row, table.Counts(total.Clients, total.Requests)...)
 				continue
 			}
-			f := p.prices(s.modelOf(s.best[0]).Chosen).ByGroup[group]
+			f := s.modelOf(s.best[0]).Chosen.of(p.index).ByGroup[group]
 			row = append(row, table.Counts(total.Clients, f.Hit, total.Requests, *f.Refused)...)
 			row = append(row, table.Share(format.PercentOf(*f.Refused, total.Requests)))
 		}
@@ -178,7 +171,6 @@ func (s *Answer) boundsTable() *table.Table {
 	t.Head(table.Number("refused here"), func(b *Bound) table.Cell { return table.Count(b.Refused) })
 	t.Join(table.Number("%"), func(b *Bound) table.Cell { return table.Share(format.PercentOf(b.Refused, requests)) })
 	t.Join(table.Number("clients"), func(b *Bound) table.Cell { return table.Count(b.Hit) })
-	t.Head(table.Words("nginx"), func(b *Bound) table.Cell { return table.Text(cmp.Or(b.Nginx, "–")) })
 	return t.Fill(s.Bounds)
 }
 
@@ -186,7 +178,7 @@ func (s *Answer) boundsTable() *table.Table {
 func (s *Answer) priceTable() *table.Table {
 	t := table.New(table.Words("limit"))
 	for _, p := range s.parts() {
-		t.Head(table.Number(p.name + "hit"))
+		t.Head(table.Number(p.name + ": hit"))
 		t.Join(table.Numbers("%", "target %", "clients")...)
 	}
 	return t
@@ -197,7 +189,6 @@ func (s *Answer) limitsTable(shown []*Limit) *table.Table {
 	t := s.priceTable()
 	if s.Rest != nil {
 		t.Head(table.Words("rest: it"))
-		t.Join(table.Number("from"))
 	}
 	t.Head(table.Number("knee"))
 	scaled := func(p *Price) table.Cell { // the number of a limit that there may be
@@ -209,7 +200,7 @@ func (s *Answer) limitsTable(shown []*Limit) *table.Table {
 	for _, m := range shown {
 		row := append(table.Texts(m.Chosen.Limit), s.priceCells(&m.of.Chosen)...)
 		if s.Rest != nil {
-			row = append(row, table.Text(m.Proof), scaled(m.Both))
+			row = append(row, table.Text(m.Proof))
 		}
 		t.Add(append(row, scaled(m.Knee))...)
 	}
@@ -248,7 +239,7 @@ func (s *Answer) price(p *part, c *suggest.Candidate) price {
 	for _, promise := range s.Advice.Goals {
 		protected |= promise.Who
 	}
-	f, target := p.limits(c), s.Advice.Target
+	f, target := &c.On[p.index], s.Advice.Target
 	return price{
 		f.Hit.Of(protected), p.of.Clients.Of(protected), f.Refused.Of(target), p.of.Requests.Of(target), f.Hit.Of(target),
 		p.of.Clients.Of(target),

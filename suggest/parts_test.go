@@ -11,10 +11,13 @@ import (
 )
 
 // A batch is divided as row by row; what came too late for the first part is in neither.
-func TestHalves(t *testing.T) {
+func TestCuts(t *testing.T) {
 	rng := testneeds.Rand(t, 6, 1)
 	for round := range 500 {
-		h := halves{split: round%5 > 0, cut: 500}
+		h := cuts{
+			at:    [PartCount]limit.Time{0, 400, 700},
+			there: [PartCount]bool{true, round%5 > 1, round%3 > 0},
+		}
 		for range 3 { // rooms are used again
 			b := traffic.NewBatch(0, traffic.Columns{Traces: true})
 			n, around := 1+rng.IntN(40), limit.Time(rng.IntN(1000))
@@ -30,16 +33,22 @@ func TestHalves(t *testing.T) {
 				}
 			}
 			b.Warm = rng.IntN(2) == 0
-			var want, got [2][]string
+			var want, got [PartCount][]string
 			row := func(b *traffic.Batch, i int) string {
 				return fmt.Sprint(b.At[i], b.Sequence()[i], b.Client[i], b.Bytes[i], b.Traces[i].Page)
 			}
 			for i := range n {
-				switch {
-				case !h.split || b.Sequence()[i] < h.cut:
-					want[0] = append(want[0], row(b, i))
-				case b.At[i] >= h.cut:
-					want[1] = append(want[1], row(b, i))
+				part := func(at limit.Time) int {
+					switch {
+					case h.there[Rest] && at >= 700:
+						return Rest
+					case h.there[Second] && at >= 400:
+						return Second
+					}
+					return First
+				}
+				if p := part(b.At[i]); p == part(b.Sequence()[i]) {
+					want[p] = append(want[p], row(b, i))
 				}
 			}
 			if err := h.divide(b, func(part int, b *traffic.Batch) error {

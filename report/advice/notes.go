@@ -20,14 +20,14 @@ const hardly = 5
 // crawlersNamed is how many crawlers are named.
 const crawlersNamed = 5
 
-// findings are what there is to say in plain sentences: whatever makes a number less than it seems.
-type findings []string
+// notes are what there is to say in plain sentences: whatever makes a number less than it seems.
+type notes []string
 
-func (f *findings) add(text string, args ...any) { *f = append(*f, fmt.Sprintf(text, args...)) }
+func (f *notes) add(text string, args ...any) { *f = append(*f, fmt.Sprintf(text, args...)) }
 
-func findingsOf(a *suggest.Advice, in *report.Input) findings {
-	f := findings{}
-	if a.First.Requests == (suggest.Groups{}) {
+func notesOf(a *suggest.Advice, in *report.Input) notes {
+	f := notes{}
+	if requests(a, suggest.Everybody) == 0 {
 		f.add("There are no requests to choose a limit on.")
 		return f
 	}
@@ -45,7 +45,7 @@ func findingsOf(a *suggest.Advice, in *report.Input) findings {
 	return f
 }
 
-func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
+func (f *notes) noneToProtect(a *suggest.Advice, in *report.Input) {
 	if !in.AgentsLogged && a.Goals[0].Who != suggest.Everybody {
 		f.add("The log has no user agents, so no client is known to be a browser, a crawler or a tool. --protect all=99%% " +
 			"protects that share of all clients; a log format with the agent, such as combined, allows more.")
@@ -56,7 +56,7 @@ func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
 			f.unprotected(a, p)
 			return
 		}
-		if a.First.Clients.Of(p.Who) == 0 {
+		if clients(a, p.Who) == 0 {
 			f.add("There are no %s among the clients: no one to protect. --protect all=99%% protects that share of all clients.",
 				p.Who)
 			return
@@ -65,7 +65,7 @@ func (f *findings) noneToProtect(a *suggest.Advice, in *report.Input) {
 }
 
 // unprotected says who is in the log instead of clients to protect.
-func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
+func (f *notes) unprotected(a *suggest.Advice, p suggest.Goal) {
 	requests := a.Whole.Requests
 	later := ""
 	if n := a.Whole.Groups.Of(p.Who); n > 0 {
@@ -83,7 +83,7 @@ func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
 	for i, g := range groups {
 		there[i] = fmt.Sprintf("%s by %s", format.Thousands(requests[g]), g)
 	}
-	f.add("No %s sent a request of this action in the part that limits are chosen on: there is no one to protect and "+
+	f.add("No %s sent a request of this action in the parts that limits are chosen on: there is no one to protect and "+
 		"no promise to keep. "+
 		"Of the %s of it in the whole log, %s. The table shows what a limit still allows an attacker who starts afresh, "+
 		"and what it refuses of these: "+
@@ -92,7 +92,7 @@ func (f *findings) unprotected(a *suggest.Advice, p suggest.Goal) {
 }
 
 // crawlers tells which crawlers the answer refuses: search engines may be welcome.
-func (f *findings) crawlers(a *suggest.Advice) {
+func (f *notes) crawlers(a *suggest.Advice) {
 	refused, requests := a.Whole.Answer.Refused[suggest.Crawlers], a.Whole.Requests[suggest.Crawlers]
 	if refused == 0 {
 		return
@@ -134,7 +134,7 @@ func (f *findings) crawlers(a *suggest.Advice) {
 }
 
 // whole says how the whole log differs from its parts, and this report from that of a replay by claim alone.
-func (f *findings) whole(a *suggest.Advice) {
+func (f *notes) whole(a *suggest.Advice) {
 	w := a.Whole
 	refused, hit := w.Answer.Refused.Of(suggest.Everybody), &w.Answer.Hit
 	unscaled := ""
@@ -144,12 +144,6 @@ func (f *findings) whole(a *suggest.Advice) {
 	text := fmt.Sprintf("On the whole log, %s%s refuses %s of %s and hits %s.", w.Limit, unscaled,
 		format.Thousands(refused), format.Count(w.Requests.Of(suggest.Everybody), "request"),
 		format.Count(hit.Of(suggest.Everybody), "client"))
-	best := a.BestOfAll()[0]
-	if apart := best.Chosen.First.Refused.Of(suggest.Everybody) +
-		best.Chosen.Rest.Refused.Of(suggest.Everybody); a.Rest != nil && apart != refused {
-		text += fmt.Sprintf(" Both parts together make %s, as the rest begins with empty windows and full buckets.",
-			format.Thousands(apart))
-	}
 	if n := hit[suggest.Disguised]; n > 0 {
 		verb := "behave"
 		if n == 1 {
@@ -163,10 +157,10 @@ func (f *findings) whole(a *suggest.Advice) {
 }
 
 // sample says that there are too few clients for a promise.
-func (f *findings) sample(a *suggest.Advice) {
+func (f *notes) sample(a *suggest.Advice) {
 	var texts []string
 	for _, p := range a.Goals {
-		n, sample := a.First.Clients.Of(p.Who), p.Sample()
+		n, sample := clients(a, p.Who), p.Sample()
 		if n == 0 || sample > 0 && n >= sample {
 			continue
 		}
@@ -190,7 +184,7 @@ func (f *findings) sample(a *suggest.Advice) {
 }
 
 // tooLong tells of limits that the log is too short for.
-func (f *findings) tooLong(a *suggest.Advice) {
+func (f *notes) tooLong(a *suggest.Advice) {
 	var periods, what []string
 	buckets := int64(0)
 	for _, s := range a.Suggestions {
@@ -212,11 +206,11 @@ func (f *findings) tooLong(a *suggest.Advice) {
 	if what != nil {
 		f.add("The log is too short to judge %s: limits are chosen on %s, and a window, or the time in which a bucket "+
 			"refills, must fit into that three times.",
-			strings.Join(what, " and "), format.Brief(a.First.Last-a.First.First))
+			strings.Join(what, " and "), format.Brief(span(a)))
 	}
 }
 
-func (f *findings) broken(a *suggest.Advice) {
+func (f *notes) broken(a *suggest.Advice) {
 	for _, s := range a.Suggestions {
 		if s.Why == suggest.Broken {
 			f.add("No %s limit keeps the promise: some are hit by any.", s.Kind)
@@ -226,12 +220,12 @@ func (f *findings) broken(a *suggest.Advice) {
 }
 
 // separation says whether a limit can separate targets from protected clients.
-func (f *findings) separation(a *suggest.Advice) {
+func (f *notes) separation(a *suggest.Advice) {
 	found := slices.ContainsFunc(a.Suggestions, func(s suggest.Suggestion) bool { return s.Why == suggest.Found })
 	if !found || a.Target == suggest.Everybody {
 		return
 	}
-	requests, best := a.First.Requests.Of(a.Target), a.BestOfAll()
+	requests, best := requests(a, a.Target), a.BestOfAll()
 	switch {
 	case requests == 0:
 		f.add("There are no %s among the clients: there is no target. The limits below are the strictest that do no harm.",
@@ -249,39 +243,40 @@ func (f *findings) separation(a *suggest.Advice) {
 	}
 }
 
-// proof tells of limits that do not hold on the rest.
-func (f *findings) proof(a *suggest.Advice) {
-	if a.Rest == nil {
-		f.add("Nothing was held out: only the log that chose these limits validates them.")
-		return
-	}
-	var tried, failed int
-	for _, s := range a.Suggestions {
-		if s.Why != suggest.Found {
-			continue
-		}
-		switch s.Proof {
-		case suggest.Nothing:
-			f.add("The rest of the log has no one to protect, so it validates nothing.")
-			return
-		case suggest.Fails:
-			failed++
-		}
-		tried++
-	}
+// proof says what nothing validates.
+func (f *notes) proof(a *suggest.Advice) {
 	switch {
-	case failed == 0:
-	case failed == tried:
-		f.add("None of the limits that were chosen on the first part keeps the promise on the rest: take a looser one, or " +
-			"a longer log.")
-	default:
-		f.add("%d of %d limits that were chosen on the first part do not keep the promise on the rest; they come after "+
-			"those that do.", failed, tried)
+	case a.Parts[suggest.Rest] == nil:
+		f.add("Nothing was held out: only the log that chose these limits validates them.")
+	case a.Answer.Proof == suggest.Nothing:
+		f.add("The rest of the log has no one to protect, so it validates nothing.")
 	}
 }
 
+// clients is the most that a part that limits are chosen on has of some groups.
+func clients(a *suggest.Advice, who suggest.Set) (n int64) {
+	for _, p := range a.Choosing() {
+		n = max(n, p.Clients.Of(who))
+	}
+	return n
+}
+
+// requests are those of some groups on the parts that limits are chosen on.
+func requests(a *suggest.Advice, who suggest.Set) (n int64) {
+	for _, p := range a.Choosing() {
+		n += p.Requests.Of(who)
+	}
+	return n
+}
+
+// span is how long the parts are that limits are chosen on.
+func span(a *suggest.Advice) limit.Time {
+	parts := a.Choosing()
+	return parts[len(parts)-1].Last - parts[0].First
+}
+
 // loads is advice on the burst.
-func (f *findings) loads(a *suggest.Advice, in *report.Input) {
+func (f *notes) loads(a *suggest.Advice, in *report.Input) {
 	l := a.Loads
 	whose, of := "a browser", ""
 	if !in.AgentsLogged {

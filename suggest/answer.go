@@ -1,0 +1,299 @@
+package suggest
+
+import (
+	"cmp"
+	"slices"
+
+	"shadow/limit"
+)
+
+// The answer is one limit that an operator would deploy, or the reason why there is none. It is looked for in the
+// market: of the best family the smallest limit that keeps the promise on both parts that choose, as the server itself
+// counts. From there it is loosened as far as that costs next to nothing of what it stops: the room is for people who have
+// not been seen yet. What the third part says of it is no choice any more.
+
+// A Verdict is what to do with the answer.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Deploy       Verdict = iota // it keeps the promise on all parts, and refuses a share of the target that matters
+	SafetyNet                   // it hits no client to protect, and stops little
+	NoLimitCan                  // no limit by this key reaches the target under the promise
+	NotJudgeable                // something about the log forbids an answer
+)
+
+var verdictNames = [...]string{"deploy", "ceiling", "no_limit_can", "not_judgeable"}
+
+// String is the verdict as JSON has it.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// Answer is the verdict with its limit.
+type Answer struct {
+	Verdict Verdict
+	Because Because
+	Limit   string      // as replay takes it, with the scale in it; "" if there is none
+	Of      *Suggestion // nil if there is none
+	Chosen  Candidate   // what it does on each part
+	Proof   Proof       // what the rest says of it
+	MostHit Percent     // the share of protected clients that it hits at most, with 95 % confidence, by the rest; 0: unknown
+	Whole   Figures     // what it does on the whole log
+	Any     *Suggestion // the best of all limits, if it stops at least half as much again; nil: it does not
+	Broke   string      // the limit that seemed the answer, until the rest of the log broke its promise; "" if none did
+	loose   bool        // whether it was chosen to hit no client
+}
+
+// Because is the reason of a verdict, which a report puts into words.
+type Because uint8
+
+// The reasons.
+const (
+	Separates    Because = iota // the limit tells the target from the protected
+	Overlaps                    // target and protected send alike
+	NoTarget                    // there is nobody to stop
+	NoOneThere                  // there is nobody to protect
+	FailedLater                 // the promise broke on the part that validates
+	NothingKeeps                // every limit breaks the promise
+	Forbidden                   // a finding forbids an answer
+)
+
+// A Reach is how much of the target any windows and buckets together could reach under the promise.
+type Reach struct {
+	Requests, OfRequests int64
+	Clients, OfClients   int64
+}
+
+// Shares of the target's requests, in percent.
+const (
+	matters   = 5  // what a limit must refuse to be worth deploying
+	reachable = 1  // what must be in reach for a safety net to be the answer
+	kept      = 95 // what a looser limit must keep of what a stricter one refuses
+)
+
+// share reports whether part is at least so many percent of all.
+func share(part, all, percent int64) bool { return all > 0 && part*100 >= all*percent }
+
+// targeted is how many requests the target has on the parts that choose.
+func (a *Advice) targeted() (requests int64) {
+	for _, p := range a.Choosing() {
+		requests += p.Requests.Of(a.Target)
+	}
+	return requests
+}
+
+// market is the limits among which the answer is.
+func (a *Advice) market() []Suggestion {
+	if a.Server.Server != nil {
+		return a.Own
+	}
+	return a.Suggestions
+}
+
+// settle takes of each family that was looked at the smallest limit that keeps the promise in the server's own arithmetic.
+func (a *Advice) settle() {
+	for i := range a.Own {
+		s := &a.Own[i]
+		if s.Why != Found {
+			continue
+		}
+		if s.tries == nil { // not among the best
+			s.Why = Broken
+			continue
+		}
+		k := slices.IndexFunc(s.tries, func(c Candidate) bool { return a.keeps(&c, a.Keeps) })
+		if k < 0 {
+			s.Why = Broken
+			continue
+		}
+		s.Chosen = s.tries[k]
+	}
+}
+
+// pick chooses the answer among limits that separate.
+func (a *Advice) pick() {
+	best := a.deployable(a.market())
+	if best == nil || !share(a.RefusedTarget(&best.Chosen), a.targeted(), matters) {
+		return
+	}
+	chosen := best.Chosen
+	for _, c := range best.tries {
+		if c.Limit > chosen.Limit && share(a.RefusedTarget(&c), a.RefusedTarget(&best.Chosen), kept) &&
+			a.keeps(&c, a.Keeps) {
+			chosen = c
+		}
+	}
+	if a.Target == Everybody && !a.farAbove(best) {
+		return
+	}
+	a.take(best, chosen)
+	if top := a.BestOfAll(); len(top) > 0 && a.Server.Server != nil &&
+		2*a.RefusedTarget(&top[0].Chosen) >= 3*a.RefusedTarget(&chosen) {
+		a.Answer.Any = top[0]
+	}
+}
+
+// farAbove reports whether those that a limit hits send far more than it admits: twice the limit refuses at least half as
+// much. Where all clients are protected and all are the target, any limit that hits one in a hundred hits somebody. Only
+// those who stand out are worth it.
+func (a *Advice) farAbove(s *Suggestion) bool {
+	for _, c := range s.tries {
+		if c.Limit >= 2*s.Chosen.Limit {
+			return share(a.RefusedTarget(&c), a.RefusedTarget(&s.Chosen), 50)
+		}
+	}
+	return false
+}
+
+// take makes a limit the answer, and tells what the rest says of it.
+func (a *Advice) take(s *Suggestion, c Candidate) {
+	text, ok := s.family.scaled(a.Scale, c.Limit)
+	if !ok {
+		return
+	}
+	a.Answer = Answer{Limit: text, Of: s, Chosen: c, Broke: a.Answer.Broke}
+	rest := a.Parts[Rest]
+	if rest == nil {
+		return
+	}
+	clients, hit := rest.Clients.Of(a.Protected()), c.On[Rest].Hit.Of(a.Protected())
+	switch {
+	case clients == 0:
+		a.Answer.Proof = Nothing
+	case a.Keeps(&c.On[Rest], &rest.Clients):
+		a.Answer.Proof, a.Answer.MostHit = Holds, MostHit(clients, hit)
+	default:
+		a.Answer.Proof = Fails
+	}
+}
+
+// failed reports whether the answer broke its promise where it was not chosen, and gives it up then.
+func (a *Advice) failed() bool {
+	n := &a.Answer
+	if n.Of == nil || n.Proof != Fails && a.Keeps(&n.Whole, &a.Whole.Groups) {
+		return false
+	}
+	a.Answer = Answer{Broke: n.Limit}
+	return true
+}
+
+// harmless has the limits that hit no client to protect looked at. Once a limit has failed on the rest, that has a say as
+// well: then nothing validates the answer.
+func (a *Advice) harmless() (all []Priced) {
+	some := a.market()
+	for i := range some {
+		s := &some[i]
+		s.tries = nil
+		n, why := a.smallest(s, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
+		if rest := a.Parts[Rest]; why == Found && a.Answer.Broke != "" && rest != nil && rest.Clients.Of(a.Protected()) > 0 {
+			there, ok := Strictest(rest.curve(s.curve), a.hitsNone)
+			if n = max(n, there); !ok {
+				why = Broken
+			}
+		}
+		if why != Found {
+			continue
+		}
+		sizes := []int64{n}
+		if s.family.own != nil {
+			sizes = append(sizes, n+1, n+2)
+		}
+		s.try(a, sizes)
+		for k := range s.tries {
+			all = uncounted(all, s, &s.tries[k])
+		}
+	}
+	return all
+}
+
+// harmlessIfNone are those of harmless, unless there is an answer.
+func (a *Advice) harmlessIfNone() []Priced {
+	if a.Answer.Of != nil || len(a.Ceilings) > 0 {
+		return nil
+	}
+	return a.harmless()
+}
+
+// pickIfNone is pickHarmless, unless there is an answer. Where nobody to protect sends such requests, the answer goes by
+// what it leaves to those who do: the first of Ceilings that the market has.
+func (a *Advice) pickIfNone() {
+	switch {
+	case a.Answer.Of != nil:
+	case len(a.Ceilings) == 0:
+		a.pickHarmless()
+	default:
+		some := a.market()
+		for _, c := range a.Ceilings {
+			if i := slices.IndexFunc(some, func(s Suggestion) bool { return s.Shape == c.Shape }); i >= 0 {
+				a.take(&some[i], a.candidate(&some[i], c.N))
+				a.Answer.loose = true
+				return
+			}
+		}
+	}
+}
+
+// pickHarmless chooses the answer among limits that hit no client to protect: the one that stops most, and of several the one that
+// allows least in a minute.
+func (a *Advice) pickHarmless() {
+	type option struct {
+		of *Suggestion
+		Candidate
+	}
+	var options []option
+	some := a.market()
+	for i := range some {
+		for _, c := range some[i].tries {
+			none := a.keeps(&c, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
+			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && 2*c.refused(Everybody) <= a.requests() {
+				options = append(options, option{&some[i], c})
+				break
+			}
+		}
+	}
+	if len(options) == 0 {
+		return
+	}
+	best := slices.MinFunc(options, func(x, y option) int {
+		return cmp.Or(cmp.Compare(a.RefusedTarget(&y.Candidate), a.RefusedTarget(&x.Candidate)),
+			cmp.Compare(Admits(x.of.Shape, x.Limit, limit.Minute), Admits(y.of.Shape, y.Limit, limit.Minute)),
+			cmp.Compare(Admits(x.of.Shape, x.Limit, limit.Hour), Admits(y.of.Shape, y.Limit, limit.Hour)))
+	})
+	a.take(best.of, best.Candidate)
+	a.Answer.loose = true
+	if a.Answer.Broke != "" {
+		a.Answer.Proof, a.Answer.MostHit = NotTried, 0
+	}
+}
+
+// requests are those of the parts that choose.
+func (a *Advice) requests() (n int64) {
+	for _, p := range a.Choosing() {
+		n += p.Requests.Of(Everybody)
+	}
+	return n
+}
+
+// judge gives the verdict. What the answer does to the whole log must be known.
+func (a *Advice) judge() {
+	n := &a.Answer
+	unreachable := a.Reach != nil && !share(a.Reach.Requests, a.Reach.OfRequests, reachable)
+	target := a.Whole.Requests.Of(a.Target)
+	switch {
+	case n.Of == nil && a.Whole.Groups.Of(a.Protected()) == 0:
+		n.Verdict, n.Because = NotJudgeable, NoOneThere
+	case n.Of == nil:
+		n.Verdict, n.Because = NoLimitCan, NothingKeeps
+	case len(a.Ceilings) > 0:
+		n.Verdict, n.Because = SafetyNet, NoOneThere
+	case !n.loose:
+		n.Verdict, n.Because = Deploy, Separates
+	case target == 0:
+		n.Verdict, n.Because = SafetyNet, NoTarget
+	case unreachable:
+		n.Verdict, n.Because = NoLimitCan, Overlaps
+	case n.Broke != "":
+		n.Verdict, n.Because = SafetyNet, FailedLater
+	default:
+		n.Verdict, n.Because = SafetyNet, Overlaps
+	}
+}
