@@ -68,6 +68,7 @@ type Advice struct {
 	Reach       *Reach       // how much of the target any limit can reach; nil: unknown
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
+	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does
 }
 
 // Choosing are the parts that limits are chosen on.

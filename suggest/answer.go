@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"shadow/limit"
@@ -66,6 +67,7 @@ type Reach struct {
 // Shares of the target's requests, in percent.
 const (
 	matters   = 5  // what a limit must refuse to be worth deploying
+	someone   = 1  // of all requests, that the target must have sent to be one
 	reachable = 1  // what must be in reach for a safety net to be the answer
 	kept      = 95 // what a looser limit must keep of what a stricter one refuses
 )
@@ -169,7 +171,14 @@ func (a *Advice) take(s *Suggestion, c Candidate) {
 // failed reports whether the answer broke its promise where it was not chosen, and gives it up then.
 func (a *Advice) failed() bool {
 	n := &a.Answer
-	if n.Of == nil || n.Proof != Fails && a.Keeps(&n.Whole, &a.Whole.Groups) {
+	switch {
+	case n.Of == nil || len(a.Ceilings) > 0:
+		return false
+	case n.loose && !a.hitsNone(&n.Whole): // a burst lies across a cut
+		a.room += 25
+		a.Answer = Answer{Broke: n.Broke}
+		return true
+	case n.Proof != Fails && a.Keeps(&n.Whole, &a.Whole.Groups):
 		return false
 	}
 	a.Answer = Answer{Broke: n.Limit}
@@ -193,6 +202,7 @@ func (a *Advice) harmless() (all []Priced) {
 		if why != Found {
 			continue
 		}
+		n = limit.CeilDiv(min(n, math.MaxInt64/1000)*(100+a.room), 100)
 		sizes := []int64{n}
 		if s.family.own != nil {
 			sizes = append(sizes, n+1, n+2)
@@ -261,7 +271,11 @@ func (a *Advice) pickHarmless() {
 	a.take(best.of, best.Candidate)
 	a.Answer.loose = true
 	if a.Answer.Broke != "" {
-		a.Answer.Proof, a.Answer.MostHit = NotTried, 0
+		// The log chose one of so many limits, each as the least that hits none of n. Of one such limit the bound is that
+		// of n clients of which none is hit (S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals
+		// of Mathematical Statistics 12 (1941), 91–96); of all of them it takes as many times the confidence.
+		a.Answer.Proof = NotTried
+		a.Answer.MostHit = mostHit(a.Whole.Groups.Of(a.Protected()), 0, 0.05/float64(len(options)))
 	}
 }
 
@@ -277,7 +291,6 @@ func (a *Advice) requests() (n int64) {
 func (a *Advice) judge() {
 	n := &a.Answer
 	unreachable := a.Reach != nil && !share(a.Reach.Requests, a.Reach.OfRequests, reachable)
-	target := a.Whole.Requests.Of(a.Target)
 	switch {
 	case n.Of == nil && a.Whole.Groups.Of(a.Protected()) == 0:
 		n.Verdict, n.Because = NotJudgeable, NoOneThere
@@ -287,7 +300,7 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = SafetyNet, NoOneThere
 	case !n.loose:
 		n.Verdict, n.Because = Deploy, Separates
-	case target == 0:
+	case !share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone):
 		n.Verdict, n.Because = SafetyNet, NoTarget
 	case unreachable:
 		n.Verdict, n.Because = NoLimitCan, Overlaps

@@ -13,7 +13,10 @@ import "math"
 //
 // Source: C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
 // binomial, Biometrika 26 (1934), 404–413.
-func MostHit(clients, hit int64) Percent {
+func MostHit(clients, hit int64) Percent { return mostHit(clients, hit, 0.05) }
+
+// mostHit is MostHit for another probability of being wrong.
+func mostHit(clients, hit int64, wrong float64) Percent {
 	if hit >= clients {
 		return whole
 	}
@@ -24,7 +27,7 @@ func MostHit(clients, hit int64) Percent {
 		middle := (low + high) / 2
 		// Rounding errors, of the logarithms most of all, move the share by less than this.
 		const slack = 1e-10
-		if binomial(clients, hit, float64(middle)/float64(whole)-slack) > 0.05 {
+		if binomial(clients, hit, float64(middle)/float64(whole)-slack) > wrong {
 			low = middle
 		} else {
 			high = middle

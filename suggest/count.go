@@ -27,8 +27,8 @@ func (d *Advisor) countAll(ctx context.Context) error {
 		t.advice.pick()
 		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
 	}
-	// A limit that fails on the whole log gives way to one that hits nobody, and that to none.
-	for range 3 {
+	// A limit that fails on the rest or on the whole log gives way to one that hits nobody, and that to looser ones.
+	for range attempts {
 		if err := d.price(ctx, (*Advice).harmlessIfNone); err != nil {
 			return err
 		}
@@ -47,6 +47,9 @@ func (d *Advisor) countAll(ctx context.Context) error {
 	}
 	return nil
 }
+
+// attempts are how often an answer is looked for.
+const attempts = 6
 
 // price finds out what some limits of each track refuse.
 func (d *Advisor) price(ctx context.Context, some func(*Advice) []Priced) error {

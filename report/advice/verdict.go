@@ -148,7 +148,7 @@ func (s *Answer) reason() string {
 		}
 		return "no limit by this key separates the target from the protected clients" + bound
 	case suggest.NoTarget:
-		return "there is no target: the limit guards against what has not come yet"
+		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
 	case suggest.NoOneThere:
 		if n.Of != nil {
 			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
