@@ -246,7 +246,7 @@ func TestPlanted(t *testing.T) {
 			all++
 			seeds := [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}
 			plant := func(a, b uint64) *planter {
-				p := &planter{Rand: rand.New(rand.NewPCG(a, b)), people: map[string]bool{}}
+				p := &planter{Rand: testneeds.Rand(t, a, b), people: map[string]bool{}}
 				kind.plant(p)
 				return p
 			}

@@ -146,7 +146,7 @@ func (s *Answer) reason() string {
 		if n.Verdict == suggest.NoLimitCan {
 			return "the target sends no faster than the protected clients, so no limit by this key can separate them" + bound
 		}
-		return "no limit by this key separates the target from the protected clients" + bound
+		return "no limit that keeps the promise refuses 5 % of the target requests" + bound
 	case suggest.NoTarget:
 		return "the target sent less than 1 % of the requests: the limit guards against what has not come yet"
 	case suggest.NoOneThere:
