@@ -13,25 +13,31 @@ func newSuggest() *cobra.Command {
 	f := new(pipeline.Suggest)
 	cmd := &cobra.Command{
 		Use:   "suggest LOG…",
-		Short: "What should the limit be? The strictest that leaves browsers alone, and its price",
-		Long: `Suggest answers the question "what should X be?": it names, for windows of several lengths and token buckets of
-several rates, the strictest limit that hits at most the allowed share of the clients to protect, and says what that
-limit would refuse of which clients. It blocks nobody.
+		Short: "What should the limit be? One limit, what it does, and lines to paste",
+		Long: `Suggest answers the question "what should X be?" with a verdict and one limit. It blocks nobody.
 
-Limits are chosen on the first part of the log and proven on the rest (--holdout); both figures are shown.
+  deploy          the limit keeps the promise (--protect) and refuses a share of the target that matters
+  ceiling         the limit hits no client to protect and refuses little: a safety net
+  no limit can    no limit by this key reaches the target without breaking the promise
+  not judgeable   something about the log forbids an answer; the reason says what
+
+Limits are chosen on two parts of the log, and keep the promise on both. A third part (--holdout) validates the answer.
+With --for the limit is one that this server has exactly.
 
 Clients are classified by what their agents claim, and browsers by what they do as well:
   browsers   claim to be one, and nothing they do contradicts it (shared: of these, addresses that many share)
   disguised  claim to be one, and what they do contradicts it
+  search     crawlers of search engines, by what they call themselves
   crawlers, tools, monitors, unknown
   all        everybody
 
 The log is read once. Its requests, about 20 bytes each, wait in a temporary file (TMPDIR).`,
 		Example: `  shadow suggest access.log
+  shadow suggest access.log --for haproxy
   shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target tools,crawlers --per 30s,1m,5m
-  shadow suggest access.log --action login --protect browsers=99%
-  shadow suggest access.log --each-action --kind window
-  shadow suggest access.log --scale 2 --holdout 50% --output json | jq '.answers[0].best'`,
+  shadow suggest access.log --action login
+  shadow suggest access.log --each-action --details
+  shadow suggest access.log --output json | jq -r '.answer.verdict, .answer.limit'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.Caller, f.Again = callerOf(cmd), readingWords(cmd)
