@@ -76,20 +76,19 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	o := r.reportOptions(r.warnings(found))
+	o.Evidence = r.Rules
+	why := r.forbids(o.Findings)
 	answers := make([]advice.Answer, len(found))
 	for i, answer := range found {
+		if why != "" {
+			answer.Forbid()
+		}
 		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
-			Site: site.String(), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
+			Reason: why, Site: site.String(), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
 		}}
 		if err := r.paste(&answers[i], i == 0); err != nil {
 			return err
-		}
-	}
-	o := r.reportOptions(r.warnings(found))
-	o.Evidence = r.Rules
-	if why := r.forbids(o.Findings); why != "" {
-		for i := range answers {
-			answers[i].Forbid(why)
 		}
 	}
 	report := advice.New(a.Found, answers, o)

@@ -39,13 +39,15 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 func (r *Suggest) next(a *suggest.Advice) (lines []string) {
 	n := &a.Answer
 	switch {
+	case n.Because == suggest.Forbidden:
+		lines = append(lines, r.commandLine("doctor"))
 	case n.Of == nil:
 	case a.Action == "":
 		lines = append(lines, r.commandLine("replay", "--limit", n.Limit, "--evidence"))
 	default:
 		lines = append(lines, r.commandLine("replay", "--harm-action", a.Action, "--limit", n.Limit))
 	}
-	if n.Verdict != suggest.Deploy && a.Action == "" {
+	if (n.Verdict == suggest.SafetyNet || n.Verdict == suggest.NoLimitCan) && a.Action == "" {
 		lines = append(lines, r.commandLine("keys"))
 	}
 	details := []string{"--details"}

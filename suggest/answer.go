@@ -287,6 +287,9 @@ func (a *Advice) requests() (n int64) {
 	return n
 }
 
+// Forbid takes the answer back, as something about the log forbids one.
+func (a *Advice) Forbid() { a.Answer = Answer{Verdict: NotJudgeable, Because: Forbidden} }
+
 // judge gives the verdict. What the answer does to the whole log must be known.
 func (a *Advice) judge() {
 	n := &a.Answer

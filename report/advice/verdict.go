@@ -80,12 +80,6 @@ func affected(who suggest.Set, clients, requests *suggest.Groups, f *suggest.Fig
 	return a
 }
 
-// Forbid takes the answer back, as something about the log forbids one.
-func (s *Answer) Forbid(reason string) {
-	s.Advice.Answer = suggest.Answer{Verdict: suggest.NotJudgeable, Because: suggest.Forbidden}
-	s.Verdict.Reason, s.Verdict.Paste = reason, nil
-}
-
 // fillVerdict computes the verdict. Site, For, Next and what to paste must be there.
 func (s *Answer) fillVerdict() {
 	if s.Verdict == nil {
