@@ -151,9 +151,6 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 // anyServer is no server in particular.
 const anyServer = "any"
 
-// Servers are the names that --for takes.
-func Servers() []string { return append(servers.Names(), anyServer) }
-
 // ask makes the question, once it is known what the log is the log of.
 func (r *Suggest) ask() (suggest.Site, error) {
 	a := &r.advisor

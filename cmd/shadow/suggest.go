@@ -48,7 +48,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	flags.SortFlags = false
 	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
 	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
-	oneOf(pipeline.Servers()...).add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
+	aServer.add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
 		"like one of its own, else any)")
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
 	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
