@@ -8,6 +8,7 @@ import (
 	"shadow/replay"
 	"shadow/traffic"
 	"shadow/traffic/intern"
+	"shadow/traffic/useragent"
 )
 
 // Limits are chosen and proven on two parts of a log, each of which begins with empty limiters. A replay of the whole log
@@ -72,7 +73,7 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		if g != Crawlers && g != Search {
 			continue
 		}
-		name := CrawlerName(w.Tables.Agents.Name(w.Clients.At(client).LastAgent))
+		name := useragent.CrawlerName(w.Tables.Agents.Name(w.Clients.At(client).LastAgent))
 		c := byName[name]
 		if c == nil {
 			c = &CrawlerHit{Name: name, Search: g == Search}
