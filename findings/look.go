@@ -15,6 +15,7 @@ type Options struct {
 	Read   *ingest.Options // how the log is read
 	Client string          // who a client is, as --client says it
 	Keys   []request.Key   // what limits count by
+	ByPath string          // the flags with which they count by path instead; "": there are none
 	Now    limit.Time      // when the program was started
 }
 

@@ -194,7 +194,7 @@ func (l *folded) find(*ingest.Stats) []Finding {
 		verb = "stands"
 	}
 	return []Finding{{
-		Code: "folded_paths", Severity: Info, Share: ShareOf(requests, l.total), Remedy: "--by client+path",
+		Code: "folded_paths", Severity: Info, Share: ShareOf(requests, l.total), Remedy: l.ByPath,
 		Evidence: fmt.Sprintf("what counts by %s counts several paths as one: %s %s for %s%s paths (%s)",
 			strings.Join(keys, ", "), format.Count(int64(len(all)), "action"), verb, atLeast, format.Thousands(paths),
 			format.List(names, namesShown)),

@@ -10,10 +10,13 @@ import (
 
 // Every log that is read is looked at on the way, once, whatever the command.
 
+// byPath has limits count by path rather than by action.
+const byPath = "--by client+path"
+
 // newLook is what looks at the requests.
 func (l *Logs) newLook() *findings.Look {
 	return findings.New(findings.Options{
-		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), Now: limit.Time(l.Started.UnixMicro()),
+		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath, Now: limit.Time(l.Started.UnixMicro()),
 	})
 }
 

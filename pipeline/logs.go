@@ -31,6 +31,20 @@ type Caller struct {
 	Command  string // as it was called
 	Started  time.Time
 	Progress func(*ingest.Reader) (stop func()) // shows how far reading has come; nil: nobody looks
+
+	// Remedy returns the flags that a finding proposes as who runs this command can state them; nil: as they are.
+	Remedy func(flags string) string
+}
+
+// Followable has remedies name the command that has their flags, unless this one does. found stays as it is.
+func (c *Caller) Followable(found []findings.Finding) []findings.Finding {
+	found = slices.Clone(found)
+	for i := range found {
+		if f := &found[i]; c.Remedy != nil && f.Remedy != "" {
+			f.Remedy = c.Remedy(f.Remedy)
+		}
+	}
+	return found
 }
 
 // Logs are the inputs of a command that reads them to their ends, and how it reads them.
@@ -47,7 +61,8 @@ type Logs struct {
 	copies *logfile.Copies // nil: not looked for yet
 	look   *findings.Look  // at the requests; nil: nothing was read yet
 	told   []findings.Finding
-	sparse bool // whether a reading may find nothing
+	byPath string // the flags with which this command counts paths instead of actions; "": none do
+	sparse bool   // whether a reading may find nothing
 
 	retain   bool            // whether there are to be further passes over what is read
 	requests *cache.Requests // that have been read; nil: they are not kept
@@ -188,7 +203,7 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.told,
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.Followable(l.told),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"shadow/report/curves"
 	"shadow/report/format"
 	"shadow/report/html"
+	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
@@ -105,6 +106,9 @@ func (r *Replay) prepareReplay(logs []string) error {
 	}
 	if err := r.prepare(logs, r.Choose); err != nil {
 		return err
+	}
+	if len(r.Limits) > 0 && r.By == request.ByClientAction {
+		r.byPath = byPath
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	if err := r.watchHarm(); err != nil {

@@ -66,6 +66,9 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 		return err
 	}
 	r.Read.Batch = sweepBatch
+	if r.By == request.ByClientAction {
+		r.byPath = byPath
+	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	o := &r.options
 	if r.Rules != nil {

@@ -109,7 +109,10 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
 		answers = append(answers, t.advice)
 	}
-	return answers, cmp.Or(d.findBounds(), d.countAll(ctx))
+	if err := d.findBounds(); err != nil {
+		return nil, err
+	}
+	return answers, d.countAll(ctx)
 }
 
 // bound begins to look for how much of the target any limit can reach.

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,21 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 		In: cmd.InOrStdin(), Out: out, Err: err, Width: widthOf(out), Color: hasColor(out),
 		Version: versionText(), Command: strings.Join(os.Args, " "), Started: time.Now(),
 		Progress: func(reader *ingest.Reader) (stop func()) { return startProgress(err, reader).stop },
+		Remedy:   func(flags string) string { return remedyFor(cmd, flags) },
 	}
+}
+
+// flagNames finds the names in flags such as "--client-from x-forwarded-for --trusted-proxy 10.0.0.0/8".
+var flagNames = regexp.MustCompile(`(?:^| )--([a-z-]+)`)
+
+// remedyFor is the flags that a finding proposes, behind the command that has them if this one does not.
+func remedyFor(cmd *cobra.Command, flags string) string {
+	for _, name := range flagNames.FindAllStringSubmatch(flags, -1) {
+		if cmd.Flags().Lookup(name[1]) == nil {
+			return "shadow replay " + flags
+		}
+	}
+	return flags
 }
 
 // widthOf is how many columns the terminal behind w has, 0 if there is none. Where COLUMNS is exported it goes before
