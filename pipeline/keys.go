@@ -26,11 +26,12 @@ type Keys struct {
 	Limits  []string        // judged under each key, instead of windows
 	By      []request.Key   // none: all that suit the log
 	Target  []request.Class // to refuse; nil: KeysTarget
-	Protect []request.Class // that must not be hit; nil: KeysProtect
+	Protect []request.Class // that must not be hit; nil: KeysProtect, and for the bounds what suits the site, as with Target
 	Action  string
 	Claims  bool // believe what agents claim
 	Output  string
 
+	advisor  suggest.Advisor // for the bounds
 	question keys.Question
 	options  sweep.KeysOptions
 }
@@ -64,47 +65,182 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	survey := sweep.NewKeys(r.options)
-	r.retain = len(r.Limits) == 0
+	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	engine := replay.New(replay.Options{
 		Tables: r.Read.Tables, Policies: r.Policies, Lateness: r.Read.Lateness, Stop: ctx.Err, Observer: keysObserver{survey},
 	})
-	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
+	take := func(b *traffic.Batch) error {
 		if len(r.Limits) > 0 {
-			return engine.Run(src)
+			return engine.Judge(b)
 		}
-		return each(ctx, src, func(b *traffic.Batch) error { survey.Take(b); return nil })
-	})
-	if err != nil {
+		survey.Take(b)
+		return nil
+	}
+	a := &r.advisor
+	a.Tables, a.Lateness, a.Rules = r.Read.Tables, r.Read.Lateness, r.Rules
+	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
+		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
+			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
+		})
+	}
+	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, unlessWarm(do)) }
+	if err := a.Survey(); err != nil {
 		return err
 	}
+	stats := a.Found.Stats
 	meant, err := r.settle(&stats, "action", r.Action)
 	if err != nil {
 		return err
 	}
 	result := survey.Result(stats)
 	result.Action = meant
+	b := r.beginBounds(survey, result)
 	if len(r.Limits) == 0 {
-		if err := r.draw(ctx, survey, result); err != nil {
+		if err := r.draw(ctx, survey, result, b); err != nil {
 			return err
 		}
 	}
-	return r.report(result)
+	if err := b.finish(); err != nil {
+		return err
+	}
+	return r.report(result, b.report())
+}
+
+// unlessWarm has do see the requests that count: a suggestion starts cold.
+func unlessWarm(do func(*traffic.Batch) error) func(*traffic.Batch) error {
+	return func(b *traffic.Batch) error {
+		if b.Warm {
+			return nil
+		}
+		return do(b)
+	}
+}
+
+// keyBounds say of each key how much of the target any limit by it can reach. That is what a suggestion says of its key:
+// for the same clients, by the same promise.
+type keyBounds struct {
+	of     *Keys
+	action string
+	left   [][]request.Key // that are looked at together, and are to be looked at yet
+	now    *sweep.Bounds   // of the first of them; nil: none are begun
+	sent   func(*sweep.Bounds)
+	found  []suggest.KeyReach
+}
+
+// beginBounds chooses who is to be protected, once it is known who sent what.
+func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBounds {
+	a := &r.advisor
+	var protect []suggest.Goal
+	var target []suggest.Set
+	for _, class := range r.Protect {
+		protect = append(protect, suggest.Goal{Who: groupsOf(class), Percent: suggest.People.Goals()[0].Percent})
+	}
+	for _, class := range r.Target {
+		target = append(target, groupsOf(class))
+	}
+	clients, _ := a.Groups()
+	chooseGroups(&a.Question, suggest.SiteOf(&clients, a.Found.Stats.HasAgents), protect, target)
+	b := &keyBounds{of: r, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
+	b.sent = func(bounds *sweep.Bounds) {
+		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })
+	}
+	b.begin()
+	return b
+}
+
+// begin begins with the first of the keys that are left.
+func (b *keyBounds) begin() {
+	if b.now = nil; len(b.left) > 0 {
+		b.now = b.of.advisor.Bounds(b.action, b.left[0])
+		b.sent(b.now)
+		b.next()
+	}
+}
+
+// next ends a pass.
+func (b *keyBounds) next() {
+	if b.now.Next() {
+		return
+	}
+	b.found = append(b.found, suggest.Reached(b.now, b.left[0])...)
+	b.left = b.left[1:]
+	b.begin()
+}
+
+// share has the bounds take in what a pass for the same keys does.
+func (b *keyBounds) share(some []request.Key, pass *sweep.Keys) (shared bool) {
+	if shared = b.now != nil && slices.Equal(some, b.left[0]); shared {
+		pass.Share(b.now)
+	}
+	return shared
+}
+
+// finish makes the passes that are still wanted.
+func (b *keyBounds) finish() error {
+	for b.now != nil {
+		if err := b.of.advisor.Again(func(batch *traffic.Batch) error { b.now.Take(batch); return nil }); err != nil {
+			return err
+		}
+		b.next()
+	}
+	return nil
+}
+
+// report is what the report shows.
+func (b *keyBounds) report() *keys.Bounds {
+	q := &b.of.advisor.Question
+	all := &keys.Bounds{Target: q.Target.String(), Protect: []string{}, Keys: []keys.Bound{}}
+	for _, goal := range q.Goals {
+		all.Protect = append(all.Protect, goal.String())
+	}
+	for i := range b.found {
+		all.Keys = append(all.Keys, keys.NewBound(&b.found[i]))
+	}
+	return all
+}
+
+// present are the keys that the log has.
+func (r *Keys) present(result *sweep.KeysResult) []request.Key {
+	return slices.DeleteFunc(slices.Clone(r.question.By), func(key request.Key) bool {
+		return keys.IsAbsent(key, &result.ClientStats)
+	})
+}
+
+// groupsOf are the clients of a class, as suggestions call them.
+func groupsOf(class request.Class) suggest.Set {
+	switch class {
+	case disguised:
+		return 1 << suggest.Disguised
+	case request.Browser:
+		return 1<<suggest.Browsers | 1<<suggest.Shared
+	case request.Crawler:
+		return 1<<suggest.Crawlers | 1<<suggest.Search
+	case request.Tool:
+		return 1 << suggest.Tools
+	case request.Monitor:
+		return 1 << suggest.Monitors
+	}
+	return 1 << suggest.Unknown
 }
 
 // draw draws the curves of the keys that the log has, now that it is known of which class visitors are. Windows that are
 // longer than was asked for are tried one after the other, and only while some question has no answer.
-func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult) error {
+func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult, bounds *keyBounds) error {
 	q := &r.question
-	by := slices.DeleteFunc(slices.Clone(q.By), func(key request.Key) bool { return keys.IsAbsent(key, &result.ClientStats) })
+	by := r.present(result)
 	if len(by) == 0 {
 		by = q.By
 	}
 	add := func(periods ...limit.Time) error {
 		for some := range slices.Chunk(by, survey.AtOnce()) {
 			again := survey.Again(some, periods)
+			shared := bounds.share(some, again)
 			if err := r.again(ctx, func(b *traffic.Batch) error { again.Take(b); return nil }); err != nil {
 				return err
+			}
+			if shared {
+				bounds.next()
 			}
 			survey.Draw(result, again)
 		}
@@ -185,11 +321,13 @@ func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 }
 
 // report prints what was found, and complains if too much could not be read.
-func (r *Keys) report(result *sweep.KeysResult) error {
+func (r *Keys) report(result *sweep.KeysResult, bounds *keys.Bounds) error {
 	s := &result.Stats
 	warnings := append(r.warnings(s), r.anonymousClients()...)
 	warnings = append(warnings, actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
-	if err := keys.New(result, r.question, r.reportOptions(warnings)).Write(r.Out, r.Output); err != nil {
+	report := keys.New(result, r.question, r.reportOptions(warnings))
+	report.Bounds = bounds
+	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(s)

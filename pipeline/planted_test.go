@@ -285,3 +285,23 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("%d of %d verdicts are right, %d of %d promises kept", right, all, kept, promised)
 	}
 }
+
+// Where many addresses of one network send no more than people do, the answer says that a limit by network might.
+func TestAnotherKeyMight(t *testing.T) {
+	p := &planter{Rand: testneeds.Rand(t, 16, 4), people: map[string]bool{}}
+	for i := range 400 {
+		p.visit(fmt.Sprintf("81.%d.%d.7", i/200, i%200), webAgents[i%len(webAgents)], time.Duration(p.Int64N(int64(plantedDay))))
+	}
+	for i := range 250 {
+		p.machine(fmt.Sprintf("45.1.1.%d", i), scraper, "/page/%d", 200, time.Duration(p.Int64N(int64(plantedDay-time.Hour))), time.Hour, 0.004)
+	}
+	log := p.write(t, "access.log")
+	var out, errs bytes.Buffer
+	var a plantedAnswer
+	askJSON(t, func(l Logs) error {
+		return (&Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json"}).Run(t.Context(), []string{log})
+	}, Logs{Caller: called(&out, &errs)}, &out, &a)
+	if n := &a.Answer; n.Verdict != "no_limit_can" || !strings.Contains(n.Reason, "; one by client/24 might (bound: ") {
+		t.Errorf("%s: %s", n.Verdict, n.Reason)
+	}
+}

@@ -56,6 +56,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	CollectOften()
 	a := &r.advisor
 	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
+	a.Keys, a.AllKeys = keysTried, r.Details
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
@@ -145,6 +146,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 		r.named[a.Name] = true
 	}
 	r.Read.Band = r.Band
+	r.Read.Users, r.Read.NoUsers = true, true // limits by user may reach what others do not
 	return nil
 }
 
@@ -157,24 +159,7 @@ func (r *Suggest) ask() (suggest.Site, error) {
 	clients, _ := a.Groups()
 	site := suggest.SiteOf(&clients, a.Found.Stats.HasAgents)
 	q := &a.Question
-	if q.Goals = r.Protect; q.Goals == nil {
-		q.Goals = site.Goals()
-	}
-	for _, who := range r.Target {
-		q.Target |= who
-	}
-	switch {
-	case r.Target != nil:
-	case r.Protect == nil:
-		q.Target = site.Target()
-	case r.Protect[0].Who == suggest.Everybody:
-		q.Target = suggest.Everybody
-	default:
-		q.Target = suggest.People.Target()
-	}
-	if q.Target != suggest.Everybody { // nobody is on both sides
-		q.Target &^= q.Protected()
-	}
+	chooseGroups(q, site, r.Protect, r.Target)
 	q.Scale, q.Short = cmp.Or(r.Scale, SameScale), r.Shapes.Named()
 	named := r.For != ""
 	if !named {
@@ -201,6 +186,28 @@ func (r *Suggest) ask() (suggest.Site, error) {
 		}
 	}
 	return site, err
+}
+
+// chooseGroups says which clients to protect and which to target: those that were named, or what suits the site.
+func chooseGroups(q *suggest.Question, site suggest.Site, protect []suggest.Goal, target []suggest.Set) {
+	if q.Goals = protect; q.Goals == nil {
+		q.Goals = site.Goals()
+	}
+	for _, who := range target {
+		q.Target |= who
+	}
+	switch {
+	case target != nil:
+	case protect == nil:
+		q.Target = site.Target()
+	case protect[0].Who == suggest.Everybody:
+		q.Target = suggest.Everybody
+	default:
+		q.Target = suggest.People.Target()
+	}
+	if q.Target != suggest.Everybody { // nobody is on both sides
+		q.Target &^= q.Protected()
+	}
 }
 
 // market is where limits come from.

@@ -65,7 +65,8 @@ type Advice struct {
 	Suggestions []Suggestion // one for each curve, in their order
 	Own         []Suggestion // one for each family of the server's limits; none if any limit will do
 	Whole       *Whole       // what a replay of the whole log finds; nil until NameWhole
-	Reach       *Reach       // how much of the target any limit can reach; nil: unknown
+	Reach       *Reach       // how much of the target any limit by client can reach; nil: unknown
+	ByKey       []KeyReach   // the same by other keys, as far as they were looked at
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does

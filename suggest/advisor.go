@@ -8,6 +8,7 @@ import (
 
 	"shadow/limit"
 	"shadow/replay"
+	"shadow/request"
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -26,8 +27,10 @@ type Advisor struct {
 	Shapes     sweep.Options // kinds, periods and rates to choose from
 	HeldOut    Percent       // of the requests: the rest, which validates the answer; 0 for none
 	Band       bool
-	Action     string // the requests of this action only; "" for all
-	EachAction bool   // one answer for each of those with most requests
+	Action     string        // the requests of this action only; "" for all
+	EachAction bool          // one answer for each of those with most requests
+	Keys       []request.Key // by which limits may reach more than by client
+	AllKeys    bool          // whether that is looked at in any case, rather than where no limit by client can
 	Tables     *traffic.Tables
 	Lateness   limit.Time
 	Rules      *evidence.Rules // nil: no evidence is gathered
@@ -48,7 +51,7 @@ type Advisor struct {
 type track struct {
 	action string
 	parts  [PartCount]*sweep.Sweep
-	bound  *sweep.Bound // of the whole log
+	bounds *sweep.Bounds // of the whole log
 	loads  LoadCounter
 	advice *Advice
 }
@@ -112,11 +115,18 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	if err := d.findBounds(); err != nil {
 		return nil, err
 	}
-	return answers, d.countAll(ctx)
+	for _, t := range d.tracks {
+		t.advice.Reach = &Reached(t.bounds, clientOnly)[0].Reach
+	}
+	if err := d.countAll(ctx); err != nil {
+		return nil, err
+	}
+	return answers, d.findOthers()
 }
 
-// bound begins to look for how much of the target any limit can reach.
-func (d *Advisor) bound(action string) *sweep.Bound {
+// Bounds begin to look for how much of the target any limit by some keys can reach, in requests of an action, "" for all.
+// The survey must have been made.
+func (d *Advisor) Bounds(action string, keys []request.Key) *sweep.Bounds {
 	o := sweep.BoundOptions{
 		Tables: d.Tables, Action: action, Lateness: d.Lateness, Target: uint8(d.Target),
 		Group: func(client int32) uint8 { return uint8(d.labels.Of(client)) },
@@ -124,15 +134,15 @@ func (d *Advisor) bound(action string) *sweep.Bound {
 	for _, goal := range d.Goals {
 		o.Goals = append(o.Goals, sweep.BoundGoal{Who: uint8(goal.Who), MayHit: goal.MayHit})
 	}
-	return sweep.NewBound(o)
+	return sweep.NewBounds(o, keys)
 }
 
-// findBounds has the bounds take in the requests as often as they want.
+// findBounds has the bounds of all tracks take in the requests as often as they want.
 func (d *Advisor) findBounds() error {
 	for more := true; more; {
 		if err := d.Again(func(b *traffic.Batch) error {
 			for _, t := range d.tracks {
-				t.bound.Take(b)
+				t.bounds.Take(b)
 			}
 			return nil
 		}); err != nil {
@@ -140,14 +150,47 @@ func (d *Advisor) findBounds() error {
 		}
 		more = false
 		for _, t := range d.tracks {
-			more = t.bound.Next() || more
+			more = t.bounds.Next() || more
 		}
 	}
-	for _, t := range d.tracks {
-		r := t.bound.Result()
-		t.advice.Reach = &Reach{
+	return nil
+}
+
+// Reached is what bounds for some keys have found.
+func Reached(bounds *sweep.Bounds, keys []request.Key) (all []KeyReach) {
+	for i, r := range bounds.Results() {
+		all = append(all, KeyReach{keys[i], Reach{
 			Requests: r.Most.Requests, OfRequests: r.Of.Requests, Clients: r.Most.Clients, OfClients: r.Of.Clients,
+		}})
+	}
+	return all
+}
+
+// clientOnly is what suggested limits count by.
+var clientOnly = []request.Key{request.ByClient}
+
+// findOthers looks for another key by which limits can reach the target: where none by client can, or somebody wants to
+// know.
+func (d *Advisor) findOthers() error {
+	for _, t := range d.tracks {
+		a := t.advice
+		if !d.AllKeys && a.Answer.Verdict != NoLimitCan {
+			continue
 		}
+		var keys []request.Key
+		for _, key := range d.Keys {
+			if key != request.ByClient && (t.action == "" || !key.ByActions()) {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		others := Advisor{Again: d.Again, tracks: []*track{{bounds: d.Bounds(t.action, keys)}}}
+		if err := others.findBounds(); err != nil {
+			return err
+		}
+		a.ByKey = Reached(others.tracks[0].bounds, keys)
 	}
 	return nil
 }
@@ -172,7 +215,7 @@ func (d *Advisor) draw(ctx context.Context) error {
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
 			t.parts[i] = sweep.New(o)
 		}
-		t.bound = d.bound(action)
+		t.bounds = d.Bounds(action, clientOnly)
 		d.tracks = append(d.tracks, t)
 	}
 	reached := 0 // the part

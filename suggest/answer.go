@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // The answer is one limit that an operator would deploy, or the reason why there is none. It is looked for in the
@@ -64,11 +65,34 @@ type Reach struct {
 	Clients, OfClients   int64
 }
 
+// A KeyReach is the same by another key.
+type KeyReach struct {
+	Key request.Key
+	Reach
+}
+
+// Might is the simplest key by which limits reach nearly as much of the target as by any, nil if none is known by which they
+// reach a share that matters.
+func (a *Advice) Might() *KeyReach {
+	most := int64(0)
+	for _, k := range a.ByKey {
+		most = max(most, k.Requests)
+	}
+	i := slices.IndexFunc(a.ByKey, func(k KeyReach) bool {
+		return share(k.Requests, k.OfRequests, matters) && share(k.Requests, most, nearlyAll)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &a.ByKey[i]
+}
+
 // Shares of the target's requests, in percent.
 const (
 	matters   = 5  // what a limit must refuse to be worth deploying
 	someone   = 1  // of all requests, that the target must have sent to be one
 	reachable = 1  // what must be in reach for a safety net to be the answer
+	nearlyAll = 80 // of what the best key reaches, that a simpler one must reach to be named in its place
 	kept      = 95 // what a looser limit must keep of what a stricter one refuses
 )
 

@@ -1,7 +1,9 @@
 package sweep
 
 import (
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"shadow/limit"
 	"shadow/request"
@@ -122,19 +124,30 @@ func NewBound(o BoundOptions) *Bound {
 }
 
 // Take takes in the requests of one batch.
-func (d *Bound) Take(b *traffic.Batch) { d.takeAs(b, b.Client) }
-
-// takeAs takes in a batch whose rows are from the given clients.
-func (d *Bound) takeAs(b *traffic.Batch, clients []int32) {
+func (d *Bound) Take(b *traffic.Batch) {
 	action := actionID(d.options.Tables, d.options.Action)
-	if d.passes == nil {
-		d.count(b, clients, action)
+	switch {
+	case d.passes == nil:
+		d.count(b, action)
 		return
+	case len(d.passes) == 0:
+		return // all is known
 	}
+	d.handful.timelines.Take(b, d.options.Tables)
+	d.judge(b, action)
+}
+
+// takeSorted is Take of a batch whose timelines are known, and which counts.
+func (d *Bound) takeSorted(b *traffic.Batch, l *traffic.Timelines) {
+	if len(d.passes) > 0 {
+		d.handful.timelines = *l
+		d.judge(b, actionID(d.options.Tables, d.options.Action))
+	}
+}
+
+func (d *Bound) judge(b *traffic.Batch, action int32) {
 	h := &d.handful
-	h.timelines.Take(b, d.options.Tables)
 	h.batch = *b
-	h.batch.Client = clients
 	if d.options.Action != "" {
 		h.filter(action)
 	}
@@ -142,8 +155,8 @@ func (d *Bound) takeAs(b *traffic.Batch, clients []int32) {
 }
 
 // count counts the requests of each client.
-func (d *Bound) count(b *traffic.Batch, clients []int32, action int32) {
-	for row, client := range clients {
+func (d *Bound) count(b *traffic.Batch, action int32) {
+	for row, client := range b.Client {
 		if d.sent.Grow(int(client) + 1); !b.Warm && (d.options.Action == "" || int32(b.Action[row]) == action) {
 			*d.sent.At(client)++
 		}
@@ -154,7 +167,7 @@ func (d *Bound) count(b *traffic.Batch, clients []int32, action int32) {
 func (d *Bound) Next() bool {
 	if d.passes == nil {
 		d.plan()
-	} else {
+	} else if len(d.passes) > 0 {
 		d.passes[0].counter.end()
 		d.passes = d.passes[1:]
 	}
@@ -172,8 +185,69 @@ func (d *Bound) Next() bool {
 // Result is what was found. Next must have returned false.
 func (d *Bound) Result() *BoundResult { return &d.result }
 
-// mostRemembered is how many requests are remembered at once.
+// mostRemembered is how many requests are remembered at once; where there are several Bounds, each has its share of four
+// times as many.
 const mostRemembered = 4 << 20
+
+// Bounds are a Bound for each of some keys.
+type Bounds struct {
+	all   []*Bound
+	batch *traffic.Batch
+	work  func(i int) // has Bound i take in the batch; made once
+}
+
+// NewBounds returns Bounds that have seen nothing. There must be a key.
+func NewBounds(o BoundOptions, keys []request.Key) *Bounds {
+	s := new(Bounds)
+	for _, o.By = range keys {
+		d := NewBound(o)
+		d.remember = min(d.remember, 4*mostRemembered/int64(len(keys)))
+		s.all = append(s.all, d)
+	}
+	s.work = func(i int) { s.all[i].Take(s.batch) }
+	return s
+}
+
+// Take takes in the requests of one batch. How many each client sent, one of the Bounds counts for all.
+func (s *Bounds) Take(b *traffic.Batch) {
+	if s.all[0].passes == nil {
+		s.all[0].Take(b)
+		return
+	}
+	s.batch = b
+	each(runtime.GOMAXPROCS(0), len(s.all), s.work)
+}
+
+// Next ends a pass over all batches, and reports whether there must be another.
+func (s *Bounds) Next() bool {
+	var more atomic.Bool
+	for _, d := range s.all {
+		d.sent = s.all[0].sent
+	}
+	each(runtime.GOMAXPROCS(0), len(s.all), func(i int) {
+		if s.all[i].Next() {
+			more.Store(true)
+		}
+	})
+	return more.Load()
+}
+
+// Sent spares the first pass: it is known how many requests each of so many clients sent. Next must be called then.
+func (s *Bounds) Sent(clients int, requests func(client int32) int64) {
+	sent := &s.all[0].sent
+	sent.Grow(clients)
+	for client := range int32(clients) {
+		*sent.At(client) = requests(client)
+	}
+}
+
+// Results are what was found, key by key. Next must have returned false.
+func (s *Bounds) Results() (all []*BoundResult) {
+	for _, d := range s.all {
+		all = append(all, d.Result())
+	}
+	return all
+}
 
 // plan plans the passes, now that it is known how many clients there are.
 func (d *Bound) plan() {

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"shadow/limit"
-	"shadow/request"
 	"shadow/traffic/intern"
 )
 
@@ -61,7 +60,7 @@ func (y *beyond) grow(keys, clients int) {
 // judge looks at the requests of a key.
 func (y *beyond) judge(s *segment) {
 	target := y.bound.options.Target
-	alone := y.bound.options.By == request.ByClient
+	alone := !y.bound.options.By.Shared()
 	if s.key%y.parts != y.part || alone && !y.bound.in(target, s.client()) {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"shadow/limit"
-	"shadow/request"
 	"shadow/traffic/intern"
 )
 
@@ -22,7 +21,7 @@ type peaks struct {
 	part, parts int32 // clients that are looked at
 
 	keys  intern.PagedSlice[peakKey]
-	ids   map[uint64]int32 // of a key and a client; nil: keys are clients
+	ids   map[uint64]int32 // of a key and a client; nil: each key belongs to one client
 	pairs intern.PagedSlice[peakPair]
 	times arena[limit.Time] // of the requests of each pair; where the key began again, lifeMark
 }
@@ -75,15 +74,15 @@ func newPeaks(d *Bound, goals []smallest, most int64) *peaks {
 
 func (p *peaks) begin(part, parts int32) {
 	p.part, p.parts = part, parts
-	if p.bound.options.By != request.ByClient {
+	if p.bound.options.By.Shared() {
 		p.ids = map[uint64]int32{}
 	}
 }
 
-func (p *peaks) grow(keys, clients int) {
+func (p *peaks) grow(keys, _ int) {
 	p.keys.Grow(keys)
 	if p.ids == nil {
-		p.pairs.Grow(clients)
+		p.pairs.Grow(keys)
 	}
 }
 
@@ -93,6 +92,7 @@ func (p *peaks) judge(s *segment) {
 	if k.life == 0 {
 		p.release(s.key)
 	}
+	var pair *peakPair // of the client before
 	for i, t := range s.at {
 		row := s.rows[i]
 		if b.Seq != nil && b.Seq[row] != b.At[row] { // where a request came too late, limits may have forgotten the key
@@ -100,7 +100,9 @@ func (p *peaks) judge(s *segment) {
 		}
 		k.last = max(k.last, t) // a request out of order counts as the last one
 		if client := s.clients[row]; !s.warm && client%p.parts == p.part && p.bound.in(p.who, client) {
-			pair := p.pairOf(s.key, client)
+			if pair == nil || pair.client != client {
+				pair = p.pairOf(s.key, client)
+			}
 			if pair.life != k.life && pair.n > 0 {
 				p.add(pair, lifeMark)
 			}
@@ -112,7 +114,7 @@ func (p *peaks) judge(s *segment) {
 
 // pairOf is what a client sent of a key.
 func (p *peaks) pairOf(key, client int32) *peakPair {
-	id := client
+	id := key
 	if p.ids != nil {
 		both := uint64(key)<<32 | uint64(client)
 		known, found := p.ids[both]

@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -330,7 +331,7 @@ func drawLimits(rng *rand.Rand, r *BoundResult) string {
 // boundKeys are some that belong to a client each, most of all clients themselves, and some that are shared.
 var boundKeys = []request.Key{
 	request.ByClient, request.ByClient, request.ByClient, request.ByClient,
-	request.ByClientAction, request.ByClient24, request.BySite,
+	request.ByClientAction, request.ByClient24, request.BySite, request.ByClientAgentAction, request.ByClient24Action,
 }
 
 // Whatever windows, buckets, and combinations of them keep the promise, none targets more than the bound.
@@ -373,5 +374,44 @@ func TestBoundIsNeverBeaten(t *testing.T) {
 	t.Logf("of %d sets, %d keep the promise, %d reach the bound; %d logs have gaps", logs*sets, kept, equal, gaps)
 	if kept < logs*sets/5 || equal < kept/20 || gaps < logs/50 {
 		t.Error("the test shows little")
+	}
+}
+
+// Bounds for several keys are those of each of them, also where it is known before how much each client sent.
+func TestBoundsOfKeys(t *testing.T) {
+	rng := testneeds.Rand(t, 16, 3)
+	for range 300 {
+		trial := drawTrial(rng, 1+rng.IntN(12), 1+rng.IntN(150), rng.IntN(2) == 0)
+		together, known := NewBounds(trial.options, boundKeys), NewBounds(trial.options, boundKeys)
+		sent := map[int32]int64{}
+		for i, more := 0, true; more; i++ {
+			for _, b := range trial.batches {
+				together.Take(b)
+				if i > 0 {
+					known.Take(b)
+					continue
+				}
+				for row, client := range b.Client {
+					if !b.Warm && (b.Marks == nil || b.Marks[row] == 1) {
+						sent[client]++
+					}
+				}
+			}
+			if i == 0 {
+				known.Sent(trial.options.Tables.Clients.Len(), func(client int32) int64 { return sent[client] })
+			}
+			if more = together.Next(); known.Next() != more {
+				t.Fatalf("pass %d is the last one of some", i)
+			}
+		}
+		for i, by := range boundKeys {
+			trial.options.By = by
+			want := trial.bound(exactUpTo, 1+rng.Int64N(100))
+			for _, all := range []*Bounds{together, known} {
+				if got := all.Results()[i]; !reflect.DeepEqual(got, want) {
+					t.Fatalf("by %s: %+v, alone %+v\n%s", by, got, want, trial)
+				}
+			}
+		}
 	}
 }

@@ -60,6 +60,7 @@ type keySweep struct {
 	sieve     sieve
 	tasks     []*task
 	shapes    []shaped // one for each period
+	bound     *Bound   // takes in the same requests; nil: none does
 }
 
 // NewKeys returns Keys that have seen nothing.
@@ -89,6 +90,13 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
 	a.begin(func(visitor int32) uint8 { return uint8(a.known[visitor]) })
 	return a
+}
+
+// Share has Bounds for the same keys take in what k takes in and counts: it is sorted once for both.
+func (k *Keys) Share(bounds *Bounds) {
+	for i, s := range k.sweeps {
+		s.bound = bounds.all[i]
+	}
 }
 
 func newKeySweep(by request.Key, o *KeysOptions, group func(visitor int32) uint8) *keySweep {
@@ -135,6 +143,9 @@ func (k *Keys) judge(i int) {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())
 		}
+	}
+	if s.bound != nil && !k.whole.Warm {
+		s.bound.takeSorted(k.whole, &s.timelines)
 	}
 	for _, task := range s.tasks {
 		task.Forget(k.batch.Len(), k.now, task.release)

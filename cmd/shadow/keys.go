@@ -42,6 +42,7 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 			f.Caller = callerOf(cmd)
 			unlessGiven(cmd, "per", &f.Per)
 			unlessGiven(cmd, "target", &f.Target)
+			unlessGiven(cmd, "protect", &f.Protect)
 			return f.Run(cmd.Context(), args)
 		},
 	}

@@ -47,6 +47,11 @@ func (s *Answer) sections() []document.Section {
 			Notes: s.limitsNotes(len(shown), found),
 		})
 	}
+	if len(s.Verdict.ByKey) > 0 {
+		all = append(all, document.Section{
+			Title: "The bound by other keys: target requests that any limit could refuse at most" + about, Table: s.byKeyTable(),
+		})
+	}
 	for _, best := range s.best {
 		m := s.modelOf(best)
 		all = append(all, document.Section{
@@ -55,6 +60,18 @@ func (s *Answer) sections() []document.Section {
 		})
 	}
 	return all
+}
+
+// byKeyTable has the bound by each key.
+func (s *Answer) byKeyTable() *table.Table {
+	t := table.Of[KeyReach]{}
+	t.Head(table.Words("key"), func(r *KeyReach) table.Cell { return table.Text(r.Key) })
+	t.Join(table.Number("requests"), func(r *KeyReach) table.Cell { return table.Count(r.Requests) })
+	t.Join(table.Number("of"), func(r *KeyReach) table.Cell { return table.Count(r.OfRequests) })
+	t.Join(table.Number("%"), func(r *KeyReach) table.Cell { return table.Share(r.RequestsPercent) })
+	t.Join(table.Number("clients"), func(r *KeyReach) table.Cell { return table.Count(r.Clients) })
+	t.Join(table.Number("of"), func(r *KeyReach) table.Cell { return table.Count(r.OfClients) })
+	return t.Fill(s.Verdict.ByKey)
 }
 
 // limitsNotes explain the columns, and what the table leaves out.

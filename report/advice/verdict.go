@@ -22,6 +22,7 @@ type Verdict struct {
 	MostHit   *float64   `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
 	Validated *Validated `json:"validated"`        // nil: no part chose nothing
 	Reach     *Reach     `json:"bound"`            // nil: not computed
+	ByKey     []KeyReach `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
 	Allows    *Allows    `json:"allows"`           // nil without a limit
 	Best      *string    `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
 	Broke     *string    `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
@@ -64,6 +65,16 @@ type Reach struct {
 	OfClients       int64   `json:"of_clients"`
 }
 
+// A KeyReach is the same by another key.
+type KeyReach struct {
+	Key string `json:"key"`
+	Reach
+}
+
+func newReach(r *suggest.Reach) Reach {
+	return Reach{r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
+}
+
 // Allows is how many requests the limit admits one client that sends flat out, from its first on.
 type Allows struct {
 	Minute int64 `json:"minute"`
@@ -96,8 +107,13 @@ func (s *Answer) fillVerdict() {
 			v.Search = append(v.Search, Crawler(c))
 		}
 	}
-	if r := a.Reach; r != nil {
-		v.Reach = &Reach{r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
+	if a.Reach != nil {
+		r := newReach(a.Reach)
+		v.Reach = &r
+	}
+	v.ByKey = []KeyReach{}
+	for i := range a.ByKey {
+		v.ByKey = append(v.ByKey, KeyReach{a.ByKey[i].Key.String(), newReach(&a.ByKey[i].Reach)})
 	}
 	if n.Broke != "" {
 		v.Broke = &n.Broke
@@ -130,8 +146,8 @@ func (s *Answer) reason() string {
 	a, n := s.Advice, &s.Advice.Answer
 	bound := ""
 	if a.Reach != nil {
-		bound = fmt.Sprintf(" (bound: %s %% of the target requests)", format.Percent(format.PercentOf(a.Reach.Requests,
-			a.Reach.OfRequests)))
+		bound = fmt.Sprintf(" (bound: %s %% of the target requests)%s", format.Percent(format.PercentOf(a.Reach.Requests,
+			a.Reach.OfRequests)), othersText(a))
 	}
 	switch n.Because {
 	case suggest.Separates:
@@ -151,7 +167,19 @@ func (s *Answer) reason() string {
 	case suggest.FailedLater:
 		return fmt.Sprintf("%s broke its promise later in the log, so only a limit that hits nobody is safe", n.Broke)
 	}
-	return "every limit that this log can judge hits more clients than the promise allows"
+	return "every limit that this log can judge hits more clients than the promise allows" + othersText(a)
+}
+
+// othersText says by which key a limit might separate where none by client can.
+func othersText(a *suggest.Advice) string {
+	best := a.Might()
+	switch {
+	case a.Answer.Verdict != suggest.NoLimitCan || len(a.ByKey) == 0:
+		return ""
+	case best == nil:
+		return ", nor one by another key"
+	}
+	return fmt.Sprintf("; one by %s might (bound: %s %%)", best.Key, format.Percent(format.PercentOf(best.Requests, best.OfRequests)))
 }
 
 // settings are the words of verdicts as people read them.

@@ -4,7 +4,9 @@ package keys
 
 import (
 	"shadow/report"
+	"shadow/report/format"
 	"shadow/request"
+	"shadow/suggest"
 )
 
 // Report is the report on keys: what limits cost protected clients, by what they count by. docs/keys.md
@@ -17,6 +19,7 @@ type Report struct {
 	Doubted   int64       `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
 	Absent    []AbsentKey `json:"absent"`  // keys that this log has nothing for
 	Answers   []Answer    `json:"answers"`
+	Bounds    *Bounds     `json:"bounds"` // nil: not known
 	Log       Log         `json:"log"`
 }
 
@@ -38,6 +41,29 @@ type Rotating struct {
 	Networks  int64 `json:"networks"`
 	Addresses int64 `json:"addresses"`
 	Requests  int64 `json:"requests"`
+}
+
+// Bounds are how much of the target any limit by each key could reach under a promise. Unlike the answers they are about
+// clients and their groups, as suggestions are.
+type Bounds struct {
+	Protect []string `json:"protect"` // the promises
+	Target  string   `json:"target"`
+	Keys    []Bound  `json:"keys"`
+}
+
+// A Bound is that of one key.
+type Bound struct {
+	Key             string  `json:"key"`
+	Requests        int64   `json:"requests"`
+	OfRequests      int64   `json:"of_requests"`
+	RequestsPercent float64 `json:"requests_percent"`
+	Clients         int64   `json:"clients"`
+	OfClients       int64   `json:"of_clients"`
+}
+
+// NewBound is what was found by a key.
+func NewBound(r *suggest.KeyReach) Bound {
+	return Bound{r.Key.String(), r.Requests, r.OfRequests, format.PercentOf(r.Requests, r.OfRequests), r.Clients, r.OfClients}
 }
 
 // A Group is visitors of some classes.

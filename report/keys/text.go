@@ -75,6 +75,10 @@ func (k *Report) absentText() string {
 // Text writes the report for people.
 func (k *Report) Text(w *document.Writer) {
 	k.Begin(w, "What to count by", "", k.facts()...)
+	if b := k.Bounds; b != nil && k.Input.Requests > 0 {
+		w.Section(2, fmt.Sprintf("The bound: what any limit by each key can refuse at most that keeps %s", strings.Join(b.Protect, ", ")))
+		w.Table(b.table())
+	}
 	for i := range k.Answers {
 		a := &k.Answers[i]
 		w.Section(2, a.title(k))
@@ -90,6 +94,7 @@ func (k *Report) Text(w *document.Writer) {
 var csvHead = []string{
 	"refuse_percent", "per", "key", "limit", "reached", "best", "stop_requests", "stopped", "stopped_percent",
 	"spare_visitors", "spare_hit", "spare_hit_percent", "spare_requests", "spare_refused", "spare_refused_percent",
+	"bound_requests", "bound_of_requests", "bound_percent", "bound_clients", "bound_of_clients",
 }
 
 // CSV writes the report for programs.
@@ -105,17 +110,36 @@ func (k *Report) CSV() ([]byte, error) {
 		}
 		for j := range a.Keys {
 			r := &a.Keys[j]
-			c.Add(
+			row := []table.Cell{
 				table.Text(share), table.Text(a.Per), table.Text(r.Key), table.Text(r.Limit),
 				table.Text(strconv.FormatBool(r.Reached)), table.Text(strconv.FormatBool(r.Key == a.Best)),
 				table.Count(k.Target.Requests), table.Count(r.TargetRefused), exact(r.TargetPercent),
 				table.Count(k.Protected.Visitors), table.Count(r.ProtectedHit), exact(r.ProtectedHitPercent),
 				table.Count(k.Protected.Requests), table.Count(r.ProtectedRefused), exact(r.ProtectedPercent),
-			)
+			}
+			if b := k.bound(r.Key); b == nil {
+				row = append(row, table.Texts("", "", "", "", "")...)
+			} else {
+				row = append(row, table.Count(b.Requests), table.Count(b.OfRequests), exact(b.RequestsPercent),
+					table.Count(b.Clients), table.Count(b.OfClients))
+			}
+			c.Add(row...)
 		}
 	}
 	err := c.Flush()
 	return b.Bytes(), err
+}
+
+// bound is that of a key, nil if it is not known.
+func (k *Report) bound(key string) *Bound {
+	if k.Bounds == nil {
+		return nil
+	}
+	i := slices.IndexFunc(k.Bounds.Keys, func(b Bound) bool { return b.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &k.Bounds.Keys[i]
 }
 
 // Write writes the report in one of Formats, all of it or nothing.
@@ -186,6 +210,17 @@ func (a *Answer) longerText(k *Report) string {
 
 // wellSeparated is the most that a key which separates may hit, in percent of the protected visitors.
 const wellSeparated = 5
+
+func (b *Bounds) table() *table.Table {
+	t := table.Of[Bound]{}
+	t.Head(table.Words("key"), func(r *Bound) table.Cell { return table.Text(r.Key) })
+	t.Join(table.Number("requests of "+b.Target), func(r *Bound) table.Cell { return table.Count(r.Requests) })
+	t.Join(table.Number("of"), func(r *Bound) table.Cell { return table.Count(r.OfRequests) })
+	t.Join(table.Number("%"), func(r *Bound) table.Cell { return table.Share(r.RequestsPercent) })
+	t.Join(table.Number("clients"), func(r *Bound) table.Cell { return table.Count(r.Clients) })
+	t.Join(table.Number("of"), func(r *Bound) table.Cell { return table.Count(r.OfClients) })
+	return t.Fill(b.Keys)
+}
 
 func (a *Answer) table() *table.Table {
 	t := table.Of[Row]{}
