@@ -255,7 +255,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 		if r.overTime == nil {
 			return model.Write(r.Out, r.Output)
 		}
-		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies)}
+		page := &html.Page{Model: model, Times: r.overTime.Times(model.Policies, result.OverTime)}
 		if r.curves != nil {
 			page.Curves = curves.New(r.curves, report.Options{}).Curves()
 		}

@@ -29,6 +29,7 @@ type Engine struct {
 	evidence   *behaviour   // nil: not wanted
 	bounded    bool         // whether there are bounds of the policies
 	tallies    traffic.Tallies
+	overTime   Stretches // all requests
 	refusals   refusals
 	observed   []Verdicts // on the batch at hand, by policy; nil: nobody observes
 	times      StageTimes
@@ -77,6 +78,7 @@ func (e *Engine) Judge(b *traffic.Batch) error {
 		e.clock.Lap(&e.times.Group)
 		if k.By == request.ByClient && !b.Warm && !e.options.Bare {
 			e.tallies.Count(b, &k.Group, e.options.Tables)
+			e.overTime.AddAll(b.At)
 			e.evidence.gather(b, &k.Group, e.options.Tables)
 			e.clock.Lap(&e.times.Count)
 		}
@@ -132,7 +134,7 @@ func (e *Engine) flush() error {
 func (e *Engine) Result(s ingest.Stats) *Result {
 	e.tallies.Grow(e.options.Tables)
 	r := &Result{
-		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions,
+		Stats: s, Tables: e.options.Tables, Clients: &e.tallies.Clients, Actions: e.tallies.Actions, OverTime: &e.overTime,
 		Evidence: e.evidence.result(e.options.Tables),
 	}
 	for _, c := range e.candidates {

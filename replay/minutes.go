@@ -25,7 +25,7 @@ type hour [60]uint32
 
 // add counts n refusals in one minute.
 func (m *minutes) add(at limit.Time, n uint32) {
-	now := floorTo(at, limit.Hour)
+	now := FloorTo(at, limit.Hour)
 	if m.page == nil || now != m.now {
 		m.turn(now)
 	}
@@ -78,8 +78,8 @@ func (p *peak) see(now limit.Time, page *hour) {
 	}
 }
 
-// floorTo is the last multiple of step at or before t.
-func floorTo(t, step limit.Time) limit.Time {
+// FloorTo returns the last multiple of step at or before t.
+func FloorTo(t, step limit.Time) limit.Time {
 	r := t % step
 	if r < 0 {
 		r += step

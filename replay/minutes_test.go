@@ -20,13 +20,13 @@ func TestMinutesOfACentury(t *testing.T) {
 		for range 2*maxHours + 10 {
 			at += limit.Hour
 			m.add(at, 1)
-			all[floorTo(at, limit.Minute)]++
+			all[FloorTo(at, limit.Minute)]++
 		}
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			at += limit.Time(rapid.Int64Range(0, int64(3*limit.Hour)).Draw(t, "step"))
 			for range rapid.IntRange(1, 3).Draw(t, "refused") {
 				m.add(at, 1)
-				all[floorTo(at, limit.Minute)]++
+				all[FloorTo(at, limit.Minute)]++
 			}
 			m.close(at)
 			if len(m.hours) > 50 {

@@ -88,7 +88,7 @@ func (r *refusals) tallyRows(b *traffic.Batch, masks []uint8) {
 			mask := masks[row]
 			if uint64(at[row]-r.minute) >= uint64(limit.Minute) {
 				r.endMinute()
-				r.minute = floorTo(at[row], limit.Minute)
+				r.minute = FloorTo(at[row], limit.Minute)
 			}
 			if r.byMinute[mask] == 0 {
 				r.seen = append(r.seen, mask)

@@ -40,6 +40,7 @@ type Result struct {
 	Tables         *traffic.Tables
 	Clients        *Paged[ClientTally]      // by client id; a client all of whose requests were before --since has none
 	Actions        []int64                  // requests by action id
+	OverTime       *Stretches               // requests by time; nil: not known
 	Evidence       *Paged[evidence.Summary] // by client id; nil: not gathered
 	ClientVerdicts *Paged[ClientVerdict]    // of a replay before, by client id; nil: none, or see Evidence
 	Policies       []PolicyTally

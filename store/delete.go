@@ -18,6 +18,7 @@ import (
 var runTables = []string{
 	"runs", "inputs", "unreadable_lines", "warnings", "findings", "policies", "parts", "clients", "agents", "actions",
 	"client_tallies", "action_tallies", "events", "curves", "curve_points", "client_evidence", "not_http",
+	"request_times",
 }
 
 // TableRows is how many rows of a table something is about.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func (r *Reader) Load(runs []int32) (*Loaded, error) {
 	}
 	steps := []func() error{
 		l.readRuns, l.readInputs, l.readNotes, l.readAgents, l.readClients, l.readActions,
-		l.readPolicies, l.readParts, l.readTallies, l.readFindings,
+		l.readPolicies, l.readParts, l.readTallies, l.readFindings, l.readTimes,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -171,6 +172,29 @@ func (l *loading) readInputs() error {
 		})
 		return nil
 	})
+}
+
+// readTimes reads when requests came, if that is known of all runs.
+func (l *loading) readTimes() error {
+	type row struct {
+		Run          int32
+		Time, Length limit.Time
+		Requests     int64
+	}
+	left := map[int32]bool{} // runs
+	for _, s := range l.spans {
+		left[s.run] = s.requests > 0
+	}
+	var times replay.Stretches
+	err := each(l.duck, "SELECT run, time, length_us, requests FROM request_times WHERE run IN "+l.runs+" ORDER BY time", func(t *row) error {
+		times.AddStretch(t.Time, t.Length, t.Requests)
+		left[t.Run] = false
+		return nil
+	})
+	if !slices.Contains(slices.Collect(maps.Values(left)), true) {
+		l.to.Result.OverTime = &times
+	}
+	return err
 }
 
 // faultsKept is how many unreadable lines of several runs are shown, as many as a run keeps.

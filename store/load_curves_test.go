@@ -1,12 +1,14 @@
 package store
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"shadow/limit"
+	"shadow/replay"
 	"shadow/request"
 	"shadow/sweep"
 )
@@ -97,5 +99,39 @@ func TestOverTime(t *testing.T) {
 				t.Errorf("runs %v: policy %d refused %d over time, %d in all", runs, i, sums[i], p.Refused)
 			}
 		}
+	}
+}
+
+// Requests by time come back as they were; of several runs they add up, unless a run does not know them.
+func TestRequestTimes(t *testing.T) {
+	path := dbPath(t)
+	var want [3]replay.Stretches
+	for i := range want {
+		run := makeRun(t, uint64(i), 1, 3, 30)
+		if i < 2 {
+			run.result.OverTime = &want[i]
+			for day := range limit.Time(5000 * i) { // too many for days, and for stretches of eight
+				want[i].Add(dayOne+day*limit.Day, int64(day)+1)
+			}
+			want[i].Add(dayOne+70*limit.Second, 4)
+		}
+		storeRun(t, path, run, info)
+	}
+	r := openReaderOf(t, path)
+	for runs, want := range map[[2]int32]*replay.Stretches{{1, 1}: &want[0], {2, 2}: &want[1], {3, 3}: nil, {1, 3}: nil} {
+		l, err := r.Load(slices.Compact(runs[:]))
+		if err != nil || !reflect.DeepEqual(l.Result.OverTime, want) {
+			t.Errorf("runs %v: %v, want %v: %v", runs, l.Result.OverTime, want, err)
+		}
+	}
+	l, err := r.Load([]int32{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, n := range want[0].All() {
+		want[1].Add(at, n)
+	}
+	if !reflect.DeepEqual(l.Result.OverTime, &want[1]) {
+		t.Errorf("together: %v, want %v", l.Result.OverTime, &want[1])
 	}
 }

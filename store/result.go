@@ -85,6 +85,11 @@ func (r *Run) writeRead(w *writer, res *replay.Result) {
 	for _, s := range res.Stats.NotHTTP {
 		w.add("not_http", s.Status, s.Lines)
 	}
+	if res.OverTime != nil {
+		for at, requests := range res.OverTime.All() {
+			w.add("request_times", at, int64(res.OverTime.Length()), requests)
+		}
+	}
 	said := map[string]string{} // the codes of findings, by warnings that say the same
 	for i := range r.Findings {
 		f := &r.Findings[i]

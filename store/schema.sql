@@ -42,6 +42,13 @@ CREATE TABLE not_http ( -- the lines of runs.not_http by status
     lines  BIGINT  NOT NULL
 );
 
+CREATE TABLE request_times ( -- the requests of a run by time, not of a tail
+    run       INTEGER   NOT NULL,
+    time      TIMESTAMP NOT NULL, -- start of a stretch; those without a request are left out
+    length_us BIGINT    NOT NULL, -- of the stretch, in microseconds: a minute, or more in long logs
+    requests  BIGINT    NOT NULL
+);
+
 CREATE TABLE inputs (
     run         INTEGER NOT NULL,
     input       INTEGER NOT NULL, -- from 0

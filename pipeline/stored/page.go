@@ -27,8 +27,9 @@ func (f *Report) page(model *report.Model) (*html.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Times = times.Times(model.Policies)
-	p.Untimed = untimed(model.Policies, len(p.Times))
+	if p.Times = times.Times(model.Policies, f.loaded.Result.OverTime); p.Times != nil {
+		p.Untimed = untimed(model.Policies, len(p.Times.Policies))
+	}
 	p.Curves, err = f.curves()
 	return p, err
 }

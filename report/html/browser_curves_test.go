@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"shadow/limit"
 	"shadow/report/format"
 	"shadow/report/reporttest"
 	"shadow/request"
@@ -181,12 +180,38 @@ func TestBrowserChoosesACurve(t *testing.T) {
 // The chart draws: with a line switched off there is less colour on it, and zooming changes the picture.
 func TestBrowserChart(t *testing.T) {
 	p := sweptPage(reporttest.SweptTown(400))
-	p.Times = []Times{{"token:6/30s", format.Moment(reporttest.Noon), 5 * limit.Minute, []int64{0, 7, 0, 0, 90, 2}}}
+	p.Times = townTimes()
 	b := openTab(t, p, 1280, 900)
 	inked := `(() => { const c = document.querySelector("#curve-chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) n += d[i] > 150 && d[i + 1] < 80 && d[i + 3] > 200; return n; })()`
 	red := eval[int](b, inked)
 	b.do(chromedp.Click(chromedp.CSS("#curve-legend label:first-child")))
 	if without := eval[int](b, inked); red < 300 || without > red/10 {
 		t.Errorf("%d red pixels with the line, %d without", red, without)
+	}
+}
+
+// Behind the bars of refusals stand those of all requests, on a scale of their own where the refusals would be too low;
+// the text beside the chart tells of both.
+func TestBrowserOverTime(t *testing.T) {
+	b := openTab(t, townPage(), 1280, 900)
+	inked := func() []int {
+		return eval[[]int](b, `(() => { const c = document.querySelector("#times-chart canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; const of = (r, g, b) => { let n = 0; for (let i = 0; i < d.length; i += 4) n += Math.abs(d[i] - r) + Math.abs(d[i + 1] - g) + Math.abs(d[i + 2] - b) < 6; return n; }; return [of(0xc4, 0x26, 0x2f), of(0xcf, 0xd6, 0xe4)]; })()`)
+	}
+	b.do(chromedp.Click(chromedp.CSS("label[for=theme-light]")))
+	words := func() string { return eval[string](b, `document.getElementById("times-words").textContent`) }
+	for i, want := range []string{
+		"Each bar is 5 min, the pale ones of all requests (scale on the right). The most: 90 of 2,000 requests refused in the 5 min from ",
+		"Each bar is 5 min, the pale ones of all requests. The most: 900 of 2,000 requests refused in the 5 min from ",
+	} {
+		eval[any](b, `(() => { const s = document.getElementById("times-which"); s.value = "%d"; s.dispatchEvent(new Event("change")); })()`, i)
+		if ink := inked(); ink[0] < 500 || ink[1] < 5000 {
+			t.Errorf("candidate %d: %d pixels of refusals, %d of requests", i, ink[0], ink[1])
+		}
+		if got := words(); !strings.HasPrefix(got, want) {
+			t.Errorf("candidate %d: %q", i, got)
+		}
+	}
+	if text := eval[string](b, `document.getElementById("times").textContent`); !strings.Contains(text, "3 requests of another time would make the bars longer") {
+		t.Errorf("nobody is told what is left out: %q", text)
 	}
 }

@@ -22,7 +22,14 @@ import (
 const firstColumn = `[...document.querySelector("#who figure.table tbody").rows].filter((row) => !row.hidden).map((row) => row.cells[%d].textContent)`
 
 func townPage() *Page {
-	return &Page{Model: report.New(reporttest.Town(), townOptions), Times: []Times{{"token:6/30s", format.Moment(reporttest.Noon), 5 * limit.Minute, []int64{0, 7, 0, 0, 90, 2}}}}
+	return &Page{Model: report.New(reporttest.Town(), townOptions), Times: townTimes()}
+}
+
+func townTimes() *Times {
+	return &Times{
+		Start: format.Moment(reporttest.Noon), Step: 5 * limit.Minute, Requests: []int64{110, 600, 480, 300, 2000, 900, 40}, Left: 3,
+		Policies: []Refusals{{"token:6/30s", []int64{0, 7, 0, 0, 90, 2, 0}}, {"window:5/1m", []int64{0, 70, 0, 0, 900, 20, 0}}},
+	}
 }
 
 // A head sorts up and down by what stands behind the texts, and says so.

@@ -24,7 +24,7 @@ type data struct {
 	Clients  []int64     `json:"clients"`
 	Curves   []curveData `json:"curves"`
 	First    int         `json:"first"` // the curve to show first
-	Times    []times     `json:"times"`
+	Times    *times      `json:"times"` // null: there are none
 }
 
 // A htmlCurve is a curve, thinned.
@@ -43,18 +43,23 @@ type curveData struct {
 	Hit     [][]int64 `json:"hit"`     // by class, then by point: differences; null: none at all
 }
 
-// times are the refusals of one policy over time.
+// times are requests and refusals over time.
 type times struct {
+	Start    float64    `json:"start"` // Unix seconds
+	Step     float64    `json:"step"`  // seconds
+	Length   string     `json:"length"`
+	Requests []int64    `json:"requests"` // null: not known
+	Policies []refusals `json:"policies"`
+}
+
+type refusals struct {
 	Policy  string  `json:"policy"`
-	Start   float64 `json:"start"` // Unix seconds
-	Step    float64 `json:"step"`  // seconds
-	Length  string  `json:"length"`
 	Refused []int64 `json:"refused"`
 }
 
 // dataOf is the island of a page, and the curves as it has them.
 func (p *Page) dataOf(room room) (template.JS, error) {
-	d := data{Classes: []string{}, Curves: []curveData{}, Times: []times{}, Requests: []int64{}, Clients: []int64{}}
+	d := data{Classes: []string{}, Curves: []curveData{}, Requests: []int64{}, Clients: []int64{}}
 	if c := p.Curves; c != nil {
 		d.Judged = c.judged()
 		for _, class := range c.classes() {
@@ -69,8 +74,8 @@ func (p *Page) dataOf(room room) (template.JS, error) {
 			d.Curves = append(d.Curves, c.htmlCurve(curve, room.points))
 		}
 	}
-	for i := range p.Times[:min(len(p.Times), room.details)] {
-		d.Times = append(d.Times, timesOf(&p.Times[i], room.steps))
+	if p.Times != nil {
+		d.Times = timesOf(p.Times, room)
 	}
 	text, err := json.Marshal(d)
 	return template.JS(text), err //nolint:gosec // JSON, without "<"
@@ -212,20 +217,16 @@ func aroundLimit(s *sweep.Shape) (before, after string) {
 	return s.Kind.String() + ":", "/" + limit.FormatPeriod(s.Per)
 }
 
-// timesOf joins stretches until there are at most so many.
-func timesOf(t *Times, most int) times {
-	refused, step := t.Refused, t.Step
-	for len(refused) > max(most, 1) {
-		joined := make([]int64, (len(refused)+1)/2)
-		for i, n := range refused {
-			joined[i/2] += n
-		}
-		refused, step = joined, 2*step
+func timesOf(t *Times, room room) *times {
+	t = t.joined(room.steps)
+	d := &times{
+		Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(t.Step), Length: format.Brief(t.Step),
+		Requests: t.Requests,
 	}
-	return times{
-		Policy: name(t.Policy), Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(step),
-		Length: format.Brief(step), Refused: refused,
+	for _, p := range t.Policies[:min(len(t.Policies), room.details)] {
+		d.Policies = append(d.Policies, refusals{name(p.Policy), p.Refused})
 	}
+	return d
 }
 
 // The classes of a page's charts: those of clients, and where it is known who is disguised, these as a class of their

@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -56,10 +57,13 @@ func TestHTMLIsSmall(t *testing.T) {
 			p.Model.Policies[i].TopActions = append(p.Model.Policies[i].TopActions, report.Action{Action: long, Refused: 1})
 		}
 	}
-	refused := make([]int64, 500_000)
+	p.Times.Requests = make([]int64, 500_000)
+	for i := range p.Times.Requests {
+		p.Times.Requests[i] = math.MaxInt32
+	}
 	for len(p.Model.Policies) < 1000 {
 		p.Model.Policies = append(p.Model.Policies, p.Model.Policies[0])
-		p.Times = append(p.Times, Times{Policy: long, Step: limit.Minute, Refused: refused})
+		p.Times.Policies = append(p.Times.Policies, Refusals{long, p.Times.Requests})
 		p.Model.Warnings = append(p.Model.Warnings, long)
 		section := document.Section{Title: "x", Notes: []string{long}, Table: table.New(table.Words(long))}
 		section.Table.Add(table.Text(long))

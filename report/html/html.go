@@ -32,7 +32,7 @@ import (
 type Page struct {
 	Model    *report.Model
 	Curves   *Curves            // what every limit would refuse
-	Times    []Times            // refusals over time, of some policies
+	Times    *Times             // refusals over time; nil: none
 	Untimed  string             // whose refusals over time are not known: a sentence
 	Sections []document.Section // whatever else there is to say, before the curves
 }
@@ -54,12 +54,19 @@ type Curves struct {
 	Changes []int64
 }
 
-// Times are the refusals of one policy over time.
+// Times are requests and refusals over time: how many in each of some stretches of the same length.
 type Times struct {
+	Start    format.Moment // of the first stretch
+	Step     limit.Time    // length of each
+	Requests []int64       // in each; nil: not known
+	Left     int64         // requests before and after
+	Policies []Refusals    // of those that refused something; at least one
+}
+
+// Refusals are those of one policy.
+type Refusals struct {
 	Policy  string
-	Start   format.Moment // of the first stretch
-	Step    limit.Time    // length of each
-	Refused []int64       // in each
+	Refused []int64 // in each stretch
 }
 
 // MostBytes is how many bytes a page has at most.

@@ -1,32 +1,29 @@
 package html
 
 import (
-	"maps"
 	"slices"
 
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/report/table"
 )
 
-// A page shows refusals over time. What a replay keeps of that is the worst minute, and the database keeps events,
-// maybe of some policies only; so for a page the events of all policies are counted on their way.
-//
-// Each policy is counted in stretches of its own length, from a minute up: where there are too many stretches, the
-// length grows and what has been counted is joined. A log may hold a stamp of another century, so only stretches with
-// refusals are kept.
+// A page shows refusals over time, and all requests behind them. Of refusals a replay keeps the worst minute, and the
+// database keeps events, maybe of some policies only; so for a page the events of all policies are counted on their
+// way. All bars of a page are of the same stretches of time.
 
 // An OverTime counts events by time and hands those on that are to be kept.
 type OverTime struct {
-	to     replay.Sink // nil: nowhere
-	keep   int         // policies whose events are to be kept, the first so many
-	counts []stretches // by policy
+	to     replay.Sink        // nil: nowhere
+	keep   int                // policies whose events are to be kept, the first so many
+	counts []replay.Stretches // by policy
 }
 
 // NewOverTime counts for so many policies.
 func NewOverTime(to replay.Sink, keep, policies int) *OverTime {
-	return &OverTime{to: to, keep: keep, counts: make([]stretches, policies)}
+	return &OverTime{to: to, keep: keep, counts: make([]replay.Stretches, policies)}
 }
 
 // Write counts the events. Events come policy by policy.
@@ -36,7 +33,7 @@ func (o *OverTime) Write(events []replay.Event) error {
 		kept = len(events)
 	}
 	for i := range events {
-		o.counts[events[i].Policy].add(events[i].At, int64(events[i].Count))
+		o.counts[events[i].Policy].Add(events[i].At, int64(events[i].Count))
 	}
 	if o.to == nil || kept == 0 {
 		return nil
@@ -45,80 +42,151 @@ func (o *OverTime) Write(events []replay.Event) error {
 }
 
 // Add counts refusals of a policy.
-func (o *OverTime) Add(policy int, at limit.Time, refused int64) { o.counts[policy].add(at, refused) }
+func (o *OverTime) Add(policy int, at limit.Time, refused int64) { o.counts[policy].Add(at, refused) }
 
-// Times are the counts of the policies that refused something.
-func (o *OverTime) Times(policies []report.Policy) (times []Times) {
+// mostBars is how many stretches are shown, with those in which nothing was refused.
+const mostBars = 1000
+
+// Times are the counts of the policies that refused something, and of all requests where these are known; nil if no
+// policy refused anything.
+//
+// The bars are those of the whole log. Where a few requests of another time would make them longer, these are left out:
+// at most 1 in 2,000 at either end, none in the time from the first refusal to the last.
+func (o *OverTime) Times(policies []report.Policy, requests *replay.Stretches) *Times {
+	var span extent
 	for i := range policies {
-		if c := &o.counts[i]; len(c.refused) > 0 {
-			times = append(times, c.times(policies[i].Policy))
+		span.cover(&o.counts[i])
+	}
+	if span.none() {
+		return nil
+	}
+	if requests != nil && requests.Empty() {
+		requests = nil
+	}
+	if requests != nil {
+		whole, middle := span, span
+		whole.cover(requests)
+		middle.coverMiddle(requests)
+		if span = middle; whole.step() == middle.step() {
+			span = whole
 		}
 	}
-	return times
-}
-
-const (
-	mostStretches = 4096 // kept of a policy
-	mostBars      = 1000 // shown of it, with those in which nothing was refused
-)
-
-// stretchLengths are how long stretches may be, each a multiple of the one before.
-var stretchLengths = []limit.Time{
-	limit.Minute, 5 * limit.Minute, 15 * limit.Minute, limit.Hour, 6 * limit.Hour, limit.Day,
-	8 * limit.Day, 64 * limit.Day, 512 * limit.Day, 4096 * limit.Day, 32768 * limit.Day, 262144 * limit.Day,
-}
-
-// stretches are the refusals of one policy by the stretch of time.
-type stretches struct {
-	length  int                  // index into stretchLengths
-	refused map[limit.Time]int64 // by the number of the stretch since the epoch
-}
-
-func (s *stretches) add(at limit.Time, n int64) {
-	if s.refused == nil {
-		s.refused = map[limit.Time]int64{}
+	step := span.step()
+	first := replay.FloorTo(span.first, step)
+	t := &Times{Start: format.Moment(first), Step: step}
+	bars := int((span.last-first)/step) + 1
+	count := func(s *replay.Stretches) (n []int64, left int64) {
+		n = make([]int64, bars)
+		for at, k := range s.All() {
+			if i := (replay.FloorTo(at, step) - first) / step; 0 <= i && int(i) < bars {
+				n[i] += k
+			} else {
+				left += k
+			}
+		}
+		return n, left
 	}
-	s.refused[floorDiv(at, stretchLengths[s.length])] += n
-	for len(s.refused) > mostStretches && s.length < len(stretchLengths)-1 {
-		s.widen()
+	if requests != nil {
+		t.Requests, t.Left = count(requests)
 	}
-}
-
-// widen joins stretches to longer ones.
-func (s *stretches) widen() {
-	joined := make(map[limit.Time]int64, len(s.refused))
-	times := stretchLengths[s.length+1] / stretchLengths[s.length]
-	for i, n := range s.refused {
-		joined[floorDiv(i, times)] += n
-	}
-	s.length, s.refused = s.length+1, joined
-}
-
-// times are all stretches from the first with a refusal to the last, at most mostBars.
-func (s *stretches) times(name string) Times {
-	first, last := s.ends()
-	for last-first >= mostBars && s.length < len(stretchLengths)-1 {
-		s.widen()
-		first, last = s.ends()
-	}
-	step := stretchLengths[s.length]
-	t := Times{Policy: name, Start: format.Moment(first * step), Step: step, Refused: make([]int64, last-first+1)}
-	for i, n := range s.refused {
-		t.Refused[i-first] = n
+	for i := range policies {
+		if !o.counts[i].Empty() {
+			refused, _ := count(&o.counts[i])
+			t.Policies = append(t.Policies, Refusals{policies[i].Policy, refused})
+		}
 	}
 	return t
 }
 
-// floorDiv rounds down, also below 0.
-func floorDiv(t, by limit.Time) limit.Time {
-	n := t / by
-	if t%by < 0 {
-		n--
-	}
-	return n
+// An extent is from the first to the last of some stretches.
+type extent struct {
+	length      limit.Time // of the longest; 0: there are none
+	first, last limit.Time // where stretches begin
 }
 
-func (s *stretches) ends() (first, last limit.Time) {
-	numbers := slices.Collect(maps.Keys(s.refused))
-	return slices.Min(numbers), slices.Max(numbers)
+func (e *extent) none() bool { return e.length == 0 }
+
+// step is how long bars are at least.
+func (e *extent) step() limit.Time { return replay.LongerStretch(e.length, e.first, e.last, mostBars) }
+
+func (e *extent) see(at, length limit.Time) {
+	if e.none() {
+		e.first, e.last = at, at
+	}
+	e.first, e.last, e.length = min(e.first, at), max(e.last, at), max(e.length, length)
+}
+
+func (e *extent) cover(s *replay.Stretches) {
+	for at := range s.All() {
+		e.see(at, s.Length())
+	}
+}
+
+// coverMiddle leaves out 1 in 2,000 at either end.
+func (e *extent) coverMiddle(s *replay.Stretches) {
+	var all, before int64
+	for _, n := range s.All() {
+		all += n
+	}
+	for at, n := range s.All() {
+		if before+n > all/2000 && before < all-all/2000 {
+			e.see(at, s.Length())
+		}
+		before += n
+	}
+}
+
+// joined puts stretches together until there are at most so many.
+func (t *Times) joined(most int) *Times {
+	j := *t
+	j.Policies = slices.Clone(t.Policies)
+	for j.bars() > max(most, 1) {
+		j.Step *= 2
+		j.Requests = pairs(j.Requests)
+		for i := range j.Policies {
+			j.Policies[i].Refused = pairs(j.Policies[i].Refused)
+		}
+	}
+	return &j
+}
+
+func (t *Times) bars() int { return len(t.Policies[0].Refused) }
+
+func pairs(n []int64) (sums []int64) {
+	for i := range n {
+		if i%2 == 0 {
+			sums = append(sums, 0)
+		}
+		sums[i/2] += n[i]
+	}
+	return sums
+}
+
+// rowsOfTimes is how many rows the table behind the chart has at most.
+const rowsOfTimes = 100
+
+// table has the figures of the chart, in longer stretches where there are many.
+func (t *Times) table(room room) *table.Page {
+	j := t.joined(min(rowsOfTimes, room.rows))
+	j.Policies = j.Policies[:min(len(j.Policies), room.details)]
+	all := table.New(table.Words(format.Brief(j.Step) + " from (UTC)"))
+	all.Title = "Requests and refusals over time"
+	if j.Requests != nil {
+		all.Head(table.Number("requests"))
+	}
+	for _, p := range j.Policies {
+		all.Head(table.Number("refused by " + name(p.Policy)))
+	}
+	for i := range j.bars() {
+		at := j.Start + format.Moment(limit.Time(i)*j.Step)
+		row := []table.Cell{table.Shown(at.Format("2006-01-02 15:04"), at.String())}
+		if j.Requests != nil {
+			row = append(row, table.Count(j.Requests[i]))
+		}
+		for _, p := range j.Policies {
+			row = append(row, table.Count(p.Refused[i]))
+		}
+		all.Add(row...)
+	}
+	return all.Page(len(all.Rows), "", 0)
 }

@@ -3,12 +3,14 @@ package html
 import (
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/format"
+	"shadow/report/reporttest"
 	"shadow/testneeds"
 )
 
@@ -25,46 +27,90 @@ func (k *keptEvents) Write(events []replay.Event) error {
 	return k.err
 }
 
-// All refusals are counted, wherever in time they are, in stretches that begin on the epoch's grid.
+// All refusals are counted, wherever in time they are, in bars that begin on the epoch's grid, and with them all
+// requests, or those of the same time.
 func TestOverTimeLosesNothing(t *testing.T) {
 	random := testneeds.Rand(t, 7, 8)
 	for _, span := range []limit.Time{1, limit.Hour, 30 * limit.Day, 3000 * limit.Day, math.MaxInt64 / 2} {
-		var s stretches
-		var want int64
+		o := NewOverTime(nil, 0, 2)
+		var requests replay.Stretches
+		var refused, all int64
 		for range 20_000 {
-			n := random.Int64N(5)
-			s.add(limit.Time(random.Int64N(int64(span)))-span/2, n)
-			want += n
+			n, at := random.Int64N(5), limit.Time(random.Int64N(int64(span)))-span/2
+			o.Add(1, at, n)
+			requests.Add(at, n+2)
+			refused, all = refused+n, all+n+2
 		}
-		got := s.times("p")
-		var sum int64
-		for _, n := range got.Refused {
-			sum += n
+		got := o.Times([]report.Policy{{Policy: "none"}, {Policy: "some"}}, &requests)
+		if len(got.Policies) != 1 || got.Policies[0].Policy != "some" || sumOf(got.Policies[0].Refused) != refused || sumOf(got.Requests)+got.Left != all || got.Left > 0 {
+			t.Errorf("over %d: %d of %d refusals, %d and %d of %d requests", span, sumOf(got.Policies[0].Refused), refused, sumOf(got.Requests), got.Left, all)
 		}
-		if sum != want || len(got.Refused) > mostBars || limit.Time(got.Start)%got.Step != 0 {
-			t.Errorf("over %d: %d of %d refusals in %d bars of %d from %d", span, sum, want, len(got.Refused), got.Step, got.Start)
-		}
-		if got.Refused[0] == 0 && want > 0 && span > 1 && s.refused[floorDiv(limit.Time(got.Start), got.Step)] == 0 {
-			t.Errorf("over %d: the first bar is empty", span)
+		if len(got.Requests) > mostBars || limit.Time(got.Start)%got.Step != 0 || got.Requests[0] == 0 || got.Requests[len(got.Requests)-1] == 0 {
+			t.Errorf("over %d: %d bars of %d from %d", span, len(got.Requests), got.Step, got.Start)
 		}
 	}
 }
 
-// The bars of a short log are the minutes of the clock, also before 1970.
+func sumOf(numbers []int64) (sum int64) {
+	for _, n := range numbers {
+		sum += n
+	}
+	return sum
+}
+
+// The bars of a short log are the minutes of the clock, also before 1970, from the first request to the last.
 func TestOverTimeCountsByTheMinute(t *testing.T) {
-	var s stretches
+	o := NewOverTime(nil, 0, 1)
 	for _, at := range []limit.Time{-1, 0, 59 * limit.Second, 60 * limit.Second, 3 * limit.Minute} {
-		s.add(at, 1)
+		o.Add(0, at, 1)
 	}
-	got := s.times("p")
-	want := []int64{1, 2, 1, 0, 1}
-	if got.Start != format.Moment(-limit.Minute) || len(got.Refused) != len(want) {
-		t.Fatalf("%+v", got)
+	var requests replay.Stretches
+	requests.AddAll([]limit.Time{-61 * limit.Second, -1, 0, 59 * limit.Second, 60 * limit.Second, 3 * limit.Minute, 1, 4 * limit.Minute})
+	got := o.Times([]report.Policy{{Policy: "p"}}, &requests)
+	want := &Times{
+		Start: format.Moment(-2 * limit.Minute), Step: limit.Minute, Requests: []int64{1, 1, 3, 1, 0, 1, 1},
+		Policies: []Refusals{{"p", []int64{0, 1, 2, 1, 0, 1, 0}}},
 	}
-	for i, n := range got.Refused {
-		if n != want[i] {
-			t.Errorf("minute %d: %d, want %d", i, n, want[i])
-		}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := o.Times([]report.Policy{{Policy: "p"}}, nil); got.Requests != nil || len(got.Policies[0].Refused) != 5 {
+		t.Errorf("without requests: %+v", got)
+	}
+	if got := NewOverTime(nil, 0, 1).Times([]report.Policy{{Policy: "p"}}, &requests); got != nil {
+		t.Errorf("without refusals: %+v", got)
+	}
+}
+
+// A request of another century does not make the bars longer: it is left out, and counted. A refusal is not.
+func TestOverTimeLeavesStraysOut(t *testing.T) {
+	o := NewOverTime(nil, 0, 1)
+	o.Add(0, limit.Hour, 7)
+	var requests replay.Stretches
+	requests.Add(-30_000*limit.Day, 3)
+	requests.Add(90_000*limit.Day, 2)
+	for i := range limit.Time(600) {
+		requests.Add(i*limit.Minute, 50)
+	}
+	policies := []report.Policy{{Policy: "p"}}
+	if got := o.Times(policies, &requests); got.Step != limit.Minute || got.Left != 5 || len(got.Requests) != 600 || got.Policies[0].Refused[60] != 7 {
+		t.Errorf("%d bars of %d, %d left out", len(got.Requests), got.Step, got.Left)
+	}
+	o.Add(0, -30_000*limit.Day, 1)
+	if got := o.Times(policies, &requests); got.Left > 2 || sumOf(got.Policies[0].Refused) != 8 {
+		t.Errorf("%d left out, %d refusals", got.Left, sumOf(got.Policies[0].Refused))
+	}
+}
+
+// The table has the figures of the chart, in longer stretches.
+func TestTimesTable(t *testing.T) {
+	long := &Times{Start: format.Moment(reporttest.Noon), Step: limit.Minute, Requests: make([]int64, 900), Policies: []Refusals{{"p", make([]int64, 900)}}}
+	for i := range long.Requests {
+		long.Requests[i], long.Policies[0].Refused[i] = int64(i), 1
+	}
+	got := long.table(roomAfter(0))
+	if len(got.Rows) != 57 || got.Heads[0].Text != "16 min from (UTC)" || got.Rows[1][1].Text != "376" || got.Rows[0][2].Text != "16" || got.Rows[56][2].Text != "4" {
+		t.Errorf("%d rows, %v, %v", len(got.Rows), got.Heads, got.Rows[:2])
 	}
 }
 
@@ -82,7 +128,7 @@ func TestOverTimeHandsOn(t *testing.T) {
 	if sink.counts[0] != 3 || sink.counts[1] != 0 {
 		t.Errorf("kept %v", sink.counts)
 	}
-	if times := o.Times([]report.Policy{{Policy: "a"}, {Policy: "b"}}); len(times) != 2 || times[1].Policy != "b" || times[1].Refused[0] != 7 {
+	if times := o.Times([]report.Policy{{Policy: "a"}, {Policy: "b"}}, nil); len(times.Policies) != 2 || times.Policies[1].Policy != "b" || times.Policies[1].Refused[0] != 7 {
 		t.Errorf("%+v", times)
 	}
 }

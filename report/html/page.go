@@ -32,9 +32,9 @@ type pageView struct {
 	Warnings []string
 
 	Policies *table.Page
-	Bands    *table.Page // from what to what the figures of Policies may go
-	Times    int         // policies with refusals over time
-	Untimed  string
+	Bands    *table.Page   // from what to what the figures of Policies may go
+	Times    *table.Page   // behind the chart of refusals over time
+	Untimed  []string      // what the chart leaves out
 	Sections []sectionView // that others have handed in
 	Curves   *curvesView
 	Details  []detailView
@@ -45,6 +45,20 @@ type pageView struct {
 	Shadow  string // the program, and how it was called
 	Command string
 	Stored  string
+}
+
+// untimed says what the chart of refusals over time leaves out.
+func (p *Page) untimed() (notes []string) {
+	if p.Times.Requests == nil {
+		notes = append(notes, "When all requests came is not in the database: a run of shadow tail does not keep it.")
+	}
+	if p.Times.Left > 0 {
+		notes = append(notes, format.Count(p.Times.Left, "request")+" of another time would make the bars longer and are left out.")
+	}
+	if p.Untimed != "" {
+		notes = append(notes, p.Untimed)
+	}
+	return notes
 }
 
 type sectionView struct {
@@ -81,7 +95,9 @@ func (p *Page) view(room room) (*pageView, error) {
 		}
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
-		v.Times, v.Untimed = min(len(p.Times), room.details), clipped(p.Untimed)
+		if p.Times != nil {
+			v.Times, v.Untimed = p.Times.table(room), clippedAll(p.untimed(), room.notes)
+		}
 	}
 	for _, s := range p.Sections {
 		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes)}

@@ -154,8 +154,8 @@ func TestHTMLNumbers(t *testing.T) {
 	if h := c.htmlCurve(curve, 10); !slices.Equal(h.Limits, []int64{1, 1}) {
 		t.Errorf("limits %v", h.Limits)
 	}
-	h := timesOf(&Times{Step: limit.Minute, Refused: []int64{1, 2, 3, 4, 5}}, 2)
-	if !slices.Equal(h.Refused, []int64{10, 5}) || h.Step != 240 || !strings.Contains(h.Length, "4 min") {
+	h := timesOf(&Times{Step: limit.Minute, Policies: []Refusals{{"p", []int64{1, 2, 3, 4, 5}}}}, room{steps: 2, details: 1})
+	if !slices.Equal(h.Policies[0].Refused, []int64{10, 5}) || h.Step != 240 || !strings.Contains(h.Length, "4 min") {
 		t.Errorf("%+v", h)
 	}
 }
