@@ -7,6 +7,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/request"
+	"shadow/traffic/useragent"
 )
 
 // PolicyTable has a row per policy, and columns for what some policy gives reason to. On a page, only classes with a
@@ -140,7 +141,7 @@ func ClientTable(m *Model, p *Policy) *table.Table {
 func WhoColumns[T any](in *Input, t *table.Of[T], who func(*T) (class, agent string, e *Evidence)) {
 	if in.AgentsLogged {
 		t.Head(table.Words("class"), func(of *T) table.Cell { class, _, _ := who(of); return table.Text(class) })
-		t.Join(table.Long("agent"), func(of *T) table.Cell { _, agent, _ := who(of); return table.Text(agent) })
+		t.Join(table.Long("agent"), func(of *T) table.Cell { _, agent, _ := who(of); return table.Brief(agent, useragent.Short(agent)) })
 	}
 	if in.Evidence != nil {
 		t.Head(table.Words("evidence"), func(of *T) table.Cell { _, _, e := who(of); return table.Text(e.Short()) })

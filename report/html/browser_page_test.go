@@ -235,3 +235,46 @@ func TestBrowserPolicyHolds(t *testing.T) {
 	defer b.mu.Unlock()
 	b.requested, b.complaints = b.requested[:1], nil // all of that was asked for
 }
+
+// No table loses a column at 1,280 pixels: none is wider than its frame, and all of a cell's text is in the cell.
+func TestBrowserTablesFit(t *testing.T) {
+	wide := &Page{Model: report.New(reporttest.Made(), townOptions), Times: townTimes()}
+	for i := range wide.Model.Policies {
+		p := &wide.Model.Policies[i]
+		p.Policy = strings.Repeat(fmt.Sprint("envoy-local:", i, "r/m"), 6)
+		p.Refused, p.ClientsHit, p.BytesSaved = 123_456_789, 12_345_678, 123_456_789_000
+	}
+	for range 10 {
+		wide.Times.Policies = append(wide.Times.Policies, Refusals{wide.Model.Policies[0].Policy, []int64{0, 7, 0, 0, 12_345_678, 2, 0}})
+	}
+	for name, p := range map[string]*Page{
+		"town": townPage(), "evil": evilPage(t, evilLog(40, 60), 250), "wide": wide,
+		"banded": {Model: report.New(reporttest.BandedTown(), townOptions)}, "swept": steepPage(),
+	} {
+		b := openTab(t, p, 1280, 900)
+		eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+		for _, cut := range eval[[]string](b, `[...document.querySelectorAll(".scroll")].filter((s) => s.scrollWidth > s.clientWidth).map((s) => s.getAttribute("aria-label") + ": " + s.scrollWidth + " of " + s.clientWidth + ", " + s.querySelectorAll("thead th").length + " columns")`) {
+			t.Errorf("%s: %s", name, cut)
+		}
+		for _, cut := range eval[[]string](b, `[...document.querySelectorAll(".table td, .table th")].filter((c) => c.scrollWidth > c.clientWidth + 1).map((c) => c.textContent).slice(0, 5)`) {
+			t.Errorf("%s: a cell does not show all of %q", name, cut)
+		}
+		b.shoot("tables-" + name)
+	}
+}
+
+// Lists name agents in a few words; the whole agent is a title, and is found.
+func TestBrowserNamesAgents(t *testing.T) {
+	b := openTab(t, townPage(), 1280, 900)
+	agents := eval[[][]string](b, `[...document.querySelectorAll("#who figure.table:first-of-type tbody td[title]")].map((c) => [c.textContent, c.title])`)
+	if !slices.ContainsFunc(agents, func(a []string) bool {
+		return strings.HasPrefix(a[0], "Firefox ") && strings.HasPrefix(a[1], "Mozilla/5.0 (")
+	}) {
+		t.Errorf("agents: %q", agents)
+	}
+	all := len(eval[[]string](b, firstColumn, 0))
+	b.do(chromedp.SendKeys(chromedp.CSS("#who input[type=search]"), "BOT.example"))
+	if got := len(eval[[]string](b, firstColumn, 0)); got == 0 || got == all {
+		t.Errorf("%d of %d found by the whole agent", got, all)
+	}
+}

@@ -218,12 +218,12 @@ func aroundLimit(s *sweep.Shape) (before, after string) {
 }
 
 func timesOf(t *Times, room room) *times {
-	t = t.joined(room.steps)
+	t = t.joined(room.steps, room)
 	d := &times{
 		Start: format.InSeconds(limit.Time(t.Start)), Step: format.InSeconds(t.Step), Length: format.Brief(t.Step),
 		Requests: t.Requests,
 	}
-	for _, p := range t.Policies[:min(len(t.Policies), room.details)] {
+	for _, p := range t.Policies {
 		d.Policies = append(d.Policies, refusals{name(p.Policy), p.Refused})
 	}
 	return d

@@ -70,7 +70,7 @@ type Refusals struct {
 }
 
 // MostBytes is how many bytes a page has at most.
-const MostBytes = 3_000_000
+const MostBytes = 1_500_000
 
 //go:embed assets/page.html assets/parts.html assets/style.css assets/*.js assets/uplot
 var files embed.FS
@@ -153,6 +153,7 @@ type room struct {
 	points   int // of one curve
 	steps    int // of one policy's refusals over time
 	notes    int // warnings, and sentences of a section
+	sections int // that others have handed in
 }
 
 // MostPoints is how many points of a curve a page has at most.
@@ -161,13 +162,15 @@ const MostPoints = 2000
 // MostRows is how many rows a list of clients or actions has on a page at most.
 const MostRows = 250
 
-// roomAfter is what is left after everything has been halved so many times.
+// roomAfter is what is left after what charts draw has been halved so many times, and lists half as often.
 func roomAfter(halvings int) room {
 	half := func(n int) int { return n >> halvings }
-	some := func(n int) int { return (n + 1<<halvings - 1) >> halvings } // 1 at least
+	some := func(n, times int) int { return (n + 1<<times - 1) >> times } // 1 at least
+	lists := halvings / 2
 	return room{
-		policies: half(300), details: some(12), rows: half(900), list: half(MostRows),
-		curves: some(120), points: half(MostPoints), steps: half(1000), notes: some(40),
+		policies: some(300, lists), details: some(12, lists), rows: some(900, lists), list: some(MostRows, lists),
+		notes: some(40, lists), sections: some(60, lists),
+		curves: some(120, halvings), points: half(MostPoints), steps: half(1000),
 	}
 }
 

@@ -136,10 +136,10 @@ func (e *extent) coverMiddle(s *replay.Stretches) {
 	}
 }
 
-// joined puts stretches together until there are at most so many.
-func (t *Times) joined(most int) *Times {
+// joined puts stretches together until there are at most so many, of the policies that there is room for.
+func (t *Times) joined(most int, room room) *Times {
 	j := *t
-	j.Policies = slices.Clone(t.Policies)
+	j.Policies = slices.Clone(t.Policies[:min(len(t.Policies), room.details)])
 	for j.bars() > max(most, 1) {
 		j.Step *= 2
 		j.Requests = pairs(j.Requests)
@@ -166,9 +166,8 @@ func pairs(n []int64) (sums []int64) {
 const rowsOfTimes = 100
 
 // table has the figures of the chart, in longer stretches where there are many.
-func (t *Times) table(room room) *table.Page {
-	j := t.joined(min(rowsOfTimes, room.rows))
-	j.Policies = j.Policies[:min(len(j.Policies), room.details)]
+func (t *Times) table(room room) []*table.Page {
+	j := t.joined(min(rowsOfTimes, room.rows), room)
 	all := table.New(table.Words(format.Brief(j.Step) + " from (UTC)"))
 	all.Title = "Requests and refusals over time"
 	if j.Requests != nil {
@@ -188,5 +187,5 @@ func (t *Times) table(room room) *table.Page {
 		}
 		all.Add(row...)
 	}
-	return all.Page(len(all.Rows), "", 0)
+	return all.Pages(len(all.Rows), "", 0)
 }

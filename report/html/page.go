@@ -31,9 +31,9 @@ type pageView struct {
 	Safe     []string // sentences on limits that leave people alone
 	Warnings []string
 
-	Policies *table.Page
-	Bands    *table.Page   // from what to what the figures of Policies may go
-	Times    *table.Page   // behind the chart of refusals over time
+	Policies []*table.Page
+	Bands    []*table.Page // from what to what the figures of Policies may go
+	Times    []*table.Page // behind the chart of refusals over time
 	Untimed  []string      // what the chart leaves out
 	Sections []sectionView // that others have handed in
 	Curves   *curvesView
@@ -89,9 +89,9 @@ func (p *Page) view(room room) (*pageView, error) {
 	}
 	if len(m.Policies) > 0 && m.Input.Requests > 0 {
 		v.Verdicts = verdicts(m)
-		v.Policies = report.PolicyTable(m, true).Page(room.policies, "candidates", int64(len(m.Policies)))
+		v.Policies = report.PolicyTable(m, true).Pages(room.policies, "candidates", int64(len(m.Policies)))
 		if m.Banded() {
-			v.Bands = report.BandTable(m).Page(room.policies, "candidates", int64(len(m.Policies)))
+			v.Bands = report.BandTable(m).Pages(room.policies, "candidates", int64(len(m.Policies)))
 		}
 		v.Details, v.More = details(m, room)
 		v.Means = meanings(m, room)
@@ -99,13 +99,16 @@ func (p *Page) view(room room) (*pageView, error) {
 			v.Times, v.Untimed = p.Times.table(room), clippedAll(p.untimed(), room.notes)
 		}
 	}
-	for _, s := range p.Sections {
+	for _, s := range p.Sections[:min(len(p.Sections), room.sections)] {
 		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes)}
 		if s.Table != nil {
 			s.Table.Title = s.Title
 			section.Table = s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows)))
 		}
 		v.Sections = append(v.Sections, section)
+	}
+	if n := len(p.Sections); n > len(v.Sections) {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("The page has room for the first %d of %d sections; other outputs have all.", len(v.Sections), n))
 	}
 	v.Curves = p.Curves.view(room)
 	return v, err

@@ -38,7 +38,7 @@ type Page struct {
 // A PageHead stands above a column.
 type PageHead struct {
 	Text  string
-	Right bool // numbers
+	Class string // of its element
 }
 
 // Page returns the first rows of the table, with a note if there are more in all. things are what a search is
@@ -46,7 +46,7 @@ type PageHead struct {
 func (t *Table) Page(most int, things string, all int64) *Page {
 	p := &Page{Title: Clip(t.Title, PageName)}
 	for _, c := range t.Columns {
-		p.Heads = append(p.Heads, PageHead{Clip(cmp.Or(c.title, c.Head), PageName), c.right})
+		p.Heads = append(p.Heads, c.page())
 	}
 	for _, row := range t.Rows[:min(len(t.Rows), max(most, 0))] {
 		cells := make([]PageCell, len(row))
@@ -64,9 +64,72 @@ func (t *Table) Page(most int, things string, all int64) *Page {
 	return p
 }
 
+// Pages is Page for a table that may be too wide for a page: it returns several, which all begin with the first column.
+func (t *Table) Pages(most int, things string, all int64) (pages []*Page) {
+	need := make([]int, len(t.Columns))
+	for j, c := range t.Columns {
+		need[j] = longestWord(cmp.Or(c.title, c.Head)) + sortArrow
+		for _, row := range t.Rows[:min(len(t.Rows), max(most, 0))] {
+			if n := longestWord(row[j].String()); c.least == 0 {
+				need[j] = max(need[j], n)
+			} else {
+				need[j] = max(need[j], min(n, pageName))
+			}
+		}
+	}
+	for i, block := range fold(t.Columns, need, pageWidth) {
+		part := &Table{Title: t.Title}
+		if i > 0 {
+			part.Title += ", continued"
+		}
+		for _, j := range block {
+			part.Columns = append(part.Columns, t.Columns[j])
+		}
+		for _, row := range t.Rows {
+			var cells []Cell
+			for _, j := range block {
+				cells = append(cells, row[j])
+			}
+			part.Rows = append(part.Rows, cells)
+		}
+		pages = append(pages, part.Page(most, things, all))
+	}
+	return pages
+}
+
+const (
+	pageWidth = 144 // characters and gaps of a row that 1,280 pixels have room for
+	pageName  = 16  // of these for a name, which breaks anywhere
+	sortArrow = 1
+
+	longWord = 16 // from which on a head breaks anywhere
+)
+
+// longestWord is how many characters the longest word has; lines break between words.
+func longestWord(text string) (longest int) {
+	for word := range strings.FieldsSeq(text) {
+		longest = max(longest, utf8.RuneCountInString(word))
+	}
+	return longest
+}
+
+func (c Column) page() PageHead {
+	h := PageHead{Text: Clip(cmp.Or(c.title, c.Head), PageName)}
+	var classes []string
+	if c.right {
+		classes = append(classes, "num")
+	}
+	if longestWord(h.Text) > longWord {
+		classes = append(classes, "long")
+	}
+	h.Class = strings.Join(classes, " ")
+	return h
+}
+
 // A PageCell is a cell as a page has it.
 type PageCell struct {
 	Text  string
+	Title string // what Text stands for; "": nothing else
 	Key   string // what to sort by; "" is the text
 	Class string // of its element
 }
@@ -77,12 +140,18 @@ func (c Cell) page(column Column) PageCell {
 		most = PageLong
 	}
 	p := PageCell{Text: Clip(c.String(), most)}
+	if c.brief != "" && c.brief != c.text {
+		p.Text, p.Title = Clip(c.brief, most), p.Text
+	}
 	if c.kind != words {
 		p.Key = c.Value()
 	}
 	var classes []string
 	if column.right {
 		classes = append(classes, "num")
+	}
+	if column.least > 0 || longestWord(p.Text) > longWord {
+		classes = append(classes, "name")
 	}
 	if !column.right && utf8.RuneCountInString(p.Text) > PageName/2 {
 		classes = append(classes, "long")

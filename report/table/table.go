@@ -111,6 +111,7 @@ type Cell struct {
 	share float64 // percent
 	text  string  // for people
 	value string  // for programs, and to sort by
+	brief string  // what a page shows instead of the text, which is the title then; "": the text
 }
 
 type kind uint8
@@ -127,6 +128,9 @@ var None = Text("–")
 
 // Text returns a cell that may hold a stranger's text.
 func Text(text string) Cell { return Cell{text: text} }
+
+// Brief returns a cell with a text of any length, of which a page has room for a few words only.
+func Brief(text, brief string) Cell { return Cell{text: text, brief: brief} }
 
 // Texts returns a cell for each text.
 func Texts(texts ...string) (cells []Cell) {

@@ -35,7 +35,8 @@ function addSearch(figure, table) {
   const line = make("p", "", { class: "search" });
   line.append(field, found);
   figure.prepend(line);
-  const rows = [...table.tBodies[0].rows].map((row) => [row.textContent.toLowerCase(), row]);
+  const whole = (row) => [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ");
+  const rows = [...table.tBodies[0].rows].map((row) => [whole(row).toLowerCase(), row]);
   field.addEventListener("input", () => {
     const wanted = field.value.trim().toLowerCase();
     let shown = 0;
