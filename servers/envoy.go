@@ -70,9 +70,9 @@ func envoyLines(spec limit.Spec, w Where) Directives {
 
 func envoyLocalLines(spec limit.Spec, w Where) Directives {
 	d, actions := w.envoyActions()
-	entries := []string{"- key: " + d.Key}
+	entries := "{key: " + d.Key + "}"
 	if w.Action != "" {
-		entries = []string{"- {key: header_match, value: " + w.name() + "}", "- key: " + d.Key}
+		entries = "{key: header_match, value: " + w.name() + "}, " + entries
 	}
 	lines := []string{
 		"- name: shadow_" + w.name(),
@@ -82,13 +82,15 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 		"    filter_enabled: {default_value: {numerator: 100}}",
 		"    filter_enforced: {default_value: {numerator: 0}}   # blocks nobody: look at rate_limited first",
 		"    max_dynamic_descriptors: 100000   # clients that it remembers",
-		"    rate_limits:",
-		"      - actions:",
 	}
-	lines = append(lines, indent(10, actions)...)
-	lines = append(lines, "    descriptors:", "      - entries:")
-	lines = append(lines, indent(10, entries)...)
-	lines = append(lines, "        token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}")
+	if one, found := strings.CutPrefix(actions[0], "- "); found && len(actions) == 1 {
+		lines = append(lines, "    rate_limits: [{actions: [{"+one+"}]}]")
+	} else {
+		lines = append(lines, "    rate_limits:", "      - actions:")
+		lines = append(lines, indent(10, actions)...)
+	}
+	lines = append(lines, "    descriptors:", "      - entries: ["+entries+"]",
+		"        token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}")
 	d.Blocks = append(d.Blocks, Block{"http_filters", false, lines})
 	d.Note = notes(d.Note, "takes Envoy 1.34 or newer, and each Envoy counts for itself")
 	if spec.Algorithm == "envoy-local" {

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/escape"
@@ -19,6 +20,7 @@ const (
 	briefLines = 25
 	briefWidth = 100
 	briefLabel = 11 // columns of a label
+	briefName  = 40 // of a name that somebody chose, or of a word
 )
 
 var siteTexts = map[string]string{"people": "a site for people", "api": "an API or app", "unknown": "clients unknown"}
@@ -32,12 +34,12 @@ func (s *Report) whatText(a *Answer) string {
 	}
 	if a.Action != "" {
 		w := a.Advice.Whole
-		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(suggest.Everybody)), a.Action,
-			format.Count(w.Groups.Of(suggest.Everybody), "client")))
+		parts = append(parts, fmt.Sprintf("%s of %s from %s", format.Thousands(w.Requests.Of(suggest.Everybody)),
+			named(a.Action), format.Count(w.Groups.Of(suggest.Everybody), "client")))
 	}
 	for _, f := range in.Formats {
 		if f.Format != "" {
-			parts = append(parts, f.Format)
+			parts = append(parts, named(f.Format))
 		}
 	}
 	if in.Resolution == "second" {
@@ -46,10 +48,29 @@ func (s *Report) whatText(a *Answer) string {
 	return strings.Join(append(parts, siteTexts[a.Verdict.Site]), " · ")
 }
 
+// named is a name that somebody chose, cut in its middle where it is long.
+func named(name string) string { return table.CutMiddle(escape.Visible(name), briefName) }
+
+// wrapped returns a text as so many lines at most, long words cut in their middle.
+func wrapped(text string, width, most int) []string {
+	words := strings.Fields(escape.Visible(text))
+	for i, word := range words {
+		words[i] = table.CutMiddle(word, briefName)
+	}
+	lines := table.Wrap(strings.Join(words, " "), width)
+	if len(lines) > most {
+		lines[most-1] = table.Cut(lines[most-1]+" …", width)
+		lines = lines[:most]
+	}
+	return lines
+}
+
 // A screen is the lines of the answer in short.
 type screen struct {
 	w     *document.Writer
 	lines []string
+	most  int   // lines of one text
+	extra []int // lines that may be left out where there is no room: from the last on
 }
 
 // say adds a text with a label, which is wrapped.
@@ -57,7 +78,7 @@ func (b *screen) say(label, text string) {
 	if text == "" {
 		return
 	}
-	for i, line := range table.Wrap(escape.Visible(text), briefWidth-briefLabel) {
+	for i, line := range wrapped(text, briefWidth-briefLabel, b.most) {
 		shown := fmt.Sprintf("%-*s", briefLabel, label)
 		if i > 0 {
 			shown = strings.Repeat(" ", briefLabel)
@@ -68,12 +89,26 @@ func (b *screen) say(label, text string) {
 	}
 }
 
-// write writes lines below an empty one; in Markdown as they are.
-func (b *screen) write(lines []string) {
-	if len(lines) == 0 {
-		return
+// sayExtra adds a text that may be left out.
+func (b *screen) sayExtra(label, text string) {
+	before := len(b.lines)
+	b.say(label, text)
+	for i := before; i < len(b.lines); i++ {
+		b.extra = append(b.extra, i)
 	}
-	b.w.WriteByte('\n')
+}
+
+// shrink leaves lines out until so many are left, as far as it may.
+func (b *screen) shrink(most int) {
+	for len(b.lines) > most && len(b.extra) > 0 {
+		last := len(b.extra) - 1
+		b.lines = slices.Delete(b.lines, b.extra[last], b.extra[last]+1)
+		b.extra = b.extra[:last]
+	}
+}
+
+// write writes lines; in Markdown as they are.
+func (b *screen) write(lines []string) {
 	for _, line := range lines {
 		if b.w.Markdown {
 			line = "    " + line
@@ -85,16 +120,19 @@ func (b *screen) write(lines []string) {
 // brief writes the answer in short.
 func (s *Report) brief(w *document.Writer, a *Answer) {
 	v := a.Verdict
-	body, next := screen{w: w}, screen{w: w}
+	body, next := screen{w: w, most: 2}, screen{w: w}
+	if v.Limit == nil {
+		body.most = 5
+	}
 	body.say("verdict", v.text())
 	if v.Limit != nil {
-		body.say("limit", *v.Limit+", by "+a.Key)
+		body.say("limit", *v.Limit+", by "+named(a.Key))
 		body.say("protects", v.protectsText())
 		body.say("targets", v.targetsText())
 		body.say("allows", v.allowsText(a.Action != ""))
-		body.say("search", v.searchText())
+		body.sayExtra("search", v.searchText())
 		if v.Best != nil {
-			body.say("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
+			body.sayExtra("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
 		}
 	}
 	for i, line := range v.Next {
@@ -107,21 +145,38 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 			line = strings.Replace(line, " "+escape.Visible(s.Logs), " LOG", 1)
 		}
 		next.lines = append(next.lines, fmt.Sprintf("%-*s%s", briefLabel, label, line))
-	}
-	paste := v.pasteLines(a.Watch)
-	room := briefLines - 2 - len(body.lines) // with the first line, and the empty one below it
-	for _, lines := range [][]string{next.lines, paste} {
-		if len(lines) > 0 {
-			room -= len(lines) + 1
+		if i > 0 {
+			next.extra = append(next.extra, i)
 		}
 	}
-	for _, line := range table.Wrap(escape.Visible(s.whatText(a)), briefWidth) {
+	what, paste := wrapped(s.whatText(a), briefWidth, 2), v.pasteLines(a.Watch)
+	found := 0 // lines of findings, which are told in one where there is no room
+	if len(s.Findings) > 0 || len(s.OtherWarnings()) > 0 {
+		found = 1
+	}
+	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste) - len(next.lines) }
+	gaps := 0
+	for _, n := range []int{found, len(body.lines), len(paste), len(next.lines)} {
+		gaps += min(n, 1)
+	}
+	next.shrink(len(next.lines) + room() - found - gaps)
+	body.shrink(len(body.lines) + room() - found - gaps)
+	left := max(gaps-max(room()-found, 0), 0) // of the gaps, the first ones
+	if w.Markdown {
+		left = 0 // gaps mean something there
+	}
+	for _, line := range what {
 		w.WriteString(line + "\n")
 	}
-	body.write(s.notable(room - 1))
-	body.write(body.lines)
-	body.write(paste)
-	body.write(next.lines)
+	for _, lines := range [][]string{s.notable(room() - gaps + left), body.lines, paste, next.lines} {
+		if len(lines) == 0 {
+			continue
+		}
+		if left--; left < 0 {
+			w.WriteByte('\n')
+		}
+		body.write(lines)
+	}
 }
 
 // pasteLines are what to paste, with how to watch it above.
@@ -129,9 +184,9 @@ func (v *Verdict) pasteLines(watch string) (lines []string) {
 	if len(v.Paste) == 0 {
 		return nil
 	}
-	lines = table.Wrap(watch, briefWidth)
+	lines = wrapped(watch, briefWidth, 2)
 	if v.Note != "" {
-		lines = append(lines, table.Wrap("# "+v.Note, briefWidth)...)
+		lines = append(lines, wrapped("# "+v.Note, briefWidth, 2)...)
 	}
 	for _, b := range v.Paste {
 		place := "    # " + b.Place

@@ -223,6 +223,18 @@ func Wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
+// CutMiddle shortens s to at most width columns; an ellipsis in its middle tells that something is missing.
+func CutMiddle(s string, width int) string {
+	if ColumnsOf(s) <= width {
+		return s
+	}
+	end := []rune(s)
+	for ColumnsOf(string(end)) > width/2 {
+		end = end[max(1, (len(end)-width)/2):]
+	}
+	return Cut(s, width-ColumnsOf(string(end))) + string(end)
+}
+
 // markdownCell is the most that one cell shows, in columns.
 const markdownCell = 100
 

@@ -1,0 +1,83 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"shadow/findings"
+	"shadow/report"
+	"shadow/report/document"
+	"shadow/report/table"
+	"shadow/suggest"
+	"shadow/testneeds"
+)
+
+// Whatever the log, the flags and the names in it, the answer in short has at most 25 lines of at most 100 columns. Only
+// lines to paste and commands are as long as they are: half of one is of no use.
+func TestBriefFits(t *testing.T) {
+	random := testneeds.Rand(t, 25, 100)
+	hostile := []string{
+		"/login", "", "/" + strings.Repeat("a", 3000), strings.Repeat("/ä🙂\u0301\u202e", 90), "\x1b[31m\n\n\nnext  rm -rf", strings.Repeat("x y ", 40),
+		"/api/" + strings.Repeat("%2e", 70) + "/end",
+	}
+	pick := func() string { return hostile[random.IntN(len(hostile))] }
+	some := func(n int, make func(i int) string) (all []string) {
+		for i := range random.IntN(n + 1) {
+			all = append(all, make(i))
+		}
+		return all
+	}
+	for round := range 3000 {
+		r := &Report{Logs: pick(), Head: report.Head{Warnings: some(9, func(i int) string { return fmt.Sprint(i, pick()) })}}
+		r.Input.Requests, r.Input.Clients, r.Input.Resolution = random.Int64N(1e12), random.Int64N(1e9), "second"
+		for _, f := range some(3, func(int) string { return pick() }) {
+			r.Input.Formats = append(r.Input.Formats, report.Format{Format: f})
+		}
+		for range random.IntN(6) {
+			r.Findings = append(r.Findings, findings.Finding{Evidence: pick(), Remedy: pick()})
+		}
+		limit, best := "token:600/1m,burst=100000", "window:5/1m"
+		v := &Verdict{
+			Verdict: "deploy", Reason: "the target of " + pick() + " sends faster", Site: "people", For: "nginx", Note: pick(), Limit: &limit, Allows: &Allows{1, 2, 3},
+			Next: some(4, func(int) string { return "shadow suggest " + r.Logs + " --action " + pick() }),
+		}
+		if random.IntN(2) > 0 {
+			v.Best = &best
+		}
+		for i := range random.IntN(5) {
+			v.Search = append(v.Search, Crawler{Name: pick(), Requests: int64(i), Refused: int64(i)})
+		}
+		for range random.IntN(3) {
+			v.Paste = append(v.Paste, Block{"http", some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})
+		}
+		a := &Answer{Action: pick(), Key: pick(), Watch: "In nginx. First watch " + pick(), Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
+		for _, markdown := range []bool{false, true} {
+			w := &document.Writer{Markdown: markdown}
+			r.brief(w, a)
+			lines := strings.Split(strings.TrimSuffix(w.String(), "\n"), "\n")
+			if len(lines) > briefLines && !markdown {
+				t.Errorf("round %d: %d lines:\n%s", round, len(lines), w.String())
+			}
+			for _, line := range lines {
+				command := strings.Contains(line, "shadow suggest ") || strings.Contains(line, "limit_req ")
+				if columns := table.ColumnsOf(strings.TrimPrefix(line, "    ")); columns > briefWidth && !command {
+					t.Errorf("round %d: %d columns: %s", round, columns, line)
+				}
+			}
+			if !strings.Contains(w.String(), "verdict ") || !strings.Contains(w.String(), "limit ") || strings.ContainsAny(w.String(), "\x1b\u202e") {
+				t.Errorf("round %d: no verdict, or something that a terminal acts upon:\n%q", round, w.String())
+			}
+			for _, b := range v.Paste {
+				for _, line := range b.Lines {
+					if !strings.Contains(w.String(), line) {
+						t.Errorf("round %d: the line %q is not all there", round, line)
+					}
+				}
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
