@@ -68,6 +68,11 @@ func (p *Policy) Sections(h *History, agents bool) []document.Section {
 	if len(p.Trend) > 1 {
 		all = append(all, document.Section{Title: "From run to run", Table: p.trendTable(agents)})
 	}
+	return append(all, p.Moves(h)...)
+}
+
+// Moves are the tables of clients that moved, apart from empty ones.
+func (p *Policy) Moves(h *History) (all []document.Section) {
 	for _, list := range []struct {
 		title   string
 		moved   Moved

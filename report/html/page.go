@@ -35,6 +35,7 @@ type pageView struct {
 	Bands    []*table.Page // from what to what the figures of Policies may go
 	Times    []*table.Page // behind the chart of refusals over time
 	Untimed  []string      // what the chart leaves out
+	Nights   *nightsView   // of stored runs; nil: fewer than two
 	Sections []sectionView // that others have handed in
 	Curves   *curvesView
 	Details  []detailView
@@ -62,9 +63,10 @@ func (p *Page) untimed() (notes []string) {
 }
 
 type sectionView struct {
-	Title string
-	Notes []string
-	Table *table.Page
+	Title  string
+	Folded bool
+	Notes  []string
+	Table  *table.Page
 }
 
 // A card is a figure and what it counts.
@@ -99,8 +101,9 @@ func (p *Page) view(room room) (*pageView, error) {
 			v.Times, v.Untimed = p.Times.table(room), clippedAll(p.untimed(), room.notes)
 		}
 	}
+	v.Nights = nightsOf(m.History, room, m.Input.AgentsLogged)
 	for _, s := range p.Sections[:min(len(p.Sections), room.sections)] {
-		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes)}
+		section := sectionView{Title: name(s.Title), Notes: clippedAll(s.Notes, room.notes), Folded: m.History != nil && s.Table != nil}
 		if s.Table != nil {
 			s.Table.Title = s.Title
 			section.Table = s.Table.Page(room.of(len(p.Sections)), "rows", int64(len(s.Table.Rows)))
@@ -148,8 +151,8 @@ func (p *Page) cards() []card {
 	return cards
 }
 
-// NewPage is the report as a page, with what has changed: the sections that Markdown shows. Their notes stand above
-// their tables.
+// NewPage is the report as a page, with what has changed: the lists that Markdown shows, each folded. What each run found
+// stands in nightsView.
 func NewPage(m *report.Model) *Page {
 	page := &Page{Model: m}
 	if m.History == nil {
@@ -162,11 +165,10 @@ func NewPage(m *report.Model) *Page {
 	page.Sections = append(page.Sections, changed)
 	for i := range m.Policies[:m.Detailed] {
 		p := &m.History.Policies[i]
-		for j, s := range p.Sections(m.History, m.Input.AgentsLogged) {
+		headline := p.Policy + ": " + format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."
+		page.Sections[0].Notes = append(page.Sections[0].Notes, headline)
+		for _, s := range p.Moves(m.History) {
 			s.Title = p.Policy + ": " + s.Title
-			if j == 0 {
-				s.Notes = []string{format.Sentence(p.Headline(m.History, m.Policies[i].RefusedPercent)) + "."}
-			}
 			page.Sections = append(page.Sections, s)
 		}
 	}
