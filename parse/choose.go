@@ -80,7 +80,7 @@ func chooseStamp(tokens []token) error {
 		return fmt.Errorf("the time lacks the %s", lacks)
 	}
 	if base == nil {
-		return errors.New("no time in it, such as $time_local or %t")
+		return errNoTime
 	}
 	for i := range tokens {
 		p := &tokens[i]
@@ -88,6 +88,9 @@ func chooseStamp(tokens []token) error {
 	}
 	return nil
 }
+
+// errNoTime says that a format has no time. Then that of a Wrapping may do.
+var errNoTime = errors.New("no time in it, such as $time_local or %t")
 
 // stampRank orders stamps by precision; the beginning of a request is preferred to its end.
 func (p *token) stampRank() int {

@@ -31,7 +31,7 @@ func CompileAs(text string, o Options, name string, lenient bool) (*Format, erro
 	if err != nil {
 		return nil, fmt.Errorf("parse: format %q: %w", text, err)
 	}
-	f.Name, f.Text = name, text
+	f.Name, f.Text, f.zone = name, text, o.Zone
 	return f, nil
 }
 
@@ -47,7 +47,9 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 		return nil, err
 	}
 	chooseTexts(tokens)
-	if err := chooseStamp(tokens); err != nil {
+	err = chooseStamp(tokens)
+	timeless := errors.Is(err, errNoTime) && o.Timeless
+	if err != nil && !timeless {
 		return nil, err
 	}
 	prog, parser, err := connect(tokens, o, lenient)
@@ -57,6 +59,7 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 	endStamp := func(t token) bool { return t.kind.stamp() && !t.idle && t.end }
 	prog.endStamp = isNginx || slices.ContainsFunc(tokens, endStamp)
 	feeds := func(k fieldKind) bool { return slices.ContainsFunc(tokens, func(t token) bool { return t.kind == k }) }
+	prog.timeless = timeless
 	prog.apart = feeds(kindMethod) && feeds(kindPath)
 	return newFormat(tokens, parser), nil
 }

@@ -21,18 +21,18 @@ func CompileNamedJSON(name string, m FieldMapping, o Options) (*Format, error) {
 	if len(o.Extra) > MaxExtra {
 		return nil, fmt.Errorf("at most %d further fields can be read, not %d", MaxExtra, len(o.Extra))
 	}
-	if !m.has("time") && !m.has("start") {
+	if !m.has("time") && !m.has("start") && !o.Timeless {
 		return nil, fmt.Errorf("the field mapping %q has no time", m)
 	}
 	tree, err := newJSONTree(m, o.Extra)
 	if err != nil {
 		return nil, err
 	}
-	f := &Format{Name: name, Text: m.String(), fields: m.fields()}
+	f := &Format{Name: name, Text: m.String(), fields: m.fields(), zone: o.Zone}
 	for i := range o.Extra {
 		f.extra[i] = true
 	}
-	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: o.Zone}} }
+	f.parser = func() Parser { return &jsonParser{tree: tree, clock: clock{zone: o.Zone}, timeless: o.Timeless} }
 	return f, nil
 }
 
@@ -54,18 +54,24 @@ func (m FieldMapping) fields() (has [fieldCount]bool) {
 
 type jsonParser struct {
 	jsonScanner
-	tree  *jsonNode
-	clock clock
+	tree     *jsonNode
+	clock    clock
+	timeless bool
 }
 
 // Parse implements Parser.
 func (p *jsonParser) Parse(line []byte, r *Record) Fault {
 	*r = blank
-	if p.scan(line, p.tree) && p.fillTexts(r) && p.fillNumbers(r) && p.fillTimes(r) {
+	if p.scan(line, p.tree) && p.fill(r) {
 		return Fault{}
 	}
 	*r = blank
 	return p.fault
+}
+
+// fill makes a record of what was found.
+func (p *jsonParser) fill(r *Record) bool {
+	return p.fillTexts(r) && p.fillNumbers(r) && p.fillTimes(r)
 }
 
 // fillTexts fills what is taken as it is. A request line has more than method and path apart, so it goes first.
@@ -73,6 +79,13 @@ func (p *jsonParser) fillTexts(r *Record) bool {
 	text := func(f Field) []byte { return p.found[f].text }
 	r.Client, r.User, r.Host = text(FieldClient), text(FieldUser), text(FieldHost)
 	r.Referer, r.Agent, r.Forwarded = text(FieldReferer), text(FieldAgent), text(FieldForwarded)
+	if p.found[FieldReferer].unit == percentEncoded {
+		r.Referer = percentDecode(r.Referer)
+	}
+	if p.found[FieldAgent].unit == percentEncoded {
+		r.Agent = percentDecode(r.Agent)
+	}
+	r.Route = text(FieldRoute)
 	cleanAddresses(r)
 	request := p.found[slotRequest].text
 	if request != nil {
@@ -143,10 +156,14 @@ func (p *jsonParser) fillTimes(r *Record) bool {
 	if v.text == nil {
 		v, isStart = p.found[FieldTime], false
 	}
+	if v.text == nil && p.timeless {
+		r.Stamp = noStamp
+		return true
+	}
 	if v.text == nil {
 		return p.failAt(jsonValue{}, "no time")
 	}
-	stamp, ok := p.stamp(v.text)
+	stamp, ok := p.clock.any(v.text)
 	if !ok {
 		return p.failAt(v, "the time is neither ISO 8601 nor seconds since 1970 nor as in $time_local")
 	}
@@ -157,15 +174,15 @@ func (p *jsonParser) fillTimes(r *Record) bool {
 	return true
 }
 
-// stamp reads a time of any kind, which must be all of text.
-func (p *jsonParser) stamp(text []byte) (limit.Time, bool) {
+// any reads a time of any kind, which must be all of text.
+func (c *clock) any(text []byte) (limit.Time, bool) {
 	if t, ok := Epoch(text); ok {
 		return t, true
 	}
-	if t, n, reason := p.clock.iso(text); reason == "" {
+	if t, n, reason := c.iso(text); reason == "" {
 		return t, n == len(text)
 	}
-	t, n, reason := p.clock.local(text)
+	t, n, reason := c.local(text)
 	return t, reason == "" && n == len(text)
 }
 

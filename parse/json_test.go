@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,5 +250,57 @@ func BenchmarkJSON(b *testing.B) {
 	var r Record
 	for b.Loop() {
 		p.Parse(line, &r)
+	}
+}
+
+// Several records of OpenTelemetry in a line are a fault: counting the first alone would lose the others.
+func TestJSONOfSeveralRequests(t *testing.T) {
+	for _, line := range []string{
+		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600250000000","attributes":[]},{"timeUnixNano":"1","attributes":[]}]}]}]}`,
+		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[]},{"logRecords":[]}]}]}`,
+	} {
+		i := slices.IndexFunc(KnownJSON, func(k struct{ Name, Mapping, Example, Summary string }) bool { return k.Name == "otlp json" })
+		m, err := ParseFieldMapping(KnownJSON[i].Mapping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := CompileJSON(m, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fault := f.NewParser().Parse([]byte(line), new(Record)); !strings.HasPrefix(fault.Reason, "several requests") {
+			t.Errorf("%+v of %s", fault, line)
+		}
+	}
+}
+
+// The time of what a line is wrapped in counts for lines that have none, and only for these.
+func TestTimeOfWrapping(t *testing.T) {
+	for _, c := range []struct{ name, format, line, want string }{
+		{"none of its own", `$remote_addr "$request" $status`, `2026-01-01T00:00:10.25Z stdout F 192.0.2.7 "GET / HTTP/1.1" 200`, "2026-01-01T00:00:10.25 client=192.0.2.7 method=GET path=/ status=200"},
+		{
+			"written behind the request", `$remote_addr "$request" $status $request_time`, `2026-01-01T00:00:10.25Z stdout F 192.0.2.7 "GET / HTTP/1.1" 200 0.250`,
+			"2026-01-01T00:00:10.25 start=2026-01-01T00:00:10 client=192.0.2.7 method=GET path=/ status=200 took=250000",
+		},
+		{"its own", `$remote_addr [$time_local]`, `2026-01-01T00:00:10.25Z stdout F 192.0.2.7 [01/Jan/2026:00:00:09 +0000]`, "2026-01-01T00:00:09 client=192.0.2.7"},
+		{"no time at all", `$remote_addr "$request" $status`, `192.0.2.7 "GET / HTTP/1.1" 200`, "no time"},
+	} {
+		f, err := Compile(c.format, Options{Timeless: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrapping := TextWrapping([][]byte{[]byte(`2026-01-01T00:00:10.25Z stdout F x`)})
+		var r Record
+		fault := f.In(wrapping).NewParser().Parse([]byte(c.line), &r)
+		got := fault.Reason
+		if fault.OK() {
+			got = show(&r)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+	if _, err := Compile(`$remote_addr "$request"`, Options{}); err == nil {
+		t.Error("a format without a time is taken where nothing is around the line")
 	}
 }

@@ -14,10 +14,13 @@ import (
 //
 // A key is a path: request.uri is "uri" within the object "request", and also the flat key "request.uri", as some
 // loggers write it. Where the path leads to an array, its first element counts.
+// headers[User-Agent] is the value of the pair of that name in an array of pairs. An array whose key ends in "!" may have
+// one element only.
 //
 // The fields are those of Record, and three that are not: "request" is a whole request line ("GET / HTTP/1.1");
 // "start" is a time at which the request began, while "time" is, as in nginx, the time at which the line was written;
-// request_time and upstream_time are seconds, and with _ms, _us or _ns at their end the unit that this names.
+// request_time and upstream_time are seconds, and with _ms, _us or _ns at their end the unit that this names. Referer and
+// agent may be _encoded, as in a URL.
 type FieldMapping map[string][]string
 
 // jsonFields are the left sides of a mapping, in the order in which its text states them.
@@ -36,7 +39,10 @@ var jsonFields = []struct {
 	{"host", slot(FieldHost), 0},
 	{"referer", slot(FieldReferer), 0},
 	{"agent", slot(FieldAgent), 0},
+	{"agent_encoded", slot(FieldAgent), percentEncoded},
+	{"referer_encoded", slot(FieldReferer), percentEncoded},
 	{"forwarded", slot(FieldForwarded), 0},
+	{"route", slot(FieldRoute), 0},
 	{"status", slot(FieldStatus), 0},
 	{"bytes", slot(FieldBytes), 0},
 	{"request_time", slot(FieldRequestTime), UnitSeconds},
@@ -48,6 +54,9 @@ var jsonFields = []struct {
 	{"upstream_time_us", slot(FieldUpstreamTime), unitMicros},
 	{"upstream_time_ns", slot(FieldUpstreamTime), unitNanos},
 }
+
+// percentEncoded is the unit of a text with %20 for a space.
+const percentEncoded = 1
 
 // ParseFieldMapping reads a mapping as --field takes it.
 func ParseFieldMapping(text string) (FieldMapping, error) {
@@ -90,13 +99,22 @@ func (m FieldMapping) String() string {
 	return strings.Join(parts, ",")
 }
 
+// places are objects around the fields of a request, and what OpenTelemetry calls them.
+var places = []string{"_source", "jsonPayload", "attributes", "Attributes", "LogAttributes"}
+
 // WithKnown is the mapping with the names that are known anyway for each field that it leaves open.
 func (m FieldMapping) WithKnown() FieldMapping {
 	full := FieldMapping{}
 	maps.Copy(full, m)
 	for field, keys := range knownJSONKeys {
-		if !m.settles(field) {
-			full[field] = keys
+		if m.settles(field) {
+			continue
+		}
+		full[field] = slices.Clone(keys)
+		for _, place := range places {
+			for _, key := range keys {
+				full[field] = append(full[field], place+"."+key)
+			}
 		}
 	}
 	return full
@@ -122,7 +140,7 @@ func (m FieldMapping) has(field string) bool { return len(m[field]) > 0 }
 
 // durationBase is the field without its unit: request_time for request_time_ms.
 func durationBase(field string) string {
-	for _, unit := range []string{"_ms", "_us", "_ns"} {
+	for _, unit := range []string{"_ms", "_us", "_ns", "_encoded"} {
 		if base, ok := strings.CutSuffix(field, unit); ok {
 			return base
 		}
@@ -130,8 +148,15 @@ func durationBase(field string) string {
 	return field
 }
 
-// Found is the part of a mapping whose keys occur in the lines.
-func (m FieldMapping) Found(lines [][]byte) FieldMapping {
+// Found is the part of a mapping whose keys occur in lines of JSON.
+func (m FieldMapping) Found(lines [][]byte) FieldMapping { return m.found(lines, (*jsonScanner).scan) }
+
+// FoundLogfmt is Found for lines of logfmt.
+func (m FieldMapping) FoundLogfmt(lines [][]byte) FieldMapping {
+	return m.found(lines, (*jsonScanner).pairs)
+}
+
+func (m FieldMapping) found(lines [][]byte, scan func(*jsonScanner, []byte, *jsonNode) bool) FieldMapping {
 	root, numbers := &jsonNode{}, map[string]uint16{}
 	for _, keys := range m {
 		for _, key := range keys {
@@ -146,7 +171,7 @@ func (m FieldMapping) Found(lines [][]byte) FieldMapping {
 	for _, line := range lines {
 		clear(s.has)
 		work = append(work[:0], line...)
-		if !s.scan(work, root) {
+		if !scan(&s, work, root) {
 			continue
 		}
 		for i, has := range s.has {
@@ -172,30 +197,30 @@ func (m FieldMapping) Found(lines [][]byte) FieldMapping {
 // the next, so that they stand in the mappings of those servers alone.
 var knownJSONKeys = FieldMapping{
 	"time": {
-		"msec", "time_msec", "timestamp_ns", "time_iso8601", "@timestamp", "ts", "timestamp", "time_local", "datetime", "date", "time",
+		"msec", "time_msec", "timestamp_ns", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
 	},
 	"start": {"StartUTC", "StartLocal", "start_time"},
 	"client": {
 		"remote_addr", "ClientHost", "request.client_ip", "request.remote_ip", "client_ip", "clientip", "client.ip",
-		"source.ip", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr",
+		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr",
 	},
 	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user"},
 	"request": {"request", "request_line"},
 	"method": {
-		"request_method", "RequestMethod", "request.method", "http.request.method", "httpRequest.requestMethod",
+		"request_method", "RequestMethod", "request.method", "http.request.method", "http.method", "httpRequest.requestMethod",
 		"http_method", "method", "verb",
 	},
 	"path": {
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
-		"url.path", "url", "path",
+		"url.path", "http.target", "url", "path",
 	},
-	"host": {"host", "http_host", "RequestHost", "request.host", "url.domain", "server_name", "vhost", "authority", "domain"},
+	"host": {"host", "http_host", "RequestHost", "request.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer",
 	},
 	"agent": {
-		"http_user_agent", "request.headers.User-Agent", "request_User-Agent", "user_agent.original", "httpRequest.userAgent",
+		"http_user_agent", "request.headers.User-Agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
 		"user_agent", "userAgent", "useragent", "user-agent", "agent", "ua",
 	},
 	"forwarded": {
@@ -203,13 +228,14 @@ var knownJSONKeys = FieldMapping{
 		"x-forwarded-for", "forwarded_for", "xff",
 	},
 	"status": {
-		"status", "DownstreamStatus", "http.response.status_code", "httpRequest.status", "status_code", "statusCode",
+		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",
 		"response_code", "response_status",
 	},
 	"bytes": {
-		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "httpRequest.responseSize",
+		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "http.response.body.size", "httpRequest.responseSize",
 		"response_size", "bytes", "size", "length",
 	},
+	"route":            {"http.route"},
 	"request_time":     {"request_time"},
 	"request_time_ns":  {"Duration"},
 	"request_time_ms":  {"duration_ms", "latency_ms", "request_time_ms", "response_time_ms"},
@@ -252,4 +278,81 @@ var KnownJSON = []struct{ Name, Mapping, Example, Summary string }{
 		`{"msec":"1767225600.254","remote_addr":"192.0.2.7","request":"GET / HTTP/1.1","status":"200","body_bytes_sent":"312","request_time":"0.004","http_referer":"","http_user_agent":"curl/8.5.0"}`,
 		"nginx with escape=json and keys that are called as the variables",
 	},
+	{
+		"cloudflare json",
+		"time=EdgeEndTimestamp,start=EdgeStartTimestamp,client=ClientIP,method=ClientRequestMethod,path=ClientRequestURI|ClientRequestPath," +
+			"host=ClientRequestHost,referer=ClientRequestReferer,agent=ClientRequestUserAgent,forwarded=ClientXForwardedFor," +
+			"status=EdgeResponseStatus,bytes=EdgeResponseBytes",
+		`{"ClientIP":"192.0.2.7","ClientRequestHost":"example.org","ClientRequestMethod":"GET","ClientRequestURI":"/","ClientRequestUserAgent":"curl/8.5.0","EdgeResponseBytes":312,"EdgeResponseStatus":200,"EdgeStartTimestamp":"2026-01-01T00:00:00Z"}`,
+		"Cloudflare Logpush, HTTP requests",
+	},
+	{
+		"aws-waf json",
+		"start=timestamp,client=httpRequest.clientIp,method=httpRequest.httpMethod,path=httpRequest.uri," +
+			"host=httpRequest.headers[Host]|httpRequest.headers[host],referer=httpRequest.headers[Referer]|httpRequest.headers[referer]," +
+			"agent=httpRequest.headers[User-Agent]|httpRequest.headers[user-agent]," +
+			"forwarded=httpRequest.headers[X-Forwarded-For]|httpRequest.headers[x-forwarded-for],status=responseCodeSent",
+		`{"timestamp":1767225600250,"formatVersion":1,"action":"ALLOW","httpRequest":{"clientIp":"192.0.2.7","headers":[{"name":"Host","value":"example.org"},{"name":"User-Agent","value":"curl/8.5.0"}],"uri":"/","args":"","httpMethod":"GET"},"responseCodeSent":200}`,
+		"AWS WAF",
+	},
+	{
+		"akamai json",
+		"start=reqTimeSec,client=cliIP,method=reqMethod,path=reqPath,host=reqHost,agent_encoded=UA,referer_encoded=referer," +
+			"forwarded=xForwardedFor,status=statusCode,bytes=bytes,request_time_ms=transferTimeMSec",
+		`{"version":1,"reqTimeSec":"1767225600.250","cliIP":"192.0.2.7","reqHost":"example.org","reqMethod":"GET","reqPath":"/","statusCode":"200","bytes":"312","UA":"curl%2F8.5.0","transferTimeMSec":"4"}`,
+		"Akamai DataStream 2, JSON",
+	},
+	{
+		"azure json",
+		"time=timeStamp|time,client=properties.clientIP,method=properties.httpMethod,path=properties.originalRequestUriWithArgs|properties.requestUri," +
+			"host=properties.originalHost|properties.host,agent_encoded=properties.userAgent,status=properties.httpStatus," +
+			"bytes=properties.sentBytes,request_time=properties.timeTaken",
+		`{"timeStamp":"2026-01-01T00:00:00+00:00","category":"ApplicationGatewayAccessLog","properties":{"clientIP":"192.0.2.7","httpMethod":"GET","originalRequestUriWithArgs":"/","userAgent":"curl/8.5.0","httpStatus":200,"sentBytes":312,"timeTaken":0.004,"originalHost":"example.org"}}`,
+		"Azure Application Gateway's access log (v2)",
+	},
+	{
+		"gcp json",
+		"start=timestamp,client=httpRequest.remoteIp,method=httpRequest.requestMethod,path=httpRequest.requestUrl,referer=httpRequest.referer," +
+			"agent=httpRequest.userAgent,status=httpRequest.status,bytes=httpRequest.responseSize,request_time=httpRequest.latency",
+		`{"timestamp":"2026-01-01T00:00:00.250Z","httpRequest":{"requestMethod":"GET","requestUrl":"https://example.org/","remoteIp":"192.0.2.7","userAgent":"curl/8.5.0","status":200,"responseSize":"312","latency":"0.004s"}}`,
+		"Google Cloud's load balancer",
+	},
+	{
+		"fastly json",
+		"start=timestamp,client=client_ip,method=request_method,path=url,host=host,referer=request_referer,agent=request_user_agent," +
+			"status=response_status,bytes=response_body_size",
+		`{"timestamp":"2026-01-01T00:00:00+0000","client_ip":"192.0.2.7","host":"example.org","url":"/","request_method":"GET","request_referer":"","request_user_agent":"curl/8.5.0","response_status":200,"response_body_size":312,"fastly_server":"cache-fra1"}`,
+		"Fastly, as its documentation writes JSON",
+	},
+	{
+		"otlp json",
+		otlp("time=|timeUnixNano,time=|observedTimeUnixNano,client=client.address,client=network.peer.address,client=net.sock.peer.addr," +
+			"method=http.request.method,method=http.method,path=url.path,path=http.target,path=url.full,host=server.address," +
+			"agent=user_agent.original,agent=http.user_agent,route=http.route,status=http.response.status_code,status=http.status_code," +
+			"bytes=http.response.body.size"),
+		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600250000000","attributes":[{"key":"client.address","value":{"stringValue":"192.0.2.7"}},{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"url.path","value":{"stringValue":"/users/7"}},{"key":"http.route","value":{"stringValue":"/users/{id}"}},{"key":"http.response.status_code","value":{"intValue":"200"}},{"key":"user_agent.original","value":{"stringValue":"curl/8.5.0"}}]}]}]}]}`,
+		"OpenTelemetry's file exporter, one record in a line",
+	},
+}
+
+// otlp is a mapping by the names of attributes of OpenTelemetry's records; behind a bar, of a field of theirs.
+func otlp(attributes string) string {
+	const record = "resourceLogs!.scopeLogs!.logRecords!."
+	keys := map[string][]string{}
+	var fields []string
+	for part := range strings.SplitSeq(attributes, ",") {
+		field, name, _ := strings.Cut(part, "=")
+		if keys[field] == nil {
+			fields = append(fields, field)
+		}
+		key, direct := strings.CutPrefix(name, "|")
+		if !direct {
+			key = "attributes[" + name + "]"
+		}
+		keys[field] = append(keys[field], record+key)
+	}
+	for i, field := range fields {
+		fields[i] = field + "=" + strings.Join(keys[field], "|")
+	}
+	return strings.Join(fields, ",")
 }

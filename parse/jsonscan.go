@@ -93,7 +93,11 @@ func (s *jsonScanner) object(n *jsonNode, depth int) bool {
 			return s.failOpen("no colon after a key")
 		}
 		s.at++
-		if !s.value(n.child(key), depth, true) {
+		child := n.child(key)
+		if n != nil && n.pairs != nil && string(key) == "value" {
+			child, s.found[slotName] = n.pairs.child(s.found[slotName].text), jsonValue{}
+		}
+		if !s.value(child, depth, true) {
 			return false
 		}
 		switch s.next() {
@@ -108,7 +112,8 @@ func (s *jsonScanner) object(n *jsonNode, depth int) bool {
 	}
 }
 
-// array reads from the opening bracket to behind the closing one. Its first element stands for the whole.
+// array reads from the opening bracket to behind the closing one. Its first element stands for the whole, unless it is
+// one of pairs.
 func (s *jsonScanner) array(n *jsonNode, depth int) bool {
 	s.at++
 	if s.next() == ']' {
@@ -119,9 +124,15 @@ func (s *jsonScanner) array(n *jsonNode, depth int) bool {
 		if !s.value(n, depth, false) {
 			return false
 		}
-		n = nil
+		single := n != nil && n.single
+		if n != nil && n.pairs == nil {
+			n = nil
+		}
 		switch s.next() {
 		case ',':
+			if single {
+				return s.fail("several requests in one line: write each in a line of its own")
+			}
 			s.at++
 		case ']':
 			s.at++
@@ -189,7 +200,7 @@ func endsBare(c byte) bool {
 func (s *jsonScanner) keep(n *jsonNode, text []byte, at int) {
 	for _, t := range n.targets {
 		v, none := &s.found[t.slot], t.slot < slotExtra && (len(text) == 0 || string(text) == "-") || text == nil
-		if s.has != nil {
+		if s.has != nil && t.slot != slotName {
 			s.has[t.number] = !none
 			continue
 		}

@@ -13,9 +13,14 @@ import (
 //	          └ headers ─ User-Agent → agent
 //
 // The scanner walks line and tree together. A key that the tree does not have leads to nil, whose children are nil.
+//
+// Some write pairs, {"name":"User-Agent","value":"curl"}, in an array. A key names such by brackets: headers[User-Agent].
+// The value may be an object of OpenTelemetry, {"stringValue":"curl"}.
 type jsonNode struct {
 	targets []jsonTarget
 	edges   [][]jsonEdge // by hash of the key
+	pairs   *jsonNode    // of an array of pairs: its children are those of the names
+	single  bool         // an array of more than one element is a fault: each is a request
 }
 
 type jsonEdge struct {
@@ -38,6 +43,7 @@ type slot uint8
 const (
 	slotRequest slot = slot(fieldCount) + iota // the request line
 	slotStart                                  // the time when the request began
+	slotName                                   // the name of a pair
 	slotExtra                                  // the first of Options.Extra
 	slotCount   = slotExtra + MaxExtra
 )
@@ -78,22 +84,39 @@ func extraKeys(name string) []string {
 	return []string{name, "request.headers." + header, "request_" + header}
 }
 
-// add hangs a target at a path, and at the flat key of the same spelling.
+// add hangs a target at a path, and at the flat keys of the same spelling: of request.uri, "uri" within the object
+// "request", and "request.uri".
 func (n *jsonNode) add(path string, t jsonTarget) error {
+	path, name, paired := strings.Cut(strings.TrimSuffix(path, "]"), "[")
 	steps := strings.Split(path, ".")
 	if path == "" || len(steps) > maxKeyPath {
 		return fmt.Errorf("JSON key %q: want one to %d names with dots between them", path, maxKeyPath)
 	}
-	at := n
-	for _, step := range steps {
-		at = at.grow(step)
-	}
-	at.targets = append(at.targets, t)
-	if len(steps) > 1 {
-		flat := n.grow(path)
-		flat.targets = append(flat.targets, t)
+	for i, at := range steps {
+		n.grow(strings.ReplaceAll(strings.Join(steps[i:], "."), "!", "")).aim(name, paired, t)
+		n = n.grow(strings.TrimSuffix(at, "!"))
+		n.single = n.single || strings.HasSuffix(at, "!")
 	}
 	return nil
+}
+
+// aim adds a target to a node, or to the pair of a name in it.
+func (n *jsonNode) aim(name string, paired bool, t jsonTarget) {
+	if !paired {
+		n.targets = append(n.targets, t)
+		return
+	}
+	if n.pairs == nil {
+		n.pairs = &jsonNode{}
+		for _, key := range []string{"name", "key"} {
+			n.grow(key).aim("", false, jsonTarget{slot: slotName})
+		}
+	}
+	pair := n.pairs.grow(name)
+	pair.aim("", false, t)
+	for _, key := range []string{"stringValue", "intValue", "doubleValue"} {
+		pair.grow(key).aim("", false, t)
+	}
 }
 
 // grow returns the child with this key, a new one if need be.

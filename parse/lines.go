@@ -39,6 +39,9 @@ func (f *Format) NewLines() *Lines {
 func (l *Lines) Begin(block []byte) {
 	l.data, l.at = block, 0
 	l.marks, l.mark, l.base = l.marks[:0], 0, 0
+	if w, is := l.parser.(*w3cParser); is {
+		w.begin()
+	}
 	if l.scanner != nil {
 		l.scanner.unescaped = bytes.IndexByte(block, '\\') < 0
 	}

@@ -16,6 +16,7 @@ type program struct {
 	lenient  bool // whether anything may follow the last step
 	endStamp bool // whether the stamp is the end of the request, so that Start lies a request time before it
 	apart    bool // whether method and path are fields of their own: a line with neither had no request
+	timeless bool // whether there is no timestamp
 	pieced   bool // whether the timestamp is put together from parts
 	overlaps bool // whether an extra field shares its bytes with a usual one
 	head     bool // whether its first steps are those of the combined format (see head.go)

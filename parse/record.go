@@ -33,6 +33,7 @@ type Record struct {
 	Referer   []byte
 	Agent     []byte // User-Agent
 	Forwarded []byte // X-Forwarded-For as it came, or the header of Format.ForwardedBy
+	Route     []byte // the pattern that the server found for the path: /users/{id}
 
 	Status       int32      // HTTP status, 0 when not logged
 	Bytes        int64      // sent to the client; 0 when "-"
@@ -55,6 +56,9 @@ func (f Fault) OK() bool { return f.Reason == "" }
 
 // TooLong is the fault of a line of more than MaxLine bytes, whatever its beginning looks like.
 var TooLong = Fault{Reason: "line longer than 1 MiB", Column: logfile.MaxLine + 1}
+
+// Comment is the fault of a line that is none of a request and no bad one either: of W3C's headers.
+var Comment = Fault{Reason: "a comment", Column: 1}
 
 // Empty is the fault of a line without a byte, whatever the format.
 var Empty = Fault{Reason: "empty line", Column: 1}
@@ -80,6 +84,7 @@ const (
 	FieldReferer
 	FieldAgent
 	FieldForwarded
+	FieldRoute
 	FieldStatus
 	FieldBytes
 	FieldRequestTime
@@ -92,6 +97,8 @@ type Options struct {
 	Zone  *time.Location // of stamps that do not name theirs; nil is UTC
 	Extra []string       // names of further fields (nginx variables without "$", JSON keys, Apache header names), at most MaxExtra
 	Gonx  bool           // read with gonx.Parser even where the scanner could
+
+	Timeless bool // lines may have no time: see Format.In
 }
 
 // A Format is a compiled log format. It is immutable; NewParser gives each goroutine a parser of its own.
@@ -101,6 +108,8 @@ type Format struct {
 	fields [fieldCount]bool
 	extra  [MaxExtra]bool
 	header string // that FieldForwarded is, in lower case
+	zone   *time.Location
+	after  func(block []byte) *Format
 	parser func() Parser
 }
 
@@ -109,6 +118,17 @@ func (f *Format) Has(field Field) bool { return f.fields[field] }
 
 // HasExtra reports whether the format has the field that Options.Extra names in place i.
 func (f *Format) HasExtra(i int) bool { return f.extra[i] }
+
+// After is the format of the lines behind a block of lines that began with f: another if the log says so itself.
+func (f *Format) After(block []byte) *Format {
+	if f.after == nil {
+		return f
+	}
+	return f.after(block)
+}
+
+// MayChange reports whether the log itself may say that another format follows.
+func (f *Format) MayChange() bool { return f.after != nil }
 
 // ForwardedBy names the header that is Record.Forwarded, in lower case: x-forwarded-for unless the format has another in
 // its place.

@@ -2,7 +2,7 @@ package parse
 
 import "bytes"
 
-// HAProxy, and others that log by way of syslog, have their lines written behind a header:
+// HAProxy, and others that log by way of syslog, have their lines written behind a header, a Wrapping:
 //
 //	Mar  2 10:00:00 lb1 haproxy[17]: …                              RFC 3164, as rsyslog and syslog-ng write it to files
 //	<134>Mar  2 10:00:00 haproxy[17]: …                             RFC 3164 as it is sent: a priority in front, perhaps no host
@@ -10,25 +10,25 @@ import "bytes"
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 - - …             RFC 5424
 //	<134>1 2026-03-02T10:00:00.25Z lb1 haproxy 17 ID [a b="]"] …    RFC 5424 with structured data
 //
-// The line behind the header has all that the header has, so that is skipped.
+// A time without a year says too little to be that of a request.
 
 // Syslogged is the named format whose lines may stand behind a header; detection finds others there as well.
 const Syslogged = "haproxy"
 
-// syslogHeader returns how many bytes of a line are a header of syslog, 0 if it has none.
-func syslogHeader(line []byte) int {
+// syslogHeader returns how many bytes of a line are a header of syslog, 0 if it has none, and its time.
+func syslogHeader(line []byte) (n int, stamp []byte) {
 	at := syslogPriority(line)
-	rest := line[at:]
+	rest, size := line[at:], header3164
 	if len(rest) > 2 && rest[0]-'1' < 9 && rest[1] == ' ' {
-		if n := header5424(rest[2:]); n > 0 {
-			return at + 2 + n
-		}
-		return 0
+		at, rest, size = at+2, rest[2:], header5424
 	}
-	if n := header3164(rest); n > 0 {
-		return at + n
+	if n = size(rest); n == 0 {
+		return 0, nil
 	}
-	return 0
+	if isoStamp(rest) {
+		stamp = firstWord(rest)
+	}
+	return at + n, stamp
 }
 
 // syslogPriority returns the length of "<134>", 0 if there is none.
@@ -52,7 +52,7 @@ func header3164(b []byte) int {
 	at := len("Mar  2 10:00:00")
 	switch {
 	case len(b) > at && b[at] == ' ' && syslogStamp(b):
-	case len(b) > len("2026-03-02T10:00:00") && b[4] == '-' && isoStamp(b):
+	case isoStamp(b):
 		at = bytes.IndexByte(b, ' ')
 	default:
 		return 0
@@ -80,7 +80,8 @@ func syslogStamp(b []byte) bool {
 
 // isoStamp reports whether b begins with "2026-03-02T10:00:00".
 func isoStamp(b []byte) bool {
-	return digitsAt(b, 0, 1, 2, 3, 5, 6, 8, 9) && b[7] == '-' && b[10] == 'T' && clockTime(b[11:])
+	return len(b) > len("2026-03-02T10:00:00") && digitsAt(b, 0, 1, 2, 3, 5, 6, 8, 9) &&
+		b[4] == '-' && b[7] == '-' && b[10] == 'T' && clockTime(b[11:])
 }
 
 func clockTime(b []byte) bool { return digitsAt(b, 0, 1, 3, 4, 6, 7) && b[2] == ':' && b[5] == ':' }
@@ -99,7 +100,7 @@ func header5424(b []byte) int {
 	at := 0
 	for word := range 5 {
 		end := bytes.IndexByte(b[at:], ' ')
-		if end <= 0 || word == 0 && string(b[:end]) != "-" && (end < len("2026-03-02T10:00:00") || !isoStamp(b)) {
+		if end <= 0 || word == 0 && string(b[:end]) != "-" && !isoStamp(b[:end+1]) {
 			return 0
 		}
 		at += end + 1
@@ -136,38 +137,6 @@ func structuredData(b []byte) int {
 		}
 	}
 	return at
-}
-
-// BehindSyslog is a Format of lines that may stand behind a header of syslog.
-func (f *Format) BehindSyslog() *Format {
-	behind := *f
-	behind.parser = func() Parser { return syslogParser{f.NewParser()} }
-	return &behind
-}
-
-// A syslogParser reads a line behind its header, or one without.
-type syslogParser struct{ Parser }
-
-// Parse implements Parser.
-func (p syslogParser) Parse(line []byte, r *Record) Fault {
-	n := syslogHeader(line)
-	fault := p.Parser.Parse(line[n:], r)
-	if !fault.OK() {
-		fault.Column += n
-	}
-	return fault
-}
-
-// WithoutHeaders are the lines behind their headers of syslog, nil if most lines have none.
-func WithoutHeaders(lines [][]byte) [][]byte {
-	if !Mostly(lines, func(line []byte) bool { return syslogHeader(line) > 0 }) {
-		return nil
-	}
-	bare := make([][]byte, len(lines))
-	for i, line := range lines {
-		bare[i] = line[syslogHeader(line):]
-	}
-	return bare
 }
 
 // Mostly reports whether at least half of the lines are of a kind. It looks at no more of them than it needs to.

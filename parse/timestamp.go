@@ -256,6 +256,9 @@ func epochOf(b []byte, unit limit.Time, bad string) (t limit.Time, n int, reason
 
 // time is the stamp of the line that has been read.
 func (s *reader) time() (limit.Time, string) {
+	if s.prog.timeless {
+		return noStamp, ""
+	}
 	if !s.prog.pieced {
 		return s.stamp + s.parts.micros, ""
 	}

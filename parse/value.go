@@ -156,7 +156,7 @@ func (s *reader) complete(line []byte, r *Record) Fault {
 		return Fault{reason, len(line) - s.rest + 1}
 	}
 	r.Stamp, r.Start = stamp, stamp
-	if s.prog.endStamp && r.RequestTime != NotLogged {
+	if s.prog.endStamp && r.RequestTime != NotLogged && stamp != noStamp {
 		r.Start -= r.RequestTime
 	}
 	if s.prog.apart && r.Method == nil && r.Path == nil {

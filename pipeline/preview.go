@@ -120,6 +120,7 @@ func (f *Preview) showLines(w *bytes.Buffer, sample []byte, format *parse.Format
 			fault = parser.Parse(line, &record)
 		}
 		switch {
+		case fault == parse.Comment:
 		case !fault.OK() && bad < f.Lines:
 			bad++
 			fmt.Fprintf(w, "\nline %d cannot be read: column %d: %s\n  %s\n",
@@ -159,6 +160,7 @@ func (f *Preview) showRecord(w *bytes.Buffer, r *parse.Record) {
 	}
 	field("client", r.Client)
 	field("forwarded", r.Forwarded)
+	field("route", r.Route)
 	field("user", r.User)
 	field("host", r.Host)
 	field("method", r.Method)

@@ -119,7 +119,9 @@ func (t *Tail) formatOf(l *log) *parse.Format {
 	if t.stream.Misread(first, c.format) > 0 && 2*t.stream.Misread(sample, c.format) > bytes.Count(sample, lineFeed) {
 		t.doubt(l, c, sample)
 	}
-	return c.format
+	format := c.format
+	c.format = format.After(t.block.Data)
+	return format
 }
 
 // doubt looks whether another format fits better by now.

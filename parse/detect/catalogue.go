@@ -105,6 +105,35 @@ var catalogue = []Known{
 		`2026-01-01T00:00:00.250000Z shop 192.0.2.7:40112 10.0.0.5:80 0.001 0.003 0.000 200 200 89 312 "GET http://example.org:80/ HTTP/1.1" "curl/8.5.0" - -`,
 		"AWS classic load balancer, HTTP listeners",
 	},
+	{
+		"s3", `$owner $bucket [$time_local] $remote_addr $remote_user $id $operation $key "$request" $status $error $body_bytes_sent` +
+			` $object_size $total $work "$http_referer" "$http_user_agent"`,
+		`79a59df9 shop [01/Jan/2026:00:00:00 +0000] 192.0.2.7 - 3E57427F REST.GET.OBJECT a.png "GET /a.png HTTP/1.1" 200 - 312 312 4 3 "-" "curl/8.5.0" - x= SigV4`,
+		"AWS S3's server access log",
+	},
+	{
+		"envoy", envoyText + ` $received $body_bytes_sent $took $upstream "$remote_addr"` + envoyRequest,
+		`[2026-01-01T00:00:00.250Z] "GET / HTTP/1.1" 200 - 0 312 4 3 "192.0.2.7" "curl/8.5.0" "0f8fad5b-d9cb-469f-a165-70867728950e" "example.org" "10.0.0.5:8080"`,
+		"Envoy's default",
+	},
+	{
+		"istio", envoyText + ` $details $termination "$failure" $received $body_bytes_sent $took $upstream "$http_x_forwarded_for"` + envoyRequest +
+			` $cluster $upstream_local $local $remote_addr $sni $route`,
+		`[2026-01-01T00:00:00.250Z] "GET / HTTP/1.1" 200 - via_upstream - "-" 0 312 4 3 "-" "curl/8.5.0" "0f8fad5b-d9cb-469f-a165-70867728950e" "example.org" "10.0.0.5:8080" inbound|8080|| 127.0.0.6:51371 10.0.0.5:8080 192.0.2.7:40112 - default`,
+		"Istio's default",
+	},
+}
+
+// What Envoy and Istio have in common. The time is that at which a request began.
+const (
+	envoyText    = `[$time_iso8601] "$request" $status $flags`
+	envoyRequest = ` "$http_user_agent" "$request_id" "$host" "$upstream_host"`
+)
+
+// doubts say of formats what is not sure where they are found.
+var doubts = map[string]string{
+	"envoy": "Envoy's default format lacks the address of the peer: the first of X-Forwarded-For counts as the client, which clients " +
+		"can forge unless a proxy in front sets it; log %DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT% to be sure",
 }
 
 // Traefik stamps the start of a request, as Apache does.

@@ -1,8 +1,10 @@
 package detect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/parse"
@@ -36,7 +38,36 @@ func (d *Detector) For(sample []byte) (Detection, error) {
 	if err != nil {
 		return Detection{}, err
 	}
-	return judge(format, sampleLines(sample), nil), nil
+	lines := sampleLines(sample)
+	found := judge(format, lines, nil)
+	if 100*found.Read < minRead*found.Lines || !format.Has(parse.FieldTime) {
+		found, err = d.statedWithin(found, lines, mostWrappings)
+	}
+	if err == nil && !found.Format.Has(parse.FieldTime) {
+		err = fmt.Errorf("--format: %q has no time, such as $time_local or %%t, and there is none around the lines", d.choice.Format)
+	}
+	return found, err
+}
+
+// statedWithin is the stated format for lines in a wrapping, if it reads more of these.
+func (d *Detector) statedWithin(found Detection, lines [][]byte, most int) (Detection, error) {
+	w := cmp.Or(parse.TextWrapping(lines), parse.JSONWrapping(lines))
+	if w == nil || most == 0 {
+		return found, nil
+	}
+	bare := slices.DeleteFunc(w.Lines(lines), func(line []byte) bool { return len(line) == 0 })
+	inner := judge(found.Format, bare, nil)
+	if 100*inner.Read < minRead*inner.Lines {
+		var err error
+		if inner, err = d.statedWithin(inner, bare, most-1); err != nil {
+			return inner, err
+		}
+	}
+	if inner.Read <= found.Read {
+		return found, nil
+	}
+	wrapped, err := d.once(w.Name+"\nstated", func() (*parse.Format, error) { return inner.Format.In(w), nil })
+	return judge(wrapped, lines, nil), err
 }
 
 // Verify reports whether what was stated is a format, before there is a log to read.
@@ -85,11 +116,15 @@ func (c Choice) stated() (*parse.Format, error) {
 		}
 		return format, err
 	}
-	compile := compileLogFormat
-	if !strings.ContainsAny(c.Format, "$%") {
+	options, compile := c.Options, compileLogFormat
+	if strings.HasPrefix(c.Format, parse.W3CHeader) {
+		compile = parse.CompileW3C
+	} else if !strings.ContainsAny(c.Format, "$%") {
 		compile = Named
+	} else {
+		options.Timeless = !parse.IsJSONTemplate(parse.Unquote(c.Format)) // a wrapping may have the time
 	}
-	format, err := compile(c.Format, c.Options)
+	format, err := compile(c.Format, options)
 	if err != nil {
 		return nil, fmt.Errorf("--format: %w", err)
 	}

@@ -20,7 +20,10 @@ import (
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio"}
+
+// webServers is how many of these are formats of web servers.
+const webServers = 6
 
 // shorter says what a format is called without referers and agents.
 var shorter = map[string]string{
@@ -55,6 +58,7 @@ type Detector struct {
 	mu       sync.Mutex
 	compiled map[string]compiled // by what was compiled
 	last     string              // the candidate that the log before was found with
+	wrapped  *Detector           // see timeless
 }
 
 // compiled is what compiling a format came to.
@@ -87,23 +91,93 @@ func (d *Detector) named(name string) (*parse.Format, error) {
 // a log that no format reads says what the log looks like and what to do.
 func (d *Detector) detect(sample []byte) (Detection, error) {
 	lines := sampleLines(sample)
-	if err := refuse(sample, lines); err != nil {
+	if err := refuse(sample); err != nil {
 		return Detection{}, err
 	}
-	bare := parse.WithoutHeaders(lines)
-	if bare == nil {
-		return d.find(lines)
+	if header := w3cHeader(sample); header != "" && !parse.Mostly(lines, jsonLike) {
+		format, err := d.w3c(header)
+		if err != nil {
+			return Detection{}, err
+		}
+		if found := judge(format, lines, nil); 100*found.Read >= minRead*found.Lines {
+			return found, nil
+		}
 	}
-	found, err := d.find(bare)
-	if err == nil && found.Format.Name != parse.Syslogged {
-		key := "behind syslog\n" + found.Format.Name + "\n" + found.Format.Text
-		found.Format, err = d.once(key, func() (*parse.Format, error) {
-			behind := found.Format.BehindSyslog()
-			behind.Name += " behind syslog"
-			return behind, nil
-		})
+	return d.unwrap(lines, mostWrappings)
+}
+
+// w3cHeader is the first line of a sample that names the columns of W3C's format, "" if there is none.
+func w3cHeader(sample []byte) string {
+	for line := range bytes.Lines(sample) {
+		if bytes.HasPrefix(line, []byte(parse.W3CHeader)) {
+			return string(bytes.TrimRight(line, "\r\n"))
+		}
+	}
+	return ""
+}
+
+// w3c is the format of such a header.
+func (d *Detector) w3c(header string) (*parse.Format, error) {
+	return d.once(header, func() (*parse.Format, error) { return parse.CompileW3C(header, d.choice.Options) })
+}
+
+// mostWrappings is how many wrappings a line may have: docker compose writes lines of syslog, which write others.
+const mostWrappings = 3
+
+// unwrap finds the format of lines that may be wrapped in others. A wrapping of text is looked for first, since names
+// of containers and times can pass for names of hosts; one of JSON last, since an object can hold a line and its fields.
+func (d *Detector) unwrap(lines [][]byte, most int) (Detection, error) {
+	text := parse.TextWrapping(lines)
+	if most == 0 {
+		text = nil
+	}
+	var within error
+	if text != nil {
+		found, err := d.within(text, lines, most)
+		if err == nil {
+			return found, nil
+		}
+		within = err
+	}
+	found, err := d.find(lines)
+	if err == nil || most == 0 {
+		return found, err
+	}
+	if object := parse.JSONWrapping(lines); object != nil {
+		return d.within(object, lines, most)
+	}
+	if text != nil && text.Name != parse.Timestamped {
+		err = within
 	}
 	return found, err
+}
+
+// within is unwrap for the lines in a wrapping.
+func (d *Detector) within(w *parse.Wrapping, lines [][]byte, most int) (Detection, error) {
+	bare := slices.DeleteFunc(w.Lines(lines), func(line []byte) bool { return len(line) == 0 })
+	found, err := d.timeless().unwrap(bare, most-1)
+	if err != nil {
+		return found, err
+	}
+	found.Lines = len(lines)
+	if w.Name == "behind syslog" && found.Format.Name == parse.Syslogged {
+		return found, nil
+	}
+	found.Format, err = d.once(w.Name+"\n"+found.Format.Name+"\n"+found.Format.Text, func() (*parse.Format, error) {
+		return found.Format.In(w), nil
+	})
+	return found, err
+}
+
+// timeless is a detector of formats whose lines may lack a time.
+func (d *Detector) timeless() *Detector {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.wrapped == nil {
+		d.wrapped = NewDetector(d.choice)
+		d.wrapped.choice.Options.Timeless = true
+	}
+	return d.wrapped
 }
 
 // find finds the format of the lines of a sample.
@@ -134,6 +208,7 @@ func (d *Detector) find(lines [][]byte) (Detection, error) {
 		return d.withTail(best, lines)
 	}
 	unknown := &UnknownFormatError{First: showLine(lines[0]), Lines: len(lines)}
+	unknown.guess, unknown.read = d.guess(lines)
 	for _, format := range formats {
 		unknown.tried = append(unknown.tried, judge(format, lines, nil))
 	}
@@ -177,6 +252,16 @@ func (d *Detector) candidates(lines [][]byte) (all []*parse.Format, first int, e
 		found := parse.FieldMapping(nil).WithKnown().Found(lines)
 		format, err := d.once("json "+found.String(), func() (*parse.Format, error) {
 			return parse.CompileNamedJSON("json", found, d.choice.Options)
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, format)
+	}
+	if parse.Mostly(lines, parse.LooksLikeLogfmt) {
+		found := parse.FieldMapping(nil).WithKnown().FoundLogfmt(lines)
+		format, err := d.once("logfmt "+found.String(), func() (*parse.Format, error) {
+			return parse.CompileLogfmt(found, d.choice.Options)
 		})
 		if err != nil {
 			return nil, 0, err

@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +16,8 @@ type UnknownFormatError struct {
 
 	tried []Detection
 	looks string // what the log seems to be, "" when unknown
+	guess string // a format that reads most lines, "" if none was found
+	read  int    // how many it reads
 }
 
 // maxShown is how much of a line is shown, in bytes.
@@ -26,14 +30,26 @@ func (e *UnknownFormatError) Error() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "the format of the log is not known\n  first line: %s\n", e.First)
-	for _, d := range e.tried {
-		fmt.Fprintf(&b, "  as %s, %d of %d lines make sense: %s (column %d)\n", d.Format.Name, d.sound, d.Lines, d.fault.Reason, d.fault.Column)
+	near := e.nearest()
+	fmt.Fprintf(&b, "  the nearest is %s, by which %d of %d lines make sense: %s (column %d)\n", near.Format.Name, near.sound, near.Lines,
+		near.fault.Reason, near.fault.Column)
+	if e.guess != "" {
+		return b.String() + fmt.Sprintf("  this reads %d of %d lines; see with shadow parse whether each field is what it is called:\n  --format '%s'",
+			e.read, e.Lines, strings.ReplaceAll(e.guess, "'", `'\''`))
 	}
 	if strings.HasPrefix(e.First, "{") {
 		return b.String() + "  say which keys hold what, such as --field time=ts,client=remote_addr,path=uri"
 	}
 	return b.String() + "  state it as in the server's configuration: --format '$remote_addr - $remote_user [$time_local] \"$request\" …' (nginx), " +
 		"--format '%h %l %u %t \"%r\" …' (Apache), or --nginx-conf /etc/nginx/nginx.conf --log-name main"
+}
+
+// nearest is the format by which most lines make sense, of those of web servers; of several the one that breaks furthest
+// to the right.
+func (e *UnknownFormatError) nearest() Detection {
+	return slices.MaxFunc(e.tried[:min(len(e.tried), webServers)], func(a, b Detection) int {
+		return cmp.Or(cmp.Compare(a.sound, b.sound), cmp.Compare(a.fault.Column, b.fault.Column))
+	})
 }
 
 // Misfit is the error of a stated format that reads no line of the sample, nil when it reads one or there is none. A

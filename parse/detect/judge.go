@@ -36,7 +36,9 @@ func judge(format *parse.Format, lines [][]byte, hopeless func(d *Detection, lef
 			return Detection{}
 		}
 	}
-	d.Warnings = agents.warnings(format)
+	if d.Warnings = agents.warnings(format); doubts[format.Name] != "" {
+		d.Warnings = append(d.Warnings, doubts[format.Name])
+	}
 	return d
 }
 

@@ -21,19 +21,13 @@ import (
 // for columns, and nothing is known of other logs.
 func detectFully(sample []byte, o parse.Options) (Detection, error) {
 	lines := sampleLines(sample)
-	if err := refuse(sample, lines); err != nil {
+	if err := refuse(sample); err != nil {
 		return Detection{}, err
 	}
-	bare := parse.WithoutHeaders(lines)
-	if bare == nil {
-		return findFully(lines, o)
+	if w3cHeader(sample) != "" || parse.TextWrapping(lines) != nil || parse.JSONWrapping(lines) != nil {
+		return detected(sample, o)
 	}
-	d, err := findFully(bare, o)
-	if err == nil && d.Format.Name != parse.Syslogged {
-		d.Format = d.Format.BehindSyslog()
-		d.Format.Name += " behind syslog"
-	}
-	return d, err
+	return findFully(lines, o)
 }
 
 func findFully(lines [][]byte, o parse.Options) (Detection, error) {

@@ -7,8 +7,6 @@ import (
 	"math/bits"
 	"regexp"
 	"sync"
-
-	"shadow/parse"
 )
 
 // Some files are no access logs of a web server that we read, and are better refused by name.
@@ -22,9 +20,8 @@ func isUTF16(sample []byte) bool {
 		sample[0] == 0xfe && sample[1] == 0xff && sample[2] == 0)
 }
 
-// refuse returns the error of what must not even be tried: data that is not text, and logs that declare themselves in a
-// comment.
-func refuse(sample []byte, lines [][]byte) error {
+// refuse returns the error of what must not even be tried: data that is not text.
+func refuse(sample []byte) error {
 	if isUTF16(sample) {
 		return errUTF16
 	}
@@ -35,10 +32,6 @@ func refuse(sample []byte, lines [][]byte) error {
 	}
 	if mostlyBinary(sample) {
 		return errors.New("the file is not text: too many control characters")
-	}
-	if w3cFields := []byte("\n#Fields:"); (bytes.HasPrefix(sample, w3cFields[1:]) || bytes.Contains(sample, w3cFields)) && !parse.Mostly(lines, jsonLike) {
-		return errors.New("the log is in the W3C extended format (IIS, CloudFront): its #Fields differ from server to server, " +
-			"so state them, such as --format '%{%Y-%m-%d}t %{%H:%M:%S}t %A %m %U %q %p %u %h \"%{User-Agent}i\" %>s'")
 	}
 	return nil
 }

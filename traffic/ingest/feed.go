@@ -23,6 +23,7 @@ type feed struct {
 	after     *feed         // the one before it of the same log; nil: none
 	input     *logfile.Input
 	format    *parse.Format // nil for an input without a line
+	next      *parse.Format // of the next block: see parse.Format.After
 	warnings  []string
 	rank      uint32         // among the inputs, by first moment and name: the order on the command line does not matter
 	opening   uint64         // see openingOf
@@ -40,6 +41,7 @@ type feed struct {
 	requests int64     // of it that took part
 	strange  strangers
 	stamp    limit.Time // of the latest line
+	comments int64      // lines that count as none
 	stats    InputStats
 	faults   []FaultAt // the first few
 }
@@ -148,12 +150,16 @@ func coarseness(feeds []*feed) (c traffic.Coarseness) {
 // has reports whether the input's format has a field.
 func (f *feed) has(field parse.Field) bool { return f.format != nil && f.format.Has(field) }
 
-// next reads the next block.
-func (f *feed) next(b *logfile.Block) error {
+// read reads the next block.
+func (f *feed) read(b *logfile.Block) error {
 	if f.format == nil {
 		return io.EOF
 	}
-	return f.input.Next(b)
+	err := f.input.Next(b)
+	if err == nil {
+		f.next = f.next.After(b.Data)
+	}
+	return err
 }
 
 // publish tells fetch how far the input has come.

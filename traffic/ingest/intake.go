@@ -53,6 +53,7 @@ type intake struct {
 type rows struct {
 	traffic.Batch
 	lines, parsed, excluded int64
+	comments                int64 // among the lines, which count as none
 	notHTTP                 ByStatus
 	strange                 strangers
 	moved                   int64 // requests that began before their stamp
@@ -110,7 +111,11 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 		record := &in.records[n]
 		line, fault := lines.Next(record)
 		if !fault.OK() {
-			r.fault(fault, line)
+			if fault == parse.Comment {
+				r.comments++
+			} else {
+				r.fault(fault, line)
+			}
 			continue
 		}
 		r.parsed++
@@ -168,7 +173,7 @@ func (in *intake) look(r *rows, records []parse.Record) {
 	}
 	in.clock.Lap(&r.times.Agents)
 	for i, ids := 0, extend(&r.Action, n); i < n; i++ {
-		ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
+		ids[i] = uint16(in.actions.Of(&records[i]))
 	}
 	in.clock.Lap(&r.times.Actions)
 	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)

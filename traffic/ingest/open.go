@@ -174,7 +174,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 	if err != nil {
 		return err
 	}
-	f.format, f.warnings = found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
+	f.format, f.next, f.warnings = found.Format, found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
 	f.hosts = o.Tracer.OwnHosts(records(sample, f.format))
 	begins, first, takesPart := newProgress(), newProgress(), o.takesPart()
 	f.whole = o.Band
@@ -193,7 +193,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 	}
 	f.begins, f.first = begins.reached, first.reached
 	span := o.span()
-	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) {
+	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) || f.format.MayChange() {
 		return nil
 	}
 	parser, record := f.format.NewParser(), new(parse.Record)

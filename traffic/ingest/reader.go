@@ -49,12 +49,13 @@ type Reader struct {
 
 // A job is the rows of a block on their way.
 type job struct {
-	feed *feed
-	rows rows
-	took time.Duration // to read the block
-	end  bool          // the feed has no more blocks
-	err  error
-	done chan struct{} // holds one token when the rows are filled
+	feed   *feed
+	format *parse.Format // of the block
+	rows   rows
+	took   time.Duration // to read the block
+	end    bool          // the feed has no more blocks
+	err    error
+	done   chan struct{} // holds one token when the rows are filled
 }
 
 // NewReader opens the inputs, which logfile.Expand has named, chooses their formats and starts to read. The Reader must be closed.

@@ -21,7 +21,7 @@ func (r *Reader) work(ctx context.Context, in *intake) {
 	var block logfile.Block
 	for j := r.fetch(ctx, &block); j != nil; j = r.fetch(ctx, &block) {
 		if ctx.Err() == nil && !j.end && j.err == nil {
-			in.fill(&j.rows, &block, j.feed.format)
+			in.fill(&j.rows, &block, j.format)
 		}
 		j.done <- struct{}{}
 	}
@@ -49,7 +49,8 @@ func (r *Reader) fetch(ctx context.Context, block *logfile.Block) *job {
 	}
 	clock := Stopwatch{Now: r.options.Clock}
 	clock.Start()
-	j.feed, j.end, j.took, j.err = f, false, 0, f.next(block)
+	j.feed, j.format, j.end, j.took = f, f.next, false, 0
+	j.err = f.read(block)
 	clock.Lap(&j.took)
 	clock.Stop()
 	if j.err == io.EOF {

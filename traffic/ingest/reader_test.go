@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -273,5 +274,34 @@ func TestReaderGivesRoomBack(t *testing.T) {
 	}
 	if last := slices.Max(room[len(room)-10:]); rows != len(lines) || slices.Max(room) < 20_000 || last > 10_000 {
 		t.Errorf("%d rows, room for %d at most and for %d in the end", rows, slices.Max(room), last)
+	}
+}
+
+// A log of W3C's format may name other columns in its middle. Each line is read by the header before it, whichever block
+// the two are in.
+func TestColumnsChangeWithinALog(t *testing.T) {
+	var log strings.Builder
+	var want []string
+	for i := range 60_000 {
+		client := fmt.Sprintf("192.0.2.%d", i%100)
+		if i%17_000 == 0 {
+			log.WriteString("#Software: test\n#Fields: date time c-ip s-ip cs-method cs-uri-stem sc-status sc-bytes\n")
+		}
+		if i%17_000 == 9_000 {
+			log.WriteString("#Fields: date time s-ip c-ip cs-uri-stem cs-method sc-bytes sc-status\n")
+		}
+		moment := time.UnixMicro(int64(noon)).UTC().Add(time.Duration(i) * time.Second).Format(time.DateTime)
+		if i%17_000 < 9_000 {
+			fmt.Fprintf(&log, "%s %s 10.0.0.5 GET /a 200 312\n", moment, client)
+		} else {
+			fmt.Fprintf(&log, "%s 10.0.0.5 %s /a GET 312 200\n", moment, client)
+		}
+		want = append(want, fmt.Sprintf("%d %s /a 200 312", i, client))
+	}
+	name := write(t, t.TempDir(), "u_ex260101.log", log.String())
+	h := read(t, readingOptions(t), name)
+	equalText(t, "requests", h.rows, want)
+	if h.stats.Lines != 60_000 || h.stats.Unreadable != 0 {
+		t.Errorf("%d lines, %d unreadable", h.stats.Lines, h.stats.Unreadable)
 	}
 }

@@ -102,7 +102,7 @@ func (s *Steps) step(from, to limit.Time) {
 // count adds what a job, and taking in its rows, came to.
 func (s *Stats) count(j *job, sum added) {
 	r, f := &j.rows, j.feed
-	s.Lines += r.lines
+	s.Lines += r.lines - r.comments
 	s.Bytes += r.bytes
 	s.Parsed += r.parsed
 	s.Unreadable += r.unreadable
@@ -129,7 +129,8 @@ func (s *Stats) count(j *job, sum added) {
 		}
 		f.stamp = r.stamp
 	}
-	f.stats.Lines += r.lines
+	f.stats.Lines += r.lines - r.comments
+	f.comments += r.comments
 	f.stats.Parsed += r.parsed
 	f.stats.Unreadable += r.unreadable
 	cover(&f.stats.FirstAt, &f.stats.LastAt, sum)
@@ -164,7 +165,7 @@ func (f *feed) note(j *job) {
 		}
 		fault.Input = f.name
 		if !f.input.Skipped() {
-			fault.Line += f.stats.Lines
+			fault.Line += f.stats.Lines + f.comments
 		} else {
 			fault.Line = 0
 		}

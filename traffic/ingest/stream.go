@@ -84,7 +84,7 @@ func (s *Stream) Misread(lines []byte, format *parse.Format) (n int) {
 	read.Begin(bytes.Clone(lines)) // it may change them
 	var record parse.Record
 	for read.More() {
-		if _, fault := read.Next(&record); !fault.OK() {
+		if _, fault := read.Next(&record); !fault.OK() && fault != parse.Comment {
 			n++
 		}
 	}
@@ -110,7 +110,7 @@ func (s *Stream) Take(source int, block *logfile.Block, format *parse.Format, no
 	}
 	w := s.sources[source]
 	w.top = top
-	stats := BlockStats{Lines: r.lines, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
+	stats := BlockStats{Lines: r.lines - r.comments, Parsed: r.parsed, Unreadable: r.unreadable, Excluded: r.excluded, NotHTTP: r.notHTTP, Moved: r.moved, Faults: r.faults, Resolution: r.resolution()}
 	stats.readTimes(r.At, w.last, now)
 	stats.Late = s.pending.add(&r.Batch, w).late
 	if n := s.pending.Len(); n > s.options.Waiting {

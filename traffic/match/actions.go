@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"shadow/parse"
 	"shadow/request"
 	"shadow/traffic/intern"
 )
@@ -165,6 +166,23 @@ func (m *Matcher) ID(method, target []byte) int32 {
 		*p = place{hash: h, id: id + 1}
 	}
 	return p.id - 1
+}
+
+// Of returns the id of a record's action. The route that a server logged stands in the place of its path, unless a rule
+// fits.
+func (m *Matcher) Of(r *parse.Record) int32 {
+	if r.Route == nil {
+		return m.ID(r.Method, r.Path)
+	}
+	path := PathOf(r.Path)
+	for i := range m.actions.rules {
+		if rule := &m.actions.rules[i]; rule.fits(r.Method, path) {
+			return rule.id
+		}
+	}
+	id := m.actions.Named(r.Route[:min(len(r.Route), maxRoute)])
+	m.actions.note(path, id)
+	return id
 }
 
 // find asks the rules, then the path.

@@ -19,7 +19,8 @@ const (
 	NotHTTPAction = "(not http)"
 	otherAction   = "(other)"
 	below         = "/…"
-	maxSegment    = 64 // bytes of a segment that go into a name
+	maxRoute      = 256 // bytes of a route that are its name
+	maxSegment    = 64  // bytes of a segment that go into a name
 )
 
 // PathOf returns the path of a request target: without query and fragment, and in the absolute form that proxies are

@@ -1,0 +1,120 @@
+package detect
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"shadow/parse"
+)
+
+// A log that no format reads is taken apart into fields, and what each of them is shows in the values of all lines. If a
+// format of these reads the log, it is proposed.
+
+// guessed are the kinds of fields, the best first. A variable is used once, and behind another where that is stated.
+var guessed = []struct {
+	variable string
+	behind   string
+	looks    *regexp.Regexp
+}{
+	{"$time_local", "", regexp.MustCompile(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d( [+-]\d{4})?$`)},
+	{"$time_iso8601", "", regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?$`)},
+	{"$msec", "", regexp.MustCompile(`^1\d{9}(\.\d+)?$`)},
+	{"$remote_addr:$remote_port", "", regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:]+\]):\d+$`)},
+	{"$remote_addr", "", regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+|[0-9a-fA-F]*:[0-9a-fA-F:]+)$`)},
+	{"$request", "", regexp.MustCompile(`^[A-Z]+ \S+( HTTP/[\d.]+)?$`)},
+	{"$request_method", "", regexp.MustCompile(`^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|CONNECT|TRACE|PROPFIND)$`)},
+	{"$request_uri", "$request_method", regexp.MustCompile(`^(/|https?://)\S*$`)},
+	{"$status", "", regexp.MustCompile(`^[1-5]\d\d$`)},
+	{"$body_bytes_sent", "$status", regexp.MustCompile(`^(\d+|-)$`)},
+	{"$request_time", "$status", regexp.MustCompile(`^\d+\.\d{3}$`)},
+	{"$http_referer", "$status", regexp.MustCompile(`^(https?://.*|-)$`)},
+	{"$http_user_agent", "$status", regexp.MustCompile(`^.*[A-Za-z].*/.*|-$`)},
+	{"$http_x_forwarded_for", "", regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+(, ?\d+\.\d+\.\d+\.\d+)*$`)},
+}
+
+const (
+	guessShare = 90  // percent of the lines whose value must look like a variable's
+	guessLines = 200 // that are taken apart
+)
+
+// guess proposes a format that reads the lines, "" if none is found.
+func (d *Detector) guess(lines [][]byte) (text string, read int) {
+	for _, open := range []string{"", `"`} { // some logs put a quote in front of each line
+		text := guessText(lines, open)
+		if text == "" {
+			continue
+		}
+		format, err := compileLogFormat(text, d.choice.Options)
+		if err != nil || !format.Has(parse.FieldClient) || !format.Has(parse.FieldPath) {
+			continue
+		}
+		if found := judge(format, lines, nil); found.sound*100 >= guessShare*len(lines) {
+			return text, found.sound
+		}
+	}
+	return "", 0
+}
+
+// guessText is the text of a format as the first line has it.
+func guessText(lines [][]byte, open string) string {
+	first, opens := strings.CutPrefix(string(lines[0]), open)
+	if !opens || len(first) > maxTailLine {
+		return ""
+	}
+	fields := fieldsOf(nil, first)
+	values := make([][]string, len(fields))
+	for _, line := range lines[:min(len(lines), guessLines)] {
+		text, _ := strings.CutPrefix(string(line), open)
+		if of := fieldsOf(nil, text[:min(len(text), maxTailLine)]); len(of) == len(fields) {
+			for i, field := range of {
+				values[i] = append(values[i], field)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString(open)
+	used, at := map[string]bool{}, 0 // variables; where the next field begins
+	for i, field := range fields {
+		begins := at + strings.Index(first[at:], field)
+		b.WriteString(first[at:begins])
+		at = begins + len(field)
+		b.WriteString(guessField(field, values[i], used, i))
+	}
+	return b.String() + first[at:]
+}
+
+// guessField is what a field is: a variable, in quotes or brackets where the first line has them, or the same text in
+// all lines.
+func guessField(field string, values []string, used map[string]bool, i int) string {
+	shape, _ := shapeOf(field)
+	for _, g := range guessed {
+		if used[g.variable] || g.behind != "" && !used[g.behind] {
+			continue
+		}
+		if looks(values, shape, g.looks) {
+			used[g.variable] = true
+			return fmt.Sprintf(shape, g.variable)
+		}
+	}
+	if (len(values) > 1 || !strings.ContainsFunc(field, unicode.IsLetter)) && looks(values, "%s", regexp.MustCompile("^"+regexp.QuoteMeta(field)+"$")) {
+		return field
+	}
+	return fmt.Sprintf(shape, fmt.Sprintf("$field%d", i+1))
+}
+
+// looks reports whether most values are written in a shape and look like something.
+func looks(values []string, shape string, like *regexp.Regexp) bool {
+	n := 0
+	for _, value := range values {
+		got, inner := shapeOf(value)
+		if shape == "%s" {
+			inner = value
+		}
+		if (got == shape || shape == "%s") && like.MatchString(inner) {
+			n++
+		}
+	}
+	return n > 0 && n*100 >= guessShare*len(values)
+}

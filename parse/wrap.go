@@ -1,0 +1,273 @@
+package parse
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"shadow/limit"
+)
+
+// What collects the lines of servers writes each into a line of its own:
+//
+//	Mar  2 10:00:00 lb1 haproxy[17]: LINE                          syslog (syslog.go)
+//	2026-03-02T10:00:00.250000000Z stdout F LINE                   CRI: containerd and CRI-O on a node of Kubernetes
+//	web-1  | LINE                                                  docker compose logs
+//	[pod/web-7d9f/nginx] LINE                                      kubectl logs --prefix
+//	2026-03-02T10:00:00.250000000Z LINE                            docker logs -t, kubectl logs --timestamps
+//	2026-03-02T10:00:00Z {app="web"} LINE                          logcli
+//	2026/03/02 10:00:00.250	INFO	http.log.access	handled request	LINE    Caddy's console
+//	{"log":"LINE\n","stream":"stdout","time":"2026-03-02T10:00:00.25Z"}    docker's json-file; others have other keys
+//
+// A Wrapping takes that off, and the format reads what is left. The time of the wrapping counts only for lines that
+// have none.
+
+// A Wrapping is one of these. It is immutable.
+type Wrapping struct {
+	Name string // to be said behind the name of a format
+
+	head func(line []byte) (n int, stamp []byte) // what stands before the line, 0: nothing; and a time in it
+	tree *jsonNode                               // of a JSON object that holds the line; nil: it is text
+}
+
+// wrappings are those of text. A line that has one of them has none of those behind it.
+var wrappings = []Wrapping{
+	{Name: "in cri", head: criHead},
+	{Name: "in logcli", head: logcliHead},
+	{Name: "behind syslog", head: syslogHeader},
+	{Name: "in kubectl", head: kubectlHead},
+	{Name: "in caddy console", head: consoleHead},
+	{Name: "in compose", head: composeHead},
+	{Name: Timestamped, head: stampHead},
+}
+
+// Timestamped is the name of a wrapping that is a time and nothing else. Lines of formats may begin with one as well.
+const Timestamped = "behind timestamps"
+
+// behindSyslog is the wrapping of lines that may stand behind a header of syslog.
+var behindSyslog = &wrappings[slices.IndexFunc(wrappings, func(w Wrapping) bool { return w.Name == "behind syslog" })]
+
+// jsonWrappings are the keys that hold a line, with those of the time.
+var jsonWrappings = []struct{ name, lines, times string }{
+	{"in docker", "log", "time|@timestamp|date"},
+	{"in journald", "MESSAGE", "_SOURCE_REALTIME_TIMESTAMP|__REALTIME_TIMESTAMP"},
+	{"in loki", "line", "timestamp|ts"},
+	{"in elastic", "_source.message|_source.event.original|_source.log", "_source.@timestamp"},
+	{
+		"in json", "message|event.original|_msg|_raw|result._raw|textPayload|Body|body|msg",
+		"@timestamp|timestamp|_time|result._time|Timestamp|time|ts|date|datetime",
+	},
+}
+
+// TextWrapping is the wrapping that most lines have in text, nil if there is none.
+func TextWrapping(lines [][]byte) *Wrapping {
+	for i := range wrappings {
+		w := &wrappings[i]
+		if len(lines) > 0 && Mostly(lines, func(line []byte) bool { n, _ := w.head(line); return n > 0 }) {
+			return w
+		}
+	}
+	return nil
+}
+
+// JSONWrapping is the wrapping of most lines, which are JSON objects that hold others; nil if there is none.
+func JSONWrapping(lines [][]byte) *Wrapping {
+	for _, known := range jsonWrappings {
+		root := &jsonNode{}
+		for _, field := range []struct {
+			keys string
+			slot slot
+		}{{known.lines, slotRequest}, {known.times, slot(FieldTime)}} {
+			for rank, key := range strings.Split(field.keys, "|") {
+				if root.add(key, jsonTarget{slot: field.slot, rank: uint8(rank)}) != nil {
+					panic("parse: a key of a wrapping is none: " + key)
+				}
+			}
+		}
+		w := &Wrapping{Name: known.name, tree: root}
+		if bare := w.Lines(lines); len(lines) > 0 && Mostly(bare, func(line []byte) bool { return line != nil }) {
+			return w
+		}
+	}
+	return nil
+}
+
+// Lines are lines without their wrapping; nil in the place of an object that holds none.
+func (w *Wrapping) Lines(lines [][]byte) [][]byte {
+	p := wrappedParser{wrapping: w}
+	bare := make([][]byte, len(lines))
+	for i, line := range lines {
+		if w.tree != nil {
+			line = bytes.Clone(line) // because escapes are undone in it
+		}
+		line, _, _, _ = p.unwrap(line)
+		bare[i] = line
+	}
+	return bare
+}
+
+// In is the format of lines in a wrapping. It is called after it.
+func (f *Format) In(w *Wrapping) *Format {
+	wrapped := *f
+	wrapped.Name += " " + w.Name
+	wrapped.fields[FieldTime], wrapped.after = true, nil
+	wrapped.parser = func() Parser { return &wrappedParser{Parser: f.NewParser(), wrapping: w, clock: clock{zone: f.zone}} }
+	return &wrapped
+}
+
+// BehindSyslog is a Format of the same name of lines that may stand behind a header of syslog.
+func (f *Format) BehindSyslog() *Format {
+	behind := f.In(behindSyslog)
+	behind.Name = f.Name
+	return behind
+}
+
+// A wrappedParser reads lines in their wrapping. A line of text may also come without.
+type wrappedParser struct {
+	Parser
+	wrapping *Wrapping
+	scanner  jsonScanner
+	clock    clock
+}
+
+// Parse implements Parser.
+func (p *wrappedParser) Parse(line []byte, r *Record) Fault {
+	bare, stamp, at, fault := p.unwrap(line)
+	if fault.OK() {
+		fault = p.Parser.Parse(bare, r)
+		fault.Column += at
+	}
+	if fault.OK() && r.Stamp == noStamp {
+		fault = p.date(stamp, r)
+	}
+	if !fault.OK() {
+		*r = blank
+		return fault
+	}
+	return Fault{}
+}
+
+// noStamp is the time of a record that has none yet: that of what is around it is wanted.
+const noStamp = limit.Time(math.MinInt64)
+
+// date gives a record the time of the wrapping, at which the line was written: after the request.
+func (p *wrappedParser) date(stamp []byte, r *Record) Fault {
+	if stamp == nil {
+		return Fault{Reason: "no time", Column: 1}
+	}
+	if len(stamp) > 10 && stamp[4] == '/' { // Caddy's console
+		stamp[4], stamp[7] = '-', '-'
+	}
+	t, ok := p.clock.any(stamp)
+	if !ok {
+		return Fault{Reason: "the time of what the line is wrapped in cannot be read", Column: 1}
+	}
+	r.Stamp, r.Start = t, t
+	if r.RequestTime != NotLogged {
+		r.Start -= r.RequestTime
+	}
+	return Fault{}
+}
+
+// unwrap returns the line that stands in another, the time beside it, and where it begins.
+func (p *wrappedParser) unwrap(line []byte) (bare, stamp []byte, at int, fault Fault) {
+	if p.wrapping.tree == nil {
+		n, stamp := p.wrapping.head(line)
+		return line[n:], stamp, n, Fault{}
+	}
+	s := &p.scanner
+	if !s.scan(line, p.wrapping.tree) {
+		return nil, nil, 0, s.fault
+	}
+	inner := s.found[slotRequest]
+	if inner.text == nil {
+		return nil, nil, 0, Fault{Reason: "an object that holds no line of a log", Column: 1}
+	}
+	return bytes.TrimRight(inner.text, "\r\n"), s.found[FieldTime].text, inner.at, Fault{}
+}
+
+// firstWord is what stands before the first space.
+func firstWord(b []byte) []byte { return b[:max(0, bytes.IndexByte(b, ' '))] }
+
+// stampHead is a time in ISO 8601, and a space.
+func stampHead(line []byte) (n int, stamp []byte) {
+	if !isoStamp(line) {
+		return 0, nil
+	}
+	if stamp = firstWord(line); len(stamp) == 0 {
+		return 0, nil
+	}
+	return len(stamp) + 1, stamp
+}
+
+// criHead is a time, a stream, and whether the line is whole.
+func criHead(line []byte) (n int, stamp []byte) {
+	if n, stamp = stampHead(line); n == 0 {
+		return 0, nil
+	}
+	for _, stream := range []string{"stdout F ", "stderr F ", "stdout P ", "stderr P "} {
+		if bytes.HasPrefix(line[n:], []byte(stream)) {
+			return n + len(stream), stamp
+		}
+	}
+	return 0, nil
+}
+
+// logcliHead is a time, and labels in braces, in whose quoted values a backslash escapes.
+func logcliHead(line []byte) (n int, stamp []byte) {
+	n, stamp = stampHead(line)
+	if n == 0 || n == len(line) || line[n] != '{' {
+		return 0, nil
+	}
+	quoted := false
+	for i := n; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == '}' && !quoted:
+			return len(line) - len(bytes.TrimLeft(line[i+1:], " \t")), stamp
+		}
+	}
+	return 0, nil
+}
+
+// kubectlHead is the path of a pod and a container in brackets.
+func kubectlHead(line []byte) (n int, stamp []byte) {
+	if !bytes.HasPrefix(line, []byte("[pod/")) {
+		return 0, nil
+	}
+	if n = bytes.Index(line, []byte("] ")) + 2; n < len("[pod/] ") {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// composeHead is the name of a container and a bar.
+func composeHead(line []byte) (n int, stamp []byte) {
+	for n < len(line) && (isNameByte(line[n]) || line[n] == '-' || line[n] == '.') {
+		n++
+	}
+	name := n
+	for n < len(line) && line[n] == ' ' {
+		n++
+	}
+	if name == 0 || n == name || !bytes.HasPrefix(line[n:], []byte("| ")) {
+		return 0, nil
+	}
+	return n + len("| "), nil
+}
+
+// consoleHead is what Caddy writes before the object of a request: time, level, logger and message, with tabs between.
+func consoleHead(line []byte) (n int, stamp []byte) {
+	if len(line) < len("2026/03/02 10:00:00") || line[4] != '/' && line[4] != '-' || line[7] != line[4] || !clockTime(line[11:]) {
+		return 0, nil
+	}
+	tab := bytes.IndexByte(line, '\t')
+	if n = bytes.Index(line, []byte("\t{")) + 1; n == 0 || tab < len("2026/03/02 10:00:00") {
+		return 0, nil
+	}
+	return n, line[:tab]
+}
