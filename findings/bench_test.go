@@ -12,7 +12,7 @@ import (
 )
 
 // How long it takes to look at a request.
-func BenchmarkClients(b *testing.B) {
+func BenchmarkTake(b *testing.B) {
 	for _, name := range []string{"almhuette-2015-2016", "sparkdeveloper-2016", "elastic-nginx"} {
 		b.Run(name, func(b *testing.B) {
 			o := ingest.Options{Tables: traffic.NewTables(), Lateness: ingest.DefaultLateness, Origins: true, Format: detect.Choice{Format: "auto"}}
@@ -27,9 +27,7 @@ func BenchmarkClients(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				all := &seen{Options: Options{Read: &o}}
-				all.count(batch)
-				(&clients{seen: all}).take(batch)
+				New(Options{Read: &o}).Take(batch)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Len()), "ns/row")
 		})

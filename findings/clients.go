@@ -9,7 +9,6 @@ import (
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
 	"shadow/traffic/match"
 )
 
@@ -21,13 +20,16 @@ import (
 //	machine.go  the server itself, its health checks, somebody who attacks it
 //	site.go     is this a site for people at all?
 
-// A client is what is known of one, in 48 bytes.
+// A client is what is known of one, in 64 bytes: a line of the cache.
 type client struct {
 	classes  [request.ClassCount]uint32 // requests by the class of their agent
 	nameless uint32                     // requests without an agent
 	errors   uint32                     // answers with 4xx, but for those of logins and limits
 	files    uint32                     // requests for files of pages
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
+	peak                                // for enforced
+
+	_ [8]byte // so that none lies in two lines
 }
 
 // requests is how many the client sent.
@@ -59,7 +61,6 @@ const (
 // clients is the looker for all that concerns single clients.
 type clients struct {
 	*seen
-	all    intern.PagedSlice[client]
 	heavy  []heavy
 	ranks  []uint16 // 1 + index in heavy, by client; 0: not heavy
 	agents []agent  // by id
@@ -69,27 +70,36 @@ type clients struct {
 
 // An agent is what is asked of one for each request.
 type agent struct {
-	class request.Class
 	kind  uint64 // as a set; 0: no browser
-	none  bool
+	none  uint32 // 1: it is none
+	class request.Class
 }
 
-func (l *clients) take(b *traffic.Batch) {
-	l.learn()
-	for row, id := range b.Client {
-		c, a := l.all.At(id), &l.agents[b.Agent[row]]
+func (l *clients) take(b *traffic.Batch, from, to int) {
+	if from == 0 {
+		l.learn()
+	}
+	for row := from; row < to; row++ {
+		c, a := l.all.At(b.Client[row]), &l.agents[b.Agent[row]]
 		c.classes[a.class]++
 		c.kinds |= a.kind
-		if a.none {
-			c.nameless++
-		}
+		c.nameless += a.none
+		file := uint32(0) // what a branch could not predict is added
 		if int32(b.Action[row]) == l.static {
-			c.files++
+			file = 1
 		}
+		c.files += file
 		if status := b.Status[row]; status/100 == 4 && status != 401 && status != 407 && status != 429 {
 			c.errors++
 		}
 	}
+	if to == b.Len() {
+		l.lookCloser(b)
+	}
+}
+
+// lookCloser takes in the requests of heavy clients once all clients of the batch are counted.
+func (l *clients) lookCloser(b *traffic.Batch) {
 	l.promote()
 	if len(l.heavy) > 0 {
 		for row, id := range b.Client {
@@ -106,10 +116,12 @@ func (l *clients) take(b *traffic.Batch) {
 // learn makes room for all that the tables know.
 func (l *clients) learn() {
 	t := l.Read.Tables
-	l.all.Grow(t.Clients.Len())
 	l.ranks = append(l.ranks, make([]uint16, l.all.Len()-len(l.ranks))...)
 	for id := int32(len(l.agents)); int(id) < t.Agents.Len(); id++ {
-		a := agent{class: t.Agents.Class(id), none: t.Agents.Name(id) == "-"}
+		a := agent{class: t.Agents.Class(id)}
+		if t.Agents.Name(id) == "-" {
+			a.none = 1
+		}
 		if kind := t.Agents.Kind(id); kind >= 0 {
 			a.kind = 1 << kind
 		}
@@ -124,8 +136,8 @@ func (l *clients) learn() {
 // promote begins to look closer at clients that have become heavy. What they sent before, little, is forgotten.
 func (l *clients) promote() {
 	least := max(heavyLeast, l.total/heavyShare)
-	for id, rank := range l.ranks[:min(len(l.ranks), l.requests.Len())] { // workers go on to take clients in
-		if rank == 0 && len(l.heavy) < mostHeavy && *l.requests.At(int32(id)) >= least {
+	for id, rank := range l.ranks {
+		if rank == 0 && len(l.heavy) < mostHeavy && l.all.At(int32(id)).requests() >= least {
 			l.heavy = append(l.heavy, heavy{id: int32(id)})
 			l.ranks[id] = uint16(len(l.heavy))
 		}

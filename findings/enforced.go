@@ -11,7 +11,6 @@ import (
 	"shadow/report/format"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
 )
 
 // A server that already has a limit hides demand: who is refused a page does not ask for its pictures, and comes back
@@ -64,7 +63,6 @@ var answers = func() (all [1000]answer) {
 // enforced looks for what the server itself has refused.
 type enforced struct {
 	*seen
-	clients  intern.PagedSlice[peak]
 	open     map[int32]*burst // by client
 	admitted []int64          // requests by action
 	ok       int64            // of all
@@ -97,13 +95,11 @@ type refused struct {
 	begins  limit.Time // the first burst
 }
 
-func (l *enforced) take(b *traffic.Batch) {
-	l.clients.Grow(l.Read.Tables.Clients.Len())
+func (l *enforced) take(b *traffic.Batch, from, to int) {
 	l.admitted = append(l.admitted, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.admitted)))...)
-	for i, at := range b.At {
-		client := b.Client[i]
-		p := l.clients.At(client)
-		status := b.Status[i]
+	for i := from; i < to; i++ {
+		at, client, status := b.At[i], b.Client[i], b.Status[i]
+		p := &l.all.At(client).peak
 		if int(status) >= len(answers) || answers[status] == admitted {
 			if p.open {
 				l.close(client, p)
@@ -119,20 +115,26 @@ func (l *enforced) take(b *traffic.Batch) {
 
 // admit counts a request.
 func (p *peak) admit(at limit.Time) {
-	if minute := int32(at / limit.Minute); minute != p.minute {
-		p.turn(minute)
-	}
+	p.turn(at)
 	if p.now++; p.now == 0 {
 		p.now--
 	}
 }
 
-// turn begins another minute.
-func (p *peak) turn(minute int32) {
-	if p.before = 0; minute == p.minute+1 {
-		p.before = p.now
+// turn begins another minute, unless at lies in the same. It is written without a branch that could be predicted wrongly.
+func (p *peak) turn(at limit.Time) {
+	minute := int32(at / limit.Minute)
+	last, before, now := p.now, p.before, p.now
+	if minute != p.minute+1 {
+		last = 0
 	}
-	p.minute, p.now = minute, 0
+	if minute != p.minute {
+		before = last
+	}
+	if minute != p.minute {
+		now = 0
+	}
+	p.minute, p.before, p.now = minute, before, now
 }
 
 // refuse counts a request that may have been refused.
@@ -148,9 +150,7 @@ func (l *enforced) refuse(client int32, p *peak, status uint16, at limit.Time, a
 		l.close(client, p)
 	}
 	if !p.open {
-		if minute := int32(at / limit.Minute); minute != p.minute {
-			p.turn(minute)
-		}
+		p.turn(at)
 		if int(p.now)+int(p.before) < leastPeak {
 			return
 		}
@@ -197,7 +197,7 @@ func (l *enforced) bursty(r *refused) (n int64) {
 
 func (l *enforced) find(s *ingest.Stats) []Finding {
 	for client := range l.open {
-		l.close(client, l.clients.At(client))
+		l.close(client, &l.all.At(client).peak)
 	}
 	type told struct {
 		status int

@@ -25,44 +25,43 @@ func byActions(key request.Key) bool { return key.ByActions() }
 // seen is what all lookers share.
 type seen struct {
 	Options
-	requests intern.PagedSlice[int64] // of each client
-	total    int64
-	clients  int64 // with a request
-}
-
-// count counts a batch.
-func (l *seen) count(b *traffic.Batch) {
-	l.requests.Grow(l.Read.Tables.Clients.Len())
-	for _, client := range b.Client {
-		n := l.requests.At(client)
-		if *n == 0 {
-			l.clients++
-		}
-		*n++
-	}
-	l.total += int64(b.Len())
+	all   intern.PagedSlice[client]
+	total int64 // requests
 }
 
 // anonymous is how many requests lack what clients are told apart by.
 func (l *seen) anonymous() int64 {
 	id, known := l.Read.Tables.Clients.Find([]byte("-"))
-	if !known || int(id) >= l.requests.Len() {
+	if !known || int(id) >= l.all.Len() {
 		return 0
 	}
-	return *l.requests.At(id)
+	return l.all.At(id).requests()
 }
 
-// A looker looks for findings of one kind. It sees all requests that count once, batch by batch; its memory may grow
-// with distinct clients, never with requests.
+// senders is how many clients sent a request.
+func (l *seen) senders() (n int64) {
+	for id := range int32(l.all.Len()) {
+		if l.all.At(id).requests() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// A looker looks for findings of one kind. It sees all requests that count once, piece by piece of batches; its memory
+// may grow with distinct clients, never with requests.
 type looker interface {
-	take(b *traffic.Batch) // must not keep b
+	take(b *traffic.Batch, from, to int) // the rows from … to−1; must not keep b
 	find(s *ingest.Stats) []Finding
 }
+
+// piece is how many rows one looker after the other takes: so few that their clients stay in the caches.
+const piece = 1 << 8
 
 // silent is embedded by lookers that go by the statistics alone.
 type silent struct{}
 
-func (silent) take(*traffic.Batch) {}
+func (silent) take(*traffic.Batch, int, int) {}
 
 // lookers make those of all kinds.
 var lookers = []func(*seen) looker{
@@ -98,14 +97,17 @@ func (l *Look) Take(b *traffic.Batch) {
 	if b.Warm {
 		return
 	}
-	l.count(b)
-	for _, looker := range l.lookers {
-		looker.take(b)
+	l.all.Grow(l.Read.Tables.Clients.Len())
+	l.total += int64(b.Len())
+	for from := 0; from < b.Len(); from += piece {
+		for _, looker := range l.lookers {
+			looker.take(b, from, min(from+piece, b.Len()))
+		}
 	}
 }
 
 // Population returns how many requests count, and how many clients sent them.
-func (l *Look) Population() (requests, clients int64) { return l.total, l.clients }
+func (l *Look) Population() (requests, clients int64) { return l.total, l.senders() }
 
 // Anonymous returns how many requests lack what clients are told apart by.
 func (l *Look) Anonymous() int64 { return l.anonymous() }

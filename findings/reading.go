@@ -90,9 +90,9 @@ type agents struct {
 	requests []int64 // by agent
 }
 
-func (l *agents) take(b *traffic.Batch) {
+func (l *agents) take(b *traffic.Batch, from, to int) {
 	l.requests = append(l.requests, make([]int64, max(0, l.Read.Tables.Agents.Len()-len(l.requests)))...)
-	for _, agent := range b.Agent {
+	for _, agent := range b.Agent[from:to] {
 		l.requests[agent]++
 	}
 }
@@ -152,12 +152,12 @@ func newFolded(all *seen) looker {
 	return &folded{seen: all, counts: slices.ContainsFunc(all.Keys, byActions)}
 }
 
-func (l *folded) take(b *traffic.Batch) {
+func (l *folded) take(b *traffic.Batch, from, to int) {
 	if !l.counts {
 		return
 	}
 	l.requests = append(l.requests, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.requests)))...)
-	for _, action := range b.Action {
+	for _, action := range b.Action[from:to] {
 		l.requests[action]++
 	}
 }

@@ -30,14 +30,14 @@ func (l *sample) find(s *ingest.Stats) (all []Finding) {
 	if l.total == 0 {
 		return nil
 	}
-	if l.clients < shouldClients {
+	if clients := l.senders(); clients < shouldClients {
 		f := Finding{Code: "few_clients", Severity: Warn, Share: 1}
-		if l.clients < mustClients {
+		if clients < mustClients {
 			f.Severity = Stop
 		}
 		what := "even a limit that hits none of them may hit"
-		f.Evidence = fmt.Sprintf("%s: %s %s%% of others like them", format.Count(l.clients, "client"), what,
-			format.Percent(min(100, 300/float64(l.clients))))
+		f.Evidence = fmt.Sprintf("%s: %s %s%% of others like them", format.Count(clients, "client"), what,
+			format.Percent(min(100, 300/float64(clients))))
 		all = append(all, f)
 	}
 	span := s.LastAt - s.FirstAt
