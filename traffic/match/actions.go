@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"regexp"
@@ -113,18 +114,19 @@ func (a *Actions) Named(name []byte) int32 {
 }
 
 // A Matcher finds the action of requests, for one goroutine. It remembers what it found, so that rules cost nothing
-// on paths that come often: a table of fixed size in which a new path takes the place of an old one.
+// on paths that come often: a table of fixed size in which a new path takes the place of an older one, of two that
+// share a hash in part. Targets are looked up without their query; that is nearly always the path.
 //
 // A place holds 64 bits of hash and no path. The hash is keyed with a secret, so nobody can write paths that share
 // one, and by chance two of a billion do with a probability of one in forty.
 type Matcher struct {
 	actions *Actions
-	notHTTP int32 // id + 1; 0 until there is one
-	places  [matcherPlaces]place
-	buf     []byte // room for a name
+	notHTTP int32                   // id + 1; 0 until there is one
+	places  [matcherPlaces][2]place // by hash, what came last first
+	buf     []byte                  // room for a name
 }
 
-const matcherPlaces = 1 << 13 // 128 KiB
+const matcherPlaces = 1 << 12 // 128 KiB
 
 // pathSeed is the secret of the hashes of paths.
 var pathSeed = maphash.MakeSeed()
@@ -154,18 +156,22 @@ func (m *Matcher) ID(method, target []byte) int32 {
 		}
 		return m.notHTTP - 1
 	}
-	path := PathOf(target)
-	h := maphash.Bytes(pathSeed, path)
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	h := maphash.Bytes(pathSeed, target)
 	if m.actions.methods {
 		h = h*31 ^ maphash.Bytes(pathSeed, method)
 	}
 	p := &m.places[h%matcherPlaces]
-	if p.hash != h || p.id == 0 {
-		id := m.find(method, path)
-		m.actions.note(path, id)
-		*p = place{hash: h, id: id + 1}
+	if p[0].hash != h || p[0].id == 0 {
+		if p[0], p[1] = p[1], p[0]; p[0].hash != h || p[0].id == 0 {
+			path := PathOf(target)
+			p[0] = place{hash: h, id: m.find(method, path) + 1}
+			m.actions.note(path, p[0].id-1)
+		}
 	}
-	return p.id - 1
+	return p[0].id - 1
 }
 
 // Of returns the id of a record's action. The route that a server logged stands in the place of its path, unless a rule
