@@ -23,26 +23,24 @@ type Record struct {
 	Stamp limit.Time // the timestamp written in the line
 	Start limit.Time // when the request began: Stamp, less the request time where the server stamps the end (nginx)
 
-	NotHTTP bool // the format has a request line, and that of this line is not one of HTTP: see requestParts
+	Client  []byte // address or host name of the peer, without port
+	Agent   []byte // User-Agent
+	Method  []byte // GET; nil when the request line is not HTTP
+	Path    []byte // request target with its query; of a request line that is not HTTP, all of it
+	Status  int32  // HTTP status, 0 when not logged
+	NotHTTP bool   // the format has a request line, and that of this line is not one of HTTP: see requestParts
+	plain   bool   // whether only fields up to Referer may differ from those of blank; see plain.go
+	Bytes   int64  // sent to the client; 0 when "-"
+	Referer []byte
 
-	Client    []byte // address or host name of the peer, without port
-	User      []byte // authenticated user
-	Method    []byte // GET; nil when the request line is not HTTP
-	Path      []byte // request target with its query; of a request line that is not HTTP, all of it
-	Host      []byte // virtual host, without port
-	Referer   []byte
-	Agent     []byte // User-Agent
-	Forwarded []byte // X-Forwarded-For as it came, or the header of Format.ForwardedBy
-	Route     []byte // the pattern that the server found for the path: /users/{id}
-
-	Status       int32      // HTTP status, 0 when not logged
-	Bytes        int64      // sent to the client; 0 when "-"
+	User         []byte     // authenticated user
+	Host         []byte     // virtual host, without port
+	Forwarded    []byte     // X-Forwarded-For as it came, or the header of Format.ForwardedBy
+	Route        []byte     // the pattern that the server found for the path: /users/{id}
 	RequestTime  limit.Time // NotLogged, or how long the request took
 	UpstreamTime limit.Time // NotLogged, or how long the upstreams took (the sum, if there were several)
 
 	Extra [MaxExtra][]byte // the fields of Options.Extra, in that order
-
-	plain bool // whether only fields of plain lines may differ from those of blank; see plain.go
 }
 
 // A Fault says why a line cannot be read. The zero Fault means that it could.

@@ -38,10 +38,10 @@ func (s *rowSorter) sort(b *Batch, rows []int32) {
 
 // insertRows sorts rows by insertion, or gives up after some effort and returns false.
 func (b *Batch) insertRows(rows []int32) bool {
-	budget := 8 * len(rows)
+	budget, seq := 8*len(rows), b.Sequence()
 	for i := 1; i < len(rows); i++ {
 		row, j := rows[i], i
-		for ; j > 0 && b.Compare(rows[j-1], row) > 0; j-- {
+		for ; j > 0 && seq[rows[j-1]] >= seq[row] && b.Compare(rows[j-1], row) > 0; j-- {
 			rows[j] = rows[j-1]
 		}
 		rows[j] = row

@@ -41,6 +41,7 @@ type intake struct {
 	columns traffic.Columns
 	formats map[*parse.Format]*parse.Lines
 	strange []clientShape // of the clients by id
+	routes  bool          // whether the lines may have a route
 
 	addresses bool // whether clients are addresses
 	clock     Stopwatch
@@ -74,6 +75,7 @@ func (in *intake) fill(r *rows, block *logfile.Block, format *parse.Format) {
 	r.clear()
 	r.bytes = int64(len(block.Data))
 	lines := in.lines(format)
+	in.routes = format.Has(parse.FieldRoute)
 	lines.Begin(block.Data)
 	in.clock.Start()
 	defer in.clock.Stop()
@@ -173,7 +175,11 @@ func (in *intake) look(r *rows, records []parse.Record) {
 	}
 	in.clock.Lap(&r.times.Agents)
 	for i, ids := 0, extend(&r.Action, n); i < n; i++ {
-		ids[i] = uint16(in.actions.Of(&records[i]))
+		if in.routes {
+			ids[i] = uint16(in.actions.Of(&records[i]))
+		} else {
+			ids[i] = uint16(in.actions.ID(records[i].Method, records[i].Path))
+		}
 	}
 	in.clock.Lap(&r.times.Actions)
 	at, status, size := extend(&r.At, n), extend(&r.Status, n), extend(&r.Bytes, n)

@@ -24,7 +24,7 @@ type place struct {
 	length      int32 // 0: none came
 }
 
-const finderBits = 12 // of the index of a place: 96 KiB
+const finderBits = 14 // of the index of a place: 384 KiB
 
 // finderKeys are secrets, so that nobody can write names that share a place.
 var finderKeys = [2]uint64{rand.Uint64(), rand.Uint64()}
