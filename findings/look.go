@@ -25,8 +25,9 @@ func byActions(key request.Key) bool { return key.ByActions() }
 // seen is what all lookers share.
 type seen struct {
 	Options
-	all   intern.PagedSlice[client]
-	total int64 // requests
+	all     intern.PagedSlice[client]
+	total   int64   // requests
+	actions []int64 // requests of each action
 }
 
 // anonymous is how many requests lack what clients are told apart by.
@@ -99,6 +100,10 @@ func (l *Look) Take(b *traffic.Batch) {
 	}
 	l.all.Grow(l.Read.Tables.Clients.Len())
 	l.total += int64(b.Len())
+	l.actions = append(l.actions, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.actions)))...)
+	for _, action := range b.Action {
+		l.actions[action]++
+	}
 	for from := 0; from < b.Len(); from += piece {
 		for _, looker := range l.lookers {
 			looker.take(b, from, min(from+piece, b.Len()))
@@ -108,6 +113,14 @@ func (l *Look) Take(b *traffic.Batch) {
 
 // Population returns how many requests count, and how many clients sent them.
 func (l *Look) Population() (requests, clients int64) { return l.total, l.senders() }
+
+// OfAction returns how many requests are of an action, by its id.
+func (l *Look) OfAction(id int32) int64 {
+	if id < 0 || int(id) >= len(l.actions) {
+		return 0
+	}
+	return l.actions[id]
+}
 
 // Anonymous returns how many requests lack what clients are told apart by.
 func (l *Look) Anonymous() int64 { return l.anonymous() }

@@ -118,6 +118,9 @@ func (l *clients) isHealthCheck(h *heavy, c *client) bool {
 	return action == "/" || holdsAny(action, healthPaths)
 }
 
+// IsLogin reports whether an action looks like one at which passwords are tried.
+func IsLogin(action string) bool { return holdsAny(action, loginPaths) }
+
 // healthPaths are parts of what health checks ask for, loginPaths of what passwords are tried at.
 var (
 	healthPaths = []string{"health", "status", "ping", "alive", "ready", "heartbeat", "probe", "monitor", "check"}

@@ -143,23 +143,13 @@ func (l *agents) find(s *ingest.Stats) []Finding {
 
 // folded looks at the actions that stand for several paths, where limits count by action.
 type folded struct {
+	silent
 	*seen
-	counts   bool
-	requests []int64 // by action
+	counts bool
 }
 
 func newFolded(all *seen) looker {
 	return &folded{seen: all, counts: slices.ContainsFunc(all.Keys, byActions)}
-}
-
-func (l *folded) take(b *traffic.Batch, from, to int) {
-	if !l.counts {
-		return
-	}
-	l.requests = append(l.requests, make([]int64, max(0, l.Read.Tables.Actions.Len()-len(l.requests)))...)
-	for _, action := range b.Action[from:to] {
-		l.requests[action]++
-	}
 }
 
 func (l *folded) find(*ingest.Stats) []Finding {
@@ -175,8 +165,8 @@ func (l *folded) find(*ingest.Stats) []Finding {
 	for _, f := range all {
 		paths += int64(f.Paths)
 		names = append(names, fmt.Sprintf("%s for %d", f.Action, f.Paths))
-		if id, known := l.Read.Tables.Actions.Find([]byte(f.Action)); known && int(id) < len(l.requests) {
-			requests += l.requests[id]
+		if id, known := l.Read.Tables.Actions.Find([]byte(f.Action)); known && int(id) < len(l.actions) {
+			requests += l.actions[id]
 		}
 	}
 	atLeast := ""

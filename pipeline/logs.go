@@ -15,6 +15,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
+	"shadow/report/format"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -36,8 +37,8 @@ type Caller struct {
 	Remedy func(flags string) string
 }
 
-// Followable has remedies name the command that has their flags, unless this one does. found stays as it is.
-func (c *Caller) Followable(found []findings.Finding) []findings.Finding {
+// followable has remedies name the command that has their flags, unless this one does. found stays as it is.
+func (c *Caller) followable(found []findings.Finding) []findings.Finding {
 	found = slices.Clone(found)
 	for i := range found {
 		if f := &found[i]; c.Remedy != nil && f.Remedy != "" {
@@ -185,25 +186,42 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 		return name, nil
 	}
 	actions := l.Read.Tables.Actions
-	switch meant := match.ResolveAction(actions, name); len(meant) {
-	case 1:
-		return meant[0], nil
-	case 0:
-		hint := "; `shadow replay` lists those there are"
-		if near := match.NearestAction(actions, name); near != "" {
-			hint = fmt.Sprintf(", did you mean %q?", escape.Visible(near))
-		}
-		return "", Usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)
-	default:
-		return "", Usage("--%s %q: which is it, %s?", flag, escape.Visible(name), escape.Visible(strings.Join(meant, " or ")))
+	if meant := match.MeantAction(actions, name); meant != "" {
+		return meant, nil
 	}
+	hint := "; `shadow replay` lists those there are"
+	if near := l.mostRequested(match.NearestActions(actions, name)); near != "" {
+		hint = ", did you mean " + near + "?"
+	}
+	return "", Usage("--%s %q: no request is of that action%s", flag, escape.Visible(name), hint)
+}
+
+// actionsOffered is how many actions are named in the place of another.
+const actionsOffered = 3
+
+// mostRequested names the actions with most requests, and how many these are.
+func (l *Logs) mostRequested(names []string) string {
+	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(l.requestsOf(y), l.requestsOf(x)) })
+	var texts []string
+	for _, name := range names[:min(len(names), actionsOffered)] {
+		texts = append(texts, fmt.Sprintf("%q (%s)", escape.Visible(name), format.Count(l.requestsOf(name), "request")))
+	}
+	return strings.Join(texts, " or ")
+}
+
+// requestsOf is how many requests are of the actions that a name stands for.
+func (l *Logs) requestsOf(name string) (n int64) {
+	for _, id := range match.FindActions(l.Read.Tables.Actions, name) {
+		n += l.look.OfAction(id)
+	}
+	return n
 }
 
 // reportOptions are those that all reports on logs have in common.
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.Followable(l.told),
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.followable(l.told),
 	}
 }
 

@@ -41,6 +41,7 @@ type Replay struct {
 	Timing     bool
 	Harm       bool
 	HarmAction string // implies Harm
+	harmMeant  string // as reports call it
 	Band       bool
 	Sweep      bool         // draw the curves as well
 	Verified   func() error // called when nothing is wrong with what is asked, and nothing is read yet; may be nil
@@ -163,7 +164,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	if err != nil {
 		return nil, explainMissing(err, r.Policies)
 	}
-	if _, err := r.settle(&stats, "harm-action", r.HarmAction); err != nil {
+	if r.harmMeant, err = r.settle(&stats, "harm-action", r.HarmAction); err != nil {
 		return nil, err
 	}
 	if r.shared != nil {
@@ -273,6 +274,7 @@ func (r *Replay) warnings(s *ingest.Stats) []string {
 		texts = append(texts, thinCurves(r.curves)...)
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
+	texts = append(texts, r.takenFor("harm-action", r.HarmAction, r.harmMeant)...)
 	return append(texts, FoldedPaths(&r.Read, PolicyKeys(r.Policies))...)
 }
 

@@ -293,7 +293,7 @@ func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 	if r.Config.Exempt.Len() > 0 {
 		texts = append(texts, "clients that the configuration exempts are counted like all others")
 	}
-	texts = append(texts, takenFor(r.Action, r.advisor.Action)...)
+	texts = append(texts, r.takenFor("action", r.Action, r.advisor.Action)...)
 	if r.Action != "" && len(answers) == 1 && answers[0].Parts[suggest.First].Requests == (suggest.Groups{}) && s.Taken() > 0 {
 		texts = append(texts, fmt.Sprintf("no request of the first part is of action %q", r.advisor.Action))
 	}

@@ -175,7 +175,7 @@ func (r *Sweep) report(result *sweep.Result, database, run string) error {
 // warnings are those about logs, and where curves are not what one may think.
 func (r *Sweep) warnings(result *sweep.Result) []string {
 	s := &result.Stats
-	texts := append(r.Logs.warnings(s), actionWarnings(r.Action, result.Action, result.Judged, s)...)
+	texts := append(r.Logs.warnings(s), r.actionWarnings(r.Action, result.Action, result.Judged, s)...)
 	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
 	}

@@ -8,10 +8,12 @@ import (
 
 	"shadow/logfile"
 	"shadow/policy"
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 )
 
 // Warnings are for figures that are right and yet not what was meant. The report shows them; it adds its own about
@@ -144,20 +146,36 @@ func thinCurves(result *sweep.Result) []string {
 }
 
 // actionWarnings are about --action: what is taken for it, and that none of the requests read is of it.
-func actionWarnings(asked, meant string, requests int64, s *ingest.Stats) []string {
-	texts := takenFor(asked, meant)
+func (l *Logs) actionWarnings(asked, meant string, requests int64, s *ingest.Stats) []string {
+	texts := l.takenFor("action", asked, meant)
 	if asked != "" && requests == 0 && s.Taken() > s.Warm {
 		texts = append(texts, fmt.Sprintf("no request is of action %q", asked))
 	}
 	return texts
 }
 
-// takenFor says that a name of an action was taken for a longer one.
-func takenFor(name, meant string) []string {
-	if name == meant {
+// takenFor says that a name of an action was taken for others, and which one like it has more requests.
+func (l *Logs) takenFor(flag, name, meant string) (texts []string) {
+	actions := l.Read.Tables.Actions
+	all := match.ResolveAction(actions, meant)
+	switch {
+	case len(all) > 1:
+		texts = append(texts, fmt.Sprintf("--%s %s is taken for %s (%s) and %s (%s), judged as one", flag, name, all[0],
+			format.Count(l.requestsOf(all[0]), "request"), all[1], format.Count(l.requestsOf(all[1]), "request")))
+	case name != meant:
+		texts = append(texts, fmt.Sprintf("--%s %s is taken for %s", flag, name, meant))
+	}
+	if name == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("--action %s is taken for %s", name, meant)}
+	more := slices.DeleteFunc(match.NearestActions(actions, meant), func(near string) bool {
+		return slices.Contains(all, near) || l.requestsOf(near) <= l.requestsOf(meant)
+	})
+	if named := l.mostRequested(more); named != "" {
+		texts = append(texts, fmt.Sprintf("%s has %s; more are of %s: --%s %s", meant, format.Count(l.requestsOf(meant), "request"), named,
+			flag, more[0]))
+	}
+	return texts
 }
 
 // anonymousClients tells of requests that are of no client in particular. Those without what --client asks for are the

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"cmp"
+
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
@@ -35,16 +37,13 @@ func NewActionUsage(action string, t *traffic.Tables, policies []policy.Policy) 
 
 // Name is the action as the log has it.
 func (t *ActionUsage) Name() string {
-	if id, known := match.FindAction(t.tables.Actions, t.Action); known {
-		return t.tables.Actions.Name(id)
-	}
-	return t.Action
+	return cmp.Or(match.MeantAction(t.tables.Actions, t.Action), t.Action)
 }
 
 // Observe implements Observer.
 func (t *ActionUsage) Observe(b *traffic.Batch, verdicts []Verdicts) error {
-	action, known := match.FindAction(t.tables.Actions, t.Action)
-	if b.Warm || !known {
+	action := match.FindActions(t.tables.Actions, t.Action)
+	if b.Warm || action[0] < 0 {
 		return nil
 	}
 	n := t.tables.Clients.Len()
@@ -52,16 +51,16 @@ func (t *ActionUsage) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	t.refused = grow(t.refused, b.Len())
 	for i := range t.Policies {
 		t.clients[i].Grow(n)
-		t.refused.mark(verdicts[i].Refused, func() { t.take(i, b, uint16(action)) })
+		t.refused.mark(verdicts[i].Refused, func() { t.take(i, b, action) })
 	}
 	return nil
 }
 
 // take takes in what a policy leaves of a batch.
-func (t *ActionUsage) take(i int, b *traffic.Batch, action uint16) {
+func (t *ActionUsage) take(i int, b *traffic.Batch, action match.ActionIDs) {
 	p := &t.Policies[i]
 	t.group.Each(func(client, row int32, at limit.Time) {
-		if b.Action[row] != action {
+		if !action.Has(b.Action[row]) {
 			return
 		}
 		p.Requests++

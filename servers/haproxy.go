@@ -114,6 +114,9 @@ func (w *Where) haproxySources() (lines []string) {
 
 // haproxyPaths is the condition for requests of an action; an acl that must be made if only the operator knows them.
 func (w *Where) haproxyPaths() string {
+	if page, ok := w.all(); ok {
+		return fmt.Sprintf("{ path %s } || { path_beg %s/ }", page, page)
+	}
 	switch page, below, ok := w.path(); {
 	case !ok:
 		return "is_" + w.name()

@@ -62,7 +62,7 @@ func places() (all []place) {
 	for _, action := range []string{"/", "/…", "/x.y-z~", "/a/b", "/a b", `/"};\`, "checkout", "ä"} {
 		all = append(all, place{action: action})
 	}
-	return append(all, place{action: "/login", named: true})
+	return append(all, place{action: "/login", named: true}, place{action: "/wp.admin/**"})
 }
 
 // TestLines has what to paste for each server at each place in a file that -update rewrites.

@@ -144,6 +144,9 @@ func networkMap(v4, v6 int) []string {
 
 // location is the location of an action that is named after a path, or "".
 func (w *Where) location() string {
+	if page, ok := w.all(); ok {
+		return "location ~ ^" + regexp.QuoteMeta(page) + "(/|$)"
+	}
 	switch page, below, ok := w.path(); {
 	case !ok:
 		return ""

@@ -67,8 +67,9 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 		return Directives{}, err
 	}
 	d := s.lines(spec, w)
-	if _, below, ok := w.path(); below && ok {
-		d.Note = notes(d.Note, "style sheets, images and the like below "+strings.TrimSuffix(w.Action, "…")+
+	_, all := w.all()
+	if _, below, ok := w.path(); below && ok || all {
+		d.Note = notes(d.Note, "style sheets, images and the like below "+strings.TrimRight(w.Action, "…*")+
 			" count there too, not here")
 	}
 	return d, nil

@@ -101,6 +101,9 @@ func (w *Where) traefikSource() (d Directives, criterion string) {
 
 // traefikRule is the rule of a router for the paths of an action, or "".
 func (w *Where) traefikRule() string {
+	if page, ok := w.all(); ok {
+		return fmt.Sprintf("Path(`%s`) || PathPrefix(`%s/`)", page, page)
+	}
 	switch page, below, ok := w.path(); {
 	case !ok:
 		return ""

@@ -55,10 +55,14 @@ func (w *Where) name() string {
 	if w.Action == "" {
 		return "perclient"
 	}
-	page, below := strings.CutSuffix(w.Action, "/…")
+	page, all := strings.CutSuffix(w.Action, "/**")
+	page, below := strings.CutSuffix(page, "/…")
 	name := strings.TrimRight("action_"+strings.Trim(notInName().ReplaceAllString(page, "_"), "_"), "_")
 	if below {
 		name += "_below"
+	}
+	if all {
+		name += "_all"
 	}
 	return name
 }
@@ -69,6 +73,12 @@ func (w *Where) name() string {
 func (w *Where) path() (page string, below, ok bool) {
 	page, below = strings.CutSuffix(w.Action, "/…")
 	return page, below, !w.Named && plainPath().MatchString(page)
+}
+
+// all returns the path of a page that is judged together with all below it; false if it is not.
+func (w *Where) all() (page string, ok bool) {
+	page, ok = strings.CutSuffix(w.Action, "/**")
+	return page, ok && !w.Named && plainPath().MatchString(page)
 }
 
 // headerText is the name of a header in a form that cannot end a directive.

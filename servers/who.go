@@ -60,6 +60,9 @@ func (w *Where) forwarded() string {
 
 // pattern is a regular expression of all paths of an action, without anchors; false if only the operator knows them.
 func (w *Where) pattern() (text string, ok bool) {
+	if page, ok := w.all(); ok {
+		return regexp.QuoteMeta(page) + "(/.*)?", true
+	}
 	switch page, below, ok := w.path(); {
 	case !ok:
 		return "", false

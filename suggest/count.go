@@ -8,6 +8,7 @@ import (
 	"shadow/replay"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // The curve of a token bucket tells which clients each burst hits, but not how many requests it refuses. For the few
@@ -182,8 +183,10 @@ func (d *Advisor) mark(b *traffic.Batch) {
 	}
 	marks := map[uint16]uint64{}
 	for i, t := range d.tracks {
-		if id, known := d.Tables.Actions.Find([]byte(t.action)); known {
-			marks[uint16(id)] = 1 << i
+		for _, id := range match.FindActions(d.Tables.Actions, t.action) {
+			if id >= 0 {
+				marks[uint16(id)] = 1 << i
+			}
 		}
 	}
 	b.Marks = make([]uint64, b.Len())

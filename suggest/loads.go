@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/traffic"
 	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // How much does one page take? A browser asks for the page, and at once for all that it is made of. A limit that has no
@@ -54,8 +55,8 @@ func (c *LoadCounter) Take(b *traffic.Batch) {
 	n := c.Tables.Clients.Len()
 	c.group.Sort(b, b.Client, n)
 	c.clients.Grow(n)
-	action, known := c.Tables.Actions.Find([]byte(c.Action))
-	wanted := func(row int32) bool { return c.Action == "" || known && int32(b.Action[row]) == action }
+	action := match.FindActions(c.Tables.Actions, c.Action)
+	wanted := func(row int32) bool { return c.Action == "" || action.Has(b.Action[row]) }
 	c.group.Each(func(client, row int32, at limit.Time) {
 		if c.Who.Has(c.Labels.Of(client)) {
 			c.add(c.clients.At(client), at, isPage(b, row), wanted(row))

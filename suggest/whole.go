@@ -8,6 +8,7 @@ import (
 	"shadow/replay"
 	"shadow/traffic"
 	"shadow/traffic/intern"
+	"shadow/traffic/match"
 	"shadow/traffic/useragent"
 )
 
@@ -45,9 +46,9 @@ func (w *Whole) Reset() {
 // Take counts the requests of a batch.
 func (w *Whole) Take(b *traffic.Batch) {
 	w.sent.Grow(w.Tables.Clients.Len())
-	action, known := w.Tables.Actions.Find([]byte(w.Action))
+	action := match.FindActions(w.Tables.Actions, w.Action)
 	for row, client := range b.Client {
-		if w.Action == "" || known && int32(b.Action[row]) == action {
+		if w.Action == "" || action.Has(b.Action[row]) {
 			*w.sent.At(client)++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // How much can any limit target that keeps a promise?
@@ -125,7 +126,7 @@ func NewBound(o BoundOptions) *Bound {
 
 // Take takes in the requests of one batch.
 func (d *Bound) Take(b *traffic.Batch) {
-	action := actionID(d.options.Tables, d.options.Action)
+	action := actionIDs(d.options.Tables, d.options.Action)
 	switch {
 	case d.passes == nil:
 		d.count(b, action)
@@ -141,11 +142,11 @@ func (d *Bound) Take(b *traffic.Batch) {
 func (d *Bound) takeSorted(b *traffic.Batch, l *traffic.Timelines) {
 	if len(d.passes) > 0 {
 		d.handful.timelines = *l
-		d.judge(b, actionID(d.options.Tables, d.options.Action))
+		d.judge(b, actionIDs(d.options.Tables, d.options.Action))
 	}
 }
 
-func (d *Bound) judge(b *traffic.Batch, action int32) {
+func (d *Bound) judge(b *traffic.Batch, action match.ActionIDs) {
 	h := &d.handful
 	h.batch = *b
 	if d.options.Action != "" {
@@ -155,9 +156,9 @@ func (d *Bound) judge(b *traffic.Batch, action int32) {
 }
 
 // count counts the requests of each client.
-func (d *Bound) count(b *traffic.Batch, action int32) {
+func (d *Bound) count(b *traffic.Batch, action match.ActionIDs) {
 	for row, client := range b.Client {
-		if d.sent.Grow(int(client) + 1); !b.Warm && (d.options.Action == "" || int32(b.Action[row]) == action) {
+		if d.sent.Grow(int(client) + 1); !b.Warm && (d.options.Action == "" || action.Has(b.Action[row])) {
 			*d.sent.At(client)++
 		}
 	}

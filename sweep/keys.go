@@ -138,7 +138,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 func (k *Keys) judge(i int) {
 	s := k.sweeps[i]
 	s.timelines.Take(k.whole, k.options.Tables)
-	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), actionID(k.options.Tables, k.options.Action))
+	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), actionIDs(k.options.Tables, k.options.Action))
 	for _, h := range s.sieve.handfuls() {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())
@@ -168,9 +168,9 @@ func (k *Keys) Refuse(limit int, rows []int32) {
 func (k *Keys) count(b *traffic.Batch) {
 	k.clients.take(b, k.options.Tables)
 	k.judged.Grow(k.visitors.Len())
-	action := actionID(k.options.Tables, k.options.Action)
+	action := actionIDs(k.options.Tables, k.options.Action)
 	for row, visitor := range k.visitors.Column {
-		if k.options.Action == "" || int32(b.Action[row]) == action {
+		if k.options.Action == "" || action.Has(b.Action[row]) {
 			*k.judged.At(visitor)++
 		}
 	}

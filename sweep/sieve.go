@@ -4,6 +4,7 @@ import (
 	"shadow/limit"
 	"shadow/traffic"
 	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // Most keys of a busy log come once, and every limit admits the first request of a key. So of a key that came once only
@@ -56,7 +57,7 @@ type handful struct {
 }
 
 // take sifts a batch, of which l are the timelines. Where the sieve filters, requests of this action are wanted.
-func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action int32) {
+func (s *sieve) take(b *traffic.Batch, l *traffic.Timelines, clients int, action match.ActionIDs) {
 	s.keys.Grow(l.Len)
 	f, rest := &s.firsts, &s.rest
 	f.timelines.Clear()
@@ -155,7 +156,7 @@ func (s *sieve) finish() {
 }
 
 // filter finds the requests of an action.
-func (h *handful) filter(action int32) {
+func (h *handful) filter(action match.ActionIDs) {
 	if h.filtered == nil {
 		h.filtered = new(filtered)
 	}

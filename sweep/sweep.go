@@ -209,7 +209,7 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	for _, p := range b.Sequence() {
 		s.now = max(s.now, p)
 	}
-	action := actionID(s.options.Tables, s.options.Action)
+	action := actionIDs(s.options.Tables, s.options.Action)
 	s.sieve.take(b, &s.timelines, s.options.Tables.Clients.Len(), action)
 	for _, h := range s.sieve.handfuls() {
 		s.handful = h
@@ -239,14 +239,9 @@ func (s *Sweep) judge(task int) {
 	}
 }
 
-// actionID is the id of the wanted action, −1 as long as no request has it. A name that may stand for two actions is an error of
-// the caller, who learns of it from match.ResolveAction in the end.
-func actionID(t *traffic.Tables, name string) int32 {
-	id, known := match.FindAction(t.Actions, name)
-	if !known {
-		return -1
-	}
-	return id
+// actionIDs are the wanted actions, none as long as no request has them.
+func actionIDs(t *traffic.Tables, name string) match.ActionIDs {
+	return match.FindActions(t.Actions, name)
 }
 
 // Judged is how many requests the curves are about so far.
@@ -263,10 +258,10 @@ func (s *Sweep) count(b *traffic.Batch) {
 	if !s.sieve.filters {
 		s.requests += int64(b.Len())
 	} else {
-		action := actionID(s.options.Tables, s.options.Action)
+		action := actionIDs(s.options.Tables, s.options.Action)
 		s.judged.Grow(s.options.Tables.Clients.Len())
 		for row, client := range b.Client {
-			if int32(b.Action[row]) == action {
+			if action.Has(b.Action[row]) {
 				s.requests++
 				*s.judged.At(client)++
 			}

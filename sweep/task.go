@@ -3,6 +3,7 @@ package sweep
 import (
 	"shadow/limit"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // A counter finds, timeline by timeline, what limits of one shape the requests need. What it remembers of a key is its own.
@@ -102,11 +103,11 @@ type filtered struct {
 }
 
 // filter finds the requests of an action.
-func (p *filtered) filter(b *traffic.Batch, l *traffic.Timelines, action int32) {
+func (p *filtered) filter(b *traffic.Batch, l *traffic.Timelines, action match.ActionIDs) {
 	p.rows, p.at, p.before = p.rows[:0], p.at[:0], p.before[:0]
 	for i, row := range l.Rows {
 		p.before = append(p.before, int32(len(p.rows)))
-		if int32(b.Action[row]) == action {
+		if action.Has(b.Action[row]) {
 			p.rows, p.at = append(p.rows, row), append(p.at, l.At[i])
 		}
 	}

@@ -87,7 +87,7 @@ func (f *Report) model(chosen selector) (_ *report.Model, err error) {
 	f.options = report.Options{
 		Top: f.Rows(), Sort: f.Sort, Width: f.Width, Color: f.Color,
 		Version: f.loaded.Version, Command: f.loaded.Command, Timezone: cmp.Or(f.loaded.Timezone, "UTC"),
-		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.Followable(f.loaded.Findings), Database: f.Path,
+		Warnings: slices.Concat(f.notes, f.loaded.Warnings), Findings: f.loaded.Findings, Database: f.Path,
 		Run: strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]"), Anonymize: f.Anonymizer,
 		Assessor: replay.NewAssessor(f.loaded.Result, nil), Apart: apartOf(f.loaded.Apart),
 	}

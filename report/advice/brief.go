@@ -129,7 +129,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 		body.say("limit", *v.Limit+", by "+named(a.Key))
 		body.say("protects", v.protectsText())
 		body.say("targets", v.targetsText())
-		body.say("allows", v.allowsText(a.Action != ""))
+		body.say("allows", v.allowsText(findings.IsLogin(a.Action)))
 		body.sayExtra("search", v.searchText())
 		if v.Best != nil {
 			body.sayExtra("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -8,7 +9,7 @@ import (
 )
 
 // People call an action by less than its name: login is /login, where no rule has named one login, and /product is /product/…,
-// where there is no page /product itself.
+// where there is no page /product itself. Where there are both, login, /login/ and /login/** are both together.
 
 // ResolveAction returns the actions of the log that a name may stand for: the one of that name alone if there is one, else
 // those that it is short for, none or one or two.
@@ -31,12 +32,50 @@ func ResolveAction(actions *intern.Dict, name string) (names []string) {
 	return names
 }
 
-// FindAction returns the id of the first action that a name may stand for; false if there is none so far.
-func FindAction(actions *intern.Dict, name string) (id int32, known bool) {
-	if names := ResolveAction(actions, name); len(names) > 0 {
-		return actions.Find([]byte(names[0]))
+// MeantAction is what the actions that a name stands for are called together: /login/** where there are both /login and
+// /login/…, "" if there are none.
+func MeantAction(actions *intern.Dict, name string) string {
+	switch names := ResolveAction(actions, name); len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return names[0] + AllBelow
 	}
-	return 0, false
+}
+
+// AllBelow ends the name of a page with all that is below it.
+const AllBelow = "/**"
+
+// ActionIDs are the ids of the actions that a name stands for; −1 for none.
+type ActionIDs [2]int32
+
+// FindActions are those known so far.
+func FindActions(actions *intern.Dict, name string) ActionIDs {
+	ids := ActionIDs{-1, -1}
+	for i, name := range ResolveAction(actions, name) {
+		ids[i], _ = actions.Find([]byte(name))
+	}
+	return ids
+}
+
+// Has reports whether an action is one of them.
+func (ids *ActionIDs) Has(id uint16) bool { return int32(id) == ids[0] || int32(id) == ids[1] }
+
+// NearestActions are the actions of the log that a name may have been meant for: those that have it in theirs, then the one
+// that is most like it.
+func NearestActions(actions *intern.Dict, name string) (names []string) {
+	word := strings.ToLower(strings.Trim(name, "/…*"))
+	for id := range actions.Len() {
+		if action := actions.Name(int32(id)); word != "" && action != name && strings.Contains(strings.ToLower(action), word) {
+			names = append(names, action)
+		}
+	}
+	if near := NearestAction(actions, name); near != "" && near != name && !slices.Contains(names, near) {
+		names = append(names, near)
+	}
+	return names
 }
 
 // NearestAction is the action of the log that a name is most like, "" if none is near.
