@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"shadow/limit"
 	"shadow/request"
@@ -23,13 +24,12 @@ import (
 // A client is what is known of one, in 64 bytes: a line of the cache.
 type client struct {
 	classes  [request.ClassCount]uint32 // requests by the class of their agent
-	nameless uint32                     // requests without an agent
+	nameless uint32                     // requests without an agent, or a URL in its place
 	errors   uint32                     // answers with 4xx, but for those of logins and limits
 	files    uint32                     // requests for files of pages
+	logins   uint32                     // requests for what passwords are tried at
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
 	peak                                // for enforced
-
-	_ [8]byte // so that none lies in two lines
 }
 
 // requests is how many the client sent.
@@ -65,7 +65,10 @@ type clients struct {
 	ranks  []uint16 // 1 + index in heavy, by client; 0: not heavy
 	agents []agent  // by id
 	static int32    // the action; −1: unknown
+	logins []bool   // whether passwords are tried there, by action
 	behind behind
+	kind   Site    // once it is known
+	works  []int32 // the site's own work and health checks, once they are known
 }
 
 // An agent is what is asked of one for each request.
@@ -89,6 +92,9 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 			file = 1
 		}
 		c.files += file
+		if l.logins[b.Action[row]] {
+			c.logins++
+		}
 		if status := b.Status[row]; status/100 == 4 && status != 401 && status != 407 && status != 429 {
 			c.errors++
 		}
@@ -119,7 +125,7 @@ func (l *clients) learn() {
 	l.ranks = append(l.ranks, make([]uint16, l.all.Len()-len(l.ranks))...)
 	for id := int32(len(l.agents)); int(id) < t.Agents.Len(); id++ {
 		a := agent{class: t.Agents.Class(id)}
-		if t.Agents.Name(id) == "-" {
+		if nameless(t.Agents.Name(id)) {
 			a.none = 1
 		}
 		if kind := t.Agents.Kind(id); kind >= 0 {
@@ -127,10 +133,18 @@ func (l *clients) learn() {
 		}
 		l.agents = append(l.agents, a)
 	}
+	for id := int32(len(l.logins)); int(id) < t.Actions.Len(); id++ {
+		l.logins = append(l.logins, holdsAny(t.Actions.Name(id), loginPaths))
+	}
 	l.static = -1
 	if id, known := t.Actions.Find([]byte(match.StaticAction)); known {
 		l.static = id
 	}
+}
+
+// nameless reports whether an agent says nothing: it is missing, or a URL is in its place.
+func nameless(agent string) bool {
+	return agent == "-" || strings.HasPrefix(agent, "http://") || strings.HasPrefix(agent, "https://")
 }
 
 // promote begins to look closer at clients that have become heavy. What they sent before, little, is forgotten.
@@ -155,8 +169,8 @@ func (l *clients) find(s *ingest.Stats) (found []Finding) {
 		found = l.proxies(s)
 		found = append(found, l.forged(s)...)
 	}
-	machines := l.machines()
-	return slices.Concat(found, machines, l.site())
+	site := l.site()
+	return slices.Concat(found, l.machines(), site)
 }
 
 // byAddress reports whether clients are whole addresses.

@@ -283,7 +283,27 @@ func TestWhoTheClientsAre(t *testing.T) {
 			for i := range 3000 {
 				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%200), fmt.Sprintf("GET /%d.env", i), 404, curl, "-")
 			}
+		}, "info attacker", "200 addresses"},
+		"passwords are tried from many addresses": {func(w *town) {
+			w.people(60)
+			for i := range 600 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%100), "POST /wp-login.php", 200, w.browser(), "-")
+			}
+		}, "info attacker", "100.00% of the requests try passwords"},
+		"people who sign in now and then": {func(w *town) {
+			w.people(100)
+			for i := range 400 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%100), "POST /wp-login.php", 302, w.browser(), "-")
+			}
 		}, "", ""},
+		"a mirror that lacks much": {func(w *town) {
+			for i := range 3000 {
+				w.hit(float64(i), fmt.Sprintf("198.51.100.%d", i%200), fmt.Sprintf("GET /dists/%d", i), []int{200, 404, 404}[i/200%3], "Debian APT-HTTP/1.3 (2.6.1)", "-")
+			}
+			for i := range 90 {
+				w.hit(float64(i), fmt.Sprintf("203.0.113.%d", i), "GET /dists/1", 200, "Debian APT-HTTP/1.3 (2.6.1)", "-")
+			}
+		}, "info api_or_app", "90 of 90 clients"},
 		"a site for people that tools attack": {func(w *town) {
 			w.people(100)
 			for i := range 10 {
@@ -291,7 +311,7 @@ func TestWhoTheClientsAre(t *testing.T) {
 					w.hit(float64(j), fmt.Sprintf("198.51.100.%d", i), "GET /.env", 404, curl, "-")
 				}
 			}
-		}, "info attacker", "100.00% of its answers are errors"},
+		}, "info attacker", "100.00% of the answers are errors"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)

@@ -56,6 +56,9 @@ func (l *clock) find(s *ingest.Stats) (all []Finding) {
 				format.Count(seams.Back, "line"), format.Span(seams.Furthest)),
 		})
 	}
+	if f, found := zones(s.Inputs); found {
+		all = append(all, f)
+	}
 	if f, found := l.late(s, &seams); found {
 		all = append(all, f)
 	}
@@ -83,14 +86,41 @@ func (l *clock) late(s *ingest.Stats, seams *ingest.Steps) (f Finding, found boo
 	}
 	if seams.Far > 0 {
 		times := format.Count(seams.Far, "time")
-		text := fmt.Sprintf("%s the clock steps back by about an hour or more, by up to %s: files joined in another order, or a "+
-			"clock that was set", times, format.Span(seams.Furthest))
+		text := fmt.Sprintf("%s the clock steps back by about an hour or more, by up to %s (to %s UTC): files joined in "+
+			"another order, or a clock that was set", times, format.Span(seams.Furthest),
+			format.Moment(seams.At).Format(time.DateTime))
 		if f.Evidence != "" {
 			text += "; " + f.Evidence
 		}
 		f.Evidence = text
 	}
 	return f, f.Evidence != ""
+}
+
+// zones tells of stamps whose zone changes, as in spring and autumn. All times are compared in UTC, so nothing moves.
+func zones(inputs []ingest.InputStats) (f Finding, found bool) {
+	var first *ingest.Zones
+	changes := int64(0)
+	for i := range inputs {
+		if z := &inputs[i].Zones; z.Changes > 0 {
+			if changes += z.Changes; first == nil || z.At < first.At {
+				first = z
+			}
+		}
+	}
+	if first == nil {
+		return f, false
+	}
+	more := ""
+	if changes > 1 {
+		more = fmt.Sprintf(", and %s more", format.Count(changes-1, "time"))
+	}
+	step := limit.Time(max(first.To.East-first.From.East, first.From.East-first.To.East)) * limit.Second
+	return Finding{
+		Code: "clock", Severity: Info, Share: NoShare, Evidence: fmt.Sprintf(
+			"the zone of the timestamps changes by %s at %s UTC, from %s to %s%s: they are compared in UTC, so no request moves",
+			format.Span(step), format.Moment(first.At).Format(time.DateTime), first.From, first.To, more),
+	}, true
 }
 
 // lateness is what --lateness has to be for a step back, in days, hours or minutes.

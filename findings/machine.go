@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"shadow/report/format"
@@ -13,7 +14,8 @@ import (
 
 // machines tells of them, and of those of which no more is known than how much they send.
 func (l *clients) machines() (found []Finding) {
-	var own, checks, attackers, others []int32
+	var own, checks, others []int32
+	attackers := l.attackers()
 	for i := range l.heavy {
 		h := &l.heavy[i]
 		switch c := l.all.At(h.id); {
@@ -22,12 +24,12 @@ func (l *clients) machines() (found []Finding) {
 			own = append(own, h.id)
 		case l.isHealthCheck(h, c):
 			checks = append(checks, h.id)
-		case l.isAttacker(h, c):
-			attackers = append(attackers, h.id)
+		case slices.Contains(attackers, h.id):
 		case 5*c.requests() > l.total && !c.several(crowdedFrom):
 			others = append(others, h.id)
 		}
 	}
+	l.works = slices.Concat(own, checks)
 	add := func(code string, severity Severity, ids []int32, what string) {
 		if len(ids) == 0 {
 			return
@@ -38,7 +40,11 @@ func (l *clients) machines() (found []Finding) {
 			requests += l.all.At(id).requests()
 		}
 		f := Finding{Code: code, Severity: severity, Share: ShareOf(requests, l.total)}
-		f.Evidence = fmt.Sprintf("%s requests come from %s: %s, %s", format.Share(requests, l.total), l.named(ids), what, l.does(ids[0]))
+		does := l.does
+		if code == "attacker" && len(ids) > 1 {
+			does = l.together
+		}
+		f.Evidence = fmt.Sprintf("%s requests come from %s: %s, %s", format.Share(requests, l.total), l.named(ids), what, does(ids))
 		if (code == "own_server" || code == "health_check") && l.byAddress() {
 			f.Remedy = l.exclude(ids)
 		}
@@ -64,9 +70,10 @@ func (l *clients) exclude(ids []int32) string {
 	return "--exclude " + strings.Join(names, " --exclude ")
 }
 
-// does says what a heavy client does most: its action, and its agent.
-func (l *clients) does(id int32) string {
+// does says what the first of some heavy clients does most: its action, and its agent.
+func (l *clients) does(ids []int32) string {
 	const most = 40 // of the agent's name
+	id := ids[0]
 	h := &l.heavy[l.ranks[id]-1]
 	agent := []rune(l.Read.Tables.Agents.Name(int32(top(h.agents[:]).id)))
 	if len(agent) > most {
@@ -137,12 +144,43 @@ func holdsAny(text string, words []string) bool {
 	return false
 }
 
-// attackers send a twentieth of all requests at least, and no file of a page: they try passwords, or look for what is not
-// there.
-func (l *clients) isAttacker(h *heavy, c *client) bool {
-	if 20*c.requests() < l.total || c.requests() < 200 ||
-		c.is(c.classes[request.Crawler]+c.classes[request.Monitor], 10) {
-		return false
+// isAttacker reports whether a client looks for what is not there, or tries passwords and fetches no file of a page.
+func (l *clients) isAttacker(c *client) bool {
+	return c.requests() >= leastAttack && !c.is(c.classes[request.Crawler]+c.classes[request.Monitor], 10) &&
+		(c.is(c.errors, 50) || !c.is(c.files, 1) && c.is(c.logins, 80))
+}
+
+// attackers are those who send a twentieth of all requests, each or together. What programs of an API or app ask for is
+// often not there, as with the mirror of a package manager, so there each must send as many.
+func (l *clients) attackers() (ids []int32) {
+	sum := int64(0)
+	for id := range int32(l.all.Len()) {
+		c := l.all.At(id)
+		if !l.isAttacker(c) || l.name(id) == "-" || l.kind == API && 20*c.requests() < l.total {
+			continue
+		}
+		if rank := l.ranks[id]; rank > 0 && (l.isOwnServer(&l.heavy[rank-1], c) || l.isHealthCheck(&l.heavy[rank-1], c)) {
+			continue
+		}
+		ids = append(ids, id)
+		sum += c.requests()
 	}
-	return c.is(c.errors, 50) || !c.is(c.files, 1) && h.one(80) && holdsAny(l.actionOf(h), loginPaths)
+	if 20*sum < l.total || sum < mustRequests {
+		return nil
+	}
+	return ids
+}
+
+// leastAttack is how many requests show that a client does nothing else.
+const leastAttack = 5
+
+// together says what several clients do.
+func (l *clients) together(ids []int32) string {
+	var requests, errors, logins int64
+	for _, id := range ids {
+		c := l.all.At(id)
+		requests, errors, logins = requests+c.requests(), errors+int64(c.errors), logins+int64(c.logins)
+	}
+	return fmt.Sprintf("%s%% of the answers are errors, and %s%% of the requests try passwords",
+		format.Percent(format.PercentOf(errors, requests)), format.Percent(format.PercentOf(logins, requests)))
 }

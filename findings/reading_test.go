@@ -2,10 +2,12 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"shadow/limit"
 	"shadow/logfile"
+	"shadow/parse"
 	"shadow/traffic/ingest"
 )
 
@@ -100,6 +102,15 @@ func TestClock(t *testing.T) {
 	want(t, "one line", at(ingest.Stats{Inputs: input(1, 1, 18*limit.Hour), Late: 1}), "clock", Info, 0.001, "--lateness 19h")
 	if f, found := at(ingest.Stats{Inputs: input(10, 0, limit.Minute)})["clock"]; found {
 		t.Errorf("a few lines out of order: %+v", f)
+	}
+	spring := ingest.Zones{
+		Changes: 3, At: limit.Hour, From: parse.Zone{Named: true, East: -18000}, To: parse.Zone{Named: true, East: -14400},
+	}
+	changed := at(ingest.Stats{Inputs: []ingest.InputStats{{Parsed: 1000, Zones: spring}}})
+	want(t, "another zone", changed, "clock", Info, NoShare, "")
+	const says = "changes by 1 h 0 min at 1970-01-01 01:00:00 UTC, from -0500 to -0400, and 2 times more"
+	if text := changed["clock"].Evidence; !strings.Contains(text, says) {
+		t.Errorf("another zone: %s, want %s", text, says)
 	}
 	future := look(Options{Now: 1}, ingest.Stats{Parsed: 4, LastAt: limit.Week}, some(4))
 	want(t, "the future", future, "clock", Warn, NoShare, "")

@@ -7,49 +7,63 @@ import (
 	"shadow/request"
 )
 
-// A Site is what a log is of, by those who use it.
+// A Site is what a log is the log of, by those who use it.
 type Site uint8
 
-// What a site may be.
+// The kinds of sites.
 const (
-	People Site = iota // browsers use it; so is one of which nothing is known
-	API                // tools, libraries or an app do
+	Unclear Site = iota // nobody uses it, or most users say nothing of themselves
+	People              // browsers use it
+	API                 // tools, libraries or an app do
 )
 
-// String says it in words.
-func (s Site) String() string {
-	if s == API {
-		return "an API or app"
-	}
-	return "a site for people"
+var siteNames = [...]string{Unclear: "unknown", People: "people", API: "api"}
+
+// String is the kind as JSON has it.
+func (s Site) String() string { return siteNames[s] }
+
+// Text is the kind in words.
+func (s Site) Text() string {
+	return [...]string{Unclear: "clients unknown", People: "a site for people", API: "an API or app"}[s]
 }
 
-// MarshalText writes it as JSON has it: "people" or "api".
-func (s Site) MarshalText() ([]byte, error) {
-	if s == API {
-		return []byte("api"), nil
-	}
-	return []byte("people"), nil
+// MarshalText writes the kind as JSON has it.
+func (s Site) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A party is some of those who use a site.
+type party struct{ clients, requests int64 }
+
+// add counts a client.
+func (p *party) add(requests int64) { p.clients++; p.requests += requests }
+
+// most reports whether a party is most of itself and others together: of the clients and of the requests, or nearly all
+// of either.
+func (p party) most(others party) bool {
+	clients, requests := p.clients+others.clients, p.requests+others.requests
+	return 2*p.clients > clients && 2*p.requests > requests ||
+		10*p.clients > 9*clients || 10*p.requests > 9*requests && 4*p.clients > clients
 }
 
-// users are who uses a site: its browsers, and its tools and apps.
-type users struct{ browsers, programs, browserRequests, programRequests int64 }
+// users are who uses a site: its browsers, its tools and apps, and those who do not say what they are.
+type users struct{ browsers, programs, silent party }
 
-// api reports whether most are programs: of the clients and of the requests, or nearly all of either.
-func (u *users) api() bool {
-	clients, requests := u.browsers+u.programs, u.browserRequests+u.programRequests
-	if u.programs < leastPrograms {
-		return false
+// site says whose site it is. Of programs there must be some, unless there is nobody else.
+func (u *users) site() Site {
+	speaking := party{u.browsers.clients + u.programs.clients, u.browsers.requests + u.programs.requests}
+	switch {
+	case speaking.clients == 0, u.silent.most(speaking):
+		return Unclear
+	case u.browsers.clients == 0, u.programs.clients >= leastPrograms && u.programs.most(u.browsers):
+		return API
 	}
-	return 2*u.programs > clients && 2*u.programRequests > requests ||
-		10*u.programs > 9*clients || 10*u.programRequests > 9*requests && 4*u.programs > clients
+	return People
 }
 
 // leastPrograms is how many clients must be programs for a site to be theirs.
 const leastPrograms = 3
 
 // users counts those that are answered. No client counts for more than a hundredth of all requests, so that nobody decides
-// alone. Crawlers and monitors use no site, and who says nothing of itself tells nothing.
+// alone. Crawlers and monitors use no site.
 func (l *clients) users() (u users) {
 	most := max(1, l.total/heavyShare)
 	for id := range int32(l.all.Len()) {
@@ -57,54 +71,53 @@ func (l *clients) users() (u users) {
 		if c.is(c.errors, 50) {
 			continue
 		}
-		browser := int64(c.classes[request.Browser])
-		program := int64(c.classes[request.Tool] + c.classes[request.Unknown] - c.nameless)
 		if rank := l.ranks[id]; rank > 0 {
-			if h := &l.heavy[rank-1]; l.isOwnServer(h, c) || l.isHealthCheck(h, c) || l.isAttacker(h, c) {
+			if h := &l.heavy[rank-1]; l.isOwnServer(h, c) || l.isHealthCheck(h, c) || l.isAttacker(c) {
 				continue
 			}
 		}
-		switch {
-		case browser == 0 && program == 0:
-		case browser >= program:
-			u.browsers++
-			u.browserRequests += min(browser, most)
+		browser, silent := int64(c.classes[request.Browser]), int64(c.nameless)
+		program := int64(c.classes[request.Tool]+c.classes[request.Unknown]) - silent
+		switch n := max(browser, program, silent); {
+		case n == 0:
+		case n == browser:
+			u.browsers.add(min(n, most))
+		case n == program:
+			u.programs.add(min(n, most))
 		default:
-			u.programs++
-			u.programRequests += min(program, most)
+			u.silent.add(min(n, most))
 		}
 	}
 	return u
 }
 
-// Site says what the log is of.
-func (l *clients) Site() Site {
-	if u := l.users(); u.api() {
-		return API
-	}
-	return People
-}
-
 // site tells of one that is none for people.
 func (l *clients) site() []Finding {
 	u := l.users()
-	if !u.api() {
+	if l.kind = u.site(); l.kind != API {
 		return nil
 	}
+	programs, requests := u.programs, u.programs.requests+u.browsers.requests
 	return []Finding{{
-		Code: "api_or_app", Severity: Info, Share: ShareOf(u.programRequests, u.programRequests+u.browserRequests),
+		Code: "api_or_app", Severity: Info, Share: ShareOf(programs.requests, requests),
 		Evidence: fmt.Sprintf("%s of %s clients are tools, libraries or an app, and %s%% of what both send is theirs: this is no site for people",
-			format.Thousands(u.programs), format.Thousands(u.programs+u.browsers),
-			format.Percent(format.PercentOf(u.programRequests, u.programRequests+u.browserRequests))),
+			format.Thousands(programs.clients), format.Thousands(programs.clients+u.browsers.clients),
+			format.Percent(format.PercentOf(programs.requests, requests))),
 	}}
 }
 
-// Site says what the log is of. It must be called once the log has been read.
-func (l *Look) Site() Site {
+// Site says what the log is of. Findings must have been called.
+func (l *Look) Site() Site { return l.byClient().kind }
+
+// Works are the clients that do the site's own work, or ask whether it is up. Findings must have been called.
+func (l *Look) Works() []int32 { return l.byClient().works }
+
+// byClient is the looker for single clients.
+func (l *Look) byClient() *clients {
 	for _, looker := range l.lookers {
 		if c, ok := looker.(*clients); ok {
-			return c.Site()
+			return c
 		}
 	}
-	return People
+	panic("findings: nobody looks at clients")
 }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -28,5 +29,31 @@ func TestClockForgetsNothingAndKeepsNothingWrong(t *testing.T) {
 		if want, m, why := fresh.local(b); got != want || n != m || reason != why {
 			t.Fatalf("%q: %d %d %q, want %d %d %q", b, got, n, reason, want, m, why)
 		}
+	}
+}
+
+// The zone is that of the stamp that counts, not of another one in the line.
+func TestZoneOfLines(t *testing.T) {
+	f, err := Compile(`$time_iso8601 $remote_addr [$time_local] $status`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	l := f.BehindSyslog().NewLines()
+	for _, text := range []string{
+		"2026-03-12T10:00:00+02:00 192.0.2.7 [12/Mar/2026:09:00:00 +0100] 200\n",
+		"2026-03-12T10:00:01+02:00 192.0.2.7 [12/Mar/2026:09:00:01 +0100] 200\n",
+		"2026-03-12T10:00:02+02:00 192.0.2.7 [12/Mar/2026:09:00:02 -0330] no\n",
+		"2026-03-12T11:00:03+02:00 192.0.2.7 [12/Mar/2026:10:00:03 +0100] 200\n",
+		"2026-03-12T11:00:04+02:00 192.0.2.7 [12/Mar/2026:10:00:04 -0330] 200\n",
+	} {
+		var r Record
+		l.Begin([]byte(text))
+		if _, fault := l.Next(&r); fault.OK() {
+			got = append(got, l.Zone().String())
+		}
+	}
+	if want := []string{"+0200", "+0200", "+0200", "+0200"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

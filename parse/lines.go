@@ -12,6 +12,7 @@ import (
 type Lines struct {
 	parser  Parser
 	scanner *scanner // the parser, if it is one
+	clock   *clock   // that of the parser
 
 	data []byte // the block
 	at   int    // where its next line begins
@@ -29,10 +30,28 @@ const indexed = 16 << 10
 func (f *Format) NewLines() *Lines {
 	l := &Lines{parser: f.NewParser()}
 	l.scanner, _ = l.parser.(*scanner)
+	l.clock = clockOf(l.parser)
 	if l.plain = indexesChunks && l.scanner != nil && hasPlain(l.scanner.prog); l.plain {
 		l.marks = make([]uint32, 0, indexed+indexRoom)
 	}
 	return l
+}
+
+// clockOf is what a parser reads stamps with.
+func clockOf(p Parser) *clock {
+	switch p := p.(type) {
+	case *scanner:
+		return &p.clock
+	case *jsonParser:
+		return &p.clock
+	case *gonxParser:
+		return &p.clock
+	case *logfmtParser:
+		return &p.clock
+	case *wrappedParser:
+		return clockOf(p.Parser)
+	}
+	return new(clock)
 }
 
 // Begin begins with a block of whole lines. Parsing may change their bytes.
@@ -46,6 +65,9 @@ func (l *Lines) Begin(block []byte) {
 		l.scanner.unescaped = bytes.IndexByte(block, '\\') < 0
 	}
 }
+
+// Zone is what the stamp of the latest line that could be read says of its own.
+func (l *Lines) Zone() Zone { return l.clock.said }
 
 // More reports whether the block has another line.
 func (l *Lines) More() bool { return l.at < len(l.data) }

@@ -26,10 +26,26 @@ const (
 	noDate   = "no such date or time of day"
 )
 
+// A Zone is what a stamp says of its own: how many seconds it is east of Greenwich, or nothing.
+type Zone struct {
+	Named bool
+	East  int32
+}
+
+// String is the zone as $time_local writes it.
+func (z Zone) String() string {
+	sign, east := '+', z.East
+	if east < 0 {
+		sign, east = '-', -east
+	}
+	return fmt.Sprintf("%c%02d%02d", sign, east/3600, east/60%60)
+}
+
 // A clock reads stamps for one goroutine. Lines of the same hour repeat their stamp but for minutes and seconds, so it
 // keeps the hour of the last one.
 type clock struct {
 	zone *time.Location // of stamps that do not name theirs; nil is UTC
+	said Zone           // of the latest stamp
 
 	localText [26]byte   // the last $time_local with a zone, or zeros, which a line may hold as well
 	localHour limit.Time // what it means, less its minutes and seconds
@@ -72,6 +88,7 @@ func (c *clock) newLocal(b []byte) (t limit.Time, n int, reason string) {
 		return 0, 0, noDate
 	}
 	t, n = c.finish(day.unix(), b, 20)
+	c.localText = [26]byte{}
 	if n == len(c.localText) && b[20] == ' ' { // which is a zone, not a fraction that may go on
 		c.localText, c.localHour = [26]byte(b), t-limit.Time(60*day.minute+day.second)*limit.Second
 	}
@@ -127,7 +144,9 @@ func (c *clock) finish(seconds int64, b []byte, n int) (limit.Time, int) {
 	micros, m := fraction(b[n:])
 	n += m
 	east, m := zone(b[n:])
-	if m == 0 {
+	if c.said = (Zone{}); m > 0 {
+		c.said = Zone{Named: true, East: int32(east)}
+	} else {
 		east = c.eastOf(seconds)
 	}
 	return limit.Time(seconds-east)*limit.Second + micros, n + m

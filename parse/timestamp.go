@@ -23,6 +23,7 @@ func (m *timestampParts) time(c *clock) (limit.Time, string) {
 		if !m.valid() {
 			return 0, noDate
 		}
+		c.said = Zone{Named: m.zoned, East: int32(m.east)}
 		if seconds = m.unix(); m.zoned {
 			seconds -= m.east
 		} else {
@@ -211,6 +212,7 @@ func floorDiv(a, b int64) int64 {
 // measureStamp reads a stamp, or a part of one.
 func (s *reader) measureStamp(st *step, b []byte) (n int, reason string) {
 	var t limit.Time
+	said := s.clock.said
 	switch st.kind {
 	case kindLocal:
 		t, n, reason = s.clock.local(b)
@@ -240,7 +242,9 @@ func (s *reader) measureStamp(st *step, b []byte) (n int, reason string) {
 		}
 		return n, ""
 	}
-	if !st.idle {
+	if st.idle {
+		s.clock.said = said
+	} else {
 		s.stamp = t
 	}
 	return n, reason

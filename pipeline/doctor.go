@@ -37,7 +37,7 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	}
 	who := new(report.Population)
 	who.Requests, who.Clients = r.look.Population()
-	if err := doctor.New(&stats, who, r.reportOptions(r.warnings(&stats))).Write(r.Out, r.Output); err != nil {
+	if err := doctor.New(&stats, who, r.look.Site(), r.reportOptions(r.warnings(&stats))).Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(&stats)

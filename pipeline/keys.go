@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
@@ -84,6 +85,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
 		})
 	}
+	a.Works = func() []int32 { return r.look.Works() }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, unlessWarm(do)) }
 	if err := a.Survey(); err != nil {
 		return err
@@ -134,13 +136,12 @@ func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBou
 	var protect []suggest.Goal
 	var target []suggest.Set
 	for _, class := range r.Protect {
-		protect = append(protect, suggest.Goal{Who: groupsOf(class), Percent: suggest.People.Goals()[0].Percent})
+		protect = append(protect, suggest.Goal{Who: groupsOf(class), Percent: suggest.GoalsOf(findings.People)[0].Percent})
 	}
 	for _, class := range r.Target {
 		target = append(target, groupsOf(class))
 	}
-	clients, _ := a.Groups()
-	chooseGroups(&a.Question, suggest.SiteOf(&clients, a.Found.Stats.HasAgents), protect, target)
+	chooseGroups(&a.Question, r.look.Site(), protect, target)
 	b := &keyBounds{of: r, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
 	b.sent = func(bounds *sweep.Bounds) {
 		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })

@@ -62,6 +62,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
 	}
+	a.Works = func() []int32 { return r.look.Works() }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
 	if err := a.Survey(); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 			answer.Forbid()
 		}
 		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
-			Reason: why, Site: site.String(), For: cmp.Or(r.For, anyServer), Next: r.next(answer),
+			Reason: why, Site: site, For: cmp.Or(r.For, anyServer), Next: r.next(answer),
 		}}
 		if err := r.paste(&answers[i], i == 0); err != nil {
 			return err
@@ -154,13 +155,11 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 const anyServer = "any"
 
 // ask makes the question, once it is known what the log is the log of.
-func (r *Suggest) ask() (suggest.Site, error) {
-	a := &r.advisor
-	clients, _ := a.Groups()
-	site := suggest.SiteOf(&clients, a.Found.Stats.HasAgents)
+func (r *Suggest) ask() (findings.Site, error) {
+	a, site := &r.advisor, r.look.Site()
 	q := &a.Question
 	chooseGroups(q, site, r.Protect, r.Target)
-	q.Scale, q.Short = cmp.Or(r.Scale, SameScale), r.Shapes.Named()
+	q.Scale, q.Short, q.Stated = cmp.Or(r.Scale, SameScale), r.Shapes.Named(), r.Protect != nil
 	named := r.For != ""
 	if !named {
 		r.For = anyServer
@@ -189,9 +188,9 @@ func (r *Suggest) ask() (suggest.Site, error) {
 }
 
 // chooseGroups says which clients to protect and which to target: those that were named, or what suits the site.
-func chooseGroups(q *suggest.Question, site suggest.Site, protect []suggest.Goal, target []suggest.Set) {
+func chooseGroups(q *suggest.Question, site findings.Site, protect []suggest.Goal, target []suggest.Set) {
 	if q.Goals = protect; q.Goals == nil {
-		q.Goals = site.Goals()
+		q.Goals = suggest.GoalsOf(site)
 	}
 	for _, who := range target {
 		q.Target |= who
@@ -199,11 +198,11 @@ func chooseGroups(q *suggest.Question, site suggest.Site, protect []suggest.Goal
 	switch {
 	case target != nil:
 	case protect == nil:
-		q.Target = site.Target()
+		q.Target = suggest.TargetOf(site)
 	case protect[0].Who == suggest.Everybody:
 		q.Target = suggest.Everybody
 	default:
-		q.Target = suggest.People.Target()
+		q.Target = suggest.TargetOf(findings.People)
 	}
 	if q.Target != suggest.Everybody { // nobody is on both sides
 		q.Target &^= q.Protected()

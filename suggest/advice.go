@@ -15,6 +15,7 @@ type Question struct {
 	Target Set
 	Scale  Scale
 	Server Market // whose limits are wanted
+	Stated bool   // whether somebody says which clients to protect
 	Short  bool   // whether windows of hours may have fewer than leastOfHours requests: somebody asked for them
 }
 
@@ -63,12 +64,15 @@ type Advice struct {
 	Parts       [PartCount]*Part
 	Loads       Loads
 	Suggestions []Suggestion // one for each curve, in their order
+	Looser      []Suggestion // in place of those among which the answer is and that refuse more than half of the log
 	Own         []Suggestion // one for each family of the server's limits; none if any limit will do
 	Whole       *Whole       // what a replay of the whole log finds; nil until NameWhole
 	Reach       *Reach       // how much of the target any limit by client can reach; nil: unknown
 	ByKey       []KeyReach   // the same by other keys, as far as they were looked at
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
+	loosenings  []loosening
+	all         int64 // requests of the log, of whatever action, on the parts that choose
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does
 }
 
@@ -145,6 +149,9 @@ func (c *Candidate) refused(who Set) int64 {
 // server's arithmetic makes of them all, is to be counted afterwards: see Uncounted and Alternatives.
 func Advise(q Question, action string, parts [PartCount]*Part, loads Loads) *Advice {
 	a := &Advice{Question: q, Action: action, Parts: parts, Loads: loads}
+	for _, p := range a.Choosing() {
+		a.all += p.Requests.Of(Everybody)
+	}
 	for i := range parts[First].Placements[0] {
 		shape := parts[First].Placements[0][i].Shape
 		a.Suggestions = append(a.Suggestions, a.choose(family{shape: shape}, i))

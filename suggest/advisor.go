@@ -39,12 +39,17 @@ type Advisor struct {
 	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
 	Again func(do func(*traffic.Batch) error) error
 
+	// Works are clients, once the log was read, that do the site's own work: they count as monitors. nil: none.
+	Works func() []int32
+
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
 
 	cuts   cuts
 	labels Labels
 	tracks []*track
+
+	chosenOn int64 // requests on the parts that limits are chosen on
 }
 
 // A track is what is found out about the requests of one action, or all.
@@ -71,23 +76,17 @@ func (d *Advisor) Survey() error {
 	}
 	d.Found = engine.Result(stats)
 	d.labels = Label(d.Found, d.Rules, d.Tables.Agents)
+	if d.Works != nil {
+		for _, id := range d.Works() {
+			d.labels[id] = Monitors
+		}
+	}
 	c := &d.cuts
 	c.at[Rest], c.there[Rest] = clock.Cut(d.HeldOut)
 	c.at[Second], c.there[Second] = clock.Cut(d.HeldOut + (whole-d.HeldOut)/2)
 	c.there[Second] = c.there[Second] && c.there[Rest] && c.at[Second] < c.at[Rest]
 	d.Split = c.there[Rest]
 	return nil
-}
-
-// Groups are the requests and clients of the log, by group. The survey must have been made.
-func (d *Advisor) Groups() (clients, requests Groups) {
-	for id := range int32(d.Found.Clients.Len()) {
-		if n := d.Found.Clients.At(id).Requests(); n > 0 {
-			clients[d.labels.Of(id)]++
-			requests[d.labels.Of(id)] += n
-		}
-	}
-	return clients, requests
 }
 
 // Advise chooses limits, and finds out what they refuse: an answer for each action. The survey must have been made.
@@ -110,6 +109,7 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 			end = begin
 		}
 		t.advice = Advise(d.Question, t.action, parts, t.loads.Result())
+		t.advice.all = d.chosenOn
 		answers = append(answers, t.advice)
 	}
 	if err := d.findBounds(); err != nil {
@@ -219,8 +219,12 @@ func (d *Advisor) draw(ctx context.Context) error {
 		d.tracks = append(d.tracks, t)
 	}
 	reached := 0 // the part
+	d.chosenOn = 0
 	return d.Again(func(b *traffic.Batch) error {
 		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
+			if part < Rest {
+				d.chosenOn += int64(b.Len())
+			}
 			for _, t := range d.tracks {
 				if part > reached {
 					t.parts[reached].Finish()

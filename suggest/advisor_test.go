@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -23,7 +24,7 @@ func TestNoPassAfterAFailure(t *testing.T) {
 		b := batch(tables, requests)
 		passes := 0
 		a := &suggest.Advisor{
-			Question: suggest.Question{Goals: suggest.People.Goals(), Target: suggest.People.Target()},
+			Question: suggest.Question{Goals: suggest.GoalsOf(findings.People), Target: suggest.TargetOf(findings.People)},
 			Shapes:   sweep.Options{Kinds: []sweep.Kind{sweep.Window}, Periods: []limit.Time{limit.Minute}},
 			Tables:   tables,
 			Read: func(do func(*traffic.Batch) error) (ingest.Stats, error) {

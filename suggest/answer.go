@@ -55,7 +55,9 @@ const (
 	NoTarget                    // there is nobody to stop
 	NoOneThere                  // there is nobody to protect
 	FailedLater                 // the promise broke on the part that validates
+	SparesAll                   // likewise, but a limit that hits nobody in the whole log refuses a share that matters
 	NothingKeeps                // every limit breaks the promise
+	FewToProtect                // so few are seen that hitting none of them shows little
 	Forbidden                   // a finding forbids an answer
 )
 
@@ -137,7 +139,7 @@ func (a *Advice) settle() {
 
 // pick chooses the answer among limits that separate.
 func (a *Advice) pick() {
-	best := a.deployable(a.market())
+	best := a.deployable(slices.Concat(a.market(), a.Looser))
 	if best == nil || !share(a.RefusedTarget(&best.Chosen), a.targeted(), matters) {
 		return
 	}
@@ -198,15 +200,27 @@ func (a *Advice) failed() bool {
 	switch {
 	case n.Of == nil || len(a.Ceilings) > 0:
 		return false
-	case n.loose && !a.hitsNone(&n.Whole): // a burst lies across a cut
+	case n.loose && (!a.hitsNone(&n.Whole) || a.excessiveOnAll()): // a burst lies across a cut
 		a.room += 25
 		a.Answer = Answer{Broke: n.Broke}
+		return true
+	case a.excessiveOnAll():
+		of, from, broke := n.Of, n.Chosen.Limit, n.Broke
+		a.Answer = Answer{Broke: broke}
+		if i := slices.IndexFunc(of.tries, func(c Candidate) bool { return c.Limit > from }); i >= 0 {
+			a.take(of, of.tries[i])
+		}
 		return true
 	case n.Proof != Fails && a.Keeps(&n.Whole, &a.Whole.Groups):
 		return false
 	}
 	a.Answer = Answer{Broke: n.Limit}
 	return true
+}
+
+// excessiveOnAll reports whether the answer refuses more than half of the whole log.
+func (a *Advice) excessiveOnAll() bool {
+	return a.Action == "" && 2*a.Answer.Whole.Refused.Of(Everybody) > a.Whole.Requests.Of(Everybody)
 }
 
 // harmless has the limits that hit no client to protect looked at. Once a limit has failed on the rest, that has a say as
@@ -278,7 +292,7 @@ func (a *Advice) pickHarmless() {
 	for i := range some {
 		for _, c := range some[i].tries {
 			none := a.keeps(&c, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
-			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && 2*c.refused(Everybody) <= a.requests() {
+			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && !a.excessive(&c) {
 				options = append(options, option{&some[i], c})
 				break
 			}
@@ -303,12 +317,21 @@ func (a *Advice) pickHarmless() {
 	}
 }
 
-// requests are those of the parts that choose.
-func (a *Advice) requests() (n int64) {
-	for _, p := range a.Choosing() {
-		n += p.Requests.Of(Everybody)
-	}
-	return n
+// fewest is how many protected clients must be seen for a limit to be deployed, unless somebody says which to protect.
+// That it hits none of 20 shows that it hits at most 14 % of such clients.
+const fewest = 20
+
+// thin reports whether there are fewer.
+func (a *Advice) thin() bool { return !a.Stated && a.Whole.Groups.Of(a.Protected()) < fewest }
+
+// spares reports whether a limit that took the place of one that broke its promise is worth deploying as well: it hits
+// nobody to protect in the whole log, which shows no less than a part of it that chose nothing would have shown, and
+// still refuses a share of the target that matters.
+func (a *Advice) spares() bool {
+	n, rest := &a.Answer, a.Parts[Rest]
+	return n.Broke != "" && rest != nil && n.MostHit > 0 && n.MostHit <= MostHit(rest.Clients.Of(a.Protected()), 0) &&
+		share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone) &&
+		share(n.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
 }
 
 // Forbid takes the answer back, as something about the log forbids one.
@@ -325,8 +348,12 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = NoLimitCan, NothingKeeps
 	case len(a.Ceilings) > 0:
 		n.Verdict, n.Because = SafetyNet, NoOneThere
+	case a.thin() && (!n.loose || a.spares()):
+		n.Verdict, n.Because = SafetyNet, FewToProtect
 	case !n.loose:
 		n.Verdict, n.Because = Deploy, Separates
+	case a.spares():
+		n.Verdict, n.Because = Deploy, SparesAll
 	case !share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone):
 		n.Verdict, n.Because = SafetyNet, NoTarget
 	case unreachable:

@@ -26,13 +26,10 @@ func (a *Advice) Compare(s, t *Suggestion) int {
 }
 
 // offered reports whether a limit may be an answer: it refuses something of the target, and not more than half of the log.
-func (a *Advice) offered(c *Candidate) bool {
-	all := int64(0)
-	for _, p := range a.Choosing() {
-		all += p.Requests.Of(Everybody)
-	}
-	return a.RefusedTarget(c) > 0 && 2*c.refused(Everybody) <= all
-}
+func (a *Advice) offered(c *Candidate) bool { return a.RefusedTarget(c) > 0 && !a.excessive(c) }
+
+// excessive reports whether a limit refuses more than half of the log.
+func (a *Advice) excessive(c *Candidate) bool { return 2*c.refused(Everybody) > a.all }
 
 // bestOf is the best of some suggestions that may be an answer, nil if none may.
 func (a *Advice) bestOf(all []Suggestion, some func(*Suggestion) bool) (best *Suggestion) {
@@ -132,10 +129,13 @@ func (a *Advice) Alternatives() (all []Priced) {
 	for _, s := range own {
 		s.try(a, near(s.Chosen.Limit, a.Banded()))
 	}
+	for i := range a.Looser {
+		a.Looser[i].try(a, loosened(a.Looser[i].Chosen.Limit))
+	}
 	if s := a.deployable(a.Suggestions); len(a.Own) == 0 && s != nil {
 		s.try(a, loosened(s.Chosen.Limit))
 	}
-	for _, some := range [][]Suggestion{a.Suggestions, a.Own} {
+	for _, some := range [][]Suggestion{a.Suggestions, a.Own, a.Looser} {
 		for i := range some {
 			for k := range some[i].tries {
 				all = uncounted(all, &some[i], &some[i].tries[k])

@@ -20,6 +20,9 @@ func (d *Advisor) countAll(ctx context.Context) error {
 	if err := d.price(ctx, (*Advice).Uncounted); err != nil {
 		return err
 	}
+	if err := d.loosen(ctx); err != nil {
+		return err
+	}
 	if err := d.price(ctx, (*Advice).Alternatives); err != nil {
 		return err
 	}

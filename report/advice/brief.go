@@ -23,8 +23,6 @@ const (
 	briefName  = 40 // of a name that somebody chose, or of a word
 )
 
-var siteTexts = map[string]string{"people": "a site for people", "api": "an API or app", "unknown": "clients unknown"}
-
 // whatText says in a line what the log is.
 func (s *Report) whatText(a *Answer) string {
 	in := &s.Input
@@ -45,7 +43,7 @@ func (s *Report) whatText(a *Answer) string {
 	if in.Resolution == "second" {
 		parts = append(parts, "timestamps of 1 s")
 	}
-	return strings.Join(append(parts, siteTexts[a.Verdict.Site]), " · ")
+	return strings.Join(append(parts, a.Verdict.Site.Text()), " · ")
 }
 
 // named is a name that somebody chose, cut in its middle where it is long.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"shadow/findings"
 	"shadow/report/format"
 	"shadow/suggest"
 )
@@ -12,25 +13,25 @@ import (
 // A Verdict is the answer to the question: whether to deploy a limit, which, and what it does. Figures are those of the
 // whole log unless they say otherwise.
 type Verdict struct {
-	Verdict   string     `json:"verdict"` // deploy, ceiling, no_limit_can or not_judgeable
-	Reason    string     `json:"reason"`  // in a sentence
-	Site      string     `json:"site"`    // people, api or unknown
-	For       string     `json:"for"`     // the server that has the limit; any: none was asked for
-	Limit     *string    `json:"limit"`   // as --limit takes it; nil: there is none
-	Protects  Affected   `json:"protects"`
-	Targets   Affected   `json:"targets"`
-	MostHit   *float64   `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
-	Validated *Validated `json:"validated"`        // nil: no part chose nothing
-	Reach     *Reach     `json:"bound"`            // nil: not computed
-	ByKey     []KeyReach `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
-	Allows    *Allows    `json:"allows"`           // nil without a limit
-	Best      *string    `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
-	Broke     *string    `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
-	Search    []Crawler  `json:"search_engines"`
-	Key       string     `json:"key"`   // what the server counts by, in its own words; "": only the operator knows
-	Note      string     `json:"note"`  // about the key, and whatever is not quite as judged
-	Paste     []Block    `json:"paste"` // for the server's configuration
-	Next      []string   `json:"next"`  // commands to try
+	Verdict   string        `json:"verdict"` // deploy, ceiling, no_limit_can or not_judgeable
+	Reason    string        `json:"reason"`  // in a sentence
+	Site      findings.Site `json:"site"`    // people, api or unknown
+	For       string        `json:"for"`     // the server that has the limit; any: none was asked for
+	Limit     *string       `json:"limit"`   // as --limit takes it; nil: there is none
+	Protects  Affected      `json:"protects"`
+	Targets   Affected      `json:"targets"`
+	MostHit   *float64      `json:"most_hit_percent"` // of the protected clients, with 95 % confidence; nil: nothing shows it
+	Validated *Validated    `json:"validated"`        // nil: no part chose nothing
+	Reach     *Reach        `json:"bound"`            // nil: not computed
+	ByKey     []KeyReach    `json:"bound_by_key"`     // the same by other keys; empty unless no limit can, or --details
+	Allows    *Allows       `json:"allows"`           // nil without a limit
+	Best      *string       `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
+	Broke     *string       `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
+	Search    []Crawler     `json:"search_engines"`
+	Key       string        `json:"key"`   // what the server counts by, in its own words; "": only the operator knows
+	Note      string        `json:"note"`  // about the key, and whatever is not quite as judged
+	Paste     []Block       `json:"paste"` // for the server's configuration
+	Next      []string      `json:"next"`  // commands to try
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -164,6 +165,12 @@ func (s *Answer) reason() string {
 			return fmt.Sprintf("none of the protected %s sends such requests, so it goes by what it leaves to others", a.Protected())
 		}
 		return fmt.Sprintf("no %s sent a request, so nothing shows what would hurt them", a.Protected())
+	case suggest.SparesAll:
+		return fmt.Sprintf("%s broke its promise later in the log; this one hits nobody in the whole log, and still refuses a share "+
+			"that matters", n.Broke)
+	case suggest.FewToProtect:
+		return fmt.Sprintf("%s seen, so that none is hit shows little: judge more days",
+			format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"))
 	case suggest.FailedLater:
 		return fmt.Sprintf("%s broke its promise later in the log, so only a limit that hits nobody is safe", n.Broke)
 	}

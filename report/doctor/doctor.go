@@ -14,11 +14,14 @@ import (
 )
 
 // A Report is all that was found in a log. Its JSON is an interface for other programs, as that of report.Model.
-type Report struct{ report.Head }
+type Report struct {
+	report.Head
+	Site findings.Site `json:"site"` // whose site it is
+}
 
-// New makes the report on a log that clients sent so many requests to.
-func New(s *ingest.Stats, who *report.Population, o report.Options) *Report {
-	return &Report{report.NewHead(s, who, o)}
+// New makes the report on a log of a site that clients sent so many requests to.
+func New(s *ingest.Stats, who *report.Population, site findings.Site, o report.Options) *Report {
+	return &Report{report.NewHead(s, who, o), site}
 }
 
 // Write writes the report in one of format.Outputs, all of it or nothing.
@@ -32,7 +35,7 @@ func (r *Report) Text(w *document.Writer) {
 	head := r.Head
 	head.Findings = nil // they follow, one by one
 	head.Warnings = r.OtherWarnings()
-	head.Begin(w, "What the log is like", "")
+	head.Begin(w, "What the log is like", "", document.Fact{Label: "site", Text: r.Site.Text()})
 	if len(all) == 0 {
 		w.Remark("Nothing was found that would mislead.")
 	}

@@ -64,6 +64,7 @@ type rows struct {
 	bytes                   int64
 	first, stamp            limit.Time // of the first line and the latest
 	steps                   Steps
+	zones                   Zones
 	subsecond, submilli     bool      // whether a stamp has a fraction of a second, of a millisecond
 	faults                  []FaultAt // the first few, with the line counted from the start of the block
 	unreadable              int64
@@ -123,6 +124,7 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 		r.parsed++
 		if record.Stamp != r.stamp || r.parsed == 1 {
 			r.see(record.Stamp)
+			r.zones.see(lines.Zone(), record.Stamp)
 		}
 		judged := !record.NotHTTP || in.notHTTP == JudgeNotHTTP
 		switch {

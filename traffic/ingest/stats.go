@@ -56,6 +56,7 @@ type InputStats struct {
 	Lines, Parsed, Unreadable int64
 	FirstAt, LastAt           limit.Time
 	Steps                     Steps
+	Zones                     Zones
 	Warnings                  []string // what looks odd about it
 	Problem                   string   // see logfile.Input: "truncated gzip …"; empty if there is none
 }
@@ -66,37 +67,6 @@ type FaultAt struct {
 	Line  int64  // from 1; 0 when reading began in the middle of the file
 	Fault parse.Fault
 	Text  string // the beginning of the line: bytes that anybody may have sent, to be made harmless where they are shown
-}
-
-// Steps are what lines lie before the one above them, by their stamps: more than a second, as lines of one second may come
-// in any order.
-type Steps struct {
-	Back     int64      // lines
-	Far      int64      // of these, by more than farBack
-	Furthest limit.Time // the largest step
-}
-
-// farBack is a step back that no request lasts, or hardly any.
-const farBack = 55 * limit.Minute
-
-// Add adds the steps of other lines.
-func (s *Steps) Add(more Steps) {
-	s.Back += more.Back
-	s.Far += more.Far
-	s.Furthest = max(s.Furthest, more.Furthest)
-}
-
-// step takes down that a line of one moment follows one of another.
-func (s *Steps) step(from, to limit.Time) {
-	back := from - to
-	if back <= limit.Second {
-		return
-	}
-	s.Back++
-	s.Furthest = max(s.Furthest, back)
-	if back > farBack {
-		s.Far++
-	}
 }
 
 // count adds what a job, and taking in its rows, came to.
@@ -123,6 +93,7 @@ func (s *Stats) count(j *job, sum added) {
 	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Steps.Add(r.steps)
+	f.stats.Zones.add(&r.zones)
 	if r.parsed > 0 {
 		if f.stats.Parsed > 0 {
 			f.stats.Steps.step(f.stamp, r.first)
