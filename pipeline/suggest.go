@@ -55,6 +55,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	}
 	CollectOften()
 	a := &r.advisor
+	a.Explore = r.Output == "html"
 	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
 	a.Keys, a.AllKeys = keysTried, r.Details
 	r.retain = true
@@ -117,6 +118,9 @@ func (r *Suggest) forbids(all []findings.Finding) string {
 func (r *Suggest) prepareSuggest(logs []string) error {
 	if err := r.checkGroups(); err != nil {
 		return err
+	}
+	if r.EachAction && r.Output == "html" {
+		return Usage("--output html: a page has one answer; state --action NAME instead of --each-action")
 	}
 	if _, err := r.market(); err != nil {
 		return err

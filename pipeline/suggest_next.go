@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/report/advice"
+	"shadow/servers"
 	"shadow/suggest"
 )
 
@@ -16,23 +17,37 @@ import (
 func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	a := to.Advice
 	server := a.Server.Server
-	if server == nil || a.Answer.Of == nil {
+	if server == nil {
 		return nil
 	}
 	where := r.where
 	where.Action, where.Named = a.Action, r.named[a.Action]
+	to.Server = server.Title
+	to.Lines = func(limit string) ([]advice.Block, error) {
+		d, err := server.Lines(limit, where)
+		return blocksOf(d, first), err
+	}
+	if a.Answer.Of == nil {
+		return nil
+	}
 	d, err := server.Lines(a.Answer.Limit, where)
 	if err != nil {
 		return err
 	}
 	to.Watch = fmt.Sprintf("In %s. First %s.", server.Title, server.Watch)
 	to.Verdict.Key, to.Verdict.Note = d.Key, d.Note
+	to.Verdict.Paste = blocksOf(d, first)
+	return nil
+}
+
+// blocksOf are the lines of a server, with those that it wants once or without.
+func blocksOf(d servers.Directives, once bool) (blocks []advice.Block) {
 	for _, b := range d.Blocks {
-		if !b.Once || first {
-			to.Verdict.Paste = append(to.Verdict.Paste, advice.Block{Place: b.Place, Lines: b.Lines})
+		if !b.Once || once {
+			blocks = append(blocks, advice.Block{Place: b.Place, Lines: b.Lines})
 		}
 	}
-	return nil
+	return blocks
 }
 
 // next are commands to try.

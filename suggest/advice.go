@@ -71,6 +71,7 @@ type Advice struct {
 	ByKey       []KeyReach   // the same by other keys, as far as they were looked at
 	Ceilings    []Ceiling    // limits by what they still allow, where there is no client to protect
 	Answer      Answer
+	Explored    *Exploration // nil: nobody asked
 	loosenings  []loosening
 	all         int64 // requests of the log, of whatever action, on the parts that choose
 	room        int64 // percent by which a safety net is looser than the parts that choose want, as the whole log does

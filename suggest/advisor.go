@@ -31,6 +31,7 @@ type Advisor struct {
 	EachAction bool          // one answer for each of those with most requests
 	Keys       []request.Key // by which limits may reach more than by client
 	AllKeys    bool          // whether that is looked at in any case, rather than where no limit by client can
+	Explore    bool          // whether to find out what many limits do to the whole log, if there is one answer
 	Tables     *traffic.Tables
 	Lateness   limit.Time
 	Rules      *evidence.Rules // nil: no evidence is gathered
@@ -57,6 +58,7 @@ type track struct {
 	action string
 	parts  [PartCount]*sweep.Sweep
 	bounds *sweep.Bounds // of the whole log
+	whole  *sweep.Sweep  // of the whole log; nil: nobody asked
 	loads  LoadCounter
 	advice *Advice
 }
@@ -120,6 +122,11 @@ func (d *Advisor) Advise(ctx context.Context) (answers []*Advice, err error) {
 	}
 	if err := d.countAll(ctx); err != nil {
 		return nil, err
+	}
+	if d.Explore {
+		if err := d.explore(ctx, d.tracks[0]); err != nil {
+			return nil, err
+		}
 	}
 	return answers, d.findOthers()
 }
@@ -215,12 +222,24 @@ func (d *Advisor) draw(ctx context.Context) error {
 			o.Action, o.Tables, o.Lateness, o.Bursts, o.Band, o.Stop = action, d.Tables, d.Lateness, nil, d.Band, ctx.Err
 			t.parts[i] = sweep.New(o)
 		}
+		if d.Explore {
+			o := d.Shapes
+			o.Action, o.Tables, o.Lateness, o.Bursts, o.Stop = action, d.Tables, d.Lateness, nil, ctx.Err
+			t.whole = sweep.New(o)
+		}
 		t.bounds = d.Bounds(action, clientOnly)
 		d.tracks = append(d.tracks, t)
 	}
 	reached := 0 // the part
 	d.chosenOn = 0
 	return d.Again(func(b *traffic.Batch) error {
+		for _, t := range d.tracks {
+			if t.whole != nil {
+				cold := *b
+				cold.Warm = false
+				t.whole.Take(&cold)
+			}
+		}
 		return d.cuts.divide(b, func(part int, b *traffic.Batch) error {
 			if part < Rest {
 				d.chosenOn += int64(b.Len())

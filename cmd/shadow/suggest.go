@@ -37,6 +37,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
   shadow suggest access.log access.log.*.gz --protect browsers=99.9% --target tools,crawlers --per 30s,1m,5m
   shadow suggest access.log --action login
   shadow suggest access.log --each-action --details
+  shadow suggest access.log --output html > limit.html
   shadow suggest access.log --output json | jq -r '.answer.verdict, .answer.limit'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,7 +67,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	scale.add(cmd, &f.Scale, "scale", "make room for clients that send so many times as much (`factor`)")
 	flags.BoolVar(&f.Band, "band", true, "where stamps are whole seconds, keep the promise wherever in its second each "+
 		"request came")
-	addOutput(cmd, &f.Output, "report", format.Outputs())
+	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	if err := flags.MarkHidden("cold"); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program

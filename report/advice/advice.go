@@ -42,7 +42,12 @@ type Answer struct {
 	Advice *suggest.Advice `json:"-"`
 	Key    string          `json:"-"` // what clients are
 	Watch  string          `json:"-"` // how to watch what the lines do
-	best   []*suggest.Suggestion
+	Server string          `json:"-"` // what the server is called whose lines they are; "": none
+
+	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
+	Lines func(limit string) ([]Block, error) `json:"-"`
+
+	best []*suggest.Suggestion
 }
 
 // A Promise is how many clients are protected, and what it takes.

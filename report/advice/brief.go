@@ -115,6 +115,23 @@ func (b *screen) write(lines []string) {
 	}
 }
 
+// briefFacts say what the limit does; none without one.
+func (s *Answer) briefFacts() (f document.Facts) {
+	v := s.Verdict
+	if v.Limit == nil {
+		return nil
+	}
+	f.Add("limit", *v.Limit+", by "+named(s.Key))
+	f.Add("protects", v.protectsText())
+	f.Add("targets", v.targetsText())
+	f.Add("allows", v.allowsText(findings.IsLogin(s.Action)))
+	f.Add("search", v.searchText())
+	if v.Best != nil {
+		f.Add("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
+	}
+	return f
+}
+
 // brief writes the answer in short.
 func (s *Report) brief(w *document.Writer, a *Answer) {
 	v := a.Verdict
@@ -123,15 +140,12 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 		body.most = 5
 	}
 	body.say("verdict", v.text())
-	if v.Limit != nil {
-		body.say("limit", *v.Limit+", by "+named(a.Key))
-		body.say("protects", v.protectsText())
-		body.say("targets", v.targetsText())
-		body.say("allows", v.allowsText(findings.IsLogin(a.Action)))
-		body.sayExtra("search", v.searchText())
-		if v.Best != nil {
-			body.sayExtra("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")
+	for _, f := range a.briefFacts() {
+		if f.Label == "search" || f.Label == "of any" {
+			body.sayExtra(f.Label, f.Text)
+			continue
 		}
+		body.say(f.Label, f.Text)
 	}
 	for i, line := range v.Next {
 		label := ""

@@ -117,7 +117,10 @@ func (s *Answer) csvRows(w *table.CSV, m *Limit, p *Price, role, proof string) {
 	}
 }
 
-// Write writes the report in one of format.Outputs, all of it or nothing.
+// Write writes the report in one of format.PageOutputs, all of it or nothing.
 func (s *Report) Write(w io.Writer, output string) error {
-	return document.Write(w, s, s.View, output, format.Outputs())
+	if output == "html" {
+		return s.page().Write(w)
+	}
+	return document.Write(w, s, s.View, output, format.PageOutputs())
 }

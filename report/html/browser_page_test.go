@@ -191,13 +191,18 @@ func TestBrowserPrints(t *testing.T) {
 
 // axe-core, an accessibility checker, finds nothing, in either theme and on a telephone.
 func TestBrowserAccessible(t *testing.T) {
-	p := evilPage(t, evilLog(40, 60), 250)
+	accessible(t, evilPage(t, evilLog(40, 60), 250), "")
+}
+
+// accessible has axe-core look at a page.
+func accessible(t *testing.T, p written, pictures string) {
+	t.Helper()
 	for _, width := range []int64{1280, 390} {
 		b := openTab(t, p, width, 844)
 		for _, theme := range []string{"light", "dark"} {
 			b.do(chromedp.Click(chromedp.CSS("label[for=theme-" + theme + "]")))
 			b.accessible(fmt.Sprintf("%s at %d", theme, width))
-			b.shoot(fmt.Sprintf("%s-%d", theme, width))
+			b.shoot(fmt.Sprintf("%s%s-%d", pictures, theme, width))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -34,8 +35,11 @@ type tab struct {
 	complaints []string // of the browser: exceptions, broken rules, dialogs
 }
 
+// A written page is a Page or an Answer.
+type written interface{ Write(w io.Writer) error }
+
 // openTab opens a page in a window of so many pixels.
-func openTab(t *testing.T, p *Page, width, height int64, before ...chromedp.Action[chromedp.Void]) *tab {
+func openTab(t *testing.T, p written, width, height int64, before ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	path := testneeds.Program(t, "chromium", "chromium-browser", "google-chrome")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
@@ -68,7 +72,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 }
 
 // writePage writes the page to a file and returns its address.
-func writePage(t *testing.T, p *Page) string {
+func writePage(t *testing.T, p written) string {
 	t.Helper()
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {

@@ -34,7 +34,7 @@ func TestHTMLHasNoMarkupOfStrangers(t *testing.T) {
 	}
 }
 
-func pageText(t testing.TB, p *Page) string {
+func pageText(t testing.TB, p written) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {

@@ -72,26 +72,29 @@ type Refusals struct {
 // MostBytes is how many bytes a page has at most.
 const MostBytes = 1_500_000
 
-//go:embed assets/page.html assets/parts.html assets/style.css assets/*.js assets/uplot
+//go:embed assets/page.html assets/parts.html assets/answer.html assets/style.css assets/*.js assets/uplot
 var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
 	pages := template.New("page.html").Funcs(template.FuncMap{"slug": slug})
-	return template.Must(template.Must(pages.ParseFS(files, "assets/page.html", "assets/parts.html")).Parse(table.PageTemplates))
+	return template.Must(template.Must(pages.ParseFS(files, "assets/page.html", "assets/answer.html", "assets/parts.html")).Parse(table.PageTemplates))
 })
 
 // inline is what stands in each page, as it is.
 type inline struct{ style, script, contentPolicy string }
 
-var assets = sync.OnceValue(func() (a inline) {
+var assets = sync.OnceValue(func() inline { return inlined("page.js", "tables.js", "curves.js", "times.js") })
+
+// inlined is what stands in a page with some scripts.
+func inlined(scripts ...string) (a inline) {
 	a.style = assembled("uplot/uPlot.min.css", "style.css")
 	a.script = "/*\n" + assembled("uplot/LICENSE") + "*/\n" + assembled("uplot/uPlot.iife.min.js") +
-		"(() => {\n\"use strict\";\n" + assembled("page.js", "tables.js", "curves.js", "times.js") + "})();\n"
+		"(() => {\n\"use strict\";\n" + assembled(scripts...) + "})();\n"
 	// the page's Content Security Policy
 	a.contentPolicy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'",
 		hashOf(a.script), hashOf(a.style))
 	return a
-})
+}
 
 // assembled is the text of some files below assets/, one after the other.
 func assembled(names ...string) (text string) {

@@ -47,8 +47,8 @@ const (
 	longestVersion = 4  // digits
 )
 
-// Short is an agent as a list has room for it: a browser by its family, version and platform, a crawler by its name, else
-// its first word. It is for people to read, and may hold whatever an agent may.
+// Short is an agent as a list has room for it: a browser by its family, version and platform, a crawler by its name,
+// else its first word. It is for people to read, and may hold whatever an agent may.
 func Short(agent string) string {
 	agent = agent[:min(len(agent), intern.MaxName)]
 	name := ""

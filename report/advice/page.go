@@ -1,0 +1,197 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/findings"
+	"shadow/report/format"
+	"shadow/report/html"
+	"shadow/suggest"
+	"shadow/sweep"
+	"shadow/traffic/useragent"
+)
+
+// The answer as a page says what the text says, in the same words, and has what was explored beside it.
+
+// tones are the severities of findings as a page shows them.
+var tones = [...]string{findings.Stop: "stop", findings.Warn: "warn", findings.Info: "info"}
+
+// page is the page of a report with one answer, which was explored.
+func (s *Report) page() *html.Answer {
+	a := &s.Answers[0]
+	v, advice := a.Verdict, a.Advice
+	p := &html.Answer{
+		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
+		Verdict: verdictTexts[v.Verdict], Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(),
+		Watch: a.Watch, Note: v.Note, Next: v.Next,
+		Protects: advice.Protected().String(), Targets: advice.Target.String(),
+	}
+	for _, f := range s.Findings {
+		p.Alerts = append(p.Alerts, html.Alert{Tone: tones[f.Severity], Text: f.String()})
+	}
+	for _, text := range s.OtherWarnings() {
+		p.Alerts = append(p.Alerts, html.Alert{Tone: tones[findings.Warn], Text: text})
+	}
+	p.Paste = linesOf(v.Paste)
+	if v.Reach != nil {
+		p.Bound = &v.Reach.RequestsPercent
+	}
+	e := advice.Explored
+	if e == nil {
+		return p
+	}
+	for _, percent := range e.Percents {
+		p.Percents = append(p.Percents, strings.TrimSuffix(percent.String(), "%"))
+	}
+	var groups []suggest.Group
+	for g := range suggest.GroupCount {
+		if advice.Whole.Groups[g] > 0 {
+			groups = append(groups, g)
+			p.Groups = append(p.Groups, groupOf(advice, g))
+		}
+	}
+	for _, c := range e.Clients {
+		p.Clients = append(p.Clients, html.AnswerClient{
+			Name: c.Name, Short: useragent.Short(c.Agent), Agent: c.Agent, Group: c.Group.String(), Requests: c.Requests,
+		})
+	}
+	for i := range e.Shapes {
+		p.Shapes = append(p.Shapes, a.pageShape(&e.Shapes[i], groups))
+	}
+	p.First, p.FirstStop = advice.Shown()
+	p.Notes = a.pageNotes()
+	return p
+}
+
+func groupOf(a *suggest.Advice, g suggest.Group) html.AnswerGroup {
+	group := html.AnswerGroup{
+		Name: g.String(), Clients: a.Whole.Groups[g], Requests: a.Whole.Requests[g],
+		Protected: a.Protected().Has(g), Target: a.Target.Has(g),
+	}
+	var is []string
+	if group.Protected {
+		is = append(is, "protected")
+	}
+	if group.Target {
+		is = append(is, "target")
+	}
+	group.Role = cmp.Or(strings.Join(is, ", "), "neither")
+	return group
+}
+
+// pageNotes say what the figures are, and are not.
+func (s *Answer) pageNotes() []string {
+	a := s.Advice
+	texts := []string{
+		fmt.Sprintf("Of each limit the page has the %d protected clients and the %d others that need the highest N.",
+			suggest.MostListed, suggest.MostListed),
+	}
+	if a.Explored.Left > 0 {
+		texts = append(texts, fmt.Sprintf("There is no room for %s that refuse less of the target; --details has more.",
+			format.Count(int64(a.Explored.Left), "limit")))
+	}
+	if a.Banded() {
+		texts = append(texts, "Timestamps are whole seconds. The answer keeps its promise wherever in its second each request "+
+			"came; the figures of other N are those of the log as it is.")
+	}
+	if !a.Scale.One() {
+		texts = append(texts, "Limits and lines are for clients that send "+a.Scale.String()+" times as much; N and its "+
+			"figures are those of the log.")
+	}
+	return texts
+}
+
+// pageShape is a shape with the figures of some groups.
+func (s *Answer) pageShape(of *suggest.ExploredShape, groups []suggest.Group) html.AnswerShape {
+	a := s.Advice
+	p := html.AnswerShape{Keeps: of.Keeps, Listed: of.Listed, Title: of.Name()}
+	switch kind := of.Kind; {
+	case of.Own:
+		p.Key, p.Kind = a.Server.Server.Name+":"+of.Name(), s.Server
+		p.Why = [3]string{"needs room for ", " at once, the limit has ", ""}
+	case kind == sweep.Token:
+		p.Key, p.Kind = "token:"+of.Name(), "Token bucket"
+		p.Why = [3]string{"needs a bucket of ", ", this one holds ", ""}
+	default:
+		p.Key, p.Kind = strings.ReplaceAll(kind.String(), ",charge=", "-")+":"+of.Name(), windowTitles[kind]
+		p.Why = [3]string{"", " requests in " + format.Brief(of.Per) + ", the window allows ", ""}
+	}
+	for i := range of.Stops {
+		stop := &of.Stops[i]
+		text, _ := of.Text(a.Scale, stop.N)
+		shown := html.AnswerStop{N: stop.N, Scaled: a.Scale.Up(stop.N), Limit: text}
+		for _, g := range groups {
+			shown.Hit, shown.Refused = append(shown.Hit, stop.Hit[g]), append(shown.Refused, stop.Refused[g])
+		}
+		p.Stops = append(p.Stops, shown)
+	}
+	s.pageLines(of, &p)
+	return p
+}
+
+var windowTitles = map[sweep.Kind]string{
+	sweep.Window: "Rolling window", sweep.Fixed: "Fixed window",
+	sweep.WindowAll: "Rolling window, refused requests count too",
+}
+
+// aNumber stands for N in lines of which a pattern is made. No server has it in its lines by itself.
+const aNumber = 7_654_321
+
+// pageLines fills in the lines of the server: a pattern in which N is put, and for limits that it does not fit theirs.
+func (s *Answer) pageLines(of *suggest.ExploredShape, p *html.AnswerShape) {
+	if s.Lines == nil {
+		p.Lack = "No server is named, so there are no lines: --for nginx, haproxy, envoy, traefik or caddy gives them."
+		return
+	}
+	if text, ok := of.Text(s.Advice.Scale, aNumber); ok {
+		if blocks, err := s.Lines(text); err == nil {
+			for _, l := range linesOf(blocks) {
+				p.Lines = append(p.Lines, patternOf(l, s.Advice.Scale.Up(aNumber)))
+			}
+		}
+	}
+	for i := range p.Stops {
+		stop := &p.Stops[i]
+		blocks, err := s.Lines(stop.Limit)
+		if err != nil {
+			p.Lack = s.Server + " has no limit of this shape. Those that it has come first in the list."
+			return
+		}
+		var made []html.Lines
+		for k := range p.Lines {
+			made = append(made, p.Lines[k].With(stop.Scaled))
+		}
+		if lines := linesOf(blocks); !slices.Equal(lines, made) {
+			stop.Lines = lines
+		}
+	}
+}
+
+// patternOf cuts lines wherever n or the number below it stands.
+func patternOf(l html.Lines, n int64) html.PatternLines {
+	p := html.PatternLines{Place: l.Place}
+	rest := l.Text
+	for {
+		at, add := strings.Index(rest, strconv.FormatInt(n, 10)), int64(0)
+		if below := strings.Index(rest, strconv.FormatInt(n-1, 10)); below >= 0 && (at < 0 || below < at) {
+			at, add = below, -1
+		}
+		if at < 0 {
+			p.Parts = append(p.Parts, rest)
+			return p
+		}
+		p.Parts, p.Adds = append(p.Parts, rest[:at]), append(p.Adds, add)
+		rest = rest[at+len(strconv.FormatInt(n+add, 10)):]
+	}
+}
+
+func linesOf(blocks []Block) (all []html.Lines) {
+	for _, b := range blocks {
+		all = append(all, html.Lines{Place: b.Place, Text: strings.Join(b.Lines, "\n")})
+	}
+	return all
+}

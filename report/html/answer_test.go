@@ -1,0 +1,360 @@
+package html
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/table"
+	"shadow/suggest"
+)
+
+// madeAnswer is an answer about clients that are hit one after the other: client i of shape s below N = 10·(i+1)+s.
+func madeAnswer(texts []string) *Answer {
+	const each = 60
+	bound := 71.5
+	text := func(i int) string { return texts[i%len(texts)] }
+	p := &Answer{
+		Shadow: "shadow 1.2.3", Command: "shadow suggest " + text(2), What: "9 requests of " + text(0), Verdict: "deploy", Tone: "deploy",
+		Reason: "the target sends faster", Watch: "In nginx.", Note: text(1), Next: []string{"shadow replay " + text(0)}, Notes: []string{text(3)},
+		Facts:    []document.Fact{{Label: "limit", Text: text(0)}, {Label: "protects", Text: text(4)}},
+		Paste:    []Lines{{"http", text(1)}, {"server", "limit_req zone=a burst=5;\nlimit_req_status 429;"}},
+		Protects: "browsers", Targets: "tools", Bound: &bound, Percents: []string{"50", "90", "100"},
+		Groups: []AnswerGroup{
+			{Name: "browsers", Clients: each, Requests: 5000, Protected: true, Role: "protected"},
+			{Name: "tools", Clients: each, Requests: 70_000, Target: true, Role: "target"},
+			{Name: "search", Clients: 2, Requests: 30, Role: "neither"},
+		},
+	}
+	for i := range 2 * each {
+		p.Clients = append(p.Clients, AnswerClient{
+			Name: fmt.Sprint(text(i), i), Short: "Chrome 143 / Windows", Agent: text(i + 1), Group: p.Groups[i/each].Name, Requests: int64(1000 + i),
+		})
+	}
+	for _, alert := range texts {
+		p.Alerts = append(p.Alerts, Alert{"warn", alert})
+	}
+	for i := range 4 {
+		s := AnswerShape{Key: fmt.Sprintf("window:%dm", i+1), Kind: "Rolling window", Title: fmt.Sprintf("%dm", i+1), Keeps: []int{-1, -1, -1}}
+		s.Why = [3]string{"", " requests in " + s.Title + ", the window allows ", ""}
+		s.Lack = "nginx has no limit of this shape."
+		if i == 0 {
+			s.Kind, s.Key, s.Lack = "nginx", "nginx:1/1s", ""
+			s.Lines = []PatternLines{{Place: "server", Parts: []string{"burst=", " nodelay; # ", ""}, Adds: []int64{-1, 0}}}
+		}
+		needs := func(client int) int64 { return int64(10*(client%each+1) + i) }
+		for n := int64(1); n <= 650; n += 24 {
+			stop := AnswerStop{N: n, Scaled: n, Limit: fmt.Sprintf("%s:%d", s.Key, n), Hit: make([]int64, 3), Refused: make([]int64, 3)}
+			if n == 25 && i == 0 {
+				stop.Lines = []Lines{{"server", "no burst at all"}}
+			}
+			for c := range 2 * each {
+				if needs(c) > n {
+					stop.Hit[c/each]++
+					stop.Refused[c/each] += needs(c) - n
+				}
+			}
+			s.Stops = append(s.Stops, stop)
+		}
+		for k, share := range []int64{each / 2, each / 10, 0} {
+			s.Keeps[k] = slices.IndexFunc(s.Stops, func(stop AnswerStop) bool { return stop.Hit[0] <= share })
+		}
+		for _, end := range []int{each, 2 * each} {
+			for c := end - 1; c >= end-suggest.MostListed; c-- {
+				l := suggest.Listed{Client: c, Need: needs(c)}
+				if c == end-1 {
+					l.Need = 0
+				}
+				for k := range s.Stops {
+					l.Refused = append(l.Refused, max(0, needs(c)-s.Stops[k].N))
+				}
+				s.Listed = append(s.Listed, l)
+			}
+		}
+		p.Shapes = append(p.Shapes, s)
+	}
+	p.First, p.FirstStop = 0, 12
+	return p
+}
+
+var plainTexts = []string{"198.51.100.7", "203.0.113.9", "curl/8.5.0"}
+
+// An answerReading is what the page shows of a limit.
+type answerReading struct {
+	N, Limit, HitBy string
+	Groups, Clients [][]string
+	Lines           []string
+}
+
+const readAnswer = `(() => {
+	const rows = (id) => [...document.querySelectorAll("#" + id + " tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+	return {
+		N: document.getElementById("number").value, Limit: document.getElementById("hit-limit").textContent,
+		HitBy: document.getElementById("hit-by").textContent, Groups: rows("groups"), Clients: rows("clients"),
+		Lines: [...document.querySelectorAll("#lines pre, #lines .note")].map((e) => e.textContent),
+	};
+})()`
+
+// reads is what the page should show: what Go writes of that limit.
+func (p *Answer) reads(shape, stop int) answerReading {
+	at := *p
+	at.First, at.FirstStop = shape, stop
+	v, _ := at.view(suggest.MostListed)
+	s := &p.Shapes[shape]
+	r := answerReading{N: format.Plain(s.Stops[stop].N), Limit: v.Limit, HitBy: v.HitBy, Groups: [][]string{}, Clients: [][]string{}}
+	for _, g := range v.Groups {
+		r.Groups = append(r.Groups, []string{g.Name, g.Role, g.Clients, g.Hit, g.HitPercent, g.Requests, g.Refused, g.RefusedPercent})
+	}
+	for _, h := range v.Hit {
+		r.Clients = append(r.Clients, []string{h.Client, h.Short, h.Group, h.Requests, h.Refused, h.From, h.Why})
+	}
+	for _, l := range s.Stops[stop].Lines {
+		r.Lines = append(r.Lines, l.Text)
+	}
+	for i := range s.Lines {
+		if s.Stops[stop].Lines == nil {
+			r.Lines = append(r.Lines, s.Lines[i].With(s.Stops[stop].Scaled).Text)
+		}
+	}
+	if r.Lines == nil {
+		r.Lines = []string{s.Lack}
+	}
+	return r
+}
+
+// shows compares what the page shows with a limit.
+func (b *tab) shows(p *Answer, shape, stop int) {
+	b.t.Helper()
+	got, want := eval[answerReading](b, readAnswer), p.reads(shape, stop)
+	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+		b.t.Errorf("the page shows\n%q, want\n%q", got, want)
+	}
+}
+
+// The keyboard moves the slider from stop to stop. The clients that it hits, its figures and its lines follow, and are those that
+// Go writes.
+func TestBrowserAnswerSlider(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	b := openTab(t, p, 1280, 900)
+	b.shows(p, 0, 12)
+	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	for stop := range p.Shapes[0].Stops {
+		b.shows(p, 0, stop)
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	last := len(p.Shapes[0].Stops) - 1
+	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || p.reads(0, last).HitBy != "It hits nobody." {
+		t.Error("the made answer does not show what was to be tested")
+	}
+	set := `(() => { const f = document.getElementById("%s"); f.value = "%d"; f.dispatchEvent(new Event("%s")); return true; })()`
+	eval[bool](b, set, "number", 100, "change")
+	b.shows(p, 0, 4)
+	eval[bool](b, set, "protect", 1, "input")
+	b.shows(p, 0, p.Shapes[0].Keeps[1])
+	if text := eval[string](b, `document.getElementById("protect-words").textContent`); text != "90 % of 60" {
+		t.Errorf("spares %q", text)
+	}
+	eval[bool](b, set, "which", 3, "change") // the promise goes along
+	b.shows(p, 3, p.Shapes[3].Keeps[1])
+	b.do(chromedp.Click(chromedp.CSS("#back")))
+	b.shows(p, 0, 12)
+}
+
+// Where nobody is protected, N can be moved as well.
+func TestBrowserAnswerProtectsNobody(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	p.Percents, p.Groups[0].Protected, p.Bound = nil, false, nil
+	for i := range p.Shapes {
+		p.Shapes[i].Keeps = nil
+	}
+	b := openTab(t, p, 1280, 900)
+	b.shows(p, 0, 12)
+	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	b.shows(p, 0, 0)
+	eval[bool](b, `(() => { const f = document.getElementById("which"); f.value = "2"; f.dispatchEvent(new Event("change")); return true; })()`)
+	b.shows(p, 2, 0)
+	if at := eval[string](b, hash); at != "#kind=window:3m&n=1" {
+		t.Errorf("the address is %q", at)
+	}
+}
+
+// hash is the address behind #, once it has settled.
+const hash = `new Promise((done) => setTimeout(() => done(location.hash), 600))`
+
+// The address has the state: it is restored, one can go back, and nonsense in it does nothing.
+func TestBrowserAnswerAddress(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	b := openTab(t, p, 1280, 900)
+	goTo := func(to string) {
+		eval[bool](b, "new Promise((done) => { location.hash = %q; setTimeout(() => done(true), 50); })", to)
+	}
+	goTo("#kind=window:3m&n=49")
+	b.shows(p, 2, 2)
+	goTo("#kind=window:4m&protect=90")
+	b.shows(p, 3, p.Shapes[3].Keeps[1])
+	goTo("#kind=window:2m&n=60&protect=50") // between two stops: the lower
+	b.shows(p, 1, 2)
+	for _, nonsense := range []string{
+		"#kind=<img src=x onerror=window.owned=1>", "#kind=__proto__&n=1", "#%E0%A4%A", "#n=3", "#map", "#kind=constructor",
+	} {
+		goTo(nonsense)
+		b.shows(p, 1, 2)
+	}
+	for _, odd := range []string{"n=-5", "n=1e999", "n=NaN", "n=99999999999999999999", "n=%00", "protect=7"} {
+		goTo("#kind=window:2m&" + odd)
+		b.shows(p, 1, 0)
+	}
+	goTo("#kind=window:2m&n=999999999999999")
+	b.shows(p, 1, len(p.Shapes[1].Stops)-1)
+	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	if at := eval[string](b, hash); at != "#kind=window:2m&n=1" {
+		t.Errorf("the address is %q", at)
+	}
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	if at := eval[string](b, hash); at != "#kind=window:2m&n=25" {
+		t.Errorf("the address is %q", at)
+	}
+	eval[string](b, "history.back(), "+hash)
+	b.shows(p, 1, 0)
+	eval[string](b, "history.forward(), "+hash)
+	b.shows(p, 1, 1)
+	if eval[bool](b, `"owned" in window`) {
+		t.Error("an address ran something")
+	}
+}
+
+// A cell of the map sets the slider.
+func TestBrowserAnswerMap(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	b := openTab(t, p, 1280, 900)
+	b.do(chromedp.Click(chromedp.CSS(`#map .maps > div:nth-child(2) tbody tr:nth-child(3) td:nth-child(3) a`)))
+	eval[string](b, hash)
+	b.shows(p, 3, p.Shapes[3].Keeps[1])
+}
+
+// The button copies the lines as they stand there.
+func TestBrowserAnswerCopies(t *testing.T) {
+	p := madeAnswer(plainTexts)
+	b := openTab(t, p, 1280, 900)
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		call(b, browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
+		})
+	}
+	for selector, want := range map[string]string{
+		"#lines .copy": p.reads(0, 12).Lines[0],
+		".answer-card .block:nth-child(2) .place ~ .copy": p.Paste[1].Text,
+	} {
+		b.do(chromedp.Click(chromedp.CSS(selector)))
+		if got := eval[string](b, "new Promise((done) => setTimeout(done, 100)).then(() => navigator.clipboard.readText())"); got != want {
+			t.Errorf("%s copies %q, want %q", selector, got, want)
+		}
+		if text := eval[string](b, "document.querySelector(%q).textContent", selector); text != "Copied" {
+			t.Errorf("the button says %q", text)
+		}
+	}
+}
+
+// Without scripts the answer, the clients that it hits, its lines and the map are there, and nothing that only a script could move.
+func TestBrowserAnswerWithoutScripts(t *testing.T) {
+	p := madeAnswer(evilTexts)
+	b := openTab(t, p, 1280, 900, func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return chromedp.Void{}, err
+	})
+	shown := eval[string](b, `document.querySelector("main").innerText`)
+	want := []string{p.Reason, "limit_req zone=a burst=5;", p.Shapes[0].Stops[12].Limit, "20 of the", table.Clip(p.Clients[59].Name, 80)}
+	for _, text := range want {
+		if !strings.Contains(shown, text) {
+			t.Errorf("%q is not to be seen", text)
+		}
+	}
+	if n := eval[int](b, `[...document.querySelectorAll("table")].filter((table) => table.checkVisibility()).length`); n != 4 {
+		t.Errorf("%d tables, want 4", n)
+	}
+	if n := eval[int](b, `[...document.querySelectorAll("input:not([name=theme]), select, button, output")].filter((e) => e.checkVisibility()).length`); n > 0 {
+		t.Errorf("%d controls without use", n)
+	}
+}
+
+// At no width does the page move sideways; at 1280 pixels no table does either.
+func TestBrowserAnswerWidths(t *testing.T) {
+	p := madeAnswer(evilTexts)
+	for _, width := range []int64{1280, 390, 320} {
+		b := openTab(t, p, width, 844)
+		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > width {
+			t.Errorf("%d pixels of %d: %s", wide, width, eval[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d && !e.closest(".scroll *, nav *, pre *")).map((e) => e.tagName + "." + e.className + e.id).slice(0, 9).join(" ")`, width))
+		}
+		if cut := eval[[]string](b, `[...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute("aria-label"))`); width == 1280 && len(cut) > 0 {
+			t.Errorf("columns are cut off: %q", cut)
+		}
+		b.shoot(fmt.Sprintf("answer-%d", width))
+	}
+}
+
+func TestBrowserAnswerAccessible(t *testing.T) { accessible(t, madeAnswer(evilTexts), "answer-") }
+
+// Texts of strangers stay texts.
+func TestBrowserAnswerHostile(t *testing.T) {
+	p := madeAnswer(evilTexts)
+	text := pageText(t, p)
+	for _, markup := range []string{"<img", "<svg onload", "<script>window", "onerror=window.owned=1>", "\u2028", "\u2029"} {
+		if strings.Contains(strings.ReplaceAll(text, answerAssets().script, ""), markup) {
+			t.Errorf("the page has %q", markup)
+		}
+	}
+	b := openTab(t, p, 1280, 900)
+	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	if eval[bool](b, `"owned" in window`) {
+		t.Error("a stranger's script ran")
+	}
+	for selector, want := range map[string]int{"script": 2, "style": 1, "img": 0, "[onload],[onerror],[onclick]": 0, "a:not([href^='#'])": 0, "svg svg": 0} {
+		if got := eval[int](b, "document.querySelectorAll(`%s`).length", selector); got != want {
+			t.Errorf("%d of %s, want %d", got, selector, want)
+		}
+	}
+}
+
+// However many clients, shapes and stops there are, the page is small: lists are cut, figures are not.
+func TestAnswerIsSmall(t *testing.T) {
+	p := madeAnswer([]string{strings.Repeat("\u202e<&\"'>Z\u0300", 600)})
+	shapes := p.Shapes
+	p.Shapes, p.Clients = nil, nil
+	for i := range 60 {
+		s := shapes[i%4]
+		s.Stops, s.Listed = nil, nil
+		for n := range int64(110) {
+			stop := shapes[0].Stops[0]
+			stop.N, stop.Hit, stop.Refused = n+1, []int64{1e6 - n, 2e6 - n, 3e6 - n}, []int64{1e8 - 99*n, 2e8 - 77*n, 3e8 - 55*n}
+			s.Stops = append(s.Stops, stop)
+		}
+		for c := range 2 * suggest.MostListed {
+			group := p.Groups[c/suggest.MostListed].Name
+			l := suggest.Listed{Client: len(p.Clients), Need: 1000}
+			p.Clients = append(p.Clients, AnswerClient{
+				Name: fmt.Sprint(i, c, strings.Repeat("n", 90)), Agent: fmt.Sprint(i, c, strings.Repeat("a", 300)), Group: group,
+			})
+			for k := range s.Stops {
+				l.Refused = append(l.Refused, int64(1e9)/int64(k+1))
+			}
+			s.Listed = append(s.Listed, l)
+		}
+		p.Shapes = append(p.Shapes, s)
+	}
+	if text := pageText(t, p); len(text) > MostAnswerBytes || strings.Count(text, `"key":`) != 60 {
+		t.Errorf("%d bytes with %d shapes", len(text), strings.Count(text, `"key":`))
+	}
+	p.Shapes, p.Percents, p.Groups = nil, nil, nil
+	if text := pageText(t, p); !strings.Contains(text, "</html>") {
+		t.Error("no page without shapes")
+	}
+}
