@@ -184,8 +184,7 @@ func addBand(cmd *cobra.Command, band *bool) {
 
 // addShapes adds the flags that say which shapes of limits to look at.
 func addShapes(cmd *cobra.Command, f *pipeline.Shapes, kinds, rates string) {
-	f.Per = sweep.DefaultPeriods()
-	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows")
+	aPeriod.addList(cmd, &f.Per, true, "per", "`lengths` of windows (default 1s,10s,30s,1m,5m,15m,1h,24h)")
 	kind := domain[sweep.Kind]{parse: sweep.ParseKind, text: sweep.Kind.String, words: sweep.Kinds()}
 	kind.addList(cmd, &f.Kinds, false, "kind",
 		"`kind` of limits: "+strings.Join(sweep.Kinds(), "; ")+" (repeatable; default "+kinds+")")

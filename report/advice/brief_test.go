@@ -39,7 +39,7 @@ func TestBriefFits(t *testing.T) {
 		}
 		limit, best := "token:600/1m,burst=100000", "window:5/1m"
 		v := &Verdict{
-			Verdict: "deploy", Reason: "the target of " + pick() + " sends faster", Site: "people", For: "nginx", Note: pick(), Limit: &limit, Allows: &Allows{1, 2, 3},
+			Verdict: "deploy", Reason: "the target of " + pick() + " sends faster", Site: findings.People, For: "nginx", Note: pick(), Limit: &limit, Allows: &Allows{1, 2, 3},
 			Next: some(4, func(int) string { return "shadow suggest " + r.Logs + " --action " + pick() }),
 		}
 		if random.IntN(2) > 0 {
