@@ -59,7 +59,10 @@ func (d *duck) metadataBlocks() (size int64, blocks []int64, err error) {
 // openWhole opens a database, once it is mended, and waits for a process that holds it.
 func openWhole[T any](ctx context.Context, path string, wait Wait, open func() (T, error), closing func(T)) (T, error) {
 	return waiting(ctx, wait, func() (opened T, err error) {
-		if err = mend(path); err != nil {
+		if err = mend(path); err == nil {
+			err = cutLog(path)
+		}
+		if err != nil {
 			return opened, err
 		}
 		before, errBefore := os.Stat(path)

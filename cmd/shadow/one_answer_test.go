@@ -668,8 +668,8 @@ func (q *inquiry) keyed(format string, text []byte) {
 	q.head(source, format, text)
 	if format != "json" {
 		for _, r := range rowsOf(q.T, format, text) {
-			if r["key"] == "client" {
-				q.say(source, name+"hit of people", r["protected hit"]+r["spare_hit"])
+			if hit := r["protected hit"] + r["spare_hit"]; r["key"] == "client" && hit != "" { // the other table is of bounds
+				q.say(source, name+"hit of people", hit)
 				q.say(source, name+"refused of people", r["their requests"]+r["spare_refused"])
 				q.say(source, name+"refused of tools, crawlers and the disguised", r["target refused"]+r["stopped"])
 			}
