@@ -72,7 +72,7 @@ func TestDelete(t *testing.T) {
 		}
 	}
 	for _, run := range []int32{1, 3, 5} {
-		if diff := cmp.Diff(bare(&made[run-1].result), bare(mustLoad(t, path, run).Result)); diff != "" {
+		if diff := cmp.Diff(bare(&made[run-1].result), bare(mustLoad(t, path, run).Result), zones); diff != "" {
 			t.Errorf("run %d:\n%s", run, diff)
 		}
 	}
@@ -153,7 +153,7 @@ func TestKilledWhilePruning(t *testing.T) {
 			t.Errorf("%d runs are left after %d were deleted", left, deleted)
 		}
 		for run := int32(4 - left + 1); run <= 4; run++ {
-			if diff := cmp.Diff(bare(&made[run-1].result), bare(mustLoad(t, path, run).Result)); diff != "" {
+			if diff := cmp.Diff(bare(&made[run-1].result), bare(mustLoad(t, path, run).Result), zones); diff != "" {
 				t.Errorf("run %d:\n%s", run, diff)
 			}
 		}
@@ -215,7 +215,7 @@ func TestMerge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(bare(&m.result), bare(l.Result)); diff != "" {
+			if diff := cmp.Diff(bare(&m.result), bare(l.Result), zones); diff != "" {
 				t.Fatalf("%s:\n%s", run.Command, diff)
 			}
 			rows, err := r.Rows(run.Run)

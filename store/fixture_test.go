@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"shadow/limit"
 	"shadow/parse"
 	"shadow/policy"
@@ -26,6 +28,9 @@ var (
 	finished = started.Add(90 * time.Second)
 	dayOne   = limit.Time(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC).UnixMicro())
 )
+
+// zones compares what reading found of time zones, which is not stored.
+var zones = cmpopts.EquateComparable(ingest.Zones{})
 
 var info = RunInfo{Command: "shadow replay access.log --limit 6/30s", Version: "1.0", Started: started, Events: AllEvents}
 

@@ -122,7 +122,7 @@ func TestLoad(t *testing.T) {
 	storeRun(t, path, makeRun(t, 7, 2, 10, 100), info)
 	storeRun(t, path, m, told)
 	l := mustLoad(t, path, 2)
-	if diff := cmp.Diff(bare(&m.result), bare(l.Result)); diff != "" {
+	if diff := cmp.Diff(bare(&m.result), bare(l.Result), zones); diff != "" {
 		t.Errorf("stored less, loaded more:\n%s", diff)
 	}
 	if l.Timezone != told.Timezone || l.Command != info.Command || l.Version != info.Version || len(l.Warnings) > 0 {
