@@ -318,3 +318,57 @@ func TestLinesDoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// Whatever a line is, no format of a wrapping, of W3C or of logfmt panics, or reads beyond it.
+func FuzzWrapped(f *testing.F) {
+	inner := func(compile func() (*Format, error)) *Format {
+		format, err := compile()
+		if err != nil {
+			f.Fatal(err)
+		}
+		return format
+	}
+	w3c := inner(func() (*Format, error) {
+		return CompileW3C("#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status sc-bytes time-taken cs(User-Agent)", Options{Extra: []string{"cs-method"}})
+	})
+	logfmt := inner(func() (*Format, error) {
+		return CompileLogfmt(FieldMapping(nil).WithKnown(), Options{Timeless: true})
+	})
+	formats := []*Format{w3c, logfmt}
+	for i := range wrappings {
+		formats = append(formats, w3c.In(&wrappings[i]), logfmt.In(&wrappings[i]))
+	}
+	docker := JSONWrapping([][]byte{[]byte(`{"log":"x","time":"2026-01-01T00:00:00Z"}`)})
+	formats = append(formats, w3c.In(docker), logfmt.In(docker).In(docker))
+	for _, k := range KnownJSON {
+		m, err := ParseFieldMapping(k.Mapping)
+		if err != nil {
+			f.Fatal(err)
+		}
+		formats = append(formats, inner(func() (*Format, error) { return CompileJSON(m, Options{}) }))
+		f.Add([]byte(k.Example))
+	}
+	for _, line := range []string{
+		"2026-01-01 00:00:00 192.0.2.7 GET /a b=c 200 312 4 curl/8+x", "2026-01-01\t00:00:00\t192.0.2.7\tGET\t/a\tb\t200\t312\t0.004\tcurl%2F8",
+		"#Fields: date time", `time=2026-01-01T00:00:00Z method=GET path="/a \"b" status=200`, `{"log":"","time":"2026-01-01T00:00:00Z"}`, "web-1  | ",
+		"[pod/a/b] x", "2026-01-01T00:00:00Z {a=\"}\"} x", "2026-01-01T00:00:00Z stdout F ", "<1>1 2026-01-01T00:00:00Z a b c d - x", "2026/01/01 00:00:00.2\tINFO\tx\t{}",
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if len(line) == 0 || bytes.IndexByte(line, '\n') >= 0 {
+			return
+		}
+		for _, format := range formats {
+			var r Record
+			work := bytes.Clone(line)
+			fault := format.NewParser().Parse(work, &r)
+			if !fault.OK() && (fault.Column < 1 || fault.Column > 2*len(line)+2) {
+				t.Errorf("%s: %+v", format.Name, fault)
+			}
+			if fault.OK() && r.Stamp == noStamp && format != logfmt {
+				t.Errorf("%s: no time in %q", format.Name, line)
+			}
+		}
+	})
+}

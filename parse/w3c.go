@@ -40,6 +40,12 @@ const (
 	kindQuery
 )
 
+// Bounds on what a log can make us keep.
+const (
+	mostColumns = 1024
+	mostHeaders = 64
+)
+
 // A w3cFamily holds the formats of one log by the headers that it has.
 type w3cFamily struct {
 	options Options
@@ -62,6 +68,12 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 		return f, nil
 	}
 	names := strings.Fields(strings.TrimPrefix(header, W3CHeader))
+	if len(names) > mostColumns {
+		return nil, fmt.Errorf("parse: a header of a W3C log with %d columns: at most %d", len(names), mostColumns)
+	}
+	if len(w.formats) == mostHeaders {
+		clear(w.formats)
+	}
 	f := &Format{Name: "w3c", Text: W3CHeader + " " + strings.Join(names, " "), zone: w.options.Zone}
 	columns := make([]w3cColumn, len(names))
 	has := map[fieldKind]bool{}
@@ -124,7 +136,7 @@ func (p *w3cParser) Parse(line []byte, r *Record) Fault {
 		if bytes.HasPrefix(line, []byte(W3CHeader)) {
 			f, err := p.family.format(string(line))
 			if err != nil {
-				return Fault{Reason: "a header without date and time", Column: 1}
+				return Fault{Reason: "a header that cannot be used", Column: 1}
 			}
 			p.columns = f.parser().(*w3cParser).columns
 		}

@@ -134,6 +134,9 @@ type wrappedParser struct {
 // Parse implements Parser.
 func (p *wrappedParser) Parse(line []byte, r *Record) Fault {
 	bare, stamp, at, fault := p.unwrap(line)
+	if fault.OK() && len(bare) == 0 {
+		fault = Empty
+	}
 	if fault.OK() {
 		fault = p.Parser.Parse(bare, r)
 		fault.Column += at
