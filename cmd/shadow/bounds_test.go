@@ -27,11 +27,11 @@ func TestBoundsAgree(t *testing.T) {
 			"one action":      {[]string{"--action", "/"}, []string{"--action", "/"}},
 			"not all the log": {[]string{"--since", "2026-03-02T12:00:00Z"}, []string{"--since", "2026-03-02T12:00:00Z"}},
 		} {
+			if name == "one action" && log == "api.json" {
+				continue // it has no front page
+			}
 			t.Run(log+", "+name, func(t *testing.T) {
 				t.Parallel()
-				if name == "one action" && log == "api.json" {
-					t.Skip("it has no front page")
-				}
 				suggested := readJSON[struct {
 					Answer struct {
 						Bound bound
