@@ -33,6 +33,7 @@ type redisSoak struct {
 	*soak
 	redis   *redistest.Server
 	outages [][2]time.Time // from when until when
+	until   int            // how many lines may be written before the tail has noticed the latest outage
 	from    int64          // how far would-blocks have been looked at
 	marked  bool           // whether one since the latest outage is marked
 }
@@ -78,6 +79,9 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 	last := len(s.outages) - 1
 	switch {
 	case last >= 0 && s.outages[last][1].IsZero():
+		if n >= s.until {
+			s.await(s.noticed, "that Redis is away is not noticed")
+		}
 		if s.noticed() && time.Since(s.outages[last][0]) > soakOutage {
 			s.keepUp(n) // what was written while Redis was away is judged while it is away
 			s.outages[last][1] = time.Now()
@@ -86,6 +90,7 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 	case last+1 < kills && n >= (last+2)*(lines/(kills+1)):
 		s.keepUp(n)
 		s.from, s.marked = s.size(), false
+		s.until = n + lines/(2*(kills+1))
 		s.redis.Kill()
 		s.outages = append(s.outages, [2]time.Time{time.Now()})
 	}
@@ -94,14 +99,19 @@ func (s *redisSoak) disturb(n, lines, kills int) {
 // keepUp waits until the tail has read nearly all of n lines.
 func (s *redisSoak) keepUp(n int) {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	s.await(func() bool {
 		c, err := tail.ReadCheckpoint(s.path("state"))
 		must(s.t, err)
-		if c.Tally.Lines > int64(n)-2000 { // the last ones have not been written out
-			return
-		}
+		return c.Tally.Lines > int64(n)-2000 // the last ones have not been written out
+	}, "not all lines that are written have been read")
+}
+
+// await waits until something is so.
+func (s *redisSoak) await(is func() bool, otherwise string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(10 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("of %d lines %d have been read; the tail says: %s", n, c.Tally.Lines, s.stderr.Bytes())
+			s.t.Fatalf("%s; the tail says: %s", otherwise, s.stderr.Bytes())
 		}
 	}
 }
