@@ -4,9 +4,11 @@ package findings
 var means = map[string]string{
 	"api_or_app":           "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
 	"attacker":             "a limit is for such clients: without them in the log, none that stops them would be found",
+	"forged_crawler":       "who forges a crawler's name is a target, as a disguised browser is; a rule by user agent lets it through",
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
 	"health_check":         "its requests are no visitor's; they make limits look looser or stricter than they are",
 	"heavy_client":         "every figure about requests is about this client, for a large part",
+	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",
 	"own_server":           "a limit would stop the site's own work, and protects or targets nobody in these requests",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",
 	"shared_addresses":     "a limit by address is harsher to these people than to others",

@@ -8,6 +8,7 @@ import (
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
+	"shadow/traffic/network"
 )
 
 // Options say what is looked at.
@@ -17,6 +18,7 @@ type Options struct {
 	Keys   []request.Key   // what limits count by
 	ByPath string          // the flags with which they count by path instead; "": there are none
 	Now    limit.Time      // when the program was started
+	Known  network.Known   // what files of the user tell of addresses
 }
 
 // byActions reports whether a limit by this key counts by action.
@@ -76,6 +78,7 @@ var lookers = []func(*seen) looker{
 	func(all *seen) looker { return &stamps{seen: all} },
 	func(all *seen) looker { return &clients{seen: all} },
 	func(all *seen) looker { return &enforced{seen: all} },
+	newNetworks,
 }
 
 // A Look gathers findings while a log is read.

@@ -83,7 +83,11 @@ func (l *clients) does(ids []int32) string {
 	if c := l.all.At(id); c.is(c.errors, 50) {
 		what = fmt.Sprintf("%s%% of its answers are errors", format.Percent(format.PercentOf(int64(c.errors), c.requests())))
 	}
-	return what + ", by " + string(agent)
+	what += ", by " + string(agent)
+	if owner := l.Known.Owners.Of(l.address(id)).String(); owner != "" {
+		what += ", of " + owner
+	}
+	return what
 }
 
 // actionOf is the action that a heavy client asks for most.

@@ -13,6 +13,7 @@ import (
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/network"
 )
 
 // A Source is what commands that read logs have in common: how lines become requests, and what judges who sent them.
@@ -84,9 +85,9 @@ func knownProblems(name string, err error) error {
 	return Usage("%w", err)
 }
 
-// newScopes are the scopes that policies use, nil when they use none. extra is what the client rule asks of the parser;
+// newScopes are the scopes that policies use, nil when they use none. owners may be nil. extra is what the client rule asks of the parser;
 // with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
-func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*match.Scopes, []string, error) {
+func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owners *network.Database) (*match.Scopes, []string, error) {
 	scopes, any := make([]request.Conditions, len(c.Scopes)), false
 	tiered := c.Exempt.Len() > 0 // whether it matters which tier a client is in
 	for _, p := range policies {
@@ -112,7 +113,7 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string) (*mat
 		}
 		extra = tiers.Extra()
 	}
-	compiled, err := match.NewScopes(scopes, tiers)
+	compiled, err := match.NewScopes(scopes, tiers, owners)
 	return compiled, extra, err
 }
 

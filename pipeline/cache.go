@@ -118,6 +118,15 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 	}
 	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil)
 	fmt.Fprintf(to, "%q\n", l.Config.Actions)
+	if o.Scopes.ByOwner() {
+		for _, name := range l.NetworkDB {
+			p, _, err := logfile.FingerprintOf(name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(to, p)
+		}
+	}
 	if o.Scopes != nil {
 		fmt.Fprintf(to, "%q %+v %+v\n", l.Config.Scopes, l.Config.Exempt, l.Config.Tiers)
 		for _, p := range l.Policies {

@@ -57,7 +57,7 @@ func compiles(c *policy.Config) error {
 	}
 	policies, err := c.Pick(nil)
 	if err == nil {
-		_, _, err = newScopes(c, policies, nil)
+		_, _, err = newScopes(c, policies, nil, nil)
 	}
 	if err != nil {
 		return Usage("%w", err)

@@ -17,6 +17,7 @@ const byPath = "--by client+path"
 func (l *Logs) newLook() *findings.Look {
 	return findings.New(findings.Options{
 		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath, Now: limit.Time(l.Started.UnixMicro()),
+		Known: l.known,
 	})
 }
 

@@ -86,6 +86,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		})
 	}
 	a.Works = func() []int32 { return r.look.Works() }
+	a.Forgers = func() []int32 { return r.look.Forgers() }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, unlessWarm(do)) }
 	if err := a.Survey(); err != nil {
 		return err

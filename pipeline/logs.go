@@ -144,7 +144,7 @@ func (l *Logs) read(
 		keep(&o, &stats)
 	}
 	l.told = l.findings(&stats)
-	return stats, err
+	return stats, cmp.Or(err, l.NetworkError())
 }
 
 // A tee is a source whose batches somebody else takes in first.
@@ -221,7 +221,7 @@ func (l *Logs) requestsOf(name string) (n int64) {
 func (l *Logs) reportOptions(warnings []string) report.Options {
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.followable(l.told),
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.followable(l.told), Known: l.known,
 	}
 }
 

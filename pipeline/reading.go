@@ -14,6 +14,7 @@ import (
 	"shadow/traffic"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/network"
 )
 
 // A LineFormat says how lines are read.
@@ -54,8 +55,15 @@ type Reading struct {
 	Since, Until  Moment // "": none
 	Cold          bool   // limiters start empty at Since
 
+	NetworkDB     []string // MMDB files, which tell whose networks addresses are in
+	CrawlerRanges []string // files with the addresses of crawlers
+
 	notes []string // on how these were read
+	known network.Known
 }
+
+// NetworkError is what went wrong with databases of networks while they were read.
+func (f *Reading) NetworkError() error { return f.known.Owners.Err() }
 
 // leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers
 // alone, a limit would refuse another number of requests beside one that remembers for longer: a busy client's count
@@ -84,8 +92,17 @@ func (f *Reading) options(
 	if o.Actions, err = match.NewActions(config.Actions, o.Tables.Actions); err != nil {
 		return o, Usage("%w", err)
 	}
+	if f.known.Owners, err = network.Open(f.NetworkDB); err != nil {
+		return o, Usage("--network-db: %w", err)
+	}
+	if f.known.Crawlers, err = network.ReadCrawlers(f.CrawlerRanges); err != nil {
+		return o, Usage("--crawler-ranges: %w", err)
+	}
 	var extra []string
-	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra()); err != nil {
+	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra(), f.known.Owners); err == nil {
+		err = o.Scopes.NeedsOwners()
+	}
+	if err != nil {
 		return o, Usage("%w", err)
 	}
 	if o.Format, err = f.choice(extra); err != nil {

@@ -64,6 +64,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
 	}
 	a.Works = func() []int32 { return r.look.Works() }
+	a.Forgers = func() []int32 { return r.look.Forgers() }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
 	if err := a.Survey(); err != nil {
 		return err

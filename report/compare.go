@@ -115,9 +115,7 @@ func (m *Model) writeCompared(w *document.Writer) {
 		refusedColumns(m, &t, func(c *Client) int64 { return c.Requests })
 		t.Head(table.Words("first refused"), func(c *compared[Client]) table.Cell { return MomentCell(c.of.First, at) })
 		t.Join(table.Words("last refused"), func(c *compared[Client]) table.Cell { return MomentCell(c.of.Last, at) })
-		WhoColumns(&m.Input, &t, func(c *compared[Client]) (class, agent string, e *Evidence) {
-			return c.of.Class, c.of.Agent, c.of.Evidence
-		})
+		tellClient(m, &t, m.clients, func(c *compared[Client]) *Client { return &c.of })
 		w.Table(t.Fill(m.clients))
 		if more := m.clientsHit - int64(len(m.clients)); more > 0 {
 			w.Note(fmt.Sprintf("%s more (--top %d)", format.Thousands(more), m.clientsHit))

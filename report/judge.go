@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/parse"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/format"
 	"shadow/report/history"
 	"shadow/request"
+	"shadow/traffic/network"
 	"shadow/traffic/useragent"
 )
 
@@ -228,11 +230,28 @@ func topClients(res *replay.Result, t *replay.PolicyTally, who *Population, b *A
 			Last:           format.Moment(hit.Last),
 			Evidence:       b.Of(hit.Client),
 		})
+		c := &clients[len(clients)-1]
+		c.Network, c.Crawler = TellNetwork(c.Client, c.Class, c.Agent, &o.Known)
 	}
 	if o.Sort == "client" {
 		slices.SortFunc(clients, func(a, b Client) int { return compareNames(a.Client, b.Client) })
 	}
 	return clients
+}
+
+// TellNetwork is what files of the user tell of a client with a class and an agent, as Client has it.
+func TellNetwork(client, class, agent string, known *network.Known) (of *Network, crawler string) {
+	addr, ok := parse.Addr([]byte(client))
+	if !ok {
+		return nil, ""
+	}
+	if owner := known.Owners.Of(addr); owner != (network.Owner{}) {
+		of = &Network{owner.ASN, owner.Name, owner.Country, owner.String()}
+	}
+	if known.Crawlers != nil && class == request.Crawler.String() {
+		crawler = known.Crawlers.Check(useragent.CrawlerName(agent), addr).String()
+	}
+	return of, crawler
 }
 
 func topActions(res *replay.Result, t *replay.PolicyTally, o Options) []Action {

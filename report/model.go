@@ -233,7 +233,21 @@ type Client struct {
 	Last           format.Moment `json:"last_refused"`
 
 	Evidence *Evidence `json:"evidence,omitempty"` // nil: not gathered
+	Network  *Network  `json:"network,omitempty"`  // nil: not known
+	Crawler  string    `json:"crawler,omitempty"`  // of a crawler: verified, forged or unknown; "": nobody asked
 }
+
+// A Network is what a database of networks tells of an address.
+type Network struct {
+	ASN     uint32 `json:"asn"` // of its autonomous system; 0: not known
+	Name    string `json:"name"`
+	Country string `json:"country"` // two letters; "": not known
+
+	text string // all of it
+}
+
+// String is all that is known.
+func (n *Network) String() string { return n.text }
 
 // An Action is one with refused requests.
 type Action struct {

@@ -10,6 +10,7 @@ import (
 	"shadow/report/format"
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
+	"shadow/traffic/network"
 )
 
 // DefaultTop is how many rows a list has when Options.Top is 0.
@@ -36,7 +37,8 @@ type Options struct {
 	Harm     *replay.Harm     // what was observed of it; nil: nothing
 	Apart    *Apart           // of several runs: what each of them judged by itself; nil: nothing
 
-	Anonymize *Anonymizer // nil: clients have their own names
+	Known     network.Known // what files of the user tell of addresses
+	Anonymize *Anonymizer   // nil: clients have their own names
 }
 
 // New computes every figure of the report. It keeps neither res nor anything of it.

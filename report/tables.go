@@ -133,8 +133,28 @@ func ClientTable(m *Model, p *Policy) *table.Table {
 	t.Join(table.Number("%").Titled("% refused"), func(c *Client) table.Cell { return table.Share(c.RefusedPercent) })
 	t.Head(table.Words("first refused"), func(c *Client) table.Cell { return MomentCell(c.First, at) })
 	t.Join(table.Words("last refused"), func(c *Client) table.Cell { return MomentCell(c.Last, at) })
-	WhoColumns(&m.Input, &t, func(c *Client) (class, agent string, e *Evidence) { return c.Class, c.Agent, c.Evidence })
+	tellClient(m, &t, p.TopClients, func(c *Client) *Client { return c })
 	return t.Fill(p.TopClients)
+}
+
+// tellClient adds what the log, and files of the user, tell of the clients of rows.
+func tellClient[T any](m *Model, t *table.Of[T], rows []T, of func(*T) *Client) {
+	WhoColumns(&m.Input, t, func(row *T) (class, agent string, e *Evidence) {
+		c := of(row)
+		if class = c.Class; c.Crawler != "" {
+			class += ", " + c.Crawler
+		}
+		return class, c.Agent, c.Evidence
+	})
+	if !slices.ContainsFunc(rows, func(row T) bool { return of(&row).Network != nil }) {
+		return
+	}
+	t.Head(table.Words("network"), func(row *T) table.Cell {
+		if c := of(row); c.Network != nil {
+			return table.Text(c.Network.String())
+		}
+		return table.None
+	})
 }
 
 // WhoColumns are what the log tells of a client: its class and agent, and the evidence.

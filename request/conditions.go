@@ -8,15 +8,18 @@ import (
 // Conditions say which requests are meant. Those that are stated must all fit; of the values of a condition, one must.
 // The zero Conditions mean every request.
 type Conditions struct {
-	Actions  []string // names of actions
-	Methods  []string // in upper case
-	Paths    []string // patterns for the path, as Rule.Glob
-	Prefixes []string // beginnings of the path
-	Regexps  []string // for the path, as Rule.Regexp
-	Hosts    []string // virtual hosts; * stands for any bytes, ? for one
-	Classes  []string // what the agent claims to be
-	Tiers    []string
-	Statuses []string // of the answer: 401, 4xx
+	Actions   []string // names of actions
+	Methods   []string // in upper case
+	Paths     []string // patterns for the path, as Rule.Glob
+	Prefixes  []string // beginnings of the path
+	Regexps   []string // for the path, as Rule.Regexp
+	Hosts     []string // virtual hosts; * stands for any bytes, ? for one
+	Classes   []string // what the agent claims to be
+	Tiers     []string
+	ASNs      []string // numbers of autonomous systems: AS64500
+	Countries []string // of networks, two letters
+	Networks  []string // addresses, prefixes, private; else the name of who runs the network, with * and ?
+	Statuses  []string // of the answer: 401, 4xx
 }
 
 // MaxScopes is how many different Conditions a run may have: one for each bit of a mark of a request.
@@ -32,6 +35,9 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("host", &c.Hosts)
 	do("class", &c.Classes)
 	do("tier", &c.Tiers)
+	do("asn", &c.ASNs)
+	do("country", &c.Countries)
+	do("network", &c.Networks)
 	do("status", &c.Statuses)
 }
 

@@ -43,6 +43,9 @@ type Advisor struct {
 	// Works are clients, once the log was read, that do the site's own work: they count as monitors. nil: none.
 	Works func() []int32
 
+	// Forgers are clients, likewise, that forge the name of a crawler: they count as disguised. nil: none.
+	Forgers func() []int32
+
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
 
@@ -81,6 +84,13 @@ func (d *Advisor) Survey() error {
 	if d.Works != nil {
 		for _, id := range d.Works() {
 			d.labels[id] = Monitors
+		}
+	}
+	if d.Forgers != nil {
+		for _, id := range d.Forgers() {
+			if g := &d.labels[id]; *g == Search || *g == Crawlers {
+				*g = Disguised
+			}
 		}
 	}
 	c := &d.cuts

@@ -70,6 +70,8 @@ func formatNames() []string {
 func addReading(cmd *cobra.Command, f *pipeline.Reading) {
 	addWho(cmd, f, ingest.DefaultLateness)
 	flags := cmd.Flags()
+	flags.StringArrayVar(&f.CrawlerRanges, "crawler-ranges", nil, "a JSON `file` with a crawler's addresses, as search "+
+		"engines publish it: googlebot.json, or NAME=FILE (repeatable)")
 	aMoment.add(cmd, &f.Since, "since", "count from this `moment` on: 2026-11-19T08:00:00Z, 2026-11-19, yesterday, 24h")
 	aMoment.add(cmd, &f.Until, "until", "leave out requests from this `moment` on")
 	flags.BoolVar(&f.Cold, "cold", false,
@@ -96,6 +98,8 @@ func addWho(cmd *cobra.Command, f *pipeline.Reading, lateness limit.Time) {
 		"server refused already)")
 	named[ingest.NotHTTP](pipeline.NotHTTPWords...).add(cmd, &f.NotHTTP, "not-http", "`what` becomes of lines whose "+
 		"request is not HTTP (empty, -, a TLS handshake), which servers answer before they ask a limiter: skip, or judge")
+	flags.StringSliceVar(&f.NetworkDB, "network-db", nil, "`MMDB` files on this machine that tell whose networks addresses "+
+		"are in: ASN, name, country (repeatable)")
 	aPeriod.add(cmd, &f.Lateness, "lateness", "how far out of order requests may come")
 }
 

@@ -33,7 +33,7 @@ var flagGroups = []struct {
 		"lateness", "since", "until", "day", "max-bad",
 	}},
 	{"Who is a client", []string{
-		"client", "client-from", "trusted-proxy", "evidence", "evidence-path", "robots", "claims",
+		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots", "claims",
 	}},
 	{"Limits", []string{
 		"limit", "by", "policy", "config", "for", "target", "protect", "action", "each-action", "per", "kind",

@@ -4,9 +4,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"shadow/testneeds"
+	"shadow/traffic/network"
 )
 
 var update = flag.Bool("update", false, "rewrite what the tests expect")
@@ -31,7 +35,7 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars, raceExit)
 			return err
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "accesslog": accesslog, "redis": redisServer},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "accesslog": accesslog, "redis": redisServer, "mmdb": mmdb},
 	})
 }
 
@@ -46,6 +50,17 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if code.ExitCode() != want {
 		ts.Fatalf("exit code %d, want %d", code.ExitCode(), want)
 	}
+}
+
+// mmdb FILE PREFIX ASN NAME COUNTRY … writes a database of networks.
+func mmdb(ts *testscript.TestScript, _ bool, args []string) {
+	records := testneeds.Records{}
+	for of := range slices.Chunk(args[1:], 4) {
+		asn, err := network.ParseASN(of[1])
+		ts.Check(err)
+		records[of[0]] = testneeds.Owner(asn, of[2], of[3])
+	}
+	ts.Check(testneeds.MMDB(ts.MkAbs(args[0]), "GeoLite2-ASN", records))
 }
 
 // TestSampleReports holds the reports on the sample logs against sample-logs/expected.

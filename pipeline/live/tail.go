@@ -90,7 +90,7 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	for _, text := range pipeline.FoldedPaths(&o.Read, pipeline.PolicyKeys(o.Policies)) {
 		fmt.Fprintln(o.Err, "shadow: "+escape.Visible(text))
 	}
-	return err
+	return errors.Join(err, f.NetworkError())
 }
 
 // options verifies what is asked.

@@ -30,6 +30,8 @@ type Account struct {
 	Timeline []int64          `json:"timeline"` // requests since the moment before, at moments spread evenly over the span
 	Evidence *report.Evidence `json:"evidence"` // nil when none was gathered, or without counted requests
 	Policies []Policy         `json:"policies"`
+	Network  *report.Network  `json:"network,omitempty"` // nil: not known
+	Crawler  string           `json:"crawler,omitempty"` // of a crawler: verified, forged or unknown; "": nobody asked
 
 	more  struct{ agents, actions, statuses int } // left out
 	model *report.Model                           // of the whole log
@@ -157,6 +159,9 @@ func New(res *replay.Result, g Source, o report.Options) *Account {
 	}
 	o.Top = cmp.Or(o.Top, DefaultRefusals)
 	a.count(res.Tables, g.ClientLog, max(o.Top, report.DefaultTop))
+	if len(a.Agents) > 0 {
+		a.Network, a.Crawler = report.TellNetwork(name, a.Class, a.Agents[0].Agent, &o.Known)
+	}
 	a.Timeline = timeline(g.ClientLog, g.Moments)
 	for i := range g.Policies {
 		f := &outcome{Source: &g, res: res, index: i, top: o.Top}

@@ -70,6 +70,12 @@ func (a *Account) facts() (f document.Facts) {
 	if e := a.Evidence; e != nil {
 		f = append(f, document.Fact{Label: "evidence", Text: e.Short(), Details: e.Reasons, Prose: true})
 	}
+	if a.Network != nil {
+		f.Add("network", a.Network.String())
+	}
+	if a.Crawler != "" {
+		f.Add("crawler", a.Crawler)
+	}
 	switch {
 	case !a.Input.AgentsLogged:
 	case len(agents) == 1:

@@ -242,7 +242,7 @@ func scopedIntake(t testing.TB, o *Options, scopes []request.Conditions, tiers [
 	t.Helper()
 	compiled, err := match.NewTiers(tiers, o.Clients.Extra())
 	check(t, err)
-	o.Scopes, err = match.NewScopes(scopes, compiled)
+	o.Scopes, err = match.NewScopes(scopes, compiled, nil)
 	check(t, err)
 	format, err := parse.Compile(scopeFormat, parse.Options{Extra: compiled.Extra()})
 	check(t, err)
@@ -279,7 +279,7 @@ func TestMarksStayWithTheirRows(t *testing.T) {
 	o := readingOptions(t)
 	o.Batch, o.Waiting, o.Lateness = 500, 3_000, 5_000_000
 	var err error
-	o.Scopes, err = match.NewScopes([]request.Conditions{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil)
+	o.Scopes, err = match.NewScopes([]request.Conditions{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil, nil)
 	check(t, err)
 	lines := busy(testneeds.Rand(t, 3, 3), 5_000, 20)
 	name := write(t, t.TempDir(), "access.log", strings.Join(lines, ""))

@@ -10,6 +10,7 @@ import (
 	"shadow/parse"
 	"shadow/request"
 	"shadow/traffic/intern"
+	"shadow/traffic/network"
 )
 
 // Scopes tell which of several scopes requests are in, all at once: bit i of a mark is set for scope i. Each condition has
@@ -31,14 +32,15 @@ type Scopes struct {
 	hosts    patternBits
 	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
+	networks networkBits
 	tiers    []uint64 // by tier; nil when nobody asks
 
 	byClass, byStatus bool
 	membership        *Tiers
 }
 
-// NewScopes compiles the scopes. tiers, which may be nil, are those that they name.
-func NewScopes(scopes []request.Conditions, tiers *Tiers) (*Scopes, error) {
+// NewScopes compiles the scopes. tiers, which may be nil, are those that they name; owners, likewise, tells whose networks are.
+func NewScopes(scopes []request.Conditions, tiers *Tiers, owners *network.Database) (*Scopes, error) {
 	if len(scopes) > request.MaxScopes {
 		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), request.MaxScopes)
 	}
@@ -46,12 +48,13 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers) (*Scopes, error) {
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [5]error
+	var errs [6]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
 	errs[3] = s.addClasses(scopes)
 	errs[4] = s.addStatuses(scopes)
+	s.networks, errs[5] = newNetworkBits(scopes, owners)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -167,6 +170,7 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 		{s.ByHost(), parse.FieldHost, "the host"},
 		{s.byClass, parse.FieldAgent, "the user agent"},
 		{s.byStatus, parse.FieldStatus, "the status"},
+		{s.networks.asked, parse.FieldClient, "the address"},
 	} {
 		if c.asked && !f.Has(c.field) {
 			texts = append(texts, c.name+" is not logged: no request fits the conditions of policies on it")

@@ -23,11 +23,11 @@ func TestNewScopesErrors(t *testing.T) {
 		"a pattern must be valid UTF-8":             {{}, {Paths: []string{"/\xff"}}},
 		"a pattern must be valid UTF-8\na pattern ": {{Paths: []string{"/\xff"}, Hosts: []string{"\xff"}}},
 	} {
-		if _, err := NewScopes(scopes, tiers); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewScopes(scopes, tiers, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", scopes, err, want)
 		}
 	}
-	if _, err := NewScopes([]request.Conditions{{Tiers: []string{"pro"}}}, nil); err == nil {
+	if _, err := NewScopes([]request.Conditions{{Tiers: []string{"pro"}}}, nil, nil); err == nil {
 		t.Error("there is a tier without tiers")
 	}
 }

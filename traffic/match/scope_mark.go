@@ -15,6 +15,7 @@ type Marker struct {
 	scopes  *Scopes
 	tables  *traffic.Tables
 	tiers   *tierFinder
+	network *networkFinder
 	actions []uint64 // by action id
 	hosts   []uint64 // by host id
 	paths   []markPlace
@@ -35,6 +36,9 @@ func (s *Scopes) NewMarker(tables *traffic.Tables, clients ClientRule) *Marker {
 	m := &Marker{scopes: s, tables: tables}
 	if s.tiers != nil {
 		m.tiers = s.membership.newFinder(clients)
+	}
+	if s.networks.asked {
+		m.network = &networkFinder{bits: &s.networks, clients: clients}
 	}
 	if s.byPath() {
 		m.paths = make([]markPlace, matcherPlaces)
@@ -71,6 +75,11 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	if m.tiers != nil {
 		for i, id := range b.Client[from:] {
 			marks[i] &= s.tiers[m.tiers.find(id, &records[i])]
+		}
+	}
+	if m.network != nil {
+		for i, id := range b.Client[from:] {
+			marks[i] &= m.network.find(id, &records[i])
 		}
 	}
 	if s.methods.asked() {

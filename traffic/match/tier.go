@@ -154,10 +154,7 @@ type tierFinder struct {
 }
 
 func (t *Tiers) newFinder(clients ClientRule) *tierFinder {
-	return &tierFinder{
-		tiers: t, clients: clients, none: uint8(len(t.tiers)),
-		lasting: clients.source == fromAddress && !clients.prefix,
-	}
+	return &tierFinder{tiers: t, clients: clients, none: uint8(len(t.tiers)), lasting: clients.lasting()}
 }
 
 // find returns the tier of a request of the client with this id.
