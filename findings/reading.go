@@ -61,13 +61,17 @@ func (l *anonymous) find(*ingest.Stats) []Finding {
 	if n == 0 {
 		return nil
 	}
+	what := l.Client
+	if what == "addr" {
+		what = "address"
+	}
 	f := Finding{
 		Code: "client_missing", Severity: Warn, Share: ShareOf(n, l.total), Evidence: fmt.Sprintf(
-			"%s of %s have no %s: they are judged as one client, -", format.Thousands(n), format.Count(l.total, "request"), l.Client),
+			"%s of %s have no %s: they are judged as one client, -", format.Thousands(n), format.Count(l.total, "request"), what),
 	}
 	if n == l.total {
-		f.Severity, f.Evidence = Stop, fmt.Sprintf("none of %s has a %s: all are judged as one client, -",
-			format.Count(n, "request"), l.Client)
+		f.Severity, f.Evidence = Stop, fmt.Sprintf("no %s in any of %s: all are judged as one client, -",
+			what, format.Count(n, "request"))
 	}
 	if l.Client == "user" {
 		f.Evidence += "; as a key (--by user), user counts them by their address"

@@ -199,10 +199,10 @@ var knownJSONKeys = FieldMapping{
 	"time": {
 		"msec", "time_msec", "timestamp_ns", "time_iso8601", "@timestamp", "ts", "timestamp", "timeUnixNano", "Timestamp", "time_local", "datetime", "date", "time",
 	},
-	"start": {"StartUTC", "StartLocal", "start_time"},
+	"start": {"StartUTC", "StartLocal", "start_time", "started_at"},
 	"client": {
 		"remote_addr", "ClientHost", "request.client_ip", "request.remote_ip", "client_ip", "clientip", "client.ip",
-		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr",
+		"source.ip", "client.address", "source.address", "network.peer.address", "remote_ip", "remoteIp", "httpRequest.remoteIp", "client_addr", "ip", "client", "remote_host", "ClientAddr", "fwd", "remote",
 	},
 	"user":    {"remote_user", "ClientUsername", "user_id", "user.name", "username", "auth_user", "user"},
 	"request": {"request", "request_line"},
@@ -214,13 +214,13 @@ var knownJSONKeys = FieldMapping{
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
 	},
-	"host": {"host", "http_host", "RequestHost", "request.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain"},
+	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
 		"http_referrer", "referer", "referrer",
 	},
 	"agent": {
-		"http_user_agent", "request.headers.User-Agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
+		"http_user_agent", "request.headers.User-Agent", "request.headers.user-agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
 		"user_agent", "userAgent", "useragent", "user-agent", "agent", "ua",
 	},
 	"forwarded": {
@@ -229,10 +229,10 @@ var knownJSONKeys = FieldMapping{
 	},
 	"status": {
 		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",
-		"response_code", "response_status",
+		"response_code", "response_status", "response.status",
 	},
 	"bytes": {
-		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "http.response.body.size", "httpRequest.responseSize",
+		"body_bytes_sent", "bytes_sent", "DownstreamContentSize", "http.response.body.bytes", "http.response.body.size", "httpRequest.responseSize", "response.size",
 		"response_size", "bytes", "size", "length",
 	},
 	"route":            {"http.route"},

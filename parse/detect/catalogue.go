@@ -85,6 +85,12 @@ var catalogue = []Known{
 		"Kubernetes' ingress-nginx",
 	},
 	{
+		"apisix", `$remote_addr - $remote_user [$time_local] $http_host "$request" $status $body_bytes_sent $request_time "$http_referer"` +
+			` "$http_user_agent" $upstream_addr $upstream_status $upstream_response_time "$upstream"`,
+		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] example.org "GET / HTTP/1.1" 200 312 0.004 "-" "curl/8.5.0" 10.0.0.5:8080 200 0.003 "http://example.org"`,
+		"APISIX's default",
+	},
+	{
 		"traefik", traefikText,
 		`192.0.2.7 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 312 "-" "curl/8.5.0" 17 "shop@docker" "http://10.0.0.5:80" 4ms`,
 		"Traefik's own (CLF with count, router, server and milliseconds)",

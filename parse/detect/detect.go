@@ -20,7 +20,7 @@ import (
 
 // detectable are the formats of the catalogue that are tried, the first of equals preferred. The others differ from
 // these in what follows, or lacks, at the end.
-var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio"}
+var detectable = []string{"combined", "vhost-combined", "apache-combined", "apache-iso", "nginx-iso", "bare", "haproxy", "alb", "elb", "s3", "envoy", "istio", "apisix"}
 
 // webServers is how many of these are formats of web servers.
 const webServers = 6

@@ -85,24 +85,29 @@ func guessText(lines [][]byte, open string) string {
 	return b.String() + first[at:]
 }
 
-// guessField is what a field is: a variable, in quotes or brackets where the first line has them, or the same text in
-// all lines.
+// guessField is what a field is: a variable, in quotes or brackets where the first line has them, or signs that all lines
+// have.
 func guessField(field string, values []string, used map[string]bool, i int) string {
 	shape, _ := shapeOf(field)
 	for _, g := range guessed {
-		if used[g.variable] || g.behind != "" && !used[g.behind] {
+		if used[g.variable] || g.variable == "$remote_addr:$remote_port" && used["$remote_addr"] || g.behind != "" && !used[g.behind] {
 			continue
 		}
 		if looks(values, shape, g.looks) {
 			used[g.variable] = true
+			if g.variable == "$remote_addr:$remote_port" { // another address is not the client's
+				used["$remote_addr"] = true
+			}
 			return fmt.Sprintf(shape, g.variable)
 		}
 	}
-	if (len(values) > 1 || !strings.ContainsFunc(field, unicode.IsLetter)) && looks(values, "%s", regexp.MustCompile("^"+regexp.QuoteMeta(field)+"$")) {
-		return field
+	if !strings.ContainsFunc(field, isWordRune) && looks(values, "%s", regexp.MustCompile("^"+regexp.QuoteMeta(field)+"$")) {
+		return field // it divides fields: what says something today may say something else tomorrow
 	}
 	return fmt.Sprintf(shape, fmt.Sprintf("$field%d", i+1))
 }
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }
 
 // looks reports whether most values are written in a shape and look like something.
 func looks(values []string, shape string, like *regexp.Regexp) bool {

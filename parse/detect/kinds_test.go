@@ -177,6 +177,18 @@ var kinds = []kind{
 		return fmt.Sprintf(`time=%s level=info msg="handled request" method=%s path=%s status=%d bytes=%d remote_addr=%s:40112 host=%s referer=%s user_agent=%q duration_ms=4`,
 			v.at.Add(v.took).Format(time.RFC3339Nano), v.method, v.path, v.status, v.bytes, v.client, v.host, v.referer, v.agent)
 	}, "logfmt", "route"},
+	{"Heroku's router", "devcenter.heroku.com/articles/http-routing", "", func(v visit) string {
+		return fmt.Sprintf(`%s heroku[router]: at=info method=%s path="%s" host=%s request_id=0f8f fwd="%s" dyno=web.1 connect=0ms service=4ms status=%d bytes=%d`,
+			v.iso(), v.method, v.path, v.host, v.client, v.status, v.bytes)
+	}, "logfmt behind syslog", "route referer agent end"},
+	{"Kong's http-log", "docs.konghq.com/hub/kong-inc/http-log", "", func(v visit) string {
+		return object("client_ip", v.client, "started_at", v.at.UnixMilli(), "request.method", v.method, "request.uri", v.path,
+			"request.headers.user-agent", v.agent, "request.headers.host", v.host, "response.status", v.status, "response.size", fmt.Sprint(v.bytes))
+	}, "json", "route referer"},
+	{"APISIX", "apisix.apache.org/docs/apisix/plugins/file-logger", "", func(v visit) string {
+		return strings.Replace(strings.Replace(v.combined(), `] "`, `] `+v.host+` "`, 1), ` "https://example.org/start"`, ` 0.004 "https://example.org/start"`, 1) +
+			` 10.0.0.5:8080 200 0.003 "http://example.org"`
+	}, "apisix", "route ms end"},
 	{"Elastic Common Schema", "elastic.co/docs/reference/ecs", "", ecs, "json", "route end"},
 	{"OpenTelemetry", "opentelemetry.io/docs/specs/semconv/http/http-spans", "", func(v visit) string {
 		attribute := func(key string, value any) map[string]any {

@@ -84,6 +84,14 @@ type lookalike struct {
 var lookalikes = sync.OnceValue(func() []lookalike {
 	return []lookalike{
 		{
+			regexp.MustCompile(`^\{?\s*"took"\s*:\s*\d`),
+			"this is one answer of Elasticsearch with many hits: take them apart with jq -c '.hits.hits[]'",
+		},
+		{
+			regexp.MustCompile(`^\{?\s*"status"\s*:\s*"success"`),
+			"this is one answer of Loki with many lines: take them apart with jq -r '.data.result[].values[][1]'",
+		},
+		{
 			regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]+\] \d+#\d+: `),
 			"this is an nginx error log; the requests stand in the access log",
 		},
