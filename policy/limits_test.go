@@ -168,7 +168,7 @@ func TestAlgorithms(t *testing.T) {
 }
 
 func TestParseKey(t *testing.T) {
-	for k := range request.KeyCount {
+	for _, k := range request.UsualKeys {
 		if got, err := request.ParseKey(k.String()); err != nil || got != k {
 			t.Errorf("%s is %v, %v", k, got, err)
 		}

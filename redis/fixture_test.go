@@ -65,6 +65,7 @@ type host struct {
 func newHost(t *testing.T, r *Conn, policies []policy.Policy, more ...func(*SharedLimiterOptions)) *host {
 	t.Helper()
 	h := &host{t: t, tables: traffic.NewTables(), refused: map[string]bool{}, degraded: map[int]bool{}}
+	h.tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "session"}}
 	o := replay.Options{Tables: h.tables, Policies: policies, Lateness: lateness, Observer: h}
 	if r != nil {
 		options := SharedLimiterOptions{Redis: r, Tables: h.tables, Policies: policies, Lateness: lateness, MaxLag: time.Hour}
@@ -112,6 +113,8 @@ func (h *host) judge(all []sent, indices []int) {
 		b.Agent = append(b.Agent, uint16(h.tables.Agents.ID(fmt.Appendf(nil, "agent/%d", q.action))))
 		b.User = append(b.User, h.user(q))
 		b.Path = append(b.Path, h.tables.Paths.ID(fmt.Appendf(nil, "/p/%%2f%d", q.action)))
+		b.Values[0] = append(b.Values[0], h.tables.Values.ID(fmt.Appendf(nil, "10.0.0.%d", q.action)))
+		b.Values[1] = append(b.Values[1], h.session(q))
 		b.Status = append(b.Status, 200)
 		b.Bytes = append(b.Bytes, 1)
 		b.Marks = append(b.Marks, q.marks)
@@ -125,6 +128,14 @@ func (h *host) judge(all []sent, indices []int) {
 	if err := h.engine.Judge(b); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// session is a value of a request, if it has one.
+func (h *host) session(q *sent) int32 {
+	if q.client%3 == 0 {
+		return traffic.NoValue
+	}
+	return h.tables.Values.ID(fmt.Appendf(nil, "10.0.0.%d", q.client/2))
 }
 
 // user is the user of a request, if it has one.

@@ -7,6 +7,7 @@ import (
 	"shadow/limit"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/intern"
 )
 
 // The timelines of a batch go to Redis in rounds of some thousand requests. So no script keeps others waiting for
@@ -141,37 +142,43 @@ func (r *round) remember(p *piece) (times int) {
 
 // name is what the key of a row is called in Redis: the kind of key, and its parts behind slashes. A part has no
 // slash of its own, apart from an action, which is the last one: so no two keys share a name, whatever a log says.
-// The name of a client without a user has an empty part before its own.
+// The name of a client in the place of what a request lacks has an empty part before its own.
 func (r *round) name(row int32) string {
-	b, t, by := r.batch, r.options.Tables, r.policy.by
-	name, action := by.String(), "/"+t.Actions.Name(int32(b.Action[row]))
-	part := func(text string) string { return "/" + url.PathEscape(text) }
-	switch by {
-	case request.ByAction:
-		return name + action
-	case request.ByHost:
-		return name + part(t.Hosts.Name(b.Host[row]))
-	case request.BySite:
-		return name
+	b, t := r.batch, r.options.Tables
+	name, client := r.policy.by.String(), t.Clients.Name(b.Client[row])
+	part := func(text string) { name += "/" + url.PathEscape(text) }
+	value := func(ids []int32, names *intern.Dict) {
+		if ids != nil && ids[row] != traffic.NoValue {
+			part(names.Name(ids[row]))
+		} else {
+			name += "/"
+			part(client)
+		}
 	}
-	client := t.Clients.Name(b.Client[row])
-	if network, ok := traffic.NetworkOf(by, client); ok {
-		client = network.String()
-	}
-	switch {
-	case by.ByUsers() && b.User != nil && b.User[row] != traffic.NoUser:
-		name += part(t.Users.Name(b.User[row]))
-	case by.ByUsers():
-		name += "/" + part(client)
-	case by.ByPaths():
-		name += part(client) + part(t.Paths.Name(b.Path[row]))
-	case by.ByAgents():
-		name += part(client) + part(t.Agents.Name(int32(b.Agent[row])))
-	default:
-		name += part(client)
-	}
-	if by.ByActions() {
-		name += action
+	for _, p := range r.policy.parts {
+		switch p.Kind {
+		case request.PartSite:
+		case request.PartClient:
+			part(client)
+		case request.PartNetwork:
+			if network, ok := traffic.NetworkOf(p.N, client); ok {
+				part(network.String())
+			} else {
+				part(client)
+			}
+		case request.PartHost:
+			part(t.Hosts.Name(b.Host[row]))
+		case request.PartPath:
+			part(t.Paths.Name(b.Path[row]))
+		case request.PartAgent:
+			part(t.Agents.Name(int32(b.Agent[row])))
+		case request.PartAction:
+			name += "/" + t.Actions.Name(int32(b.Action[row]))
+		case request.PartUser:
+			value(b.User, t.Users)
+		default:
+			value(t.ValuesOf(b, p), t.Values)
+		}
 	}
 	return name
 }

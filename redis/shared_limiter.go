@@ -64,7 +64,8 @@ type sharedPolicy struct {
 	name    string
 	limit   *Limit
 	by      request.Key
-	scope   uint64 // the bit of the requests that it is about; 0: all
+	parts   []request.Part // of by
+	scope   uint64         // the bit of the requests that it is about; 0: all
 	horizon limit.Time
 
 	degraded  bool       // not all was answered, or a server is not the one that it was
@@ -126,7 +127,7 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 		l.prefix = "shadow-" + rand.Text() + strings.TrimPrefix(l.prefix, "shadow")
 	}
 	one := sharedPolicy{
-		name: p.Name, limit: l, by: part.By, horizon: part.Horizon(), until: math.MinInt64, acked: acked{epoch: 1},
+		name: p.Name, limit: l, by: part.By, parts: part.By.Parts(), horizon: part.Horizon(), until: math.MinInt64, acked: acked{epoch: 1},
 	}
 	if part.Match > 0 {
 		one.scope = 1 << (part.Match - 1)

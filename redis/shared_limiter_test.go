@@ -14,7 +14,7 @@ func TestAgreesWithEngine(t *testing.T) {
 	s := startServer(t)
 	all := madeUp(t, 1, 10_000)
 	batches := cuts(t, 1, all, 2000)
-	for by := range request.KeyCount {
+	for _, by := range append(slices.Clone(request.UsualKeys), "client/20+segment:2+action", "field:session", "path+field:session") {
 		t.Run(by.String(), func(t *testing.T) {
 			policies := limits(t, by, ofEach...)
 			got := newHost(t, s.open(t.Name()), policies).play(all, batches)

@@ -136,7 +136,7 @@ func TestEventPolicies(t *testing.T) {
 
 // A replay of nothing finds nothing.
 func TestResultOnNothing(t *testing.T) {
-	for by := range request.KeyCount {
+	for _, by := range request.UsualKeys {
 		b := newBench(t, lateness, by, "token:6/30s")
 		b.judge(nil, []line{})
 		r := b.result()
@@ -165,14 +165,14 @@ func TestSumsDoNotWrap(t *testing.T) {
 
 // Once its keys are known, judging a batch allocates nothing.
 func TestJudgeAllocatesNothing(t *testing.T) {
-	for by := range request.KeyCount {
+	for i, by := range keysJudged {
 		policies, err := policy.ParseLimits([]string{"6/30s", "window:100/1h"}, by)
 		check(t, err)
 		parts := []policy.Part{policies[0].Parts[0], policies[3].Parts[0], {By: by, Limiter: queue{5, second}}}
 		scoped := slices.Clone(parts)
 		scoped[0].Match, scoped[1].Count = 1, 2
 		crossed := slices.Clone(parts)
-		crossed[1].By = (by + 1) % request.KeyCount
+		crossed[1].By = keysJudged[(i+1)%len(keysJudged)]
 		for _, parts := range [][]policy.Part{parts, scoped, crossed, parts[2:]} {
 			policies = append(policies, policy.Policy{Parts: parts})
 		}

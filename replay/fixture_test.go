@@ -11,8 +11,6 @@ import (
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
-	"shadow/traffic/intern"
-	"shadow/traffic/useragent"
 )
 
 // A line is one request of a hand-made log.
@@ -53,10 +51,8 @@ func newBench(t testing.TB, lateness limit.Time, by request.Key, limits ...strin
 }
 
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
-	b := &bench{t: t, tables: &traffic.Tables{
-		Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(),
-		Paths: intern.NewDict(),
-	}}
+	b := &bench{t: t, tables: traffic.NewTables()}
+	b.tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "session"}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
 	})
@@ -74,6 +70,12 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 		out.Action = append(out.Action, uint16(b.tables.Actions.ID([]byte(l.action))))
 		out.Host = append(out.Host, b.tables.Hosts.ID([]byte(l.client)))
 		out.User = append(out.User, b.user(l.user))
+		out.Values[0] = append(out.Values[0], b.tables.Values.ID([]byte(l.agent)))
+		session := int32(traffic.NoValue)
+		if l.user != "" {
+			session = b.tables.Values.ID([]byte(l.user))
+		}
+		out.Values[1] = append(out.Values[1], session)
 		out.Path = append(out.Path, b.tables.Paths.ID([]byte("/"+l.agent)))
 		out.Status = append(out.Status, l.status)
 		out.Bytes = append(out.Bytes, l.bytes)

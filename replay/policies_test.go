@@ -45,13 +45,13 @@ func drawLimiter(t *rapid.T) limit.Limiter {
 
 // drawPolicy draws a policy of several limits: by one key or by several, for all requests or with scopes.
 func drawPolicy(t *rapid.T) (p policy.Policy) {
-	by := request.Key(rapid.IntRange(0, int(request.KeyCount)-1).Draw(t, "by"))
+	by := rapid.SampledFrom(keysJudged).Draw(t, "by")
 	p.Combine = policy.Combine(rapid.IntRange(0, 2).Draw(t, "combine"))
 	keys, scoped := rapid.Bool().Draw(t, "several keys"), rapid.IntRange(0, 3).Draw(t, "scopes")
 	for range rapid.IntRange(1, 4).Draw(t, "parts") {
 		part := policy.Part{By: by, Limiter: drawLimiter(t)}
 		if keys {
-			part.By = request.Key(rapid.IntRange(0, int(request.KeyCount)-1).Draw(t, "by"))
+			part.By = rapid.SampledFrom(keysJudged).Draw(t, "by")
 		}
 		part.Match = policy.Scope(rapid.IntRange(0, scoped).Draw(t, "match"))
 		part.Count = part.Match
@@ -141,7 +141,7 @@ func TestRanges(t *testing.T) {
 	site := func(text string) limit.Limiter { return policiesOf(t, text, request.BySite)[0].Parts[0].Limiter }
 	one := policy.Part{Limiter: guess{window("window:3/1m"), window("window:2/1m"), window("window:4/1m")}}
 	other := policy.Part{By: request.BySite, Limiter: guess{site("window:6/1m"), site("window:7/1m"), site("window:3/1m")}}
-	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{one}}, {Parts: []policy.Part{one, other}}, {Parts: policiesOf(t, "window:3/1m", 0)[0].Parts}})
+	b := newBenchOf(t, lateness, []policy.Policy{{Parts: []policy.Part{one}}, {Parts: []policy.Part{one, other}}, {Parts: policiesOf(t, "window:3/1m", "")[0].Parts}})
 	b.judge(slices.Concat(at("a", 0, 1, 2, 3), at("b", 4, 5, 6, 7), at("c", 8, 9, 10)))
 	r := b.result()
 	if p := r.Policies[0]; p.Refused != 2 || p.Range.Refused != [2]int64{0, 5} || p.Range.ClientsHit != [2]int64{0, 3} {

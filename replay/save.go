@@ -21,7 +21,7 @@ func (e *Engine) Save(to *traffic.Encoder) {
 	to.Int(int64(e.now))
 	to.Uint(uint64(len(e.keyGroups)))
 	for _, k := range e.keyGroups {
-		to.Uint(uint64(k.By))
+		to.Text(k.By.String())
 		to.Uint(uint64(len(k.titles)))
 		for _, title := range k.titles {
 			to.Text(title)
@@ -42,7 +42,12 @@ func (e *Engine) Save(to *traffic.Encoder) {
 func (e *Engine) Restore(from *traffic.Decoder) {
 	e.now = limit.Time(from.Int())
 	for range from.Count() {
-		k := e.keyGroupOf(request.Key(from.Uint()))
+		by, err := request.ParseKey(from.Text())
+		if err != nil {
+			from.Fail(err)
+			return
+		}
+		k := e.keyGroupOf(by)
 		titles := make([]string, from.Count())
 		for i := range titles {
 			titles[i] = from.Text()

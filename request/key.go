@@ -1,86 +1,231 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
+	"net/textproto"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/limit"
 )
 
-// A Key is what a limit counts by.
-type Key uint8
+// A Key is what a limit counts by: requests that are alike in all its parts share a bucket. It is the text that --by
+// takes, with the parts in the order of their kinds, so that keys can be compared. The zero Key is by client.
+type Key string
 
-// The keys.
+// The usual keys.
 const (
-	ByClient            Key = iota // each client has a bucket of its own
-	ByClientAction                 // each client has one per action
-	ByAction                       // all clients share one per action
-	ByHost                         // one per virtual host
-	BySite                         // one for everything
-	ByClientAgent                  // each client has one per user agent
-	ByClient24                     // IPv4 clients share one per /24
-	ByClient64                     // IPv6 clients share one per /64
-	ByUser                         // each user has one; a request without a user counts by its client
-	ByClientAgentAction            // the same, per action
-	ByClient24Action
-	ByClient64Action
-	ByUserAction
-	ByClientPath // each client has one per path
-	KeyCount
+	ByClient            Key = ""              // each client has a bucket of its own
+	ByClientAction      Key = "client+action" // each client has one per action
+	ByAction            Key = "action"        // all clients share one per action
+	ByHost              Key = "host"          // one per virtual host
+	BySite              Key = "site"          // one for everything
+	ByClientAgent       Key = "client+agent"  // each client has one per user agent
+	ByClient24          Key = "client/24"     // IPv4 clients share one per /24
+	ByClient64          Key = "client/64"     // IPv6 clients share one per /64
+	ByUser              Key = "user"          // each user has one; a request without a user counts by its client
+	ByClientAgentAction Key = "client+agent+action"
+	ByClient24Action    Key = "client/24+action"
+	ByClient64Action    Key = "client/64+action"
+	ByUserAction        Key = "user+action"
+	ByClientPath        Key = "client+path" // each client has one per path
 )
 
-var keyNames = [KeyCount]string{
-	"client", "client+action", "action", "host", "site", "client+agent", "client/24", "client/64", "user",
-	"client+agent+action", "client/24+action", "client/64+action", "user+action", "client+path",
+// UsualKeys are those above.
+var UsualKeys = []Key{
+	ByClient, ByClientAction, ByAction, ByHost, BySite, ByClientAgent, ByClient24, ByClient64, ByUser,
+	ByClientAgentAction, ByClient24Action, ByClient64Action, ByUserAction, ByClientPath,
 }
 
-// Keys are the names of all keys.
-func Keys() []string { return keyNames[:] }
+// Keys are the names of the usual keys.
+func Keys() (names []string) {
+	for _, k := range UsualKeys {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// A PartKind is a kind of what requests can be alike in.
+type PartKind uint8
+
+// The kinds of parts, in the order in which they stand in a key.
+const (
+	PartClient  PartKind = iota
+	PartNetwork          // of N bits, of the client's address; a client without such an address stays alone
+	PartSite             // nothing: stands alone
+	PartHost
+	PartUser
+	PartAgent
+	PartPath
+	PartSegment // the Nth segment of the path
+	PartField   // what the log calls Name
+	PartHeader  // of the request
+	PartCookie
+	PartAction
+)
+
+// A Part is one thing that requests can be alike in.
+type Part struct {
+	Kind PartKind
+	N    int
+	Name string
+}
+
+// mostSegments is the last segment of a path that can be a part.
+const mostSegments = 16
+
+// partWords are the parts without a number or name, and the beginnings of those with one.
+var partWords = []string{
+	PartClient: "client", PartNetwork: "client/", PartSite: "site", PartHost: "host", PartUser: "user", PartAgent: "agent",
+	PartPath: "path", PartSegment: "segment:", PartField: "field:", PartHeader: "header:", PartCookie: "cookie:",
+	PartAction: "action",
+}
+
+// String is the part as --by takes it.
+func (p Part) String() string {
+	text := partWords[p.Kind] + p.Name
+	if p.N > 0 {
+		text += strconv.Itoa(p.N)
+	}
+	return text
+}
+
+// IsValue reports whether a part is a text of the line that not every request has. Without it, a request counts by its
+// client.
+func (p Part) IsValue() bool { return p.Kind >= PartSegment && p.Kind <= PartCookie }
+
+// ParsePart reads a part of a key.
+func ParsePart(text string) (Part, error) {
+	for kind, word := range partWords {
+		p := Part{Kind: PartKind(kind)}
+		rest, begins := strings.CutPrefix(text, word)
+		if !begins || rest != "" && word[len(word)-1] != ':' && word[len(word)-1] != '/' {
+			continue
+		}
+		var err error
+		switch p.Kind {
+		case PartNetwork:
+			p.N, err = number(rest, 8, 128, "want a length of prefixes: 8 to 32 for IPv4, 33 to 128 for IPv6, such as client/24")
+		case PartSegment:
+			p.N, err = number(rest, 1, mostSegments, fmt.Sprintf("want which segment of the path, from 1 to %d, such as segment:2", mostSegments))
+		case PartField, PartHeader, PartCookie:
+			p.Name = strings.TrimPrefix(rest, "$")
+			if p.Kind == PartHeader {
+				p.Name = textproto.CanonicalMIMEHeaderKey(rest)
+			}
+			if !isName(p.Name) {
+				err = fmt.Errorf("want a name behind the colon, without blanks, quotes, commas and +, such as header:X-Api-Key or field:ja4")
+			}
+		}
+		return p, err
+	}
+	return Part{}, fmt.Errorf("limits cannot count by %q", text)
+}
+
+func number(text string, least, most int, want string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most || strconv.Itoa(n) != text {
+		return 0, fmt.Errorf("%s", want)
+	}
+	return n, nil
+}
+
+// longestName is how many bytes the name of a field may have.
+const longestName = 200
+
+func isName(s string) bool {
+	return s != "" && len(s) <= longestName && !strings.ContainsFunc(s, func(c rune) bool {
+		return c <= ' ' || c == 0x7f || strings.ContainsRune(`"',+\`, c)
+	})
+}
 
 // String is the key as --by takes it.
-func (k Key) String() string { return keyNames[k] }
+func (k Key) String() string { return cmp.Or(string(k), "client") }
 
 // ParseKey reads what a limit counts by, as --by takes it.
 func ParseKey(text string) (Key, error) {
-	if i := slices.Index(keyNames[:], text); i >= 0 {
-		return Key(i), nil
+	var parts []Part
+	for word := range strings.SplitSeq(text, "+") {
+		p, err := ParsePart(word)
+		if err != nil {
+			return "", fmt.Errorf("key %q: %w", text, unknownPart(text, word, err))
+		}
+		parts = append(parts, p)
 	}
-	return 0, fmt.Errorf("key %q: limits cannot count by that%s; want one of %s",
-		text, limit.Hint(text, keyNames[:]), strings.Join(keyNames[:], ", "))
+	return joinKey(text, parts)
+}
+
+// unknownPart adds to an error what can be a key.
+func unknownPart(text, word string, err error) error {
+	if strings.ContainsAny(word, ":/") && slices.ContainsFunc(partWords, func(begin string) bool {
+		return strings.HasPrefix(word, begin) && begin[len(begin)-1] < 'a'
+	}) {
+		return err // it is clear what was meant
+	}
+	return fmt.Errorf("limits cannot count by that%s; want one of %s, or parts joined by +, such as client/20, path, segment:2, "+
+		"field:ja4, header:X-Api-Key, cookie:session", limit.Hint(text, Keys()), strings.Join(Keys(), ", "))
+}
+
+// joinKey makes a key of parts.
+func joinKey(text string, parts []Part) (Key, error) {
+	slices.SortFunc(parts, comparePart)
+	words := make([]string, len(parts))
+	for i, p := range parts {
+		words[i] = p.String()
+		switch {
+		case p.Kind == PartSite && len(parts) > 1:
+			return "", fmt.Errorf("key %q: the site is all requests; leave it out", text)
+		case i > 0 && p == parts[i-1]:
+			return "", fmt.Errorf("key %q: %s stands in it twice", text, p)
+		case i > 0 && p.Kind == PartNetwork:
+			return "", fmt.Errorf("key %q: of %s and %s, one is a part of the other", text, parts[i-1], p)
+		}
+	}
+	if k := Key(strings.Join(words, "+")); k != "client" {
+		return k, nil
+	}
+	return ByClient, nil
+}
+
+func comparePart(p, q Part) int {
+	return cmp.Or(cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.N, q.N), cmp.Compare(p.Name, q.Name))
+}
+
+// Parts are the parts of the key.
+func (k Key) Parts() (parts []Part) {
+	for word := range strings.SplitSeq(k.String(), "+") {
+		p, err := ParsePart(word)
+		if err != nil {
+			panic("key " + strconv.Quote(string(k)) + ": " + err.Error()) // only ParseKey makes keys
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Has reports whether some part of the key is of a kind.
+func (k Key) Has(kind PartKind) bool {
+	return slices.ContainsFunc(k.Parts(), func(p Part) bool { return p.Kind == kind })
 }
 
 // Who is the key without the action that goes with it: client of client+action.
 func (k Key) Who() Key {
-	switch k {
-	case ByClientAction:
-		return ByClient
-	case ByClientAgentAction:
-		return ByClientAgent
-	case ByClient24Action:
-		return ByClient24
-	case ByClient64Action:
-		return ByClient64
-	case ByUserAction:
-		return ByUser
+	if who := strings.TrimSuffix(string(k), "+action"); who != "client" {
+		return Key(who)
 	}
-	return k
+	return ByClient
 }
 
 // Shared reports whether requests of several clients fall into one bucket, so that one is judged by what others do.
-func (k Key) Shared() bool {
-	who := k.Who()
-	return who != ByClient && who != ByClientAgent && who != ByClientPath
-}
+func (k Key) Shared() bool { return !k.Has(PartClient) }
 
 // ByActions reports whether the key distinguishes actions.
-func (k Key) ByActions() bool { return k == ByAction || k.Who() != k }
-
-// ByAgents reports whether the key needs the agents of requests.
-func (k Key) ByAgents() bool { return k.Who() == ByClientAgent }
+func (k Key) ByActions() bool { return k.Has(PartAction) }
 
 // ByUsers reports whether the key needs the users of requests.
-func (k Key) ByUsers() bool { return k.Who() == ByUser }
+func (k Key) ByUsers() bool { return k.Has(PartUser) }
 
-// ByPaths reports whether the key needs the paths of requests.
-func (k Key) ByPaths() bool { return k == ByClientPath }
+// ByPaths reports whether the key needs the paths of requests as a whole.
+func (k Key) ByPaths() bool { return k.Has(PartPath) }

@@ -82,7 +82,7 @@ func madePolicy(i int) replay.PolicyTally {
 	t := replay.PolicyTally{Policy: policy.Policy{
 		Name: "token:" + time.Duration(i).String(),
 		Parts: []policy.Part{{
-			By:   request.Key(i % int(request.KeyCount)),
+			By:   request.UsualKeys[i%len(request.UsualKeys)],
 			Spec: limit.Spec{Algorithm: "token", Count: int64(i), Period: 30 * limit.Second, Options: "burst=10"},
 		}},
 	}}

@@ -36,7 +36,7 @@ func TestAgreesWithReplay(t *testing.T) {
 		if rng.IntN(2) == 0 { // so that some requests come too late
 			lateness = []limit.Time{0, limit.Millisecond, limit.Second, 10 * limit.Second, 5 * limit.Minute}[rng.IntN(5)]
 		}
-		by := request.Key(rng.IntN(int(request.KeyCount)))
+		by := request.UsualKeys[rng.IntN(len(request.UsualKeys))]
 		if rng.IntN(2) == 0 {
 			by = request.ByClient
 		}

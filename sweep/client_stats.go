@@ -110,10 +110,10 @@ func (c *clientCounts) networks(r *ClientStats, t *traffic.Tables) {
 		r.Clients++
 		r.Sent += s.requests
 		name := t.Clients.Name(id)
-		if _, ok := traffic.NetworkOf(request.ByClient24, name); ok {
+		if _, ok := traffic.NetworkOf(24, name); ok {
 			r.IPv4++
 		}
-		prefix, ok := traffic.NetworkOf(request.ByClient64, name)
+		prefix, ok := traffic.NetworkOf(64, name)
 		if !ok {
 			continue
 		}

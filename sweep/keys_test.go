@@ -77,7 +77,7 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	var keys []request.Key
 	var policies []policy.Policy
 	var tried []int64
-	for by := range request.KeyCount {
+	for _, by := range request.UsualKeys {
 		if by == request.ByHost {
 			continue // most of the logs do not tell it
 		}

@@ -28,6 +28,8 @@ type Batch struct {
 	Origin   []uint32     // a hash of the address that a proxy's header names behind the client; 0: none. See match.Origins
 	Leftmost []uint32     // a hash of that header's first entry, and in its last two bits what that is; 0: none
 
+	Values [MaxValues][]int32 // for each of Tables.Parts: Tables.Values, or NoValue
+
 	seqRoom []limit.Time // for Seq
 
 	// Warm requests lie before --since: they are judged, so that the limiters are in the state in which they would
@@ -40,8 +42,14 @@ type Batch struct {
 // Refusal reports whether a status says that the server itself turned the request away for being one too many.
 func Refusal(status int32) bool { return status == 429 || status == 503 }
 
-// NoUser is the user of a request that has none. Ids of Tables.Users are above it.
-const NoUser = -1
+// MaxValues is how many texts of a line keys can go by, beside the usual fields.
+const MaxValues = 8
+
+// NoUser is the user of a request that has none, NoValue its value. Ids of Tables.Users and Tables.Values are above it.
+const (
+	NoUser  = -1
+	NoValue = NoUser
+)
 
 // Len is the number of requests in the batch.
 func (b *Batch) Len() int { return len(b.At) }

@@ -11,11 +11,18 @@ import (
 // rules of its own.
 
 // Columns says which of the optional columns a run has.
-type Columns struct{ Source, Host, User, Path, Upstream, Marks, Traces, Origins bool }
+type Columns struct {
+	Source, Host, User, Path, Upstream, Marks, Traces, Origins bool
+
+	Values int // how many of Batch.Values
+}
+
+// usualColumns are those that are not Values.
+const usualColumns = 15
 
 // columns are those of b beside Seq.
-func (b *Batch) columns() [15]column {
-	return [...]column{
+func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
+	usual := [usualColumns]column{
 		{numbers[limit.Time]{series[limit.Time]{&b.At}}, noName, nil},
 		{numbers[int32]{series[int32]{&b.Client}}, clientName, nil},
 		{numbers[uint16]{series[uint16]{&b.Agent}}, agentName, nil},
@@ -32,7 +39,20 @@ func (b *Batch) columns() [15]column {
 		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[uint32]{series[uint32]{&b.Leftmost}}, noName, func(c Columns) bool { return c.Origins }},
 	}
+	copy(all[:], usual[:])
+	for i := range b.Values {
+		all[usualColumns+i] = column{numbers[int32]{series[int32]{&b.Values[i]}}, valueName, wantsValue[i]}
+	}
+	return all
 }
+
+// wantsValue report whether a run has each of Batch.Values.
+var wantsValue = func() (wants [MaxValues]func(Columns) bool) {
+	for i := range wants {
+		wants[i] = func(c Columns) bool { return i < c.Values }
+	}
+	return wants
+}()
 
 // A column is one of a Batch's.
 type column struct {
@@ -127,7 +147,7 @@ func (c numbers[T]) below(n int, names []PackedNames, kind nameKind) bool {
 		return len(*c.rows) == n
 	}
 	lowest := int64(0)
-	if kind == userName {
+	if mayLack(kind) {
 		lowest = NoUser
 	}
 	return n == 0 || int64(slices.Min(*c.rows)) >= lowest && int64(slices.Max(*c.rows)) < int64(names[kind].n)
@@ -136,7 +156,7 @@ func (c numbers[T]) below(n int, names []PackedNames, kind nameKind) bool {
 func (c numbers[T]) miss(from *Decoder, kind nameKind, n int) {
 	var v T
 	switch kind {
-	case userName:
+	case userName, valueName:
 		none := int32(NoUser)
 		v = T(none)
 	case hostName, pathName:
@@ -174,12 +194,15 @@ func (b *Batch) Save(to *Encoder) {
 		to.Uint(1)
 		saveNumbers(to, b.Seq)
 	}
-	for _, c := range b.columns() {
+	for k, c := range b.columns() {
 		if !c.has() {
 			to.Uint(0)
 			continue
 		}
 		to.Uint(1)
+		if c.kind == valueName { // the next process may have another list of parts
+			to.Text(to.parts[k-usualColumns].String())
+		}
 		c.save(to, c.kind)
 	}
 }
@@ -194,6 +217,11 @@ func (b *Batch) Restore(from *Decoder) {
 	for _, c := range b.columns() {
 		wanted := c.has()
 		switch saved := from.Uint() == 1; {
+		case c.kind == valueName:
+			if saved {
+				b.restoreValue(from, n)
+			}
+			wanted = true
 		case saved:
 			c.restore(from, c.kind, n)
 		case wanted && c.wanted == nil && n > 0:
@@ -209,6 +237,11 @@ func (b *Batch) Restore(from *Decoder) {
 			return
 		}
 	}
+	for i, column := range b.Values {
+		if column != nil && len(column) < n {
+			b.columns()[usualColumns+i].miss(from, valueName, n)
+		}
+	}
 	for i, at := range b.At {
 		b.At[i] = Bounded(int64(at))
 	}
@@ -222,4 +255,15 @@ func (b *Batch) Restore(from *Decoder) {
 		}
 		b.DropSeq()
 	}
+}
+
+// restoreValue reads one of Values into the column that is for the same part now, if there is one.
+func (b *Batch) restoreValue(from *Decoder, n int) {
+	part, into := from.Text(), new([]int32)
+	for i, p := range from.tables.Parts {
+		if p.String() == part && b.Values[i] != nil && len(b.Values[i]) == 0 {
+			into = &b.Values[i]
+		}
+	}
+	*into = restoreNames(from, valueName, *into, n)
 }

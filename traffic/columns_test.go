@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // Every column of a Batch is in the list, and has a value of its own in filled.
@@ -16,6 +18,11 @@ func TestColumnsAreListed(t *testing.T) {
 	for _, c := range b.columns() {
 		listed[c.pointer()] = true
 	}
+	for i := range b.Values {
+		if !listed[&b.Values[i]] {
+			t.Errorf("the column %d of values is not in the list", i)
+		}
+	}
 	v := reflect.ValueOf(&b).Elem()
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && f.Type.Kind() == reflect.Slice && !listed[v.Field(i).Addr().Interface()] {
@@ -24,7 +31,7 @@ func TestColumnsAreListed(t *testing.T) {
 	}
 }
 
-var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true}
+var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true, Values: 2}
 
 // filled has n rows, whose names are in the tables.
 func filled(t *Tables, n int) *Batch {
@@ -39,7 +46,9 @@ func filled(t *Tables, n int) *Batch {
 		b.Path, b.Upstream = append(b.Path, t.Paths.ID(name("path"))), append(b.Upstream, int64(i))
 		b.Marks, b.Traces = append(b.Marks, 1<<(63-i%2)), append(b.Traces, Trace{Trait(i), uint16(i * 5000), uint16(i * 9000)})
 		b.Origin, b.Leftmost = append(b.Origin, uint32(i)<<29), append(b.Leftmost, uint32(i)<<23)
+		b.Values[0], b.Values[1] = append(b.Values[0], t.Values.ID(name("value"))), append(b.Values[1], NoValue)
 		if i%3 > 0 {
+			b.Values[1][i] = t.Values.ID(name("other"))
 			b.User[i] = t.Users.ID(name("user"))
 		}
 	}
@@ -51,6 +60,7 @@ func filled(t *Tables, n int) *Batch {
 // Rows come back from a checkpoint in all columns that the run has. What was not kept is what a log without it has.
 func TestRowsAreRestored(t *testing.T) {
 	tables := NewTables()
+	tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "ja4"}}
 	for what, c := range map[string]struct{ saved, wanted Columns }{
 		"all":              {allColumns, allColumns},
 		"fewer than saved": {allColumns, Columns{User: true}},
@@ -101,6 +111,30 @@ func TestRowsAreRestored(t *testing.T) {
 				NewBatch(0, c.wanted).Restore(NewDecoder(forged, tables, tables.Actions.ID)) // may be anything, but must not panic
 			}
 		})
+	}
+}
+
+// Values come back into the column of their part, whatever place that has by then; others are dropped.
+func TestValuesFindTheirPart(t *testing.T) {
+	segment, field := request.Part{Kind: request.PartSegment, N: 2}, request.Part{Kind: request.PartField, Name: "ja4"}
+	tables := NewTables()
+	tables.Parts = []request.Part{segment, field}
+	b := filled(tables, 9)
+	var body bytes.Buffer
+	to := NewEncoder(tables, &body)
+	b.Save(to)
+	if err := to.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	tables.Parts = []request.Part{field, {Kind: request.PartCookie, Name: "sid"}}
+	again := NewBatch(0, allColumns)
+	from := NewDecoder(body.Bytes(), tables, tables.Actions.ID)
+	again.Restore(from)
+	if from.End(); from.Err() != nil {
+		t.Fatal(from.Err())
+	}
+	if none := slices.Repeat([]int32{NoValue}, 9); !slices.Equal(again.Values[0], b.Values[1]) || !slices.Equal(again.Values[1], none) {
+		t.Errorf("%v and %v are restored as %v and %v", b.Values[0], b.Values[1], again.Values[0], again.Values[1])
 	}
 }
 

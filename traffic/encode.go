@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"shadow/limit"
+	"shadow/request"
 )
 
 // What a run has to remember is written as numbers of variable length (encoding/binary) and as names. An id means
@@ -22,6 +23,7 @@ type Encoder struct {
 	out   []byte // what has not gone there
 	names [nameKinds]func(id int32) string
 	known [nameKinds]knownIDs
+	parts []request.Part // of the columns of values
 }
 
 // encoderBytes is how much of a checkpoint is in memory.
@@ -36,6 +38,7 @@ const (
 	hostName
 	userName
 	pathName
+	valueName
 	nameKinds
 	noName = nameKinds
 )
@@ -49,8 +52,8 @@ type knownIDs struct {
 // NewEncoder returns one that has written nothing.
 func NewEncoder(t *Tables, to io.Writer) *Encoder {
 	return &Encoder{
-		to: to, out: make([]byte, 0, encoderBytes+encoderBytes/8),
-		names: [...]func(int32) string{t.Clients.Name, t.Agents.Name, t.Actions.Name, t.Hosts.Name, t.Users.Name, t.Paths.Name},
+		to: to, parts: t.Parts, out: make([]byte, 0, encoderBytes+encoderBytes/8),
+		names: [...]func(int32) string{t.Clients.Name, t.Agents.Name, t.Actions.Name, t.Hosts.Name, t.Users.Name, t.Paths.Name, t.Values.Name},
 	}
 }
 
@@ -107,7 +110,7 @@ func saveNumbers[T integer](e *Encoder, column []T) {
 	}
 }
 
-// saveNames writes a column of ids. A user may be NoUser.
+// saveNames writes a column of ids. A user may be NoUser, a value NoValue.
 func saveNames[T integer](e *Encoder, kind nameKind, column []T) {
 	k := &e.known[kind]
 	for _, v := range column {
@@ -126,8 +129,11 @@ func saveNames[T integer](e *Encoder, kind nameKind, column []T) {
 	}
 }
 
-// nobody stands for NoUser.
+// nobody stands for NoUser and NoValue.
 const nobody = 1
+
+// mayLack reports whether requests may lack what has names of a kind.
+func mayLack(kind nameKind) bool { return kind == userName || kind == valueName }
 
 // A Decoder reads what an Encoder wrote, and takes the names into tables. It reads until the first error; from then on
 // all is 0.
@@ -147,7 +153,7 @@ var (
 
 // NewDecoder reads b. action takes the name of an action into t.Actions.
 func NewDecoder(b []byte, t *Tables, action func(name []byte) int32) *Decoder {
-	ids := [...]func([]byte) int32{t.Clients.ID, t.Agents.ID, action, t.Hosts.ID, t.Users.ID, t.Paths.ID}
+	ids := [...]func([]byte) int32{t.Clients.ID, t.Agents.ID, action, t.Hosts.ID, t.Users.ID, t.Paths.ID, t.Values.ID}
 	return &Decoder{rest: b, tables: t, ids: ids}
 }
 
@@ -255,7 +261,7 @@ func (d *Decoder) name(kind nameKind) int32 {
 			d.known[kind] = append(known, id)
 			return id
 		}
-	case n == nobody && kind == userName:
+	case n == nobody && mayLack(kind):
 		return NoUser
 	case n > nobody && n-nobody <= uint64(len(known)):
 		return known[n-nobody-1]

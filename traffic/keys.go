@@ -1,7 +1,6 @@
 package traffic
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"net/netip"
@@ -18,10 +17,20 @@ type Timelines struct {
 	Column []int32 // the key of each row of the batch
 	Len    int     // how many keys there are
 
-	who      []int32  // the column of By without its action, reused
-	senders  pairs    // client and agent or path, or user
-	actions  pairs    // who, and the action
-	networks networks // of clients
+	parts []keyPart // of By; nil: not made yet
+}
+
+// A keyPart gives the rows of a batch ids by one part of a key, and joins them with those of the parts before it:
+//
+//	client+agent+action    client ─┬▶ pairs ─┬▶ pairs ──▶ keys
+//	                       agent  ─┘         │
+//	                       action ───────────┘
+type keyPart struct {
+	request.Part
+	ids, keys []int32 // reused
+	joined    pairs   // a key of the parts before this one, and this one
+	senders   pairs   // a user or a value, or the client of a request without one
+	networks  networks
 }
 
 // Take makes the group the timelines of the batch.
@@ -30,75 +39,113 @@ func (l *Timelines) Take(b *Batch, t *Tables) {
 	l.Sort(b, l.Column, l.Len)
 }
 
+// each are the parts of the key.
+func (l *Timelines) each() []keyPart {
+	if l.parts == nil {
+		for _, part := range l.By.Parts() {
+			l.parts = append(l.parts, keyPart{Part: part})
+		}
+	}
+	return l.parts
+}
+
 // fill makes the column of keys.
 func (l *Timelines) fill(b *Batch, t *Tables) {
-	who := l.By.Who()
-	if who == l.By {
-		l.Column, l.Len = l.fillWho(l.Column, who, b, t)
-		return
+	for i := range l.each() {
+		p := &l.parts[i]
+		ids := p.column(b, t)
+		if i == 0 {
+			l.Column, l.Len = ids, p.len(t)
+			continue
+		}
+		p.keys = p.keys[:0]
+		for row, id := range ids {
+			p.keys = append(p.keys, p.joined.id(l.Column[row], id))
+		}
+		l.Column, l.Len = p.keys, p.joined.n
 	}
-	l.who, _ = l.fillWho(l.who, who, b, t)
-	l.Column = l.Column[:0]
-	for i, id := range l.who {
-		l.Column = append(l.Column, l.actions.id(id, int32(b.Action[i])))
-	}
-	l.Len = l.actions.n
 }
 
-// fillWho makes the column of a key without an action beside it, in the room of column, and tells how many keys there are.
-func (l *Timelines) fillWho(column []int32, who request.Key, b *Batch, t *Tables) ([]int32, int) {
-	switch who {
-	case request.ByClient:
-		return b.Client, t.Clients.Len()
-	case request.ByHost:
-		return b.Host, t.Hosts.Len()
-	case request.BySite:
-		return append(column, make([]int32, max(0, b.Len()-len(column)))...)[:b.Len()], 1
-	case request.ByUser:
-		return l.users(column, b)
+// Count is how many keys the tables know.
+func (l *Timelines) Count(t *Tables) int {
+	last := &l.each()[len(l.parts)-1]
+	if len(l.parts) > 1 {
+		return last.joined.n
 	}
-	column = column[:0]
-	switch who {
-	case request.ByAction:
+	return last.len(t)
+}
+
+// column are the ids of the rows of a batch by the part.
+func (p *keyPart) column(b *Batch, t *Tables) []int32 {
+	ids := p.ids[:0]
+	switch p.Kind {
+	case request.PartClient:
+		return b.Client
+	case request.PartHost:
+		return b.Host
+	case request.PartPath:
+		return b.Path
+	case request.PartSite:
+		ids = append(p.ids, make([]int32, max(0, b.Len()-len(p.ids)))...)[:b.Len()]
+	case request.PartAgent:
+		for _, agent := range b.Agent {
+			ids = append(ids, int32(agent))
+		}
+	case request.PartAction:
 		for _, action := range b.Action {
-			column = append(column, int32(action))
+			ids = append(ids, int32(action))
 		}
-		return column, t.Actions.Len()
-	case request.ByClientAgent:
-		for i, client := range b.Client {
-			column = append(column, l.senders.id(client, int32(b.Agent[i])))
+	case request.PartNetwork:
+		p.networks.take(p.N, t.Clients)
+		for _, client := range b.Client {
+			ids = append(ids, p.networks.of[client])
 		}
-		return column, l.senders.n
-	case request.ByClientPath:
-		for i, client := range b.Client {
-			column = append(column, l.senders.id(client, b.Path[i]))
-		}
-		return column, l.senders.n
+	case request.PartUser:
+		ids = p.orClients(ids, b.User, b.Client)
+	default:
+		ids = p.orClients(ids, t.ValuesOf(b, p.Part), b.Client)
 	}
-	l.networks.take(who, t.Clients)
-	for _, client := range b.Client {
-		column = append(column, l.networks.of[client])
-	}
-	return column, len(l.networks.members)
+	p.ids = ids
+	return ids
 }
 
-// What the second of a pair of senders says where keys are users: whether the first is a user, or a client without one.
+// len is how many ids the part has.
+func (p *keyPart) len(t *Tables) int {
+	switch p.Kind {
+	case request.PartClient:
+		return t.Clients.Len()
+	case request.PartHost:
+		return t.Hosts.Len()
+	case request.PartPath:
+		return t.Paths.Len()
+	case request.PartSite:
+		return 1
+	case request.PartAgent:
+		return t.Agents.Names().Len()
+	case request.PartAction:
+		return t.Actions.Len()
+	case request.PartNetwork:
+		return len(p.networks.members)
+	}
+	return p.senders.n
+}
+
+// What the second of a pair of senders says: whether the first is a user or a value, or a client without one.
 const (
-	userSender   = 0
+	valueSender  = 0
 	clientSender = 1
 )
 
-// users are those of the requests; of a request without one, its client.
-func (l *Timelines) users(column []int32, b *Batch) ([]int32, int) {
-	column = column[:0]
-	for i, id := range b.Client {
-		if b.User != nil && b.User[i] != NoUser {
-			column = append(column, l.senders.id(b.User[i], userSender))
+// orClients appends the ids of senders: of users or values; of a request without one, of its client.
+func (p *keyPart) orClients(ids, values, clients []int32) []int32 {
+	for i, client := range clients {
+		if values != nil && values[i] != NoValue {
+			ids = append(ids, p.senders.id(values[i], valueSender))
 		} else {
-			column = append(column, l.senders.id(id, clientSender))
+			ids = append(ids, p.senders.id(client, clientSender))
 		}
 	}
-	return column, l.senders.n
+	return ids
 }
 
 // pairs gives each pair, such as one of client and action, that occurs a dense id. They lie in a table with open addressing,
@@ -179,18 +226,19 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 // networks holds for each client the network of its address. A client that is no address, or one of the other family, is a
 // network by itself.
 type networks struct {
-	of      []int32 // by client id
-	known   pairs   // networks of addresses by their 32 or 64 bits
-	ids     []int32 // by their ids in known
-	members []int32 // of each network the first client
+	of      []int32     // by client id
+	known   intern.Dict // networks of addresses by the bytes of their first address
+	ids     []int32     // by their ids in known
+	members []int32     // of each network the first client
 }
 
 // take takes in the new clients.
-func (w *networks) take(by request.Key, clients *intern.Dict) {
+func (w *networks) take(bits int, clients *intern.Dict) {
 	for id := len(w.of); id < clients.Len(); id++ {
 		of := int32(len(w.members))
-		if network, ok := NetworkOf(by, clients.Name(int32(id))); ok {
-			known := w.known.id(bitsOf(network))
+		if network, ok := NetworkOf(bits, clients.Name(int32(id))); ok {
+			first := network.Addr().As16() // networks of so many bits are all of one family
+			known := w.known.ID(first[:])
 			if int(known) == len(w.ids) {
 				w.ids = append(w.ids, of)
 			}
@@ -203,25 +251,14 @@ func (w *networks) take(by request.Key, clients *intern.Dict) {
 	}
 }
 
-// bitsOf are the bits of an IPv4 address, or the first 64 of an IPv6 address. Networks of one key are all of one family.
-func bitsOf(network netip.Prefix) (high, low int32) {
-	if addr := network.Addr(); addr.Is4() {
-		b := addr.As4()
-		return 0, int32(binary.BigEndian.Uint32(b[:]))
-	}
-	b := network.Addr().As16()
-	return int32(binary.BigEndian.Uint32(b[:])), int32(binary.BigEndian.Uint32(b[4:]))
-}
+// v4Bits are those of an IPv4 address. A network of more bits is one of IPv6.
+const v4Bits = 32
 
-// NetworkOf is the network that a key by networks puts a client in; false if the client stays alone.
-func NetworkOf(by request.Key, client string) (netip.Prefix, bool) {
+// NetworkOf is the network of so many bits that a client is in; false if the client stays alone.
+func NetworkOf(bits int, client string) (netip.Prefix, bool) {
 	addr, ok := parse.Addr([]byte(client))
-	switch by = by.Who(); {
-	case !ok:
-	case by == request.ByClient24 && addr.Is4():
-		return netip.PrefixFrom(addr, 24).Masked(), true
-	case by == request.ByClient64 && addr.Is6():
-		return netip.PrefixFrom(addr, 64).Masked(), true
+	if !ok || addr.Is4() != (bits <= v4Bits) {
+		return netip.Prefix{}, false
 	}
-	return netip.Prefix{}, false
+	return netip.PrefixFrom(addr, bits).Masked(), true
 }

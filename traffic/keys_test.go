@@ -6,37 +6,41 @@ import (
 	"testing"
 
 	"shadow/limit"
-	"shadow/request"
 	"shadow/testneeds"
 )
 
 func TestNetworkOf(t *testing.T) {
 	for _, c := range []struct {
-		by           request.Key
+		bits         int
 		client, want string // "": stays alone
 	}{
-		{request.ByClient24, "192.0.2.7", "192.0.2.0/24"},
-		{request.ByClient24Action, "192.0.2.255", "192.0.2.0/24"},
-		{request.ByClient24, "192.0.3.7", "192.0.3.0/24"},
-		{request.ByClient24, "::ffff:192.0.2.7", "192.0.2.0/24"},
-		{request.ByClient24, "2001:db8::7", ""},
-		{request.ByClient24, "192.0.2.0/24", ""},
-		{request.ByClient24, "shop.example", ""},
-		{request.ByClient24, "-", ""},
-		{request.ByClient64, "2001:db8:1:2:3::7", "2001:db8:1:2::/64"},
-		{request.ByClient64Action, "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"},
-		{request.ByClient64, "2001:db8:1:3::7", "2001:db8:1:3::/64"},
-		{request.ByClient64, "192.0.2.7", ""},
-		{request.ByClient64, "::ffff:192.0.2.7", ""},
-		{request.ByClient, "192.0.2.7", ""},
-		{request.ByUser, "2001:db8::7", ""},
+		{24, "192.0.2.7", "192.0.2.0/24"},
+		{24, "192.0.2.255", "192.0.2.0/24"},
+		{24, "192.0.3.7", "192.0.3.0/24"},
+		{24, "::ffff:192.0.2.7", "192.0.2.0/24"},
+		{24, "2001:db8::7", ""},
+		{24, "192.0.2.0/24", ""},
+		{24, "shop.example", ""},
+		{24, "-", ""},
+		{64, "2001:db8:1:2:3::7", "2001:db8:1:2::/64"},
+		{64, "2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"},
+		{64, "2001:db8:1:3::7", "2001:db8:1:3::/64"},
+		{64, "192.0.2.7", ""},
+		{64, "::ffff:192.0.2.7", ""},
+		{8, "192.0.2.7", "192.0.0.0/8"},
+		{20, "192.0.31.7", "192.0.16.0/20"},
+		{32, "192.0.2.7", "192.0.2.7/32"},
+		{33, "192.0.2.7", ""},
+		{32, "2001:db8::7", ""},
+		{33, "2001:db8:8000::7", "2001:db8:8000::/33"},
+		{128, "2001:db8::7", "2001:db8::7/128"},
 	} {
 		got := ""
-		if network, ok := NetworkOf(c.by, c.client); ok {
+		if network, ok := NetworkOf(c.bits, c.client); ok {
 			got = network.String()
 		}
 		if got != c.want {
-			t.Errorf("%s puts %s in %q, want %q", c.by, c.client, got, c.want)
+			t.Errorf("/%d puts %s in %q, want %q", c.bits, c.client, got, c.want)
 		}
 	}
 }

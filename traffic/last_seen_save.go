@@ -56,105 +56,92 @@ func (s *LastSeen) Trim(live []int32, most int, release func(key int32)) {
 	}
 }
 
-// Save writes keys as names: what they are made of, in one column or two, and in another one the action beside it.
+// Save writes keys as names, in a column for each part of what they are made of.
 func (l *Timelines) Save(keys []int32, to *Encoder) {
-	who, actions := l.By.Who(), []int32(nil)
-	if who != l.By {
-		keys, actions = l.actions.split(keys)
+	columns := make([][]int32, len(l.each()))
+	for i := len(columns) - 1; i > 0; i-- {
+		keys, columns[i] = l.parts[i].joined.split(keys)
 	}
-	switch who {
-	case request.ByClient:
-		saveNames(to, clientName, keys)
-	case request.ByAction:
-		saveNames(to, actionName, keys)
-	case request.ByHost:
-		saveNames(to, hostName, keys)
-	case request.ByClientAgent, request.ByClientPath:
-		clients, others := l.senders.split(keys)
-		saveNames(to, clientName, clients)
-		saveNames(to, besideClient(who), others)
-	case request.ByUser:
-		ids, kinds := l.senders.split(keys)
-		saveNumbers(to, kinds)
-		for i, kind := range kinds {
-			saveNames(to, senderNames[kind], ids[i:i+1])
-		}
-	case request.ByClient24, request.ByClient64:
-		members := make([]int32, len(keys))
-		for i, key := range keys {
-			members[i] = l.networks.members[key]
-		}
-		saveNames(to, clientName, members)
+	columns[0] = keys
+	for i, ids := range columns {
+		l.parts[i].save(ids, to)
 	}
-	saveNames(to, actionName, actions)
 }
-
-// besideClient is what is beside the client in a key of two.
-func besideClient(who request.Key) nameKind {
-	if who == request.ByClientAgent {
-		return agentName
-	}
-	return pathName
-}
-
-// senderNames are what senders are, see userSender.
-var senderNames = [...]nameKind{userSender: userName, clientSender: clientName}
 
 // Restore reads n keys. They are fewer if there are not so many.
 func (l *Timelines) Restore(n int, from *Decoder) (keys []int32) {
-	who := l.By.Who()
-	switch who {
-	case request.ByClient:
-		keys = restoreNames(from, clientName, keys, n)
-	case request.ByAction:
-		keys = restoreNames(from, actionName, keys, n)
-	case request.ByHost:
-		keys = restoreNames(from, hostName, keys, n)
-	case request.BySite:
-		keys = make([]int32, n)
-	case request.ByClientAgent, request.ByClientPath:
-		clients := restoreNames[int32](from, clientName, nil, n)
-		keys = l.senders.join(clients, restoreNames[int32](from, besideClient(who), nil, n))
-	case request.ByUser:
-		kinds, ids := restoreNumbers[int32](from, nil, n), []int32(nil)
-		for i, kind := range kinds {
-			if kind != userSender {
-				kinds[i] = clientSender
-			}
-			ids = restoreNames(from, senderNames[kinds[i]], ids, 1)
+	for i := range l.each() {
+		ids := l.parts[i].restore(n, from)
+		if i == 0 {
+			keys = ids
+		} else {
+			keys = l.parts[i].joined.join(keys, ids)
 		}
-		if slices.Contains(ids, NoUser) {
-			from.Fail(errNoName)
-		}
-		keys = l.senders.join(ids, kinds)
-	case request.ByClient24, request.ByClient64:
-		keys = restoreNames(from, clientName, keys, n)
-		l.networks.take(who, from.tables.Clients)
-		for i, client := range keys {
-			keys[i] = l.networks.of[client]
-		}
-	}
-	if who != l.By {
-		keys = l.actions.join(keys, restoreNames[int32](from, actionName, nil, n))
 	}
 	return keys
 }
 
-// Count is how many keys the tables know.
-func (l *Timelines) Count(t *Tables) int {
-	switch l.By {
-	case request.ByClient:
-		return t.Clients.Len()
-	case request.ByAction:
-		return t.Actions.Len()
-	case request.ByHost:
-		return t.Hosts.Len()
-	case request.BySite:
-		return 1
-	case request.ByClientAgent, request.ByClientPath, request.ByUser:
-		return l.senders.n
-	case request.ByClient24, request.ByClient64:
-		return len(l.networks.members)
+// plainNames are what the ids of parts are, where they are the ids of tables.
+var plainNames = map[request.PartKind]nameKind{
+	request.PartClient: clientName, request.PartHost: hostName, request.PartAgent: agentName, request.PartPath: pathName,
+	request.PartAction: actionName,
+}
+
+// senderNames are what senders are, see valueSender.
+func (p *keyPart) senderNames() [2]nameKind {
+	if p.Kind == request.PartUser {
+		return [...]nameKind{valueSender: userName, clientSender: clientName}
 	}
-	return l.actions.n
+	return [...]nameKind{valueSender: valueName, clientSender: clientName}
+}
+
+func (p *keyPart) save(ids []int32, to *Encoder) {
+	if kind, plain := plainNames[p.Kind]; plain {
+		saveNames(to, kind, ids)
+		return
+	}
+	switch p.Kind {
+	case request.PartSite:
+	case request.PartNetwork:
+		members := make([]int32, len(ids))
+		for i, id := range ids {
+			members[i] = p.networks.members[id]
+		}
+		saveNames(to, clientName, members)
+	default:
+		ids, kinds := p.senders.split(ids)
+		saveNumbers(to, kinds)
+		names := p.senderNames()
+		for i, kind := range kinds {
+			saveNames(to, names[kind], ids[i:i+1])
+		}
+	}
+}
+
+func (p *keyPart) restore(n int, from *Decoder) (ids []int32) {
+	if kind, plain := plainNames[p.Kind]; plain {
+		return restoreNames(from, kind, ids, n)
+	}
+	switch p.Kind {
+	case request.PartSite:
+		return make([]int32, n)
+	case request.PartNetwork:
+		ids = restoreNames(from, clientName, ids, n)
+		p.networks.take(p.N, from.tables.Clients)
+		for i, client := range ids {
+			ids[i] = p.networks.of[client]
+		}
+		return ids
+	}
+	kinds, names := restoreNumbers[int32](from, nil, n), p.senderNames()
+	for i, kind := range kinds {
+		if kind != valueSender {
+			kinds[i] = clientSender
+		}
+		ids = restoreNames(from, names[kinds[i]], ids, 1)
+	}
+	if slices.Contains(ids, NoValue) {
+		from.Fail(errNoName)
+	}
+	return p.senders.join(ids, kinds)
 }

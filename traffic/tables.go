@@ -1,6 +1,9 @@
 package traffic
 
 import (
+	"slices"
+
+	"shadow/request"
 	"shadow/traffic/intern"
 	"shadow/traffic/useragent"
 )
@@ -13,11 +16,22 @@ type Tables struct {
 	Hosts   *intern.Dict
 	Users   *intern.Dict
 	Paths   *intern.Dict
+	Values  *intern.Dict   // of all Parts together
+	Parts   []request.Part // what Batch.Values are, at most MaxValues
 }
 
 // NewTables returns empty dictionaries.
 func NewTables() *Tables {
 	return &Tables{
 		Clients: intern.NewDict(), Agents: useragent.NewAgents(), Actions: intern.NewDict(), Hosts: intern.NewDict(), Users: intern.NewDict(), Paths: intern.NewDict(),
+		Values: intern.NewDict(),
 	}
+}
+
+// ValuesOf is the column of a batch that is for a part, nil if there is none.
+func (t *Tables) ValuesOf(b *Batch, part request.Part) []int32 {
+	if i := slices.Index(t.Parts, part); i >= 0 {
+		return b.Values[i]
+	}
+	return nil
 }

@@ -25,6 +25,7 @@ func (t *Tables) all() [nameKinds]namesTable {
 	return [...]namesTable{
 		clientName: {t.Clients, dense}, agentName: {t.Agents.Names(), 1 << 16}, actionName: {t.Actions, 1 << 16},
 		hostName: {t.Hosts, dense}, userName: {t.Users, dense}, pathName: {t.Paths, dense},
+		valueName: {t.Values, dense},
 	}
 }
 
