@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"shadow/limit"
 )
@@ -115,21 +114,32 @@ func (p *token) serves(base, frac *token) bool {
 	return p.kind == kindStrptime && base.kind == kindStrptime
 }
 
+// A twin is a place in Record.Extra that holds the same as another one: a variable may be asked for by several names.
+type twin struct{ to, from int }
+
 // nameExtras marks the variables that Options.Extra asks for by name.
-func nameExtras(tokens []token, extra []string) error {
+func nameExtras(tokens []token, extra []string) (twins []twin, err error) {
 	if len(extra) > MaxExtra {
-		return fmt.Errorf("%d further fields are wanted, at most %d can be had", len(extra), MaxExtra)
+		return nil, fmt.Errorf("%d further fields are wanted, at most %d can be had", len(extra), MaxExtra)
 	}
 	for i, name := range extra {
+		from := -1
 		for j := range tokens {
 			p := &tokens[j]
-			if p.variable() && p.extra < 0 && (p.key == name || p.fold && strings.EqualFold(p.key, name)) {
-				p.extra = i
+			if !p.variable() || !p.answers(name) {
+				continue
+			}
+			if p.extra < 0 {
+				p.extra, from = i, -1
 				break
 			}
+			from = p.extra
+		}
+		if from >= 0 {
+			twins = append(twins, twin{i, from})
 		}
 	}
-	return nil
+	return twins, nil
 }
 
 // A variable that feeds no field is read over, so that one that is misspelt would leave its field empty without a word:

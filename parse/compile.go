@@ -40,7 +40,8 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := nameExtras(tokens, o.Extra); err != nil {
+	twins, err := nameExtras(tokens, o.Extra)
+	if err != nil {
 		return nil, err
 	}
 	if err := misspelt(tokens, isNginx); err != nil {
@@ -61,7 +62,12 @@ func build(text string, o Options, lenient bool) (*Format, error) {
 	feeds := func(k fieldKind) bool { return slices.ContainsFunc(tokens, func(t token) bool { return t.kind == k }) }
 	prog.timeless = timeless
 	prog.apart = feeds(kindMethod) && feeds(kindPath)
-	return newFormat(tokens, parser), nil
+	f := newFormat(tokens, parser)
+	prog.twins = twins
+	for _, t := range twins {
+		f.extra[t.to] = true
+	}
+	return f, nil
 }
 
 // connect makes the parser: a scanner, or gonx where the scanner cannot express the format or gonx is wanted.
@@ -119,7 +125,7 @@ func takeApart(text string) (tokens []token, isNginx bool, err error) {
 
 // newFormat notes what the tokens of a format feed.
 func newFormat(tokens []token, parser func() Parser) *Format {
-	f := &Format{parser: parser}
+	f := &Format{parser: parser, names: namesOf(tokens)}
 	for i := range tokens {
 		p := &tokens[i]
 		if p.variable() && p.kind != kindSkip {

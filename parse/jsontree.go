@@ -2,7 +2,6 @@ package parse
 
 import (
 	"fmt"
-	"net/textproto"
 	"strings"
 )
 
@@ -75,13 +74,6 @@ func newJSONTree(m FieldMapping, extra []string) (*jsonNode, error) {
 		}
 	}
 	return root, nil
-}
-
-// extraKeys are the keys of a further field: its own name, and if that is a request header's, where Caddy and Traefik
-// log it.
-func extraKeys(name string) []string {
-	header := textproto.CanonicalMIMEHeaderKey(name)
-	return []string{name, "request.headers." + header, "request_" + header}
 }
 
 // add hangs a target at a path, and at the flat keys of the same spelling: of request.uri, "uri" within the object

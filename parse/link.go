@@ -18,6 +18,7 @@ type program struct {
 	apart    bool // whether method and path are fields of their own: a line with neither had no request
 	timeless bool // whether there is no timestamp
 	pieced   bool // whether the timestamp is put together from parts
+	twins    []twin
 	overlaps bool // whether an extra field shares its bytes with a usual one
 	head     bool // whether its first steps are those of the combined format (see head.go)
 }

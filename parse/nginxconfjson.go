@@ -32,6 +32,11 @@ func CompileJSONTemplate(text string, o Options) (*Format, error) {
 	collectVariables(keys, "", template)
 	o.Extra = slices.Clone(o.Extra)
 	for i, name := range o.Extra {
+		if header := headerOf(name); header != "" {
+			name = nginxHeader(header)
+		} else if cookie := cookieOf(name); cookie != "" {
+			name = "cookie_" + cookie
+		}
 		if key, ok := keys[name]; ok {
 			o.Extra[i] = key
 		}

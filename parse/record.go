@@ -9,7 +9,7 @@ import (
 )
 
 // MaxExtra is how many fields beyond the usual ones a caller can ask for by name (Options.Extra).
-const MaxExtra = 4
+const MaxExtra = 8
 
 // NotLogged stands for a number that the line does not have.
 const NotLogged = -1
@@ -93,7 +93,7 @@ const (
 // Options says what a caller needs of a format beyond the usual.
 type Options struct {
 	Zone  *time.Location // of stamps that do not name theirs; nil is UTC
-	Extra []string       // names of further fields (nginx variables without "$", JSON keys, Apache header names), at most MaxExtra
+	Extra []string       // names of further fields (see extra.go), at most MaxExtra
 	Gonx  bool           // read with gonx.Parser even where the scanner could
 
 	Timeless bool // lines may have no time: see Format.In
@@ -105,6 +105,7 @@ type Format struct {
 	Text   string // as the server's configuration would write it, or the JSON field mapping
 	fields [fieldCount]bool
 	extra  [MaxExtra]bool
+	names  []string
 	header string // that FieldForwarded is, in lower case
 	zone   *time.Location
 	after  func(block []byte) *Format

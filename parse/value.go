@@ -165,6 +165,9 @@ func (s *reader) complete(line []byte, r *Record) Fault {
 	if !s.unescaped && bytes.IndexByte(line, '\\') >= 0 {
 		s.unescape(r)
 	}
+	for _, t := range s.prog.twins {
+		r.Extra[t.to] = r.Extra[t.from]
+	}
 	cleanAddresses(r)
 	return Fault{}
 }

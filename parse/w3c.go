@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,18 +75,18 @@ func (w *w3cFamily) format(header string) (*Format, error) {
 	if len(w.formats) == mostHeaders {
 		clear(w.formats)
 	}
-	f := &Format{Name: "w3c", Text: W3CHeader + " " + strings.Join(names, " "), zone: w.options.Zone}
+	f := &Format{Name: "w3c", Text: W3CHeader + " " + strings.Join(names, " "), zone: w.options.Zone, names: names}
 	columns := make([]w3cColumn, len(names))
 	has := map[fieldKind]bool{}
 	for i, name := range names {
 		kind := w3cFields[strings.ToLower(name)]
-		columns[i] = w3cColumn{kind: kind, extra: -1}
+		columns[i] = w3cColumn{kind: kind}
 		if has[kind] = true; kind != kindText && kind < kindCount {
 			f.fields[kindInfos[kind].feeds] = true
 		}
 		for j, extra := range w.options.Extra {
-			if strings.EqualFold(name, extra) || strings.EqualFold(name, "cs("+extra+")") {
-				columns[i].extra, f.extra[j] = j, true
+			if strings.EqualFold(name, extra) || strings.EqualFold(name, "cs("+cmp.Or(headerOf(extra), extra)+")") {
+				columns[i].extra, f.extra[j] = append(columns[i].extra, j), true
 			}
 		}
 	}
@@ -115,7 +116,7 @@ func (w *w3cFamily) after(f *Format, block []byte) *Format {
 // A w3cColumn says what a column is.
 type w3cColumn struct {
 	kind  fieldKind // kindText: nothing that we read
-	extra int       // its place in Record.Extra, or −1
+	extra []int     // its places in Record.Extra
 }
 
 // A w3cParser reads the lines of one log. A header among them changes the columns.
@@ -171,8 +172,8 @@ func (p *w3cParser) fill(line []byte, r *Record) Fault {
 		var v []byte
 		v, rest = w3cValue(rest, tabs)
 		c := &p.columns[i]
-		if c.extra >= 0 {
-			r.Extra[c.extra] = v
+		for _, place := range c.extra {
+			r.Extra[place] = v
 		}
 		if len(v) == 0 || len(v) == 1 && v[0] == '-' {
 			continue

@@ -116,7 +116,7 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 		_, offset := time.Date(1990, month+1, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
 		fmt.Fprint(to, offset, " ")
 	}
-	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil)
+	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil, o.Tables.Parts)
 	fmt.Fprintf(to, "%q\n", l.Config.Actions)
 	if o.Scopes.ByOwner() {
 		for _, name := range l.NetworkDB {

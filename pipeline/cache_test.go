@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"shadow/request"
 	"shadow/suggest"
 	"shadow/testneeds"
 )
@@ -30,7 +31,7 @@ var cacheQuestions = map[string]func(Logs) question{
 	},
 	"replay of actions, with bands, evidence and harm": func(l Logs) question {
 		l.Wanted = true
-		c := Choice{Limits: []string{"token:6/30s", "6/1m"}, By: 1} // by client+action: paths are noted
+		c := Choice{Limits: []string{"token:6/30s", "6/1m"}, By: request.ByClientAction} // paths are noted
 		return &Replay{Logs: l, Choice: c, Keeping: Keeping{NoStore: true}, Look: Look{Output: "json", Top: 3}, Band: true, Harm: true}
 	},
 	"sweep": func(l Logs) question { return &Sweep{Logs: l, Keeping: Keeping{NoStore: true}, Output: "json"} },
@@ -293,7 +294,7 @@ func TestCacheOfOtherOptions(t *testing.T) {
 		robots("User-agent: *\nDisallow: /login\n"),
 		config("actions: [{name: all, prefix: /}]\n"),
 		config("actions: [{name: shop, prefix: /product}]\n"),
-		func(_ *Logs, r *Replay) { r.By = 1 },
+		func(_ *Logs, r *Replay) { r.By = request.ByClientAction },
 		func(_ *Logs, r *Replay) { r.Band = true },
 	} {
 		first := ask(change)

@@ -54,8 +54,8 @@ func explainMissing(err error, policies []policy.Policy) error {
 	}
 	what := missing.Field
 	lacks := func(k request.Key) bool {
-		return what == ingest.TheHost && k == request.ByHost || what == ingest.TheUser && k.ByUsers() ||
-			what == ingest.ThePath && k.ByPaths()
+		return what == ingest.TheHost && k.ByHosts() || what == ingest.TheUser && k.ByUsers() ||
+			what == ingest.ThePath && k.ByPaths() || slices.ContainsFunc(k.Parts(), func(p request.Part) bool { return p.String() == what })
 	}
 	var names []string
 	place := ""

@@ -105,6 +105,10 @@ func (f *Reading) options(
 	if err != nil {
 		return o, Usage("%w", err)
 	}
+	if o.Values, extra, err = match.NewValues(PolicyKeys(policies), extra); err != nil {
+		return o, Usage("%w", err)
+	}
+	o.Tables.Parts = o.Values.Parts()
 	if o.Format, err = f.choice(extra); err != nil {
 		return o, err
 	}
@@ -113,7 +117,7 @@ func (f *Reading) options(
 		o.Warmup = leastWarmup
 	}
 	for _, p := range policies {
-		o.Hosts = o.Hosts || slices.Contains(p.Keys(), request.ByHost)
+		o.Hosts = o.Hosts || slices.ContainsFunc(p.Keys(), request.Key.ByHosts)
 		o.Users = o.Users || slices.ContainsFunc(p.Keys(), request.Key.ByUsers)
 		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), request.Key.ByPaths)
 		if !f.Cold {

@@ -76,7 +76,7 @@ type resumeHead struct {
 }
 
 // stateVersion is that of the states that this shadow writes, and can read.
-const stateVersion = 2
+const stateVersion = 3
 
 // begin finds out what is to be read, and with what the limits begin.
 func (c *resumption) begin(ctx context.Context, run *store.Run, r *Replay) error {
@@ -240,6 +240,9 @@ func (r *Replay) resumeOptions() resumeOptions {
 	columns := fmt.Sprintf("hosts %t, users %t", r.Read.Hosts, r.Read.Users)
 	if r.Read.Paths { // named only where they are, as they came later
 		columns += ", paths true"
+	}
+	if len(r.Read.Tables.Parts) > 0 {
+		columns += fmt.Sprintf(", values %v", r.Read.Tables.Parts)
 	}
 	actions := ""
 	if slices.ContainsFunc(r.Policies, func(p policy.Policy) bool {

@@ -175,7 +175,8 @@ func TestParseKey(t *testing.T) {
 	}
 	_, err := request.ParseKey("clients")
 	want := `key "clients": limits cannot count by that (did you mean "client"?); want one of client, client+action, action, host, site, ` +
-		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action, client+path`
+		`client+agent, client/24, client/64, user, client+agent+action, client/24+action, client/64+action, user+action, client+path, ` +
+		`or parts joined by +, such as client/20, path, segment:2, field:ja4, header:X-Api-Key, cookie:session`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

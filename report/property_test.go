@@ -71,15 +71,17 @@ func anyResult() *rapid.Generator[*replay.Result] {
 }
 
 // anyTally draws what one policy did, apart from which clients it hit.
+func anyKey(t *rapid.T) request.Key { return rapid.SampledFrom(request.UsualKeys).Draw(t, "key") }
+
 func anyTally(t *rapid.T) replay.PolicyTally {
 	count := func(most int64) int64 { return rapid.Int64Range(0, most).Draw(t, "count") }
-	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, request.Key(count(4)))}
+	p := replay.PolicyTally{Policy: reporttest.OnePart(limit.Spec{Algorithm: "token", Count: 6, Period: 30 * limit.Second}, anyKey(t))}
 	p.BytesSaved, p.UpstreamSaved = count(1<<50), limit.Time(count(1<<40))
 	if rapid.Bool().Draw(t, "made") {
 		p.Policy.Name = hostile().Draw(t, "name")
 		more := p.Policy.Parts[0]
 		more.MatchText, more.CountText = hostile().Draw(t, "match"), hostile().Draw(t, "count")
-		more.By, more.Count = request.Key(count(4)), 1
+		more.By, more.Count = anyKey(t), 1
 		p.Policy.Parts = append(p.Policy.Parts, more)
 		p.Delays = &replay.Delays{Requests: count(5), Total: limit.Time(count(1 << 40)), P50: limit.Time(count(1 << 30)), P99: limit.Time(count(1 << 40))}
 		p.Range = &replay.Range{Refused: [2]int64{count(5), count(1 << 50)}, ClientsHit: [2]int64{0, count(5)}}

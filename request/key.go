@@ -115,7 +115,7 @@ func ParsePart(text string) (Part, error) {
 			if p.Kind == PartHeader {
 				p.Name = textproto.CanonicalMIMEHeaderKey(rest)
 			}
-			if !isName(p.Name) {
+			if !IsName(p.Name) {
 				err = fmt.Errorf("want a name behind the colon, without blanks, quotes, commas and +, such as header:X-Api-Key or field:ja4")
 			}
 		}
@@ -135,7 +135,8 @@ func number(text string, least, most int, want string) (int, error) {
 // longestName is how many bytes the name of a field may have.
 const longestName = 200
 
-func isName(s string) bool {
+// IsName reports whether a text can be the name of a field, header or cookie.
+func IsName(s string) bool {
 	return s != "" && len(s) <= longestName && !strings.ContainsFunc(s, func(c rune) bool {
 		return c <= ' ' || c == 0x7f || strings.ContainsRune(`"',+\`, c)
 	})
@@ -229,3 +230,6 @@ func (k Key) ByUsers() bool { return k.Has(PartUser) }
 
 // ByPaths reports whether the key needs the paths of requests as a whole.
 func (k Key) ByPaths() bool { return k.Has(PartPath) }
+
+// ByHosts reports whether the key needs the hosts of requests.
+func (k Key) ByHosts() bool { return k.Has(PartHost) }

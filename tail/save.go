@@ -151,7 +151,7 @@ func (t *Tail) tidy() error {
 
 // known is how many names and keys have a number, whether they are needed or not. There is a bound to agents and actions.
 func (t *Tail) known() int {
-	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.tables.Paths.Len() + t.judge.Known()
+	return t.tables.Clients.Len() + t.tables.Hosts.Len() + t.tables.Users.Len() + t.tables.Paths.Len() + t.tables.Values.Len() + t.judge.Known()
 }
 
 // compact moves what is remembered to tables that have no other names. Actions keep theirs: there is a bound to them.
@@ -165,7 +165,7 @@ func (t *Tail) compact() error {
 		t.spool.forget()
 	}
 	tables := traffic.NewTables()
-	tables.Actions = t.tables.Actions
+	tables.Actions, tables.Parts = t.tables.Actions, t.tables.Parts
 	t.tables = tables
 	t.stream = t.stream.Fresh(t.tables)
 	t.judge = t.newJudge()

@@ -38,7 +38,9 @@ type feed struct {
 	finished bool      // collect has seen the end
 	looked   bool      // whether a request of it has taken part
 	fields   uint64    // of those that tiers go by: which its requests had
-	requests int64     // of it that took part
+	missing  []missingPart
+	valued   uint64 // the parts of keys that some request had, by their places
+	requests int64  // of it that took part
 	strange  strangers
 	stamp    limit.Time // of the latest line
 	comments int64      // lines that count as none
@@ -110,15 +112,13 @@ func tellApart(feeds []*feed, o *Options) error {
 		if f.format == nil {
 			continue
 		}
-		what := o.lacks(f.format)
+		what, text, instead := o.lack(f.format, f.missing)
 		if what == "" {
 			told = true
 			continue
 		}
-		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: its requests count as those of one, \"-\"", what))
-		none = cmp.Or(none, error(&MissingFieldError{Field: what, text: fmt.Sprintf(
-			"%s: the format %s does not tell %s; if the log does, state the whole of its format: %s …",
-			f.name, f.format.Name, what, f.format.Text)}))
+		f.warnings = append(f.warnings, fmt.Sprintf("%s is not logged: %s", what, instead))
+		none = cmp.Or(none, error(&MissingFieldError{Field: what, text: f.name + ": " + text}))
 	}
 	if told {
 		return nil

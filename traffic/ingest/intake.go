@@ -37,6 +37,7 @@ type intake struct {
 	marker  *match.Marker    // nil unless there are scopes
 	tracer  *evidence.Tracer // nil unless traces are wanted
 	origins *match.Origins   // nil unless wanted
+	values  *match.Values    // nil unless wanted
 	span    span
 	columns traffic.Columns
 	formats map[*parse.Format]*parse.Lines
@@ -60,6 +61,7 @@ type rows struct {
 	moved                   int64 // requests that began before their stamp
 	refusals                int64
 	marked                  uint64 // the scopes that some request is in
+	valued                  uint64 // the parts of keys that some request had
 	fields                  uint64 // the fields that tiers go by and some request had
 	bytes                   int64
 	first, stamp            limit.Time // of the first line and the latest
@@ -217,6 +219,9 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 		for i := range records {
 			r.Path = append(r.Path, in.tables.Paths.ID(pathKey(&records[i])))
 		}
+	}
+	for i := range in.columns.Values {
+		in.value(r, i, records)
 	}
 	if in.columns.Upstream {
 		for i := range records {

@@ -32,12 +32,13 @@ type Options struct {
 	Format   detect.Choice
 	Guessed  map[string]string // inputs that are passed over when they cannot be read, since nobody named them but the directory
 	Lateness limit.Time
-	Hosts    bool // whether the Host column is needed
-	Users    bool // whether the User column is needed
-	NoUsers  bool // whether it may be empty: inputs that do not tell users are as good
-	Paths    bool // whether the Path column is needed
-	Origins  bool // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
-	Band     bool // whether it is wanted to know how coarse stamps are, see Coarseness
+	Hosts    bool          // whether the Host column is needed
+	Users    bool          // whether the User column is needed
+	NoUsers  bool          // whether it may be empty: inputs that do not tell users are as good
+	Paths    bool          // whether the Path column is needed
+	Values   *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
+	Origins  bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
+	Band     bool          // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends
 
@@ -60,9 +61,9 @@ const (
 	ThePath = "the path"
 )
 
-// A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths.
+// A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths, or is a part of a key.
 type MissingFieldError struct {
-	Field string // TheHost, TheUser, ThePath, or what a client is
+	Field string // TheHost, TheUser, ThePath, a part of a key, or what a client is
 	text  string
 }
 
@@ -87,7 +88,7 @@ func (o *Options) lacks(f *parse.Format) string {
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
 		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
-		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(),
+		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Values: len(o.Values.Parts()),
 	}
 }
 

@@ -134,6 +134,7 @@ func (r *Reader) account(j *job) {
 	if j.end {
 		if j.feed.looked {
 			j.feed.warnings = append(j.feed.warnings, r.options.Scopes.Unseen(j.feed.format, j.feed.fields)...)
+			j.feed.warnings = append(j.feed.warnings, j.feed.unvalued(r.options.Values.Parts())...)
 		}
 		r.stats.finish(j.feed)
 		return

@@ -91,6 +91,7 @@ func (s *Stats) count(j *job, sum added) {
 	f.requests += int64(r.Len())
 	f.strange.add(r.strange.lines, r.strange.shown...)
 	f.looked, f.fields = f.looked || r.Len() > 0, f.fields|r.fields
+	f.valued |= r.valued
 	cover(&s.FirstAt, &s.LastAt, sum)
 	f.stats.Steps.Add(r.steps)
 	f.stats.Zones.add(&r.zones)

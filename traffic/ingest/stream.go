@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,7 +49,7 @@ type BlockStats struct {
 func NewStream(o Options, several bool) *Stream {
 	o.Batch, o.Waiting = cmp.Or(o.Batch, defaultBatch), cmp.Or(o.Waiting, defaultWaiting)
 	s := &Stream{options: o}
-	s.columns = traffic.Columns{Source: several, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil}
+	s.columns = traffic.Columns{Source: several, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Marks: o.Scopes != nil, Values: len(o.Values.Parts())}
 	s.begin()
 	return s
 }
@@ -68,9 +69,12 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if what := s.options.lacks(found.Format); what != "" {
-		return nil, nil, fmt.Errorf("the format %s does not tell %s; if the log does, state the whole of its format: %s …",
-			found.Format.Name, what, found.Format.Text)
+	missing := s.options.missingParts(sample, found.Format)
+	if what, text, _ := s.options.lack(found.Format, missing); what != "" {
+		return nil, nil, errors.New(text)
+	}
+	for _, m := range missing {
+		found.Warnings = append(found.Warnings, fmt.Sprintf("no request at the beginning has %s%s: what counts by it counts them by client", m.part, m.text))
 	}
 	if err := s.options.strangeIn(sample, found.Format); err != nil {
 		return nil, nil, err

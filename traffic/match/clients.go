@@ -23,9 +23,9 @@ import (
 type ClientRule struct {
 	text   string
 	source clientSource
-	v4, v6 int      // bits that are kept of an address, if prefix
-	prefix bool     // whether addresses are cut
-	extra  []string // what to ask of the parser, see Extra
+	v4, v6 int    // bits that are kept of an address, if prefix
+	prefix bool   // whether addresses are cut
+	extra  string // what to ask of the parser, "": nothing
 
 	forwarded bool           // whether the address comes from a list that proxies wrote
 	trusted   []netip.Prefix // whose entries in that list are believed
@@ -72,7 +72,7 @@ func ParseClientRule(client, from string, trusted []string) (ClientRule, error) 
 		err = r.parsePrefixes(strings.TrimPrefix(client, "addr"))
 	} else if source, ok := usualFields[client]; ok {
 		r.source = source
-	} else if r.extra, ok = fieldNames(client); ok {
+	} else if r.extra, ok = fieldName(client); ok {
 		r.source = fromExtra
 	} else {
 		err = fmt.Errorf("client %q: want addr, addr/24,/64, user, header:NAME or the name of a field of the line", client)
@@ -94,9 +94,13 @@ func (r ClientRule) String() string {
 	return r.text
 }
 
-// Extra are the names that must stand at the beginning of parse.Options.Extra for the rule to work. They are several
-// names of one field (nginx and Apache call headers differently); a format will know one of them.
-func (r ClientRule) Extra() []string { return r.extra }
+// Extra are the names that must stand at the beginning of parse.Options.Extra for the rule to work.
+func (r ClientRule) Extra() []string {
+	if r.extra == "" {
+		return nil
+	}
+	return []string{r.extra}
+}
 
 // plain reports whether the client is the address as logged.
 func (r *ClientRule) plain() bool { return r.source == fromAddress && !r.prefix && !r.forwarded }
@@ -107,13 +111,9 @@ func (r *ClientRule) IsAddress() bool { return r.source == fromAddress }
 // Lacks names what the rule goes by and a format does not have, or is empty.
 func (r *ClientRule) Lacks(f *parse.Format) string {
 	switch {
-	case len(r.extra) > 0:
-		for i := range r.extra {
-			if f.HasExtra(i) {
-				return ""
-			}
-		}
-		return r.extra[0]
+	case r.extra != "" && f.HasExtra(0):
+	case r.extra != "":
+		return strings.TrimPrefix(r.extra, "header:")
 	case r.forwarded && (!f.Has(parse.FieldForwarded) || f.ForwardedBy() != forwardedFor):
 		return forwardedFor
 	case !r.plain() && !f.Has(sourceFields[r.source]):
@@ -148,20 +148,10 @@ func prefixLength(s string, most int) (int, bool) {
 	return n, ok && err == nil && n >= 0 && n <= most && digits[0] != '+' && digits[0] != '-'
 }
 
-// fieldNames are the names, one of which a format will know, of a field or, as header:NAME, of a header; false if there
-// can be no such field.
-func fieldNames(s string) (names []string, ok bool) {
-	if header, ok := strings.CutPrefix(s, "header:"); ok {
-		names = headerNames(header)
-	} else {
-		names = []string{strings.TrimPrefix(s, "$")}
-	}
-	return names, s != "header" && isFieldName(names[0])
-}
-
-// headerNames are the names of a request header in Apache's formats, in nginx's, and in most JSON.
-func headerNames(header string) []string {
-	return []string{header, "http_" + strings.ToLower(strings.ReplaceAll(header, "-", "_"))}
+// fieldName is what parse.Options.Extra calls a field or, as header:NAME, a header; false if there can be none such.
+func fieldName(s string) (name string, ok bool) {
+	name = strings.TrimPrefix(s, "$")
+	return name, s != "header" && isFieldName(strings.TrimPrefix(name, "header:"))
 }
 
 // isFieldName reports whether a name can be that of a field: visible characters, no quotes or separators.
@@ -190,7 +180,7 @@ func (r *ClientRule) parseFrom(from string, trusted []string) error {
 	}
 	r.forwarded = true
 	if !strings.EqualFold(from, forwardedFor) {
-		r.extra = headerNames(from)
+		r.extra = "header:" + from
 	}
 	for _, s := range trusted {
 		prefixes, err := parseNetworks(s)

@@ -47,7 +47,7 @@ func (e *Extractor) key(r *parse.Record) []byte {
 	case fromReferer:
 		return r.Referer
 	case fromExtra:
-		return e.rule.field(r)
+		return r.Extra[0]
 	}
 	addr, ok := e.rule.address(r)
 	if !ok || e.plain && !addr.Is4() {
@@ -65,23 +65,13 @@ func (r *ClientRule) address(record *parse.Record) (netip.Addr, bool) {
 	return addr, ok
 }
 
-// field is the first of the rule's extra fields that the format has.
-func (r *ClientRule) field(record *parse.Record) []byte {
-	for i := range r.extra {
-		if record.Extra[i] != nil {
-			return record.Extra[i]
-		}
-	}
-	return nil
-}
-
 // walk follows the proxies' list from the right, beginning with the peer, to the first address that is not trusted.
 // What cannot be read was not written by a proxy we trust: the walk ends at the last address that could be. Left is what
 // of the list lies beyond.
 func (r *ClientRule) walk(addr netip.Addr, record *parse.Record) (client netip.Addr, left []byte) {
 	list := record.Forwarded
-	if len(r.extra) > 0 {
-		list = r.field(record)
+	if r.extra != "" {
+		list = record.Extra[0]
 	}
 	for len(list) > 0 && within(r.trusted, addr) {
 		comma := bytes.LastIndexByte(list, ',')

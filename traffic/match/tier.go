@@ -22,7 +22,7 @@ type Tiers struct {
 // A tierField is a field of the line that tiers go by.
 type tierField struct {
 	name   string
-	at     []int // in Record.Extra: under several names, one of which a format will know
+	at     int // in Record.Extra
 	values map[string]uint8
 }
 
@@ -45,11 +45,16 @@ func NewTiers(tiers []request.Tier, extra []string) (*Tiers, error) {
 		}
 	}
 	t.networks.sort()
-	if len(t.extra) > parse.MaxExtra {
-		return nil, fmt.Errorf("clients and tiers go by %d fields beyond the usual ones (%q): at most %d can be read",
-			len(t.extra), t.extra, parse.MaxExtra)
+	return t, tooMany(t.extra)
+}
+
+// tooMany is the error of asking too much of the parser.
+func tooMany(extra []string) error {
+	if len(extra) <= parse.MaxExtra {
+		return nil
 	}
-	return t, nil
+	return fmt.Errorf("clients, tiers and keys go by %d fields beyond the usual ones (%q): at most %d can be read",
+		len(extra), extra, parse.MaxExtra)
 }
 
 // add enters a tier into the tables, where the first that names something stays.
@@ -89,20 +94,22 @@ func (t *Tiers) field(name string) (*tierField, error) {
 			return &t.fields[i], nil
 		}
 	}
-	names, ok := fieldNames(name)
+	extra, ok := fieldName(name)
 	if !ok {
 		return nil, fmt.Errorf("%q is no name of a field of the line; want one such as http_x_api_key or header:X-Api-Key", name)
 	}
 	f := tierField{name: name, values: map[string]uint8{}}
-	for _, n := range names {
-		at := slices.Index(t.extra, n)
-		if at < 0 {
-			at, t.extra = len(t.extra), append(t.extra, n)
-		}
-		f.at = append(f.at, at)
-	}
+	f.at, t.extra = placeOf(extra, t.extra)
 	t.fields = append(t.fields, f)
 	return &t.fields[len(t.fields)-1], nil
+}
+
+// placeOf is the place of a name in what is asked of the parser, to which it is added if it is new.
+func placeOf(name string, extra []string) (int, []string) {
+	if at := slices.Index(extra, name); at >= 0 {
+		return at, extra
+	}
+	return len(extra), append(extra, name)
 }
 
 // Extra are the names that must stand at the beginning of parse.Options.Extra, those of the client rule first.
@@ -123,7 +130,7 @@ func (t *Tiers) lacks(f *parse.Format) (texts []string) {
 		lack("the user")
 	}
 	for i := range t.fields {
-		if !slices.ContainsFunc(t.fields[i].at, f.HasExtra) {
+		if !f.HasExtra(t.fields[i].at) {
 			lack(t.fields[i].name)
 		}
 	}
@@ -135,7 +142,7 @@ func notLogged(name string) string { return name + " is not logged: no client is
 // unseen are the same about fields that a format may have and no request had: any line of JSON may have any key.
 func (t *Tiers) unseen(f *parse.Format, seen uint64) (texts []string) {
 	for i := range t.fields {
-		if slices.ContainsFunc(t.fields[i].at, f.HasExtra) && seen>>i&1 == 0 {
+		if f.HasExtra(t.fields[i].at) && seen>>i&1 == 0 {
 			texts = append(texts, notLogged(t.fields[i].name))
 		}
 	}
@@ -176,12 +183,9 @@ func (f *tierFinder) find(client int32, r *parse.Record) uint8 {
 	}
 	for i := range f.tiers.fields {
 		field := &f.tiers.fields[i]
-		for _, at := range field.at {
-			if value := r.Extra[at]; value != nil {
-				f.seen |= 1 << i
-				tier = lower(tier, field.values, value)
-				break
-			}
+		if value := r.Extra[field.at]; value != nil {
+			f.seen |= 1 << i
+			tier = lower(tier, field.values, value)
 		}
 	}
 	return tier

@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"shadow/limit"
+	"shadow/parse"
+	"shadow/request"
+	"shadow/traffic"
+)
+
+// A field by which requests are to be counted and which no log has is an error that says what there is. Any line of JSON
+// may have any key: there it is an error only if the beginning of the log has a key of nearly that name, and a warning if
+// no request turns out to have it.
+
+// value appends part i of the requests.
+func (in *intake) value(r *rows, i int, records []parse.Record) {
+	column := &r.Values[i]
+	for j := range records {
+		id := int32(traffic.NoValue)
+		if name := in.values.Of(i, &records[j]); name != nil {
+			id = in.tables.Values.ID(name)
+			r.valued |= 1 << i
+		}
+		*column = append(*column, id)
+	}
+}
+
+// A missingPart is a part of a key that a log lacks or seems to lack.
+type missingPart struct {
+	part request.Part
+	text string // what there is in its place
+	sure bool   // whether no line can have it
+}
+
+// missingParts are those that a log lacks, judged by its format and its beginning.
+func (o *Options) missingParts(sample []byte, f *parse.Format) (missing []missingPart) {
+	for i, part := range o.Values.Parts() {
+		has := o.Values.Has(i, f)
+		if has && o.occurs(i, sample, f) {
+			continue
+		}
+		m := missingPart{part: part, sure: !has}
+		if part.Kind != request.PartSegment && (!has || f.Names() == nil) {
+			names := f.Names()
+			if names == nil {
+				names = keysOf(sample)
+			}
+			m.text = thereAre(names)
+			if near := nearestName(part, names); near != "" {
+				m.sure, m.text = true, fmt.Sprintf(" (did you mean %q?)", near)+m.text
+			}
+		}
+		missing = append(missing, m)
+	}
+	return missing
+}
+
+// thereAre lists names.
+func thereAre(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text := "; there are " + strings.Join(names[:min(len(names), namesShown)], ", ")
+	if len(names) > namesShown {
+		text += ", …"
+	}
+	return text
+}
+
+// occurs reports whether part i of keys is in the beginning of a log.
+func (o *Options) occurs(i int, sample []byte, f *parse.Format) bool {
+	for r := range records(sample, f) {
+		if o.Values.Of(i, r) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lack says what requests are counted by and a log does not have, what to do about it, and what becomes of its requests
+// if other logs have it; "" if nothing is missing.
+func (o *Options) lack(f *parse.Format, missing []missingPart) (what, text, instead string) {
+	if what = o.lacks(f); what != "" {
+		return what, fmt.Sprintf("the format %s does not tell %s; if the log does, state the whole of its format: %s …", f.Name, what, f.Text),
+			`its requests count as those of one, "-"`
+	}
+	for _, m := range missing {
+		if m.sure {
+			return m.part.String(), fmt.Sprintf("the format %s has no %s%s", f.Name, m.part, m.text), "its requests count by client"
+		}
+	}
+	return "", "", ""
+}
+
+// namesShown is how many names of fields an error shows.
+const namesShown = 40
+
+// nearestName is the part that was likely meant by one that is not there, "" if none is near.
+func nearestName(part request.Part, names []string) string {
+	parts, words := map[string]string{}, []string{}
+	for _, name := range names {
+		last := name[strings.LastIndexByte(name, '.')+1:]
+		for _, word := range []string{name, last} {
+			if word = strings.ToLower(word); parts[word] == "" {
+				words = append(words, word)
+				parts[word] = "field:" + name
+				if part.Kind == request.PartHeader && last != name {
+					parts[word] = "header:" + last
+				}
+			}
+		}
+	}
+	near := limit.Misspelt(part.Name, words)
+	if near == "" && part.Kind == request.PartHeader {
+		near = limit.Misspelt("http_"+strings.ReplaceAll(part.Name, "-", "_"), words)
+	}
+	return parts[near]
+}
+
+// keysOf are the keys in lines of JSON or logfmt, those of objects in objects with dots between them.
+func keysOf(sample []byte) []string {
+	keys := map[string]bool{}
+	for line := range bytes.Lines(sample) {
+		var object map[string]any
+		if json.Unmarshal(line, &object) == nil {
+			addKeys(keys, "", object)
+			continue
+		}
+		for word := range strings.FieldsSeq(string(line)) {
+			if key, _, pair := strings.Cut(word, "="); pair && request.IsName(key) {
+				keys[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// mostKeys is how many keys of a log are looked at.
+const mostKeys = 1000
+
+func addKeys(keys map[string]bool, path string, object map[string]any) {
+	for key, value := range object {
+		key = path + key
+		if inner, is := value.(map[string]any); is {
+			addKeys(keys, key+".", inner)
+		} else if len(keys) < mostKeys && request.IsName(key) {
+			keys[key] = true
+		}
+	}
+}
+
+// unvalued are warnings about parts that no request of an input had.
+func (f *feed) unvalued(parts []request.Part) (texts []string) {
+	for _, m := range f.missing {
+		if i := slices.Index(parts, m.part); !m.sure && f.valued>>i&1 == 0 {
+			texts = append(texts, fmt.Sprintf("no request has %s%s: what counts by it counts by client", m.part, m.text))
+		}
+	}
+	return texts
+}
