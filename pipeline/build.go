@@ -86,7 +86,7 @@ func knownProblems(name string, err error) error {
 }
 
 // newScopes are the scopes that policies use, nil when they use none. owners may be nil. extra is what the client rule asks of the parser;
-// with what tiers ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
+// with what tiers and scopes ask besides it comes back. A scope that is not used states no condition, so it costs nothing.
 func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owners *network.Database) (*match.Scopes, []string, error) {
 	scopes, any := make([]request.Conditions, len(c.Scopes)), false
 	tiered := c.Exempt.Len() > 0 // whether it matters which tier a client is in
@@ -113,8 +113,11 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owner
 		}
 		extra = tiers.Extra()
 	}
-	compiled, err := match.NewScopes(scopes, tiers, owners)
-	return compiled, extra, err
+	compiled, err := match.NewScopes(scopes, tiers, extra, owners)
+	if err != nil {
+		return nil, nil, err
+	}
+	return compiled, compiled.Extra(), nil
 }
 
 // Evidence asks for evidence about clients.

@@ -21,12 +21,12 @@ func TestConfigValues(t *testing.T) {
 	}
 	for _, text := range []string{"200", "4xx", "5XX", "099", "0xx", "40", "1000", "xxx", "4x4", "599", "600", "6xx", "999", "+99"} {
 		here := condition("count", "status", text)
-		_, there := match.NewScopes([]request.Conditions{{Statuses: []string{text}}}, nil, nil)
+		_, there := match.NewScopes([]request.Conditions{{Statuses: []string{text}}}, nil, nil, nil)
 		agree(t, "status", text, here, there)
 	}
 	for _, text := range []string{"^/a", "(", "a{1001}", `\pL`} {
 		here := condition("match", "regexp", text)
-		_, there := match.NewScopes([]request.Conditions{{Regexps: []string{text}}}, nil, nil)
+		_, there := match.NewScopes([]request.Conditions{{Regexps: []string{text}}}, nil, nil, nil)
 		agree(t, "regexp", text, here, there)
 	}
 }

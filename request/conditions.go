@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Conditions say which requests are meant. Those that are stated must all fit; of the values of a condition, one must.
+// Conditions say which requests are meant. Those that are stated must all fit; of the values of a condition, one must,
+// other than of Without.
 // The zero Conditions mean every request.
 type Conditions struct {
 	Actions   []string // names of actions
@@ -19,11 +20,14 @@ type Conditions struct {
 	ASNs      []string // numbers of autonomous systems: AS64500
 	Countries []string // of networks, two letters
 	Networks  []string // addresses, prefixes, private; else the name of who runs the network, with * and ?
+	Without   []string // parts of keys that a request must all lack: user, header:NAME
 	Statuses  []string // of the answer: 401, 4xx
 }
 
 // MaxScopes is how many different Conditions a run may have: one for each bit of a mark of a request.
 const MaxScopes = 64
+
+const withoutKey = "without"
 
 // Each calls do with each condition, its key in a configuration and its values, in the order of texts.
 func (c *Conditions) Each(do func(key string, values *[]string)) {
@@ -38,6 +42,7 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("asn", &c.ASNs)
 	do("country", &c.Countries)
 	do("network", &c.Networks)
+	do(withoutKey, &c.Without)
 	do("status", &c.Statuses)
 }
 
@@ -46,7 +51,11 @@ func (c *Conditions) String() string {
 	var texts []string
 	c.Each(func(key string, values *[]string) {
 		if len(*values) > 0 {
-			texts = append(texts, key+" "+strings.Join(*values, " or "))
+			or := " or "
+			if key == withoutKey {
+				or = " and "
+			}
+			texts = append(texts, key+" "+strings.Join(*values, or))
 		}
 	})
 	return strings.Join(texts, ", ")

@@ -83,6 +83,11 @@ var partWords = []string{
 	PartAction: "action",
 }
 
+// PartWords are parts that stand in no usual key alone, or their beginnings.
+func PartWords() []string {
+	return []string{"agent", "path", partWords[PartSegment], partWords[PartField], partWords[PartHeader], partWords[PartCookie]}
+}
+
 // String is the part as --by takes it.
 func (p Part) String() string {
 	text := partWords[p.Kind] + p.Name

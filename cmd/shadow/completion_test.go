@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestCompletions(t *testing.T) {
 	for _, c := range []struct {
 		line, want string
 	}{
-		{"replay --by ", strings.Join(request.Keys(), " ")},
+		{"replay --by ", strings.Join(slices.Concat(request.Keys(), request.PartWords()), " ")},
 		{"replay --output ", "table json csv markdown html"},
 		{"query --output ", "table json csv markdown"},
 		{"formats --output ", "table json csv markdown"},

@@ -138,8 +138,8 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 }
 
 // keyTexts are what limits can count by, for --help.
-const keyTexts = "client, client+agent, client/24, client/64 or user, each with +action or without; client+path, " +
-	"action, host or site"
+const keyTexts = "client, client/20 (a network), user, agent, host, path, segment:2, field:NAME, header:NAME, " +
+	"cookie:NAME, action, or several joined by +; or site"
 
 // addConfig adds --config, which says what is named.
 func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {

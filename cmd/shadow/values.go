@@ -34,7 +34,7 @@ var (
 	aMoment  = domain[pipeline.Moment]{what: "string", parse: pipeline.ParseMoment, text: pipeline.Moment.String}
 	aSize    = domain[int64]{what: "size", parse: pipeline.ParseSize, text: pipeline.FormatSize}
 	aPercent = domain[float64]{what: "percent", parse: pipeline.ParsePercent, text: pipeline.FormatPercent}
-	aKey     = domain[request.Key]{"string", request.ParseKey, request.Key.String, request.Keys()}
+	aKey     = domain[request.Key]{"string", request.ParseKey, request.Key.String, slices.Concat(request.Keys(), request.PartWords())}
 	aZone    = domain[*time.Location]{what: "string", parse: parseZone, text: (*time.Location).String}
 )
 

@@ -77,6 +77,8 @@ func randomScope(rng *rand.Rand) request.Conditions {
 		Classes:  some(rng, "browser", "crawler", "tool", "monitor", "unknown"),
 		Statuses: some(rng, "200", "4xx", "401", "5XX", "403"),
 		Tiers:    some(rng, "one", "two", "three", request.DefaultTier),
+		Networks: some(rng, "192.0.2.1", "192.0.2.0/24", "2001:db8::/32", "10.0.0.0/8", "private", "::/0"),
+		Without:  some(rng, "user", "header:X-Api-Key", "field:http_x_api_key"),
 	}
 }
 
@@ -114,6 +116,8 @@ func holds(c *request.Conditions, s *sent, tiers []request.Tier, client match.Cl
 		fitsOne(c.Hosts, func(want string) bool { return hostRegexp(want).MatchString(s.host) }) &&
 		fitsOne(c.Classes, func(want string) bool { return want == useragent.Classify([]byte(s.agent)).String() }) &&
 		fitsOne(c.Statuses, status) &&
+		fitsOne(c.Networks, func(want string) bool { return sentFrom(s, want, client) }) &&
+		!slices.ContainsFunc(c.Without, func(what string) bool { return what == "user" && s.user != "-" || what != "user" && s.key != "-" }) &&
 		fitsOne(c.Tiers, func(want string) bool { return want == tier })
 }
 
@@ -242,9 +246,9 @@ func scopedIntake(t testing.TB, o *Options, scopes []request.Conditions, tiers [
 	t.Helper()
 	compiled, err := match.NewTiers(tiers, o.Clients.Extra())
 	check(t, err)
-	o.Scopes, err = match.NewScopes(scopes, compiled, nil)
+	o.Scopes, err = match.NewScopes(scopes, compiled, compiled.Extra(), nil)
 	check(t, err)
-	format, err := parse.Compile(scopeFormat, parse.Options{Extra: compiled.Extra()})
+	format, err := parse.Compile(scopeFormat, parse.Options{Extra: o.Scopes.Extra()})
 	check(t, err)
 	r := Reader{options: *o}
 	return newIntake(o, o.span(), r.columns()), format
@@ -279,7 +283,7 @@ func TestMarksStayWithTheirRows(t *testing.T) {
 	o := readingOptions(t)
 	o.Batch, o.Waiting, o.Lateness = 500, 3_000, 5_000_000
 	var err error
-	o.Scopes, err = match.NewScopes([]request.Conditions{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil, nil)
+	o.Scopes, err = match.NewScopes([]request.Conditions{{Actions: []string{"/a/…"}}, {}, {Paths: []string{"/**/*7"}}}, nil, nil, nil)
 	check(t, err)
 	lines := busy(testneeds.Rand(t, 3, 3), 5_000, 20)
 	name := write(t, t.TempDir(), "access.log", strings.Join(lines, ""))

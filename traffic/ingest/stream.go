@@ -69,7 +69,7 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	missing := s.options.missingParts(sample, found.Format)
+	missing := missingParts(s.options.Values, sample, found.Format)
 	if what, text, _ := s.options.lack(found.Format, missing); what != "" {
 		return nil, nil, errors.New(text)
 	}
@@ -79,6 +79,7 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 	if err := s.options.strangeIn(sample, found.Format); err != nil {
 		return nil, nil, err
 	}
+	found.Warnings = append(found.Warnings, s.options.neverAbsent(sample, found.Format)...)
 	return found.Format, append(found.Warnings, s.options.Scopes.Lacks(found.Format)...), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"shadow/parse"
 	"shadow/request"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // A field by which requests are to be counted and which no log has is an error that says what there is. Any line of JSON
@@ -38,11 +39,11 @@ type missingPart struct {
 	sure bool   // whether no line can have it
 }
 
-// missingParts are those that a log lacks, judged by its format and its beginning.
-func (o *Options) missingParts(sample []byte, f *parse.Format) (missing []missingPart) {
-	for i, part := range o.Values.Parts() {
-		has := o.Values.Has(i, f)
-		if has && o.occurs(i, sample, f) {
+// missingParts are those of some values that a log lacks, judged by its format and its beginning.
+func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing []missingPart) {
+	for i, part := range values.Parts() {
+		has := values.Has(i, f)
+		if has && occurs(values, i, sample, f) {
 			continue
 		}
 		m := missingPart{part: part, sure: !has}
@@ -73,10 +74,18 @@ func thereAre(names []string) string {
 	return text
 }
 
-// occurs reports whether part i of keys is in the beginning of a log.
-func (o *Options) occurs(i int, sample []byte, f *parse.Format) bool {
+// neverAbsent are warnings about conditions on what requests must not have, and none seems to have.
+func (o *Options) neverAbsent(sample []byte, f *parse.Format) (texts []string) {
+	for _, m := range missingParts(o.Scopes.Absent(), sample, f) {
+		texts = append(texts, fmt.Sprintf("no request at the beginning has %s%s: a condition asks for requests without it", m.part, m.text))
+	}
+	return texts
+}
+
+// occurs reports whether value i is in the beginning of a log.
+func occurs(values *match.Values, i int, sample []byte, f *parse.Format) bool {
 	for r := range records(sample, f) {
-		if o.Values.Of(i, r) != nil {
+		if values.Of(i, r) != nil {
 			return true
 		}
 	}

@@ -30,6 +30,7 @@ type Scopes struct {
 	prefixes patternBits
 	regexps  patternBits
 	hosts    patternBits
+	without  absences
 	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
 	networks networkBits
@@ -37,10 +38,12 @@ type Scopes struct {
 
 	byClass, byStatus bool
 	membership        *Tiers
+	extra             []string
 }
 
-// NewScopes compiles the scopes. tiers, which may be nil, are those that they name; owners, likewise, tells whose networks are.
-func NewScopes(scopes []request.Conditions, tiers *Tiers, owners *network.Database) (*Scopes, error) {
+// NewScopes compiles the scopes. tiers, which may be nil, are those that they name. extra is what is asked of the parser
+// already; owners, which may be nil, tells whose networks are.
+func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners *network.Database) (*Scopes, error) {
 	if len(scopes) > request.MaxScopes {
 		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), request.MaxScopes)
 	}
@@ -48,13 +51,14 @@ func NewScopes(scopes []request.Conditions, tiers *Tiers, owners *network.Databa
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [6]error
+	var errs [7]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
 	errs[3] = s.addClasses(scopes)
 	errs[4] = s.addStatuses(scopes)
 	s.networks, errs[5] = newNetworkBits(scopes, owners)
+	s.without, s.extra, errs[6] = newAbsences(scopes, extra)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -152,6 +156,17 @@ func (s *Scopes) addTiers(scopes []request.Conditions) error {
 // byPath reports whether any scope asks for the path.
 func (s *Scopes) byPath() bool { return s.paths.asked() || s.prefixes.asked() || s.regexps.asked() }
 
+// Extra are the names that must stand at the beginning of parse.Options.Extra.
+func (s *Scopes) Extra() []string { return s.extra }
+
+// Absent are what scopes ask about that requests must not have. A nil Scopes asks for nothing.
+func (s *Scopes) Absent() *Values {
+	if s == nil {
+		return nil
+	}
+	return s.without.values
+}
+
 // ByHost reports whether any scope asks for the host. A nil Scopes asks for nothing.
 func (s *Scopes) ByHost() bool { return s != nil && s.hosts.asked() }
 
@@ -175,6 +190,9 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 		if c.asked && !f.Has(c.field) {
 			texts = append(texts, c.name+" is not logged: no request fits the conditions of policies on it")
 		}
+	}
+	if s.without.user != 0 && !f.Has(parse.FieldUser) {
+		texts = append(texts, "the user is not logged: every request is one without it")
 	}
 	if s.tiers != nil {
 		texts = append(texts, s.membership.lacks(f)...)

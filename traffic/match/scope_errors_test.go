@@ -19,15 +19,19 @@ func TestNewScopesErrors(t *testing.T) {
 		`tier "exempt": there is none`:              {{Tiers: []string{"exempt"}}},
 		`class "bot": want one of browser`:          {{Classes: []string{"bot"}}},
 		`"40" is not a status`:                      {{Statuses: []string{"40"}}},
+		`without "path": want user, field:NAME,`:    {{Without: []string{"path"}}},
+		`without "user+host": want user`:            {{Without: []string{"user+host"}}},
+		`without "segment:1": want user`:            {{Without: []string{"segment:1"}}},
+		`"192.0.2.0/33": neither an address`:        {{Networks: []string{"192.0.2.0/33"}}},
 		"missing closing )":                         {{Regexps: []string{"("}}},
 		"a pattern must be valid UTF-8":             {{}, {Paths: []string{"/\xff"}}},
 		"a pattern must be valid UTF-8\na pattern ": {{Paths: []string{"/\xff"}, Hosts: []string{"\xff"}}},
 	} {
-		if _, err := NewScopes(scopes, tiers, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewScopes(scopes, tiers, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", scopes, err, want)
 		}
 	}
-	if _, err := NewScopes([]request.Conditions{{Tiers: []string{"pro"}}}, nil, nil); err == nil {
+	if _, err := NewScopes([]request.Conditions{{Tiers: []string{"pro"}}}, nil, nil, nil); err == nil {
 		t.Error("there is a tier without tiers")
 	}
 }

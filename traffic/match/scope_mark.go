@@ -67,6 +67,9 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
 		}
 	}
+	if s.without.asked() {
+		s.without.mark(marks, records)
+	}
 	if s.byStatus {
 		for i, status := range b.Status[from:] {
 			marks[i] &= s.statuses[min(status, maxStatus)]
