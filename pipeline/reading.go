@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 	_ "time/tzdata" // --timezone works on machines without a zone database
@@ -102,9 +103,13 @@ func (f *Reading) options(
 	if o.Scopes, extra, err = newScopes(config, policies, o.Clients.Extra(), f.known.Owners); err == nil {
 		err = o.Scopes.NeedsOwners()
 	}
+	if err == nil && f.known.Owners == nil && slices.ContainsFunc(PolicyKeys(policies), request.Key.ByOwners) {
+		err = errors.New("keys by asn, country or network need a database of networks: --network-db FILE.mmdb")
+	}
 	if err != nil {
 		return o, Usage("%w", err)
 	}
+	o.Tables.Owners = f.known.Owners
 	if o.Values, extra, err = match.NewValues(PolicyKeys(policies), extra); err != nil {
 		return o, Usage("%w", err)
 	}

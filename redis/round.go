@@ -160,9 +160,9 @@ func (r *round) name(row int32) string {
 		case request.PartSite:
 		case request.PartClient:
 			part(client)
-		case request.PartNetwork:
-			if network, ok := traffic.NetworkOf(p.N, client); ok {
-				part(network.String())
+		case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
+			if group, ok := t.GroupOf(p, client); ok {
+				part(group)
 			} else {
 				part(client)
 			}

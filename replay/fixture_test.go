@@ -2,15 +2,20 @@ package replay_test
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/request"
+	"shadow/testneeds"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/network"
 )
 
 // A line is one request of a hand-made log.
@@ -52,6 +57,7 @@ func newBench(t testing.TB, lateness limit.Time, by request.Key, limits ...strin
 
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
 	b := &bench{t: t, tables: traffic.NewTables()}
+	b.tables.Owners = owners()
 	b.tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "session"}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
@@ -132,3 +138,21 @@ func (b *bench) verdicts() string {
 type nothing struct{}
 
 func (nothing) Next() (*traffic.Batch, error) { return nil, io.EOF }
+
+// owners is a database in which one owner has all of IPv4.
+var owners = sync.OnceValue(func() *network.Database {
+	dir, err := os.MkdirTemp("", "shadow-owners-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) // what is open stays readable
+	name := filepath.Join(dir, "owners.mmdb")
+	if err := testneeds.MMDB(name, "GeoLite2-ASN", testneeds.Records{"0.0.0.0/0": testneeds.Owner(64500, "Example", "DE")}); err != nil {
+		panic(err)
+	}
+	d, err := network.Open([]string{name})
+	if err != nil {
+		panic(err)
+	}
+	return d
+})

@@ -169,8 +169,12 @@ func keyOfLine(l *line, by request.Key) string {
 		case request.PartClient, request.PartHost: // bench has a host for each client
 			part = l.client
 		case request.PartNetwork:
-			if part = network(l.client, "."); p.N > 32 {
-				part = network(l.client, ":")
+			if part = networkText(l.client, "."); p.N > 32 {
+				part = networkText(l.client, ":")
+			}
+		case request.PartASN, request.PartCountry, request.PartOwner: // one owner has all of IPv4; nobody knows who has IPv6
+			if part = l.client; strings.Contains(part, ".") {
+				part = "AS64500"
 			}
 		case request.PartAction:
 			part = l.action
@@ -191,10 +195,10 @@ func keyOfLine(l *line, by request.Key) string {
 
 // keysJudged are keys of all kinds of parts.
 var keysJudged = append(slices.Clone(request.UsualKeys),
-	"path", "agent", "host+user+action", "client/24+agent", "segment:2", "field:session", "client+field:session", "client/24+user+segment:2+field:session")
+	"path", "agent", "host+user+action", "client/24+agent", "segment:2", "asn", "country+action", "client/64+network", "field:session", "client+field:session", "client/24+user+segment:2+field:session")
 
-// network is an address without what follows the last separator, the address if it has none.
-func network(addr, separator string) string {
+// networkText is an address without what follows the last separator, the address if it has none.
+func networkText(addr, separator string) string {
 	if i := strings.LastIndex(addr, separator); i >= 0 {
 		return addr[:i]
 	}

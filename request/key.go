@@ -54,6 +54,9 @@ type PartKind uint8
 const (
 	PartClient  PartKind = iota
 	PartNetwork          // of N bits, of the client's address; a client without such an address stays alone
+	PartASN              // the autonomous system of that address, likewise
+	PartCountry          // its country
+	PartOwner            // the name of who runs its network
 	PartSite             // nothing: stands alone
 	PartHost
 	PartUser
@@ -78,14 +81,14 @@ const mostSegments = 16
 
 // partWords are the parts without a number or name, and the beginnings of those with one.
 var partWords = []string{
-	PartClient: "client", PartNetwork: "client/", PartSite: "site", PartHost: "host", PartUser: "user", PartAgent: "agent",
+	PartClient: "client", PartNetwork: "client/", PartASN: "asn", PartCountry: "country", PartOwner: "network", PartSite: "site", PartHost: "host", PartUser: "user", PartAgent: "agent",
 	PartPath: "path", PartSegment: "segment:", PartField: "field:", PartHeader: "header:", PartCookie: "cookie:",
 	PartAction: "action",
 }
 
 // PartWords are parts that stand in no usual key alone, or their beginnings.
 func PartWords() []string {
-	return []string{"agent", "path", partWords[PartSegment], partWords[PartField], partWords[PartHeader], partWords[PartCookie]}
+	return []string{"agent", "path", "asn", "country", "network", partWords[PartSegment], partWords[PartField], partWords[PartHeader], partWords[PartCookie]}
 }
 
 // String is the part as --by takes it.
@@ -100,6 +103,12 @@ func (p Part) String() string {
 // IsValue reports whether a part is a text of the line that not every request has. Without it, a request counts by its
 // client.
 func (p Part) IsValue() bool { return p.Kind >= PartSegment && p.Kind <= PartCookie }
+
+// IsGroup reports whether a part is a group of clients, by their addresses.
+func (p Part) IsGroup() bool { return p.Kind >= PartNetwork && p.Kind <= PartOwner }
+
+// IsOwned reports whether a part is one that only a database of networks tells.
+func (p Part) IsOwned() bool { return p.Kind >= PartASN && p.Kind <= PartOwner }
 
 // ParsePart reads a part of a key.
 func ParsePart(text string) (Part, error) {
@@ -185,7 +194,7 @@ func joinKey(text string, parts []Part) (Key, error) {
 			return "", fmt.Errorf("key %q: the site is all requests; leave it out", text)
 		case i > 0 && p == parts[i-1]:
 			return "", fmt.Errorf("key %q: %s stands in it twice", text, p)
-		case i > 0 && p.Kind == PartNetwork:
+		case i > 0 && p.IsGroup() && (p.Kind == PartNetwork || parts[i-1].Kind == PartClient):
 			return "", fmt.Errorf("key %q: of %s and %s, one is a part of the other", text, parts[i-1], p)
 		}
 	}
@@ -229,6 +238,9 @@ func (k Key) Shared() bool { return !k.Has(PartClient) }
 
 // ByActions reports whether the key distinguishes actions.
 func (k Key) ByActions() bool { return k.Has(PartAction) }
+
+// ByOwners reports whether the key needs a database of networks.
+func (k Key) ByOwners() bool { return slices.ContainsFunc(k.Parts(), Part.IsOwned) }
 
 // ByUsers reports whether the key needs the users of requests.
 func (k Key) ByUsers() bool { return k.Has(PartUser) }

@@ -95,8 +95,8 @@ func (p *keyPart) column(b *Batch, t *Tables) []int32 {
 		for _, action := range b.Action {
 			ids = append(ids, int32(action))
 		}
-	case request.PartNetwork:
-		p.networks.take(p.N, t.Clients)
+	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
+		p.networks.take(p.Part, t)
 		for _, client := range b.Client {
 			ids = append(ids, p.networks.of[client])
 		}
@@ -124,7 +124,7 @@ func (p *keyPart) len(t *Tables) int {
 		return t.Agents.Names().Len()
 	case request.PartAction:
 		return t.Actions.Len()
-	case request.PartNetwork:
+	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
 		return len(p.networks.members)
 	}
 	return p.senders.n
@@ -223,22 +223,20 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 	return ids
 }
 
-// networks holds for each client the network of its address. A client that is no address, or one of the other family, is a
-// network by itself.
+// networks holds for each client the group that its address is in. A client without one is a group by itself.
 type networks struct {
 	of      []int32     // by client id
-	known   intern.Dict // networks of addresses by the bytes of their first address
+	known   intern.Dict // groups by their names
 	ids     []int32     // by their ids in known
-	members []int32     // of each network the first client
+	members []int32     // of each group the first client
 }
 
 // take takes in the new clients.
-func (w *networks) take(bits int, clients *intern.Dict) {
-	for id := len(w.of); id < clients.Len(); id++ {
+func (w *networks) take(part request.Part, t *Tables) {
+	for id := len(w.of); id < t.Clients.Len(); id++ {
 		of := int32(len(w.members))
-		if network, ok := NetworkOf(bits, clients.Name(int32(id))); ok {
-			first := network.Addr().As16() // networks of so many bits are all of one family
-			known := w.known.ID(first[:])
+		if name, ok := t.GroupOf(part, t.Clients.Name(int32(id))); ok {
+			known := w.known.ID([]byte(name))
 			if int(known) == len(w.ids) {
 				w.ids = append(w.ids, of)
 			}
@@ -249,6 +247,24 @@ func (w *networks) take(bits int, clients *intern.Dict) {
 		}
 		w.of = append(w.of, of)
 	}
+}
+
+// GroupOf names the group that a part of a key puts a client in; false if the client stays alone.
+func (t *Tables) GroupOf(part request.Part, client string) (name string, ok bool) {
+	if part.Kind == request.PartNetwork {
+		network, ok := NetworkOf(part.N, client)
+		return network.String(), ok
+	}
+	addr, _ := parse.Addr([]byte(client))
+	switch owner := t.Owners.Of(addr); part.Kind {
+	case request.PartASN:
+		name = owner.ASNText()
+	case request.PartCountry:
+		name = owner.Country
+	case request.PartOwner:
+		name = owner.Name
+	}
+	return name, name != ""
 }
 
 // v4Bits are those of an IPv4 address. A network of more bits is one of IPv6.

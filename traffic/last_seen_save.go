@@ -102,7 +102,7 @@ func (p *keyPart) save(ids []int32, to *Encoder) {
 	}
 	switch p.Kind {
 	case request.PartSite:
-	case request.PartNetwork:
+	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
 		members := make([]int32, len(ids))
 		for i, id := range ids {
 			members[i] = p.networks.members[id]
@@ -125,9 +125,9 @@ func (p *keyPart) restore(n int, from *Decoder) (ids []int32) {
 	switch p.Kind {
 	case request.PartSite:
 		return make([]int32, n)
-	case request.PartNetwork:
+	case request.PartNetwork, request.PartASN, request.PartCountry, request.PartOwner:
 		ids = restoreNames(from, clientName, ids, n)
-		p.networks.take(p.N, from.tables.Clients)
+		p.networks.take(p.Part, from.tables)
 		for i, client := range ids {
 			ids[i] = p.networks.of[client]
 		}

@@ -5,6 +5,7 @@ import (
 
 	"shadow/request"
 	"shadow/traffic/intern"
+	"shadow/traffic/network"
 	"shadow/traffic/useragent"
 )
 
@@ -18,6 +19,8 @@ type Tables struct {
 	Paths   *intern.Dict
 	Values  *intern.Dict   // of all Parts together
 	Parts   []request.Part // what Batch.Values are, at most MaxValues
+
+	Owners *network.Database // nil: there is none
 }
 
 // NewTables returns empty dictionaries.

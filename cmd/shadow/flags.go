@@ -138,8 +138,8 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 }
 
 // keyTexts are what limits can count by, for --help.
-const keyTexts = "client, client/20 (a network), user, agent, host, path, segment:2, field:NAME, header:NAME, " +
-	"cookie:NAME, action, or several joined by +; or site"
+const keyTexts = "client, client/20 (a network), asn, country, network (of --network-db), user, agent, host, path, " +
+	"segment:2, field:NAME, header:NAME, cookie:NAME, action, or several joined by +; or site"
 
 // addConfig adds --config, which says what is named.
 func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
