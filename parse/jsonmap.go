@@ -214,18 +214,18 @@ var knownJSONKeys = FieldMapping{
 		"request_uri", "RequestPath", "request.uri", "url.original", "httpRequest.requestUrl", "uri", "request_path",
 		"url.path", "http.target", "url", "path",
 	},
-	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain"},
+	"host": {"host", "http_host", "RequestHost", "request.host", "request.headers.host", "url.domain", "server.address", "server_name", "vhost", "authority", "domain", "headers.Host", "headers.host"},
 	"referer": {
 		"http_referer", "request.headers.Referer", "request_Referer", "http.request.referrer", "httpRequest.referer",
-		"http_referrer", "referer", "referrer",
+		"http_referrer", "referer", "referrer", "headers.Referer", "headers.referer",
 	},
 	"agent": {
 		"http_user_agent", "request.headers.User-Agent", "request.headers.user-agent", "request_User-Agent", "user_agent.original", "http.user_agent", "httpRequest.userAgent",
-		"user_agent", "userAgent", "useragent", "user-agent", "agent", "ua",
+		"user_agent", "userAgent", "useragent", "user-agent", "headers.User-Agent", "headers.user-agent", "agent", "ua",
 	},
 	"forwarded": {
 		"http_x_forwarded_for", "request.headers.X-Forwarded-For", "request_X-Forwarded-For", "x_forwarded_for",
-		"x-forwarded-for", "forwarded_for", "xff",
+		"x-forwarded-for", "headers.X-Forwarded-For", "headers.x-forwarded-for", "forwarded_for", "xff",
 	},
 	"status": {
 		"status", "DownstreamStatus", "http.response.status_code", "http.status_code", "httpRequest.status", "status_code", "statusCode",
