@@ -69,6 +69,7 @@ type clients struct {
 	behind behind
 	kind   Site    // once it is known
 	works  []int32 // the site's own work and health checks, once they are known
+	attack []int32 // those who attack it, likewise, ascending
 }
 
 // An agent is what is asked of one for each request.

@@ -16,6 +16,7 @@ import (
 func (l *clients) machines() (found []Finding) {
 	var own, checks, others []int32
 	attackers := l.attackers()
+	l.attack = slices.Clone(attackers)
 	for i := range l.heavy {
 		h := &l.heavy[i]
 		switch c := l.all.At(h.id); {

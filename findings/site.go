@@ -112,6 +112,9 @@ func (l *Look) Site() Site { return l.byClient().kind }
 // Works are the clients that do the site's own work, or ask whether it is up. Findings must have been called.
 func (l *Look) Works() []int32 { return l.byClient().works }
 
+// Attackers are the clients that attack the site, ascending. Findings must have been called.
+func (l *Look) Attackers() []int32 { return l.byClient().attack }
+
 // byClient is the looker for single clients.
 func (l *Look) byClient() *clients {
 	for _, looker := range l.lookers {

@@ -2,9 +2,13 @@ package pipeline
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"shadow/findings"
+	"shadow/suggest"
 	"shadow/testneeds"
 )
 
@@ -13,27 +17,34 @@ type settled struct {
 	Verdict, Reason string
 	Limit, Broke    *string
 	Protects        struct {
-		Hit int64 `json:"clients_hit"`
+		Clients int64
+		Hit     int64 `json:"clients_hit"`
 	}
 	Targets struct {
 		Requests, Refused int64
 		RefusedPercent    float64 `json:"refused_percent"`
 	}
-	MostHit *float64 `json:"most_hit_percent"`
+	MostHit *float64                     `json:"most_hit_percent"`
+	Allows  *struct{ Minute, Day int64 } `json:"allows"`
 }
 
 func answerOf(t *testing.T, plant func(p *planter)) (a settled, requests int64) {
 	t.Helper()
 	p := &planter{Rand: testneeds.Rand(t, 16, 3), people: map[string]bool{}}
 	plant(p)
-	log := p.write(t, "access.log")
+	return settle(t, &Suggest{}, p.write(t, "access.log"))
+}
+
+// settle asks about a log.
+func settle(t *testing.T, s *Suggest, log string) (a settled, requests int64) {
+	t.Helper()
 	var out, errs bytes.Buffer
 	var all struct {
 		Answer settled
 		Input  struct{ Requests int64 }
 	}
 	askJSON(t, func(l Logs) error {
-		s := Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json"}
+		s.Logs, s.Holdout, s.Band, s.Output = l, DefaultHoldout, true, "json"
 		return s.Run(t.Context(), []string{log})
 	}, Logs{Caller: called(&out, &errs)}, &out, &all)
 	return all.Answer, all.Input.Requests
@@ -110,7 +121,127 @@ func TestFewToProtect(t *testing.T) {
 			p.machine(address(45, i), scraper, "/backup/%d", 404, time.Duration(i)*10*time.Minute, 10*time.Minute, 0.5)
 		}
 	})
-	if a.Verdict != "ceiling" || a.Protects.Hit > 0 || a.Targets.RefusedPercent < 5 {
+	if a.Verdict != "ceiling" || a.Protects.Hit > 0 || a.Targets.RefusedPercent < 5 ||
+		!strings.Contains(a.Reason, "too few to be 95 % sure that at most 10 % are hit") {
 		t.Errorf("%+v, want a safety net", a)
+	}
+}
+
+// Where a few people log in, and somebody guesses passwords, the answer goes by the guesses that it leaves.
+func TestFewLogIn(t *testing.T) {
+	p := &planter{Rand: testneeds.Rand(t, 16, 6), people: map[string]bool{}}
+	p.visitors(300, plantedDay)
+	for i := range 12 {
+		for try := range 1 + i%7 { // one needs seven tries
+			p.send(time.Duration(i)*40*time.Minute+time.Duration(try)*8*time.Second, address(81, i), "POST", "/login", 401,
+				"https://shop.example/login", webAgents[0])
+		}
+	}
+	p.machine(address(46, 1), scraper, "/login", 401, 0, plantedDay, 1) // most of the log
+	log := p.write(t, "access.log")
+	for server, most := range map[string]int64{"nginx": 1450, "caddy": 1000, "haproxy": 1000, "traefik": 1000, "envoy": 1000, "any": 1000} {
+		a, _ := settle(t, &Suggest{Action: "login", For: server}, log)
+		if a.Verdict != "deploy" || a.Protects.Clients != 12 || a.Protects.Hit > 0 || a.Targets.RefusedPercent < 90 ||
+			!strings.Contains(a.Reason, "12 protected clients log in here, and none is hit, so it goes by the guesses") {
+			t.Errorf("%s: %+v, want a limit by its guesses", server, a)
+		}
+		if a.Allows.Minute < 5 || a.Allows.Day > most {
+			t.Errorf("%s: %s leaves %+v guesses", server, *a.Limit, a.Allows)
+		}
+	}
+	stated, _ := settle(t, &Suggest{Action: "login", Protect: suggest.GoalsOf(findings.People)}, log)
+	if strings.Contains(stated.Reason, "guesses") {
+		t.Errorf("%+v, but the promise was stated", stated)
+	}
+}
+
+// A deployed limit keeps the promise of each action: however many of ten broke it at first.
+func TestEachActionKeepsThePromise(t *testing.T) {
+	p := &planter{Rand: testneeds.Rand(t, 16, 7), people: map[string]bool{}}
+	p.visitors(300, plantedDay)
+	for action := range 9 {
+		path := fmt.Sprintf("/%c/%%d", 'a'+action)
+		for i := range 150 {
+			p.send(time.Duration(p.Int64N(int64(plantedDay))), address(81, i), "GET", fmt.Sprintf(path, i), 200, "https://shop.example/", webAgents[0])
+		}
+		for i := range 20 {
+			p.machine(address(45, i), scraper, path, 200, time.Duration(i)*24*time.Minute, 20*time.Minute, 0.02)
+		}
+		hurries := plantedDay - time.Hour + time.Duration(action)*time.Minute
+		for i := range 8 {
+			p.send(hurries+time.Duration(i)*4*time.Second, address(81, 200+action), "GET", fmt.Sprintf(path, i), 200, "https://shop.example/", webAgents[0])
+		}
+	}
+	var out, errs bytes.Buffer
+	var all struct{ Answers []struct{ Answer settled } }
+	askJSON(t, func(l Logs) error {
+		s := Suggest{Logs: l, Holdout: DefaultHoldout, Band: true, Output: "json", EachAction: true}
+		return s.Run(t.Context(), []string{p.write(t, "access.log")})
+	}, Logs{Caller: called(&out, &errs)}, &out, &all)
+	if len(all.Answers) != suggest.MostActions {
+		t.Fatalf("%d answers", len(all.Answers))
+	}
+	broke := 0
+	for _, of := range all.Answers {
+		a := of.Answer
+		if a.Broke != nil {
+			broke++
+		}
+		if a.Protects.Hit*1000 > a.Protects.Clients || a.Verdict == "deploy" && (a.MostHit == nil || *a.MostHit > 10 || a.Targets.RefusedPercent < 5) {
+			t.Errorf("%+v breaks the promise", a)
+		}
+	}
+	if broke < 7 {
+		t.Errorf("%d limits broke their promise at first, which tests little", broke)
+	}
+}
+
+// Those whom the finding attacker names are no people, whatever they claim: no answer protects them, and replay, keys and
+// explain say so too.
+func TestAttackersAreNotProtected(t *testing.T) {
+	p := &planter{Rand: testneeds.Rand(t, 16, 5), people: map[string]bool{}}
+	p.visitors(300, plantedDay)
+	const attackers = 60
+	for i := range attackers {
+		at := time.Duration(p.Int64N(int64(plantedDay - time.Hour)))
+		for range 40 { // each comes from the form, as browsers do
+			p.send(at, address(83, i), "POST", "/login", 200, "https://shop.example/login", webAgents[0])
+			at += time.Duration(p.IntN(1000)) * time.Millisecond
+		}
+	}
+	log := p.write(t, "access.log")
+	a, _ := settle(t, &Suggest{}, log)
+	if n := a.Protects.Clients; n > 300 || n < 295 || a.Targets.Requests < attackers*40 { // evidence takes a few for bots
+		t.Errorf("%+v, want 300 protected and %d requests of the target", a, attackers*40)
+	}
+	var out, errs bytes.Buffer
+	var found struct {
+		Policies []struct {
+			ByEvidence struct {
+				People, Disguised struct{ Clients int64 }
+			} `json:"by_evidence"`
+		}
+	}
+	askJSON(t, func(l Logs) error {
+		r := Replay{Logs: l, Choice: Choice{Limits: []string{*a.Limit}}, Look: Look{Output: "json"}, Keeping: Keeping{NoStore: true}}
+		return r.Run(t.Context(), []string{log})
+	}, Logs{Caller: called(&out, &errs)}, &out, &found)
+	if by := found.Policies[0].ByEvidence; by.People.Clients != a.Protects.Clients || by.Disguised.Clients != attackers+300-a.Protects.Clients {
+		t.Errorf("replay has %+v, want %d people", by, a.Protects.Clients)
+	}
+	out.Reset()
+	var keys struct {
+		Stop   struct{ Requests int64 }
+		Bounds struct {
+			Keys []struct {
+				OfRequests int64 `json:"of_requests"`
+			}
+		}
+	}
+	askJSON(t, func(l Logs) error {
+		return (&Keys{Logs: l, Refuse: []float64{80}, Output: "json"}).Run(t.Context(), []string{log})
+	}, Logs{Caller: called(&out, &errs)}, &out, &keys)
+	if n := keys.Bounds.Keys[0].OfRequests; n != a.Targets.Requests || keys.Stop.Requests < n {
+		t.Errorf("keys has a target of %d requests, and of %d in its bounds", keys.Stop.Requests, n)
 	}
 }

@@ -65,6 +65,12 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
+	if r.Rules != nil {
+		o.Attacks = func(client int32) bool {
+			_, attacks := slices.BinarySearch(r.look.Attackers(), client)
+			return attacks
+		}
+	}
 	survey := sweep.NewKeys(r.options)
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
@@ -85,8 +91,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 			return each(ctx, src, func(b *traffic.Batch) error { return cmp.Or(take(b), unlessWarm(do)(b)) })
 		})
 	}
-	a.Works = func() []int32 { return r.look.Works() }
-	a.Forgers = func() []int32 { return r.look.Forgers() }
+	a.Look = func() *findings.Look { return r.look }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, unlessWarm(do)) }
 	if err := a.Survey(); err != nil {
 		return err

@@ -171,6 +171,7 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		r.shared.tell(&r.Logs)
 	}
 	result := engine.Result(stats)
+	result.Attackers = r.look.Attackers()
 	r.assessor = replay.NewAssessor(result, r.Rules)
 	if curves != nil {
 		r.curves = curves.Result(stats)

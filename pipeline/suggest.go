@@ -63,8 +63,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
 		return r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
 	}
-	a.Works = func() []int32 { return r.look.Works() }
-	a.Forgers = func() []int32 { return r.look.Forgers() }
+	a.Look = func() *findings.Look { return r.look }
 	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, do) }
 	if err := a.Survey(); err != nil {
 		return err

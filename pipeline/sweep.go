@@ -156,7 +156,9 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 		return nil, err
 	}
 	if r.witness != nil {
-		r.assessor = replay.NewAssessor(r.witness.Result(stats), r.Rules)
+		witnessed := r.witness.Result(stats)
+		witnessed.Attackers = r.Logs.look.Attackers()
+		r.assessor = replay.NewAssessor(witnessed, r.Rules)
 		r.witness = nil
 	}
 	return s.Result(stats), nil

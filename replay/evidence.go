@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"shadow/request"
 	"shadow/traffic"
 	"shadow/traffic/evidence"
@@ -82,12 +84,20 @@ func (j *Assessor) Find(client int32) ClientVerdict {
 	return ClientVerdict{Verdict: judged.Verdict, Shared: judged.Shared}
 }
 
+func (j *Assessor) attacks(client int32) bool {
+	_, attacks := slices.BinarySearch(j.result.Attackers, client)
+	return attacks
+}
+
 // Explain is the same with the reasons, as far as they are known.
 func (j *Assessor) Explain(client int32) ClientVerdict {
 	f := j.Find(client)
 	if j.result.Evidence != nil {
 		judged := j.judge(client)
 		f.Reasons = judged.Reasons(j.result.Evidence.At(client), j.claim(client))
+		if j.attacks(client) {
+			f.Reasons = append(f.Reasons, "! attacks the site: tries passwords, or asks for what is not there")
+		}
 	}
 	return f
 }
@@ -98,8 +108,13 @@ func (j *Assessor) Disguised(client int32) bool {
 	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
 }
 
+// judge takes who attacks the site for a bot, unless it loaded what only browsers load.
 func (j *Assessor) judge(client int32) evidence.Assessment {
-	return j.rules.Assess(j.result.Evidence.At(client), j.claim(client), &j.site)
+	judged := j.rules.Assess(j.result.Evidence.At(client), j.claim(client), &j.site)
+	if j.attacks(client) && judged.Votes[evidence.BeaconSignal] != evidence.VoteHuman {
+		judged.Verdict = evidence.Bot
+	}
+	return judged
 }
 
 func (j *Assessor) claim(client int32) request.Class { return j.result.Clients.At(client).Class() }

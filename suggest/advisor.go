@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/replay"
 	"shadow/request"
@@ -40,11 +41,8 @@ type Advisor struct {
 	Read  func(do func(*traffic.Batch) error) (ingest.Stats, error)
 	Again func(do func(*traffic.Batch) error) error
 
-	// Works are clients, once the log was read, that do the site's own work: they count as monitors. nil: none.
-	Works func() []int32
-
-	// Forgers are clients, likewise, that forge the name of a crawler: they count as disguised. nil: none.
-	Forgers func() []int32
+	// Look is what was found about the log, once it was read; nil: nothing.
+	Look func() *findings.Look
 
 	Found *replay.Result // by the survey
 	Split bool           // whether there is a rest
@@ -80,14 +78,15 @@ func (d *Advisor) Survey() error {
 		return err
 	}
 	d.Found = engine.Result(stats)
+	if d.Look != nil {
+		d.Found.Attackers = d.Look().Attackers()
+	}
 	d.labels = Label(d.Found, d.Rules, d.Tables.Agents)
-	if d.Works != nil {
-		for _, id := range d.Works() {
+	if d.Look != nil {
+		for _, id := range d.Look().Works() {
 			d.labels[id] = Monitors
 		}
-	}
-	if d.Forgers != nil {
-		for _, id := range d.Forgers() {
+		for _, id := range d.Look().Forgers() {
 			if g := &d.labels[id]; *g == Search || *g == Crawlers {
 				*g = Disguised
 			}

@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"shadow/findings"
 	"shadow/limit"
 	"shadow/request"
+	"shadow/sweep"
 )
 
 // The answer is one limit that an operator would deploy, or the reason why there is none. It is looked for in the
@@ -58,6 +60,7 @@ const (
 	SparesAll                   // likewise, but a limit that hits nobody in the whole log refuses a share that matters
 	NothingKeeps                // every limit breaks the promise
 	FewToProtect                // so few are seen that hitting none of them shows little
+	FewLogIn                    // so few log in that the answer goes by the guesses that it leaves
 	Forbidden                   // a finding forbids an answer
 )
 
@@ -139,6 +142,9 @@ func (a *Advice) settle() {
 
 // pick chooses the answer among limits that separate.
 func (a *Advice) pick() {
+	if a.byGuesses() {
+		return
+	}
 	best := a.deployable(slices.Concat(a.market(), a.Looser))
 	if best == nil || !share(a.RefusedTarget(&best.Chosen), a.targeted(), matters) {
 		return
@@ -212,7 +218,11 @@ func (a *Advice) failed() bool {
 		}
 		return true
 	case n.Proof != Fails && a.Keeps(&n.Whole, &a.Whole.Groups):
-		return false
+		if n.loose || a.worth() {
+			return false
+		}
+		a.Answer = Answer{Broke: n.Broke} // it stops little on the whole log, so one that hits nobody will do
+		return true
 	}
 	a.Answer = Answer{Broke: n.Limit}
 	return true
@@ -239,6 +249,13 @@ func (a *Advice) harmless() (all []Priced) {
 		}
 		if why != Found {
 			continue
+		}
+		if a.byGuesses() {
+			least, ok := leastTries(s.Shape)
+			if !ok {
+				continue
+			}
+			n = max(n, least)
 		}
 		n = limit.CeilDiv(min(n, math.MaxInt64/1000)*(100+a.room), 100)
 		sizes := []int64{n}
@@ -280,8 +297,8 @@ func (a *Advice) pickIfNone() {
 	}
 }
 
-// pickHarmless chooses the answer among limits that hit no client to protect: the one that stops most, and of several the one that
-// allows least in a minute.
+// pickHarmless chooses the answer among limits that hit no client to protect: the one that stops most, and of several the
+// one that allows least in a minute. Where it goes by guesses, the one that leaves fewest in a day comes first.
 func (a *Advice) pickHarmless() {
 	type option struct {
 		of *Suggestion
@@ -292,7 +309,7 @@ func (a *Advice) pickHarmless() {
 	for i := range some {
 		for _, c := range some[i].tries {
 			none := a.keeps(&c, func(f *Figures, _ *Groups) bool { return a.hitsNone(f) })
-			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && !a.excessive(&c) {
+			if none && (a.Answer.Broke == "" || a.hitsNone(&c.On[Rest])) && (a.byGuesses() || !a.excessive(&c)) {
 				options = append(options, option{&some[i], c})
 				break
 			}
@@ -302,9 +319,14 @@ func (a *Advice) pickHarmless() {
 		return
 	}
 	best := slices.MinFunc(options, func(x, y option) int {
-		return cmp.Or(cmp.Compare(a.RefusedTarget(&y.Candidate), a.RefusedTarget(&x.Candidate)),
-			cmp.Compare(Admits(x.of.Shape, x.Limit, limit.Minute), Admits(y.of.Shape, y.Limit, limit.Minute)),
-			cmp.Compare(Admits(x.of.Shape, x.Limit, limit.Hour), Admits(y.of.Shape, y.Limit, limit.Hour)))
+		admits := func(time limit.Time) int {
+			return cmp.Compare(Admits(x.of.Shape, x.Limit, time), Admits(y.of.Shape, y.Limit, time))
+		}
+		stops := cmp.Compare(a.RefusedTarget(&y.Candidate), a.RefusedTarget(&x.Candidate))
+		if a.byGuesses() {
+			return cmp.Or(admits(limit.Day), admits(limit.Hour), admits(limit.Minute), stops)
+		}
+		return cmp.Or(stops, admits(limit.Minute), admits(limit.Hour))
 	})
 	a.take(best.of, best.Candidate)
 	a.Answer.loose = true
@@ -317,21 +339,55 @@ func (a *Advice) pickHarmless() {
 	}
 }
 
-// fewest is how many protected clients must be seen for a limit to be deployed, unless somebody says which to protect.
-// That it hits none of 20 shows that it hits at most 14 % of such clients.
+// Sure is the largest share of protected clients that a limit may hit and be deployed, with 95 % confidence, unless
+// somebody says which to protect. That it hits none of 29 shows as much.
+const Sure Percent = 10_000_000
+
+// unsure reports whether too few protected clients were seen to show that. Where nothing was held out, those count that
+// the limit was chosen on.
+func (a *Advice) unsure() bool {
+	n := &a.Answer
+	bound := n.MostHit
+	switch {
+	case a.Stated:
+		return false
+	case a.Parts[Rest] == nil && bound == 0:
+		bound = MostHit(a.Whole.Groups.Of(a.Protected()), n.Whole.Hit.Of(a.Protected()))
+	}
+	return bound == 0 || bound > Sure
+}
+
+// fewest is how many protected clients must be seen where passwords are tried for them to say what people need there.
 const fewest = 20
 
-// thin reports whether there are fewer.
-func (a *Advice) thin() bool { return !a.Stated && a.Whole.Groups.Of(a.Protected()) < fewest }
+// People mistype passwords, and come again: at least so many tries are admitted at once, and an hour in the long run.
+const (
+	TriesAtOnce = 5
+	TriesAnHour = 20
+)
 
-// spares reports whether a limit that took the place of one that broke its promise is worth deploying as well: it hits
-// nobody to protect in the whole log, which shows no less than a part of it that chose nothing would have shown, and
-// still refuses a share of the target that matters.
-func (a *Advice) spares() bool {
-	n, rest := &a.Answer, a.Parts[Rest]
-	return n.Broke != "" && rest != nil && n.MostHit > 0 && n.MostHit <= MostHit(rest.Clients.Of(a.Protected()), 0) &&
-		share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone) &&
-		share(n.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
+// leastTries is the smallest limit of a shape that admits as many; false if none does.
+func leastTries(s sweep.Shape) (n int64, ok bool) {
+	if s.Kind == sweep.Token {
+		return TriesAtOnce, ceilProduct(s.Rate.Count, int64(limit.Hour), int64(s.Rate.Per)) >= TriesAnHour
+	}
+	return max(TriesAtOnce, ceilProduct(TriesAnHour, int64(s.Per), int64(limit.Hour))), true
+}
+
+// byGuesses reports whether the answer goes by the guesses that it leaves: passwords are tried there, and next to nobody
+// else comes. What sent such requests on the whole log must be known.
+func (a *Advice) byGuesses() bool {
+	n := a.Whole.Groups.Of(a.Protected())
+	return a.isLogin() && !a.Stated && a.Target&a.Protected() == 0 && 0 < n && n < fewest
+}
+
+// isLogin reports whether the answer is about an action at which passwords are tried.
+func (a *Advice) isLogin() bool { return a.Action != "" && findings.IsLogin(a.Action) }
+
+// worth reports whether the answer refuses a share of the target that matters, on the whole log.
+func (a *Advice) worth() bool {
+	return share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone) &&
+		share(a.Answer.Whole.Refused.Of(a.Target), a.Whole.Requests.Of(a.Target), matters)
 }
 
 // Forbid takes the answer back, as something about the log forbids one.
@@ -348,12 +404,16 @@ func (a *Advice) judge() {
 		n.Verdict, n.Because = NoLimitCan, NothingKeeps
 	case len(a.Ceilings) > 0:
 		n.Verdict, n.Because = SafetyNet, NoOneThere
-	case a.thin() && (!n.loose || a.spares()):
+	case a.byGuesses() && a.worth():
+		n.Verdict, n.Because = Deploy, FewLogIn
+	case a.byGuesses():
+		n.Verdict, n.Because = SafetyNet, FewLogIn
+	case a.worth() && a.unsure():
 		n.Verdict, n.Because = SafetyNet, FewToProtect
-	case !n.loose:
-		n.Verdict, n.Because = Deploy, Separates
-	case a.spares():
+	case a.worth() && n.Broke != "":
 		n.Verdict, n.Because = Deploy, SparesAll
+	case a.worth():
+		n.Verdict, n.Because = Deploy, Separates
 	case !share(a.Whole.Requests.Of(a.Target), a.Whole.Requests.Of(Everybody), someone):
 		n.Verdict, n.Because = SafetyNet, NoTarget
 	case unreachable:

@@ -152,3 +152,10 @@ func TestMostHitCovers(t *testing.T) {
 		t.Errorf("the bound holds in %d of %d samples", holds, samples)
 	}
 }
+
+// Who saw 29 clients, of which none was hit, is as sure as it takes to deploy.
+func TestSure(t *testing.T) {
+	if MostHit(29, 0) > Sure || MostHit(28, 0) <= Sure {
+		t.Errorf("of 28 at most %s are hit, of 29 %s", MostHit(28, 0), MostHit(29, 0))
+	}
+}

@@ -27,9 +27,16 @@ func (d *Advisor) countAll(ctx context.Context) error {
 		return err
 	}
 	for _, t := range d.tracks {
+		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
+	}
+	if slices.ContainsFunc(d.tracks, func(t *track) bool { return t.advice.isLogin() }) {
+		if err := d.overWhole(ctx); err != nil { // who logs in says by what to choose
+			return err
+		}
+	}
+	for _, t := range d.tracks {
 		t.advice.settle()
 		t.advice.pick()
-		t.advice.NameWhole(d.labels, d.Tables, d.Found.Clients)
 	}
 	// A limit that fails on the rest or on the whole log gives way to one that hits nobody, and that to looser ones.
 	for range attempts {
@@ -42,7 +49,11 @@ func (d *Advisor) countAll(ctx context.Context) error {
 		if err := d.overWhole(ctx); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(d.tracks, func(t *track) bool { return t.advice.failed() }) {
+		failed := false
+		for _, t := range d.tracks {
+			failed = t.advice.failed() || failed
+		}
+		if !failed {
 			break
 		}
 	}

@@ -111,26 +111,20 @@ type Labels []Group
 func Label(r *replay.Result, rules *evidence.Rules, agents *useragent.Agents) Labels {
 	labels := make(Labels, r.Clients.Len())
 	search := searchEngines(agents)
-	var site evidence.SiteBaseline
-	if r.Evidence != nil {
-		for id := range int32(r.Evidence.Len()) {
-			site.Add(r.Evidence.At(id))
-		}
-	}
+	assessor := replay.NewAssessor(r, rules)
 	for id := range labels {
 		claim := r.Clients.At(int32(id)).Class()
 		labels[id] = groupOf[claim]
 		if claim == request.Crawler && search(r.Clients.At(int32(id)).LastAgent) {
 			labels[id] = Search
 		}
-		if claim != request.Browser || r.Evidence == nil {
+		if claim != request.Browser || assessor == nil {
 			continue
 		}
-		j := rules.Assess(r.Evidence.At(int32(id)), claim, &site)
-		switch {
-		case !evidence.Believed(claim, j.Verdict):
+		switch found := assessor.Find(int32(id)); {
+		case !evidence.Believed(claim, found.Verdict):
 			labels[id] = Disguised
-		case j.Shared:
+		case found.Shared:
 			labels[id] = Shared
 		}
 	}

@@ -51,6 +51,10 @@ type KeysOptions struct {
 	// contradicted browser is unknown, everybody else what it claims.
 	Side func(claim request.Class, contradicted bool) request.Class
 
+	// Attacks reports whether a client attacks the site, once all have been seen: its claims to be browsers count as
+	// contradicted. Nil: nobody does.
+	Attacks func(client int32) bool
+
 	Stop func() error // asked before each batch: an error ends the run; nil: never asked
 }
 
@@ -233,7 +237,11 @@ func (k *Keys) population() (who []member, doubted int64) {
 		if requests == 0 {
 			continue
 		}
-		claimed := k.options.Tables.Agents.Class(int32(k.visitors.At(int32(id)).Agent))
+		visitor := k.visitors.At(int32(id))
+		claimed := k.options.Tables.Agents.Class(int32(visitor.Agent))
+		if k.options.Attacks != nil && claimed == request.Browser && k.options.Attacks(visitor.Client) {
+			class = request.Unknown
+		}
 		contradicted := claimed != class
 		if contradicted {
 			doubted++

@@ -169,8 +169,16 @@ func (s *Answer) reason() string {
 		return fmt.Sprintf("%s broke its promise later in the log; this one hits nobody in the whole log, and still refuses a share "+
 			"that matters", n.Broke)
 	case suggest.FewToProtect:
-		return fmt.Sprintf("%s seen, so that none is hit shows little: judge more days",
-			format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"))
+		few, where := a.Whole.Groups.Of(a.Protected()), "sent such requests"
+		if rest := a.Parts[suggest.Rest]; rest != nil && n.Broke == "" {
+			few, where = rest.Clients.Of(a.Protected()), "came in the part that validates it"
+		}
+		return fmt.Sprintf("%s %s, too few to be 95 %% sure that at most %g %% are hit, as deploy needs: judge more days",
+			format.Count(few, "protected client"), where, suggest.Sure.Float())
+	case suggest.FewLogIn:
+		return fmt.Sprintf("%s log in here, and none is hit, so it goes by the guesses that it leaves: the fewest a day "+
+			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
+			suggest.TriesAtOnce, suggest.TriesAnHour)
 	case suggest.FailedLater:
 		return fmt.Sprintf("%s broke its promise later in the log, so only a limit that hits nobody is safe", n.Broke)
 	}
