@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,12 @@ type settled struct {
 		Requests, Refused int64
 		RefusedPercent    float64 `json:"refused_percent"`
 	}
+	Exempt *struct {
+		Requests, Clients int64
+		Addresses         []string
+		Pasted            bool
+	}
+	Paste   []struct{ Lines []string }
 	MostHit *float64                     `json:"most_hit_percent"`
 	Allows  *struct{ Minute, Day int64 } `json:"allows"`
 }
@@ -44,6 +51,7 @@ func settle(t *testing.T, s *Suggest, log string) (a settled, requests int64) {
 		Input  struct{ Requests int64 }
 	}
 	askJSON(t, func(l Logs) error {
+		l.Reading = s.Reading
 		s.Logs, s.Holdout, s.Band, s.Output = l, DefaultHoldout, true, "json"
 		return s.Run(t.Context(), []string{log})
 	}, Logs{Caller: called(&out, &errs)}, &out, &all)
@@ -110,6 +118,45 @@ func TestOwnWorkIsNoTarget(t *testing.T) {
 	})
 	if a.Verdict == "deploy" || a.Targets.Requests > 1000 {
 		t.Errorf("%+v, want nothing to stop", a)
+	}
+}
+
+// What the limit would refuse of the site's own work is told, and the lines to paste exempt its address; so they do with
+// one that was left out. Another monitor is told of, and no more: anybody can call himself that.
+func TestOwnWorkIsExempt(t *testing.T) {
+	p := &planter{Rand: testneeds.Rand(t, 16, 8), people: map[string]bool{}}
+	p.visitors(300, plantedDay)
+	p.scrapers(3, 4)
+	p.machine(address(48, 1), "WordPress/6.4; https://shop.example", "/wp-cron.php", 200, 0, time.Hour, 6)
+	p.machine(address(49, 1), "UptimeRobot/2.0", "/page/%d", 200, 0, time.Minute, 2) // too little for a finding
+	log := p.write(t, "access.log")
+	for server, line := range map[string]string{
+		"nginx":       "geo $perclient_exempt { default 0; 48.20.0.1 1; }",
+		"haproxy":     "if !{ src 48.20.0.1 }",
+		"envoy":       `{key: remote_address, value: "48.20.0.1", rate_limit: {unlimited: true}}`,
+		"envoy-local": "# it exempts no address: give a route without it to 48.20.0.1",
+		"traefik":     "# it exempts no address: give a router without it to 48.20.0.1",
+		"caddy":       "not remote_ip 48.20.0.1",
+		"any":         "",
+	} {
+		for _, exclude := range [][]string{nil, {"48.20.0.1", "/favicon.ico"}} {
+			a, _ := settle(t, &Suggest{For: server, Logs: Logs{Source: Source{Reading: Reading{Exclude: exclude}}}}, log)
+			e := a.Exempt
+			if e == nil || !slices.Equal(e.Addresses, []string{"48.20.0.1"}) || e.Pasted != (server != "any" && line[0] != '#') {
+				t.Errorf("%s: %+v is exempt of %s", server, e, *a.Limit)
+				continue
+			}
+			if exclude == nil && (e.Requests < 100 || e.Clients < 1 || e.Clients > 2) {
+				t.Errorf("%s: %+v is exempt", server, e)
+			}
+			text := fmt.Sprint(a.Paste)
+			if !strings.Contains(text, line) || strings.Contains(text, "49.20.0.1") {
+				t.Errorf("%s: no %q in %s", server, line, text)
+			}
+		}
+	}
+	if a, _ := settle(t, &Suggest{Target: []suggest.Set{suggest.Everybody}}, log); a.Exempt != nil {
+		t.Errorf("%+v is exempt, though all are the target", a.Exempt)
 	}
 }
 
@@ -196,7 +243,7 @@ func TestEachActionKeepsThePromise(t *testing.T) {
 	}
 }
 
-// Those whom the finding attacker names are no people, whatever they claim: no answer protects them, and replay, keys and
+// All that the finding attacker names are no people, whatever they claim: no answer protects them, and replay, keys and
 // explain say so too.
 func TestAttackersAreNotProtected(t *testing.T) {
 	p := &planter{Rand: testneeds.Rand(t, 16, 5), people: map[string]bool{}}

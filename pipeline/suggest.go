@@ -82,7 +82,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	o := r.reportOptions(r.warnings(found))
 	o.Evidence = r.Rules
 	why := r.forbids(o.Findings)
-	answers := make([]advice.Answer, len(found))
+	answers, pasted := make([]advice.Answer, len(found)), false
 	for i, answer := range found {
 		if why != "" {
 			answer.Forbid()
@@ -90,9 +90,10 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		answers[i] = advice.Answer{Advice: answer, Key: r.keyText(), Verdict: &advice.Verdict{
 			Reason: why, Site: site, For: cmp.Or(r.For, anyServer), Next: r.next(answer),
 		}}
-		if err := r.paste(&answers[i], i == 0); err != nil {
+		if err := r.paste(&answers[i], !pasted); err != nil {
 			return err
 		}
+		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
 	report := advice.New(a.Found, answers, o)
 	report.Details, report.Logs = r.Details, words(r.names)

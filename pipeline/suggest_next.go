@@ -1,13 +1,17 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
+	"shadow/replay"
 	"shadow/report/advice"
 	"shadow/servers"
 	"shadow/suggest"
+	"shadow/traffic/match"
 )
 
 // What to do with an answer: lines for the configuration of a server, and commands that can be typed as they are.
@@ -16,12 +20,14 @@ import (
 // first answer.
 func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	a := to.Advice
+	exempt := r.exempt(to.Verdict, a)
 	server := a.Server.Server
 	if server == nil {
 		return nil
 	}
 	where := r.where
 	where.Action, where.Named = a.Action, r.named[a.Action]
+	where.Exempt = exempt
 	to.Server = server.Title
 	to.Lines = func(limit string) ([]advice.Block, error) {
 		d, err := server.Lines(limit, where)
@@ -36,8 +42,45 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	}
 	to.Watch = fmt.Sprintf("In %s. First %s.", server.Title, server.Watch)
 	to.Verdict.Key, to.Verdict.Note = d.Key, d.Note
+	if to.Verdict.Exempt != nil {
+		to.Verdict.Exempt.Pasted = d.Exempts
+	}
 	to.Verdict.Paste = blocksOf(d, first)
 	return nil
+}
+
+// mostExempt is how many addresses are exempt: the site's own, not those of a crowd.
+const mostExempt = 8
+
+// exempt fills in what the answer's limit would refuse of clients that the answer leaves out. It returns which of them are
+// to be exempt: the addresses that findings or --exclude name. What others call themselves is no reason.
+func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip.Prefix) {
+	meant := slices.ContainsFunc(r.Target, func(who suggest.Set) bool { return who.Has(suggest.Monitors) })
+	if a.Answer.Of == nil || meant {
+		return nil
+	}
+	e := &advice.Exempt{Addresses: []string{}}
+	hits := slices.SortedStableFunc(slices.Values(a.Whole.Monitors), func(x, y replay.Hit) int { return cmp.Compare(y.Refused, x.Refused) })
+	for _, hit := range hits {
+		e.Requests += hit.Refused
+		e.Clients++
+		name := r.Read.Tables.Clients.Name(hit.Client)
+		if !slices.Contains(r.look.Works(), hit.Client) || !r.Read.Clients.IsAddress() {
+			continue
+		}
+		if network, err := match.ParseNetwork(name); err == nil {
+			networks = append(networks, network)
+		}
+	}
+	networks = append(networks, r.Read.Exclude.Networks()...)
+	networks = networks[:min(len(networks), mostExempt)]
+	for _, network := range networks {
+		e.Addresses = append(e.Addresses, servers.AddressText(network))
+	}
+	if e.Clients > 0 || len(networks) > 0 {
+		v.Exempt = e
+	}
+	return networks
 }
 
 // blocksOf are the lines of a server, with those that it wants once or without.

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"strings"
 
 	"shadow/limit"
 )
@@ -28,19 +29,30 @@ var caddy = Server{
 
 func caddyLines(spec limit.Spec, w Where) Directives {
 	key, note := w.caddyKey()
-	d := Directives{Key: key, Note: note}
+	d := Directives{Key: key, Note: note, Exempts: true}
 	zone := []string{
 		"rate_limit {   # the module mholt/caddy-ratelimit; no dry run: it refuses at once",
 		"    zone " + w.name() + " {",
 	}
+	var match []string
 	if w.Action != "" {
 		pattern, ok := w.pattern()
-		match := "path_regexp `^" + pattern + "$`"
+		paths := "            path_regexp `^" + pattern + "$`"
 		if !ok {
-			match = "path_regexp   # which, only you know"
+			paths = "            path_regexp   # which, only you know"
 			d.Note = notes(d.Note, w.onlyYouKnowPaths("write them behind path_regexp"))
 		}
-		zone = append(zone, "        match {", "            "+match, "        }")
+		match = append(match, paths)
+	}
+	if len(w.Exempt) > 0 {
+		from := "remote_ip"
+		if w.forwarded() != "" {
+			from = "client_ip"
+		}
+		match = append(match, "            not "+from+" "+strings.Join(w.exempt(), " "))
+	}
+	if match != nil {
+		zone = append(append(append(zone, "        match {"), match...), "        }")
 	}
 	if key == "" {
 		key = "  # what, only you know"

@@ -2,6 +2,8 @@ package servers
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"shadow/limit"
@@ -54,6 +56,14 @@ func envoyLines(spec limit.Spec, w Where) Directives {
 		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", envoyUnits[spec.Period], spec.Count),
 		"    shadow_mode: true   # blocks nobody: look at the statistic shadow_mode first",
 	}
+	single := !slices.ContainsFunc(w.Exempt, func(n netip.Prefix) bool { return !n.IsSingleIP() })
+	if d.Exempts = d.Key == "remote_address" && single; d.Exempts {
+		for _, address := range w.exempt() {
+			descriptor = append(descriptor, "  - {key: remote_address, value: \""+address+"\", rate_limit: {unlimited: true}}")
+		}
+	} else {
+		descriptor = append(descriptor, indent(2, w.cannotExempt("give a route without it to"))...)
+	}
 	if w.Action != "" {
 		outer := []string{"  - key: header_match", "    value: " + w.name(), "    descriptors:"}
 		descriptor = append(outer, indent(4, descriptor)...)
@@ -91,6 +101,7 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 	}
 	lines = append(lines, "    descriptors:", "      - entries: ["+entries+"]",
 		"        token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}")
+	lines = append(lines, indent(2, w.cannotExempt("give a route without it to"))...)
 	d.Blocks = append(d.Blocks, Block{"http_filters", false, lines})
 	d.Note = notes(d.Note, "takes Envoy 1.34 or newer, and each Envoy counts for itself")
 	if spec.Algorithm == "envoy-local" {

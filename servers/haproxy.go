@@ -37,8 +37,18 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	key, table, note := w.haproxyKey()
 	name, period := "shadow_"+w.name(), limit.FormatPeriod(spec.Period)
 	counter, when := 0, ""
+	exempt := ""
+	if len(w.Exempt) > 0 {
+		exempt = "!{ src " + strings.Join(w.exempt(), " ") + " }"
+		when = " if " + exempt
+	}
 	if w.Action != "" {
-		counter, when = 1, " if "+w.haproxyPaths()
+		counter = 1
+		var paths []string
+		for path := range strings.SplitSeq(w.haproxyPaths(), " || ") {
+			paths = append(paths, strings.TrimSpace(path+" "+exempt))
+		}
+		when = " if " + strings.Join(paths, " || ")
 		if _, ok := w.pattern(); !ok {
 			note = notes(note, w.onlyYouKnowPaths("make an acl "+strings.Trim(w.haproxyPaths(), "{ }")+" of them"))
 		}
@@ -60,7 +70,7 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	}
 	rules = append(rules, "# later, for capture: http-request deny status 429 if "+over)
 
-	d := Directives{Key: key, Note: note}
+	d := Directives{Key: key, Note: note, Exempts: true}
 	if key == unknownHAProxy {
 		d.Key = ""
 	}

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -16,13 +17,14 @@ type place struct {
 	nginx        bool
 	action       string
 	named        bool
+	exempt       []string
 }
 
 func (p place) String() string {
 	text := strings.TrimSpace("client " + p.client)
 	for _, word := range []struct {
 		name, value string
-	}{{"from", p.from}, {"trusted", strings.Join(p.trusted, ",")}, {"action", p.action}} {
+	}{{"from", p.from}, {"trusted", strings.Join(p.trusted, ",")}, {"action", p.action}, {"exempt", strings.Join(p.exempt, ",")}} {
 		if word.value != "" {
 			text += " · " + word.name + " " + word.value
 		}
@@ -46,7 +48,21 @@ func (p place) where(t *testing.T) Where {
 	return Where{
 		Client: p.client, Cut: cut, V4: v4, V6: v6, ClientFrom: p.from, Trusted: rule.Trusted(),
 		Action: p.action, Named: p.named, FromNginx: p.nginx, Format: `$remote_addr "$request" $who`,
+		Exempt: p.exempted(t),
 	}
+}
+
+// exempted are the exempt networks.
+func (p place) exempted(t *testing.T) (networks []netip.Prefix) {
+	t.Helper()
+	for _, text := range p.exempt {
+		exclude, err := match.ParseExclude([]string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		networks = append(networks, exclude.Networks()...)
+	}
+	return networks
 }
 
 // places are every kind of client, and every kind of action.
@@ -62,7 +78,11 @@ func places() (all []place) {
 	for _, action := range []string{"/", "/…", "/x.y-z~", "/a/b", "/a b", `/"};\`, "checkout", "ä"} {
 		all = append(all, place{action: action})
 	}
-	return append(all, place{action: "/login", named: true}, place{action: "/wp.admin/**"})
+	work := []string{"192.0.2.7", "::1", "10.0.0.0/8"}
+	return append(all, place{action: "/login", named: true}, place{action: "/wp.admin/**"},
+		place{exempt: work}, place{exempt: work[:2]}, place{exempt: work[:2], action: "/wp.admin/**"},
+		place{exempt: work, action: "checkout", client: "user"},
+		place{exempt: work, client: "addr/24,/64", from: "x-forwarded-for", trusted: proxies, action: "/login"})
 }
 
 // TestLines has what to paste for each server at each place in a file that -update rewrites.

@@ -48,9 +48,18 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	} else if w.Action != "" {
 		place.Place = "the location that serves " + w.Action
 	}
-	http := append(key.network,
-		fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", cmp.Or(key.variable, "$client"), zone, rate))
-	d := Directives{Key: key.variable, Note: key.note}
+	http, counted := key.network, cmp.Or(key.variable, "$client")
+	if len(w.Exempt) > 0 { // an empty key is not counted
+		exempt := fmt.Sprintf("geo $%s_exempt { default 0;", zone)
+		for _, network := range w.exempt() {
+			exempt += " " + network + " 1;"
+		}
+		http = append(http, exempt+" }",
+			fmt.Sprintf(`map $%s_exempt $%s_key { 0 %s; default ""; }`, zone, zone, counted))
+		counted = "$" + zone + "_key"
+	}
+	http = append(http, fmt.Sprintf("limit_req_zone %s zone=%s:10m %s;", counted, zone, rate))
+	d := Directives{Key: key.variable, Note: key.note, Exempts: true}
 	if key.proxies != nil {
 		d.Blocks = append(d.Blocks, Block{"http", true, key.proxies})
 	}

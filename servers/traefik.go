@@ -44,6 +44,7 @@ func traefikLines(spec limit.Spec, w Where) Directives {
 	} else if w.Action != "" {
 		router.Place = "the router that serves " + w.Action
 	}
+	router.Lines = append(router.Lines, w.cannotExempt("give a router without it to")...)
 	d.Blocks = append(d.Blocks,
 		Block{"dynamic configuration", true, []string{"http:", "  middlewares:"}},
 		Block{"dynamic configuration", false, middleware}, router)

@@ -21,6 +21,8 @@ type Where struct {
 	Action string // "": all requests
 	Named  bool   // whether the configuration, not the path alone, says what the action is
 
+	Exempt []netip.Prefix // addresses that are not to be limited
+
 	FromNginx bool   // whether the fields of the log are variables of nginx, all of them
 	Format    string // of the log; a variable of nginx is in it as $name
 }
@@ -30,6 +32,8 @@ type Directives struct {
 	Key    string // what it counts by, in its own words; "": only the operator knows
 	Note   string // about the key, and whatever is not quite as judged; a sentence without its end
 	Blocks []Block
+
+	Exempts bool // whether they let the exempt addresses through
 }
 
 // A Block is lines that go to one place.
@@ -79,6 +83,30 @@ func (w *Where) path() (page string, below, ok bool) {
 func (w *Where) all() (page string, ok bool) {
 	page, ok = strings.CutSuffix(w.Action, "/**")
 	return page, ok && !w.Named && plainPath().MatchString(page)
+}
+
+// exempt are the exempt addresses and networks, as every server writes them.
+func (w *Where) exempt() (all []string) {
+	for _, network := range w.Exempt {
+		all = append(all, AddressText(network))
+	}
+	return all
+}
+
+// AddressText is a network, or the one address that is all of it.
+func AddressText(network netip.Prefix) string {
+	if network.IsSingleIP() {
+		return network.Addr().String()
+	}
+	return network.String()
+}
+
+// cannotExempt is a comment for a server that limits every address alike; none if there is nothing to exempt.
+func (w *Where) cannotExempt(instead string) (lines []string) {
+	if len(w.Exempt) > 0 {
+		lines = append(lines, "# it exempts no address: "+instead+" "+strings.Join(w.exempt(), ", "))
+	}
+	return lines
 }
 
 // headerText is the name of a header in a form that cannot end a directive.

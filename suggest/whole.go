@@ -29,6 +29,7 @@ type Whole struct {
 	Limit    string                   // the answer, without the scale; "" if there is none
 	Answer   Figures
 	Crawlers []CrawlerHit // of the answer: those who send most first
+	Monitors []replay.Hit // of the answer: those of them that it hits, by client
 }
 
 // A CrawlerHit is what a limit does to a crawler, by what it calls itself.
@@ -61,6 +62,9 @@ func (w *Whole) Finish(hits *replay.Hits) {
 		w.Answer = Count(hits, w.Labels)
 		for hit := range hits.All() {
 			refused[hit.Client] = hit.Refused
+			if w.Labels.Of(hit.Client) == Monitors {
+				w.Monitors = append(w.Monitors, hit)
+			}
 		}
 	}
 	byName := map[string]*CrawlerHit{}

@@ -125,6 +125,7 @@ func (s *Answer) briefFacts() (f document.Facts) {
 	f.Add("protects", v.protectsText())
 	f.Add("targets", v.targetsText())
 	f.Add("allows", v.allowsText(findings.IsLogin(s.Action)))
+	f.Add("exempt", v.Exempt.text())
 	f.Add("search", v.searchText())
 	if v.Best != nil {
 		f.Add("of any", *v.Best+" stops at least half as much again; "+v.For+" has no such limit")

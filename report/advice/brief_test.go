@@ -45,6 +45,9 @@ func TestBriefFits(t *testing.T) {
 		if random.IntN(2) > 0 {
 			v.Best = &best
 		}
+		if random.IntN(2) > 0 {
+			v.Exempt = &Exempt{Requests: random.Int64N(1e12), Clients: random.Int64N(1e9), Pasted: random.IntN(2) > 0, Addresses: some(8, func(i int) string { return fmt.Sprint("2001:db8:1234:5678:9abc:def0:1234:", i) })}
+		}
 		for i := range random.IntN(5) {
 			v.Search = append(v.Search, Crawler{Name: pick(), Requests: int64(i), Refused: int64(i)})
 		}

@@ -28,10 +28,20 @@ type Verdict struct {
 	Best      *string       `json:"best_of_any"`      // a limit of any algorithm that stops at least half as much again; nil: none
 	Broke     *string       `json:"broke"`            // the limit that broke its promise where it was validated; nil: none did
 	Search    []Crawler     `json:"search_engines"`
-	Key       string        `json:"key"`   // what the server counts by, in its own words; "": only the operator knows
-	Note      string        `json:"note"`  // about the key, and whatever is not quite as judged
-	Paste     []Block       `json:"paste"` // for the server's configuration
-	Next      []string      `json:"next"`  // commands to try
+	Exempt    *Exempt       `json:"exempt"` // nil: the limit refuses nothing of those that the answer leaves out
+	Key       string        `json:"key"`    // what the server counts by, in its own words; "": only the operator knows
+	Note      string        `json:"note"`   // about the key, and whatever is not quite as judged
+	Paste     []Block       `json:"paste"`  // for the server's configuration
+	Next      []string      `json:"next"`   // commands to try
+}
+
+// Exempt is what the limit would refuse of the site's own work, of health checks and of other monitors, which nothing else
+// counts, and who should be exempt.
+type Exempt struct {
+	Requests  int64    `json:"requests"` // that would be refused, of the whole log
+	Clients   int64    `json:"clients"`
+	Addresses []string `json:"addresses"` // of findings, and of --exclude
+	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -241,6 +251,26 @@ func (v *Verdict) allowsText(guesses bool) string {
 	}
 	return fmt.Sprintf("a client that sends flat out: %s %s in the first minute, %s an hour, %s a day",
 		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
+}
+
+// text says who should be exempt.
+func (e *Exempt) text() string {
+	if e == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s of %s of the site's own work or other monitors would be refused", format.Count(e.Requests, "request"),
+		format.Count(e.Clients, "client"))
+	if e.Requests == 0 {
+		text = "the limit would count what --exclude leaves out"
+	}
+	switch addresses := format.List(e.Addresses, searchNamed); {
+	case len(e.Addresses) == 0:
+		return text
+	case e.Pasted:
+		return text + "; the lines exempt " + addresses
+	default:
+		return text + ": exempt " + addresses
+	}
 }
 
 // searchNamed is how many search engines are named.

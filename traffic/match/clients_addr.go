@@ -45,6 +45,15 @@ func parseNetworks(s string) ([]netip.Prefix, error) {
 	return []netip.Prefix{p}, nil
 }
 
+// ParseNetwork reads an address or a prefix, as clients are named.
+func ParseNetwork(name string) (n netip.Prefix, err error) {
+	networks, err := parseNetworks(name)
+	if err != nil || len(networks) != 1 {
+		return n, fmt.Errorf("%q: no address", name)
+	}
+	return networks[0], nil
+}
+
 // within reports whether one of the networks holds addr, which is unmapped.
 func within(networks []netip.Prefix, addr netip.Addr) bool {
 	for _, p := range networks {

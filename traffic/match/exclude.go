@@ -50,6 +50,14 @@ func (x *Exclude) Of(clients ClientRule) *Exclude {
 	return &y
 }
 
+// Networks are the addresses that are left out.
+func (x *Exclude) Networks() []netip.Prefix {
+	if x == nil {
+		return nil
+	}
+	return x.networks
+}
+
 // parse reads one value, with or without the word that says what it is about.
 func (x *Exclude) parse(s string) error {
 	kind, value, ok := strings.Cut(s, ":")
