@@ -169,7 +169,7 @@ func TestFewToProtect(t *testing.T) {
 		}
 	})
 	if a.Verdict != "ceiling" || a.Protects.Hit > 0 || a.Targets.RefusedPercent < 5 ||
-		!strings.Contains(a.Reason, "too few to be 95 % sure that at most 10 % are hit") {
+		!strings.HasSuffix(a.Reason, "to be 95 % sure of at most 10 %") {
 		t.Errorf("%+v, want a safety net", a)
 	}
 }

@@ -64,11 +64,11 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 	for _, hit := range hits {
 		e.Requests += hit.Refused
 		e.Clients++
-		name := r.Read.Tables.Clients.Name(hit.Client)
-		if !slices.Contains(r.look.Works(), hit.Client) || !r.Read.Clients.IsAddress() {
+		if !slices.Contains(r.look.Works(), hit.Client) {
+			e.Others = true
 			continue
 		}
-		if network, err := match.ParseNetwork(name); err == nil {
+		if network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client)); err == nil && r.Read.Clients.IsAddress() {
 			networks = append(networks, network)
 		}
 	}

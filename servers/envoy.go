@@ -101,7 +101,9 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 	}
 	lines = append(lines, "    descriptors:", "      - entries: ["+entries+"]",
 		"        token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}")
-	lines = append(lines, indent(2, w.cannotExempt("give a route without it to"))...)
+	for _, comment := range w.cannotExempt("give a route without it to") {
+		lines[0] += "   " + comment
+	}
 	d.Blocks = append(d.Blocks, Block{"http_filters", false, lines})
 	d.Note = notes(d.Note, "takes Envoy 1.34 or newer, and each Envoy counts for itself")
 	if spec.Algorithm == "envoy-local" {

@@ -87,11 +87,11 @@ func (b *screen) say(label, text string) {
 	}
 }
 
-// sayExtra adds a text that may be left out.
-func (b *screen) sayExtra(label, text string) {
+// sayExtra adds a text that may be left out, but for the first of its lines.
+func (b *screen) sayExtra(label, text string, but int) {
 	before := len(b.lines)
 	b.say(label, text)
-	for i := before; i < len(b.lines); i++ {
+	for i := before + but; i < len(b.lines); i++ {
 		b.extra = append(b.extra, i)
 	}
 }
@@ -100,6 +100,9 @@ func (b *screen) sayExtra(label, text string) {
 func (b *screen) shrink(most int) {
 	for len(b.lines) > most && len(b.extra) > 0 {
 		last := len(b.extra) - 1
+		if i := b.extra[last]; b.most > 0 && strings.HasPrefix(b.lines[i], " ") { // of a text that goes on
+			b.lines[i-1] = table.Cut(b.lines[i-1]+" …", briefWidth)
+		}
 		b.lines = slices.Delete(b.lines, b.extra[last], b.extra[last]+1)
 		b.extra = b.extra[:last]
 	}
@@ -142,11 +145,14 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	}
 	body.say("verdict", v.text())
 	for _, f := range a.briefFacts() {
-		if f.Label == "search" || f.Label == "of any" {
-			body.sayExtra(f.Label, f.Text)
-			continue
+		switch f.Label {
+		case "search", "of any":
+			body.sayExtra(f.Label, f.Text, 0)
+		case "exempt":
+			body.sayExtra(f.Label, f.Text, 1)
+		default:
+			body.say(f.Label, f.Text)
 		}
-		body.say(f.Label, f.Text)
 	}
 	for i, line := range v.Next {
 		label := ""

@@ -42,6 +42,7 @@ type Exempt struct {
 	Clients   int64    `json:"clients"`
 	Addresses []string `json:"addresses"` // of findings, and of --exclude
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
+	Others    bool     `json:"-"`         // whether some are monitors by their claim only
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -179,12 +180,12 @@ func (s *Answer) reason() string {
 		return fmt.Sprintf("%s broke its promise later in the log; this one hits nobody in the whole log, and still refuses a share "+
 			"that matters", n.Broke)
 	case suggest.FewToProtect:
-		few, where := a.Whole.Groups.Of(a.Protected()), "sent such requests"
+		few, where := a.Whole.Groups.Of(a.Protected()), ""
 		if rest := a.Parts[suggest.Rest]; rest != nil && n.Broke == "" {
-			few, where = rest.Clients.Of(a.Protected()), "came in the part that validates it"
+			few, where = rest.Clients.Of(a.Protected()), " in the last part"
 		}
-		return fmt.Sprintf("%s %s, too few to be 95 %% sure that at most %g %% are hit, as deploy needs: judge more days",
-			format.Count(few, "protected client"), where, suggest.Sure.Float())
+		return fmt.Sprintf("too few protected clients%s (%s) to be 95 %% sure of at most %g %%", where, format.Thousands(few),
+			suggest.Sure.Float())
 	case suggest.FewLogIn:
 		return fmt.Sprintf("%s log in here, and none is hit, so it goes by the guesses that it leaves: the fewest a day "+
 			"of limits with %d at once and %d an hour", format.Count(a.Whole.Groups.Of(a.Protected()), "protected client"),
@@ -253,24 +254,25 @@ func (v *Verdict) allowsText(guesses bool) string {
 		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
 }
 
-// text says who should be exempt.
+// text says who should be exempt, and why.
 func (e *Exempt) text() string {
 	if e == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s of %s of the site's own work or other monitors would be refused", format.Count(e.Requests, "request"),
-		format.Count(e.Clients, "client"))
-	if e.Requests == 0 {
-		text = "the limit would count what --exclude leaves out"
-	}
-	switch addresses := format.List(e.Addresses, searchNamed); {
+	who, whose := format.List(e.Addresses, searchNamed)+": else it refuses", "the site itself"
+	switch {
 	case len(e.Addresses) == 0:
-		return text
+		who = "nobody by address: it refuses"
 	case e.Pasted:
-		return text + "; the lines exempt " + addresses
-	default:
-		return text + ": exempt " + addresses
+		who = format.List(e.Addresses, searchNamed) + ", as in the lines: else they refuse"
 	}
+	if e.Clients == 0 {
+		return who + " what --exclude leaves out"
+	}
+	if e.Others {
+		whose += " or other monitors"
+	}
+	return fmt.Sprintf("%s %s of %s (%s)", who, format.Count(e.Requests, "request"), whose, format.Count(e.Clients, "client"))
 }
 
 // searchNamed is how many search engines are named.
