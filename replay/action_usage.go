@@ -16,6 +16,7 @@ type ActionUsage struct {
 	Policies []PolicyUsage
 
 	tables  *traffic.Tables
+	action  match.ActionIDs // so far
 	group   traffic.Group
 	clients []Paged[taken] // by policy
 	refused rows
@@ -32,7 +33,15 @@ type taken struct{ hour, day slidingMax }
 
 // NewActionUsage returns one that has seen nothing.
 func NewActionUsage(action string, t *traffic.Tables, policies []policy.Policy) *ActionUsage {
-	return &ActionUsage{Action: action, Policies: make([]PolicyUsage, len(policies)), tables: t, clients: make([]Paged[taken], len(policies))}
+	u := &ActionUsage{Action: action, Policies: make([]PolicyUsage, len(policies)), tables: t}
+	u.reset()
+	return u
+}
+
+// reset forgets what was seen.
+func (t *ActionUsage) reset() {
+	clear(t.Policies)
+	t.clients, t.action = make([]Paged[taken], len(t.Policies)), match.ActionIDs{-1, -1}
 }
 
 // Name is the action as the log has it.
@@ -43,7 +52,10 @@ func (t *ActionUsage) Name() string {
 // Observe implements Observer.
 func (t *ActionUsage) Observe(b *traffic.Batch, verdicts []Verdicts) error {
 	action := match.FindActions(t.tables.Actions, t.Action)
-	if b.Warm || action[0] < 0 {
+	if action.Moved(t.action) {
+		t.reset()
+	}
+	if t.action = action; b.Warm || action[0] < 0 {
 		return nil
 	}
 	n := t.tables.Clients.Len()

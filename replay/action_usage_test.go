@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,7 +52,14 @@ func TestTakenAgainstItsDefinition(t *testing.T) {
 	testneeds.Rapid(t, func(rt *rapid.T) {
 		lines := drawLog(rt, idle[request.ByClient])
 		b := newBenchOf(t, lateness, policies)
-		taken := replay.NewActionUsage("x", b.tables, policies)
+		asked := rapid.SampledFrom([]string{"x", "/x"}).Draw(rt, "asked")
+		isX := func(l line) bool { return l.action == "/x" }
+		for i := range lines { // until the first of /x, that is what /x means
+			if asked == "/x" && slices.ContainsFunc(lines, isX) && !isX(lines[i]) {
+				lines[i].action = "/x/…"
+			}
+		}
+		taken := replay.NewActionUsage(asked, b.tables, policies)
 		b.engine = replay.New(replay.Options{Tables: b.tables, Policies: policies, Lateness: lateness, Observer: taken})
 		for _, batch := range cutLog(rt, lines) {
 			check(t, b.engine.Judge(traced(b.batch(batch), b.tables)))

@@ -11,6 +11,7 @@ import (
 	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/intern"
+	"shadow/traffic/match"
 )
 
 // Which key separates the target from the protected? Every key has its own curve over the same
@@ -32,6 +33,7 @@ type Keys struct {
 	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
 	now      limit.Time                 // the latest place in time that was seen
+	action   match.ActionIDs            // that the curves are about, as far as they are known
 	work     func(i int)
 	batch    traffic.Batch // that is being taken in, with visitors in the place of clients
 	whole    *traffic.Batch
@@ -69,7 +71,8 @@ type keySweep struct {
 
 // NewKeys returns Keys that have seen nothing.
 func NewKeys(o KeysOptions) *Keys {
-	k := &Keys{options: o, visitors: new(evidence.Visitors), now: math.MinInt64, refused: make([]intern.PagedSlice[int64], o.Limits)}
+	k := &Keys{options: o, visitors: new(evidence.Visitors), now: math.MinInt64, action: match.ActionIDs{-1, -1}}
+	k.refused = make([]intern.PagedSlice[int64], o.Limits)
 	k.begin(nil)
 	return k
 }
@@ -85,7 +88,7 @@ func (k *Keys) begin(group func(visitor int32) uint8) {
 // Again returns Keys that draw curves by some keys of the same requests once more. k must have seen all: then it is known
 // of which class visitors are, and curves are drawn by class.
 func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
-	a := &Keys{options: k.options, visitors: k.visitors, known: make([]request.Class, k.visitors.Len()), now: math.MinInt64}
+	a := &Keys{options: k.options, visitors: k.visitors, action: k.action, known: make([]request.Class, k.visitors.Len()), now: math.MinInt64}
 	who, _ := k.population()
 	for _, m := range who {
 		a.known[m.id] = m.class
@@ -122,6 +125,12 @@ func (k *Keys) Run(src Source) error { return takeAll(src, k.options.Stop, k.Tak
 
 // Take takes in the requests of one batch.
 func (k *Keys) Take(b *traffic.Batch) {
+	action := actionIDs(k.options.Tables, k.options.Action)
+	if action.Moved(k.action) { // only as long as not all has been seen, so there are no groups yet
+		k.sweeps, k.judged = nil, intern.PagedSlice[int64]{}
+		k.begin(nil)
+	}
+	k.action = action
 	if k.known == nil {
 		k.visitors.Take(b, k.options.Tables)
 	} else {
@@ -142,7 +151,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 func (k *Keys) judge(i int) {
 	s := k.sweeps[i]
 	s.timelines.Take(k.whole, k.options.Tables)
-	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), actionIDs(k.options.Tables, k.options.Action))
+	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), k.action)
 	for _, h := range s.sieve.handfuls() {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())
@@ -172,9 +181,8 @@ func (k *Keys) Refuse(limit int, rows []int32) {
 func (k *Keys) count(b *traffic.Batch) {
 	k.clients.take(b, k.options.Tables)
 	k.judged.Grow(k.visitors.Len())
-	action := actionIDs(k.options.Tables, k.options.Action)
 	for row, visitor := range k.visitors.Column {
-		if k.options.Action == "" || action.Has(b.Action[row]) {
+		if k.options.Action == "" || k.action.Has(b.Action[row]) {
 			*k.judged.At(visitor)++
 		}
 	}

@@ -30,11 +30,12 @@ type Sweep struct {
 	judged    intern.PagedSlice[int64] // requests by client; of the action, if there is one
 	tasks     []*task
 	shapes    []shaped
-	band      *bander    // nil: not wanted, or stamps are fine
-	edge      edge       // of the limits that it looks at
-	slack     limit.Time // if that is a bound
-	now       limit.Time // the latest place in time that was seen
-	requests  int64      // that the curves are about
+	band      *bander         // nil: not wanted, or stamps are fine
+	edge      edge            // of the limits that it looks at
+	slack     limit.Time      // if that is a bound
+	now       limit.Time      // the latest place in time that was seen
+	requests  int64           // that the curves are about
+	action    match.ActionIDs // that they are about, as far as they are known
 
 	handful *handful    // of a batch, that is being taken in
 	work    func(i int) // has task i take it in; made once
@@ -87,7 +88,7 @@ func New(o Options) *Sweep {
 
 // init makes a sweep of limits, or of one of their bounds.
 func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
-	s.options, s.now, s.edge, s.slack = o, math.MinInt64, edge, slack
+	s.options, s.now, s.edge, s.slack, s.action = o, math.MinInt64, edge, slack, match.ActionIDs{-1, -1}
 	s.timelines.By, s.work = o.By, s.judge
 	if s.options.Workers == 0 {
 		s.options.Workers = runtime.GOMAXPROCS(0)
@@ -101,6 +102,16 @@ func (s *Sweep) init(o Options, edge edge, slack limit.Time) {
 		s.addWindows(per)
 	}
 	slices.SortStableFunc(s.shapes, func(x, y shaped) int { return int(x.shape.Kind) - int(y.shape.Kind) })
+}
+
+// reset forgets the requests that the curves are about. What is known of clients and keys stays.
+func (s *Sweep) reset() {
+	banded := s.band
+	s.tasks, s.shapes, s.band, s.requests, s.judged = nil, nil, nil, 0, intern.PagedSlice[int64]{}
+	s.init(s.options, s.edge, s.slack)
+	if banded != nil {
+		s.bound(banded.high.slack)
+	}
 }
 
 func has(kinds []Kind, kind Kind) bool { return slices.Contains(kinds, kind) }
@@ -199,6 +210,11 @@ func takeAll(src Source, stop func() error, take func(*traffic.Batch)) error {
 
 // Take takes in the requests of one batch.
 func (s *Sweep) Take(b *traffic.Batch) {
+	action := actionIDs(s.options.Tables, s.options.Action)
+	if action.Moved(s.action) {
+		s.reset()
+	}
+	s.action = action
 	if s.options.Band && s.band == nil && b.Stamps.Slack > 0 {
 		s.bound(b.Stamps.Slack)
 	}
@@ -209,7 +225,6 @@ func (s *Sweep) Take(b *traffic.Batch) {
 	for _, p := range b.Sequence() {
 		s.now = max(s.now, p)
 	}
-	action := actionIDs(s.options.Tables, s.options.Action)
 	s.sieve.take(b, &s.timelines, s.options.Tables.Clients.Len(), action)
 	for _, h := range s.sieve.handfuls() {
 		s.handful = h
@@ -258,10 +273,9 @@ func (s *Sweep) count(b *traffic.Batch) {
 	if !s.sieve.filters {
 		s.requests += int64(b.Len())
 	} else {
-		action := actionIDs(s.options.Tables, s.options.Action)
 		s.judged.Grow(s.options.Tables.Clients.Len())
 		for row, client := range b.Client {
-			if action.Has(b.Action[row]) {
+			if s.action.Has(b.Action[row]) {
 				s.requests++
 				*s.judged.At(client)++
 			}

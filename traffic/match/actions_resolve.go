@@ -63,6 +63,17 @@ func FindActions(actions *intern.Dict, name string) ActionIDs {
 // Has reports whether an action is one of them.
 func (ids *ActionIDs) Has(id uint16) bool { return int32(id) == ids[0] || int32(id) == ids[1] }
 
+// Moved reports whether the name has come to mean something else than before, not only more: /x is /x/… until there is a
+// page /x. No request of what it means now came before, so whoever forgets what was counted has counted right.
+func (ids *ActionIDs) Moved(before ActionIDs) bool {
+	for _, id := range before {
+		if id >= 0 && id != ids[0] && id != ids[1] {
+			return true
+		}
+	}
+	return false
+}
+
 // NearestActions are the actions of the log that a name may have been meant for: those that have it in theirs, then the one
 // that is most like it.
 func NearestActions(actions *intern.Dict, name string) (names []string) {
