@@ -21,6 +21,7 @@ type Source struct {
 	Reading
 	Evidence
 	ConfigFile string // "": DefaultConfig, if it is there
+	Asked      string // the action that a flag names; "": none does
 }
 
 // A Pipeline is what a Source means.
@@ -44,6 +45,7 @@ func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Poli
 	if p.Read, err = s.options(&p.Config, p.Policies, now); err != nil {
 		return nil, err
 	}
+	p.Read.Actions.Ask(s.Asked)
 	p.Read.Tracer, p.Rules, err = s.Evidence.choose(&p.Config)
 	return p, err
 }

@@ -117,7 +117,7 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 		fmt.Fprint(to, offset, " ")
 	}
 	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil, o.Tables.Parts)
-	fmt.Fprintf(to, "%q\n", l.Config.Actions)
+	fmt.Fprintf(to, "%q %q\n", l.Config.Actions, l.Asked)
 	if o.Scopes.ByOwner() {
 		for _, name := range l.NetworkDB {
 			p, _, err := logfile.FingerprintOf(name)

@@ -56,7 +56,7 @@ var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 
 // Run verifies what is asked, judges the logs by every key, and reports.
 func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
-	r.Wanted = !r.Claims
+	r.Wanted, r.Asked = !r.Claims, r.Action
 	r.Memory.expect(keysClient)
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err

@@ -189,7 +189,7 @@ func (l *Logs) resolveAction(flag, name string, s *ingest.Stats) (string, error)
 	if meant := match.MeantAction(actions, name); meant != "" {
 		return meant, nil
 	}
-	hint := "; `shadow replay` lists those there are"
+	hint := "; `shadow replay` lists those there are, and of others name the whole path: /user/login"
 	if near := l.mostRequested(match.NearestActions(actions, name)); near != "" {
 		hint = ", did you mean " + near + "?"
 	}

@@ -105,6 +105,7 @@ func (r *Replay) prepareReplay(logs []string) error {
 	if err := r.Nightly.Verify(r.Evidence.scopes()...); err != nil {
 		return err
 	}
+	r.Asked = r.HarmAction
 	if err := r.prepare(logs, r.Choose); err != nil {
 		return err
 	}

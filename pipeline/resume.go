@@ -251,6 +251,9 @@ func (r *Replay) resumeOptions() resumeOptions {
 		})
 	}) {
 		actions = fingerprint(r.Config.Actions)
+		if strings.Contains(strings.Trim(r.Asked, "/"), "/") { // it may be taken out of another one
+			actions += " " + r.Asked
+		}
 	}
 	return resumeOptions{
 		{"limits", strings.Join(policyTexts(r.Policies), "; ")},

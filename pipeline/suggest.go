@@ -127,7 +127,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 		return err
 	}
 	r.Memory.expect(suggestClient)
-	r.names, r.Cold = logs, true // no part of the log is warmed
+	r.names, r.Asked, r.Cold = logs, r.Action, true // no part of the log is warmed
 	if len(r.Kinds) == 0 {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}

@@ -59,7 +59,7 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 
 // prepareSweep looks up everything that is named.
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
-	r.options = r.Shapes.options()
+	r.options, r.Asked = r.Shapes.options(), r.Action
 	r.Memory.expect(sweepClient)
 	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) })
 	if err != nil {

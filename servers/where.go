@@ -51,7 +51,7 @@ func (w *Where) address() bool {
 
 var (
 	notInName = lazy.Regexp(`[^A-Za-z0-9]+`)
-	plainPath = lazy.Regexp(`^/[A-Za-z0-9._~-]*$`)
+	plainPath = lazy.Regexp(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
 )
 
 // name is what a zone, table or middleware is called: perclient for all requests, or after the action.

@@ -27,7 +27,8 @@ const (
 type Actions struct {
 	dict    *intern.Dict
 	rules   []compiledRule
-	methods bool // whether any rule asks for the method
+	methods bool     // whether any rule asks for the method
+	asked   []string // segments of a path that is an action of its own, see Ask; nil: none is
 
 	mu    sync.Mutex
 	paths int          // actions that took their names from paths
@@ -198,7 +199,10 @@ func (m *Matcher) find(method, path []byte) int32 {
 			return r.id
 		}
 	}
-	m.buf = appendAction(m.buf[:0], path)
+	m.buf = m.actions.appendAsked(m.buf[:0], path)
+	if len(m.buf) == 0 {
+		m.buf = appendAction(m.buf, path)
+	}
 	if m.buf[0] != '/' {
 		return m.actions.dict.ID(m.buf) // static and the like, of which there are few
 	}

@@ -1,6 +1,9 @@
 package match
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Without a rule, the path names the action:
 //
@@ -69,6 +72,40 @@ func appendAction(dst, path []byte) []byte {
 		dst = append(append(dst, segment[:maxSegment]...), "…"...)
 	} else {
 		dst = append(dst, segment...)
+	}
+	if next, _ := cutSegment(rest); len(next) > 0 {
+		dst = append(dst, below...)
+	}
+	return dst
+}
+
+// Ask has a path of several segments be an action of its own, and what is below it another one: /user/login and
+// /user/login/…, which are /user/… else. Names of rules, and paths of one segment, are actions anyway. It must be called
+// before there is a Matcher.
+func (a *Actions) Ask(name string) {
+	if _, known := a.dict.Find([]byte(name)); known {
+		return
+	}
+	segments := strings.FieldsFunc(strings.TrimRight(name, "/…*"), func(c rune) bool { return c == '/' })
+	if len(segments) > 1 {
+		a.asked = segments
+	}
+}
+
+// appendAsked appends the name of an action that was asked for, nothing if the path is none of its.
+func (a *Actions) appendAsked(dst, path []byte) []byte {
+	if a.asked == nil || IsStatic(path) {
+		return dst
+	}
+	rest := path
+	for _, want := range a.asked {
+		var segment []byte
+		if segment, rest = cutSegment(rest); string(segment) != want {
+			return dst
+		}
+	}
+	for _, segment := range a.asked {
+		dst = append(append(dst, '/'), segment...)
 	}
 	if next, _ := cutSegment(rest); len(next) > 0 {
 		dst = append(dst, below...)

@@ -81,6 +81,28 @@ func TestActionsFromPaths(t *testing.T) {
 	}
 }
 
+func TestActionAskedFor(t *testing.T) {
+	for name, want := range map[string]string{
+		"/user/login": "/user/login /user/login /user/login/… /user/… /user/… /user static /login",
+		"user/login/": "/user/login /user/login /user/login/… /user/… /user/… /user static /login",
+		"/user":       "/user/… /user/… /user/… /user/… /user/… /user static /login",
+		"/user/other": "/user/… /user/… /user/… /user/… /user/… /user static /login",
+	} {
+		d, a := actionsOf(t)
+		a.Ask(name)
+		m := a.NewMatcher()
+		var got []string
+		for _, target := range []string{
+			"/user/login", "//user/login;a=1/?b=/", "/user/login/a", "/user/logins", "/user/9", "/user", "/user/login/a.css", "/login",
+		} {
+			got = append(got, d.Name(m.ID([]byte("GET"), []byte(target))))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("asked for %s: %s, want %s", name, strings.Join(got, " "), want)
+		}
+	}
+}
+
 func TestActionRules(t *testing.T) {
 	d, a := actionsOf(t,
 		request.Rule{Name: "login", Methods: []string{"POST"}, Prefix: "/login"},
