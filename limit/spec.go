@@ -25,7 +25,7 @@ type Spec struct {
 	Options   string // the rest in canonical form, "burst=10,initial=3"; "" when there is none
 }
 
-// String is the canonical text of the limit.
+// String is the canonical text of the limit. That of nginx has its rate in the words of limit_req_zone.
 func (s Spec) String() string {
 	var b strings.Builder
 	if s.Algorithm != "" {
@@ -33,8 +33,15 @@ func (s Spec) String() string {
 		b.WriteByte(':')
 	}
 	b.WriteString(strconv.FormatInt(s.Count, 10))
-	b.WriteByte('/')
-	b.WriteString(FormatPeriod(s.Period))
+	switch {
+	case s.Algorithm == "nginx" && s.Period == Second:
+		b.WriteString("r/s")
+	case s.Algorithm == "nginx" && s.Period == Minute:
+		b.WriteString("r/m")
+	default:
+		b.WriteByte('/')
+		b.WriteString(FormatPeriod(s.Period))
+	}
 	if s.Options != "" {
 		b.WriteByte(',')
 		b.WriteString(s.Options)

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 		"leaky:6/30s,drip=60s":                 "leaky:6/30s,drip=1m",
 		"token:6/30s,debt":                     "token:6/30s,debt",
 		"token:6/30s,cooldown=60s/extend":      "token:6/30s,cooldown=1m/extend",
-		"nginx:10r/s,delay=8,burst=20":         "nginx:10/1s,burst=20,delay=8",
+		"nginx:10r/s,delay=8,burst=20":         "nginx:10r/s,burst=20,delay=8",
 		"fixed:60/m,align=first":               "fixed:60/1m,align=first",
 		"window:9/24h,cooldown=30s/extend":     "window:9/24h,cooldown=30s/extend",
 		"envoy-local:1/s":                      "envoy-local:1/1s",

@@ -12,6 +12,8 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/advice"
+	"shadow/report/keys"
+	"shadow/request"
 	"shadow/servers"
 	"shadow/suggest"
 	"shadow/sweep"
@@ -33,8 +35,9 @@ type Suggest struct {
 	Scale      suggest.Scale   // the zero one is 1
 	Band       bool
 	Output     string
-	Details    bool     // whether people read all that was tried
-	Again      []string // the flags that say how logs are read, for commands that are proposed
+	Details    bool // whether people read all that was tried
+
+	Again func(command string) []string // the flags that were given and that a command takes as well; nil: none were
 
 	names   []string // of the logs
 	advisor suggest.Advisor
@@ -57,7 +60,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	a := &r.advisor
 	a.Explore = r.Output == "html"
 	a.Tables, a.Lateness, a.Rules, a.Band, a.EachAction = r.Read.Tables, r.Read.Lateness, r.Rules, r.Band, r.EachAction
-	a.Keys, a.AllKeys = keysTried, r.Details
+	a.AllKeys = r.Details
 	r.retain = true
 	defer func() { err = cmp.Or(err, r.release()) }()
 	a.Read = func(do func(*traffic.Batch) error) (ingest.Stats, error) {
@@ -75,6 +78,7 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	a.Keys = r.keysThere()
 	found, err := a.Advise(ctx)
 	if err != nil {
 		return err
@@ -96,11 +100,32 @@ func (r *Suggest) Run(ctx context.Context, logs []string) (err error) {
 		pasted = pasted || len(answers[i].Verdict.Paste) > 0
 	}
 	report := advice.New(a.Found, answers, o)
-	report.Details, report.Logs = r.Details, words(r.names)
+	report.Details, report.Doctor = r.Details, r.commandLine("doctor")
 	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(&a.Found.Stats)
+}
+
+// keysThere are the keys that the log has something for, of those that are tried.
+func (r *Suggest) keysThere() []request.Key {
+	found := r.advisor.Found
+	s := sweep.ClientStats{Users: int64(r.Read.Tables.Users.Len())}
+	if found.Stats.HasAgents {
+		s.Agents = 1
+	}
+	for id := range int32(found.Clients.Len()) {
+		if found.Clients.At(id).Requests() == 0 {
+			continue
+		}
+		name := r.Read.Tables.Clients.Name(id)
+		if _, is := traffic.NetworkOf(24, name); is {
+			s.IPv4++
+		} else if _, is := traffic.NetworkOf(64, name); is {
+			s.IPv6++
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(keysTried), func(key request.Key) bool { return keys.IsAbsent(key, &s) })
 }
 
 // forbids is the finding that forbids an answer, "" if none does. Whoever states the promise may have one on a log that is

@@ -2,8 +2,8 @@ package pipeline
 
 import (
 	"cmp"
-	"fmt"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,7 +40,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 	if err != nil {
 		return err
 	}
-	to.Watch = fmt.Sprintf("In %s. First %s.", server.Title, server.Watch)
+	to.Watch = advice.Watch{How: server.Watch, Count: d.Count, Log: server.Log}
 	to.Verdict.Key, to.Verdict.Note = d.Key, d.Note
 	if to.Verdict.Exempt != nil {
 		to.Verdict.Exempt.Pasted = d.Exempts
@@ -101,18 +101,22 @@ func (r *Suggest) next(a *suggest.Advice) (lines []string) {
 		lines = append(lines, r.commandLine("doctor"))
 	case n.Of == nil:
 	case a.Action == "":
-		lines = append(lines, r.commandLine("replay", "--limit", n.Limit, "--evidence"))
+		with := []string{"--limit", n.Limit}
+		if r.Wanted {
+			with = append(with, "--evidence")
+		}
+		lines = append(lines, r.commandLine("replay", with...))
 	default:
 		lines = append(lines, r.commandLine("replay", "--harm-action", a.Action, "--limit", n.Limit))
 	}
 	if (n.Verdict == suggest.SafetyNet || n.Verdict == suggest.NoLimitCan) && a.Action == "" {
 		lines = append(lines, r.commandLine("keys"))
 	}
-	details := []string{"--details"}
-	if a.Action != "" {
-		details = append(details, "--action", a.Action)
-	}
 	if !r.Details {
+		details := []string{"--details"}
+		if a.Action != "" {
+			details = append(details, "--action", a.Action)
+		}
 		lines = append(lines, r.commandLine("suggest", details...))
 	}
 	return lines
@@ -120,11 +124,71 @@ func (r *Suggest) next(a *suggest.Advice) (lines []string) {
 
 // commandLine is a command of ours on the same requests.
 func (r *Suggest) commandLine(command string, more ...string) string {
-	return words(slices.Concat([]string{"shadow", command}, r.names, more, r.Again))
+	var again []string
+	if r.Again != nil {
+		again = r.Again(command)
+	}
+	return strings.TrimSpace(words("shadow", command) + " " + logWords(r.names) + " " + words(slices.Concat(more, again)...))
+}
+
+// Names of logs that take more columns than manyNames are shown as a pattern, if there is one. Of those that take more
+// than mostNames the first is shown.
+const (
+	manyNames = 60
+	mostNames = 240
+)
+
+// logWords are the names of logs as a shell reads them. The shell may have made them of a pattern: if that is to be seen
+// by them, it stands in their place.
+func logWords(names []string) string {
+	text := words(names...)
+	switch {
+	case len(names) == 1 && names[0] == standardInput:
+		return text + " < LOG"
+	case len(names) == 1 || len(text) <= manyNames:
+		return text
+	}
+	if pattern := patternOf(names); pattern != "" {
+		return pattern
+	}
+	if len(text) > mostNames {
+		return quoted(names[0]) + " …"
+	}
+	return text
+}
+
+// patternOf is a pattern that fits these files and no others; "" if none is seen.
+func patternOf(names []string) string {
+	before, after := names[0], names[0]
+	for _, name := range names[1:] {
+		for !strings.HasPrefix(name, before) {
+			before = before[:len(before)-1]
+		}
+		for !strings.HasSuffix(name, after) {
+			after = after[1:]
+		}
+	}
+	shortest := len(slices.MinFunc(names, shorter))
+	after = after[max(0, len(before)+len(after)-shortest):]
+	found, err := filepath.Glob(before + "*" + after)
+	sorted := slices.Sorted(slices.Values(names))
+	if err != nil || strings.ContainsAny(before+after, `*?[\`) || !slices.Equal(sorted, found) {
+		return ""
+	}
+	return quotedUnlessEmpty(before) + "*" + quotedUnlessEmpty(after)
+}
+
+func shorter(x, y string) int { return len(x) - len(y) }
+
+func quotedUnlessEmpty(text string) string {
+	if text == "" {
+		return ""
+	}
+	return quoted(text)
 }
 
 // words are some words as a shell reads them.
-func words(all []string) string {
+func words(all ...string) string {
 	all = slices.Clone(all)
 	for i, word := range all {
 		all[i] = quoted(word)

@@ -44,7 +44,7 @@ func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{
 		"token:6/30s": "token:6/30s,burst=9",
 		"token:6/30s,burst=7,cooldown=30s,debt=4":  "token:6/30s,burst=9,cooldown=30s,debt=4",
-		"nginx:10r/s,nodelay":                      "nginx:10/1s,burst=9,nodelay",
+		"nginx:10r/s,nodelay":                      "nginx:10r/s,burst=9,nodelay",
 		"window:100/1h,charge=all,cooldown=1m":     "window:9/1h,charge=all,cooldown=1m",
 		"leaky:6/30s,drip=5s":                      "leaky:9/30s,drip=5s",
 		"token:6/30s,initial=2,cooldown=5m/extend": "token:6/30s,burst=9,cooldown=5m/extend,initial=2",

@@ -20,8 +20,9 @@ import (
 // (max_dynamic_descriptors; "fill timer must be >= 50ms"); route_components.proto, RateLimit.Action.
 
 var envoy = Server{
-	Name: "envoy", Title: "Envoy's rate limit service", DryRun: true,
-	Watch: "the statistic shadow_mode of the service counts what would be refused. Then take shadow_mode out",
+	Name: "envoy", Title: "Envoy's rate limit service",
+	Watch: "look at shadow_mode of the service",
+	count: "curl -s localhost:6070/stats | grep shadow_mode",
 
 	algorithms: []string{"envoy"},
 	kind:       Fixed,
@@ -33,8 +34,9 @@ var envoy = Server{
 }
 
 var envoyLocal = Server{
-	Name: "envoy-local", Title: "Envoy's local rate limit", DryRun: true,
-	Watch: "the statistic rate_limited of the filter counts what would be refused. Then set filter_enforced to 100",
+	Name: "envoy-local", Title: "Envoy's local rate limit",
+	Watch: "look at rate_limited of the filter",
+	count: "curl -s localhost:9901/stats | grep shadow_NAME.*rate_limited",
 
 	algorithms: []string{"token", "envoy-local"},
 	kind:       Token,
@@ -54,7 +56,7 @@ func envoyLines(spec limit.Spec, w Where) Directives {
 	descriptor := []string{
 		"  - key: " + d.Key,
 		fmt.Sprintf("    rate_limit: {unit: %s, requests_per_unit: %d}", envoyUnits[spec.Period], spec.Count),
-		"    shadow_mode: true   # blocks nobody: look at the statistic shadow_mode first",
+		"    shadow_mode: true   # blocks nobody: take it out once the count is right",
 	}
 	single := !slices.ContainsFunc(w.Exempt, func(n netip.Prefix) bool { return !n.IsSingleIP() })
 	if d.Exempts = d.Key == "remote_address" && single; d.Exempts {
@@ -90,7 +92,7 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 		`    "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
 		"    stat_prefix: shadow_" + w.name(),
 		"    filter_enabled: {default_value: {numerator: 100}}",
-		"    filter_enforced: {default_value: {numerator: 0}}   # blocks nobody: look at rate_limited first",
+		"    filter_enforced: {default_value: {numerator: 0}}   # blocks nobody: 100 once the count is right",
 		"    max_dynamic_descriptors: 100000   # clients that it remembers",
 	}
 	if one, found := strings.CutPrefix(actions[0], "- "); found && len(actions) == 1 {

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"slices"
+	"strings"
 
 	"shadow/limit"
 	"shadow/policy"
@@ -58,12 +59,12 @@ func (f Family) Limit(n int64) (text string, ok bool) {
 	return text, err == nil
 }
 
-// String is what the limits have in common: 10/s of a bucket, 1m of a window.
+// String is what the limits have in common, in the words of the server: 10/1s of a bucket, 10r/s of nginx, 1m of a window.
 func (f Family) String() string {
 	if f.Kind != Token {
 		return limit.FormatPeriod(f.Per)
 	}
-	return limit.Spec{Count: f.Count, Period: f.Per}.String()
+	return strings.TrimPrefix(limit.Spec{Algorithm: f.Server.Name, Count: f.Count, Period: f.Per}.String(), f.Server.Name+":")
 }
 
 // commonRates are rates of buckets that servers with any period are tried at.

@@ -18,9 +18,9 @@ import (
 // converters. An entry must live for two periods, or its counter starts at zero (freq_ctr_total).
 
 var haproxy = Server{
-	Name: "haproxy", Title: "HAProxy", DryRun: true,
-	Watch: "in the log of option httplog, {over-limit} is a request that would be refused. Then put a line with deny in " +
-		"the place of capture",
+	Name: "haproxy", Title: "HAProxy",
+	Watch:      "count over-limit in its log",
+	count:      "grep -c over-limit /var/log/haproxy.log",
 	algorithms: []string{"haproxy"},
 	kind:       WindowAll,
 	grid: periods(limit.Second, 10*limit.Second, 30*limit.Second, limit.Minute, 5*limit.Minute, 10*limit.Minute,
@@ -63,7 +63,7 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 			name, counter, name, spec.Count))
 		over = fmt.Sprintf("{ var(txn.%s) -m bool }", name)
 	}
-	rules = append(rules, "# blocks nobody: look for over-limit in the log first",
+	rules = append(rules, "# blocks nobody, until the count is right",
 		"http-request capture str(over-limit) len 10 if "+over)
 	if spec.Options == "charge=admitted" {
 		rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, over))

@@ -15,9 +15,13 @@ import (
 // http block, and how many come on top of it in the place that serves the requests.
 
 var nginx = Server{
-	Name: "nginx", Title: "nginx", DryRun: true,
-	Watch: "put $limit_req_status into the log_format: REJECTED_DRY_RUN is a request that would be refused. Then take " +
-		"limit_req_dry_run out",
+	Name: "nginx", Title: "nginx",
+	Watch: "count what the error log says",
+	count: `grep -c 'limiting requests, dry run.*zone "NAME"' /var/log/nginx/error.log`,
+	Log: []string{
+		`log_format dryrun '$time_iso8601 $remote_addr "$request" $limit_req_status';   # in http`,
+		"access_log /var/log/nginx/dryrun.log dryrun;   # beside yours: REJECTED_DRY_RUN",
+	},
 	algorithms: []string{"nginx"},
 	kind:       Token,
 	grid:       commonRates[:16], // per second and minute
@@ -38,7 +42,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	rate, burst, _ := strings.Cut(policy.NginxSetting(spec), " ")
 	place := Block{Place: "server", Lines: []string{
 		strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";", "limit_req_status 429;",
-		"limit_req_dry_run on;   # blocks nobody: look at $limit_req_status in the log first",
+		"limit_req_dry_run on;   # blocks nobody: take it out once the count is right",
 	}}
 	if location := w.location(); location != "" {
 		for i, line := range place.Lines {

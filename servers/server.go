@@ -17,10 +17,11 @@ type Server struct {
 	// Lacks is why the server has no limit of requests; "": it has.
 	Lacks string
 
-	// DryRun reports whether its lines begin with a mode that refuses nothing. Watch is how to see what would be refused,
-	// or how to begin without such a mode: a sentence without its end.
-	DryRun bool
-	Watch  string
+	// Watch is how to begin: in a mode that refuses nothing, where count is a command that counts what would be refused; or
+	// without one, where there is none. A sentence without its end.
+	Watch string
+	count string   // NAME stands for the zone; "": there is no such mode
+	Log   []string // lines that have each of these requests logged
 
 	algorithms []string // of its limits, as --limit takes them
 	kind       Kind
@@ -67,6 +68,7 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 		return Directives{}, err
 	}
 	d := s.lines(spec, w)
+	d.Count = strings.ReplaceAll(s.count, "NAME", w.name())
 	_, all := w.all()
 	if _, below, ok := w.path(); below && ok || all {
 		d.Note = notes(d.Note, "style sheets, images and the like below "+strings.TrimRight(w.Action, "…*")+

@@ -31,6 +31,7 @@ type Where struct {
 type Directives struct {
 	Key    string // what it counts by, in its own words; "": only the operator knows
 	Note   string // about the key, and whatever is not quite as judged; a sentence without its end
+	Count  string // a command that counts what would be refused; "": nothing does
 	Blocks []Block
 
 	Exempts bool // whether they let the exempt addresses through

@@ -42,7 +42,7 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
   shadow suggest access.log --output json | jq -r '.answer.verdict, .answer.limit'`,
 		Args: logArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Caller, f.Again = callerOf(cmd), readingWords(cmd)
+			f.Caller, f.Again = callerOf(cmd), again(cmd)
 			return f.Run(cmd.Context(), args)
 		},
 	}
@@ -81,25 +81,38 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	return cmd
 }
 
-// readingWords are the flags of a command that say how logs are read, as they were given.
-func readingWords(cmd *cobra.Command) (words []string) {
-	reading := &cobra.Command{}
-	addReading(reading, new(pipeline.Reading))
-	addConfig(reading, new(pipeline.Source), "")
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if reading.Flags().Lookup(f.Name) == nil {
-			return
+// again returns the flags of a command that suggests another one, as they were given: as far as the other has them and
+// they mean the same there. Its own are all but those that choose the action or the look.
+func again(cmd *cobra.Command) func(command string) []string {
+	shared := &cobra.Command{}
+	addReading(shared, new(pipeline.Reading))
+	addEvidencePaths(shared, new(pipeline.Evidence), "")
+	addConfig(shared, new(pipeline.Source), "")
+	addLogs(shared, new(pipeline.Logs), "", "")
+	return func(command string) (words []string) {
+		other, _, err := cmd.Root().Find([]string{command})
+		if err != nil {
+			panic(err) // the command does not exist: a mistake in this program
 		}
-		values := []string{f.Value.String()}
-		if several, ok := f.Value.(pflag.SliceValue); ok {
-			values = several.GetSlice()
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			switch f.Name {
+			case "action", "each-action", "output", "details", "quiet", "verbose":
+				return
+			}
+			if other != cmd && (shared.Flags().Lookup(f.Name) == nil || other.Flags().Lookup(f.Name) == nil) {
+				return
+			}
+			values := []string{f.Value.String()}
+			if several, ok := f.Value.(pflag.SliceValue); ok {
+				values = several.GetSlice()
+			}
+			for _, v := range values {
+				words = append(words, "--"+f.Name+"="+v)
+			}
+		})
+		if command != "doctor" && other != cmd && cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
+			words = append(words, "--cold") // suggest always starts cold
 		}
-		for _, v := range values {
-			words = append(words, "--"+f.Name+"="+v)
-		}
-	})
-	if cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
-		words = append(words, "--cold") // suggest always starts cold
+		return words
 	}
-	return words
 }

@@ -17,7 +17,7 @@ type Report struct {
 	Answers []Answer `json:"answers"` // one, or one for each action
 
 	Details bool   `json:"-"` // whether to show all that was tried
-	Logs    string `json:"-"` // as commands name the logs
+	Doctor  string `json:"-"` // the command that shows all findings
 }
 
 // An Answer is about the requests of one action, or all. New fills in all that is for JSON but what Verdict says of the
@@ -41,13 +41,20 @@ type Answer struct {
 
 	Advice *suggest.Advice `json:"-"`
 	Key    string          `json:"-"` // what clients are
-	Watch  string          `json:"-"` // how to watch what the lines do
+	Watch  Watch           `json:"-"` // how to watch what the lines do
 	Server string          `json:"-"` // what the server is called whose lines they are; "": none
 
 	// Lines are what to paste for another limit of the answer's kind; nil: no server is asked for.
 	Lines func(limit string) ([]Block, error) `json:"-"`
 
 	best []*suggest.Suggestion
+}
+
+// A Watch is how to begin with lines: in a mode that refuses nothing if Count is there.
+type Watch struct {
+	How   string   // a sentence without its end
+	Count string   // a command that counts what would be refused
+	Log   []string // lines that have each such request logged
 }
 
 // A Promise is how many clients are protected, and what it takes.

@@ -2,11 +2,14 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"shadow/escape"
 	"shadow/findings"
+	"shadow/lazy"
+	"shadow/limit"
 	"shadow/report/document"
 	"shadow/report/format"
 	"shadow/report/table"
@@ -67,9 +70,12 @@ func wrapped(text string, width, most int) []string {
 type screen struct {
 	w     *document.Writer
 	lines []string
-	most  int   // lines of one text
-	extra []int // lines that may be left out where there is no room: from the last on
+	most  int     // lines of one text
+	extra []extra // what may be left out where there is no room: from the last on
 }
+
+// An extra is some lines, from the first on up to the last.
+type extra struct{ from, to int }
 
 // say adds a text with a label, which is wrapped.
 func (b *screen) say(label, text string) {
@@ -87,23 +93,20 @@ func (b *screen) say(label, text string) {
 	}
 }
 
-// sayExtra adds a text that may be left out, but for the first of its lines.
-func (b *screen) sayExtra(label, text string, but int) {
-	before := len(b.lines)
-	b.say(label, text)
-	for i := before + but; i < len(b.lines); i++ {
-		b.extra = append(b.extra, i)
-	}
+// addExtra adds lines that may be left out.
+func (b *screen) addExtra(lines ...string) {
+	b.extra = append(b.extra, extra{len(b.lines), len(b.lines) + len(lines)})
+	b.lines = append(b.lines, lines...)
 }
 
 // shrink leaves lines out until so many are left, as far as it may.
 func (b *screen) shrink(most int) {
 	for len(b.lines) > most && len(b.extra) > 0 {
 		last := len(b.extra) - 1
-		if i := b.extra[last]; b.most > 0 && strings.HasPrefix(b.lines[i], " ") { // of a text that goes on
+		if i := b.extra[last].from; b.most > 0 && i < b.extra[last].to && strings.HasPrefix(b.lines[i], " ") { // of a text that goes on
 			b.lines[i-1] = table.Cut(b.lines[i-1]+" …", briefWidth)
 		}
-		b.lines = slices.Delete(b.lines, b.extra[last], b.extra[last]+1)
+		b.lines = slices.Delete(b.lines, b.extra[last].from, b.extra[last].to)
 		b.extra = b.extra[:last]
 	}
 }
@@ -139,45 +142,27 @@ func (s *Answer) briefFacts() (f document.Facts) {
 // brief writes the answer in short.
 func (s *Report) brief(w *document.Writer, a *Answer) {
 	v := a.Verdict
-	body, next := screen{w: w, most: 2}, screen{w: w}
+	body, paste := screen{w: w, most: 2}, s.pasteLines(a)
 	if v.Limit == nil {
 		body.most = 5
 	}
 	body.say("verdict", v.text())
 	for _, f := range a.briefFacts() {
+		before := len(body.lines)
+		body.say(f.Label, f.Text)
 		switch f.Label {
 		case "search", "of any":
-			body.sayExtra(f.Label, f.Text, 0)
-		case "exempt":
-			body.sayExtra(f.Label, f.Text, 1)
-		default:
-			body.say(f.Label, f.Text)
+			body.extra = append(body.extra, extra{before, len(body.lines)})
+		case "exempt": // its first line stays
+			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
 		}
 	}
-	for i, line := range v.Next {
-		label := ""
-		if i == 0 {
-			label = "next"
-		}
-		line = escape.Visible(line)
-		if len(line) > briefWidth-briefLabel && s.Logs != "" {
-			line = strings.Replace(line, " "+escape.Visible(s.Logs), " LOG", 1)
-		}
-		next.lines = append(next.lines, fmt.Sprintf("%-*s%s", briefLabel, label, line))
-		if i > 0 {
-			next.extra = append(next.extra, i)
-		}
-	}
-	what, paste := wrapped(s.whatText(a), briefWidth, 2), v.pasteLines(a.Watch)
-	found := 0 // lines of findings, which are told in one where there is no room
-	if len(s.Findings) > 0 || len(s.OtherWarnings()) > 0 {
-		found = 1
-	}
-	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste) - len(next.lines) }
-	gaps := 0
-	for _, n := range []int{found, len(body.lines), len(paste), len(next.lines)} {
-		gaps += min(n, 1)
-	}
+	what, next := wrapped(s.whatText(a), briefWidth, 2), nextLines(v.Next)
+	notable := len(s.Findings) + len(s.OtherWarnings())
+	found := min(notable, 1) // lines of what is notable, where there is no room
+	gaps := found + 1 + min(len(paste.lines), 1) + min(len(next.lines), 1)
+	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste.lines) - len(next.lines) }
+	paste.shrink(len(paste.lines) + room() - notable - gaps) // how to see more is worth less than what was found
 	next.shrink(len(next.lines) + room() - found - gaps)
 	body.shrink(len(body.lines) + room() - found - gaps)
 	left := max(gaps-max(room()-found, 0), 0) // of the gaps, the first ones
@@ -187,7 +172,7 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	for _, line := range what {
 		w.WriteString(line + "\n")
 	}
-	for _, lines := range [][]string{s.notable(room() - gaps + left), body.lines, paste, next.lines} {
+	for _, lines := range [][]string{s.notable(room() - gaps + left), body.lines, paste.lines, next.lines} {
 		if len(lines) == 0 {
 			continue
 		}
@@ -198,46 +183,139 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 	}
 }
 
-// pasteLines are what to paste, with how to watch it above.
-func (v *Verdict) pasteLines(watch string) (lines []string) {
+// nextLines are commands. Those behind the first are left out where there is no room.
+func nextLines(commands []string) *screen {
+	b := new(screen)
+	for i, command := range commands {
+		lines := continued(escape.Visible(command), briefWidth-briefLabel)
+		for k, line := range lines {
+			label := ""
+			if i+k == 0 {
+				label = "next"
+			}
+			lines[k] = fmt.Sprintf("%-*s%s", briefLabel, label, line)
+		}
+		if i == 0 {
+			b.lines = lines
+		} else {
+			b.addExtra(lines...)
+		}
+	}
+	return b
+}
+
+// aWord is a word of a command, in quotes or not, or a flag with its value.
+var aWord = lazy.Regexp(`(?:--[a-z-]+ )?(?:'[^']*'|\\'|[^' ])+`)
+
+// continued is a command as a shell reads it from several lines, if one has no room for it. A word is never cut.
+func continued(command string, width int) (lines []string) {
+	line := ""
+	for _, word := range aWord().FindAllString(command, -1) {
+		switch {
+		case line == "":
+			line = word
+		case table.ColumnsOf(line+" "+word) <= width-len(` \`):
+			line += " " + word
+		default:
+			lines, line = append(lines, line+` \`), "  "+word
+		}
+	}
+	return append(lines, line)
+}
+
+// pasteLines are what to paste, and how to watch it.
+func (s *Report) pasteLines(a *Answer) *screen {
+	b, v, watch := new(screen), a.Verdict, &a.Watch
 	if len(v.Paste) == 0 {
-		return nil
+		return b
 	}
-	lines = wrapped(watch, briefWidth, 2)
+	b.lines = append(b.lines, "In "+a.Server+":")
 	if v.Note != "" {
-		lines = append(lines, wrapped("# "+v.Note, briefWidth, 2)...)
+		b.lines = append(b.lines, wrapped("# "+v.Note, briefWidth, 2)...)
 	}
-	for _, b := range v.Paste {
-		place := "    # " + b.Place
-		if len(b.Lines) == 1 && len(place)+len(b.Lines[0]) < briefWidth-4 {
-			lines = append(lines, "    "+escape.Visible(b.Lines[0])+"   # in "+b.Place)
-			continue
-		}
-		lines = append(lines, place)
-		for _, line := range b.Lines {
-			lines = append(lines, "    "+escape.Visible(line))
-		}
+	for _, block := range v.Paste {
+		b.lines = append(b.lines, indented(placed(block))...)
 	}
-	return lines
+	if watch.Count == "" {
+		b.lines = append(b.lines, wrapped(s.watchText(a)+".", briefWidth, 2)...)
+		return b
+	}
+	b.lines = append(b.lines, table.Cut(s.watchText(a)+":", briefWidth), "    "+watch.Count)
+	b.addExtra(indented(watch.Log)...)
+	return b
+}
+
+// indented are lines to paste.
+func indented(lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, "    "+escape.Visible(line))
+	}
+	return all
+}
+
+// placed are the lines of a block, with its place in a comment.
+func placed(b Block) []string {
+	place := "in " + escape.Visible(b.Place)
+	if len(b.Lines) == 0 {
+		return []string{"# " + place}
+	}
+	first, comment, commented := strings.Cut(b.Lines[0], "   # ")
+	if first += "   # " + place; commented {
+		first += ", " + comment
+	}
+	if table.ColumnsOf(first) > briefWidth-4 {
+		return append([]string{"# " + place}, b.Lines...)
+	}
+	return append([]string{first}, b.Lines[1:]...)
+}
+
+// watchText says how to watch, for how long, and how much the limit refuses of the log.
+func (s *Report) watchText(a *Answer) string {
+	n, span := a.Advice.Answer.Whole.Refused.Of(suggest.Everybody), s.Input.Span
+	switch {
+	case a.Watch.Count == "":
+		return a.Watch.How
+	case span == nil || span.Length() < limit.Day:
+		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (here %s)", a.Watch.How, format.Thousands(n))
+	}
+	daily := math.Round(10*float64(n)*float64(limit.Day)/float64(span.Length())) / 10
+	return fmt.Sprintf("After a day like the log's, with all its peaks, %s (here %s a day)", a.Watch.How, format.Amount(daily))
 }
 
 // marks are how findings begin, by their severity.
 var marks = [...]string{findings.Stop: "x", findings.Warn: "!", findings.Info: "i"}
 
-// notable are findings and warnings, in so many lines at most, each cut at the end of its line.
+// notable are findings and warnings, in so many lines at most, each cut at the end of its line. The last line counts those
+// for which there is no room.
 func (s *Report) notable(room int) (lines []string) {
-	var all []string
-	for _, f := range s.Findings {
-		all = append(all, marks[f.Severity]+"  "+escape.Visible(f.String()))
-	}
+	var all []findings.Finding
+	all = append(all, s.Findings...)
 	for _, text := range s.OtherWarnings() {
-		all = append(all, "!  "+escape.Visible(text))
+		all = append(all, findings.Finding{Severity: findings.Warn, Evidence: text})
 	}
-	for i, text := range all {
-		if left := len(all) - i; len(lines) >= max(room, 1)-1 && left > 1 {
-			return append(lines, fmt.Sprintf("   %d more: shadow doctor LOG", left))
+	more := ""
+	if room = max(room, 1); room == 1 && len(all) > 1 { // one line for all
+		more, all = fmt.Sprintf(" (and %d more)", len(all)-1), all[:1]
+	}
+	for i := range all {
+		if left := len(all) - i; len(lines) == room-1 && left > 1 {
+			where := s.Doctor
+			if table.ColumnsOf(where) > briefWidth-len("   999 more: ") {
+				where = "shadow doctor LOG"
+			}
+			return append(lines, fmt.Sprintf("   %d more: %s", left, escape.Visible(where)))
 		}
-		lines = append(lines, table.Cut(text, briefWidth))
+		lines = append(lines, marks[all[i].Severity]+"  "+shortened(&all[i], briefWidth-3-len(more))+more)
 	}
 	return lines
+}
+
+// shortened is a finding in so many columns. What it proposes is cut last.
+func shortened(f *findings.Finding, width int) string {
+	text := escape.Visible(f.String())
+	if f.Remedy == "" || table.ColumnsOf(text) <= width {
+		return table.Cut(text, width)
+	}
+	remedy := "; try " + escape.Visible(f.Remedy)
+	return table.Cut(table.Cut(escape.Visible(f.Evidence), max(width-table.ColumnsOf(remedy), width/3))+remedy, width)
 }

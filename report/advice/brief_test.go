@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -28,8 +29,13 @@ func TestBriefFits(t *testing.T) {
 		}
 		return all
 	}
+	watches := []Watch{
+		{}, {How: "nginx has no dry run"},
+		{How: "count what the log says", Count: "grep -c limit_req x", Log: []string{"log_format", "access_log"}},
+	}
 	for round := range 3000 {
-		r := &Report{Logs: pick(), Head: report.Head{Warnings: some(9, func(i int) string { return fmt.Sprint(i, pick()) })}}
+		logs := pick()
+		r := &Report{Doctor: "shadow doctor " + logs, Head: report.Head{Warnings: some(9, func(i int) string { return fmt.Sprint(i, pick()) })}}
 		r.Input.Requests, r.Input.Clients, r.Input.Resolution = random.Int64N(1e12), random.Int64N(1e9), "second"
 		for _, f := range some(3, func(int) string { return pick() }) {
 			r.Input.Formats = append(r.Input.Formats, report.Format{Format: f})
@@ -40,7 +46,7 @@ func TestBriefFits(t *testing.T) {
 		limit, best := "token:600/1m,burst=100000", "window:5/1m"
 		v := &Verdict{
 			Verdict: "deploy", Reason: "the target of " + pick() + " sends faster", Site: findings.People, For: "nginx", Note: pick(), Limit: &limit, Allows: &Allows{1, 2, 3},
-			Next: some(4, func(int) string { return "shadow suggest " + r.Logs + " --action " + pick() }),
+			Next: some(4, func(int) string { return "shadow suggest " + logs + " --action " + pick() }),
 		}
 		if random.IntN(2) > 0 {
 			v.Best = &best
@@ -54,7 +60,7 @@ func TestBriefFits(t *testing.T) {
 		for range random.IntN(3) {
 			v.Paste = append(v.Paste, Block{"http", some(4, func(i int) string { return "limit_req zone=" + strings.Repeat("z", i*40) + ";" })})
 		}
-		a := &Answer{Action: pick(), Key: pick(), Watch: "In nginx. First watch " + pick(), Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
+		a := &Answer{Action: pick(), Key: pick(), Server: "nginx", Watch: watches[random.IntN(3)], Verdict: v, Advice: &suggest.Advice{Whole: &suggest.Whole{}}}
 		for _, markdown := range []bool{false, true} {
 			w := &document.Writer{Markdown: markdown}
 			r.brief(w, a)
@@ -63,7 +69,7 @@ func TestBriefFits(t *testing.T) {
 				t.Errorf("round %d: %d lines:\n%s", round, len(lines), w.String())
 			}
 			for _, line := range lines {
-				command := strings.Contains(line, "shadow suggest ") || strings.Contains(line, "limit_req ")
+				command := strings.Contains(line, "shadow suggest ") || strings.HasPrefix(line, "    ") || strings.Contains(line, "limit_req ")
 				if columns := table.ColumnsOf(strings.TrimPrefix(line, "    ")); columns > briefWidth && !command {
 					t.Errorf("round %d: %d columns: %s", round, columns, line)
 				}
@@ -81,6 +87,52 @@ func TestBriefFits(t *testing.T) {
 		}
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// A command of several lines is to a shell what it is in one.
+func TestContinuedCommands(t *testing.T) {
+	random := testneeds.Rand(t, 25, 101)
+	words := []string{"a", "--limit nginx:1r/s,burst=4", `'x  y'`, `'--exclude=/don'\''t do/it'`, "access.log.*", "--evidence", strings.Repeat("b", 120), `'--x y'`}
+	for range 50 {
+		command := "printf '%s\\n'"
+		for range random.IntN(12) {
+			command += " " + words[random.IntN(len(words))]
+		}
+		lines := continued(command, 60)
+		want, err := exec.Command("sh", "-c", command).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := exec.Command("sh", "-c", strings.Join(lines, "\n")).Output()
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%s\nis %q, in several lines %q: %v", command, want, got, err)
+		}
+		for _, line := range lines {
+			if len(line) > 60 && len(line) < 100 {
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+	}
+}
+
+// Of a finding without room the flags to add stay.
+func TestFlagsAreCutLast(t *testing.T) {
+	f := findings.Finding{Evidence: strings.Repeat("word ", 40), Remedy: "--client-from x-forwarded-for --trusted-proxy private"}
+	got := shortened(&f, 97)
+	if table.ColumnsOf(got) > 97 || !strings.HasSuffix(got, "…; try "+f.Remedy) {
+		t.Errorf("%d columns: %s", table.ColumnsOf(got), got)
+	}
+	f.Remedy = strings.Repeat("--exclude 192.0.2.1 ", 9)
+	if got := shortened(&f, 97); table.ColumnsOf(got) > 97 || !strings.Contains(got, "…; try --exclude 192.0.2.1 ") || !strings.HasSuffix(got, "…") {
+		t.Errorf("%d columns: %s", table.ColumnsOf(got), got)
+	}
+	for room, want := range map[int]string{1: "(and 2 more)", 2: "2 more: shadow doctor x.log", 9: ""} {
+		r := &Report{Doctor: "shadow doctor x.log", Head: report.Head{Findings: []findings.Finding{f, f, f}}}
+		lines := r.notable(room)
+		if len(lines) != min(room, 3) || !strings.Contains(lines[0], "word") || want != "" && !strings.HasSuffix(lines[len(lines)-1], want) {
+			t.Errorf("in %d lines: %q", room, lines)
 		}
 	}
 }

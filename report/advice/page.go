@@ -27,7 +27,7 @@ func (s *Report) page() *html.Answer {
 	p := &html.Answer{
 		Shadow: strings.TrimSpace("shadow " + s.Version), Command: s.Command, What: s.whatText(a),
 		Verdict: verdictTexts[v.Verdict], Tone: v.Verdict, Reason: v.Reason, Facts: a.briefFacts(),
-		Watch: a.Watch, Note: v.Note, Next: v.Next,
+		Note: v.Note, Next: v.Next,
 		Protects: advice.Protected().String(), Targets: advice.Target.String(),
 	}
 	for _, f := range s.Findings {
@@ -36,7 +36,9 @@ func (s *Report) page() *html.Answer {
 	for _, text := range s.OtherWarnings() {
 		p.Alerts = append(p.Alerts, html.Alert{Tone: tones[findings.Warn], Text: text})
 	}
-	p.Paste = linesOf(v.Paste)
+	if p.Paste = linesOf(v.Paste); len(p.Paste) > 0 {
+		p.Watch, p.Count, p.Log = s.watchText(a)+".", a.Watch.Count, strings.Join(a.Watch.Log, "\n")
+	}
 	if v.Reach != nil {
 		p.Bound = &v.Reach.RequestsPercent
 	}

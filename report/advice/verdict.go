@@ -250,7 +250,7 @@ func (v *Verdict) allowsText(guesses bool) string {
 	if guesses {
 		what = "guesses"
 	}
-	return fmt.Sprintf("a client that sends flat out: %s %s in the first minute, %s an hour, %s a day",
+	return fmt.Sprintf("one client flat out: %s %s in the first minute, %s an hour, %s a day",
 		format.Thousands(v.Allows.Minute), what, format.Thousands(v.Allows.Hour), format.Thousands(v.Allows.Day))
 }
 

@@ -29,8 +29,10 @@ type Answer struct {
 	Tone            string // deploy, ceiling, no_limit_can, not_judgeable
 	Reason          string
 	Facts           []document.Fact // the limit, and what it does
-	Watch, Note     string
+	Note            string
 	Paste           []Lines
+	Watch           string // how to begin with the lines
+	Count, Log      string // a command that counts what would be refused, and lines that have it logged
 	Next            []string
 	Notes           []string // what the figures below are, and are not
 

@@ -25,7 +25,7 @@ func madeAnswer(texts []string) *Answer {
 	text := func(i int) string { return texts[i%len(texts)] }
 	p := &Answer{
 		Shadow: "shadow 1.2.3", Command: "shadow suggest " + text(2), What: "9 requests of " + text(0), Verdict: "deploy", Tone: "deploy",
-		Reason: "the target sends faster", Watch: "In nginx.", Note: text(1), Next: []string{"shadow replay " + text(0)}, Notes: []string{text(3)},
+		Reason: "the target sends faster", Watch: "Count.", Count: "grep -c " + text(0), Log: text(1), Note: text(1), Next: []string{"shadow replay " + text(0)}, Notes: []string{text(3)},
 		Facts:    []document.Fact{{Label: "limit", Text: text(0)}, {Label: "protects", Text: text(4)}},
 		Paste:    []Lines{{"http", text(1)}, {"server", "limit_req zone=a burst=5;\nlimit_req_status 429;"}},
 		Protects: "browsers", Targets: "tools", Bound: &bound, Percents: []string{"50", "90", "100"},
@@ -48,7 +48,7 @@ func madeAnswer(texts []string) *Answer {
 		s.Why = [3]string{"", " requests in " + s.Title + ", the window allows ", ""}
 		s.Lack = "nginx has no limit of this shape."
 		if i == 0 {
-			s.Kind, s.Key, s.Lack = "nginx", "nginx:1/1s", ""
+			s.Kind, s.Key, s.Lack = "nginx", "nginx:1r/s", ""
 			s.Lines = []PatternLines{{Place: "server", Parts: []string{"burst=", " nodelay; # ", ""}, Adds: []int64{-1, 0}}}
 		}
 		needs := func(client int) int64 { return int64(10*(client%each+1) + i) }
