@@ -40,6 +40,7 @@ type Suggest struct {
 	Again func(command string) []string // the flags that were given and that a command takes as well; nil: none were
 
 	names   []string // of the logs
+	anyKind bool     // whether no kind was asked for: a server has its own
 	advisor suggest.Advisor
 	where   servers.Where   // what limits are judged for, of all requests
 	named   map[string]bool // the actions that the configuration names
@@ -131,6 +132,9 @@ func (r *Suggest) keysThere() []request.Key {
 // forbids is the finding that forbids an answer, "" if none does. Whoever states the promise may have one on a log that is
 // short or has few clients.
 func (r *Suggest) forbids(all []findings.Finding) string {
+	if s := &r.advisor.Found.Stats; s.Lines > 0 && s.Unreadable == s.Lines {
+		return "no line could be read: --format says how to read them"
+	}
 	for i := range all {
 		thin := all[i].Code == "few_clients" || all[i].Code == "short_log"
 		if all[i].Severity == findings.Stop && (r.Protect == nil || !thin) {
@@ -153,7 +157,7 @@ func (r *Suggest) prepareSuggest(logs []string) error {
 	}
 	r.Memory.expect(suggestClient)
 	r.names, r.Asked, r.Cold = logs, r.Action, true // no part of the log is warmed
-	if len(r.Kinds) == 0 {
+	if r.anyKind = len(r.Kinds) == 0; r.anyKind {
 		r.Kinds = []sweep.Kind{sweep.Window, sweep.Fixed, sweep.Token}
 	}
 	r.advisor.HeldOut = r.Holdout
@@ -254,7 +258,7 @@ func (r *Suggest) market() (suggest.Market, error) {
 	if r.Shapes.Named() {
 		o := r.Shapes.options()
 		return suggest.MarketOf(server, func(s sweep.Shape) bool {
-			return slices.Contains(o.Kinds, s.Kind) &&
+			return (r.anyKind || slices.Contains(o.Kinds, s.Kind)) &&
 				(s.Kind == sweep.Token && slices.Contains(o.Rates, s.Rate) ||
 					s.Kind != sweep.Token && slices.Contains(o.Periods, s.Per))
 		}), nil

@@ -36,7 +36,14 @@ func (r *Report) Text(w *document.Writer) {
 	head.Findings = nil // they follow, one by one
 	head.Warnings = r.OtherWarnings()
 	head.Begin(w, "What the log is like", "", document.Fact{Label: "site", Text: r.Site.Text()})
-	if len(all) == 0 {
+	switch in := &r.Input; {
+	case in.Lines == 0:
+		w.Remark("There is no line, so nothing could be looked at.")
+	case in.Unreadable == in.Lines:
+		w.Remark("No line could be read, so nothing could be looked at: --format says how to read them.")
+	case len(all) == 0 && in.Requests == 0:
+		w.Remark("There is no request to judge, so nothing could be looked at.")
+	case len(all) == 0:
 		w.Remark("Nothing was found that would mislead.")
 	}
 	for i := range all {
