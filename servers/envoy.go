@@ -95,14 +95,11 @@ func envoyLocalLines(spec limit.Spec, w Where) Directives {
 		"    filter_enforced: {default_value: {numerator: 0}}   # blocks nobody: 100 once the count is right",
 		"    max_dynamic_descriptors: 100000   # clients that it remembers",
 	}
-	if one, found := strings.CutPrefix(actions[0], "- "); found && len(actions) == 1 {
-		lines = append(lines, "    rate_limits: [{actions: [{"+one+"}]}]")
-	} else {
-		lines = append(lines, "    rate_limits:", "      - actions:")
-		lines = append(lines, indent(10, actions)...)
-	}
-	lines = append(lines, "    descriptors:", "      - entries: ["+entries+"]",
-		"        token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}")
+	inOne := strings.TrimPrefix(strings.Join(actions, "\n"), "- ") // few lines, for a screen has few
+	inOne = "rate_limits: [{actions: [{" + strings.ReplaceAll(inOne, "\n- ", "}, {") + "}]}]"
+	lines = append(lines, indent(4, strings.Split(inOne, "\n"))...)
+	lines = append(lines, "    descriptors: [{entries: ["+entries+"],",
+		"      token_bucket: {"+policy.EnvoyLocalSetting(spec)+"}}]")
 	for _, comment := range w.cannotExempt("give a route without it to") {
 		lines[0] += "   " + comment
 	}
@@ -127,8 +124,8 @@ func (w *Where) envoyActions() (d Directives, actions []string) {
 		if !ok {
 			d.Note = w.onlyYouKnowPaths("write them into the empty regex, which Envoy refuses")
 		}
-		actions = append(actions, "- header_value_match:", "    descriptor_value: "+w.name(),
-			`    headers: [{name: ":path", string_match: {`+match+"}}]")
+		actions = append(actions, "- header_value_match: {descriptor_value: "+w.name()+", headers: [",
+			`    {name: ":path", string_match: {`+match+"}}]}")
 	}
 	const absent = "requests without it are one client, -, here; Envoy does not limit them"
 	header := func(name string) string {

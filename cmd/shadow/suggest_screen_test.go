@@ -28,8 +28,13 @@ func TestSuggestFitsAScreen(t *testing.T) {
 		{"--each-action"},
 		{"--action", "login"},
 	}
+	long := [][]string{{"--action", "/login", "--client", "addr/24,/64", "--client-from", "x-forwarded-for", "--trusted-proxy", "private", "--protect", "all=50%"}}
 	for _, server := range []string{"any", "nginx", "haproxy", "envoy", "envoy-local", "traefik", "caddy"} {
 		flags = append(flags, []string{"--for", server})
+		long = append(long, []string{"--for", server, "--action", "login", "--protect", "all=50%"})
+	}
+	for _, f := range long {
+		fitsAScreen(t, append(f, logs[0]...)...)
 	}
 	for _, log := range logs {
 		for _, f := range flags {

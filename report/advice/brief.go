@@ -141,30 +141,20 @@ func (s *Answer) briefFacts() (f document.Facts) {
 
 // brief writes the answer in short.
 func (s *Report) brief(w *document.Writer, a *Answer) {
-	v := a.Verdict
-	body, paste := screen{w: w, most: 2}, s.pasteLines(a)
-	if v.Limit == nil {
-		body.most = 5
-	}
-	body.say("verdict", v.text())
-	for _, f := range a.briefFacts() {
-		before := len(body.lines)
-		body.say(f.Label, f.Text)
-		switch f.Label {
-		case "search", "of any":
-			body.extra = append(body.extra, extra{before, len(body.lines)})
-		case "exempt": // its first line stays
-			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
-		}
-	}
-	what, next := wrapped(s.whatText(a), briefWidth, 2), nextLines(v.Next)
 	notable := len(s.Findings) + len(s.OtherWarnings())
 	found := min(notable, 1) // lines of what is notable, where there is no room
+	what, body, paste, next := wrapped(s.whatText(a), briefWidth, 2), a.bodyLines(w, 2), s.pasteLines(a), nextLines(a.Verdict.Next)
 	gaps := found + 1 + min(len(paste.lines), 1) + min(len(next.lines), 1)
 	room := func() int { return briefLines - len(what) - len(body.lines) - len(paste.lines) - len(next.lines) }
 	paste.shrink(len(paste.lines) + room() - notable - gaps) // how to see more is worth less than what was found
 	next.shrink(len(next.lines) + room() - found - gaps)
 	body.shrink(len(body.lines) + room() - found - gaps)
+	if room() < found && len(paste.lines) > 0 { // lines to paste are long
+		what, body, paste.lines = wrapped(s.whatText(a), briefWidth, 1), a.bodyLines(w, 1), packed(paste.lines)
+		if body.shrink(0); room() < found {
+			next, gaps = new(screen), gaps-1
+		}
+	}
 	left := max(gaps-max(room()-found, 0), 0) // of the gaps, the first ones
 	if w.Markdown {
 		left = 0 // gaps mean something there
@@ -181,6 +171,45 @@ func (s *Report) brief(w *document.Writer, a *Answer) {
 		}
 		body.write(lines)
 	}
+}
+
+// bodyLines are what is answered, with so many lines for a text.
+func (s *Answer) bodyLines(w *document.Writer, most int) *screen {
+	body := &screen{w: w, most: most}
+	if s.Verdict.Limit == nil {
+		body.most = 5
+	}
+	body.say("verdict", s.Verdict.text())
+	for _, f := range s.briefFacts() {
+		before := len(body.lines)
+		body.say(f.Label, f.Text)
+		switch f.Label {
+		case "search", "of any":
+			body.extra = append(body.extra, extra{before, len(body.lines)})
+		case "exempt": // its first line stays
+			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
+		}
+	}
+	return body
+}
+
+// packed are lines, several in one where they are directives of nginx that end with a semicolon.
+func packed(lines []string) (all []string) {
+	for _, line := range lines {
+		if last := len(all) - 1; last >= 0 && strings.HasPrefix(line, "    ") && strings.HasSuffix(line, ";") {
+			code, comment, _ := strings.Cut(all[last], "   # ")
+			if comment != "" {
+				comment = "   # " + comment
+			}
+			more := code + " " + strings.TrimSpace(line) + comment
+			if strings.HasSuffix(code, ";") && table.ColumnsOf(more) <= briefWidth {
+				all[last] = more
+				continue
+			}
+		}
+		all = append(all, line)
+	}
+	return all
 }
 
 // nextLines are commands. Those behind the first are left out where there is no room.
@@ -231,7 +260,9 @@ func (s *Report) pasteLines(a *Answer) *screen {
 	}
 	b.lines = append(b.lines, "In "+a.Server+":")
 	if v.Note != "" {
-		b.lines = append(b.lines, wrapped("# "+v.Note, briefWidth, 2)...)
+		for _, line := range wrapped(v.Note, briefWidth-2, 2) {
+			b.lines = append(b.lines, "# "+line)
+		}
 	}
 	for _, block := range v.Paste {
 		b.lines = append(b.lines, indented(placed(block))...)
