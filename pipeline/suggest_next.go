@@ -50,7 +50,7 @@ func (r *Suggest) paste(to *advice.Answer, first bool) error {
 }
 
 // mostExempt is how many addresses are exempt: the site's own, not those of a crowd.
-const mostExempt = 8
+const mostExempt = 12
 
 // exempt fills in what the answer's limit would refuse of clients that the answer leaves out. It returns which of them are
 // to be exempt: the addresses that findings or --exclude name. What others call themselves is no reason.
@@ -65,7 +65,7 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 		e.Requests += hit.Refused
 		e.Clients++
 		if !slices.Contains(r.look.Works(), hit.Client) {
-			e.Others = true
+			e.Others++
 			continue
 		}
 		if network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client)); err == nil && r.Read.Clients.IsAddress() {

@@ -42,7 +42,7 @@ type Exempt struct {
 	Clients   int64    `json:"clients"`
 	Addresses []string `json:"addresses"` // of findings, and of --exclude
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
-	Others    bool     `json:"-"`         // whether some are monitors by their claim only
+	Others    int64    `json:"-"`         // of the clients: those that only claim to be monitors, and stay limited
 }
 
 // A Block is lines of a configuration that go to one place.
@@ -259,17 +259,23 @@ func (e *Exempt) text() string {
 	if e == nil {
 		return ""
 	}
-	who, whose := format.List(e.Addresses, searchNamed)+": else it refuses", "the site itself"
+	who, whose := format.List(e.Addresses, searchNamed), "the site itself"
 	switch {
 	case len(e.Addresses) == 0:
 		who = "nobody by address: it refuses"
+	case e.Clients > 0 && e.Others == e.Clients:
+		who += "; it refuses"
 	case e.Pasted:
-		who = format.List(e.Addresses, searchNamed) + ", as in the lines: else they refuse"
+		who += ", as in the lines: else they refuse"
+	default:
+		who += ": else it refuses"
 	}
-	if e.Clients == 0 {
+	switch {
+	case e.Clients == 0:
 		return who + " what --exclude leaves out"
-	}
-	if e.Others {
+	case e.Others == e.Clients:
+		whose = "other monitors"
+	case e.Others > 0:
 		whose += " or other monitors"
 	}
 	return fmt.Sprintf("%s %s of %s (%s)", who, format.Count(e.Requests, "request"), whose, format.Count(e.Clients, "client"))
