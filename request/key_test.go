@@ -73,7 +73,7 @@ func TestParseKey(t *testing.T) {
 		{"client+client/24", `key "client+client/24": of client and client/24, one is a part of the other`},
 		{"client/16+client/24", `key "client/16+client/24": of client/16 and client/24, one is a part of the other`},
 	} {
-		got := ""
+		var got string
 		if key, err := ParseKey(c.text); err != nil {
 			got = err.Error()
 		} else {

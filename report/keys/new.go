@@ -54,16 +54,17 @@ func groupOf(res *sweep.KeysResult, classes []request.Class, names []string) Gro
 
 // absence says what of a key the log does not have, or nothing.
 func absence(by request.Key, c *sweep.ClientStats) string {
-	name, _ := strings.CutSuffix(by.String(), "+action")
-	switch {
-	case name == "user" && c.Users == 0:
-		return "no request has a user"
-	case name == "client+agent" && c.Agents == 0:
-		return "no request has an agent"
-	case name == "client/64" && c.IPv6 == 0:
-		return "no client has an IPv6 address"
-	case name == "client/24" && c.IPv4 == 0:
-		return "no client has an IPv4 address"
+	for _, p := range by.Parts() {
+		switch {
+		case p.Kind == request.PartUser && c.Users == 0:
+			return "no request has a user"
+		case p.Kind == request.PartAgent && c.Agents == 0:
+			return "no request has an agent"
+		case p.Kind == request.PartNetwork && p.N > 32 && c.IPv6 == 0:
+			return "no client has an IPv6 address"
+		case p.Kind == request.PartNetwork && p.N <= 32 && c.IPv4 == 0:
+			return "no client has an IPv4 address"
+		}
 	}
 	return ""
 }
