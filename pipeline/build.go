@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"os"
 	"time"
 
@@ -22,6 +21,8 @@ type Source struct {
 	Evidence
 	ConfigFile string // "": DefaultConfig, if it is there
 	Asked      string // the action that a flag names; "": none does
+
+	config *configText // nil until it is read
 }
 
 // A Pipeline is what a Source means.
@@ -36,7 +37,7 @@ type Pipeline struct {
 // them.
 func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Policy, error)) (p *Pipeline, err error) {
 	p = new(Pipeline)
-	if p.Config, err = loadConfig(s.ConfigFile); err != nil {
+	if p.Config, err = s.loadConfig(); err != nil {
 		return nil, err
 	}
 	if p.Policies, err = choose(&p.Config); err != nil {
@@ -55,25 +56,6 @@ const (
 	DefaultConfig = "shadow.yaml"
 	DefaultDB     = "shadow.duckdb"
 )
-
-// standardInput is what stands for it on the command line.
-const standardInput = "-"
-
-// loadConfig reads the file that was named, or the one in the working directory, or none.
-func loadConfig(name string) (policy.Config, error) {
-	if name == "" {
-		if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
-			return policy.Config{}, nil
-		}
-		name = DefaultConfig
-	}
-	if name == standardInput {
-		return policy.Config{}, Usage("a configuration is read from a file; " +
-			"`shadow check-config -` checks one from standard input")
-	}
-	config, err := policy.LoadConfig(name)
-	return config, knownProblems(name, err)
-}
 
 // knownProblems makes what is wrong with a configuration an error of how the command was called.
 func knownProblems(name string, err error) error {

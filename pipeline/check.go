@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ import (
 )
 
 // CheckConfig writes what a configuration means; its error says everything that is wrong with it. Of standard input it
-// checks what comes from in, of "" the file in the working directory.
-func CheckConfig(in io.Reader, w io.Writer, name string) error {
+// checks what comes from in, of "" the file in the working directory. fits says what is wrong with defaults.
+func CheckConfig(in io.Reader, w io.Writer, name string, fits func([]policy.Default) error) error {
 	if name == "" {
 		name = DefaultConfig
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -35,10 +36,10 @@ func CheckConfig(in io.Reader, w io.Writer, name string) error {
 		}
 		err = knownProblems(name, err)
 	} else {
-		config, err = loadConfig(name)
+		config, err = (&Source{ConfigFile: name}).loadConfig()
 	}
 	if err == nil {
-		err = compiles(&config)
+		err = cmp.Or(compiles(&config), fits(config.Defaults))
 	}
 	if err != nil {
 		return err
@@ -70,6 +71,9 @@ func describeConfig(c *policy.Config) string {
 	var b strings.Builder
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintf(&b, "%*s%s\n", 2*indent, "", escape.Visible(fmt.Sprintf(format, args...)))
+	}
+	for _, d := range c.Defaults {
+		line(1, "default %s: %s", d.Name, cmp.Or(strings.Join(d.Values, ", "), "none"))
 	}
 	var names []string // of the rules, each once
 	for _, a := range c.Actions {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/policy"
 	"shadow/suggest"
 )
 
@@ -118,6 +119,8 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+func noProblem([]policy.Default) error { return nil }
+
 // A configuration is described, or all that is wrong with it.
 func TestCheckConfig(t *testing.T) {
 	for text, want := range map[string]string{
@@ -126,7 +129,7 @@ func TestCheckConfig(t *testing.T) {
 		"policies: {name: p, limits: {limit: 5/moon}}\ntires: {}": "standard input has more than one problem:\n",
 	} {
 		var out bytes.Buffer
-		if err := CheckConfig(strings.NewReader(text), &out, "-"); err != nil {
+		if err := CheckConfig(strings.NewReader(text), &out, "-", noProblem); err != nil {
 			out.WriteString(err.Error())
 		}
 		if !strings.HasPrefix(out.String(), want) {

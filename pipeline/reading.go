@@ -66,6 +66,12 @@ type Reading struct {
 // NetworkError is what went wrong with databases of networks while they were read.
 func (f *Reading) NetworkError() error { return f.known.Owners.Err() }
 
+// Verify finds what is wrong with them before there is a log.
+func (f *Reading) Verify() error {
+	_, err := f.options(new(policy.Config), nil, time.Now())
+	return err
+}
+
 // leastWarmup is how much of the log before --since warms limits that remember for less. Warmed by what it remembers
 // alone, a limit would refuse another number of requests beside one that remembers for longer: a busy client's count
 // depends on more.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,6 +29,7 @@ import (
 
 // A Config is what shadow.yaml says.
 type Config struct {
+	Defaults []Default      // in the order of the file
 	Actions  []request.Rule // in the order of the file: the first that matches wins
 	Tiers    []request.Tier // in the order of the file: the first that holds a client wins
 	Exempt   request.Tier   // the clients that no policy judges
@@ -49,17 +49,8 @@ type Set struct {
 // NoPolicy is the name that picks none.
 const NoPolicy = "none"
 
-// LoadConfig reads the configuration file at path. An empty file is a Config that says nothing.
-func LoadConfig(path string) (Config, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, err
-	}
-	return ParseConfig(path, text)
-}
-
-// ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. The error
-// is of type Problems.
+// ParseConfig reads a configuration; name is what problems call it, and files that it names lie beside that. An empty
+// text is a Config that says nothing. The error is of type Problems.
 func ParseConfig(name string, text []byte) (Config, error) {
 	whole := string(bytes.TrimPrefix(text, []byte(byteOrderMark)))
 	short, bulk := cutBulk(whole)
@@ -72,6 +63,15 @@ func ParseConfig(name string, text []byte) (Config, error) {
 
 // parseConfig takes from bulk what it has read.
 func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
+	r := newReader(name, bulk)
+	r.read([]byte(text))
+	if err := r.err(); err != nil {
+		return Config{}, err
+	}
+	return r.config, nil
+}
+
+func newReader(name string, bulk map[int][]string) *configReader {
 	r := &configReader{
 		document: document{name: name, cut: map[int]int{}, damaged: map[node]*token.Position{}}, bulk: bulk,
 		owners: map[member]string{}, sets: map[string]bool{}, policies: map[string]bool{},
@@ -79,11 +79,7 @@ func parseConfig(name, text string, bulk map[int][]string) (Config, error) {
 	for line, texts := range bulk {
 		r.cut[line] = len(texts)
 	}
-	r.read([]byte(text))
-	if err := r.err(); err != nil {
-		return Config{}, err
-	}
-	return r.config, nil
+	return r
 }
 
 // Pick returns the policies with these names, or all if there are no names. The name of an entry that makes several

@@ -16,6 +16,7 @@ import (
 
 // A configFile is the file as it is written. The schema has checked it; what did not fit is left out.
 type configFile struct {
+	Defaults defaultEntries
 	Actions  list[actionEntry]
 	Tiers    tierEntries
 	Exempt   *located[memberEntry]
@@ -72,8 +73,9 @@ type configReader struct {
 }
 
 // read goes through the sections in the order in which they need each other.
-func (r *configReader) read(text []byte) {
-	top := r.parse(text)
+func (r *configReader) read(text []byte) { r.readTree(r.parse(text)) }
+
+func (r *configReader) readTree(top node) {
 	value, ok := r.value(&top)
 	if value == nil || !ok {
 		return
@@ -87,6 +89,7 @@ func (r *configReader) read(text []byte) {
 		r.add(r.syntax(err))
 		return
 	}
+	r.readDefaults(file.Defaults)
 	for _, a := range file.Actions {
 		v := a.value
 		r.config.Actions = append(r.config.Actions, request.Rule{

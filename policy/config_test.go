@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -50,6 +49,9 @@ func indented(mark, text string) (lines []string) {
 // describeConfig writes a configuration down.
 func describeConfig(c *Config) string {
 	var b strings.Builder
+	for _, d := range c.Defaults {
+		fmt.Fprintf(&b, "default %s %q of %s\n", d.Name, d.Values, d.Place)
+	}
 	for _, a := range c.Actions {
 		fmt.Fprintf(&b, "action %q %q prefix %q glob %q regexp %q\n", a.Name, a.Methods, a.Prefix, a.Glob, a.Regexp)
 	}
@@ -198,16 +200,41 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-func TestLoadConfig(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "shadow.yaml")
-	if _, err := LoadConfig(path); !os.IsNotExist(err) {
-		t.Errorf("a missing file: %v", err)
+// The defaults are read by themselves, whatever else is wrong; and a user's own file has nothing else.
+func TestParseDefaults(t *testing.T) {
+	addresses := manyAddresses(2 * bulkLines)
+	long := "defaults:\n  trusted-proxy:\n    - " + strings.Join(addresses, "\n    - ") + "\n  client: user\n"
+	list := Default{"trusted-proxy", addresses, "etc/c.yaml:3:5"}
+	user := Default{"client", []string{"user"}, fmt.Sprintf("etc/c.yaml:%d:11", len(addresses)+3)}
+	for text, want := range map[string]any{
+		"": []Default(nil), "defaults:": []Default(nil), "actions: 5": []Default(nil), "tiers: {a: {file: nowhere}}": []Default(nil),
+		"defaults: {exclude: []}":                 []Default{{"exclude", nil, "etc/c.yaml:1:21"}},
+		"defaults: {db: a.db}\nactions: 7":        []Default{{"db", []string{"etc/a.db"}, "etc/c.yaml:1:16"}},
+		"defaults: {db: /a.db, nginx-conf: ../a}": []Default{{"db", []string{"/a.db"}, "etc/c.yaml:1:16"}, {"nginx-conf", []string{"a"}, "etc/c.yaml:1:35"}},
+		long:                         []Default{list, user},
+		"\uFEFFdefaults: {for: any}": []Default{{"for", []string{"any"}, "etc/c.yaml:1:17"}},
+		"default: {db: a}":           `etc/c.yaml:1:1: unknown key "default" (did you mean "defaults"?); the configuration has defaults, actions,`,
+		"defaults: {cleint: a}":      `etc/c.yaml:1:12: unknown key "cleint" (did you mean "client"?); the section defaults has format, nginx-conf,`,
+		"defaults: [a]":              `etc/c.yaml:1:11: want a mapping here: the section defaults has format,`,
+		"a":                          `etc/c.yaml:1:1: want a mapping here: the configuration has defaults,`,
+	} {
+		got, err := ParseDefaults("etc/c.yaml", []byte(text), false)
+		if begins, wrong := want.(string); wrong {
+			if err == nil || !strings.HasPrefix(err.Error(), begins) {
+				t.Errorf("%.60q: %v, want %s…", text, err, begins)
+			}
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%.60q: %.200q (%v), want %.200q", text, got, err, want)
+		}
 	}
-	if err := os.WriteFile(path, []byte("actions: [{name: a, prefix: /a}]"), 0o600); err != nil {
-		t.Fatal(err)
+	if c, err := ParseConfig("etc/c.yaml", []byte(long)); err != nil || !reflect.DeepEqual(c.Defaults, []Default{list, user}) {
+		t.Errorf("a long list is %.200q (%v)", c.Defaults, err)
 	}
-	if got, err := LoadConfig(path); err != nil || len(got.Actions) != 1 {
-		t.Errorf("%+v, %v", got, err)
+	_, err := ParseDefaults("own.yaml", []byte("defaults: {for: any}\nactions: {name: a, prefix: /}\n"), true)
+	if err == nil || err.Error() != `own.yaml:2:1: "actions" has no place here; a user's own file has defaults only` {
+		t.Errorf("actions of a user: %v", err)
 	}
 }
 
@@ -228,6 +255,9 @@ func FuzzParseConfig(f *testing.F) {
 		config, err := ParseConfig("shadow.yaml", text)
 		if err == nil {
 			checkScopes(t, &config)
+			if alone, err := ParseDefaults("shadow.yaml", text, false); err != nil || !reflect.DeepEqual(alone, config.Defaults) {
+				t.Errorf("defaults are %v, by themselves %v (%v)", config.Defaults, alone, err)
+			}
 			return
 		}
 		var problems Problems

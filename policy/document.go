@@ -305,14 +305,16 @@ type Problem struct {
 }
 
 // String is the problem on one line, with its place in front.
-func (p Problem) String() string {
+func (p Problem) String() string { return p.place() + ": " + p.Text }
+
+func (p Problem) place() string {
 	switch {
 	case p.Line == 0:
-		return fmt.Sprintf("%s: %s", p.File, p.Text)
+		return p.File
 	case p.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
 // Problems are the mistakes of a configuration: those of the file itself in their order, then those of other files.

@@ -77,6 +77,7 @@ func editorAccepts(t *testing.T, text string) bool {
 // oddConfigs may look odd, and are taken all the same.
 var oddConfigs = []string{
 	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
+	"defaults: {exclude: [], exclude-status: 429, client: header:X-Api-Key, db: 5, trusted-proxy: [private, '::1'], protect: browsers=99.9%}", "defaults:",
 	"exempt: {addresses: [private, 10.0.0.0/8, '::1', '2001:DB8::/32', '::ffff:1.2.3.4']}", in("count: {status: [100, 599, 5xx, 5XX]}"),
 }
 
@@ -230,6 +231,8 @@ var schemaRefuses = []string{
 	"policies: {name: p, limits: [5/m, 5/m]}", "policies: {name: p, limits: {by: site}}", "policies: {name: p, limits: {limit: [5/m]}}",
 	in("by: sight"), in("match: "), in("match: {}"), in("match: {status: 401}"), in("match: {path: a}"), in("match: {prefix: '*'}"),
 	in("match: {class: bot}"), in("match: {tier: exempt}"), in("match: {host: http://x}"), in("match: {method: []}"),
+	"defaults: 5", "defaults: {output: json}", "defaults: {client: }", "defaults: {client: [a]}", "defaults: {exclude: {a: b}}",
+	"defaults: {exclude: [a, a]}", "defaults: {db: ''}", "defaults: {format: \"a\\nb\"}", "defaults: {trusted-proxy: [[a]]}",
 	"evidence: 5", "evidence: {asset: 5}", "evidence: {path: a}", "evidence: {background: []}", "evidence: {hosts: '*.example'}",
 	"evidence: {sample: 0}", "evidence: {hours: 256}", "evidence: {agents: 17}", "evidence: {rhythm: 101}", "evidence: {haste: half}",
 	"evidence: {referers: 5}", "evidence: {referers: [1, 2, 3]}", "evidence: {referers: [5%]}", "evidence: {errors: }",

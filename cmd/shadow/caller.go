@@ -20,7 +20,7 @@ func callerOf(cmd *cobra.Command) pipeline.Caller {
 	out, err := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	return pipeline.Caller{
 		In: cmd.InOrStdin(), Out: out, Err: err, Width: widthOf(out), Color: hasColor(out),
-		Version: versionText(), Command: strings.Join(os.Args, " "), Started: time.Now(),
+		Version: versionText(), Command: strings.Join(append(os.Args[:len(os.Args):len(os.Args)], defaultWords(cmd)...), " "), Started: time.Now(),
 		Progress: func(reader *ingest.Reader) (stop func()) { return startProgress(err, reader).stop },
 		Remedy:   func(flags string) string { return remedyFor(cmd, flags) },
 	}

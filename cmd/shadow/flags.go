@@ -143,9 +143,19 @@ const keyTexts = "client, client/20 (a network), asn, country, network (of --net
 
 // addConfig adds --config, which says what is named.
 func addConfig(cmd *cobra.Command, f *pipeline.Source, what string) {
-	cmd.Flags().StringVar(&f.ConfigFile, "config", "",
+	cmd.Flags().Var(configFlag{f}, "config",
 		"YAML `file` with "+what+" (default "+pipeline.DefaultConfig+", if it is there)")
 }
+
+// A configFlag is the value of --config.
+type configFlag struct{ *pipeline.Source }
+
+func (f configFlag) Set(name string) error { f.ConfigFile = name; return nil }
+
+func (f configFlag) String() string { return f.ConfigFile }
+
+// Type is what help calls the value.
+func (f configFlag) Type() string { return "string" }
 
 // addLogs adds the flags of commands that read logs to their ends: how much may be unreadable, and how much is said.
 func addLogs(cmd *cobra.Command, f *pipeline.Logs, quiet, verbose string) {

@@ -25,6 +25,9 @@ func newHelp() *cobra.Command {
 			if len(rest) > 0 {
 				return noCommand(about, rest)
 			}
+			if about.Annotations[helpText] != "" {
+				return writeHelpText(cmd.OutOrStdout(), about)
+			}
 			about.InitDefaultHelpFlag() // so that it is listed
 			about.InitDefaultVersionFlag()
 			return about.Help()

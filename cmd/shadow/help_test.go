@@ -25,7 +25,7 @@ func TestHelpConfigShowsEveryKey(t *testing.T) {
 	if len(keys) < 30 {
 		t.Fatalf("the schema has %d keys", len(keys))
 	}
-	words := regexp.MustCompile(`\w+`).FindAllString(configExample, -1)
+	words := regexp.MustCompile(`[\w-]+`).FindAllString(configExample, -1)
 	for _, key := range keys {
 		if !slices.Contains(words, key) {
 			t.Errorf("shadow help config does not show %s", key)

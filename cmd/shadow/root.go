@@ -38,19 +38,15 @@ event in a DuckDB file for your own questions.`,
 		Args:          noCommand,
 		RunE:          showHelp,
 
-		PersistentPreRunE: verifyFlags,
+		PersistentPreRunE: takeDefaults,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newCheckConfig(),
-		newLimits(), newCalc(), newParse(),
+		newConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
-
-		&cobra.Command{
-			Use: "config", Short: "The format of shadow.yaml: actions, tiers, policies, evidence", Long: configExample,
-		},
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()})
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil { // a shell that is not known is an error

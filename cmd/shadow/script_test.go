@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"shadow/policy"
 	"shadow/testneeds"
 	"shadow/traffic/network"
 )
@@ -16,7 +17,19 @@ import (
 var update = flag.Bool("update", false, "rewrite what the tests expect")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"shadow": main})
+	testscript.Main(ownDefaults{m}, map[string]func(){"shadow": main})
+}
+
+// The tests have no defaults but their own: none of the developer's.
+type ownDefaults struct{ *testing.M }
+
+func (m ownDefaults) Run() int {
+	for _, name := range policy.DefaultNames() {
+		os.Unsetenv(variableOf(name))
+	}
+	os.Unsetenv(noDefaults)
+	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
+	return m.M.Run()
 }
 
 // TestScripts runs testdata/script: the program as people call it.

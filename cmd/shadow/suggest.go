@@ -49,15 +49,8 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.Holdout, f.Scale = pipeline.DefaultHoldout, pipeline.SameScale
-	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
-	aServer.add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
-		"like one of its own, else any)")
+	addGoals(cmd, f)
 	flags.BoolVar(&f.Details, "details", false, "show all limits that were tried")
-	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
-		"browsers=99.9% of a site for people, all=99% of an API)")
-	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
-	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
-		"the better (default disguised,crawlers,tools,unknown of a site for people, all of an API)")
 	addShapes(cmd, &f.Shapes, "window, fixed and token", "")
 	flags.StringVar(&f.Action, "action", "", "a limit for the requests of this action (`name`)")
 	flags.BoolVar(&f.EachAction, "each-action", false, "a limit for each of the ten actions with most requests")
@@ -81,6 +74,18 @@ The log is read once. Its requests, about 20 bytes each, wait in a temporary fil
 	return cmd
 }
 
+// addGoals adds the flags that say for which server a limit is, and what it is to do.
+func addGoals(cmd *cobra.Command, f *pipeline.Suggest) {
+	goal := domain[suggest.Goal]{parse: suggest.ParseGoal, text: suggest.Goal.String}
+	aServer.add(cmd, &f.For, "for", "the `server` whose limits are wanted, or any (default nginx if the log looks "+
+		"like one of its own, else any)")
+	goal.addList(cmd, &f.Protect, true, "protect", "the share of which clients must not be hit (`who=share`, repeatable; default "+
+		"browsers=99.9% of a site for people, all=99% of an API)")
+	who := domain[suggest.Set]{parse: suggest.ParseSet, text: suggest.Set.String, words: suggest.Words()}
+	who.addList(cmd, &f.Target, true, "target", "the `clients` to refuse: the more of their requests a limit refuses, "+
+		"the better (default disguised,crawlers,tools,unknown of a site for people, all of an API)")
+}
+
 // again returns the flags of a command that suggests another one, as they were given: as far as the other has them and
 // they mean the same there. Its own are all but those that choose the action or the look.
 func again(cmd *cobra.Command) func(command string) []string {
@@ -102,13 +107,7 @@ func again(cmd *cobra.Command) func(command string) []string {
 			if other != cmd && (shared.Flags().Lookup(f.Name) == nil || other.Flags().Lookup(f.Name) == nil) {
 				return
 			}
-			values := []string{f.Value.String()}
-			if several, ok := f.Value.(pflag.SliceValue); ok {
-				values = several.GetSlice()
-			}
-			for _, v := range values {
-				words = append(words, "--"+f.Name+"="+v)
-			}
+			words = append(words, wordsOf(f)...)
 		})
 		if command != "doctor" && other != cmd && cmd.Flags().Changed("since") && !cmd.Flags().Changed("cold") {
 			words = append(words, "--cold") // suggest always starts cold

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"shadow/limit"
+	"shadow/pipeline"
+	"shadow/pipeline/stored"
+	"shadow/policy"
+)
+
+// A flag that is not given takes its default, which then counts as given: from a variable, from the configuration, from
+// the user's own file, whichever states it first. docs/defaults.md says so to people.
+
+// defaultNote is the key of the note at a flag that has taken a default: where that stands.
+const defaultNote = "default"
+
+// noDefaults is the variable that switches all of them off.
+const noDefaults = "SHADOW_DEFAULTS"
+
+// variableOf is the variable that states the default of a flag.
+func variableOf(name string) string {
+	return "SHADOW_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// variableDefaults are those that the environment states. Each line of a variable is a value.
+func variableDefaults() (stated []policy.Default, err error) {
+	var words []string // that are long enough to be recognised when they are misspelt
+	for _, name := range policy.DefaultNames() {
+		if len(name) > 4 {
+			words = append(words, strings.ReplaceAll(name, "-", "_"))
+		}
+		values := strings.FieldsFunc(os.Getenv(variableOf(name)), func(c rune) bool { return c == '\n' || c == '\r' })
+		if len(values) > 0 {
+			stated = append(stated, policy.Default{Name: name, Values: values, Place: variableOf(name)})
+		}
+	}
+	for _, variable := range os.Environ() {
+		variable, value, _ := strings.Cut(variable, "=")
+		word, ours := strings.CutPrefix(variable, "SHADOW_")
+		if near := limit.Misspelt(word, words); ours && value != "" && near != "" && !strings.EqualFold(near, word) {
+			return nil, pipeline.Usage("the variable %s means nothing (did you mean %s?)", variable, variableOf(near))
+		}
+	}
+	return stated, nil
+}
+
+// statedDefaults are all of them, those first that go before the others.
+func statedDefaults(flags *pflag.FlagSet) ([][]policy.Default, error) {
+	switch word := os.Getenv(noDefaults); word {
+	case "off":
+		return nil, nil
+	case "":
+	default:
+		return nil, pipeline.Usage("%s=%s: want off, or nothing", noDefaults, word)
+	}
+	variables, err := variableDefaults()
+	if err != nil {
+		return nil, err
+	}
+	source := new(pipeline.Source)
+	if f := flags.Lookup("config"); f != nil {
+		source = f.Value.(configFlag).Source
+	}
+	files, err := source.Defaults()
+	return append([][]policy.Default{variables}, files...), err
+}
+
+// takeDefaults sets the flags of a command that have a default and are not given. Then flags are verified.
+func takeDefaults(cmd *cobra.Command, _ []string) error {
+	flags := cmd.Flags()
+	has := func(name string) bool { return flags.Lookup(name) != nil }
+	if !slices.ContainsFunc(policy.DefaultNames(), has) {
+		return verifyFlags(cmd, nil)
+	}
+	levels, err := statedDefaults(flags)
+	if err != nil {
+		return err
+	}
+	chosen := map[string]policy.Default{}
+	for _, level := range levels {
+		above := maps.Clone(chosen)
+		for _, d := range level {
+			stated := flags.Changed(d.Name) || above[d.Name].Place != ""
+			if has(d.Name) && !stated && !ruledOut(d.Name, flags, above) {
+				chosen[d.Name] = d
+			}
+		}
+	}
+	for name, other := range map[string]string{"log-name": "nginx-conf", "trusted-proxy": "client-from"} {
+		if !flags.Changed(other) && chosen[other].Place == "" { // it would do nothing
+			delete(chosen, name)
+		}
+	}
+	return setDefaults(cmd, chosen)
+}
+
+// ruledOut reports whether a default makes no sense beside what goes before it.
+func ruledOut(name string, flags *pflag.FlagSet, above map[string]policy.Default) bool {
+	stated := func(name string) bool { return flags.Changed(name) || above[name].Place != "" }
+	switch name {
+	case "format", "nginx-conf", "log-name", "field":
+		return stated("format") || stated("nginx-conf") || stated("field")
+	case "client-from", "trusted-proxy": // unless clients are addresses
+		client := append(above["client"].Values, flags.Lookup("client").Value.String())[0]
+		what, _, _ := strings.Cut(client, "/")
+		return what != "addr"
+	}
+	return false
+}
+
+// setDefaults sets flags as if they were given. What goes wrong later tells where they were.
+func setDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
+	flags := cmd.Flags()
+	for _, name := range policy.DefaultNames() {
+		d, f := chosen[name], flags.Lookup(name)
+		values, ok := suited(cmd, &d)
+		if d.Place == "" || !ok {
+			continue
+		}
+		if _, list := f.Value.(pflag.SliceValue); !list && len(values) > 1 {
+			return pipeline.Usage("%s: --%s takes one value, not %d", d.Place, name, len(values))
+		}
+		for _, value := range values {
+			if err := flags.Set(name, value); err != nil {
+				return pipeline.Usage("%s: %w", d.Place, flagError(cmd, err))
+			}
+		}
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[defaultNote] = []string{d.Place}
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return placed(flags, run(cmd, args)) }
+	}
+	return placed(flags, verifyFlags(cmd, nil))
+}
+
+// suited are the values of a default that a command takes, whose flag of that name may have words of its own; false if
+// it takes none.
+func suited(cmd *cobra.Command, d *policy.Default) (values []string, ok bool) {
+	switch cmd.Name() + " " + d.Name {
+	case "tail db": // it is the flag that has a tail store at all
+		return nil, false
+	case "report protect":
+		if len(d.Values) != 1 {
+			return nil, false
+		}
+		_, err := stored.ParseProtect(d.Values[0])
+		return d.Values, err == nil
+	case "keys protect", "keys target":
+		for value := range strings.SplitSeq(strings.Join(d.Values, ","), ",") {
+			class, _, _ := strings.Cut(value, "=")
+			if _, err := pipeline.ParseClass(class); err != nil {
+				return nil, false
+			}
+			values = append(values, class)
+		}
+		return values, true
+	}
+	return d.Values, true
+}
+
+// mentioned finds flags in an error.
+var mentioned = regexp.MustCompile(`--([a-z-]+)`)
+
+// mentionedByValue are those whose values name what an error may be about.
+var mentionedByValue = []string{"client", "client-from", "nginx-conf", "db"}
+
+// placed is an error with the places of the defaults that it is about.
+func placed(flags *pflag.FlagSet, err error) error {
+	if err == nil {
+		return nil
+	}
+	text, names := err.Error(), []string{}
+	for _, found := range mentioned.FindAllStringSubmatch(text, -1) {
+		names = append(names, found[1])
+	}
+	if errors.As(err, new(pipeline.UnreadableError)) {
+		names = append(names, "format", "nginx-conf", "field")
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		place := f.Annotations[defaultNote]
+		about := slices.Contains(names, f.Name) || slices.Contains(mentionedByValue, f.Name) &&
+			strings.Contains(text, f.Value.String())
+		switch {
+		case len(place) == 0 || !about:
+		case strings.HasPrefix(text, "--"+f.Name+" ") || strings.HasPrefix(text, "--"+f.Name+":"):
+			err = fmt.Errorf("%s: %w", place[0], err)
+		default:
+			err = fmt.Errorf("%w\n--%s is a default: %s", err, f.Name, place[0])
+		}
+	})
+	return err
+}
+
+// defaultWords are the flags that have taken a default, as they would be given.
+func defaultWords(cmd *cobra.Command) (words []string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if len(f.Annotations[defaultNote]) > 0 {
+			words = append(words, wordsOf(f)...)
+		}
+	})
+	return words
+}
+
+// wordsOf is a flag as it would be given.
+func wordsOf(f *pflag.Flag) (words []string) {
+	for _, v := range valuesOf(f) {
+		words = append(words, "--"+f.Name+"="+v)
+	}
+	return words
+}
+
+// valuesOf are the values of a flag.
+func valuesOf(f *pflag.Flag) []string {
+	if several, ok := f.Value.(pflag.SliceValue); ok {
+		return several.GetSlice()
+	}
+	return []string{f.Value.String()}
+}

@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"shadow/policy"
+)
+
+// A configText is the text of a configuration. It may come from a pipe, so it is read once.
+type configText struct {
+	name string // "": there is none
+	text []byte
+}
+
+// standardInput is what stands for it on the command line.
+const standardInput = "-"
+
+// mostConfig is how many bytes a configuration may have.
+const mostConfig = 1 << 30
+
+// readConfig reads the file that was named, or the one in the working directory, or none.
+func (s *Source) readConfig() (*configText, error) {
+	if s.config != nil {
+		return s.config, nil
+	}
+	name := s.ConfigFile
+	if name == standardInput {
+		return nil, Usage("a configuration is read from a file; " +
+			"`shadow check-config -` checks one from standard input")
+	}
+	if name == "" {
+		if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+			return new(configText), nil
+		}
+		name = DefaultConfig
+	}
+	text, err := readBounded(name, mostConfig)
+	if err != nil {
+		return nil, Usage("%w", err)
+	}
+	s.config = &configText{name, text}
+	return s.config, nil
+}
+
+func readBounded(name string, most int64) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, FormatSize(most))
+	}
+	return text, err
+}
+
+// loadConfig is what the configuration says.
+func (s *Source) loadConfig() (config policy.Config, err error) {
+	c, err := s.readConfig()
+	if err != nil || c.name == "" {
+		return config, err
+	}
+	config, err = policy.ParseConfig(c.name, c.text)
+	return config, knownProblems(c.name, err)
+}
+
+// mostUserConfig is how many bytes a user's own file may have.
+const mostUserConfig = 1 << 20
+
+// Defaults are what files say that flags are where nobody gives them, those first that go before the others: of the
+// configuration, then of the user's own file. That may be out of reach, as for a service without a home.
+func (s *Source) Defaults() (levels [][]policy.Default, err error) {
+	c, err := s.readConfig()
+	if err != nil {
+		return nil, err
+	}
+	var files []configText
+	if c.name != "" {
+		files = append(files, *c)
+	}
+	if name := userConfig(); name != "" {
+		if _, err := os.Stat(name); err == nil {
+			text, err := readBounded(name, mostUserConfig)
+			if err != nil {
+				return nil, Usage("%w", err)
+			}
+			files = append(files, configText{name, text})
+		}
+	}
+	for _, file := range files {
+		level, err := policy.ParseDefaults(file.name, file.text, file.name == userConfig())
+		if err != nil {
+			return nil, knownProblems(file.name, err)
+		}
+		levels = append(levels, level)
+	}
+	return levels, nil
+}
+
+// userConfig is where the file of a user lies, whether it is there or not; "" where nobody has a home.
+// https://specifications.freedesktop.org/basedir-spec: a relative path is none.
+func userConfig() string {
+	folder := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(folder) {
+		home := os.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		folder = filepath.Join(home, ".config")
+	}
+	return filepath.Join(folder, "shadow", DefaultConfig)
+}

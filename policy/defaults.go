@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// The section defaults says what flags are where nobody gives them:
+//
+//	defaults:
+//	  client-from: x-forwarded-for
+//	  trusted-proxy: [private, 192.0.2.0/24]
+//
+// Nothing here knows what the values mean: those who have the flags do.
+
+// A Default is what a flag is where nobody gives it.
+type Default struct {
+	Name   string   // of the flag
+	Values []string // the flag is given once for each; none: nothing stands in for it
+	Place  string   // where it stands: file, line and column
+}
+
+// DefaultNames are the flags that may have a default, in the order of the schema.
+func DefaultNames() []string { return keysOf(schemaAt("#/properties/defaults")) }
+
+// DefaultIsFile reports whether the value of a default is the name of a file.
+func DefaultIsFile(name string) bool { return name == "db" || name == "nginx-conf" }
+
+// ParseDefaults reads the section defaults alone, of a configuration as ParseConfig does. Other sections may be wrong;
+// where alone is set there may be none.
+func ParseDefaults(name string, text []byte, alone bool) ([]Default, error) {
+	short, bulk := cutBulk(strings.TrimPrefix(string(text), byteOrderMark))
+	r := newReader(name, bulk)
+	top := r.parse([]byte(short))
+	if m, ok := top.(*ast.MappingNode); ok {
+		known := keysOf(schemaAt("#"))
+		m.Values = slices.DeleteFunc(m.Values, func(entry *ast.MappingValueNode) bool {
+			other := keyOf(entry) != "defaults" && slices.Contains(known, keyOf(entry))
+			if other && alone {
+				r.fail(entry.Key, "%q has no place here; a user's own file has defaults only", keyOf(entry))
+			}
+			return other
+		})
+	}
+	r.readTree(top)
+	return r.config.Defaults, r.err()
+}
+
+// defaultEntries are values by the names of flags, in the order of the file.
+type defaultEntries []struct {
+	name   string
+	at     node
+	values list[text]
+}
+
+// UnmarshalYAML keeps the order.
+func (d *defaultEntries) UnmarshalYAML(at node) error {
+	m, ok := at.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	*d = make(defaultEntries, len(m.Values))
+	for i, entry := range m.Values {
+		(*d)[i].name, (*d)[i].at = keyOf(entry), entry.Value
+		if err := (*d)[i].values.UnmarshalYAML(entry.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readDefaults reads the section.
+func (r *configReader) readDefaults(entries defaultEntries) {
+	for _, e := range entries {
+		p := r.beginning(e.at)
+		d := Default{Name: e.name, Place: Problem{File: r.name, Line: r.line(p.Line), Column: p.Column}.place()}
+		for _, v := range e.values {
+			line := r.beginning(v.at).Line
+			d.Values = append(append(d.Values, string(v.value)), r.bulk[line]...)
+			delete(r.bulk, line)
+		}
+		for i, value := range d.Values {
+			if DefaultIsFile(d.Name) && !filepath.IsAbs(value) {
+				d.Values[i] = filepath.Join(filepath.Dir(r.name), value)
+			}
+		}
+		r.config.Defaults = append(r.config.Defaults, d)
+	}
+}
