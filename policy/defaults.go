@@ -23,8 +23,11 @@ type Default struct {
 	Place  string   // where it stands: file, line and column
 }
 
-// DefaultNames are the flags that may have a default, in the order of the schema.
-func DefaultNames() []string { return keysOf(schemaAt("#/properties/defaults")) }
+// DefaultNames are the flags that may have a default. The schema has the same, which would take longer to ask.
+var DefaultNames = []string{
+	"format", "nginx-conf", "log-name", "field", "timezone", "client", "client-from", "trusted-proxy", "exclude",
+	"exclude-status", "db", "for", "protect", "target",
+}
 
 // DefaultIsFile reports whether the value of a default is the name of a file.
 func DefaultIsFile(name string) bool { return name == "db" || name == "nginx-conf" }

@@ -106,6 +106,7 @@ func TestSchemaWords(t *testing.T) {
 	}
 	same(t, "by", examples[:len(request.Keys())], request.Keys())
 	same(t, "combine", enum(properties("policy")["combine"]), combineNames())
+	same(t, "defaults", keysOf(schemaAt("#/properties/defaults")), DefaultNames)
 	same(t, "class", enum(definitions["class"]), append([]string{anyValue}, request.Classes()...))
 }
 

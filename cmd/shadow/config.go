@@ -32,7 +32,7 @@ shadow help config prints an example of all that shadow.yaml may have.`
 			return err
 		}
 		var rows table.Slice
-		for _, name := range policy.DefaultNames() {
+		for _, name := range policy.DefaultNames {
 			flag := cmd.Flags().Lookup(name)
 			from := "built in"
 			if place := flag.Annotations[defaultNote]; len(place) > 0 {
@@ -63,7 +63,7 @@ func newSettings() (*cobra.Command, *pipeline.Suggest) {
 	addStore(all, new(pipeline.Keeping))
 	addGoals(all, f)
 	cmd.Flags().SortFlags = false
-	for _, name := range policy.DefaultNames() {
+	for _, name := range policy.DefaultNames {
 		cmd.Flags().AddFlag(all.Flags().Lookup(name))
 	}
 	return cmd, f
@@ -72,12 +72,8 @@ func newSettings() (*cobra.Command, *pipeline.Suggest) {
 // verifyDefaults says what is wrong with the defaults of a file.
 func verifyDefaults(defaults []policy.Default) error {
 	cmd, f := newSettings()
-	chosen := map[string]policy.Default{}
-	for _, d := range defaults {
-		chosen[d.Name] = d
-	}
 	cmd.RunE = func(*cobra.Command, []string) error { return f.Verify() }
-	if err := setDefaults(cmd, chosen); err != nil {
+	if err := setDefaults(cmd, chooseDefaults(cmd.Flags(), [][]policy.Default{defaults})); err != nil {
 		return err
 	}
 	return cmd.RunE(cmd, nil)

@@ -35,7 +35,7 @@ func variableOf(name string) string {
 // variableDefaults are those that the environment states. Each line of a variable is a value.
 func variableDefaults() (stated []policy.Default, err error) {
 	var words []string // that are long enough to be recognised when they are misspelt
-	for _, name := range policy.DefaultNames() {
+	for _, name := range policy.DefaultNames {
 		if len(name) > 4 {
 			words = append(words, strings.ReplaceAll(name, "-", "_"))
 		}
@@ -77,21 +77,25 @@ func statedDefaults(flags *pflag.FlagSet) ([][]policy.Default, error) {
 
 // takeDefaults sets the flags of a command that have a default and are not given. Then flags are verified.
 func takeDefaults(cmd *cobra.Command, _ []string) error {
-	flags := cmd.Flags()
-	has := func(name string) bool { return flags.Lookup(name) != nil }
-	if !slices.ContainsFunc(policy.DefaultNames(), has) {
+	has := func(name string) bool { return cmd.Flags().Lookup(name) != nil }
+	if !slices.ContainsFunc(policy.DefaultNames, has) {
 		return verifyFlags(cmd, nil)
 	}
-	levels, err := statedDefaults(flags)
+	levels, err := statedDefaults(cmd.Flags())
 	if err != nil {
 		return err
 	}
+	return setDefaults(cmd, chooseDefaults(cmd.Flags(), levels))
+}
+
+// chooseDefaults are the defaults in force, by their names.
+func chooseDefaults(flags *pflag.FlagSet, levels [][]policy.Default) map[string]policy.Default {
 	chosen := map[string]policy.Default{}
 	for _, level := range levels {
 		above := maps.Clone(chosen)
 		for _, d := range level {
 			stated := flags.Changed(d.Name) || above[d.Name].Place != ""
-			if has(d.Name) && !stated && !ruledOut(d.Name, flags, above) {
+			if flags.Lookup(d.Name) != nil && !stated && !ruledOut(d.Name, flags, above) {
 				chosen[d.Name] = d
 			}
 		}
@@ -101,7 +105,7 @@ func takeDefaults(cmd *cobra.Command, _ []string) error {
 			delete(chosen, name)
 		}
 	}
-	return setDefaults(cmd, chosen)
+	return chosen
 }
 
 // ruledOut reports whether a default makes no sense beside what goes before it.
@@ -121,7 +125,7 @@ func ruledOut(name string, flags *pflag.FlagSet, above map[string]policy.Default
 // setDefaults sets flags as if they were given. What goes wrong later tells where they were.
 func setDefaults(cmd *cobra.Command, chosen map[string]policy.Default) error {
 	flags := cmd.Flags()
-	for _, name := range policy.DefaultNames() {
+	for _, name := range policy.DefaultNames {
 		d, f := chosen[name], flags.Lookup(name)
 		values, ok := suited(cmd, &d)
 		if d.Place == "" || !ok {

@@ -24,11 +24,16 @@ func TestMain(m *testing.M) {
 type ownDefaults struct{ *testing.M }
 
 func (m ownDefaults) Run() int {
-	for _, name := range policy.DefaultNames() {
+	home, err := os.MkdirTemp("", "shadow-config-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	for _, name := range policy.DefaultNames {
 		os.Unsetenv(variableOf(name))
 	}
 	os.Unsetenv(noDefaults)
-	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
+	os.Setenv("XDG_CONFIG_HOME", home)
 	return m.M.Run()
 }
 
