@@ -62,6 +62,18 @@ type Delayed struct {
 	By    Time  // how long, more than 0
 }
 
+// A Weigher is a Limiter whose requests may cost more than one, or nothing. At a cost of one it does as any Limiter.
+type Weigher interface {
+	Limiter
+
+	// WaitFor is Wait of a request with a cost, which is not negative; Never if the limit never has room for it. A
+	// request that costs nothing is admitted.
+	WaitFor(s *State, t Time, cost int64) Time
+
+	// ChargeFor is Charge of such a request. If it is not refused, WaitFor admits it.
+	ChargeFor(s *State, t Time, cost int64, refused bool)
+}
+
 // A Barrer is a Limiter that keeps a key out for a while after it has refused one of its requests.
 type Barrer interface {
 	Limiter

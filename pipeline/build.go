@@ -76,7 +76,7 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owner
 	tiered := c.Exempt.Len() > 0 // whether it matters which tier a client is in
 	for _, p := range policies {
 		for _, part := range p.Parts {
-			for _, s := range []policy.Scope{part.Match, part.Count} {
+			for _, s := range part.Scopes() {
 				if s > 0 {
 					scopes[s-1], any = c.Scopes[s-1], true
 					tiered = tiered || len(c.Scopes[s-1].Tiers) > 0

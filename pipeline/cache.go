@@ -131,7 +131,7 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 		fmt.Fprintf(to, "%q %+v %+v\n", l.Config.Scopes, l.Config.Exempt, l.Config.Tiers)
 		for _, p := range l.Policies {
 			for _, part := range p.Parts {
-				fmt.Fprintln(to, part.Match, part.Count)
+				fmt.Fprintln(to, part.Scopes())
 			}
 		}
 	}

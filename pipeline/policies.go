@@ -60,7 +60,7 @@ func explainMissing(err error, policies []policy.Policy) error {
 	var names []string
 	place := ""
 	for _, p := range policies {
-		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) {
+		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) && (what != ingest.TheSize || !p.BySize()) {
 			continue
 		}
 		if names = append(names, p.Name); place == "" {

@@ -130,6 +130,7 @@ func (f *Reading) options(
 	for _, p := range policies {
 		o.Hosts = o.Hosts || slices.ContainsFunc(p.Keys(), request.Key.ByHosts)
 		o.Users = o.Users || slices.ContainsFunc(p.Keys(), request.Key.ByUsers)
+		o.Sizes = o.Sizes || p.BySize()
 		o.Paths = o.Paths || slices.ContainsFunc(p.Keys(), request.Key.ByPaths)
 		if !f.Cold {
 			o.Warmup = max(o.Warmup, p.Horizon())

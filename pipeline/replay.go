@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"shadow/limit"
+	"shadow/policy"
 	"shadow/replay"
 	"shadow/report"
 	"shadow/report/curves"
@@ -115,6 +116,10 @@ func (r *Replay) prepareReplay(logs []string) error {
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
 	if err := r.watchHarm(); err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(r.Policies, policy.Policy.Weighed); r.Band && i >= 0 {
+		return Usage("--band: the requests of policy %q have costs, and with these its bounds are not known; leave out "+
+			"one of them", r.Policies[i].Name)
 	}
 	r.Read.Band = r.Band
 	var err error

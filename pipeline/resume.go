@@ -247,7 +247,7 @@ func (r *Replay) resumeOptions() resumeOptions {
 	actions := ""
 	if slices.ContainsFunc(r.Policies, func(p policy.Policy) bool {
 		return slices.ContainsFunc(p.Parts, func(part policy.Part) bool {
-			return part.Match > 0 || part.Count > 0 || strings.Contains(part.By.String(), "action")
+			return slices.Max(part.Scopes()) > 0 || strings.Contains(part.By.String(), "action")
 		})
 	}) {
 		actions = fingerprint(r.Config.Actions)

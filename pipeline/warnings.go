@@ -124,6 +124,9 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 			} else if idle(part.Count) {
 				texts = append(texts, fmt.Sprintf("policy %s: no request is one that %s counts "+
 					"(%s)", p.Name, part.Spec, part.CountText))
+			} else if slices.ContainsFunc(part.Scopes(), idle) {
+				texts = append(texts, fmt.Sprintf("policy %s: no request has one of the costs of %s "+
+					"(%s)", p.Name, part.Spec, part.CountText))
 			}
 		}
 	}

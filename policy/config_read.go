@@ -39,6 +39,7 @@ type limitEntry struct {
 	Limit        located[text]
 	By           text
 	Match, Count conditionEntries
+	Cost         list[costEntry]
 }
 
 // UnmarshalYAML also takes the text of a limit that says nothing else.
@@ -182,6 +183,7 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 		spec         limit.Spec
 		by           request.Key
 		match, count Scope
+		counting     string
 	}
 	seen := map[same]bool{}
 	for _, l := range limits {
@@ -189,6 +191,10 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 		matched := r.conditions(l.value.Match, request.Conditions{})
 		counted := r.conditions(l.value.Count, matched)
 		match, count := r.scope(l.at, matched), r.scope(l.at, counted)
+		var costs Costs
+		if r.damaged[l.at] == nil {
+			costs = r.readCosts(l.value.Cost)
+		}
 		if l.value.Limit.at == nil || len(r.problems) > before || r.damaged[l.at] != nil || r.crowded {
 			continue // it means something else
 		}
@@ -201,7 +207,13 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 		for i := range choice {
 			p := &choice[i]
 			p.within(match, count, &r.config)
-			this := same{p.Spec, p.By, match, count}
+			if costs != nil {
+				if err := p.setCosts(costs, &r.config); err != nil {
+					r.fail(l.value.Limit.at, "%v", err)
+					break
+				}
+			}
+			this := same{p.Spec, p.By, match, count, p.CountText}
 			if seen[this] {
 				r.fail(l.at, "the limit %s stands here twice", p.Spec)
 			}

@@ -26,8 +26,18 @@ type Part struct {
 	Limiter limit.Limiter
 	Match   Scope // the requests that it may refuse
 	Count   Scope // the requests that it counts
+	Costs   Costs // what each costs that it counts; nil: one. If not, Limiter is a limit.Weigher
 
-	MatchText, CountText string // the scopes in words; "" for all requests
+	MatchText, CountText string // the scopes in words; "" for all requests. Costs stand behind those that are counted
+}
+
+// Scopes are all that the part asks for.
+func (p *Part) Scopes() []Scope {
+	scopes := []Scope{p.Match, p.Count}
+	for _, cost := range p.Costs {
+		scopes = append(scopes, cost.Scope)
+	}
+	return scopes
 }
 
 // A Scope is a set of requests: 0 is all of them, s > 0 those whose row has bit s−1 set in traffic.Batch.Marks.
@@ -165,6 +175,9 @@ func (p Part) Semantics() string {
 // Nearest is one line with the settings of nginx's limit_req that come closest to the limit, and how they deviate from
 // it, or "none" with the reason.
 func (p Part) Nearest() string {
+	if p.weighed() {
+		return "none: each request costs one there"
+	}
 	if p.Spec.Algorithm == "nginx" {
 		return fmt.Sprintf("%s (%s)", NginxSetting(p.Spec), presetDeviation(p.Spec))
 	}
@@ -190,7 +203,7 @@ func (p Part) String() string {
 	if p.MatchText != "" {
 		b.WriteString(", on " + p.MatchText)
 	}
-	if p.Count != p.Match {
+	if p.Count != p.Match || p.weighed() {
 		b.WriteString(", counting " + cmp.Or(p.CountText, "every request"))
 	}
 	return b.String()
@@ -229,6 +242,9 @@ func (p Part) WithNumber(n int64) (Part, error) {
 		spec.Count = n
 	}
 	other, err := newPart(spec, p.By)
+	if err == nil && p.Costs != nil {
+		err = other.weigh(p.Costs)
+	}
 	other.Match, other.Count, other.MatchText, other.CountText = p.Match, p.Count, p.MatchText, p.CountText
 	return other, err
 }

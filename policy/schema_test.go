@@ -79,6 +79,7 @@ var oddConfigs = []string{
 	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
 	"defaults: {exclude: [], exclude-status: 429, client: header:X-Api-Key, db: 5, trusted-proxy: [private, '::1'], protect: browsers=99.9%}", "defaults:",
 	"exempt: {addresses: [private, 10.0.0.0/8, '::1', '2001:DB8::/32', '::ffff:1.2.3.4']}", in("count: {status: [100, 599, 5xx, 5XX]}"),
+	in("cost: [{match: {method: [GET, POST]}, points: 0}, {field: bytes, per: 1024}]"),
 }
 
 // The words that the program knows are those of the schema.
@@ -234,6 +235,8 @@ var schemaRefuses = []string{
 	in("match: {class: bot}"), in("match: {tier: exempt}"), in("match: {host: http://x}"), in("match: {method: []}"),
 	"defaults: 5", "defaults: {output: json}", "defaults: {client: }", "defaults: {client: [a]}", "defaults: {exclude: {a: b}}",
 	"defaults: {exclude: [a, a]}", "defaults: {db: ''}", "defaults: {format: \"a\\nb\"}", "defaults: {trusted-proxy: [[a]]}",
+	in("cost: 5"), in("cost: []"), in("cost: {}"), in("cost: {points: 1, field: bytes}"), in("cost: {points: -1}"), in("cost: {points: 2000000000}"),
+	in("cost: {field: body}"), in("cost: {field: bytes, per: 0}"), in("cost: {points: 1, match: {status: 401}}"),
 	"evidence: 5", "evidence: {asset: 5}", "evidence: {path: a}", "evidence: {background: []}", "evidence: {hosts: '*.example'}",
 	"evidence: {sample: 0}", "evidence: {hours: 256}", "evidence: {agents: 17}", "evidence: {rhythm: 101}", "evidence: {haste: half}",
 	"evidence: {referers: 5}", "evidence: {referers: [1, 2, 3]}", "evidence: {referers: [5%]}", "evidence: {errors: }",
@@ -255,6 +258,7 @@ var onlyParserRefuses = []string{
 	"policies: [{name: p, limits: 5/m}, {name: p, limits: 6/m}]",
 	"evidence: {referers: [20%, 2%]}",
 	"policies: {name: p, limits: 5/m, combine: each}",
+	in("cost: {points: 1, per: 5}"), in("cost: [{points: 1}, {points: 2}]"), "policies: {name: p, limits: {limit: 'nginx:5r/m', cost: {points: 2}}}",
 	in("match: {tier: gold}"), in("match: {action: lgoin}"), "exempt: {addresses: 1.2.3.400}",
 	in("count: {status: [401, '401']}"), "exempt: {users: [5, '5']}", "evidence: {sample: +10}", "evidence: {sample: 010}",
 }

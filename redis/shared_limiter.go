@@ -110,6 +110,9 @@ func (r *SharedLimiter) share(p policy.Policy) (sharedPolicy, error) {
 	if part.Match != part.Count {
 		return sharedPolicy{}, errors.New("cannot be shared: it counts other requests than it refuses; let count be as match")
 	}
+	if part.Costs != nil {
+		return sharedPolicy{}, errors.New("cannot be shared: its requests differ in cost, and in Redis each costs one")
+	}
 	var longest limit.Time // that any policy with this key remembers: an Engine forgets keys that are idle for longer
 	for _, p := range r.options.Policies {
 		for _, other := range p.Parts {

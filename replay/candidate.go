@@ -24,7 +24,7 @@ type candidate struct {
 	events   *eventWriter // nil: its events are not wanted
 	noted    *Verdicts    // nil: nobody observes
 	retries  bool         // whether to find out how long refused clients have to stay away
-	active   []limitState // if so: of all limits
+	active   []limitState // if so, or if requests have costs: of all limits; requests are judged one by one
 
 	total    int64
 	hits     Hits
@@ -69,8 +69,8 @@ func (c *candidate) try(b *traffic.Batch, k *keyGroup, i int, start, end int32) 
 		c.remote.take(v, start, end)
 		c.adopt(i, key)
 		c.follow(key, at, k.marksOf(start, end))
-	case c.retries:
-		c.askEach(key, at, k.marksOf(start, end))
+	case c.active != nil:
+		c.askEach(key, b, k.Rows[start:end], at, k.marksOf(start, end))
 	case c.combination != nil:
 		v.reset()
 		c.combination.judge(v, key, at, k.marksOf(start, end))

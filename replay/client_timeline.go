@@ -123,6 +123,7 @@ func (f *follower) step(row int32) {
 		}
 		f.sit(j, row)
 		s := &f.active[j]
+		weigh(f.active[j:j+1], &f.Batch, row, marks)
 		if !f.ends {
 			f.ask(j, row, t, marks)
 		}
@@ -138,14 +139,14 @@ func (f *follower) ask(j int, row int32, t limit.Time, marks uint64) {
 	matches, counts := holds(s.match, marks), holds(s.count, marks)
 	var wait limit.Time
 	if matches || counts {
-		wait = s.limiter.Wait(s.state, t)
+		wait = s.wait(t)
 	}
 	if matches {
 		f.Limits[j].Wait[row] = wait
 		f.ends = wait > 0 && f.policy.Combine == policy.InTurn
 	}
 	if counts {
-		s.limiter.Charge(s.state, t, wait > 0 || together && f.refused[row])
+		s.charge(t, wait > 0 || together && f.refused[row])
 	} else if wait > 0 || together && f.refused[row] {
 		s.bar(t, marks)
 	}

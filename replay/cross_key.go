@@ -34,6 +34,7 @@ func (x *crossKey) judge(b *traffic.Batch, order *traffic.Group) error {
 		if x.scoped {
 			marks = b.Marks[row]
 		}
+		weigh(x.active, b, row, marks)
 		refused, delay := decide(x.policy.Combine, x.active, order.At[i], marks)
 		x.verdicts.add(int32(i), refused, delay)
 		if refused && x.retries {

@@ -22,12 +22,25 @@ type MinLimit struct {
 	batch    *traffic.Batch
 	tables   *traffic.Tables
 	lateness limit.Time
+	cost     int64           // of all requests together, or more than any number can be
 	first    map[int64]int32 // by number: the first row refused
 }
 
 // MinLimit is for a limit that must not be shared, and the first n requests.
 func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimit {
-	return &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
+	need := &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
+	for row := range n {
+		cost, marks := int64(1), uint64(0)
+		if need.batch.Marks != nil {
+			marks = need.batch.Marks[row]
+		}
+		if p.Costs != nil {
+			cost = p.Costs.Of(need.batch.Bytes[row], marks)
+		}
+		need.cost = sum(need.cost, cost)
+	}
+	need.cost = min(need.cost, math.MaxInt64/8)
+	return need
 }
 
 // nothingRefused is the first row refused when none is.
@@ -43,7 +56,7 @@ func (n *MinLimit) UpTo(row int32, least int64) (int64, bool) {
 	}
 	low, step := least, int64(1) // low is not enough
 	for !enough(low + step) {
-		if step > 4*int64(n.batch.Len())+4 {
+		if step > 4*n.cost+4 {
 			return 0, false
 		}
 		low, step = low+step, 2*step

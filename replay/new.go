@@ -67,6 +67,9 @@ func New(o Options) *Engine {
 func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
 	c := &candidate{policy: p, limits: limitsOf(p)}
 	e.all = append(e.all, c)
+	if p.Weighed() {
+		c.oneByOne()
+	}
 	var keyGroups []*keyGroup
 	for i := range c.limits {
 		k := e.keyGroup(p.Parts[i].By)

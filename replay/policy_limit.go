@@ -3,6 +3,7 @@ package replay
 import (
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/traffic"
 )
 
 // A policyLimit is one limit of a policy on trial, and what it remembers of each key.
@@ -10,6 +11,8 @@ type policyLimit struct {
 	limiter limit.Limiter
 	delayer limit.Delayer      // the limiter, if it can keep requests waiting
 	barrer  limit.Barrer       // the limiter, if it keeps keys out after a refusal
+	weigher limit.Weigher      // the limiter, if its requests have costs
+	costs   policy.Costs       // which these are; nil: there are none
 	match   uint64             // the bit in Batch.Marks of the requests that it may refuse; 0: all
 	count   uint64             // the bit of those that it counts; 0: all
 	states  Paged[limit.State] // by key
@@ -22,6 +25,9 @@ func limitsOf(p policy.Policy) []policyLimit {
 		limits[i] = policyLimit{limiter: of.Limiter, match: bitOf(of.Match), count: bitOf(of.Count)}
 		limits[i].delayer, _ = of.Limiter.(limit.Delayer)
 		limits[i].barrer, _ = of.Limiter.(limit.Barrer)
+		if limits[i].costs = of.Costs; of.Costs != nil {
+			limits[i].weigher = of.Limiter.(limit.Weigher)
+		}
 	}
 	return limits
 }
@@ -37,14 +43,41 @@ func bitOf(s policy.Scope) uint64 {
 // holds reports whether a request is in the scope that a bit stands for.
 func holds(bit, marks uint64) bool { return bit&^marks == 0 }
 
-// scoped reports whether some requests do not concern the limit.
-func (p *policyLimit) scoped() bool { return p.match|p.count != 0 }
+// scoped reports whether some requests do not concern the limit, or not as others do.
+func (p *policyLimit) scoped() bool { return p.match|p.count != 0 || p.costs.Scoped() }
 
 // A limitState is a limit beside what it remembers of the key at hand.
 type limitState struct {
 	*policyLimit
 	state *limit.State
-	full  bool // whether it has no room for the request at hand
+	cost  int64 // of the request at hand, if there are costs
+	full  bool  // whether it has no room for the request at hand
+}
+
+// weigh finds what the request of a row costs the limits.
+func weigh(active []limitState, b *traffic.Batch, row int32, marks uint64) {
+	for i := range active {
+		if s := &active[i]; s.costs != nil {
+			s.cost = s.costs.Of(b.Bytes[row], marks)
+		}
+	}
+}
+
+// wait is limit.Limiter.Wait of the request at hand.
+func (s *limitState) wait(t limit.Time) limit.Time {
+	if s.weigher != nil {
+		return s.weigher.WaitFor(s.state, t, s.cost)
+	}
+	return s.limiter.Wait(s.state, t)
+}
+
+// charge is limit.Limiter.Charge with the request at hand.
+func (s *limitState) charge(t limit.Time, refused bool) {
+	if s.weigher != nil {
+		s.weigher.ChargeFor(s.state, t, s.cost, refused)
+	} else {
+		s.limiter.Charge(s.state, t, refused)
+	}
 }
 
 // decide judges one request by several limits, in the way of their policy.
@@ -72,12 +105,12 @@ func (s *limitState) decide(t limit.Time, marks uint64) (refused bool, delay lim
 	if !matches && !counts {
 		return false, 0
 	}
-	full := s.limiter.Wait(s.state, t) > 0
+	full := s.wait(t) > 0
 	if matches && !full && s.delayer != nil {
 		delay = s.delayer.Delay(s.state, t)
 	}
 	if counts {
-		s.limiter.Charge(s.state, t, full)
+		s.charge(t, full)
 	} else if full {
 		s.bar(t, marks)
 	}
@@ -92,7 +125,7 @@ func together(active []limitState, t limit.Time, marks uint64) (refused bool, de
 	for i := range active {
 		s := &active[i]
 		matches := holds(s.match, marks)
-		s.full = !refused && (matches || holds(s.count, marks)) && s.limiter.Wait(s.state, t) > 0
+		s.full = !refused && (matches || holds(s.count, marks)) && s.wait(t) > 0
 		refused = refused || matches && s.full
 	}
 	for i := range active {
@@ -101,7 +134,7 @@ func together(active []limitState, t limit.Time, marks uint64) (refused bool, de
 			delay = max(delay, s.delayer.Delay(s.state, t))
 		}
 		if holds(s.count, marks) {
-			s.limiter.Charge(s.state, t, refused || s.full)
+			s.charge(t, refused || s.full)
 		} else if refused {
 			s.bar(t, marks)
 		}
@@ -118,10 +151,19 @@ func (s *limitState) bar(t limit.Time, marks uint64) {
 
 // How long a refused client would have to stay away (Retry-After) depends on what the limits remember just then, refusal
 // included, and that is gone when a timeline is judged in one call. So whoever wants to know has every request judged by
-// itself: ask, charge, and ask again when it was refused. That takes about five times as long.
+// itself: ask, charge, and ask again when it was refused. That takes about five times as long. Requests that have costs
+// are judged one by one as well.
 
-// askEach judges the next requests of a key one by one.
-func (c *candidate) askEach(key int32, at []limit.Time, marks []uint64) {
+// oneByOne prepares to judge requests so.
+func (c *candidate) oneByOne() {
+	c.active = nil
+	for i := range c.limits {
+		c.active = append(c.active, limitState{policyLimit: &c.limits[i]})
+	}
+}
+
+// askEach judges the next requests of a key, rows of a batch, one by one.
+func (c *candidate) askEach(key int32, b *traffic.Batch, rows []int32, at []limit.Time, marks []uint64) {
 	v := &c.verdicts
 	v.reset()
 	for j := range c.active {
@@ -132,9 +174,10 @@ func (c *candidate) askEach(key int32, at []limit.Time, marks []uint64) {
 		if marks != nil {
 			its = marks[i]
 		}
+		weigh(c.active, b, rows[i], its)
 		refused, delay := decide(c.policy.Combine, c.active, t, its)
 		v.add(int32(i), refused, delay)
-		if refused {
+		if refused && c.retries {
 			v.retry = append(v.retry, retryAfter(c.active, t, its))
 		}
 	}
@@ -145,7 +188,7 @@ func (c *candidate) askEach(key int32, at []limit.Time, marks []uint64) {
 func retryAfter(active []limitState, t limit.Time, marks uint64) (wait limit.Time) {
 	for i := range active {
 		if s := &active[i]; holds(s.match, marks) {
-			wait = max(wait, s.limiter.Wait(s.state, t))
+			wait = max(wait, s.wait(t))
 		}
 	}
 	return wait
@@ -155,8 +198,6 @@ func retryAfter(active []limitState, t limit.Time, marks uint64) (wait limit.Tim
 func (e *Engine) ask() {
 	for _, c := range e.candidates {
 		c.retries = true
-		for i := range c.limits {
-			c.active = append(c.active, limitState{policyLimit: &c.limits[i]})
-		}
+		c.oneByOne()
 	}
 }

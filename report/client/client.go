@@ -108,11 +108,12 @@ type Refusal struct {
 	Status int           `json:"status"`
 	Agent  string        `json:"agent"`
 	By     []string      `json:"refused_by"`   // the limits that had no room; of shared ones, those that may be it
-	Wait   *float64      `json:"wait_seconds"` // until it would have been admitted; nil: a shared limit refused it
+	Wait   *float64      `json:"wait_seconds"` // until it would have been admitted; nil: a shared limit refused it, or it costs too much
 	Needs  []Need        `json:"needs"`
 	Line   *LogLine      `json:"line"` // nil unless asked for
 
-	row int32
+	row   int32
+	never bool // whether it costs more than there is ever room for
 }
 
 // A Need is what a limit would have had to be to refuse nothing of the client up to a refusal.
@@ -316,6 +317,9 @@ func (f *outcome) refusal(row int32, timeline *replay.ClientTimeline) Refusal {
 			longest = max(longest, wait[row])
 			r.By = append(r.By, parts[i].Spec.String())
 		}
+	}
+	if r.never = longest == limit.Never; r.never {
+		return r
 	}
 	if len(r.By) > 0 {
 		seconds := format.InSeconds(longest)

@@ -211,7 +211,10 @@ func (p *Policy) table(a *Account) *table.Table {
 	t.Head(table.Long("action"), func(r *Refusal) table.Cell { return table.Text(r.Action) })
 	t.Head(table.Number("status"), func(r *Refusal) table.Cell { return table.Text(fmt.Sprint(r.Status)) })
 	t.Head(table.Number("admitted after"), func(r *Refusal) table.Cell {
-		if r.Wait == nil {
+		switch {
+		case r.never:
+			return table.Text("never")
+		case r.Wait == nil:
 			return table.None
 		}
 		return table.Text(format.LengthOf(*r.Wait))

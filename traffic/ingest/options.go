@@ -37,6 +37,7 @@ type Options struct {
 	NoUsers  bool          // whether it may be empty: inputs that do not tell users are as good
 	Paths    bool          // whether the Path column is needed
 	Values   *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
+	Sizes    bool          // whether inputs must tell how many bytes were sent
 	Origins  bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
 	Band     bool          // whether it is wanted to know how coarse stamps are, see Coarseness
 
@@ -59,11 +60,13 @@ const (
 	TheHost = "the host"
 	TheUser = "the user"
 	ThePath = "the path"
+	TheSize = "the bytes sent"
 )
 
-// A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths, or is a part of a key.
+// A MissingFieldError reports that no input logs the field that identifies clients, hosts, users or paths, that is a part
+// of a key, or by which requests cost something.
 type MissingFieldError struct {
-	Field string // TheHost, TheUser, ThePath, a part of a key, or what a client is
+	Field string // TheHost, TheUser, ThePath, TheSize, a part of a key, or what a client is
 	text  string
 }
 
@@ -79,6 +82,9 @@ func (o *Options) lacks(f *parse.Format) string {
 	}
 	if o.Paths && !f.Has(parse.FieldPath) {
 		return ThePath
+	}
+	if o.Sizes && !f.Has(parse.FieldBytes) {
+		return TheSize
 	}
 	return o.Clients.Lacks(f)
 }

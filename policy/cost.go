@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/bucket"
+	"shadow/limit"
+	"shadow/request"
+	"shadow/window"
+)
+
+// Requests of a limit may cost more than one, or nothing:
+//
+//	- limit: token:1000/1m
+//	  cost:
+//	    - {match: {action: export}, points: 20}   # the first that fits
+//	    - {field: bytes, per: 1024}               # what is sent, each begun KiB for one
+//
+// A request that none fits costs one.
+
+// Costs say what requests cost; nil: each costs one.
+type Costs []Cost
+
+// A Cost is what the requests of a scope cost.
+type Cost struct {
+	Scope  Scope // of all the limit's requests
+	Points int64 // of each, if Per is 0
+	Per    int64 // bytes that cost one
+}
+
+// Of is what a request costs of which so many bytes were sent, and that has these traffic.Batch.Marks.
+func (c Costs) Of(bytes int64, marks uint64) int64 {
+	for i := range c {
+		switch cost := &c[i]; {
+		case cost.Scope > 0 && marks>>(cost.Scope-1)&1 == 0:
+		case cost.Per == 0:
+			return cost.Points
+		case bytes <= 0:
+			return 0
+		default:
+			return limit.CeilDiv(bytes, cost.Per)
+		}
+	}
+	return 1
+}
+
+// Scoped reports whether any is of some requests only.
+func (c Costs) Scoped() bool {
+	return slices.ContainsFunc(c, func(cost Cost) bool { return cost.Scope > 0 })
+}
+
+// BySize reports whether requests cost by the bytes sent.
+func (p Policy) BySize() bool {
+	bySize := func(cost Cost) bool { return cost.Per > 0 }
+	return slices.ContainsFunc(p.Parts, func(part Part) bool { return slices.ContainsFunc(part.Costs, bySize) })
+}
+
+// Weighed reports whether requests of any limit may cost more than one.
+func (p Policy) Weighed() bool {
+	return slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Costs != nil })
+}
+
+// atCost stands between the requests that a limit counts and what they cost.
+const atCost = " at a cost of "
+
+// weighed reports whether requests of the limit may cost more than one. Of one that was stored only the text tells.
+func (p *Part) weighed() bool { return strings.Contains(p.CountText, atCost) }
+
+// setCosts gives a limit its costs, of which there are some.
+func (p *Part) setCosts(costs Costs, c *Config) error {
+	if err := p.weigh(costs); err != nil {
+		return err
+	}
+	texts := make([]string, len(costs))
+	all := false
+	for i, cost := range costs {
+		switch cost.Per {
+		case 0:
+			texts[i] = fmt.Sprint(cost.Points)
+		case 1:
+			texts[i] = "1 per byte"
+		default:
+			texts[i] = fmt.Sprintf("1 per %d bytes", cost.Per)
+		}
+		if text := c.scopeText(cost.Scope); text != "" {
+			texts[i] += " for " + text
+		}
+		all = all || cost.Scope == 0
+	}
+	if !all {
+		texts = append(texts, "else 1")
+	}
+	p.CountText = cmp.Or(p.CountText, "every request") + atCost + strings.Join(texts, "; ")
+	return nil
+}
+
+// weigh makes the limiter one whose requests cost so much.
+func (p *Part) weigh(costs Costs) error {
+	l, ok := bucket.Weigh(p.Limiter)
+	if !ok {
+		l, ok = window.Weigh(p.Limiter)
+	}
+	if !ok {
+		return fmt.Errorf("limit %q: each of its requests costs one; costs go with token, window and fixed, "+
+			"without debt, refill=step, step, charge=all and cooldown", p.Spec)
+	}
+	p.Limiter, p.Costs = l, costs
+	return nil
+}
+
+// costEntry is one entry of the list.
+type costEntry struct {
+	Match  conditionEntries
+	Points located[text]
+	Field  text
+	Per    located[text]
+}
+
+// readCosts reads what the requests of a limit cost.
+func (r *configReader) readCosts(entries list[costEntry]) (costs Costs) {
+	for i, e := range entries {
+		cost, v := Cost{}, &e.value
+		number := func(of located[text]) (n int64) {
+			n, _ = strconv.ParseInt(string(of.value), 10, 64) // the schema has checked it
+			return n
+		}
+		if len(v.Match) > 0 {
+			cost.Scope = r.scope(e.at, r.conditions(v.Match, request.Conditions{}))
+		} else if i < len(entries)-1 {
+			r.fail(e.at, "what comes behind this has no effect: it fits every request")
+		}
+		switch {
+		case v.Field == "" && v.Per.at != nil:
+			r.fail(v.Per.at, "per says how many bytes cost one; it goes with field: bytes")
+		case v.Field == "":
+			cost.Points = number(v.Points)
+		default:
+			cost.Per = max(1, number(v.Per))
+		}
+		costs = append(costs, cost)
+	}
+	return costs
+}
