@@ -26,11 +26,13 @@ type Default struct {
 // DefaultNames are the flags that may have a default. The schema has the same, which would take longer to ask.
 var DefaultNames = []string{
 	"format", "nginx-conf", "log-name", "field", "timezone", "client", "client-from", "trusted-proxy", "exclude",
-	"exclude-status", "db", "for", "protect", "target",
+	"exclude-status", "network-db", "crawler-ranges", "db", "for", "protect", "target",
 }
 
 // DefaultIsFile reports whether the value of a default is the name of a file.
-func DefaultIsFile(name string) bool { return name == "db" || name == "nginx-conf" }
+func DefaultIsFile(name string) bool {
+	return name == "db" || name == "nginx-conf" || name == "network-db" || name == "crawler-ranges"
+}
 
 // ParseDefaults reads the section defaults alone, of a configuration as ParseConfig does. Other sections may be wrong;
 // where alone is set there may be none.
@@ -86,8 +88,15 @@ func (r *configReader) readDefaults(entries defaultEntries) {
 			delete(r.bulk, line)
 		}
 		for i, value := range d.Values {
-			if DefaultIsFile(d.Name) && !filepath.IsAbs(value) {
-				d.Values[i] = filepath.Join(filepath.Dir(r.name), value)
+			crawler, file, named := strings.Cut(value, "=") // NAME=FILE
+			if named = named && d.Name == "crawler-ranges"; !named {
+				crawler, file = "", value
+			}
+			if DefaultIsFile(d.Name) && !filepath.IsAbs(file) {
+				file = filepath.Join(filepath.Dir(r.name), file)
+			}
+			if d.Values[i] = file; named {
+				d.Values[i] = crawler + "=" + file
 			}
 		}
 		r.config.Defaults = append(r.config.Defaults, d)
