@@ -10,6 +10,7 @@ type beyond struct {
 	bound       *Bound
 	peaks       *peaks
 	most        []BoundStep // where so many came in less time, a limit may refuse the last; of the last in any time
+	alone       bool        // whether a key is of one client
 	tried       []BoundStep // the same, but for numbers that were not tried
 	part, parts int32       // keys that are looked at
 
@@ -35,6 +36,7 @@ func (y *beyond) begin(part, parts int32) {
 	if y.part, y.parts = part, parts; part > 0 {
 		return
 	}
+	y.alone = !y.bound.options.By.Shared()
 	y.bound.result.Steps = y.peaks.steps()
 	before := int64(1)
 	for _, s := range append(y.peaks.steps(), BoundStep{y.peaks.most + 1, limit.Never}) {
@@ -60,8 +62,7 @@ func (y *beyond) grow(keys, clients int) {
 // judge looks at the requests of a key.
 func (y *beyond) judge(s *segment) {
 	target := y.bound.options.Target
-	alone := !y.bound.options.By.Shared()
-	if s.key%y.parts != y.part || alone && !y.bound.in(target, s.client()) {
+	if s.key%y.parts != y.part || y.alone && !y.bound.in(target, s.client()) {
 		return
 	}
 	k := y.keys.At(s.key)
@@ -75,7 +76,7 @@ func (y *beyond) judge(s *segment) {
 			continue
 		}
 		client := s.clients[s.rows[i]]
-		if !alone && !y.bound.in(target, client) {
+		if !y.alone && !y.bound.in(target, client) {
 			continue
 		}
 		of, r := y.clients.At(client), &y.bound.result
