@@ -69,6 +69,9 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 			continue
 		}
 		if network, err := match.ParseNetwork(r.Read.Tables.Clients.Name(hit.Client)); err == nil && r.Read.Clients.IsAddress() {
+			if len(networks) < mostExempt {
+				e.Passed += hit.Refused
+			}
 			networks = append(networks, network)
 		}
 	}
@@ -86,7 +89,9 @@ func (r *Suggest) exempt(v *advice.Verdict, a *suggest.Advice) (networks []netip
 // blocksOf are the lines of a server, with those that it wants once or without.
 func blocksOf(d servers.Directives, once bool) (blocks []advice.Block) {
 	for _, b := range d.Blocks {
-		if !b.Once || once {
+		if last := len(blocks) - 1; last >= 0 && blocks[last].Place == b.Place && (!b.Once || once) {
+			blocks[last].Lines = slices.Concat(blocks[last].Lines, b.Lines)
+		} else if !b.Once || once {
 			blocks = append(blocks, advice.Block{Place: b.Place, Lines: b.Lines})
 		}
 	}
@@ -106,8 +111,7 @@ func (r *Suggest) next(a *suggest.Advice) (lines []string) {
 			with = append(with, "--evidence")
 		}
 		lines = append(lines, r.commandLine("replay", with...))
-	default:
-		lines = append(lines, r.commandLine("replay", "--harm-action", a.Action, "--limit", n.Limit))
+	default: // a replay would judge all actions
 	}
 	if (n.Verdict == suggest.SafetyNet || n.Verdict == suggest.NoLimitCan) && a.Action == "" {
 		lines = append(lines, r.commandLine("keys"))

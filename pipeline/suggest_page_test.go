@@ -251,7 +251,7 @@ func TestLinesOfThePage(t *testing.T) {
 					continue
 				}
 				made++
-				for b, block := range want.Blocks {
+				for b, block := range blocksOf(want, true) {
 					var l html.PatternLines
 					for at, to := range []any{&l.Place, &l.Parts, &l.Adds} {
 						if err := json.Unmarshal(shape.Lines[b][at], to); err != nil {

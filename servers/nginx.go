@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"shadow/lazy"
 	"shadow/limit"
 	"shadow/policy"
+	"shadow/request"
 )
 
 // nginx counts by any variable of its own, one that is empty not at all. Its zones are buckets: the rate stands in the
@@ -40,19 +42,18 @@ func nginxLimit(r rate, n int64) string {
 func nginxLines(spec limit.Spec, w Where) Directives {
 	key, zone := w.nginxKey(), w.name()
 	rate, burst, _ := strings.Cut(policy.NginxSetting(spec), " ")
-	place := Block{Place: "server", Lines: []string{
-		strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";", "limit_req_status 429;",
-		"limit_req_dry_run on;   # blocks nobody: take it out once the count is right",
+	place := Block{Place: "server", Lines: []string{strings.TrimSpace("limit_req zone="+zone+" "+burst) + ";"}}
+	how := Block{"server", true, []string{
+		"limit_req_status 429;", "limit_req_dry_run on;   # blocks nobody: take it out once the count is right",
 	}}
-	if location := w.location(); location != "" {
-		for i, line := range place.Lines {
-			place.Lines[i] = "    " + line
-		}
-		place.Lines = append(append([]string{location + " {   # with all that serves it"}, place.Lines...), "}")
+	http, counted := key.network, cmp.Or(key.variable, "$client")
+	if paths := w.nginxPaths(counted); paths != nil { // whatever location serves it
+		http = append(append(http, fmt.Sprintf("map $request_uri $%s_client {", zone)), paths...)
+		counted = "$" + zone + "_client"
 	} else if w.Action != "" {
 		place.Place = "the location that serves " + w.Action
+		how.Place, how.Once = place.Place, false
 	}
-	http, counted := key.network, cmp.Or(key.variable, "$client")
 	if len(w.Exempt) > 0 { // an empty key is not counted
 		exempt := fmt.Sprintf("geo $%s_exempt { default 0;", zone)
 		for _, network := range w.exempt() {
@@ -67,7 +68,7 @@ func nginxLines(spec limit.Spec, w Where) Directives {
 	if key.proxies != nil {
 		d.Blocks = append(d.Blocks, Block{"http", true, key.proxies})
 	}
-	d.Blocks = append(d.Blocks, Block{"http", false, http}, place)
+	d.Blocks = append(d.Blocks, Block{"http", false, http}, place, how)
 	return d
 }
 
@@ -155,19 +156,28 @@ func networkMap(v4, v6 int) []string {
 	}
 }
 
-// location is the location of an action that is named after a path, or "".
-func (w *Where) location() string {
-	if page, ok := w.all(); ok {
-		return "location ~ ^" + regexp.QuoteMeta(page) + "(/|$)"
+// nginxPaths are what a map of $request_uri has for an action that is named after a path: its requests count by a variable,
+// all others not at all. nil: it is not.
+func (w *Where) nginxPaths(counted string) (lines []string) {
+	page, within := w.all()
+	end := `(/|\?|$)`
+	if !within {
+		var below, ok bool
+		switch page, below, ok = w.path(); {
+		case !ok:
+			return nil
+		case below:
+			end, within = "/", true
+		case page == "/":
+			end = `(\?|$)`
+		default:
+			end = `/?(\?|$)` // /login/ is that action as well
+		}
 	}
-	switch page, below, ok := w.path(); {
-	case !ok:
-		return ""
-	case below:
-		return "location " + page + "/"
-	case page == "/":
-		return "location = /"
-	default:
-		return "location ~ ^" + regexp.QuoteMeta(page) + "/?$" // /login/ is that action as well
+	if within { // style sheets, images and the like are no part of it
+		for endings := range slices.Chunk(request.StaticEndings, (len(request.StaticEndings)+1)/2) {
+			lines = append(lines, `    "~*^[^?]*\.(`+strings.Join(endings, "|")+`)(\?|$)" "";`)
+		}
 	}
+	return append(lines, `    "~^`+regexp.QuoteMeta(page)+end+`" `+counted+`; default ""; }`)
 }

@@ -67,7 +67,7 @@ func nginxConfig(dir, listen string, limits []Directives, http string, server ..
 	for _, d := range limits {
 		for _, b := range d.Blocks {
 			switch {
-			case b.Once && slices.Contains(blocks, b.Lines[0]):
+			case b.Once && (slices.Contains(blocks, b.Lines[0]) || slices.Contains(server, b.Lines[0])):
 			case b.Place == "http":
 				blocks = append(blocks, b.Lines...)
 			default:

@@ -70,7 +70,7 @@ func (s *Server) Lines(text string, w Where) (Directives, error) {
 	d := s.lines(spec, w)
 	d.Count = strings.ReplaceAll(s.count, "NAME", w.name())
 	_, all := w.all()
-	if _, below, ok := w.path(); below && ok || all {
+	if _, below, ok := w.path(); (below && ok || all) && s.Name != nginx.Name {
 		d.Note = notes(d.Note, "style sheets, images and the like below "+strings.TrimRight(w.Action, "…*")+
 			" count there too, not here")
 	}

@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -184,7 +183,11 @@ func (s *Answer) bodyLines(w *document.Writer, most int) *screen {
 		before := len(body.lines)
 		body.say(f.Label, f.Text)
 		switch f.Label {
-		case "search", "of any":
+		case "search":
+			if !slices.ContainsFunc(s.Verdict.Search, func(c Crawler) bool { return c.Refused > 0 }) {
+				body.extra = append(body.extra, extra{before, len(body.lines)})
+			}
+		case "of any":
 			body.extra = append(body.extra, extra{before, len(body.lines)})
 		case "exempt": // its first line stays
 			body.extra = append(body.extra, extra{min(before+1, len(body.lines)), len(body.lines)})
@@ -300,17 +303,23 @@ func placed(b Block) []string {
 	return append([]string{first}, b.Lines[1:]...)
 }
 
+// nearlyADay is how long a log is that shows the busy hours of a day.
+const nearlyADay = 23 * limit.Hour
+
 // watchText says how to watch, for how long, and how much the limit refuses of the log.
 func (s *Report) watchText(a *Answer) string {
 	n, span := a.Advice.Answer.Whole.Refused.Of(suggest.Everybody), s.Input.Span
+	if e := a.Verdict.Exempt; e != nil && e.Pasted {
+		n -= e.Passed
+	}
 	switch {
 	case a.Watch.Count == "":
 		return a.Watch.How
-	case span == nil || span.Length() < limit.Day:
+	case span == nil || span.Length() < nearlyADay:
 		return fmt.Sprintf("After a whole day, as busy hours may be missing here, %s (here %s)", a.Watch.How, format.Thousands(n))
 	}
-	daily := math.Round(10*float64(n)*float64(limit.Day)/float64(span.Length())) / 10
-	return fmt.Sprintf("After a day like the log's, with all its peaks, %s (here %s a day)", a.Watch.How, format.Amount(daily))
+	return fmt.Sprintf("After days like the log's, %s (here %s in %s)", a.Watch.How, format.Thousands(n),
+		format.Span(span.Length()))
 }
 
 // marks are how findings begin, by their severity.

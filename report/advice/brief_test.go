@@ -30,7 +30,8 @@ func TestBriefFits(t *testing.T) {
 		return all
 	}
 	watches := []Watch{
-		{}, {How: "nginx has no dry run"},
+		{},
+		{How: "nginx has no dry run"},
 		{How: "count what the log says", Count: "grep -c limit_req x", Log: []string{"log_format", "access_log"}},
 	}
 	for round := range 3000 {

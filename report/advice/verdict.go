@@ -42,6 +42,7 @@ type Exempt struct {
 	Clients   int64    `json:"clients"`
 	Addresses []string `json:"addresses"` // of findings, and of --exclude
 	Pasted    bool     `json:"pasted"`    // whether the lines to paste let them through
+	Passed    int64    `json:"-"`         // of Requests, those of the addresses
 	Others    int64    `json:"-"`         // of the clients: those that only claim to be monitors, and stay limited
 }
 

@@ -3,6 +3,8 @@ package match
 import (
 	"bytes"
 	"strings"
+
+	"shadow/request"
 )
 
 // Without a rule, the path names the action:
@@ -144,14 +146,7 @@ func IsStatic(path []byte) bool {
 	return false
 }
 
-// staticEndings are those of files that a browser fetches for a page by itself. Documents and downloads (html, txt,
-// xml, json, pdf, zip) are asked for, so they are actions of their own.
-var staticEndings = setOf(
-	"css", "js", "mjs", "map", "wasm",
-	"png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "cur", "bmp", "jxl",
-	"woff", "woff2", "ttf", "otf", "eot",
-	"mp3", "mp4", "m4a", "m4s", "m4v", "ogg", "webm", "wav", "vtt", "ts",
-)
+var staticEndings = setOf(request.StaticEndings...)
 
 func setOf(names ...string) map[string]bool {
 	set := make(map[string]bool, len(names))
