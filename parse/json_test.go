@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -302,5 +303,21 @@ func TestTimeOfWrapping(t *testing.T) {
 	}
 	if _, err := Compile(`$remote_addr "$request"`, Options{}); err == nil {
 		t.Error("a format without a time is taken where nothing is around the line")
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "7": 7, "7.0": 7, "7.01": 8, "0.001": 1, "-0.5": 0, "-7": 0, "1e3": 1000, "12.5e-1": 2, "1e-400": 1, "007": 7,
+		"123456789012345678": 123456789012345678, "9223372036854775808": math.MaxInt64, "1e400": math.MaxInt64, "-1e400": 0, "0e400": 0,
+	} {
+		if got, ok := RoundUp([]byte(text)); got != want || !ok {
+			t.Errorf("%s is %d, %t, want %d", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "-", "+7", "7.", ".5", "7 ", "1,5", "0x7", "1e", "n/a", "Inf", "NaN"} {
+		if got, ok := RoundUp([]byte(text)); ok {
+			t.Errorf("%q is %d, want no number", text, got)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package parse
 
-import "shadow/limit"
+import (
+	"math"
+
+	"shadow/limit"
+)
 
 // Numbers of JSON logs, without floating point: 1693840791.7564995 is 16938407917564995 × 10^−7, and taking it to
 // microseconds is a shift by six places. Digits beyond what an int64 holds are cut off.
@@ -102,6 +106,22 @@ func wholeNumber(b []byte) (v int64, ok bool) {
 		return 0, false
 	}
 	return shift(mantissa, exp)
+}
+
+// RoundUp reads all of b as a number, rounded up to an integer: 0 for a negative one, the largest for one beyond it.
+func RoundUp(b []byte) (v int64, ok bool) {
+	mantissa, exp, n := decimal(b)
+	if n == 0 || n < len(b) {
+		return 0, false
+	}
+	mantissa = max(0, mantissa)
+	if v, ok = shift(mantissa, exp); !ok {
+		return math.MaxInt64, true
+	}
+	if back, _ := shift(v, -exp); back < mantissa {
+		v++
+	}
+	return v, true
 }
 
 // Epoch reads all of b as a time since the epoch, in seconds, or in milli-, micro- or nanoseconds, which its

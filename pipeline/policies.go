@@ -53,14 +53,16 @@ func explainMissing(err error, policies []policy.Policy) error {
 		return err
 	}
 	what := missing.Field
+	isIt := func(p request.Part) bool { return p.String() == what }
 	lacks := func(k request.Key) bool {
 		return what == ingest.TheHost && k.ByHosts() || what == ingest.TheUser && k.ByUsers() ||
-			what == ingest.ThePath && k.ByPaths() || slices.ContainsFunc(k.Parts(), func(p request.Part) bool { return p.String() == what })
+			what == ingest.ThePath && k.ByPaths() || slices.ContainsFunc(k.Parts(), isIt)
 	}
 	var names []string
 	place := ""
 	for _, p := range policies {
-		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) && (what != ingest.TheSize || !p.BySize()) {
+		if p.Place == "" || !slices.ContainsFunc(p.Keys(), lacks) && (what != ingest.TheSize || !p.BySize()) &&
+			!slices.ContainsFunc(p.CostFields(), isIt) {
 			continue
 		}
 		if names = append(names, p.Name); place == "" {

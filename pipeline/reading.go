@@ -116,7 +116,11 @@ func (f *Reading) options(
 		return o, Usage("%w", err)
 	}
 	o.Tables.Owners = f.known.Owners
-	if o.Values, extra, err = match.NewValues(PolicyKeys(policies), extra); err != nil {
+	var costs []request.Part
+	for _, p := range policies {
+		costs = append(costs, p.CostFields()...)
+	}
+	if o.Values, extra, err = match.NewValues(PolicyKeys(policies), costs, extra); err != nil {
 		return o, Usage("%w", err)
 	}
 	o.Tables.Parts = o.Values.Parts()

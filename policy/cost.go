@@ -18,7 +18,7 @@ import (
 //	- limit: token:1000/1m
 //	  cost:
 //	    - {match: {action: export}, points: 20}   # the first that fits
-//	    - {field: bytes, per: 1024}               # what is sent, each begun KiB for one
+//	    - {field: bytes, per: 1024}               # what is sent, each begun KiB for one; or a number in the line
 //
 // A request that none fits costs one.
 
@@ -29,23 +29,30 @@ type Costs []Cost
 type Cost struct {
 	Scope  Scope // of all the limit's requests
 	Points int64 // of each, if Per is 0
-	Per    int64 // bytes that cost one
+	Per    int64 // how much of the field costs one
+
+	Field request.Part // whose number it is; the zero Part: the bytes sent
 }
 
-// Of is what a request costs of which so many bytes were sent, and that has these traffic.Batch.Marks.
-func (c Costs) Of(bytes int64, marks uint64) int64 {
+// For is which cost is that of a request with these traffic.Batch.Marks; -1: it costs one.
+func (c Costs) For(marks uint64) int {
 	for i := range c {
-		switch cost := &c[i]; {
-		case cost.Scope > 0 && marks>>(cost.Scope-1)&1 == 0:
-		case cost.Per == 0:
-			return cost.Points
-		case bytes <= 0:
-			return 0
-		default:
-			return limit.CeilDiv(bytes, cost.Per)
+		if scope := c[i].Scope; scope == 0 || marks>>(scope-1)&1 == 1 {
+			return i
 		}
 	}
-	return 1
+	return -1
+}
+
+// Of is what a request costs with so much in the field.
+func (c *Cost) Of(n int64) int64 {
+	switch {
+	case c.Per == 0:
+		return c.Points
+	case n <= 0:
+		return 0
+	}
+	return limit.CeilDiv(n, c.Per)
 }
 
 // Scoped reports whether any is of some requests only.
@@ -54,9 +61,18 @@ func (c Costs) Scoped() bool {
 }
 
 // BySize reports whether requests cost by the bytes sent.
-func (p Policy) BySize() bool {
-	bySize := func(cost Cost) bool { return cost.Per > 0 }
-	return slices.ContainsFunc(p.Parts, func(part Part) bool { return slices.ContainsFunc(part.Costs, bySize) })
+func (p Policy) BySize() bool { return slices.Contains(p.CostFields(), request.Part{}) }
+
+// CostFields are the fields by which requests cost; the zero Part is the bytes sent.
+func (p Policy) CostFields() (fields []request.Part) {
+	for i := range p.Parts {
+		for _, cost := range p.Parts[i].Costs {
+			if cost.Per > 0 {
+				fields = append(fields, cost.Field)
+			}
+		}
+	}
+	return fields
 }
 
 // Weighed reports whether requests of any limit may cost more than one.
@@ -78,10 +94,14 @@ func (p *Part) setCosts(costs Costs, c *Config) error {
 	texts := make([]string, len(costs))
 	all := false
 	for i, cost := range costs {
-		switch cost.Per {
-		case 0:
+		switch {
+		case cost.Per == 0:
 			texts[i] = fmt.Sprint(cost.Points)
-		case 1:
+		case cost.Field.Number && cost.Per == 1:
+			texts[i] = "the number in " + cost.Field.String()
+		case cost.Field.Number:
+			texts[i] = fmt.Sprintf("1 per %d of %s", cost.Per, cost.Field)
+		case cost.Per == 1:
 			texts[i] = "1 per byte"
 		default:
 			texts[i] = fmt.Sprintf("1 per %d bytes", cost.Per)
@@ -135,11 +155,13 @@ func (r *configReader) readCosts(entries list[costEntry]) (costs Costs) {
 		}
 		switch {
 		case v.Field == "" && v.Per.at != nil:
-			r.fail(v.Per.at, "per says how many bytes cost one; it goes with field: bytes")
+			r.fail(v.Per.at, "per says how much of a field costs one; it goes with field")
 		case v.Field == "":
 			cost.Points = number(v.Points)
 		default:
-			cost.Per = max(1, number(v.Per))
+			if cost.Per = max(1, number(v.Per)); v.Field != "bytes" {
+				cost.Field, _ = request.ParseCost(string(v.Field)) // likewise
+			}
 		}
 		costs = append(costs, cost)
 	}

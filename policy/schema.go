@@ -29,6 +29,7 @@ import (
 var formats = map[string]func(text string) error{
 	"limit":     func(text string) error { _, err := parseParts(text, request.ByClient); return err },
 	"key":       func(text string) error { _, err := request.ParseKey(text); return err },
+	"cost":      func(text string) error { _, err := request.ParseCost(text); return err },
 	"network":   networkProblem,
 	"go-regexp": func(text string) error { _, err := regexp.Compile(text); return err },
 }

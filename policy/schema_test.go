@@ -79,7 +79,7 @@ var oddConfigs = []string{
 	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
 	"defaults: {exclude: [], exclude-status: 429, client: header:X-Api-Key, db: 5, trusted-proxy: [private, '::1'], protect: browsers=99.9%}", "defaults:",
 	"exempt: {addresses: [private, 10.0.0.0/8, '::1', '2001:DB8::/32', '::ffff:1.2.3.4']}", in("count: {status: [100, 599, 5xx, 5XX]}"),
-	in("cost: [{match: {method: [GET, POST]}, points: 0}, {field: bytes, per: 1024}]"),
+	in("cost: [{match: {method: [GET, POST]}, points: 0}, {field: bytes, per: 1024}]"), in("cost: {field: usage.total_tokens, per: 1000}"), in("cost: {field: 'header:X-Cost'}"),
 }
 
 // The words that the program knows are those of the schema.
@@ -236,7 +236,7 @@ var schemaRefuses = []string{
 	"defaults: 5", "defaults: {output: json}", "defaults: {client: }", "defaults: {client: [a]}", "defaults: {exclude: {a: b}}",
 	"defaults: {exclude: [a, a]}", "defaults: {db: ''}", "defaults: {format: \"a\\nb\"}", "defaults: {trusted-proxy: [[a]]}",
 	in("cost: 5"), in("cost: []"), in("cost: {}"), in("cost: {points: 1, field: bytes}"), in("cost: {points: -1}"), in("cost: {points: 2000000000}"),
-	in("cost: {field: body}"), in("cost: {field: bytes, per: 0}"), in("cost: {points: 1, match: {status: 401}}"),
+	in("cost: {field: a b}"), in("cost: {field: bytes, per: 0}"), in("cost: {points: 1, match: {status: 401}}"),
 	"evidence: 5", "evidence: {asset: 5}", "evidence: {path: a}", "evidence: {background: []}", "evidence: {hosts: '*.example'}",
 	"evidence: {sample: 0}", "evidence: {hours: 256}", "evidence: {agents: 17}", "evidence: {rhythm: 101}", "evidence: {haste: half}",
 	"evidence: {referers: 5}", "evidence: {referers: [1, 2, 3]}", "evidence: {referers: [5%]}", "evidence: {errors: }",

@@ -20,7 +20,7 @@ func TestHopeIsAShortcut(t *testing.T) {
 	var hoped, asked int
 	for range 2000 {
 		p := randomPolicy(t, rng)
-		quick, slow := newCombination(p.Combine, limitsOf(p)), newCombination(p.Combine, limitsOf(p))
+		quick, slow := newCombination(p.Combine, limitsOf(p, nil)), newCombination(p.Combine, limitsOf(p, nil))
 		for _, c := range []*combination{quick, slow} {
 			for i := range c.limits {
 				c.limits[i].states.Grow(1)
@@ -139,7 +139,7 @@ func TestDearCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCombination(policy.Together, limitsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}))
+	c := newCombination(policy.Together, limitsOf(policy.Policy{Parts: []policy.Part{policies[0].Parts[0], policies[1].Parts[0]}}, nil))
 	for i := range c.limits {
 		c.limits[i].states.Grow(1)
 	}

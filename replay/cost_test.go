@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"shadow/testneeds"
 )
 
-// costly are policies whose requests have costs: by action, by size, several limits in each way, by several keys.
+// costly are policies whose requests have costs: by action, by size, by a field, several limits in each way, by several keys.
 const costly = `
 actions: [{name: export, prefix: /e}, {name: search, prefix: /s}]
 policies:
@@ -21,13 +22,14 @@ policies:
   - {name: egress, limits: {limit: "window:20/10s", cost: {field: bytes, per: 100}}}
   - {name: scoped, limits: {limit: "window:6/10s", match: {action: export}, cost: [{match: {action: export}, points: 3}]}}
   - {name: counted, limits: {limit: "token:20/10s", match: {action: search}, count: {action: export}, cost: {field: bytes, per: 100}}}
+  - {name: tokens, limits: {limit: "token:20/10s", cost: [{match: {action: search}, field: tokens}, {field: field:tokens, per: 10}]}}
   - name: together
     limits: [{limit: "window:30/10s", cost: {field: bytes, per: 100}}, "token:5/5s"]
   - name: each
     limits: [{limit: "window:30/10s", cost: {field: bytes, per: 100}}, {limit: "token:9/5s", cost: {points: 2}}]
     combine: each
   - name: in turn
-    limits: [{limit: "token:30/10s", cost: {field: bytes, per: 70}}, {limit: "window:9/5s", cost: {points: 2}}]
+    limits: [{limit: "token:30/10s", cost: {field: bytes, per: 70}}, {limit: "window:8/5s", cost: {field: tokens, per: 3}}, {limit: "window:9/5s", cost: {points: 2}}]
     combine: in-turn
   - name: crossed
     limits: [{limit: "window:30/10s", cost: {field: bytes, per: 100}}, {limit: "token:60/10s", by: site, cost: {field: bytes, per: 90}}]
@@ -70,6 +72,7 @@ func costlyLines(r *rand.Rand, config *policy.Config) (lines []line) {
 	for range 150 {
 		at += limit.Second/5 + limit.Time(r.Int64N(int64(limit.Second)))
 		l := line{at: at, client: fmt.Sprint("c", r.IntN(2)), action: []string{"export", "search", "/…"}[r.IntN(3)], bytes: r.Int64N(1500) - 10}
+		l.tokens = tokenTexts[r.IntN(len(tokenTexts))]
 		for i, scope := range config.Scopes {
 			if len(scope.Actions) == 0 || slices.Contains(scope.Actions, l.action) {
 				l.marks |= 1 << i
@@ -78,6 +81,11 @@ func costlyLines(r *rand.Rand, config *policy.Config) (lines []line) {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// tokenTexts may stand in a field where numbers are expected.
+var tokenTexts = []string{
+	"", "n/a", "5", "5", "12", "0", "7.0", "7.000001", "0.3", "-3", "1e1", "12.5e-1", "99999999999999999999", "1e400", "12 ", "0x5", "1,5",
 }
 
 // refusedByCost judges lines one after the other, and remembers all that was charged to each key.
@@ -138,6 +146,19 @@ func costOfLine(costs policy.Costs, l *line) int64 {
 	for _, c := range costs {
 		switch {
 		case !inScope(c.Scope, l.marks):
+		case c.Field.Number:
+			n, ok := new(big.Rat).SetString(l.tokens)
+			if !ok || strings.Contains(l.tokens, "x") {
+				return 1
+			}
+			if n.Quo(n, big.NewRat(c.Per, 1)).Cmp(big.NewRat(1000, 1)) > 0 {
+				return 1000 // more than any limit holds
+			}
+			cost := int64(0)
+			for n.Cmp(big.NewRat(cost, 1)) > 0 {
+				cost++
+			}
+			return cost
 		case c.Per > 0:
 			return (max(0, l.bytes) + c.Per - 1) / c.Per
 		default:

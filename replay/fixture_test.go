@@ -28,6 +28,7 @@ type line struct {
 	agent  string
 	status uint16
 	bytes  int64
+	tokens string     // "": none
 	spent  limit.Time // by upstreams
 	source uint32
 	marks  uint64
@@ -58,7 +59,7 @@ func newBench(t testing.TB, lateness limit.Time, by request.Key, limits ...strin
 func newBenchOf(t testing.TB, lateness limit.Time, policies []policy.Policy) *bench {
 	b := &bench{t: t, tables: traffic.NewTables()}
 	b.tables.Owners = owners()
-	b.tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "session"}}
+	b.tables.Parts = []request.Part{{Kind: request.PartSegment, N: 2}, {Kind: request.PartField, Name: "session"}, {Kind: request.PartField, Name: "tokens", Number: true}}
 	b.engine = replay.New(replay.Options{
 		Tables: b.tables, Policies: policies, Lateness: lateness, Sink: b, EventPolicies: len(policies),
 	})
@@ -82,6 +83,11 @@ func (b *bench) batch(lines []line) *traffic.Batch {
 			session = b.tables.Values.ID([]byte(l.user))
 		}
 		out.Values[1] = append(out.Values[1], session)
+		tokens := int32(traffic.NoValue)
+		if l.tokens != "" {
+			tokens = b.tables.Values.ID([]byte(l.tokens))
+		}
+		out.Values[2] = append(out.Values[2], tokens)
 		out.Path = append(out.Path, b.tables.Paths.ID([]byte("/"+l.agent)))
 		out.Status = append(out.Status, l.status)
 		out.Bytes = append(out.Bytes, l.bytes)

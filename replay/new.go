@@ -65,7 +65,7 @@ func New(o Options) *Engine {
 // add puts a policy on trial, or a variant of it. Keys are kept for as long as it remembers them, unless it is a bound: with a
 // band keys are forgotten as they are without.
 func (e *Engine) add(p policy.Policy, variant int, bound bool) *candidate {
-	c := &candidate{policy: p, limits: limitsOf(p)}
+	c := &candidate{policy: p, limits: limitsOf(p, e.options.Tables)}
 	e.all = append(e.all, c)
 	if p.Weighed() {
 		c.oneByOne()

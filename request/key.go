@@ -71,9 +71,10 @@ const (
 
 // A Part is one thing that requests can be alike in.
 type Part struct {
-	Kind PartKind
-	N    int
-	Name string
+	Kind   PartKind
+	N      int
+	Name   string
+	Number bool // it has what requests cost: only numbers count
 }
 
 // mostSegments is the last segment of a path that can be a part.
@@ -109,6 +110,20 @@ func (p Part) IsGroup() bool { return p.Kind >= PartNetwork && p.Kind <= PartOwn
 
 // IsOwned reports whether a part is one that only a database of networks tells.
 func (p Part) IsOwned() bool { return p.Kind >= PartASN && p.Kind <= PartOwner }
+
+// ParseCost reads the name of the field that has what requests cost: NAME, header:NAME, cookie:NAME or field:NAME.
+func ParseCost(text string) (Part, error) {
+	p, err := ParsePart(text)
+	if p.Kind < PartField || p.Kind > PartCookie {
+		p, err = ParsePart(partWords[PartField] + text)
+	}
+	if err != nil {
+		return p, fmt.Errorf("field %q: want a name without blanks, quotes, commas and +, such as bytes, tokens, usage.total_tokens "+
+			"or header:X-Cost", text)
+	}
+	p.Number = true
+	return p, nil
+}
 
 // ParsePart reads a part of a key.
 func ParsePart(text string) (Part, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"shadow/limit"
@@ -74,7 +73,7 @@ func (s *Stream) Format(sample []byte) (*parse.Format, []string, error) {
 		return nil, nil, errors.New(text)
 	}
 	for _, m := range missing {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("no request at the beginning has %s%s: what counts by it counts them by client", m.part, m.text))
+		found.Warnings = append(found.Warnings, m.absent("no request at the beginning"))
 	}
 	if err := s.options.strangeIn(sample, found.Format); err != nil {
 		return nil, nil, err

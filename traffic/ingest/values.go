@@ -15,7 +15,7 @@ import (
 	"shadow/traffic/match"
 )
 
-// A field by which requests are to be counted and which no log has is an error that says what there is. Any line of JSON
+// A field by which requests are to be counted, or cost something, and which no log has is an error that says what there is. Any line of JSON
 // may have any key: there it is an error only if the beginning of the log has a key of nearly that name, and a warning if
 // no request turns out to have it.
 
@@ -26,7 +26,9 @@ func (in *intake) value(r *rows, i int, records []parse.Record) {
 		id := int32(traffic.NoValue)
 		if name := in.values.Of(i, &records[j]); name != nil {
 			id = in.tables.Values.ID(name)
-			r.valued |= 1 << i
+			if r.valued>>i&1 == 0 && in.values.Counts(i, name) {
+				r.valued |= 1 << i
+			}
 		}
 		*column = append(*column, id)
 	}
@@ -37,6 +39,14 @@ type missingPart struct {
 	part request.Part
 	text string // what there is in its place
 	sure bool   // whether no line can have it
+}
+
+// absent is a warning about requests all of which lack the part.
+func (m *missingPart) absent(requests string) string {
+	if m.part.Number {
+		return fmt.Sprintf("%s has a number in %s%s: each costs one", requests, m.part, m.text)
+	}
+	return fmt.Sprintf("%s has %s%s: what counts by it counts by client", requests, m.part, m.text)
 }
 
 // missingParts are those of some values that a log lacks, judged by its format and its beginning.
@@ -53,7 +63,7 @@ func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing
 				names = keysOf(sample)
 			}
 			m.text = thereAre(names)
-			if near := nearestName(part, names); near != "" {
+			if near := nearestName(part, names); near != "" && !strings.EqualFold(near, part.String()) {
 				m.sure, m.text = true, fmt.Sprintf(" (did you mean %q?)", near)+m.text
 			}
 		}
@@ -85,7 +95,7 @@ func (o *Options) neverAbsent(sample []byte, f *parse.Format) (texts []string) {
 // occurs reports whether value i is in the beginning of a log.
 func occurs(values *match.Values, i int, sample []byte, f *parse.Format) bool {
 	for r := range records(sample, f) {
-		if values.Of(i, r) != nil {
+		if values.Counts(i, values.Of(i, r)) {
 			return true
 		}
 	}
@@ -101,7 +111,11 @@ func (o *Options) lack(f *parse.Format, missing []missingPart) (what, text, inst
 	}
 	for _, m := range missing {
 		if m.sure {
-			return m.part.String(), fmt.Sprintf("the format %s has no %s%s", f.Name, m.part, m.text), "its requests count by client"
+			instead = "its requests count by client"
+			if m.part.Number {
+				instead = "each of its requests costs one"
+			}
+			return m.part.String(), fmt.Sprintf("the format %s has no %s%s", f.Name, m.part, m.text), instead
 		}
 	}
 	return "", "", ""
@@ -168,7 +182,7 @@ func addKeys(keys map[string]bool, path string, object map[string]any) {
 func (f *feed) unvalued(parts []request.Part) (texts []string) {
 	for _, m := range f.missing {
 		if i := slices.Index(parts, m.part); !m.sure && f.valued>>i&1 == 0 {
-			texts = append(texts, fmt.Sprintf("no request has %s%s: what counts by it counts by client", m.part, m.text))
+			texts = append(texts, m.absent("no request"))
 		}
 	}
 	return texts

@@ -10,7 +10,7 @@ import (
 	"shadow/traffic"
 )
 
-// Values find the texts of lines that keys go by: segments of the path, fields, headers and cookies. They are immutable.
+// Values find the texts of lines that keys and costs go by: segments of the path, fields, headers and cookies. They are immutable.
 type Values struct {
 	parts []request.Part
 	at    [][]int // of each part its places in Record.Extra; the second is the header that holds all cookies
@@ -19,22 +19,24 @@ type Values struct {
 // cookies is the header that holds all cookies.
 const cookies = "header:Cookie"
 
-// NewValues is for the parts of keys that are values, nil if none are. extra is what is asked of the parser already; with
-// what the parts need it comes back.
-func NewValues(keys []request.Key, extra []string) (*Values, []string, error) {
+// NewValues is for the parts of keys that are values, and for the fields of costs but the bytes sent; nil if there are
+// none. extra is what is asked of the parser already; with what the parts need it comes back.
+func NewValues(keys []request.Key, costs []request.Part, extra []string) (*Values, []string, error) {
 	v := &Values{}
+	var parts []request.Part
 	for _, key := range keys {
-		for _, p := range key.Parts() {
-			if p.IsValue() && !slices.Contains(v.parts, p) {
-				v.parts = append(v.parts, p)
-			}
+		parts = append(parts, key.Parts()...)
+	}
+	for _, p := range append(parts, costs...) {
+		if p.IsValue() && !slices.Contains(v.parts, p) {
+			v.parts = append(v.parts, p)
 		}
 	}
 	if len(v.parts) == 0 {
 		return nil, extra, nil
 	}
 	if len(v.parts) > traffic.MaxValues {
-		return nil, nil, fmt.Errorf("keys go by %d segments, fields, headers and cookies: at most %d at once", len(v.parts), traffic.MaxValues)
+		return nil, nil, fmt.Errorf("keys and costs go by %d segments, fields, headers and cookies: at most %d at once", len(v.parts), traffic.MaxValues)
 	}
 	extra = slices.Clone(extra)
 	for _, p := range v.parts {
@@ -83,6 +85,15 @@ func (v *Values) Of(i int, r *parse.Record) []byte {
 		value = logged(cookie(p.Name, r.Extra[at[1]]))
 	}
 	return value
+}
+
+// Counts reports whether a text does as part i: of a cost only a number does.
+func (v *Values) Counts(i int, text []byte) bool {
+	if !v.parts[i].Number {
+		return text != nil
+	}
+	_, ok := parse.RoundUp(text)
+	return ok
 }
 
 // logged is a value, nil for what servers log where there is none.

@@ -15,7 +15,7 @@ func valueOf(t *testing.T, part string, r parse.Record, extra map[string]string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, names, err := NewValues([]request.Key{request.ByClient, key, key}, []string{"other"})
+	values, names, err := NewValues([]request.Key{request.ByClient, key, key}, nil, []string{"other"})
 	if err != nil || names[0] != "other" || len(values.Parts()) != 1 {
 		t.Fatalf("%v asks for %q: %v", values.Parts(), names, err)
 	}
@@ -80,11 +80,28 @@ func TestTooManyValues(t *testing.T) {
 		return keys
 	}
 	for want, keys := range map[string][]request.Key{
-		"keys go by 9 segments, fields, headers and cookies: at most 8 at once": keys("segment:1+segment:2+segment:3", "segment:4", "segment:5", "segment:6", "segment:7", "segment:8", "segment:9"),
-		`clients, tiers and keys go by 9 fields beyond the usual ones`:          keys("field:a+field:b+field:c+field:d", "field:e+field:f+field:g", "cookie:h"),
+		"keys and costs go by 9 segments, fields, headers and cookies: at most 8 at once": keys("segment:1+segment:2+segment:3", "segment:4", "segment:5", "segment:6", "segment:7", "segment:8", "segment:9"),
+		`clients, tiers and keys go by 9 fields beyond the usual ones`:                    keys("field:a+field:b+field:c+field:d", "field:e+field:f+field:g", "cookie:h"),
 	} {
-		if _, _, err := NewValues(keys, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, _, err := NewValues(keys, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Fields of costs stand behind those of keys, and only a number counts there.
+func TestFieldsOfCosts(t *testing.T) {
+	cost := request.Part{Kind: request.PartField, Name: "tokens", Number: true}
+	values, extra, err := NewValues([]request.Key{"field:tokens"}, []request.Part{{}, cost, cost}, nil)
+	if err != nil || len(values.Parts()) != 2 || values.Parts()[1] != cost || len(extra) != 1 {
+		t.Fatalf("%v asks for %q: %v", values.Parts(), extra, err)
+	}
+	for text, number := range map[string]bool{"5": true, "0.5": true, "many": false} {
+		if !values.Counts(0, []byte(text)) || values.Counts(1, []byte(text)) != number {
+			t.Errorf("%q counts as a number: %t, want %t", text, !number, number)
+		}
+	}
+	if values.Counts(0, nil) || values.Counts(1, nil) {
+		t.Error("nothing counts")
 	}
 }

@@ -30,7 +30,7 @@ func newAbsences(scopes []request.Conditions, extra []string) (a absences, asked
 			keys = append(keys, key)
 		}
 	}
-	if a.values, extra, err = NewValues(keys, extra); a.values == nil {
+	if a.values, extra, err = NewValues(keys, nil, extra); a.values == nil {
 		return a, extra, err
 	}
 	a.bits = make([]uint64, len(a.values.parts))

@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"slices"
+
+	"shadow/parse"
+	"shadow/policy"
+	"shadow/traffic"
+	"shadow/traffic/intern"
+)
+
+// costs find what requests cost a limit. Each distinct text of a field is read as a number once.
+type costs struct {
+	of      policy.Costs
+	columns []int         // of each cost that is the number in a field: where in Batch.Values that is
+	texts   *intern.Dict  // what Batch.Values are
+	numbers Paged[number] // by id of these
+}
+
+// A number is what a text says.
+type number struct {
+	n          int64
+	read, none bool // none: it says no number
+}
+
+func costsOf(of policy.Costs, tables *traffic.Tables) costs {
+	c := costs{of: of}
+	for i := range of {
+		c.columns = append(c.columns, -1)
+		if of[i].Field.Number {
+			c.columns[i], c.texts = slices.Index(tables.Parts, of[i].Field), tables.Values
+		}
+	}
+	return c
+}
+
+// at is what the request of a row costs.
+func (c *costs) at(b *traffic.Batch, row int32, marks uint64) int64 {
+	i := c.of.For(marks)
+	if i < 0 {
+		return 1
+	}
+	n := b.Bytes[row]
+	if column := c.columns[i]; column >= 0 {
+		var none bool
+		if n, none = c.number(b.Values[column][row]); none {
+			return 1
+		}
+	}
+	return c.of[i].Of(n)
+}
+
+// number is what the text with an id says.
+func (c *costs) number(id int32) (n int64, none bool) {
+	if id == traffic.NoValue {
+		return 0, true
+	}
+	if int(id) >= c.numbers.Len() {
+		c.numbers.Grow(c.texts.Len())
+	}
+	its := c.numbers.At(id)
+	if !its.read {
+		n, ok := parse.RoundUp(c.texts.Bytes(id))
+		*its = number{n, true, !ok}
+	}
+	return its.n, its.none
+}
