@@ -116,7 +116,8 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 		_, offset := time.Date(1990, month+1, 1, 0, 0, 0, 0, time.UTC).In(zone).Zone()
 		fmt.Fprint(to, offset, " ")
 	}
-	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil, o.Tables.Parts)
+	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil)
+	fmt.Fprintf(to, "%#v\n", o.Tables.Parts)
 	fmt.Fprintf(to, "%q %q\n", l.Config.Actions, l.Asked)
 	if o.Scopes.ByOwner() {
 		for _, name := range l.NetworkDB {
