@@ -41,7 +41,7 @@ func (c *costs) at(b *traffic.Batch, row int32, marks uint64) int64 {
 		return 1
 	}
 	n := b.Bytes[row]
-	if column := c.columns[i]; column >= 0 {
+	if column := c.columns[i]; c.of[i].Field.Number { // never the bytes in its place
 		var none bool
 		if n, none = c.number(b.Values[column][row]); none {
 			return 1
