@@ -159,6 +159,9 @@ func networkMap(v4, v6 int) []string {
 // nginxPaths are what a map of $request_uri has for an action that is named after a path: its requests count by a variable,
 // all others not at all. nil: it is not.
 func (w *Where) nginxPaths(counted string) (lines []string) {
+	if w.Action == "static" && !w.Named {
+		return append(nginxEndings(counted), `    default ""; }`)
+	}
 	page, within := w.all()
 	end := `(/|\?|$)`
 	if !within {
@@ -175,9 +178,15 @@ func (w *Where) nginxPaths(counted string) (lines []string) {
 		}
 	}
 	if within { // style sheets, images and the like are no part of it
-		for endings := range slices.Chunk(request.StaticEndings, (len(request.StaticEndings)+1)/2) {
-			lines = append(lines, `    "~*^[^?]*\.(`+strings.Join(endings, "|")+`)(\?|$)" "";`)
-		}
+		lines = nginxEndings(`""`)
 	}
 	return append(lines, `    "~^`+regexp.QuoteMeta(page)+end+`" `+counted+`; default ""; }`)
+}
+
+// nginxEndings has a map of $request_uri give a value to style sheets, images and the like.
+func nginxEndings(value string) (lines []string) {
+	for endings := range slices.Chunk(request.StaticEndings, (len(request.StaticEndings)+1)/2) {
+		lines = append(lines, `    "~*^[^?]*\.(`+strings.Join(endings, "|")+`)(\?|$)" `+value+`;`)
+	}
+	return lines
 }

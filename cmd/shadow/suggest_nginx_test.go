@@ -65,10 +65,14 @@ func TestNginxTakesWhatIsProposed(t *testing.T) {
 					t.Errorf("key %q, want %q; note: %s", answer.Key, c.key, answer.Note)
 				}
 				for _, block := range answer.Paste {
-					if block.Place == "http" {
+					switch block.Place {
+					case "http":
 						http = append(http, block.Lines...)
-					} else {
+					case "server":
 						server = append(server, block.Lines...)
+					default: // a location of its own
+						server = append(server, fmt.Sprintf("location /%d {", len(server)))
+						server = append(append(server, block.Lines...), "}")
 					}
 				}
 			}
