@@ -1,12 +1,15 @@
 package pipeline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 
 	"shadow/policy"
 )
@@ -19,6 +22,19 @@ type configText struct {
 
 // standardInput is what stands for it on the command line.
 const standardInput = "-"
+
+// largeConfig is from how many bytes on it matters how much is left behind while a configuration is read.
+const largeConfig = 16 << 20
+
+// frugal has garbage collected often, until what it returns is called, if a text is large.
+func frugal(text []byte) func() {
+	if len(text) < largeConfig {
+		return func() {}
+	}
+	runtime.GC()
+	before := debug.SetGCPercent(20)
+	return func() { debug.SetGCPercent(before) }
+}
 
 // mostConfig is how many bytes a configuration may have.
 const mostConfig = 1 << 30
@@ -53,11 +69,15 @@ func readBounded(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(text)) > most {
+	var text bytes.Buffer
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		text.Grow(int(min(info.Size(), most)) + bytes.MinRead) // rather than piece by piece, which leaves as much behind
+	}
+	n, err := text.ReadFrom(io.LimitReader(file, most+1))
+	if err == nil && n > most {
 		err = fmt.Errorf("%s: has more than %s, which is no configuration", name, FormatSize(most))
 	}
-	return text, err
+	return text.Bytes(), err
 }
 
 // loadConfig is what the configuration says.
@@ -66,6 +86,7 @@ func (s *Source) loadConfig() (config policy.Config, err error) {
 	if err != nil || c.name == "" {
 		return config, err
 	}
+	defer frugal(c.text)()
 	config, err = policy.ParseConfig(c.name, c.text)
 	return config, knownProblems(c.name, err)
 }
@@ -94,8 +115,9 @@ func (s *Source) Defaults() (levels [][]policy.Default, err error) {
 		}
 	}
 	for _, file := range files {
+		restore := frugal(file.text)
 		level, err := policy.ParseDefaults(file.name, file.text, file.name == userConfig())
-		if err != nil {
+		if restore(); err != nil {
 			return nil, knownProblems(file.name, err)
 		}
 		levels = append(levels, level)
