@@ -32,6 +32,10 @@ type Keys struct {
 	Claims  bool // believe what agents claim
 	Output  string
 
+	found  []request.Key // that may be tried as well
+	values valueCounts
+	cut    limit.Time // from which on they are validated
+
 	advisor  suggest.Advisor // for the bounds
 	question keys.Question
 	options  sweep.KeysOptions
@@ -58,11 +62,15 @@ var longerPeriods = []limit.Time{10 * limit.Minute, limit.Hour}
 func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	r.Wanted, r.Asked = !r.Claims, r.Action
 	r.Memory.expect(keysClient)
+	if len(r.By) == 0 && len(r.Limits) == 0 {
+		r.found = foundKeys(r.findFields(logs), r.NetworkDB != nil)
+	}
 	if err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return r.ask() }); err != nil {
 		return err
 	}
 	CollectOften()
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
+	r.Read.NoValues = len(r.found) > 0
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	if r.Rules != nil {
@@ -82,6 +90,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 			return engine.Judge(b)
 		}
 		survey.Take(b)
+		r.values.take(b, r.Read.Tables)
 		return nil
 	}
 	a := &r.advisor
@@ -106,6 +115,9 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	b := r.beginBounds(survey, result)
 	if len(r.Limits) == 0 {
 		if err := r.draw(ctx, survey, result, b); err != nil {
+			return err
+		}
+		if err := r.widen(ctx, survey, result, b); err != nil {
 			return err
 		}
 	}
@@ -173,6 +185,13 @@ func (b *keyBounds) next() {
 	b.found = append(b.found, suggest.Reached(b.now, b.left[0])...)
 	b.left = b.left[1:]
 	b.begin()
+}
+
+// add has further keys looked at.
+func (b *keyBounds) add(keys []request.Key, atOnce int) {
+	if b.left = slices.AppendSeq(b.left, slices.Chunk(keys, atOnce)); b.now == nil {
+		b.begin()
+	}
 }
 
 // share has the bounds take in what a pass for the same keys does.
@@ -291,7 +310,7 @@ func (r *Keys) ask() ([]policy.Policy, error) {
 	if periods == nil {
 		periods = append([]limit.Time{limit.Minute}, longerPeriods...)
 	}
-	return longestWindow(periods, q.By...)
+	return longestWindow(periods, slices.Concat(q.By, r.found)...)
 }
 
 // limitsByKey are the policies of --limit, those of each limit together, in the order of the keys.

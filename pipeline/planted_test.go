@@ -24,6 +24,8 @@ type planter struct {
 	*rand.Rand
 	requests []plantedRequest
 	people   map[string]bool // the addresses of people
+
+	forwarded bool // whether a proxy stands in front, see tagged
 }
 
 type plantedRequest struct {

@@ -29,6 +29,7 @@ type Keys struct {
 	who      []member        // the population, and how many claims of it are contradicted; nil: not asked for yet
 	doubted  int64
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
+	part     part
 	clients  clientCounts
 	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
@@ -142,8 +143,33 @@ func (k *Keys) Take(b *traffic.Batch) {
 		k.now = max(k.now, p)
 	}
 	each(runtime.GOMAXPROCS(0), len(k.sweeps), k.work)
-	if !b.Warm && k.known == nil {
+	switch {
+	case b.Warm:
+	case k.known == nil:
 		k.count(b)
+	default:
+		k.part.take(b, k)
+	}
+}
+
+// A part is what was taken in to draw curves again, which need not be all.
+type part struct {
+	met                []bool // by visitor
+	visitors, requests Classes
+}
+
+func (p *part) take(b *traffic.Batch, k *Keys) {
+	p.met = append(p.met, make([]bool, max(0, len(k.known)-len(p.met)))...)
+	action := actionIDs(k.options.Tables, k.options.Action)
+	for row, visitor := range k.visitors.Column {
+		if k.options.Action != "" && !action.Has(b.Action[row]) {
+			continue
+		}
+		class := k.known[visitor]
+		if p.requests[class]++; !p.met[visitor] {
+			p.met[visitor] = true
+			p.visitors[class]++
+		}
 	}
 }
 
@@ -286,6 +312,19 @@ func (k *Keys) Draw(r *KeysResult, again *Keys) {
 		}
 		r.Sides[i].Curves = append(r.Sides[i].Curves, side.Curves...)
 	}
+}
+
+// Part is a result of k about no more than the requests that again, which is of k, has taken in. The curves are added to
+// those of an earlier part for the same requests, if there is one.
+func (k *Keys) Part(whole, part *KeysResult, again *Keys) *KeysResult {
+	if part == nil {
+		part = &KeysResult{
+			Stats: whole.Stats, Tables: whole.Tables, Action: whole.Action, ClientStats: whole.ClientStats,
+			Visitors: again.part.visitors, Requests: again.part.requests,
+		}
+	}
+	k.Draw(part, again)
+	return part
 }
 
 // AtOnce is how many keys Again may draw in one pass, so that what is remembered of them stays within keyBytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"shadow/limit"
@@ -13,6 +14,7 @@ import (
 	"shadow/sweep"
 	"shadow/traffic"
 	"shadow/traffic/ingest"
+	"shadow/traffic/match"
 	"shadow/traffic/traffictest"
 )
 
@@ -77,7 +79,7 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 	var keys []request.Key
 	var policies []policy.Policy
 	var tried []int64
-	for _, by := range request.UsualKeys {
+	for _, by := range slices.Concat(request.UsualKeys, []request.Key{"agent", "client/20", "client/48", "user+path", "segment:2", "agent+segment:1"}) {
 		if by == request.ByHost {
 			continue // most of the logs do not tell it
 		}
@@ -88,6 +90,9 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 		check(t, err)
 		policies = append(policies, some...)
 	}
+	values, _, err := match.NewValues(keys, nil, nil)
+	check(t, err)
+	o.Values, o.Tables.Parts = values, values.Parts()
 	twin := &tally{tables: o.Tables, requests: map[string]int64{}, class: map[string]request.Class{}}
 	for range policies {
 		twin.refused = append(twin.refused, map[string]int64{})
@@ -110,6 +115,22 @@ func keysAgree(t *testing.T, rng *rand.Rand, files []string) {
 		}
 		if noted.Refused != want.Refused || noted.Hit != want.Hit {
 			t.Errorf("by %s, %s: noted are %v refused, %v hit; replay says %v and %v", side.By, policies[i].Name, noted.Refused, noted.Hit, want.Refused, want.Hit)
+		}
+	}
+
+	// A part that is the whole is as the whole.
+	again := drawn.Again(keys, options.Periods)
+	second, err := ingest.NewReader(context.Background(), files, nil, o)
+	check(t, err)
+	defer second.Close()
+	check(t, again.Run(second))
+	part := drawn.Part(got, nil, again)
+	if part.Visitors != got.Visitors || part.Requests != got.Requests {
+		t.Errorf("%v visitors with %v requests, want %v with %v", part.Visitors, part.Requests, got.Visitors, got.Requests)
+	}
+	for i, side := range part.Sides {
+		if p, want := side.Curves[0].At(tried[i]), got.Sides[i].Curves[0].At(tried[i]); p.Refused != want.Refused || p.Hit != want.Hit {
+			t.Errorf("by %s: drawn again, %v are refused and %v hit, want %v and %v", side.By, p.Refused, p.Hit, want.Refused, want.Hit)
 		}
 	}
 }

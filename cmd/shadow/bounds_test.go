@@ -49,14 +49,18 @@ func TestBoundsAgree(t *testing.T) {
 				if len(asked) < 4 {
 					t.Errorf("%d keys have a bound", len(asked))
 				}
+				usual := len(want)
 				for _, got := range asked {
+					if _, known := want[got.Key]; !known { // the log's own, which suggest does not try
+						want[got.Key] = readJSON[answer](t, append(args, "--by", got.Key)...).Bounds.Keys[0]
+					}
 					if got != want[got.Key] {
 						t.Errorf("%s: %+v by keys, %+v by suggest", got.Key, got, want[got.Key])
 					}
 				}
 				if name == "as the site is" {
 					limited := readJSON[answer](t, append(args, "--limit", "6/30s")...).Bounds.Keys
-					if !reflect.DeepEqual(asked, limited) {
+					if !reflect.DeepEqual(asked[:usual], limited) {
 						t.Errorf("windows: %+v, one limit: %+v", asked, limited)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"shadow/report/format"
 	"shadow/request"
 	"shadow/suggest"
+	"shadow/sweep"
 )
 
 // Report is the report on keys: what limits cost protected clients, by what they count by. docs/keys.md
@@ -16,8 +17,9 @@ type Report struct {
 	Action    string      `json:"action"` // whose requests this is about; "" for all
 	Target    Group       `json:"stop"`
 	Protected Group       `json:"spare"`
-	Doubted   int64       `json:"doubted"` // visitors that claim to be browsers, which their evidence contradicts
-	Absent    []AbsentKey `json:"absent"`  // keys that this log has nothing for
+	Doubted   int64       `json:"doubted"`         // visitors that claim to be browsers, which their evidence contradicts
+	Absent    []AbsentKey `json:"absent"`          // keys that this log has nothing for
+	Found     []string    `json:"found,omitempty"` // keys that were tried as well, since the usual ones do not separate
 	Answers   []Answer    `json:"answers"`
 	Bounds    *Bounds     `json:"bounds"` // nil: not known
 	Log       Log         `json:"log"`
@@ -89,9 +91,28 @@ type Answer struct {
 	Best   string   `json:"best"`           // the best key; "" if none refuses the share, and with a limit
 	// a longer window by which a key separates where none does by this one; "" if none was found
 	Longer string `json:"longer_per"`
+	// that key
+	LongerKey string `json:"longer_key,omitempty"`
+	// of the keys found, the best on the first part of the log's time; nil: none were tried
+	Validated *Validated `json:"validated,omitempty"`
 
 	longer *Row     // that key
 	tried  []string // longer windows by which none does
+}
+
+// Validated is what the limit that was best on the first part of the log's time does on the rest.
+type Validated struct {
+	Key              string  `json:"key"`
+	Limit            string  `json:"limit"`
+	ChosenOnPercent  int     `json:"chosen_on_percent"` // of the time
+	Tried            int     `json:"tried"`             // keys
+	TargetRefused    int64   `json:"stopped"`
+	TargetRequests   int64   `json:"of_requests"`
+	TargetPercent    float64 `json:"stopped_percent"`
+	ProtectedHit     int64   `json:"spare_hit"`
+	Protected        int64   `json:"of_visitors"`
+	ProtectedPercent float64 `json:"spare_hit_percent"`
+	MostPercent      float64 `json:"spare_hit_percent_most"` // of all such visitors, with 95 % confidence for all keys tried together
 }
 
 // A Row is one key.
@@ -110,6 +131,14 @@ type Row struct {
 	n int64 // of the limit
 }
 
+// A Split is what keys found in a log are chosen on, and what they are validated on.
+type Split struct {
+	Found       []request.Key // that were tried
+	First, Rest *sweep.KeysResult
+	Percent     int // of the log's time that is the first part
+	Tried       int // keys in all
+}
+
 // Question says what a report on keys is to tell.
 type Question struct {
 	Target, Protected []request.Class // as which the result counts them
@@ -120,4 +149,5 @@ type Question struct {
 	Refuse []float64 // shares of the target requests, in percent
 	By     []request.Key
 	Limits []string // of the result's limits, each once for every key
+	Split  *Split   // nil: no keys were looked for
 }

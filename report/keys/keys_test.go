@@ -48,6 +48,35 @@ func keysQuestion(refuse ...float64) Question {
 	}
 }
 
+// What the first part chooses is held against the rest, with a bound for all keys that were tried. A key that does not separate
+// there is not validated.
+func TestValidated(t *testing.T) {
+	q := keysQuestion(80, 85.5)
+	first, rest := keyed(), keyed()
+	rest.Requests, rest.Visitors = sweep.Classes{request.Tool: 500}, sweep.Classes{request.Browser: 40}
+	rest.Sides[1].Curves[0].Points = []sweep.Point{
+		{Limit: 1, Refused: sweep.Classes{request.Tool: 450}, Hit: sweep.Classes{request.Browser: 30}},
+		{Limit: 29, Refused: sweep.Classes{request.Tool: 410}, Hit: sweep.Classes{request.Browser: 1}}, {Limit: 40},
+	}
+	q.Split = &Split{Found: []request.Key{request.ByUser}, First: first, Rest: rest, Percent: 70, Tried: 20}
+	k := New(keyed(), q, townOptions)
+	v := k.Answers[0].Validated
+	want := Validated{
+		Key: "user", Limit: "window:29/1m", ChosenOnPercent: 70, Tried: 20, TargetRefused: 410, TargetRequests: 500, TargetPercent: 82,
+		ProtectedHit: 1, Protected: 40, ProtectedPercent: 2.5, MostPercent: 18.776062,
+	}
+	if v == nil || *v != want || k.Answers[1].Validated != nil || !slices.Equal(k.Found, []string{"user"}) {
+		t.Errorf("%+v, %+v, found %v", v, k.Answers[1].Validated, k.Found)
+	}
+	if picked := Pick(first, q, []request.Key{request.ByClient, request.ByUser}, 2); !slices.Equal(picked, []request.Key{request.ByUser}) {
+		t.Errorf("picked %v", picked)
+	}
+	q.Split.Rest.Requests = sweep.Classes{}
+	if text := New(keyed(), q, townOptions).Answers[0].Validated.text(); !strings.HasSuffix(text, "the rest has too little to validate it") {
+		t.Error(text)
+	}
+}
+
 func TestBestKey(t *testing.T) {
 	k := New(keyed(), keysQuestion(80, 85.5, 95), townOptions)
 	for i, want := range []struct{ best, limit, verdict string }{

@@ -38,6 +38,12 @@ func New(res *sweep.KeysResult, q Question, o report.Options) *Report {
 	if k.Target.Requests > 0 {
 		k.answer(res, q)
 	}
+	if s := q.Split; s != nil {
+		for _, key := range s.Found {
+			k.Found = append(k.Found, key.String())
+		}
+		k.validate(s, q)
+	}
 	return k
 }
 
@@ -100,7 +106,7 @@ func (k *Report) answer(res *sweep.KeysResult, q Question) {
 			for j := asked; j < asked+q.Longer && !a.separates() && a.longer == nil; j++ {
 				other := k.loosest(res, j, share, q)
 				if a.tried = append(a.tried, other.Per); other.separates() {
-					a.Longer, a.longer = other.Per, &other.Keys[0]
+					a.Longer, a.LongerKey, a.longer = other.Per, other.Keys[0].Key, &other.Keys[0]
 				}
 			}
 			k.Answers = append(k.Answers, a)

@@ -36,6 +36,9 @@ func (k *Report) facts() (f document.Facts) {
 			format.Count(l.Shared, "client"), l.MostShared, format.Thousands(l.MostBrowsers)))
 	}
 	f.Add("absent", k.absentText())
+	if len(k.Found) > 0 {
+		f.Add("also tried", strings.Join(k.Found, ", ")+": the log has them, and the usual keys do not separate")
+	}
 	return f
 }
 
@@ -86,6 +89,9 @@ func (k *Report) Text(w *document.Writer) {
 		if v := a.verdict(k); v != "" {
 			w.Space()
 			w.Facts(document.Strong("best", v))
+		}
+		if a.Validated != nil {
+			w.Facts(document.Strong("validated", a.Validated.text()))
 		}
 	}
 }
@@ -192,9 +198,10 @@ func (a *Answer) verdict(k *Report) string {
 }
 
 // separates reports whether the best key refuses the share, and hits few of the protected visitors.
-func (a *Answer) separates() bool {
-	return a.Best != "" && a.Keys[0].ProtectedHitPercent <= wellSeparated
-}
+func (a *Answer) separates() bool { return a.Best != "" && a.Keys[0].separates() }
+
+// separates reports whether a key refuses the share, and hits few of the protected visitors.
+func (r *Row) separates() bool { return r.Reached && r.ProtectedHitPercent <= wellSeparated }
 
 // longerText says which longer window does, if one was found; else what was tried, or can be.
 func (a *Answer) longerText(k *Report) string {

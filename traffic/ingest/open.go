@@ -175,7 +175,9 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 		return err
 	}
 	f.format, f.next, f.warnings = found.Format, found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
-	f.missing = missingParts(o.Values, sample, f.format)
+	if !o.NoValues {
+		f.missing = missingParts(o.Values, sample, f.format)
+	}
 	f.warnings = append(f.warnings, o.neverAbsent(sample, f.format)...)
 	f.hosts = o.Tracer.OwnHosts(records(sample, f.format))
 	begins, first, takesPart := newProgress(), newProgress(), o.takesPart()

@@ -58,10 +58,7 @@ func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing
 		}
 		m := missingPart{part: part, sure: !has}
 		if part.Kind != request.PartSegment && (!has || f.Names() == nil) {
-			names := f.Names()
-			if names == nil {
-				names = keysOf(sample)
-			}
+			names := FieldsOf(sample, f)
 			m.text = thereAre(names)
 			if near := nearestName(part, names); near != "" && !strings.EqualFold(near, part.String()) {
 				m.sure, m.text = true, fmt.Sprintf(" (did you mean %q?)", near)+m.text
@@ -70,6 +67,14 @@ func missingParts(values *match.Values, sample []byte, f *parse.Format) (missing
 		missing = append(missing, m)
 	}
 	return missing
+}
+
+// FieldsOf are what a format, or else the beginning of a log, calls its fields.
+func FieldsOf(sample []byte, f *parse.Format) []string {
+	if names := f.Names(); names != nil {
+		return names
+	}
+	return keysOf(sample)
 }
 
 // thereAre lists names.

@@ -1,0 +1,91 @@
+package keys
+
+import (
+	"fmt"
+	"slices"
+
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/request"
+	"shadow/suggest"
+	"shadow/sweep"
+)
+
+// Keys that were found in a log are chosen on the first part of its time and validated on the rest.
+
+// ofFirst is the question of the first part.
+func (q Question) ofFirst(keys []request.Key) Question {
+	q.By, q.Split = keys, nil
+	return q
+}
+
+// Pick are those of some keys that separate by what a result says, the best n for each question.
+func Pick(res *sweep.KeysResult, q Question, by []request.Key, n int) (picked []request.Key) {
+	for _, a := range New(res, q.ofFirst(by), report.Options{}).Answers {
+		var rows []Row
+		for _, row := range a.Keys[:min(n, len(a.Keys))] {
+			if row.separates() {
+				rows = append(rows, row)
+			}
+		}
+		if a.longer != nil {
+			rows = append(rows, *a.longer)
+		}
+		for _, row := range rows {
+			if key, err := request.ParseKey(row.Key); err == nil && !slices.Contains(picked, key) {
+				picked = append(picked, key)
+			}
+		}
+	}
+	return picked
+}
+
+// validate says for each answer what the limit that is best on the first part does on the rest.
+func (k *Report) validate(s *Split, q Question) {
+	if s.Rest == nil {
+		return // none separates there
+	}
+	target, protected := s.Rest.Requests.Of(q.Target), s.Rest.Visitors.Of(q.Protected)
+	for i, a := range New(s.First, q.ofFirst(s.Found), report.Options{}).Answers {
+		best := a.longer
+		if best == nil && a.separates() {
+			best = &a.Keys[0]
+		}
+		if best == nil || i >= len(k.Answers) {
+			continue
+		}
+		p := pointOf(s.Rest, best)
+		v := Validated{
+			Key: best.Key, Limit: best.Limit, ChosenOnPercent: s.Percent, Tried: s.Tried,
+			TargetRefused: p.Refused.Of(q.Target), TargetRequests: target, ProtectedHit: p.Hit.Of(q.Protected), Protected: protected,
+		}
+		v.TargetPercent = format.PercentOf(v.TargetRefused, target)
+		v.ProtectedPercent = format.PercentOf(v.ProtectedHit, protected)
+		v.MostPercent = float64(suggest.MostHitOf(protected, v.ProtectedHit, s.Tried)) / 1_000_000
+		k.Answers[i].Validated = &v
+	}
+}
+
+// pointOf is what the limit of a row refuses in another result.
+func pointOf(res *sweep.KeysResult, row *Row) (p sweep.Point) {
+	for i := range res.Sides {
+		side := &res.Sides[i]
+		for j := range side.Curves {
+			if c := &side.Curves[j]; side.By.String() == row.Key && c.Limit(row.n) == row.Limit {
+				return c.At(row.n)
+			}
+		}
+	}
+	return p
+}
+
+// text says what was validated.
+func (v *Validated) text() string {
+	text := fmt.Sprintf("%s, %s, is the best of %s by the first %d %% of the log's time; ", v.Key, v.Limit, format.Count(int64(v.Tried), "key"),
+		v.ChosenOnPercent)
+	if v.TargetRequests == 0 || v.Protected == 0 {
+		return text + "the rest has too little to validate it"
+	}
+	return text + fmt.Sprintf("on the rest it refuses %s%% of the target and hits %s of %s, with 95 %% confidence at most %s%% of all such",
+		format.Percent(v.TargetPercent), format.Thousands(v.ProtectedHit), format.Count(v.Protected, "visitor"), format.Percent(v.MostPercent))
+}
