@@ -33,34 +33,47 @@ const (
 	shownOfFound = 2  // of the keys found that separate, for each question
 )
 
-// findFields are the fields of the first log that are to be tried. What is wrong with the log others will say.
-func (r *Keys) findFields(logs []string) (fields []request.Key) {
+// mostPeeked is how many files are looked at for one that is a log: a directory may begin with others.
+const mostPeeked = 10
+
+// findFields are the fields of the first log that are to be tried. What is wrong with a log others will say.
+func (r *Keys) findFields(logs []string) []request.Key {
 	found, err := logfile.Expand(logs)
-	if err != nil || len(found.Names) == 0 {
-		return nil
-	}
-	if _, known, err := logfile.FingerprintOf(found.Names[0]); err != nil || !known {
-		return nil // it can be read only once
-	}
-	input, err := logfile.OpenInput(found.Names[0], nil)
 	if err != nil {
 		return nil
+	}
+	for _, name := range found.Names[:min(mostPeeked, len(found.Names))] {
+		if fields, err := r.fieldsOf(name); err == nil && fields != nil {
+			return fields
+		}
+	}
+	return nil
+}
+
+// fieldsOf are the fields of a file that are to be tried.
+func (r *Keys) fieldsOf(name string) (fields []request.Key, err error) {
+	if _, known, err := logfile.FingerprintOf(name); err != nil || !known {
+		return nil, err // what is no file can be read only once
+	}
+	input, err := logfile.OpenInput(name, nil)
+	if err != nil {
+		return nil, err
 	}
 	defer input.Close()
 	sample, err := input.PeekInto(nil)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	choice, err := r.choice(nil)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	detected, err := choice.For(sample)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	for _, name := range ingest.FieldsOf(sample, detected.Format) {
-		if key, err := request.ParseKey("field:" + name); err == nil && identifier().MatchString(name) && len(fields) < mostFields {
+	for _, field := range ingest.FieldsOf(sample, detected.Format) {
+		if key, err := request.ParseKey("field:" + field); err == nil && identifier().MatchString(field) && len(fields) < mostFields {
 			fields = append(fields, key)
 		}
 	}
@@ -69,7 +82,7 @@ func (r *Keys) findFields(logs []string) (fields []request.Key) {
 			fields = append(fields, request.Key(request.Part{Kind: request.PartSegment, N: n + 1}.String()))
 		}
 	}
-	return fields
+	return fields, nil
 }
 
 // foundKeys are the keys to be tried, the simpler first. owners says whether it is known whose networks addresses are in.
@@ -133,7 +146,7 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 	if periods == nil {
 		periods = append([]limit.Time{limit.Minute}, longerPeriods[:q.Longer]...)
 	}
-	split := &keys.Split{Found: found, Percent: chosenOn, Tried: len(q.By) + len(found)}
+	split := &keys.Split{Found: found, Percent: chosenOn}
 	for some := range slices.Chunk(found, survey.AtOnce()) {
 		first := survey.Again(some, periods)
 		if err := r.again(ctx, func(b *traffic.Batch) error { first.Take(r.part(b, true)); return nil }); err != nil {

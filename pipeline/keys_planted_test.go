@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,8 +117,8 @@ var keyPlantings = []struct {
 		})
 	}},
 	{"one segment's scraping", "segment:1", func(p *planter) {
-		for _, hour := range []time.Duration{1, 3, 6, 7} {
-			p.swarm(hour*time.Hour, 15*time.Minute, 10, "/catalogue/%d", func(int) (string, string, string, string) {
+		for _, from := range []time.Duration{time.Hour, 3 * time.Hour, 6 * time.Hour, 7 * time.Hour} {
+			p.swarm(from, 15*time.Minute, 10, "/catalogue/%d", func(int) (string, string, string, string) {
 				return p.anywhere(110), "-", p.anyTool(), p.tagless()
 			})
 		}
@@ -251,5 +252,23 @@ func TestIdentifiers(t *testing.T) {
 		if got := identifier().MatchString(name); got != want {
 			t.Errorf("%s is an identifier: %t, want %t", name, got, want)
 		}
+	}
+}
+
+// Fields are those of the first file that is a log, compressed or not.
+func TestFindFields(t *testing.T) {
+	dir := t.TempDir()
+	line := `{"time":"2026-01-01T00:00:00Z","client":"192.0.2.7","path":"/a","status":200,"tls":{"ja4":"t13d"},"request_id":"1"}` + "\n"
+	for name, text := range map[string]string{"a.txt": "read me\n", "b.json": line} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []request.Key{"field:tls.ja4", "segment:1", "segment:2", "segment:3"}
+	if got := new(Keys).findFields([]string{dir}); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := new(Keys).findFields([]string{"-"}); got != nil {
+		t.Errorf("of standard input %v", got)
 	}
 }

@@ -56,12 +56,12 @@ func (k *Report) validate(s *Split, q Question) {
 		}
 		p := pointOf(s.Rest, best)
 		v := Validated{
-			Key: best.Key, Limit: best.Limit, ChosenOnPercent: s.Percent, Tried: s.Tried,
+			Key: best.Key, Limit: best.Limit, ChosenOnPercent: s.Percent, Tried: len(s.Found),
 			TargetRefused: p.Refused.Of(q.Target), TargetRequests: target, ProtectedHit: p.Hit.Of(q.Protected), Protected: protected,
 		}
 		v.TargetPercent = format.PercentOf(v.TargetRefused, target)
 		v.ProtectedPercent = format.PercentOf(v.ProtectedHit, protected)
-		v.MostPercent = float64(suggest.MostHitOf(protected, v.ProtectedHit, s.Tried)) / 1_000_000
+		v.MostPercent = float64(suggest.MostHitOf(protected, v.ProtectedHit, v.Tried)) / 1_000_000
 		k.Answers[i].Validated = &v
 	}
 }
@@ -81,7 +81,7 @@ func pointOf(res *sweep.KeysResult, row *Row) (p sweep.Point) {
 
 // text says what was validated.
 func (v *Validated) text() string {
-	text := fmt.Sprintf("%s, %s, is the best of %s by the first %d %% of the log's time; ", v.Key, v.Limit, format.Count(int64(v.Tried), "key"),
+	text := fmt.Sprintf("%s, %s, is the best of %s of the log by the first %d %% of its time; ", v.Key, v.Limit, format.Count(int64(v.Tried), "key"),
 		v.ChosenOnPercent)
 	if v.TargetRequests == 0 || v.Protected == 0 {
 		return text + "the rest has too little to validate it"

@@ -105,7 +105,7 @@ type Validated struct {
 	Key              string  `json:"key"`
 	Limit            string  `json:"limit"`
 	ChosenOnPercent  int     `json:"chosen_on_percent"` // of the time
-	Tried            int     `json:"tried"`             // keys
+	Tried            int     `json:"tried"`             // keys of the log
 	TargetRefused    int64   `json:"stopped"`
 	TargetRequests   int64   `json:"of_requests"`
 	TargetPercent    float64 `json:"stopped_percent"`
@@ -136,7 +136,6 @@ type Split struct {
 	Found       []request.Key // that were tried
 	First, Rest *sweep.KeysResult
 	Percent     int // of the log's time that is the first part
-	Tried       int // keys in all
 }
 
 // Question says what a report on keys is to tell.

@@ -3,6 +3,7 @@ package keys
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -56,16 +57,21 @@ func TestValidated(t *testing.T) {
 	rest.Requests, rest.Visitors = sweep.Classes{request.Tool: 500}, sweep.Classes{request.Browser: 40}
 	rest.Sides[1].Curves[0].Points = []sweep.Point{
 		{Limit: 1, Refused: sweep.Classes{request.Tool: 450}, Hit: sweep.Classes{request.Browser: 30}},
-		{Limit: 29, Refused: sweep.Classes{request.Tool: 410}, Hit: sweep.Classes{request.Browser: 1}}, {Limit: 40},
+		{Limit: 29, Refused: sweep.Classes{request.Tool: 410}, Hit: sweep.Classes{request.Browser: 1}},
+		{Limit: 40},
 	}
-	q.Split = &Split{Found: []request.Key{request.ByUser}, First: first, Rest: rest, Percent: 70, Tried: 20}
+	found := []request.Key{request.ByUser}
+	for bits := range 19 {
+		found = append(found, request.Key(fmt.Sprintf("client/%d", 8+bits)))
+	}
+	q.Split = &Split{Found: found, First: first, Rest: rest, Percent: 70}
 	k := New(keyed(), q, townOptions)
 	v := k.Answers[0].Validated
 	want := Validated{
 		Key: "user", Limit: "window:29/1m", ChosenOnPercent: 70, Tried: 20, TargetRefused: 410, TargetRequests: 500, TargetPercent: 82,
 		ProtectedHit: 1, Protected: 40, ProtectedPercent: 2.5, MostPercent: 18.776062,
 	}
-	if v == nil || *v != want || k.Answers[1].Validated != nil || !slices.Equal(k.Found, []string{"user"}) {
+	if v == nil || *v != want || k.Answers[1].Validated != nil || len(k.Found) != 20 || k.Found[0] != "user" {
 		t.Errorf("%+v, %+v, found %v", v, k.Answers[1].Validated, k.Found)
 	}
 	if picked := Pick(first, q, []request.Key{request.ByClient, request.ByUser}, 2); !slices.Equal(picked, []request.Key{request.ByUser}) {
