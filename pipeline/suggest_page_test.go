@@ -3,6 +3,9 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +61,43 @@ func pageOf(t *testing.T, s Suggest, log string) (text string, data island) {
 		}
 	}
 	return text, data
+}
+
+// Clients that are alike are listed by their names, whichever was read first.
+func TestPageListsLikesByName(t *testing.T) {
+	var log strings.Builder
+	for minute := range 60 {
+		for client := range 40 {
+			for second := range 12 {
+				fmt.Fprintf(&log, "192.0.2.%d - - [01/Jan/2026:%02d:%02d:%02d +0000] \"GET /a HTTP/1.1\" 200 3 \"-\" \"curl/8\"\n",
+					90-client, client/10, minute, second)
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "likes.log")
+	if err := os.WriteFile(file, []byte(log.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := Suggest{Holdout: DefaultHoldout, Band: true, Protect: []suggest.Goal{{Who: suggest.Everybody, Percent: 50_000_000}}}
+	s.Logs.Wanted = true
+	_, page := pageOf(t, s, file)
+	rows := 0
+	for i := range page.Shapes {
+		var names []string
+		for _, row := range page.Shapes[i].Listed {
+			var client int
+			if err := json.Unmarshal(row[0], &client); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, string(page.Clients[client][0]))
+		}
+		if rows += len(names); !slices.IsSorted(names) {
+			t.Errorf("%s lists %s", page.Shapes[i].Key, names)
+		}
+	}
+	if rows < 100 {
+		t.Errorf("%d clients are listed", rows)
+	}
 }
 
 // Whatever N the slider stops at, of whichever shape, the figures and the clients are those of a replay of the log.

@@ -241,7 +241,7 @@ func (d *Advisor) draw(ctx context.Context) error {
 	}
 	reached := 0 // the part
 	d.chosenOn = 0
-	return d.Again(func(b *traffic.Batch) error {
+	err := d.Again(func(b *traffic.Batch) error {
 		for _, t := range d.tracks {
 			if t.whole != nil {
 				cold := *b
@@ -264,6 +264,12 @@ func (d *Advisor) draw(ctx context.Context) error {
 			return nil
 		})
 	})
+	for _, t := range d.tracks { // the replays that follow need the room
+		if t.parts[reached].Finish(); t.whole != nil {
+			t.whole.Finish()
+		}
+	}
+	return err
 }
 
 // actions are those to suggest limits for, "" for all together.

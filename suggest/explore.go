@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"shadow/policy"
 	"shadow/replay"
@@ -230,7 +231,7 @@ func (x *explorer) window(c *Curve, i int) ExploredShape {
 		}
 		side := &sides[x.side(client)]
 		at, _ := slices.BinarySearchFunc(*side, need, func(n needy, need int64) int {
-			return cmp.Or(cmp.Compare(need, n.need), -1) // behind its like
+			return cmp.Or(cmp.Compare(need, n.need), x.byName(n.client, client))
 		})
 		if at < MostListed {
 			*side = slices.Insert(*side, at, needy{client, need})
@@ -261,6 +262,14 @@ func (x *explorer) side(client int32) int {
 		return 0
 	}
 	return 1
+}
+
+// byName orders clients that are alike: their ids depend on which part of the log was read first.
+func (x *explorer) byName(p, q int32) int {
+	if p == q {
+		return 0
+	}
+	return strings.Compare(x.Tables.Clients.Name(p), x.Tables.Clients.Name(q))
 }
 
 // listed is the index of a client among those that lists name.
@@ -384,7 +393,7 @@ func (x *explorer) list(s *ExploredShape, stop int, hits *replay.Hits) {
 	}
 	for side := range fresh {
 		slices.SortFunc(fresh[side], func(p, q replay.Hit) int {
-			return cmp.Or(cmp.Compare(q.Refused, p.Refused), cmp.Compare(p.Client, q.Client))
+			return cmp.Or(cmp.Compare(q.Refused, p.Refused), x.byName(p.Client, q.Client))
 		})
 		for _, hit := range fresh[side][:min(len(fresh[side]), MostListed-room[side])] {
 			refused := make([]int64, len(s.Stops))
