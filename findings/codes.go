@@ -8,6 +8,7 @@ var means = map[string]string{
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
 	"health_check":         "its requests are no visitor's; they make limits look looser or stricter than they are",
 	"heavy_client":         "every figure about requests is about this client, for a large part",
+	"key_missing":          "who leaves out what a limit counts by is limited as a client, by address",
 	"one_network":          "limits by address see many small clients where one network sends; one by network would see it",
 	"own_server":           "a limit would stop the site's own work, and protects or targets nobody in these requests",
 	"proxy_as_client":      "a limit by address counts many people as one, and refuses them together",

@@ -79,6 +79,7 @@ var lookers = []func(*seen) looker{
 	func(all *seen) looker { return &clients{seen: all} },
 	func(all *seen) looker { return &enforced{seen: all} },
 	newNetworks,
+	func(all *seen) looker { return &keyless{seen: all} },
 }
 
 // A Look gathers findings while a log is read.
