@@ -228,6 +228,9 @@ func (v *Verdict) protectsText() string {
 	}
 	if v.MostHit != nil {
 		text += "; 95 % sure that at most " + format.Percent(*v.MostHit) + " % would be"
+		if n := v.Validated; n != nil && v.Broke == nil && n.Protects.Clients < p.Clients {
+			text += ", by the " + format.Thousands(n.Protects.Clients) + " of the last part"
+		}
 	}
 	return text
 }
@@ -272,8 +275,8 @@ func (e *Exempt) text() string {
 		who += ": else it refuses"
 	}
 	switch {
-	case e.Clients == 0:
-		return who + " what --exclude leaves out"
+	case e.Clients == 0: // none is refused
+		return strings.TrimSuffix(strings.TrimSuffix(who, ": else it refuses"), ": else they refuse") + ": what --exclude leaves out"
 	case e.Others == e.Clients:
 		whose = "other monitors"
 	case e.Others > 0:
