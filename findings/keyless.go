@@ -11,7 +11,7 @@ import (
 )
 
 // keyless looks at the requests that lack what limits count by, so that they count by their clients. That none has it is
-// a warning of whoever reads the log.
+// a warning of whoever reads the log. Where keys of the log are only tried, nobody asked for them.
 type keyless struct {
 	*seen
 	lacking [traffic.MaxValues]int64 // requests without each of Tables.Parts
@@ -30,6 +30,9 @@ func (l *keyless) take(b *traffic.Batch, from, to int) {
 }
 
 func (l *keyless) find(*ingest.Stats) (found []Finding) {
+	if l.Read.NoValues {
+		return nil
+	}
 	for i, part := range l.Read.Tables.Parts {
 		n := l.lacking[i]
 		counted := slices.ContainsFunc(l.Keys, func(k request.Key) bool { return slices.Contains(k.Parts(), part) })
