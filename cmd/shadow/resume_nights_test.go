@@ -252,7 +252,7 @@ func (s *site) live(nights [][]byte, judge func()) {
 			half = s.dice.IntN(bytes.IndexByte(nights[i+1], '\n'))
 			s.grow(nights[i+1][:half])
 		}
-		if s.awake || s.dice.IntN(5) > 0 { // else the night is missed
+		if i == 0 || s.awake || s.dice.IntN(5) > 0 { // else the night is missed; what was rotated before the first is unknown
 			judge()
 		}
 		if half > 0 { // the server writes the rest before the log is rotated
