@@ -29,7 +29,7 @@ type feed struct {
 	opening   uint64         // see openingOf
 	hosts     map[string]int // in the referers of files at its beginning; nil: not wanted
 	whole     bool           // its stamps are whole seconds, and that is wanted to be known
-	begins    limit.Time     // its first moment, whatever takes part: the same for each span
+	begins    limit.Time     // its first moment, whatever takes part: the same for each span; MaxTime without a request
 	first     limit.Time     // a moment from which on the input tells, MinTime if its beginning does not say
 	reached   atomic.Int64   // how far in time the input has come, for the choice of what to read next
 	exhausted bool           // fetch has read its end

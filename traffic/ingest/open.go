@@ -141,7 +141,7 @@ func (p *opening) fail(i int, err error) {
 // one.
 func (p *opening) look(i int, room []byte) []byte {
 	o, input := p.options, p.inputs[i]
-	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime}
+	f := &feed{name: p.names[i], index: i, input: input, progress: newProgress(), first: traffic.MinTime, begins: traffic.MaxTime}
 	f.stats = InputStats{FirstAt: traffic.MaxTime, LastAt: traffic.MinTime}
 	if o.Resume != nil {
 		f.part = o.Resume.Ranges[i]
@@ -195,7 +195,13 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 			break
 		}
 	}
-	f.begins, f.first = begins.reached, first.reached
+	f.first = first.reached
+	if begins.last != traffic.MinTime {
+		f.begins = begins.last // of a single request
+		if begins.reached != traffic.MinTime {
+			f.begins = begins.reached
+		}
+	}
 	span := o.span()
 	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) || f.format.MayChange() {
 		return nil

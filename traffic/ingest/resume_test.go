@@ -126,6 +126,23 @@ func TestNightsOfOneLog(t *testing.T) {
 	}
 }
 
+// A file that holds a single line yet, as right after a rotation, is the last of its log and not the first.
+func TestNightWithOneLineOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	lines := busy(testneeds.Rand(t, 0, 4), 500, 1)
+	closing := func(day int) string {
+		return fmt.Sprintf("192.0.2.254 - - [%02d/Nov/2030:12:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\" \"-\"\n", day)
+	}
+	parts := []logfile.Range{
+		{Name: write(t, dir, "access.log.1", strings.Join(lines, "")+closing(1))}, {Name: write(t, dir, "access.log", closing(2))},
+	}
+	var n night
+	n.read(t, readingOptions(t), parts)
+	if len(n.rows) != len(lines) || n.last.Held != 2 {
+		t.Errorf("%d of %d requests are judged, and %d held back", len(n.rows), len(lines), n.last.Held)
+	}
+}
+
 // Several logs that are read up to the same moment each night.
 func TestNightsOfSeveralLogs(t *testing.T) {
 	for seed := range fewer(10) {
