@@ -45,10 +45,12 @@ type Replay struct {
 	harmMeant  string // as reports call it
 	Band       bool
 	Sweep      bool         // draw the curves as well
+	Verdicts   string       // a file that verdicts on all requests are written to; "": none is
 	Verified   func() error // called when nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
+	verdicts  *verdictFile     // nil unless Verdicts
 	harmed    *replay.Harm     // nil unless Harm
 	shared    *sharing         // nil unless Redis is
 	overTime  *html.OverTime   // nil unless the report is a page
@@ -61,6 +63,10 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	if err := r.prepareReplay(logs); err != nil {
 		return err
 	}
+	if err := r.openVerdicts(); err != nil {
+		return err
+	}
+	defer r.verdicts.abandon()
 	collectLate()
 	var result *replay.Result
 	database, number, err := r.keep(ctx, r.Keeping, r.Events, func(run *store.Run) (err error) {
@@ -95,7 +101,7 @@ func (r *Replay) Run(ctx context.Context, logs []string) error {
 	case err != nil:
 		return err
 	}
-	return errors.Join(r.report(ctx, result, database, number), r.prune(ctx))
+	return errors.Join(r.verdicts.finish(ctx), r.report(ctx, result, database, number), r.prune(ctx))
 }
 
 // prepareReplay looks up everything that is named.
@@ -158,6 +164,9 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 		if err := r.resumed.restore(engine); err != nil {
 			return err
 		}
+		if r.verdicts != nil {
+			r.verdicts.Inputs(reader.Names())
+		}
 		if curves != nil {
 			src = tee{src, curves.Take}
 		}
@@ -216,7 +225,7 @@ func (r *Replay) newEngine(ctx context.Context, sink replay.Sink) *replay.Engine
 		Evidence: r.Rules != nil, Sink: sink, EventPolicies: kept, Band: r.Band, Stop: ctx.Err, Clock: r.Read.Clock,
 	}
 	if len(r.observers) > 0 {
-		o.Observer = r.observers
+		o.Observer, o.Retries = r.observers, r.verdicts != nil
 	}
 	if r.shared != nil {
 		o.Remote = r.shared.limiter

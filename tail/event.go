@@ -2,16 +2,12 @@ package tail
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
-	"strconv"
-	"time"
-	"unicode/utf8"
 
-	"shadow/escape"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic"
 )
@@ -33,8 +29,7 @@ type events struct {
 	tally    *Tally
 	refusals []refusal
 	line     []byte
-	second   limit.Time         // of stamp
-	stamp    []byte             // the time up to the second
+	clock    format.Clock
 	busy     map[int32]struct{} // clients refused since the last summary
 	feed     *feedCounts        // nil: nobody watches
 }
@@ -51,7 +46,7 @@ type refusal struct {
 func newEvents(out *output, policies []policy.Policy, tally *Tally) *events {
 	e := &events{out: out, policies: policies, tally: tally, busy: map[int32]struct{}{}}
 	for _, p := range policies {
-		e.names = append(e.names, appendText(nil, p.Name))
+		e.names = append(e.names, format.AppendText(nil, p.Name))
 	}
 	return e
 }
@@ -103,72 +98,20 @@ func (e *events) gather(b *traffic.Batch, verdicts []replay.Verdicts) {
 // format is the line of one refusal, valid until the next call.
 func (e *events) format(b *traffic.Batch, r refusal, class request.Class) []byte {
 	line := append(e.line[:0], `{"time":"`...)
-	line = e.appendTime(line, b.At[r.row])
+	line = e.clock.Append(line, b.At[r.row])
 	line = append(line, `","client":`...)
-	line = appendText(line, e.tables.Clients.Name(b.Client[r.row]))
+	line = format.AppendText(line, e.tables.Clients.Name(b.Client[r.row]))
 	line = append(line, `,"action":`...)
-	line = appendText(line, e.tables.Actions.Name(int32(b.Action[r.row])))
+	line = format.AppendText(line, e.tables.Actions.Name(int32(b.Action[r.row])))
 	line = append(line, `,"class":"`...)
 	line = append(line, class.String()...)
 	line = append(line, `","policy":`...)
 	line = append(line, e.names[r.policy]...)
 	line = append(line, `,"retry_after":`...)
-	line = appendSeconds(line, r.retry)
+	line = format.AppendSeconds(line, r.retry)
 	if r.degraded {
 		line = append(line, `,"degraded":true`...)
 	}
 	e.line = append(line, "}\n"...)
 	return e.line
-}
-
-// appendTime writes a moment as RFC 3339 in UTC, with microseconds.
-func (e *events) appendTime(line []byte, t limit.Time) []byte {
-	fraction := t % limit.Second
-	if fraction < 0 {
-		fraction += limit.Second
-	}
-	if second := t - fraction; second != e.second || e.stamp == nil {
-		e.second = second
-		e.stamp = time.UnixMicro(int64(second)).UTC().AppendFormat(e.stamp[:0], "2006-01-02T15:04:05.")
-	}
-	line = append(line, e.stamp...)
-	line = appendMicros(line, fraction)
-	return append(line, 'Z')
-}
-
-// appendMicros writes a number below a million with six digits.
-func appendMicros(line []byte, n limit.Time) []byte {
-	for unit := limit.Time(100_000); unit > 0; unit /= 10 {
-		line = append(line, byte('0'+n/unit%10))
-	}
-	return line
-}
-
-// appendSeconds writes a length of time in seconds, with as many digits as it needs; null for never.
-func appendSeconds(line []byte, t limit.Time) []byte {
-	if t == limit.Never {
-		return append(line, "null"...)
-	}
-	line = strconv.AppendInt(line, int64(t/limit.Second), 10)
-	if t %= limit.Second; t == 0 {
-		return line
-	}
-	line = appendMicros(append(line, '.'), t)
-	for line[len(line)-1] == '0' {
-		line = line[:len(line)-1]
-	}
-	return line
-}
-
-// appendText writes a text from a log as a JSON string, harmless for a terminal.
-func appendText(line []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f {
-			quoted, _ := json.Marshal(text) // a string always can be
-			return append(line, escape.JSON(quoted)...)
-		}
-	}
-	line = append(line, '"')
-	line = append(line, text...)
-	return append(line, '"')
 }

@@ -27,6 +27,7 @@ type Batch struct {
 	Traces   []Trace      // what requests show of their senders
 	Origin   []uint32     // a hash of the address that a proxy's header names behind the client; 0: none. See match.Origins
 	Leftmost []uint32     // a hash of that header's first entry, and in its last two bits what that is; 0: none
+	Line     []int64      // the line of the input that tells the request, from 1
 
 	Values [MaxValues][]int32 // for each of Tables.Parts: Tables.Values, or NoValue
 

@@ -12,13 +12,13 @@ import (
 
 // Columns says which of the optional columns a run has.
 type Columns struct {
-	Source, Host, User, Path, Upstream, Marks, Traces, Origins bool
+	Source, Host, User, Path, Upstream, Marks, Traces, Origins, Lines bool
 
 	Values int // how many of Batch.Values
 }
 
 // usualColumns are those that are not Values.
-const usualColumns = 15
+const usualColumns = 16
 
 // columns are those of b beside Seq.
 func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
@@ -38,6 +38,7 @@ func (b *Batch) columns() (all [usualColumns + MaxValues]column) {
 		{traces{series[Trace]{&b.Traces}}, noName, func(c Columns) bool { return c.Traces }},
 		{numbers[uint32]{series[uint32]{&b.Origin}}, noName, func(c Columns) bool { return c.Origins }},
 		{numbers[uint32]{series[uint32]{&b.Leftmost}}, noName, func(c Columns) bool { return c.Origins }},
+		{numbers[int64]{series[int64]{&b.Line}}, noName, func(c Columns) bool { return c.Lines }},
 	}
 	copy(all[:], usual[:])
 	for i := range b.Values {

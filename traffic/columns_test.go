@@ -31,7 +31,7 @@ func TestColumnsAreListed(t *testing.T) {
 	}
 }
 
-var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true, Values: 2}
+var allColumns = Columns{Source: true, Host: true, User: true, Path: true, Upstream: true, Marks: true, Traces: true, Origins: true, Lines: true, Values: 2}
 
 // filled has n rows, whose names are in the tables.
 func filled(t *Tables, n int) *Batch {

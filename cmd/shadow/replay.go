@@ -77,6 +77,8 @@ besides, or some of them with --policy.`,
 	aPeriod.add(cmd, &f.Retain, "retain", "delete runs that were stored longer ago than this `duration`, such as 90d, "+
 		"once this one is stored")
 	addBand(cmd, &f.Band)
+	verified(pipeline.CheckVerdictsName).add(cmd, &f.Verdicts, "verdicts", "write what each limit decides on each request to "+
+		"this `file`, which ends in .csv, .jsonl or .parquet")
 	profile.add(flags)
 	needs(cmd, []string{"resume"}, "resume-as")
 	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
@@ -86,6 +88,8 @@ besides, or some of them with --policy.`,
 	clash(cmd, "--resume keeps in the database where to go on, and --no-store keeps nothing: state "+
 		"one", "resume", "no-store")
 	clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
+	clash(cmd, "--verdicts and --cache: state one: requests that are kept have lost the numbers of their lines", "verdicts", "cache")
+	clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
 	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
 	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")

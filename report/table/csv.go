@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
+
+	"shadow/escape"
 )
 
 // CSV writes a table for programs, row by row: texts of strangers cannot become formulas, and numbers stay as they are.
@@ -57,4 +59,19 @@ func Records(head []string, records []Record) ([]byte, error) {
 	}
 	err := c.Flush()
 	return b.Bytes(), err
+}
+
+// CSVText is a text as a row of CSV has it.
+func CSVText(s string) []byte { return field(csvText(s)) }
+
+// PlainText is CSVText for programs alone: what a spreadsheet would compute stays as it is.
+func PlainText(s string) []byte { return field(escape.Visible(s)) }
+
+// field puts a text in quotes where it needs them.
+func field(s string) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{s}) // to memory
+	w.Flush()
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -48,7 +48,8 @@ type intake struct {
 	clock     Stopwatch
 
 	records [tile]parse.Record
-	host    []byte // in lower case, reused
+	numbers [tile]int64 // of the lines of the records, from the start of the block
+	host    []byte      // in lower case, reused
 }
 
 // rows are what one block came to.
@@ -142,6 +143,7 @@ func (in *intake) scan(r *rows, lines *parse.Lines) int {
 			if record.Start != record.Stamp {
 				r.moved++
 			}
+			in.numbers[n] = r.lines
 			n++
 		}
 	}
@@ -236,6 +238,9 @@ func (in *intake) optional(r *rows, records []parse.Record) {
 			origin, leftmost := in.origins.Of(&records[i])
 			r.Origin, r.Leftmost = append(r.Origin, origin), append(r.Leftmost, leftmost)
 		}
+	}
+	if in.columns.Lines {
+		r.Line = append(r.Line, in.numbers[:len(records)]...)
 	}
 	if in.columns.Marks {
 		marks := extend(&r.Marks, len(records))

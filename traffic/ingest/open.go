@@ -203,7 +203,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 		}
 	}
 	span := o.span()
-	if span.warm == traffic.MinTime || f.part.From != (logfile.Place{}) || f.format.MayChange() {
+	if span.warm == traffic.MinTime || o.Lines || f.part.From != (logfile.Place{}) || f.format.MayChange() {
 		return nil
 	}
 	parser, record := f.format.NewParser(), new(parse.Record)

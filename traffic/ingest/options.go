@@ -40,6 +40,7 @@ type Options struct {
 	Values   *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
 	Sizes    bool          // whether inputs must tell how many bytes were sent
 	Origins  bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies
+	Lines    bool          // whether the Line column is needed: inputs are then read from their beginnings
 	Band     bool          // whether it is wanted to know how coarse stamps are, see Coarseness
 
 	Resume *Resume // nil: inputs are read as they are, to their ends
@@ -95,7 +96,8 @@ func (o *Options) lacks(f *parse.Format) string {
 func (o *Options) Columns(inputs int, upstream, forwarded bool) traffic.Columns {
 	return traffic.Columns{
 		Source: inputs > 1, Host: o.Hosts || o.Scopes.ByHost(), User: o.Users, Path: o.Paths, Upstream: upstream,
-		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Values: len(o.Values.Parts()),
+		Marks: o.Scopes != nil, Traces: o.Tracer != nil, Origins: forwarded && o.Origins && o.Clients.IsAddress(), Lines: o.Lines,
+		Values: len(o.Values.Parts()),
 	}
 }
 

@@ -122,6 +122,14 @@ func (r *Reader) start(ctx context.Context) {
 	go r.collect(ctx)
 }
 
+// Names are those of the inputs, as Batch.Source tells them. Without that column all requests are of the first.
+func (r *Reader) Names() (names []string) {
+	for _, f := range r.feeds {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // newBatch returns an empty batch with room for what waits in most logs. It grows where more does.
 func (r *Reader) newBatch() *traffic.Batch { return traffic.NewBatch(2*r.options.Batch, r.columns()) }
 

@@ -147,6 +147,9 @@ func (r *Reader) account(j *job) {
 			j.rows.Source[i] = j.feed.rank
 		}
 	}
+	for i := range j.rows.Line {
+		j.rows.Line[i] += j.feed.stats.Lines + j.feed.comments
+	}
 	sum := r.pending.add(&j.rows.Batch, j.feed.progress)
 	j.feed.publish()
 	clock.Lap(&r.times.Order)
