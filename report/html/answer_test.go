@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"shadow/report/document"
 	"shadow/report/format"
@@ -146,10 +145,9 @@ func TestBrowserAnswerSlider(t *testing.T) {
 	p := madeAnswer(plainTexts)
 	b := openTab(t, p, 1280, 900)
 	b.shows(p, 0, 12)
-	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
 	for stop := range p.Shapes[0].Stops {
+		b.slide("slider", stop)
 		b.shows(p, 0, stop)
-		b.do(chromedp.KeyEvent(kb.ArrowRight))
 	}
 	last := len(p.Shapes[0].Stops) - 1
 	if !strings.Contains(fmt.Sprint(p.reads(0, 0).Clients), "more than") || p.reads(0, last).HitBy != "It hits nobody." {
@@ -178,7 +176,7 @@ func TestBrowserAnswerProtectsNobody(t *testing.T) {
 	}
 	b := openTab(t, p, 1280, 900)
 	b.shows(p, 0, 12)
-	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	b.slide("slider", 0)
 	b.shows(p, 0, 0)
 	eval[bool](b, `(() => { const f = document.getElementById("which"); f.value = "2"; f.dispatchEvent(new Event("change")); return true; })()`)
 	b.shows(p, 2, 0)
@@ -215,11 +213,11 @@ func TestBrowserAnswerAddress(t *testing.T) {
 	}
 	goTo("#kind=window:2m&n=999999999999999")
 	b.shows(p, 1, len(p.Shapes[1].Stops)-1)
-	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	b.slide("slider", 0)
 	if at := eval[string](b, hash); at != "#kind=window:2m&n=1" {
 		t.Errorf("the address is %q", at)
 	}
-	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	b.slide("slider", 1)
 	if at := eval[string](b, hash); at != "#kind=window:2m&n=25" {
 		t.Errorf("the address is %q", at)
 	}
@@ -313,7 +311,7 @@ func TestBrowserAnswerHostile(t *testing.T) {
 		}
 	}
 	b := openTab(t, p, 1280, 900)
-	b.do(chromedp.Focus(chromedp.CSS("#slider")), chromedp.KeyEvent(kb.Home))
+	b.slide("slider", 0)
 	if eval[bool](b, `"owned" in window`) {
 		t.Error("a stranger's script ran")
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"shadow/report/format"
 	"shadow/report/reporttest"
@@ -114,11 +113,11 @@ func TestBrowserOtherWaysToMove(t *testing.T) {
 	p := steepPage()
 	b := openTab(t, p, 1280, 900)
 	long := &p.Curves.Curves[0]
-	b.do(chromedp.Focus(chromedp.CSS("#curve-slider")), chromedp.KeyEvent(kb.Home))
+	b.slide("curve-slider", 0)
 	if n := b.same(p.Curves, long); n != 1 {
 		t.Errorf("Home goes to %d", n)
 	}
-	b.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	b.slide("curve-slider", 2)
 	if n := b.same(p.Curves, long); n != 3 {
 		t.Errorf("two arrows go to %d", n)
 	}
@@ -164,14 +163,13 @@ func TestBrowserChoosesACurve(t *testing.T) {
 	}
 	token := &p.Curves.Curves[1]
 	eval[bool](b, `(() => { const f = document.getElementById("curve-which"); f.value = "1"; f.dispatchEvent(new Event("change")); return true; })()`)
-	b.do(chromedp.Focus(chromedp.CSS("#curve-slider")), chromedp.KeyEvent(kb.Home))
 	for i := range token.Points {
+		b.slide("curve-slider", i)
 		if n := b.same(p.Curves, token); n != token.Points[i].Limit {
 			t.Errorf("point %d is at %d", i, n)
 		}
-		b.do(chromedp.KeyEvent(kb.ArrowRight))
 	}
-	b.do(chromedp.KeyEvent(kb.Home))
+	b.slide("curve-slider", 0)
 	if text := eval[string](b, `document.getElementById("curve-between").textContent`); !strings.Contains(text, "not counted") {
 		t.Errorf("of a burst that was not counted the page says %q", text)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"shadow/testneeds"
 )
@@ -143,6 +144,30 @@ func eval[T any](b *tab, expression string, arguments ...any) T {
 		expression = fmt.Sprintf(expression, arguments...)
 	}
 	return result(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// slide moves a slider by the keyboard, key by key, until it stands at a place. A browser that is short of time may show what a
+// key did only later, or drop a key.
+func (b *tab) slide(id string, to int) {
+	b.t.Helper()
+	at := func() int { return eval[int](b, `Number(document.getElementById(%q).value)`, id) }
+	for range 100 {
+		key := kb.ArrowRight
+		switch from := at(); {
+		case from == to:
+			return
+		case to == 0:
+			key = kb.Home
+		case from > to:
+			key = kb.ArrowLeft
+		}
+		from := at()
+		b.do(chromedp.Focus(chromedp.CSS("#"+id)), chromedp.KeyEvent(key))
+		for deadline := time.Now().Add(2 * time.Second); at() == from && time.Now().Before(deadline); {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	b.t.Fatalf("the slider is at %d and does not come to %d", at(), to)
 }
 
 // shoot takes a picture of the whole page. SHADOW_SCREENSHOTS names a folder to keep it in.
