@@ -28,6 +28,7 @@ type client struct {
 	errors   uint32                     // answers with 4xx, but for those of logins and limits
 	files    uint32                     // requests for files of pages
 	logins   uint32                     // requests for what passwords are tried at
+	referred uint32                     // requests for what is no file, from another page; known where there are traces
 	kinds    uint64                     // of browsers: a set of useragent.Kinds
 	peak                                // for enforced
 }
@@ -98,6 +99,13 @@ func (l *clients) take(b *traffic.Batch, from, to int) {
 		}
 		if status := b.Status[row]; status/100 == 4 && status != 401 && status != 407 && status != 429 {
 			c.errors++
+		}
+	}
+	if b.Traces != nil {
+		for row := from; row < to; row++ {
+			if t := b.Traces[row]; t.Traits.Has(traffic.Stepped|traffic.Referred) && (t.From == 0 || t.From != t.Page) {
+				l.all.At(b.Client[row]).referred++
+			}
 		}
 	}
 	if to == b.Len() {

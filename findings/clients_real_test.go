@@ -11,14 +11,18 @@ import (
 	"shadow/parse/detect"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 	"shadow/traffic/match"
+	"shadow/traffic/network"
 )
 
 // reading is how a test reads logs.
 type reading struct {
 	format, client, from string
 	trusted              []string
+	untraced             bool   // as where evidence is not gathered
+	owners               string // a database of networks
 }
 
 // look reads logs as a command does, and looks at them.
@@ -32,6 +36,17 @@ func (r reading) look(t testing.TB, names ...string) (*Look, []Finding) {
 	if o.Actions, err = match.NewActions(nil, o.Tables.Actions); err != nil {
 		t.Fatal(err)
 	}
+	if !r.untraced {
+		if o.Tracer, err = evidence.NewTracer(evidence.TraceRules{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var known network.Known
+	if r.owners != "" {
+		if known.Owners, err = network.Open([]string{r.owners}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o.Format = detect.Choice{Format: "auto", Options: parse.Options{Extra: o.Clients.Extra()}}
 	if r.format != "" {
 		o.Format.Format = r.format
@@ -41,7 +56,7 @@ func (r reading) look(t testing.TB, names ...string) (*Look, []Finding) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	l := New(Options{Read: &o, Client: r.client})
+	l := New(Options{Read: &o, Client: r.client, Known: known, By: true})
 	for {
 		b, err := reader.Next()
 		if err != nil {

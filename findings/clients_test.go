@@ -85,7 +85,7 @@ const mainFormat = `$remote_addr - $remote_user [$time_local] "$request" $status
 
 const app, curl = "ShopApp/5.1 (Android 14; okhttp/4.12)", "curl/8.5.0"
 
-var clientCodes = []string{"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses"}
+var clientCodes = []string{"proxy_as_client", "forged_forwarded_for", "own_server", "health_check", "attacker", "api_or_app", "shared_addresses", "bot_network"}
 
 // Each finding about clients is told where it is true, and not where something else looks like it.
 func TestWhoTheClientsAre(t *testing.T) {

@@ -2,8 +2,10 @@ package findings
 
 // means says of each code what such a finding does to an answer.
 var means = map[string]string{
-	"api_or_app":           "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
-	"attacker":             "a limit is for such clients: without them in the log, none that stops them would be found",
+	"api_or_app": "there are few browsers to protect, or none: all clients are, and those far above the rest are targets",
+	"attacker":   "a limit is for such clients: without them in the log, none that stops them would be found",
+	"bot_network": "a limit by address sees many small clients, one by network sees a bot; its browsers are disguised, unless " +
+		"referers are all that they lack",
 	"forged_crawler":       "who forges a crawler's name is a target, as a disguised browser is; a rule by user agent lets it through",
 	"forged_forwarded_for": "a limit that counts by the first entry of the header is evaded by writing another one",
 	"health_check":         "its requests are no visitor's; they make limits look looser or stricter than they are",

@@ -17,6 +17,7 @@ type Options struct {
 	Client string          // who a client is, as --client says it
 	Keys   []request.Key   // what limits count by
 	ByPath string          // the flags with which they count by path instead; "": there are none
+	By     bool            // whether flags say what limits count by
 	Now    limit.Time      // when the program was started
 	Known  network.Known   // what files of the user tell of addresses
 }
@@ -85,7 +86,8 @@ var lookers = []func(*seen) looker{
 // A Look gathers findings while a log is read.
 type Look struct {
 	seen
-	lookers []looker
+	lookers   []looker
+	attackers []int32 // once they are known
 }
 
 // New returns a Look that has seen nothing.
@@ -137,5 +139,13 @@ func (l *Look) Findings(s *ingest.Stats) []Finding {
 		found = append(found, looker.find(s)...)
 	}
 	slices.SortStableFunc(found, ByEffect)
+	l.attackers = slices.Clone(l.byClient().attack)
+	for _, looker := range l.lookers {
+		if n, ok := looker.(*networks); ok {
+			l.attackers = append(l.attackers, n.disguised...)
+		}
+	}
+	slices.Sort(l.attackers)
+	l.attackers = slices.Compact(l.attackers)
 	return found
 }

@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"shadow/parse"
@@ -20,6 +21,9 @@ type networks struct {
 	names   []string         // of crawlers, by agent; "": none of which addresses are known
 	checked map[claim]uint32 // requests of those who claim to be such a crawler
 	forgers []int32          // clients, once they are known
+
+	wholes    map[network.Owner]whole // what networks are as a whole, likewise
+	disguised []int32                 // clients of those that are bots, likewise
 }
 
 // A claim is that of a client to be a crawler.
@@ -28,7 +32,9 @@ type claim struct {
 	agent  uint16
 }
 
-func newNetworks(all *seen) looker { return &networks{seen: all, checked: map[claim]uint32{}} }
+func newNetworks(all *seen) looker {
+	return &networks{seen: all, checked: map[claim]uint32{}, wholes: map[network.Owner]whole{}}
+}
 
 func (l *networks) take(b *traffic.Batch, from, to int) {
 	if l.Known.Crawlers == nil {
@@ -56,7 +62,8 @@ func (l *networks) find(*ingest.Stats) (found []Finding) {
 	if l.total == 0 || !l.Read.Clients.IsAddress() {
 		return nil
 	}
-	return append(l.forged(), l.owners()...)
+	bots := l.bots()
+	return slices.Concat(l.forged(), l.owners(), bots)
 }
 
 // Forgers are the clients that forge the name of a crawler, in order. Findings must have been called.
@@ -102,6 +109,13 @@ const (
 	ownerAddresses = 10
 )
 
+// ownerOf is whose network an address is of, in whatever country.
+func (l *networks) ownerOf(addr netip.Addr) network.Owner {
+	owner := l.Known.Owners.Of(addr)
+	owner.Country = ""
+	return owner
+}
+
 // owners tells whose networks send a large part of the requests from many addresses.
 func (l *networks) owners() (found []Finding) {
 	if l.Known.Owners == nil {
@@ -116,8 +130,7 @@ func (l *networks) owners() (found []Finding) {
 	for id := range int32(l.all.Len()) {
 		c := l.all.At(id)
 		addr, _ := parse.Addr([]byte(l.Read.Tables.Clients.Name(id)))
-		owner := l.Known.Owners.Of(addr)
-		owner.Country = ""
+		owner := l.ownerOf(addr)
 		if c.requests() == 0 || owner == (network.Owner{}) {
 			continue
 		}
@@ -142,8 +155,8 @@ func (l *networks) owners() (found []Finding) {
 	for _, s := range large {
 		found = append(found, Finding{
 			Code: "one_network", Severity: Info, Share: ShareOf(s.requests, l.total),
-			Evidence: fmt.Sprintf("%s requests come from %s of %s; %s of them from browsers, as these say",
-				format.Share(s.requests, l.total), addresses(s.clients), s.owner, format.Share(s.browsers, s.requests)),
+			Evidence: fmt.Sprintf("%s requests come from %s of %s; %s of them from browsers, as these say; as a whole %s",
+				format.Share(s.requests, l.total), addresses(s.clients), s.owner, format.Share(s.browsers, s.requests), l.wholes[s.owner]),
 		})
 	}
 	return found

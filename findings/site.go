@@ -112,8 +112,9 @@ func (l *Look) Site() Site { return l.byClient().kind }
 // Works are the clients that do the site's own work, or ask whether it is up. Findings must have been called.
 func (l *Look) Works() []int32 { return l.byClient().works }
 
-// Attackers are the clients that attack the site, ascending. Findings must have been called.
-func (l *Look) Attackers() []int32 { return l.byClient().attack }
+// Attackers are the clients that attack the site, and those of networks that are bots as a whole, ascending. Findings
+// must have been called.
+func (l *Look) Attackers() []int32 { return l.attackers }
 
 // byClient is the looker for single clients.
 func (l *Look) byClient() *clients {

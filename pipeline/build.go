@@ -134,6 +134,15 @@ func (f *Evidence) choose(c *policy.Config) (*evidence.Tracer, *evidence.Rules, 
 	return tracer, evidenceRules(said), err
 }
 
+// trace has requests leave traces, whether or not evidence is gathered.
+func (p *Pipeline) trace() (err error) {
+	if p.Read.Tracer == nil {
+		said := &p.Config.Evidence
+		p.Read.Tracer, err = newTracer(evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts})
+	}
+	return err
+}
+
 func newTracer(rules evidence.TraceRules) (*evidence.Tracer, error) {
 	tracer, err := evidence.NewTracer(rules)
 	if err != nil {

@@ -24,6 +24,9 @@ func (r *Doctor) Run(ctx context.Context, logs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := r.trace(); err != nil {
+		return err
+	}
 	CollectOften()
 	defer func() { err = cmp.Or(err, r.release()) }()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {

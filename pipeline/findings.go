@@ -16,7 +16,8 @@ const byPath = "--by client+path"
 // newLook is what looks at the requests.
 func (l *Logs) newLook() *findings.Look {
 	return findings.New(findings.Options{
-		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath, Now: limit.Time(l.Started.UnixMicro()),
+		Read: &l.Read, Client: l.Client, Keys: PolicyKeys(l.Policies), ByPath: l.byPath,
+		By: l.byFlag || len(l.Policies) == 0, Now: limit.Time(l.Started.UnixMicro()),
 		Known: l.known,
 	})
 }

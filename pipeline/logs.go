@@ -63,6 +63,7 @@ type Logs struct {
 	look   *findings.Look  // at the requests; nil: nothing was read yet
 	told   []findings.Finding
 	byPath string // the flags with which this command counts paths instead of actions; "": none do
+	byFlag bool   // whether flags of this command say what limits count by
 	sparse bool   // whether a reading may find nothing
 
 	retain   bool            // whether there are to be further passes over what is read

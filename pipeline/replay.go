@@ -22,7 +22,6 @@ import (
 	"shadow/store"
 	"shadow/sweep"
 	"shadow/traffic"
-	"shadow/traffic/evidence"
 	"shadow/traffic/ingest"
 )
 
@@ -116,7 +115,8 @@ func (r *Replay) prepareReplay(logs []string) error {
 	if err := r.prepare(logs, r.Choose); err != nil {
 		return err
 	}
-	if len(r.Limits) > 0 && r.By == request.ByClientAction {
+	r.byFlag = len(r.Limits) > 0
+	if r.byFlag && r.By == request.ByClientAction {
 		r.byPath = byPath
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
@@ -239,12 +239,8 @@ func (r *Replay) watchHarm() (err error) {
 	if !r.Harm && r.HarmAction == "" {
 		return nil
 	}
-	if r.Read.Tracer == nil {
-		said := &r.Config.Evidence
-		rules := evidence.TraceRules{Beacon: said.Path, Background: said.Background, Hosts: said.Hosts}
-		if r.Read.Tracer, err = newTracer(rules); err != nil {
-			return err
-		}
+	if err := r.trace(); err != nil {
+		return err
 	}
 	r.harmed = replay.NewHarm(r.Read.Tables, r.Policies)
 	r.observers = append(r.observers, r.harmed)

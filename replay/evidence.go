@@ -96,7 +96,7 @@ func (j *Assessor) Explain(client int32) ClientVerdict {
 		judged := j.judge(client)
 		f.Reasons = judged.Reasons(j.result.Evidence.At(client), j.claim(client))
 		if j.attacks(client) {
-			f.Reasons = append(f.Reasons, "! attacks the site: tries passwords, or asks for what is not there")
+			f.Reasons = append(f.Reasons, "! a finding about the log names it as a bot: attacker or bot_network")
 		}
 	}
 	return f
@@ -108,7 +108,7 @@ func (j *Assessor) Disguised(client int32) bool {
 	return claim == request.Browser && !evidence.Believed(claim, j.Find(client).Verdict)
 }
 
-// judge takes who attacks the site for a bot, unless it loaded what only browsers load.
+// judge takes who attacks the site, or is of a network that is one bot, for a bot, unless it loaded what only browsers load.
 func (j *Assessor) judge(client int32) evidence.Assessment {
 	judged := j.rules.Assess(j.result.Evidence.At(client), j.claim(client), &j.site)
 	if j.attacks(client) && judged.Votes[evidence.BeaconSignal] != evidence.VoteHuman {
