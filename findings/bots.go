@@ -71,6 +71,8 @@ type group struct {
 
 // deeds are sums over members.
 type deeds struct {
+	count, fetchers int64 // members, and those that fetched a file
+
 	requests, steps, referred, errors, logins, most int64
 	squares                                         float64                               // of their numbers of requests
 	several                                         int64                                 // members that come as several browsers
@@ -79,6 +81,7 @@ type deeds struct {
 
 func (d *deeds) add(c *client) {
 	n := c.requests()
+	d.count++
 	d.requests += n
 	d.steps += n - int64(c.files)
 	d.referred += int64(c.referred)
@@ -92,32 +95,44 @@ func (d *deeds) add(c *client) {
 	alike := &d.alike[min(bits.Len64(uint64(n)), len(d.alike)-1)]
 	alike.members++
 	if c.files > 0 {
+		d.fetchers++
 		alike.fetchers++
 	}
 }
 
-// fetchers are the members that fetched a file.
-func (d *deeds) fetchers() (n int64) {
-	for i := range d.alike {
-		n += d.alike[i].fetchers
-	}
-	return n
+// claims reports whether a client claims to be a browser, or says nothing of itself.
+func (c *client) claims() bool {
+	n := c.requests()
+	return n > 0 && 2*int64(c.classes[request.Browser]+c.nameless) >= n
 }
 
-// bots tells of the networks that are bots as a whole.
-func (l *networks) bots() []Finding {
-	var all []member
-	var sum deeds
-	owners := map[network.Owner][]member{}
+// members are all addresses that may be people's, of which there are at most so many, in order.
+func (l *networks) members(most int64) []member {
+	all := make([]member, 0, most)
 	for id := range int32(l.all.Len()) {
-		c := l.all.At(id)
-		addr, err := netip.ParseAddr(l.Read.Tables.Clients.Name(id))
-		if err == nil && c.requests() > 0 && c.is(c.classes[request.Browser]+c.nameless, 50) {
-			all = append(all, member{addr.Unmap().WithZone(""), id})
-			sum.add(c)
+		if l.all.At(id).claims() {
+			if addr, err := netip.ParseAddr(l.Read.Tables.Clients.Name(id)); err == nil {
+				all = append(all, member{addr.Unmap().WithZone(""), id})
+			}
 		}
 	}
 	slices.SortFunc(all, byAddress)
+	return all
+}
+
+// bots are the networks that are bots as a whole.
+func (l *networks) bots() (named []*group) {
+	var sum deeds
+	for id := range int32(l.all.Len()) {
+		if c := l.all.At(id); c.claims() {
+			sum.add(c)
+		}
+	}
+	if sum.fetchers < leastExpected {
+		return nil
+	}
+	all := l.members(sum.count)
+	owners := map[network.Owner][]member{}
 	if l.Known.Owners != nil {
 		for _, m := range all {
 			if owner := l.ownerOf(m.addr); owner != (network.Owner{}) {
@@ -125,11 +140,10 @@ func (l *networks) bots() []Finding {
 			}
 		}
 	}
-	var named []*group
 	ipv6, _ := slices.BinarySearchFunc(all, member{addr: netip.IPv6Unspecified()}, byAddress)
 	for i, family := range [][]member{all[:ipv6], all[ipv6:]} {
 		for _, length := range prefixes[i] {
-			for prefix, members := range runs(family, length) {
+			for prefix, members := range runs(family, length, leastExpected) {
 				named = l.name(named, &group{name: prefix.String(), key: request.Key(fmt.Sprint("client/", length)), members: members}, &sum)
 			}
 		}
@@ -142,11 +156,11 @@ func (l *networks) bots() []Finding {
 		named = l.name(named, g, &sum)
 		l.wholes[owner] = g.whole
 	}
-	return l.tellBots(named)
+	return named
 }
 
-// runs are the addresses of each prefix of a length; they are in order.
-func runs(all []member, length int) iter.Seq2[netip.Prefix, []member] {
+// runs are the addresses of each prefix of a length that has at least so many; they are in order.
+func runs(all []member, length, least int) iter.Seq2[netip.Prefix, []member] {
 	return func(yield func(netip.Prefix, []member) bool) {
 		for len(all) > 0 {
 			prefix, _ := all[0].addr.Prefix(length)
@@ -154,7 +168,7 @@ func runs(all []member, length int) iter.Seq2[netip.Prefix, []member] {
 			for n < len(all) && prefix.Contains(all[n].addr) {
 				n++
 			}
-			if !yield(prefix, all[:n]) {
+			if n >= least && !yield(prefix, all[:n]) {
 				return
 			}
 			all = all[n:]
@@ -198,13 +212,13 @@ func (g *group) judge(all *deeds) {
 		}
 	}
 	g.expected = int64(expected)
-	switch fetchers := g.fetchers(); {
+	switch {
 	case g.expected < leastExpected:
 		return
-	case 2*fetchers >= g.expected:
+	case 2*g.fetchers >= g.expected:
 		g.whole = people
 		return
-	case 10*fetchers > g.expected, mostOfOne*g.most > g.requests:
+	case 10*g.fetchers > g.expected, mostOfOne*g.most > g.requests:
 		return
 	}
 	g.whole = g.looksLike(&deeds{
@@ -218,7 +232,7 @@ func (g *group) judge(all *deeds) {
 func (g *group) looksLike(others *deeds) whole {
 	sign := func(format string, values ...any) { g.signs = append(g.signs, fmt.Sprintf(format, values...)) }
 	percent := func(n, of int64) string { return format.Percent(format.PercentOf(n, of)) }
-	size, variation := int64(len(g.members)), g.variation()
+	size, variation := g.count, g.variation()
 	if g.requests >= evenFrom*size && 2*g.several < size && isEven(variation, size) {
 		sign("their numbers vary by %d%% of the mean", variation)
 	}
@@ -247,7 +261,7 @@ func moreOften(part, of, percent, others, ofOthers int64) bool {
 
 // variation is that of the members' numbers of requests, in percent of their mean, rounded up.
 func (g *group) variation() int64 {
-	n := float64(len(g.members))
+	n := float64(g.count)
 	mean := float64(g.requests) / n
 	return int64(math.Ceil(100 * math.Sqrt(max(0, g.squares/n-mean*mean)) / mean))
 }
@@ -261,8 +275,14 @@ func isEven(variation, n int64) bool {
 // tellBots tells of networks, unless what they send together is little.
 func (l *networks) tellBots(named []*group) []Finding {
 	var requests int64
+	once := map[int32]bool{} // a network and its owner's may overlap
 	for _, g := range named {
-		requests += g.requests
+		for _, m := range g.members {
+			if !once[m.id] {
+				requests += l.all.At(m.id).requests()
+			}
+			once[m.id] = true
+		}
 	}
 	if botsShare*requests < l.total || requests < mustRequests {
 		return nil
@@ -288,8 +308,8 @@ func (l *networks) tellBots(named []*group) []Finding {
 	f := Finding{
 		Code: "bot_network", Severity: Info, Share: ShareOf(requests, l.total),
 		Evidence: fmt.Sprintf("%s: %s requests %s %s, at most %s each; %s fetched a file, where of as many others about %s would; %s",
-			what, format.Share(requests, l.total), from, addresses(int64(len(first.members))), format.Thousands(first.most),
-			format.Thousands(first.fetchers()), format.Thousands(first.expected), strings.Join(first.signs, ", ")),
+			what, format.Share(requests, l.total), from, addresses(first.count), format.Thousands(first.most),
+			format.Thousands(first.fetchers), format.Thousands(first.expected), strings.Join(first.signs, ", ")),
 	}
 	if l.By && !slices.Contains(l.Keys, first.key) {
 		f.Remedy = "--by " + string(first.key)

@@ -63,6 +63,17 @@ func (w *town) swarm(n int, address func(i int) string, every float64, request s
 	}
 }
 
+// app is one on phones, each at an address of a carrier; it claims to be a browser and loads nothing but offers.
+func (w *town) app(status int) {
+	for range 300 {
+		client := fmt.Sprintf("100.70.%d.%d", w.IntN(256), w.IntN(256))
+		for range 1 + int(6*w.ExpFloat64()) {
+			w.hit(7200*w.Float64(), client, "GET /api/offers", status,
+				"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148", "-")
+		}
+	}
+}
+
 func numbered(format string) func(i int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
@@ -74,6 +85,9 @@ func TestBotNetworks(t *testing.T) {
 		"45.0.0.0/8": testneeds.Owner(64500, "Bullet Proof", "ZZ"), "100.64.0.0/10": testneeds.Owner(64501, "Mobile", "DE"),
 	}); err != nil {
 		t.Fatal(err)
+	}
+	wholes := map[string]string{ // of the networks of owners
+		"a /24": "as a whole a bot", "a carrier": "as a whole people", "bots among a carrier's people": "as a whole undecided",
 	}
 	anywhere := func(w *town) func(int) string {
 		return func(int) string { return fmt.Sprintf("45.%d.%d.%d", w.IntN(256), w.IntN(256), w.IntN(256)) }
@@ -124,7 +138,7 @@ func TestBotNetworks(t *testing.T) {
 		"a carrier's gateways": {func(w *town) { w.readers(600, "100.70.3.%d") }, "", "", 0, ""},
 		"bots among a carrier's people": {func(w *town) {
 			w.readers(150, "100.70.%d.%d")
-			w.swarm(200, func(int) string { return fmt.Sprintf("100.70.%d.%d", w.IntN(256), w.IntN(256)) }, 600, "GET /shop/%d", 200, false)
+			w.swarm(200, func(int) string { return fmt.Sprintf("100.70.%d.%d", w.IntN(256), w.IntN(256)) }, 200, "GET /shop/%d", 404, false)
 		}, "", "", 0, ""},
 		"monitors": {func(w *town) {
 			for i := range 20 {
@@ -148,20 +162,32 @@ func TestBotNetworks(t *testing.T) {
 			}
 		}, "", "", 0, ""},
 		"an app at a carrier's": {func(w *town) {
-			for range 300 {
-				client := fmt.Sprintf("100.70.%d.%d", w.IntN(256), w.IntN(256))
-				for range 1 + int(6*w.ExpFloat64()) {
-					w.hit(7200*w.Float64(), client, "GET /api/offers", 200, "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148", "-")
+			w.app(200)
+		}, "", "", 0, ""},
+		"an app while half of the site is gone": {func(w *town) {
+			for i := range w.lines {
+				if w.IntN(10) < 6 {
+					w.lines[i].text = strings.Replace(w.lines[i].text, `" 200 512`, `" 404 512`, 1)
 				}
 			}
+			w.app(404)
+		}, "", "", 0, ""},
+		"a site that hardly any browser sends a referer to": {func(w *town) {
+			for i := range w.lines {
+				if before, _, ok := strings.Cut(w.lines[i].text, ` 512 "`); ok && i%10 > 0 {
+					_, after, _ := strings.Cut(w.lines[i].text, `" "Mozilla`)
+					w.lines[i].text = before + ` 512 "-" "Mozilla` + after
+				}
+			}
+			w.swarm(200, numbered("45.9.16.%d"), 60, "GET /shop/%d", 200, true)
 		}, "", "", 0, ""},
 		"one address among quiet ones": {func(w *town) {
-			w.swarm(1, numbered("45.9.16.%d"), 2, "GET /shop/%d", 200, false)
-			w.swarm(20, numbered("45.9.16.1%d"), 7000, "GET /shop/%d", 200, false)
+			w.swarm(1, numbered("45.9.16.%d"), 2, "GET /shop/%d", 404, false)
+			w.swarm(20, numbered("45.9.16.1%d"), 1500, "GET /shop/%d", 200, false)
 		}, "", "", 0, ""},
 		"few requests": {func(w *town) {
-			w.readers(600, "198.51.%d.%d")
-			w.swarm(20, numbered("45.9.16.%d"), 2000, "GET /shop/%d", 200, false)
+			w.readers(1500, "198.51.%d.%d")
+			w.swarm(20, numbered("45.9.16.%d"), 550, "GET /shop/%d", 200, false)
 		}, "", "", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,8 +205,9 @@ func TestBotNetworks(t *testing.T) {
 				for _, f := range all {
 					if f.Code == "bot_network" {
 						found = f
-					} else if f.Code == "one_network" {
-						t.Log(f.Evidence)
+					}
+					if whole := wholes[name]; f.Code == "one_network" && whole != "" && !strings.HasSuffix(f.Evidence, whole) {
+						t.Errorf("%q, want %q", f.Evidence, whole)
 					}
 				}
 				t.Log(untraced, found.String())

@@ -68,6 +68,12 @@ func (r reading) look(t testing.TB, names ...string) (*Look, []Finding) {
 	return l, l.Findings(&s)
 }
 
+// botNetworks send too little to be told, but are bots, as their lines show: two spiders of a search engine that hide, one
+// that guesses passwords, and one that sends forms.
+var botNetworks = map[string][]string{
+	"almhuette-2018": {"196.19.0.0/20"}, "elastic-apache": {"180.76.0.0/20"}, "sparkdeveloper-2016": {"50.62.208.0/24", "202.46.48.0/20"},
+}
+
 // What is told of the clients of real logs, which are described beside them.
 func TestClientsOfRealLogs(t *testing.T) {
 	const session = `- - [$time_local] "$request" $status $body_bytes_sent "$http_referer" $session "$http_user_agent"`
@@ -105,7 +111,18 @@ func TestClientsOfRealLogs(t *testing.T) {
 			files = slices.DeleteFunc(files, func(file string) bool { // what is no log, or of another format
 				return strings.Contains(file, "annotations") || strings.Contains(file, "csv")
 			})
-			_, found := formats[name].look(t, files...)
+			l, found := formats[name].look(t, files...)
+			var bots []string
+			for _, looker := range l.lookers {
+				if n, ok := looker.(*networks); ok {
+					for _, g := range n.bots() {
+						bots = append(bots, g.name)
+					}
+				}
+			}
+			if !slices.Equal(bots, botNetworks[name]) {
+				t.Errorf("networks %q are bots, want %q", bots, botNetworks[name])
+			}
 			var got []string
 			for _, f := range found {
 				if !slices.Contains(clientCodes, f.Code) {

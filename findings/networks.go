@@ -62,7 +62,7 @@ func (l *networks) find(*ingest.Stats) (found []Finding) {
 	if l.total == 0 || !l.Read.Clients.IsAddress() {
 		return nil
 	}
-	bots := l.bots()
+	bots := l.tellBots(l.bots()) // owners have what they are as a whole from there
 	return slices.Concat(l.forged(), l.owners(), bots)
 }
 
