@@ -37,7 +37,7 @@ type Cost struct {
 // For is which cost is that of a request with these traffic.Batch.Marks; -1: it costs one.
 func (c Costs) For(marks uint64) int {
 	for i := range c {
-		if scope := c[i].Scope; scope == 0 || marks>>(scope-1)&1 == 1 {
+		if c[i].Scope.Holds(marks) {
 			return i
 		}
 	}

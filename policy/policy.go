@@ -43,6 +43,9 @@ func (p *Part) Scopes() []Scope {
 // A Scope is a set of requests: 0 is all of them, s > 0 those whose row has bit s−1 set in traffic.Batch.Marks.
 type Scope uint8
 
+// Holds reports whether a request with these marks is in the set.
+func (s Scope) Holds(marks uint64) bool { return s == 0 || marks>>(s-1)&1 == 1 }
+
 // Text is the canonical text of the policy's limits, joined by '+', behind the way in which they combine unless that
 // goes without saying.
 func (p Policy) Text() string {
@@ -166,10 +169,14 @@ func natural(parts []Part) Combine {
 
 // Semantics is one line that says what the limit means: what it admits at once, and whether a refused request counts.
 func (p Part) Semantics() string {
+	text := p.Spec.String()
 	if d, ok := p.Limiter.(limit.Describer); ok {
-		return d.Semantics()
+		text = d.Semantics()
 	}
-	return p.Spec.String()
+	if p.weighed() {
+		text += "; these numbers are costs"
+	}
+	return text
 }
 
 // Nearest is one line with the settings of nginx's limit_req that come closest to the limit, and how they deviate from

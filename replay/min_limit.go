@@ -6,6 +6,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // What would a limit have had to be for a client? Which single request a larger bucket would admit says little: what
@@ -29,14 +30,14 @@ type MinLimit struct {
 // MinLimit is for a limit that must not be shared, and the first n requests.
 func (g *ClientLog) MinLimit(p policy.Part, n int, lateness limit.Time) *MinLimit {
 	need := &MinLimit{part: p, batch: g.batch(n), tables: g.Tables, lateness: lateness, first: map[int64]int32{}}
-	costs := costsOf(p.Costs, g.Tables)
+	costs := match.NewCosts(p.Costs, g.Tables)
 	for row := range n {
 		cost, marks := int64(1), uint64(0)
 		if need.batch.Marks != nil {
 			marks = need.batch.Marks[row]
 		}
 		if p.Costs != nil {
-			cost = costs.at(need.batch, int32(row), marks)
+			cost = costs.At(need.batch, int32(row), marks)
 		}
 		need.cost = sum(need.cost, cost)
 	}

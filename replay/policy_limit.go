@@ -4,6 +4,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/traffic"
+	"shadow/traffic/match"
 )
 
 // A policyLimit is one limit of a policy on trial, and what it remembers of each key.
@@ -12,7 +13,7 @@ type policyLimit struct {
 	delayer limit.Delayer      // the limiter, if it can keep requests waiting
 	barrer  limit.Barrer       // the limiter, if it keeps keys out after a refusal
 	weigher limit.Weigher      // the limiter, if its requests have costs
-	costs   costs              // which these are, if there are any
+	costs   match.Costs        // which these are, if there are any
 	match   uint64             // the bit in Batch.Marks of the requests that it may refuse; 0: all
 	count   uint64             // the bit of those that it counts; 0: all
 	states  Paged[limit.State] // by key
@@ -25,7 +26,7 @@ func limitsOf(p policy.Policy, tables *traffic.Tables) []policyLimit {
 		limits[i] = policyLimit{limiter: of.Limiter, match: bitOf(of.Match), count: bitOf(of.Count)}
 		limits[i].delayer, _ = of.Limiter.(limit.Delayer)
 		limits[i].barrer, _ = of.Limiter.(limit.Barrer)
-		if limits[i].costs = costsOf(of.Costs, tables); of.Costs != nil {
+		if limits[i].costs = match.NewCosts(of.Costs, tables); of.Costs != nil {
 			limits[i].weigher = of.Limiter.(limit.Weigher)
 		}
 	}
@@ -44,7 +45,7 @@ func bitOf(s policy.Scope) uint64 {
 func holds(bit, marks uint64) bool { return bit&^marks == 0 }
 
 // scoped reports whether some requests do not concern the limit, or not as others do.
-func (p *policyLimit) scoped() bool { return p.match|p.count != 0 || p.costs.of.Scoped() }
+func (p *policyLimit) scoped() bool { return p.match|p.count != 0 || p.costs.Of.Scoped() }
 
 // A limitState is a limit beside what it remembers of the key at hand.
 type limitState struct {
@@ -58,7 +59,7 @@ type limitState struct {
 func weigh(active []limitState, b *traffic.Batch, row int32, marks uint64) {
 	for i := range active {
 		if s := &active[i]; s.weigher != nil {
-			s.cost = s.costs.at(b, row, marks)
+			s.cost = s.costs.At(b, row, marks)
 		}
 	}
 }

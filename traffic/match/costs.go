@@ -1,4 +1,4 @@
-package replay
+package match
 
 import (
 	"slices"
@@ -9,12 +9,13 @@ import (
 	"shadow/traffic/intern"
 )
 
-// costs find what requests cost a limit. Each distinct text of a field is read as a number once.
-type costs struct {
-	of      policy.Costs
-	columns []int         // of each cost that is the number in a field: where in Batch.Values that is
-	texts   *intern.Dict  // what Batch.Values are
-	numbers Paged[number] // by id of these
+// Costs find what requests cost a limit. Each distinct text of a field is read as a number once.
+type Costs struct {
+	Of policy.Costs
+
+	columns []int                     // of each cost that is the number in a field: where in Batch.Values that is
+	texts   *intern.Dict              // what Batch.Values are
+	numbers intern.PagedSlice[number] // by id of these
 }
 
 // A number is what a text says.
@@ -23,8 +24,9 @@ type number struct {
 	read, none bool // none: it says no number
 }
 
-func costsOf(of policy.Costs, tables *traffic.Tables) costs {
-	c := costs{of: of}
+// NewCosts is for requests whose values are those of tables.
+func NewCosts(of policy.Costs, tables *traffic.Tables) Costs {
+	c := Costs{Of: of}
 	for i := range of {
 		c.columns = append(c.columns, -1)
 		if of[i].Field.Number {
@@ -34,24 +36,24 @@ func costsOf(of policy.Costs, tables *traffic.Tables) costs {
 	return c
 }
 
-// at is what the request of a row costs.
-func (c *costs) at(b *traffic.Batch, row int32, marks uint64) int64 {
-	i := c.of.For(marks)
+// At is what the request of a row costs.
+func (c *Costs) At(b *traffic.Batch, row int32, marks uint64) int64 {
+	i := c.Of.For(marks)
 	if i < 0 {
 		return 1
 	}
 	n := b.Bytes[row]
-	if column := c.columns[i]; c.of[i].Field.Number { // never the bytes in its place
+	if column := c.columns[i]; c.Of[i].Field.Number { // never the bytes in its place
 		var none bool
 		if n, none = c.number(b.Values[column][row]); none {
 			return 1
 		}
 	}
-	return c.of[i].Of(n)
+	return c.Of[i].Of(n)
 }
 
 // number is what the text with an id says.
-func (c *costs) number(id int32) (n int64, none bool) {
+func (c *Costs) number(id int32) (n int64, none bool) {
 	if id == traffic.NoValue {
 		return 0, true
 	}
