@@ -87,14 +87,19 @@ type Shape struct {
 }
 
 // Limit is the limit with a number put in, as --limit takes it.
-func (s Shape) Limit(n int64) string {
+func (s Shape) Limit(n int64) string { return s.with(strconv.FormatInt(n, 10)) }
+
+// String is the limit with N in the place of the number.
+func (s Shape) String() string { return s.with("N") }
+
+func (s Shape) with(n string) string {
 	switch s.Kind {
 	case Window, Fixed:
-		return fmt.Sprintf("%s:%d/%s", s.Kind, n, limit.FormatPeriod(s.Per))
+		return fmt.Sprintf("%s:%s/%s", s.Kind, n, limit.FormatPeriod(s.Per))
 	case WindowAll:
-		return fmt.Sprintf("window:%d/%s,charge=all", n, limit.FormatPeriod(s.Per))
+		return fmt.Sprintf("window:%s/%s,charge=all", n, limit.FormatPeriod(s.Per))
 	}
-	return fmt.Sprintf("token:%s,burst=%d", s.Rate, n)
+	return fmt.Sprintf("token:%s,burst=%s", s.Rate, n)
 }
 
 // PerText returns the period of a window as a limit has it, "" for a bucket.
