@@ -350,6 +350,7 @@ func (o keysObserver) Observe(b *traffic.Batch, verdicts []replay.Verdicts) erro
 func (r *Keys) report(result *sweep.KeysResult, bounds *keys.Bounds) error {
 	s := &result.Stats
 	warnings := append(r.warnings(s), r.anonymousClients()...)
+	warnings = append(warnings, r.countsRequests()...)
 	warnings = append(warnings, r.actionWarnings(r.Action, result.Action, result.Requests.Sum(), s)...)
 	report := keys.New(result, r.question, r.reportOptions(warnings))
 	report.Bounds = bounds

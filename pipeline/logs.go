@@ -220,9 +220,15 @@ func (l *Logs) requestsOf(name string) (n int64) {
 
 // reportOptions are those that all reports on logs have in common.
 func (l *Logs) reportOptions(warnings []string) report.Options {
+	found := l.followable(l.told)
+	for i := range found {
+		if f := &found[i]; strings.HasSuffix(f.Remedy, "--band") && slices.ContainsFunc(l.Policies, policy.Policy.Weighed) {
+			f.Remedy = "" // costs have none
+		}
+	}
 	return report.Options{
 		Width: l.Width, Color: l.Color, Version: l.Version, Command: l.Command,
-		Timezone: l.Timezone.String(), Warnings: warnings, Findings: l.followable(l.told), Known: l.known,
+		Timezone: l.Timezone.String(), Warnings: warnings, Findings: found, Known: l.known,
 	}
 }
 

@@ -283,7 +283,7 @@ func (r *Replay) warnings(s *ingest.Stats) []string {
 		texts = append(texts, r.resumed.notes...)
 	}
 	if r.curves != nil {
-		texts = append(texts, thinCurves(r.curves)...)
+		texts = slices.Concat(texts, thinCurves(r.curves), r.countsRequests())
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
 	texts = append(texts, r.takenFor("harm-action", r.HarmAction, r.harmMeant)...)

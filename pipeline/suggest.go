@@ -318,7 +318,7 @@ func ParseHoldout(text string) (suggest.Percent, error) {
 // warnings are those about logs, and where answers are not what one may think.
 func (r *Suggest) warnings(answers []*suggest.Advice) []string {
 	s := &r.advisor.Found.Stats
-	texts := r.Logs.warnings(s)
+	texts := append(r.Logs.warnings(s), r.countsRequests()...)
 	if r.advisor.HeldOut > 0 && !r.advisor.Split && s.Taken() > 0 {
 		texts = append(texts, "the log is too short to hold a part of it out: nothing proves what is suggested")
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"shadow/policy"
 	"shadow/replay"
 	"shadow/report/curves"
+	"shadow/report/format"
 	"shadow/request"
 	"shadow/store"
 	"shadow/sweep"
@@ -25,8 +27,12 @@ type Sweep struct {
 	Bursts []int64 // of token buckets, of which to count what they refuse
 	Exact  *bool   // whether to look twice for what those of the table refuse; nil: if that takes a moment
 	Action string
+	Chosen []string // policies of the configuration whose limits are swept in place of Shapes
 	Output string
 	Band   bool
+
+	weighed    []*sweep.Weighed // their limits, in the first look; none: Shapes are swept
+	ofPolicies []sweep.WeighedCurve
 
 	options  sweep.Options
 	witness  *replay.Engine   // gathers evidence, in the first look
@@ -61,8 +67,24 @@ func (r *Sweep) Run(ctx context.Context, logs []string) error {
 func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	r.options, r.Asked = r.Shapes.options(), r.Action
 	r.Memory.expect(sweepClient)
-	err := r.prepare(logs, func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) })
-	if err != nil {
+	choose := func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) }
+	if len(r.Chosen) > 0 && r.Output == "html" {
+		return Usage("--output html has no limits of policies, of which not every N is counted: want table, json, csv or markdown")
+	}
+	if len(r.Chosen) > 0 { // the requests and clients come from a sweep of nothing
+		r.options.Kinds, r.options.Periods, r.options.Rates, r.NoStore = nil, nil, nil, true
+		choose = func(c *policy.Config) ([]policy.Policy, error) {
+			policies, err := c.Pick(r.Chosen)
+			if err != nil {
+				return nil, Usage("--policy: %w", err)
+			}
+			return policies, nil
+		}
+	}
+	if err := r.prepare(logs, choose); err != nil {
+		return err
+	}
+	if err := r.weigh(); err != nil {
 		return err
 	}
 	r.Read.Batch = sweepBatch
@@ -78,6 +100,24 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	o.Band, r.Read.Band = r.Band, r.Band
 	r.byFlag = true
 	o.Stop = ctx.Err
+	return nil
+}
+
+// weigh prepares to sweep the limits of policies.
+func (r *Sweep) weigh() error {
+	for _, set := range r.Config.Policies {
+		set.Policies = slices.DeleteFunc(slices.Clone(set.Policies), func(p policy.Policy) bool {
+			return len(r.Chosen) == 0 || !slices.ContainsFunc(r.Policies, func(q policy.Policy) bool { return p.Name == q.Name })
+		})
+		weighed, err := sweep.NewWeighed(set, r.Read.Tables, r.Read.Lateness)
+		if err != nil {
+			return Usage("--policy: %w", err)
+		}
+		r.weighed = append(r.weighed, weighed...)
+	}
+	if len(r.Chosen) > 0 && len(r.weighed) == 0 {
+		return Usage("--policy: which policy is to be swept? Name one of the configuration")
+	}
 	return nil
 }
 
@@ -105,6 +145,15 @@ func (r *Sweep) sweep(ctx context.Context) (result *sweep.Result, err error) {
 	}
 	if result.Action, err = r.settle(&result.Stats, "action", r.Action); err != nil {
 		return nil, err
+	}
+	if len(r.weighed) > 0 {
+		second := result.LookAgain(r.weighed, r.options.Disguised)
+		r.weighed = nil
+		if err := r.again(ctx, func(b *traffic.Batch) error { second.Take(b); return nil }); err != nil {
+			return nil, err
+		}
+		r.ofPolicies = second.Curves()
+		return result, nil
 	}
 	return result, r.lookAgain(ctx, result)
 }
@@ -140,7 +189,7 @@ func (r *Sweep) twice(requests int64) bool {
 // are drawn.
 func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 	s := sweep.New(r.options)
-	r.retain = slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
+	r.retain = len(r.weighed) > 0 || slices.Contains(r.options.Kinds, sweep.Token) && r.twice(0)
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, _ *ingest.Reader) error {
 		return each(ctx, src, func(b *traffic.Batch) error {
 			if r.witness != nil {
@@ -149,12 +198,15 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 				}
 			}
 			s.Take(b)
-			r.retain = r.retain && r.twice(s.Judged())
+			for _, w := range r.weighed {
+				w.Take(b)
+			}
+			r.retain = r.retain && (len(r.weighed) > 0 || r.twice(s.Judged()))
 			return nil
 		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, explainMissing(err, r.Policies)
 	}
 	if r.witness != nil {
 		witnessed := r.witness.Result(stats)
@@ -169,7 +221,11 @@ func (r *Sweep) look(ctx context.Context) (*sweep.Result, error) {
 func (r *Sweep) report(result *sweep.Result, database, run string) error {
 	o := r.reportOptions(r.warnings(result))
 	o.Database, o.Run, o.Assessor = database, run, r.assessor
-	if err := curves.New(result, o).Write(r.Out, r.Output); err != nil {
+	report := curves.New(result, o)
+	if len(r.Chosen) > 0 {
+		report = curves.NewOfPolicies(result, r.ofPolicies, o)
+	}
+	if err := report.Write(r.Out, r.Output); err != nil {
 		return err
 	}
 	return r.tooManyUnreadable(&result.Stats)
@@ -179,15 +235,32 @@ func (r *Sweep) report(result *sweep.Result, database, run string) error {
 func (r *Sweep) warnings(result *sweep.Result) []string {
 	s := &result.Stats
 	texts := append(r.Logs.warnings(s), r.actionWarnings(r.Action, result.Action, result.Judged, s)...)
-	if s.Warm > 0 && slices.Contains(r.options.Kinds, sweep.Token) {
+	buckets := func(c sweep.WeighedCurve) bool { return c.Kind == sweep.Token }
+	if s.Warm > 0 && (slices.Contains(r.options.Kinds, sweep.Token) || slices.ContainsFunc(r.ofPolicies, buckets)) {
 		texts = append(texts, "token buckets start full at --since, as with shadow replay --cold; windows have been warmed")
 	}
 	texts = append(texts, noUsers(&r.Read, s)...)
-	texts = append(texts, FoldedPaths(&r.Read, []request.Key{r.By})...)
+	texts = append(texts, FoldedPaths(&r.Read, PolicyKeys(r.Policies))...)
+	texts = append(texts, idleScopes(r.Policies, s)...)
+	texts = append(texts, beyondAny(r.ofPolicies)...)
+	if len(r.Chosen) == 0 {
+		texts = append(texts, r.countsRequests()...)
+	}
 	if r.NoStore {
 		return texts
 	}
 	return append(texts, thinCurves(result)...)
+}
+
+// beyondAny tells of clients that no limit spares, since it would have to be larger than there can be.
+func beyondAny(of []sweep.WeighedCurve) (texts []string) {
+	for _, c := range of {
+		if c.Beyond > 0 {
+			texts = append(texts, fmt.Sprintf("policy %s: %s may need more than the largest N of %s (%s); where requests "+
+				"cost a field, a larger per makes it fit", c.Policy, format.Count(c.Beyond, "client"), c.Shape, format.Thousands(c.Most)))
+		}
+	}
+	return texts
 }
 
 // Shapes say which limits are tried.

@@ -133,6 +133,21 @@ func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	return texts
 }
 
+// countsRequests tells of costs in the configuration where figures do not go by them.
+func (p *Pipeline) countsRequests() []string {
+	var names []string
+	for _, set := range p.Config.Policies {
+		if slices.ContainsFunc(set.Policies, policy.Policy.Weighed) {
+			names = append(names, set.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the configuration has policies with costs (%s), and these figures count each request as one; "+
+		"`shadow sweep --policy NAME` goes by costs", strings.Join(names, ", "))}
+}
+
 // thinCurves tells of curves that are too long to be stored whole.
 func thinCurves(result *sweep.Result) []string {
 	long := 0

@@ -53,13 +53,18 @@ as shadow suggest does, and the limits that leave browsers alone are those that 
 		"the token buckets of the table refuse (of up to 500,000 requests: default)")
 	aKey.add(cmd, &f.By, "by", "what limits count by (`key`): "+keyTexts)
 	flags.StringVar(&f.Action, "action", "", "only requests of this action (`name`)")
+	flags.StringArrayVar(&f.Chosen, "policy", nil, "instead, every N of the limit of this policy of the configuration, "+
+		"by what its requests cost (`name`, repeatable)")
 	addOutput(cmd, &f.Output, "report", format.PageOutputs())
 	addReading(cmd, &f.Reading)
 	addEvidence(cmd, &f.Evidence)
-	addConfig(cmd, &f.Source, "actions")
+	addConfig(cmd, &f.Source, "actions, tiers and policies")
 	addStore(cmd, &f.Keeping)
 	addLogs(cmd, &f.Logs, "print nothing but the report and errors", "say on standard error what is chosen")
 	addBand(cmd, &f.Band)
 	needs(cmd, []string{kindOf(sweep.Token)}, "bursts", "exact")
+	for _, name := range []string{"per", "kind", "rate", "bursts", "exact", "by", "action", "band"} {
+		clash(cmd, "--policy sweeps the limit that the configuration has, exactly, and keeps nothing: leave out --"+name, "policy", name)
+	}
 	return cmd
 }

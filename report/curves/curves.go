@@ -36,6 +36,7 @@ type Report struct {
 	ByEvidence *divided `json:"by_evidence,omitempty"` // the browsers of ByClass, divided; nil: not gathered
 
 	result *sweep.Result
+	of     []sweep.Subject // of the curves, where they are those of policies
 }
 
 // divided are browsers by whether the evidence contradicts their claim.
@@ -75,6 +76,24 @@ func New(res *sweep.Result, o report.Options) *Report {
 // model is what a report on curves has in common with one on policies.
 func (s *Report) model() *report.Model {
 	return &report.Model{Head: s.Head, Stored: s.Stored, History: s.History, Anonymized: s.Anonymized}
+}
+
+// NewOfPolicies makes the report on the limits of policies. res has no other curves.
+func NewOfPolicies(res *sweep.Result, of []sweep.WeighedCurve, o report.Options) *Report {
+	swept := *res
+	s := New(&swept, o)
+	for _, c := range of {
+		swept.Curves, s.of = append(swept.Curves, c.Curve), append(s.of, c.Subject)
+	}
+	return s
+}
+
+// by is what the limits of a curve count by.
+func (s *Report) by(curve int) request.Key {
+	if s.of != nil {
+		return s.of[curve].By
+	}
+	return s.result.By
 }
 
 // Write writes the report in one of format.PageOutputs.
@@ -176,6 +195,7 @@ func (s *Report) json(w *bufio.Writer) error {
 	}
 	w.Write(bytes.TrimSuffix(head, []byte("\n}\n"))) //nolint:errcheck // Flush tells
 	fmt.Fprint(w, ",\n  \"curves\": [")
+	var subject []byte
 	orNull := func(text string) string {
 		if text == "" {
 			return "null"
@@ -186,8 +206,13 @@ func (s *Report) json(w *bufio.Writer) error {
 	var line []byte
 	for i := range s.result.Curves {
 		c := &s.result.Curves[i]
-		fmt.Fprintf(w, "%s\n    "+`{"limit_kind": %q, "per": %s, "rate": %s, "by": %q, "points": [`,
-			separator(i), c.Kind, orNull(c.PerText()), orNull(c.RateText()), s.result.By)
+		if s.of != nil {
+			if subject, err = s.subjectJSON(&s.of[i]); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(w, "%s\n    "+`{%s"limit_kind": %q, "per": %s, "rate": %s, "by": %q, "points": [`,
+			separator(i), subject, c.Kind, orNull(c.PerText()), orNull(c.RateText()), s.by(i))
 		n := 0
 		for p := range s.points(i) {
 			line = append(line[:0], separator(n)+"\n      {\"limit\": "...)
@@ -258,6 +283,9 @@ func appendBand(b []byte, p *sweep.Banded, g *group) []byte {
 
 func (s *Report) writeCSV(out io.Writer) error {
 	head := []string{"limit_kind", "per", "rate", "by", "limit"}
+	if s.of != nil {
+		head = append([]string{"policy"}, head...)
+	}
 	add := func(g *group, names ...string) {
 		for _, name := range names {
 			if g.name != "" {
@@ -287,8 +315,11 @@ func (s *Report) writeCSV(out io.Writer) error {
 	for i := range s.result.Curves {
 		c := &s.result.Curves[i]
 		for p := range s.points(i) {
-			row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.result.By.String()),
+			row := append(table.Texts(c.Kind.String(), c.PerText(), c.RateText(), s.by(i).String()),
 				table.Count(p.Logged.Limit))
+			if s.of != nil {
+				row = append(table.Texts(s.of[i].Policy), row...)
+			}
 			for _, g := range groups {
 				row = append(row, countIf(p.Logged.Counted, g.refused(&p.Logged)), table.Count(g.hit(&p.Logged)))
 			}

@@ -20,6 +20,10 @@ import (
 
 // Text writes the tables of the curves.
 func (s *Report) Text(w *document.Writer) {
+	if s.of != nil {
+		s.policies(w)
+		return
+	}
 	s.Begin(w, "Every limit at once", s.Anonymized, document.Fact{Label: "curves", Text: s.subject()})
 	var kinds [sweep.KindCount][]int // indices of curves that have points
 	var some []*sweep.Curve
