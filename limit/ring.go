@@ -88,6 +88,9 @@ func (r *Ring) Drop(n int) {
 	r.size -= uint32(n)
 }
 
+// DropNewest drops the newest time. The ring must not be empty.
+func (r *Ring) DropNewest() { r.size-- }
+
 // copyTo writes the times of r into the empty ring to, which must have room.
 func (r *Ring) copyTo(to *Ring) {
 	times := r.times()

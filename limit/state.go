@@ -32,8 +32,9 @@ func (s *State) Release() {
 }
 
 // A State may be parked: put aside until a moment, as a key that is kept out for a while after it was refused. What it
-// holds stays as it is, and no limiter may use it before it is unparked. No limiter keeps a negative number in Extra,
-// so there a parked State is told by its complement; the moment lies in the ring, behind the times of a rolling window.
+// holds stays as it is, and no limiter may use it before it is unparked. No limiter that is put aside keeps a negative
+// number in Extra, so there a parked State is told by its complement; the moment lies in the ring, behind the times of a
+// rolling window.
 
 // Park puts s aside until a moment, which must not be before any time in its ring. s must not be parked.
 func (s *State) Park(until Time) {

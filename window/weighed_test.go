@@ -5,6 +5,7 @@ import (
 
 	"shadow/limit"
 	"shadow/limit/limittest"
+	"shadow/testneeds"
 )
 
 func TestWeighedRolling(t *testing.T) {
@@ -66,6 +67,46 @@ func modelWeighed(s limit.Spec) limittest.WeighedModel {
 			all = append(all, admitted{t, cost})
 		}
 		return refused
+	}
+}
+
+// Costs of up to all of a large window, and moments up to thousands of years apart, in a ring that is never empty.
+func TestWeighedRollingFar(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := testneeds.Rand(t, seed, 3)
+		spec := limit.Spec{Algorithm: "window", Count: limit.MaxRing >> r.IntN(28), Period: limit.Time(mostOff>>1-1) >> r.IntN(40)}
+		l, err := New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, ok := Weigh(l)
+		if !ok {
+			t.Fatalf("%s has no costs", spec)
+		}
+		var state limit.State
+		refuses, at := modelWeighed(spec), -limit.Time(r.Int64N(1<<62))
+		for i := range 60 {
+			if at += limit.Time(r.Int64N(int64(spec.Period)/3 + 2)); r.IntN(4) == 0 {
+				at -= limit.Time(r.IntN(2)) // the same moment, or a late one
+			}
+			cost := r.Int64N(spec.Count>>r.IntN(6) + 1)
+			wait := w.WaitFor(&state, at, cost)
+			if refused := refuses(at, cost, false); refused != (wait > 0) {
+				t.Fatalf("%s, seed %d, request %d costs %d: waits %d, refused by the model: %t", spec, seed, i, cost, wait, refused)
+			}
+			if wait > 0 && wait < limit.Never && (w.WaitFor(&state, at+wait-1, cost) == 0 || w.WaitFor(&state, at+wait, cost) > 0) {
+				t.Fatalf("%s, seed %d, request %d costs %d: is not admitted just after %d", spec, seed, i, cost, wait)
+			}
+			w.ChargeFor(&state, at, cost, wait > 0)
+			b, _ := state.AppendBinary(nil)
+			state.Release()
+			if state, _, err = limit.DecodeState(b); err != nil {
+				t.Fatal(err)
+			}
+			if n := state.Ring().Len(); n > 29*(i+1) {
+				t.Fatalf("%d numbers for %d requests", n, i+1)
+			}
+		}
 	}
 }
 
