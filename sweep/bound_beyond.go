@@ -71,12 +71,13 @@ func (y *beyond) judge(s *segment) {
 	}
 	for i, t := range s.at {
 		k.last = max(k.last, t) // a request out of order counts as the last one
-		reach := y.add(k)
-		if reach == 0 || s.warm {
+		at := y.add(k)
+		client := s.clients[s.rows[i]]
+		if s.warm || !y.alone && !y.bound.in(target, client) {
 			continue
 		}
-		client := s.clients[s.rows[i]]
-		if !y.alone && !y.bound.in(target, client) {
+		reach := y.reach(at)
+		if reach == 0 {
 			continue
 		}
 		of, r := y.clients.At(client), &y.bound.result
@@ -86,23 +87,30 @@ func (y *beyond) judge(s *segment) {
 	}
 }
 
-// add adds a request at the key's latest moment, and returns where it counts: inMost, inTried.
-func (y *beyond) add(k *beyondKey) (reach uint8) {
+// add adds a request at the key's latest moment, and returns all so far; nil: so many that each further one counts.
+func (y *beyond) add(k *beyondKey) []limit.Time {
 	if always := y.tried[len(y.tried)-1].Requests; int64(k.n)+1 >= always {
 		if int64(k.n) < always && k.n > 0 {
 			y.times.give(k.class, k.block)
 			k.n++
 		}
-		return inMost | inTried
+		return nil
 	}
 	k.class, k.block = y.times.extend(k.class, k.block, k.n)
 	k.n++
 	at := y.times.at(k.class, k.block)[:k.n]
 	at[k.n-1] = k.last
-	if !reaches(y.most, at) {
+	return at
+}
+
+// reach says where the last of the requests of a key counts: inMost, inTried.
+func (y *beyond) reach(at []limit.Time) uint8 {
+	switch {
+	case at == nil:
+		return inMost | inTried
+	case !reaches(y.most, at):
 		return 0
-	}
-	if !reaches(y.tried, at) {
+	case !reaches(y.tried, at):
 		return inMost
 	}
 	return inMost | inTried
