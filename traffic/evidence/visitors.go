@@ -25,6 +25,7 @@ type Visitors struct {
 
 	who    intern.PagedSlice[Visitor] // by id
 	ids    map[Visitor]int32
+	latest intern.PagedSlice[int32]   // by client: the visitor that came last, +1; 0: none. Mostly it comes again
 	own    intern.PagedSlice[Summary] // by id: what the visitor did; empty if batches have no traces
 	shared sharedClients
 	agents []uint16      // by agent: the set that holds a browser; none for other agents
@@ -58,18 +59,23 @@ func (v *Visitors) Look(b *traffic.Batch) {
 }
 
 func (v *Visitors) id(who Visitor) int32 {
+	v.latest.Grow(int(who.Client) + 1)
+	latest := v.latest.At(who.Client)
+	if *latest > 0 && *v.who.At(*latest - 1) == who {
+		return *latest - 1
+	}
 	id, known := v.ids[who]
-	if known {
-		return id
+	if !known {
+		if v.ids == nil {
+			v.ids = map[Visitor]int32{}
+		}
+		id = int32(len(v.ids))
+		v.ids[who] = id
+		v.who.Grow(len(v.ids))
+		v.Requests.Grow(len(v.ids))
+		*v.who.At(id) = who
 	}
-	if v.ids == nil {
-		v.ids = map[Visitor]int32{}
-	}
-	id = int32(len(v.ids))
-	v.ids[who] = id
-	v.who.Grow(len(v.ids))
-	v.Requests.Grow(len(v.ids))
-	*v.who.At(id) = who
+	*latest = id + 1
 	return id
 }
 
