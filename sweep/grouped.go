@@ -6,7 +6,8 @@ import "shadow/traffic/intern"
 // limit, instead of one for each client and limit. Of a client only the largest limit that it needs is kept.
 type grouped struct {
 	of      func(client int32) uint8
-	counts  [mostGroups][]int64       // by group and limit
+	kinds   []int32                   // by client: of which kind it is, see alike; nil: all are of one
+	counts  [][]int64                 // by kind and group, and by limit
 	largest intern.PagedSlice[uint32] // by client
 }
 
@@ -20,7 +21,7 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	var counts *[]int64
 	for i, n := range needed {
 		if c := p.clients[p.rows[i]]; c != client {
-			client, counts = c, &h.counts[h.of(c)]
+			client, counts = c, h.countsOf(c)
 		}
 		largest := h.largest.At(client)
 		*largest = max(*largest, n)
@@ -34,23 +35,45 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	}
 }
 
+// countsOf are those of the clients that are of the same group and kind.
+func (h *grouped) countsOf(client int32) *[]int64 {
+	i := h.place(client)
+	h.counts = append(h.counts, make([][]int64, max(0, i+1-len(h.counts)))...)
+	return &h.counts[i]
+}
+
+// place is where the counts of a client are, if there are any.
+func (h *grouped) place(client int32) int {
+	if h.kinds == nil {
+		return int(h.of(client))
+	}
+	return int(h.of(client)) + mostGroups*int(h.kinds[client])
+}
+
 func (h *grouped) most(client int32) uint32 { return *h.largest.At(client) }
 
 // eachOf tells how many requests of some clients need just a limit, from 2 on, group by group: of all clients of a group,
 // each with the first of them.
 func (h *grouped) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
-	var told [mostGroups]bool
+	h.eachOfSome(who, nil, do)
+}
+
+// eachOfSome is eachOf of the clients that some names, nil for all: of a kind all, or none.
+func (h *grouped) eachOfSome(who []member, some []bool, do func(of *member, need uint32, requests int64)) {
+	told := make([]bool, len(h.counts))
 	for i := range who {
 		c := &who[i]
-		if c.slot == noSlot {
+		if c.slot == noSlot || some != nil && !some[c.slot] {
 			continue
 		}
-		if group := h.of(c.slot); !told[group] {
-			told[group] = true
-			for need, n := range h.counts[group] {
-				if n > 0 {
-					do(c, uint32(need), n)
-				}
+		place := h.place(c.slot)
+		if place >= len(told) || told[place] {
+			continue
+		}
+		told[place] = true
+		for need, n := range h.counts[place] {
+			if n > 0 {
+				do(c, uint32(need), n)
 			}
 		}
 	}

@@ -30,6 +30,7 @@ type Keys struct {
 	doubted  int64
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	part     part
+	valued   intern.PagedSlice[uint8] // by client: bit i: some request of it has traffic.Batch.Values[i]
 	clients  clientCounts
 	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
@@ -68,6 +69,7 @@ type keySweep struct {
 	tasks     []*task
 	shapes    []shaped // one for each period
 	bound     *Bound   // takes in the same requests; nil: none does
+	alike              // what others take in for it
 }
 
 // NewKeys returns Keys that have seen nothing.
@@ -96,14 +98,19 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	}
 	k.visitors.Forget() // the population is known
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
-	a.begin(func(visitor int32) uint8 { return uint8(a.known[visitor]) })
+	a.begin(a.group)
+	a.valued = k.valued
+	a.findAlike()
 	return a
 }
 
+// group is of which class a visitor is.
+func (k *Keys) group(visitor int32) uint8 { return uint8(k.known[visitor]) }
+
 // Share has Bounds for the same keys take in what k takes in and counts: it is sorted once for both.
 func (k *Keys) Share(bounds *Bounds) {
-	for i, s := range k.sweeps {
-		s.bound = bounds.all[i]
+	for i, bound := range bounds.all {
+		k.sweeps[i].bound = bound
 	}
 }
 
@@ -134,6 +141,7 @@ func (k *Keys) Take(b *traffic.Batch) {
 	k.action = action
 	if k.known == nil {
 		k.visitors.Take(b, k.options.Tables)
+		k.takeValues(b)
 	} else {
 		k.visitors.Look(b)
 	}
@@ -176,15 +184,23 @@ func (p *part) take(b *traffic.Batch, k *Keys) {
 // judge has a side take in the batch.
 func (k *Keys) judge(i int) {
 	s := k.sweeps[i]
-	s.timelines.Take(k.whole, k.options.Tables)
-	s.sieve.take(&k.batch, &s.timelines, k.visitors.Len(), k.action)
+	whole, batch := k.whole, &k.batch
+	if s.base != nil {
+		whole, batch = s.others(k)
+	}
+	s.take(whole, batch, k.options.Tables)
+	s.sieve.take(batch, &s.timelines, k.visitors.Len(), k.action)
 	for _, h := range s.sieve.handfuls() {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())
 		}
 	}
-	if s.bound != nil && !k.whole.Warm {
+	switch {
+	case s.bound == nil || k.whole.Warm:
+	case s.base == nil:
 		s.bound.takeSorted(k.whole, &s.timelines)
+	default:
+		s.bound.Take(k.whole) // the timelines lack requests
 	}
 	for _, task := range s.tasks {
 		task.Forget(k.batch.Len(), k.now, task.release)
@@ -291,7 +307,7 @@ func (k *Keys) population() (who []member, doubted int64) {
 
 // sides are the curves of all keys.
 func (k *Keys) sides(who []member) (all []KeyCurves) {
-	for _, s := range k.sweeps {
+	for _, s := range k.sweeps[:len(k.options.Keys)] {
 		curves := KeyCurves{By: s.timelines.By}
 		s.sieve.find(who)
 		for i := range s.shapes {

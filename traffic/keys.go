@@ -35,7 +35,20 @@ type keyPart struct {
 
 // Take makes the group the timelines of the batch.
 func (l *Timelines) Take(b *Batch, t *Tables) {
-	l.fill(b, t)
+	l.Fill(b, t)
+	l.Sort(b, l.Column, l.Len)
+}
+
+// TakeKnown is Take where it is known what the rows are by all parts of the key but the action: these ids, below n.
+func (l *Timelines) TakeKnown(b *Batch, ids []int32, n int) {
+	l.Column, l.Len = ids, n
+	if p := &l.each()[len(l.parts)-1]; p.Kind == request.PartAction {
+		p.keys = p.keys[:0]
+		for row, id := range ids {
+			p.keys = append(p.keys, p.joined.id(id, int32(b.Action[row])))
+		}
+		l.Column, l.Len = p.keys, p.joined.n
+	}
 	l.Sort(b, l.Column, l.Len)
 }
 
@@ -49,8 +62,8 @@ func (l *Timelines) each() []keyPart {
 	return l.parts
 }
 
-// fill makes the column of keys.
-func (l *Timelines) fill(b *Batch, t *Tables) {
+// Fill makes the column of keys.
+func (l *Timelines) Fill(b *Batch, t *Tables) {
 	for i := range l.each() {
 		p := &l.parts[i]
 		ids := p.column(b, t)

@@ -1,0 +1,216 @@
+package sweep
+
+import (
+	"slices"
+
+	"shadow/limit"
+	"shadow/request"
+	"shadow/traffic"
+)
+
+// Keys often put the same requests together. Where an address is alone in its network, has one agent and no user, its
+// requests are one timeline by client, client/24, client+agent and user alike. It is judged once then, by client, and
+// counts for all of these. Of the other keys only the rest is sorted and judged:
+//
+//	client      a  b  c  d ──▶ judged, each kind of clients with counts of its own ─┬─▶ curve by client
+//	client/24   ·  ·  cd   ──▶ the rest                  + counts of a and b ───────┴─▶ curve by client/24
+//
+// So it is with each action of a client. Which clients these are is found once all visitors are known, as a visitor falls
+// into one group by each key, apart from the action. Only keys by values of requests know no such group, unless a client
+// has none: then that counts by itself.
+
+// alike is what a key has in common with a base, which is client or client+action.
+type alike struct {
+	base   *keySweep // nil: it judges all requests itself
+	same   []bool    // by visitor: whether base has its timelines
+	ids    []int32   // by visitor: its group by the key without the action; nil: not known of all
+	groups int
+
+	column            []int32 // of ids
+	rows, visitors    []int32 // of a batch, that base does not judge
+	room, whole, rest traffic.Batch
+}
+
+// worthSharing is how many requests in 100 base must judge for a key.
+const worthSharing = 10
+
+// takeValues notes which values clients have.
+func (k *Keys) takeValues(b *traffic.Batch) {
+	k.valued.Grow(k.options.Tables.Clients.Len())
+	for i, column := range b.Values {
+		for row, id := range column {
+			if id != traffic.NoValue {
+				*k.valued.At(b.Client[row]) |= 1 << i
+			}
+		}
+	}
+}
+
+// findAlike finds what keys have in common.
+func (k *Keys) findAlike() {
+	n := len(k.known)
+	all := &traffic.Batch{At: make([]limit.Time, n)} // as if each visitor sent one request
+	for id := range int32(n) {
+		v := k.visitors.At(id)
+		all.Client, all.User, all.Agent = append(all.Client, v.Client), append(all.User, v.User), append(all.Agent, v.Agent)
+	}
+	for _, s := range k.sweeps {
+		s.findGroups(all, k)
+	}
+	k.shareWith(request.ByClient)
+	k.shareWith(request.ByClientAction)
+}
+
+// findGroups finds the groups of visitors, and which of them are the visitors of a client.
+func (s *keySweep) findGroups(all *traffic.Batch, k *Keys) {
+	who, values := s.timelines.By.Who(), uint8(0)
+	for _, p := range who.Parts() {
+		switch i := slices.Index(k.options.Tables.Parts, p); {
+		case p.Kind == request.PartHost || p.Kind == request.PartPath || p.Kind == request.PartAction:
+			return
+		case p.IsValue() && i >= 0:
+			values |= 1 << i
+		}
+	}
+	if who == request.ByClient {
+		return
+	}
+	groups := traffic.Timelines{By: who}
+	groups.Fill(all, k.options.Tables)
+	s.ids, s.groups, s.same = groups.Column, groups.Len, make([]bool, len(all.Client))
+	type visitors struct{ group, n int32 } // group −1: of several, or not known
+	ofClient, inGroup := make([]visitors, k.options.Tables.Clients.Len()), make([]int32, s.groups)
+	known := true
+	for v, client := range all.Client {
+		c, group := &ofClient[client], groups.Column[v]
+		if inGroup[group]++; c.n == 0 {
+			c.group = group
+		}
+		if c.n++; c.group != group {
+			c.group = -1
+		}
+		if values != 0 && *k.valued.At(client)&values != 0 {
+			c.group, known = -1, false
+		}
+	}
+	for v, client := range all.Client {
+		c := &ofClient[client]
+		s.same[v] = c.group >= 0 && inGroup[c.group] == c.n
+	}
+	if !known {
+		s.ids = nil
+	}
+}
+
+// shareWith has a base, if it is worth that, judge for keys what they have in common with it.
+func (k *Keys) shareWith(by request.Key) {
+	requests, common := int64(0), int64(0)
+	for v := range int32(len(k.known)) {
+		requests += *k.visitors.Requests.At(v)
+	}
+	var base *keySweep
+	var sharing []*keySweep
+	for _, s := range k.sweeps {
+		if s.timelines.By == by {
+			base = s
+		}
+		if s.same == nil || s.timelines.By.ByActions() != by.ByActions() || len(sharing) == 32 {
+			continue
+		}
+		same := int64(0)
+		for v, is := range s.same {
+			if is {
+				same += *k.visitors.Requests.At(int32(v))
+			}
+		}
+		if 100*same >= worthSharing*requests {
+			sharing, common = append(sharing, s), common+same
+		}
+	}
+	if base == nil && common > requests {
+		base = newKeySweep(by, &k.options, k.group)
+		k.sweeps = append(k.sweeps, base)
+	}
+	if base == nil {
+		return
+	}
+	masks, numbers := make([]uint32, len(k.known)), map[uint32]int32{}
+	for i, s := range sharing {
+		for v, is := range s.same {
+			if is {
+				masks[v] |= 1 << i
+			}
+		}
+	}
+	kinds := make([]int32, len(k.known))
+	for v, mask := range masks {
+		number, known := numbers[mask]
+		if !known {
+			number = int32(len(numbers))
+			numbers[mask] = number
+		}
+		kinds[v] = number
+	}
+	for i := range base.shapes {
+		all := base.shapes[i].needs.(*grouped)
+		all.kinds = kinds
+		for _, s := range sharing {
+			s.base = base
+			s.shapes[i].needs = &inCommon{grouped: s.shapes[i].needs.(*grouped), base: all, same: s.same}
+		}
+	}
+}
+
+// take sorts requests into timelines.
+func (s *keySweep) take(whole, batch *traffic.Batch, t *traffic.Tables) {
+	if s.ids == nil {
+		s.timelines.Take(whole, t)
+		return
+	}
+	s.column = s.column[:0]
+	for _, visitor := range batch.Client {
+		s.column = append(s.column, s.ids[visitor])
+	}
+	s.timelines.TakeKnown(whole, s.column, s.groups)
+}
+
+// others are the requests of a batch that base does not judge: as they are, and with visitors in the place of clients.
+func (s *keySweep) others(k *Keys) (whole, batch *traffic.Batch) {
+	s.rows, s.visitors = s.rows[:0], s.visitors[:0]
+	for row, visitor := range k.visitors.Column {
+		if !s.same[visitor] {
+			s.rows, s.visitors = append(s.rows, int32(row)), append(s.visitors, visitor)
+		}
+	}
+	from := *k.whole // no key goes by the following
+	from.Bytes, from.Upstream, from.Marks, from.Traces, from.Origin, from.Leftmost = nil, nil, nil, nil, nil, nil
+	s.room.Truncate(0)
+	s.room.Append(&from, s.rows)
+	s.whole = s.room
+	s.whole.Warm, s.whole.Stamps = from.Warm, from.Stamps
+	if from.Seq == nil {
+		s.whole.Seq = nil
+	}
+	s.rest = s.whole
+	s.rest.Client = s.visitors
+	return &s.whole, &s.rest
+}
+
+// inCommon is the histogram of a key of which base judges some clients.
+type inCommon struct {
+	*grouped
+	base *grouped
+	same []bool // by client: whether base judges it
+}
+
+func (h *inCommon) most(client int32) uint32 {
+	if h.same[client] {
+		return h.base.most(client)
+	}
+	return h.grouped.most(client)
+}
+
+func (h *inCommon) eachOf(who []member, do func(of *member, need uint32, requests int64)) {
+	h.grouped.eachOf(who, do)
+	h.base.eachOfSome(who, h.same, do)
+}
