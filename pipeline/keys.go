@@ -101,7 +101,6 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 		})
 	}
 	a.Look = func() *findings.Look { return r.look }
-	a.Again = func(do func(*traffic.Batch) error) error { return r.again(ctx, unlessWarm(do)) }
 	if err := a.Survey(); err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 			return err
 		}
 	}
-	if err := b.finish(); err != nil {
+	if err := b.finish(ctx); err != nil {
 		return err
 	}
 	return r.report(result, b.report())
@@ -142,6 +141,7 @@ func unlessWarm(do func(*traffic.Batch) error) func(*traffic.Batch) error {
 type keyBounds struct {
 	of     *Keys
 	action string
+	survey *sweep.Keys
 	left   [][]request.Key // that are looked at together, and are to be looked at yet
 	now    *sweep.Bounds   // of the first of them; nil: none are begun
 	sent   func(*sweep.Bounds)
@@ -160,7 +160,7 @@ func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBou
 		target = append(target, groupsOf(class))
 	}
 	chooseGroups(&a.Question, r.look.Site(), protect, target)
-	b := &keyBounds{of: r, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
+	b := &keyBounds{of: r, survey: survey, action: result.Action, left: slices.Collect(slices.Chunk(r.present(result), survey.AtOnce()))}
 	b.sent = func(bounds *sweep.Bounds) {
 		bounds.Sent(result.ByClient.Len(), func(client int32) int64 { return result.ByClient.At(client).Requests() })
 	}
@@ -172,6 +172,7 @@ func (r *Keys) beginBounds(survey *sweep.Keys, result *sweep.KeysResult) *keyBou
 func (b *keyBounds) begin() {
 	if b.now = nil; len(b.left) > 0 {
 		b.now = b.of.advisor.Bounds(b.action, b.left[0])
+		b.survey.Again(b.left[0], nil).Join(b.now)
 		b.sent(b.now)
 		b.next()
 	}
@@ -188,8 +189,8 @@ func (b *keyBounds) next() {
 }
 
 // add has further keys looked at.
-func (b *keyBounds) add(keys []request.Key, atOnce int) {
-	if b.left = slices.AppendSeq(b.left, slices.Chunk(keys, atOnce)); b.now == nil {
+func (b *keyBounds) add(keys []request.Key) {
+	if b.left = slices.AppendSeq(b.left, slices.Chunk(keys, b.survey.AtOnce())); b.now == nil {
 		b.begin()
 	}
 }
@@ -203,9 +204,11 @@ func (b *keyBounds) share(some []request.Key, pass *sweep.Keys) (shared bool) {
 }
 
 // finish makes the passes that are still wanted.
-func (b *keyBounds) finish() error {
+func (b *keyBounds) finish(ctx context.Context) error {
 	for b.now != nil {
-		if err := b.of.advisor.Again(func(batch *traffic.Batch) error { b.now.Take(batch); return nil }); err != nil {
+		pass := b.survey.Again(b.left[0], nil)
+		pass.Share(b.now)
+		if err := b.of.again(ctx, func(batch *traffic.Batch) error { pass.Take(batch); return nil }); err != nil {
 			return err
 		}
 		b.next()

@@ -169,7 +169,7 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 	}
 	q.By, q.Split = append(slices.Clone(q.By), picked...), split
 	if len(picked) > 0 {
-		bounds.add(picked, survey.AtOnce())
+		bounds.add(picked)
 	}
 	return nil
 }

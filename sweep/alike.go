@@ -151,14 +151,25 @@ func (k *Keys) shareWith(by request.Key) {
 		}
 		kinds[v] = number
 	}
+	for _, s := range sharing {
+		s.base = base
+	}
 	for i := range base.shapes {
 		all := base.shapes[i].needs.(*grouped)
 		all.kinds = kinds
 		for _, s := range sharing {
-			s.base = base
 			s.shapes[i].needs = &inCommon{grouped: s.shapes[i].needs.(*grouped), base: all, same: s.same}
 		}
 	}
+}
+
+// sameClients are those all of whose requests base judges.
+func (s *keySweep) sameClients(k *Keys) []bool {
+	same := make([]bool, k.options.Tables.Clients.Len())
+	for v, is := range s.same {
+		same[k.visitors.At(int32(v)).Client] = is
+	}
+	return same
 }
 
 // take sorts requests into timelines.

@@ -3,7 +3,6 @@ package sweep
 import (
 	"runtime"
 	"slices"
-	"sync/atomic"
 
 	"shadow/limit"
 	"shadow/request"
@@ -52,9 +51,21 @@ type Bound struct {
 	sent     intern.PagedSlice[int64] // by client: its requests that are judged
 	passes   []boundPass              // the current one and those to come; nil: requests are being counted
 	task     *task                    // of the current pass
-	exact    int64                    // see exactUpTo
-	remember int64                    // see mostRemembered
+	peaks    *peaks
+	beyond   *beyond
+	exact    int64 // see exactUpTo
+	remember int64 // see mostRemembered
 	result   BoundResult
+	base     *boundShare   // of the Bound that looks at the requests of some clients for this one; nil: none does
+	shares   []*boundShare // those for which it does so itself
+}
+
+// A boundShare is what a Bound finds for one by another key: of the clients that both put together alike, see alike.
+type boundShare struct {
+	of     *Bound
+	same   []bool // by client
+	goals  []smallest
+	result BoundResult // Most and Tried alone
 }
 
 // A boundPass has a counter remember a part of the clients or keys.
@@ -146,6 +157,13 @@ func (d *Bound) takeSorted(b *traffic.Batch, l *traffic.Timelines) {
 	}
 }
 
+// shareWith has d look at the requests of some clients for another, which then must not take them in. Next must not have
+// been called.
+func (d *Bound) shareWith(other *Bound, same []bool) {
+	other.base = &boundShare{of: other, same: same}
+	d.shares = append(d.shares, other.base)
+}
+
 func (d *Bound) judge(b *traffic.Batch, action match.ActionIDs) {
 	h := &d.handful
 	h.batch = *b
@@ -167,11 +185,24 @@ func (d *Bound) count(b *traffic.Batch, action match.ActionIDs) {
 // Next ends a pass over all batches, and reports whether there must be another.
 func (d *Bound) Next() bool {
 	if d.passes == nil {
-		d.plan()
-	} else if len(d.passes) > 0 {
+		peaks, reached := d.plan()
+		d.addPasses(d.parts(peaks), d.parts(reached))
+	} else {
+		d.end()
+	}
+	return d.begin()
+}
+
+// end ends a pass.
+func (d *Bound) end() {
+	if len(d.passes) > 0 {
 		d.passes[0].counter.end()
 		d.passes = d.passes[1:]
 	}
+}
+
+// begin begins the next pass, if there must be another.
+func (d *Bound) begin() (more bool) {
 	if len(d.passes) == 0 {
 		d.handful, d.task = handful{}, nil
 		return false
@@ -184,26 +215,31 @@ func (d *Bound) Next() bool {
 }
 
 // Result is what was found. Next must have returned false.
-func (d *Bound) Result() *BoundResult { return &d.result }
+func (d *Bound) Result() *BoundResult {
+	r := d.result
+	if d.base != nil {
+		r.Most.sum(d.base.result.Most)
+		r.Tried.sum(d.base.result.Tried)
+	}
+	return &r
+}
 
-// mostRemembered is how many requests are remembered at once; where there are several Bounds, each has its share of four
-// times as many.
+// mostRemembered is how many requests are remembered at once; where there are several Bounds, up to four times as many.
 const mostRemembered = 4 << 20
 
 // Bounds are a Bound for each of some keys.
 type Bounds struct {
-	all   []*Bound
+	all   []*Bound // those of the keys first, then what looks at requests for them
+	keys  int
 	batch *traffic.Batch
 	work  func(i int) // has Bound i take in the batch; made once
 }
 
 // NewBounds returns Bounds that have seen nothing. There must be a key.
 func NewBounds(o BoundOptions, keys []request.Key) *Bounds {
-	s := new(Bounds)
+	s := &Bounds{keys: len(keys)}
 	for _, o.By = range keys {
-		d := NewBound(o)
-		d.remember = min(d.remember, 4*mostRemembered/int64(len(keys)))
-		s.all = append(s.all, d)
+		s.all = append(s.all, NewBound(o))
 	}
 	s.work = func(i int) { s.all[i].Take(s.batch) }
 	return s
@@ -220,17 +256,34 @@ func (s *Bounds) Take(b *traffic.Batch) {
 }
 
 // Next ends a pass over all batches, and reports whether there must be another.
-func (s *Bounds) Next() bool {
-	var more atomic.Bool
+func (s *Bounds) Next() (more bool) {
+	if s.all[0].passes == nil {
+		s.plan()
+	} else {
+		each(runtime.GOMAXPROCS(0), len(s.all), func(i int) { s.all[i].end() })
+	}
+	for _, shared := range []bool{true, false} { // who looks at requests for another goes by what that has found
+		for _, d := range s.all {
+			if (d.base != nil) == shared {
+				more = d.begin() || more
+			}
+		}
+	}
+	return more
+}
+
+// plan plans as many passes as all of them take.
+func (s *Bounds) plan() {
+	var peaks, reached, allPeaks, allReached int64
 	for _, d := range s.all {
 		d.sent = s.all[0].sent
+		p, r := d.plan()
+		peaks, reached, allPeaks, allReached = max(peaks, p), max(reached, r), allPeaks+p, allReached+r
 	}
-	each(runtime.GOMAXPROCS(0), len(s.all), func(i int) {
-		if s.all[i].Next() {
-			more.Store(true)
-		}
-	})
-	return more.Load()
+	first := s.all[0]
+	for _, d := range s.all {
+		d.addPasses(first.parts(max(peaks, allPeaks/4)), first.parts(max(reached, allReached/4)))
+	}
 }
 
 // Sent spares the first pass: it is known how many requests each of so many clients sent. Next must be called then.
@@ -244,15 +297,15 @@ func (s *Bounds) Sent(clients int, requests func(client int32) int64) {
 
 // Results are what was found, key by key. Next must have returned false.
 func (s *Bounds) Results() (all []*BoundResult) {
-	for _, d := range s.all {
+	for _, d := range s.all[:s.keys] {
 		all = append(all, d.Result())
 	}
 	return all
 }
 
-// plan plans the passes, now that it is known how many clients there are.
-func (d *Bound) plan() {
-	most, remembered := int64(1), int64(0)
+// plan makes the counters, now that it is known how many clients there are, and returns how many requests they remember.
+func (d *Bound) plan() (peaks, reached int64) {
+	most := int64(1)
 	goals := make([]smallest, len(d.options.Goals))
 	for i, goal := range d.options.Goals {
 		sent := d.sentBy(goal.Who)
@@ -261,20 +314,27 @@ func (d *Bound) plan() {
 		if k := len(sent) - goals[i].keep; k >= 0 {
 			most = max(most, sent[k])
 		}
-		for _, n := range sent {
-			remembered += n
+	}
+	d.peaks = newPeaks(d, goals, most)
+	d.beyond = &beyond{bound: d, peaks: d.peaks}
+	for client := range int32(d.sent.Len()) {
+		n := *d.sent.At(client)
+		if n == 0 {
+			continue
+		}
+		own := d.base == nil || !d.base.same[client]
+		if own && d.in(d.peaks.who, client) {
+			peaks += n
+		}
+		if d.in(d.options.Target, client) {
+			d.result.Of.Clients++
+			d.result.Of.Requests += n
+			if own {
+				reached += min(n, most)
+			}
 		}
 	}
-	peaks := newPeaks(d, goals, most)
-	d.addPasses(peaks, remembered)
-
-	remembered = 0
-	for _, n := range d.sentBy(d.options.Target) {
-		remembered += min(n, most)
-		d.result.Of.Clients++
-		d.result.Of.Requests += n
-	}
-	d.addPasses(&beyond{bound: d, peaks: peaks}, remembered)
+	return peaks, reached
 }
 
 // sentBy are the requests of each client of some groups, 0 left out.
@@ -290,10 +350,15 @@ func (d *Bound) sentBy(who uint8) (sent []int64) {
 // in reports whether a client is of one of some groups.
 func (d *Bound) in(who uint8, client int32) bool { return who>>d.options.Group(client)&1 == 1 }
 
-// addPasses adds as many passes as a counter takes that has to remember so many requests.
-func (d *Bound) addPasses(c partial, remembered int64) {
-	parts := int32(1 + remembered/d.remember)
-	for part := range parts {
-		d.passes = append(d.passes, boundPass{c, part, parts})
+// parts is how many passes a counter takes that has to remember so many requests.
+func (d *Bound) parts(remembered int64) int32 { return int32(1 + remembered/d.remember) }
+
+// addPasses adds so many passes of each counter.
+func (d *Bound) addPasses(peaks, reached int32) {
+	for part := range peaks {
+		d.passes = append(d.passes, boundPass{d.peaks, part, peaks})
+	}
+	for part := range reached {
+		d.passes = append(d.passes, boundPass{d.beyond, part, reached})
 	}
 }

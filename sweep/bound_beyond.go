@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"slices"
+
 	"shadow/limit"
 	"shadow/traffic/intern"
 )
@@ -9,13 +11,26 @@ import (
 type beyond struct {
 	bound       *Bound
 	peaks       *peaks
-	most        []BoundStep // where so many came in less time, a limit may refuse the last; of the last in any time
-	alone       bool        // whether a key is of one client
-	tried       []BoundStep // the same, but for numbers that were not tried
-	part, parts int32       // keys that are looked at
+	views       []beyondView // the first is that of the key; the others are of keys that put other clients together otherwise
+	alone       bool         // whether a key is of one client
+	always      int64        // what comes behind so many requests of a key, any limit may refuse
+	part, parts int32        // keys that are looked at
 
-	keys    intern.PagedSlice[beyondKey]
-	times   arena[limit.Time]
+	keys  intern.PagedSlice[beyondKey]
+	times arena[limit.Time]
+}
+
+// A beyondView is what limits must admit by some keys.
+type beyondView struct {
+	most   []BoundStep // where so many came in less time, a limit may refuse the last; of the last in any time
+	tried  []BoundStep // the same, but for numbers that were not tried
+	counts []*beyondCount
+}
+
+// A beyondCount counts for one key.
+type beyondCount struct {
+	same    []bool // by client: whether it counts; nil: all do
+	result  *BoundResult
 	clients intern.PagedSlice[uint8] // the bits inMost and inTried
 }
 
@@ -37,14 +52,37 @@ func (y *beyond) begin(part, parts int32) {
 		return
 	}
 	y.alone = !y.bound.options.By.Shared()
+	if base := y.bound.base; base != nil {
+		y.peaks.join(base.goals)
+	}
 	y.bound.result.Steps = y.peaks.steps()
-	before := int64(1)
-	for _, s := range append(y.peaks.steps(), BoundStep{y.peaks.most + 1, limit.Never}) {
-		y.tried = addStep(y.tried, s)
-		y.most = addStep(y.most, BoundStep{before + 1, s.Within})
-		before = s.Requests
+	y.view(y.peaks, &beyondCount{result: &y.bound.result})
+	for _, share := range y.bound.shares {
+		y.view(share.of.peaks, &beyondCount{same: share.same, result: &share.result})
 	}
 }
+
+// view counts by what limits must admit, which may be the same for several keys.
+func (y *beyond) view(peaks *peaks, count *beyondCount) {
+	var v beyondView
+	before := int64(1)
+	for _, s := range append(peaks.steps(), BoundStep{peaks.most + 1, limit.Never}) {
+		v.tried = addStep(v.tried, s)
+		v.most = addStep(v.most, BoundStep{before + 1, s.Within})
+		before = s.Requests
+	}
+	y.always = max(y.always, v.always())
+	i := slices.IndexFunc(y.views, func(known beyondView) bool {
+		return slices.Equal(known.tried, v.tried) && slices.Equal(known.most, v.most)
+	})
+	if i < 0 {
+		i, y.views = len(y.views), append(y.views, v)
+	}
+	y.views[i].counts = append(y.views[i].counts, count)
+}
+
+// always is how many requests of a key come before what any limit may refuse.
+func (v *beyondView) always() int64 { return v.tried[len(v.tried)-1].Requests }
 
 // addStep adds a step, unless nothing comes in less than its time, or fewer requests have the same one.
 func addStep(steps []BoundStep, s BoundStep) []BoundStep {
@@ -56,7 +94,11 @@ func addStep(steps []BoundStep, s BoundStep) []BoundStep {
 
 func (y *beyond) grow(keys, clients int) {
 	y.keys.Grow(keys)
-	y.clients.Grow(clients)
+	for i := range y.views {
+		for _, count := range y.views[i].counts {
+			count.clients.Grow(clients)
+		}
+	}
 }
 
 // judge looks at the requests of a key.
@@ -76,21 +118,16 @@ func (y *beyond) judge(s *segment) {
 		if s.warm || !y.alone && !y.bound.in(target, client) {
 			continue
 		}
-		reach := y.reach(at)
-		if reach == 0 {
-			continue
+		for j := range y.views {
+			y.views[j].count(at, client)
 		}
-		of, r := y.clients.At(client), &y.bound.result
-		r.Most.add(reach, *of, inMost)
-		r.Tried.add(reach, *of, inTried)
-		*of |= reach
 	}
 }
 
 // add adds a request at the key's latest moment, and returns all so far; nil: so many that each further one counts.
 func (y *beyond) add(k *beyondKey) []limit.Time {
-	if always := y.tried[len(y.tried)-1].Requests; int64(k.n)+1 >= always {
-		if int64(k.n) < always && k.n > 0 {
+	if int64(k.n)+1 >= y.always {
+		if int64(k.n) < y.always && k.n > 0 {
 			y.times.give(k.class, k.block)
 			k.n++
 		}
@@ -103,17 +140,26 @@ func (y *beyond) add(k *beyondKey) []limit.Time {
 	return at
 }
 
-// reach says where the last of the requests of a key counts: inMost, inTried.
-func (y *beyond) reach(at []limit.Time) uint8 {
-	switch {
-	case at == nil:
-		return inMost | inTried
-	case !reaches(y.most, at):
-		return 0
-	case !reaches(y.tried, at):
-		return inMost
+// count counts the last of the requests of a key, if any limit may refuse it.
+func (v *beyondView) count(at []limit.Time, client int32) {
+	reach := uint8(inMost | inTried)
+	if at != nil && int64(len(at)) < v.always() {
+		switch {
+		case !reaches(v.most, at):
+			return
+		case !reaches(v.tried, at):
+			reach = inMost
+		}
 	}
-	return inMost | inTried
+	for _, c := range v.counts {
+		if c.same != nil && !c.same[client] {
+			continue
+		}
+		of := c.clients.At(client)
+		c.result.Most.add(reach, *of, inMost)
+		c.result.Tried.add(reach, *of, inTried)
+		*of |= reach
+	}
 }
 
 // reaches reports whether, for some step, so many of the latest requests came in less than its time. From step to step
@@ -151,10 +197,16 @@ func (r *Reach) add(reach, before, in uint8) {
 	}
 }
 
+// sum adds what was found of other requests, of other clients.
+func (r *Reach) sum(other Reach) {
+	r.Requests += other.Requests
+	r.Clients += other.Clients
+}
+
 // release has a key begin again.
 func (y *beyond) release(key int32) {
 	k := y.keys.At(key)
-	if k.n > 0 && int64(k.n) < y.tried[len(y.tried)-1].Requests {
+	if k.n > 0 && int64(k.n) < y.always {
 		y.times.give(k.class, k.block)
 	}
 	*k = beyondKey{}

@@ -18,7 +18,8 @@ type peaks struct {
 	most        int64 // no client sent more, apart from those that may be hit
 	tried       []int // numbers of requests, from 2 to most
 	goals       []smallest
-	part, parts int32 // clients that are looked at
+	those       []*smallest // of one client, reused
+	part, parts int32       // clients that are looked at
 
 	keys  intern.PagedSlice[peakKey]
 	ids   map[uint64]int32 // of a key and a client; nil: each key belongs to one client
@@ -65,11 +66,20 @@ func newPeaks(d *Bound, goals []smallest, most int64) *peaks {
 	if most > 1 {
 		p.tried = append(p.tried, int(most))
 	}
+	for _, share := range d.shares {
+		share.goals = slices.Clone(goals)
+		p.empty(share.goals)
+	}
+	p.empty(goals)
+	return p
+}
+
+// empty makes room for the times of goals.
+func (p *peaks) empty(goals []smallest) {
 	for i := range goals {
 		p.who |= goals[i].who
 		goals[i].of = make([][]limit.Time, len(p.tried))
 	}
-	return p
 }
 
 func (p *peaks) begin(part, parts int32) {
@@ -155,7 +165,7 @@ func (p *peaks) end() {
 	for i, pair := range pairs {
 		lives = appendLives(lives, p.times.at(pair.class, pair.block)[:pair.n])
 		if i+1 == len(pairs) || pairs[i+1].client != pair.client {
-			p.offer(p.bound.options.Group(pair.client), lives)
+			p.offer(pair.client, lives)
 			lives = lives[:0]
 		}
 	}
@@ -180,8 +190,30 @@ func appendLives(lives []life, times []limit.Time) []life {
 	}
 }
 
+// goalsOf are those that a client is of, and those of keys that put it together alike.
+func (p *peaks) goalsOf(client int32) (those []*smallest) {
+	those = p.those[:0]
+	group := p.bound.options.Group(client)
+	add := func(goals []smallest) {
+		for i := range goals {
+			if goals[i].who>>group&1 == 1 {
+				those = append(those, &goals[i])
+			}
+		}
+	}
+	add(p.goals)
+	for _, share := range p.bound.shares {
+		if share.same[client] {
+			add(share.goals)
+		}
+	}
+	p.those = those
+	return those
+}
+
 // offer holds the times of a client against the smallest.
-func (p *peaks) offer(group uint8, lives []life) {
+func (p *peaks) offer(client int32, lives []life) {
+	goals := p.goalsOf(client)
 	longest, least := 0, limit.Time(0) // least: the time for the number of requests before, or less
 	for _, l := range lives {
 		longest = max(longest, len(l))
@@ -191,9 +223,8 @@ func (p *peaks) offer(group uint8, lives []life) {
 			return
 		}
 		matters := false
-		for j := range p.goals {
-			g := &p.goals[j]
-			matters = matters || g.who>>group&1 == 1 && least < g.bar(i)
+		for _, g := range goals {
+			matters = matters || least < g.bar(i)
 		}
 		if !matters {
 			continue // more requests take no less time
@@ -205,9 +236,18 @@ func (p *peaks) offer(group uint8, lives []life) {
 		if least = took; took == limit.Never {
 			return
 		}
-		for j := range p.goals {
-			if g := &p.goals[j]; g.who>>group&1 == 1 {
-				g.offer(i, took)
+		for _, g := range goals {
+			g.offer(i, took)
+		}
+	}
+}
+
+// join adds what was found of clients that another key looks at.
+func (p *peaks) join(goals []smallest) {
+	for j := range goals {
+		for i, times := range goals[j].of {
+			for _, took := range times {
+				p.goals[j].offer(i, took)
 			}
 		}
 	}

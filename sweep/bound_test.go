@@ -415,3 +415,58 @@ func TestBoundsOfKeys(t *testing.T) {
 		}
 	}
 }
+
+// What keys put together alike is looked at once, in as many passes as it takes, and bounds are those of each key.
+func TestBoundsInCommon(t *testing.T) {
+	rng := testneeds.Rand(t, 17, 2)
+	keys := []request.Key{
+		request.ByUser, request.ByClient24, request.ByClientAgent, request.ByUserAction, request.ByClient24Action, request.BySite,
+		request.ByClientAgentAction, request.ByClient, request.ByClientAction,
+	}
+	shared, others := 0, 0
+	for range 300 {
+		trial := drawTrial(rng, 1+rng.IntN(12), 1+rng.IntN(150), rng.IntN(2) == 0)
+		tables := trial.options.Tables
+		tables.Agents.ID([]byte("wget/1"))
+		trial.batches = slices.DeleteFunc(trial.batches, func(b *traffic.Batch) bool { return b.Warm }) // these never count here
+		for _, b := range trial.batches {
+			for row, client := range b.Client {
+				b.Agent[row] = uint16(rng.IntN(1 + int(client)%3/2))
+				b.User = append(b.User, tables.Users.ID(fmt.Append(nil, client/8)))
+				if client%4 != 0 {
+					b.User[row] = traffic.NoUser
+				}
+			}
+		}
+		survey := NewKeys(KeysOptions{Tables: tables, Lateness: trial.options.Lateness, Action: trial.options.Action})
+		for _, b := range trial.batches {
+			survey.Take(b)
+		}
+		some := keys[:len(keys)-rng.IntN(3)]
+		bounds := NewBounds(trial.options, some)
+		survey.Again(some, nil).Join(bounds)
+		bounds.all[0].remember = 1 + rng.Int64N(100)
+		sent := survey.Result(ingest.Stats{}).ByClient
+		bounds.Sent(sent.Len(), func(client int32) int64 { return sent.At(client).Requests() })
+		for bounds.Next() {
+			pass := survey.Again(some, nil)
+			pass.Share(bounds)
+			for _, b := range trial.batches {
+				pass.Take(b)
+			}
+		}
+		for i, got := range bounds.Results() {
+			trial.options.By = some[i]
+			if want := trial.bound(exactUpTo, 1+rng.Int64N(100)); !reflect.DeepEqual(got, want) {
+				t.Fatalf("by %s: %+v, alone %+v\n%s", some[i], got, want, trial)
+			}
+			if base := bounds.all[i].base; base != nil && base.result.Most.Requests > 0 {
+				shared++
+				others += min(1, int(bounds.all[i].result.Most.Requests))
+			}
+		}
+	}
+	if shared < 300 || others < 100 {
+		t.Errorf("%d keys share requests of the target, of these %d have others", shared, others)
+	}
+}

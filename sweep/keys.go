@@ -107,7 +107,22 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 // group is of which class a visitor is.
 func (k *Keys) group(visitor int32) uint8 { return uint8(k.known[visitor]) }
 
-// Share has Bounds for the same keys take in what k takes in and counts: it is sorted once for both.
+// Join has Bounds for the same keys look once at requests that several of these put together. Next must not have been
+// called.
+func (k *Keys) Join(bounds *Bounds) {
+	for _, s := range k.sweeps[len(bounds.all):] {
+		o := bounds.all[0].options
+		o.By = s.timelines.By
+		bounds.all = append(bounds.all, NewBound(o))
+	}
+	for i, s := range k.sweeps {
+		if s.base != nil {
+			bounds.all[slices.Index(k.sweeps, s.base)].shareWith(bounds.all[i], s.sameClients(k))
+		}
+	}
+}
+
+// Share has Bounds for the same keys, which were joined, take in what k takes in and counts: it is sorted once for both.
 func (k *Keys) Share(bounds *Bounds) {
 	for i, bound := range bounds.all {
 		k.sweeps[i].bound = bound
@@ -189,18 +204,17 @@ func (k *Keys) judge(i int) {
 		whole, batch = s.others(k)
 	}
 	s.take(whole, batch, k.options.Tables)
+	if s.bound != nil && !k.whole.Warm {
+		s.bound.takeSorted(whole, &s.timelines)
+	}
+	if len(s.tasks) == 0 {
+		return
+	}
 	s.sieve.take(batch, &s.timelines, k.visitors.Len(), k.action)
 	for _, h := range s.sieve.handfuls() {
 		for _, task := range s.tasks {
 			task.judge(h, k.visitors.Len())
 		}
-	}
-	switch {
-	case s.bound == nil || k.whole.Warm:
-	case s.base == nil:
-		s.bound.takeSorted(k.whole, &s.timelines)
-	default:
-		s.bound.Take(k.whole) // the timelines lack requests
 	}
 	for _, task := range s.tasks {
 		task.Forget(k.batch.Len(), k.now, task.release)
