@@ -21,15 +21,24 @@ import (
 
 // alike is what a key has in common with a base, which is client or client+action.
 type alike struct {
-	base   *keySweep // nil: it judges all requests itself
-	same   []bool    // by visitor: whether base has its timelines
-	ids    []int32   // by visitor: its group by the key without the action; nil: not known of all
-	groups int
+	visitorGroups
+	base *keySweep // nil: it judges all requests itself
 
 	column            []int32 // of ids
 	rows, visitors    []int32 // of a batch, that base does not judge
 	room, whole, rest traffic.Batch
 }
+
+// visitorGroups are those that visitors fall into by a key, apart from the action.
+type visitorGroups struct {
+	ids    []int32 // by visitor; nil: not known of all
+	n      int     // groups
+	same   []bool  // by visitor: whether they are together just with the others of their client; nil: not known
+	common int64   // requests of those that are
+}
+
+// groupBytes is what may be kept of groups, 5 bytes a visitor and key, so that they need not be found again.
+const groupBytes = 64 << 20
 
 // worthSharing is how many requests in 100 base must judge for a key.
 const worthSharing = 10
@@ -55,34 +64,42 @@ func (k *Keys) findAlike() {
 		all.Client, all.User, all.Agent = append(all.Client, v.Client), append(all.User, v.User), append(all.Agent, v.Agent)
 	}
 	for _, s := range k.sweeps {
-		s.findGroups(all, k)
+		who := s.timelines.By.Who()
+		groups, known := k.groups[who]
+		if !known {
+			groups = k.groupsBy(who, all)
+			if (len(k.groups)+1)*5*n <= groupBytes {
+				k.groups[who] = groups
+			}
+		}
+		s.visitorGroups = groups
 	}
 	k.shareWith(request.ByClient)
 	k.shareWith(request.ByClientAction)
 }
 
-// findGroups finds the groups of visitors, and which of them are the visitors of a client.
-func (s *keySweep) findGroups(all *traffic.Batch, k *Keys) {
-	who, values := s.timelines.By.Who(), uint8(0)
+// groupsBy finds the groups of visitors, and which of them are the visitors of a client.
+func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) (g visitorGroups) {
+	values := uint8(0)
 	for _, p := range who.Parts() {
 		switch i := slices.Index(k.options.Tables.Parts, p); {
 		case p.Kind == request.PartHost || p.Kind == request.PartPath || p.Kind == request.PartAction:
-			return
+			return g
 		case p.IsValue() && i >= 0:
 			values |= 1 << i
 		}
 	}
 	if who == request.ByClient {
-		return
+		return g
 	}
-	groups := traffic.Timelines{By: who}
-	groups.Fill(all, k.options.Tables)
-	s.ids, s.groups, s.same = groups.Column, groups.Len, make([]bool, len(all.Client))
+	l := traffic.Timelines{By: who}
+	l.Fill(all, k.options.Tables)
+	g.ids, g.n, g.same = l.Column, l.Len, make([]bool, len(all.Client))
 	type visitors struct{ group, n int32 } // group −1: of several, or not known
-	ofClient, inGroup := make([]visitors, k.options.Tables.Clients.Len()), make([]int32, s.groups)
+	ofClient, inGroup := make([]visitors, k.options.Tables.Clients.Len()), make([]int32, g.n)
 	known := true
 	for v, client := range all.Client {
-		c, group := &ofClient[client], groups.Column[v]
+		c, group := &ofClient[client], l.Column[v]
 		if inGroup[group]++; c.n == 0 {
 			c.group = group
 		}
@@ -95,11 +112,14 @@ func (s *keySweep) findGroups(all *traffic.Batch, k *Keys) {
 	}
 	for v, client := range all.Client {
 		c := &ofClient[client]
-		s.same[v] = c.group >= 0 && inGroup[c.group] == c.n
+		if g.same[v] = c.group >= 0 && inGroup[c.group] == c.n; g.same[v] {
+			g.common += *k.visitors.Requests.At(int32(v))
+		}
 	}
 	if !known {
-		s.ids = nil
+		g.ids = nil
 	}
+	return g
 }
 
 // shareWith has a base, if it is worth that, judge for keys what they have in common with it.
@@ -117,14 +137,8 @@ func (k *Keys) shareWith(by request.Key) {
 		if s.same == nil || s.timelines.By.ByActions() != by.ByActions() || len(sharing) == 32 {
 			continue
 		}
-		same := int64(0)
-		for v, is := range s.same {
-			if is {
-				same += *k.visitors.Requests.At(int32(v))
-			}
-		}
-		if 100*same >= worthSharing*requests {
-			sharing, common = append(sharing, s), common+same
+		if 100*s.common >= worthSharing*requests {
+			sharing, common = append(sharing, s), common+s.common
 		}
 	}
 	if base == nil && common > requests {
@@ -142,21 +156,21 @@ func (k *Keys) shareWith(by request.Key) {
 			}
 		}
 	}
-	kinds := make([]int32, len(k.known))
+	places := make([]int32, len(k.known))
 	for v, mask := range masks {
-		number, known := numbers[mask]
+		kind, known := numbers[mask]
 		if !known {
-			number = int32(len(numbers))
-			numbers[mask] = number
+			kind = int32(len(numbers))
+			numbers[mask] = kind
 		}
-		kinds[v] = number
+		places[v] = int32(k.known[v]) + mostGroups*kind
 	}
 	for _, s := range sharing {
 		s.base = base
 	}
 	for i := range base.shapes {
 		all := base.shapes[i].needs.(*grouped)
-		all.kinds = kinds
+		all.places = places
 		for _, s := range sharing {
 			s.shapes[i].needs = &inCommon{grouped: s.shapes[i].needs.(*grouped), base: all, same: s.same}
 		}
@@ -182,7 +196,7 @@ func (s *keySweep) take(whole, batch *traffic.Batch, t *traffic.Tables) {
 	for _, visitor := range batch.Client {
 		s.column = append(s.column, s.ids[visitor])
 	}
-	s.timelines.TakeKnown(whole, s.column, s.groups)
+	s.timelines.TakeKnown(whole, s.column, s.n)
 }
 
 // others are the requests of a batch that base does not judge: as they are, and with visitors in the place of clients.

@@ -214,7 +214,7 @@ func (p *peaks) goalsOf(client int32) (those []*smallest) {
 // offer holds the times of a client against the smallest.
 func (p *peaks) offer(client int32, lives []life) {
 	goals := p.goalsOf(client)
-	longest, least := 0, limit.Time(0) // least: the time for the number of requests before, or less
+	longest, least, of := 0, limit.Time(0), 2 // least: the time for a number of requests before
 	for _, l := range lives {
 		longest = max(longest, len(l))
 	}
@@ -222,18 +222,21 @@ func (p *peaks) offer(client int32, lives []life) {
 		if n > longest {
 			return
 		}
-		matters := false
+		enough, matters := limit.Never, false // what several times as many pauses take, at least
+		if times := limit.Time((n - 1) / (of - 1)); least <= limit.Never/times {
+			enough = times * least
+		}
 		for _, g := range goals {
-			matters = matters || least < g.bar(i)
+			matters = matters || enough < g.bar(i)
 		}
 		if !matters {
-			continue // more requests take no less time
+			continue
 		}
 		took := limit.Never
 		for _, l := range lives {
-			took = min(took, l.least(n, least))
+			took = min(took, l.least(n, enough))
 		}
-		if least = took; took == limit.Never {
+		if least, of = took, n; took == limit.Never {
 			return
 		}
 		for _, g := range goals {

@@ -6,8 +6,8 @@ import "shadow/traffic/intern"
 // limit, instead of one for each client and limit. Of a client only the largest limit that it needs is kept.
 type grouped struct {
 	of      func(client int32) uint8
-	kinds   []int32                   // by client: of which kind it is, see alike; nil: all are of one
-	counts  [][]int64                 // by kind and group, and by limit
+	places  []int32                   // by client: where in counts; nil: by its group. See alike
+	counts  [][]int64                 // by group or what groups are parted into, and by limit
 	largest intern.PagedSlice[uint32] // by client
 }
 
@@ -19,11 +19,11 @@ func (h *grouped) grow(clients int) { h.largest.Grow(clients) }
 func (h *grouped) add(p *segment, needed []uint32) {
 	var client int32 = -1
 	var counts *[]int64
+	var largest *uint32
 	for i, n := range needed {
 		if c := p.clients[p.rows[i]]; c != client {
-			client, counts = c, h.countsOf(c)
+			client, counts, largest = c, h.countsOf(c), h.largest.At(c)
 		}
-		largest := h.largest.At(client)
 		*largest = max(*largest, n)
 		if n < 2 {
 			continue
@@ -35,19 +35,21 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	}
 }
 
-// countsOf are those of the clients that are of the same group and kind.
+// countsOf are those that a client's requests are counted in.
 func (h *grouped) countsOf(client int32) *[]int64 {
 	i := h.place(client)
-	h.counts = append(h.counts, make([][]int64, max(0, i+1-len(h.counts)))...)
+	if i >= len(h.counts) {
+		h.counts = append(h.counts, make([][]int64, i+1-len(h.counts))...)
+	}
 	return &h.counts[i]
 }
 
 // place is where the counts of a client are, if there are any.
 func (h *grouped) place(client int32) int {
-	if h.kinds == nil {
-		return int(h.of(client))
+	if h.places != nil {
+		return int(h.places[client])
 	}
-	return int(h.of(client)) + mostGroups*int(h.kinds[client])
+	return int(h.of(client))
 }
 
 func (h *grouped) most(client int32) uint32 { return *h.largest.At(client) }
@@ -58,7 +60,7 @@ func (h *grouped) eachOf(who []member, do func(of *member, need uint32, requests
 	h.eachOfSome(who, nil, do)
 }
 
-// eachOfSome is eachOf of the clients that some names, nil for all: of a kind all, or none.
+// eachOfSome is eachOf of the clients that some names, nil for all: of those in one place all, or none.
 func (h *grouped) eachOfSome(who []member, some []bool, do func(of *member, need uint32, requests int64)) {
 	told := make([]bool, len(h.counts))
 	for i := range who {

@@ -31,6 +31,7 @@ type Keys struct {
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	part     part
 	valued   intern.PagedSlice[uint8] // by client: bit i: some request of it has traffic.Batch.Values[i]
+	groups   map[request.Key]visitorGroups
 	clients  clientCounts
 	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
@@ -99,7 +100,10 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	k.visitors.Forget() // the population is known
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
 	a.begin(a.group)
-	a.valued = k.valued
+	if k.groups == nil {
+		k.groups = map[request.Key]visitorGroups{}
+	}
+	a.valued, a.groups = k.valued, k.groups
 	a.findAlike()
 	return a
 }
