@@ -79,7 +79,7 @@ func newScopes(c *policy.Config, policies []policy.Policy, extra []string, owner
 			for _, s := range part.Scopes() {
 				if s > 0 {
 					scopes[s-1], any = c.Scopes[s-1], true
-					tiered = tiered || len(c.Scopes[s-1].Tiers) > 0
+					tiered = tiered || c.Scopes[s-1].ByTier()
 				}
 			}
 		}

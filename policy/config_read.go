@@ -38,7 +38,7 @@ type policyEntry struct {
 type limitEntry struct {
 	Limit        located[text]
 	By           text
-	Match, Count conditionEntries
+	Match, Count list[conditionEntries]
 	Cost         list[costEntry]
 }
 
@@ -51,8 +51,33 @@ func (l *limitEntry) UnmarshalYAML(at node) error {
 	return yaml.NodeToValue(at, (*plain)(l), yaml.Strict())
 }
 
-// conditionEntries are values by the keys of conditions.
-type conditionEntries map[string]list[text]
+// conditionEntries are values by the keys of conditions, and what must not fit.
+type conditionEntries struct {
+	values map[string]list[text]
+	not    list[conditionEntries]
+}
+
+// UnmarshalYAML takes them apart.
+func (c *conditionEntries) UnmarshalYAML(at node) error {
+	c.values = map[string]list[text]{}
+	for _, entry := range at.(*ast.MappingNode).Values {
+		if keyOf(entry) == notKey {
+			if err := c.not.UnmarshalYAML(entry.Value); err != nil {
+				return err
+			}
+			continue
+		}
+		var values list[text]
+		if err := values.UnmarshalYAML(entry.Value); err != nil {
+			return err
+		}
+		c.values[keyOf(entry)] = values
+	}
+	return nil
+}
+
+// notKey is the condition that others do not fit.
+const notKey = "not"
 
 // statusKey is the condition that says what is counted and cannot say what is refused: nobody knows the answer before.
 const statusKey = "status"
@@ -188,8 +213,8 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 	seen := map[same]bool{}
 	for _, l := range limits {
 		before := len(r.problems)
-		matched := r.conditions(l.value.Match, request.Conditions{})
-		counted := r.conditions(l.value.Count, matched)
+		matched := r.groups(l.value.Match, request.Conditions{})
+		counted := r.groups(l.value.Count, matched)
 		match, count := r.scope(l.at, matched), r.scope(l.at, counted)
 		var costs Costs
 		if r.damaged[l.at] == nil {
@@ -224,10 +249,36 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 	return parts
 }
 
+// groups are the conditions of from, but for those that are stated. Of several groups one must fit, and where one of
+// both has several, what is stated stands for itself.
+func (r *configReader) groups(stated list[conditionEntries], from request.Conditions) request.Conditions {
+	switch {
+	case len(stated) == 0:
+		return from
+	case len(from.Any) > 0 || len(stated) > 1:
+		from = request.Conditions{}
+	}
+	if len(stated) == 1 {
+		return r.conditions(stated[0].value, from)
+	}
+	return request.Conditions{Any: r.each(stated)}
+}
+
+// each are several groups of conditions.
+func (r *configReader) each(stated list[conditionEntries]) (all []request.Conditions) {
+	for _, group := range stated {
+		all = append(all, r.conditions(group.value, request.Conditions{}))
+	}
+	return all
+}
+
 // conditions are those of from, but for those that are stated. Any value is no condition.
 func (r *configReader) conditions(stated conditionEntries, from request.Conditions) request.Conditions {
+	if len(stated.not) > 0 {
+		from.Not = r.each(stated.not)
+	}
 	from.Each(func(key string, values *[]string) {
-		list, ok := stated[key]
+		list, ok := stated.values[key]
 		if !ok {
 			return
 		}
@@ -295,7 +346,7 @@ func (r *configReader) scope(at node, c request.Conditions) Scope {
 	if i >= 0 {
 		return Scope(i + 1)
 	}
-	if len(*scopes) == request.MaxScopes {
+	if flat, _ := request.Flatten(append(slices.Clip(*scopes), c)); len(flat) > request.MaxScopes {
 		if !r.crowded {
 			r.fail(at, "there are more than %d different conditions of limits", request.MaxScopes)
 		}

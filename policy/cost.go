@@ -134,7 +134,7 @@ func (p *Part) weigh(costs Costs) error {
 
 // costEntry is one entry of the list.
 type costEntry struct {
-	Match  conditionEntries
+	Match  list[conditionEntries]
 	Points located[text]
 	Field  text
 	Per    located[text]
@@ -149,7 +149,7 @@ func (r *configReader) readCosts(entries list[costEntry]) (costs Costs) {
 			return n
 		}
 		if len(v.Match) > 0 {
-			cost.Scope = r.scope(e.at, r.conditions(v.Match, request.Conditions{}))
+			cost.Scope = r.scope(e.at, r.groups(v.Match, request.Conditions{}))
 		} else if i < len(entries)-1 {
 			r.fail(e.at, "what comes behind this has no effect: it fits every request")
 		}

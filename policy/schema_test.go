@@ -87,10 +87,10 @@ func TestSchemaWords(t *testing.T) {
 	properties := func(name string) schema {
 		return loadSchema(t)["definitions"].(schema)[name].(schema)["properties"].(schema)
 	}
-	conditions := slices.Collect(maps.Keys(properties("match")))
-	var known []string
+	conditions := slices.Collect(maps.Keys(properties("matching")))
+	known := []string{notKey}
 	new(request.Conditions).Each(func(key string, _ *[]string) { known = append(known, key) })
-	same(t, "count", slices.Collect(maps.Keys(properties("count"))), known)
+	same(t, "count", slices.Collect(maps.Keys(properties("counting"))), known)
 	same(t, "match", append(conditions, statusKey), known)
 
 	enum := func(s any) (words []string) {

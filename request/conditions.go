@@ -16,12 +16,16 @@ type Conditions struct {
 	Regexps   []string // for the path, as Rule.Regexp
 	Hosts     []string // virtual hosts; * stands for any bytes, ? for one
 	Classes   []string // what the agent claims to be
+	Agents    []string // for the user agent, as Rule.Regexp
 	Tiers     []string
 	ASNs      []string // numbers of autonomous systems: AS64500
 	Countries []string // of networks, two letters
 	Networks  []string // addresses, prefixes, private; else the name of who runs the network, with * and ?
 	Without   []string // parts of keys that a request must all lack: user, header:NAME
 	Statuses  []string // of the answer: 401, 4xx
+
+	Any []Conditions // one of these must fit, if there are any
+	Not []Conditions // and none of these
 }
 
 // MaxScopes is how many different Conditions a run may have: one for each bit of a mark of a request.
@@ -38,6 +42,7 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("regexp", &c.Regexps)
 	do("host", &c.Hosts)
 	do("class", &c.Classes)
+	do("agent", &c.Agents)
 	do("tier", &c.Tiers)
 	do("asn", &c.ASNs)
 	do("country", &c.Countries)
@@ -46,9 +51,12 @@ func (c *Conditions) Each(do func(key string, values *[]string)) {
 	do("status", &c.Statuses)
 }
 
-// String is the conditions in words: "action login or search, method POST".
+// String is the conditions in words: "action login or search, method POST, not path /login/reset".
 func (c *Conditions) String() string {
 	var texts []string
+	if len(c.Any) > 0 {
+		texts = append(texts, groups(c.Any))
+	}
 	c.Each(func(key string, values *[]string) {
 		if len(*values) > 0 {
 			or := " or "
@@ -58,7 +66,21 @@ func (c *Conditions) String() string {
 			texts = append(texts, key+" "+strings.Join(*values, or))
 		}
 	})
+	if len(c.Not) > 0 {
+		texts = append(texts, "not "+groups(c.Not))
+	}
 	return strings.Join(texts, ", ")
+}
+
+// groups are conditions of which one must fit, in words.
+func groups(all []Conditions) string {
+	texts := make([]string, len(all))
+	for i := range all {
+		if texts[i] = all[i].String(); len(all) > 1 && strings.Contains(texts[i], " or ") || strings.Contains(texts[i], ", ") {
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	return strings.Join(texts, " or ")
 }
 
 // Is reports whether both state the same.
@@ -69,7 +91,54 @@ func (c *Conditions) Is(other *Conditions) bool {
 	other.Each(func(_ string, values *[]string) {
 		same, mine = same && slices.Equal(mine[0], *values), mine[1:]
 	})
-	return same
+	equal := func(a, b Conditions) bool { return a.Is(&b) }
+	return same && slices.EqualFunc(c.Any, other.Any, equal) && slices.EqualFunc(c.Not, other.Not, equal)
+}
+
+// ByTier reports whether it matters which tier a client is in.
+func (c *Conditions) ByTier() bool {
+	by := func(c Conditions) bool { return c.ByTier() }
+	return len(c.Tiers) > 0 || slices.ContainsFunc(c.Any, by) || slices.ContainsFunc(c.Not, by)
+}
+
+// A Group is a scope that takes other scopes to tell: bit i of a mask stands for scope i.
+type Group struct {
+	Scope    int
+	Any, Not uint64 // one of these must fit, if there are any; and none of these
+}
+
+// Flatten puts behind scopes what stands in their Any and Not, each once, and takes these out. Groups say what is to
+// become of that, inner ones first.
+func Flatten(scopes []Conditions) (flat []Conditions, all []Group) {
+	flat = slices.Clone(scopes)
+	plain := make([]Conditions, len(scopes)) // as they were before they were taken apart
+	copy(plain, scopes)
+	var enter func(i int)
+	mask := func(inner []Conditions) (bits uint64) {
+		for _, c := range inner {
+			i := len(scopes) + slices.IndexFunc(plain[len(scopes):], func(other Conditions) bool { return c.Is(&other) })
+			if i < len(scopes) {
+				i = len(flat)
+				flat, plain = append(flat, c), append(plain, c)
+				enter(i)
+			}
+			bits |= 1 << i
+		}
+		return bits
+	}
+	enter = func(i int) {
+		c := plain[i]
+		if len(c.Any)+len(c.Not) == 0 {
+			return
+		}
+		group := Group{i, mask(c.Any), mask(c.Not)}
+		flat[i].Any, flat[i].Not = nil, nil
+		all = append(all, group)
+	}
+	for i := range scopes {
+		enter(i)
+	}
+	return flat, all
 }
 
 // A Rule names the requests that it fits. An empty field fits every request; the others must all fit. Rules

@@ -66,6 +66,28 @@ func some(rng *rand.Rand, values ...string) (picked []string) {
 	return picked
 }
 
+// randomScopes are as many as there may be, with those that stand in others.
+func randomScopes(rng *rand.Rand) (scopes []request.Conditions) {
+	most := 1 + rng.IntN(request.MaxScopes)
+	for {
+		c := randomScope(rng)
+		for depth := rng.IntN(3); depth > 0; depth-- {
+			outer := randomScope(rng)
+			outer.Any, outer.Not = []request.Conditions{c}, nil
+			if inner := randomScope(rng); rng.IntN(2) == 0 {
+				outer.Any, outer.Not = outer.Not, append(outer.Any, inner)
+			} else {
+				outer.Any = append(outer.Any, inner)
+			}
+			c = outer
+		}
+		if flat, _ := request.Flatten(append(slices.Clip(scopes), c)); len(flat) > most && len(scopes) > 0 {
+			return scopes
+		}
+		scopes = append(scopes, c)
+	}
+}
+
 func randomScope(rng *rand.Rand) request.Conditions {
 	return request.Conditions{
 		Actions:  some(rng, "login", "static", "/shop/…", "(not http)", "/de/…", "/nowhere"),
@@ -74,6 +96,7 @@ func randomScope(rng *rand.Rand) request.Conditions {
 		Prefixes: some(rng, "/", "/login", "/shop/1", "/zzz"),
 		Regexps:  some(rng, "^/shop/[0-9]+$", "o", "^/$"),
 		Hosts:    some(rng, "shop.example", "*.example", "Other.*", "Shop.Example", "nowhere", "??????????"),
+		Agents:   some(rng, "(?i)BOT", "^curl/", "^$", "."),
 		Classes:  some(rng, "browser", "crawler", "tool", "monitor", "unknown"),
 		Statuses: some(rng, "200", "4xx", "401", "5XX", "403"),
 		Tiers:    some(rng, "one", "two", "three", request.DefaultTier),
@@ -107,7 +130,10 @@ func holds(c *request.Conditions, s *sent, tiers []request.Tier, client match.Cl
 	status := func(want string) bool {
 		return want == s.status || strings.ToLower(want) == s.status[:1]+"xx"
 	}
+	each := func(c request.Conditions) bool { return holds(&c, s, tiers, client) }
 	return !exempt &&
+		(len(c.Any) == 0 || slices.ContainsFunc(c.Any, each)) && !slices.ContainsFunc(c.Not, each) &&
+		fitsOne(c.Agents, func(want string) bool { return regexp.MustCompile(want).MatchString(s.agent) }) &&
 		fitsOne(c.Actions, func(want string) bool { return want == actionOf(s.method, path) }) &&
 		fitsOne(c.Methods, func(want string) bool { return want == s.method }) &&
 		fitsOne(c.Paths, func(want string) bool { return isPath && asRegexp(want).MatchString(path) }) &&
@@ -192,10 +218,7 @@ func TestScopesAgree(t *testing.T) {
 			requests[i] = randomSent(rng)
 			log.WriteString(requests[i].line())
 		}
-		scopes := make([]request.Conditions, 1+rng.IntN(request.MaxScopes))
-		for i := range scopes {
-			scopes[i] = randomScope(rng)
-		}
+		scopes := randomScopes(rng)
 		marks := marksOf(t, o, scopes, tiers, log.String())
 		for i, s := range requests {
 			for j := range scopes {

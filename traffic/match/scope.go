@@ -30,6 +30,7 @@ type Scopes struct {
 	prefixes patternBits
 	regexps  patternBits
 	hosts    patternBits
+	agents   patternBits
 	without  absences
 	classes  [request.ClassCount]uint64
 	statuses [maxStatus + 1]uint64
@@ -38,27 +39,32 @@ type Scopes struct {
 
 	byClass, byStatus bool
 	membership        *Tiers
+	groups            []request.Group
+	stated            uint64 // the scopes that are more than a part of groups
 	extra             []string
 }
 
 // NewScopes compiles the scopes. tiers, which may be nil, are those that they name. extra is what is asked of the parser
 // already; owners, which may be nil, tells whose networks are.
 func NewScopes(scopes []request.Conditions, tiers *Tiers, extra []string, owners *network.Database) (*Scopes, error) {
+	stated := uint64(1)<<len(scopes) - 1
+	scopes, groups := request.Flatten(scopes)
 	if len(scopes) > request.MaxScopes {
 		return nil, fmt.Errorf("%d different scopes: at most %d", len(scopes), request.MaxScopes)
 	}
-	s := &Scopes{all: 1<<len(scopes) - 1, membership: tiers}
+	s := &Scopes{all: 1<<len(scopes) - 1, membership: tiers, groups: groups, stated: stated}
 	s.actions = newNameBits(scopes, func(c *request.Conditions) []string { return c.Actions })
 	s.methods = newNameBits(scopes, func(c *request.Conditions) []string { return c.Methods })
 	s.prefixes, _ = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Prefixes }, newPrefix)
-	var errs [7]error
+	var errs [8]error
 	s.paths, errs[0] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Paths }, newPath)
 	s.regexps, errs[1] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Regexps }, newRegexp)
 	s.hosts, errs[2] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Hosts }, newHost)
 	errs[3] = s.addClasses(scopes)
 	errs[4] = s.addStatuses(scopes)
 	s.networks, errs[5] = newNetworkBits(scopes, owners)
-	s.without, s.extra, errs[6] = newAbsences(scopes, extra)
+	s.agents, errs[6] = newPatternBits(scopes, func(c *request.Conditions) []string { return c.Agents }, newRegexp)
+	s.without, s.extra, errs[7] = newAbsences(scopes, extra)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -183,7 +189,7 @@ func (s *Scopes) Lacks(f *parse.Format) (texts []string) {
 		{s.methods.asked(), parse.FieldMethod, "the method"},
 		{s.byPath(), parse.FieldPath, "the path"},
 		{s.ByHost(), parse.FieldHost, "the host"},
-		{s.byClass, parse.FieldAgent, "the user agent"},
+		{s.byClass || s.agents.asked(), parse.FieldAgent, "the user agent"},
 		{s.byStatus, parse.FieldStatus, "the status"},
 		{s.networks.asked, parse.FieldClient, "the address"},
 	} {

@@ -18,6 +18,7 @@ type Marker struct {
 	network *networkFinder
 	actions []uint64 // by action id
 	hosts   []uint64 // by host id
+	agents  []uint64 // by agent id
 	paths   []markPlace
 }
 
@@ -62,6 +63,11 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 			marks[i] &= s.classes[m.tables.Agents.Class(int32(id))]
 		}
 	}
+	if s.agents.asked() {
+		for i, id := range b.Agent[from:] {
+			marks[i] &= bitsOf(&m.agents, int(id), m.tables.Agents.Names(), &s.agents)
+		}
+	}
 	if s.ByHost() {
 		for i, id := range b.Host[from:] {
 			marks[i] &= bitsOf(&m.hosts, int(id), m.tables.Hosts, &s.hosts)
@@ -93,6 +99,18 @@ func (m *Marker) Mark(marks []uint64, b *traffic.Batch, records []parse.Record) 
 	if m.paths != nil {
 		for i := range records {
 			marks[i] &= m.path(&records[i])
+		}
+	}
+	for _, g := range s.groups {
+		for i, bits := range marks {
+			if bits&g.Not != 0 || g.Any != 0 && bits&g.Any == 0 {
+				marks[i] &^= 1 << g.Scope
+			}
+		}
+	}
+	if len(s.groups) > 0 {
+		for i := range marks {
+			marks[i] &= s.stated
 		}
 	}
 }
