@@ -278,7 +278,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 
 // warnings are those about logs, and what is unusual about policies.
 func (r *Replay) warnings(s *ingest.Stats) []string {
-	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s))
+	texts := slices.Concat(r.Logs.warnings(s), idleScopes(r.Policies, s), smallBursts(r.Policies))
 	if r.resumed != nil {
 		texts = append(texts, r.resumed.notes...)
 	}

@@ -110,6 +110,24 @@ func (f *Reading) idleFlags(s *ingest.Stats) []string {
 	return texts
 }
 
+// smallBursts tell of token buckets that hold less than what they gain in a period: elsewhere a burst comes on top.
+func smallBursts(policies []policy.Policy) (texts []string) {
+	for _, p := range policies {
+		for _, part := range p.Parts {
+			held, ok := policy.Held(part.Spec)
+			if !ok || held >= part.Spec.Count {
+				continue
+			}
+			text := fmt.Sprintf("%s holds %d in all, fewer than the %d of a period, and is stricter than it would be without "+
+				"burst=; a burst of nginx comes on top", part.Spec, held, part.Spec.Count)
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
 // idleScopes tell of limits that concern no request: what they go by may be misspelt.
 func idleScopes(policies []policy.Policy, s *ingest.Stats) (texts []string) {
 	if s.Taken() == 0 {

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/limit"
@@ -137,12 +139,49 @@ var errTooMany = fmt.Errorf("stands for more than %d policies; take larger steps
 // parseLimit reads one limit, which may stand for many by its count. It looks at the name of the algorithm first, since
 // what is wrong with the rest may come from there.
 func parseLimit(text string) ([]limit.Spec, error) {
-	if name, _ := limit.CutAlgorithm(text); name != "" {
+	name, rest := limit.CutAlgorithm(text)
+	if name != "" {
 		if _, err := algorithmOf(name); err != nil {
 			return nil, fmt.Errorf("limit %q: %w", text, err)
 		}
 	}
+	if rate, options, ok := nginxWords(name, rest); ok {
+		specs, err := limit.ParseAll(strings.Join(append([]string{name + ":" + rate}, options...), ","))
+		if err != nil {
+			err = fmt.Errorf("limit %q: %w", text, errors.Unwrap(err))
+		}
+		return specs, err
+	}
 	return limit.ParseAll(text)
+}
+
+// Held is how many requests a token bucket is said to hold; false if nothing is said.
+func Held(spec limit.Spec) (n int64, ok bool) {
+	if spec.Algorithm != Algorithms[0].Name {
+		return 0, false
+	}
+	for option := range strings.SplitSeq(spec.Options, ",") {
+		if text, is := strings.CutPrefix(option, "burst="); is {
+			n, err := strconv.ParseInt(text, 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// nginxWords takes apart a limit in the words of nginx itself: nginx:rate=10r/s burst=20 nodelay.
+func nginxWords(algorithm, text string) (rate string, options []string, ok bool) {
+	if algorithm != "nginx" {
+		return "", nil, false
+	}
+	for _, word := range strings.Fields(text) {
+		if value, is := strings.CutPrefix(word, "rate="); is && !ok {
+			rate, ok = value, true
+		} else {
+			options = append(options, word)
+		}
+	}
+	return rate, options, ok
 }
 
 // resolved are the limits, each with its algorithm, that specs stand for when they stand alone.

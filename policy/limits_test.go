@@ -77,6 +77,11 @@ func TestParseLimits(t *testing.T) {
 			t.Errorf("%s is %s, want %s", texts, got, want)
 		}
 	}
+	own := []string{" nginx:burst=20  rate=10r/s nodelay + token:1/s", "nginx:rate=30r/m"}
+	policies, err := ParseLimits(own, request.ByClient)
+	if err != nil || policies[0].Name != "nginx:10r/s,burst=20,nodelay+token:1/1s" || policies[1].Name != "nginx:30r/m" {
+		t.Errorf("nginx's own words are %v, %v", policies, err)
+	}
 	if policies, err := ParseLimits(nil, request.ByClient); err != nil || len(policies) != 0 {
 		t.Errorf("no limits are %v, %v", policies, err)
 	}
@@ -101,6 +106,10 @@ func TestParseLimitsErrors(t *testing.T) {
 		"window:6/30s,step=7s":                "cannot be cut into steps of 7s",
 		"token:6/s,cooldwn=30s":               `unknown option "cooldwn" (did you mean "cooldown"?); token takes burst=N`,
 		"cloudflare~:6/m,b=1":                 `unknown option "b"; cloudflare~ takes no options but cooldown=PERIOD[/extend]`,
+		"nginx:rate=10r/s burst 5":            `limit "nginx:rate=10r/s burst 5": "5" is no option`,
+		"nginx:rate=10 burst=5":               `limit "nginx:rate=10 burst=5": has no period`,
+		"nginx:rate=1r/s burst=x nodelay":     `the option burst wants a whole number`,
+		"token:rate=10r/s burst=5":            "has a blank inside",
 		"token:6/30s,burst=0":                 "burst=0 would admit nothing",
 		"token":                               "has no period",
 		"aws~:10/m+aws~:20/m+cloudflare~:5/m": "a policy may have at most two approximations (~), this one has 3",

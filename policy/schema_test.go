@@ -76,7 +76,7 @@ func editorAccepts(t *testing.T, text string) bool {
 
 // oddConfigs may look odd, and are taken all the same.
 var oddConfigs = []string{
-	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
+	"policies: {name: p, limits: [' nginx:10r/s,burst=20,nodelay ', 'nginx:rate=10r/m burst=20  delay=3', 'token:5,10..20:5/1h30m,cooldown=1m/extend', 6/d, 6/2w, 'aws~:10/1m', 'leaky:6/500ms,drip=1h']}",
 	"defaults: {exclude: [], exclude-status: 429, client: header:X-Api-Key, db: 5, trusted-proxy: [private, '::1'], protect: browsers=99.9%}", "defaults:",
 	"exempt: {addresses: [private, 10.0.0.0/8, '::1', '2001:DB8::/32', '::ffff:1.2.3.4']}", in("count: {status: [100, 599, 5xx, 5XX]}"),
 	in("cost: [{match: {method: [GET, POST]}, points: 0}, {field: bytes, per: 1024}]"), in("cost: {field: usage.total_tokens, per: 1000}"), in("cost: {field: 'header:X-Cost'}"),
@@ -117,9 +117,10 @@ func TestSchemaLimits(t *testing.T) {
 		count  = `[0-9]+r?([.][.][0-9]+r?(:[0-9]+r?)?)?`
 		unit   = `(ns|us|µs|μs|ms|s|m|h)`
 		period = `([0-9]*[dw]|[0-9.]*` + unit + `([0-9.]+` + unit + `)*)`
+		own    = `^ *nginx:rate=[0-9]+r/[sm]( +(burst=[0-9]+|delay=[0-9]+|nodelay))* *$`
 	)
 	spec := loadSchema(t)["definitions"].(schema)["spec"].(schema)
-	if got, want := spec["pattern"], "^ *([a-z~-]+:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$"; got != want {
+	if got, want := spec["pattern"], "^ *([a-z~-]+:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$|"+own; got != want {
 		t.Errorf("the pattern of limits is\n%s\nwant\n%s", got, want)
 	}
 	var got, want []string
@@ -134,7 +135,7 @@ func TestSchemaLimits(t *testing.T) {
 		options := strings.Join(append(optionPatterns(a.Options), optionPatterns(limit.Common)...), "|")
 		want = append(want, "^ *"+name+"[0-9][^/]*/[^,]*(,("+options+"))* *$")
 	}
-	if !slices.Equal(got, want) {
+	if want = append(want, "^ *nginx:rate="); !slices.Equal(got, want) {
 		t.Errorf("the patterns of algorithms are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
