@@ -19,10 +19,12 @@ import (
 type Source struct {
 	Reading
 	Evidence
-	ConfigFile string // "": DefaultConfig, if it is there
-	Asked      string // the action that a flag names; "": none does
+	ConfigFile string   // "": DefaultConfig, if it is there
+	LimitsFrom []string // configurations of servers, whose limits take the place of its policies
+	Asked      string   // the action that a flag names; "": none does
 
-	config *configText // nil until it is read
+	config   *configText // nil until it is read
+	imported []string    // what of LimitsFrom is not as it is there
 }
 
 // A Pipeline is what a Source means.
@@ -37,7 +39,10 @@ type Pipeline struct {
 // them.
 func (s *Source) Build(now time.Time, choose func(*policy.Config) ([]policy.Policy, error)) (p *Pipeline, err error) {
 	p = new(Pipeline)
-	if p.Config, err = s.loadConfig(); err != nil {
+	if p.Config, err = s.loadConfig(); err == nil {
+		err = s.withLimits(&p.Config)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if p.Policies, err = choose(&p.Config); err != nil {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,6 +113,28 @@ func (c *Config) Pick(names []string) ([]Policy, error) {
 		}
 	}
 	return chosen, nil
+}
+
+// Replace takes the policies of another configuration, which has nothing else, in place of its own.
+func (c *Config) Replace(other Config) error {
+	c.Policies, c.Scopes = other.Policies, other.Scopes
+	if c.Exempt.Name == "" {
+		return nil
+	}
+	c.Scopes = append(slices.Clip(c.Scopes), request.Conditions{})
+	c.everyone = Scope(len(c.Scopes))
+	if flat, _ := request.Flatten(c.Scopes); len(flat) > request.MaxScopes {
+		return fmt.Errorf("there are more than %d different conditions of limits", request.MaxScopes)
+	}
+	for _, set := range c.Policies {
+		for _, p := range set.Policies {
+			for i := range p.Parts {
+				part := &p.Parts[i]
+				part.within(cmp.Or(part.Match, c.everyone), cmp.Or(part.Count, c.everyone), c)
+			}
+		}
+	}
+	return nil
 }
 
 // Spare makes policies that are not of the configuration pass over the clients that it exempts.

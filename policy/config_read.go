@@ -51,33 +51,39 @@ func (l *limitEntry) UnmarshalYAML(at node) error {
 	return yaml.NodeToValue(at, (*plain)(l), yaml.Strict())
 }
 
-// conditionEntries are values by the keys of conditions, and what must not fit.
+// conditionEntries are values by the keys of conditions, and groups of them.
 type conditionEntries struct {
-	values map[string]list[text]
-	not    list[conditionEntries]
+	values      map[string]list[text]
+	either, not list[conditionEntries]
 }
 
 // UnmarshalYAML takes them apart.
 func (c *conditionEntries) UnmarshalYAML(at node) error {
 	c.values = map[string]list[text]{}
 	for _, entry := range at.(*ast.MappingNode).Values {
-		if keyOf(entry) == notKey {
-			if err := c.not.UnmarshalYAML(entry.Value); err != nil {
-				return err
-			}
-			continue
-		}
 		var values list[text]
-		if err := values.UnmarshalYAML(entry.Value); err != nil {
+		var err error
+		switch keyOf(entry) {
+		case eitherKey:
+			err = c.either.UnmarshalYAML(entry.Value)
+		case notKey:
+			err = c.not.UnmarshalYAML(entry.Value)
+		default:
+			err = values.UnmarshalYAML(entry.Value)
+			c.values[keyOf(entry)] = values
+		}
+		if err != nil {
 			return err
 		}
-		c.values[keyOf(entry)] = values
 	}
 	return nil
 }
 
-// notKey is the condition that others do not fit.
-const notKey = "not"
+// What groups of conditions stand under.
+const (
+	eitherKey = "either" // one must fit
+	notKey    = "not"    // none may
+)
 
 // statusKey is the condition that says what is counted and cannot say what is refused: nobody knows the answer before.
 const statusKey = "status"
@@ -249,16 +255,12 @@ func (r *configReader) readLimits(limits list[limitEntry]) (parts [][]Part) {
 	return parts
 }
 
-// groups are the conditions of from, but for those that are stated. Of several groups one must fit, and where one of
-// both has several, what is stated stands for itself.
+// groups are the conditions of from, but for those that are stated. Several groups stand for themselves: one must fit.
 func (r *configReader) groups(stated list[conditionEntries], from request.Conditions) request.Conditions {
 	switch {
 	case len(stated) == 0:
 		return from
-	case len(from.Any) > 0 || len(stated) > 1:
-		from = request.Conditions{}
-	}
-	if len(stated) == 1 {
+	case len(stated) == 1:
 		return r.conditions(stated[0].value, from)
 	}
 	return request.Conditions{Any: r.each(stated)}
@@ -274,6 +276,9 @@ func (r *configReader) each(stated list[conditionEntries]) (all []request.Condit
 
 // conditions are those of from, but for those that are stated. Any value is no condition.
 func (r *configReader) conditions(stated conditionEntries, from request.Conditions) request.Conditions {
+	if len(stated.either) > 0 {
+		from.Any = r.each(stated.either)
+	}
 	if len(stated.not) > 0 {
 		from.Not = r.each(stated.not)
 	}

@@ -88,7 +88,7 @@ func TestSchemaWords(t *testing.T) {
 		return loadSchema(t)["definitions"].(schema)[name].(schema)["properties"].(schema)
 	}
 	conditions := slices.Collect(maps.Keys(properties("matching")))
-	known := []string{notKey}
+	known := []string{eitherKey, notKey}
 	new(request.Conditions).Each(func(key string, _ *[]string) { known = append(known, key) })
 	same(t, "count", slices.Collect(maps.Keys(properties("counting"))), known)
 	same(t, "match", append(conditions, statusKey), known)

@@ -43,5 +43,6 @@ configuration then take no part unless --policy names them.`,
 // addJudging adds the flags of commands that judge logs and keep nothing.
 func addJudging(cmd *cobra.Command, f *pipeline.Logs) {
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
+	addLimitsFrom(cmd, &f.Source)
 	addLogs(cmd, f, "print nothing but the answer and errors", "say on standard error what is chosen and done")
 }

@@ -14,7 +14,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnreadable  = 3 // done, but too many lines could not be read, or a tail did not find the rest of a log
+	exitUnreadable  = 3 // done, but too many lines could not be read, a tail did not find the rest of a log, or an import is not whole
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -23,6 +23,7 @@ const (
 func exitCode(ctx context.Context, err error) int {
 	var usage *pipeline.UsageError
 	var unreadable pipeline.UnreadableError
+	var lost pipeline.NotUnderstoodError
 	var loss *tail.LossError
 	var held pipeline.HeldError
 	switch {
@@ -34,7 +35,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &unreadable):
+	case errors.As(err, &unreadable), errors.As(err, &lost):
 		return exitUnreadable
 	case errors.As(err, &held):
 		return exitHeld

@@ -52,6 +52,7 @@ besides, or some of them with --policy.`,
 	addEvidence(cmd, &f.Evidence)
 	addRedis(cmd, &f.Redis)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
+	addLimitsFrom(cmd, &f.Source)
 	addStore(cmd, &f.Keeping)
 	events := domain[store.Events]{parse: store.ParseEvents, text: store.Events.String, words: []string{"all", "none"}}
 	events.add(cmd, &f.Events, "events", "keep the would-block events of this many limits: all, none or a `number`")

@@ -69,6 +69,7 @@ SIGINT and SIGTERM end it with exit code 0, or 3 if part of a log was not found;
 		"reading pauses")
 	addWho(cmd, &f.Reading, tail.DefaultLateness)
 	addConfig(cmd, &f.Source, "actions, tiers and policies")
+	addLimitsFrom(cmd, &f.Source)
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "write no summaries")
 	needs(cmd, []string{"redis"}, "clock")
 	needs(cmd, []string{"db"}, "flush", "spool-max")

@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"shadow/parse"
-
-	crossplane "github.com/nginxinc/nginx-go-crossplane"
+	"shadow/parse/nginxconf"
 )
 
 // nginx says itself how its log reads:
@@ -20,8 +16,7 @@ import (
 //	log_format  main escape=json  '$remote_addr - $remote_user [$time_local] '
 //	                              '"$request" $status $body_bytes_sent';
 //
-// The configuration is found with all its includes by crossplane. It undoes only the escape of the quote that a word
-// is written in; those that are left are undone when the text is compiled.
+// Escapes that are left in its words are undone when the text is compiled.
 
 // A logFormat is one log_format of an nginx configuration.
 type logFormat struct {
@@ -85,49 +80,23 @@ func missingLogFormat(formats []logFormat, name string) string {
 	return fmt.Sprintf("no log_format %q; %s, which is built in", cmp.Or(name, "main"), found)
 }
 
-// readLogFormats reads a configuration with what it includes. What stands in a part that cannot be read is missing,
-// and problem says so; err is for a configuration of which nothing can be read.
+// readLogFormats reads a configuration with what it includes. An include that is missing counts as empty: a configuration
+// is often looked at on another machine than the server's.
 func readLogFormats(path string) (formats []logFormat, problem, err error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, nil, err
-	} else if info.IsDir() {
-		return nil, nil, fmt.Errorf("%s is a folder; want its nginx.conf", path)
-	}
-	payload, err := crossplane.Parse(path, &crossplane.ParseOptions{
-		SkipDirectiveContextCheck: true,
-		SkipDirectiveArgsCheck:    true,
-		// An include that is missing counts as empty: a configuration is often looked at on another machine than the
-		// server's.
-		Open: func(file string) (io.ReadCloser, error) {
-			f, err := os.Open(file)
-			if file != path && errors.Is(err, fs.ErrNotExist) {
-				return io.NopCloser(strings.NewReader("")), nil
-			}
-			return f, err
-		},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, config := range payload.Config {
-		formats = appendLogFormats(formats, config.File, config.Parsed)
-	}
-	for _, e := range payload.Errors {
-		problem = errors.Join(problem, e.Error)
-	}
-	return formats, problem, nil
+	top, problems, err := nginxconf.Read(path, nil)
+	return appendLogFormats(nil, top), errors.Join(problems...), err
 }
 
-func appendLogFormats(formats []logFormat, file string, directives crossplane.Directives) []logFormat {
+func appendLogFormats(formats []logFormat, directives []*nginxconf.Directive) []logFormat {
 	for _, d := range directives {
-		if d.Directive == "log_format" && len(d.Args) >= 2 {
+		if d.Name == "log_format" && len(d.Args) >= 2 {
 			texts := d.Args[1:]
 			if strings.HasPrefix(texts[0], "escape=") {
 				texts = texts[1:]
 			}
-			formats = append(formats, logFormat{d.Args[0], strings.Join(texts, ""), file, d.Line})
+			formats = append(formats, logFormat{d.Args[0], strings.Join(texts, ""), d.File, d.Line})
 		}
-		formats = appendLogFormats(formats, file, d.Block)
+		formats = appendLogFormats(formats, d.Block)
 	}
 	return formats
 }

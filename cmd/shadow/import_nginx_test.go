@@ -1,0 +1,164 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"shadow/testneeds"
+)
+
+const (
+	importedFolder = "../../servers/imports/testdata/nginx"
+	importRequests = 600
+)
+
+// harness is what the test has a nginx do besides.
+const harness = `log_format harness '$http_x_seq $remote_addr $msec "$request" $status "$http_user_agent" "$host" '
+	'"$http_x_api_key" "$cookie_session" $limit_req_status';
+access_log %[1]s/log harness;
+client_body_temp_path %[1]s/a; proxy_temp_path %[1]s/b; fastcgi_temp_path %[1]s/c; uwsgi_temp_path %[1]s/d;
+scgi_temp_path %[1]s/e;
+`
+
+// A real nginx judges requests by a configuration, and a replay by the limits that are imported from it judges its log:
+// every request must get the same verdict.
+func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
+	testneeds.Program(t, "nginx")
+	folders, err := os.ReadDir(importedFolder)
+	must(t, err)
+	for seed, folder := range folders {
+		t.Run(folder.Name(), func(t *testing.T) {
+			t.Parallel()
+			lines := loggedByNginx(t, testneeds.Rand(t, uint64(seed), 31), folder.Name())
+			dir := t.TempDir()
+			want := map[int]bool{}
+			for i, words := range lines {
+				if strings.HasPrefix(words[len(words)-1], "REJECTED") {
+					want[i] = true
+				}
+			}
+			if len(want) < importRequests/10 || len(want) > importRequests*9/10 {
+				t.Errorf("nginx refused %d of %d requests, which tests little", len(want), len(lines))
+			}
+			var log strings.Builder
+			for i, words := range lines { // each a millisecond after the one before, so that the time tells which it is
+				words[2] = fmt.Sprintf("1767225600.%03d", i)
+				log.WriteString(strings.Join(words, " ") + "\n")
+			}
+			must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
+			conf, err := filepath.Abs(filepath.Join(importedFolder, folder.Name(), "nginx.conf"))
+			must(t, err)
+			run(t, dir, "replay", "log", "--limits-from", conf, "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" `+
+				`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`)
+			refused := map[int]bool{}
+			for _, text := range strings.Fields(string(run(t, dir, "query", "--db", "db", "--output", "csv",
+				"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks"))) {
+				if n, err := strconv.Atoi(text); err == nil {
+					refused[n] = true
+				}
+			}
+			for i, words := range lines {
+				if refused[i] != want[i] {
+					t.Errorf("%s: refused %t", strings.Join(words, " "), refused[i])
+				}
+			}
+		})
+	}
+}
+
+// loggedByNginx are the words of the lines that nginx logs of random requests, in their order.
+func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(importedFolder, name))))
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := free.Addr().String()
+	must(t, free.Close())
+	must(t, os.WriteFile(filepath.Join(dir, "harness.conf"), fmt.Appendf(nil, harness, dir), 0o600))
+	files, err := filepath.Glob(dir + "/*.conf")
+	must(t, err)
+	more, err := filepath.Glob(dir + "/conf.d/*.conf")
+	must(t, err)
+	for _, file := range append(files, more...) {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", address)), 0o600))
+	}
+	nginx := exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", dir+"/nginx.conf", "-g",
+		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;")
+	var said strings.Builder
+	nginx.Stderr = &said
+	must(t, nginx.Start())
+	t.Cleanup(func() {
+		_ = nginx.Process.Kill()
+		_ = nginx.Wait()
+	})
+	for patience := 0; ; patience++ {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			break
+		} else if patience == 500 {
+			t.Fatalf("nginx does not listen: %s", &said)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for seq := range importRequests {
+		sendRandom(t, r, address, seq)
+	}
+	quoted := regexp.MustCompile(`"[^"]*"|\S+`)
+	for patience := 0; len(lines) < importRequests; patience++ { // the log comes a little later
+		if patience == 500 {
+			t.Fatalf("nginx logged %d requests", len(lines))
+		}
+		time.Sleep(10 * time.Millisecond)
+		text, err := os.ReadFile(dir + "/log")
+		must(t, err)
+		lines = nil
+		for line := range strings.Lines(string(text)) {
+			if words := quoted.FindAllString(line, -1); words[0] != "-" {
+				lines = append(lines, words)
+			}
+		}
+	}
+	seq := func(words []string) int { n, _ := strconv.Atoi(words[0]); return n }
+	slices.SortFunc(lines, func(a, b []string) int { return cmp.Compare(seq(a), seq(b)) })
+	return lines
+}
+
+// sendRandom sends a request of one of a few clients.
+func sendRandom(t *testing.T, r *rand.Rand, address string, seq int) {
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	path := pick("/", "/login", "/login/x.jpg", "/login.png", "/api", "/api/", "/api/v1", "/api/v1/login", "/api/v1/deep", "/api/a.png",
+		"/static", "/static/", "/static/a.jpg", "/static/old/x", "/old", "/img/a.PNG", "/a.jpg", "/Deep/a", "/other")
+	request, err := http.NewRequest(pick("GET", "GET", "POST", "PUT"), "http://"+address+path+pick("", "?a=/login"), nil)
+	must(t, err)
+	request.Host = pick("shop.example", "www.shop.example", "en.wiki.example", "de.wiki.example", "old.example", "x.example", "SHOP.example:80")
+	request.Header.Set("X-Seq", strconv.Itoa(seq))
+	request.Header.Set("User-Agent", pick("", "curl/8", "SomeBot/1.0", "a crawler", "Firefox"))
+	if key := pick("", "", "k1", "k2"); key != "" {
+		request.Header.Set("X-Api-Key", key)
+	}
+	if session := pick("", "", "s1", "s2"); session != "" {
+		request.AddCookie(&http.Cookie{Name: "session", Value: session})
+	}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(pick("127.0.0.1", "127.0.0.4", "127.0.0.9", "127.0.1.1"))}}
+	client := http.Client{
+		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(request)
+	must(t, err)
+	must(t, answer.Body.Close())
+}

@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"shadow/escape"
+	"shadow/policy"
+	"shadow/servers/imports"
+)
+
+// An Import writes the limits of servers' configurations as a shadow.yaml.
+type Import struct {
+	Caller
+	From string // the format; "": it is found by looking
+}
+
+// A NotUnderstoodError says that so much of what was imported is not as it is there.
+type NotUnderstoodError int
+
+func (n NotUnderstoodError) Error() string {
+	return fmt.Sprintf("%d of what stands there is not understood, or judged in another way: see above", int(n))
+}
+
+// Run reads the files, and writes what they mean.
+func (f *Import) Run(files []string) error {
+	i, err := importLimits(f.In, f.From, files)
+	if err != nil {
+		return err
+	}
+	for _, n := range i.Notes {
+		kind := "warning"
+		if n.Mild {
+			kind = "note"
+		}
+		fmt.Fprintf(f.Err, "%s: %s\n", kind, escape.Visible(n.String()))
+	}
+	var text bytes.Buffer
+	if err := i.Write(&text); err != nil {
+		return err
+	}
+	if len(i.Policies) > 0 {
+		if config, err := policy.ParseConfig("what is written", text.Bytes()); err != nil {
+			return err
+		} else if err = compiles(&config); err != nil {
+			return err
+		}
+	}
+	if _, err = f.Out.Write(text.Bytes()); err != nil {
+		return err
+	}
+	if lost := i.Lost(); len(lost) > 0 {
+		return NotUnderstoodError(len(lost))
+	}
+	return nil
+}
+
+// importLimits reads configurations of servers.
+func importLimits(in io.Reader, from string, files []string) (*imports.Import, error) {
+	i := new(imports.Import)
+	for _, name := range files {
+		var text []byte
+		var err error
+		if name == standardInput {
+			name = onceName(name)
+			text, err = io.ReadAll(io.LimitReader(in, mostImport))
+		} else {
+			text, err = readBounded(name, mostImport)
+		}
+		if err == nil {
+			err = i.Add(name, text, from)
+		}
+		if err != nil {
+			return nil, Usage("%w", err)
+		}
+	}
+	i.Done()
+	return i, nil
+}
+
+// mostImport is how many bytes a configuration of a server may have.
+const mostImport = 64 << 20
+
+// withLimits takes the policies of --limits-from in place of those of the configuration.
+func (s *Source) withLimits(config *policy.Config) error {
+	if len(s.LimitsFrom) == 0 {
+		return nil
+	}
+	i, err := importLimits(nil, "", s.LimitsFrom)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := i.Write(&text); err != nil {
+		return err
+	}
+	s.imported = nil
+	for _, n := range i.Lost() {
+		s.imported = append(s.imported, "--limits-from: "+n.String())
+	}
+	if len(i.Policies) == 0 {
+		return Usage("--limits-from: there is no limit in what was read")
+	}
+	imported, err := policy.ParseConfig(s.LimitsFrom[0], text.Bytes())
+	if err == nil {
+		err = config.Replace(imported)
+	}
+	if err != nil {
+		return Usage("--limits-from: %w", err)
+	}
+	return nil
+}

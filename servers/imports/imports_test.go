@@ -1,0 +1,179 @@
+package imports
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"shadow/limit/limittest"
+	"shadow/policy"
+)
+
+// imported reads configurations.
+func imported(t *testing.T, files ...string) *Import {
+	t.Helper()
+	i := new(Import)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := i.Add(file, text, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.Done()
+	return i
+}
+
+// written is the shadow.yaml of an import, which must be one.
+func written(t *testing.T, i *Import) string {
+	t.Helper()
+	var b strings.Builder
+	if err := i.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := policy.ParseConfig("written", []byte(b.String())); err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	return b.String()
+}
+
+// TestImports has the shadow.yaml of each configuration of testdata in a file beside it, which -update rewrites.
+func TestImports(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, file := range files {
+		if filepath.Ext(file) == ".golden" {
+			continue
+		}
+		golden := file + ".golden"
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			file += "/nginx.conf"
+		}
+		t.Run(golden, func(t *testing.T) {
+			i := imported(t, file)
+			seen[strings.Split(golden, "/")[1]]++
+			limittest.Golden(t, golden, written(t, i))
+		})
+	}
+	for _, f := range formats {
+		if seen[f.name] == 0 {
+			t.Errorf("no configuration of %s is tested", f.name)
+		}
+	}
+}
+
+// pasted are the lines to paste that package servers writes: for each limit the blocks by their places.
+func pasted(t *testing.T, server string) (limits, places []string, blocks []map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/" + server + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		head, isHead := strings.CutPrefix(line, "== ")
+		switch {
+		case isHead:
+			limit, where, _ := strings.Cut(head, " · ")
+			limits, places, blocks = append(limits, limit), append(places, where), append(blocks, map[string][]string{})
+		case strings.HasPrefix(line, "["):
+			place, _, _ = strings.Cut(strings.Trim(line, "[]"), ",")
+		case strings.HasPrefix(line, "    "):
+			last := blocks[len(blocks)-1]
+			last[place] = append(last[place], line[4:])
+		}
+	}
+	return limits, places, blocks
+}
+
+// What servers write for a limit of nginx is imported as that limit, with the same key, place and exemptions.
+func TestNginxLinesComeBack(t *testing.T) {
+	limits, places, blocks := pasted(t, "nginx")
+	var b strings.Builder
+	for n, limit := range limits {
+		var http, server string
+		for _, place := range slices.Sorted(maps.Keys(blocks[n])) {
+			lines := strings.Join(blocks[n][place], "\n") + "\n"
+			switch place {
+			case "http":
+				http += lines
+			case "server":
+				server += lines
+			default:
+				server += "location /placed { " + lines + " }\n"
+			}
+		}
+		i := new(Import)
+		if err := i.Add("nginx.conf", []byte("http {\n"+http+"server {\n"+server+"}\n}\n"), "nginx"); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== %s · %s\n", limit, places[n])
+		for _, note := range i.Notes {
+			fmt.Fprintf(&b, "   %s\n", note)
+		}
+		for _, l := range i.Policies[0].Limits {
+			want, err := policy.ParseLimits([]string{limit}, l.By)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := policy.ParseLimits([]string{l.Text}, l.By)
+			if err != nil || got[0].Name != want[0].Name {
+				t.Errorf("%s comes back as %s (%v)", limit, l.Text, err)
+			}
+			fmt.Fprintf(&b, "   by %s %s\n", l.By, groupText(l.Match.c))
+		}
+		if len(i.Policies[0].Limits) == 0 {
+			t.Errorf("%s · %s: no limit came back", limit, places[n])
+		}
+		written(t, i)
+	}
+	limittest.Golden(t, "testdata/nginx-lines.txt", b.String())
+}
+
+// What is not understood is said with file and line, and nothing is dropped.
+func TestNginxTells(t *testing.T) {
+	for text, want := range map[string]string{
+		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s;\nserver { limit_req zone=b; }":                                                     `nginx.conf:2: limit_req: there is no zone "b"`,
+		"limit_req_zone $binary_remote_addr zone=a:1m rate=1r/h;\nserver { limit_req zone=a; }":                                                     "nginx.conf:1: rate=1r/h is not understood",
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a bust=5; }":                                                        `nginx.conf:2: limit_req: "bust=5" is not understood`,
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {\nlocation ~ (?!a)b { limit_req zone=a; } limit_req zone=a; }":                      `nginx.conf:3: location ~ (?!a)b cannot be read in Go's syntax`,
+		"limit_req_zone $k zone=a:1m;\nmap $http_x_y $k {\n v1 1; default ''; }\nserver { limit_req zone=a; }":                                      `nginx.conf:3: no condition says that $http_x_y is v1: this entry is left out`,
+		"limit_req_zone $k zone=a:1m;\nmap $scheme$http_x_y $k { default $binary_remote_addr; }\nserver { limit_req zone=a; }":                      "nginx.conf:2: map $scheme$http_x_y: what several variables make together is not understood",
+		"limit_req_zone $request_uri zone=a:1m;\nserver { limit_req zone=a; }":                                                                      "nginx.conf:1: $request_uri has the query",
+		"limit_req_zone $request_method zone=a:1m;\nserver { limit_req zone=a; }":                                                                   "nginx.conf:1: $request_method is nothing that limits here count by",
+		"limit_req_zone $k zone=a:1m;\nmap $k $k { default $k; }\nserver { limit_req zone=a; }":                                                     "nginx.conf:2: $k is made of itself",
+		"limit_req_zone $k zone=a:1m;\nserver { set $k $args; limit_req zone=a; }":                                                                  "nginx.conf:2: set $k is not understood",
+		"limit_req_zone $k zone=a:1m;\ngeo $k { default 1;\nranges;\n10.0.0.1-10.0.0.9 ''; }\nserver { limit_req zone=a; }":                         "nginx.conf:4: 10.0.0.1-10.0.0.9 is no network: this entry is left out",
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { if ($bad) { return 403; } limit_req zone=a; }":                                     "nginx.conf:2: if ($bad) { return … } is not understood",
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { location ~ php$ { limit_req zone=a; } location / { try_files $uri /index.php; } }": "nginx.conf:2: try_files $uri /index.php sends requests on to another location",
+		"server { limit_conn a 1; }":                               "nginx.conf:1: limit_conn bounds how many requests are under way at once",
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver {}": "there is no limit of requests in it",
+		"http {\ninclude nowhere.conf; }":                          "nginx.conf:2: open nowhere.conf: no such file or directory",
+		"http {":                                                   `nginx.conf:1: unexpected end of file, expecting "}"`,
+		"limit_req_zone $binary_remote_addr zone=a:1m;\nserver { limit_req zone=a burst=1; location /a { limit_req zone=a burst=2; } }": "nginx.conf:2: the zone a has another burst at nginx.conf:2",
+	} {
+		i := new(Import)
+		if err := i.Add("nginx.conf", []byte(text), "nginx"); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		i.Done()
+		if !slices.ContainsFunc(i.Lost(), func(n Note) bool { return strings.HasPrefix(n.String(), want) }) {
+			t.Errorf("%s: %v, want %s", text, i.Notes, want)
+		}
+		if out := written(t, i); !regexp.MustCompile(`(?m)^# NOT AS THERE: `).MatchString(out) {
+			t.Errorf("%s: it does not say so:\n%s", text, out)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package imports
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/parse/nginxconf"
+)
+
+// Which location a request is given to: that with = and its whole path; else the longest prefix, and those within it;
+// then the first expression that fits, unless the prefix has ^~. A location within a prefix gives way to expressions
+// beside the prefix, one within an expression does not.
+// Source: src/http/ngx_http_core_module.c, ngx_http_core_find_location.
+
+// A nginxPlace is a location, or a server.
+type nginxPlace struct {
+	*nginxconf.Directive
+	kind    string // "", "=", "^~", "~", "~*"
+	pattern string
+	within  []nginxPlace
+	limits  nginxLimits
+	answers bool // by itself, before limits are asked
+}
+
+// level reads a server or location with those within it.
+func (r *nginxReader) level(d *nginxconf.Directive, p nginxPlace, around nginxLimits) nginxPlace {
+	p.Directive, p.limits = d, around.inherit(d.Block)
+	p.answers = p.answers || slices.ContainsFunc(d.Block, func(d *nginxconf.Directive) bool {
+		return d.Name == "return" || d.Name == "internal"
+	})
+	for _, inner := range d.Block {
+		switch inner.Name {
+		case "if":
+			r.conditional(inner)
+		case "location":
+			q := nginxPlace{answers: d.Name == "server" && p.answers} // before a location is chosen
+			switch {
+			case len(inner.Args) == 2 && slices.Contains([]string{"=", "^~", "~", "~*"}, inner.Args[0]):
+				q.kind, q.pattern = inner.Args[0], inner.Args[1]
+			case len(inner.Args) == 1:
+				q.pattern = inner.Args[0]
+				for _, kind := range []string{"=", "^~", "~*", "~"} { // the blank behind it may be missing
+					if rest, ok := strings.CutPrefix(q.pattern, kind); ok {
+						q.kind, q.pattern = kind, rest
+						break
+					}
+				}
+			default:
+				r.lose(inner.Place(), "location %s is not understood", strings.Join(inner.Args, " "))
+				continue
+			}
+			if strings.HasPrefix(q.pattern, "@") { // nothing but an internal redirect leads there
+				continue
+			}
+			if (q.kind == "~" || q.kind == "~*") && !r.isRegexp(inner, q.pattern) {
+				continue
+			}
+			p.within = append(p.within, r.level(inner, q, p.limits))
+		}
+	}
+	return p
+}
+
+// conditional tells of an if that may answer before limits do.
+func (r *nginxReader) conditional(d *nginxconf.Directive) {
+	for _, inner := range d.Block {
+		switch inner.Name {
+		case "return", "rewrite":
+			r.lose(d.Place(), "if (%s) { %s … } is not understood: requests that it answers or sends elsewhere count here",
+				strings.Join(d.Args, " "), inner.Name)
+			return
+		}
+	}
+}
+
+// isRegexp reports whether an expression is one in Go too, and says so if not.
+func (r *nginxReader) isRegexp(d *nginxconf.Directive, pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	if err != nil {
+		r.lose(d.Place(), "%s %s cannot be read in Go's syntax (%v): its requests are judged as if it were not there", d.Name,
+			strings.Join(d.Args, " "), err)
+	}
+	return err == nil
+}
+
+// judging are the limits that judge the requests of the place itself.
+func (p *nginxPlace) judging() []*nginxconf.Directive {
+	if p.answers {
+		return nil
+	}
+	return p.limits.limits
+}
+
+// A chosen place gets some requests.
+type chosen struct {
+	place nginxPlace
+	set   Set
+	final bool // expressions beside it have no say
+	done  bool // nor have those of the levels around it
+}
+
+// set is the requests whose path a location fits.
+func (p *nginxPlace) set() Set {
+	switch p.kind {
+	case "=":
+		return exactly(p.pattern)
+	case "~":
+		return within("regexp", p.pattern)
+	case "~*":
+		return within("regexp", "(?i)"+p.pattern)
+	}
+	return below(p.pattern)
+}
+
+// choose gives the requests of a place to those within it. What is left to the place itself is the rest.
+func (p *nginxPlace) choose(region Set) (all []chosen, rest Set) {
+	var fixed, regexps []nginxPlace
+	for _, q := range p.within {
+		if q.kind == "~" || q.kind == "~*" {
+			regexps = append(regexps, q)
+		} else {
+			fixed = append(fixed, q)
+			if exact := q.redirects(p.within); exact != nil {
+				fixed = append(fixed, *exact)
+			}
+		}
+	}
+	slices.SortStableFunc(fixed, func(a, b nginxPlace) int { return cmp.Compare(len(b.pattern), len(a.pattern)) })
+	rest = region
+	for i := range fixed {
+		q := &fixed[i]
+		set := region.and(q.set())
+		if q.kind != "=" {
+			set = region.and(q.alone(fixed))
+		}
+		if !covered(fixed, q, "") {
+			rest = rest.and(q.set().except())
+		}
+		if q.kind == "=" {
+			all = append(all, chosen{*q, set, true, true})
+			continue
+		}
+		inner, own := q.choose(set)
+		for k := range inner {
+			inner[k].final = inner[k].done || q.kind == "^~"
+		}
+		all = append(append(all, inner...), chosen{*q, own, q.kind == "^~", false})
+	}
+	if len(regexps) == 0 {
+		return all, rest
+	}
+	// Expressions take what is not final.
+	left := region
+	for _, c := range all {
+		if c.final {
+			left = left.and(c.set.except())
+		}
+	}
+	var taken []Set
+	for i := range regexps {
+		q := &regexps[i]
+		set := left.and(q.set())
+		for _, before := range taken {
+			set = set.and(before.except())
+		}
+		taken = append(taken, q.set())
+		inner, own := q.choose(set)
+		for k := range inner {
+			inner[k].final, inner[k].done = true, true
+		}
+		all = append(append(all, inner...), chosen{*q, own, true, true})
+	}
+	for i := range all {
+		if !all[i].final {
+			all[i].set = all[i].set.and(union(taken...).except())
+		}
+	}
+	return all, rest.and(union(taken...).except())
+}
+
+// alone is what a prefix fits, and no longer one beside it, and no = either.
+func (p *nginxPlace) alone(beside []nginxPlace) Set {
+	set := p.set()
+	for i := range beside {
+		q := &beside[i]
+		if longer := len(q.pattern) > len(p.pattern) || q.kind == "=" && q.pattern == p.pattern; longer &&
+			strings.HasPrefix(q.pattern, p.pattern) && !covered(beside, q, p.pattern) {
+			set = set.and(q.set().except())
+		}
+	}
+	return set
+}
+
+// covered reports whether another prefix, longer than one, has all that a place has.
+func covered(beside []nginxPlace, p *nginxPlace, than string) bool {
+	return slices.ContainsFunc(beside, func(q nginxPlace) bool {
+		return q.kind != "=" && len(q.pattern) > len(than) && strings.HasPrefix(p.pattern, q.pattern) &&
+			(len(q.pattern) < len(p.pattern) || p.kind == "=")
+	})
+}
+
+// redirects is where nginx answers a path that lacks the slash at its end: a place of its own, without limits.
+func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
+	short, ok := strings.CutSuffix(p.pattern, "/")
+	if !ok || short == "" || p.kind == "=" {
+		return nil
+	}
+	passes := slices.ContainsFunc(p.Block, func(d *nginxconf.Directive) bool { return strings.HasSuffix(d.Name, "_pass") })
+	there := slices.ContainsFunc(beside, func(q nginxPlace) bool { return q.kind == "=" && q.pattern == short })
+	if !passes || there {
+		return nil
+	}
+	return &nginxPlace{Directive: p.Directive, kind: "=", pattern: short, answers: true}
+}
+
+// internal tells of requests that are sent on to another location, whose limits then judge them.
+func (r *nginxReader) internal(places []chosen) {
+	for _, c := range places {
+		if len(c.place.judging()) > 0 || c.place.answers || c.set.never {
+			continue // they have been judged
+		}
+		for _, d := range c.place.Block {
+			last := ""
+			if len(d.Args) > 0 {
+				last = d.Args[len(d.Args)-1]
+			}
+			if d.Name == "try_files" && strings.HasPrefix(last, "/") || d.Name == "rewrite" && last != "redirect" && last != "permanent" && last != "break" {
+				r.lose(d.Place(), "%s %s sends requests on to another location, whose limits then judge them. Here the location "+
+					"judges that was asked for", d.Name, strings.Join(d.Args, " "))
+			}
+		}
+	}
+}
+
+// hosts are the requests of each server, by the host that is asked for. One that answers everything by itself beside
+// another of the same name has none: no log says which port was meant.
+func (r *nginxReader) hosts(servers []*nginxconf.Directive) []Set {
+	sets := make([]Set, len(servers))
+	if len(servers) < 2 {
+		return sets
+	}
+	names := make([][]string, len(servers))
+	fallback := -1
+	for i, d := range servers {
+		sets[i] = none
+		for _, s := range d.Block {
+			if s.Name == "server_name" {
+				names[i] = append(names[i], r.hostNames(s)...)
+			}
+			if s.Name == "listen" && fallback < 0 && (slices.Contains(s.Args, "default_server") || slices.Contains(s.Args, "default")) {
+				fallback = i
+			}
+		}
+	}
+	answers := func(i int) bool {
+		return slices.ContainsFunc(servers[i].Block, func(d *nginxconf.Directive) bool { return d.Name == "return" })
+	}
+	if fallback < 0 {
+		fallback = max(0, slices.IndexFunc(servers, func(d *nginxconf.Directive) bool { return !answers(slices.Index(servers, d)) }))
+	}
+	var claimed []string
+	for _, keepers := range []bool{true, false} { // those that do more than answer go first
+		for i := range servers {
+			if answers(i) == keepers {
+				continue
+			}
+			var free []string
+			for _, name := range names[i] {
+				if slices.Contains(claimed, name) {
+					r.tell(servers[i].Place(), "there is another server with the name %s, which gets its requests here: a log does "+
+						"not say on which port they came", name)
+					continue
+				}
+				free = append(free, name)
+			}
+			claimed = append(claimed, free...)
+			if len(free) > 0 {
+				sets[i] = within("host", free...)
+			}
+		}
+	}
+	for i := range sets { // *.example gets what no other server names as a whole
+		for j := range sets {
+			for _, name := range sets[j].c.Hosts {
+				if i != j && slices.ContainsFunc(sets[i].c.Hosts, func(mask string) bool { return narrower(name, mask) }) {
+					sets[i] = sets[i].and(within("host", name).except())
+				}
+			}
+		}
+	}
+	if len(claimed) > 0 {
+		rest := within("host", claimed...).except()
+		if !sets[fallback].never {
+			rest = union(append(slices.Clone(sets[:fallback]), sets[fallback+1:]...)...).except()
+		}
+		sets[fallback] = rest
+		r.tell(servers[fallback].Place(), "this server gets what no other one names; conditions on hosts need a log that has them")
+	} else {
+		sets[fallback] = Set{}
+	}
+	return sets
+}
+
+// narrower reports whether a name is one of those that a mask stands for, and not the mask.
+func narrower(name, mask string) bool {
+	head, tail, ok := strings.Cut(mask, "*")
+	return ok && name != mask && len(name) >= len(head)+len(tail) && strings.HasPrefix(name, head) && strings.HasSuffix(name, tail)
+}
+
+// hostNames are the names of a server, as conditions have them.
+func (r *nginxReader) hostNames(d *nginxconf.Directive) (names []string) {
+	for _, name := range d.Args {
+		name = strings.ToLower(name)
+		switch {
+		case name == "_" || name == "":
+		case strings.HasPrefix(name, "~"):
+			r.lose(d.Place(), "server_name %s is an expression, and conditions on hosts have none", name)
+		case strings.HasPrefix(name, "."):
+			names = append(names, name[1:], "*"+name)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
