@@ -39,6 +39,9 @@ func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
 	folders, err := os.ReadDir(importedFolder)
 	must(t, err)
 	for seed, folder := range folders {
+		if !folder.IsDir() {
+			continue // what is written of it
+		}
 		t.Run(folder.Name(), func(t *testing.T) {
 			t.Parallel()
 			lines := loggedByNginx(t, testneeds.Rand(t, uint64(seed), 31), folder.Name())
