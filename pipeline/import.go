@@ -79,6 +79,9 @@ func importLimits(in io.Reader, from string, files []string) (*imports.Import, e
 	return i, nil
 }
 
+// Imported is what of LimitsFrom is not as it is there, once the source is built.
+func (s *Source) Imported() []string { return s.imported }
+
 // mostImport is how many bytes a configuration of a server may have.
 const mostImport = 64 << 20
 

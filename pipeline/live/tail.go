@@ -103,6 +103,9 @@ func (f *Tail) options(ctx context.Context, logs []string) (o tail.Options, err 
 		return o, err
 	}
 	o.Policies, o.Read = built.Policies, built.Read
+	for _, text := range f.Imported() {
+		fmt.Fprintln(f.Err, "shadow: "+escape.Visible(text))
+	}
 	pipeline.NotePaths(&o.Read, pipeline.PolicyKeys(o.Policies))
 	if o.From = cmp.Or(f.From, follow.FromEnd); f.From == "" && f.State != "" {
 		o.From = follow.FromCheckpoint

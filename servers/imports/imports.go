@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/request"
@@ -14,6 +15,8 @@ import (
 type Import struct {
 	Policies []Policy
 	Notes    []Note
+
+	docs []doc // that were not read yet
 }
 
 // A Policy is the limits that one server asks together.
@@ -62,14 +65,32 @@ func (i *Import) note(n Note) {
 	}
 }
 
-// A format is a kind of configuration.
+// A format is a kind of configuration: a text of its own, or documents in YAML or JSON.
 type format struct {
 	name string
-	is   func(file string, text []byte) bool // whether a file looks like one
+
+	is   func(text []byte) bool // whether a text looks like one
 	read func(i *Import, file string, text []byte) error
+
+	has  func(d doc) bool // whether a document has something of it
+	take func(i *Import, docs []doc)
 }
 
-var formats = []format{nginxFormat}
+// A doc is a document, or a part of one, and the file where it stands.
+type doc struct {
+	*policy.Tree
+	file string
+}
+
+// place is where a part of the document stands.
+func (d doc) place(part *policy.Tree) string {
+	if part == nil {
+		part = d.Tree
+	}
+	return fmt.Sprintf("%s:%d", d.file, part.Line)
+}
+
+var formats = []format{nginxFormat, ingressFormat, traefikFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {
@@ -79,36 +100,71 @@ func Formats() (names []string) {
 	return names
 }
 
-// Add reads a configuration whose text is that of a file; it may name others. format "" is found by looking.
-func (i *Import) Add(file string, text []byte, format string) error {
+var documentEnding = lazy.Regexp(`(?i)\.(ya?ml|json)$`)
+
+// Add reads a configuration whose text is that of a file; it may name others. from "" is found by looking. Documents
+// are only taken in by Done, as they may belong together.
+func (i *Import) Add(file string, text []byte, from string) error {
 	for _, f := range formats {
-		if format != f.name && (format != "" || !f.is(file, text)) {
-			continue
+		if f.read != nil && (from == f.name || from == "" && !documentEnding().MatchString(file) && f.is(text)) {
+			before := len(i.Policies)
+			if err := f.read(i, file, text); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			i.checkFrom(before)
+			return nil
 		}
-		before := len(i.Policies)
-		if err := f.read(i, file, text); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		for n := range i.Policies[before:] {
-			p := &i.Policies[before+n]
-			p.Name = i.free(p.Name, before+n)
-			i.check(p)
-		}
-		return nil
 	}
-	if format != "" {
-		return fmt.Errorf("unknown format %q%s; want one of %s", format, limit.Hint(format, Formats()),
+	if from != "" && !slices.Contains(Formats(), from) {
+		return fmt.Errorf("unknown format %q%s; want one of %s", from, limit.Hint(from, Formats()),
 			strings.Join(Formats(), ", "))
 	}
-	return fmt.Errorf("%s: is no configuration of a server that is known; --from says which: %s", file,
-		strings.Join(Formats(), ", "))
+	trees, err := policy.Trees(text)
+	known := false
+	for _, t := range trees {
+		d := doc{t, file}
+		known = known || slices.ContainsFunc(formats, func(f format) bool { return f.has != nil && f.has(d) })
+		i.docs = append(i.docs, d)
+	}
+	switch {
+	case err != nil && documentEnding().MatchString(file):
+		return fmt.Errorf("%s: %w", file, err)
+	case !known:
+		return fmt.Errorf("%s: is no configuration of a server that is known; --from says which: %s", file,
+			strings.Join(Formats(), ", "))
+	}
+	return nil
 }
 
-// Done takes out what has no limits, and says if that is all.
+// Done reads the documents, takes out what has no limits, and says if that is all.
 func (i *Import) Done() {
+	for _, f := range formats {
+		if f.has == nil {
+			continue
+		}
+		var docs []doc
+		for _, d := range i.docs {
+			if f.has(d) {
+				docs = append(docs, d)
+			}
+		}
+		if docs != nil {
+			before := len(i.Policies)
+			f.take(i, docs)
+			i.checkFrom(before)
+		}
+	}
 	i.Policies = slices.DeleteFunc(i.Policies, func(p Policy) bool { return len(p.Limits) == 0 })
 	if len(i.Policies) == 0 {
 		i.lose("", "there is no limit of requests in it")
+	}
+}
+
+func (i *Import) checkFrom(before int) {
+	for n := range i.Policies[before:] {
+		p := &i.Policies[before+n]
+		p.Name = i.free(p.Name, before+n)
+		i.check(p)
 	}
 }
 

@@ -20,12 +20,12 @@ import (
 // that is empty is not limited, which maps make use of (nginx_vars.go).
 // Source: https://nginx.org/en/docs/http/ngx_http_limit_req_module.html
 
-var nginxFormat = format{"nginx", looksLikeNginx, readNginx}
+var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
 
 var nginxLine = lazy.Regexp(`(?m)^\s*(limit_req(_zone)?\s[^:\n]*;|(http|server|events|upstream\s+\S+|location\s[^{\n]+|map\s+\S+\s+\S+|geo\s[^{\n]+)\s*\{|` +
 	`(include|server_name|listen|proxy_pass|worker_processes)\s[^\n]*;)`)
 
-func looksLikeNginx(_ string, text []byte) bool { return nginxLine().Match(text) }
+func looksLikeNginx(text []byte) bool { return nginxLine().Match(text) }
 
 // An nginxReader takes apart one configuration.
 type nginxReader struct {

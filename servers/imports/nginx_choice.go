@@ -204,7 +204,7 @@ func covered(beside []nginxPlace, p *nginxPlace, than string) bool {
 // redirects is where nginx answers a path that lacks the slash at its end: a place of its own, without limits.
 func (p *nginxPlace) redirects(beside []nginxPlace) *nginxPlace {
 	short, ok := strings.CutSuffix(p.pattern, "/")
-	if !ok || short == "" || p.kind == "=" {
+	if !ok || short == "" || p.kind == "=" || p.Directive == nil {
 		return nil
 	}
 	passes := slices.ContainsFunc(p.Block, func(d *nginxconf.Directive) bool { return strings.HasSuffix(d.Name, "_pass") })

@@ -255,15 +255,6 @@ func (r *nginxReader) conditioned(d *nginxconf.Directive, variable string, entri
 	return append(all, in(left, r.cases(fallback, d))...)
 }
 
-// apart reports whether two sets are known to have nothing in common: different values of one condition.
-func apart(a, b Set) bool {
-	mine, have := single(a.c)
-	theirs, other := single(b.c)
-	return mine == theirs && slices.Contains([]string{"method", "path", "host"}, mine) &&
-		!slices.ContainsFunc(have, func(v string) bool { return slices.Contains(other, v) || strings.ContainsAny(v, "*?") }) &&
-		!slices.ContainsFunc(other, func(v string) bool { return strings.ContainsAny(v, "*?") })
-}
-
 var (
 	methodWords = lazy.Regexp(`^\^?\(?(?:\?:)?([A-Z]+(?:\|[A-Z]+)*)\)?\$?$`)
 	something   = lazy.Regexp(`^\^?\.[+*]?\$?$`)

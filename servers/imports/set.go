@@ -244,3 +244,19 @@ func exactly(path string) Set {
 	}
 	return within("path", path)
 }
+
+// apart reports whether two sets are known to have nothing in common: other hosts, methods or paths.
+func apart(a, b Set) bool {
+	theirs := map[string][]string{}
+	b.c.Each(func(key string, values *[]string) { theirs[key] = *values })
+	found := false
+	a.c.Each(func(key string, values *[]string) {
+		if key != "host" && key != "method" && key != "path" || len(*values) == 0 || len(theirs[key]) == 0 {
+			return
+		}
+		common := func(v string) bool { return strings.ContainsAny(v, "*?") || slices.Contains(theirs[key], v) }
+		masked := func(v string) bool { return strings.ContainsAny(v, "*?") }
+		found = found || !slices.ContainsFunc(*values, common) && !slices.ContainsFunc(theirs[key], masked)
+	})
+	return found
+}

@@ -1,0 +1,433 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// Traefik: a middleware rateLimit, in a file, as labels of a container, or as a resource of Kubernetes, limits the
+// requests of each router that names it, in a bucket of the router's own. Of routers that fit a request the one with the
+// longest rule gets it, unless priorities say otherwise. Middlewares are asked one after the other.
+// Source: https://doc.traefik.io/traefik/middlewares/http/ratelimit/, .../routing/routers/#priority_1
+
+var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik}
+
+func isTraefik(d doc) bool {
+	kind := d.Say("kind")
+	return d.Get("http", "middlewares") != nil || d.Get("http", "routers") != nil && d.Get("static_resources") == nil ||
+		strings.Contains(d.Say("apiVersion"), "traefik") && (kind == "Middleware" || kind == "IngressRoute") ||
+		kind == "List" && slices.ContainsFunc(each([]doc{d}, "Middleware", "IngressRoute"), isTraefik) ||
+		len(traefikLabels(d)) > 0
+}
+
+// A traefikRouter gets the requests of a rule.
+type traefikRouter struct {
+	name, rule  string
+	at          string
+	priority    int
+	middlewares []string
+	set         Set
+}
+
+// A traefikConfig is what all documents have.
+type traefikConfig struct {
+	*Import
+	middlewares map[string]doc // by name: what stands below rateLimit, or below chain
+	routers     []traefikRouter
+}
+
+func takeTraefik(i *Import, docs []doc) {
+	c := &traefikConfig{Import: i, middlewares: map[string]doc{}}
+	for _, d := range docs {
+		c.dynamic(doc{d.Get("http"), d.file})
+		for _, labels := range traefikLabels(d) {
+			c.dynamic(doc{labels.Get("traefik", "http"), d.file})
+		}
+		for _, m := range each([]doc{d}, "Middleware") {
+			c.middleware(m.Say("metadata", "name"), doc{m.Get("spec"), d.file})
+		}
+		for _, r := range each([]doc{d}, "IngressRoute") {
+			for n, route := range r.List("spec", "routes") {
+				router := traefikRouter{name: fmt.Sprintf("%s %d", r.Say("metadata", "name"), n), rule: route.Say("match"), at: r.place(route)}
+				for _, m := range route.List("middlewares") {
+					router.middlewares = append(router.middlewares, m.Say("name"))
+				}
+				fmt.Sscan(route.Say("priority"), &router.priority)
+				c.routers = append(c.routers, router)
+			}
+		}
+	}
+	c.Policies = append(c.Policies, c.policy())
+}
+
+// dynamic reads the part http of a configuration.
+func (c *traefikConfig) dynamic(d doc) {
+	for _, name := range d.Get("middlewares").Keys() {
+		c.middleware(name, doc{d.Get("middlewares", name), d.file})
+	}
+	for _, name := range d.Get("routers").Keys() {
+		at := d.Get("routers", name)
+		r := traefikRouter{name: name, rule: at.Say("rule"), at: d.place(at)}
+		for _, m := range at.List("middlewares") {
+			for word := range strings.SplitSeq(m.Text, ",") { // a label has several in a text
+				r.middlewares = append(r.middlewares, strings.TrimSpace(word))
+			}
+		}
+		fmt.Sscan(at.Say("priority"), &r.priority)
+		c.routers = append(c.routers, r)
+	}
+}
+
+// middleware takes down one that matters.
+func (c *traefikConfig) middleware(name string, d doc) {
+	for _, key := range d.Tree.Keys() {
+		switch {
+		case strings.EqualFold(key, "rateLimit"), strings.EqualFold(key, "chain"):
+			part := d.Get(key)
+			part.Text = strings.ToLower(key)
+			c.middlewares[name] = doc{part, d.file}
+		case strings.EqualFold(key, "inFlightReq"):
+			c.lose(d.place(d.Get(key)), "inFlightReq bounds how many requests are under way at once, which no limit here does")
+		case strings.EqualFold(key, "plugin"):
+			c.lose(d.place(d.Get(key)), "plugin %s is not read", strings.Join(d.Get(key).Keys(), ", "))
+		}
+	}
+}
+
+// traefikLabels are the labels of each container of a compose file, as a tree.
+func traefikLabels(d doc) (all []*policy.Tree) {
+	services := d.Get("services")
+	for _, name := range services.Keys() {
+		for _, labels := range []*policy.Tree{services.Get(name, "labels"), services.Get(name, "deploy", "labels")} {
+			root := policy.NewTree(0)
+			add := func(key, value string, line int) {
+				at, words := root, strings.Split(key, ".")
+				if words[0] != "traefik" || len(words) < 2 || words[1] != "http" {
+					return
+				}
+				for _, word := range words[:len(words)-1] {
+					if at.Get(word) == nil {
+						at.Set(word, policy.NewTree(line))
+					}
+					at = at.Get(word)
+				}
+				at.Set(words[len(words)-1], &policy.Tree{Line: line, Text: value})
+			}
+			for _, key := range labels.Keys() {
+				add(key, labels.Say(key), labels.Get(key).Line)
+			}
+			if labels != nil {
+				for _, item := range labels.Items {
+					key, value, _ := strings.Cut(item.Text, "=")
+					add(key, value, item.Line)
+				}
+			}
+			if len(root.Keys()) > 0 {
+				all = append(all, root)
+			}
+		}
+	}
+	return all
+}
+
+// look finds a middleware by a name that may have its provider behind it, and the namespace in front.
+func (c *traefikConfig) look(name string) (string, bool) {
+	name, _, _ = strings.Cut(name, "@")
+	if _, ok := c.middlewares[name]; ok {
+		return name, true
+	}
+	for _, known := range slices.Sorted(maps.Keys(c.middlewares)) {
+		if strings.HasSuffix(name, "-"+known) {
+			return known, true
+		}
+	}
+	return name, false
+}
+
+// policy are the limits of all routers.
+func (c *traefikConfig) policy() Policy {
+	p := Policy{Name: "traefik", Combine: "in-turn"}
+	slices.SortStableFunc(c.routers, func(a, b traefikRouter) int {
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.name, b.name))
+	})
+	used, taken := map[string]bool{}, []Set(nil)
+	for n := range c.routers {
+		r := &c.routers[n]
+		set, unknown, err := parseRule(r.rule)
+		if err != nil {
+			c.lose(r.at, "rule %s: %v: the limits of its router are left out", r.rule, err)
+			continue
+		}
+		for _, text := range unknown {
+			c.lose(r.at, "no condition says %s: the router's limits are judged on requests that the rest of its rule fits", text)
+		}
+		r.set = set
+		for _, before := range taken {
+			if !apart(before, set) {
+				r.set = r.set.and(before.except())
+			}
+		}
+		if unknown == nil {
+			taken = append(taken, set)
+		}
+		c.attach(&p, r, r.middlewares, used, 0)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.middlewares)) {
+		if d := c.middlewares[name]; !used[name] && d.Text == "ratelimit" {
+			c.tell(d.place(nil), "no router here names the middleware %s: it is judged on all requests", name)
+			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
+		}
+	}
+	if len(p.Limits) < 2 {
+		p.Combine = ""
+	}
+	return p
+}
+
+func (r *traefikRouter) weight() int { return cmp.Or(r.priority, len(r.rule)) }
+
+// mostNested is how deep chains may name chains.
+const mostNested = 10
+
+// attach adds the limits of middlewares to those of a router.
+func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used map[string]bool, depth int) {
+	for _, name := range names {
+		name, ok := c.look(name)
+		if !ok || depth > mostNested {
+			continue // it may be anything but a limit, or stand elsewhere
+		}
+		used[name] = true
+		d := c.middlewares[name]
+		if d.Text == "chain" {
+			var inner []string
+			for _, m := range d.List("middlewares") {
+				for word := range strings.SplitSeq(m.Text+m.Say("name"), ",") {
+					inner = append(inner, strings.TrimSpace(word))
+				}
+			}
+			c.attach(p, r, inner, used, depth+1)
+			continue
+		}
+		p.Limits = append(p.Limits, c.limits(d, name, r)...)
+	}
+}
+
+// field is a part by its name in any case.
+func field(t *policy.Tree, names ...string) *policy.Tree {
+	for _, name := range names {
+		i := slices.IndexFunc(t.Keys(), func(key string) bool { return strings.EqualFold(key, name) })
+		if i < 0 {
+			return nil
+		}
+		t = t.Get(t.Keys()[i])
+	}
+	return t
+}
+
+// limits are those of a middleware at a router.
+func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
+	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
+	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
+	for _, key := range d.Tree.Keys() {
+		if !slices.Contains([]string{"average", "burst", "period", "sourcecriterion"}, strings.ToLower(key)) {
+			c.lose(d.place(d.Get(key)), "%s is not understood", key)
+		}
+	}
+	if average == "0" {
+		c.tell(d.place(nil), "middleware %s: without an average nothing is limited", name)
+		return nil
+	}
+	if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+		period += "s"
+	}
+	if _, err := limit.ParsePeriod(period); err != nil {
+		c.lose(d.place(nil), "%v", err)
+		return nil
+	}
+	l := Limit{
+		Text: fmt.Sprintf("traefik:%s/%s,burst=%s", average, period, burst), Match: r.set, Count: r.set,
+		Told: []string{fmt.Sprintf("%s middleware %s of router %s, refused with 429", d.place(nil), name, r.name)},
+	}
+	source := field(d.Tree, "sourceCriterion")
+	switch header := field(source, "requestHeaderName").Say(); {
+	case header != "":
+		part := "header:" + header
+		key, err := request.ParseKey(part)
+		if err != nil {
+			c.lose(d.place(source), "%v", err)
+			return nil
+		}
+		with, without := l, l
+		with.By, with.Match = key, r.set.and(within("without", key.String()).except())
+		without.By, without.Match = request.BySite, r.set.and(within("without", key.String())) // all without it count together
+		with.Count, without.Count = with.Match, without.Match
+		return []Limit{with, without}
+	case field(source, "requestHost").Say() == "true":
+		l.By = request.ByHost
+	}
+	strategy := field(source, "ipStrategy")
+	if depth := field(strategy, "depth").Say(); depth != "" && depth != "0" || field(strategy, "excludedIPs") != nil {
+		c.tell(d.place(strategy), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+	}
+	if bits := field(strategy, "ipv6Subnet").Say(); bits != "" && bits != "0" {
+		c.lose(d.place(strategy), "ipv6Subnet %s: IPv6 addresses count one by one here; --client addr,/%s counts by networks", bits, bits)
+	}
+	return []Limit{l}
+}
+
+// A ruleParser reads a rule of a router: Host(`a`) && (PathPrefix(`/b`) || !Method(`POST`)).
+type ruleParser struct {
+	rest    string
+	err     error
+	unknown []string // matchers that no condition says: they are taken to fit
+}
+
+func parseRule(text string) (set Set, unknown []string, err error) {
+	p := &ruleParser{rest: text}
+	if strings.TrimSpace(text) == "" {
+		return Set{}, nil, nil
+	}
+	set = p.either()
+	if p.skip(); p.err == nil && p.rest != "" {
+		p.fail("is not understood from %q on", p.rest)
+	}
+	return set, p.unknown, p.err
+}
+
+func (p *ruleParser) fail(text string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(text, args...)
+	}
+	p.rest = ""
+}
+
+func (p *ruleParser) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+
+func (p *ruleParser) take(sign string) bool {
+	p.skip()
+	rest, ok := strings.CutPrefix(p.rest, sign)
+	p.rest = rest
+	return ok
+}
+
+func (p *ruleParser) either() Set {
+	set := p.both()
+	for p.take("||") {
+		set = union(set, p.both())
+	}
+	return set
+}
+
+func (p *ruleParser) both() Set {
+	set := p.one()
+	for p.take("&&") {
+		set = set.and(p.one())
+	}
+	return set
+}
+
+func (p *ruleParser) one() Set {
+	switch {
+	case p.err != nil:
+		return none
+	case p.take("!"):
+		before := len(p.unknown)
+		set := p.one()
+		if len(p.unknown) > before {
+			return Set{}
+		}
+		return set.except()
+	case p.take("("):
+		set := p.either()
+		if !p.take(")") {
+			p.fail("lacks a parenthesis")
+		}
+		return set
+	}
+	p.skip()
+	name, rest, ok := strings.Cut(p.rest, "(")
+	if !ok {
+		p.fail("is not understood from %q on", p.rest)
+		return none
+	}
+	p.rest = rest
+	var values []string
+	for !p.take(")") {
+		p.skip()
+		if p.rest == "" || !strings.Contains("`\"'", p.rest[:1]) {
+			p.fail("lacks a quote or a parenthesis behind %s", name)
+			return none
+		}
+		value, after, ok := strings.Cut(p.rest[1:], p.rest[:1])
+		if !ok {
+			p.fail("lacks a quote behind %s", name)
+			return none
+		}
+		values, p.rest = append(values, value), after
+		p.take(",")
+	}
+	if len(values) == 0 {
+		p.fail("%s has no value", name)
+		return none
+	}
+	return p.matcher(strings.TrimSpace(name), values)
+}
+
+// matcher is the set of one matcher.
+func (p *ruleParser) matcher(name string, values []string) Set {
+	var sets []Set
+	switch name {
+	case "Host":
+		for n := range values {
+			values[n] = strings.ToLower(values[n])
+		}
+		return within("host", values...)
+	case "Method":
+		return within("method", values...)
+	case "Path":
+		for _, v := range values {
+			sets = append(sets, exactly(v))
+		}
+		return union(sets...)
+	case "PathPrefix":
+		for _, v := range values {
+			sets = append(sets, below(v))
+		}
+		return union(sets...)
+	case "PathRegexp":
+		for _, v := range values {
+			if _, err := regexp.Compile(v); err != nil {
+				p.fail("%v", err)
+			}
+		}
+		return within("regexp", values...)
+	case "ClientIP":
+		for _, v := range values {
+			prefix, err := parseNetwork(v)
+			if err != nil {
+				p.fail("%v", err)
+				return none
+			}
+			sets = append(sets, within("network", networkText(prefix)))
+		}
+		return union(sets...)
+	case "Header", "Headers":
+		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") {
+			return within("agent", "^"+regexp.QuoteMeta(values[1])+"$")
+		}
+	case "HeaderRegexp", "HeadersRegexp":
+		if len(values) == 2 && strings.EqualFold(values[0], "User-Agent") && compiles(values[1]) {
+			return within("agent", values[1])
+		}
+	}
+	p.unknown = append(p.unknown, name+"("+strings.Join(values, ", ")+")")
+	return Set{}
+}
