@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/limit"
 	"shadow/report/format"
 	"shadow/request"
 	"shadow/traffic/network"
@@ -273,7 +274,7 @@ func isEven(variation, n int64) bool {
 }
 
 // tellBots tells of networks, unless what they send together is little.
-func (l *networks) tellBots(named []*group) []Finding {
+func (l *networks) tellBots(named []*group, span limit.Time) []Finding {
 	var requests int64
 	once := map[int32]bool{} // a network and its owner's may overlap
 	for _, g := range named {
@@ -305,11 +306,12 @@ func (l *networks) tellBots(named []*group) []Finding {
 	if len(named) > 1 {
 		what, from = fmt.Sprintf("%d networks (%s) are one bot each", len(named), format.Named(names, int64(len(named)))), "are theirs, the first has"
 	}
+	rate := float64(requests) / float64(max(span, limit.Minute)) * float64(limit.Minute)
 	f := Finding{
 		Code: "bot_network", Severity: Info, Share: ShareOf(requests, l.total),
-		Evidence: fmt.Sprintf("%s: %s requests %s %s, at most %s each; %s fetched a file, where of as many others about %s would; %s",
-			what, format.Share(requests, l.total), from, addresses(first.count), format.Thousands(first.most),
-			format.Thousands(first.fetchers), format.Thousands(first.expected), strings.Join(first.signs, ", ")),
+		Evidence: fmt.Sprintf("%s: %s requests, %s a minute, %s %s, at most %s from each; %s fetched a file, where of as many "+
+			"others about %s would; %s", what, format.Share(requests, l.total), format.Amount(rate), from, addresses(first.count),
+			format.Thousands(first.most), format.Thousands(first.fetchers), format.Thousands(first.expected), strings.Join(first.signs, ", ")),
 	}
 	if l.By && !slices.Contains(l.Keys, first.key) {
 		f.Remedy = "--by " + string(first.key)

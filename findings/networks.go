@@ -58,11 +58,11 @@ func (l *networks) take(b *traffic.Batch, from, to int) {
 	}
 }
 
-func (l *networks) find(*ingest.Stats) (found []Finding) {
+func (l *networks) find(s *ingest.Stats) (found []Finding) {
 	if l.total == 0 || !l.Read.Clients.IsAddress() {
 		return nil
 	}
-	bots := l.tellBots(l.bots()) // owners have what they are as a whole from there
+	bots := l.tellBots(l.bots(), s.LastAt-s.FirstAt) // owners have what they are as a whole from there
 	return slices.Concat(l.forged(), l.owners(), bots)
 }
 

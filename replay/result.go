@@ -43,7 +43,7 @@ type Result struct {
 	OverTime       *Stretches               // requests by time; nil: not known
 	Evidence       *Paged[evidence.Summary] // by client id; nil: not gathered
 	ClientVerdicts *Paged[ClientVerdict]    // of a replay before, by client id; nil: none, or see Evidence
-	Attackers      []int32                  // clients that attack the site, beside what Evidence says; ascending
+	Attackers      []int32                  // clients that attack the site, or whose network is one bot, beside what Evidence says; ascending
 	Policies       []PolicyTally
 	Band           *Band // nil: not wanted
 }
