@@ -87,7 +87,11 @@ func (a *Anonymizer) Text(text string) string {
 		return text
 	}
 	return addressLike().ReplaceAllStringFunc(text, func(word string) string {
-		bare := strings.TrimRight(word, ".:")
+		if network, ok := networkOf(word); ok && a.mode == "prefix" {
+			return network
+		}
+		bare, _, _ := strings.Cut(word, "/")
+		bare = strings.TrimRight(bare, ".:")
 		if _, err := netip.ParseAddrPort(bare); err == nil {
 			bare = bare[:strings.LastIndexByte(bare, ':')]
 		}
@@ -98,8 +102,8 @@ func (a *Anonymizer) Text(text string) string {
 	})
 }
 
-// addressLike is what an address may be made of.
-var addressLike = lazy.Regexp(`[0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]*|::[0-9A-Fa-f:.]*`)
+// addressLike is what an address or a network may be made of.
+var addressLike = lazy.Regexp(`([0-9A-Fa-f:.]*[0-9A-Fa-f][.:][0-9A-Fa-f:.]*|::[0-9A-Fa-f:.]*)(/[0-9]+)?`)
 
 const leftOut = "(left out)"
 
