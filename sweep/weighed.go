@@ -75,7 +75,7 @@ type weighedKey struct {
 	last    uint64         // its latest moment as an ordinal; 0: never seen
 	end     uint64         // of a fixed window: its last moment
 	backlog int64          // in shares
-	levels  []int64        // of the limits; nil: all are the backlog
+	levels  []int64        // of the limits; none: all are the backlog
 	ring    []weighedEntry // of a rolling window: what it holds, and from head on only
 	head    int
 }
@@ -244,7 +244,7 @@ func (w *Weighed) at(k *weighedKey, now uint64) (backlog int64, gone int) {
 	copy(w.levels, k.levels)
 	each := func(do func(int64) int64) {
 		backlog = do(k.backlog)
-		if k.levels != nil {
+		if len(k.levels) > 0 {
 			for i, level := range k.levels {
 				w.levels[i] = do(level)
 			}
@@ -272,7 +272,7 @@ func (w *Weighed) at(k *weighedKey, now uint64) (backlog int64, gone int) {
 			if e.of&ofBacklog != 0 {
 				backlog -= e.cost
 			}
-			if k.levels != nil {
+			if len(k.levels) > 0 {
 				for of := e.of &^ ofBacklog; of != 0; of &= of - 1 {
 					w.levels[bits.TrailingZeros64(of)] -= e.cost
 				}
@@ -287,7 +287,7 @@ func (w *Weighed) refusing(k *weighedKey, backlog, cost int64) (which uint64) {
 	if cost == 0 || len(w.limits) == 0 {
 		return 0
 	}
-	if k.levels == nil {
+	if len(k.levels) == 0 {
 		if cost <= w.Most && cost*w.unit <= w.limits[0]-backlog {
 			return 0
 		}
@@ -310,11 +310,11 @@ func (w *Weighed) charge(k *weighedKey, cost int64, none bool, refusing uint64) 
 		return
 	}
 	switch {
-	case k.levels == nil && (none || refusing != 0) && len(w.limits) > 0:
-		k.levels = slices.Clone(w.levels)
-	case k.levels == nil:
+	case len(k.levels) == 0 && (none || refusing != 0):
+		k.levels = append(k.levels, w.levels...)
+	case len(k.levels) == 0:
 	case refusing == 0 && k.backlog == 0 && !slices.ContainsFunc(w.levels, func(level int64) bool { return level > 0 }):
-		k.levels = nil // all are the same again
+		k.levels = k.levels[:0] // all are the same again
 	default:
 		copy(k.levels, w.levels)
 	}
@@ -341,7 +341,7 @@ func (k *weighedKey) drop(n int) {
 			k.ring = nil
 		}
 	case k.head > len(k.ring)/2:
-		k.ring, k.head = append(make([]weighedEntry, 0, 2*(len(k.ring)-k.head)), k.ring[k.head:]...), 0
+		k.ring, k.head = k.ring[:copy(k.ring, k.ring[k.head:])], 0
 	}
 }
 

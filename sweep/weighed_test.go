@@ -193,3 +193,37 @@ func replayed(t *rapid.T, p policy.Policy, shape sweep.Shape, n int64, log weigh
 	}
 	return point
 }
+
+// Once it has met what comes, a look allocates for keys that come back after they were forgotten, and not by request.
+func TestWeighedAllocatesLittle(t *testing.T) {
+	b, tables := manyRequests(t, 20_000, 300)
+	for i := range b.Bytes {
+		b.Bytes[i] = int64(i % 7)
+	}
+	for _, text := range []string{"window:9,20/1m", "fixed:9,20/1m", "token:9/1m,burst=20"} {
+		config, err := policy.ParseConfig("shadow.yaml", fmt.Appendf(nil, weighedConfig, text, "client"))
+		check(t, err)
+		first, err := sweep.NewWeighed(config.Policies[2], tables, ingest.DefaultLateness)
+		check(t, err)
+		all := sweep.New(sweep.Options{Tables: tables, By: request.ByClient, Workers: 1})
+		all.Take(b)
+		first[0].Take(b)
+		second := all.Result(ingest.Stats{}).LookAgain(first, nil)
+		next := func() {
+			for i := range b.At {
+				b.At[i] += 2 * limit.Day
+			}
+			first[0].Take(b)
+			second.Take(b)
+		}
+		for range 5 {
+			next()
+		}
+		if n := testing.AllocsPerRun(5, next); n > float64(b.Len())/25 {
+			t.Errorf("%s: %v allocations a batch", text, n)
+		}
+		if points := second.Curves()[0].Points; points[1].Refused.Sum() == 0 {
+			t.Errorf("%s: nothing is refused: %v", text, points)
+		}
+	}
+}
