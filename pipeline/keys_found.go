@@ -176,14 +176,15 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 
 // part are the requests of a batch before the cut, or those from it on.
 func (r *Keys) part(b *traffic.Batch, first bool) *traffic.Batch {
+	seq := b.Sequence()
+	if !slices.ContainsFunc(seq, func(at limit.Time) bool { return (at < r.cut) != first }) {
+		return b
+	}
 	var rows []int32
-	for row, at := range b.Sequence() {
+	for row, at := range seq {
 		if (at < r.cut) == first {
 			rows = append(rows, int32(row))
 		}
-	}
-	if len(rows) == b.Len() {
-		return b
 	}
 	part := &traffic.Batch{Warm: b.Warm, Stamps: b.Stamps}
 	part.Append(b, rows)

@@ -6,28 +6,44 @@ import "shadow/traffic/intern"
 // limit, instead of one for each client and limit. Of a client only the largest limit that it needs is kept.
 type grouped struct {
 	of      func(client int32) uint8
-	places  []int32                   // by client: where in counts; nil: by its group. See alike
-	counts  [][]int64                 // by group or what groups are parted into, and by limit
-	largest intern.PagedSlice[uint32] // by client
+	places  []int32   // by client: where in counts; nil: by its group. See alike
+	counts  [][]int64 // by group or what groups are parted into, and by limit
+	clients intern.PagedSlice[groupedClient]
+}
+
+type groupedClient struct {
+	largest uint32 // that it needs
+	place   int32  // in counts
 }
 
 // mostGroups is how many groups there may be.
 const mostGroups = 8
 
-func (h *grouped) grow(clients int) { h.largest.Grow(clients) }
+func (h *grouped) grow(clients int) {
+	known := h.clients.Len()
+	h.clients.Grow(clients)
+	for id := int32(known); int(id) < clients; id++ {
+		place := int32(h.of(id))
+		if h.places != nil {
+			place = h.places[id]
+		}
+		h.clients.At(id).place = place
+		h.counts = append(h.counts, make([][]int64, max(0, int(place)+1-len(h.counts)))...)
+	}
+}
 
 func (h *grouped) add(p *segment, needed []uint32) {
 	var client int32 = -1
-	var counts *[]int64
-	var largest *uint32
+	var c *groupedClient
 	for i, n := range needed {
-		if c := p.clients[p.rows[i]]; c != client {
-			client, counts, largest = c, h.countsOf(c), h.largest.At(c)
+		if id := p.clients[p.rows[i]]; id != client {
+			client, c = id, h.clients.At(id)
 		}
-		*largest = max(*largest, n)
+		c.largest = max(c.largest, n)
 		if n < 2 {
 			continue
 		}
+		counts := &h.counts[c.place]
 		if int(n) >= len(*counts) {
 			*counts = append(*counts, make([]int64, max(int(n)+1-len(*counts), len(*counts)/4))...)
 		}
@@ -35,24 +51,7 @@ func (h *grouped) add(p *segment, needed []uint32) {
 	}
 }
 
-// countsOf are those that a client's requests are counted in.
-func (h *grouped) countsOf(client int32) *[]int64 {
-	i := h.place(client)
-	if i >= len(h.counts) {
-		h.counts = append(h.counts, make([][]int64, i+1-len(h.counts))...)
-	}
-	return &h.counts[i]
-}
-
-// place is where the counts of a client are, if there are any.
-func (h *grouped) place(client int32) int {
-	if h.places != nil {
-		return int(h.places[client])
-	}
-	return int(h.of(client))
-}
-
-func (h *grouped) most(client int32) uint32 { return *h.largest.At(client) }
+func (h *grouped) most(client int32) uint32 { return h.clients.At(client).largest }
 
 // eachOf tells how many requests of some clients need just a limit, from 2 on, group by group: of all clients of a group,
 // each with the first of them.
@@ -68,8 +67,8 @@ func (h *grouped) eachOfSome(who []member, some []bool, do func(of *member, need
 		if c.slot == noSlot || some != nil && !some[c.slot] {
 			continue
 		}
-		place := h.place(c.slot)
-		if place >= len(told) || told[place] {
+		place := h.clients.At(c.slot).place
+		if told[place] {
 			continue
 		}
 		told[place] = true

@@ -86,60 +86,66 @@ func (w *rolling) need(k *keyRing, at []limit.Time, admitted, all []uint32) {
 	if k.held {
 		ring = w.rings.at(k.class, k.block)
 	}
+	last, head, size := k.last, k.head, k.size
 	for i, t := range at {
-		k.last = max(k.last, ordinal(t)) // a request out of order counts as the last one
-		for k.size > 0 && w.out(k.last, ring[k.head].time()) {
-			w.free(k, ring[k.head].slot)
-			if k.head++; int(k.head) == len(ring) {
-				k.head = 0
+		last = max(last, ordinal(t)) // a request out of order counts as the last one
+		for size > 0 {
+			first := ring[head]
+			if w.cell == 0 && last-first.time() < w.length || w.cell != 0 && !w.out(last, first.time()) {
+				break
 			}
-			k.size--
+			if first.slot < 64 {
+				k.used &^= 1 << first.slot
+			} else {
+				w.free(k, first.slot)
+			}
+			if head++; int(head) == len(ring) {
+				head = 0
+			}
+			size--
 		}
-		if int(k.size) == len(ring) {
-			ring = w.move(k, k.size+1)
+		if int(size) == len(ring) {
+			k.head, k.size = head, size
+			ring, head = w.move(k, size+1), 0
 		}
-		slot := w.takeSlot(k)
-		to := int(k.head + k.size)
+		var slot uint32
+		if k.used != full {
+			slot = uint32(bits.TrailingZeros64(^k.used))
+			k.used |= 1 << slot
+		} else {
+			slot = w.takeSlot(k)
+		}
+		to := int(head + size)
 		if to >= len(ring) {
 			to -= len(ring)
 		}
-		ring[to] = windowEntry{uint32(k.last >> 32), uint32(k.last), slot}
-		k.size++
-		admitted[i], all[i] = slot+1, k.size
+		ring[to] = windowEntry{uint32(last >> 32), uint32(last), slot}
+		size++
+		admitted[i], all[i] = slot+1, size
 	}
-	if k.class > 0 && int(k.size) <= len(ring)/4 {
-		w.move(k, max(k.size, 1))
+	k.last, k.head, k.size = last, head, size
+	if k.class > 0 && int(size) <= len(ring)/4 {
+		w.move(k, max(size, 1))
 	}
 }
 
-// out reports whether a request does not count at now any more. What counts in a fixed window, at most, is what may have come
-// in it; it sees each other, so slots hold as well.
+// out reports whether a request does not count at now any more, if what counts at most in a fixed window is what may have come
+// in it. That sees each other, so slots hold as well.
 func (w *rolling) out(now, then uint64) bool {
-	if w.cell == 0 {
-		return now-then >= w.length
-	}
 	first := lastOf(limit.Time(now-1<<63), w.cell) - uint64(w.cell) + 1
 	return then < first && first-then > w.slack
 }
 
-// takeSlot takes the lowest free slot.
+// takeSlot takes the lowest free slot behind the first 64.
 func (w *rolling) takeSlot(k *keyRing) uint32 {
-	if k.used != full {
-		slot := uint32(bits.TrailingZeros64(^k.used))
-		k.used |= 1 << slot
-		return slot
-	}
 	if k.more == 0 {
 		k.more = w.overflow.open()
 	}
 	return 64 + w.overflow.of(k.more).take()
 }
 
+// free frees one of these.
 func (w *rolling) free(k *keyRing, slot uint32) {
-	if slot < 64 {
-		k.used &^= 1 << slot
-		return
-	}
 	s := w.overflow.of(k.more)
 	if s.give(slot - 64); s.taken == 0 {
 		w.overflow.close(k.more)

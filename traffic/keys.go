@@ -238,17 +238,31 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 
 // networks holds for each client the group that its address is in. A client without one is a group by itself.
 type networks struct {
-	of      []int32     // by client id
-	known   intern.Dict // groups by their names
-	ids     []int32     // by their ids in known
-	members []int32     // of each group the first client
+	of        []int32              // by client id
+	addresses map[netip.Addr]int32 // groups by where they begin, if the part is a network
+	known     intern.Dict          // others by their names
+	ids       []int32              // by their ids in known
+	members   []int32              // of each group the first client
 }
 
 // take takes in the new clients.
 func (w *networks) take(part request.Part, t *Tables) {
+	if w.addresses == nil {
+		w.addresses = map[netip.Addr]int32{}
+	}
 	for id := len(w.of); id < t.Clients.Len(); id++ {
 		of := int32(len(w.members))
-		if name, ok := t.GroupOf(part, t.Clients.Name(int32(id))); ok {
+		client := t.Clients.Name(int32(id))
+		if part.Kind == request.PartNetwork {
+			if network, ok := NetworkOf(part.N, client); ok {
+				known, found := w.addresses[network.Addr()]
+				if !found {
+					known = of
+					w.addresses[network.Addr()] = of
+				}
+				of = known
+			}
+		} else if name, ok := t.GroupOf(part, client); ok {
 			known := w.known.ID([]byte(name))
 			if int(known) == len(w.ids) {
 				w.ids = append(w.ids, of)
