@@ -254,7 +254,7 @@ func groupsOf(class request.Class) suggest.Set {
 }
 
 // draw draws the curves of the keys that the log has, now that it is known of which class visitors are. Windows that are
-// longer than was asked for are tried one after the other, and only while some question has no answer.
+// longer than was asked for count one after the other, and only while some question has no answer; they are drawn together.
 func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysResult, bounds *keyBounds) error {
 	q := &r.question
 	by := r.present(result)
@@ -281,14 +281,18 @@ func (r *Keys) draw(ctx context.Context, survey *sweep.Keys, result *sweep.KeysR
 	if err := add(limit.Minute); err != nil {
 		return err
 	}
-	for _, longer := range longerPeriods {
-		if !keys.NeedsLonger(result, *q) {
+	if !keys.NeedsLonger(result, *q) {
+		return nil
+	}
+	if err := add(longerPeriods...); err != nil {
+		return err
+	}
+	shorter := *result
+	for q.Longer = 1; q.Longer < len(longerPeriods); q.Longer++ {
+		if shorter.Sides = result.First(1 + q.Longer); !keys.NeedsLonger(&shorter, *q) {
+			result.Sides = shorter.Sides
 			break
 		}
-		if err := add(longer); err != nil {
-			return err
-		}
-		q.Longer++
 	}
 	return nil
 }

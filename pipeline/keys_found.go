@@ -157,6 +157,8 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 	picked := keys.Pick(split.First, *q, found, shownOfFound)
 	for some := range slices.Chunk(picked, max(1, survey.AtOnce()/2)) {
 		whole, rest := survey.Again(some, periods), survey.Again(some, periods)
+		bounds.add(some)
+		shared := bounds.share(some, whole)
 		if err := r.again(ctx, func(b *traffic.Batch) error {
 			whole.Take(b)
 			rest.Take(r.part(b, false))
@@ -164,13 +166,13 @@ func (r *Keys) widen(ctx context.Context, survey *sweep.Keys, result *sweep.Keys
 		}); err != nil {
 			return err
 		}
+		if shared {
+			bounds.next()
+		}
 		survey.Draw(result, whole)
 		split.Rest = survey.Part(result, split.Rest, rest)
 	}
 	q.By, q.Split = append(slices.Clone(q.By), picked...), split
-	if len(picked) > 0 {
-		bounds.add(picked)
-	}
 	return nil
 }
 

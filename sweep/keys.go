@@ -361,6 +361,14 @@ func (k *Keys) Part(whole, part *KeysResult, again *Keys) *KeysResult {
 	return part
 }
 
+// First are the first n curves of each key.
+func (r *KeysResult) First(n int) (sides []KeyCurves) {
+	for _, side := range r.Sides {
+		sides = append(sides, KeyCurves{By: side.By, Curves: side.Curves[:n]})
+	}
+	return sides
+}
+
 // AtOnce is how many keys Again may draw in one pass, so that what is remembered of them stays within keyBytes.
 func (k *Keys) AtOnce() int { return max(2, keyBytes/bytesOfKey/max(1, k.visitors.Len())) }
 

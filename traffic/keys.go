@@ -27,9 +27,10 @@ type Timelines struct {
 //	                       action ───────────┘
 type keyPart struct {
 	request.Part
-	ids, keys []int32 // reused
-	joined    pairs   // a key of the parts before this one, and this one
-	senders   pairs   // a user or a value, or the client of a request without one
+	ids, keys []int32    // reused
+	joined    pairs      // a key of the parts before this one, and this one
+	senders   pairs      // a user or a value, or the client of a request without one
+	quick     [2][]int32 // their ids + 1, by what the second of a pair says and by the first; 0: not known yet
 	networks  networks
 }
 
@@ -153,12 +154,24 @@ const (
 func (p *keyPart) orClients(ids, values, clients []int32) []int32 {
 	for i, client := range clients {
 		if values != nil && values[i] != NoValue {
-			ids = append(ids, p.senders.id(values[i], valueSender))
+			ids = append(ids, p.sender(values[i], valueSender))
 		} else {
-			ids = append(ids, p.senders.id(client, clientSender))
+			ids = append(ids, p.sender(client, clientSender))
 		}
 	}
 	return ids
+}
+
+// sender is the id of one of senders.
+func (p *keyPart) sender(id, kind int32) int32 {
+	quick := p.quick[kind]
+	if int(id) < len(quick) && quick[id] > 0 {
+		return quick[id] - 1
+	}
+	quick = append(quick, make([]int32, max(0, int(id)+1-len(quick)))...)
+	quick[id] = p.senders.id(id, kind) + 1
+	p.quick[kind] = quick
+	return quick[id] - 1
 }
 
 // pairs gives each pair, such as one of client and action, that occurs a dense id. They lie in a table with open addressing,
