@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
-var formats = []format{nginxFormat, ingressFormat, traefikFormat}
+var formats = []format{haproxyFormat, nginxFormat, ingressFormat, traefikFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {
@@ -180,16 +181,29 @@ func (i *Import) free(name string, n int) string {
 	return free
 }
 
+// problem is why a limit cannot be judged, or nil.
+func (l Limit) problem() error {
+	var b strings.Builder
+	if err := (&Import{Policies: []Policy{{Name: "p", Limits: []Limit{l}}}}).Write(&b); err != nil {
+		return err
+	}
+	_, err := policy.ParseConfig("", []byte(b.String()))
+	var problems policy.Problems
+	if errors.As(err, &problems) {
+		return errors.New(problems[0].Text)
+	}
+	return err
+}
+
 // check leaves out limits that cannot be judged, and says so, and those that stand there twice.
 func (i *Import) check(p *Policy) {
 	var kept []Limit
 	for _, l := range p.Limits {
-		_, err := policy.ParseLimits([]string{l.Text}, l.By)
-		switch {
-		case l.Match.never:
+		if l.Match.never {
 			continue
-		case err != nil:
-			i.lose("", "%s: %v", strings.Join(l.Told, "; "), err)
+		}
+		if err := l.problem(); err != nil {
+			i.lose("", "%s: %v: this limit is left out", strings.Join(l.Told, "; "), err)
 			continue
 		}
 		if at := slices.IndexFunc(kept, func(k Limit) bool {

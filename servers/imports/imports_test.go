@@ -12,6 +12,8 @@ import (
 
 	"shadow/limit/limittest"
 	"shadow/policy"
+	"shadow/servers"
+	"shadow/testneeds"
 )
 
 // imported reads configurations.
@@ -174,6 +176,87 @@ func TestNginxTells(t *testing.T) {
 		}
 		if out := written(t, i); !regexp.MustCompile(`(?m)^# NOT AS THERE: `).MatchString(out) {
 			t.Errorf("%s: it does not say so:\n%s", text, out)
+		}
+	}
+}
+
+// What servers write for a limit of HAProxy is imported as that limit.
+func TestHAProxyLinesComeBack(t *testing.T) {
+	limits, places, blocks := pasted(t, "haproxy")
+	admitted, err := servers.Named("haproxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refused = "haproxy:3/10s,charge=admitted"
+	d, err := admitted.Lines(refused, servers.Where{Action: "/login"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits, places, blocks = append(limits, refused), append(places, "action /login"), append(blocks, map[string][]string{})
+	for _, b := range d.Blocks {
+		blocks[len(blocks)-1][b.Place] = append(blocks[len(blocks)-1][b.Place], b.Lines...)
+	}
+	var b strings.Builder
+	for n, limit := range limits {
+		text := "frontend f\n" + strings.Join(blocks[n]["frontend"], "\n") + "\n" + strings.Join(blocks[n]["backends"], "\n") + "\n"
+		i := new(Import)
+		if err := i.Add("haproxy.cfg", []byte(text), ""); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== %s · %s\n", limit, places[n])
+		for _, note := range i.Notes {
+			fmt.Fprintf(&b, "   %s\n", note)
+		}
+		for _, l := range i.Policies[0].Limits {
+			want, _ := policy.ParseLimits([]string{limit}, l.By)
+			if got, err := policy.ParseLimits([]string{l.Text}, l.By); err != nil || got[0].Name != want[0].Name {
+				t.Errorf("%s comes back as %s (%v)", limit, l.Text, err)
+			}
+			fmt.Fprintf(&b, "   by %s %s\n", l.By, groupText(l.Match.c))
+		}
+		if len(i.Policies[0].Limits) == 0 {
+			t.Errorf("%s · %s: no limit came back", limit, places[n])
+		}
+		written(t, i)
+	}
+	limittest.Golden(t, "testdata/haproxy-lines.txt", b.String())
+}
+
+// Configurations that lack some of their words are read without harm, and what is written is a shadow.yaml.
+func TestDamagedConfigurations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := testneeds.Rand(t, 18, 31)
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			file += "/nginx.conf"
+		} else if filepath.Ext(file) == ".golden" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 60 {
+			words := regexp.MustCompile(`\s+|[^\s]+`).FindAllString(string(text), -1)
+			for range 1 + r.IntN(4) {
+				n := r.IntN(len(words))
+				switch r.IntN(3) {
+				case 0:
+					words[n] = ""
+				case 1:
+					words[n] = words[r.IntN(len(words))]
+				default:
+					words[n] = words[n][:r.IntN(len(words[n])+1)]
+				}
+			}
+			i := new(Import)
+			if i.Add(file, []byte(strings.Join(words, "")), "") == nil {
+				i.Done()
+				written(t, i)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"shadow/limit"
@@ -60,7 +61,7 @@ func takeTraefik(i *Import, docs []doc) {
 				for _, m := range route.List("middlewares") {
 					router.middlewares = append(router.middlewares, m.Say("name"))
 				}
-				fmt.Sscan(route.Say("priority"), &router.priority)
+				router.priority, _ = strconv.Atoi(route.Say("priority"))
 				c.routers = append(c.routers, router)
 			}
 		}
@@ -81,7 +82,7 @@ func (c *traefikConfig) dynamic(d doc) {
 				r.middlewares = append(r.middlewares, strings.TrimSpace(word))
 			}
 		}
-		fmt.Sscan(at.Say("priority"), &r.priority)
+		r.priority, _ = strconv.Atoi(at.Say("priority"))
 		c.routers = append(c.routers, r)
 	}
 }
@@ -362,7 +363,7 @@ func (p *ruleParser) one() Set {
 	var values []string
 	for !p.take(")") {
 		p.skip()
-		if p.rest == "" || !strings.Contains("`\"'", p.rest[:1]) {
+		if p.rest == "" || strings.IndexByte("`\"'", p.rest[0]) < 0 {
 			p.fail("lacks a quote or a parenthesis behind %s", name)
 			return none
 		}

@@ -1,0 +1,613 @@
+package imports
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/request"
+)
+
+// HAProxy: a rule track-sc counts requests in a stick table by a sample, and a rule that denies asks for the rate. A rate
+// of requests counts refused ones too; one of gpc0 those that a rule counts, behind the one that denies.
+// Source: the configuration manual, 4.2 http-request, 7.3.3 sc_http_req_rate, 7.1 ACL basics, 7.4 predefined ACLs.
+
+var haproxyFormat = format{name: "haproxy", is: looksLikeHAProxy, read: readHAProxy}
+
+var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track-sc|deny|tarpit)|default_backend\s|acl\s+\S+\s|(frontend|backend|listen)\s+\S+\s*$)`)
+
+func looksLikeHAProxy(text []byte) bool { return haproxyLine().Match(text) }
+
+// A haproxyRule is a line.
+type haproxyRule struct {
+	words []string
+	line  int
+}
+
+// A haproxySection is a frontend, a backend or both.
+type haproxySection struct {
+	kind, name string
+	rules      []haproxyRule
+	set        Set // its requests
+}
+
+// A rateTerm is a condition on a rate, and the requests that it is asked for.
+type rateTerm struct {
+	counter string // the number behind sc; "": by the address
+	table   string
+	rate    string // http_req_rate, gpc0_rate
+	most    int64  // the highest that is admitted
+	set     Set
+}
+
+type haproxyReader struct {
+	*Import
+	file     string
+	sections []*haproxySection
+	tables   map[string]map[string]string // the period of each rate, by table
+	flags    map[string][]rateTerm        // variables that are set when a rate is exceeded
+}
+
+var storedRate = lazy.Regexp(`^([a-z0-9_]+)\((\w+)\)$`)
+
+func readHAProxy(i *Import, file string, text []byte) error {
+	r := &haproxyReader{Import: i, file: file, tables: map[string]map[string]string{}, flags: map[string][]rateTerm{}}
+	for n, line := range strings.Split(string(text), "\n") {
+		words := haproxyWords(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch words[0] {
+		case "frontend", "backend", "listen", "defaults", "global", "userlist", "peers", "resolvers", "cache", "program":
+			name := ""
+			if len(words) > 1 {
+				name = words[1]
+			}
+			r.sections = append(r.sections, &haproxySection{kind: words[0], name: name})
+		default:
+			if len(r.sections) == 0 { // a part of a frontend
+				r.sections = append(r.sections, &haproxySection{kind: "frontend"})
+			}
+			last := r.sections[len(r.sections)-1]
+			last.rules = append(last.rules, haproxyRule{words, n + 1})
+		}
+	}
+	for _, s := range r.sections {
+		for _, rule := range s.rules {
+			if rule.words[0] == "stick-table" {
+				r.tables[s.name] = stored(rule.words)
+			}
+		}
+	}
+	r.route()
+	p := Policy{Name: "haproxy"}
+	for _, s := range r.sections {
+		if s.kind != "defaults" && s.kind != "global" {
+			r.readSection(&p, s)
+		}
+	}
+	i.Policies = append(i.Policies, p)
+	return nil
+}
+
+// haproxyWords are those of a line, without its comment.
+func haproxyWords(line string) (words []string) {
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	flush := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	escaped := false
+	for _, c := range line {
+		switch {
+		case escaped:
+			word.WriteRune(c)
+			escaped = false
+		case c == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, begun = c, true
+		case c == '#':
+			flush()
+			return words
+		case c == ' ' || c == '\t' || c == '\r':
+			flush()
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	flush()
+	return words
+}
+
+// stored are the rates that a table keeps, with their periods.
+func stored(words []string) map[string]string {
+	rates := map[string]string{}
+	for n, word := range words {
+		if word != "store" || n+1 == len(words) {
+			continue
+		}
+		for item := range strings.SplitSeq(words[n+1], ",") {
+			if parts := storedRate().FindStringSubmatch(item); parts != nil {
+				rates[parts[1]] = parts[2]
+			}
+		}
+	}
+	return rates
+}
+
+func (r *haproxyReader) place(rule haproxyRule) string {
+	return fmt.Sprintf("%s:%d", r.file, rule.line)
+}
+
+// route finds which requests backends get.
+func (r *haproxyReader) route() {
+	gets := map[string][]Set{}
+	for _, s := range r.sections {
+		left := Set{}
+		for _, rule := range s.rules {
+			switch {
+			case rule.words[0] == "use_backend" && len(rule.words) > 1:
+				set, _ := r.condition(s, rule, rule.words[2:])
+				gets[rule.words[1]] = append(gets[rule.words[1]], left.and(set))
+				left = left.and(set.except())
+			case rule.words[0] == "default_backend" && len(rule.words) > 1:
+				gets[rule.words[1]] = append(gets[rule.words[1]], left)
+			}
+		}
+	}
+	for _, s := range r.sections {
+		if s.kind == "backend" && gets[s.name] != nil {
+			s.set = union(gets[s.name]...)
+		}
+	}
+}
+
+// A tracked counter is counted by a rule.
+type tracked struct {
+	rule  haproxyRule
+	at    int // which rule of the section it is
+	table string
+	keys  []keyCase
+}
+
+var (
+	trackRule  = lazy.Regexp(`^track-sc(\d)$`)
+	countRule  = lazy.Regexp(`^sc-inc-gpc0\((\d)\)$`)
+	setVarRule = lazy.Regexp(`^set-var\(([\w.]+)\)$`)
+)
+
+// readSection reads the rules of a section in their order.
+func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
+	counters := map[string]tracked{}
+	type refusal struct {
+		rule haproxyRule
+		at   int
+		term rateTerm
+		how  string
+	}
+	var refusals []refusal
+	counts := map[string]haproxyRule{}
+	for n, rule := range s.rules {
+		words := rule.words
+		switch {
+		case words[0] == "tcp-request" && len(words) > 3 && (words[1] == "connection" || words[1] == "content" || words[1] == "session"):
+			words = append([]string{"http-request"}, words[2:]...)
+			if words[1] == "reject" {
+				words[1] = "deny"
+			}
+		case words[0] != "http-request" || len(words) < 2:
+			continue
+		}
+		verb := words[1]
+		switch {
+		case trackRule().MatchString(verb) && len(words) > 2:
+			table := s.name
+			if len(words) > 4 && words[3] == "table" {
+				table = words[4]
+			}
+			set, _ := r.condition(s, rule, words)
+			number := trackRule().FindStringSubmatch(verb)[1]
+			counters[number] = tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(set))}
+		case countRule().MatchString(verb):
+			counts[countRule().FindStringSubmatch(verb)[1]] = rule
+		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
+			if _, terms := r.condition(s, rule, words); terms != nil {
+				r.flags[setVarRule().FindStringSubmatch(verb)[1]] = terms
+			}
+		case slices.Contains([]string{"deny", "tarpit", "reject", "return", "silent-drop", "redirect"}, verb),
+			verb == "capture" && len(words) > 2 && words[2] == "str(over-limit)": // which is how a limit is tried first
+			_, terms := r.condition(s, rule, words)
+			for _, t := range terms {
+				how := strings.TrimSuffix(strings.Join(words[1:3], " "), " if")
+				if at := slices.IndexFunc(words, func(w string) bool { return w == "deny_status" || w == "status" }); at > 0 && at+1 < len(words) {
+					how = verb + " " + words[at+1]
+				}
+				refusals = append(refusals, refusal{rule, n, t, how})
+			}
+		}
+	}
+	for _, f := range refusals {
+		var counter tracked
+		number, ok := f.term.counter, false
+		for _, known := range []string{"0", "1", "2"} {
+			if c, there := counters[known]; !ok && there && (number == known || number == "" && c.table == f.term.table) {
+				counter, number, ok = c, known, true
+			}
+		}
+		if !ok {
+			r.lose(r.place(f.rule), "no rule of this section counts what is asked for")
+			continue
+		}
+		table := counter.table
+		period, ok := r.tables[table][f.term.rate]
+		if !ok {
+			r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
+			continue
+		}
+		if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+			period += "ms"
+		}
+		most, options := f.term.most, ""
+		_, counted := counts[number]
+		switch {
+		case f.term.rate == "gpc0_rate" && !counted:
+			r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
+			continue
+		case f.term.rate == "gpc0_rate", f.at < counter.at: // the request itself is not counted yet, and a refused one never
+			options = ",charge=admitted"
+			most++
+		}
+		if most < 1 {
+			r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
+			continue
+		}
+		for _, key := range counter.keys {
+			p.Limits = append(p.Limits, Limit{
+				Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
+				Match: key.set.and(f.term.set), Count: key.set,
+				Told: []string{
+					fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
+					fmt.Sprintf("%s %s", r.place(f.rule), f.how),
+				},
+			})
+		}
+	}
+}
+
+var (
+	rateSample = lazy.Regexp(`^(?:sc(\d)?_|src_)([a-z0-9_]+)(?:\(([^)]*)\))?$`)
+	haSample   = lazy.Regexp(`^([a-z0-9_.]+)(?:\(([^)]*)\))?((?:,.*)?)$`)
+	maskSample = lazy.Regexp(`ipmask\((\d+)(?:,(\d+))?\)`)
+)
+
+// haproxyKey is what a sample counts by.
+func (r *haproxyReader) haproxyKey(rule haproxyRule, sample string, set Set) []keyCase {
+	parts := haSample().FindStringSubmatch(sample)
+	word := ""
+	if parts != nil {
+		name, _, _ := strings.Cut(parts[2], ",")
+		switch parts[1] {
+		case "src":
+			if mask := maskSample().FindStringSubmatch(parts[3]); mask != nil {
+				v4, v6 := "client/"+mask[1], "client"
+				if mask[2] != "" {
+					v6 = "client/" + mask[2]
+				}
+				return slices.Concat(present(set.and(within("network", "0.0.0.0/0")), []string{v4}, nil, true),
+					present(set.and(within("network", "::/0")), []string{v6}, nil, true))
+			}
+			word = "client"
+		case "req.hdr", "req.fhdr", "hdr", "req.hdr_ip", "hdr_ip", "req.hdr_host":
+			switch word = "header:" + name; strings.ToLower(name) {
+			case "host":
+				word = "host"
+			case "user-agent":
+				word = "agent"
+			case "x-forwarded-for":
+				r.tell(r.place(rule), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+				word = "client"
+			}
+		case "req.cook", "cook":
+			word = "cookie:" + name
+		case "http_auth_user":
+			word = "user"
+		case "path", "url", "base":
+			word = "path"
+		case "base32", "url32":
+			word = "host+path"
+		case "base32+src", "url32+src":
+			word = "client+host+path"
+		case "int", "str", "bool", "always_true":
+			return []keyCase{{set, request.BySite}}
+		}
+	}
+	if strings.HasPrefix(sample, "base32+src") || strings.HasPrefix(sample, "url32+src") {
+		word = "client+host+path"
+	}
+	if word == "" {
+		r.lose(r.place(rule), "no limit here counts by %s: all requests count together", sample)
+		return []keyCase{{set, request.BySite}}
+	}
+	var words []string
+	for w := range strings.SplitSeq(word, "+") {
+		if key, err := request.ParseKey(w); err == nil {
+			w = key.String()
+		}
+		words = append(words, w)
+	}
+	return present(set, words, nil, false)
+}
+
+// condition reads what stands behind if or unless: the requests that it fits, as far as they alone say so, and for each
+// way in which a rate is asked for, that rate with its requests.
+func (r *haproxyReader) condition(s *haproxySection, rule haproxyRule, words []string) (set Set, terms []rateTerm) {
+	at := slices.IndexFunc(words, func(w string) bool { return w == "if" || w == "unless" })
+	if at < 0 {
+		return Set{}, nil
+	}
+	var sets []Set
+	all := Set{}
+	var rates []rateTerm
+	finish := func() {
+		for _, rate := range rates {
+			rate.set = rate.set.and(all)
+			terms = append(terms, rate)
+		}
+		if rates == nil {
+			sets = append(sets, all)
+		}
+		all, rates = Set{}, nil
+	}
+	rest := words[at+1:]
+	for n := 0; n < len(rest); n++ {
+		word := rest[n]
+		if word == "||" || word == "or" {
+			finish()
+			continue
+		}
+		not := false
+		for strings.HasPrefix(word, "!") {
+			not, word = !not, word[1:]
+		}
+		if word == "" && n+1 < len(rest) {
+			n++
+			word = rest[n]
+		}
+		var one Set
+		var found []rateTerm
+		var known bool
+		if word == "{" {
+			end := n + 1
+			for end < len(rest) && rest[end] != "}" {
+				end++
+			}
+			one, found, known = r.acl(rule, rest[n+1:end])
+			n = end
+		} else {
+			one, found, known = r.named(s, word)
+		}
+		switch {
+		case !known:
+			r.lose(r.place(rule), "no condition says %s: it is taken to hold", strings.Join(rest, " "))
+		case found != nil && not:
+			// below the rate: what is asked for then is no refusal
+		case found != nil:
+			rates = append(rates, found...)
+		case not:
+			all = all.and(one.except())
+		default:
+			all = all.and(one)
+		}
+	}
+	finish()
+	set = union(sets...)
+	if words[at] == "unless" {
+		set, terms = set.except(), nil
+	}
+	return set, terms
+}
+
+var predefined = map[string]Set{
+	"TRUE": {}, "HTTP": {}, "FALSE": none, "METH_GET": within("method", "GET", "HEAD"), "METH_POST": within("method", "POST"),
+	"METH_PUT": within("method", "PUT"), "METH_DELETE": within("method", "DELETE"), "METH_OPTIONS": within("method", "OPTIONS"),
+	"METH_HEAD": within("method", "HEAD"), "LOCALHOST": within("network", "127.0.0.0/8", "::1"),
+}
+
+// named is what an acl of a section stands for: any of its lines.
+func (r *haproxyReader) named(s *haproxySection, name string) (set Set, terms []rateTerm, known bool) {
+	if set, ok := predefined[name]; ok {
+		return set, nil, true
+	}
+	set = none
+	for _, line := range s.rules {
+		if line.words[0] != "acl" || len(line.words) < 3 || line.words[1] != name {
+			continue
+		}
+		one, rates, ok := r.acl(line, line.words[2:])
+		if known = true; !ok {
+			return Set{}, nil, false
+		}
+		if terms = append(terms, rates...); rates == nil {
+			set = union(set, one)
+		}
+	}
+	return set, terms, known
+}
+
+// acl is what one test fits.
+func (r *haproxyReader) acl(rule haproxyRule, words []string) (set Set, terms []rateTerm, known bool) {
+	if len(words) == 0 {
+		return Set{}, nil, false
+	}
+	if strings.HasPrefix(words[0], "var(") {
+		terms = r.flags[strings.TrimSuffix(strings.TrimPrefix(words[0], "var("), ")")]
+		return Set{}, terms, terms != nil
+	}
+	sample, how, fold := words[0], "", false
+	values := words[1:]
+	for len(values) > 0 && strings.HasPrefix(values[0], "-") {
+		switch {
+		case values[0] == "-i":
+			fold = true
+		case values[0] == "-m" && len(values) > 1:
+			how = values[1]
+			values = values[1:]
+		case values[0] == "--":
+		default: // -f FILE and the like
+			return Set{}, nil, false
+		}
+		values = values[1:]
+	}
+	if parts := rateSample().FindStringSubmatch(sample); parts != nil && strings.HasSuffix(parts[2], "_rate") {
+		return r.rate(rule, parts, values)
+	}
+	parts := haSample().FindStringSubmatch(sample)
+	if parts == nil {
+		return Set{}, nil, false
+	}
+	name, suffix, _ := strings.Cut(parts[1], "_")
+	if strings.HasPrefix(parts[1], "req.") {
+		name, suffix, _ = strings.Cut(parts[1][4:], "_")
+	}
+	if how == "" {
+		how = suffix
+	}
+	header, _, _ := strings.Cut(strings.ToLower(parts[2]), ",")
+	switch {
+	case name == "path" || name == "url" || name == "base":
+		set, known = textSet("regexp", how, values, fold)
+	case name == "method":
+		return within("method", upperAll(values)...), nil, len(values) > 0
+	case name == "src":
+		var networks []string
+		for _, v := range values {
+			prefix, err := parseNetwork(v)
+			if err != nil {
+				return Set{}, nil, false
+			}
+			networks = append(networks, networkText(prefix))
+		}
+		return within("network", networks...), nil, len(networks) > 0
+	case (name == "hdr" || name == "fhdr") && header == "host":
+		set, known = hostSet(how, values)
+	case (name == "hdr" || name == "fhdr") && header == "user-agent" && how != "found":
+		set, known = textSet("agent", how, values, fold)
+	case (name == "hdr" || name == "fhdr" || name == "cook") && how == "found":
+		kind := map[bool]string{true: "cookie:", false: "header:"}[name == "cook"]
+		return within("without", kind+parts[2]).except(), nil, true
+	}
+	return set, nil, known
+}
+
+func upperAll(texts []string) (all []string) {
+	for _, t := range texts {
+		all = append(all, strings.ToUpper(t))
+	}
+	return all
+}
+
+// textSet are the requests whose path or agent has one of some texts.
+func textSet(key, how string, values []string, fold bool) (Set, bool) {
+	var sets []Set
+	for _, v := range values {
+		pattern := regexp.QuoteMeta(v)
+		switch how {
+		case "":
+			if key == "regexp" && !fold {
+				sets = append(sets, exactly(v))
+				continue
+			}
+			pattern = "^" + pattern + "$"
+		case "beg":
+			if key == "regexp" && !fold && strings.HasPrefix(v, "/") {
+				sets = append(sets, below(v))
+				continue
+			}
+			pattern = "^" + pattern
+		case "end":
+			pattern += "$"
+		case "sub":
+		case "dir":
+			pattern = "/" + pattern + "(/|$)"
+		case "reg":
+			pattern = v
+		default:
+			return none, false
+		}
+		if fold {
+			pattern = "(?i)" + pattern
+		}
+		if _, err := regexp.Compile(pattern); err != nil {
+			return none, false
+		}
+		sets = append(sets, within(key, pattern))
+	}
+	return union(sets...), len(sets) > 0
+}
+
+// hostSet are the requests for some hosts.
+func hostSet(how string, values []string) (Set, bool) {
+	var all []string
+	for _, v := range values {
+		v, _, _ = strings.Cut(strings.ToLower(v), ":")
+		switch how {
+		case "":
+			all = append(all, v)
+		case "beg":
+			all = append(all, v+"*")
+		case "end":
+			all = append(all, "*"+v)
+		case "dom":
+			all = append(all, v, "*."+v)
+		case "sub":
+			all = append(all, "*"+v+"*")
+		default:
+			return none, false
+		}
+	}
+	return within("host", all...), len(all) > 0
+}
+
+// rate is a test of a rate: sc_http_req_rate(0,table) gt 20.
+func (r *haproxyReader) rate(rule haproxyRule, parts, values []string) (Set, []rateTerm, bool) {
+	t := rateTerm{counter: parts[1], rate: strings.TrimPrefix(parts[2], "get_")}
+	args := strings.Split(parts[3], ",")
+	if strings.HasPrefix(strings.Join(parts[:1], ""), "sc_") && len(args) > 0 { // the number stands between parentheses
+		t.counter, args = strings.TrimSpace(args[0]), args[1:]
+	}
+	if len(args) > 0 {
+		t.table = strings.TrimSpace(args[0])
+	}
+	if t.rate != "http_req_rate" && t.rate != "gpc0_rate" {
+		r.lose(r.place(rule), "%s counts what no limit here does", parts[0])
+		return none, []rateTerm{}, true
+	}
+	if len(values) < 2 {
+		return Set{}, nil, false
+	}
+	n, err := strconv.ParseInt(values[1], 10, 64)
+	switch {
+	case err != nil:
+		return Set{}, nil, false
+	case values[0] == "gt":
+		t.most = n
+	case values[0] == "ge":
+		t.most = n - 1
+	default:
+		return Set{}, nil, false
+	}
+	return Set{}, []rateTerm{t}, true
+}
