@@ -17,7 +17,7 @@ import (
 
 var haproxyFormat = format{name: "haproxy", is: looksLikeHAProxy, read: readHAProxy}
 
-var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track-sc|deny|tarpit)|default_backend\s|acl\s+\S+\s|(frontend|backend|listen)\s+\S+\s*$)`)
+var haproxyLine = lazy.Regexp(`(?m)^\s*(stick-table\s+type|http-request\s+(track-sc|deny|tarpit)|default_backend\s|acl\s+\S+\s|(frontend|backend|listen)\s+[^\s;{]+[ \t]*$)`)
 
 func looksLikeHAProxy(text []byte) bool { return haproxyLine().Match(text) }
 

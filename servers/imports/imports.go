@@ -91,7 +91,7 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
-var formats = []format{haproxyFormat, nginxFormat, ingressFormat, traefikFormat}
+var formats = []format{haproxyFormat, terraformFormat, nginxFormat, ingressFormat, traefikFormat, awsFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {

@@ -221,10 +221,10 @@ func (c *traefikConfig) attach(p *Policy, r *traefikRouter, names []string, used
 	}
 }
 
-// field is a part by its name in any case.
+// field is a part by its name in any case, with underscores or without.
 func field(t *policy.Tree, names ...string) *policy.Tree {
 	for _, name := range names {
-		i := slices.IndexFunc(t.Keys(), func(key string) bool { return strings.EqualFold(key, name) })
+		i := slices.IndexFunc(t.Keys(), func(key string) bool { return plainKey(key) == plainKey(name) })
 		if i < 0 {
 			return nil
 		}

@@ -1,0 +1,378 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// AWS WAF: a rate-based rule blocks who sends more than a limit in a window, of the requests that its scope-down statement
+// fits. It is read from JSON (aws wafv2 get-web-acl, CloudFormation) and from Terraform, whose words differ in case only.
+// Each rule is a policy of its own, as a policy has at most two approximations.
+// Source: https://docs.aws.amazon.com/waf/latest/APIReference/API_RateBasedStatement.html
+
+var (
+	awsFormat       = format{name: "aws-waf", has: isAWS, take: takeAWS}
+	terraformFormat = format{name: "terraform", is: looksLikeTerraform, read: readTerraform}
+)
+
+func isAWS(d doc) (found bool) {
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		found = found || field(part, "Statement", "RateBasedStatement") != nil
+		return !found
+	})
+	return found
+}
+
+func takeAWS(i *Import, docs []doc) {
+	for _, d := range docs {
+		i.awsRules(d)
+	}
+}
+
+var terraformBlock = lazy.Regexp(`(?m)^\s*(resource|module|variable|terraform|provider|locals|data)\s+("[^"]*"\s*)*\{`)
+
+func looksLikeTerraform(text []byte) bool { return terraformBlock().Match(text) }
+
+func readTerraform(i *Import, file string, text []byte) error {
+	i.awsRules(doc{parseHCL(string(text)), file})
+	return nil
+}
+
+// awsRules adds the rate-based rules of a document.
+func (i *Import) awsRules(d doc) {
+	var rules []*policy.Tree
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		if field(part, "Statement", "RateBasedStatement") != nil {
+			rules = append(rules, part)
+		}
+		return true
+	})
+	priority := func(t *policy.Tree) int { n, _ := strconv.Atoi(field(t, "Priority").Say()); return n }
+	slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(priority(a), priority(b)) })
+	for _, rule := range rules {
+		i.awsRule(d, rule)
+	}
+}
+
+func (i *Import) awsRule(d doc, rule *policy.Tree) {
+	s := field(rule, "Statement", "RateBasedStatement")
+	name := cmp.Or(field(rule, "Name").Say(), "rule")
+	most, err := strconv.ParseInt(field(s, "Limit").Say(), 10, 64)
+	seconds, bad := strconv.Atoi(cmp.Or(field(s, "EvaluationWindowSec").Say(), "300"))
+	if err != nil || bad != nil {
+		i.lose(d.place(s), "rule %s: its limit %q of %q seconds is no number", name, field(s, "Limit").Say(),
+			field(s, "EvaluationWindowSec").Say())
+		return
+	}
+	set := Set{}
+	if down := field(s, "ScopeDownStatement"); down != nil {
+		a := awsStatements{Import: i, d: d}
+		set = a.set(down)
+	}
+	var words []string
+	switch kind := cmp.Or(field(s, "AggregateKeyType").Say(), "IP"); strings.ToUpper(kind) {
+	case "IP":
+		words = []string{"client"}
+	case "FORWARDED_IP":
+		i.tell(d.place(s), "rule %s: clients are taken from a header: --client-from %s, with --trusted-proxy", name,
+			strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
+		words = []string{"client"}
+	case "CONSTANT":
+	case "CUSTOM_KEYS":
+		words, set = i.awsKeys(d, s, set)
+	default:
+		i.lose(d.place(s), "rule %s: it counts by %s, which is not understood: all requests count together", name, kind)
+	}
+	by := request.BySite
+	if words != nil {
+		if by, err = request.ParseKey(strings.Join(words, "+")); err != nil {
+			i.lose(d.place(s), "rule %s: %v", name, err)
+			return
+		}
+	}
+	how := "block"
+	for _, action := range []string{"Count", "Captcha", "Challenge"} {
+		if field(rule, "Action", action) != nil {
+			how = strings.ToLower(action)
+		}
+	}
+	i.Policies = append(i.Policies, Policy{Name: "aws-waf " + name, Limits: []Limit{{
+		Text: fmt.Sprintf("aws~:%d/%ds", most, seconds), By: by, Match: set, Count: set,
+		Told: []string{fmt.Sprintf("%s rule %s, action %s", d.place(rule), name, how)},
+	}}})
+}
+
+// awsKeys are the parts of a key that is put together, and the requests that have them: others are not limited.
+func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set) {
+	for _, key := range append(field(s, "CustomKeys").List(), field(s, "CustomKey").List()...) {
+		for _, kind := range key.Keys() {
+			var part string
+			name := field(key.Get(kind), "Name").Say()
+			switch plainKey(kind) {
+			case "header":
+				if part = "header:" + name; strings.EqualFold(name, "host") {
+					part = "host"
+				}
+			case "cookie":
+				part = "cookie:" + name
+			case "uripath":
+				part = "path"
+			case "ip", "forwardedip":
+				part = "client"
+			case "asn":
+				part = "asn"
+			default:
+				i.lose(d.place(key), "no limit here counts by %s: it is left out of the key", kind)
+				continue
+			}
+			if parsed, err := request.ParseKey(part); err == nil {
+				part = parsed.String()
+			}
+			if strings.Contains(part, ":") {
+				set = set.and(within("without", part).except())
+			}
+			if !slices.Contains(words, part) {
+				words = append(words, part)
+			}
+		}
+	}
+	return words, set
+}
+
+// plainKey is a key as JSON and Terraform have it alike.
+func plainKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
+
+// awsStatements make sets of statements.
+type awsStatements struct {
+	*Import
+	d       doc
+	unknown int // statements that no condition says
+}
+
+// set are the requests that a statement fits. What is not known is taken to fit.
+func (a *awsStatements) set(s *policy.Tree) Set {
+	if keys := s.Keys(); len(keys) > 0 {
+		kind, part := keys[0], s.Get(keys[0])
+		inner := func() (sets []Set) {
+			for _, name := range []string{"Statements", "Statement"} {
+				for _, one := range field(part, name).List() {
+					sets = append(sets, a.set(one))
+				}
+			}
+			return sets
+		}
+		switch plainKey(kind) {
+		case "andstatement":
+			all := Set{}
+			for _, one := range inner() {
+				all = all.and(one)
+			}
+			return all
+		case "orstatement":
+			return union(inner()...)
+		case "notstatement":
+			before := a.unknown
+			sets := inner()
+			if len(sets) != 1 || a.unknown > before {
+				return Set{}
+			}
+			return sets[0].except()
+		case "bytematchstatement", "regexmatchstatement":
+			if set, ok := textStatement(part); ok {
+				return set
+			}
+		case "geomatchstatement":
+			var codes []string
+			for _, c := range field(part, "CountryCodes").List() {
+				codes = append(codes, c.Text)
+			}
+			return within("country", codes...)
+		case "asnmatchstatement":
+			var numbers []string
+			for _, n := range field(part, "AsnList").List() {
+				numbers = append(numbers, "AS"+n.Text)
+			}
+			return within("asn", numbers...)
+		}
+		a.lose(a.d.place(part), "no condition says %s: it is taken to fit", kind)
+		a.unknown++
+		return Set{}
+	}
+	return Set{}
+}
+
+// textStatement is a statement on the path, the method, the host or the agent.
+func textStatement(s *policy.Tree) (Set, bool) {
+	text, pattern := field(s, "SearchString").Say(), field(s, "RegexString").Say()
+	fold := false
+	for _, t := range append(field(s, "TextTransformations").List(), field(s, "TextTransformation").List()...) {
+		switch kind := field(t, "Type").Say(); kind {
+		case "LOWERCASE":
+			fold = true
+		case "NONE", "":
+		default:
+			return none, false
+		}
+	}
+	how := map[string]string{"EXACTLY": "", "STARTS_WITH": "beg", "ENDS_WITH": "end", "CONTAINS": "sub"}
+	place := strings.ToUpper(field(s, "PositionalConstraint").Say())
+	kind, known := how[place]
+	if pattern != "" {
+		text, kind, known = pattern, "reg", true
+	}
+	if !known || text == "" {
+		return none, false
+	}
+	on := field(s, "FieldToMatch")
+	header := strings.ToLower(field(on, "SingleHeader", "Name").Say())
+	switch {
+	case field(on, "UriPath") != nil:
+		return textSet("regexp", kind, []string{text}, fold)
+	case header == "user-agent":
+		return textSet("agent", kind, []string{text}, fold)
+	case header == "host" && kind != "reg":
+		return hostSet(kind, []string{text})
+	case field(on, "Method") != nil && kind == "":
+		return within("method", strings.ToUpper(text)), true
+	case field(on, "Method") != nil && kind == "reg" && methodWords().MatchString(text):
+		return within("method", strings.Split(methodWords().FindStringSubmatch(text)[1], "|")...), true
+	}
+	return none, false
+}
+
+// parseHCL reads blocks and literals of Terraform. What is computed stays as it is written.
+func parseHCL(text string) *policy.Tree {
+	p := &hclParser{tokens: hclToken().FindAllStringIndex(text, -1), text: text}
+	for at, c := range []byte(text) {
+		if c == '\n' {
+			p.breaks = append(p.breaks, at)
+		}
+	}
+	root := policy.NewTree(1)
+	p.body(root, 0)
+	return root
+}
+
+var hclToken = lazy.Regexp(`(?s)#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?\w+[^\n]*\n|"(?:\\.|[^"\\])*"|[\w.*-]+|[{}\[\](),=:]|\n|[^\s\w]`)
+
+type hclParser struct {
+	tokens [][]int
+	text   string
+	at     int
+	breaks []int // where lines end
+	line   int   // of the last token, from 0
+}
+
+// next is the next token that says something; "" at the end.
+func (p *hclParser) next(lines bool) string {
+	for p.at < len(p.tokens) {
+		span := p.tokens[p.at]
+		token := p.text[span[0]:span[1]]
+		p.at++
+		p.line, _ = slices.BinarySearch(p.breaks, span[0])
+		switch {
+		case token == "\n" && !lines, strings.HasPrefix(token, "#"), strings.HasPrefix(token, "//"), strings.HasPrefix(token, "/*"):
+			continue
+		case strings.HasPrefix(token, "<<"): // up to the line that has the word alone
+			word := regexp.QuoteMeta(strings.TrimSpace(strings.TrimLeft(token, "<-")))
+			end := regexp.MustCompile(`(?m)^\s*` + word + `\s*$`).FindStringIndex(p.text[span[1]:])
+			for end != nil && p.at < len(p.tokens) && p.tokens[p.at][0] < span[1]+end[1] {
+				p.at++
+			}
+		}
+		return token
+	}
+	return ""
+}
+
+// hclDepth is how deep blocks may nest.
+const hclDepth = 100
+
+func (p *hclParser) body(into *policy.Tree, depth int) {
+	for {
+		name := p.next(false)
+		if name == "" || name == "}" || depth > hclDepth {
+			return
+		}
+		line := p.line + 1
+		for {
+			switch token := p.next(true); {
+			case token == "=" || token == ":":
+				into.Set(unquoted(name), p.value(depth))
+			case token == "{":
+				block := policy.NewTree(line)
+				p.body(block, depth+1)
+				into.Set(unquoted(name), block)
+			case strings.HasPrefix(token, `"`): // a label
+				continue
+			}
+			break
+		}
+	}
+}
+
+// value reads what stands behind an equals sign: a literal, a list, a mapping, or an expression up to the end of its line.
+func (p *hclParser) value(depth int) *policy.Tree {
+	token := p.next(false)
+	at := &policy.Tree{Line: p.line + 1}
+	switch {
+	case token == "{":
+		at = policy.NewTree(p.line + 1)
+		p.body(at, depth+1)
+		return at
+	case token == "[":
+		at.Items = []*policy.Tree{}
+		for depth < hclDepth {
+			before := p.at
+			switch item := p.next(false); item {
+			case "]", "":
+				return at
+			case ",":
+			default:
+				p.at = before
+				at.Items = append(at.Items, p.value(depth+1))
+			}
+		}
+		return at
+	}
+	at.Text = unquoted(token)
+	open := 0
+	for p.at < len(p.tokens) { // what else belongs to an expression
+		span := p.tokens[p.at]
+		switch more := p.text[span[0]:span[1]]; more {
+		case "(", "{", "[":
+			open++
+		case ")", "}", "]":
+			if open--; open < 0 {
+				return at
+			}
+		case ",", "\n":
+			if open == 0 {
+				return at
+			}
+		default:
+			if !strings.HasPrefix(more, "#") && !strings.HasPrefix(more, "//") {
+				at.Text += " " + more
+			}
+		}
+		p.at++
+	}
+	return at
+}
+
+func unquoted(text string) string {
+	if strings.HasPrefix(text, `"`) {
+		if plain, err := strconv.Unquote(text); err == nil {
+			return plain
+		}
+	}
+	return text
+}
