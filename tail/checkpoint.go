@@ -20,7 +20,7 @@ import (
 // requests that wait for older ones, what the limiters remember, the tallies, and how long the file of would-blocks was.
 // All of it is of one moment, and the file is replaced as a whole.
 //
-//	shadow checkpoint 3\n
+//	shadow checkpoint 4\n
 //	8 bytes   length of the head
 //	head      JSON: Checkpoint
 //	body      what traffic.Encoder has written: the stream, then the judge
@@ -38,7 +38,7 @@ type Checkpoint struct {
 	Body    []byte              `json:"-"`                // see ingest.Stream and replay.Engine
 }
 
-const magic = "shadow checkpoint 3\n"
+const magic = "shadow checkpoint 4\n"
 
 var (
 	table      = crc64.MakeTable(crc64.ECMA)
