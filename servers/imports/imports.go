@@ -91,7 +91,7 @@ func (d doc) place(part *policy.Tree) string {
 	return fmt.Sprintf("%s:%d", d.file, part.Line)
 }
 
-var formats = []format{haproxyFormat, terraformFormat, nginxFormat, ingressFormat, traefikFormat, awsFormat}
+var formats = []format{haproxyFormat, terraformFormat, nginxFormat, caddyFormat, ingressFormat, traefikFormat, awsFormat, kongFormat, apisixFormat, envoyFormat, gatewayFormat}
 
 // Formats are the names of the configurations that can be read.
 func Formats() (names []string) {
@@ -165,7 +165,9 @@ func (i *Import) checkFrom(before int) {
 	for n := range i.Policies[before:] {
 		p := &i.Policies[before+n]
 		p.Name = i.free(p.Name, before+n)
-		i.check(p)
+		if i.check(p); len(p.Limits) < 2 {
+			p.Combine = "" // there is nothing to combine
+		}
 	}
 }
 

@@ -84,7 +84,22 @@ func (s Set) and(other Set) Set {
 			c.Not = append(slices.Clip(c.Not), not)
 		}
 	}
+	for _, not := range c.Not {
+		if len(not.Any)+len(not.Not) == 0 && states(c, not) {
+			return none
+		}
+	}
 	return Set{c: c}
+}
+
+// states reports whether conditions have all those of others, in the same words.
+func states(c, others request.Conditions) bool {
+	mine, all := map[string][]string{}, true
+	c.Each(func(key string, values *[]string) { mine[key] = *values })
+	others.Each(func(key string, values *[]string) {
+		all = all && (len(*values) == 0 || slices.Equal(*values, mine[key]))
+	})
+	return all
 }
 
 // alternatives are groups of which one must fit.

@@ -187,9 +187,6 @@ func (c *traefikConfig) policy() Policy {
 			c.attach(&p, &traefikRouter{name: "all", at: d.place(nil)}, []string{name}, used, 0)
 		}
 	}
-	if len(p.Limits) < 2 {
-		p.Combine = ""
-	}
 	return p
 }
 

@@ -1,0 +1,412 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// Caddy: the handler rate_limit of mholt/caddy-ratelimit has zones, each with a key, a window and how many it admits in
+// it. The zone with the highest rate is asked first; what a later one refuses stays counted in those before.
+// Source: https://github.com/mholt/caddy-ratelimit#syntax, handler.go.
+
+var caddyFormat = format{name: "caddy", is: looksLikeCaddyfile, read: readCaddyfile, has: isCaddy, take: takeCaddy}
+
+var caddyLine = lazy.Regexp(`(?m)^\s*(rate_limit\s*(\S+\s*)?\{|(reverse_proxy|file_server|php_fastcgi|encode|tls|handle(_path)?|import|order)(\s+[^;\n]*)?$)`)
+
+func looksLikeCaddyfile(text []byte) bool { return caddyLine().Match(text) }
+
+// A caddyBlock is a directive with its words, and those within its braces.
+type caddyBlock struct {
+	words []string
+	line  int
+	inner []*caddyBlock
+}
+
+// caddyBlocks reads a Caddyfile.
+func caddyBlocks(text string) []*caddyBlock {
+	root := &caddyBlock{}
+	open := []*caddyBlock{root}
+	for n, line := range strings.Split(text, "\n") {
+		words := haproxyWords(strings.ReplaceAll(line, "`", "'")) // blanks, quotes and comments are alike
+		if len(words) == 0 {
+			continue
+		}
+		last := open[len(open)-1]
+		switch {
+		case words[0] == "}":
+			if len(open) > 1 {
+				open = open[:len(open)-1]
+			}
+		case words[len(words)-1] == "{":
+			b := &caddyBlock{words: words[:len(words)-1], line: n + 1}
+			last.inner = append(last.inner, b)
+			open = append(open, b)
+		default:
+			last.inner = append(last.inner, &caddyBlock{words: words, line: n + 1})
+		}
+	}
+	return root.inner
+}
+
+func (b *caddyBlock) name() string {
+	if len(b.words) == 0 {
+		return ""
+	}
+	return b.words[0]
+}
+
+type caddyReader struct {
+	*Import
+	file   string
+	limits []caddyLimit
+}
+
+type caddyLimit struct {
+	Limit
+	rate float64
+}
+
+func readCaddyfile(i *Import, file string, text []byte) error {
+	r := &caddyReader{Import: i, file: file}
+	sites := caddyBlocks(string(text))
+	several := 0
+	for _, s := range sites {
+		if s.inner != nil && s.name() != "" && !strings.HasPrefix(s.name(), "(") {
+			several++
+		}
+	}
+	for _, s := range sites {
+		switch {
+		case s.name() == "rate_limit": // a part of a site
+			r.handler(s, Set{})
+		case s.inner != nil && s.name() != "":
+			set := Set{}
+			if hosts := caddyHosts(s.words); several > 1 && hosts != nil {
+				set = within("host", hosts...)
+			}
+			r.level(s.inner, set)
+		}
+	}
+	r.done()
+	return nil
+}
+
+// caddyHosts are the hosts of the addresses of a site.
+func caddyHosts(words []string) (hosts []string) {
+	for _, word := range words {
+		for address := range strings.SplitSeq(word, ",") {
+			if _, rest, ok := strings.Cut(address, "://"); ok {
+				address = rest
+			}
+			address, _, _ = strings.Cut(address, "/")
+			address, _, _ = strings.Cut(address, ":")
+			if address != "" {
+				hosts = append(hosts, strings.ToLower(address))
+			}
+		}
+	}
+	return hosts
+}
+
+// level looks for rate_limit in a site, and in what it routes.
+func (r *caddyReader) level(blocks []*caddyBlock, set Set) {
+	matchers := map[string]Set{}
+	for _, b := range blocks {
+		if strings.HasPrefix(b.name(), "@") {
+			if len(b.words) > 1 {
+				b.inner = append(b.inner, &caddyBlock{words: b.words[1:], line: b.line})
+			}
+			matchers[b.name()] = r.matcher(b.inner)
+		}
+	}
+	var handled []Set
+	for _, b := range blocks {
+		at := set
+		if name := b.name(); len(b.words) > 1 && (strings.HasPrefix(b.words[1], "/") || strings.HasPrefix(b.words[1], "@")) {
+			if m, ok := matchers[b.words[1]]; ok {
+				at = at.and(m)
+			} else if name == "handle_path" || name == "handle" || name == "route" || name == "rate_limit" {
+				at = at.and(caddyPath(b.words[1]))
+			}
+		}
+		switch b.name() {
+		case "rate_limit":
+			r.handler(b, at)
+		case "handle", "handle_path": // one of them gets a request, that without a condition what is left
+			if at.c.Is(&set.c) {
+				defer func() { r.level(b.inner, set.and(union(handled...).except())) }()
+				continue
+			}
+			handled = append(handled, at)
+			r.level(b.inner, at)
+		case "route":
+			r.level(b.inner, at)
+		}
+	}
+}
+
+// caddyPath is a matcher of paths: an asterisk at an end stands for anything.
+func caddyPath(pattern string) Set {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && !strings.Contains(prefix, "*") {
+		return below(prefix)
+	}
+	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
+		set, _ := textSet("regexp", "end", []string{suffix}, false)
+		return set
+	}
+	return exactly(pattern)
+}
+
+// matcher is the requests of a set of matchers, all of which must fit.
+func (r *caddyReader) matcher(blocks []*caddyBlock) Set {
+	all := Set{}
+	for _, b := range blocks {
+		tree := policy.NewTree(b.line)
+		values := &policy.Tree{Line: b.line, Items: []*policy.Tree{}}
+		words := b.words
+		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "not" {
+			inner := b.inner
+			if len(words) > 1 {
+				inner = append(inner, &caddyBlock{words: words[1:], line: b.line})
+			}
+			all = all.and(r.matcher(inner).except())
+			continue
+		}
+		for _, w := range words[1:] {
+			values.Items = append(values.Items, &policy.Tree{Line: b.line, Text: w})
+		}
+		tree.Set(words[0], values)
+		all = all.and(r.Import.caddyMatch(doc{tree, r.file}, tree))
+	}
+	return all
+}
+
+// caddyMatch is the requests of a mapping of matchers.
+func (i *Import) caddyMatch(d doc, t *policy.Tree) Set {
+	all := Set{}
+	for _, kind := range t.Keys() {
+		var values []string
+		for _, v := range t.List(kind) {
+			values = append(values, v.Text)
+		}
+		one, known := Set{}, true
+		switch kind {
+		case "path":
+			var sets []Set
+			for _, v := range values {
+				sets = append(sets, caddyPath(v))
+			}
+			one = union(sets...)
+		case "path_regexp":
+			pattern := t.Say(kind, "pattern")
+			if len(values) > 0 && pattern == "" {
+				pattern = values[len(values)-1]
+			}
+			one, known = textSet("regexp", "reg", []string{pattern}, false)
+		case "header":
+			for _, name := range t.Get(kind).Keys() {
+				for _, v := range t.List(kind, name) {
+					values = append(values, name, v.Text)
+				}
+			}
+			known = len(values) == 2 && values[1] == "*"
+			if known {
+				key, err := request.ParseKey("header:" + values[0])
+				one, known = within("without", key.String()).except(), err == nil
+			}
+		case "method":
+			one = within("method", upperAll(values)...)
+		case "host":
+			one, known = hostSet("", values)
+		case "remote_ip", "client_ip":
+			if ranges := t.List(kind, "ranges"); ranges != nil {
+				values = nil
+				for _, v := range ranges {
+					values = append(values, v.Text)
+				}
+			}
+			var networks []string
+			for _, v := range values {
+				if prefix, err := parseNetwork(v); err == nil {
+					networks = append(networks, networkText(prefix))
+				} else if v == "private_ranges" {
+					networks = append(networks, "private")
+				} else {
+					known = false
+				}
+			}
+			one = within("network", networks...)
+		case "not":
+			var sets []Set
+			for _, inner := range t.List(kind) {
+				sets = append(sets, i.caddyMatch(d, inner))
+			}
+			one = union(sets...).except()
+		default:
+			known = false
+		}
+		if !known || len(values) == 0 && t.Get(kind).Keys() == nil {
+			i.lose(d.place(t.Get(kind)), "no condition says %s %s: it is taken to fit", kind, strings.Join(values, " "))
+			continue
+		}
+		all = all.and(one)
+	}
+	return all
+}
+
+// handler reads the zones of a rate_limit.
+func (r *caddyReader) handler(b *caddyBlock, set Set) {
+	for _, z := range b.inner {
+		if z.name() != "zone" || len(z.words) < 2 {
+			if !slices.Contains([]string{"log_key", "storage", "jitter", "sweep_interval"}, z.name()) {
+				r.lose(fmt.Sprintf("%s:%d", r.file, z.line), "%s is not understood", strings.Join(z.words, " "))
+			}
+			continue
+		}
+		said, match := map[string]string{}, Set{}
+		for _, line := range z.inner {
+			if line.name() == "match" {
+				match = match.and(r.matcher(line.inner))
+			} else if len(line.words) > 1 {
+				said[line.name()] = line.words[1]
+			}
+		}
+		r.zone(fmt.Sprintf("%s:%d", r.file, z.line), z.words[1], said["key"], said["window"], cmp.Or(said["events"], said["max_events"]), set.and(match))
+	}
+}
+
+// zone takes down one.
+func (r *caddyReader) zone(place, name, key, window, events string, set Set) {
+	n, err := strconv.ParseInt(events, 10, 64)
+	period, bad := limit.ParsePeriod(window)
+	if err != nil || bad != nil || n < 1 {
+		r.lose(place, "zone %s: %s events in a window of %s are not understood", name, events, window)
+		return
+	}
+	var words []string
+	for _, at := range caddyPlaceholder().FindAllString(key, -1) {
+		if !strings.HasPrefix(at, "{") {
+			continue
+		}
+		part := caddyPart(strings.Trim(at, "{}"))
+		if part == "" {
+			r.lose(place, "zone %s: %s is nothing that limits here count by, and left out of the key", name, at)
+			continue
+		}
+		words = append(words, part)
+	}
+	for _, k := range present(set, words, nil, true) { // an empty key is one, too
+		r.limits = append(r.limits, caddyLimit{Limit{
+			Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.by, Match: k.set, Count: k.set,
+			Told: []string{fmt.Sprintf("%s zone %s by %s, refused with 429", place, name, cmp.Or(key, "nothing"))},
+		}, float64(n) / float64(period)})
+	}
+}
+
+var caddyPlaceholder = lazy.Regexp(`\{[^{}]*\}|[^{}]+`)
+
+// caddyPart is what limits count by for a placeholder; "" if nothing.
+func caddyPart(name string) string {
+	name = strings.TrimPrefix(name, "http.request.")
+	switch name {
+	case "remote_host", "remote.host", "client_ip", "remote", "vars.client_ip", "http.vars.client_ip":
+		return "client"
+	case "host", "hostport", "http.request.host":
+		return "host"
+	case "path", "uri", "uri.path", "orig_uri.path":
+		return "path"
+	case "http.auth.user.id", "auth.user.id":
+		return "user"
+	}
+	for _, prefix := range []string{"header.", "cookie."} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if prefix == "header." && strings.EqualFold(rest, "user-agent") {
+				return "agent"
+			}
+			if key, err := request.ParseKey(strings.TrimSuffix(prefix, ".") + ":" + rest); err == nil {
+				return key.String()
+			}
+		}
+	}
+	return ""
+}
+
+// done puts the limits into the order in which they are asked.
+func (r *caddyReader) done() {
+	slices.SortStableFunc(r.limits, func(a, b caddyLimit) int { return cmp.Compare(b.rate, a.rate) })
+	p := Policy{Name: "caddy"}
+	for _, l := range r.limits {
+		p.Limits = append(p.Limits, l.Limit)
+	}
+	r.Policies = append(r.Policies, p)
+}
+
+func isCaddy(d doc) (found bool) {
+	d.Walk(func(_ string, part *policy.Tree) bool {
+		found = found || part.Say("handler") == "rate_limit"
+		return !found
+	})
+	return found
+}
+
+func takeCaddy(i *Import, docs []doc) {
+	for _, d := range docs {
+		r := &caddyReader{Import: i, file: d.file}
+		r.routes(d, d.Tree, Set{}, 0)
+		r.done()
+	}
+}
+
+// mostRoutes is how deep routes may stand in routes.
+const mostRoutes = 50
+
+// routes looks for handlers below a part, with the requests that routes have matched on the way.
+func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
+	if t == nil || depth > mostRoutes {
+		return
+	}
+	if match := t.List("match"); match != nil && t.Get("handle") != nil {
+		var sets []Set
+		for _, m := range match {
+			sets = append(sets, r.Import.caddyMatch(d, m))
+		}
+		set = set.and(union(sets...))
+	}
+	if t.Say("handler") == "rate_limit" {
+		zones := t.Get("rate_limits")
+		for _, name := range zones.Keys() {
+			z := zones.Get(name)
+			match := Set{}
+			if list := z.List("match"); list != nil {
+				var sets []Set
+				for _, m := range list {
+					sets = append(sets, r.Import.caddyMatch(d, m))
+				}
+				match = union(sets...)
+			}
+			window := z.Say("window")
+			if ns, err := strconv.ParseInt(window, 10, 64); err == nil {
+				window = fmt.Sprintf("%dus", ns/1000)
+			}
+			r.zone(d.place(z), name, z.Say("key"), window, z.Say("max_events"), set.and(match))
+		}
+		return
+	}
+	for _, item := range t.Items {
+		r.routes(d, item, set, depth+1)
+	}
+	for _, key := range t.Keys() {
+		r.routes(d, t.Get(key), set, depth+1)
+	}
+}

@@ -1,0 +1,610 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// Envoy: actions make a descriptor of a request, a list of keys with values. The local filter has buckets for descriptors,
+// and one for all requests; the rate limit service has a tree of them, with windows of the clock. Envoy Gateway has both
+// in a BackendTrafficPolicy.
+// Sources: envoy/config/route/v3/route_components.proto, RateLimit.Action; .../local_ratelimit/v3/local_rate_limit.proto;
+// https://github.com/envoyproxy/ratelimit#descriptor-list-definition; https://gateway.envoyproxy.io, BackendTrafficPolicy.
+
+var (
+	envoyFormat   = format{name: "envoy", has: isEnvoy, take: takeEnvoy}
+	gatewayFormat = format{name: "envoy-gateway", has: isGateway, take: takeGateway}
+)
+
+func isEnvoy(d doc) (found bool) {
+	if d.Get("domain") != nil && d.Get("descriptors") != nil {
+		return true
+	}
+	d.Walk(func(key string, part *policy.Tree) bool {
+		found = found || key == "token_bucket" || key == "rate_limits" && len(part.List()) > 0 && part.List()[0].Get("actions") != nil
+		return !found
+	})
+	return found
+}
+
+// An envoyEntry is what an action adds to a descriptor.
+type envoyEntry struct {
+	key, value string
+	parts      []string // what it counts by: of IPv4 and of IPv6, if that differs
+	set        Set
+}
+
+// An envoyAction is the descriptor that some requests have.
+type envoyAction struct {
+	entries []envoyEntry
+	set     Set
+}
+
+// A envoyLocal is a local filter, or its settings at a route.
+type envoyLocal struct {
+	d       doc
+	at      *policy.Tree
+	set     Set
+	atRoute bool
+}
+
+type envoyReader struct {
+	*Import
+	actions []envoyAction
+	local   []envoyLocal
+}
+
+func takeEnvoy(i *Import, docs []doc) {
+	r := &envoyReader{Import: i}
+	for _, d := range docs {
+		r.look(d, d.Tree, Set{}, 0)
+	}
+	r.filters()
+	r.services(docs)
+}
+
+// look finds actions and local filters below a part, with the requests of the routes on the way.
+func (r *envoyReader) look(d doc, t *policy.Tree, set Set, depth int) {
+	if t == nil || depth > 100 {
+		return
+	}
+	var hosts []string
+	for _, h := range t.List("domains") {
+		if name, _, _ := strings.Cut(strings.ToLower(h.Text), ":"); name != "*" {
+			hosts = append(hosts, name)
+		}
+	}
+	if hosts != nil {
+		set = set.and(within("host", hosts...))
+	}
+	if t.Get("token_bucket") != nil && t.Get("entries") == nil {
+		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
+	} else if t.Get("descriptors") != nil && t.Get("stat_prefix") != nil {
+		r.local = append(r.local, envoyLocal{d, t, set, r.inRoute(t, d)})
+	}
+	for _, key := range t.Keys() {
+		part := t.Get(key)
+		switch key {
+		case "rate_limits":
+			for _, l := range part.List() {
+				if a, ok := r.action(d, l, set); ok {
+					r.actions = append(r.actions, a)
+				}
+			}
+		case "routes":
+			left := set
+			for _, route := range part.List() {
+				one, known := r.route(d, route.Get("match"))
+				r.look(d, route, left.and(one), depth+1)
+				if known {
+					left = left.and(one.except())
+				}
+			}
+		default:
+			for _, item := range append(part.Items, part) {
+				r.look(d, item, set, depth+1)
+			}
+		}
+	}
+}
+
+// inRoute reports whether settings stand below a route or a virtual host.
+func (r *envoyReader) inRoute(t *policy.Tree, d doc) (found bool) {
+	d.Walk(func(key string, part *policy.Tree) bool {
+		if key == "typed_per_filter_config" {
+			part.Walk(func(_ string, inner *policy.Tree) bool {
+				found = found || inner == t
+				return !found
+			})
+			return false
+		}
+		return !found
+	})
+	return found
+}
+
+// route is the requests of a route's match; false if not all of it is known.
+func (r *envoyReader) route(d doc, m *policy.Tree) (set Set, known bool) {
+	known = true
+	for _, key := range m.Keys() {
+		text := m.Say(key)
+		switch key {
+		case "prefix", "path_separated_prefix":
+			set = set.and(below(text))
+		case "path":
+			set = set.and(exactly(text))
+		case "safe_regex":
+			one, ok := textSet("regexp", "reg", []string{"^(?:" + m.Say(key, "regex") + ")$"}, false)
+			set, known = set.and(one), known && ok
+		case "headers":
+			for _, h := range m.List(key) {
+				one, ok := headerMatch(h)
+				if !ok {
+					r.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+				}
+				set, known = set.and(one), known && ok
+			}
+		default:
+			r.lose(d.place(m.Get(key)), "%s of a route is not read: it is taken to fit", key)
+			known = false
+		}
+	}
+	return set, known
+}
+
+// headerMatch is the requests of a HeaderMatcher.
+func headerMatch(h *policy.Tree) (set Set, known bool) {
+	how, text := "", cmp.Or(h.Say("exact_match"), h.Say("string_match", "exact"))
+	for key, kind := range map[string]string{"prefix": "beg", "suffix": "end", "contains": "sub"} {
+		if v := cmp.Or(h.Say("string_match", key), h.Say(key+"_match")); v != "" {
+			how, text = kind, v
+		}
+	}
+	if v := cmp.Or(h.Say("string_match", "safe_regex", "regex"), h.Say("safe_regex_match", "regex")); v != "" {
+		how, text = "reg", "^(?:"+v+")$"
+	}
+	fold := h.Say("string_match", "ignore_case") == "true"
+	switch name := strings.ToLower(h.Say("name")); {
+	case name == ":path" && text != "":
+		text = strings.NewReplacer(`(\?.*)?`, "").Replace(text)
+		set, known = textSet("regexp", how, []string{text}, fold)
+	case name == ":method" && how == "" && text != "":
+		set, known = within("method", strings.ToUpper(text)), true
+	case (name == ":authority" || name == "host") && how != "reg" && text != "":
+		set, known = hostSet(how, []string{text})
+	case name == "user-agent" && text != "":
+		set, known = textSet("agent", how, []string{text}, fold)
+	case h.Get("present_match") != nil:
+		key, err := request.ParseKey("header:" + name)
+		set, known = within("without", key.String()), err == nil
+		if h.Say("present_match") != "false" {
+			set = set.except()
+		}
+	}
+	if !known {
+		return Set{}, false
+	}
+	if h.Say("invert_match") == "true" {
+		set = set.except()
+	}
+	return set, true
+}
+
+// action reads what makes a descriptor; false if requests have none that is known.
+func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok bool) {
+	a.set = set
+	for _, at := range l.List("actions") {
+		for _, kind := range at.Keys() {
+			of := at.Get(kind)
+			e := envoyEntry{key: of.Say("descriptor_key"), value: of.Say("descriptor_value")}
+			switch kind {
+			case "remote_address":
+				e.key, e.parts = "remote_address", []string{"client"}
+			case "masked_remote_address":
+				e.key = kind
+				for _, length := range []string{cmp.Or(of.Say("v4_prefix_mask_len"), "32"), cmp.Or(of.Say("v6_prefix_mask_len"), "128")} {
+					e.parts = append(e.parts, "client/"+length)
+				}
+			case "request_headers":
+				switch name := strings.ToLower(of.Say("header_name")); name {
+				case ":path":
+					e.parts = []string{"path"}
+				case ":authority", "host":
+					e.parts = []string{"host"}
+				case "user-agent":
+					e.parts = []string{"agent"}
+				case "x-forwarded-for":
+					e.parts = []string{"client"}
+					r.tell(d.place(of), "clients are taken from X-Forwarded-For: --client-from x-forwarded-for, with --trusted-proxy")
+				default:
+					key, err := request.ParseKey("header:" + name)
+					if err != nil || strings.HasPrefix(name, ":") {
+						r.lose(d.place(of), "no limit here counts by %s: its descriptor is left out", name)
+						return a, false
+					}
+					e.parts = []string{key.String()}
+				}
+			case "generic_key":
+				e.key = cmp.Or(e.key, kind)
+			case "header_value_match":
+				e.key, e.set = cmp.Or(e.key, "header_match"), Set{}
+				for _, h := range of.List("headers") {
+					one, known := headerMatch(h)
+					if !known {
+						r.lose(d.place(h), "no condition says the header %s: its descriptor is left out", h.Say("name"))
+						return a, false
+					}
+					e.set = e.set.and(one)
+				}
+				if of.Say("expect_match") == "false" {
+					e.set = e.set.except()
+				}
+			default:
+				r.lose(d.place(of), "the action %s is not read: its descriptor is left out", kind)
+				return a, false
+			}
+			a.entries = append(a.entries, e)
+		}
+	}
+	return a, len(a.entries) > 0
+}
+
+// cases are what a descriptor counts by, and for which requests.
+func (a envoyAction) cases(set Set) (all []keyCase) {
+	words := [2][]string{}
+	split := false
+	set = set.and(a.set)
+	for _, e := range a.entries {
+		set = set.and(e.set)
+		if len(e.parts) == 2 {
+			split = true
+		}
+		for family := range words {
+			if n := min(family, len(e.parts)-1); n >= 0 && !slices.Contains(words[family], e.parts[n]) {
+				words[family] = append(words[family], e.parts[n])
+			}
+		}
+	}
+	for family, network := range []string{"0.0.0.0/0", "::/0"} {
+		at := set
+		if split {
+			at = set.and(within("network", network))
+		} else if family == 1 {
+			break
+		}
+		var own []string // without one of these there is no descriptor
+		for _, w := range words[family] {
+			if (part{w}).canLack() && w != "agent" {
+				own = append(own, w)
+			}
+		}
+		for _, w := range own {
+			at = at.and(within("without", w).except())
+		}
+		by := request.BySite
+		if words[family] != nil {
+			key, err := request.ParseKey(strings.Join(words[family], "+"))
+			if err != nil {
+				continue
+			}
+			by = key
+		}
+		all = append(all, keyCase{at, by})
+	}
+	return all
+}
+
+// filters adds the limits of local filters.
+func (r *envoyReader) filters() {
+	p := Policy{Name: "envoy-local"}
+	var routes []Set
+	for _, l := range r.local {
+		if l.atRoute {
+			routes = append(routes, l.set)
+		}
+	}
+	for _, l := range r.local {
+		set := l.set
+		if !l.atRoute && routes != nil {
+			set = set.and(union(routes...).except())
+		}
+		for _, key := range []string{"filter_enabled", "filter_enforced"} {
+			switch n := l.at.Say(key, "default_value", "numerator"); {
+			case l.at.Get(key) == nil && key == "filter_enabled":
+				r.tell(l.d.place(l.at), "without filter_enabled Envoy limits nothing: it is judged all the same")
+			case n == "0":
+				r.tell(l.d.place(l.at.Get(key)), "%s is 0: it refuses nothing there, and is judged all the same", key)
+			case n != "" && n != "100" && cmp.Or(l.at.Say(key, "default_value", "denominator"), "HUNDRED") == "HUNDRED":
+				r.lose(l.d.place(l.at.Get(key)), "%s is %s %%: it is judged for all requests", key, n)
+			}
+		}
+		if l.at.Say("local_rate_limit_per_downstream_connection") == "true" {
+			r.lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
+		}
+		if b := l.at.Get("token_bucket"); b != nil {
+			r.bucket(&p, l.d, b, []keyCase{{set, request.BySite}}, "all requests")
+		}
+		own := r.actions
+		if list := l.at.List("rate_limits"); list != nil {
+			own = nil
+			for _, entry := range list {
+				if a, ok := r.action(l.d, entry, set); ok {
+					own = append(own, a)
+				}
+			}
+		}
+		for _, descriptor := range l.at.List("descriptors") {
+			entries, found := descriptor.List("entries"), false
+			for _, a := range own {
+				fits := len(a.entries) == len(entries)
+				for n := range entries {
+					fits = fits && a.entries[n].key == entries[n].Say("key") && (a.entries[n].parts != nil && entries[n].Say("value") == "" ||
+						a.entries[n].parts == nil && a.entries[n].value == entries[n].Say("value"))
+				}
+				if fits {
+					found = true
+					r.bucket(&p, l.d, descriptor.Get("token_bucket"), a.cases(set), "descriptor "+entriesText(entries))
+				}
+			}
+			if !found {
+				r.lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
+			}
+		}
+	}
+	if len(p.Limits) > 0 {
+		r.tell("", "each Envoy counts for itself; here one counts all requests. Before 1.31 it was filled by a timer: envoy-local")
+	}
+	r.Policies = append(r.Policies, p)
+}
+
+func entriesText(entries []*policy.Tree) string {
+	var texts []string
+	for _, e := range entries {
+		texts = append(texts, strings.TrimSuffix(e.Say("key")+"="+e.Say("value"), "="))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// bucket adds the limits of a token bucket.
+func (r *envoyReader) bucket(p *Policy, d doc, b *policy.Tree, cases []keyCase, what string) {
+	fill, most := cmp.Or(b.Say("tokens_per_fill"), "1"), b.Say("max_tokens")
+	period, err := limit.ParsePeriod(b.Say("fill_interval"))
+	if _, bad := strconv.Atoi(most); err != nil || bad != nil {
+		r.lose(d.place(b), "a bucket of %s tokens, filled every %s, is not understood", most, b.Say("fill_interval"))
+		return
+	}
+	for _, c := range cases {
+		p.Limits = append(p.Limits, Limit{
+			Text: fmt.Sprintf("token:%s/%s,burst=%s", fill, limit.FormatPeriod(period), most), By: c.by, Match: c.set, Count: c.set,
+			Told: []string{fmt.Sprintf("%s token_bucket of %s, refused with 429", d.place(b), what)},
+		})
+	}
+}
+
+// services adds the limits of the rate limit service: for each action that of the descriptor that it finds there.
+func (r *envoyReader) services(docs []doc) {
+	p := Policy{Name: "envoy", Combine: "each"}
+	for _, d := range docs {
+		if d.Get("domain") == nil {
+			continue
+		}
+		found := map[*policy.Tree]bool{}
+		actions := r.actions
+		if len(actions) == 0 { // its own names are all that there is
+			r.tell(d.place(nil), "no actions of Envoy are here: remote_address is taken for the client")
+			actions = []envoyAction{{entries: []envoyEntry{{key: "remote_address", parts: []string{"client"}}}}}
+		}
+		for _, a := range actions {
+			at := d.Tree
+			for _, e := range a.entries {
+				var next *policy.Tree
+				for _, one := range at.List("descriptors") {
+					if one.Say("key") == e.key && (one.Say("value") == "" && next == nil || e.value != "" && one.Say("value") == e.value) {
+						next = one
+					}
+				}
+				if at = next; at == nil {
+					break
+				}
+			}
+			if limits := at.Get("rate_limit"); limits != nil {
+				found[limits] = true
+				r.window(&p, d, at, a)
+			}
+		}
+		d.Walk(func(key string, part *policy.Tree) bool {
+			if key == "rate_limit" && !found[part] && part.Say("unlimited") != "true" {
+				r.lose(d.place(part), "no action of Envoy leads to this descriptor, or only some values do: it is left out")
+			}
+			return true
+		})
+	}
+	r.Policies = append(r.Policies, p)
+}
+
+var envoyUnits = map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"}
+
+// window adds the limit of a descriptor.
+func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
+	l := at.Get("rate_limit")
+	unit, ok := envoyUnits[strings.ToLower(l.Say("unit"))]
+	switch {
+	case l.Say("unlimited") == "true":
+		return
+	case !ok:
+		r.lose(d.place(l), "no limit here has a window of a %s", l.Say("unit"))
+		return
+	}
+	dry := ""
+	if at.Say("shadow_mode") == "true" {
+		dry = ", which is a dry run there"
+	}
+	for _, c := range a.cases(Set{}) {
+		p.Limits = append(p.Limits, Limit{
+			Text: fmt.Sprintf("envoy:%s/%s", l.Say("requests_per_unit"), unit), By: c.by, Match: c.set, Count: c.set,
+			Told: []string{fmt.Sprintf("%s descriptor %s%s, refused with 429", d.place(l), at.Say("key"), dry)},
+		})
+	}
+}
+
+func isGateway(d doc) bool {
+	return len(each([]doc{d}, "BackendTrafficPolicy", "HTTPRoute")) > 0
+}
+
+func takeGateway(i *Import, docs []doc) {
+	routes := map[string]Set{}
+	for _, d := range each(docs, "HTTPRoute") {
+		routes[d.Say("metadata", "name")] = i.httpRoute(d)
+	}
+	for _, d := range each(docs, "BackendTrafficPolicy") {
+		name, set := d.Say("metadata", "name"), Set{}
+		var sets []Set
+		for _, ref := range append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...) {
+			if route, ok := routes[ref.Say("name")]; ok && ref.Say("kind") == "HTTPRoute" {
+				sets = append(sets, route)
+			} else {
+				i.tell(d.place(ref), "%s %s is not here: it is judged on all requests", ref.Say("kind"), ref.Say("name"))
+				sets = append(sets, Set{})
+			}
+		}
+		if sets != nil {
+			set = union(sets...)
+		}
+		limits := d.Get("spec", "rateLimit")
+		local := limits.Get("local") != nil && limits.Say("type") != "Global"
+		kind := map[bool]string{true: "local", false: "global"}[local]
+		p := Policy{Name: "envoy-gateway " + name}
+		if !local {
+			p.Combine = "each"
+		} else {
+			i.tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
+		}
+		for _, rule := range limits.List(kind, "rules") {
+			i.gatewayRule(&p, d, rule, set, local)
+		}
+		i.Policies = append(i.Policies, p)
+	}
+}
+
+// httpRoute is the requests of an HTTPRoute: of any of its matches, for any of its hosts.
+func (i *Import) httpRoute(d doc) Set {
+	set := Set{}
+	var hosts []string
+	for _, h := range d.List("spec", "hostnames") {
+		hosts = append(hosts, strings.ToLower(h.Text))
+	}
+	if hosts != nil {
+		set = within("host", hosts...)
+	}
+	var all []Set
+	for _, rule := range d.List("spec", "rules") {
+		for _, m := range rule.List("matches") {
+			one := Set{}
+			path := m.Say("path", "value")
+			switch m.Say("path", "type") {
+			case "Exact":
+				one = exactly(path)
+			case "RegularExpression":
+				one, _ = textSet("regexp", "reg", []string{"^(?:" + path + ")$"}, false)
+			default:
+				if path = strings.TrimSuffix(path, "/"); path != "" {
+					one = union(exactly(path), below(path+"/"))
+				}
+			}
+			if method := m.Say("method"); method != "" {
+				one = one.and(within("method", strings.ToUpper(method)))
+			}
+			if m.Get("headers") != nil || m.Get("queryParams") != nil {
+				i.lose(d.place(m), "headers and queryParams of a match are not read: they are taken to fit")
+			}
+			all = append(all, one)
+		}
+		if rule.Get("matches") == nil {
+			all = append(all, Set{})
+		}
+	}
+	if all != nil {
+		set = set.and(union(all...))
+	}
+	return set
+}
+
+// gatewayRule adds the limit of a rule: for each that its selectors tell apart.
+func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local bool) {
+	unit, ok := envoyUnits[strings.ToLower(rule.Say("limit", "unit"))]
+	n := rule.Say("limit", "requests")
+	if !ok || n == "" {
+		i.lose(d.place(rule), "a limit of %s in a %s is not understood", n, rule.Say("limit", "unit"))
+		return
+	}
+	text := "envoy:" + n + "/" + unit
+	if local {
+		text = "token:" + n + "/" + unit
+	}
+	var words []string
+	var fits []Set
+	for _, s := range rule.List("clientSelectors") {
+		one := Set{}
+		if cidr := s.Get("sourceCIDR"); cidr != nil {
+			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err == nil && prefix.Bits() > 0 {
+				one = one.and(within("network", networkText(prefix)))
+			}
+			if cidr.Say("type") == "Distinct" {
+				words = append(words, "client")
+			}
+		}
+		for _, h := range s.List("headers") {
+			key, err := request.ParseKey("header:" + h.Say("name"))
+			switch {
+			case err == nil && h.Say("type") == "Distinct":
+				words = append(words, key.String())
+			case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
+				one = one.and(within("agent", "^"+regexp.QuoteMeta(h.Say("value"))+"$"))
+			default:
+				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
+			}
+		}
+		var methods []string
+		for _, m := range s.List("methods") {
+			methods = append(methods, strings.ToUpper(m.Say("value")))
+		}
+		if methods != nil {
+			one = one.and(within("method", methods...))
+		}
+		if path := s.Get("path"); path != nil {
+			how := map[string]string{"Exact": "", "PathPrefix": "beg", "RegularExpression": "reg"}[path.Say("type")]
+			if set, ok := textSet("regexp", how, []string{path.Say("value")}, false); ok {
+				one = one.and(set)
+			}
+		}
+		fits = append(fits, one)
+	}
+	if fits != nil {
+		set = set.and(union(fits...))
+	}
+	own := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !(part{w}).canLack() })
+	for _, w := range own {
+		set = set.and(within("without", w).except())
+	}
+	by := request.BySite
+	if words != nil {
+		key, err := request.ParseKey(strings.Join(words, "+"))
+		if err != nil {
+			i.lose(d.place(rule), "%v", err)
+			return
+		}
+		by = key
+	}
+	p.Limits = append(p.Limits, Limit{
+		Text: text, By: by, Match: set, Count: set,
+		Told: []string{fmt.Sprintf("%s rule of %s, refused with 429", d.place(rule), d.Say("metadata", "name"))},
+	})
+}
