@@ -63,6 +63,17 @@ func (b *caddyBlock) name() string {
 	return b.words[0]
 }
 
+// turn is where a block stands among others: with the longest path first, without a matcher last.
+func (b *caddyBlock) turn() int {
+	switch {
+	case len(b.words) < 2:
+		return 1
+	case strings.HasPrefix(b.words[1], "/"):
+		return -len(b.words[1])
+	}
+	return 0
+}
+
 type caddyReader struct {
 	*Import
 	file   string
@@ -128,6 +139,8 @@ func (r *caddyReader) level(blocks []*caddyBlock, set Set) {
 		}
 	}
 	var handled []Set
+	blocks = slices.Clone(blocks)
+	slices.SortStableFunc(blocks, func(a, b *caddyBlock) int { return cmp.Compare(a.turn(), b.turn()) })
 	for _, b := range blocks {
 		at := set
 		if name := b.name(); len(b.words) > 1 && (strings.HasPrefix(b.words[1], "/") || strings.HasPrefix(b.words[1], "@")) {
@@ -140,13 +153,13 @@ func (r *caddyReader) level(blocks []*caddyBlock, set Set) {
 		switch b.name() {
 		case "rate_limit":
 			r.handler(b, at)
-		case "handle", "handle_path": // one of them gets a request, that without a condition what is left
-			if at.c.Is(&set.c) {
-				defer func() { r.level(b.inner, set.and(union(handled...).except())) }()
-				continue
+		case "handle", "handle_path": // one of them gets a request
+			for _, before := range handled {
+				at = at.and(before.except())
 			}
-			handled = append(handled, at)
-			r.level(b.inner, at)
+			if handled = append(handled, at); !at.never {
+				r.level(b.inner, at)
+			}
 		case "route":
 			r.level(b.inner, at)
 		}

@@ -140,11 +140,11 @@ func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
 		all = append(all, s.List("routes")...)
 	}
 	all = append(all, d.List("routes")...)
-	whole, own := map[*policy.Tree]Set{}, map[*policy.Tree]Set{}
+	whole := map[*policy.Tree]Set{}
 	for _, r := range all {
 		whole[r] = i.kongRoute(d, r)
 	}
-	weight := func(r *policy.Tree) (kinds, length int) {
+	return ownSets(all, whole, func(r *policy.Tree) (kinds, length int) {
 		for _, key := range []string{"hosts", "methods", "paths", "headers", "snis"} {
 			kinds += min(1, len(r.List(key)))
 		}
@@ -152,7 +152,15 @@ func (i *Import) kongRoutes(d doc) map[*policy.Tree]Set {
 			length = max(length, len(p.Text))
 		}
 		return kinds, length
-	}
+	})
+}
+
+// ownSets takes from the requests of each route those that a weightier one gets: of more kinds of conditions, else with a
+// longer path.
+func ownSets(
+	all []*policy.Tree, whole map[*policy.Tree]Set, weight func(*policy.Tree) (kinds, length int),
+) map[*policy.Tree]Set {
+	own := map[*policy.Tree]Set{}
 	for _, r := range all {
 		set := whole[r]
 		kinds, length := weight(r)
@@ -284,8 +292,9 @@ func takeAPISIX(i *Import, docs []doc) {
 	}
 	for _, d := range docs {
 		services, configs := map[string][]Set{}, map[string][]Set{}
+		own := apisixRoutes(d.List("routes"), "uri", "uris")
 		for _, r := range d.List("routes") {
-			set := apisixRoute(r, "uri", "uris", "host", "hosts", "methods")
+			set := own[r]
 			i.apisixVars(d, r)
 			add(d, r.Get("plugins"), set, 2)
 			services[r.Say("service_id")] = append(services[r.Say("service_id")], set)
@@ -305,10 +314,14 @@ func takeAPISIX(i *Import, docs []doc) {
 				i.lose(d.place(c), "a limit for some consumers is not read")
 			}
 		}
+		var matches []*policy.Tree
 		for _, r := range d.List("spec", "http") {
-			set := apisixRoute(r.Get("match"), "path", "paths", "host", "hosts", "methods")
+			matches = append(matches, r.Get("match"))
+		}
+		own = apisixRoutes(matches, "path", "paths")
+		for _, r := range d.List("spec", "http") {
 			i.apisixVars(d, r.Get("match"))
-			add(d, r.Get("plugins"), set, 2)
+			add(d, r.Get("plugins"), own[r.Get("match")], 2)
 		}
 		if kind := d.Say("kind"); kind == "ApisixGlobalRule" || kind == "ApisixPluginConfig" {
 			add(d, d.Get("spec", "plugins"), Set{}, 0)
@@ -323,8 +336,22 @@ func takeAPISIX(i *Import, docs []doc) {
 	i.Policies = append(i.Policies, p)
 }
 
-// apisixRoute is the requests of a route, by the names of its fields. A path ends in * or is the whole.
-func apisixRoute(r *policy.Tree, uri, uris, host, hosts, methods string) Set {
+// apisixRoutes are the requests of routes: of those that fit one the one with the longest path gets it.
+func apisixRoutes(all []*policy.Tree, uri, uris string) map[*policy.Tree]Set {
+	whole := map[*policy.Tree]Set{}
+	for _, r := range all {
+		whole[r] = apisixRoute(r, uri, uris)
+	}
+	return ownSets(all, whole, func(r *policy.Tree) (kinds, length int) {
+		for _, p := range append(r.List(uri), r.List(uris)...) {
+			length = max(length, 2*len(p.Text)-2*strings.Count(p.Text, "*")+1-strings.Count(p.Text, "*"))
+		}
+		return 0, length
+	})
+}
+
+// apisixRoute is the requests of a route, by the names of its paths. One ends in * or is the whole.
+func apisixRoute(r *policy.Tree, uri, uris string) Set {
 	set := Set{}
 	var paths []Set
 	for _, p := range append(r.List(uri), r.List(uris)...) {
@@ -338,14 +365,14 @@ func apisixRoute(r *policy.Tree, uri, uris, host, hosts, methods string) Set {
 		set = set.and(union(paths...))
 	}
 	var names []string
-	for _, h := range append(r.List(host), r.List(hosts)...) {
+	for _, h := range append(r.List("host"), r.List("hosts")...) {
 		names = append(names, strings.ToLower(h.Text))
 	}
 	if names != nil {
 		set = set.and(within("host", names...))
 	}
 	var verbs []string
-	for _, m := range r.List(methods) {
+	for _, m := range r.List("methods") {
 		verbs = append(verbs, strings.ToUpper(m.Text))
 	}
 	if verbs != nil {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -243,7 +244,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		var counter tracked
 		number, ok := f.term.counter, false
 		for _, known := range []string{"0", "1", "2"} {
-			if c, there := counters[known]; !ok && there && (number == known || number == "" && c.table == f.term.table) {
+			if c, there := counters[known]; !ok && there && (number == known || number == "" && c.table == cmp.Or(f.term.table, s.name)) {
 				counter, number, ok = c, known, true
 			}
 		}

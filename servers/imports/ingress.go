@@ -172,7 +172,7 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	for _, key := range notes.Keys() {
 		at := notes.Get(key)
 		switch {
-		case notInLimit().MatchString(key):
+		case notInLimit().MatchString(key), strings.Contains(key, "rate-limit"), strings.Contains(key, "limit-req-"):
 			i.lose(d.place(at), "%s is no limit that is known here", key)
 		case strings.HasSuffix(key, "-snippet") && strings.Contains(at.Text, "limit_req"):
 			i.lose(d.place(at), "%s has a limit_req, which is not read", key)
