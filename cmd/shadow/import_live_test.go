@@ -45,50 +45,78 @@ func TestImportedLimitsJudgeAsNginxDoes(t *testing.T) {
 		t.Run(folder.Name(), func(t *testing.T) {
 			t.Parallel()
 			lines := loggedByNginx(t, testneeds.Rand(t, uint64(seed), 31), folder.Name())
-			dir := t.TempDir()
-			want := map[int]bool{}
-			for i, words := range lines {
-				if strings.HasPrefix(words[len(words)-1], "REJECTED") {
-					want[i] = true
-				}
-			}
-			if len(want) < importRequests/10 || len(want) > importRequests*9/10 {
-				t.Errorf("nginx refused %d of %d requests, which tests little", len(want), len(lines))
-			}
-			var log strings.Builder
-			for i, words := range lines { // each a millisecond after the one before, so that the time tells which it is
-				words[2] = fmt.Sprintf("1767225600.%03d", i)
-				log.WriteString(strings.Join(words, " ") + "\n")
-			}
-			must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
-			conf, err := filepath.Abs(filepath.Join(importedFolder, folder.Name(), "nginx.conf"))
-			must(t, err)
-			run(t, dir, "replay", "log", "--limits-from", conf, "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" `+
-				`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`)
-			refused := map[int]bool{}
-			for _, text := range strings.Fields(string(run(t, dir, "query", "--db", "db", "--output", "csv",
-				"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks"))) {
-				if n, err := strconv.Atoi(text); err == nil {
-					refused[n] = true
-				}
-			}
-			for i, words := range lines {
-				if refused[i] != want[i] {
-					t.Errorf("%s: refused %t", strings.Join(words, " "), refused[i])
-				}
-			}
+			sameVerdicts(t, filepath.Join(importedFolder, folder.Name(), "nginx.conf"), lines, func(words []string) bool {
+				return strings.HasPrefix(words[len(words)-1], "REJECTED")
+			})
 		})
 	}
 }
 
-// loggedByNginx are the words of the lines that nginx logs of random requests, in their order.
-func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
+// So it is with a real HAProxy.
+func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
+	testneeds.Program(t, "haproxy")
+	const file = "../../servers/imports/testdata/haproxy/live.cfg"
+	text, err := os.ReadFile(file)
+	must(t, err)
+	address, config := freeAddress(t), filepath.Join(t.TempDir(), "haproxy.cfg")
+	must(t, os.WriteFile(config, []byte(strings.ReplaceAll(string(text), "PORT", address)), 0o600))
+	log := filepath.Join(t.TempDir(), "log")
+	out, err := os.Create(log)
+	must(t, err)
+	defer out.Close()
+	haproxy := exec.Command("haproxy", "-db", "-f", config)
+	haproxy.Stdout, haproxy.Stderr = out, out
+	lines := logged(t, testneeds.Rand(t, 5, 31), haproxy, address, log)
+	sameVerdicts(t, file, lines, func(words []string) bool { return words[4] == "429" })
+}
+
+// sameVerdicts holds the verdicts of a replay against those of a server.
+func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(words []string) bool) {
 	dir := t.TempDir()
-	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(importedFolder, name))))
+	want := map[int]bool{}
+	for i, words := range lines {
+		if isRefused(words) {
+			want[i] = true
+		}
+	}
+	if len(want) < importRequests/10 || len(want) > importRequests*9/10 {
+		t.Errorf("%d of %d requests were refused, which tests little", len(want), len(lines))
+	}
+	var log strings.Builder
+	for i, words := range lines { // each a millisecond after the one before, so that the time tells which it is
+		words[2] = fmt.Sprintf("1767225600.%03d", i)
+		log.WriteString(strings.Join(words, " ") + "\n")
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
+	conf, err := filepath.Abs(file)
+	must(t, err)
+	run(t, dir, "replay", "log", "--limits-from", conf, "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" `+
+		`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`)
+	refused := map[int]bool{}
+	for _, text := range strings.Fields(string(run(t, dir, "query", "--db", "db", "--output", "csv",
+		"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks"))) {
+		if n, err := strconv.Atoi(text); err == nil {
+			refused[n] = true
+		}
+	}
+	for i, words := range lines {
+		if refused[i] != want[i] {
+			t.Errorf("%s: refused %t", strings.Join(words, " "), refused[i])
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	address := free.Addr().String()
 	must(t, free.Close())
+	return free.Addr().String()
+}
+
+// loggedByNginx are the words of the lines that nginx logs of random requests, in their order.
+func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
+	dir, address := t.TempDir(), freeAddress(t)
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(importedFolder, name))))
 	must(t, os.WriteFile(filepath.Join(dir, "harness.conf"), fmt.Appendf(nil, harness, dir), 0o600))
 	files, err := filepath.Glob(dir + "/*.conf")
 	must(t, err)
@@ -99,39 +127,41 @@ func loggedByNginx(t *testing.T, r *rand.Rand, name string) (lines [][]string) {
 		must(t, err)
 		must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", address)), 0o600))
 	}
-	nginx := exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", dir+"/nginx.conf", "-g",
-		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;")
-	var said strings.Builder
-	nginx.Stderr = &said
-	must(t, nginx.Start())
+	return logged(t, r, exec.Command("nginx", "-e", "stderr", "-p", dir, "-c", dir+"/nginx.conf", "-g",
+		"daemon off; master_process off; error_log stderr; pid "+dir+"/pid;"), address, dir+"/log")
+}
+
+// logged are the words of the lines that a server logs.
+func logged(t *testing.T, r *rand.Rand, server *exec.Cmd, address, log string) (lines [][]string) {
+	must(t, server.Start())
 	t.Cleanup(func() {
-		_ = nginx.Process.Kill()
-		_ = nginx.Wait()
+		_ = server.Process.Kill()
+		_ = server.Wait()
 	})
 	for patience := 0; ; patience++ {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			break
 		} else if patience == 500 {
-			t.Fatalf("nginx does not listen: %s", &said)
+			t.Fatalf("%s does not listen", server.Path)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	for seq := range importRequests {
 		sendRandom(t, r, address, seq)
 	}
-	quoted := regexp.MustCompile(`"[^"]*"|\S+`)
+	quoted, number := regexp.MustCompile(`"[^"]*"|\S+`), regexp.MustCompile(`^\d+ `)
 	for patience := 0; len(lines) < importRequests; patience++ { // the log comes a little later
 		if patience == 500 {
-			t.Fatalf("nginx logged %d requests", len(lines))
+			t.Fatalf("%s logged %d requests", server.Path, len(lines))
 		}
 		time.Sleep(10 * time.Millisecond)
-		text, err := os.ReadFile(dir + "/log")
+		text, err := os.ReadFile(log)
 		must(t, err)
 		lines = nil
 		for line := range strings.Lines(string(text)) {
-			if words := quoted.FindAllString(line, -1); words[0] != "-" {
-				lines = append(lines, words)
+			if number.MatchString(line) {
+				lines = append(lines, quoted.FindAllString(line, -1))
 			}
 		}
 	}
