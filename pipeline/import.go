@@ -40,15 +40,17 @@ func (f *Import) Run(files []string) error {
 	if err := i.Write(&text); err != nil {
 		return err
 	}
-	if len(i.Policies) > 0 {
-		if config, err := policy.ParseConfig("what is written", text.Bytes()); err != nil {
-			return err
-		} else if err = compiles(&config); err != nil {
-			return err
-		}
-	}
 	if _, err = f.Out.Write(text.Bytes()); err != nil {
 		return err
+	}
+	if len(i.Policies) > 0 {
+		config, err := policy.ParseConfig("what is written", text.Bytes())
+		if err == nil {
+			err = compiles(&config)
+		}
+		if err != nil {
+			return Usage("this cannot be judged as a whole: %w", err)
+		}
 	}
 	if lost := i.Lost(); len(lost) > 0 {
 		return NotUnderstoodError(len(lost))

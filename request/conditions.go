@@ -85,6 +85,10 @@ func groups(all []Conditions) string {
 
 // Is reports whether both state the same.
 func (c *Conditions) Is(other *Conditions) bool {
+	if len(c.Any) != len(other.Any) || len(c.Not) != len(other.Not) || !slices.Equal(c.Paths, other.Paths) ||
+		!slices.Equal(c.Prefixes, other.Prefixes) || !slices.Equal(c.Regexps, other.Regexps) {
+		return false // most differ in these
+	}
 	var mine [][]string
 	c.Each(func(_ string, values *[]string) { mine = append(mine, *values) })
 	same := true
