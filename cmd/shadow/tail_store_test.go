@@ -30,7 +30,7 @@ type keeper struct {
 	log    *os.File
 	lines  int64
 	cmd    *exec.Cmd
-	stderr bytes.Buffer
+	stderr safeBuffer
 	flags  []string
 }
 
@@ -110,7 +110,7 @@ func (k *keeper) wait(what string, done func() bool) {
 	k.t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			k.t.Fatalf("waited for %s; the tail says: %s", what, k.stderr.Bytes())
+			k.t.Fatalf("waited for %s; the tail says: %s", what, k.stderr.String())
 		}
 	}
 }
@@ -125,10 +125,10 @@ func (k *keeper) end() {
 	})
 	must(k.t, k.cmd.Process.Signal(os.Interrupt))
 	if err := k.cmd.Wait(); err != nil {
-		k.t.Fatalf("the tail ended with %v: %s", err, k.stderr.Bytes())
+		k.t.Fatalf("the tail ended with %v: %s", err, k.stderr.String())
 	}
 	if left, err := os.ReadDir(k.state() + ".spool"); err != nil || len(left) > 0 {
-		k.t.Errorf("left in the spool: %v, %v; the tail says: %s", left, err, k.stderr.Bytes())
+		k.t.Errorf("left in the spool: %v, %v; the tail says: %s", left, err, k.stderr.String())
 	}
 }
 
