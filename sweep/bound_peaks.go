@@ -42,6 +42,13 @@ type peakPair struct {
 	class  uint8
 }
 
+// A peakClient is what one client sent. Those who sent most come first: theirs are most of the smallest times, and of the
+// others few need a closer look.
+type peakClient struct {
+	pairs    []*peakPair
+	requests uint32
+}
+
 // lifeMark stands between times where a key began again.
 const lifeMark limit.Time = math.MinInt64
 
@@ -161,13 +168,22 @@ func (p *peaks) end() {
 		}
 	}
 	slices.SortFunc(pairs, func(x, y *peakPair) int { return cmp.Compare(x.client, y.client) })
-	var lives []life
+	var clients []peakClient
 	for i, pair := range pairs {
-		lives = appendLives(lives, p.times.at(pair.class, pair.block)[:pair.n])
-		if i+1 == len(pairs) || pairs[i+1].client != pair.client {
-			p.offer(pair.client, lives)
-			lives = lives[:0]
+		if i == 0 || pairs[i-1].client != pair.client {
+			clients = append(clients, peakClient{pairs: pairs[i:i]})
 		}
+		c := &clients[len(clients)-1]
+		c.pairs, c.requests = c.pairs[:len(c.pairs)+1], c.requests+pair.n
+	}
+	slices.SortFunc(clients, func(x, y peakClient) int { return cmp.Compare(y.requests, x.requests) })
+	var lives []life
+	for _, c := range clients {
+		lives = lives[:0]
+		for _, pair := range c.pairs {
+			lives = appendLives(lives, p.times.at(pair.class, pair.block)[:pair.n])
+		}
+		p.offer(c.pairs[0].client, lives)
 	}
 	p.finish()
 }
@@ -211,36 +227,47 @@ func (p *peaks) goalsOf(client int32) (those []*smallest) {
 	return those
 }
 
-// offer holds the times of a client against the smallest.
+// offer holds the times of a client against the smallest, from the largest number of requests on. Of most numbers none
+// matters: where at most m requests came in less time than n need to matter, neither do any in between, as fewer need
+// no more time.
 func (p *peaks) offer(client int32, lives []life) {
 	goals := p.goalsOf(client)
-	longest, least, of := 0, limit.Time(0), 2 // least: the time for a number of requests before
+	longest := 0
 	for _, l := range lives {
 		longest = max(longest, len(l))
 	}
-	for i, n := range p.tried {
-		if n > longest {
-			return
+	upTo := func(most int) int { // index of the largest number that is tried, −1 if all are larger
+		i, found := slices.BinarySearch(p.tried, most)
+		if !found {
+			i--
 		}
-		enough, matters := limit.Never, false // what several times as many pauses take, at least
-		if times := limit.Time((n - 1) / (of - 1)); least <= limit.Never/times {
-			enough = times * least
-		}
+		return i
+	}
+	matters := false
+	for i := upTo(longest); i >= 0; {
+		bar := limit.Time(0)
 		for _, g := range goals {
-			matters = matters || enough < g.bar(i)
+			bar = max(bar, g.bar(i))
 		}
-		if !matters {
-			continue
+		if !matters && bar < limit.Never {
+			most := 0
+			for _, l := range lives {
+				most = max(most, l.most(bar))
+			}
+			if most < p.tried[i] {
+				i = upTo(most)
+				continue
+			}
 		}
 		took := limit.Never
 		for _, l := range lives {
-			took = min(took, l.least(n, enough))
+			took = min(took, l.least(p.tried[i]))
 		}
-		if least, of = took, n; took == limit.Never {
-			return
-		}
-		for _, g := range goals {
-			g.offer(i, took)
+		if matters = took < bar; matters {
+			for _, g := range goals {
+				g.offer(i, took)
+			}
+			i--
 		}
 	}
 }
@@ -256,21 +283,30 @@ func (p *peaks) join(goals []smallest) {
 	}
 }
 
-// least is the least time in which n requests came. If that is no more than enough, it need not be known more exactly.
-func (l life) least(n int, enough limit.Time) limit.Time {
+// least is the least time in which n requests came.
+func (l life) least(n int) limit.Time {
 	least := limit.Never
 	if n > len(l) {
 		return least
 	}
-	begins := l[:len(l)-n+1]
-	for i, end := range l[n-1:] {
-		if took := end - begins[i]; took < least {
-			if least = took; took <= enough {
-				break
-			}
-		}
+	ends := l[n-1:]
+	begins := l[:len(ends)]
+	for i := range begins {
+		least = min(least, ends[i]-begins[i])
 	}
 	return least
+}
+
+// most is how many requests came in less than some time.
+func (l life) most(within limit.Time) (most int) {
+	begin := 0
+	for i, at := range l {
+		for begin <= i && at-l[begin] >= within {
+			begin++
+		}
+		most = max(most, i+1-begin)
+	}
+	return most
 }
 
 // bar is the time below which one matters.
