@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"runtime"
 	"slices"
 
 	"shadow/limit"
@@ -63,23 +64,34 @@ func (k *Keys) findAlike() {
 		v := k.visitors.At(id)
 		all.Client, all.User, all.Agent = append(all.Client, v.Client), append(all.User, v.User), append(all.Agent, v.Agent)
 	}
+	var missing []request.Key
+	for _, s := range k.sweeps {
+		if who := s.timelines.By.Who(); !slices.Contains(missing, who) && k.groups[who] == nil {
+			missing = append(missing, who)
+		}
+	}
+	found := make([]*visitorGroups, len(missing))
+	each(runtime.GOMAXPROCS(0), len(missing), func(i int) { found[i] = k.groupsBy(missing[i], all) })
 	for _, s := range k.sweeps {
 		who := s.timelines.By.Who()
-		groups, known := k.groups[who]
-		if !known {
-			groups = k.groupsBy(who, all)
-			if (len(k.groups)+1)*5*n <= groupBytes {
-				k.groups[who] = groups
-			}
+		if i := slices.Index(missing, who); i >= 0 {
+			s.visitorGroups = *found[i]
+		} else {
+			s.visitorGroups = *k.groups[who]
 		}
-		s.visitorGroups = groups
+	}
+	for i, who := range missing {
+		if (len(k.groups)+1)*5*n <= groupBytes {
+			k.groups[who] = found[i]
+		}
 	}
 	k.shareWith(request.ByClient)
 	k.shareWith(request.ByClientAction)
 }
 
 // groupsBy finds the groups of visitors, and which of them are the visitors of a client.
-func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) (g visitorGroups) {
+func (k *Keys) groupsBy(who request.Key, all *traffic.Batch) *visitorGroups {
+	g := new(visitorGroups)
 	values := uint8(0)
 	for _, p := range who.Parts() {
 		switch i := slices.Index(k.options.Tables.Parts, p); {

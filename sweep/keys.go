@@ -30,8 +30,8 @@ type Keys struct {
 	doubted  int64
 	judged   intern.PagedSlice[int64] // by visitor: requests that the curves are about
 	part     part
-	valued   intern.PagedSlice[uint8] // by client: bit i: some request of it has traffic.Batch.Values[i]
-	groups   map[request.Key]visitorGroups
+	valued   intern.PagedSlice[uint8]       // by client: bit i: some request of it has traffic.Batch.Values[i]
+	groups   map[request.Key]*visitorGroups // as far as they are kept
 	clients  clientCounts
 	sweeps   []*keySweep
 	refused  []intern.PagedSlice[int64] // by limit of KeysOptions.Limits, by visitor
@@ -101,7 +101,7 @@ func (k *Keys) Again(keys []request.Key, periods []limit.Time) *Keys {
 	a.options.Keys, a.options.Periods, a.options.Limits = keys, periods, 0
 	a.begin(a.group)
 	if k.groups == nil {
-		k.groups = map[request.Key]visitorGroups{}
+		k.groups = map[request.Key]*visitorGroups{}
 	}
 	a.valued, a.groups = k.valued, k.groups
 	a.findAlike()

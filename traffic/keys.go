@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 	"net/netip"
@@ -252,9 +253,10 @@ func (p *pairs) join(firsts, seconds []int32) (ids []int32) {
 // networks holds for each client the group that its address is in. A client without one is a group by itself.
 type networks struct {
 	of        []int32              // by client id
-	addresses map[netip.Addr]int32 // groups by where they begin, if the part is a network
-	known     intern.Dict          // others by their names
-	ids       []int32              // by their ids in known
+	v4        pairs                // where groups begin, if the part is a network of IPv4
+	addresses map[netip.Addr]int32 // groups by where they begin, if it is one of IPv6
+	known     intern.Dict          // names of other groups
+	ids       []int32              // groups by their ids in v4 or known
 	members   []int32              // of each group the first client
 }
 
@@ -268,25 +270,38 @@ func (w *networks) take(part request.Part, t *Tables) {
 		client := t.Clients.Name(int32(id))
 		if part.Kind == request.PartNetwork {
 			if network, ok := NetworkOf(part.N, client); ok {
-				known, found := w.addresses[network.Addr()]
-				if !found {
-					known = of
-					w.addresses[network.Addr()] = of
-				}
-				of = known
+				of = w.network(network.Addr(), of)
 			}
 		} else if name, ok := t.GroupOf(part, client); ok {
-			known := w.known.ID([]byte(name))
-			if int(known) == len(w.ids) {
-				w.ids = append(w.ids, of)
-			}
-			of = w.ids[known]
+			of = w.group(w.known.ID([]byte(name)), of)
 		}
 		if int(of) == len(w.members) {
 			w.members = append(w.members, int32(id))
 		}
 		w.of = append(w.of, of)
 	}
+}
+
+// network is the group of the network that begins at an address, next if that is the first of it.
+func (w *networks) network(addr netip.Addr, next int32) int32 {
+	if addr.Is4() {
+		v4 := addr.As4()
+		return w.group(w.v4.id(int32(binary.BigEndian.Uint32(v4[:])), 0), next)
+	}
+	group, known := w.addresses[addr]
+	if !known {
+		group = next
+		w.addresses[addr] = group
+	}
+	return group
+}
+
+// group is the group that has got a dense id, next if it is the first time.
+func (w *networks) group(id, next int32) int32 {
+	if int(id) == len(w.ids) {
+		w.ids = append(w.ids, next)
+	}
+	return w.ids[id]
 }
 
 // GroupOf names the group that a part of a key puts a client in; false if the client stays alone.
