@@ -34,7 +34,7 @@ func TestGroups(t *testing.T) {
 	for group, says := range map[string][]string{
 		"replay":   {"wc -l", "3 limits, 1 core", "48 limits", "at most 6.5", "parse  60.0 ns/line"},
 		"policies": {"each alone", "by class", "client inside site", "at most 1.2", "beyond one limit"},
-		"answers":  {"sweep of one client", "suggest: MB:", "at most 4.5"},
+		"answers":  {"sweep of one client", "keys: × CPU a line of replay: ", "suggest: MB:", "at most 4.5"},
 		"tail":     {"wc -l", "checkpoints", "at least 0.5"},
 		"store":    {"not stored", "stored: × not stored"},
 		"report":   {"compared", "page", "at most 3"},

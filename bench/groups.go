@@ -62,7 +62,10 @@ var groups = []group{
 		rows: []row{
 			{name: "replay", command: three + quiet},
 			{name: "sweep", command: "{shadow} sweep {log}" + quiet, targets: []target{times("replay", 2.3), megabytes(500)}},
-			{name: "keys", command: "{shadow} keys {log} --quiet", targets: []target{times("replay", 4), megabytes(500)}},
+			{
+				name: "keys", command: "{shadow} keys {log} --quiet",
+				targets: []target{times("replay", 4), cpuTimes("replay", 4), megabytes(500)},
+			},
 			{name: "suggest", command: "{shadow} suggest {log} --quiet", targets: []target{times("replay", 4.5), megabytes(500)}},
 			{name: "sweep of one client", command: "{shadow} sweep {lonely}" + quiet, targets: []target{cpuTimes("sweep", 3)}},
 		},
