@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,8 +17,10 @@ import (
 // Envoy: actions make a descriptor of a request, a list of keys with values. The local filter has buckets for descriptors,
 // and one for all requests; the rate limit service has a tree of them, with windows of the clock. Envoy Gateway has both
 // in a BackendTrafficPolicy.
-// Sources: envoy/config/route/v3/route_components.proto, RateLimit.Action; .../local_ratelimit/v3/local_rate_limit.proto;
-// https://github.com/envoyproxy/ratelimit#descriptor-list-definition; https://gateway.envoyproxy.io, BackendTrafficPolicy.
+// Sources: envoyproxy/envoy, api/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.proto,
+// api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc;
+// envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go; envoyproxy/gateway,
+// api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go (buildRateLimitRule).
 
 var (
 	envoyFormat   = format{name: "envoy", has: isEnvoy, take: takeEnvoy}
@@ -467,7 +470,9 @@ func takeGateway(i *Import, docs []doc) {
 	for _, d := range each(docs, "BackendTrafficPolicy") {
 		name, set := d.Say("metadata", "name"), Set{}
 		var sets []Set
-		for _, ref := range append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...) {
+		refs := append(d.List("spec", "targetRefs"), d.List("spec", "targetRef")...)
+		several := len(refs) > 1 || len(refs) == 1 && refs[0].Say("kind") == "Gateway"
+		for _, ref := range refs {
 			if route, ok := routes[ref.Say("name")]; ok && ref.Say("kind") == "HTTPRoute" {
 				sets = append(sets, route)
 			} else {
@@ -479,19 +484,36 @@ func takeGateway(i *Import, docs []doc) {
 			set = union(sets...)
 		}
 		limits := d.Get("spec", "rateLimit")
-		local := limits.Get("local") != nil && limits.Say("type") != "Global"
-		kind := map[bool]string{true: "local", false: "global"}[local]
-		p := Policy{Name: "envoy-gateway " + name}
-		if !local {
-			p.Combine = "each"
-		} else {
-			i.tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
+		for _, kind := range []string{"local", "global"} { // without a type both hold
+			if limits.Get(kind) == nil || limits.Say("type") != "" && !strings.EqualFold(limits.Say("type"), kind) {
+				continue
+			}
+			p, local := Policy{Name: "envoy-gateway " + name, Combine: "each"}, kind == "local"
+			rules := slices.Clone(limits.List(kind, "rules"))
+			if local {
+				p.Combine = "in-turn"
+				i.tell(d.place(limits), "each Envoy counts for itself; here one counts all requests")
+				slices.SortStableFunc(rules, func(a, b *policy.Tree) int { return cmp.Compare(gatewayTurn(a), gatewayTurn(b)) })
+			}
+			for _, rule := range rules {
+				if rule.Say("shared") != "true" && several {
+					i.tell(d.place(limits), "each route counts for itself, unless a rule is shared; here they count together")
+				}
+				i.gatewayRule(&p, d, rule, set, local)
+			}
+			i.Policies = append(i.Policies, p)
 		}
-		for _, rule := range limits.List(kind, "rules") {
-			i.gatewayRule(&p, d, rule, set, local)
-		}
-		i.Policies = append(i.Policies, p)
 	}
+}
+
+// gatewayTurn is when Envoy asks a local rule: the slowest first, the one for all last.
+func gatewayTurn(rule *policy.Tree) float64 {
+	n, err := strconv.ParseFloat(rule.Say("limit", "requests"), 64)
+	period, bad := limit.ParsePeriod("1" + envoyUnits[strings.ToLower(rule.Say("limit", "unit"))])
+	if len(rule.List("clientSelectors")) == 0 || err != nil || bad != nil {
+		return math.Inf(1)
+	}
+	return n / float64(period)
 }
 
 // httpRoute is the requests of an HTTPRoute: of any of its matches, for any of its hosts.
@@ -549,9 +571,15 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 	if local {
 		text = "token:" + n + "/" + unit
 	}
+	if cost := rule.Get("cost"); cost != nil {
+		i.lose(d.place(cost), "the cost of a rule is not read: a request costs 1")
+	}
+	dry := ""
+	if rule.Say("shadowMode") == "true" {
+		dry = ", which is a dry run there"
+	}
 	var words []string
-	var fits []Set
-	for _, s := range rule.List("clientSelectors") {
+	for _, s := range rule.List("clientSelectors") { // all of them must fit
 		one := Set{}
 		if cidr := s.Get("sourceCIDR"); cidr != nil {
 			if prefix, err := parseNetwork(cmp.Or(cidr.Say("value"), cidr.Text)); err == nil && prefix.Bits() > 0 {
@@ -564,6 +592,8 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 		for _, h := range s.List("headers") {
 			key, err := request.ParseKey("header:" + h.Say("name"))
 			switch {
+			case h.Say("invert") == "true":
+				i.lose(d.place(h), "no condition says that the header %s is another: it is taken to fit", h.Say("name"))
 			case err == nil && h.Say("type") == "Distinct":
 				words = append(words, key.String())
 			case err == nil && strings.EqualFold(h.Say("name"), "user-agent") && h.Say("type") != "RegularExpression":
@@ -572,23 +602,35 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 				i.lose(d.place(h), "no condition says the header %s: it is taken to fit", h.Say("name"))
 			}
 		}
-		var methods []string
+		var methods []Set
 		for _, m := range s.List("methods") {
-			methods = append(methods, strings.ToUpper(m.Say("value")))
+			method := within("method", strings.ToUpper(m.Say("value")))
+			if m.Say("invert") == "true" {
+				method = method.except()
+			}
+			methods = append(methods, method)
 		}
 		if methods != nil {
-			one = one.and(within("method", methods...))
+			one = one.and(union(methods...))
 		}
 		if path := s.Get("path"); path != nil {
-			how := map[string]string{"Exact": "", "PathPrefix": "beg", "RegularExpression": "reg"}[path.Say("type")]
-			if set, ok := textSet("regexp", how, []string{path.Say("value")}, false); ok {
-				one = one.and(set)
+			fits := Set{}
+			switch value := path.Say("value"); path.Say("type") {
+			case "Exact":
+				fits = exactly(value)
+			case "RegularExpression":
+				fits, _ = textSet("regexp", "reg", []string{"^(?:" + value + ")$"}, false)
+			default: // whole parts between slashes
+				if value = strings.TrimSuffix(value, "/"); value != "" {
+					fits = union(exactly(value), below(value+"/"))
+				}
 			}
+			if path.Say("invert") == "true" {
+				fits = fits.except()
+			}
+			one = one.and(fits)
 		}
-		fits = append(fits, one)
-	}
-	if fits != nil {
-		set = set.and(union(fits...))
+		set = set.and(one)
 	}
 	own := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !(part{w}).canLack() })
 	for _, w := range own {
@@ -605,6 +647,6 @@ func (i *Import) gatewayRule(p *Policy, d doc, rule *policy.Tree, set Set, local
 	}
 	p.Limits = append(p.Limits, Limit{
 		Text: text, By: by, Match: set, Count: set,
-		Told: []string{fmt.Sprintf("%s rule of %s, refused with 429", d.place(rule), d.Say("metadata", "name"))},
+		Told: []string{fmt.Sprintf("%s rule of %s%s, refused with 429", d.place(rule), d.Say("metadata", "name"), dry)},
 	})
 }
