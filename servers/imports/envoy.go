@@ -18,7 +18,8 @@ import (
 // and one for all requests; the rate limit service has a tree of them, with windows of the clock. Envoy Gateway has both
 // in a BackendTrafficPolicy.
 // Sources: envoyproxy/envoy, api/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.proto,
-// api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc;
+// api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc,
+// source/extensions/filters/http/local_ratelimit/local_ratelimit.cc (20 dynamic descriptors);
 // envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go; envoyproxy/gateway,
 // api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go (buildRateLimitRule).
 
@@ -217,6 +218,9 @@ func (r *envoyReader) action(d doc, l *policy.Tree, set Set) (a envoyAction, ok 
 					e.parts = append(e.parts, "client/"+length)
 				}
 			case "request_headers":
+				if of.Say("skip_if_absent") == "true" {
+					r.lose(d.place(of), "skip_if_absent is not read: without %s there is no descriptor", of.Say("header_name"))
+				}
 				switch name := strings.ToLower(of.Say("header_name")); name {
 				case ":path":
 					e.parts = []string{"path"}
@@ -307,7 +311,7 @@ func (a envoyAction) cases(set Set) (all []keyCase) {
 
 // filters adds the limits of local filters.
 func (r *envoyReader) filters() {
-	p := Policy{Name: "envoy-local"}
+	p := Policy{Name: "envoy-local", Combine: "in-turn"}
 	var routes []Set
 	for _, l := range r.local {
 		if l.atRoute {
@@ -321,8 +325,8 @@ func (r *envoyReader) filters() {
 		}
 		for _, key := range []string{"filter_enabled", "filter_enforced"} {
 			switch n := l.at.Say(key, "default_value", "numerator"); {
-			case l.at.Get(key) == nil && key == "filter_enabled":
-				r.tell(l.d.place(l.at), "without filter_enabled Envoy limits nothing: it is judged all the same")
+			case l.at.Get(key) == nil:
+				r.tell(l.d.place(l.at), "without %s Envoy refuses nothing: it is judged all the same", key)
 			case n == "0":
 				r.tell(l.d.place(l.at.Get(key)), "%s is 0: it refuses nothing there, and is judged all the same", key)
 			case n != "" && n != "100" && cmp.Or(l.at.Say(key, "default_value", "denominator"), "HUNDRED") == "HUNDRED":
@@ -332,10 +336,7 @@ func (r *envoyReader) filters() {
 		if l.at.Say("local_rate_limit_per_downstream_connection") == "true" {
 			r.lose(l.d.place(l.at), "a bucket for each connection is one for all requests here")
 		}
-		if b := l.at.Get("token_bucket"); b != nil {
-			r.bucket(&p, l.d, b, []keyCase{{set, request.BySite}}, "all requests")
-		}
-		own := r.actions
+		rest, own := set, r.actions
 		if list := l.at.List("rate_limits"); list != nil {
 			own = nil
 			for _, entry := range list {
@@ -344,7 +345,9 @@ func (r *envoyReader) filters() {
 				}
 			}
 		}
-		for _, descriptor := range l.at.List("descriptors") {
+		descriptors := slices.Clone(l.at.List("descriptors"))
+		slices.SortStableFunc(descriptors, func(a, b *policy.Tree) int { return cmp.Compare(fillRate(a), fillRate(b)) })
+		for _, descriptor := range descriptors { // the slowest first, then the bucket for all
 			entries, found := descriptor.List("entries"), false
 			for _, a := range own {
 				fits := len(a.entries) == len(entries)
@@ -354,18 +357,41 @@ func (r *envoyReader) filters() {
 				}
 				if fits {
 					found = true
-					r.bucket(&p, l.d, descriptor.Get("token_bucket"), a.cases(set), "descriptor "+entriesText(entries))
+					each := slices.ContainsFunc(entries, func(e *policy.Tree) bool { return e.Say("value") == "" })
+					if each && l.at.Get("max_dynamic_descriptors") == nil {
+						r.tell(l.d.place(descriptor), "without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
+					}
+					cases := a.cases(set)
+					r.bucket(&p, l.d, descriptor.Get("token_bucket"), cases, "descriptor "+entriesText(entries))
+					for _, c := range cases {
+						if l.at.Say("always_consume_default_token_bucket") == "false" {
+							rest = rest.and(c.set.except())
+						}
+					}
 				}
 			}
 			if !found {
 				r.lose(l.d.place(descriptor), "no action makes the descriptor %s, or only for some values", entriesText(entries))
 			}
 		}
+		if b := l.at.Get("token_bucket"); b != nil {
+			r.bucket(&p, l.d, b, []keyCase{{rest, request.BySite}}, "all requests")
+		}
 	}
 	if len(p.Limits) > 0 {
 		r.tell("", "each Envoy counts for itself; here one counts all requests. Before 1.31 it was filled by a timer: envoy-local")
 	}
 	r.Policies = append(r.Policies, p)
+}
+
+// fillRate is how many tokens the bucket of a descriptor gets.
+func fillRate(descriptor *policy.Tree) float64 {
+	n, err := strconv.ParseFloat(cmp.Or(descriptor.Say("token_bucket", "tokens_per_fill"), "1"), 64)
+	period, bad := limit.ParsePeriod(descriptor.Say("token_bucket", "fill_interval"))
+	if err != nil || bad != nil {
+		return math.Inf(1)
+	}
+	return n / float64(period)
 }
 
 func entriesText(entries []*policy.Tree) string {
@@ -409,9 +435,17 @@ func (r *envoyReader) services(docs []doc) {
 			at := d.Tree
 			for _, e := range a.entries {
 				var next *policy.Tree
+				rank := 0 // the value itself, else the first mask, else any value
 				for _, one := range at.List("descriptors") {
-					if one.Say("key") == e.key && (one.Say("value") == "" && next == nil || e.value != "" && one.Say("value") == e.value) {
-						next = one
+					value := one.Say("value")
+					switch {
+					case one.Say("key") != e.key:
+					case value == "" && rank < 1:
+						next, rank = one, 1
+					case e.value != "" && strings.Contains(value, "*") && rank < 2 && masked(value, e.value):
+						next, rank = one, 2
+					case e.value != "" && value == e.value:
+						next, rank = one, 3
 					}
 				}
 				if at = next; at == nil {
@@ -433,6 +467,11 @@ func (r *envoyReader) services(docs []doc) {
 	r.Policies = append(r.Policies, p)
 }
 
+// masked reports whether a mask fits a text: an asterisk stands for anything.
+func masked(mask, text string) bool {
+	return regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(mask), `\*`, ".*") + ")$").MatchString(text)
+}
+
 var envoyUnits = map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w"}
 
 // window adds the limit of a descriptor.
@@ -446,8 +485,11 @@ func (r *envoyReader) window(p *Policy, d doc, at *policy.Tree, a envoyAction) {
 		r.lose(d.place(l), "no limit here has a window of a %s", l.Say("unit"))
 		return
 	}
+	if replaces := l.Get("replaces"); replaces != nil {
+		r.lose(d.place(replaces), "replaces is not read: limits that this one replaces hold besides it")
+	}
 	dry := ""
-	if at.Say("shadow_mode") == "true" {
+	if at.Say("shadow_mode") == "true" || at.Say("quota_mode") == "true" {
 		dry = ", which is a dry run there"
 	}
 	for _, c := range a.cases(Set{}) {
