@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,8 +14,10 @@ import (
 )
 
 // HAProxy: a rule track-sc counts requests in a stick table by a sample, and a rule that denies asks for the rate. A rate
-// of requests counts refused ones too; one of gpc0 those that a rule counts, behind the one that denies.
-// Source: the configuration manual, 4.2 http-request, 7.3.3 sc_http_req_rate, 7.1 ACL basics, 7.4 predefined ACLs.
+// of requests counts refused ones too; one of gpc0 those that a rule counts, behind the one that denies. The first rule
+// that fits takes a counter.
+// Source: haproxy/haproxy 50872da, doc/configuration.txt, track-sc0, sc_http_req_rate, ACL basics, predefined ACLs;
+// src/http_act.c, http_action_track_sc.
 
 var haproxyFormat = format{name: "haproxy", is: looksLikeHAProxy, read: readHAProxy}
 
@@ -192,7 +195,7 @@ var (
 
 // readSection reads the rules of a section in their order.
 func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
-	counters := map[string]tracked{}
+	counters, taken := map[string][]tracked{}, map[string]Set{}
 	type refusal struct {
 		rule haproxyRule
 		at   int
@@ -221,7 +224,12 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 			}
 			set, _ := r.condition(s, rule, words)
 			number := trackRule().FindStringSubmatch(verb)[1]
-			counters[number] = tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(set))}
+			left := set
+			if before, ok := taken[number]; ok {
+				left, set = set.and(before.except()), union(before, set)
+			}
+			taken[number] = set
+			counters[number] = append(counters[number], tracked{rule, n, table, r.haproxyKey(rule, words[2], s.set.and(left))})
 		case countRule().MatchString(verb):
 			counts[countRule().FindStringSubmatch(verb)[1]] = rule
 		case setVarRule().MatchString(verb) && len(words) > 2 && words[2] == "bool(true)":
@@ -241,49 +249,50 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		}
 	}
 	for _, f := range refusals {
-		var counter tracked
-		number, ok := f.term.counter, false
-		for _, known := range []string{"0", "1", "2"} {
-			if c, there := counters[known]; !ok && there && (number == known || number == "" && c.table == cmp.Or(f.term.table, s.name)) {
-				counter, number, ok = c, known, true
+		found := false
+		for _, number := range slices.Sorted(maps.Keys(counters)) {
+			for _, counter := range counters[number] {
+				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name)) {
+					continue
+				}
+				found = true
+				table := counter.table
+				period, ok := r.tables[table][f.term.rate]
+				if !ok {
+					r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
+					continue
+				}
+				if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
+					period += "ms"
+				}
+				most, options := f.term.most, ""
+				_, counted := counts[number]
+				switch {
+				case f.term.rate == "gpc0_rate" && !counted:
+					r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
+					continue
+				case f.term.rate == "gpc0_rate", f.at < counter.at: // the request itself is not counted yet, and a refused one never
+					options = ",charge=admitted"
+					most++
+				}
+				if most < 1 {
+					r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
+					continue
+				}
+				for _, key := range counter.keys {
+					p.Limits = append(p.Limits, Limit{
+						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
+						Match: key.set.and(f.term.set), Count: key.set,
+						Told: []string{
+							fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
+							fmt.Sprintf("%s %s", r.place(f.rule), f.how),
+						},
+					})
+				}
 			}
 		}
-		if !ok {
+		if !found {
 			r.lose(r.place(f.rule), "no rule of this section counts what is asked for")
-			continue
-		}
-		table := counter.table
-		period, ok := r.tables[table][f.term.rate]
-		if !ok {
-			r.lose(r.place(f.rule), "the table %s stores no %s", table, f.term.rate)
-			continue
-		}
-		if !strings.ContainsFunc(period, func(c rune) bool { return c > '9' }) {
-			period += "ms"
-		}
-		most, options := f.term.most, ""
-		_, counted := counts[number]
-		switch {
-		case f.term.rate == "gpc0_rate" && !counted:
-			r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
-			continue
-		case f.term.rate == "gpc0_rate", f.at < counter.at: // the request itself is not counted yet, and a refused one never
-			options = ",charge=admitted"
-			most++
-		}
-		if most < 1 {
-			r.lose(r.place(f.rule), "a rate of %d admits nothing", most)
-			continue
-		}
-		for _, key := range counter.keys {
-			p.Limits = append(p.Limits, Limit{
-				Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
-				Match: key.set.and(f.term.set), Count: key.set,
-				Told: []string{
-					fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")),
-					fmt.Sprintf("%s %s", r.place(f.rule), f.how),
-				},
-			})
 		}
 	}
 }
