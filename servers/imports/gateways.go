@@ -14,9 +14,9 @@ import (
 
 // Kong and APISIX, from their declarative files: plugins stand at a route, at its service or for all. The one that is
 // closest to a route takes the place of those around it.
-// Sources: https://docs.konghq.com/hub/kong-inc/rate-limiting/, kong/plugins/rate-limiting/handler.lua (windows of the
-// clock; all are asked, then all are charged); https://apisix.apache.org/docs/apisix/plugins/limit-count/ and limit-req,
-// lua-resty-limit-traffic (windows that begin with a request; the bucket of nginx).
+// Sources: Kong/kong 22246ef, kong/plugins/rate-limiting/handler.lua (all are asked, then all are charged), schema.lua;
+// apache/apisix f519a0f, apisix/plugins/limit-count.lua, limit-count/init.lua, limit-count-local.lua, limit-req.lua,
+// docs/en/latest/terminology/plugin.md and global-rule.md (which plugins take the place of others, and their order).
 
 var (
 	kongFormat   = format{name: "kong", has: isKong, take: takeKong}
@@ -220,23 +220,26 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 	if c := config.Get("config"); c != nil {
 		config = c
 	}
-	by, set := request.ByClient, at.set
+	cases := []keyCase{{at.set, request.ByClient}}
 	switch kind := cmp.Or(config.Say("limit_by"), "consumer"); kind {
 	case "ip":
 	case "consumer", "credential":
-		by = request.ByUser
+		cases[0].by = request.ByUser
 		i.tell(at.d.place(at.at), "it counts by %s: the user of the log is taken for that, without one the client", kind)
 	case "service":
-		by = request.BySite
-	case "header":
+		cases[0].by = request.BySite
+		i.tell(at.d.place(at.at), "it counts by service: all requests of the plugin count together here")
+	case "header": // else by the address
 		key, err := request.ParseKey("header:" + config.Say("header_name"))
 		if err != nil {
 			i.lose(at.d.place(at.at), "%v", err)
 			return nil
 		}
-		by = key
-	case "path":
-		by, set = request.BySite, set.and(exactly(config.Say("path")))
+		lacks := within("without", key.String())
+		cases = []keyCase{{at.set.and(lacks.except()), key}, {at.set.and(lacks), request.ByClient}}
+	case "path": // as well
+		path := exactly(config.Say("path"))
+		cases = []keyCase{{at.set.and(path), request.BySite}, {at.set.and(path.except()), request.ByClient}}
 	default:
 		i.lose(at.d.place(at.at), "it counts by %s, which is not understood", kind)
 		return nil
@@ -250,11 +253,13 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 			i.lose(at.d.place(n), "no limit here has a window of a %s", unit)
 			continue
 		}
-		all = append(all, Limit{
-			Text: "fixed:" + n.Text + "/" + map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d"}[unit],
-			By:   by, Match: set, Count: set,
-			Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text, cmp.Or(config.Say("limit_by"), "consumer"))},
-		})
+		for _, c := range cases {
+			all = append(all, Limit{
+				Text: "fixed:" + n.Text + "/" + map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d"}[unit],
+				By:   c.by, Match: c.set, Count: c.set,
+				Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text, cmp.Or(config.Say("limit_by"), "consumer"))},
+			})
+		}
 	}
 	if policy := config.Say("policy"); policy == "local" || policy == "" {
 		i.tell(at.d.place(at.at), "each node counts for itself; here one counts all requests")
@@ -278,9 +283,12 @@ func isAPISIX(d doc) bool {
 
 func takeAPISIX(i *Import, docs []doc) {
 	var all []plugged
+	const everywhere, ofRoute, ofConfig, ofService = 4, 3, 2, 1
 	add := func(d doc, plugins *policy.Tree, set Set, rank int) {
 		for _, name := range plugins.Keys() {
-			all = append(all, plugged{d, plugins.Get(name), name, set, rank})
+			if at := plugins.Get(name); at.Say("_meta", "disable") != "true" {
+				all = append(all, plugged{d, at, name, set, rank})
+			}
 		}
 		if plugins != nil {
 			for _, p := range plugins.Items { // of a resource: a list with names
@@ -296,18 +304,18 @@ func takeAPISIX(i *Import, docs []doc) {
 		for _, r := range d.List("routes") {
 			set := own[r]
 			i.apisixVars(d, r)
-			add(d, r.Get("plugins"), set, 2)
+			add(d, r.Get("plugins"), set, ofRoute)
 			services[r.Say("service_id")] = append(services[r.Say("service_id")], set)
 			configs[r.Say("plugin_config_id")] = append(configs[r.Say("plugin_config_id")], set)
 		}
 		for _, s := range d.List("services") {
-			add(d, s.Get("plugins"), union(services[s.Say("id")]...), 1)
+			add(d, s.Get("plugins"), union(services[s.Say("id")]...), ofService)
 		}
 		for _, c := range d.List("plugin_configs") {
-			add(d, c.Get("plugins"), union(configs[c.Say("id")]...), 1)
+			add(d, c.Get("plugins"), union(configs[c.Say("id")]...), ofConfig)
 		}
 		for _, g := range d.List("global_rules") {
-			add(d, g.Get("plugins"), Set{}, 2) // besides what routes have
+			add(d, g.Get("plugins"), Set{}, everywhere)
 		}
 		for _, c := range d.List("consumers") {
 			if c.Get("plugins", "limit-count") != nil || c.Get("plugins", "limit-req") != nil {
@@ -321,14 +329,29 @@ func takeAPISIX(i *Import, docs []doc) {
 		own = apisixRoutes(matches, "path", "paths")
 		for _, r := range d.List("spec", "http") {
 			i.apisixVars(d, r.Get("match"))
-			add(d, r.Get("plugins"), own[r.Get("match")], 2)
+			add(d, r.Get("plugins"), own[r.Get("match")], ofRoute)
 		}
-		if kind := d.Say("kind"); kind == "ApisixGlobalRule" || kind == "ApisixPluginConfig" {
+		switch d.Say("kind") {
+		case "ApisixGlobalRule":
+			add(d, d.Get("spec", "plugins"), Set{}, everywhere)
+		case "ApisixPluginConfig":
 			add(d, d.Get("spec", "plugins"), Set{}, 0)
 		}
 	}
+	var first, others []plugged // what is global holds besides the others, and is asked first
+	for _, at := range all {
+		if at.rank == everywhere {
+			first = append(first, at)
+		} else {
+			others = append(others, at)
+		}
+	}
+	others = closest(others)
+	for _, list := range [][]plugged{first, others} { // limit-count has a higher priority than limit-req
+		slices.SortStableFunc(list, func(a, b plugged) int { return cmp.Compare(a.name, b.name) })
+	}
 	p := Policy{Name: "apisix", Combine: "in-turn"}
-	for _, at := range closest(all) {
+	for _, at := range append(first, others...) {
 		if l, ok := i.apisixLimit(at); ok {
 			p.Limits = append(p.Limits, l...)
 		}
@@ -401,6 +424,13 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 			i.lose(place, "limit-count: rules are not read")
 			return nil, false
 		}
+		if config.Say("window_type") == "sliding" {
+			i.lose(place, "limit-count: a sliding window is not read")
+			return nil, false
+		}
+		if group := config.Say("group"); group != "" {
+			i.tell(place, "limit-count: the routes of the group %s count together there", group)
+		}
 		text = fmt.Sprintf("fixed:%s/%ss,align=first", config.Say("count"), config.Say("time_window"))
 		if kind := config.Say("policy"); kind == "local" || kind == "" {
 			i.tell(place, "limit-count: each node counts for itself; here one counts all requests")
@@ -441,7 +471,13 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 		}
 		words = append(words, part.text)
 	}
+	if priority := config.Say("_meta", "priority"); priority != "" {
+		i.lose(place, "%s: the priority %s is not read", at.name, priority)
+	}
 	for _, key := range present(at.set, words, nil, true) {
+		if words != nil && key.by == request.BySite { // without any part of a key
+			key.by = request.ByClient
+		}
 		all = append(all, Limit{
 			Text: text, By: key.by, Match: key.set, Count: key.set,
 			Told: []string{fmt.Sprintf("%s %s by %s, refused with %s", place, at.name, cmp.Or(config.Say("key"), "remote_addr"),
