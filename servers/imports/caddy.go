@@ -15,7 +15,7 @@ import (
 
 // Caddy: the handler rate_limit of mholt/caddy-ratelimit has zones, each with a key, a window and how many it admits in
 // it. The zone with the highest rate is asked first; what a later one refuses stays counted in those before.
-// Source: https://github.com/mholt/caddy-ratelimit#syntax, handler.go.
+// Source: mholt/caddy-ratelimit 5625512, caddyfile.go, handler.go (order of zones, prefixes), ratelimit.go, ringbuffer.go.
 
 var caddyFormat = format{name: "caddy", is: looksLikeCaddyfile, read: readCaddyfile, has: isCaddy, take: takeCaddy}
 
@@ -282,25 +282,34 @@ func (i *Import) caddyMatch(d doc, t *policy.Tree) Set {
 func (r *caddyReader) handler(b *caddyBlock, set Set) {
 	for _, z := range b.inner {
 		if z.name() != "zone" || len(z.words) < 2 {
-			if !slices.Contains([]string{"log_key", "storage", "jitter", "sweep_interval"}, z.name()) {
+			if z.name() == "distributed" {
+				r.tell(fmt.Sprintf("%s:%d", r.file, z.line), distributedCaddy)
+			} else if !slices.Contains([]string{"log_key", "disable_metrics", "storage", "jitter", "sweep_interval"}, z.name()) {
 				r.lose(fmt.Sprintf("%s:%d", r.file, z.line), "%s is not understood", strings.Join(z.words, " "))
 			}
 			continue
 		}
 		said, match := map[string]string{}, Set{}
+		var sets []Set // one of them must fit
 		for _, line := range z.inner {
 			if line.name() == "match" {
-				match = match.and(r.matcher(line.inner))
+				sets = append(sets, r.matcher(line.inner))
 			} else if len(line.words) > 1 {
 				said[line.name()] = line.words[1]
 			}
 		}
-		r.zone(fmt.Sprintf("%s:%d", r.file, z.line), z.words[1], said["key"], said["window"], cmp.Or(said["events"], said["max_events"]), set.and(match))
+		if sets != nil {
+			match = union(sets...)
+		}
+		r.zone(fmt.Sprintf("%s:%d", r.file, z.line), z.words[1], said, set.and(match))
 	}
 }
 
+const distributedCaddy = "instances share their counts every few seconds; here one counts all requests"
+
 // zone takes down one.
-func (r *caddyReader) zone(place, name, key, window, events string, set Set) {
+func (r *caddyReader) zone(place, name string, said map[string]string, set Set) {
+	key, window, events := said["key"], said["window"], said["events"]
 	n, err := strconv.ParseInt(events, 10, 64)
 	period, bad := limit.ParsePeriod(window)
 	if err != nil || bad != nil || n < 1 {
@@ -319,7 +328,25 @@ func (r *caddyReader) zone(place, name, key, window, events string, set Set) {
 		}
 		words = append(words, part)
 	}
-	for _, k := range present(set, words, nil, true) { // an empty key is one, too
+	keys := present(set, words, nil, true) // an empty key is one, too
+	v4, v6 := said["ipv4_prefix"], said["ipv6_prefix"]
+	switch masked := strings.Trim(v4+v6, "0") != ""; {
+	case masked && slices.Equal(words, []string{"client"}) && strings.Count(key, "{") == 1 && strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"):
+		keys = nil
+		for _, family := range []struct{ network, bits string }{{"0.0.0.0/0", v4}, {"::/0", v6}} {
+			by := request.ByClient
+			if strings.Trim(family.bits, "0") != "" {
+				if by, err = request.ParseKey("client/" + family.bits); err != nil {
+					r.lose(place, "zone %s: %v", name, err)
+					return
+				}
+			}
+			keys = append(keys, keyCase{set.and(within("network", family.network)), by})
+		}
+	case masked:
+		r.tell(place, "zone %s: its key is no address, so its prefixes do nothing", name)
+	}
+	for _, k := range keys {
 		r.limits = append(r.limits, caddyLimit{Limit{
 			Text: fmt.Sprintf("caddy:%d/%s", n, limit.FormatPeriod(period)), By: k.by, Match: k.set, Count: k.set,
 			Told: []string{fmt.Sprintf("%s zone %s by %s, refused with 429", place, name, cmp.Or(key, "nothing"))},
@@ -397,6 +424,9 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 		set = set.and(union(sets...))
 	}
 	if t.Say("handler") == "rate_limit" {
+		if distributed := t.Get("distributed"); distributed != nil {
+			r.tell(d.place(distributed), distributedCaddy)
+		}
 		zones := t.Get("rate_limits")
 		for _, name := range zones.Keys() {
 			z := zones.Get(name)
@@ -412,7 +442,10 @@ func (r *caddyReader) routes(d doc, t *policy.Tree, set Set, depth int) {
 			if ns, err := strconv.ParseInt(window, 10, 64); err == nil {
 				window = fmt.Sprintf("%dus", ns/1000)
 			}
-			r.zone(d.place(z), name, z.Say("key"), window, z.Say("max_events"), set.and(match))
+			r.zone(d.place(z), name, map[string]string{
+				"key": z.Say("key"), "window": window, "events": z.Say("max_events"),
+				"ipv4_prefix": z.Say("ipv4_prefix"), "ipv6_prefix": z.Say("ipv6_prefix"),
+			}, set.and(match))
 		}
 		return
 	}
