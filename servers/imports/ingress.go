@@ -16,8 +16,9 @@ import (
 // ingress-nginx: annotations of an Ingress are limits of nginx by the client's address, with a burst of five times the
 // rate, or limit-burst-multiplier times. Each has a zone of its own for all hosts and paths of the Ingress, in each
 // replica of the controller. Paths become locations, which nginx chooses from.
-// Source: https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/#rate-limiting,
-// rootfs/etc/nginx/template/nginx.tmpl (buildRateLimitZones, buildRateLimit, buildLocation in template.go).
+// Source: kubernetes/ingress-nginx dbb11b9, docs/user-guide/nginx-configuration/annotations.md (Rate Limiting),
+// internal/ingress/annotations/ratelimit/main.go, internal/ingress/controller/template/template.go (buildRateLimitZones,
+// buildRateLimit), controller/config/config.go (limit-req-status-code), rootfs/etc/nginx/template/nginx.tmpl.
 
 var ingressFormat = format{name: "ingress-nginx", has: isIngress, take: takeIngresses}
 
@@ -135,7 +136,7 @@ func takeIngresses(i *Import, docs []doc) {
 			set := union(sets[n]...)
 			p.Limits = append(p.Limits, Limit{
 				Text: l.text, Match: set.and(l.spare), Count: set.and(l.spare),
-				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"))},
+				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with 503", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"))},
 			})
 		}
 	}
@@ -181,16 +182,13 @@ func (i *Import) ingressLimits(d doc) (all []ingressLimit) {
 	times := 5
 	if at := ingressNote(notes, "limit-burst-multiplier"); at != nil {
 		n, err := strconv.Atoi(at.Text)
-		if times = n; err != nil || n < 1 {
+		if times = n; err != nil || n < 0 {
 			i.lose(d.place(at), "limit-burst-multiplier %s is not understood: 5 is taken", at.Text)
 			times = 5
 		}
 	}
 	spare := Set{}
-	list := ingressNote(notes, "limit-whitelist")
-	if list == nil {
-		list = ingressNote(notes, "limit-allowlist")
-	}
+	list := cmp.Or(ingressNote(notes, "limit-allowlist"), ingressNote(notes, "limit-whitelist"))
 	if list != nil {
 		var networks []string
 		for text := range strings.SplitSeq(list.Text, ",") {
