@@ -17,7 +17,8 @@ import (
 // Traefik: a middleware rateLimit, in a file, as labels of a container, or as a resource of Kubernetes, limits the
 // requests of each router that names it, in a bucket of the router's own. Of routers that fit a request the one with the
 // longest rule gets it, unless priorities say otherwise. Middlewares are asked one after the other.
-// Source: https://doc.traefik.io/traefik/middlewares/http/ratelimit/, .../routing/routers/#priority_1
+// Source: traefik/traefik fd5a576, docs/content/reference/routing-configuration/http/middlewares/ratelimit.md,
+// .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go, pkg/middlewares/ratelimiter/rate_limiter.go.
 
 var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik}
 
@@ -234,8 +235,19 @@ func field(t *policy.Tree, names ...string) *policy.Tree {
 func (c *traefikConfig) limits(d doc, name string, r *traefikRouter) []Limit {
 	average, burst := cmp.Or(field(d.Tree, "average").Say(), "0"), cmp.Or(field(d.Tree, "burst").Say(), "1")
 	period := cmp.Or(field(d.Tree, "period").Say(), "1s")
+	if n, err := strconv.Atoi(burst); err == nil && n < 1 {
+		burst = "1"
+	}
+	if strings.Trim(period, "0") == "" || period == "0s" {
+		period = "1s"
+	}
+	if redis := field(d.Tree, "redis"); redis != nil {
+		c.tell(d.place(redis), "buckets in Redis are judged as those in memory")
+	} else if average != "0" {
+		c.tell("", "each Traefik counts for itself; here one counts all requests")
+	}
 	for _, key := range d.Tree.Keys() {
-		if !slices.Contains([]string{"average", "burst", "period", "sourcecriterion"}, strings.ToLower(key)) {
+		if !slices.Contains([]string{"average", "burst", "period", "sourcecriterion", "redis"}, strings.ToLower(key)) {
 			c.lose(d.place(d.Get(key)), "%s is not understood", key)
 		}
 	}
