@@ -16,7 +16,11 @@ import (
 // AWS WAF: a rate-based rule blocks who sends more than a limit in a window, of the requests that its scope-down statement
 // fits. It is read from JSON (aws wafv2 get-web-acl, CloudFormation) and from Terraform, whose words differ in case only.
 // Each rule is a policy of its own, as a policy has at most two approximations.
-// Source: https://docs.aws.amazon.com/waf/latest/APIReference/API_RateBasedStatement.html
+// Requests that lack a part of a custom key are left alone.
+// Sources: https://docs.aws.amazon.com/waf/latest/APIReference/API_RateBasedStatement.html,
+// https://docs.amazonaws.cn/waf/latest/APIReference/API_RateBasedStatementCustomKey.html,
+// https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-high-level-settings.html,
+// https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based-caveats.html
 
 var (
 	awsFormat       = format{name: "aws-waf", has: isAWS, take: takeAWS}
@@ -82,7 +86,7 @@ func (i *Import) awsRule(d doc, rule *policy.Tree) {
 	case "IP":
 		words = []string{"client"}
 	case "FORWARDED_IP":
-		i.tell(d.place(s), "rule %s: clients are taken from a header: --client-from %s, with --trusted-proxy", name,
+		i.tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy", name,
 			strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
 		words = []string{"client"}
 	case "CONSTANT":
@@ -116,6 +120,11 @@ func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set)
 		for _, kind := range key.Keys() {
 			var part string
 			name := field(key.Get(kind), "Name").Say()
+			for _, t := range append(field(key.Get(kind), "TextTransformations").List(), field(key.Get(kind), "TextTransformation").List()...) {
+				if how := field(t, "Type").Say(); how != "" && how != "NONE" {
+					i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
+				}
+			}
 			switch plainKey(kind) {
 			case "header":
 				if part = "header:" + name; strings.EqualFold(name, "host") {
