@@ -120,7 +120,8 @@ func (i *Import) awsKeys(d doc, s *policy.Tree, set Set) (words []string, _ Set)
 		for _, kind := range key.Keys() {
 			var part string
 			name := field(key.Get(kind), "Name").Say()
-			for _, t := range append(field(key.Get(kind), "TextTransformations").List(), field(key.Get(kind), "TextTransformation").List()...) {
+			of := key.Get(kind)
+			for _, t := range append(field(of, "TextTransformations").List(), field(of, "TextTransformation").List()...) {
 				if how := field(t, "Type").Say(); how != "" && how != "NONE" {
 					i.lose(d.place(key), "%s of %s is not read: values count as they stand", how, kind)
 				}

@@ -330,8 +330,9 @@ func (r *caddyReader) zone(place, name string, said map[string]string, set Set) 
 	}
 	keys := present(set, words, nil, true) // an empty key is one, too
 	v4, v6 := said["ipv4_prefix"], said["ipv6_prefix"]
+	alone := strings.Count(key, "{") == 1 && strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}")
 	switch masked := strings.Trim(v4+v6, "0") != ""; {
-	case masked && slices.Equal(words, []string{"client"}) && strings.Count(key, "{") == 1 && strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"):
+	case masked && alone && slices.Equal(words, []string{"client"}):
 		keys = nil
 		for _, family := range []struct{ network, bits string }{{"0.0.0.0/0", v4}, {"::/0", v6}} {
 			by := request.ByClient

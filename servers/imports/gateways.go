@@ -14,9 +14,11 @@ import (
 
 // Kong and APISIX, from their declarative files: plugins stand at a route, at its service or for all. The one that is
 // closest to a route takes the place of those around it.
-// Sources: Kong/kong 22246ef, kong/plugins/rate-limiting/handler.lua (all are asked, then all are charged), schema.lua;
-// apache/apisix f519a0f, apisix/plugins/limit-count.lua, limit-count/init.lua, limit-count-local.lua, limit-req.lua,
-// docs/en/latest/terminology/plugin.md and global-rule.md (which plugins take the place of others, and their order).
+// Sources: Kong/kong 22246ef, kong/plugins/rate-limiting/handler.lua (all are asked, then all are charged), schema.lua,
+// policies/init.lua, kong/tools/timestamp.lua (windows of the clock); openresty/lua-resty-limit-traffic,
+// lib/resty/limit/count.lua (windows that begin with a request); apache/apisix f519a0f, apisix/plugins/limit-count.lua,
+// limit-count/init.lua, limit-count-local.lua, limit-req.lua, docs/en/latest/terminology/plugin.md and global-rule.md
+// (plugins that take the place of others, and their order).
 
 var (
 	kongFormat   = format{name: "kong", has: isKong, take: takeKong}

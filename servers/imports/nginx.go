@@ -18,7 +18,7 @@ import (
 // nginx: the zone of a limit_req has the key and the rate, the place where limit_req stands has the burst. A request is
 // judged by the limits of the one location that it is given to (nginx_choice.go); if any refuses, none is charged. A key
 // that is empty is not limited, which maps make use of (nginx_vars.go).
-// Source: https://nginx.org/en/docs/http/ngx_http_limit_req_module.html
+// Sources: https://nginx.org/r/limit_req_zone; nginx/nginx 3f6f782, src/http/modules/ngx_http_limit_req_module.c.
 
 var nginxFormat = format{name: "nginx", is: looksLikeNginx, read: readNginx}
 

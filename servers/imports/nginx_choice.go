@@ -12,7 +12,7 @@ import (
 // Which location a request is given to: that with = and its whole path; else the longest prefix, and those within it;
 // then the first expression that fits, unless the prefix has ^~. A location within a prefix gives way to expressions
 // beside the prefix, one within an expression does not.
-// Source: src/http/ngx_http_core_module.c, ngx_http_core_find_location.
+// Source: nginx/nginx 3f6f782, src/http/ngx_http_core_module.c, ngx_http_core_find_location.
 
 // A nginxPlace is a location, or a server.
 type nginxPlace struct {
