@@ -86,8 +86,8 @@ func (i *Import) awsRule(d doc, rule *policy.Tree) {
 	case "IP":
 		words = []string{"client"}
 	case "FORWARDED_IP":
-		i.tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy", name,
-			strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
+		i.tell(d.place(s), "rule %s: clients are the first addresses of a header: --client-from %s, with --trusted-proxy",
+			name, strings.ToLower(cmp.Or(field(s, "ForwardedIPConfig", "HeaderName").Say(), "x-forwarded-for")))
 		words = []string{"client"}
 	case "CONSTANT":
 	case "CUSTOM_KEYS":

@@ -15,7 +15,8 @@ import (
 
 // Caddy: the handler rate_limit of mholt/caddy-ratelimit has zones, each with a key, a window and how many it admits in
 // it. The zone with the highest rate is asked first; what a later one refuses stays counted in those before.
-// Source: mholt/caddy-ratelimit 5625512, caddyfile.go, handler.go (order of zones, prefixes), ratelimit.go, ringbuffer.go.
+// Source: mholt/caddy-ratelimit 5625512, caddyfile.go, handler.go (order of zones, prefixes), ratelimit.go,
+// ringbuffer.go.
 
 var caddyFormat = format{name: "caddy", is: looksLikeCaddyfile, read: readCaddyfile, has: isCaddy, take: takeCaddy}
 

@@ -20,8 +20,9 @@ import (
 // Sources: envoyproxy/envoy, api/envoy/extensions/filters/http/local_ratelimit/v3/local_rate_limit.proto,
 // api/envoy/type/v3/token_bucket.proto, source/extensions/filters/common/local_ratelimit/local_ratelimit_impl.cc,
 // source/extensions/filters/http/local_ratelimit/local_ratelimit.cc (20 dynamic descriptors);
-// envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go; envoyproxy/gateway,
-// api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go (buildRateLimitRule).
+// envoyproxy/ratelimit f2fb157, README.md, src/config/config_impl.go (GetLimit), src/utils/utilities.go;
+// envoyproxy/gateway, api/v1alpha1/ratelimit_types.go, internal/gatewayapi/backendtrafficpolicy.go
+// (buildRateLimitRule).
 
 var (
 	envoyFormat   = format{name: "envoy", has: isEnvoy, take: takeEnvoy}
@@ -359,7 +360,8 @@ func (r *envoyReader) filters() {
 					found = true
 					each := slices.ContainsFunc(entries, func(e *policy.Tree) bool { return e.Say("value") == "" })
 					if each && l.at.Get("max_dynamic_descriptors") == nil {
-						r.tell(l.d.place(descriptor), "without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
+						r.tell(l.d.place(descriptor),
+							"without max_dynamic_descriptors Envoy keeps the buckets of 20 values; here all are kept")
 					}
 					cases := a.cases(set)
 					r.bucket(&p, l.d, descriptor.Get("token_bucket"), cases, "descriptor "+entriesText(entries))

@@ -259,7 +259,8 @@ func (i *Import) kongLimits(at plugged) (all []Limit) {
 			all = append(all, Limit{
 				Text: "fixed:" + n.Text + "/" + map[string]string{"second": "s", "minute": "m", "hour": "h", "day": "d"}[unit],
 				By:   c.by, Match: c.set, Count: c.set,
-				Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text, cmp.Or(config.Say("limit_by"), "consumer"))},
+				Told: []string{fmt.Sprintf("%s %s: %s by %s", at.d.place(n), unit, n.Text,
+					cmp.Or(config.Say("limit_by"), "consumer"))},
 			})
 		}
 	}

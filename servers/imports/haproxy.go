@@ -271,7 +271,8 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 				case f.term.rate == "gpc0_rate" && !counted:
 					r.lose(r.place(f.rule), "no rule of this section counts gpc0 in requests")
 					continue
-				case f.term.rate == "gpc0_rate", f.at < counter.at: // the request itself is not counted yet, and a refused one never
+				case f.term.rate == "gpc0_rate", f.at < counter.at:
+					// the request itself is not counted yet, and a refused one never
 					options = ",charge=admitted"
 					most++
 				}

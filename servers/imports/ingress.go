@@ -17,8 +17,9 @@ import (
 // rate, or limit-burst-multiplier times. Each has a zone of its own for all hosts and paths of the Ingress, in each
 // replica of the controller. Paths become locations, which nginx chooses from.
 // Source: kubernetes/ingress-nginx dbb11b9, docs/user-guide/nginx-configuration/annotations.md (Rate Limiting),
-// internal/ingress/annotations/ratelimit/main.go, internal/ingress/controller/template/template.go (buildRateLimitZones,
-// buildRateLimit), controller/config/config.go (limit-req-status-code), rootfs/etc/nginx/template/nginx.tmpl.
+// internal/ingress/annotations/ratelimit/main.go, internal/ingress/controller/template/template.go
+// (buildRateLimitZones, buildRateLimit), controller/config/config.go (limit-req-status-code),
+// rootfs/etc/nginx/template/nginx.tmpl.
 
 var ingressFormat = format{name: "ingress-nginx", has: isIngress, take: takeIngresses}
 
@@ -136,7 +137,8 @@ func takeIngresses(i *Import, docs []doc) {
 			set := union(sets[n]...)
 			p.Limits = append(p.Limits, Limit{
 				Text: l.text, Match: set.and(l.spare), Count: set.and(l.spare),
-				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with 503", l.d.place(l.at), annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"))},
+				Told: []string{fmt.Sprintf("%s %s: %s of Ingress %s, refused with 503", l.d.place(l.at),
+					annotationName(l.at, l.d), l.at.Text, l.d.Say("metadata", "name"))},
 			})
 		}
 	}

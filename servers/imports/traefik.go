@@ -18,7 +18,8 @@ import (
 // requests of each router that names it, in a bucket of the router's own. Of routers that fit a request the one with the
 // longest rule gets it, unless priorities say otherwise. Middlewares are asked one after the other.
 // Source: traefik/traefik fd5a576, docs/content/reference/routing-configuration/http/middlewares/ratelimit.md,
-// .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go, pkg/middlewares/ratelimiter/rate_limiter.go.
+// .../http/routing/rules-and-priority.md, pkg/config/dynamic/middlewares.go,
+// pkg/middlewares/ratelimiter/rate_limiter.go.
 
 var traefikFormat = format{name: "traefik", has: isTraefik, take: takeTraefik}
 
