@@ -46,6 +46,7 @@ func filled(t *Tables, n int) *Batch {
 		b.Path, b.Upstream = append(b.Path, t.Paths.ID(name("path"))), append(b.Upstream, int64(i))
 		b.Marks, b.Traces = append(b.Marks, 1<<(63-i%2)), append(b.Traces, Trace{Trait(i), uint16(i * 5000), uint16(i * 9000)})
 		b.Origin, b.Leftmost = append(b.Origin, uint32(i)<<29), append(b.Leftmost, uint32(i)<<23)
+		b.Line = append(b.Line, int64(i)<<33)
 		b.Values[0], b.Values[1] = append(b.Values[0], t.Values.ID(name("value"))), append(b.Values[1], NoValue)
 		if i%3 > 0 {
 			b.Values[1][i] = t.Values.ID(name("other"))
