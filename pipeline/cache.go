@@ -117,7 +117,7 @@ func (l *Logs) writeAsked(to interface{ Write([]byte) (int, error) }, o *ingest.
 		fmt.Fprint(to, offset, " ")
 	}
 	fmt.Fprintln(to, o.Hosts, o.Origins, o.Users, o.NoUsers, o.Paths, o.Band, o.Batch, o.Waiting, o.Actions.Noted() != nil)
-	fmt.Fprintf(to, "%#v\n", o.Tables.Parts)
+	fmt.Fprintf(to, "%#v %t\n", o.Tables.Parts, o.Trial != nil)
 	fmt.Fprintf(to, "%q %q\n", l.Config.Actions, l.Asked)
 	if o.Scopes.ByOwner() {
 		for _, name := range l.NetworkDB {

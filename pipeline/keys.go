@@ -70,7 +70,10 @@ func (r *Keys) Run(ctx context.Context, logs []string) (err error) {
 	}
 	CollectOften()
 	r.Read.Batch, r.Read.Users, r.Read.NoUsers = sweepBatch, true, true // visitors are told apart by them
-	r.Read.NoValues = len(r.found) > 0
+	if len(r.found) > 0 {
+		r.values.trial = new(ingest.Trial)
+		r.Read.Trial = r.values.trial
+	}
 	o := &r.options
 	o.Evidence, o.Tables, o.Lateness, o.Action, o.Stop = r.Rules, r.Read.Tables, r.Read.Lateness, r.Action, ctx.Err
 	if r.Rules != nil {

@@ -31,6 +31,7 @@ const (
 	lastSegment  = 3  // of a path that is tried
 	chosenOn     = 70 // percent of the log's time that keys are chosen on
 	shownOfFound = 2  // of the keys found that separate, for each question
+	mostValues   = 250_000
 )
 
 // mostPeeked is how many files are looked at for one that is a log: a directory may begin with others.
@@ -100,8 +101,10 @@ func foundKeys(fields []request.Key, owners bool) []request.Key {
 	return all
 }
 
-// valueCounts count the values of each column of Batch.Values, and the requests that have one.
+// valueCounts count the values of each column of Batch.Values, and the requests that have one. Of a column with more than
+// mostValues no more are kept: a log whose paths all differ must not take more memory for keys that nobody asked for.
 type valueCounts struct {
+	trial            *ingest.Trial // nil: none is only tried
 	requests, values [traffic.MaxValues]int64
 	seen             [traffic.MaxValues][]bool // by id
 }
@@ -118,14 +121,17 @@ func (c *valueCounts) take(b *traffic.Batch, t *traffic.Tables) {
 				c.values[i]++
 			}
 		}
+		if c.trial != nil && c.values[i] > mostValues {
+			c.trial.GiveUp(i)
+		}
 	}
 }
 
-// tell reports whether the values of a key can tell groups of requests: there are several, each of two requests or more on
-// average.
+// tell reports whether the values of a key can tell groups of requests: there are several and not too many, each of two
+// requests or more on average.
 func (c *valueCounts) tell(key request.Key, t *traffic.Tables) bool {
 	for _, p := range key.Parts() {
-		if i := slices.Index(t.Parts, p); p.IsValue() && (i < 0 || c.values[i] < 2 || 2*c.values[i] >= c.requests[i]) {
+		if i := slices.Index(t.Parts, p); p.IsValue() && (i < 0 || c.values[i] < 2 || c.values[i] > mostValues || 2*c.values[i] >= c.requests[i]) {
 			return false
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"shadow/request"
 	"shadow/testneeds"
 	"shadow/traffic"
+	"shadow/traffic/ingest"
 )
 
 // Attacks of which each address sends no more than people do. What they have in common is the key that was planted.
@@ -239,6 +240,22 @@ func TestValueCounts(t *testing.T) {
 		if got := c.tell(key, tables); got != want {
 			t.Errorf("%s tells groups: %t, want %t", key, got, want)
 		}
+	}
+}
+
+// A column with too many values is given up, however many requests have each.
+func TestValueCountsGiveUp(t *testing.T) {
+	tables := traffic.NewTables()
+	tables.Parts = []request.Part{{Kind: request.PartField, Name: "id"}, {Kind: request.PartField, Name: "ja4"}}
+	b := new(traffic.Batch)
+	for i := range 3 * (mostValues + 1) {
+		b.Values[0] = append(b.Values[0], tables.Values.ID(fmt.Append(nil, i/3)))
+		b.Values[1] = append(b.Values[1], tables.Values.ID(fmt.Append(nil, i%3)))
+	}
+	c := valueCounts{trial: new(ingest.Trial)}
+	c.take(b, tables)
+	if c.tell("field:id", tables) || !c.tell("field:ja4", tables) || !c.trial.GivenUp(0) || c.trial.GivenUp(1) {
+		t.Errorf("%d and %d values: given up are %t and %t", c.values[0], c.values[1], c.trial.GivenUp(0), c.trial.GivenUp(1))
 	}
 }
 

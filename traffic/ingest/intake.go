@@ -38,6 +38,7 @@ type intake struct {
 	tracer  *evidence.Tracer // nil unless traces are wanted
 	origins *match.Origins   // nil unless wanted
 	values  *match.Values    // nil unless wanted
+	trial   *Trial           // of the values
 	span    span
 	columns traffic.Columns
 	formats map[*parse.Format]*parse.Lines

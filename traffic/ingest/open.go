@@ -175,7 +175,7 @@ func (f *feed) look(sample []byte, o *Options, formats *detect.Detector) error {
 		return err
 	}
 	f.format, f.next, f.warnings = found.Format, found.Format, append(found.Warnings, o.Scopes.Lacks(found.Format)...)
-	if !o.NoValues {
+	if o.Trial == nil {
 		f.missing = missingParts(o.Values, sample, f.format)
 	}
 	f.warnings = append(f.warnings, o.neverAbsent(sample, f.format)...)

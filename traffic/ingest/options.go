@@ -36,7 +36,7 @@ type Options struct {
 	Users    bool          // whether the User column is needed
 	NoUsers  bool          // whether it may be empty: inputs that do not tell users are as good
 	Paths    bool          // whether the Path column is needed
-	NoValues bool          // whether requests and inputs may lack them, without a word
+	Trial    *Trial        // of the values; nil: they are asked for
 	Values   *match.Values // what Batch.Values are, as Tables.Parts says; nil: none are needed
 	Sizes    bool          // whether inputs must tell how many bytes were sent
 	Origins  bool          // whether the columns Origin and Leftmost are wanted where the log has headers of proxies

@@ -145,7 +145,7 @@ func newIntake(o *Options, s span, cols traffic.Columns) *intake {
 	in := &intake{
 		tables: o.Tables, clients: o.Clients.NewExtractor(), ids: o.Tables.Clients.NewFinder(), agents: o.Tables.Agents.NewFinder(), actions: o.Actions.NewMatcher(), exclude: o.Exclude, notHTTP: o.NotHTTP,
 		marker: o.Scopes.NewMarker(o.Tables, o.Clients), tracer: o.Tracer, span: s, columns: cols, clock: Stopwatch{Now: o.Clock}, formats: map[*parse.Format]*parse.Lines{},
-		addresses: o.Clients.IsAddress(), values: o.Values,
+		addresses: o.Clients.IsAddress(), values: o.Values, trial: o.Trial,
 	}
 	if cols.Origins {
 		in.origins = o.Clients.NewOrigins()

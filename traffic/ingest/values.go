@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"shadow/limit"
 	"shadow/parse"
@@ -19,9 +20,25 @@ import (
 // may have any key: there it is an error only if the beginning of the log has a key of nearly that name, and a warning if
 // no request turns out to have it.
 
+// A Trial is of values that nobody asked for: requests and inputs may lack them, without a word, and those of which there
+// are too many need not be kept. It may be used by several at once.
+type Trial struct{ given atomic.Uint32 }
+
+// GiveUp says that the values of a column are not wanted any more. Requests that have been read may have them.
+func (t *Trial) GiveUp(column int) { t.given.Or(1 << column) }
+
+// GivenUp reports whether the values of a column are not wanted any more. A nil Trial wants all.
+func (t *Trial) GivenUp(column int) bool { return t != nil && t.given.Load()>>column&1 == 1 }
+
 // value appends part i of the requests.
 func (in *intake) value(r *rows, i int, records []parse.Record) {
 	column := &r.Values[i]
+	if in.trial.GivenUp(i) {
+		for range records {
+			*column = append(*column, traffic.NoValue)
+		}
+		return
+	}
 	for j := range records {
 		id := int32(traffic.NoValue)
 		if name := in.values.Of(i, &records[j]); name != nil {
