@@ -107,7 +107,7 @@ func (c *client) claims() bool {
 	return n > 0 && 2*int64(c.classes[request.Browser]+c.nameless) >= n
 }
 
-// members are all addresses that may be people's, of which there are at most so many, in order.
+// members are all addresses that may be people's, in order. There are at most so many.
 func (l *networks) members(most int64) []member {
 	all := make([]member, 0, most)
 	for id := range int32(l.all.Len()) {
@@ -228,8 +228,8 @@ func (g *group) judge(all *deeds) {
 	})
 }
 
-// looksLike looks for the signs of a bot in a network where nobody fetches files. That passwords are tried is none by
-// itself: people sign in, too.
+// looksLike looks for the signs of a bot in a network where nobody fetches files. Tried
+// passwords alone are no sign: people sign in, too.
 func (g *group) looksLike(others *deeds) whole {
 	sign := func(format string, values ...any) { g.signs = append(g.signs, fmt.Sprintf(format, values...)) }
 	percent := func(n, of int64) string { return format.Percent(format.PercentOf(n, of)) }

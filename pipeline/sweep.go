@@ -69,7 +69,7 @@ func (r *Sweep) prepareSweep(ctx context.Context, logs []string) error {
 	r.Memory.expect(sweepClient)
 	choose := func(*policy.Config) ([]policy.Policy, error) { return longestWindow(r.options.Periods, r.By) }
 	if len(r.Chosen) > 0 && r.Output == "html" {
-		return Usage("--output html has no limits of policies, of which not every N is counted: want table, json, csv or markdown")
+		return Usage("--output html has no limits of policies, since not every N is counted: want table, json, csv or markdown")
 	}
 	if len(r.Chosen) > 0 { // the requests and clients come from a sweep of nothing
 		r.options.Kinds, r.options.Periods, r.options.Rates, r.NoStore = nil, nil, nil, true

@@ -47,7 +47,7 @@ func (r *Replay) openVerdicts() (err error) {
 	if v.part, err = os.CreateTemp(filepath.Dir(v.name), "."+filepath.Base(v.name)+".*.part"); err != nil {
 		return fmt.Errorf("--verdicts: %w", err)
 	}
-	v.Writer = verdicts.New(v.part, verdictFormats[filepath.Ext(v.name)], r.Read.Tables, r.Policies, r.Anonymizer.Name)
+	v.Writer = verdicts.New(v.part, verdictFormats[filepath.Ext(v.name)], r.Read.Tables, r.Policies, r.Anonymizer)
 	r.verdicts, r.Read.Lines = v, true
 	r.observers = append(r.observers, v)
 	return nil

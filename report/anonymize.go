@@ -121,15 +121,15 @@ func (m *Model) Anonymize(a *Anonymizer) {
 	}
 	for i := range m.Input.Files {
 		f := &m.Input.Files[i]
-		f.Name, f.Problem = a.file(f.Name), a.Text(f.Problem)
+		f.Name, f.Problem = a.File(f.Name), a.Text(f.Problem)
 	}
 	for i := range m.Input.Copies {
 		c := &m.Input.Copies[i]
-		c.Name, c.Of = a.file(c.Name), a.file(c.Of)
+		c.Name, c.Of = a.File(c.Name), a.File(c.Of)
 	}
 	for i := range m.Input.Faults {
 		f := &m.Input.Faults[i]
-		f.File, f.Reason, f.Text = a.file(f.File), a.Text(f.Reason), leftOut
+		f.File, f.Reason, f.Text = a.File(f.File), a.Text(f.Reason), leftOut
 	}
 	for i := range m.Policies {
 		m.Policies[i].anonymize(a)
@@ -139,7 +139,13 @@ func (m *Model) Anonymize(a *Anonymizer) {
 	}
 }
 
-func (a *Anonymizer) file(name string) string { return a.Text(filepath.Base(name)) }
+// File is what a file is called: the last part of its name.
+func (a *Anonymizer) File(name string) string {
+	if a == nil {
+		return name
+	}
+	return a.Text(filepath.Base(name))
+}
 
 func (p *Policy) anonymize(a *Anonymizer) {
 	p.Policy, p.Semantics, p.Nginx = a.Text(p.Policy), a.Text(p.Semantics), a.Text(p.Nginx)

@@ -25,7 +25,7 @@ type Directive struct {
 func (d *Directive) Place() string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
 
 // Read reads a configuration with what it includes; its text may be at hand already. What stands in a part that cannot be read is missing, and problems
-// say so, a file that is included and not there among them; err is for one of which nothing can be read.
+// say so, a file that is included and not there among them; err says that nothing can be read.
 func Read(path string, text []byte) (top []*Directive, problems []error, err error) {
 	if info, err := os.Stat(path); text == nil && err != nil {
 		return nil, nil, err

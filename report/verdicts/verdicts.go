@@ -12,6 +12,7 @@ import (
 	"shadow/limit"
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report"
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/traffic"
@@ -51,7 +52,7 @@ type Writer struct {
 	policies []string
 	clients  texts
 	actions  texts
-	rename   func(client string) string
+	renames  *report.Anonymizer
 
 	clock    format.Clock
 	line     []byte
@@ -90,11 +91,11 @@ func (t *texts) of(id int32, write func() []byte) []byte {
 	return *text
 }
 
-// New is what writes verdicts of policies to out. rename says what a client is called.
-func New(out io.Writer, f Format, tables *traffic.Tables, policies []policy.Policy, rename func(string) string) *Writer {
-	w := &Writer{out: bufio.NewWriterSize(out, 1<<18), format: f, tables: tables, rename: rename, verdicts: make([][]verdict, len(policies))}
+// New is what writes verdicts of policies to out, with other names where some are to be renamed.
+func New(out io.Writer, f Format, tables *traffic.Tables, policies []policy.Policy, renames *report.Anonymizer) *Writer {
+	w := &Writer{out: bufio.NewWriterSize(out, 1<<18), format: f, tables: tables, renames: renames, verdicts: make([][]verdict, len(policies))}
 	for _, p := range policies {
-		w.policies = append(w.policies, string(w.text(p.Name)))
+		w.policies = append(w.policies, string(w.text(renames.Text(p.Name))))
 	}
 	if f != JSON {
 		for i, column := range Columns {
@@ -111,7 +112,7 @@ func New(out io.Writer, f Format, tables *traffic.Tables, policies []policy.Poli
 // Inputs says how the inputs are called, as Batch.Source tells them. It comes before the first batch.
 func (w *Writer) Inputs(names []string) {
 	for _, name := range names {
-		w.inputs = append(w.inputs, string(w.text(name)))
+		w.inputs = append(w.inputs, string(w.text(w.renames.File(name))))
 	}
 }
 
@@ -184,7 +185,7 @@ func (w *Writer) write(b *traffic.Batch, row int32, policy string, v verdict) er
 	if b.Source != nil {
 		input = int(b.Source[row])
 	}
-	client := w.clients.of(b.Client[row], func() []byte { return w.text(w.rename(w.tables.Clients.Name(b.Client[row]))) })
+	client := w.clients.of(b.Client[row], func() []byte { return w.text(w.renames.Name(w.tables.Clients.Name(b.Client[row]))) })
 	action := w.actions.of(int32(b.Action[row]), func() []byte { return w.text(w.tables.Actions.Name(int32(b.Action[row]))) })
 	line := w.line[:0]
 	if w.format == JSON {
