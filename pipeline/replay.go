@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -369,13 +368,4 @@ func writeTiming(w io.Writer, s *ingest.Stats, read ingest.StageTimes, judge rep
 	if !threadTimeIsCPU {
 		fmt.Fprintln(w, "the times of the stages are those of the clock on the wall, waiting included")
 	}
-}
-
-// cpuTime is how long this process has kept processors busy.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,14 +1,11 @@
 package redis
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/redis/go-redis/v9"
 
 	"shadow/limit"
 )
@@ -38,8 +35,8 @@ type Call struct {
 // errForgotten says that a request was charged before, and the answer to it is not kept any more.
 var errForgotten = errors.New("redis: charged before, and the verdict is not kept any more")
 
-// send puts the call into a pipeline.
-func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock Clock) *redis.Cmd {
+// arguments are what the script takes besides the key.
+func (c *Call) arguments(host string, clock Clock) []any {
 	cell, begin := c.Limit.split(c.At[0])
 	first, places := c.At[0], []byte(nil)
 	if c.Places != nil {
@@ -50,8 +47,7 @@ func (c *Call) send(ctx context.Context, p redis.Pipeliner, host string, clock C
 		since = c.At[0] - reach/4
 	}
 	call := packed(int64(cell), c.Index, int64(since-begin), int64(clock), bit(c.Alone))
-	return p.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)},
-		c.Limit.header, host, call, packed(offsets(nil, c.At, begin)...), places, c.packedMemory(begin))
+	return []any{c.Limit.header, host, call, packed(offsets(nil, c.At, begin)...), places, c.packedMemory(begin)}
 }
 
 // offsets appends how much later than begin some times are.
@@ -82,9 +78,8 @@ func packed(numbers ...int64) []byte {
 }
 
 // receive reads the answer.
-func (c *Call) receive(cmd *redis.Cmd) error {
+func (c *Call) receive(answer []any, err error) error {
 	c.Refused, c.Delayed, c.Snapshot, c.Resync = c.Refused[:0], c.Delayed[:0], nil, false
-	answer, err := cmd.Slice()
 	if err != nil {
 		return err
 	}

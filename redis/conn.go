@@ -1,3 +1,5 @@
+//go:build !nostore
+
 package redis
 
 import (
@@ -12,28 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 )
-
-// A Clock says whose time counts.
-type Clock int64
-
-// The clocks.
-const (
-	LogClock   Clock = iota // that of the log
-	RedisClock              // that of the Redis server, at which it judges
-)
-
-// Options say how to reach Redis, and under which name.
-type Options struct {
-	Address  Address
-	Password string // of Redis, and of the sentinels if there are any
-
-	// Host names this host's numbering of requests. Where numbers begin again from nothing, it must be another name:
-	// else Redis takes requests for ones that it has charged already.
-	Host string
-
-	Clock   Clock
-	Timeout time.Duration // that a batch may take; 0: 1 s
-}
 
 // Conn is one or more servers that keep the state of limits. It is safe for concurrent use.
 type Conn struct {
@@ -147,11 +127,11 @@ func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
 	pipe := r.client.Pipeline()
 	commands := make([]*redis.Cmd, len(calls))
 	for i, c := range calls {
-		commands[i] = c.send(ctx, pipe, r.host, r.clock)
+		commands[i] = pipe.EvalSha(ctx, c.Limit.script.Hash(), []string{c.Limit.key(c.Key)}, c.arguments(r.host, r.clock)...)
 	}
 	_, _ = pipe.Exec(ctx) // each command has its error
 	for i, c := range calls {
-		if c.Err = c.receive(commands[i]); c.Err != nil && c.Err != errForgotten {
+		if c.Err = c.receive(commands[i].Slice()); c.Err != nil && c.Err != errForgotten {
 			failed = append(failed, c)
 		}
 	}
@@ -160,7 +140,7 @@ func (r *Conn) send(ctx context.Context, calls []*Call) (failed []*Call) {
 
 // mend reports whether it makes sense to send calls again, having loaded the scripts that servers lack.
 func (r *Conn) mend(ctx context.Context, failed []*Call) bool {
-	missing := map[*redis.Script]bool{}
+	missing := map[*script]bool{}
 	for _, c := range failed {
 		switch {
 		case redis.HasErrorPrefix(c.Err, "NOSCRIPT"):
@@ -187,3 +167,31 @@ func lost(err error) bool {
 	text := err.Error()
 	return errors.Is(err, net.ErrClosed) || strings.HasSuffix(text, "EOF") || strings.Contains(text, "connection reset")
 }
+
+// identify asks a server for its run. It must not fail a connection: a server that does not answer is taken for a
+// known one.
+func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
+	info, err := c.Info(ctx, "server").Result()
+	if err != nil {
+		return nil // not to know is no reason not to connect
+	}
+	role, _ := c.Info(ctx, "replication").Result()
+	run := field(info, "run_id")
+	if run == "" || field(role, "role") == "slave" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.complete && !s.runs[run] {
+		s.restarts++
+	}
+	if s.runs == nil {
+		s.runs = map[string]bool{}
+	}
+	s.runs[run] = true
+	return nil
+}
+
+type script = redis.Script
+
+func newScript(text string) *script { return redis.NewScript(text) }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"shadow/limit"
 	"shadow/policy"
 )
@@ -26,7 +24,7 @@ const (
 
 // A Limit is a limit whose state is shared.
 type Limit struct {
-	script *redis.Script
+	script *script
 	header []byte     // the numbers of the limit, for the script
 	cell   limit.Time // microseconds
 	unit   limit.Time // of State.At, in microseconds
@@ -77,7 +75,7 @@ func NewLimit(name string, part *policy.Part, t Terms) (*Limit, error) {
 var scripts embed.FS
 
 // loadScript makes the script of an algorithm: its file between two that all have in common; see scripts/begin.lua.
-func loadScript(name string) (*redis.Script, error) {
+func loadScript(name string) (*script, error) {
 	var text strings.Builder
 	for _, part := range []string{"begin", name, "end"} {
 		content, err := scripts.ReadFile("scripts/" + part + ".lua")
@@ -86,7 +84,7 @@ func loadScript(name string) (*redis.Script, error) {
 		}
 		text.Write(content)
 	}
-	return redis.NewScript(text.String()), nil
+	return newScript(text.String()), nil
 }
 
 // split returns the cell in which t lies, and when that began.

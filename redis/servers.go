@@ -1,13 +1,10 @@
 package redis
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // A server that was started again, or that another one stands in for, may have lost what it knew. No command fails for
@@ -19,30 +16,6 @@ type servers struct {
 	runs     map[string]bool
 	complete bool // all have been met, so any other is a new one
 	restarts int  // new servers met since
-}
-
-// identify asks a server for its run. It must not fail a connection: a server that does not answer is taken for a
-// known one.
-func (s *servers) identify(ctx context.Context, c *redis.Conn) error {
-	info, err := c.Info(ctx, "server").Result()
-	if err != nil {
-		return nil // not to know is no reason not to connect
-	}
-	role, _ := c.Info(ctx, "replication").Result()
-	run := field(info, "run_id")
-	if run == "" || field(role, "role") == "slave" {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.complete && !s.runs[run] {
-		s.restarts++
-	}
-	if s.runs == nil {
-		s.runs = map[string]bool{}
-	}
-	s.runs[run] = true
-	return nil
 }
 
 // settle says that all servers have been met: those of earlier runs, if any are given.

@@ -1,6 +1,8 @@
+//go:build !nostore
+
 package store
 
-// The files duck*.go and query*.go are the ones that know the DuckDB driver. Everything goes through its lower layer
+// The files duck*.go and query_kind.go are the ones that know the DuckDB driver. Everything goes through its lower layer
 // (package mapping): that lets us fill and read DuckDB's vectors in place. A row of seven integers costs a seventh of
 // what the driver's AppendRow takes, a Go type can only be written to the column type of the same width, where
 // AppendRow narrows silently, and an answer is computed while it is read.
@@ -20,6 +22,12 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
+// Built reports whether this program can keep databases.
+const Built = true
+
+// DuckDB is the version of the DuckDB in this program, or "".
+func DuckDB() string { return mapping.LibraryVersion() }
+
 // A duck is one connection to a database file.
 type duck struct {
 	db   mapping.Database
@@ -27,14 +35,6 @@ type duck struct {
 	ctx  context.Context // of what is under way
 	name string          // that errors of questions carry; "": their callers add it
 }
-
-// settings are names and values, in the order in which DuckDB takes them: what forbids others stands last.
-type settings [][2]string
-
-var (
-	noExtensions = settings{{"autoinstall_known_extensions", "false"}, {"autoload_known_extensions", "false"}}
-	readOnly     = append(settings{{"access_mode", "READ_ONLY"}}, noExtensions...)
-)
 
 // openDuck opens the file, creating it when there is none.
 func openDuck(path string, all settings) (*duck, error) {
@@ -92,59 +92,12 @@ func (d *duck) exec(query string) error {
 	return nil
 }
 
-// The way back: answers to questions of ours, row by row.
-
-// A field is a place in a row of Go that a column of an answer goes to.
-type field struct {
-	kind   reflect.Kind
-	offset uintptr
-}
-
-// fieldsOf are the fields of a type in their order, those of structures and arrays in it one by one.
-func fieldsOf(t reflect.Type, offset uintptr) (all []field) {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			all = append(all, fieldsOf(t.Field(i).Type, offset+t.Field(i).Offset)...)
-		}
-	case reflect.Array:
-		for i := range t.Len() {
-			all = append(all, fieldsOf(t.Elem(), offset+uintptr(i)*t.Elem().Size())...)
-		}
-	default:
-		all = []field{{t.Kind(), offset}}
-	}
-	return all
-}
-
 // columnTypes are those that a field can take, to the bit. A pointer is one to an int64, nil for NULL; bytes are as
 // they are kept.
 var columnTypes = map[reflect.Kind][]mapping.Type{
 	reflect.Bool: {mapping.TypeBoolean}, reflect.Int32: {mapping.TypeInteger}, reflect.Int64: {mapping.TypeBigInt, mapping.TypeTimestamp},
 	reflect.Uint64: {mapping.TypeUBigInt}, reflect.Float64: {mapping.TypeDouble}, reflect.Pointer: {mapping.TypeBigInt},
 	reflect.String: {mapping.TypeVarchar}, reflect.Slice: {mapping.TypeBlob, mapping.TypeVarchar},
-}
-
-// each asks a question of ours, in which nothing may stand that comes from a log, and hands over the answer row by
-// row: each column in a field of T, in their order. NULL is the zero value. The row is valid until the next, what it
-// refers to for good.
-func each[T any](d *duck, query string, take func(*T) error) error {
-	err := context.Cause(d.ctx)
-	if err == nil {
-		var row, zero T
-		err = d.scan(query, fieldsOf(reflect.TypeFor[T](), 0), unsafe.Pointer(&row), func() error {
-			err := take(&row)
-			row = zero
-			return err
-		})
-	}
-	if cause := context.Cause(d.ctx); cause != nil {
-		return cause
-	}
-	if err != nil && d.name != "" {
-		return fmt.Errorf("database %s: %w", d.name, err)
-	}
-	return err
 }
 
 // scan brings row by row of an answer into fields from a place on, which take empties again.
@@ -210,22 +163,4 @@ func (v *vector) copyTo(to unsafe.Pointer, kind reflect.Kind, row int) {
 	case reflect.Slice:
 		*(*[]byte)(to) = []byte(v.raw(row))
 	}
-}
-
-// list is an answer as a whole.
-func list[T any](d *duck, query string) (all []T, err error) {
-	err = each(d, query, func(row *T) error {
-		all = append(all, *row)
-		return nil
-	})
-	return all, err
-}
-
-// one is an answer of one row.
-func one[T any](d *duck, query string) (row T, err error) {
-	err = each(d, query, func(r *T) error {
-		row = *r
-		return nil
-	})
-	return row, err
 }

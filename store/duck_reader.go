@@ -1,3 +1,5 @@
+//go:build !nostore
+
 package store
 
 import (
@@ -108,6 +110,23 @@ func (q *question) fetch() error {
 		return err
 	}
 	return io.EOF
+}
+
+// columns are the names of the answer's columns, and what reads their values.
+func (q *question) columns() (names []string, values []vector) {
+	for i := range mapping.ColumnCount(&q.result) {
+		names = append(names, mapping.ColumnName(&q.result, i))
+		values = append(values, newVector(mapping.ColumnLogicalType(&q.result, i)))
+	}
+	return names, values
+}
+
+// point makes values read the chunk, and returns how many rows it has.
+func (q *question) point(values []vector) int {
+	for i := range values {
+		values[i].point(mapping.DataChunkGetVector(q.chunk, mapping.IdxT(i)))
+	}
+	return int(mapping.DataChunkGetSize(q.chunk))
 }
 
 // failed is what is wrong with the result, if anything is.

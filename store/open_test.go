@@ -102,7 +102,7 @@ func TestForeignAndOtherDatabase(t *testing.T) {
 	openStore(t, path).Close()
 	change(t, path, "UPDATE shadow_schema SET version = 99")
 	_, err = Open(path, Options{})
-	wantError(t, err, path, "another version of shadow", fmt.Sprintf("schema 99, this one has %d", schemaVersion))
+	wantError(t, err, path, "another version of shadow", fmt.Sprintf("schema 99, this one has %d", SchemaVersion))
 }
 
 func TestQueryNeedsAFile(t *testing.T) {

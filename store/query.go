@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
 // Rows are the answer to a question, row by row.
@@ -89,10 +87,7 @@ func (r *Rows) begin(text string) error {
 	if err != nil {
 		return err
 	}
-	for i := range mapping.ColumnCount(&q.result) {
-		r.Columns = append(r.Columns, mapping.ColumnName(&q.result, i))
-		r.vectors = append(r.vectors, newVector(mapping.ColumnLogicalType(&q.result, i)))
-	}
+	r.Columns, r.vectors = q.columns()
 	return nil
 }
 
@@ -108,10 +103,7 @@ func (r *Rows) Next() ([]any, error) {
 		if err != nil {
 			return nil, r.explain(err)
 		}
-		r.row, r.rows = 0, int(mapping.DataChunkGetSize(r.question.chunk))
-		for i := range r.vectors {
-			r.vectors[i].point(mapping.DataChunkGetVector(r.question.chunk, mapping.IdxT(i)))
-		}
+		r.row, r.rows = 0, r.question.point(r.vectors)
 	}
 	row := make([]any, len(r.vectors))
 	for i := range r.vectors {
@@ -183,8 +175,13 @@ func checkExists(path string) error {
 	return nil
 }
 
+var errNotBuilt = errors.New("this shadow was built without a database: take the full one to keep and read runs, or leave out --db")
+
 // checkPath refuses names that the driver's reader would take for options, or for a database in memory.
 func checkPath(path string) error {
+	if !Built {
+		return errNotBuilt
+	}
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return fmt.Errorf("database %q: want the name of a file", path)
 	}

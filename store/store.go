@@ -16,8 +16,8 @@ var schemaSQL string
 //go:embed views.sql
 var viewsSQL string
 
-// schemaVersion is that of schema.sql and views.sql. A file of another version is neither read nor written.
-const schemaVersion = 1
+// SchemaVersion is that of schema.sql and views.sql. A file of another version is neither read nor written.
+const SchemaVersion = 1
 
 // Options bound what the database may take from the machine. The zero value is the default.
 type Options struct {
@@ -148,9 +148,9 @@ func (d *duck) countTables() (ours, others int64, err error) {
 // checkVersion reports an error unless the schema whose version stands in a table is ours.
 func (d *duck) checkVersion(table string) error {
 	version, err := one[int32](d, "SELECT version FROM "+table)
-	if err == nil && version != schemaVersion {
+	if err == nil && version != SchemaVersion {
 		err = fmt.Errorf("was written by another version of shadow (schema %d, this one has %d): use that version, or choose another file with --db",
-			version, schemaVersion)
+			version, SchemaVersion)
 	}
 	return err
 }

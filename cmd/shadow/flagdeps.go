@@ -12,6 +12,7 @@ import (
 
 	"shadow/limit"
 	"shadow/pipeline"
+	"shadow/store"
 )
 
 // A flag that is given is meant to do something. An empty value is mostly that of a variable that nobody has set, and a
@@ -45,6 +46,9 @@ func clash(cmd *cobra.Command, text, flag string, others ...string) {
 	}
 }
 
+// keeping are the flags that nothing comes of without a database.
+var keeping = []string{"db", "events", "resume", "retain", "sweep"}
+
 // verifyFlags complains about flags that are given and can have no effect.
 func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 	flags := cmd.Flags()
@@ -53,6 +57,8 @@ func verifyFlags(cmd *cobra.Command, _ []string) (err error) {
 		serves := func(other string) bool { return inUse(flags, other) }
 		switch {
 		case err != nil:
+		case !store.Built && slices.Contains(keeping, f.Name) && f.Annotations[defaultNote] == nil:
+			err = pipeline.Usage("--%s needs a database, and this shadow was built without one: take the full one", f.Name)
 		case isEmpty(f.Value):
 			err = emptyFlag(f)
 		case len(others) > 0 && !slices.ContainsFunc(others, serves):

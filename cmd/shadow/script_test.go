@@ -4,12 +4,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"shadow/policy"
+	"shadow/store"
 	"shadow/testneeds"
 	"shadow/traffic/network"
 )
@@ -40,7 +42,7 @@ func (m ownDefaults) Run() int {
 // TestScripts runs testdata/script: the program as people call it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -56,6 +58,24 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "accesslog": accesslog, "redis": redisServer, "mmdb": mmdb},
 	})
 }
+
+// scripts are the names of all scripts; where the program was built without a database, of those that need none.
+func scripts(t *testing.T) (names []string) {
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	must(t, err)
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		without := filepath.Base(name) == "nostore.txtar"
+		if store.Built && !without || !store.Built && (without || !keeps.Match(text)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keeps is what occurs in scripts that use a database, or Redis.
+var keeps = regexp.MustCompile(`--db|duckdb|redis|parquet|shadow (query|report|runs|merge)|--compare|--resume`)
 
 // exits CODE COMMAND… runs a command and holds its exit code against CODE.
 func exits(ts *testscript.TestScript, _ bool, args []string) {

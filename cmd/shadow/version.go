@@ -1,46 +1,116 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"shadow/pipeline"
+	"shadow/report/format"
+	"shadow/store"
 )
 
-// version is set when a release is built: -ldflags "-X main.version=1.2.3".
-var version = ""
+// A release states what it is: -ldflags "-X main.version=1.2.3 -X main.commit=… -X main.date=…".
+var version, commit, date string
 
-// versionText is the version, or the revision that a development build was made from.
-func versionText() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "development"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "development-" + s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "development"
+// A build is what a program was made of.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"` // "": unknown
+	Date     string `json:"date"`   // of the commit, RFC 3339; "": unknown
+	Platform string `json:"platform"`
+	Go       string `json:"go"`
+	DuckDB   string `json:"duckdb"` // "": there is none in it
+	Schema   *int   `json:"schema"` // of its databases
 }
 
-// versionLine is what `shadow version` and `shadow --version` print.
+// thisBuild is what is known of this program: what the release said, else what the Go command noted.
+func thisBuild() build {
+	b := build{Version: version, Commit: commit, Date: date, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), DuckDB: store.DuckDB()}
+	if store.Built {
+		schema := store.SchemaVersion
+		b.Schema = &schema
+	}
+	info, ok := debug.ReadBuildInfo()
+	if version != "" || !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		}
+	}
+	return b
+}
+
+// versionText is the version, or the commit that a development build was made from.
+func versionText() string {
+	switch b := thisBuild(); {
+	case version != "":
+		return version
+	case b.Commit != "":
+		return "development-" + b.Commit[:min(12, len(b.Commit))]
+	default:
+		return "development"
+	}
+}
+
+// versionLine is what `shadow --version` prints, and how `shadow version` begins.
 func versionLine() string {
 	return fmt.Sprintf("shadow %s %s/%s %s\n", versionText(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 func newVersion() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
+		Short: "Print the version, and what this program was made of",
+		Example: `  shadow version
+  shadow version --output json | jq -r .commit`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
-			return err
+			return writeVersion(cmd.OutOrStdout(), output)
 		},
 	}
+	addOutput(cmd, &output, "version", versionOutputs)
+	return cmd
+}
+
+var versionOutputs = []string{"table", "json"}
+
+func writeVersion(w io.Writer, output string) error {
+	b := thisBuild()
+	switch output {
+	case "table":
+	case "json":
+		b.Version = versionText()
+		text, err := json.MarshalIndent(b, "", "  ")
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s\n", text)
+		}
+		return err
+	default:
+		return pipeline.Usage("%v", format.UnknownOutput(output, versionOutputs))
+	}
+	if _, err := io.WriteString(w, versionLine()); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if b.Commit != "" {
+		fmt.Fprintf(t, "commit\t%s %s\n", b.Commit, b.Date)
+	}
+	if b.Schema == nil {
+		fmt.Fprintf(t, "nostore\twithout DuckDB and Redis\n")
+	} else {
+		fmt.Fprintf(t, "DuckDB\t%s\nschema\t%d\n", b.DuckDB, *b.Schema)
+	}
+	return t.Flush()
 }
