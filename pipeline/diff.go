@@ -6,7 +6,9 @@ import (
 
 	"shadow/policy"
 	"shadow/replay"
+	"shadow/report"
 	"shadow/report/diff"
+	"shadow/traffic"
 )
 
 // A Diff compares what two policies do to the same requests.
@@ -36,6 +38,35 @@ func (d *Diff) Run(ctx context.Context, logs []string) error {
 	}
 	return d.tooManyUnreadable(&result.Stats)
 }
+
+// Judge replays logs by the policies that are chosen or derived, and shows verdicts to observers. The result comes with how
+// to report on it, and the requests are kept until Release.
+func (d *Diff) Judge(ctx context.Context, logs []string, watch func(*traffic.Tables) replay.Observer) (*replay.Result, report.Options, error) {
+	if err := d.prepareReplay(logs); err != nil {
+		return nil, report.Options{}, err
+	}
+	d.retain = true
+	d.observers = append(d.observers, watch(d.Read.Tables))
+	result, err := d.judge(ctx, nil)
+	if err != nil {
+		return nil, report.Options{}, err
+	}
+	o := d.reportOptions(d.warnings(&result.Stats))
+	o.Top, o.Evidence = d.Top, d.Rules
+	return result, o, d.tooManyUnreadable(&result.Stats)
+}
+
+// Again judges the same requests by other policies, whose limits are for the same requests by the same keys.
+func (d *Diff) Again(ctx context.Context, policies []policy.Policy, o replay.Observer) error {
+	pass := d.requests.Pass().Ahead()
+	defer pass.Close()
+	return replay.New(replay.Options{
+		Tables: d.Read.Tables, Policies: policies, Lateness: d.Read.Lateness, Observer: o, Stop: ctx.Err,
+	}).Run(pass)
+}
+
+// Release frees the requests.
+func (d *Diff) Release() error { return d.release() }
 
 // two is the error of other than two policies.
 func (d *Diff) two() error {

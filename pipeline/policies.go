@@ -16,6 +16,9 @@ type Choice struct {
 	Limits []string
 	By     request.Key // what they count by
 	Chosen []string    // policies by name
+
+	// Derive makes of the policies that are chosen those to judge by; nil: these.
+	Derive func(*policy.Config, []policy.Policy) ([]policy.Policy, error)
 }
 
 // Choose makes the policies: those of --limit first, then those of the configuration.
@@ -40,6 +43,9 @@ func (f *Choice) Choose(config *policy.Config) ([]policy.Policy, error) {
 			return nil, Usage("two policies are called %q: give one in the configuration another name", p.Name)
 		}
 		seen[p.Name] = true
+	}
+	if f.Derive != nil {
+		return f.Derive(config, policies)
 	}
 	return policies, nil
 }

@@ -158,7 +158,11 @@ func (r *Replay) judge(ctx context.Context, sink replay.Sink) (_ *replay.Result,
 	engine := r.newEngine(ctx, sink)
 	curves := r.newSweep(ctx)
 	var times ingest.StageTimes
-	defer func() { err = cmp.Or(err, r.release()) }()
+	defer func() {
+		if !r.retain || err != nil {
+			err = cmp.Or(err, r.release())
+		}
+	}()
 	stats, err := r.read(ctx, r.Read, func(src replay.Source, reader *ingest.Reader) error {
 		if err := r.resumed.restore(engine); err != nil {
 			return err

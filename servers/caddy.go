@@ -36,7 +36,7 @@ func caddyLines(spec limit.Spec, w Where) Directives {
 	}
 	var match []string
 	if w.Action != "" {
-		pattern, ok := w.pattern()
+		pattern, ok := w.Pattern()
 		paths := "            path_regexp `^" + pattern + "$`"
 		if !ok {
 			paths = "            path_regexp   # which, only you know"

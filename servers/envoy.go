@@ -190,7 +190,7 @@ func (w *Where) envoyPath() (match string, ok bool) {
 	if ok && below {
 		return `prefix: "` + page + `/"`, true
 	}
-	pattern, ok := w.pattern()
+	pattern, ok := w.Pattern()
 	if !ok {
 		return "safe_regex: {regex: ''}", false
 	}

@@ -35,7 +35,7 @@ const longestExpire = (1<<31 - 1) * limit.Millisecond // as HAProxy keeps length
 
 func haproxyLines(spec limit.Spec, w Where) Directives {
 	key, table, note := w.haproxyKey()
-	name, period := "shadow_"+w.name(), limit.FormatPeriod(spec.Period)
+	name := "shadow_" + w.name()
 	counter, when := 0, ""
 	exempt := ""
 	if len(w.Exempt) > 0 {
@@ -49,26 +49,13 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 			paths = append(paths, strings.TrimSpace(path+" "+exempt))
 		}
 		when = " if " + strings.Join(paths, " || ")
-		if _, ok := w.pattern(); !ok {
+		if _, ok := w.Pattern(); !ok {
 			note = notes(note, w.onlyYouKnowPaths("make an acl "+strings.Trim(w.haproxyPaths(), "{ }")+" of them"))
 		}
 	}
 	expire := limit.FormatPeriod(min(2*spec.Period, longestExpire))
-	store := "http_req_rate(" + period + ")"
-	rules := []string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)}
-	over := fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count)
-	if spec.Options == "charge=admitted" {
-		store = "gpc0,gpc0_rate(" + period + ")"
-		rules = append(rules, fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }",
-			name, counter, name, spec.Count))
-		over = fmt.Sprintf("{ var(txn.%s) -m bool }", name)
-	}
-	rules = append(rules, "# blocks nobody, until the count is right",
-		"http-request capture str(over-limit) len 10 if "+over)
-	if spec.Options == "charge=admitted" {
-		rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, over))
-	}
-	rules = append(rules, "# later, for capture: http-request deny status 429 if "+over)
+	rules, store := haproxyRules(spec, name, counter,
+		[]string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)})
 
 	d := Directives{Key: key, Note: note, Exempts: true}
 	if key == unknownHAProxy {
@@ -82,6 +69,26 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 		fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store),
 	}})
 	return d
+}
+
+// haproxyRules are the rules behind those that track a counter, with these, and what its table stores.
+func haproxyRules(spec limit.Spec, name string, counter int, tracks []string) (rules []string, store string) {
+	period := limit.FormatPeriod(spec.Period)
+	store, rules = "http_req_rate("+period+")", tracks
+	over := fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count)
+	admitted := spec.Options == "charge=admitted"
+	if admitted {
+		store = "gpc0,gpc0_rate(" + period + ")"
+		rules = append(rules, fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }",
+			name, counter, name, spec.Count))
+		over = fmt.Sprintf("{ var(txn.%s) -m bool }", name)
+	}
+	rules = append(rules, "# blocks nobody, until the count is right",
+		"http-request capture str(over-limit) len 10 if "+over)
+	if admitted {
+		rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, over))
+	}
+	return append(rules, "# later, for capture: http-request deny status 429 if "+over), store
 }
 
 // unknownHAProxy is no sample, so that HAProxy refuses it until somebody has put one in its place.

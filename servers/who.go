@@ -58,8 +58,8 @@ func (w *Where) forwarded() string {
 	return strings.ToLower(headerText(w.ClientFrom))
 }
 
-// pattern is a regular expression of all paths of an action, without anchors; false if only the operator knows them.
-func (w *Where) pattern() (text string, ok bool) {
+// Pattern is a regular expression of all paths of an action, without anchors; false if only the operator knows them.
+func (w *Where) Pattern() (text string, ok bool) {
 	if page, ok := w.all(); ok {
 		return regexp.QuoteMeta(page) + "(/.*)?", true
 	}

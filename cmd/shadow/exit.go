@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"shadow/pipeline"
+	"shadow/pipeline/moves"
 	"shadow/tail"
 )
 
@@ -14,7 +15,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitUnreadable  = 3 // done, but too many lines could not be read, a tail did not find the rest of a log, or an import is not whole
+	exitUnreadable  = 3 // done, but too many lines could not be read, a tail did not find the rest of a log, or an import or export is not whole
 	exitHeld        = 4 // done, and a --fail-if condition held
 	exitInterrupted = 130
 )
@@ -24,6 +25,7 @@ func exitCode(ctx context.Context, err error) int {
 	var usage *pipeline.UsageError
 	var unreadable pipeline.UnreadableError
 	var lost pipeline.NotUnderstoodError
+	var left moves.NotWantedError
 	var loss *tail.LossError
 	var held pipeline.HeldError
 	switch {
@@ -35,7 +37,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.As(err, &unreadable), errors.As(err, &lost):
+	case errors.As(err, &unreadable), errors.As(err, &lost), errors.As(err, &left):
 		return exitUnreadable
 	case errors.As(err, &held):
 		return exitHeld

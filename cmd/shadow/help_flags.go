@@ -16,7 +16,7 @@ const manyFlags = 15
 
 // firstFlags are what people need first. The first ten that a command has are shown on top.
 var firstFlags = []string{
-	"limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
+	"to", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
 	"per", "kind", "fail-if", "help",
 }
@@ -36,7 +36,7 @@ var flagGroups = []struct {
 		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots", "claims",
 	}},
 	{"Limits", []string{
-		"limit", "by", "policy", "config", "limits-from", "for", "target", "protect", "action", "each-action", "per", "kind",
+		"to", "limit", "by", "policy", "config", "limits-from", "check", "for", "target", "protect", "action", "each-action", "per", "kind",
 		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},

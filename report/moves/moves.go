@@ -1,0 +1,92 @@
+// Package moves reports on limits as a server is told them: an export and, if it was replayed, a comparison come in;
+// text, JSON, CSV or Markdown goes out.
+package moves
+
+import (
+	"io"
+	"strings"
+
+	"shadow/report/diff"
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/table"
+	"shadow/servers"
+)
+
+// A Report is what to tell a server, and what that changes. docs/export.md defines every figure, with docs/diff.md.
+type Report struct {
+	*diff.Report // A is what is wanted, B what the server has; nil: nothing was replayed
+
+	Target     string             `json:"target"`
+	Limits     []servers.Exported `json:"limits"`
+	Lost       []string           `json:"lost"`
+	Notes      []string           `json:"notes"`
+	Enforce    string             `json:"enforce"`
+	Paste      []Block            `json:"paste"`
+	Correction *Correction        `json:"correction,omitempty"` // nil: none was looked for
+
+	text string
+}
+
+// A Block is lines that go to one place.
+type Block struct {
+	Place string   `json:"place"`
+	Lines []string `json:"lines"`
+}
+
+// New is a report on an export. d may be nil.
+func New(e *servers.Export, d *diff.Report) *Report {
+	r := &Report{
+		Report: d, Target: e.Target.Name, Limits: e.Limits, Lost: append([]string{}, e.Lost...),
+		Notes: append([]string{}, e.Notes...), Enforce: e.Target.Enforce, text: e.Text(), Paste: []Block{},
+	}
+	for _, b := range e.Blocks {
+		r.Paste = append(r.Paste, Block{b.Place, b.Lines})
+	}
+	return r
+}
+
+// Text writes the comparison, and what to paste.
+func (r *Report) Text(w *document.Writer) {
+	if r.Report != nil {
+		r.Report.Text(w)
+	}
+	w.Section(2, "For "+r.Target)
+	w.Lines(strings.Split(strings.TrimRight(r.text, "\n"), "\n"))
+}
+
+// CSV is that of the comparison.
+func (r *Report) CSV() ([]byte, error) {
+	if r.Report == nil {
+		var rows []table.Record
+		for _, x := range r.Limits {
+			rows = append(rows, table.Record{
+				"wanted": table.Text(x.Wanted), "set": table.Text(x.Set), "deviation": table.Text(x.Deviation),
+				"problem": table.Text(x.Problem),
+			})
+		}
+		return table.Records([]string{"wanted", "set", "deviation", "problem"}, rows)
+	}
+	return r.Report.CSV()
+}
+
+// Write writes the report; without a comparison nothing but what to paste.
+func (r *Report) Write(w io.Writer, output string) error {
+	var view document.View
+	if r.Report != nil {
+		view = r.View
+	} else if output == "table" {
+		_, err := io.WriteString(w, r.text)
+		return err
+	}
+	return document.Write(w, r, view, output, format.Outputs())
+}
+
+// A Correction is the smallest one that keeps a promise.
+type Correction struct {
+	Promise []string `json:"promise"` // as --protect takes them
+	Kept    bool     `json:"kept"`    // without any correction
+	Found   bool     `json:"found"`   // whether some correction keeps it
+	Number  int64    `json:"number"`  // what counts or bursts are multiplied by, in percent
+	Limits  []string `json:"limits"`
+}

@@ -1,0 +1,208 @@
+package servers
+
+import (
+	"fmt"
+	"strings"
+
+	"shadow/lazy"
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// For HAProxy each limit has a table and a counter of its own. The first rule that fits a request takes the counter.
+
+var haproxyTarget = Target{
+	Name: "haproxy", Title: "HAProxy", Comment: "#", Ending: ".cfg", own: "haproxy",
+	Grid: "a count of requests, refused ones too, over a period in whole milliseconds",
+	Enforce: "it refuses nothing yet, and logs over-limit: `grep -c over-limit /var/log/haproxy.log`. To enforce it, put " +
+		"http-request deny in the place of http-request capture, as the comment says",
+	nearest: nearestHAProxy, write: writeHAProxy, around: aroundHAProxy, judge: "haproxy -c -f FILE",
+	most: haproxyCounters, Combine: policy.Each,
+}
+
+const (
+	haproxyCounters = 3  // of a request, as HAProxy is built
+	haproxyWords    = 64 // of a line
+)
+
+func writeHAProxy(e *Export, all []setting) error {
+	own, _, note := e.where.haproxyKey()
+	if own == unknownHAProxy {
+		return fmt.Errorf("%s", note)
+	}
+	e.note("%s", note)
+	rules := e.where.haproxySources()
+	var backends []string
+	for i, s := range all {
+		counts, err := s.counts()
+		if err != nil {
+			return err
+		}
+		table := "ipv6"
+		if len(counts) > 1 || len(s.by) > 1 || s.by[0].Kind != request.PartClient && !s.by[0].IsGroup() || !strings.HasPrefix(own, "src") {
+			table = "binary len 20"
+		}
+		var tracks []string
+		for _, c := range counts {
+			key, err := haproxyParts(c.parts, own)
+			if err != nil {
+				return err
+			}
+			if table != "ipv6" && !strings.HasSuffix(key, ",sha1") {
+				key += ",sha1"
+			}
+			for _, clause := range orAll(c.when) {
+				when, err := haproxyWhen(clause)
+				if err != nil {
+					return err
+				}
+				track := fmt.Sprintf("http-request track-sc%d %s table %s%s", i, key, s.name, when)
+				if strings.Count(track, " ") >= haproxyWords {
+					return fmt.Errorf("its conditions take a line of more than %d words", haproxyWords)
+				}
+				tracks = append(tracks, track)
+			}
+		}
+		lines, store := haproxyRules(s.spec, s.name, i, tracks)
+		rules = append(rules, lines...)
+		expire := limit.FormatPeriod(min(2*s.spec.Period, longestExpire))
+		backends = append(backends, "backend "+s.name,
+			fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store))
+	}
+	e.block("in the frontend, before other rules of http-request", indent(4, rules)...)
+	e.block("behind all sections", backends...)
+	return nil
+}
+
+// haproxyParts is the sample of a key.
+func haproxyParts(parts []request.Part, client string) (string, error) {
+	var samples []string
+	for _, p := range parts {
+		sample := ""
+		switch p.Kind {
+		case request.PartClient:
+			sample = client
+		case request.PartNetwork:
+			if client == "src" && p.N <= 32 {
+				sample = fmt.Sprintf("src,ipmask(%d)", p.N)
+			} else if client == "src" {
+				sample = fmt.Sprintf("src,ipmask(32,%d)", p.N)
+			}
+		case request.PartSite:
+			sample = "int(1)"
+		case request.PartHost:
+			sample = "req.hdr(host),field(1,:),lower"
+		case request.PartPath:
+			sample = "path"
+		case request.PartAgent:
+			sample = "req.fhdr(user-agent)"
+		case request.PartUser:
+			sample = "http_auth_user"
+		case request.PartHeader:
+			sample = "req.fhdr(" + strings.ToLower(headerText(p.Name)) + ")"
+		case request.PartCookie:
+			if variableName().MatchString(p.Name) {
+				sample = "req.cook(" + p.Name + ")"
+			}
+		}
+		if sample == "" {
+			return "", cannotCount(p)
+		}
+		samples = append(samples, sample)
+	}
+	if len(samples) > 1 {
+		return "", fmt.Errorf("its keys are one sample; it has none of several parts: %s", joinParts(parts))
+	}
+	return samples[0], nil
+}
+
+func joinParts(parts []request.Part) string {
+	var texts []string
+	for _, p := range parts {
+		texts = append(texts, p.String())
+	}
+	return strings.Join(texts, "+")
+}
+
+// haproxyWhen is the condition for requests of a clause.
+func haproxyWhen(c clause) (string, error) {
+	when := ""
+	for _, t := range c {
+		one, err := haproxyTest(t)
+		if err != nil {
+			return "", err
+		}
+		when += " " + one
+	}
+	if when != "" {
+		when = " if" + when
+	}
+	return when, nil
+}
+
+// haproxyTest is an acl without a name. Several of one test are one pattern each.
+func haproxyTest(t test) (string, error) {
+	sign := map[bool]string{true: "!"}[t.not]
+	quoted := func(values []string) string {
+		var texts []string
+		for _, v := range values {
+			if strings.ContainsAny(v, "'") {
+				v = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`).Replace(v) + `"`
+			} else if plain := notPlain().MatchString(v); plain {
+				v = "'" + v + "'"
+			}
+			texts = append(texts, v)
+		}
+		return strings.Join(texts, " ")
+	}
+	const host, agent = "req.hdr(host),field(1,:),lower", "req.fhdr(user-agent)"
+	switch t.kind {
+	case "method":
+		return sign + "{ method " + quoted(t.values) + " }", nil
+	case "path":
+		return sign + "{ path " + quoted(t.values) + " }", nil
+	case "prefix":
+		return sign + "{ path_beg " + quoted(t.values) + " }", nil
+	case "regexp":
+		return sign + "{ path_reg " + quoted(t.values) + " }", nil
+	case "agent":
+		return sign + "{ " + agent + " -m reg " + quoted(t.values) + " }", nil
+	case "network":
+		return sign + "{ src " + quoted(t.values) + " }", nil
+	case "host":
+		if len(t.values) == 1 && isMask(t.values[0]) {
+			bare := strings.Trim(t.values[0], "*")
+			switch v := t.values[0]; {
+			case isMask(bare) || bare == "":
+			case v == "*"+bare:
+				return sign + "{ " + host + " -m end " + quoted([]string{bare}) + " }", nil
+			case v == bare+"*":
+				return sign + "{ " + host + " -m beg " + quoted([]string{bare}) + " }", nil
+			default:
+				return sign + "{ " + host + " -m sub " + quoted([]string{bare}) + " }", nil
+			}
+		}
+		for _, v := range t.values {
+			if isMask(v) {
+				var patterns []string
+				for _, v := range t.values {
+					patterns = append(patterns, hostPattern(v))
+				}
+				return sign + "{ " + host + " -m reg " + quoted(patterns) + " }", nil
+			}
+		}
+		return sign + "{ " + host + " " + quoted(t.values) + " }", nil
+	case "without":
+		p, err := request.ParsePart(t.values[0])
+		if err == nil && (p.Kind == request.PartHeader || p.Kind == request.PartCookie || p.Kind == request.PartUser) {
+			if sample, err := haproxyParts([]request.Part{p}, "src"); err == nil {
+				return map[bool]string{true: "", false: "!"}[t.not] + "{ " + sample + " -m found }", nil
+			}
+		}
+	}
+	return "", t.cannot()
+}
+
+// notPlain is a text that HAProxy would not read as it stands.
+var notPlain = lazy.Regexp(`[^A-Za-z0-9_./:*+-]|^-`)
