@@ -39,14 +39,15 @@ type Target struct {
 	up      func(s limit.Spec, n int64) int64 // the least number of the grid that is n or more; nil: n
 	most    int                               // how many limits there can be; 0: any number
 	write   func(e *Export, all []setting) error
-	own     string                             // the algorithm that is its own
+	own     func(limit.Spec) bool              // whether a limit is one of its own
 	around  func(e *Export, dir string) string // a minimal configuration around the lines; nil: nothing judges one
 	judge   string                             // the command that judges it, with FILE and DIR
 }
 
 // Targets are all servers that limits are exported to, in the order in which they are shown.
 var Targets = []*Target{
-	&nginxTarget, &haproxyTarget,
+	&nginxTarget, &ingressTarget, &haproxyTarget, &envoyTarget, &envoyLocalTarget, &gatewayTarget, &traefikTarget, &caddyTarget,
+	&kongTarget, &apisixTarget, &awsTarget, &cloudflareTarget, &luaTarget,
 }
 
 // TargetNames are their names.
@@ -66,6 +67,11 @@ func TargetNamed(name string) (*Target, error) {
 	}
 	return nil, fmt.Errorf("nothing is exported to %q%s; want one of %s", name, limit.Hint(name, TargetNames()),
 		strings.Join(TargetNames(), ", "))
+}
+
+// algorithm reports whether limits are of an algorithm.
+func algorithm(name string) func(limit.Spec) bool {
+	return func(s limit.Spec) bool { return s.Algorithm == name }
 }
 
 // An Export is limits as a server is told them.
@@ -98,7 +104,7 @@ type setting struct {
 
 // Nearest is the limit of the target that is nearest to one, as --limit takes it; "" and the reason if none is.
 func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation string) {
-	if spec.Algorithm == t.own && t.has(spec) {
+	if t.own(spec) && !strings.Contains(spec.Options, "cooldown") {
 		return spec.String(), ""
 	}
 	text, deviation = t.nearest(spec, shape)
@@ -110,17 +116,6 @@ func (t *Target) Nearest(spec limit.Spec, shape limit.Shape) (text, deviation st
 		return "", "its numbers have no room for this"
 	}
 	return parsed[0].Parts[0].Spec.String(), deviation
-}
-
-// has reports whether a limit of its own algorithm is on its grid.
-func (t *Target) has(spec limit.Spec) bool {
-	for option := range strings.SplitSeq(spec.Options, ",") {
-		if strings.HasPrefix(option, "cooldown") {
-			return false
-		}
-	}
-	text, _ := t.nearest(spec, limit.Shape{Count: spec.Count, Period: spec.Period, AtOnce: spec.Count})
-	return t.nearest == nil || text != ""
 }
 
 // Up is the least number of the target's grid that a limit can have in the place of n.

@@ -13,7 +13,7 @@ import (
 // For HAProxy each limit has a table and a counter of its own. The first rule that fits a request takes the counter.
 
 var haproxyTarget = Target{
-	Name: "haproxy", Title: "HAProxy", Comment: "#", Ending: ".cfg", own: "haproxy",
+	Name: "haproxy", Title: "HAProxy", Comment: "#", Ending: ".cfg", own: algorithm("haproxy"),
 	Grid: "a count of requests, refused ones too, over a period in whole milliseconds",
 	Enforce: "it refuses nothing yet, and logs over-limit: `grep -c over-limit /var/log/haproxy.log`. To enforce it, put " +
 		"http-request deny in the place of http-request capture, as the comment says",

@@ -13,7 +13,7 @@ import (
 // maps make a flag of the requests that a limit is for, and a key that is empty for all others, which are not limited.
 
 var nginxTarget = Target{
-	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf", own: "nginx",
+	Name: "nginx", Title: "nginx", Comment: "#", Ending: ".conf", own: algorithm("nginx"),
 	Grid: "whole requests per second or minute; a burst of any size",
 	Enforce: "it refuses nothing yet, and logs what it would refuse: `grep 'dry run' error.log`. To enforce it, take out " +
 		"limit_req_dry_run. A server or location with a limit_req of its own needs these there too",
@@ -214,7 +214,7 @@ func (n *nginxNames) test(t test, flag string) (made string, err error) {
 	return n.let("map " + from + " " + nginxName + " { " + hostnames + strings.Join(entries, " ") + " default " + other + "; }"), nil
 }
 
-// nginxQuoted is a text as nginx reads it back.
+// nginxQuoted is a text as nginx reads it back: a backslash stands for itself, unless it is before a quote or another one.
 func nginxQuoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	return `"` + strings.NewReplacer(`\\`, `\\\\`, `\"`, `\\\"`, `\'`, `\\'`, `"`, `\"`).Replace(text) + `"`
 }

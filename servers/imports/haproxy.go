@@ -249,7 +249,7 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 		}
 	}
 	for _, f := range refusals {
-		found := false
+		found, before, tables := false, len(p.Limits), []string{}
 		for _, number := range slices.Sorted(maps.Keys(counters)) {
 			for _, counter := range counters[number] {
 				if f.term.counter != number && (f.term.counter != "" || found || counter.table != cmp.Or(f.term.table, s.name)) {
@@ -281,6 +281,13 @@ func (r *haproxyReader) readSection(p *Policy, s *haproxySection) {
 					continue
 				}
 				for _, key := range counter.keys {
+					if k := slices.IndexFunc(p.Limits[before:], func(l Limit) bool { return l.By == key.by }); k >= 0 && tables[k] == table {
+						l := &p.Limits[before+k] // rules that count in one place
+						l.Match, l.Count = union(l.Match, key.set.and(f.term.set)), union(l.Count, key.set)
+						l.Told = slices.Insert(l.Told, 1, fmt.Sprintf("%s %s", r.place(counter.rule), strings.Join(counter.rule.words, " ")))
+						continue
+					}
+					tables = append(tables, table)
 					p.Limits = append(p.Limits, Limit{
 						Text: fmt.Sprintf("haproxy:%d/%s%s", most, period, options), By: key.by,
 						Match: key.set.and(f.term.set), Count: key.set,

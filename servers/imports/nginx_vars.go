@@ -155,6 +155,13 @@ func (r *nginxReader) mapped(d *nginxconf.Directive) (all []valueCase) {
 		case len(source.pieces) == 1:
 			if networks, ok := r.networkMap(source.pieces[0].variable, entries); ok {
 				all = append(all, in(source.set, networks)...)
+				rest := Set{} // other addresses
+				for _, n := range networks {
+					rest = rest.and(n.set.except())
+				}
+				if len(networks) == 1 {
+					all = append(all, in(source.set.and(rest), r.cases(fallback, d))...)
+				}
 				continue
 			}
 			all = append(all, in(source.set, r.conditioned(d, source.pieces[0].variable, entries, fallback, hostnames))...)

@@ -1,0 +1,386 @@
+package servers
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"shadow/limit"
+	"shadow/policy"
+	"shadow/request"
+)
+
+// For Envoy a limit is a descriptor, which actions make of the requests that it is for: one whose key names the limit,
+// with the conditions, then those that it counts by. A request that fits two clauses would count twice, so there is one.
+
+var envoyTarget = Target{
+	Name: "envoy", Title: "Envoy's rate limit service", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
+	Enforce: "it refuses nothing yet, and counts in shadow_mode of the service. To enforce it, take out shadow_mode",
+	nearest: nearestEnvoy, write: writeEnvoy,
+}
+
+var envoyLocalTarget = Target{
+	Name: "envoy-local", Title: "Envoy's local rate limit", Comment: "#", Ending: ".yaml", own: func(s limit.Spec) bool { return s.Algorithm == "token" && envoyLocal.settable(s) }, Combine: policy.InTurn,
+	Grid: "tokens in whole milliseconds, 50 or more, and a burst",
+	Enforce: "it refuses nothing yet, and counts rate_limited. To enforce it, set filter_enforced to 100. It takes Envoy 1.34 " +
+		"or newer, and each Envoy counts for itself",
+	nearest: nearestEnvoyLocal, write: writeEnvoyLocal,
+}
+
+var gatewayTarget = Target{
+	Name: "envoy-gateway", Title: "Envoy Gateway", Comment: "#", Ending: ".yaml", own: algorithm("envoy"), Combine: policy.Each,
+	Grid:    "whole requests per second, minute, hour or day, in fixed windows",
+	Enforce: "it refuses nothing yet: to enforce it, take out shadowMode. Put the name of your route in the place of ROUTE",
+	nearest: nearestEnvoy, write: writeGateway,
+}
+
+func nearestEnvoy(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Envoy ratelimit service", spec, shape)
+	var n int64
+	unit, _, _ := strings.Cut(strings.TrimPrefix(setting, "unit: "), ",")
+	if _, err := fmt.Sscanf(strings.TrimPrefix(setting, "unit: "+unit+", "), "requests_per_unit: %d", &n); err != nil {
+		return "", deviation
+	}
+	return fmt.Sprintf("envoy:%d/%s", n, unit[:1]), deviation
+}
+
+func nearestEnvoyLocal(spec limit.Spec, shape limit.Shape) (text, deviation string) {
+	setting, deviation := equivalent("Envoy local_ratelimit", spec, shape)
+	var most, fill int64
+	var every string
+	if _, err := fmt.Sscanf(setting, "max_tokens: %d, tokens_per_fill: %d, fill_interval: %s", &most, &fill, &every); err != nil {
+		return "", deviation
+	}
+	period, err := limit.ParsePeriod(every)
+	if err != nil {
+		return "", deviation
+	}
+	return fmt.Sprintf("token:%d/%s,burst=%d", fill, limit.FormatPeriod(period), most), deviation
+}
+
+// envoyRule is the actions of a limit, and the descriptor that they make.
+type envoyRule struct {
+	actions []string
+	entries [][2]string // keys with values, "" for any
+}
+
+// envoyRules are those of a setting.
+func (e *Export) envoyRules(s setting) (all []envoyRule, err error) {
+	counts, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range counts {
+		if len(c.when) > 1 {
+			return nil, fmt.Errorf("its descriptors have conditions that all must fit, and this takes several sets of them")
+		}
+		name := s.name
+		if i > 0 {
+			name += "_client"
+		}
+		var r envoyRule
+		if c.when == nil {
+			r.actions = append(r.actions, "- generic_key: {descriptor_value: "+name+"}")
+			r.entries = append(r.entries, [2]string{"generic_key", name})
+		} else {
+			r.actions = append(r.actions, "- header_value_match: {descriptor_value: "+name+", headers: [")
+			for _, t := range c.when[0] {
+				tests, err := envoyTests(t)
+				if err != nil {
+					return nil, err
+				}
+				for _, one := range tests {
+					r.actions = append(r.actions, "    {"+one+"},")
+				}
+			}
+			last := len(r.actions) - 1
+			r.actions[last] = strings.TrimSuffix(r.actions[last], ",") + "]}"
+			r.entries = append(r.entries, [2]string{"header_match", name})
+		}
+		for _, p := range c.parts {
+			key, action, err := e.envoyPart(p)
+			if err != nil {
+				return nil, err
+			}
+			if action != "" {
+				r.actions, r.entries = append(r.actions, action), append(r.entries, [2]string{key, ""})
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// envoyPart is the action for a part of a key.
+func (e *Export) envoyPart(p request.Part) (key, action string, err error) {
+	header := func(name string) (string, string, error) {
+		key := "by_" + strings.Trim(strings.ReplaceAll(name, "-", "_"), ":")
+		return key, fmt.Sprintf("- request_headers: {header_name: \"%s\", descriptor_key: %s}", name, key), nil
+	}
+	switch p.Kind {
+	case request.PartSite:
+		return "", "", nil
+	case request.PartClient:
+		d, actions := e.where.envoyActions()
+		if d.Key == "" || e.where.who().field != "" {
+			return "", "", fmt.Errorf("%s", d.Note)
+		}
+		e.note("%s", d.Note)
+		for _, b := range d.Blocks {
+			if e.Blocks == nil || e.Blocks[0].Place != b.Place {
+				e.block(b.Place, b.Lines...)
+			}
+		}
+		return d.Key, actions[len(actions)-1], nil
+	case request.PartNetwork:
+		if e.where.address() && p.N <= 32 {
+			return "masked_remote_address", fmt.Sprintf("- masked_remote_address: {v4_prefix_mask_len: %d}", p.N), nil
+		}
+	case request.PartHost:
+		return header(":authority")
+	case request.PartAgent:
+		e.note("requests without a user agent are one client, -, here; Envoy does not limit them")
+		return header("user-agent")
+	case request.PartPath:
+		e.note("paths have the query there: requests that differ in it alone count one by one")
+		return header(":path")
+	case request.PartHeader:
+		return header(strings.ToLower(headerText(p.Name)))
+	}
+	return "", "", cannotCount(p)
+}
+
+// envoyTests are matches of headers that must all fit.
+func envoyTests(t test) (all []string, err error) {
+	invert := map[bool]string{true: ", invert_match: true"}[t.not]
+	match := func(name, how string, values ...string) {
+		for _, v := range values {
+			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+			if how == "safe_regex" {
+				v = "{regex: " + v + "}"
+			}
+			all = append(all, fmt.Sprintf(`name: "%s", string_match: {%s: %s}%s`, name, how, v, invert))
+		}
+	}
+	// of several values one must fit, or if inverted none
+	anyOf := func(name, how string, pattern func(string) string) {
+		if len(t.values) == 1 || t.not {
+			match(name, how, t.values...)
+			return
+		}
+		var patterns []string
+		for _, v := range t.values {
+			patterns = append(patterns, pattern(v))
+		}
+		match(name, "safe_regex", "("+strings.Join(patterns, "|")+")")
+	}
+	whole := func(pattern string) string { return pattern }
+	switch t.kind {
+	case "method":
+		anyOf(":method", "exact", regexp.QuoteMeta)
+	case "prefix":
+		anyOf(":path", "prefix", func(v string) string { return regexp.QuoteMeta(v) + ".*" })
+	case "path":
+		for i, v := range t.values {
+			t.values[i] = regexp.QuoteMeta(v)
+		}
+		fallthrough
+	case "regexp":
+		values := make([]string, len(t.values))
+		for i, v := range t.values {
+			if values[i] = wholePattern(v); t.kind == "path" {
+				values[i] = v + `(\?.*)?`
+			}
+		}
+		t.values = values
+		anyOf(":path", "safe_regex", whole)
+	case "agent":
+		values := make([]string, len(t.values))
+		for i, v := range t.values {
+			values[i] = ".*(" + v + ").*"
+		}
+		t.values = values
+		anyOf("user-agent", "safe_regex", whole)
+	case "host":
+		for _, v := range t.values {
+			if isMask(v) {
+				return nil, fmt.Errorf("it has no condition on masks of hosts, but on names: %s", v)
+			}
+		}
+		anyOf(":authority", "exact", regexp.QuoteMeta)
+	case "without":
+		p, err := request.ParsePart(t.values[0])
+		if err != nil || p.Kind != request.PartHeader {
+			return nil, t.cannot()
+		}
+		return []string{fmt.Sprintf(`name: "%s", present_match: %t`, strings.ToLower(headerText(p.Name)), t.not)}, nil
+	default:
+		return nil, t.cannot()
+	}
+	return all, nil
+}
+
+// wholePattern is an expression that is found in paths as one for the whole of a path with its query.
+func wholePattern(pattern string) string {
+	begin, end := ".*", ".*"
+	if rest, ok := strings.CutPrefix(pattern, "^"); ok && !strings.Contains(rest, "|") {
+		pattern, begin = rest, ""
+	}
+	if rest, ok := strings.CutSuffix(pattern, "$"); ok && !strings.HasSuffix(rest, `\`) && !strings.Contains(rest, "|") {
+		pattern, end = rest, `(\?.*)?`
+	}
+	if begin != "" || end != "" && end != `(\?.*)?` {
+		pattern = "(" + pattern + ")"
+	}
+	return begin + pattern + end
+}
+
+func writeEnvoy(e *Export, all []setting) error {
+	limits, descriptors := []string{"rate_limits:"}, []string{"---", "domain: shadow", "descriptors:"}
+	for _, s := range all {
+		rules, err := e.envoyRules(s)
+		if err != nil {
+			return err
+		}
+		for _, r := range rules {
+			limits = append(append(limits, "  - actions:"), indent(6, r.actions)...)
+			at := 2
+			for i, entry := range r.entries {
+				pad := strings.Repeat(" ", at)
+				if descriptors = append(descriptors, pad+"- key: "+entry[0]); entry[1] != "" {
+					descriptors = append(descriptors, pad+"  value: "+entry[1])
+				}
+				if i+1 < len(r.entries) {
+					descriptors = append(descriptors, pad+"  descriptors:")
+				} else {
+					descriptors = append(descriptors, fmt.Sprintf("%s  rate_limit: {unit: %s, requests_per_unit: %d}", pad,
+						envoyUnits[s.spec.Period], s.spec.Count), pad+"  shadow_mode: true")
+				}
+				at += 4
+			}
+		}
+	}
+	e.block("in the route or the virtual host", limits...)
+	e.block("in the configuration of the rate limit service", descriptors...)
+	return nil
+}
+
+func writeEnvoyLocal(e *Export, all []setting) error {
+	var rates, descriptors []string
+	for _, s := range all {
+		rules, err := e.envoyRules(s)
+		if err != nil {
+			return err
+		}
+		for _, r := range rules {
+			rates = append(append(rates, "  - actions:"), indent(6, r.actions)...)
+			var entries []string
+			for _, entry := range r.entries {
+				entries = append(entries, strings.TrimSuffix("{key: "+entry[0]+", value: "+entry[1], ", value: ")+"}")
+			}
+			descriptors = append(descriptors, "  - entries: ["+strings.Join(entries, ", ")+"]",
+				"    token_bucket: {"+policy.EnvoyLocalSetting(s.spec)+"}")
+		}
+	}
+	lines := []string{
+		"name: shadow", "typed_config:",
+		`  "@type": type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit`,
+		"  stat_prefix: shadow",
+		"  filter_enabled: {default_value: {numerator: 100}}",
+		"  filter_enforced: {default_value: {numerator: 0}}",
+		"  max_dynamic_descriptors: 100000",
+		"  rate_limits:",
+	}
+	lines = append(append(append(lines, indent(2, rates)...), "  descriptors:"), indent(2, descriptors)...)
+	e.block("one of http_filters", lines...)
+	return nil
+}
+
+// writeGateway has rules with selectors that must all fit.
+func writeGateway(e *Export, all []setting) error {
+	if !e.where.address() || e.where.Cut {
+		return fmt.Errorf("its clients are addresses, not %s", e.where.Client)
+	}
+	lines := []string{
+		"apiVersion: gateway.envoyproxy.io/v1alpha1", "kind: BackendTrafficPolicy", "metadata: {name: shadow}", "spec:",
+		"  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: ROUTE}]", "  rateLimit:", "    type: Global",
+		"    global:", "      rules:",
+	}
+	for _, s := range all {
+		if len(s.when) > 1 {
+			return fmt.Errorf("its selectors must all fit, and this takes several sets of them")
+		}
+		var selectors []string
+		for _, c := range s.when {
+			for _, t := range c {
+				one, err := gatewayTest(t)
+				if err != nil {
+					return err
+				}
+				selectors = append(selectors, one)
+			}
+		}
+		families := []string{""}
+		for _, p := range s.by {
+			switch p.Kind {
+			case request.PartSite:
+			case request.PartClient:
+				families = []string{"0.0.0.0/0", "::/0"}
+			case request.PartHeader:
+				selectors = append(selectors, "headers: [{name: "+strings.ToLower(headerText(p.Name))+", type: Distinct}]")
+				e.lose("requests without %s are not limited there, and count by their client here", p)
+			default:
+				return cannotCount(p)
+			}
+		}
+		for _, family := range families {
+			own := selectors
+			if family != "" {
+				own = append([]string{"sourceCIDR: {value: \"" + family + "\", type: Distinct}"}, selectors...)
+			}
+			first := "        - "
+			if own != nil {
+				lines = append(lines, first+"clientSelectors:")
+				for _, selector := range own {
+					lines = append(lines, "            - "+selector)
+				}
+				first = "          "
+			}
+			unit := envoyUnits[s.spec.Period]
+			lines = append(lines, fmt.Sprintf("%slimit: {requests: %d, unit: %s}", first, s.spec.Count, strings.ToUpper(unit[:1])+unit[1:]),
+				"          shadowMode: true")
+		}
+	}
+	e.note("each route counts for itself there, unless a rule is shared")
+	e.block("", lines...)
+	return nil
+}
+
+// gatewayTest is a selector.
+func gatewayTest(t test) (string, error) {
+	invert := map[bool]string{true: ", invert: true"}[t.not]
+	if len(t.values) > 1 && !(t.kind == "method" && !t.not) {
+		return "", fmt.Errorf("its selectors have one value, not %s", strings.Join(t.values, ", "))
+	}
+	quoted := "'" + strings.ReplaceAll(t.values[0], "'", "''") + "'"
+	switch t.kind {
+	case "method":
+		var methods []string
+		for _, v := range t.values {
+			methods = append(methods, "{value: "+v+invert+"}")
+		}
+		return "methods: [" + strings.Join(methods, ", ") + "]", nil
+	case "path":
+		return "path: {type: Exact, value: " + quoted + invert + "}", nil
+	case "prefix":
+		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(regexp.QuoteMeta(t.values[0]), "'", "''") + ".*'" + invert + "}", nil
+	case "regexp":
+		return "path: {type: RegularExpression, value: '" + strings.ReplaceAll(strings.ReplaceAll(wholePattern(t.values[0]), `(\?.*)?`, ""), "'", "''") + "'" + invert + "}", nil
+	case "network":
+		if !t.not {
+			return "sourceCIDR: {value: " + quoted + "}", nil
+		}
+	}
+	return "", t.cannot()
+}
