@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 
+	"shadow/policy"
 	"shadow/replay"
+	"shadow/report"
 	"shadow/traffic"
 	"shadow/traffic/cache"
 	"shadow/traffic/ingest"
@@ -86,3 +88,33 @@ func (l *Logs) keeping(ctx context.Context, reader *ingest.Reader) (replay.Sourc
 		}
 	}}, keep
 }
+
+// What packages need that ask questions of their own.
+
+// Prepare is what a command begins with: it builds the pipeline, and finds the logs.
+func (l *Logs) Prepare(names []string, choose func(*policy.Config) ([]policy.Policy, error)) error {
+	return l.prepare(names, choose)
+}
+
+// Found are the names of the logs.
+func (l *Logs) Found() []string { return l.found.Names }
+
+// Each hands all requests to do, batch by batch. Where nothing was read, or was meant, that is an error.
+func (l *Logs) Each(ctx context.Context, do func(*traffic.Batch) error) (ingest.Stats, error) {
+	CollectOften()
+	stats, err := l.read(ctx, l.Read, func(src replay.Source, _ *ingest.Reader) error { return each(ctx, src, do) })
+	if err == nil {
+		_, err = l.settle(&stats, "", "")
+	}
+	return stats, err
+}
+
+// Head is what a report on the requests begins with.
+func (l *Logs) Head(s *ingest.Stats, warnings ...string) report.Head {
+	who := new(report.Population)
+	who.Requests, who.Clients = l.look.Population()
+	return report.NewHead(s, who, l.reportOptions(append(l.warnings(s), warnings...)))
+}
+
+// TooManyUnreadable is the error of more unreadable lines than there may be.
+func (l *Logs) TooManyUnreadable(s *ingest.Stats) error { return l.tooManyUnreadable(s) }

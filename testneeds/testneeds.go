@@ -87,3 +87,9 @@ func Root(t TB) string {
 	}
 	return folder
 }
+
+// HasShared reports whether the material beside the project is there, for tests that can do with less.
+func HasShared(t TB) bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(Root(t)), "shared"))
+	return err == nil
+}

@@ -36,7 +36,7 @@ var flagGroups = []struct {
 		"client", "client-from", "trusted-proxy", "network-db", "crawler-ranges", "evidence", "evidence-path", "robots", "claims",
 	}},
 	{"Limits", []string{
-		"to", "limit", "by", "policy", "config", "limits-from", "check", "for", "target", "protect", "action", "each-action", "per", "kind",
+		"to", "limit", "by", "policy", "config", "limits-from", "check", "verdict", "refused-status", "for", "target", "protect", "action", "each-action", "per", "kind",
 		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},

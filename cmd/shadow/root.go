@@ -29,6 +29,7 @@ event in a DuckDB file for your own questions.`,
   shadow replay /var/log/nginx --limit 5..50:5/30s    a range of limits over all rotations
   zcat access.log.*.gz | shadow replay - --limit token:10/s,burst=20
   shadow explain 203.0.113.7 access.log --limit 6/30s what became of one client, and what it would have needed
+  shadow calibrate access.log                         which limit did the server have? by what it refused
   shadow diff access.log --limit token:6/30s --limit token:6/30s,burst=20   who is released, who is newly hit
   shadow report --compare 7d                          a stored run again, and what has changed in a week
   shadow query "SELECT policy, client, refused FROM latest_client_totals ORDER BY refused DESC LIMIT 10"`,
@@ -44,7 +45,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newExplainClient(), newDiff(), newImport(), newExport(), newCheckConfig(),
+	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newCheckConfig(),
 		newConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()})

@@ -1,0 +1,103 @@
+package calibrate
+
+import "slices"
+
+// A limit holds for the whole site, or for requests of some hosts or some paths. The log does not say which, but a place
+// with a limit has refusals, and requests that a limit does not see contradict it. So where no limit explains all
+// requests, those of the places with refusals are looked at alone: as if they shared one limit, and each for itself.
+
+// A Location is requests with a limit of their own.
+type Location struct {
+	Way    int     // of Requests.Places; -1: all requests
+	Places []int32 // in its column
+	Key    int     // of Requests.Keys
+	*Found
+}
+
+const (
+	wellExplained = 200 // requests, of which one may be contradicted without looking further
+	mostPlaces    = 12  // that are looked at one by one
+	betterBy      = 2   // times fewer contradictions make it worth to divide the requests
+)
+
+// Locate finds where limits hold, and which they are.
+func (r *Requests) Locate(o Options) []Location {
+	best := []Location{r.locate(-1, nil, o)}
+	if f := best[0].Found; f.Best == nil || f.Best.Wrong <= f.Requests/wellExplained {
+		return best
+	}
+	for way, column := range r.Places {
+		var refusing, all []int32
+		for row, place := range column {
+			if !slices.Contains(all, place) && len(all) <= mostPlaces {
+				all = append(all, place)
+			}
+			if r.Verdict[row] == Refused && !slices.Contains(refusing, place) {
+				refusing = append(refusing, place)
+			}
+			if len(refusing) > mostPlaces {
+				break
+			}
+		}
+		if len(all) < 2 || len(refusing) > mostPlaces {
+			continue
+		}
+		slices.Sort(refusing)
+		var tries [][]Location
+		if len(refusing) < len(all) {
+			tries = append(tries, []Location{r.locate(way, refusing, o)})
+		}
+		if len(refusing) > 1 {
+			var each []Location
+			for _, place := range refusing {
+				each = append(each, r.locate(way, []int32{place}, o))
+			}
+			tries = append(tries, each)
+		}
+		for _, try := range tries {
+			if betterBy*wrong(try) < wrong(best) {
+				best = try
+			}
+		}
+	}
+	return best
+}
+
+// wrong is how many requests contradict the limits of some locations. Where there is none, the refusals do.
+func wrong(all []Location) (n int64) {
+	for _, l := range all {
+		if l.Best == nil {
+			n += l.Refused
+		} else {
+			n += l.Best.Wrong
+		}
+	}
+	return n
+}
+
+// locate finds the limit of some places, by the key that explains most.
+func (r *Requests) locate(way int, places []int32, o Options) (best Location) {
+	var part func(row int32) bool
+	if way >= 0 {
+		part = func(row int32) bool { return slices.Contains(places, r.Places[way][row]) }
+	}
+	for key, column := range r.Keys {
+		l := Location{Way: way, Places: places, Key: key, Found: r.Search(column, part, o)}
+		if best.Found == nil || l.Best != nil && (best.Best == nil || l.Best.Wrong < best.Best.Wrong) {
+			best = l
+		}
+	}
+	return best
+}
+
+// Hold holds limits against all requests, by the key that explains most.
+func (r *Requests) Hold(limits []string, o Options) []Location {
+	var best Location
+	for key, column := range r.Keys {
+		l := Location{Way: -1, Key: key, Found: r.Judge(column, nil, limits, o)}
+		if best.Found == nil || l.Best != nil && l.Best.Wrong < best.Best.Wrong {
+			best = l
+		}
+	}
+	return []Location{best}
+}

@@ -1,0 +1,158 @@
+// Package calibrate reports on which limit a server had: locations with the limits that explain its verdicts come in;
+// text, JSON, CSV or Markdown goes out.
+package calibrate
+
+import (
+	"shadow/calibrate"
+	"shadow/report"
+	"shadow/report/format"
+	"shadow/request"
+	"shadow/traffic"
+	"shadow/traffic/ingest"
+)
+
+// A Source is what was found, and what the names of it are.
+type Source struct {
+	Requests  *calibrate.Requests
+	Locations []calibrate.Location
+	From      string // where the verdicts come from
+	Enforced  bool   // whether the server did refuse
+	Whole     bool   // whether stamps are whole seconds
+	Read      int64  // requests, those without a verdict as well
+	Sampled   int64  // one client in so many was looked at
+	Top       int
+	By        []request.Key
+	Tables    *traffic.Tables
+	Inputs    []ingest.InputStats
+	Place     func(way int, id int32) string
+}
+
+// A Report says which limit explains what a server refused. docs/calibrate.md defines every figure.
+type Report struct {
+	report.Head
+	Verdicts  Verdicts   `json:"verdicts"`
+	Locations []Location `json:"locations"`
+}
+
+// Verdicts are what the server decided.
+type Verdicts struct {
+	From      string `json:"from"`
+	Enforced  bool   `json:"enforced"`
+	Spread    bool   `json:"spread"` // whole seconds: requests are taken to lie evenly in theirs
+	OneIn     int64  `json:"one_client_in"`
+	Requests  int64  `json:"requests"` // with a verdict
+	Refused   int64  `json:"refused"`
+	Delayed   int64  `json:"delayed"`
+	Unlimited int64  `json:"unlimited"` // without one
+}
+
+// A Location is requests with a limit of their own.
+type Location struct {
+	Place    []string `json:"place"` // hosts or beginnings of paths; none: all requests
+	By       string   `json:"by"`
+	Requests int64    `json:"requests"`
+	Keys     int64    `json:"keys"`
+	Refused  int64    `json:"refused"`
+
+	Best   *Fit  `json:"best"` // nil: nothing was refused, or everything
+	Equal  []Fit `json:"equal"`
+	AsGood []Fit `json:"as_good"`
+
+	AgreementPercent float64    `json:"agreement_percent"`
+	Interval         [2]float64 `json:"agreement_interval"`
+	UnseenPercent    float64    `json:"unseen_percent"`
+
+	ContradictedKeys int64           `json:"contradicted_keys"`
+	Contradictions   []Contradiction `json:"contradictions"`
+}
+
+// A Fit is a limit and how well it explains the verdicts.
+type Fit struct {
+	Limit      string `json:"limit"`
+	Contradict int64  `json:"contradict"` // requests
+	Stricter   int64  `json:"stricter"`
+	Looser     int64  `json:"looser"`
+	Refused    int64  `json:"refused"`
+}
+
+// A Contradiction is the first request of a key on which the limit decides otherwise.
+type Contradiction struct {
+	File       string        `json:"file"`
+	Line       int64         `json:"line"`
+	Time       format.Moment `json:"time"`
+	Client     string        `json:"client"`
+	Server     string        `json:"server"`
+	Limit      string        `json:"limit"`
+	Contradict int64         `json:"contradict"` // requests of the key
+}
+
+// words are verdicts as reports call them.
+var words = [...]string{calibrate.Passed: "passed", calibrate.Delayed: "delayed", calibrate.Refused: "refused"}
+
+// New makes the report.
+func New(head report.Head, s *Source) *Report {
+	r := &Report{Head: head, Locations: []Location{}}
+	v := &r.Verdicts
+	*v = Verdicts{From: s.From, Enforced: s.Enforced, Spread: s.Whole, OneIn: s.Sampled, Requests: int64(s.Requests.Len())}
+	v.Unlimited = s.Read - v.Requests
+	for _, verdict := range s.Requests.Verdict {
+		switch verdict {
+		case calibrate.Refused:
+			v.Refused++
+		case calibrate.Delayed:
+			v.Delayed++
+		}
+	}
+	for i := range s.Locations {
+		r.Locations = append(r.Locations, s.location(&s.Locations[i]))
+	}
+	return r
+}
+
+func (s *Source) location(found *calibrate.Location) Location {
+	l := Location{
+		Place: []string{}, By: s.By[found.Key].String(), Requests: found.Requests, Keys: found.Clients, Refused: found.Refused,
+		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), Contradictions: []Contradiction{},
+	}
+	for _, id := range found.Places {
+		l.Place = append(l.Place, s.Place(found.Way, id))
+	}
+	if found.Best == nil {
+		return l
+	}
+	best := newFit(found.Best)
+	l.Best, l.AgreementPercent, l.Interval, l.UnseenPercent = &best, found.Percent, [2]float64{found.Low, found.High}, found.Unseen
+	l.ContradictedKeys = found.Contradicted
+	for _, c := range found.Contradictions[:min(s.Top, len(found.Contradictions))] {
+		l.Contradictions = append(l.Contradictions, s.contradiction(c))
+	}
+	return l
+}
+
+func fits(all []*calibrate.Fit, most int) []Fit {
+	some := []Fit{}
+	for _, f := range all[:min(most, len(all))] {
+		some = append(some, newFit(f))
+	}
+	return some
+}
+
+func newFit(f *calibrate.Fit) Fit {
+	return Fit{Limit: f.Limit, Contradict: f.Wrong, Stricter: f.Stricter, Looser: f.Looser, Refused: f.Refused}
+}
+
+func (s *Source) contradiction(c calibrate.Contradiction) Contradiction {
+	r := s.Requests
+	return Contradiction{
+		File: s.Inputs[r.Input[c.Row]].Name, Line: r.Line[c.Row], Time: format.Moment(r.At[c.Row]),
+		Client: s.Tables.Clients.Name(r.Client[c.Row]),
+		Server: words[c.Verdict], Limit: words[c.Limit], Contradict: c.Wrong,
+	}
+}
+
+// explains reports whether a limit explains the refusals: it is wrong on fewer requests than no limit at all, or one that
+// refuses everything, by far.
+func (l *Location) explains() bool {
+	const part = 2
+	return l.Best != nil && part*l.Best.Contradict < min(l.Refused, l.Requests-l.Refused)
+}

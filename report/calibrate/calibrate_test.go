@@ -1,0 +1,74 @@
+package calibrate
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"shadow/calibrate"
+	"shadow/limit"
+	"shadow/report"
+	"shadow/report/reporttest"
+	"shadow/request"
+	"shadow/traffic/ingest"
+)
+
+// shown is a report on a client that sends eight requests a second apart, of which a server refused those from the fourth
+// on in a minute, and one more that no such limit would refuse.
+func shown(t *testing.T) *Report {
+	t.Helper()
+	town := reporttest.Town()
+	r := &calibrate.Requests{Keys: [][]int32{nil}, Places: [][]int32{nil}}
+	verdicts := []calibrate.Verdict{0, 0, 0, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Delayed, calibrate.Refused}
+	for i, v := range verdicts {
+		at := limit.Time(i) * limit.Second
+		if i > 7 {
+			at += 10 * limit.Minute
+		}
+		r.At, r.Verdict, r.Line = append(r.At, at), append(r.Verdict, v), append(r.Line, int64(i)+1)
+		r.Client, r.Input = append(r.Client, 0), append(r.Input, 0)
+		r.Keys[0], r.Places[0] = append(r.Keys[0], 0), append(r.Places[0], 0)
+	}
+	s := &Source{
+		Requests: r, From: "the field $limit_req_status", Whole: true, Enforced: true, Read: 12, Sampled: 1, Top: 5, By: []request.Key{request.ByClient},
+		Tables: town.Tables, Inputs: []ingest.InputStats{{Name: "access.log"}},
+		Place: func(int, int32) string { return "/login" },
+	}
+	s.Locations = r.Hold([]string{"window:3/1m", "token:3/1m", "caddy:3/1m", "window:4/1m"}, calibrate.Options{Prefer: "nginx"})
+	s.Locations[0].Way, s.Locations[0].Places = 0, []int32{0}
+	who := new(report.Population)
+	who.Requests, who.Clients = 10, 1
+	return New(report.NewHead(&town.Stats, who, report.Options{Version: "1", Command: "shadow calibrate"}), s)
+}
+
+func TestReport(t *testing.T) {
+	r := shown(t)
+	for _, output := range []string{"table", "markdown"} {
+		var b bytes.Buffer
+		if err := r.Write(&b, output); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"enforced: 6 of 10 requests refused, 1 delayed; 2 more did not come as far as the limit", "/login, counted by client",
+			"caddy:3/1m", "90.00% of the verdicts", "0 requests that only it refuses, 1 that only the server refused; it refuses 5 in all, the server 6", "refused", "passed",
+		} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s lacks %q:\n%s", output, want, b.String())
+			}
+		}
+	}
+}
+
+func TestNamesAreDefined(t *testing.T) {
+	r := shown(t)
+	r.Locations[0].AsGood = append(r.Locations[0].AsGood, *r.Locations[0].Best)
+	var b bytes.Buffer
+	if err := r.Write(&b, "json"); err != nil {
+		t.Fatal(err)
+	}
+	reporttest.DefinedIn(t, append(reporttest.JSONNames(t, b.Bytes()), csvHead...), "report", "calibrate", "findings")
+	b.Reset()
+	if err := r.Write(&b, "csv"); err != nil || strings.Count(b.String(), "\n") < 4 {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}

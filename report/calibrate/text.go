@@ -1,0 +1,155 @@
+package calibrate
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"shadow/report/document"
+	"shadow/report/format"
+	"shadow/report/table"
+)
+
+// Write writes the report in one of format.Outputs, all of it or nothing.
+func (r *Report) Write(w io.Writer, output string) error {
+	return document.Write(w, r, r.View, output, format.Outputs())
+}
+
+// Text writes the report for people.
+func (r *Report) Text(w *document.Writer) {
+	r.Begin(w, "Which limit the server had", "", r.Verdicts.facts()...)
+	for i := range r.Locations {
+		r.Locations[i].write(w)
+	}
+}
+
+func (v *Verdicts) facts() (f document.Facts) {
+	kind := "only said, not enforced"
+	if v.Enforced {
+		kind = "enforced"
+	}
+	text := fmt.Sprintf("%s, %s: %s of %s refused", v.From, kind, format.Thousands(v.Refused), format.Count(v.Requests, "request"))
+	if v.Delayed > 0 {
+		text += fmt.Sprintf(", %s delayed", format.Thousands(v.Delayed))
+	}
+	if v.Unlimited > 0 {
+		text += fmt.Sprintf("; %s more did not come as far as the limit", format.Thousands(v.Unlimited))
+	}
+	f.Add("verdicts", text)
+	if v.Spread {
+		f.Add("times", "whole seconds: requests are taken to lie evenly in theirs, in the order of the log")
+	}
+	return f
+}
+
+// title says which requests a location is about.
+func (l *Location) title() string {
+	where := "all requests"
+	if len(l.Place) > 0 {
+		where = strings.Join(l.Place, ", ")
+	}
+	return fmt.Sprintf("%s, counted by %s", where, l.By)
+}
+
+func (l *Location) write(w *document.Writer) {
+	w.Section(2, format.Sentence(l.title()))
+	w.Facts(l.facts()...)
+	if len(l.Contradictions) > 0 {
+		title := "Requests that contradict it: the first of each key" + format.MoreThan(len(l.Contradictions), l.ContradictedKeys)
+		section := document.Section{Title: title, Table: contradictionTable(l.Contradictions)}
+		section.Write(w, 3)
+	}
+}
+
+func (l *Location) facts() (f document.Facts) {
+	f.Add("refused", fmt.Sprintf("%s of %s of %s", format.Share(l.Refused, l.Requests), format.Count(l.Requests, "request"), format.Count(l.Keys, "key")))
+	if l.Best == nil {
+		f.Add("limit", "none can be found: "+l.none())
+		return f
+	}
+	text := l.Best.Limit
+	if !l.explains() {
+		text = "none of those tried explains the refusals; the nearest is " + text
+	}
+	f = append(f, document.Strong("limit", text))
+	f.Add("agreement", fmt.Sprintf("%s%% of the verdicts (95%% interval %s–%s%%); %s%% where the limit was chosen by other keys",
+		format.Percent(l.AgreementPercent), format.Percent(l.Interval[0]), format.Percent(l.Interval[1]), format.Percent(l.UnseenPercent)))
+	if l.explains() {
+		f.Add("equal", names(l.Equal, "agree on as many requests"))
+		f.Add("as good", names(l.AsGood, "may be the limit as well: the difference could be chance"))
+		f.Add("trust", l.trust())
+	}
+	return f
+}
+
+func (l *Location) none() string {
+	if l.Refused == 0 {
+		return "the server refused nothing"
+	}
+	return "the server refused everything"
+}
+
+// names lists limits.
+func names(all []Fit, what string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var texts []string
+	for _, f := range all {
+		texts = append(texts, f.Limit)
+	}
+	return strings.Join(texts, ", ") + ": " + what
+}
+
+// trust says what a prediction for another limit may be off by.
+func (l *Location) trust() string {
+	return fmt.Sprintf("%s%% of the verdicts contradict it: %s that only it refuses, %s that only the server refused; it refuses %s in all, the server %s",
+		format.Percent(100-l.AgreementPercent), format.Count(l.Best.Stricter, "request"), format.Thousands(l.Best.Looser),
+		format.Thousands(l.Best.Refused), format.Thousands(l.Refused))
+}
+
+func contradictionTable(all []Contradiction) *table.Table {
+	t := table.New(table.Name("client"), table.Number("requests"), table.Words("first"), table.Long("file"), table.Number("line"), table.Words("server"), table.Words("limit"))
+	for _, c := range all {
+		t.Add(table.Text(c.Client), table.Count(c.Contradict), table.Text(c.Time.String()), table.Text(c.File), table.Count(c.Line), table.Text(c.Server), table.Text(c.Limit))
+	}
+	return t
+}
+
+var csvHead = []string{
+	"place", "by", "requests", "keys", "refused", "limit", "rank", "contradict", "stricter", "looser", "limit_refused", "agreement_percent",
+	"agreement_low", "agreement_high", "unseen_percent",
+}
+
+// CSV writes the report for programs: a row for each limit of each location, the best first.
+func (r *Report) CSV() ([]byte, error) {
+	var b bytes.Buffer
+	c := table.NewCSV(&b, csvHead...)
+	for i := range r.Locations {
+		l := &r.Locations[i]
+		row := func(rank string, f *Fit, more ...table.Cell) {
+			cells := []table.Cell{
+				table.Text(strings.Join(l.Place, " ")), table.Text(l.By), table.Count(l.Requests), table.Count(l.Keys), table.Count(l.Refused),
+				table.Text(f.Limit), table.Text(rank), table.Count(f.Contradict), table.Count(f.Stricter), table.Count(f.Looser), table.Count(f.Refused),
+			}
+			if more == nil {
+				more = table.Texts("", "", "", "")
+			}
+			c.Add(append(cells, more...)...)
+		}
+		if l.Best == nil {
+			continue
+		}
+		exact := func(p float64) table.Cell { return table.Shown("", format.Exact(p)) }
+		row("best", l.Best, exact(l.AgreementPercent), exact(l.Interval[0]), exact(l.Interval[1]), exact(l.UnseenPercent))
+		for j := range l.Equal {
+			row("equal", &l.Equal[j])
+		}
+		for j := range l.AsGood {
+			row("as good", &l.AsGood[j])
+		}
+	}
+	err := c.Flush()
+	return b.Bytes(), err
+}
