@@ -74,6 +74,8 @@ type peak struct {
 	minute      int32
 	now, before uint16 // in that minute of the clock, and in the one before
 	open        bool   // whether enforced.open has it
+	refused     bool   // whether some request was refused, by a status that always says so
+	gone        bool   // whether the last one was
 }
 
 // A burst is a series of answers to one client, all with one status.
@@ -107,6 +109,7 @@ func (l *enforced) take(b *traffic.Batch, from, to int) {
 			l.admitted[b.Action[i]]++
 			l.ok++
 			p.admit(at)
+			p.gone = false
 			continue
 		}
 		l.refuse(client, p, status, at, b.Action[i])
@@ -139,6 +142,8 @@ func (p *peak) turn(at limit.Time) {
 
 // refuse counts a request that may have been refused.
 func (l *enforced) refuse(client int32, p *peak, status uint16, at limit.Time, action uint16) {
+	p.gone = answers[status] == refusal
+	p.refused = p.refused || p.gone
 	r := l.statuses[status]
 	if r == nil {
 		r = &refused{at: at, inside: map[uint16]int64{}, begins: traffic.MaxTime}
@@ -240,10 +245,26 @@ func (l *enforced) find(s *ingest.Stats) []Finding {
 	f := Finding{
 		Code: "enforced", Severity: severity, Share: ShareOf(sum, l.total), Remedy: "--exclude-status " + strings.Join(statuses, ","),
 		Evidence: fmt.Sprintf("the server has refused %s already, from %s UTC on: %s",
-			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime), strings.Join(texts, ", ")),
+			format.Count(sum, "request"), format.Moment(since).Format(time.DateTime), strings.Join(texts, ", ")) + l.hidden(),
 	}
 	if severity == Warn && since > s.FirstAt+(s.LastAt-s.FirstAt)/4 {
 		f.Remedy = "--until " + format.Moment(since).Format("2006-01-02T15:04:05Z")
 	}
 	return []Finding{f}
+}
+
+// hidden is what is known of the requests that enforcement has kept clients from.
+func (l *enforced) hidden() string {
+	var refused, gone int64
+	for id := range int32(l.all.Len()) {
+		if p := &l.all.At(id).peak; p.refused {
+			if refused++; p.gone {
+				gone++
+			}
+		}
+	}
+	if refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s got 429 or 503, and %s of them sent nothing after the last one", format.Count(refused, "client"), format.Thousands(gone))
 }

@@ -107,3 +107,17 @@ func TestEnforcedSince(t *testing.T) {
 		t.Errorf("a few 503 may be anything: %+v", f)
 	}
 }
+
+// What enforcement hides: who was refused, and who sent nothing after that.
+func TestEnforcedHides(t *testing.T) {
+	town := newStreet()
+	town.send("192.0.2.1", "/shop", limit.Hour, 3, 429)
+	town.send("192.0.2.2", "/shop", limit.Hour, 3, 503)
+	town.send("192.0.2.2", "/shop", 2*limit.Hour, 1, 403) // came back
+	town.send("192.0.2.3", "/shop", limit.Hour, 1, 429)
+	town.send("192.0.2.3", "/shop", 2*limit.Hour, 1, 200) // came back
+	town.send("192.0.2.4", "/shop", limit.Hour, 1, 200)
+	if f, _ := town.enforced(); !strings.HasSuffix(f.Evidence, "; 3 clients got 429 or 503, and 1 of them sent nothing after the last one") {
+		t.Error(f.Evidence)
+	}
+}
