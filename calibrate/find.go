@@ -62,6 +62,10 @@ func (r *Requests) begin(keys []int32, part func(row int32) bool) *Found {
 	return f
 }
 
+// blurred: in whole seconds most of what contradicts the best limit comes from when in their seconds requests lay. The
+// limit that the server had may look worse by as much again.
+const blurred = 2
+
 // choose judges limits on all requests and keeps those that explain them best.
 func (f *Found) choose(keys []int32, limits []string, o Options) {
 	var all []*Fit
@@ -80,12 +84,12 @@ func (f *Found) choose(keys []int32, limits []string, o Options) {
 	best := all[0]
 	var good []*Fit
 	for _, fit := range all {
-		if fit.asGood(best) {
+		if fit.asGood(best) || o.Whole && fit.Wrong <= blurred*best.Wrong {
 			good = append(good, fit)
 		}
 	}
 	// Of those that are as good, the algorithm that is meant goes first.
-	if meant := slices.IndexFunc(good, func(fit *Fit) bool { return s.order(fit.text) < 0 }); meant > 0 {
+	if meant := slices.IndexFunc(good, func(fit *Fit) bool { return s.order(fit.text) < 0 && fit.asGood(best) }); meant > 0 {
 		best = good[meant]
 	}
 	for _, fit := range good {

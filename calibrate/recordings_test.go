@@ -203,3 +203,34 @@ func TestRecordingsAreRecovered(t *testing.T) {
 		t.Errorf("%d of %d recordings are recovered, want 95 %%", found, of)
 	}
 }
+
+// In whole seconds a log of a minute tells most limits, and names most others among those that fit. One of ten seconds
+// rarely does.
+func TestWholeSeconds(t *testing.T) {
+	var told, named, of int
+	for _, r := range recordings(t) {
+		if r.file != "" || !testneeds.HasShared(t) {
+			continue
+		}
+		f := r.search(t, true)
+		of++
+		mark := "neither"
+		for _, as := range append(slices.Clone(f.Equal), f.AsGood...) {
+			if same(t, as.Limit, r.limit) {
+				mark = "named"
+			}
+		}
+		if same(t, r.limit, f.Best.Limit) {
+			mark = "told"
+			told++
+		}
+		if mark != "neither" {
+			named++
+		}
+		t.Logf("%-7s %-40s %-35s %6.2f %%, %d as good: %s", mark, r.name, r.limit, f.Percent, len(f.Equal)+len(f.AsGood), f.Best.Limit)
+	}
+	t.Logf("%d of %d told, %d named", told, of, named)
+	if of > 0 && (told < 9 || named < 12) {
+		t.Errorf("of %d limits %d are told, want 9; and %d named, want 12", of, told, named)
+	}
+}

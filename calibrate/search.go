@@ -128,7 +128,11 @@ func (s *search) requests() (n int64) {
 // rates are those of buckets that are contradicted least: of numbers that people write, which all are tried, and of those
 // near the best rate of all.
 func (s *search) rates() (kept []rate) {
-	const scanned, each, odd = 6, 2, 6 // of each period
+	const odd = 6
+	scanned, each := 6, 2 // of each period
+	if s.Whole {
+		scanned, each = 20, 6
+	}
 	least, most := 0.5/seconds(s.span), 5000.0
 	all := sized(simpleRates(least, most), s.few)
 	if len(all) == 0 {
@@ -136,8 +140,8 @@ func (s *search) rates() (kept []rate) {
 	}
 	all = sized(ofEach(all, scanned), s.all)
 	kept = ofEach(all, each)
-	if all[0].wrong <= s.requests()/pairsFrom {
-		return kept
+	if s.Whole || all[0].wrong <= s.requests()/pairsFrom {
+		return kept // whole seconds are too coarse for numbers that nobody writes
 	}
 	try := func(perSecond float64) int64 { n := bucketNeeds(s.few, perSecond); return n.best().wrong }
 	best, wrong := all[0].perSecond, try(all[0].perSecond)
@@ -332,7 +336,9 @@ func (s *search) windows() {
 			if per > 2*s.span && per > limit.Minute {
 				break
 			}
-			try(per, s.few)
+			if !s.Whole || per%limit.Second == 0 {
+				try(per, s.few)
+			}
 		}
 		rank(all)
 		likely := all[:min(scanned, len(all))]
@@ -344,7 +350,7 @@ func (s *search) windows() {
 		}
 		rank(all)
 		best := all[0]
-		for step := 0.1; step > 0.002 && best.wrong > s.requests()/500; step /= 3 {
+		for step := 0.1; !s.Whole && step > 0.002 && best.wrong > s.requests()/500; step /= 3 {
 			for _, factor := range []float64{1 - step, 1 + step} {
 				per := limit.Time(float64(best.per)*factor) / limit.Millisecond * limit.Millisecond
 				if f, ok := try(per, s.all); ok && f.wrong < best.wrong {
@@ -470,7 +476,7 @@ func (s *search) picked(ranked []string) (some []string) {
 	of := map[string]bool{}
 	for i, text := range ranked {
 		name, _ := limit.CutAlgorithm(text)
-		if i < mostExplored || !of[name] {
+		if i < mostExplored || !of[name] || s.Whole && i < blurred*blurred*mostExplored {
 			some = append(some, text)
 		}
 		of[name] = true

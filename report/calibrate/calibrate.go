@@ -58,12 +58,16 @@ type Location struct {
 	Equal  []Fit `json:"equal"`
 	AsGood []Fit `json:"as_good"`
 
+	AllAsGood int `json:"all_as_good"` // how many there are
+
 	AgreementPercent float64    `json:"agreement_percent"`
 	Interval         [2]float64 `json:"agreement_interval"`
 	UnseenPercent    float64    `json:"unseen_percent"`
 
 	ContradictedKeys int64           `json:"contradicted_keys"`
 	Contradictions   []Contradiction `json:"contradictions"`
+
+	whole bool // whether stamps are whole seconds
 }
 
 // A Fit is a limit and how well it explains the verdicts.
@@ -112,7 +116,7 @@ func New(head report.Head, s *Source) *Report {
 func (s *Source) location(found *calibrate.Location) Location {
 	l := Location{
 		Place: []string{}, By: s.By[found.Key].String(), Requests: found.Requests, Keys: found.Clients, Refused: found.Refused,
-		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), Contradictions: []Contradiction{},
+		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), AllAsGood: len(found.AsGood), whole: s.Whole, Contradictions: []Contradiction{},
 	}
 	for _, id := range found.Places {
 		l.Place = append(l.Place, s.Place(found.Way, id))

@@ -77,7 +77,7 @@ func (l *Location) facts() (f document.Facts) {
 		format.Percent(l.AgreementPercent), format.Percent(l.Interval[0]), format.Percent(l.Interval[1]), format.Percent(l.UnseenPercent)))
 	if l.explains() {
 		f.Add("equal", names(l.Equal, "agree on as many requests"))
-		f.Add("as good", names(l.AsGood, "may be the limit as well: the difference could be chance"))
+		f.Add("as good", l.asGood())
 		f.Add("trust", l.trust())
 	}
 	return f
@@ -100,6 +100,18 @@ func names(all []Fit, what string) string {
 		texts = append(texts, f.Limit)
 	}
 	return strings.Join(texts, ", ") + ": " + what
+}
+
+// asGood names the limits that may be the server's as well.
+func (l *Location) asGood() string {
+	why := "may be the limit as well: the difference could be chance"
+	if l.whole {
+		why = "may be the limit as well: whole seconds hide which it is"
+	}
+	if more := l.AllAsGood - len(l.AsGood); more > 0 {
+		why = fmt.Sprintf("and %s more %s", format.Thousands(int64(more)), why)
+	}
+	return names(l.AsGood, why)
 }
 
 // trust says what a prediction for another limit may be off by.
