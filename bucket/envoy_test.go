@@ -3,6 +3,7 @@ package bucket
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"shadow/limit"
@@ -13,6 +14,30 @@ import (
 var envoySuite = limittest.Suite{Draw: drawEnvoy, New: NewEnvoyLocal, Model: modelEnvoy}
 
 func TestEnvoyLocal(t *testing.T) { limittest.Run(t, envoySuite) }
+
+// With refill=interval each key has a timer of its own, which its first request starts.
+func TestInterval(t *testing.T) {
+	limittest.Run(t, limittest.Suite{
+		Draw: func(r *rand.Rand) limit.Spec {
+			s := drawEnvoy(r)
+			s.Algorithm = "token"
+			s.Options = strings.Trim(s.Options+",refill=interval", ",")
+			return s
+		},
+		New: NewToken,
+		Model: func(s limit.Spec) limittest.Model {
+			s.Options, _, _ = strings.Cut(s.Options, "refill")
+			s.Options = strings.TrimSuffix(s.Options, ",")
+			judge, first, seen := modelEnvoy(s), limit.Time(0), false
+			return func(t limit.Time, blocked bool) bool {
+				if !seen {
+					first, seen = t, true
+				}
+				return judge(t-first, blocked)
+			}
+		},
+	})
+}
 
 func FuzzEnvoyLocal(f *testing.F) { limittest.Fuzz(f, envoySuite) }
 

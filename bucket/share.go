@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"errors"
 	"fmt"
 
 	"shadow/limit"
@@ -39,6 +40,8 @@ func (b *Debt) Sharing() (limit.Sharing, error) {
 // adds, and behind them how many periods fill an empty bucket.
 func (b *Step) Sharing() (limit.Sharing, error) {
 	switch {
+	case b.own:
+		return limit.Sharing{}, errors.New("refill=interval makes it remember its keys forever; with refill=step it can be")
 	case b.timer:
 		return limit.Sharing{
 			Script:  "envoy-local",

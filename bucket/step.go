@@ -23,6 +23,9 @@ import (
 //
 // Servers with a timer refill in steps as well, all buckets at once and however long nobody asks: see NewEnvoyLocal.
 //
+// token:N/P,burst=B,refill=interval has a timer for each key, which its first request starts and nothing ever stops. At
+// the end of each period it adds N tokens, as far as there is room. So a key can never be forgotten.
+//
 // State: At is the latest moment in microseconds, Level how many tokens are missing, Extra 1 + how many microseconds of
 // the period have passed; 0 when the key was never seen.
 
@@ -33,7 +36,8 @@ type Step struct {
 	initial int64  // tokens that are missing from the bucket of a new key
 	period  uint64 // microseconds
 	fills   uint64 // periods that fill an empty bucket
-	timer   bool   // periods end on the epoch's grid; else the request that opens the bucket starts them, see above
+	timer   bool   // periods go on whether anybody asks or not; else the request that opens the bucket starts them
+	own     bool   // with timer: the first request of a key starts its periods; else they are on the epoch's grid
 	horizon limit.Time
 }
 
@@ -42,6 +46,13 @@ func newStep(spec limit.Spec, burst, initial int64) *Step {
 	if b.initial != 0 {
 		b.horizon = limit.Never // a forgotten key would begin again, with less than it had
 	}
+	return b
+}
+
+// newInterval is the bucket with a timer for each key.
+func newInterval(spec limit.Spec, burst int64) *Step {
+	b := newEnvoyLocal(spec, burst)
+	b.own, b.horizon = true, limit.Never
 	return b
 }
 
@@ -75,7 +86,7 @@ func (b *Step) fill(missing int64, n uint64) int64 {
 // at is the bucket at t, and t itself or the latest moment of the key, if that is later.
 func (b *Step) at(s *limit.State, t limit.Time) (missing int64, age uint64, now limit.Time) {
 	switch {
-	case s.Extra == 0 && b.timer:
+	case s.Extra == 0 && b.timer && !b.own:
 		into := t % limit.Time(b.period)
 		if into < 0 {
 			into += limit.Time(b.period)
@@ -143,8 +154,12 @@ func (b *Step) Semantics() string {
 		if b.fills > 1 {
 			comes = fmt.Sprintf("%d more", b.count)
 		}
-		return fmt.Sprintf("token bucket refilled in steps: %d at once, then %s at the end of each %s, on the epoch's grid; "+
-			"a refused request costs nothing", b.burst, comes, every)
+		grid := "on the epoch's grid"
+		if b.own {
+			grid = "counted from the first request of all"
+		}
+		return fmt.Sprintf("token bucket refilled in steps: %d at once, then %s at the end of each %s, %s; "+
+			"a refused request costs nothing", b.burst, comes, every, grid)
 	}
 	start := ""
 	if b.initial != 0 {

@@ -33,12 +33,12 @@ type Token struct {
 }
 
 // NewToken makes the token bucket that spec describes: token:N/P with the options burst and initial. With refill=step
-// it is a Step, with debt a Debt.
+// or interval it is a Step, with debt a Debt.
 func NewToken(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	burst := args.Int("burst", spec.Count)
 	initial := args.Int("initial", burst)
-	step := args.Choice("refill", "even", "even", "step") == "step"
+	refill := args.Choice("refill", "even", "even", "step", "interval")
 	debt, owes := args.FlagOrInt("debt", boundless)
 	if err := args.Err(); err != nil {
 		return nil, err
@@ -47,9 +47,13 @@ func NewToken(spec limit.Spec) (limit.Limiter, error) {
 		return nil, err
 	}
 	switch {
-	case step && owes:
-		return nil, fmt.Errorf("limit %q: debt is paid off as the bucket refills evenly; it does not go with refill=step", spec)
-	case step:
+	case refill != "even" && owes:
+		return nil, fmt.Errorf("limit %q: debt is paid off as the bucket refills evenly; it does not go with refill=%s", spec, refill)
+	case refill == "interval" && initial != burst:
+		return nil, fmt.Errorf("limit %q: initial does not go with refill=interval", spec)
+	case refill == "interval":
+		return newInterval(spec, burst), nil
+	case refill == "step":
 		return newStep(spec, burst, initial), nil
 	case owes:
 		return newDebt(spec, burst, initial, debt)

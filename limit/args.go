@@ -128,14 +128,14 @@ func (a *Args) fail(format string, args ...any) {
 	}
 }
 
-// Common is the option that goes with every algorithm, as help shows it. Package policy takes it off before a
-// constructor sees it.
-const Common = "cooldown=PERIOD[/extend]"
+// Common are the options that go with every algorithm, as help shows them. Package policy takes them off before a
+// constructor sees them.
+const Common = "cooldown=PERIOD[/extend], clock=PERIOD"
 
 func unknownOption(algorithm, name string, names, known []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown option %q", name)
-	b.WriteString(Hint(name, append(slices.Clone(names), optionName(Common))))
+	b.WriteString(Hint(name, append(slices.Clone(names), "cooldown", "clock")))
 	if len(known) == 0 {
 		fmt.Fprintf(&b, "; %s takes no options but %s", algorithm, Common)
 	} else {

@@ -204,7 +204,7 @@ func TestArgsErrors(t *testing.T) {
 		}
 	}
 	if err := (Spec{Algorithm: "window", Count: 1, Period: 1, Options: "x"}).Args().Err(); err == nil ||
-		!strings.HasSuffix(err.Error(), "window takes no options but cooldown=PERIOD[/extend]") {
+		!strings.HasSuffix(err.Error(), "window takes no options but "+Common) {
 		t.Error(err)
 	}
 }

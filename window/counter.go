@@ -2,7 +2,9 @@ package window
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
 	"shadow/limit"
 )
@@ -26,6 +28,12 @@ import (
 //
 //	previous·(W−elapsed) ≤ (N−1−current)·W
 //
+// round=down admits when the estimate, rounded down to a whole number, is less than N, and round=nearest does so with the
+// nearest whole number, of which a half is rounded up:
+//
+//	  previous·(W−elapsed) <  (N−current)·W
+//	2·previous·(W−elapsed) < (2·(N−current)−1)·W
+//
 // State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the
 // previous one.
 
@@ -34,24 +42,41 @@ type Counter struct {
 	count int64 // requests
 	grid  grid
 	all   bool // whether refused requests count
+	rounding
 }
 
-// NewCounter makes the counter that spec describes: counter:N/W with the option charge.
+// A rounding is how the estimate becomes a number. It admits while factor·previous·(W−elapsed) is at most
+// (factor·(N−current)−less)·W, or if strict less than that.
+type rounding struct {
+	name         string
+	factor, less int64
+	strict       int64 // 0 or 1
+}
+
+var roundings = []rounding{{"no", 1, 1, 0}, {"down", 1, 0, 1}, {"nearest", 2, 1, 1}}
+
+// NewCounter makes the counter that spec describes: counter:N/W with the options charge and round.
 func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	all := chargesAll(args)
+	round := args.Choice("round", "no", "no", "down", "nearest")
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
 	if err := positive(spec); err != nil {
 		return nil, err
 	}
-	return newCounter(spec, 0, all), nil
+	w := newCounter(spec, 0, all)
+	w.rounding = roundings[slices.IndexFunc(roundings, func(r rounding) bool { return r.name == round })]
+	if w.count > math.MaxInt64/w.factor {
+		return nil, fmt.Errorf("limit %q: with round=%s the count is at most %d", spec, round, math.MaxInt64/w.factor)
+	}
+	return w, nil
 }
 
 // newCounter is the counter whose windows begin at a phase of the epoch's grid.
 func newCounter(spec limit.Spec, phase limit.Time, all bool) *Counter {
-	return &Counter{count: spec.Count, grid: newGrid(spec.Period, phase), all: all}
+	return &Counter{count: spec.Count, grid: newGrid(spec.Period, phase), all: all, rounding: roundings[0]}
 }
 
 // Horizon is the length of two windows: what came at the beginning of one is seen until the end of the next.
@@ -86,13 +111,28 @@ func (w *Counter) carry(count int64, before, first limit.Time) int64 {
 
 // full reports whether a request at now is refused.
 func (w *Counter) full(c pair, now limit.Time) bool {
-	room := w.count - 1 - c.current
-	if room < 0 {
+	room := w.room(c.current)
+	if room < w.strict {
 		return true
 	}
-	high, low := bits.Mul64(uint64(c.previous), uint64(c.last-now)+1)
-	roomHigh, roomLow := bits.Mul64(uint64(room), uint64(w.grid.step))
+	high, low := bits.Mul64(uint64(c.previous), uint64(w.factor)*(uint64(c.last-now)+1))
+	roomHigh, roomLow := w.most(room)
 	return high > roomHigh || high == roomHigh && low > roomLow
+}
+
+// room is what the present window leaves for the previous one, in parts of a request; too little if it is below strict.
+func (w *Counter) room(current int64) int64 {
+	if current >= w.count {
+		return -1
+	}
+	return w.factor*(w.count-current) - w.less
+}
+
+// most is the largest factor·previous·(W−elapsed) for which there is room. room must not be below strict.
+func (w *Counter) most(room int64) (high, low uint64) {
+	high, low = bits.Mul64(uint64(room), uint64(w.grid.step))
+	low, borrow := bits.Sub64(low, uint64(w.strict), 0)
+	return high - borrow, low
 }
 
 // keep makes s the State of a key whose latest moment is now.
@@ -109,17 +149,17 @@ func (w *Counter) Wait(s *limit.State, t limit.Time) limit.Time {
 		return 0
 	}
 	rest := c.last - now + 1
-	if room := w.count - 1 - c.current; room >= 0 {
+	if room := w.room(c.current); room >= w.strict {
 		return limit.WaitFrom(t, now, rest-w.covered(room, c.previous))
 	}
-	return limit.WaitFrom(t, now, on(rest, w.grid.step-w.covered(w.count-1, c.current)))
+	return limit.WaitFrom(t, now, on(rest, w.grid.step-w.covered(w.room(0), c.current)))
 }
 
 // covered is the most of a window with so many requests that may be covered for room to be left: ⌊room·W/requests⌋.
 // room must be less than requests are in what is covered now, so that this is less than W.
 func (w *Counter) covered(room, requests int64) limit.Time {
-	high, low := bits.Mul64(uint64(room), uint64(w.grid.step))
-	quotient, _ := bits.Div64(high, low, uint64(requests))
+	high, low := w.most(room)
+	quotient, _ := bits.Div64(high, low, uint64(w.factor)*uint64(requests))
 	return limit.Time(quotient)
 }
 
@@ -171,8 +211,15 @@ func (w *Counter) Level(s *limit.State, t limit.Time) float64 {
 
 // Semantics implements limit.Describer.
 func (w *Counter) Semantics() string {
-	return fmt.Sprintf("sliding counter: at most %d in the last %s, as estimated from this window and a share of the one before; a refused request %s",
-		w.count, limit.FormatPeriod(w.grid.step), chargeText(w.all))
+	rounded := ""
+	switch w.name {
+	case "down":
+		rounded = " and rounded down"
+	case "nearest":
+		rounded = " and rounded to a whole number"
+	}
+	return fmt.Sprintf("sliding counter: at most %d in the last %s, as estimated from this window and a share of the one before%s; a refused request %s",
+		w.count, limit.FormatPeriod(w.grid.step), rounded, chargeText(w.all))
 }
 
 // Shape implements limit.Describer.

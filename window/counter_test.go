@@ -20,9 +20,7 @@ func FuzzCounter(f *testing.F) { limittest.Fuzz(f, counterSuite) }
 func drawCounter(r *rand.Rand) limit.Spec {
 	s := draw(r)
 	s.Algorithm = "counter"
-	if r.IntN(2) == 0 {
-		s.Options = "charge=all"
-	}
+	s.Options = []string{"", "charge=all", "round=down", "round=nearest", "charge=all,round=nearest"}[r.IntN(5)]
 	return s
 }
 
@@ -49,9 +47,15 @@ func modelShifted(s limit.Spec, phase limit.Time) limittest.Model {
 			}
 		}
 		length := int64(s.Period)
-		estimate := previous*int64(begun+s.Period-now) + (current+1)*length // in W-ths of a request
-		refused := estimate > s.Count*length
-		if !refused && !blocked || s.Options == "charge=all" {
+		estimate := previous*int64(begun+s.Period-now) + current*length // in W-ths of a request
+		refused := estimate+length > s.Count*length
+		switch {
+		case strings.Contains(s.Options, "round=down"):
+			refused = estimate/length+1 > s.Count
+		case strings.Contains(s.Options, "round=nearest"):
+			refused = (2*estimate+length)/(2*length)+1 > s.Count
+		}
+		if !refused && !blocked || strings.HasPrefix(s.Options, "charge=all") {
 			counted = append(counted, now)
 		}
 		return refused
@@ -63,7 +67,7 @@ func TestNewCounterErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, and cooldown=PERIOD[/extend]") {
+	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, round=no|down|nearest, and "+limit.Common) {
 		t.Error(err)
 	}
 	if _, err := NewCounter(limit.Spec{}); err == nil {

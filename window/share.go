@@ -42,6 +42,9 @@ func (w *Fixed) Sharing() (limit.Sharing, error) {
 // Sharing implements limit.Sharer: the requests in a window, its length, and whether refused requests count (0 or 1).
 // There is no telling how many refused requests come, but the script multiplies with nothing larger than the count.
 func (w *Counter) Sharing() (limit.Sharing, error) {
+	if w.strict != 0 {
+		return limit.Sharing{}, errors.New("a rounded estimate has no script; one without round can be")
+	}
 	most, low := bits.Mul64(uint64(w.count), uint64(w.grid.step))
 	if most != 0 {
 		low = math.MaxUint64
