@@ -25,7 +25,7 @@ type Algorithm struct {
 // options and names no algorithm.
 var Algorithms = []Algorithm{
 	{
-		"token", bucket.NewToken, "burst=N, initial=N, refill=even|step, debt[=N]",
+		"token", bucket.NewToken, "burst=N, initial=N, refill=even|step|interval, debt[=N]",
 		"token bucket, refilled evenly or in steps", true, "token:6/30s,burst=10",
 	},
 	{"leaky", leaky.New, "drip=PERIOD", "leaky bucket, drained on ticks", true, "leaky:6/30s,drip=30s"},
@@ -35,7 +35,7 @@ var Algorithms = []Algorithm{
 	},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
 	{
-		"counter", window.NewCounter, "charge=admitted|all",
+		"counter", window.NewCounter, "charge=admitted|all, round=no|down|nearest",
 		"sliding estimate from two fixed windows", false, "counter:60/m",
 	},
 	{
@@ -77,6 +77,21 @@ func algorithmOf(name string) (*Algorithm, error) {
 	for _, a := range Algorithms {
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s",
-		name, limit.Hint(name, names), strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown algorithm %q%s; there are %s; shadow limits has the names of libraries and servers",
+		name, limit.Hint(name, append(presetNames(), names...)), strings.Join(names, ", "))
+}
+
+// LimitNames are what limits may name before the colon: algorithms, and libraries and servers by their names.
+func LimitNames() (names []string) {
+	for _, a := range Algorithms {
+		names = append(names, a.Name)
+	}
+	return append(names, presetNames()...)
+}
+
+func presetNames() (names []string) {
+	for _, p := range Presets {
+		names = append(names, p.Name)
+	}
+	return names
 }

@@ -199,7 +199,7 @@ func named(name string, parts [][]Part) (policies []Policy) {
 		p := Policy{Name: name, Parts: taken}
 		for i, part := range taken {
 			if len(parts[i]) > 1 {
-				p.Name += ", " + part.Spec.String()
+				p.Name += ", " + part.Written()
 			}
 		}
 		policies = append(policies, p)

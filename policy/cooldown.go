@@ -254,9 +254,26 @@ func (c *coolingDown) Sharing() (limit.Sharing, error) {
 // How the option cooldown comes to a limit: it is taken off the text before the algorithm's constructor sees it, and
 // what that makes is wrapped. The text of the policy keeps it.
 
-// construct makes the limiter that spec describes, with a cooldown if it has that option. The constructor of the
-// algorithm does not see the option.
+// construct makes the limiter that spec describes, with a cooldown and a clock if it has these options. The constructor
+// of the algorithm does not see them.
 func construct(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
+	rest, value, ticks := cutOption(spec, "clock")
+	limiter, err := constructCooling(a, rest)
+	if err != nil || !ticks {
+		return limiter, err
+	}
+	tick, err := limit.ParsePeriod(value)
+	if err != nil || value[0] < '0' || value[0] > '9' {
+		return nil, fmt.Errorf("limit %q: the option clock wants a length of time, such as clock=1ms, not %q", spec, value)
+	}
+	if limiter, err = tickTo(limiter, tick); err != nil {
+		err = fmt.Errorf("limit %q: %w", spec, err)
+	}
+	return limiter, err
+}
+
+// constructCooling makes the limiter with a cooldown, if spec has one.
+func constructCooling(a *Algorithm, spec limit.Spec) (limit.Limiter, error) {
 	rest, value, cools := cutOption(spec, "cooldown")
 	limiter, err := a.New(rest)
 	if err != nil || !cools {

@@ -17,7 +17,7 @@ func New(spec limit.Spec, by request.Key) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
 	}
-	return Policy{Name: part.Spec.String(), Parts: []Part{part}}, nil
+	return Policy{Name: part.Written(), Parts: []Part{part}}, nil
 }
 
 // newPart is a limit of a policy, for all requests.
@@ -25,12 +25,20 @@ func newPart(spec limit.Spec, by request.Key) (Part, error) {
 	if spec.Algorithm == "" {
 		spec.Algorithm = Algorithms[0].Name
 	}
+	known := ""
+	if preset := presetOf(spec.Algorithm); preset != nil {
+		known = spec.String()
+		var err error
+		if spec, err = preset.inOurWords(spec); err != nil {
+			return Part{}, err
+		}
+	}
 	algorithm, err := algorithmOf(spec.Algorithm)
 	if err != nil {
 		return Part{}, fmt.Errorf("limit %q: %w", spec, err)
 	}
 	limiter, err := construct(algorithm, spec)
-	return Part{Spec: spec, By: by, Limiter: limiter}, err
+	return Part{Spec: spec, By: by, Limiter: limiter, Known: known}, err
 }
 
 // ParseLimits makes the policies that texts stand for, in their order and each once. Limits joined by '+' are one
@@ -51,7 +59,7 @@ func ParseLimits(texts []string, by request.Key) ([]Policy, error) {
 			if !explicit {
 				p.Combine = natural(p.Parts)
 			}
-			p.Name = p.Text()
+			p.Name = p.Written()
 			if err := tooRough(p.Parts); err != nil {
 				return nil, fmt.Errorf("limit %q: %w", p.Name, err)
 			}
@@ -141,7 +149,7 @@ var errTooMany = fmt.Errorf("stands for more than %d policies; take larger steps
 func parseLimit(text string) ([]limit.Spec, error) {
 	name, rest := limit.CutAlgorithm(text)
 	if name != "" {
-		if _, err := algorithmOf(name); err != nil {
+		if _, err := algorithmOf(name); err != nil && presetOf(name) == nil {
 			return nil, fmt.Errorf("limit %q: %w", text, err)
 		}
 	}

@@ -24,9 +24,10 @@ type Part struct {
 	Spec    limit.Spec
 	By      request.Key
 	Limiter limit.Limiter
-	Match   Scope // the requests that it may refuse
-	Count   Scope // the requests that it counts
-	Costs   Costs // what each costs that it counts; nil: one. If not, Limiter is a limit.Weigher
+	Match   Scope  // the requests that it may refuse
+	Count   Scope  // the requests that it counts
+	Costs   Costs  // what each costs that it counts; nil: one. If not, Limiter is a limit.Weigher
+	Known   string // the limit by the name of a Preset, if it was written so
 
 	MatchText, CountText string // the scopes in words; "" for all requests. Costs stand behind those that are counted
 }
@@ -48,10 +49,18 @@ func (s Scope) Holds(marks uint64) bool { return s == 0 || marks>>(s-1)&1 == 1 }
 
 // Text is the canonical text of the policy's limits, joined by '+', behind the way in which they combine unless that
 // goes without saying.
-func (p Policy) Text() string {
+func (p Policy) Text() string { return p.text(func(part *Part) string { return part.Spec.String() }) }
+
+// Written is the same with the names of presets by which limits were written.
+func (p Policy) Written() string { return p.text((*Part).Written) }
+
+// Written is the text of the limit, by the name of the preset if it was written so.
+func (p *Part) Written() string { return cmp.Or(p.Known, p.Spec.String()) }
+
+func (p Policy) text(of func(*Part) string) string {
 	texts := make([]string, len(p.Parts))
 	for i := range p.Parts {
-		texts[i] = p.Parts[i].Spec.String()
+		texts[i] = of(&p.Parts[i])
 	}
 	text := strings.Join(texts, "+")
 	if p.Combine != natural(p.Parts) {

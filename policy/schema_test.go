@@ -120,20 +120,26 @@ func TestSchemaLimits(t *testing.T) {
 		own    = `^ *nginx:rate=[0-9]+r/[sm]( +(burst=[0-9]+|delay=[0-9]+|nodelay))* *$`
 	)
 	spec := loadSchema(t)["definitions"].(schema)["spec"].(schema)
-	if got, want := spec["pattern"], "^ *([a-z~-]+:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$|"+own; got != want {
+	if got, want := spec["pattern"], "^ *([a-z][a-z0-9~-]*:)?"+count+"(,"+count+")*/"+period+"(,[^+ ]+)? *$|"+own; got != want {
 		t.Errorf("the pattern of limits is\n%s\nwant\n%s", got, want)
 	}
 	var got, want []string
 	for _, choice := range spec["anyOf"].([]any) {
 		got = append(got, choice.(schema)["pattern"].(string))
 	}
+	add := func(name, options string) {
+		options = strings.Join(append(optionPatterns(options), optionPatterns(limit.Common)...), "|")
+		want = append(want, "^ *"+name+"[0-9][^/]*/[^,]*(,("+options+"))* *$")
+	}
 	for i, a := range Algorithms {
 		name := a.Name + ":"
 		if i == 0 {
 			name = "(" + name + ")?"
 		}
-		options := strings.Join(append(optionPatterns(a.Options), optionPatterns(limit.Common)...), "|")
-		want = append(want, "^ *"+name+"[0-9][^/]*/[^,]*(,("+options+"))* *$")
+		add(name, a.Options)
+	}
+	for _, p := range Presets {
+		add(p.Name+":", p.Options)
 	}
 	if want = append(want, "^ *nginx:rate="); !slices.Equal(got, want) {
 		t.Errorf("the patterns of algorithms are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -14,6 +14,7 @@ import (
 	"shadow/parse/detect"
 	"shadow/pipeline"
 	"shadow/pipeline/stored"
+	"shadow/policy"
 	"shadow/report"
 	"shadow/report/format"
 	"shadow/store"
@@ -30,6 +31,21 @@ func completeWords(cmd *cobra.Command, flag string, words ...string) {
 	}
 	complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+}
+
+// completeLimits completes what stands before the colon of a limit.
+func completeLimits(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	for _, name := range policy.LimitNames() {
+		names = append(names, name+":")
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// addLimitCompletion completes a flag that takes limits.
+func addLimitCompletion(cmd *cobra.Command) {
+	if err := cmd.RegisterFlagCompletionFunc("limit", completeLimits); err != nil {
 		panic(err) // the flag does not exist: a mistake in this program
 	}
 }
@@ -132,6 +148,7 @@ func addPolicies(cmd *cobra.Command, f *pipeline.Choice) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "a `limit` to judge by, a list or range of them, or several "+
 		"joined by +, with each: or in-turn: in front (repeatable)")
+	addLimitCompletion(cmd)
 	aKey.add(cmd, &f.By, "by", "what --limit counts by (`key`): "+keyTexts)
 	flags.StringArrayVar(&f.Chosen, "policy", nil, "judge by this policy of the configuration (`name`, repeatable), or "+
 		"by none (default all)")

@@ -62,6 +62,7 @@ users. A visitor is of the class that its agent claims; but a browser whose evid
 	share.addList(cmd, &f.Refuse, true, "refuse", "`shares` of the target's requests to refuse")
 	flags.StringArrayVarP(&f.Limits, "limit", "l", nil, "judge this `limit` under each key, instead of windows "+
 		"(repeatable)")
+	addLimitCompletion(cmd)
 	aKey.addList(cmd, &f.By, true, "by", "`keys` to hold against each other (default all that the log has; "+keyTexts+")")
 	class := domain[request.Class]{
 		parse: pipeline.ParseClass, text: func(c request.Class) string { return pipeline.ClassNames()[c] },

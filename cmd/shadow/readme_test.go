@@ -14,6 +14,7 @@ import (
 
 	"shadow/parse/detect"
 	"shadow/policy"
+	"shadow/request"
 )
 
 const readme = "../../README.md"
@@ -119,7 +120,7 @@ func rootOfSamples(t *testing.T) string {
 // TestTablesOfDocs holds the tables of the manual between the comments "generated: NAME" and "end" against the program.
 func TestTablesOfDocs(t *testing.T) {
 	for page, tables := range map[string]map[string]string{
-		"limits": {"algorithms": algorithmsTable()},
+		"limits": {"algorithms": algorithmsTable(), "presets": presetsTable(t)},
 		"logs":   {"formats": formatsTable()},
 	} {
 		name := "../../docs/" + page + ".md"
@@ -159,7 +160,32 @@ func algorithmsTable() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | [%s](#%s) | %s |\n", a.Example, a.Summary, strings.TrimSuffix(a.Name, "~"), options)
 	}
-	fmt.Fprintf(&b, "| `…,cooldown=30s` | on any of them: [%s](#cooldown) | `%s` |\n", anyAlgorithm.Summary, anyAlgorithm.Options)
+	for _, a := range anyAlgorithm {
+		name, _, _ := strings.Cut(a.Options, "=")
+		_, example, _ := strings.Cut(a.Example, ",")
+		fmt.Fprintf(&b, "| `…,%s` | on any of them: [%s](#%s) | `%s` |\n", example, a.Summary, name, a.Options)
+	}
+	return b.String()
+}
+
+// presetsTable lists the names of libraries and servers, each with the limit that its example is.
+func presetsTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| limit | of | setting there | means | options |\n|---|---|---|---|---|\n")
+	code := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+	}
+	for _, p := range policy.Presets {
+		policies, err := policy.ParseLimits([]string{p.Example}, request.ByClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(p.Example), p.System, code(p.Setting), code(policies[0].Text()),
+			strings.ReplaceAll(code(p.Options), ", ", "`, `"))
+	}
 	return b.String()
 }
 

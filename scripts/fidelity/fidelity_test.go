@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of docs/fidelity.md")
+
+// The recordings are of this schedule.
+func TestSchedule(t *testing.T) {
+	var b bytes.Buffer
+	if err := write(&b, schedule()); err != nil {
+		t.Fatal(err)
+	}
+	const want = "13fadb942b611c627bf3364d14db340a3cbd462e22ff152f0d48abf2836a6a67"
+	if got := fmt.Sprintf("%x", sha256.Sum256(b.Bytes())); got != want {
+		t.Errorf("the schedule has changed: its sum is %s; every row has to be recorded again", got)
+	}
+}
+
+// The limits of all rows are held against what was recorded of the real code; the table of docs/fidelity.md says how many
+// verdicts are the same.
+func TestRowsOfDocs(t *testing.T) {
+	const page = "../../docs/fidelity.md"
+	all := schedule()
+	var b strings.Builder
+	b.WriteString("| system | setting there | limit here | verified with | equal, % | command |\n|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		admitted, err := recorded(all, r.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := compare(all, r.limit, admitted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | `scripts/fidelity/run %s` |\n", r.system, r.setting, r.limit, r.code, a.percent(), r.name)
+		if a.refused < 40_000 || a.refused > 190_000 {
+			t.Errorf("%s: %d of %d refused proves little", r.name, a.refused, a.requests)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "<!-- generated: rows -->\n")
+	_, after, closed := strings.Cut(rest, "<!-- end -->\n")
+	if !found || !closed {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	want := before + "<!-- generated: rows -->\n\n" + b.String() + "\n<!-- end -->\n" + after
+	switch {
+	case want == string(text):
+	case !*update:
+		t.Errorf("%s should have (-update rewrites it)\n%s", page, b.String())
+	default:
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A single verdict that differs is not lost in rounding.
+func TestPercent(t *testing.T) {
+	for want, a := range map[string]agreement{
+		"100": {requests: requests, equal: requests}, "99.99": {requests: requests, equal: requests - 1},
+		"0.00": {requests: requests}, "50.00": {requests: requests, equal: requests / 2},
+	} {
+		if got := a.percent(); got != want {
+			t.Errorf("%+v is %s %%, want %s", a, got, want)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	if err := run([]string{"rows"}, nil, &out); err != nil || strings.Count(out.String(), "\n") != len(rows) {
+		t.Errorf("%s, %v", out.String(), err)
+	}
+	for _, c := range []struct{ args, in, want string }{
+		{"record express-6-30s", "01", "2 verdicts, want 200000"},
+		{"record express-6-30s", "x", "'x' is no verdict"},
+		{"record nosuch", strings.Repeat("1", requests), "no row is called"},
+		{"recrd", "", "want schedule, rows or record NAME"},
+	} {
+		if err := run(strings.Fields(c.args), strings.NewReader(c.in), &out); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.args, err, c.want)
+		}
+	}
+}

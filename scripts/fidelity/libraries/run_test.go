@@ -1,0 +1,169 @@
+// Package fidelity runs Go libraries that limit rates on a schedule, in a bubble whose clock a test moves:
+//
+//	go test -c -o run.test . && ./run.test -kind ulule -count 6 -period 30s < schedule
+//
+// The first line of its output has a digit for each request, 1 for one that was admitted.
+package fidelity
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/go-chi/httprate"
+	"github.com/go-redis/redis_rate/v10"
+	"github.com/juju/ratelimit"
+	"github.com/redis/go-redis/v9"
+	"github.com/sethvargo/go-limiter/memorystore"
+	"github.com/throttled/throttled/v2"
+	throttledstore "github.com/throttled/throttled/v2/store/memstore"
+	ulule "github.com/ulule/limiter/v3"
+	"github.com/ulule/limiter/v3/drivers/store/memory"
+	"golang.org/x/time/rate"
+)
+
+var (
+	kind   = flag.String("kind", "", "the library")
+	count  = flag.Int("count", 0, "requests")
+	period = flag.Duration("period", 0, "in this time")
+	burst  = flag.Int("burst", 0, "at once, where the library wants it")
+)
+
+// A limiter says whether it admits a request of a client now.
+type limiter func(client string) (bool, error)
+
+var ctx = context.Background()
+
+// fake are the libraries that ask Go's clock.
+var fake = map[string]func() (limiter, error){
+	"ulule": func() (limiter, error) {
+		store := memory.NewStoreWithOptions(ulule.StoreOptions{Prefix: "l", CleanUpInterval: time.Hour})
+		l := ulule.New(store, ulule.Rate{Limit: int64(*count), Period: *period})
+		return func(client string) (bool, error) {
+			c, err := l.Get(ctx, client)
+			return !c.Reached, err
+		}, nil
+	},
+	"go-limiter": func() (limiter, error) {
+		store, err := memorystore.New(&memorystore.Config{Tokens: uint64(*count), Interval: *period})
+		return func(client string) (bool, error) {
+			_, _, _, ok, err := store.Take(ctx, client)
+			return ok, err
+		}, err
+	},
+	"httprate": func() (limiter, error) {
+		l := httprate.NewRateLimiter(*count, *period)
+		return func(client string) (bool, error) {
+			return !l.OnLimit(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil), client), nil
+		}, nil
+	},
+	"xtime": func() (limiter, error) {
+		all := map[string]*rate.Limiter{}
+		return func(client string) (bool, error) {
+			if all[client] == nil {
+				all[client] = rate.NewLimiter(rate.Every(*period/time.Duration(*count)), *burst)
+			}
+			return all[client].Allow(), nil
+		}, nil
+	},
+	"throttled": func() (limiter, error) {
+		store, err := throttledstore.NewCtx(0)
+		if err != nil {
+			return nil, err
+		}
+		quota := throttled.RateQuota{MaxRate: throttled.PerDuration(*count, *period), MaxBurst: *burst}
+		l, err := throttled.NewGCRARateLimiterCtx(store, quota)
+		return func(client string) (bool, error) {
+			refused, _, err := l.RateLimitCtx(ctx, client, 1)
+			return !refused, err
+		}, err
+	},
+	"juju": func() (limiter, error) {
+		all := map[string]*ratelimit.Bucket{}
+		return func(client string) (bool, error) {
+			if all[client] == nil {
+				all[client] = ratelimit.NewBucket(*period/time.Duration(*count), int64(*burst))
+			}
+			return all[client].TakeAvailable(1) == 1, nil
+		}, nil
+	},
+}
+
+func TestRun(t *testing.T) {
+	if *kind == "" {
+		t.Skip("no library is named")
+	}
+	out := &strings.Builder{}
+	if *kind == "redis_rate" {
+		runRedis(t, out)
+	} else {
+		synctest.Test(t, func(t *testing.T) { run(t, out) })
+	}
+	fmt.Println(out)
+}
+
+func run(t *testing.T, out *strings.Builder) {
+	var ask limiter
+	each(t, func(at time.Time, client string) bool {
+		if ask == nil { // on a whole minute, where windows of limiters may begin
+			time.Sleep(time.Until(at.Truncate(time.Minute)))
+			var err error
+			if ask, err = fake[*kind](); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Until(at))
+		ok, err := ask(client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}, out)
+	fmt.Println(out)
+	os.Exit(0) // which ends what the libraries do in the background
+}
+
+// runRedis has redis_rate ask a server whose clock is moved.
+func runRedis(t *testing.T, out *strings.Builder) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	limiter := redis_rate.NewLimiter(client)
+	quota := redis_rate.Limit{Rate: *count, Burst: *burst, Period: *period}
+	var last time.Time
+	each(t, func(at time.Time, who string) bool {
+		if !last.IsZero() {
+			server.FastForward(at.Sub(last)) // what expires
+		}
+		last = at
+		server.SetTime(at)
+		answer, err := limiter.Allow(ctx, who, quota)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Allowed > 0
+	}, out)
+}
+
+// each reads the schedule.
+func each(t *testing.T, ask func(at time.Time, client string) bool, out *strings.Builder) {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var at int64
+		var client string
+		if _, err := fmt.Sscan(lines.Text(), &at, &client); err != nil {
+			t.Fatal(err)
+		}
+		if ask(time.UnixMicro(at), client) {
+			out.WriteByte('1')
+		} else {
+			out.WriteByte('0')
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+// A row is one system with one setting.
+type row struct {
+	name    string // of the file with its verdicts
+	system  string // as the table has it
+	code    string // what ran, with its version
+	setting string // as its users write it
+	limit   string // the limit to write
+	run     string // the runner and its arguments
+}
+
+// rows are those that run on the schedule.
+var rows = []row{
+	{
+		"express-6-30s", "express-rate-limit", "express-rate-limit 8.7.5, the middleware",
+		"limit: 6, windowMs: 30_000", "express-rate-limit:6/30s",
+		"node.js express 6 30000",
+	},
+	{
+		"express-20-2s", "express-rate-limit", "express-rate-limit 8.7.5, the middleware",
+		"limit: 20, windowMs: 2000", "express-rate-limit:20/2s",
+		"node.js express 20 2000",
+	},
+	{
+		"flexible-6-30s", "rate-limiter-flexible", "rate-limiter-flexible 11.4.0, memory",
+		"points: 6, duration: 30", "rate-limiter-flexible:6/30s",
+		"node.js flexible 6 30000",
+	},
+	{
+		"flexible-60-1m-block", "rate-limiter-flexible", "rate-limiter-flexible 11.4.0, memory",
+		"points: 60, duration: 60, blockDuration: 120", "rate-limiter-flexible:60/1m,block=2m",
+		"node.js flexible 60 60000 120",
+	},
+	{
+		"fastify-6-30s", "@fastify/rate-limit", "@fastify/rate-limit 11.2.0, LocalStore",
+		"max: 6, timeWindow: 30_000", "fastify-rate-limit:6/30s",
+		"node.js fastify 6 30000",
+	},
+	{
+		"fastify-20-2s-continue", "@fastify/rate-limit", "@fastify/rate-limit 11.2.0, LocalStore",
+		"max: 20, timeWindow: 2000, continueExceeding: true", "fastify-rate-limit:20/2s,continue",
+		"node.js fastify 20 2000 continueExceeding",
+	},
+	{
+		"limits-fixed-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"6 per 30 seconds, fixed-window", "flask-limiter:6/30s",
+		"python.py fixed 6 30",
+	},
+	{
+		"limits-fixed-5-1s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"5 per second, fixed-window", "flask-limiter:5/s",
+		"python.py fixed 5 1",
+	},
+	{
+		"limits-moving-6-30s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"6 per 30 seconds, moving-window", "flask-limiter:6/30s,strategy=moving",
+		"python.py moving 6 30",
+	},
+	{
+		"limits-moving-20-2s", "Flask-Limiter, slowapi", "limits 2.8.0, memory",
+		"20 per 2 seconds, moving-window", "flask-limiter:20/2s,strategy=moving",
+		"python.py moving 20 2",
+	},
+	{
+		"drf-6-30s", "Django REST framework", "djangorestframework 3.14.0",
+		"6 per 30 s", "django-rest-framework:6/30s",
+		"python.py django 6 30",
+	},
+	{
+		"drf-60-1m", "Django REST framework", "djangorestframework 3.14.0",
+		"60/min", "django-rest-framework:60/m",
+		"python.py django 60 60",
+	},
+	{
+		"bucket4j-greedy-10-1s", "Bucket4j", "Bucket4j 8.19.0, local",
+		"capacity(20), refillGreedy(10, 1 s)", "bucket4j:10/s,burst=20",
+		"Runner.java greedy 10 1 20",
+	},
+	{
+		"bucket4j-greedy-7-30s", "Bucket4j", "Bucket4j 8.19.0, local",
+		"capacity(5), refillGreedy(7, 30 s)", "bucket4j:7/30s,burst=5",
+		"Runner.java greedy 7 30 5",
+	},
+	{
+		"bucket4j-intervally-6-30s", "Bucket4j", "Bucket4j 8.19.0, local",
+		"capacity(20), refillIntervally(6, 30 s)", "bucket4j:6/30s,burst=20,refill=intervally",
+		"Runner.java intervally 6 30 20",
+	},
+	{
+		"resilience4j-6-30s", "Resilience4j", "Resilience4j, AtomicRateLimiter, May 2026",
+		"limitForPeriod: 6, limitRefreshPeriod: 30s, timeoutDuration: 0", "resilience4j:6/30s",
+		"Runner.java resilience4j 6 30",
+	},
+	{
+		"resilience4j-10-1s", "Resilience4j", "Resilience4j, AtomicRateLimiter, May 2026",
+		"limitForPeriod: 10, limitRefreshPeriod: 1s, timeoutDuration: 0", "resilience4j:10/s",
+		"Runner.java resilience4j 10 1",
+	},
+	{
+		"laravel-6-30s", "Laravel", "illuminate/cache 8.83",
+		"6 in 30 s, file store", "laravel:6/30s",
+		"php.php laravel 6 30",
+	},
+	{
+		"laravel-60-1m", "Laravel", "illuminate/cache 8.83",
+		"throttle:60,1, file store", "laravel:60/m",
+		"php.php laravel 60 60",
+	},
+	{
+		"symfony-fixed-6-30s", "Symfony RateLimiter", "symfony/rate-limiter 5.4, memory",
+		"policy: fixed_window, limit: 6, interval: 30 seconds", "symfony:6/30s,policy=fixed",
+		"php.php fixed_window 6 30",
+	},
+	{
+		"symfony-token-6-30s", "Symfony RateLimiter", "symfony/rate-limiter 5.4, memory",
+		"policy: token_bucket, limit: 20, rate: 6 in 30 seconds", "symfony:6/30s,policy=token,burst=20",
+		"php.php token_bucket 6 30 20",
+	},
+	{
+		"symfony-sliding-6-30s", "Symfony RateLimiter", "symfony/rate-limiter 5.4, memory",
+		"policy: sliding_window, limit: 6, interval: 30 seconds", "counter:6/30s,round=down",
+		"php.php sliding_window 6 30",
+	},
+	{
+		"rack-attack-6-30s", "Rack::Attack", "rack-attack 6.6.1",
+		"limit: 6, period: 30", "rack-attack:6/30s",
+		"ruby.rb 6 30",
+	},
+	{
+		"rack-attack-20-2s", "Rack::Attack", "rack-attack 6.6.1",
+		"limit: 20, period: 2", "rack-attack:20/2s",
+		"ruby.rb 20 2",
+	},
+	{
+		"ulule-6-30s", "ulule/limiter", "ulule/limiter 3.11.2",
+		"Limit: 6, Period: 30 s, memory store", "ulule-limiter:6/30s",
+		"libraries -kind ulule -count 6 -period 30s",
+	},
+	{
+		"ulule-1-1s", "ulule/limiter", "ulule/limiter 3.11.2",
+		"Limit: 1, Period: 1 s, memory store", "ulule-limiter:1/s",
+		"libraries -kind ulule -count 1 -period 1s",
+	},
+	{
+		"go-limiter-6-30s", "sethvargo/go-limiter", "sethvargo/go-limiter 0.7.1",
+		"Tokens: 6, Interval: 30 s", "go-limiter:6/30s",
+		"libraries -kind go-limiter -count 6 -period 30s",
+	},
+	{
+		"go-limiter-20-2s", "sethvargo/go-limiter", "sethvargo/go-limiter 0.7.1",
+		"Tokens: 20, Interval: 2 s", "go-limiter:20/2s",
+		"libraries -kind go-limiter -count 20 -period 2s",
+	},
+	{
+		"httprate-6-30s", "go-chi/httprate", "httprate 0.16.1, local",
+		"Limit(6, 30 s)", "httprate:6/30s",
+		"libraries -kind httprate -count 6 -period 30s",
+	},
+	{
+		"httprate-20-2s", "go-chi/httprate", "httprate 0.16.1, local",
+		"Limit(20, 2 s)", "httprate:20/2s",
+		"libraries -kind httprate -count 20 -period 2s",
+	},
+	{
+		"xtime-10-1s", "golang.org/x/time/rate", "golang.org/x/time 0.16.0",
+		"Every(100 ms), burst 20", "token:10/s,burst=20",
+		"libraries -kind xtime -count 10 -period 1s -burst 20",
+	},
+	{
+		"throttled-6-30s", "throttled", "throttled 2.15.0",
+		"PerDuration(6, 30 s), MaxBurst 5", "gcra:6/30s,burst=5",
+		"libraries -kind throttled -count 6 -period 30s -burst 5",
+	},
+	{
+		"juju-10-1s", "juju/ratelimit", "juju/ratelimit 1.0.2",
+		"NewBucket(100 ms, 20)", "token:10/s,burst=20",
+		"libraries -kind juju -count 10 -period 1s -burst 20",
+	},
+	{
+		"redis-rate-10-1s", "redis_rate", "redis_rate 10.0.1 in miniredis",
+		"Rate: 10, Burst: 20, Period: 1 s", "redis-rate:10/s,burst=20",
+		"libraries -kind redis_rate -count 10 -period 1s -burst 20",
+	},
+	{
+		"redis-rate-7-30s", "redis_rate", "redis_rate 10.0.1 in miniredis",
+		"Rate: 7, Burst: 7, Period: 30 s", "redis-rate:7/30s",
+		"libraries -kind redis_rate -count 7 -period 30s -burst 7",
+	},
+}
