@@ -1,6 +1,6 @@
 # The commands that people type. Each is a line or two; what they do lies in scripts/ and bench/.
 
-.PHONY: build test lint fuzz mutate check profile bench soak samples
+.PHONY: build test lint fuzz mutate check profile bench soak samples licenses release
 
 build: ## the program, as ./shadow
 	go build -o shadow ./cmd/shadow
@@ -34,3 +34,13 @@ kills: ## kills every command that writes a database at each of its writes, befo
 
 samples: ## writes the logs of sample-logs/ again
 	go test ./sample-logs -update
+
+licenses: ## the licences of all that is linked or embedded, in licenses/
+	scripts/licenses
+
+release: ## packages and archives in dist/, each built twice, and the .deb tried in a clean Debian (VERSION=0.1.0)
+	scripts/release $(VERSION)
+	cp dist/SHA256SUMS dist.sums
+	scripts/release $(VERSION) >/dev/null
+	cmp dist/SHA256SUMS dist.sums && rm dist.sums
+	scripts/try-package dist/shadow-limits_*_amd64.deb
