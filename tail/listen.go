@@ -3,8 +3,10 @@ package tail
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -17,10 +19,27 @@ import (
 // stalled is how long the tail may have no turn and still count as healthy.
 const stalled = 30 * time.Second
 
-// Handler serves /metrics and /healthz. further are shown beside the numbers of the tail.
-func (m *Metrics) Handler(now func() time.Time, further ...prometheus.Collector) http.Handler {
+// buildInfo is shadow_build_info, a 1 that says by its labels which program runs.
+func buildInfo(version string) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "shadow_build_info", Help: "Which program runs: always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	}, func() float64 { return 1 })
+}
+
+// landing is what somebody sees who opens the address in a browser.
+const landing = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>shadow tail</title></head><body>
+<h1>shadow tail</h1>
+<p>This tail reports who a rate limit would block. It blocks nobody.</p>
+<ul><li><a href="metrics">metrics</a> for Prometheus</li><li><a href="healthz">healthz</a>: whether it works</li></ul>
+</body></html>
+`
+
+// Handler serves /metrics and /healthz, and / that names them. further are shown beside the numbers of the tail.
+func (m *Metrics) Handler(version string, now func() time.Time, further ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(append(further, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
+	registry.MustRegister(append(further, m, buildInfo(version), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))...)
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -33,6 +52,10 @@ func (m *Metrics) Handler(now func() time.Time, further ...prometheus.Collector)
 		default:
 			fmt.Fprintln(w, "ok")
 		}
+	})
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, landing) // who asked may be gone
 	})
 	return mux
 }

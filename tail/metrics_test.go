@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 // scrape asks as Prometheus does, and returns the values by their names and labels.
 func scrape(t *testing.T, m *Metrics, now func() time.Time, further ...prometheus.Collector) map[string]float64 {
 	t.Helper()
-	server := httptest.NewServer(m.Handler(now, further...))
+	server := httptest.NewServer(m.Handler("1.2.3", now, further...))
 	defer server.Close()
 	answer, err := http.Get(server.URL + "/metrics")
 	check(t, err)
@@ -58,6 +59,7 @@ func TestMetrics(t *testing.T) {
 	defer b.stop()
 	values := scrape(t, m, func() time.Time { return b.now })
 	for name, want := range map[string]float64{
+		"shadow_build_info goversion=" + runtime.Version() + " version=1.2.3": 1,
 		"shadow_lines_total":            12,
 		"shadow_unreadable_lines_total": 1,
 		"shadow_requests_total":         11,
@@ -77,6 +79,21 @@ func TestMetrics(t *testing.T) {
 	for name := range values {
 		if strings.Contains(name, "192.0.2.") {
 			t.Errorf("a client is in a label: %s", name)
+		}
+	}
+}
+
+// The address itself names what there is; no other name is anything.
+func TestLanding(t *testing.T) {
+	handler := new(Metrics).Handler("1.2.3", time.Now)
+	for path, want := range map[string]int{"/": http.StatusOK, "/metrics": http.StatusOK, "/other": http.StatusNotFound} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+		if path == "/" && (!strings.Contains(w.Body.String(), `href="metrics"`) || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html")) {
+			t.Errorf("/ is %s", w.Body)
 		}
 	}
 }
@@ -130,7 +147,7 @@ func TestHealth(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ask := func() (int, string) {
 		w := httptest.NewRecorder()
-		m.Handler(func() time.Time { return now }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		m.Handler("1.2.3", func() time.Time { return now }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 		text, _ := io.ReadAll(w.Body)
 		return w.Code, string(text)
 	}

@@ -67,9 +67,9 @@ func (f *Tail) Run(ctx context.Context, logs []string) (err error) {
 	defer func() { err = errors.Join(err, shared.close()) }()
 	if f.Listen != "" {
 		o.Metrics = new(tail.Metrics)
-		handler := o.Metrics.Handler(time.Now)
+		handler := o.Metrics.Handler(f.Version, time.Now)
 		if shared != nil {
-			handler = o.Metrics.Handler(time.Now, shared.metrics)
+			handler = o.Metrics.Handler(f.Version, time.Now, shared.metrics)
 		}
 		stop, err := tail.Listen(f.Listen, handler)
 		if err != nil {
