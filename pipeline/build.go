@@ -21,6 +21,7 @@ type Source struct {
 	Evidence
 	ConfigFile string   // "": DefaultConfig, if it is there
 	LimitsFrom []string // configurations of servers, whose limits take the place of its policies
+	LimitsFlag string   // the flag that names them; "": limits-from
 	Asked      string   // the action that a flag names; "": none does
 
 	config   *configText // nil until it is read

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -92,6 +93,7 @@ func (s *Source) withLimits(config *policy.Config) error {
 	if len(s.LimitsFrom) == 0 {
 		return nil
 	}
+	flag := cmp.Or(s.LimitsFlag, "limits-from")
 	i, err := importLimits(nil, "", s.LimitsFrom)
 	if err != nil {
 		return err
@@ -102,17 +104,17 @@ func (s *Source) withLimits(config *policy.Config) error {
 	}
 	s.imported = nil
 	for _, n := range i.Lost() {
-		s.imported = append(s.imported, "--limits-from: "+n.String())
+		s.imported = append(s.imported, "--"+flag+": "+n.String())
 	}
 	if len(i.Policies) == 0 {
-		return Usage("--limits-from: there is no limit in what was read")
+		return Usage("--%s: there is no limit in what was read", flag)
 	}
 	imported, err := policy.ParseConfig(s.LimitsFrom[0], text.Bytes())
 	if err == nil {
 		err = config.Replace(imported)
 	}
 	if err != nil {
-		return Usage("--limits-from: %w", err)
+		return Usage("--%s: %w", flag, err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func fixedWindows(format string, kind string, spec limit.Spec, s limit.Shape, le
 		words = append(words, fmt.Sprintf("%.2g %% %s", 100*math.Abs(off), map[bool]string{true: "faster", false: "slower"}[off > 0]))
 	}
 	text = fmt.Sprintf(format, n, limit.FormatPeriod(per))
-	if spec.Algorithm != "fixed" || spec.Period != per {
+	if spec.Algorithm != "fixed" || spec.Period != per || !strings.HasPrefix(format, "fixed") {
 		words = append([]string{kind}, words...)
 	}
 	return text, strings.Join(words, "; ")

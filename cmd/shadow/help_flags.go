@@ -16,7 +16,7 @@ const manyFlags = 15
 
 // firstFlags are what people need first. The first ten that a command has are shown on top.
 var firstFlags = []string{
-	"to", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
+	"to", "from", "limit", "by", "policy", "for", "details", "target", "protect", "run", "compare", "client-from", "trusted-proxy",
 	"exclude", "since", "format", "output", "db", "listen", "config", "would-blocks", "top", "client", "action",
 	"per", "kind", "fail-if", "help",
 }

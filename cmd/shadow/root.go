@@ -45,7 +45,7 @@ event in a DuckDB file for your own questions.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newCheckConfig(),
+	root.AddCommand(newSuggest(), newDoctor(), newReplay(), newSweep(), newKeys(), newCalibrate(), newExplainClient(), newDiff(), newImport(), newExport(), newMigrate(), newCheckConfig(),
 		newConfig(), newLimits(), newCalc(), newParse(),
 		newFormats(), newReport(), newRuns(), newMerge(), newTail(), newQuery(), newVersion(),
 		&cobra.Command{Use: "fail-if", Short: "What --fail-if may ask: the names of conditions", Long: failIfHelp()})

@@ -2,6 +2,7 @@ package moves
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,10 +11,15 @@ import (
 	"strings"
 	"testing"
 
+	"shadow/limit"
 	"shadow/pipeline"
 	"shadow/policy"
+	"shadow/report/diff"
+	"shadow/report/moves"
+	"shadow/report/reporttest"
 	"shadow/servers"
 	"shadow/servers/imports"
+	"shadow/suggest"
 	"shadow/testneeds"
 	"shadow/traffic/ingest"
 )
@@ -241,4 +247,117 @@ func TestCheckNeedsTheProgram(t *testing.T) {
 			t.Errorf("%s: %v", target.Name, err)
 		}
 	}
+}
+
+const ingress = `apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: shop
+  annotations: {nginx.ingress.kubernetes.io/limit-rpm: "10", nginx.ingress.kubernetes.io/limit-burst-multiplier: "2"}
+spec:
+  rules: [{http: {paths: [{path: /, pathType: Prefix}]}}]
+`
+
+// migrated is the report of a migration of that Ingress on the log of the shop.
+func migrated(t *testing.T, to string, protect ...suggest.Goal) (r answer, text []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ingress.yaml")
+	if err := os.WriteFile(file, []byte(ingress), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	m := &Migrate{Protect: protect}
+	m.Out, m.Err, m.Output, m.Client, m.To, m.LimitsFrom, m.MaxBad, m.Wanted = &out, &errs, "json", "addr", to, []string{file}, 5, true
+	if err := m.Run(t.Context(), []string{shop}); err != nil {
+		t.Fatalf("%v\n%s", err, errs.String())
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r, out.Bytes()
+}
+
+// An answer is what of a report the tests look at.
+type answer struct {
+	Correction *moves.Correction
+	Limits     []servers.Exported
+}
+
+const shop = "../../sample-logs/shop-combined.log"
+
+// newlyHit is how many browsers a limit hits that the Ingress does not, by a comparison of its own.
+func newlyHit(t *testing.T, limit string) int64 {
+	t.Helper()
+	const from = "nginx:10r/m,burst=20,nodelay"
+	if limit == from {
+		return 0
+	}
+	var out bytes.Buffer
+	d := new(pipeline.Diff)
+	d.Out, d.Err, d.Output, d.Client, d.MaxBad, d.Quiet, d.Wanted = &out, &out, "json", "addr", 5, true, true
+	d.Limits = []string{from, limit}
+	if err := d.Run(t.Context(), []string{shop}); err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		ByEvidence diff.ChangeByEvidence `json:"by_evidence"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.ByEvidence.People.Clients.OnlyB
+}
+
+// TestCorrectionIsTheSmallest: what is found keeps the promise, and the next smaller one of the grid does not.
+func TestCorrectionIsTheSmallest(t *testing.T) {
+	for _, to := range []string{"haproxy", "kong", "caddy", "envoy", "nginx", "aws-waf", "traefik"} {
+		r, _ := migrated(t, to)
+		c := r.Correction
+		if !c.Found {
+			t.Errorf("%s: no correction", to)
+			continue
+		}
+		set := r.Limits[0].Set
+		if n := newlyHit(t, set); n != 0 {
+			t.Errorf("%s: %s newly hits %d", to, set, n)
+		}
+		if c.Kept {
+			continue
+		}
+		spec, err := limit.Parse(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Count--
+		if n := newlyHit(t, spec.String()); n == 0 {
+			t.Errorf("%s: %s keeps the promise, and %s was found", to, spec, set)
+		}
+	}
+}
+
+// TestPromisesOfAll: a promise may be about others, and allow some.
+func TestPromisesOfAll(t *testing.T) {
+	strict, err := suggest.ParseGoal("all=100%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loose, err := suggest.ParseGoal("all=50%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := migrated(t, "haproxy", loose); !r.Correction.Kept || r.Limits[0].Set != "haproxy:21/126506ms" {
+		t.Errorf("%+v", r.Correction)
+	}
+	r, _ := migrated(t, "haproxy", strict)
+	for group, n := range r.Correction.After.NewlyHit {
+		if n > 0 {
+			t.Errorf("%d of %s are newly hit", n, group)
+		}
+	}
+}
+
+// TestReportsAreDefined: docs/export.md or the pages of what is inside name each key.
+func TestReportsAreDefined(t *testing.T) {
+	_, text := migrated(t, "kong")
+	reporttest.DefinedIn(t, reporttest.JSONNames(t, text), "export", "diff", "report", "evidence", "suggest", "findings")
 }

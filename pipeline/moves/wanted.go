@@ -199,7 +199,7 @@ func moved(p policy.Policy, e *servers.Export) (policy.Policy, bool, error) {
 
 // one is the error of other than one policy.
 func one(policies []policy.Policy) error {
-	if len(policies) == 1 {
+	if len(policies) == 1 && len(policies[0].Parts) > 0 {
 		return nil
 	}
 	var names []string

@@ -3,7 +3,9 @@
 package moves
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"shadow/report/diff"
@@ -11,6 +13,7 @@ import (
 	"shadow/report/format"
 	"shadow/report/table"
 	"shadow/servers"
+	"shadow/suggest"
 )
 
 // A Report is what to tell a server, and what that changes. docs/export.md defines every figure, with docs/diff.md.
@@ -51,6 +54,9 @@ func (r *Report) Text(w *document.Writer) {
 	if r.Report != nil {
 		r.Report.Text(w)
 	}
+	if r.Correction != nil {
+		r.Correction.write(w)
+	}
 	w.Section(2, "For "+r.Target)
 	w.Lines(strings.Split(strings.TrimRight(r.text, "\n"), "\n"))
 }
@@ -86,7 +92,51 @@ func (r *Report) Write(w io.Writer, output string) error {
 type Correction struct {
 	Promise []string `json:"promise"` // as --protect takes them
 	Kept    bool     `json:"kept"`    // without any correction
-	Found   bool     `json:"found"`   // whether some correction keeps it
-	Number  int64    `json:"number"`  // what counts or bursts are multiplied by, in percent
-	Limits  []string `json:"limits"`
+	Found   bool     `json:"found"`   // whether some limit keeps it
+	Limits  []string `json:"limits"`  // of the correction, in the order of the limits; "": one that is left out
+	Before  Moved    `json:"before"`
+	After   Moved    `json:"after"` // of the correction
+}
+
+// Moved is how many clients a move newly hits and releases, by group.
+type Moved struct {
+	NewlyHit map[string]int64 `json:"newly_hit"`
+	Released map[string]int64 `json:"released"`
+}
+
+// Take fills in both.
+func (m *Moved) Take(hit, released *suggest.Groups) {
+	m.NewlyHit, m.Released = map[string]int64{}, map[string]int64{}
+	for g := range suggest.GroupCount {
+		m.NewlyHit[g.String()], m.Released[g.String()] = hit[g], released[g]
+	}
+}
+
+// text is how many of which groups.
+func groupText(of map[string]int64) string {
+	var texts []string
+	for g := range suggest.GroupCount {
+		if n := of[g.String()]; n > 0 {
+			texts = append(texts, format.Thousands(n)+" "+g.String())
+		}
+	}
+	return cmp.Or(strings.Join(texts, ", "), "nobody")
+}
+
+// write says what becomes of the promise.
+func (c *Correction) write(w *document.Writer) {
+	var f document.Facts
+	f.Add("promise", "not newly hit: "+strings.Join(c.Promise, ", "))
+	f.Add("nearest", "newly hit: "+groupText(c.Before.NewlyHit)+"; released: "+groupText(c.Before.Released))
+	switch {
+	case c.Kept:
+		f.Add("correction", "none: the nearest limit keeps the promise")
+	case !c.Found:
+		f.Add("correction", "none that keeps the promise was found: the nearest limit breaks it")
+	default:
+		f.Add("correction", strings.Join(slices.DeleteFunc(slices.Clone(c.Limits), func(l string) bool { return l == "" }), " + ")+
+			"; newly hit: "+groupText(c.After.NewlyHit)+"; released: "+groupText(c.After.Released))
+	}
+	w.Section(2, "The promise")
+	w.Facts(f...)
 }
