@@ -70,6 +70,16 @@ func runRecipe(t *testing.T, recipe string) {
 	}
 }
 
+// anIngress is what kubectl writes, with a limit.
+const anIngress = `apiVersion: v1
+kind: List
+items:
+  - apiVersion: networking.k8s.io/v1
+    kind: Ingress
+    metadata: {name: shop, annotations: {nginx.ingress.kubernetes.io/limit-rpm: "10"}}
+    spec: {rules: [{http: {paths: [{path: /, pathType: Prefix}]}}]}
+`
+
 // recipeFolder has the logs that recipes read.
 func recipeFolder(t *testing.T) string {
 	dir := t.TempDir()
@@ -88,7 +98,7 @@ func recipeFolder(t *testing.T) string {
 	for name, log := range map[string]string{
 		"access.log": string(shop), "var/log/nginx/access.log": string(shop),
 		"web1.log": strings.Join(lines[:700], ""), "web2.log": strings.Join(lines[700:], ""),
-		"api.log": keyed.String(), "proxied.log": proxied.String(),
+		"api.log": keyed.String(), "proxied.log": proxied.String(), "ingress.yaml": anIngress,
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(log), 0o600))
 	}
