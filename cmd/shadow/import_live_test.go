@@ -74,6 +74,13 @@ func TestImportedLimitsJudgeAsHAProxyDoes(t *testing.T) {
 
 // sameVerdicts holds the verdicts of a replay against those of a server.
 func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(words []string) bool) {
+	conf, err := filepath.Abs(file)
+	must(t, err)
+	sameVerdictsBy(t, lines, isRefused, "--limits-from", conf)
+}
+
+// sameVerdictsBy is sameVerdicts by what arguments say.
+func sameVerdictsBy(t *testing.T, lines [][]string, isRefused func(words []string) bool, by ...string) {
 	dir := t.TempDir()
 	want := map[int]bool{}
 	for i, words := range lines {
@@ -90,10 +97,8 @@ func sameVerdicts(t *testing.T, file string, lines [][]string, isRefused func(wo
 		log.WriteString(strings.Join(words, " ") + "\n")
 	}
 	must(t, os.WriteFile(filepath.Join(dir, "log"), []byte(log.String()), 0o600))
-	conf, err := filepath.Abs(file)
-	must(t, err)
-	run(t, dir, "replay", "log", "--limits-from", conf, "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" `+
-		`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`)
+	run(t, dir, append([]string{"replay", "log", "--db", "db", "--quiet", "--format", `$seq $remote_addr $msec "$request" ` +
+		`$status "$http_user_agent" "$host" "$http_x_api_key" "$cookie_session" $limit_req_status`}, by...)...)
 	refused := map[int]bool{}
 	for _, text := range strings.Fields(string(run(t, dir, "query", "--db", "db", "--output", "csv",
 		"SELECT epoch_ms(time) % 1000 AS ms FROM would_blocks"))) {
