@@ -18,18 +18,18 @@ var exportedLive = map[string]string{
 	"nginx": `policies:
   - name: live
     limits:
-      - {limit: 'nginx:1r/m,burst=25,nodelay', match: {method: [POST, PUT], prefix: /api, not: {agent: '(?i)bot'}}}
-      - {limit: 'nginx:1r/m,burst=40,nodelay', by: header:X-Api-Key, match: {either: [{host: '*.wiki.example'}, {path: /login}], not: {network: 127.0.0.9}}}
-      - {limit: 'nginx:1r/m,burst=6,nodelay', by: client+path, match: {regexp: '\.(jpg|PNG)$', without: cookie:session}}
+      - {limit: 'nginx:1r/m,burst=5,nodelay', match: {method: [POST, PUT], prefix: /api, not: {agent: '(?i)bot'}}}
+      - {limit: 'nginx:1r/m,burst=12,nodelay', by: header:X-Api-Key, match: {either: [{host: '*.wiki.example'}, {path: /login}], not: {network: 127.0.0.9}}}
+      - {limit: 'nginx:1r/m,burst=1,nodelay', by: client+path, match: {regexp: '\.(jpg|PNG)$', without: cookie:session}}
       - {limit: 'nginx:1r/m,burst=150,nodelay', by: client/24}
-      - {limit: 'nginx:1r/m,burst=90,nodelay', by: agent}
+      - {limit: 'nginx:1r/m,burst=60,nodelay', by: agent}
 `,
 	"haproxy": `policies:
   - name: live
     combine: each
     limits:
-      - {limit: 'haproxy:20/1h', match: {method: [POST, PUT], prefix: /api, not: {agent: '(?i)bot'}}}
-      - {limit: 'haproxy:25/1h,charge=admitted', by: header:X-Api-Key, match: {either: [{host: '*.wiki.example'}, {path: /login}], not: {network: 127.0.0.9}}}
+      - {limit: 'haproxy:5/1h', match: {method: [POST, PUT], prefix: /api, not: {agent: '(?i)bot'}}}
+      - {limit: 'haproxy:10/1h,charge=admitted', by: header:X-Api-Key, match: {either: [{host: '*.wiki.example'}, {path: /login}], not: {network: 127.0.0.9}}}
       - {limit: 'haproxy:150/1h', by: client/24, match: {not: {regexp: '\.(jpg|PNG)$', host: old.example}}}
 `,
 }
