@@ -6,11 +6,11 @@ import (
 
 	"shadow/lazy"
 	"shadow/limit"
-	"shadow/policy"
 	"shadow/request"
 )
 
-// For HAProxy each limit has a table and a counter of its own. The first rule that fits a request takes the counter.
+// For HAProxy each limit has a table and a counter of its own. The first rule that fits a request takes the counter. All
+// are tracked before any refuses, so that a refused request is counted by all that count such.
 
 var haproxyTarget = Target{
 	Name: "haproxy", Title: "HAProxy", Comment: "#", Ending: ".cfg", own: algorithm("haproxy"),
@@ -18,7 +18,7 @@ var haproxyTarget = Target{
 	Enforce: "it refuses nothing yet, and logs over-limit: `grep -c over-limit /var/log/haproxy.log`. To enforce it, put " +
 		"http-request deny in the place of http-request capture, as the comment says",
 	nearest: nearestHAProxy, write: writeHAProxy, around: aroundHAProxy, judge: "haproxy -c -f FILE",
-	most: haproxyCounters, Combine: policy.Each,
+	most: haproxyCounters,
 }
 
 const (
@@ -33,7 +33,8 @@ func writeHAProxy(e *Export, all []setting) error {
 	}
 	e.note("%s", note)
 	rules := e.where.haproxySources()
-	var backends []string
+	var backends, sets, over []string
+	var specs []limit.Spec
 	for i, s := range all {
 		counts, err := s.counts()
 		if err != nil {
@@ -64,12 +65,14 @@ func writeHAProxy(e *Export, all []setting) error {
 				tracks = append(tracks, track)
 			}
 		}
-		lines, store := haproxyRules(s.spec, s.name, i, tracks)
-		rules = append(rules, lines...)
+		when, needs, store := haproxyOver(s.spec, s.name, i)
+		rules, sets = append(rules, tracks...), append(sets, needs...)
+		over, specs = append(over, when), append(specs, s.spec)
 		expire := limit.FormatPeriod(min(2*s.spec.Period, longestExpire))
 		backends = append(backends, "backend "+s.name,
 			fmt.Sprintf("    stick-table type %s size 1m expire %s store %s", table, expire, store))
 	}
+	rules = append(append(rules, sets...), haproxyRules(specs, over)...)
 	e.block("in the frontend, before other rules of http-request", indent(4, rules)...)
 	e.block("behind all sections", backends...)
 	return nil

@@ -54,8 +54,11 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 		}
 	}
 	expire := limit.FormatPeriod(min(2*spec.Period, longestExpire))
-	rules, store := haproxyRules(spec, name, counter,
-		[]string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)})
+	over, sets, store := haproxyOver(spec, name, counter)
+	rules := append([]string{fmt.Sprintf("http-request track-sc%d %s table %s%s", counter, key, name, when)}, sets...)
+	for _, rule := range haproxyRules([]limit.Spec{spec}, []string{over}) {
+		rules = append(rules, strings.ReplaceAll(rule, "sc-inc-gpc0(0)", fmt.Sprintf("sc-inc-gpc0(%d)", counter)))
+	}
 
 	d := Directives{Key: key, Note: note, Exempts: true}
 	if key == unknownHAProxy {
@@ -71,24 +74,33 @@ func haproxyLines(spec limit.Spec, w Where) Directives {
 	return d
 }
 
-// haproxyRules are the rules behind those that track a counter, with these, and what its table stores.
-func haproxyRules(spec limit.Spec, name string, counter int, tracks []string) (rules []string, store string) {
+// haproxyOver is the condition that a tracked counter is over a limit, with the rules that it needs, and what the table of
+// the counter stores.
+func haproxyOver(spec limit.Spec, name string, counter int) (over string, rules []string, store string) {
 	period := limit.FormatPeriod(spec.Period)
-	store, rules = "http_req_rate("+period+")", tracks
-	over := fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count)
-	admitted := spec.Options == "charge=admitted"
-	if admitted {
-		store = "gpc0,gpc0_rate(" + period + ")"
-		rules = append(rules, fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }",
-			name, counter, name, spec.Count))
-		over = fmt.Sprintf("{ var(txn.%s) -m bool }", name)
+	if spec.Options != "charge=admitted" {
+		return fmt.Sprintf("{ sc%d_http_req_rate(%s) gt %d }", counter, name, spec.Count), nil, "http_req_rate(" + period + ")"
 	}
-	rules = append(rules, "# blocks nobody, until the count is right",
-		"http-request capture str(over-limit) len 10 if "+over)
-	if admitted {
-		rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, over))
+	rule := fmt.Sprintf("http-request set-var(txn.%s) bool(true) if { sc%d_gpc0_rate(%s) ge %d }", name, counter, name, spec.Count)
+	return fmt.Sprintf("{ var(txn.%s) -m bool }", name), []string{rule}, "gpc0,gpc0_rate(" + period + ")"
+}
+
+// haproxyRules are the rules that log what is over limits, in the order of their counters. A request is counted as an
+// admitted one only if no limit would refuse it.
+func haproxyRules(specs []limit.Spec, over []string) (rules []string) {
+	rules = append(rules, "# blocks nobody, until the count is right")
+	for _, when := range over {
+		rules = append(rules, "http-request capture str(over-limit) len 10 if "+when)
 	}
-	return append(rules, "# later, for capture: http-request deny status 429 if "+over), store
+	for counter, spec := range specs {
+		if spec.Options == "charge=admitted" {
+			rules = append(rules, fmt.Sprintf("http-request sc-inc-gpc0(%d) unless %s", counter, strings.Join(over, " || ")))
+		}
+	}
+	for _, when := range over {
+		rules = append(rules, "# later, for capture: http-request deny status 429 if "+when)
+	}
+	return rules
 }
 
 // unknownHAProxy is no sample, so that HAProxy refuses it until somebody has put one in its place.

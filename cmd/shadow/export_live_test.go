@@ -26,7 +26,6 @@ var exportedLive = map[string]string{
 `,
 	"haproxy": `policies:
   - name: live
-    combine: each
     limits:
       - {limit: 'haproxy:5/1h', match: {method: [POST, PUT], prefix: /api, not: {agent: '(?i)bot'}}}
       - {limit: 'haproxy:10/1h,charge=admitted', by: header:X-Api-Key, match: {either: [{host: '*.wiki.example'}, {path: /login}], not: {network: 127.0.0.9}}}
