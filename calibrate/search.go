@@ -27,6 +27,7 @@ type Options struct {
 const (
 	mostSampled  = 60_000 // requests that the search goes by
 	mostScanned  = 12_000 // of those, that it begins with
+	explained    = 100    // requests, of which one may contradict a rate in usual numbers before others are tried
 	mostExplored = 48     // limits that are judged on all requests
 )
 
@@ -110,12 +111,7 @@ func candidates(all []timeline, o Options) []string {
 	s.buckets(rates)
 	s.windows()
 	s.polish()
-	best := s.ranked()
-	if len(best) > 0 && s.wrong[best[0]] > s.requests()/pairsFrom {
-		s.pairs()
-		best = s.ranked()
-	}
-	return s.picked(best)
+	return s.picked(s.ranked())
 }
 
 func (s *search) requests() (n int64) {
@@ -140,7 +136,7 @@ func (s *search) rates() (kept []rate) {
 	}
 	all = sized(ofEach(all, scanned), s.all)
 	kept = ofEach(all, each)
-	if s.Whole || all[0].wrong <= s.requests()/pairsFrom {
+	if s.Whole || all[0].wrong <= s.requests()/explained {
 		return kept // whole seconds are too coarse for numbers that nobody writes
 	}
 	try := func(perSecond float64) int64 { n := bucketNeeds(s.few, perSecond); return n.best().wrong }

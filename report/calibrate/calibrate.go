@@ -32,6 +32,20 @@ type Report struct {
 	report.Head
 	Verdicts  Verdicts   `json:"verdicts"`
 	Locations []Location `json:"locations"`
+	Reactions []Reaction `json:"reactions"` // none in a log of verdicts that nobody was told
+}
+
+// A Reaction is what the clients of a class did after a refusal.
+type Reaction struct {
+	Class    string `json:"class"`
+	Clients  int64  `json:"clients"` // refused
+	Refusals int64  `json:"refusals"`
+
+	SilentPercent   float64  `json:"silent_percent"`
+	SamePathPercent float64  `json:"same_path_percent"`
+	Median          float64  `json:"seconds_to_next_median"`
+	P90             float64  `json:"seconds_to_next_p90"`
+	HonouredPercent *float64 `json:"honoured_percent"` // nil: nothing is known of how long to stay away
 }
 
 // Verdicts are what the server decided.
@@ -109,6 +123,25 @@ func New(head report.Head, s *Source) *Report {
 	}
 	for i := range s.Locations {
 		r.Locations = append(r.Locations, s.location(&s.Locations[i]))
+	}
+	r.Reactions = []Reaction{}
+	if s.Enforced {
+		for _, c := range s.Requests.Reactions(s.Requests.Waits(s.Locations)) {
+			r.Reactions = append(r.Reactions, newReaction(c))
+		}
+	}
+	return r
+}
+
+func newReaction(c calibrate.Reaction) Reaction {
+	r := Reaction{
+		Class: c.Class.String(), Clients: c.Clients, Refusals: c.Refusals,
+		SilentPercent: format.PercentOf(c.Silent, c.Refusals), SamePathPercent: format.PercentOf(c.SamePath, c.Refusals),
+		Median: format.InSeconds(c.Median), P90: format.InSeconds(c.P90),
+	}
+	if c.Asked > 0 {
+		percent := format.PercentOf(c.Honoured, c.Asked)
+		r.HonouredPercent = &percent
 	}
 	return r
 }

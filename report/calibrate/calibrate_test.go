@@ -22,6 +22,7 @@ func shown(t *testing.T) *Report {
 	verdicts := []calibrate.Verdict{0, 0, 0, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Refused, calibrate.Delayed, calibrate.Refused}
 	for i, v := range verdicts {
 		at := limit.Time(i) * limit.Second
+		r.Class, r.Path, r.Retry = append(r.Class, request.Browser), append(r.Path, int32(i/5)), append(r.Retry, 0)
 		if i > 7 {
 			at += 10 * limit.Minute
 		}
@@ -50,7 +51,7 @@ func TestReport(t *testing.T) {
 		}
 		for _, want := range []string{
 			"enforced: 6 of 10 requests refused, 1 delayed; 2 more did not come as far as the limit", "/login, counted by client",
-			"caddy:3/1m", "90.00% of the verdicts", "0 requests that only it refuses, 1 that only the server refused; it refuses 5 in all, the server 6", "refused", "passed",
+			"caddy:3/1m", "browser", "After a refusal", "90.00% of the verdicts", "0 requests that only it refuses, 1 that only the server refused; it refuses 5 in all, the server 6", "refused", "passed",
 		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s lacks %q:\n%s", output, want, b.String())
@@ -70,5 +71,19 @@ func TestNamesAreDefined(t *testing.T) {
 	b.Reset()
 	if err := r.Write(&b, "csv"); err != nil || strings.Count(b.String(), "\n") < 4 {
 		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// Of six refusals one is the last request of the log. The limit asks to stay away until a minute after the first three.
+func TestReactions(t *testing.T) {
+	c := shown(t).Reactions
+	if len(c) != 1 || c[0].HonouredPercent == nil {
+		t.Fatalf("%+v", c)
+	}
+	honoured := *c[0].HonouredPercent
+	c[0].HonouredPercent = nil
+	want := Reaction{Class: "browser", Clients: 1, Refusals: 5, SilentPercent: 0, SamePathPercent: 80, Median: 1, P90: 601}
+	if c[0] != want || honoured != 20 {
+		t.Errorf("%+v, honoured %v, want %+v", c[0], honoured, want)
 	}
 }

@@ -22,6 +22,24 @@ func (r *Report) Text(w *document.Writer) {
 	for i := range r.Locations {
 		r.Locations[i].write(w)
 	}
+	if len(r.Reactions) > 0 {
+		section := document.Section{Title: "After a refusal", Table: r.reactionTable()}
+		section.Write(w, 2)
+	}
+}
+
+func (r *Report) reactionTable() *table.Table {
+	t := table.New(table.Words("class"))
+	t.Head(table.Numbers("clients", "refusals", "silent %", "same path %", "next: median", "next: 90 %", "honoured %")...)
+	for _, c := range r.Reactions {
+		honoured := table.Text("")
+		if c.HonouredPercent != nil {
+			honoured = table.Share(*c.HonouredPercent)
+		}
+		t.Add(table.Text(c.Class), table.Count(c.Clients), table.Count(c.Refusals), table.Share(c.SilentPercent), table.Share(c.SamePathPercent),
+			table.Text(format.LengthOf(c.Median)), table.Text(format.LengthOf(c.P90)), honoured)
+	}
+	return t
 }
 
 func (v *Verdicts) facts() (f document.Facts) {
