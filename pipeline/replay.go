@@ -44,12 +44,14 @@ type Replay struct {
 	Band       bool
 	Sweep      bool         // draw the curves as well
 	Verdicts   string       // a file that verdicts on all requests are written to; "": none is
+	Retries    string       // how refused requests come back, one of calibrate.RetryWords
 	Verified   func() error // called when nothing is wrong with what is asked, and nothing is read yet; may be nil
 
 	assessor  *replay.Assessor // judges evidence, once all requests are; nil: nobody does
 	observers observers        // of verdicts one by one
 	verdicts  *verdictFile     // nil unless Verdicts
 	harmed    *replay.Harm     // nil unless Harm
+	retried   *retried         // nil unless Retries
 	shared    *sharing         // nil unless Redis is
 	overTime  *html.OverTime   // nil unless the report is a page
 	resumed   *resumption      // nil unless Resume is
@@ -119,7 +121,7 @@ func (r *Replay) prepareReplay(logs []string) error {
 		r.byPath = byPath
 	}
 	NotePaths(&r.Read, PolicyKeys(r.Policies))
-	if err := r.watchHarm(); err != nil {
+	if err := cmp.Or(r.watchHarm(), r.watchRetries()); err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(r.Policies, policy.Policy.Weighed); r.Band && i >= 0 {
@@ -264,7 +266,7 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	}
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
-	o.Evidence, o.Harm, o.Anonymize = r.Rules, r.harmed, r.Anonymizer
+	o.Evidence, o.Harm, o.Anonymize, o.Retries = r.Rules, r.harmed, r.Anonymizer, r.retried.loads()
 	model := report.New(result, o)
 	r.Always = r.Output == "json"
 	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.tooManyUnreadable(&result.Stats), func() error {

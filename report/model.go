@@ -168,6 +168,8 @@ type Policy struct {
 
 	Harm *Harm `json:"harm"` // nil when nobody asked
 
+	Retries *Retries `json:"retries,omitempty"` // likewise
+
 	TopClients []Client `json:"top_clients"`
 	TopActions []Action `json:"top_actions"`
 

@@ -35,6 +35,7 @@ type Options struct {
 	Evidence *evidence.Rules  // how evidence is judged; nil: as by default
 	Assessor *replay.Assessor // of a sweep: who has judged it; nil: nobody
 	Harm     *replay.Harm     // what was observed of it; nil: nothing
+	Retries  []Retries        // of the policies; nil: nobody asked
 	Apart    *Apart           // of several runs: what each of them judged by itself; nil: nothing
 
 	Known     network.Known // what files of the user tell of addresses
@@ -53,6 +54,9 @@ func New(res *replay.Result, o Options) *Model {
 	}
 	for i := range res.Policies {
 		m.Policies = append(m.Policies, judge(res, &res.Policies[i], who, assessor, o))
+		if o.Retries != nil {
+			m.Policies[i].Retries = &o.Retries[i]
+		}
 		m.Policies[i].Harm = harmOf(o.Harm, i, res.Tables.Clients, who, assessor)
 	}
 	if text := degradedText(m.Policies); text != "" {

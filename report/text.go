@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"shadow/report/document"
 	"shadow/report/format"
@@ -49,7 +50,7 @@ func (m *Model) writePolicies(w *document.Writer) {
 		p := &m.Policies[i]
 		if i >= m.Detailed && !explained[p.Kind] {
 			w.Name(p.Policy)
-			w.Facts(p.MeaningFacts()...)
+			w.Facts(append(p.RetryFacts(), p.MeaningFacts()...)...)
 		}
 		explained[p.Kind] = true
 	}
@@ -79,7 +80,7 @@ func (p *Policy) write(w *document.Writer, m *Model) {
 		}
 		w.Space()
 	}
-	w.Facts(append(p.HarmFacts(m.Input.Span.Layouts()), p.MeaningFacts()...)...)
+	w.Facts(slices.Concat(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts()), p.MeaningFacts())...)
 }
 
 // MeaningFacts say what the policy means, and how nginx is told.

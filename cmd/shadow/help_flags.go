@@ -37,7 +37,7 @@ var flagGroups = []struct {
 	}},
 	{"Limits", []string{
 		"to", "limit", "by", "policy", "config", "limits-from", "check", "verdict", "refused-status", "for", "target", "protect", "action", "each-action", "per", "kind",
-		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "redis",
+		"rate", "bursts", "exact", "refuse", "scale", "holdout", "band", "cold", "harm", "harm-action", "retries", "redis",
 		"redis-password-file", "redis-timeout", "max-lag", "clock",
 	}},
 	{"Output", []string{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"shadow/calibrate"
 	"shadow/pipeline"
 	"shadow/store"
 )
@@ -80,6 +81,9 @@ besides, or some of them with --policy.`,
 	addBand(cmd, &f.Band)
 	verified(pipeline.CheckVerdictsName).add(cmd, &f.Verdicts, "verdicts", "write what each limit decides on each request to "+
 		"this `file`, which ends in .csv, .jsonl or .parquet")
+	f.Retries = calibrate.NoRetries
+	oneOf(calibrate.RetryWords...).add(cmd, &f.Retries, "retries", "have refused requests come back, and report the load: `how` "+
+		"is none, immediate (at once, 5 times), backoff (after 1, 2, 4, 8, 16 s), or learned (as in this log after its refusals)")
 	profile.add(flags)
 	needs(cmd, []string{"resume"}, "resume-as")
 	clash(cmd, "--retain deletes stored runs, and --no-store keeps none: state one", "retain", "no-store")
@@ -91,6 +95,9 @@ besides, or some of them with --policy.`,
 	clash(cmd, "--resume and --cache: state one: what has come to logs since is not what they hold", "resume", "cache")
 	clash(cmd, "--verdicts and --cache: state one: requests that are kept have lost the numbers of their lines", "verdicts", "cache")
 	clash(cmd, "--verdicts and --resume: state one: the lines of a log that goes on have no numbers", "verdicts", "resume")
+	clash(cmd, "--retries and --resume: state one: what is still to come back is not kept from night to night", "retries", "resume")
+	clash(cmd, "--retries and --redis: state one: Redis holds no requests that come back", "retries", "redis")
+	clash(cmd, "--retries and --cache: state one: requests that are kept may have lost their paths", "retries", "cache")
 	clash(cmd, "--resume and --band: state one: the state of a band is not kept from night to night", "resume", "band")
 	clash(cmd, "--resume and --redis: state one: what Redis remembers is not kept from night to night", "resume", "redis")
 	clash(cmd, "--resume reads each line once: what --until leaves out would be lost", "resume", "until")

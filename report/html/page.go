@@ -196,7 +196,7 @@ func details(m *report.Model, room room) (views []detailView, more string) {
 		p := &m.Policies[i]
 		d := detailView{
 			Name: name(p.Policy), Text: format.Sentence(report.Headline(p)) + ".", Hit: p.HitEvidence.Text("hit addresses"),
-			Facts: clippedFacts(p.HarmFacts(m.Input.Span.Layouts()), room.notes),
+			Facts: clippedFacts(append(p.RetryFacts(), p.HarmFacts(m.Input.Span.Layouts())...), room.notes),
 			Means: clippedAll(p.Meanings(), room.notes),
 			Nginx: clippedAll(p.NginxTexts(), room.notes),
 		}
