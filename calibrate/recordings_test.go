@@ -199,7 +199,7 @@ func TestRecordingsAreRecovered(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d recovered", found, of)
-	if of < 28 || 100*found < 95*of {
+	if of < 28 || 100*found < 96*of {
 		t.Errorf("%d of %d recordings are recovered, want 95 %%", found, of)
 	}
 }

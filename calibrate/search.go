@@ -3,6 +3,7 @@ package calibrate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -111,6 +112,11 @@ func candidates(all []timeline, o Options) []string {
 	s.buckets(rates)
 	s.windows()
 	s.polish()
+	if best := s.ranked(); !o.Whole && len(best) > 0 && s.wrong[best[0]] > s.requests()/explained {
+		single := s.wrong[best[0]]
+		s.pairs()
+		maps.DeleteFunc(s.wrong, func(text string, wrong int64) bool { return strings.Contains(text, "+") && betterBy*wrong > single })
+	}
 	return s.picked(s.ranked())
 }
 
