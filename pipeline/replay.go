@@ -266,7 +266,11 @@ func (r *Replay) report(ctx context.Context, result *replay.Result, database, ru
 	}
 	o := r.reportOptions(r.warnings(&result.Stats))
 	o.Top, o.Sort, o.Database, o.Run = r.Rows(), r.Sort, database, run
-	o.Evidence, o.Harm, o.Anonymize, o.Retries = r.Rules, r.harmed, r.Anonymizer, r.retried.loads()
+	o.Evidence, o.Harm, o.Anonymize = r.Rules, r.harmed, r.Anonymizer
+	var err error
+	if o.Retries, err = r.retried.loads(); err != nil {
+		return err
+	}
 	model := report.New(result, o)
 	r.Always = r.Output == "json"
 	return r.Finish(ctx, &r.Caller, r.Quiet, model, r.tooManyUnreadable(&result.Stats), func() error {

@@ -98,9 +98,12 @@ func (w *retried) Observe(b *traffic.Batch, _ []replay.Verdicts) error {
 }
 
 // loads are what the policies have to bear. A nil retried has none.
-func (w *retried) loads() []report.Retries {
+func (w *retried) loads() ([]report.Retries, error) {
 	if w == nil {
-		return nil
+		return nil, nil
+	}
+	if w.how == calibrate.Learned && !slices.Contains(w.all.Verdict, calibrate.Refused) {
+		return nil, Usage("--retries learned: the log has no refusals (429 or 503) to learn from; immediate and backoff need none")
 	}
 	wanted, habits := w.all.Learn(w.how)
 	var all []report.Retries
@@ -111,5 +114,5 @@ func (w *retried) loads() []report.Retries {
 		}
 		all = append(all, l)
 	}
-	return all
+	return all, nil
 }

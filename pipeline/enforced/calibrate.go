@@ -38,7 +38,7 @@ func (c *Calibrate) Run(ctx context.Context, logs []string) error {
 	if c.Cache != "" {
 		return pipeline.Usage("--cache keeps neither verdicts nor lines, which this goes by: leave it out")
 	}
-	take := &intake{Calibrate: c}
+	take := &intake{Calibrate: c, most: defaultMost}
 	if err := c.verifyLimits(); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"shadow/traffic/ingest"
 )
 
-// mostRequests are kept in memory: some 80 bytes each. Of a log with more, one client in two is, or one in four …
-const mostRequests = 8 << 20
+// defaultMost requests are kept in memory: some 80 bytes each. Of a log with more, one client in two is, or one in four …
+const defaultMost = 8 << 20
 
 // noVerdict is that of a request without the field: it did not come as far as the limit.
 const noVerdict calibrate.Verdict = 0xff
@@ -35,6 +35,7 @@ type intake struct {
 	words                   map[int32]calibrate.Verdict
 	retries                 map[int32]limit.Time
 	nginx                   bool // whether a word is one of nginx
+	most                    int  // requests that are kept
 	halved                  uint // how often every other client was left out
 }
 
@@ -101,7 +102,7 @@ func (t *intake) take(b *traffic.Batch) error {
 		r.Places[byHost] = append(r.Places[byHost], of(b.Host, row, 0))
 		r.Places[bySegment] = append(r.Places[bySegment], segments[row])
 	}
-	for t.all.Len() > mostRequests {
+	for t.all.Len() > t.most {
 		if err := t.halve(); err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func (t *intake) halve() error {
 	for _, key := range t.By {
 		if p := key.Parts()[0]; p.Kind != request.PartClient {
 			return pipeline.Usage("the log has more than %d requests, of which a limit by %s needs all: --since and --until take a part of it",
-				mostRequests, key)
+				t.most, key)
 		}
 	}
 	t.halved++
@@ -226,9 +227,7 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		f.From = "the field $" + t.Verdict.Field
 		f.Enforced = t.enforced()
 		t.keep(func(row int) bool { return t.all.Verdict[row] != noVerdict })
-		if f.Delays = t.nginx; t.nginx {
-			f.Prefer = "nginx"
-		}
+		f.Delays = t.nginx
 	} else {
 		statuses := t.Statuses
 		for _, status := range t.wanted() {
@@ -244,10 +243,24 @@ func (t *intake) requests(s *ingest.Stats) (*found, error) {
 		}
 		f.From, f.Enforced = "status "+join(statuses), true
 	}
+	f.Prefer = t.prefer(s)
 	if t.explicit() && !t.fields || !slices.Contains(t.all.Verdict, calibrate.Refused) && !t.fields {
 		return nil, t.missing()
 	}
 	return f, nil
+}
+
+// prefer is the algorithm of the server that wrote the log, "" if that is not known.
+func (t *intake) prefer(s *ingest.Stats) string {
+	if t.nginx {
+		return "nginx"
+	}
+	for _, a := range policy.Algorithms {
+		if len(s.Inputs) > 0 && strings.Contains(s.Inputs[0].Format, strings.TrimSuffix(a.Name, "~")) {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // enforced reports whether requests that the field calls refused were answered so.
