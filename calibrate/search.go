@@ -309,8 +309,8 @@ func (s *search) bucketsOf(r rate, hold int64) (all []string) {
 // seconds is a length in seconds.
 func seconds(t limit.Time) float64 { return float64(t) / float64(limit.Second) }
 
-// usual reports whether people would write a period.
-func usual(per limit.Time) bool { return slices.Contains(windowPeriods, per) }
+// usual reports whether people would write a rate by a period.
+func usual(per limit.Time) bool { return slices.Contains(ratePeriods, per) }
 
 // windows judges the windows that are contradicted least, of each kind those of the best periods.
 func (s *search) windows() {

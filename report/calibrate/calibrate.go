@@ -72,7 +72,8 @@ type Location struct {
 	Equal  []Fit `json:"equal"`
 	AsGood []Fit `json:"as_good"`
 
-	AllAsGood int `json:"all_as_good"` // how many there are
+	AllEqual  int `json:"all_equal"` // how many there are
+	AllAsGood int `json:"all_as_good"`
 
 	AgreementPercent float64    `json:"agreement_percent"`
 	Interval         [2]float64 `json:"agreement_interval"`
@@ -149,7 +150,7 @@ func newReaction(c calibrate.Reaction) Reaction {
 func (s *Source) location(found *calibrate.Location) Location {
 	l := Location{
 		Place: []string{}, By: s.By[found.Key].String(), Requests: found.Requests, Keys: found.Clients, Refused: found.Refused,
-		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), AllAsGood: len(found.AsGood), whole: s.Whole, Contradictions: []Contradiction{},
+		Equal: fits(found.Equal, s.Top), AsGood: fits(found.AsGood, s.Top), AllEqual: len(found.Equal), AllAsGood: len(found.AsGood), whole: s.Whole, Contradictions: []Contradiction{},
 	}
 	for _, id := range found.Places {
 		l.Place = append(l.Place, s.Place(found.Way, id))

@@ -63,15 +63,15 @@ func (v *Verdicts) facts() (f document.Facts) {
 
 // title says which requests a location is about.
 func (l *Location) title() string {
-	where := "all requests"
+	where := "All requests"
 	if len(l.Place) > 0 {
-		where = strings.Join(l.Place, ", ")
+		where = "Requests for " + strings.Join(l.Place, ", ")
 	}
 	return fmt.Sprintf("%s, counted by %s", where, l.By)
 }
 
 func (l *Location) write(w *document.Writer) {
-	w.Section(2, format.Sentence(l.title()))
+	w.Section(2, l.title())
 	w.Facts(l.facts()...)
 	if len(l.Contradictions) > 0 {
 		title := "Requests that contradict it: the first of each key" + format.MoreThan(len(l.Contradictions), l.ContradictedKeys)
@@ -94,7 +94,7 @@ func (l *Location) facts() (f document.Facts) {
 	f.Add("agreement", fmt.Sprintf("%s%% of the verdicts (95%% interval %s–%s%%); %s%% where the limit was chosen by other keys",
 		format.Percent(l.AgreementPercent), format.Percent(l.Interval[0]), format.Percent(l.Interval[1]), format.Percent(l.UnseenPercent)))
 	if l.explains() {
-		f.Add("equal", names(l.Equal, "agree on as many requests"))
+		f.Add("equal", names(l.Equal, l.AllEqual, "agree on as many requests"))
 		f.Add("as good", l.asGood())
 		f.Add("trust", l.trust())
 	}
@@ -108,14 +108,17 @@ func (l *Location) none() string {
 	return "the server refused everything"
 }
 
-// names lists limits.
-func names(all []Fit, what string) string {
-	if len(all) == 0 {
+// names lists limits, of so many.
+func names(some []Fit, all int, what string) string {
+	if len(some) == 0 {
 		return ""
 	}
 	var texts []string
-	for _, f := range all {
+	for _, f := range some {
 		texts = append(texts, f.Limit)
+	}
+	if more := all - len(some); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %s more", format.Thousands(int64(more))))
 	}
 	return strings.Join(texts, ", ") + ": " + what
 }
@@ -126,10 +129,7 @@ func (l *Location) asGood() string {
 	if l.whole {
 		why = "may be the limit as well: whole seconds hide which it is"
 	}
-	if more := l.AllAsGood - len(l.AsGood); more > 0 {
-		why = fmt.Sprintf("and %s more %s", format.Thousands(int64(more)), why)
-	}
-	return names(l.AsGood, why)
+	return names(l.AsGood, l.AllAsGood, why)
 }
 
 // trust says what a prediction for another limit may be off by.
