@@ -12,6 +12,7 @@ import (
 // constructors are those of the family, by the name of the algorithm.
 var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
 	"token": NewToken, "gcra": NewGCRA, "envoy-local": NewEnvoyLocal, "traefik": NewTraefik,
+	"vsthrottle": NewVsthrottle,
 }
 
 // build makes the limiter that spec names.

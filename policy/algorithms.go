@@ -61,6 +61,18 @@ var Algorithms = []Algorithm{
 		"RateLimit of Traefik, with its delays", false, "traefik:100/s,burst=50",
 	},
 	{
+		"fail2ban", window.NewFail2ban, "bantime=PERIOD",
+		"a jail of fail2ban: maxretry in findtime", false, "fail2ban:5/10m,bantime=1h",
+	},
+	{
+		"mod-evasive", window.NewEvasive, "block=PERIOD",
+		"mod_evasive of Apache, by client or page", false, "mod-evasive:50/1s,block=10s",
+	},
+	{
+		"vsthrottle", bucket.NewVsthrottle, "",
+		"vsthrottle of Varnish, in whole tokens", false, "vsthrottle:15/10s",
+	},
+	{
 		"cloudflare~", window.NewCloudflare, "",
 		"rate limiting rules of Cloudflare, approximated", false, "cloudflare~:60/m",
 	},

@@ -32,7 +32,7 @@ func clockSuite(algorithm, options string) limittest.Suite {
 				Options: options + "clock=" + limit.FormatPeriod(tick),
 			}
 		},
-		New: newLimiter,
+		New: newLimiter, OwnClock: ownClock[algorithm],
 		Model: func(spec limit.Spec) limittest.Model {
 			rest, value, _ := cutOption(spec, "clock")
 			tick, _ := limit.ParsePeriod(value)

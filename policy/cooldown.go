@@ -323,7 +323,8 @@ func cool(l limit.Limiter, length limit.Time, extend bool) limit.Limiter {
 func clamps(l limit.Limiter) bool {
 	const then = 1_234_567_891 // in no other unit a whole number
 	var s limit.State
-	l.Charge(&s, then, false)
+	l.Charge(&s, then-1, false)
+	l.Charge(&s, then, true) // some remember no moment of a refused request
 	at := s.At
 	s.Release()
 	return at == then

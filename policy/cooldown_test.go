@@ -26,12 +26,15 @@ func cooldownSuite(algorithm, options string) limittest.Suite {
 		judge := modelCooldown(spec)
 		return func(t limit.Time, blocked bool) bool { refused, _ := judge(t, blocked); return refused }
 	}
-	s := limittest.Suite{Draw: draw, New: newLimiter, Model: model, OwnClock: algorithm == "nginx"}
+	s := limittest.Suite{Draw: draw, New: newLimiter, Model: model, OwnClock: ownClock[algorithm]}
 	if algorithm == "nginx" || algorithm == "traefik" {
 		s.ModelDelay = modelCooldown
 	}
 	return s
 }
+
+// ownClock are the algorithms with a rule of their own for a time before the last one, or a clock of their own.
+var ownClock = map[string]bool{"nginx": true, "fail2ban": true, "mod-evasive": true, "vsthrottle": true}
 
 func newLimiter(spec limit.Spec) (limit.Limiter, error) {
 	p, err := New(spec, request.ByClient)
@@ -49,7 +52,7 @@ func modelCooldown(spec limit.Spec) limittest.DelayModel {
 	length, _ := limit.ParsePeriod(text)
 	var s limit.State
 	var until, last limit.Time
-	out, seen, ownClock := false, false, spec.Algorithm == "nginx"
+	out, seen, ownClock := false, false, ownClock[spec.Algorithm]
 	return func(t limit.Time, blocked bool) (refused bool, late limit.Time) {
 		if last = max(last, t); !seen || ownClock {
 			last, seen = t, true

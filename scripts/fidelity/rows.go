@@ -73,6 +73,11 @@ var rows = []row{
 		"python.py django 60 60",
 	},
 	{
+		"spring-10-1s", "Spring Cloud Gateway", "its script of August 2026 in miniredis", "replenishRate: 10, burstCapacity: 20",
+		"spring-cloud-gateway:10/s,burst=20",
+		"libraries -kind spring -count 10 -burst 20",
+	},
+	{
 		"bucket4j-greedy-10-1s", "Bucket4j", "Bucket4j 8.19.0, local",
 		"capacity(20), refillGreedy(10, 1 s)", "bucket4j:10/s,burst=20",
 		"Runner.java greedy 10 1 20",
@@ -186,5 +191,35 @@ var rows = []row{
 		"redis-rate-7-30s", "redis_rate", "redis_rate 10.0.1 in miniredis",
 		"Rate: 7, Burst: 7, Period: 30 s", "redis-rate:7/30s",
 		"libraries -kind redis_rate -count 7 -period 30s -burst 7",
+	},
+	{
+		"fail2ban-6-30s", "fail2ban", "fail2ban 1.0.2, its managers of failures and bans", "maxretry = 6, findtime = 30s, bantime = 120s",
+		"fail2ban:6/30s,bantime=2m",
+		"python.py fail2ban 6 30 120",
+	},
+	{
+		"fail2ban-20-2s", "fail2ban", "fail2ban 1.0.2, its managers of failures and bans", "maxretry = 20, findtime = 2s, bantime = 10s",
+		"fail2ban:20/2s,bantime=10s",
+		"python.py fail2ban 20 2 10",
+	},
+	{
+		"mod-evasive-50-1s", "mod_evasive", "mod_evasive 1.10.1, its checker", "DOSSiteCount 50, DOSSiteInterval 1, DOSBlockingPeriod 10",
+		"mod-evasive:50/1s,block=10s",
+		"evasive.c 50 1 10",
+	},
+	{
+		"mod-evasive-6-30s", "mod_evasive", "mod_evasive 1.10.1, its checker", "DOSSiteCount 6, DOSSiteInterval 30, DOSBlockingPeriod 5",
+		"mod-evasive:6/30s,block=5s",
+		"evasive.c 6 30 5",
+	},
+	{
+		"vsthrottle-6-30s", "vsthrottle", "varnish-modules 0.20.0, the module", "vsthrottle.is_denied(key, 6, 30s)",
+		"vsthrottle:6/30s",
+		"vsthrottle.c 6 30",
+	},
+	{
+		"vsthrottle-20-2s", "vsthrottle", "varnish-modules 0.20.0, the module", "vsthrottle.is_denied(key, 20, 2s)",
+		"vsthrottle:20/2s",
+		"vsthrottle.c 20 2",
 	},
 }

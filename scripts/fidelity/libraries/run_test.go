@@ -35,6 +35,7 @@ var (
 	count  = flag.Int("count", 0, "requests")
 	period = flag.Duration("period", 0, "in this time")
 	burst  = flag.Int("burst", 0, "at once, where the library wants it")
+	script = flag.String("script", os.Getenv("FIDELITY_SPRING"), "Spring Cloud Gateway's request_rate_limiter.lua")
 )
 
 // A limiter says whether it admits a request of a client now.
@@ -102,7 +103,7 @@ func TestRun(t *testing.T) {
 		t.Skip("no library is named")
 	}
 	out := &strings.Builder{}
-	if *kind == "redis_rate" {
+	if *kind == "redis_rate" || *kind == "spring" {
 		runRedis(t, out)
 	} else {
 		synctest.Test(t, func(t *testing.T) { run(t, out) })
@@ -131,12 +132,18 @@ func run(t *testing.T, out *strings.Builder) {
 	os.Exit(0) // which ends what the libraries do in the background
 }
 
-// runRedis has redis_rate ask a server whose clock is moved.
+// runRedis has redis_rate, or the script of Spring Cloud Gateway, ask a server whose clock is moved.
 func runRedis(t *testing.T, out *strings.Builder) {
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
-	limiter := redis_rate.NewLimiter(client)
-	quota := redis_rate.Limit{Rate: *count, Burst: *burst, Period: *period}
+	ask := byRedisRate(client)
+	if *kind == "spring" {
+		text, err := os.ReadFile(*script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask = bySpring(client, redis.NewScript(string(text)))
+	}
 	var last time.Time
 	each(t, func(at time.Time, who string) bool {
 		if !last.IsZero() {
@@ -144,12 +151,29 @@ func runRedis(t *testing.T, out *strings.Builder) {
 		}
 		last = at
 		server.SetTime(at)
-		answer, err := limiter.Allow(ctx, who, quota)
+		ok, err := ask(who)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return answer.Allowed > 0
+		return ok
 	}, out)
+}
+
+func byRedisRate(client *redis.Client) limiter {
+	l := redis_rate.NewLimiter(client)
+	quota := redis_rate.Limit{Rate: *count, Burst: *burst, Period: *period}
+	return func(who string) (bool, error) {
+		answer, err := l.Allow(ctx, who, quota)
+		return err == nil && answer.Allowed > 0, err
+	}
+}
+
+// bySpring asks as RedisRateLimiter does: the moment is left to the script.
+func bySpring(client *redis.Client, script *redis.Script) limiter {
+	return func(who string) (bool, error) {
+		answer, err := script.Run(ctx, client, []string{who + ".tokens", who + ".timestamp"}, *count, *burst, "", 1).Slice()
+		return err == nil && answer[0] == int64(1), err
+	}
 }
 
 // each reads the schedule.

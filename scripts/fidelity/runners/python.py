@@ -58,18 +58,21 @@ def fail2ban():
     failures.setMaxRetry(count)
     failures.setMaxTime(seconds)
     bans.setBanTime(int(option))
+    banned = set()
 
     def ask(client):
         MyTime.setTime(now)
         for ticket in bans.unBanList(now):
-            pass
-        if bans.getTicketByID(client):
+            banned.discard(ticket.getID())
+        if client in banned:
             return False
+        failures.cleanup(now)
         failures.addFailure(FailTicket(client, now))
         try:
             ticket = BanTicket.wrap(failures.toBan(client))
             ticket.setTime(now)
             bans.addBanTicket(ticket)
+            banned.add(client)
         except FailManagerEmpty:
             pass
         return True
