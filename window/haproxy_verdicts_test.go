@@ -41,18 +41,33 @@ func TestHAProxyReadsSharedCounters(t *testing.T) {
 	expectReadings(t, all, 38_000, "haproxy:6/30s", "haproxy:20/10s")
 }
 
-// A counter that only admitted requests move, in the large recording: each request was refused when the counter, read
-// without it, was 8 or more.
+// A counter that only admitted requests move: each request was refused when the counter, read without it, was 8 or more.
+// The project has a quarter of the clients.
+func TestHAProxyReadsAdmitted(t *testing.T) {
+	all := readReadings(t, "testdata/verdicts/haproxy-8-10s-admitted.log.gz", func(fields []string) (key, at string, counts []string) {
+		verdict := strings.Replace(fields[2], "=-", "=0", 1) // v=1 where it was refused, else v=-
+		return fields[0], fields[1], []string{verdict, fields[3]}
+	})
+	sortTies(all)
+	expectAdmitted(t, all, 2_800, "haproxy:8/10s,charge=admitted", 8)
+}
+
+// The same in the large recording.
 func TestHAProxyReadsSharedAdmitted(t *testing.T) {
 	file := testneeds.Shared(t, "verdicts/haproxy2-gpc0rate-8-10s.log.gz")
 	all := readReadings(t, file, func(fields []string) (key, at string, counts []string) {
-		verdict := strings.Replace(fields[14], "=-", "=0", 1) // v=1 where it was refused, else v=-
+		verdict := strings.Replace(fields[14], "=-", "=0", 1)
 		return fields[0], fields[10], []string{verdict, fields[15]}
 	})
-	slices.SortStableFunc(all, func(a, b reading) int { // those of one microsecond in the order in which they were counted
+	sortTies(all)
+	expectAdmitted(t, all, 11_000, "haproxy:8/10s,charge=admitted", 8)
+}
+
+// sortTies puts those of one microsecond in the order in which they were counted.
+func sortTies(all []reading) {
+	slices.SortStableFunc(all, func(a, b reading) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at), cmp.Compare(a.counts[1], b.counts[1]))
 	})
-	expectAdmitted(t, all, 11_000, "haproxy:8/10s,charge=admitted", 8)
 }
 
 // expectAdmitted wants each counter of at least so many to be read as HAProxy did, and just those requests to be
