@@ -222,4 +222,34 @@ var rows = []row{
 		"vsthrottle:20/2s",
 		"vsthrottle.c 20 2",
 	},
+	{
+		"resty-count-6-30s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 6, 30)`,
+		"lua-resty-limit-count:6/30s",
+		"resty kind=count&count=6&seconds=30",
+	},
+	{
+		"resty-count-20-2s", "OpenResty limit.count", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 20, 2)`,
+		"lua-resty-limit-count:20/2s",
+		"resty kind=count&count=20&seconds=2",
+	},
+	{
+		"resty-req-4-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 4, 6)`,
+		"lua-resty-limit-req:4/s,burst=6",
+		"resty kind=req&count=4&seconds=1&burst=6",
+	},
+	{
+		"resty-req-10-1s", "OpenResty limit.req", "lua-resty-limit-traffic 0.09 in nginx 1.22.1", `new("store", 10, 20)`,
+		"lua-resty-limit-req:10/s,burst=20",
+		"resty kind=req&count=10&seconds=1&burst=20",
+	},
+	{
+		"kong-60-1m", "Kong, rate-limiting", "its local policy of July 2026 in nginx 1.22.1", "minute: 60",
+		"kong:60/m",
+		"resty kind=kong&count=60&seconds=60",
+	},
+	{
+		"kong-5-1s", "Kong, rate-limiting", "its local policy of July 2026 in nginx 1.22.1", "second: 5",
+		"kong:5/s",
+		"resty kind=kong&count=5&seconds=1",
+	},
 }
