@@ -436,6 +436,7 @@ func (i *Import) apisixLimit(at plugged) (all []Limit, ok bool) {
 		}
 		text = fmt.Sprintf("fixed:%s/%ss,align=first", config.Say("count"), config.Say("time_window"))
 		if kind := config.Say("policy"); kind == "local" || kind == "" {
+			text = fmt.Sprintf("apisix-limit-count:%s/%ss", config.Say("count"), config.Say("time_window"))
 			i.tell(place, "limit-count: each node counts for itself; here one counts all requests")
 		}
 	case "limit-req":
