@@ -35,7 +35,7 @@ var Algorithms = []Algorithm{
 	},
 	{"fixed", window.NewFixed, "align=epoch|first", "fixed windows, counted from nothing", false, "fixed:60/m"},
 	{
-		"counter", window.NewCounter, "charge=admitted|all, round=no|down|nearest",
+		"counter", window.NewCounter, "charge=admitted|all, round=no|nearest",
 		"sliding estimate from two fixed windows", false, "counter:60/m",
 	},
 	{
@@ -71,6 +71,10 @@ var Algorithms = []Algorithm{
 	{
 		"vsthrottle", bucket.NewVsthrottle, "",
 		"vsthrottle of Varnish, in whole tokens", false, "vsthrottle:15/10s",
+	},
+	{
+		"symfony-sliding", window.NewSymfony, "",
+		"sliding window of Symfony, opened by a request", false, "symfony-sliding:100/1m",
 	},
 	{
 		"cloudflare~", window.NewCloudflare, "",

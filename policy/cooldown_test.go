@@ -34,7 +34,7 @@ func cooldownSuite(algorithm, options string) limittest.Suite {
 }
 
 // ownClock are the algorithms with a rule of their own for a time before the last one, or a clock of their own.
-var ownClock = map[string]bool{"nginx": true, "fail2ban": true, "mod-evasive": true, "vsthrottle": true}
+var ownClock = map[string]bool{"nginx": true, "fail2ban": true, "mod-evasive": true, "vsthrottle": true, "symfony-sliding": true}
 
 func newLimiter(spec limit.Spec) (limit.Limiter, error) {
 	p, err := New(spec, request.ByClient)

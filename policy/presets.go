@@ -70,7 +70,7 @@ var Presets = []Preset{
 	},
 	{
 		"symfony", "Symfony RateLimiter", "policy: token_bucket, limit: 20, rate: { interval: '1 minute', amount: 10 }",
-		"policy=fixed|token, burst=N", "symfony:10/m,policy=token,burst=20", symfony,
+		"policy=fixed|sliding|token, burst=N", "symfony:10/m,policy=token,burst=20", symfony,
 	},
 	{
 		"rack-attack", "Rack::Attack", "throttle('ip', limit: 300, period: 5.minutes)",
@@ -187,14 +187,16 @@ func bucket4j(spec limit.Spec, args *limit.Args) (string, error) {
 }
 
 func symfony(spec limit.Spec, args *limit.Args) (string, error) {
-	kind, burst := args.Choice("policy", "", "fixed", "token"), args.Int("burst", 0)
+	kind, burst := args.Choice("policy", "", "fixed", "sliding", "token"), args.Int("burst", 0)
 	switch {
 	case kind == "":
-		return "", fmt.Errorf("limit %q: which policy? policy=fixed or policy=token", spec)
+		return "", fmt.Errorf("limit %q: which policy? policy=fixed, sliding or token", spec)
 	case kind == "token":
 		return fmt.Sprintf("token:%s,burst=%d,refill=interval", rate(spec), cmp.Or(burst, spec.Count)), nil
 	case burst != 0:
 		return "", fmt.Errorf("limit %q: burst goes with policy=token", spec)
+	case kind == "sliding":
+		return "symfony-sliding:" + rate(spec), nil
 	}
 	return "fixed:" + closed(spec, limit.Microsecond) + ",align=first", nil
 }

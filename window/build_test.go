@@ -22,8 +22,9 @@ var constructors = map[string]func(limit.Spec) (limit.Limiter, error){
 	"haproxy": NewHAProxy,
 	"caddy":   NewCaddy,
 
-	"fail2ban":    NewFail2ban,
-	"mod-evasive": NewEvasive,
+	"fail2ban":        NewFail2ban,
+	"symfony-sliding": NewSymfony,
+	"mod-evasive":     NewEvasive,
 }
 
 // build makes the limiter that spec names.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"shadow/limit"
 )
@@ -28,10 +27,9 @@ import (
 //
 //	previous·(W−elapsed) ≤ (N−1−current)·W
 //
-// round=down admits when the estimate, rounded down to a whole number, is less than N, and round=nearest does so with the
-// nearest whole number, of which a half is rounded up:
+// round=nearest admits when the estimate without the request, rounded to the nearest whole number and a half up, is less
+// than N:
 //
-//	  previous·(W−elapsed) <  (N−current)·W
 //	2·previous·(W−elapsed) < (2·(N−current)−1)·W
 //
 // State: At is the latest moment in microseconds, Level what counts in its window, Extra 1 + what counts in the
@@ -46,20 +44,19 @@ type Counter struct {
 }
 
 // A rounding is how the estimate becomes a number. It admits while factor·previous·(W−elapsed) is at most
-// (factor·(N−current)−less)·W, or if strict less than that.
+// (factor·(N−current)−1)·W, or if strict less than that.
 type rounding struct {
-	name         string
-	factor, less int64
-	strict       int64 // 0 or 1
+	factor int64
+	strict int64 // 0 or 1
 }
 
-var roundings = []rounding{{"no", 1, 1, 0}, {"down", 1, 0, 1}, {"nearest", 2, 1, 1}}
+var exactly, toNearest = rounding{1, 0}, rounding{2, 1}
 
 // NewCounter makes the counter that spec describes: counter:N/W with the options charge and round.
 func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 	args := spec.Args()
 	all := chargesAll(args)
-	round := args.Choice("round", "no", "no", "down", "nearest")
+	round := args.Choice("round", "no", "no", "nearest")
 	if err := args.Err(); err != nil {
 		return nil, err
 	}
@@ -67,16 +64,18 @@ func NewCounter(spec limit.Spec) (limit.Limiter, error) {
 		return nil, err
 	}
 	w := newCounter(spec, 0, all)
-	w.rounding = roundings[slices.IndexFunc(roundings, func(r rounding) bool { return r.name == round })]
+	if round == "nearest" {
+		w.rounding = toNearest
+	}
 	if w.count > math.MaxInt64/w.factor {
-		return nil, fmt.Errorf("limit %q: with round=%s the count is at most %d", spec, round, math.MaxInt64/w.factor)
+		return nil, fmt.Errorf("limit %q: with round=nearest the count is at most %d", spec, math.MaxInt64/w.factor)
 	}
 	return w, nil
 }
 
 // newCounter is the counter whose windows begin at a phase of the epoch's grid.
 func newCounter(spec limit.Spec, phase limit.Time, all bool) *Counter {
-	return &Counter{count: spec.Count, grid: newGrid(spec.Period, phase), all: all, rounding: roundings[0]}
+	return &Counter{count: spec.Count, grid: newGrid(spec.Period, phase), all: all, rounding: exactly}
 }
 
 // Horizon is the length of two windows: what came at the beginning of one is seen until the end of the next.
@@ -125,7 +124,7 @@ func (w *Counter) room(current int64) int64 {
 	if current >= w.count {
 		return -1
 	}
-	return w.factor*(w.count-current) - w.less
+	return w.factor*(w.count-current) - 1
 }
 
 // most is the largest factor·previous·(W−elapsed) for which there is room. room must not be below strict.
@@ -212,10 +211,7 @@ func (w *Counter) Level(s *limit.State, t limit.Time) float64 {
 // Semantics implements limit.Describer.
 func (w *Counter) Semantics() string {
 	rounded := ""
-	switch w.name {
-	case "down":
-		rounded = " and rounded down"
-	case "nearest":
+	if w.rounding == toNearest {
 		rounded = " and rounded to a whole number"
 	}
 	return fmt.Sprintf("sliding counter: at most %d in the last %s, as estimated from this window and a share of the one before%s; a refused request %s",

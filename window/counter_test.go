@@ -20,7 +20,7 @@ func FuzzCounter(f *testing.F) { limittest.Fuzz(f, counterSuite) }
 func drawCounter(r *rand.Rand) limit.Spec {
 	s := draw(r)
 	s.Algorithm = "counter"
-	s.Options = []string{"", "charge=all", "round=down", "round=nearest", "charge=all,round=nearest"}[r.IntN(5)]
+	s.Options = []string{"", "charge=all", "round=nearest", "charge=all,round=nearest"}[r.IntN(4)]
 	return s
 }
 
@@ -49,10 +49,7 @@ func modelShifted(s limit.Spec, phase limit.Time) limittest.Model {
 		length := int64(s.Period)
 		estimate := previous*int64(begun+s.Period-now) + current*length // in W-ths of a request
 		refused := estimate+length > s.Count*length
-		switch {
-		case strings.Contains(s.Options, "round=down"):
-			refused = estimate/length+1 > s.Count
-		case strings.Contains(s.Options, "round=nearest"):
+		if strings.Contains(s.Options, "round=nearest") {
 			refused = (2*estimate+length)/(2*length)+1 > s.Count
 		}
 		if !refused && !blocked || strings.HasPrefix(s.Options, "charge=all") {
@@ -67,7 +64,7 @@ func TestNewCounterErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, round=no|down|nearest, and "+limit.Common) {
+	if _, err := NewCounter(spec); err == nil || !strings.HasSuffix(err.Error(), "counter takes charge=admitted|all, round=no|nearest, and "+limit.Common) {
 		t.Error(err)
 	}
 	if _, err := NewCounter(limit.Spec{}); err == nil {

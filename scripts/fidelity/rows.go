@@ -124,7 +124,7 @@ var rows = []row{
 	},
 	{
 		"symfony-sliding-6-30s", "Symfony RateLimiter", "symfony/rate-limiter 5.4, memory",
-		"policy: sliding_window, limit: 6, interval: 30 seconds", "counter:6/30s,round=down",
+		"policy: sliding_window, limit: 6, interval: 30 seconds", "symfony:6/30s,policy=sliding",
 		"php.php sliding_window 6 30",
 	},
 	{
