@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"shadow/lazy"
 	"shadow/request"
 )
 
@@ -22,6 +23,11 @@ type test struct {
 }
 
 type clause []test
+
+// plainValues are conditions whose values servers take without quotes.
+var plainValues = map[string]func() *regexp.Regexp{
+	"method": lazy.Regexp(`^[A-Za-z0-9_-]+$`), "host": lazy.Regexp(`^[A-Za-z0-9._*?:\[\]-]+$`), "asn": lazy.Regexp(`^(?i:as)?[0-9]+$`),
+}
 
 // mostClauses is how many clauses there may be.
 const mostClauses = 64
@@ -180,6 +186,13 @@ func testsOf(key string, values []string) (tests []test, err error) {
 	for _, v := range values {
 		if strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return nil, fmt.Errorf("%s %q has a control character", key, v)
+		}
+	}
+	if plain := plainValues[key]; plain != nil {
+		for _, v := range values {
+			if !plain().MatchString(v) {
+				return nil, fmt.Errorf("%s %q is none that servers know", key, v)
+			}
 		}
 	}
 	switch key {

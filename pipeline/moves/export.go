@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -54,17 +55,18 @@ func (x *Export) Run(ctx context.Context, logs []string) error {
 		}
 		return append(policies, b), nil
 	}
-	report, err := x.replayed(ctx, logs)
-	if err != nil {
-		return err
+	report, unreadable := x.replayed(ctx, logs)
+	if report == nil {
+		return unreadable
 	}
 	if err := report.Write(x.Out, x.Output); err != nil {
 		return err
 	}
-	return x.finish(ctx, x.Output == "json")
+	return cmp.Or(x.finish(ctx, x.Output == "json"), unreadable)
 }
 
-// replayed is the report, with what rounding changes if there are logs.
+// replayed is the report, with what rounding changes if there are logs. It comes with the error of too many unreadable
+// lines, and with no other.
 func (x *Export) replayed(ctx context.Context, logs []string) (*moves.Report, error) {
 	if len(logs) == 0 {
 		if _, err := x.Build(x.Started, x.Choose); err != nil {
@@ -77,14 +79,14 @@ func (x *Export) replayed(ctx context.Context, logs []string) (*moves.Report, er
 		comparison = replay.NewComparison(t)
 		return whole{comparison}
 	})
-	if err != nil {
+	if result == nil {
 		return nil, err
 	}
 	defer x.Release() //nolint:errcheck // a temporary file
 	if len(x.Policies) < 2 {
-		return moves.New(x.written, nil), nil
+		return moves.New(x.written, nil), err
 	}
-	return moves.New(x.written, diff.New(result, comparison, o)), nil
+	return moves.New(x.written, diff.New(result, comparison, o)), err
 }
 
 // whole is a comparison that waits for two policies.

@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,12 +57,12 @@ func (m *Migrate) Run(ctx context.Context, logs []string) (err error) {
 		return append(policies, b), nil
 	}
 	var comparison *replay.Comparison
-	result, o, err := m.Judge(ctx, logs, func(t *traffic.Tables) replay.Observer {
+	result, o, unreadable := m.Judge(ctx, logs, func(t *traffic.Tables) replay.Observer {
 		comparison = replay.NewComparison(t)
 		return whole{comparison}
 	})
-	if err != nil {
-		return err
+	if result == nil {
+		return unreadable
 	}
 	defer m.Release() //nolint:errcheck // a temporary file
 	var report *moves.Report
@@ -86,7 +87,7 @@ func (m *Migrate) Run(ctx context.Context, logs []string) (err error) {
 	if n := len(m.Imported()); err == nil && n > 0 {
 		err = pipeline.NotUnderstoodError(n)
 	}
-	return err
+	return cmp.Or(err, unreadable)
 }
 
 // label says who the clients are.

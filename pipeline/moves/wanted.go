@@ -89,20 +89,16 @@ func expanded(c *policy.Config, of request.Conditions) (request.Conditions, erro
 	}
 	groups(of.Actions, func(name string) (request.Conditions, error) { return actionConditions(c, name) })
 	groups(of.Tiers, func(name string) (request.Conditions, error) {
-		for i := range c.Tiers {
-			if c.Tiers[i].Name == name {
-				return tierConditions(&c.Tiers[i])
-			}
-		}
-		var others []request.Conditions
+		var before []request.Conditions // the first tier that holds a client wins
 		for i := range c.Tiers {
 			one, err := tierConditions(&c.Tiers[i])
-			if err != nil {
+			if err != nil || c.Tiers[i].Name == name {
+				one.Not = before
 				return one, err
 			}
-			others = append(others, one)
+			before = append(before, one)
 		}
-		return request.Conditions{Not: others}, nil
+		return request.Conditions{Not: before}, nil
 	})
 	of.Actions, of.Tiers = nil, nil
 	of.Networks = slices.Clone(of.Networks)
